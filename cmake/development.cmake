@@ -1,0 +1,15 @@
+# What only work on memsched itself needs: default build type, warnings, sanitizers.
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
+endif()
+set(MEMSCHED_SANITIZE "" CACHE STRING "Sanitizers for tests, examples and fuzz targets, such as address,undefined")
+
+add_library(memsched_development INTERFACE)
+target_link_libraries(memsched_development INTERFACE memsched::memsched)
+if(MEMSCHED_STRICT)
+  target_compile_options(memsched_development INTERFACE -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror)
+endif()
+if(MEMSCHED_SANITIZE)
+  target_compile_options(memsched_development INTERFACE -fsanitize=${MEMSCHED_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_link_options(memsched_development INTERFACE -fsanitize=${MEMSCHED_SANITIZE})
+endif()

@@ -1,0 +1,90 @@
+// Lists of indices per index, in two flat arrays; and a range of consecutive indices.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <numeric>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace memsched {
+
+using index = std::uint32_t;
+inline constexpr index none = static_cast<index>(-1);
+
+/// The indices [0, n).
+class index_range {
+ public:
+  class iterator {
+   public:
+    using value_type = index;
+    using difference_type = std::ptrdiff_t;
+    using iterator_category = std::forward_iterator_tag;
+    using reference = index;
+    using pointer = const index*;
+    iterator() = default;
+    explicit iterator(index i) : i_(i) {}
+    index operator*() const { return i_; }
+    iterator& operator++() { return ++i_, *this; }
+    iterator operator++(int) { return iterator(i_++); }
+    bool operator==(const iterator&) const = default;
+
+   private:
+    index i_ = 0;
+  };
+  explicit index_range(std::size_t n) : n_(static_cast<index>(n)) {}
+  iterator begin() const { return iterator(0); }
+  iterator end() const { return iterator(n_); }
+  std::size_t size() const { return n_; }
+
+ private:
+  index n_;
+};
+
+/// A list of T for each index; lists are appended in index order and then read only.
+template <class T>
+class list_of {
+ public:
+  std::span<const T> operator[](std::size_t i) const {
+    return {items_.data() + offset_[i], offset_[i + 1] - offset_[i]};
+  }
+  std::size_t size() const { return offset_.size() - 1; }
+  std::size_t items() const { return items_.size(); }
+
+  /// Appends to the list that is still open; `close` ends it and opens the next.
+  void push(const T& value) { items_.push_back(value); }
+  void close() { offset_.push_back(items_.size()); }
+  /// The list that is still open.
+  std::span<const T> open() const { return {items_.data() + offset_.back(), items_.size() - offset_.back()}; }
+
+  /// Lists for [0, n) from (index, item) pairs; a list keeps the order of its pairs. O(n + pairs).
+  static list_of from_pairs(std::size_t n, const std::vector<std::pair<index, T>>& pairs) {
+    list_of lists;
+    lists.offset_.assign(n + 1, 0);
+    for (const auto& [i, item] : pairs) ++lists.offset_[i + 1];
+    std::partial_sum(lists.offset_.begin(), lists.offset_.end(), lists.offset_.begin());
+    lists.items_.resize(pairs.size());
+    std::vector<std::size_t> at(lists.offset_.begin(), lists.offset_.end() - 1);
+    for (const auto& [i, item] : pairs) lists.items_[at[i]++] = item;
+    return lists;
+  }
+
+ private:
+  std::vector<std::size_t> offset_{0};
+  std::vector<T> items_;
+};
+
+using adjacency = list_of<index>;
+
+/// The lists that hold i in the list of j where `lists` holds j in the list of i.
+inline adjacency transpose(const adjacency& lists, std::size_t n) {
+  std::vector<std::pair<index, index>> pairs;
+  pairs.reserve(lists.items());
+  for (index i = 0; i < lists.size(); ++i)
+    for (index j : lists[i]) pairs.emplace_back(j, i);
+  return adjacency::from_pairs(n, pairs);
+}
+
+}  // namespace memsched

@@ -1,0 +1,76 @@
+// Sets of small integers as words of bits: the rows of a matrix, and operations on such rows.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace memsched {
+
+using word = std::uint64_t;
+using bit_row = std::span<word>;
+using const_bit_row = std::span<const word>;
+
+constexpr std::size_t words_for(std::size_t bits) { return (bits + 63) / 64; }
+
+constexpr bool test(const_bit_row row, std::size_t i) { return (row[i / 64] >> (i % 64) & 1) != 0; }
+constexpr void set(bit_row row, std::size_t i) { row[i / 64] |= word{1} << (i % 64); }
+constexpr void reset(bit_row row, std::size_t i) { row[i / 64] &= ~(word{1} << (i % 64)); }
+
+constexpr void unite(bit_row into, const_bit_row from) {
+  for (std::size_t k = 0; k < into.size(); ++k) into[k] |= from[k];
+}
+
+constexpr bool subset(const_bit_row inner, const_bit_row outer) {
+  for (std::size_t k = 0; k < inner.size(); ++k)
+    if ((inner[k] & ~outer[k]) != 0) return false;
+  return true;
+}
+
+constexpr std::size_t count(const_bit_row row) {
+  std::size_t n = 0;
+  for (word w : row) n += static_cast<std::size_t>(std::popcount(w));
+  return n;
+}
+
+/// Calls f(i) for every member i, ascending.
+template <class F>
+constexpr void for_each_bit(const_bit_row row, F&& f) {
+  for (std::size_t k = 0; k < row.size(); ++k)
+    for (word w = row[k]; w != 0; w &= w - 1) f(k * 64 + static_cast<std::size_t>(std::countr_zero(w)));
+}
+
+/// `rows` sets over the universe [0, columns), all empty at first. rows * columns / 8 bytes.
+class bit_matrix {
+ public:
+  bit_matrix() = default;
+  bit_matrix(std::size_t rows, std::size_t columns) : width_(words_for(columns)), words_(rows * width_) {}
+
+  bit_row operator[](std::size_t row) { return {words_.data() + row * width_, width_}; }
+  const_bit_row operator[](std::size_t row) const { return {words_.data() + row * width_, width_}; }
+
+ private:
+  std::size_t width_ = 0;
+  std::vector<word> words_;
+};
+
+/// One set over [0, columns), as an object.
+class bit_set {
+ public:
+  bit_set() = default;
+  explicit bit_set(std::size_t columns) : words_(words_for(columns)) {}
+
+  operator bit_row() { return words_; }              // NOLINT(google-explicit-constructor)
+  operator const_bit_row() const { return words_; }  // NOLINT(google-explicit-constructor)
+  bool operator[](std::size_t i) const { return test(words_, i); }
+  void insert(std::size_t i) { set(words_, i); }
+  void erase(std::size_t i) { reset(words_, i); }
+  void clear() { words_.assign(words_.size(), 0); }
+
+ private:
+  std::vector<word> words_;
+};
+
+}  // namespace memsched

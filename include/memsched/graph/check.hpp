@@ -1,0 +1,244 @@
+// From a problem as described to a problem without fault: every check of a graph, in one place.
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <memsched/graph/problem.hpp>
+
+namespace memsched {
+
+/// Checks one draft; use it through `check`.
+class checker {
+ public:
+  explicit checker(problem_draft draft) : p_(std::move(draft)) {}
+
+  result<problem> run() {
+    const bool good = check_counts() && check_indices() && check_sizes() && find_producers() && find_storages() &&
+                      find_reads() && find_predecessors() && check_acyclic();
+    if (!good) return std::move(error_);
+    return std::move(p_);
+  }
+
+ private:
+  problem_draft& draft() { return p_.draft_; }
+  std::size_t operators() const { return p_.draft_.operators.size(); }
+  std::size_t tensors() const { return p_.draft_.tensors.size(); }
+
+  /// "operator 3 'conv'": the position always, the name where there is one.
+  static std::string label(const char* kind, const std::vector<std::string>& names, index i) {
+    std::string text = kind + std::to_string(i);
+    if (i < names.size() && !names[i].empty()) text += " '" + names[i] + "'";
+    return text;
+  }
+  std::string op_label(op_id op) const { return label("operator ", p_.draft_.operator_names, op); }
+  std::string tensor_label(tensor_id t) const { return label("tensor ", p_.draft_.tensor_names, t); }
+
+  bool fault(error_code code, std::string message, std::vector<index> ops, std::vector<index> ts) {
+    error_ = {code, std::move(message), std::move(ops), std::move(ts)};
+    return false;
+  }
+
+  bool check_counts() {
+    constexpr std::size_t limit = std::size_t{1} << 31;
+    if (operators() < limit && tensors() < limit) return true;
+    return fault(error_code::too_large, "more than 2^31 operators or tensors", {}, {});
+  }
+
+  bool check_indices() {
+    for (op_id op = 0; op < operators(); ++op) {
+      for (const auto* list : {&draft().reads, &draft().writes})
+        for (tensor_id t : (*list)[op])
+          if (t >= tensors()) return unknown_tensor(op_label(op) + " names", t, op);
+      for (op_id before : draft().after[op])
+        if (before >= operators())
+          return fault(error_code::unknown_operator,
+                       op_label(op) + " runs after operator " + std::to_string(before) + ", which does not exist", {op}, {});
+      const tensor_id old = draft().operators[op].overwrites;
+      const auto in = draft().reads[op];
+      if (old != none && std::find(in.begin(), in.end(), old) == in.end())
+        return fault(error_code::bad_overwrite, op_label(op) + " overwrites a tensor that is none of its inputs", {op}, {});
+    }
+    for (const auto* list : {&draft().graph_inputs, &draft().graph_outputs})
+      for (tensor_id t : *list)
+        if (t >= tensors()) return unknown_tensor("the graph's inputs or outputs name", t, none);
+    for (tensor_id t = 0; t < tensors(); ++t)
+      if (const tensor_id a = draft().tensors[t].alias_of; a != none && a >= tensors())
+        return unknown_tensor(tensor_label(t) + " is an alias of", a, none);
+    return true;
+  }
+
+  bool unknown_tensor(std::string who, tensor_id t, op_id op) {
+    return fault(error_code::unknown_tensor, who + " tensor " + std::to_string(t) + ", which does not exist",
+                 op == none ? std::vector<index>{} : std::vector<index>{op}, {});
+  }
+
+  bool check_sizes() {
+    bytes left = max_total;
+    const auto take = [&left](bytes size) { return size <= left ? (left -= size, true) : false; };
+    for (tensor_id t = 0; t < tensors(); ++t)
+      if (!take(draft().tensors[t].size))
+        return fault(error_code::overflow, "the sizes up to " + tensor_label(t) + " sum to more than 2^61 bytes", {}, {t});
+    for (op_id op = 0; op < operators(); ++op)
+      if (!take(draft().operators[op].workspace))
+        return fault(error_code::overflow, "the sizes up to the workspace of " + op_label(op) + " sum to more than 2^61 bytes",
+                     {op}, {});
+    return true;
+  }
+
+  bool find_producers() {
+    writer_.assign(tensors(), none);
+    p_.live_out_.assign(tensors(), false);
+    std::vector<bool> input(tensors(), false);
+    for (tensor_id t : draft().graph_inputs) input[t] = true;
+    for (tensor_id t : draft().graph_outputs) p_.live_out_[t] = true;
+    for (op_id op = 0; op < operators(); ++op)
+      for (tensor_id t : draft().writes[op]) {
+        if (input[t])
+          return fault(error_code::produced_input, tensor_label(t) + " is a graph input, but " + op_label(op) + " writes it",
+                       {op}, {t});
+        if (writer_[t] != none)
+          return fault(error_code::two_producers,
+                       tensor_label(t) + " is written twice, by " + op_label(writer_[t]) + " and by " + op_label(op),
+                       {writer_[t], op}, {t});
+        writer_[t] = op;
+      }
+    for (op_id op = 0; op < operators(); ++op)
+      for (tensor_id t : draft().reads[op]) {
+        if (writer_[t] == op)
+          return fault(error_code::reads_own_output, op_label(op) + " reads its own output, " + tensor_label(t), {op}, {t});
+        if (writer_[t] == none && !input[t])
+          return fault(error_code::no_producer,
+                       op_label(op) + " reads " + tensor_label(t) + ", which nobody produces and which is no graph input",
+                       {op}, {t});
+      }
+    for (tensor_id t : draft().graph_outputs)
+      if (writer_[t] == none && !input[t])
+        return fault(error_code::no_producer,
+                     tensor_label(t) + " is a graph output, but nobody produces it and it is no graph input", {}, {t});
+    return true;
+  }
+
+  /// Follows aliases to their storage. An alias comes from an operator that already holds the storage.
+  bool find_storages() {
+    auto& root = p_.storage_;
+    root.assign(tensors(), none);
+    std::vector<tensor_id> path, last_walk(tensors(), none);
+    for (tensor_id t = 0; t < tensors(); ++t) {
+      tensor_id at = t;
+      for (path.clear(); root[at] == none;) {
+        if (last_walk[at] == t)
+          return fault(error_code::bad_alias, tensor_label(at) + " is an alias of itself, in a circle", {}, {at});
+        last_walk[at] = t;
+        path.push_back(at);
+        const tensor_id next = draft().tensors[at].alias_of;
+        if (next == none || next == at) root[at] = at;
+        else at = next;
+      }
+      for (tensor_id u : path) root[u] = root[at];
+    }
+    for (tensor_id t = 0; t < tensors(); ++t)
+      if (root[t] != t && !alias_is_held(t))
+        return fault(error_code::bad_alias,
+                     tensor_label(t) + " is an alias of " + tensor_label(root[t]) + ", which its producer does not read", {}, {t});
+    p_.stays_.assign(tensors(), false);
+    for (tensor_id t : draft().graph_outputs) p_.stays_[root[t]] = true;
+    p_.producer_.assign(tensors(), none);
+    for (tensor_id t = 0; t < tensors(); ++t)
+      if (root[t] == t) p_.producer_[t] = writer_[t];
+    return true;
+  }
+
+  bool alias_is_held(tensor_id t) {
+    const tensor_id root = p_.storage_[t];
+    if (writer_[t] == none) return writer_[root] == none;
+    if (writer_[root] == writer_[t]) return true;
+    const auto in = draft().reads[writer_[t]];
+    return std::any_of(in.begin(), in.end(), [&](tensor_id u) { return p_.storage_[u] == root; });
+  }
+
+  bool find_reads() {
+    std::vector<std::pair<index, op_id>> readers;
+    std::vector<op_id> last_reader(tensors(), none);
+    for (op_id op = 0; op < operators(); ++op) {
+      for (tensor_id t : draft().reads[op]) {
+        const tensor_id s = p_.storage_[t];
+        if (std::exchange(last_reader[s], op) == op) continue;
+        p_.reads_.push(s);
+        readers.emplace_back(s, op);
+      }
+      p_.reads_.close();
+      for (tensor_id t : draft().writes[op])
+        if (p_.storage_[t] == t) p_.creates_.push(t);
+      p_.creates_.close();
+    }
+    p_.readers_ = adjacency::from_pairs(tensors(), readers);
+    for (tensor_id t = 0; t < tensors(); ++t)
+      if (p_.storage_[t] == t && writer_[t] == none && p_.kept(t)) p_.live_at_start_ += p_.size(t);
+    return true;
+  }
+
+  bool find_predecessors() {
+    std::vector<op_id> last_successor(operators(), none);
+    for (op_id op = 0; op < operators(); ++op) {
+      const auto add = [&](op_id before) {
+        if (std::exchange(last_successor[before], op) != op) p_.predecessors_.push(before);
+      };
+      for (tensor_id t : draft().reads[op])
+        if (writer_[t] != none) add(writer_[t]);
+      for (op_id before : draft().after[op]) add(before);
+      p_.predecessors_.close();
+    }
+    return true;
+  }
+
+  bool check_acyclic() {
+    std::vector<index> waits(operators());
+    std::vector<op_id> ready;
+    for (op_id op = 0; op < operators(); ++op) {
+      waits[op] = static_cast<index>(p_.predecessors_[op].size());
+      if (waits[op] == 0) ready.push_back(op);
+    }
+    const adjacency successors = transpose(p_.predecessors_, operators());
+    std::size_t done = 0;
+    while (!ready.empty()) {
+      const op_id op = ready.back();
+      ready.pop_back();
+      ++done;
+      for (op_id next : successors[op])
+        if (--waits[next] == 0) ready.push_back(next);
+    }
+    return done == operators() || cycle(waits);
+  }
+
+  /// Reports one circle among the operators that still wait: every such operator waits for another.
+  bool cycle(const std::vector<index>& waits) {
+    op_id at = static_cast<op_id>(std::find_if(waits.begin(), waits.end(), [](index w) { return w > 0; }) - waits.begin());
+    std::vector<op_id> path;
+    std::vector<bool> seen(operators(), false);
+    while (!seen[at]) {
+      seen[at] = true;
+      path.push_back(at);
+      const auto before = p_.predecessors_[at];
+      at = *std::find_if(before.begin(), before.end(), [&](op_id b) { return waits[b] > 0; });
+    }
+    path.erase(path.begin(), std::find(path.begin(), path.end(), at));
+    std::reverse(path.begin(), path.end());
+    std::string message = "a cycle: ";
+    constexpr std::size_t shown = 8;
+    for (std::size_t i = 0; i < std::min(path.size(), shown); ++i) message += op_label(path[i]) + " -> ";
+    message += path.size() > shown ? "... (" + std::to_string(path.size()) + " operators)" : op_label(path[0]);
+    return fault(error_code::cycle, std::move(message), path, {});
+  }
+
+  problem p_;
+  std::vector<op_id> writer_;
+  graph_error error_;
+};
+
+/// The problem that `draft` describes, or what is wrong with it. O(operators + tensors + uses).
+inline result<problem> check(problem_draft draft) { return checker(std::move(draft)).run(); }
+
+}  // namespace memsched

@@ -1,0 +1,82 @@
+// What is wrong with a graph, as a value.
+#pragma once
+
+#include <cstdlib>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <memsched/base/adjacency.hpp>
+
+namespace memsched {
+
+enum class error_code : unsigned char {
+  cycle,              ///< operators that wait for each other
+  two_producers,      ///< a tensor written twice
+  unknown_operator,   ///< a handle or index of no operator
+  unknown_tensor,     ///< an index of no tensor
+  no_producer,        ///< read or output, but neither produced nor a graph input
+  produced_input,     ///< a graph input that an operator writes
+  reads_own_output,   ///< an operator that reads what it writes
+  bad_size,           ///< a negative size
+  overflow,           ///< sizes that sum to more than `max_total`
+  bad_alias,          ///< an alias of itself in a circle, or of a tensor that its producer does not read
+  bad_overwrite,      ///< an overwritten input that is none
+  too_large,          ///< more operators or tensors than a scheduler takes
+  bad_input,          ///< a file that cannot be read or is not in its format
+};
+
+struct graph_error {
+  error_code code{};
+  std::string message;            ///< one line that names the culprit
+  std::vector<index> operators;   ///< the culprits, by position in the caller's graph
+  std::vector<index> tensors;     ///< likewise, in order of first appearance
+};
+
+/// Thrown by `value()` of a result that holds an error.
+struct bad_graph : std::runtime_error {
+  explicit bad_graph(graph_error e) : std::runtime_error(e.message), error(std::move(e)) {}
+  graph_error error;
+};
+
+/// Ends a call that has no value to give: throws bad_graph, or aborts where exceptions are off.
+[[noreturn]] inline void fail(const graph_error& error) {
+#if defined(__cpp_exceptions)
+  throw bad_graph(error);
+#else
+  (void)error;
+  std::abort();
+#endif
+}
+
+/// A T or a graph_error.
+template <class T>
+class result {
+ public:
+  result(T value) : value_(std::move(value)) {}                // NOLINT(google-explicit-constructor)
+  result(graph_error error) : error_(std::move(error)) {}      // NOLINT(google-explicit-constructor)
+
+  explicit operator bool() const { return value_.has_value(); }
+  const graph_error& error() const { return error_; }
+
+  /// The T; throws bad_graph where there is none (aborts without exceptions).
+  T& value() & { return check(), *value_; }
+  const T& value() const& { return check(), *value_; }
+  T&& value() && { return check(), std::move(*value_); }
+
+  T& operator*() { return *value_; }
+  const T& operator*() const { return *value_; }
+  T* operator->() { return &*value_; }
+  const T* operator->() const { return &*value_; }
+
+ private:
+  void check() const {
+    if (!value_) fail(error_);
+  }
+  std::optional<T> value_;
+  graph_error error_;
+};
+
+}  // namespace memsched

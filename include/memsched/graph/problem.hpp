@@ -1,0 +1,123 @@
+// The problem: operators, tensors, and which reads and writes which; dense, checked, immutable.
+#pragma once
+
+#include <algorithm>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <memsched/base/adjacency.hpp>
+#include <memsched/base/bytes.hpp>
+#include <memsched/graph/error.hpp>
+#include <memsched/model/firing.hpp>
+
+namespace memsched {
+
+using op_id = index;
+using tensor_id = index;
+
+/// The facts of one tensor.
+struct tensor_data {
+  bytes size = 0;
+  tensor_id alias_of = none;  ///< the tensor whose storage this one names
+};
+
+/// The facts of one operator beside what it reads and writes.
+struct operator_data {
+  bytes workspace = 0;
+  tensor_id overwrites = none;    ///< an input whose storage the first output may take
+  std::optional<firing> rule{};   ///< absent: the graph's default
+  index scope = none;             ///< the caller's cell or block
+};
+
+/// A problem as it is described, before any check; `check` makes a problem of it.
+struct problem_draft {
+  std::vector<tensor_data> tensors;
+  std::vector<operator_data> operators;
+  std::vector<tensor_id> graph_inputs, graph_outputs;
+  list_of<tensor_id> reads;   ///< per operator, in the caller's order; repetitions allowed
+  list_of<tensor_id> writes;  ///< per operator
+  list_of<op_id> after;       ///< control predecessors, per operator
+  std::vector<std::string> operator_names, tensor_names;  ///< empty, or one for each
+};
+
+/// Operators x tensors, free of every fault that `error_code` lists. Models `memory_graph` itself.
+class problem {
+ public:
+  // The graph as its caller described it (see graph_traits).
+  index_range ops() const { return index_range(draft_.operators.size()); }
+  index_range tensors() const { return index_range(draft_.tensors.size()); }
+  std::span<const tensor_id> inputs(op_id op) const { return draft_.reads[op]; }
+  std::span<const tensor_id> outputs(op_id op) const { return draft_.writes[op]; }
+  std::span<const op_id> after(op_id op) const { return draft_.after[op]; }
+  bytes size(tensor_id t) const { return draft_.tensors[t].size; }
+  bytes workspace(op_id op) const { return draft_.operators[op].workspace; }
+  std::optional<memsched::firing> firing(op_id op) const { return draft_.operators[op].rule; }
+  bool live_out(tensor_id t) const { return live_out_[t]; }
+  tensor_id alias_of(tensor_id t) const {
+    const tensor_id of = draft_.tensors[t].alias_of;
+    return of == none ? t : of;
+  }
+  index scope(op_id op) const { return draft_.operators[op].scope; }
+  /// Position in `inputs` of the input that the first output may overwrite; -1 for none.
+  int overwrites(op_id op) const {
+    const tensor_id t = draft_.operators[op].overwrites;
+    const auto in = inputs(op);
+    return t == none ? -1 : static_cast<int>(std::find(in.begin(), in.end(), t) - in.begin());
+  }
+  /// What to call an operator or a tensor in a message: its name, else "operator 3", "tensor 5".
+  std::string operator_name(op_id op) const { return name(draft_.operator_names, op, "operator "); }
+  std::string tensor_name(tensor_id t) const { return name(draft_.tensor_names, t, "tensor "); }
+
+  // The graph as memory sees it: storages, each named by its first tensor; aliases resolved.
+  /// The tensor whose storage t names; t itself where it is no alias.
+  tensor_id storage(tensor_id t) const { return storage_[t]; }
+  /// Storages that an operator reads, each once, in the order of `inputs`.
+  std::span<const tensor_id> reads(op_id op) const { return reads_[op]; }
+  /// Storages that an operator creates.
+  std::span<const tensor_id> creates(op_id op) const { return creates_[op]; }
+  /// Operators that read a storage, ascending.
+  std::span<const op_id> readers(tensor_id storage) const { return readers_[storage]; }
+  /// The operator that creates a storage; none for graph inputs.
+  op_id producer(tensor_id storage) const { return producer_[storage]; }
+  /// Whether a storage stays to the end.
+  bool stays(tensor_id storage) const { return stays_[storage]; }
+  /// Whether somebody needs a storage after its producer.
+  bool kept(tensor_id storage) const { return stays_[storage] || !readers_[storage].empty(); }
+  /// The storage that an operator's first output may take, and how many bytes that spares; 0 bytes for none.
+  std::pair<tensor_id, bytes> reuse(op_id op) const {
+    const tensor_id input = draft_.operators[op].overwrites;
+    const auto out = outputs(op);
+    if (input == none || out.empty() || storage_[out[0]] != out[0]) return {none, 0};
+    const tensor_id old = storage_[input];
+    if (stays_[old] || size(out[0]) > size(old)) return {none, 0};
+    return {old, size(out[0])};
+  }
+  /// Operators that must run before an operator: producers of what it reads in that order, then control; each once.
+  std::span<const op_id> predecessors(op_id op) const { return predecessors_[op]; }
+  /// Bytes of the graph inputs that are read or kept: what is live at the start.
+  bytes live_at_start() const { return live_at_start_; }
+  /// Graph outputs, in the caller's order where the caller has one.
+  std::span<const tensor_id> graph_outputs() const { return draft_.graph_outputs; }
+
+ private:
+  friend class checker;
+  explicit problem(problem_draft draft) : draft_(std::move(draft)) {}
+
+  static std::string name(const std::vector<std::string>& names, index i, const char* kind) {
+    return i < names.size() && !names[i].empty() ? names[i] : kind + std::to_string(i);
+  }
+
+  problem_draft draft_;
+  std::vector<tensor_id> storage_;
+  std::vector<op_id> producer_;
+  std::vector<bool> live_out_, stays_;
+  list_of<tensor_id> reads_, creates_;
+  adjacency readers_, predecessors_;
+  bytes live_at_start_ = 0;
+};
+
+}  // namespace memsched

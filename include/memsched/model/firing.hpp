@@ -1,0 +1,34 @@
+// The memory models of one firing (Fradet et al., section 2.1), as arithmetic that knows no graph.
+#pragma once
+
+#include <memsched/base/bytes.hpp>
+
+namespace memsched {
+
+/// When an operator's last-read inputs are freed: after its outputs exist, or before.
+enum class firing : unsigned char {
+  pbc,  ///< produced before consumed
+  cbp,  ///< consumed before produced
+};
+
+/// What one firing does to memory, in bytes.
+struct firing_effect {
+  bytes produced = 0;     ///< all outputs
+  bytes kept = 0;         ///< outputs that somebody reads later or that are graph outputs
+  bytes freed = 0;        ///< inputs that nobody needs afterwards
+  bytes workspace = 0;    ///< held while the operator runs
+  bytes overwritten = 0;  ///< output bytes that take the place of a freed input (pbc only)
+};
+
+struct footprint {
+  bytes during = 0;
+  bytes after = 0;
+};
+
+/// The footprint of a firing that starts with `live` bytes. `freed` must be part of `live`.
+constexpr footprint fire(firing rule, bytes live, const firing_effect& e) {
+  const bytes held = live + e.produced + e.workspace;
+  return {.during = rule == firing::cbp ? held - e.freed : held - e.overwritten, .after = live - e.freed + e.kept};
+}
+
+}  // namespace memsched
