@@ -35,6 +35,7 @@ struct operator_data {
 
 /// A problem as it is described, before any check; `check` makes a problem of it.
 struct problem_draft {
+  std::string name;
   std::vector<tensor_data> tensors;
   std::vector<operator_data> operators;
   std::vector<tensor_id> graph_inputs, graph_outputs;
