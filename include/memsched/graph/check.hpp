@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <memsched/graph/problem.hpp>
+#include <memsched/graph/topology.hpp>
 
 namespace memsched {
 
@@ -89,7 +90,7 @@ class checker {
   }
 
   bool find_producers() {
-    writer_.assign(tensors(), none);
+    p_.writer_.assign(tensors(), none);
     p_.live_out_.assign(tensors(), false);
     std::vector<bool> input(tensors(), false);
     for (tensor_id t : draft().graph_inputs) input[t] = true;
@@ -99,23 +100,23 @@ class checker {
         if (input[t])
           return fault(error_code::produced_input, tensor_label(t) + " is a graph input, but " + op_label(op) + " writes it",
                        {op}, {t});
-        if (writer_[t] != none)
+        if (p_.writer_[t] != none)
           return fault(error_code::two_producers,
-                       tensor_label(t) + " is written twice, by " + op_label(writer_[t]) + " and by " + op_label(op),
-                       {writer_[t], op}, {t});
-        writer_[t] = op;
+                       tensor_label(t) + " is written twice, by " + op_label(p_.writer_[t]) + " and by " + op_label(op),
+                       {p_.writer_[t], op}, {t});
+        p_.writer_[t] = op;
       }
     for (op_id op = 0; op < operators(); ++op)
       for (tensor_id t : draft().reads[op]) {
-        if (writer_[t] == op)
+        if (p_.writer_[t] == op)
           return fault(error_code::reads_own_output, op_label(op) + " reads its own output, " + tensor_label(t), {op}, {t});
-        if (writer_[t] == none && !input[t])
+        if (p_.writer_[t] == none && !input[t])
           return fault(error_code::no_producer,
                        op_label(op) + " reads " + tensor_label(t) + ", which nobody produces and which is no graph input",
                        {op}, {t});
       }
     for (tensor_id t : draft().graph_outputs)
-      if (writer_[t] == none && !input[t])
+      if (p_.writer_[t] == none && !input[t])
         return fault(error_code::no_producer,
                      tensor_label(t) + " is a graph output, but nobody produces it and it is no graph input", {}, {t});
     return true;
@@ -147,15 +148,15 @@ class checker {
     for (tensor_id t : draft().graph_outputs) p_.stays_[root[t]] = true;
     p_.producer_.assign(tensors(), none);
     for (tensor_id t = 0; t < tensors(); ++t)
-      if (root[t] == t) p_.producer_[t] = writer_[t];
+      if (root[t] == t) p_.producer_[t] = p_.writer_[t];
     return true;
   }
 
   bool alias_is_held(tensor_id t) {
     const tensor_id root = p_.storage_[t];
-    if (writer_[t] == none) return writer_[root] == none;
-    if (writer_[root] == writer_[t]) return true;
-    const auto in = draft().reads[writer_[t]];
+    if (p_.writer_[t] == none) return p_.writer_[root] == none;
+    if (p_.writer_[root] == p_.writer_[t]) return true;
+    const auto in = draft().reads[p_.writer_[t]];
     return std::any_of(in.begin(), in.end(), [&](tensor_id u) { return p_.storage_[u] == root; });
   }
 
@@ -176,7 +177,7 @@ class checker {
     }
     p_.readers_ = adjacency::from_pairs(tensors(), readers);
     for (tensor_id t = 0; t < tensors(); ++t)
-      if (p_.storage_[t] == t && writer_[t] == none && p_.kept(t)) p_.live_at_start_ += p_.size(t);
+      if (p_.storage_[t] == t && p_.writer_[t] == none && p_.kept(t)) p_.live_at_start_ += p_.size(t);
     return true;
   }
 
@@ -187,7 +188,7 @@ class checker {
         if (std::exchange(last_successor[before], op) != op) p_.predecessors_.push(before);
       };
       for (tensor_id t : draft().reads[op])
-        if (writer_[t] != none) add(writer_[t]);
+        if (p_.writer_[t] != none) add(p_.writer_[t]);
       for (op_id before : draft().after[op]) add(before);
       p_.predecessors_.close();
     }
@@ -195,34 +196,23 @@ class checker {
   }
 
   bool check_acyclic() {
-    std::vector<index> waits(operators());
-    std::vector<op_id> ready;
-    for (op_id op = 0; op < operators(); ++op) {
-      waits[op] = static_cast<index>(p_.predecessors_[op].size());
-      if (waits[op] == 0) ready.push_back(op);
-    }
-    const adjacency successors = transpose(p_.predecessors_, operators());
-    std::size_t done = 0;
-    while (!ready.empty()) {
-      const op_id op = ready.back();
-      ready.pop_back();
-      ++done;
-      for (op_id next : successors[op])
-        if (--waits[next] == 0) ready.push_back(next);
-    }
-    return done == operators() || cycle(waits);
+    const auto order = topological_order(p_.predecessors_, transpose(p_.predecessors_, operators()));
+    if (order.size() == operators()) return true;
+    std::vector<bool> waits(operators(), true);
+    for (op_id op : order) waits[op] = false;
+    return cycle(waits);
   }
 
-  /// Reports one circle among the operators that still wait: every such operator waits for another.
-  bool cycle(const std::vector<index>& waits) {
-    op_id at = static_cast<op_id>(std::find_if(waits.begin(), waits.end(), [](index w) { return w > 0; }) - waits.begin());
+  /// Reports one circle among the operators that wait for ever: each of them waits for another.
+  bool cycle(const std::vector<bool>& waits) {
+    op_id at = static_cast<op_id>(std::find(waits.begin(), waits.end(), true) - waits.begin());
     std::vector<op_id> path;
     std::vector<bool> seen(operators(), false);
     while (!seen[at]) {
       seen[at] = true;
       path.push_back(at);
       const auto before = p_.predecessors_[at];
-      at = *std::find_if(before.begin(), before.end(), [&](op_id b) { return waits[b] > 0; });
+      at = *std::find_if(before.begin(), before.end(), [&](op_id b) { return waits[b]; });
     }
     path.erase(path.begin(), std::find(path.begin(), path.end(), at));
     std::reverse(path.begin(), path.end());
@@ -234,7 +224,6 @@ class checker {
   }
 
   problem p_;
-  std::vector<op_id> writer_;
   graph_error error_;
 };
 

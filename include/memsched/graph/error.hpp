@@ -25,6 +25,7 @@ enum class error_code : unsigned char {
   bad_alias,          ///< an alias of itself in a circle, or of a tensor that its producer does not read
   bad_overwrite,      ///< an overwritten input that is none
   too_large,          ///< more operators or tensors than a scheduler takes
+  bad_order,          ///< no order of the operators that respects their dependences
   bad_input,          ///< a file that cannot be read or is not in its format
 };
 

@@ -82,6 +82,8 @@ class problem {
   std::span<const tensor_id> creates(op_id op) const { return creates_[op]; }
   /// Operators that read a storage, ascending.
   std::span<const op_id> readers(tensor_id storage) const { return readers_[storage]; }
+  /// The operator that writes a tensor, alias or not; none for graph inputs.
+  op_id writer(tensor_id t) const { return writer_[t]; }
   /// The operator that creates a storage; none for graph inputs.
   op_id producer(tensor_id storage) const { return producer_[storage]; }
   /// Whether a storage stays to the end.
@@ -99,6 +101,7 @@ class problem {
   }
   /// Operators that must run before an operator: producers of what it reads in that order, then control; each once.
   std::span<const op_id> predecessors(op_id op) const { return predecessors_[op]; }
+  const adjacency& predecessors() const { return predecessors_; }
   /// Bytes of the graph inputs that are read or kept: what is live at the start.
   bytes live_at_start() const { return live_at_start_; }
   /// Graph outputs, in the caller's order where the caller has one.
@@ -114,7 +117,7 @@ class problem {
 
   problem_draft draft_;
   std::vector<tensor_id> storage_;
-  std::vector<op_id> producer_;
+  std::vector<op_id> writer_, producer_;
   std::vector<bool> live_out_, stays_;
   list_of<tensor_id> reads_, creates_;
   adjacency readers_, predecessors_;

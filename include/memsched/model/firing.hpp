@@ -11,6 +11,12 @@ enum class firing : unsigned char {
   cbp,  ///< consumed before produced
 };
 
+/// How the operators of a graph fire where they do not say so themselves.
+struct memory_model {
+  firing default_firing = firing::pbc;
+  bool in_place = true;  ///< whether outputs may take the storage of overwritten inputs
+};
+
 /// What one firing does to memory, in bytes.
 struct firing_effect {
   bytes produced = 0;     ///< all outputs

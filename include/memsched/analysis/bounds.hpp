@@ -1,0 +1,149 @@
+// Lower bounds of the peak, and what makes them checkable.
+#pragma once
+
+#include <algorithm>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <memsched/analysis/closure.hpp>
+#include <memsched/base/function_ref.hpp>
+#include <memsched/graph/problem.hpp>
+#include <memsched/graph/walk.hpp>
+
+namespace memsched {
+
+/// Why no order has a peak below `bound`: whatever has run when `v` runs, memory then takes at least `bound`. `ran` is
+/// a cheapest such set, and the flow proves that it is: each arc moves bytes that a node adds to a successor that frees
+/// them. A node id of size + i stands for the i-th credit of v.
+struct cut_certificate {
+  bytes bound = 0;
+  node v = none;
+  std::vector<node> ran;                     ///< ascending, releases included
+  std::vector<closure_problem::arc> flow;    ///< arcs with a flow above 0
+};
+
+/// The bytes that must be live while some operator runs, whatever the order; also at the start and at the end.
+/// O(operators + uses).
+inline bytes footprint_bound(const problem& p, memory_model model = {}) {
+  bytes bound = p.live_at_start(), at_end = 0;
+  for (tensor_id t : p.tensors())
+    if (p.storage(t) == t && p.stays(t)) at_end += p.size(t);
+  for (op_id op : p.ops()) {
+    firing_effect e{.workspace = p.workspace(op)};
+    bytes read = 0;
+    for (tensor_id t : p.reads(op)) {
+      read += p.size(t);
+      if (!p.stays(t)) e.freed += p.size(t);
+    }
+    for (tensor_id t : p.creates(op)) e.produced += p.size(t);
+    if (model.in_place) e.overwritten = p.reuse(op).second;
+    bound = std::max({bound, read, fire(p.firing(op).value_or(model.default_firing), read, e).during});
+  }
+  return std::max(bound, at_end);
+}
+
+/// For one node v of a schedule graph: the lowest level at which v can run, plus its peak (design: one minimum closure).
+class cut_bound {
+ public:
+  explicit cut_bound(const schedule_graph& g) : g_(&g), side_(g.size()), stamp_(g.size(), 0), local_(g.size(), none) {}
+
+  /// The bound that v gives; bytes. One minimum cut over the nodes that may run before or after v.
+  bytes at(node v) {
+    v_ = v;
+    delta level = static_cast<delta>(g_->base) + collect(v);
+    closure_.clear();
+    for (index i = 0; i < free_.size(); ++i) local_[free_[i]] = closure_.add(g_->cost[free_[i]].impact);
+    for (node u : free_)
+      for (node needed : g_->preds[u])
+        if (side(needed) == undecided) closure_.require(local_[needed], local_[u]);
+    for (const credit& c : g_->credits[v]) {
+      const index gain = closure_.add(-c.amount);
+      for (node reader : g_->preds[c.release])
+        if (reader != v && side(reader) == undecided) closure_.require(local_[reader], gain);
+    }
+    level += closure_.solve();
+    return static_cast<bytes>(std::max<delta>(level + g_->cost[v].peak, 0));
+  }
+
+  /// What certifies the last `at`.
+  cut_certificate certificate(bytes bound) const {
+    cut_certificate c;
+    c.bound = bound;
+    c.v = v_;
+    for (node u = 0; u < g_->size(); ++u)
+      if (side(u) == before || (side(u) == undecided && closure_.holds(local_[u]))) c.ran.push_back(u);
+    const auto global = [&](index i) {
+      return i < free_.size() ? free_[i] : static_cast<node>(g_->size() + i - free_.size());
+    };
+    for (const auto& a : closure_.arcs())
+      if (a.flow > 0) c.flow.push_back({global(a.from), global(a.to), a.flow});
+    return c;
+  }
+
+ private:
+  enum where : unsigned char { undecided, before, after };
+  where side(node u) const { return stamp_[u] == now_ ? side_[u] : undecided; }
+  void place(node u, where w) { side_[u] = w, stamp_[u] = now_, stack_.push_back(u); }
+
+  /// Splits the nodes into those that run before v, after v, and `free_`. Returns the impact of the first.
+  delta collect(node v) {
+    ++now_;
+    place(v, after);
+    spread(g_->succs, after);
+    delta level = 0;
+    for (node u : g_->preds[v]) if (side(u) == undecided) place(u, before);
+    level += spread(g_->preds, before);
+    free_.clear();
+    for (node u = 0; u < g_->size(); ++u)
+      if (side(u) == undecided) free_.push_back(u);
+    return level;
+  }
+  delta spread(const adjacency& next, where w) {
+    delta impact = 0;
+    while (!stack_.empty()) {
+      const node u = stack_.back();
+      stack_.pop_back();
+      impact += g_->cost[u].impact;
+      for (node x : next[u])
+        if (side(x) == undecided) place(x, w);
+    }
+    return impact;
+  }
+
+  const schedule_graph* g_;
+  std::vector<where> side_;
+  std::vector<index> stamp_, local_;
+  std::vector<node> free_, stack_;
+  closure_problem closure_;
+  index now_ = 0;
+  node v_ = none;
+};
+
+/// The best bound that single nodes give, and the node; none where `start` was not exceeded. Nodes are tried by the
+/// memory that `order` takes when it runs them, and not at all where that is no more than the bound so far. Asks
+/// `go_on` before each cut.
+struct node_bound {
+  bytes bound = 0;
+  node v = none;
+};
+inline node_bound best_cut_bound(const schedule_graph& g, std::span<const node> order, bytes start,
+                                 function_ref<bool()> go_on) {
+  std::vector<std::pair<delta, node>> by_peak;
+  walk w(g);
+  for (node v : order) {
+    by_peak.emplace_back(w.level() + w.effect(v).peak, v);
+    w.fire(v);
+  }
+  std::sort(by_peak.begin(), by_peak.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  node_bound best{start, none};
+  cut_bound cut(g);
+  for (const auto& [peak, v] : by_peak) {
+    if (static_cast<bytes>(peak) <= best.bound || !go_on()) break;
+    if (const bytes bound = cut.at(v); bound > best.bound) best = {bound, v};
+    if (best.bound >= static_cast<bytes>(w.peak())) break;
+  }
+  return best;
+}
+
+}  // namespace memsched

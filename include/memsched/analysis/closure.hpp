@@ -1,0 +1,132 @@
+// Minimum closures: the cheapest set that holds, with each member, the members that it rests on. One minimum cut.
+#pragma once
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include <memsched/base/adjacency.hpp>
+#include <memsched/base/bytes.hpp>
+
+namespace memsched {
+
+/// Members with impacts in bytes, and which must come with which. Solved by maximum flow (Dinic): what members add is
+/// balanced, along the edges, against what the members behind them free; what is freed beyond that is the minimum.
+/// Working memory is kept from one use to the next.
+class closure_problem {
+ public:
+  /// Bytes that the flow carries from a member to one that rests on it.
+  struct arc {
+    index from, to;
+    delta flow;
+  };
+
+  void clear() {
+    supply_.clear();
+    demand_.clear();
+    out_.clear();
+    in_.clear();
+    arcs_.clear();
+    next_out_.clear();
+    next_in_.clear();
+  }
+  /// A member; its id counts up from 0.
+  index add(delta impact) {
+    supply_.push_back(std::max<delta>(impact, 0));
+    demand_.push_back(std::max<delta>(-impact, 0));
+    out_.push_back(none);
+    in_.push_back(none);
+    return static_cast<index>(supply_.size() - 1);
+  }
+  /// A set with `to` must hold `from`.
+  void require(index from, index to) {
+    const index e = static_cast<index>(arcs_.size());
+    arcs_.push_back({from, to, 0});
+    next_out_.push_back(std::exchange(out_[from], e));
+    next_in_.push_back(std::exchange(in_[to], e));
+  }
+
+  /// The smallest sum of impacts over all closed sets; at most 0, the empty set's. O(V^2 E), near linear in practice.
+  delta solve() {
+    while (find_levels())
+      for (index v = 0; v < supply_.size(); ++v)
+        while (supply_[v] > 0 && augment(v)) {
+        }
+    delta unmet = 0;
+    for (delta d : demand_) unmet += d;
+    return -unmet;
+  }
+
+  // After `solve`:
+  /// Whether the largest of the cheapest sets holds v.
+  bool holds(index v) const { return level_[v] == none; }
+  /// The flow, which proves that no closed set is cheaper.
+  const std::vector<arc>& arcs() const { return arcs_; }
+
+ private:
+  /// Breadth-first levels of the residual graph from what still has supply; whether some unmet demand is reached.
+  bool find_levels() {
+    level_.assign(supply_.size(), none);
+    queue_.clear();
+    for (index v = 0; v < supply_.size(); ++v)
+      if (supply_[v] > 0) level_[v] = 0, queue_.push_back(v);
+    bool reached = false;
+    for (std::size_t i = 0; i < queue_.size(); ++i) {
+      const index v = queue_[i];
+      reached |= demand_[v] > 0;
+      const auto visit = [&](index u) {
+        if (level_[u] == none) level_[u] = level_[v] + 1, queue_.push_back(u);
+      };
+      for (index e = out_[v]; e != none; e = next_out_[e]) visit(arcs_[e].to);
+      for (index e = in_[v]; e != none; e = next_in_[e])
+        if (arcs_[e].flow > 0) visit(arcs_[e].from);
+    }
+    at_out_ = out_;
+    at_in_ = in_;
+    return reached;
+  }
+
+  /// Sends what fits along one path from `source` to an unmet demand, one level a step; false where none is left.
+  bool augment(index source) {
+    path_.clear();
+    index v = source;
+    while (demand_[v] == 0) {
+      if (!step(v)) {
+        if (v == source) return false;
+        level_[v] = none - 1;  // a dead end for this phase
+        v = back();
+      }
+    }
+    delta amount = std::min(supply_[source], demand_[v]);
+    for (const hop& h : path_)
+      if (!h.forward) amount = std::min(amount, arcs_[h.arc].flow);
+    for (const hop& h : path_) arcs_[h.arc].flow += h.forward ? amount : -amount;
+    supply_[source] -= amount;
+    demand_[v] -= amount;
+    return true;
+  }
+  bool step(index& v) {
+    for (index& e = at_out_[v]; e != none; e = next_out_[e])
+      if (level_[arcs_[e].to] == level_[v] + 1) return path_.push_back({e, true}), v = arcs_[e].to, true;
+    for (index& e = at_in_[v]; e != none; e = next_in_[e])
+      if (arcs_[e].flow > 0 && level_[arcs_[e].from] == level_[v] + 1)
+        return path_.push_back({e, false}), v = arcs_[e].from, true;
+    return false;
+  }
+  index back() {
+    const hop h = path_.back();
+    path_.pop_back();
+    return h.forward ? arcs_[h.arc].from : arcs_[h.arc].to;
+  }
+
+  struct hop {
+    index arc;
+    bool forward;
+  };
+  std::vector<delta> supply_, demand_;
+  std::vector<index> out_, in_, next_out_, next_in_, at_out_, at_in_, level_, queue_;
+  std::vector<arc> arcs_;
+  std::vector<hop> path_;
+};
+
+}  // namespace memsched

@@ -1,0 +1,119 @@
+// The referee: the one place that says what an order costs. It knows operators and tensors only.
+#pragma once
+
+#include <algorithm>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <memsched/graph/problem.hpp>
+#include <memsched/model/firing.hpp>
+
+namespace memsched {
+
+/// What an order costs, in bytes.
+struct evaluation {
+  bytes peak = 0;
+  std::vector<bytes> during;            ///< while each operator of the order runs
+  std::vector<bytes> after;             ///< between it and the next
+  std::size_t peak_step = 0;            ///< the first step that reaches the peak; the order's length where none does
+  std::vector<tensor_id> live_at_peak;  ///< storages that are live there, ascending, outputs of that step included
+};
+
+namespace detail {
+
+/// Plays an order tensor by tensor (design section 1).
+class referee {
+ public:
+  referee(const problem& p, memory_model model) : p_(p), model_(model), left_(p.tensors().size()), here_(p.tensors().size()) {
+    for (tensor_id t : p.tensors()) {
+      left_[t] = static_cast<index>(p.readers(t).size());
+      here_[t] = p.storage(t) == t && p.writer(t) == none && p.kept(t);
+      if (here_[t]) live_ += p.size(t);
+    }
+  }
+
+  bytes live() const { return live_; }
+
+  footprint play(op_id op) {
+    firing_effect e{.workspace = p_.workspace(op)};
+    const auto [overwritten, spared] = p_.reuse(op);
+    for (tensor_id t : p_.reads(op))
+      if (--left_[t] == 0 && !p_.stays(t)) {
+        e.freed += p_.size(t);
+        here_[t] = false;
+        if (t == overwritten && model_.in_place) e.overwritten = spared;
+      }
+    for (tensor_id t : p_.creates(op)) {
+      e.produced += p_.size(t);
+      if (!p_.kept(t)) continue;
+      e.kept += p_.size(t);
+      here_[t] = true;
+    }
+    const footprint f = fire(p_.firing(op).value_or(model_.default_firing), live_, e);
+    live_ = f.after;
+    return f;
+  }
+
+  std::vector<tensor_id> live_tensors() const {
+    std::vector<tensor_id> live;
+    for (tensor_id t : p_.tensors())
+      if (here_[t]) live.push_back(t);
+    return live;
+  }
+
+ private:
+  const problem& p_;
+  memory_model model_;
+  std::vector<index> left_;
+  std::vector<bool> here_;
+  bytes live_ = 0;
+};
+
+}  // namespace detail
+
+/// Why `order` is no order of p, as a graph_error; an empty message where it is one. O(operators + uses).
+inline graph_error check_order(const problem& p, std::span<const op_id> order) {
+  std::vector<bool> done(p.ops().size(), false);
+  const auto fault = [](std::string message, std::vector<index> ops) {
+    return graph_error{error_code::bad_order, std::move(message), std::move(ops), {}};
+  };
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const op_id op = order[i];
+    const std::string step = "step " + std::to_string(i);
+    if (op >= done.size()) return fault(step + " names operator " + std::to_string(op) + ", which does not exist", {op});
+    if (done[op]) return fault(step + " runs " + p.operator_name(op) + " a second time", {op});
+    for (op_id before : p.predecessors(op))
+      if (!done[before])
+        return fault(step + " runs " + p.operator_name(op) + " before " + p.operator_name(before) + ", which it needs", {op, before});
+    done[op] = true;
+  }
+  if (order.size() == done.size()) return {};
+  const auto missing = static_cast<op_id>(std::find(done.begin(), done.end(), false) - done.begin());
+  return fault("the order lacks " + p.operator_name(missing), {missing});
+}
+
+/// What `order` costs, or why it is no order of p. O(operators + uses).
+inline result<evaluation> evaluate(const problem& p, std::span<const op_id> order, memory_model model = {}) {
+  if (graph_error error = check_order(p, order); !error.message.empty()) return error;
+  evaluation e;
+  detail::referee play(p, model);
+  e.peak = play.live();
+  e.peak_step = order.size();
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const footprint f = play.play(order[i]);
+    e.during.push_back(f.during);
+    e.after.push_back(f.after);
+    if (std::max(f.during, f.after) > e.peak) e.peak = std::max(f.during, f.after), e.peak_step = i;
+  }
+
+  detail::referee again(p, model);
+  for (std::size_t i = 0; i < e.peak_step; ++i) again.play(order[i]);
+  e.live_at_peak = again.live_tensors();
+  if (e.peak_step < order.size())
+    for (tensor_id t : p.creates(order[e.peak_step])) e.live_at_peak.push_back(t);
+  std::sort(e.live_at_peak.begin(), e.live_at_peak.end());
+  return e;
+}
+
+}  // namespace memsched

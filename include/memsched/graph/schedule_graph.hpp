@@ -1,0 +1,163 @@
+// The one form inside: a DAG whose nodes carry a peak and an impact (Fradet et al., section 3).
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <memsched/base/adjacency.hpp>
+#include <memsched/base/bytes.hpp>
+#include <memsched/graph/problem.hpp>
+#include <memsched/graph/topology.hpp>
+#include <memsched/model/firing.hpp>
+
+namespace memsched {
+
+using node = index;
+
+/// What running a node does, in bytes relative to the level before it.
+struct node_cost {
+  delta peak = 0;    ///< highest level while it runs
+  delta impact = 0;  ///< level after it
+};
+
+/// Room that a node gains while it runs where it is the last one that `release` waits for.
+struct credit {
+  node release = none;
+  delta amount = 0;
+};
+
+/// Nodes [0, active) are what a scheduler orders. Nodes [active, size) are releases: one for each tensor that several
+/// nodes read. A release runs by itself, in the step of its last predecessor, which is always optimal: its peak is 0
+/// and its impact at most 0. So the level after a set of nodes does not depend on their order.
+struct schedule_graph {
+  std::size_t active = 0;
+  bytes base = 0;                ///< level before the first node
+  std::vector<node_cost> cost;   ///< a peak may be negative where credits exist: the level after counts too
+  adjacency preds, succs;        ///< preds keep the order of the operator's inputs
+  list_of<credit> credits;       ///< per node
+  std::vector<node> roots;       ///< where a depth-first order starts; may be empty
+
+  std::size_t size() const { return cost.size(); }
+  bool is_release(node v) const { return v >= active; }
+};
+
+namespace detail {
+
+/// Finds, for readers of one tensor, which of them can run last. Walks back from the readers within a budget of
+/// visits; what is not decided within it stays undecided, which costs strength of bounds, never exactness.
+class last_reader_finder {
+ public:
+  explicit last_reader_finder(const problem& p) : p_(p), position_(p.ops().size()), seen_(p.ops().size(), none) {
+    const auto order = topological_order(p.predecessors(), transpose(p.predecessors(), p.ops().size()));
+    for (index i = 0; i < order.size(); ++i) position_[order[i]] = i;
+    budget_ = 16 * p.ops().size() + (std::size_t{1} << 20);
+  }
+
+  /// Marks in `before_another[i]` that reader i runs before another reader. Returns the reader that always runs
+  /// last, or none.
+  op_id run(std::span<const op_id> readers, std::vector<bool>& before_another) {
+    before_another.assign(readers.size(), false);
+    const auto by_position = [&](op_id a, op_id b) { return position_[a] < position_[b]; };
+    const op_id latest = *std::max_element(readers.begin(), readers.end(), by_position);
+    const index earliest = position_[*std::min_element(readers.begin(), readers.end(), by_position)];
+    bool always_last = false;
+    for (op_id reader : readers) {
+      const std::size_t reached = mark_ancestors(reader, earliest, readers, before_another);
+      if (reader == latest) always_last = reached + 1 == readers.size();
+    }
+    return always_last ? latest : none;
+  }
+
+ private:
+  std::size_t mark_ancestors(op_id from, index earliest, std::span<const op_id> readers, std::vector<bool>& marked) {
+    std::size_t reached = 0;
+    ++walk_;
+    stack_.assign(1, from);
+    while (!stack_.empty() && budget_ > 0) {
+      const op_id at = stack_.back();
+      stack_.pop_back();
+      for (op_id b : p_.predecessors(at)) {
+        if (position_[b] < earliest || std::exchange(seen_[b], walk_) == walk_) continue;
+        --budget_;
+        stack_.push_back(b);
+        const auto it = std::lower_bound(readers.begin(), readers.end(), b);
+        if (it == readers.end() || *it != b) continue;
+        marked[static_cast<std::size_t>(it - readers.begin())] = true;
+        ++reached;
+        if (budget_ == 0) return 0;
+      }
+    }
+    return reached;
+  }
+
+  const problem& p_;
+  std::vector<index> position_, seen_;
+  std::vector<op_id> stack_;
+  index walk_ = 0;
+  std::size_t budget_ = 0;
+};
+
+}  // namespace detail
+
+/// The schedule graph of a problem: node i < ops is operator i. Peaks of orders agree with `evaluate` exactly, under
+/// both firing rules and with overwritten inputs. O(operators + uses).
+inline schedule_graph make_schedule_graph(const problem& p, memory_model model = {}) {
+  const std::size_t n = p.ops().size();
+  schedule_graph g;
+  g.active = n;
+  g.base = p.live_at_start();
+  g.cost.resize(n);
+  std::vector<std::pair<index, node>> edges;  // (node, its predecessor)
+  std::vector<std::pair<index, credit>> credits;
+  const auto rule = [&](op_id op) { return p.firing(op).value_or(model.default_firing); };
+  const auto spared = [&](op_id op, tensor_id storage) {  // bytes of room when `op` is the last reader
+    if (rule(op) == firing::cbp) return static_cast<delta>(p.size(storage));
+    const auto [overwritten, amount] = p.reuse(op);
+    return model.in_place && overwritten == storage ? static_cast<delta>(amount) : 0;
+  };
+
+  for (op_id op : p.ops()) {
+    delta produced = 0, kept = 0;
+    for (tensor_id t : p.creates(op)) {
+      produced += static_cast<delta>(p.size(t));
+      if (p.kept(t)) kept += static_cast<delta>(p.size(t));
+    }
+    g.cost[op] = {produced + static_cast<delta>(p.workspace(op)), kept};
+    for (op_id before : p.predecessors(op)) edges.emplace_back(op, before);
+  }
+
+  detail::last_reader_finder finder(p);
+  std::vector<bool> before_another;
+  for (tensor_id s : p.tensors()) {
+    const auto readers = p.readers(s);
+    if (p.storage(s) != s || p.stays(s) || readers.empty() || p.size(s) == 0) continue;
+    const op_id last = readers.size() == 1 ? readers[0] : finder.run(readers, before_another);
+    const delta size = static_cast<delta>(p.size(s));
+    if (last != none) {
+      g.cost[last].peak -= spared(last, s);
+      g.cost[last].impact -= size;
+      continue;
+    }
+    const node release = static_cast<node>(g.cost.size());
+    g.cost.push_back({0, -size});
+    for (std::size_t i = 0; i < readers.size(); ++i) {
+      edges.emplace_back(release, readers[i]);
+      if (before_another[i]) continue;
+      if (const delta room = spared(readers[i], s); room > 0) credits.emplace_back(readers[i], credit{release, room});
+    }
+  }
+
+  g.credits = list_of<credit>::from_pairs(g.size(), credits);
+  for (node v = 0; v < n; ++v)
+    if (g.credits[v].empty()) g.cost[v].peak = std::max({g.cost[v].peak, g.cost[v].impact, delta{0}});
+  g.preds = adjacency::from_pairs(g.size(), edges);
+  g.succs = transpose(g.preds, g.size());
+  for (tensor_id t : p.graph_outputs())
+    if (const op_id writer = p.writer(t); writer != none) g.roots.push_back(writer);
+  return g;
+}
+
+}  // namespace memsched

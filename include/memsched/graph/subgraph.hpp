@@ -1,0 +1,36 @@
+// A part of a schedule graph as a schedule graph of its own.
+#pragma once
+
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <memsched/graph/schedule_graph.hpp>
+
+namespace memsched {
+
+/// The nodes of `members` (ascending, releases last) with the edges among them, from level `base` on. Node i of the part
+/// is members[i]. `local` is scratch of g's size, all none, and is left so. O(members + their edges).
+inline schedule_graph subgraph(const schedule_graph& g, std::span<const node> members, bytes base, std::vector<node>& local) {
+  schedule_graph part;
+  part.base = base;
+  for (node i = 0; i < members.size(); ++i) local[members[i]] = i;
+  for (node v : members) {
+    if (!g.is_release(v)) ++part.active;
+    part.cost.push_back(g.cost[v]);
+    for (node u : g.preds[v])
+      if (local[u] != none) part.preds.push(local[u]);
+    part.preds.close();
+    for (node s : g.succs[v])
+      if (local[s] != none) part.succs.push(local[s]);
+    part.succs.close();
+    for (const credit& c : g.credits[v]) part.credits.push({local[c.release], c.amount});
+    part.credits.close();
+  }
+  for (node v : g.roots)
+    if (local[v] != none) part.roots.push_back(local[v]);
+  for (node v : members) local[v] = none;
+  return part;
+}
+
+}  // namespace memsched

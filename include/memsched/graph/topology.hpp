@@ -1,0 +1,23 @@
+// Topological orders of plain adjacency lists.
+#pragma once
+
+#include <vector>
+
+#include <memsched/base/adjacency.hpp>
+
+namespace memsched {
+
+/// An order of [0, preds.size()) in which predecessors come first, in breadth-first waves of ascending index (Kahn).
+/// Where there is a cycle, what it blocks is left out. O(nodes + edges).
+inline std::vector<index> topological_order(const adjacency& preds, const adjacency& succs) {
+  std::vector<index> waits(preds.size()), order;
+  order.reserve(preds.size());
+  for (index v = 0; v < preds.size(); ++v)
+    if ((waits[v] = static_cast<index>(preds[v].size())) == 0) order.push_back(v);
+  for (std::size_t i = 0; i < order.size(); ++i)
+    for (index next : succs[order[i]])
+      if (--waits[next] == 0) order.push_back(next);
+  return order;
+}
+
+}  // namespace memsched

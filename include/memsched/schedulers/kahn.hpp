@@ -1,0 +1,26 @@
+// Kahn's order: breadth-first waves of ready operators.
+#pragma once
+
+#include <vector>
+
+#include <memsched/graph/walk.hpp>
+#include <memsched/policy/policy.hpp>
+
+namespace memsched {
+
+/// First ready, first run; at the start by index. O(nodes + edges).
+struct kahn {
+  static constexpr bool is_baseline = true;
+
+  solution operator()(const schedule_graph& g, search&) const {
+    solution s;
+    s.order.reserve(g.active);
+    walk w(g);
+    for (node v = 0; v < g.active; ++v)
+      if (w.ready(v)) s.order.push_back(v);
+    for (std::size_t i = 0; i < s.order.size(); ++i) w.fire(s.order[i], [&](node u) { s.order.push_back(u); });
+    return s;
+  }
+};
+
+}  // namespace memsched

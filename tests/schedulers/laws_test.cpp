@@ -1,0 +1,99 @@
+// Laws that every scheduler keeps, on random problems.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <memsched/schedule.hpp>
+#include <memsched/schedulers/exhaustive.hpp>
+
+#include "support/random_problem.hpp"
+
+using namespace memsched;
+
+namespace {
+
+constexpr std::uint64_t cases = 3000;
+
+std::vector<options> models() {
+  return {options{}, options{.in_place = false}, options{.default_firing = firing::cbp}};
+}
+
+/// The optimum by trying every order with the referee: shares nothing with the schedule graph.
+bytes optimum_by_orders(const problem& p, const options& o) {
+  std::vector<op_id> order;
+  std::vector<bool> done(p.ops().size(), false);
+  bytes best = no_limit;
+  const auto go = [&](const auto& self) -> void {
+    if (order.size() == done.size()) best = std::min(best, evaluate(p, order, o.model()).value().peak);
+    for (op_id op : p.ops()) {
+      const auto before = p.predecessors(op);
+      if (done[op] || !std::all_of(before.begin(), before.end(), [&](op_id b) { return done[b]; })) continue;
+      done[op] = true;
+      order.push_back(op);
+      self(self);
+      order.pop_back();
+      done[op] = false;
+    }
+  };
+  go(go);
+  return best;
+}
+
+}  // namespace
+
+TEST_CASE("the schedule graph says of every order what the referee says") {
+  for (std::uint64_t seed = 0; seed < cases; ++seed)
+    for (const options& o : models()) {
+      const problem p = support::random_problem(seed, {.operators = 12});
+      const schedule_graph g = make_schedule_graph(p, o.model());
+      search context(o);
+      for (const auto& order : {as_given{}(g, context).order, rpo{}(g, context).order, kahn{}(g, context).order,
+                                greedy{}(g, context).order}) {
+        INFO("seed " << seed);
+        REQUIRE(peak_of(g, order) == evaluate(p, order, o.model()).value().peak);
+      }
+    }
+}
+
+TEST_CASE("exhaustive finds the optimum of all orders") {
+  for (std::uint64_t seed = 0; seed < 400; ++seed)
+    for (const options& o : models()) {
+      const problem p = support::random_problem(seed, {.operators = 6});
+      INFO("seed " << seed);
+      const auto r = schedule(p, exhaustive{}, o);
+      REQUIRE(r.peak == optimum_by_orders(p, o));
+      REQUIRE(r.verdict() == verdict::optimal);
+    }
+}
+
+TEST_CASE("best_first agrees with exhaustive, whatever rules are on") {
+  for (std::uint64_t seed = 0; seed < cases; ++seed)
+    for (const options& o : models()) {
+      const problem p = support::random_problem(seed, {.operators = 10});
+      const auto oracle = schedule(p, exhaustive{}, o);
+      for (bool macros : {false, true})
+        for (bool commits : {false, true}) {
+          INFO("seed " << seed << " macros " << macros << " commits " << commits);
+          const auto r = schedule(p, best_first{.macros = macros, .commits = commits}, o);
+          REQUIRE(r.peak == oracle.peak);
+          REQUIRE(r.verdict() == verdict::optimal);
+        }
+      const auto a = schedule(p, automatic, o);
+      REQUIRE(a.peak == oracle.peak);
+      REQUIRE(a.verdict() == verdict::optimal);
+      const auto d = schedule(p, divide{} | best_first{}, o);
+      REQUIRE(d.peak == oracle.peak);
+      REQUIRE(d.verdict() == verdict::optimal);
+    }
+}
+
+TEST_CASE("no bound exceeds the optimum") {
+  for (std::uint64_t seed = 0; seed < cases; ++seed)
+    for (const options& o : models()) {
+      const problem p = support::random_problem(seed, {.operators = 9});
+      const bytes optimum = schedule(p, exhaustive{}, o).peak;
+      const schedule_graph g = make_schedule_graph(p, o.model());
+      cut_bound cut(g);
+      INFO("seed " << seed);
+      REQUIRE(footprint_bound(p, o.model()) <= optimum);
+      for (node v = 0; v < g.active; ++v) REQUIRE(cut.at(v) <= optimum);
+    }
+}
