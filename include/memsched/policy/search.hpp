@@ -34,10 +34,22 @@ class search {
     return value;
   }
 
+  /// Runs f with at most `states` more states. Where only that ends f, the search goes on behind it.
+  template <class F>
+  auto with_states(std::uint64_t states, F&& f) {
+    const std::uint64_t before = slice_end_;
+    slice_end_ = std::min(before, stats.states + std::min(states, no_limit - stats.states));
+    auto value = f();
+    if (reason_ == stop_reason::state_limit && stats.states < std::min(before, options_->state_limit))
+      reason_ = stop_reason::finished;
+    slice_end_ = before;
+    return value;
+  }
+
   /// Counts a state. False once a limit is met; from then on always.
   bool count_state() {
     ++stats.states;
-    if (stats.states >= options_->state_limit) stop_for(stop_reason::state_limit);
+    if (stats.states >= std::min(options_->state_limit, slice_end_)) stop_for(stop_reason::state_limit);
     else if ((++ticks_ & 255) == 0) look_at_clock();
     return !stopped();
   }
@@ -71,6 +83,7 @@ class search {
 
   const options* options_;
   clock::time_point start_, deadline_;
+  std::uint64_t slice_end_ = no_limit;
   std::uint64_t ticks_ = 0;
   stop_reason reason_ = stop_reason::finished;
   bytes floor_ = 0;
