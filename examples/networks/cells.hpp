@@ -1,6 +1,7 @@
-// Networks of stacked cells: NASNet-A (Zoph et al. 2018), AmoebaNet-A (Real et al. 2019), DARTS (Liu et al. 2019), in the
-// sizes and with the conventions of HMCOS (Wang et al., DAC 2022): float32; convolution and normalization are one operator;
-// relu and addition are operators of their own and may work in place; equal operators on equal inputs are one.
+// Networks of stacked cells: NASNet-A (Zoph et al. 2018), AmoebaNet-A (Real et al. 2019), DARTS (Liu et al. 2019), in
+// the sizes and with the conventions of HMCOS (Wang et al., DAC 2022): float32; convolution and normalization are one
+// operator; relu and addition are operators of their own and may work in place; equal operators on equal inputs are
+// one.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +19,8 @@ namespace networks {
 /// What a cell may do to a map. Convolutions are separable; the kernel's size does not change memory.
 enum class step : unsigned char { id, sep3, sep5, sep7, dil3, avg3, max3, conv1x7 };
 
-/// A step and where its input comes from: 0 the cell before the last, 1 the last cell, 2 and up the blocks of this cell.
+/// A step and where its input comes from: 0 the cell before the last, 1 the last cell, 2 and up the blocks of this
+/// cell.
 struct edge {
   step what;
   std::size_t from;
@@ -39,6 +41,7 @@ struct genotype {
   cell_plan normal, reduction;
 };
 
+// clang-format off
 inline genotype nasnet_a() {
   using enum step;
   return {.normal = {.blocks = {{{sep5, 1}, {sep3, 0}},
@@ -93,6 +96,7 @@ struct cell_stack {
 
 inline constexpr cell_stack cifar_stack{32, 1, 100, "NNNNNN" "R" "NNNNNN" "R" "NNNNNN"};
 inline constexpr cell_stack imagenet_stack{224, 2, 1000, "RR" "NNNN" "R" "NNNN" "R" "NNNN"};
+// clang-format on
 
 /// Builds one network; each operator's scope is the index of its cell.
 class cell_network {
@@ -146,13 +150,11 @@ class cell_network {
   }
 
   feature relu(const feature& x) { return merged("relu", {x}, x.side, store::in_place); }
-  feature separable(const feature& x, bytes stride) {
-    return net_.conv(net_.depthwise(relu(x), stride), x.channels);
-  }
+  feature separable(const feature& x, bytes stride) { return net_.conv(net_.depthwise(relu(x), stride), x.channels); }
   feature squeeze(const feature& x, bytes filters) { return net_.conv(relu(x), filters); }
 
-  /// Brings the cell before the last to the shape of the last one, by the "factorized reduction" where it is larger: two
-  /// convolutions of every other pixel, the second one shifted by a pixel.
+  /// Brings the cell before the last to the shape of the last one, by the "factorized reduction" where it is larger:
+  /// two convolutions of every other pixel, the second one shifted by a pixel.
   feature fit(const feature& x, bytes side, bytes filters) {
     if (x.side == side) return squeeze(x, filters);
     const feature active = relu(x);

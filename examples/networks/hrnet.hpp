@@ -9,12 +9,13 @@
 
 namespace networks {
 
-/// What tells one HRNet from another. Stage s (2, 3, 4) has s branches; branch b has width * 2^b channels at 64 / 2^b pixels.
+/// What tells one HRNet from another. Stage s (2, 3, 4) has s branches; branch b has width * 2^b channels at 64 / 2^b
+/// pixels.
 struct hrnet_size {
   bytes width;
-  std::size_t layer1_blocks;             ///< bottlenecks before the first stage
-  std::size_t blocks;                    ///< basic blocks of a branch in one module
-  std::array<std::size_t, 3> modules;    ///< of stages 2, 3 and 4
+  std::size_t layer1_blocks;           ///< bottlenecks before the first stage
+  std::size_t blocks;                  ///< basic blocks of a branch in one module
+  std::array<std::size_t, 3> modules;  ///< of stages 2, 3 and 4
 };
 
 inline constexpr hrnet_size hrnet_w18_small_v1{16, 1, 2, {1, 1, 1}};

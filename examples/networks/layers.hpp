@@ -38,9 +38,7 @@ class layers {
   void begin_scope(index scope) { scope_ = scope; }
   void end_scope() { scope_ = memsched::none; }
 
-  feature input(bytes channels, bytes side) {
-    return {builder_.input(size(channels, side), "input"), channels, side};
-  }
+  feature input(bytes channels, bytes side) { return {builder_.input(size(channels, side), "input"), channels, side}; }
   void output(const feature& x) { builder_.output(x.tensor); }
 
   /// A layer of any kind that writes `channels` maps of `side` x `side`.

@@ -1,5 +1,5 @@
-// RandWire (Xie et al.: Exploring randomly wired neural networks, 2019) over Watts-Strogatz graphs, small regime: 224x224
-// image, float32, three stages at 28, 14 and 7 pixels with 78, 156 and 312 channels.
+// RandWire (Xie et al.: Exploring randomly wired neural networks, 2019) over Watts-Strogatz graphs, small regime:
+// 224x224 image, float32, three stages at 28, 14 and 7 pixels with 78, 156 and 312 channels.
 #pragma once
 
 #include <algorithm>
@@ -14,9 +14,9 @@ namespace networks {
 /// For each node of a random graph, the lower nodes that it is joined to, ascending.
 using wiring = std::vector<std::vector<index>>;
 
-/// WS(n, 4, 0.75), n >= 6: a ring where each node is joined to the two next ones; then each of these edges moves its far end
-/// to a random node with probability 3/4: first all edges to the next node, then those to the one after. The new end is
-/// redrawn while it is the node itself or a neighbour. Drawn again until connected.
+/// WS(n, 4, 0.75), n >= 6: a ring where each node is joined to the two next ones; then each of these edges moves its
+/// far end to a random node with probability 3/4: first all edges to the next node, then those to the one after. The
+/// new end is redrawn while it is the node itself or a neighbour. Drawn again until connected.
 class watts_strogatz {
  public:
   watts_strogatz(index nodes, random_source& random) : nodes_(nodes), random_(random) {
@@ -92,18 +92,18 @@ class watts_strogatz {
   std::vector<std::vector<index>> neighbours_;
 };
 
-/// What of a node is an operator of its own. A node sums its inputs with weights, then applies relu, a separable convolution
-/// and a normalization.
+/// What of a node is an operator of its own. A node sums its inputs with weights, then applies relu, a separable
+/// convolution and a normalization.
 enum class node_style : unsigned char {
   fused,    ///< the whole node
   summed,   ///< the sum of several inputs, and the rest
   unfused,  ///< every layer
-  stacked,  ///< every layer but the normalization; the sum as Unsqueeze per input, Concat, MatMul, Squeeze, which is how
-            ///< HMCOS's program exports it
+  stacked,  ///< every layer but the normalization; the sum as Unsqueeze per input, Concat, MatMul, Squeeze, which is
+            ///< how HMCOS's program exports it
 };
 
-/// Edges run from lower to higher nodes; a node without a lower one reads the stage's input at stride 2; the outputs of nodes
-/// without a higher one are averaged. An operator's scope is its stage.
+/// Edges run from lower to higher nodes; a node without a lower one reads the stage's input at stride 2; the outputs of
+/// nodes without a higher one are averaged. An operator's scope is its stage.
 class randwire {
  public:
   randwire(node_style style, index nodes, std::uint64_t seed) : style_(style), nodes_(nodes), random_(seed) {}

@@ -1,5 +1,5 @@
-// SwiftNet for human presence detection (Visual Wake Words challenge 2019), the network of SERENITY's Figure 12 and Table 2:
-// 224x224 image, one byte per element. The wiring is that of the published uint8 model.
+// SwiftNet for human presence detection (Visual Wake Words challenge 2019), the network of SERENITY's Figure 12 and
+// Table 2: 224x224 image, one byte per element. The wiring is that of the published uint8 model.
 #pragma once
 
 #include <cstddef>
@@ -12,14 +12,15 @@ namespace networks {
 
 enum class swiftnet_layer : unsigned char { split, conv, dwconv, concat, add, maxpool, avgpool, fc, softmax };
 
-/// Row i of the wiring writes tensor i + 1 and reads the tensors listed; tensor 0 is the image. Only layers with weights that
-/// mix channels need a width; the other shapes follow.
+/// Row i of the wiring writes tensor i + 1 and reads the tensors listed; tensor 0 is the image. Only layers with
+/// weights that mix channels need a width; the other shapes follow.
 struct swiftnet_row {
   swiftnet_layer what;
   std::vector<tensor_id> reads;
   bytes channels = 0, stride = 1;
 };
 
+// clang-format off
 inline std::vector<swiftnet_row> swiftnet_wiring() {
   using enum swiftnet_layer;
   return {
@@ -51,9 +52,10 @@ inline std::vector<swiftnet_row> swiftnet_wiring() {
       {conv, {80}, 76}, {add, {60, 81}}, {avgpool, {82}}, {fc, {83}, 2}, {softmax, {84}},
   };
 }
+// clang-format on
 
-/// Rows [first, last) of the wiring. Fused: a depthwise convolution and the pointwise one after it are one operator, as in
-/// SERENITY's count of a cell's operators.
+/// Rows [first, last) of the wiring. Fused: a depthwise convolution and the pointwise one after it are one operator, as
+/// in SERENITY's count of a cell's operators.
 struct swiftnet_part {
   std::size_t first, last;
   bool fused;
@@ -65,7 +67,8 @@ inline constexpr swiftnet_part swiftnet_cell_b{34, 55, true};
 inline constexpr swiftnet_part swiftnet_cell_c{58, 80, true};
 inline constexpr swiftnet_part swiftnet_cells_abc{5, 80, true};
 
-/// Builds a part. Its inputs are what it reads from before it; its outputs what it writes and the rest reads, or nobody.
+/// Builds a part. Its inputs are what it reads from before it; its outputs what it writes and the rest reads, or
+/// nobody.
 class swiftnet {
  public:
   explicit swiftnet(const swiftnet_part& part) : part_(part) {}

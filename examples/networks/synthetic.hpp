@@ -1,5 +1,5 @@
-// Families of graphs without a network behind them, and task graphs of Fradet et al. Sizes are bytes, 1 to 100 at random
-// where nothing else is said.
+// Families of graphs without a network behind them, and task graphs of Fradet et al. Sizes are bytes, 1 to 100 at
+// random where nothing else is said.
 #pragma once
 
 #include <cstddef>
@@ -50,8 +50,8 @@ inline problem_draft star(std::uint64_t operators, std::uint64_t seed) {
   return graph.draft();
 }
 
-/// Layers of equal width. An operator reads the one at its place in the layer before and, where the width allows, another one
-/// of that layer at random; the first layer reads the graph's input, the last is the graph's output.
+/// Layers of equal width. An operator reads the one at its place in the layer before and, where the width allows,
+/// another one of that layer at random; the first layer reads the graph's input, the last is the graph's output.
 inline problem_draft layered(std::uint64_t layer_count, std::uint64_t width, std::uint64_t seed) {
   random_source random(seed);
   problem_builder graph;
@@ -69,8 +69,9 @@ inline problem_draft layered(std::uint64_t layer_count, std::uint64_t width, std
   return graph.draft();
 }
 
-/// Operator i reads each of the `window` operators before it with probability 2 / window, and one of them at random where
-/// that chose none. What nobody reads among the last `window` is a graph output; what nobody reads before is freed at once.
+/// Operator i reads each of the `window` operators before it with probability 2 / window, and one of them at random
+/// where that chose none. What nobody reads among the last `window` is a graph output; what nobody reads before is
+/// freed at once.
 inline problem_draft windowed(std::uint64_t operators, std::uint64_t window, std::uint64_t seed) {
   random_source random(seed);
   problem_builder graph;
@@ -109,8 +110,8 @@ inline problem_draft task_graph(const std::vector<std::string>& tasks, const std
   return graph.draft();
 }
 
-/// A random series-parallel task graph. It grows from one edge: a random edge is doubled, or split by a new task, with equal
-/// probability, until there are enough tasks.
+/// A random series-parallel task graph. It grows from one edge: a random edge is doubled, or split by a new task, with
+/// equal probability, until there are enough tasks.
 inline problem_draft series_parallel(std::uint64_t operators, std::uint64_t seed) {
   random_source random(seed);
   std::vector<token_edge> edges{{0, 1, 0}};
@@ -135,23 +136,23 @@ inline problem_draft series_parallel(std::uint64_t operators, std::uint64_t seed
   return task_graph(names, edges);
 }
 
-/// Figure 1 of Fradet et al. The text gives A->B, B->C and B->D; the peaks 8 (cbp) and 10 (pbc), both at C in A;E;B;C;D only,
-/// leave C->D + E->D = 4, and of the rates that fit, these are the least that make this order the only best one.
+/// Figure 1 of Fradet et al. The text gives A->B, B->C and B->D; the peaks 8 (cbp) and 10 (pbc), both at C in A;E;B;C;D
+/// only, leave C->D + E->D = 4, and of the rates that fit, these are the least that make this order the only best one.
 inline problem_draft task_figure1() {
-  enum : index { A, B, C, D, E };
-  return task_graph({"A", "B", "C", "D", "E"},
-                    {{A, B, 1}, {A, E, 3}, {B, C, 2}, {B, D, 4}, {C, D, 2}, {E, D, 2}});
+  enum : index { A, B, C, E, D };
+  return task_graph({"A", "B", "C", "E", "D"}, {{A, B, 1}, {A, E, 3}, {B, C, 2}, {B, D, 4}, {C, D, 2}, {E, D, 2}});
 }
 
-/// The satellite receiver of Ritz et al. as a flat single-appearance schedule of its SDF graph: one task for all firings of an
-/// actor, so that an edge holds a whole iteration's tokens.
+/// The satellite receiver of the SDF3 collection as a flat single-appearance schedule of its SDF graph: one task for
+/// all firings of an actor, so that an edge holds a whole iteration's tokens.
 inline problem_draft satellite() {
   enum : index { a, b, c, d, e, f, g, h, i, j, k, l, m, n, p, q, r, s, t, u, v, w };
-  return task_graph({"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n", "p", "q", "r", "s", "t", "u", "v", "w"},
-                    {{a, b, 1056}, {b, c, 264}, {c, g, 24},  {c, p, 240}, {d, e, 1056}, {e, f, 264}, {f, k, 24},
-                     {f, p, 240},  {g, h, 24},  {h, i, 264}, {i, j, 240}, {k, l, 24},   {l, m, 264}, {m, n, 240},
-                     {p, q, 240},  {p, r, 240}, {q, w, 240}, {r, w, 240}, {n, p, 240},  {n, s, 240}, {s, u, 240},
-                     {j, p, 240},  {j, t, 240}, {t, u, 240}, {u, v, 240}, {v, w, 240}});
+  return task_graph(
+      {"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n", "p", "q", "r", "s", "t", "u", "v", "w"},
+      {{a, b, 1056}, {b, c, 264}, {c, g, 24},  {c, p, 240}, {d, e, 1056}, {e, f, 264}, {f, k, 24},
+       {f, p, 240},  {g, h, 24},  {h, i, 264}, {i, j, 240}, {k, l, 24},   {l, m, 264}, {m, n, 240},
+       {p, q, 240},  {p, r, 240}, {q, w, 240}, {r, w, 240}, {n, p, 240},  {n, s, 240}, {s, u, 240},
+       {j, p, 240},  {j, t, 240}, {t, u, 240}, {u, v, 240}, {v, w, 240}});
 }
 
 }  // namespace networks
