@@ -13,4 +13,6 @@ if(MEMSCHED_SANITIZE)
   target_compile_options(memsched_development INTERFACE -fsanitize=${MEMSCHED_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_link_options(memsched_development INTERFACE -fsanitize=${MEMSCHED_SANITIZE})
 endif()
-include(${CMAKE_CURRENT_LIST_DIR}/tflite.cmake)
+
+include(cmake/onnx.cmake)
+include(cmake/tflite.cmake)
