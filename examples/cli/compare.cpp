@@ -65,10 +65,11 @@ int run_compare(const std::vector<std::string>& graphs, const request& r) {
 }
 
 int run_networks() {
-  table text({"name", "optimum", "published", "source"});
-  for (const auto& n : networks::all())
-    text.row({n.name, n.optimum ? grouped(*n.optimum) : "", n.published, n.source});
-  std::fputs(text.text().c_str(), stdout);
+  for (const auto& n : networks::all()) {
+    std::printf("builtin:%s\n    %s\n", (n.pattern.empty() ? n.name : n.pattern).c_str(), n.source.c_str());
+    if (!n.published.empty()) std::printf("    published: %s\n", n.published.c_str());
+    if (n.optimum) std::printf("    optimum: %s bytes\n", grouped(*n.optimum).c_str());
+  }
   return done;
 }
 

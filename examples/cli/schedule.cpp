@@ -44,7 +44,7 @@ std::string percent(bytes part, bytes whole) {
 
 /// What the bound says of the peak, for people.
 std::string verdict_text(const result& s) {
-  if (s.verdict() == memsched::verdict::optimal) return "optimal: no order takes less";
+  if (s.peak == s.lower_bound) return "optimal: no order takes less";
   const std::string gap = "at most " + percent(s.peak - s.lower_bound, s.peak) + " could be saved";
   return s.stopped == memsched::stop_reason::finished ? gap : gap + "; stopped by the " + to_string(s.stopped);
 }

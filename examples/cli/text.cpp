@@ -8,7 +8,7 @@ namespace cli {
 
 std::string grouped(memsched::bytes n) {
   std::string digits = std::to_string(n);
-  for (std::size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, ",");
+  for (std::size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, 1, ',');
   return digits;
 }
 
@@ -42,10 +42,11 @@ std::string table::text() const {
     std::string line;
     for (std::size_t i = 0; i < cells.size(); ++i) {
       const std::string space(width[i] - cells[i].size(), ' ');
-      line += (i == 0 ? "" : "  ") + (i == 0 ? cells[i] + space : space + cells[i]);
+      if (i == 0) line.append(cells[i]).append(space);
+      else line.append("  ").append(space).append(cells[i]);
     }
     line.erase(line.find_last_not_of(' ') + 1);
-    text += line + '\n';
+    text.append(line).append("\n");
   }
   return text;
 }

@@ -56,7 +56,7 @@ class reader {
       if (const value* v = top_.find(x.name()); v && v->constant) continue;  // an initializer, named here until IR 3
       if (x.name().empty()) refuse("a graph input has no name");
       inputs.insert(x.name());
-      const std::string who = "graph input " + quoted(x.name());
+      const std::string who = "graph input " + in_quotes(x.name());
       partial p = facts(x.type(), who);
       const auto given = options_.shapes.find(x.name());
       if (given != options_.shapes.end()) apply_shape(p, given->second, who);
@@ -68,7 +68,7 @@ class reader {
       inference::define(x.name(), std::move(v), "another graph input", top_);
     }
     for (const auto& [name, dims] : options_.shapes)
-      if (!inputs.count(name)) refuse("a shape is given for " + quoted(name) + ", which is no graph input");
+      if (!inputs.count(name)) refuse("a shape is given for " + in_quotes(name) + ", which is no graph input");
   }
 
   static void apply_shape(partial& p, const dimensions& dims, const std::string& who) {
@@ -93,7 +93,7 @@ class reader {
       example += comma + (p.dims[i] >= 0 ? fixed : i == 0 ? "1" : "224");
     }
     if (!p.ranked) example = "1,3,224,224";
-    refuse("graph input " + quoted(x.name()) + (p.ranked ? " has open dimensions, [" + shape + "]" : " has no shape") +
+    refuse("graph input " + in_quotes(x.name()) + (p.ranked ? " has open dimensions, [" + shape + "]" : " has no shape") +
            ": give them, as in --shape " + one_line(x.name(), 120) + "=" + example);
   }
 
@@ -147,7 +147,7 @@ class reader {
     for (const auto& x : graph_.output()) {
       const value* v = top_.find(x.name());
       if (!v)
-        refuse("graph output " + quoted(x.name()) + " is no operator's output, no graph input and no initializer",
+        refuse("graph output " + in_quotes(x.name()) + " is no operator's output, no graph input and no initializer",
                error_code::no_producer);
       if (v->id != none) draft_.graph_outputs.push_back(v->id);
     }

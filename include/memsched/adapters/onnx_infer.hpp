@@ -46,12 +46,12 @@ inline std::string one_line(std::string_view text, std::size_t longest = 400) {
   return text.size() > longest ? line + "..." : line;
 }
 
-inline std::string quoted(std::string_view name) { return "'" + one_line(name, 120) + "'"; }
+inline std::string in_quotes(std::string_view name) { return "'" + one_line(name, 120) + "'"; }
 
 /// "operator 3 'conv1' (Conv)"
 inline std::string label(const onnx::NodeProto& node, int position) {
   std::string text = "operator " + std::to_string(position);
-  if (!node.name().empty()) text += " " + quoted(node.name());
+  if (!node.name().empty()) text += " " + in_quotes(node.name());
   return text + " (" + one_line(node.op_type(), 60) + ")";
 }
 
@@ -253,7 +253,7 @@ class inference {
     for (const auto& o : model.opset_import()) {
       constexpr std::int64_t newest = 1 << 20;
       if (o.version() < 1 || o.version() > newest)
-        refuse("the version of operator set " + quoted(o.domain()) + " is " + std::to_string(o.version()));
+        refuse("the version of operator set " + in_quotes(o.domain()) + " is " + std::to_string(o.version()));
       opsets_[domain_of(o.domain())] = static_cast<int>(o.version());
     }
     for (const auto& f : model.functions()) functions_.insert(domain_of(f.domain()) + ":" + f.name());
@@ -305,7 +305,7 @@ class inference {
   static const value* lookup(const std::string& name, const std::string& who, const scope& here) {
     const value* v = here.find(name);
     if (!v)
-      refuse(who + " reads " + quoted(name) + ", which is no operator's output, no graph input and no initializer",
+      refuse(who + " reads " + in_quotes(name) + ", which is no operator's output, no graph input and no initializer",
              error_code::no_producer);
     return v;
   }
@@ -315,10 +315,10 @@ class inference {
     if (fresh) return;
     const value& old = at->second;
     if (old.producer >= 0)
-      refuse(who + " writes " + quoted(name) + ", which operator " + std::to_string(old.producer) + " writes too",
+      refuse(who + " writes " + in_quotes(name) + ", which operator " + std::to_string(old.producer) + " writes too",
              error_code::two_producers);
-    if (old.constant) refuse(who + " defines " + quoted(name) + ", which is an initializer too");
-    refuse(who + " defines " + quoted(name) + ", which is a graph input too", error_code::produced_input);
+    if (old.constant) refuse(who + " defines " + in_quotes(name) + ", which is an initializer too");
+    refuse(who + " defines " + in_quotes(name) + ", which is a graph input too", error_code::produced_input);
   }
 
   /// Completes v by a shape that must be fixed, as an activation's.
@@ -402,7 +402,7 @@ class inference {
 
     onnx::GraphInferencer* getGraphAttributeInferencer(const std::string& name) override {
       const auto* a = attribute(node_, name);
-      if (!a || !a->has_g()) refuse(call_.who + " has no graph " + quoted(name));
+      if (!a || !a->has_g()) refuse(call_.who + " has no graph " + in_quotes(name));
       bodies_.push_back(std::make_unique<body_inferencer>(owner_, call_, a->g()));
       return bodies_.back().get();
     }
@@ -436,14 +436,14 @@ class inference {
 
   static void add_weight(const std::string& name, const onnx::TensorProto& t, dimensions dims, scope& here) {
     if (name.empty()) refuse("an initializer has no name");
-    if (dims.size() > max_rank) refuse("initializer " + quoted(name) + " has more than 64 dimensions");
+    if (dims.size() > max_rank) refuse("initializer " + in_quotes(name) + " has more than 64 dimensions");
     if (std::any_of(dims.begin(), dims.end(), [](auto d) { return d < 0 || d > max_dimension; }))
-      refuse("initializer " + quoted(name) + " has the shape " + to_string(partial{t.data_type(), true, dims}));
+      refuse("initializer " + in_quotes(name) + " has the shape " + to_string(partial{t.data_type(), true, dims}));
     value v{.type = t.data_type(), .constant = true};
     v.content = read_literal(t);
     if (v.content && v.content->dims != dims) v.content.reset();  // the values of a sparse one
     v.shape = std::move(dims);
-    if (!here.values.try_emplace(name, std::move(v)).second) refuse("two initializers are named " + quoted(name));
+    if (!here.values.try_emplace(name, std::move(v)).second) refuse("two initializers are named " + in_quotes(name));
   }
 
   /// The branch that an If with a constant condition takes.
@@ -495,12 +495,12 @@ class inference {
 
   [[noreturn]] static void refuse_open_shape(const call& c, const std::string& who, const partial& p, bool known) {
     if (known) refuse(who + " has no static shape: it is " + to_string(p));
-    refuse(who + " has no known shape: " + quoted(c.node.domain() + (c.node.domain().empty() ? "" : ".") + c.node.op_type()) +
+    refuse(who + " has no known shape: " + in_quotes(c.node.domain() + (c.node.domain().empty() ? "" : ".") + c.node.op_type()) +
            " is no operator that this ONNX library knows, and the file declares no static shape");
   }
 
   static std::string tensor_label(const std::string& name, const call& c) {
-    return "tensor " + quoted(name) + " of " + c.who;
+    return "tensor " + in_quotes(name) + " of " + c.who;
   }
 
   /// Whether an operator makes weights of weights. Shapes are static, so what reads only a shape is constant too.
@@ -528,7 +528,7 @@ class inference {
   bool infer_types(call& c) {
     const std::string domain = domain_of(c.node.domain());
     if (functions_.count(domain + ":" + c.node.op_type()))
-      refuse(c.who + " calls " + quoted(c.node.op_type()) + ", a function of the file; those are not supported");
+      refuse(c.who + " calls " + in_quotes(c.node.op_type()) + ", a function of the file; those are not supported");
     const auto opset = opsets_.find(domain);
     if (opset == opsets_.end() && domain.empty()) refuse("the file imports no operator set of ONNX, which " + c.who + " needs");
     if (opset == opsets_.end()) return false;
@@ -742,7 +742,7 @@ class inference {
     std::size_t at = 0;
     for (const auto& x : graph.input()) {
       if (const auto found = here.values.find(x.name()); found != here.values.end() && found->second.constant) continue;
-      const std::string who = "graph input " + quoted(x.name());
+      const std::string who = "graph input " + in_quotes(x.name());
       if (at == formals.size()) refuse("it has more inputs than the operator gives");
       partial p = formals[at++];
       merge(p, facts(x.type(), who), who, "declared as");
