@@ -66,22 +66,24 @@ subgraph one(int kind, std::vector<std::int32_t> inputs = {0}) {
 
 /// A network with a float16 weight, an optional input, a view, an element-wise operator and a custom one.
 model small() {
-  model m;
-  m.subgraphs = {{{{.shape = {1, 8}, .name = "x"},
-                   {.shape = {4, 8}, .buffer = data, .type = 1, .name = "half"},
-                   {.shape = {4, 8}, .name = "full"},
-                   {.shape = {1, 4}, .name = "c"},
-                   {.shape = {1, 4}, .name = "r"},
-                   {.shape = {4}, .name = "v"},
-                   {.shape = {1}, .buffer = data, .type = 2, .name = "new_shape"},
-                   {.shape = {3}, .name = "out"}},
-                  {{.kind = dequantize, .inputs = {1}, .outputs = {2}},
-                   {.kind = conv, .inputs = {0, 2, -1}, .outputs = {3}},
-                   {.kind = relu, .inputs = {3}, .outputs = {4}},
-                   {.kind = reshape, .inputs = {4, 6}, .outputs = {5}},
-                   {.kind = custom, .inputs = {5}, .outputs = {7}, .custom = "Detect"}},
-                  {0}, {7}, "main"}};
-  return m;
+  subgraph g;
+  g.tensors = {{.shape = {1, 8}, .name = "x"},
+               {.shape = {4, 8}, .buffer = data, .type = 1, .name = "half"},
+               {.shape = {4, 8}, .name = "full"},
+               {.shape = {1, 4}, .name = "c"},
+               {.shape = {1, 4}, .name = "r"},
+               {.shape = {4}, .name = "v"},
+               {.shape = {1}, .buffer = data, .type = 2, .name = "new_shape"},
+               {.shape = {3}, .name = "out"}};
+  g.ops.push_back({.kind = dequantize, .inputs = {1}, .outputs = {2}});
+  g.ops.push_back({.kind = conv, .inputs = {0, 2, -1}, .outputs = {3}});
+  g.ops.push_back({.kind = relu, .inputs = {3}, .outputs = {4}});
+  g.ops.push_back({.kind = reshape, .inputs = {4, 6}, .outputs = {5}});
+  g.ops.push_back({.kind = custom, .inputs = {5}, .outputs = {7}, .custom = "Detect"});
+  g.inputs = {0};
+  g.outputs = {7};
+  g.name = "main";
+  return {{g}};
 }
 
 }  // namespace
