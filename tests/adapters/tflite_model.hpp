@@ -28,8 +28,8 @@ struct options {
 struct op {
   int kind = 0;
   std::vector<std::int32_t> inputs{}, outputs{};
-  options call{};
   std::string custom{};
+  options call{};
 };
 
 struct subgraph {

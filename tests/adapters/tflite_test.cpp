@@ -17,9 +17,10 @@ using namespace tflite_model;
 
 namespace {
 
-constexpr int add = 0, conv = 3, dequantize = 6, mul = 18, relu = 19, reshape = 22, call = 31, custom = 32, squeeze = 43,
-              expand_dims = 70, if_op = 118, while_op = 119, call_once = 129, var_handle = 142, read_variable = 143,
-              assign_variable = 144, random_uniform = 148, bitcast = 159, composite = 206, case_op = 209;
+constexpr int add = 0, conv = 3, dequantize = 6, mul = 18, relu = 19, reshape = 22, call = 31, custom = 32,
+              squeeze = 43, expand_dims = 70, if_op = 118, while_op = 119, call_once = 129, var_handle = 142,
+              read_variable = 143, assign_variable = 144, random_uniform = 148, bitcast = 159, composite = 206,
+              case_op = 209;
 constexpr std::uint32_t data = 1;  // the buffer that holds something
 
 tensor_id id(const problem_draft& d, const std::string& name) {
@@ -65,22 +66,24 @@ subgraph one(int kind, std::vector<std::int32_t> inputs = {0}) {
 
 /// A network with a float16 weight, an optional input, a view, an element-wise operator and a custom one.
 model small() {
-  model m;
-  m.subgraphs = {{{{.shape = {1, 8}, .name = "x"},
-                   {.shape = {4, 8}, .buffer = data, .type = 1, .name = "half"},
-                   {.shape = {4, 8}, .name = "full"},
-                   {.shape = {1, 4}, .name = "c"},
-                   {.shape = {1, 4}, .name = "r"},
-                   {.shape = {4}, .name = "v"},
-                   {.shape = {1}, .buffer = data, .type = 2, .name = "new_shape"},
-                   {.shape = {3}, .name = "out"}},
-                  {{.kind = dequantize, .inputs = {1}, .outputs = {2}},
-                   {.kind = conv, .inputs = {0, 2, -1}, .outputs = {3}},
-                   {.kind = relu, .inputs = {3}, .outputs = {4}},
-                   {.kind = reshape, .inputs = {4, 6}, .outputs = {5}},
-                   {.kind = custom, .inputs = {5}, .outputs = {7}, .custom = "Detect"}},
-                  {0}, {7}, "main"}};
-  return m;
+  subgraph g;
+  g.tensors = {{.shape = {1, 8}, .name = "x"},
+               {.shape = {4, 8}, .buffer = data, .type = 1, .name = "half"},
+               {.shape = {4, 8}, .name = "full"},
+               {.shape = {1, 4}, .name = "c"},
+               {.shape = {1, 4}, .name = "r"},
+               {.shape = {4}, .name = "v"},
+               {.shape = {1}, .buffer = data, .type = 2, .name = "new_shape"},
+               {.shape = {3}, .name = "out"}};
+  g.ops.push_back({.kind = dequantize, .inputs = {1}, .outputs = {2}});
+  g.ops.push_back({.kind = conv, .inputs = {0, 2, -1}, .outputs = {3}});
+  g.ops.push_back({.kind = relu, .inputs = {3}, .outputs = {4}});
+  g.ops.push_back({.kind = reshape, .inputs = {4, 6}, .outputs = {5}});
+  g.ops.push_back({.kind = custom, .inputs = {5}, .outputs = {7}, .custom = "Detect"});
+  g.inputs = {0};
+  g.outputs = {7};
+  g.name = "main";
+  return {{g}};
 }
 
 }  // namespace
@@ -129,8 +132,10 @@ TEST_CASE("sizes that the file does not tell are errors, but only where they mat
     g.tensors[0].shape = std::move(shape);
     return g;
   };
-  CHECK(fault(with(5, {2})).message == "subgraphs[0].tensors[0]: tensor 'x' is a STRING, whose size the file does not tell");
-  CHECK(fault(with(14, {2})).message == "subgraphs[0].tensors[0]: tensor 'x' is a VARIANT, whose size the file does not tell");
+  CHECK(fault(with(5, {2})).message ==
+        "subgraphs[0].tensors[0]: tensor 'x' is a STRING, whose size the file does not tell");
+  CHECK(fault(with(14, {2})).message ==
+        "subgraphs[0].tensors[0]: tensor 'x' is a VARIANT, whose size the file does not tell");
   CHECK(fault(with(23, {2})).message == "subgraphs[0].tensors[0]: tensor 'x' has the unknown element type 23");
   CHECK(fault(with(-1, {2})).message == "subgraphs[0].tensors[0]: tensor 'x' has the unknown element type 255");
   CHECK(fault(with(0, {1, -1})).message ==
@@ -197,7 +202,8 @@ TEST_CASE("what is computed from constants is a constant, through any number of 
   subgraph g = one(add, {0, 4});
   g.tensors.push_back({.shape = {2}, .name = "w2"});
   g.tensors.push_back({.shape = {2}, .name = "w3"});
-  g.ops.insert(g.ops.begin(), {{.kind = dequantize, .inputs = {2}, .outputs = {3}}, {.kind = mul, .inputs = {3, 2}, .outputs = {4}}});
+  g.ops.insert(g.ops.begin(),
+               {{.kind = dequantize, .inputs = {2}, .outputs = {3}}, {.kind = mul, .inputs = {3, 2}, .outputs = {4}}});
   g.outputs = {1, 4};
   const problem_draft d = read(g);
   CHECK(d.operator_names == words{"ADD_2"});
@@ -258,11 +264,16 @@ TEST_CASE("variables live throughout, and their users keep their order") {
 }
 
 TEST_CASE("operators with hidden state keep their order") {
-  const problem_draft d = read(subgraph{
-      {{.shape = {2}, .name = "x"}, {.type = 13, .name = "handle"}, {.shape = {2}, .name = "v"}, {.shape = {2}, .name = "w"}},
-      {{.kind = var_handle, .outputs = {1}}, {.kind = read_variable, .inputs = {1}, .outputs = {2}},
-       {.kind = relu, .inputs = {0}, .outputs = {3}}, {.kind = assign_variable, .inputs = {1, 0}}},
-      {0}, {2, 3}});
+  const problem_draft d = read(subgraph{{{.shape = {2}, .name = "x"},
+                                         {.type = 13, .name = "handle"},
+                                         {.shape = {2}, .name = "v"},
+                                         {.shape = {2}, .name = "w"}},
+                                        {{.kind = var_handle, .outputs = {1}},
+                                         {.kind = read_variable, .inputs = {1}, .outputs = {2}},
+                                         {.kind = relu, .inputs = {0}, .outputs = {3}},
+                                         {.kind = assign_variable, .inputs = {1, 0}}},
+                                        {0},
+                                        {2, 3}});
   CHECK(d.tensors[id(d, "handle")].size == 4);
   CHECK(d.after[0].empty());
   CHECK(d.after[1].empty());
@@ -417,7 +428,8 @@ TEST_CASE("wrong control flow is an error") {
         "subgraphs[0].operators[0].cond_subgraph_index: there is no subgraph -1 among 3");
   CHECK(fault(running(while_op, {93, {1, 0}})).message ==
         "subgraphs[0].operators[0].body_subgraph_index: subgraph 0 runs itself");
-  CHECK(fault(running(if_op, {})).message == "subgraphs[0].operators[0].builtin_options: IF has no options of its kind");
+  CHECK(fault(running(if_op, {})).message ==
+        "subgraphs[0].operators[0].builtin_options: IF has no options of its kind");
   CHECK(fault(running(if_op, {93, {1, 2}})).message ==
         "subgraphs[0].operators[0].builtin_options: IF has no options of its kind");
   CHECK(fault(running(case_op, {})).message == "subgraphs[0].operators[0]: STABLEHLO_CASE is not supported");
@@ -502,9 +514,9 @@ TEST_CASE("lists that overlap to no end are an error") {
   // 1000 operators that are all one table, with 4000 inputs.
   flatbuffers::FlatBufferBuilder b;
   using offset = flatbuffers::Offset<flatbuffers::Table>;
-  const auto table = [&b](auto... add) {
+  const auto table = [&b](auto... steps) {
     const auto start = b.StartTable();
-    (add(), ...);
+    (steps(), ...);
     return offset(b.EndTable(start));
   };
   const auto inputs = b.CreateVector(std::vector<std::int32_t>(4000, 0));

@@ -184,7 +184,8 @@ TEST_CASE("indices are in range") {
         "graph_outputs[0]: there is no tensor 4 among 4");
   CHECK(code(with("\"outputs\": [2]", "\"outputs\": [9]")) == error_code::unknown_tensor);
   CHECK(code(with("\"after\": [0]", "\"after\": [3]")) == error_code::unknown_operator);
-  CHECK(message(with("\"inputs\": [1]", "\"inputs\": [-1]")) == "ops[1].inputs[0]: must be an index, 0 or more, but is -1");
+  CHECK(message(with("\"inputs\": [1]", "\"inputs\": [-1]")) ==
+        "ops[1].inputs[0]: must be an index, 0 or more, but is -1");
   CHECK(message(with("\"inputs\": [1]", "\"inputs\": [0.5]")) ==
         "ops[1].inputs[0]: must be an index, 0 or more, but is a fraction");
   CHECK(message(with("\"inputs\": [1]", "\"inputs\": [4294967295]")) ==
@@ -241,20 +242,22 @@ TEST_CASE("what is written reads as the same draft") {
   REQUIRE(again);
   check_same(first, *again);
   CHECK(write_json(*again) == text);
-  CHECK(text ==
-        "{\"name\": \"net\",\n"
-        " \"ops\": [\n"
-        "  {\"name\": \"c1\", \"inputs\": [0], \"outputs\": [1], \"workspace\": 7, \"scope\": \"0\"},\n"
-        "  {\"name\": \"Relu\", \"inputs\": [1], \"outputs\": [2], \"inplace\": 0, \"firing\": \"pbc\", \"scope\": \"1\"},\n"
-        "  {\"name\": \"v\", \"inputs\": [2], \"outputs\": [3], \"after\": [0], \"firing\": \"cbp\", \"scope\": \"0\"}\n"
-        " ],\n"
-        " \"tensors\": [\n"
-        "  {\"name\": \"x\", \"bytes\": 1024},\n"
-        "  {\"bytes\": 512},\n"
-        "  {\"bytes\": 512},\n"
-        "  {\"name\": \"view\", \"bytes\": 512, \"alias_of\": 2}\n"
-        " ],\n"
-        " \"graph_inputs\": [0], \"graph_outputs\": [3]}\n");
+  CHECK(
+      text ==
+      "{\"name\": \"net\",\n"
+      " \"ops\": [\n"
+      "  {\"name\": \"c1\", \"inputs\": [0], \"outputs\": [1], \"workspace\": 7, \"scope\": \"0\"},\n"
+      "  {\"name\": \"Relu\", \"inputs\": [1], \"outputs\": [2], \"inplace\": 0, \"firing\": \"pbc\", \"scope\": "
+      "\"1\"},\n"
+      "  {\"name\": \"v\", \"inputs\": [2], \"outputs\": [3], \"after\": [0], \"firing\": \"cbp\", \"scope\": \"0\"}\n"
+      " ],\n"
+      " \"tensors\": [\n"
+      "  {\"name\": \"x\", \"bytes\": 1024},\n"
+      "  {\"bytes\": 512},\n"
+      "  {\"bytes\": 512},\n"
+      "  {\"name\": \"view\", \"bytes\": 512, \"alias_of\": 2}\n"
+      " ],\n"
+      " \"graph_inputs\": [0], \"graph_outputs\": [3]}\n");
 }
 
 TEST_CASE("names survive whatever they hold; what is no UTF-8 is replaced") {

@@ -86,11 +86,10 @@ inline constexpr kind_id overwriting[] = {
 inline constexpr kind_id stateful[] = {kind("READ_VARIABLE"),    kind("ASSIGN_VARIABLE"), kind("HASHTABLE_FIND"),
                                        kind("HASHTABLE_IMPORT"), kind("HASHTABLE_SIZE"),  kind("CALL_ONCE")};
 
-/// Operators whose outputs are no constants although all their inputs are.
+/// Further operators whose outputs are no constants although all their inputs are.
 inline constexpr kind_id unfoldable[] = {
-    custom, kind("CALL"), kind("DELEGATE"), kind("IF"), kind("WHILE"), kind("CALL_ONCE"), kind("RANDOM_STANDARD_NORMAL"),
-    kind("RANDOM_UNIFORM"), kind("MULTINOMIAL"), kind("READ_VARIABLE"), kind("ASSIGN_VARIABLE"), kind("HASHTABLE_FIND"),
-    kind("HASHTABLE_IMPORT"), kind("HASHTABLE_SIZE"), kind("STABLEHLO_CUSTOM_CALL"), kind("STABLEHLO_WHILE"),
+    custom, kind("CALL"), kind("DELEGATE"), kind("IF"), kind("WHILE"), kind("RANDOM_STANDARD_NORMAL"),
+    kind("RANDOM_UNIFORM"), kind("MULTINOMIAL"), kind("STABLEHLO_CUSTOM_CALL"), kind("STABLEHLO_WHILE"),
     kind("STABLEHLO_RNG_BIT_GENERATOR"), kind("STABLEHLO_COMPOSITE"), kind("STABLEHLO_CASE")};
 
 inline std::string kind_name(kind_id k) {
@@ -118,22 +117,25 @@ struct field {
 };
 
 namespace model_fields {
-inline constexpr field version{0, "version"}, operator_codes{1, "operator_codes"}, subgraphs{2, "subgraphs"}, buffers{4, "buffers"};
+inline constexpr field version{0, "version"}, operator_codes{1, "operator_codes"}, subgraphs{2, "subgraphs"},
+    buffers{4, "buffers"};
 }
 namespace subgraph_fields {
-inline constexpr field tensors{0, "tensors"}, inputs{1, "inputs"}, outputs{2, "outputs"}, operators{3, "operators"}, name{4, "name"};
+inline constexpr field tensors{0, "tensors"}, inputs{1, "inputs"}, outputs{2, "outputs"}, operators{3, "operators"},
+    name{4, "name"};
 }
 namespace tensor_fields {
-inline constexpr field shape{0, "shape"}, type{1, "type"}, buffer{2, "buffer"}, name{3, "name"}, is_variable{5, "is_variable"},
-    shape_signature{7, "shape_signature"}, external_buffer{10, "external_buffer"};
+inline constexpr field shape{0, "shape"}, type{1, "type"}, buffer{2, "buffer"}, name{3, "name"},
+    is_variable{5, "is_variable"}, shape_signature{7, "shape_signature"}, external_buffer{10, "external_buffer"};
 }
 namespace operator_fields {
 inline constexpr field opcode_index{0, "opcode_index"}, inputs{1, "inputs"}, outputs{2, "outputs"},
-    options_type{3, "builtin_options_type"}, options{4, "builtin_options"}, options_2_type{11, "builtin_options_2_type"},
-    options_2{12, "builtin_options_2"};
+    options_type{3, "builtin_options_type"}, options{4, "builtin_options"},
+    options_2_type{11, "builtin_options_2_type"}, options_2{12, "builtin_options_2"};
 }
 namespace code_fields {
-inline constexpr field old_builtin{0, "deprecated_builtin_code"}, custom_code{1, "custom_code"}, builtin{3, "builtin_code"};
+inline constexpr field old_builtin{0, "deprecated_builtin_code"}, custom_code{1, "custom_code"},
+    builtin{3, "builtin_code"};
 }
 namespace buffer_fields {
 inline constexpr field data{0, "data"}, offset{1, "offset"}, size{2, "size"};
@@ -170,7 +172,8 @@ class untrusted_file {
  public:
   explicit untrusted_file(std::string_view file)
       : words_(aligned(file) ? 0 : file.size() / sizeof(std::uint64_t) + 1),
-        begin_(reinterpret_cast<const std::uint8_t*>(words_.empty() ? static_cast<const void*>(file.data()) : words_.data())),
+        begin_(reinterpret_cast<const std::uint8_t*>(words_.empty() ? static_cast<const void*>(file.data())
+                                                                    : words_.data())),
         tables_size_(std::min<std::size_t>(file.size(), FLATBUFFERS_MAX_BUFFER_SIZE - 1)),
         file_size_(file.size()),
         left_(budget_factor * std::uint64_t{file.size()}),
@@ -189,12 +192,19 @@ class untrusted_file {
     return false;
   }
 
+  /// The fault of an index out of range; false.
+  bool lacks(error_code code, const std::string& where, const char* what, std::int64_t i, std::size_t count) {
+    return fault(code, where + ": there is no " + what + " " + std::to_string(i) + " among " + std::to_string(count));
+  }
+
   table root() {
     if (tables_size_ < 8 || !flatbuffers::BufferHasIdentifier(begin_, "TFL3")) {
       fault(error_code::bad_input, "no TensorFlow Lite model: bytes 4 to 7 are not \"TFL3\"");
       return {};
     }
-    return open(0, {}, "the root offset");
+    const table model = open(0, {});
+    if (model.data == nullptr) damaged("the root offset");
+    return model;
   }
 
   template <class T>
@@ -207,7 +217,10 @@ class untrusted_file {
   /// The table in a field; none where the field is absent.
   table child(const table& t, field f) {
     const std::uint8_t* at = offset_field(t, f);
-    return at == nullptr ? table{} : open(offset_of(at), t.where, f.name);
+    if (at == nullptr) return {};
+    const table found = open(offset_of(at), t.where);
+    if (found.data == nullptr) damaged(t.where.text(f));
+    return found;
   }
 
   std::vector<table> children(const table& t, field f) {
@@ -215,8 +228,11 @@ class untrusted_file {
     std::vector<table> tables;
     if (list == nullptr || !take(list->size() * sizeof(flatbuffers::uoffset_t), t, f)) return tables;
     tables.reserve(list->size());
-    for (flatbuffers::uoffset_t i = 0; i < list->size() && !failed(); ++i)
-      tables.push_back(open(offset_of(list->Data()) + i * sizeof(flatbuffers::uoffset_t), t.where.entry(f.name, i), nullptr));
+    std::size_t at = offset_of(list->Data());
+    for (flatbuffers::uoffset_t i = 0; i < list->size() && !failed(); ++i, at += sizeof(flatbuffers::uoffset_t)) {
+      tables.push_back(open(at, t.where.entry(f.name, i)));
+      if (tables.back().data == nullptr) damaged(t.where.entry(f.name, i).text());
+    }
     return tables;
   }
 
@@ -232,7 +248,7 @@ class untrusted_file {
   std::string text(const table& t, field f) {
     const std::uint8_t* at = offset_field(t, f);
     if (at == nullptr) return {};
-    const auto* string = reinterpret_cast<const flatbuffers::String*>(at + flatbuffers::ReadScalar<flatbuffers::uoffset_t>(at));
+    const auto* string = reinterpret_cast<const flatbuffers::String*>(target(at));
     if (!verifier_.VerifyString(string)) return damaged(t.where.text(f)), std::string();
     return take(string->size(), t, f) ? string->str() : std::string();
   }
@@ -244,8 +260,9 @@ class untrusted_file {
   }
 
  private:
-  // Lists may overlap, so that a small file could ask for any amount of work; an honest file reads each byte about once.
-  static constexpr std::uint64_t budget_factor = 16;
+  // Lists may overlap, so that a small file could ask for any amount of work. An honest one has each byte read about
+  // once.
+  static constexpr std::uint64_t budget_factor = 4;
 
   static bool aligned(std::string_view file) {
     return reinterpret_cast<std::uintptr_t>(file.data()) % sizeof(std::uint64_t) == 0;
@@ -253,16 +270,15 @@ class untrusted_file {
   std::size_t offset_of(const std::uint8_t* p) const { return static_cast<std::size_t>(p - begin_); }
 
   bool damaged(const std::string& what) {
-    return fault(error_code::bad_input, what + ": damaged or cut off: it reaches past the end of the file, or is misaligned");
+    return fault(error_code::bad_input, what + ": damaged: it reaches past the end of the file or is misaligned");
   }
 
-  /// The table that the offset at byte `at` leads to; its place is named on a fault.
-  table open(std::size_t at, place where, const char* name) {
-    const auto name_it = [&] { return name == nullptr ? where.text() : where.text(field{0, name}); };
+  /// The table that the offset at byte `at` leads to; none where either is damaged.
+  table open(std::size_t at, place where) {
     const flatbuffers::uoffset_t step = verifier_.VerifyOffset(at);
     const std::uint8_t* data = begin_ + at + step;
-    if (step == 0 || !verifier_.VerifyTableStart(data)) return damaged(name_it()), table{};
-    verifier_.EndTable();  // only the depth of one table is checked at a time
+    if (step == 0 || !verifier_.VerifyTableStart(data)) return {};
+    verifier_.EndTable();  // tables are visited one at a time: none is nested in another
     return {reinterpret_cast<const flatbuffers::Table*>(data), where};
   }
 
@@ -273,11 +289,15 @@ class untrusted_file {
     return t.data->GetAddressOf(f.slot());
   }
 
+  static const std::uint8_t* target(const std::uint8_t* at) {
+    return at + flatbuffers::ReadScalar<flatbuffers::uoffset_t>(at);
+  }
+
   template <class T>
   const flatbuffers::Vector<T>* vector(const table& t, field f) {
     const std::uint8_t* at = offset_field(t, f);
     if (at == nullptr) return nullptr;
-    const auto* list = reinterpret_cast<const flatbuffers::Vector<T>*>(at + flatbuffers::ReadScalar<flatbuffers::uoffset_t>(at));
+    const auto* list = reinterpret_cast<const flatbuffers::Vector<T>*>(target(at));
     if (!verifier_.VerifyVector(list)) return damaged(t.where.text(f)), nullptr;
     return list;
   }
@@ -299,27 +319,23 @@ class untrusted_file {
   graph_error error_;
 };
 
-/// An operator that runs subgraphs: which, and whether it runs only one of them.
+/// An operator that runs subgraphs, and where its options name them.
 struct call_rule {
   kind_id kind;
-  field type, options;
-  std::uint8_t tag;          ///< number of its options in their union
+  bool second_union;         ///< its options are in builtin_options_2
+  std::uint8_t tag;          ///< their number in the union
   field first;
-  std::optional<field> second;
-  bool either = false;
+  std::optional<field> second{};
+  bool either = false;       ///< runs one of the two only
 };
 
 inline constexpr call_rule call_rules[] = {
-    {kind("CALL"), operator_fields::options_type, operator_fields::options, 16, {0, "subgraph"}, {}},
-    {kind("IF"), operator_fields::options_type, operator_fields::options, 92, {0, "then_subgraph_index"},
-     field{1, "else_subgraph_index"}, true},
-    {kind("WHILE"), operator_fields::options_type, operator_fields::options, 93, {0, "cond_subgraph_index"},
-     field{1, "body_subgraph_index"}},
-    {kind("CALL_ONCE"), operator_fields::options_type, operator_fields::options, 103, {0, "init_subgraph_index"}, {}},
-    {kind("STABLEHLO_WHILE"), operator_fields::options_2_type, operator_fields::options_2, 15, {0, "cond_subgraph_index"},
-     field{1, "body_subgraph_index"}},
-    {kind("STABLEHLO_COMPOSITE"), operator_fields::options_2_type, operator_fields::options_2, 21,
-     {1, "decomposition_subgraph_index"}, {}}};
+    {kind("CALL"), false, 16, {0, "subgraph"}},
+    {kind("IF"), false, 92, {0, "then_subgraph_index"}, field{1, "else_subgraph_index"}, true},
+    {kind("WHILE"), false, 93, {0, "cond_subgraph_index"}, field{1, "body_subgraph_index"}},
+    {kind("CALL_ONCE"), false, 103, {0, "init_subgraph_index"}},
+    {kind("STABLEHLO_WHILE"), true, 15, {0, "cond_subgraph_index"}, field{1, "body_subgraph_index"}},
+    {kind("STABLEHLO_COMPOSITE"), true, 21, {1, "decomposition_subgraph_index"}}};
 
 /// Where the contents of a tensor come from.
 enum class origin : unsigned char { nowhere, constant, input, variable, produced };
@@ -327,7 +343,7 @@ enum class origin : unsigned char { nowhere, constant, input, variable, produced
 struct operator_info {
   table data;
   kind_id kind = 0;
-  std::size_t code = 0;                  ///< position in operator_codes
+  std::uint32_t code = 0;                ///< position in operator_codes
   std::vector<index> inputs, outputs;    ///< tensors of the subgraph, absent ones left out
   bool folded = false;                   ///< computed from constants alone
 };
@@ -399,8 +415,7 @@ class importer {
     const auto b = file_.number<std::uint32_t>(t, tensor_fields::buffer);
     if (b == 0) return false;  // the empty one, by convention
     if (b >= buffers_.size())
-      return file_.fault(error_code::bad_input, t.where.text(tensor_fields::buffer) + ": there is no buffer " +
-                                                    std::to_string(b) + " among " + std::to_string(buffers_.size()));
+      return file_.lacks(error_code::bad_input, t.where.text(tensor_fields::buffer), "buffer", b, buffers_.size());
     const table& buffer = buffers_[b];
     if (file_.length(buffer, buffer_fields::data) > 0) return true;
     const auto from = file_.number<std::uint64_t>(buffer, buffer_fields::offset);
@@ -417,8 +432,7 @@ class importer {
     op.data = data;
     op.code = file_.number<std::uint32_t>(data, opcode_index);
     if (op.code >= codes_.size()) {
-      file_.fault(error_code::bad_input, data.where.text(opcode_index) + ": there is no operator code " +
-                                             std::to_string(op.code) + " among " + std::to_string(codes_.size()));
+      file_.lacks(error_code::bad_input, data.where.text(opcode_index), "operator code", op.code, codes_.size());
       return op;
     }
     const table& code = codes_[op.code];
@@ -437,8 +451,8 @@ class importer {
     for (std::size_t i = 0; i < listed.size(); ++i) {
       if (optional && listed[i] == -1) continue;
       if (listed[i] < 0 || static_cast<std::size_t>(listed[i]) >= g.tensors.size()) {
-        file_.fault(error_code::unknown_tensor, owner.where.text(f) + "[" + std::to_string(i) + "]: there is no tensor " +
-                                                    std::to_string(listed[i]) + " among " + std::to_string(g.tensors.size()));
+        file_.lacks(error_code::unknown_tensor, owner.where.text(f) + "[" + std::to_string(i) + "]", "tensor",
+                    listed[i], g.tensors.size());
         return {};
       }
       found.push_back(static_cast<index>(listed[i]));
@@ -467,7 +481,7 @@ class importer {
         if (std::find(dims.begin(), dims.end(), 0) != dims.end()) g.origins[t] = origin::constant;
       }
     for (operator_info& op : g.operators) {
-      op.folded = !op.inputs.empty() && !among(unfoldable, op.kind) &&
+      op.folded = !op.inputs.empty() && !among(unfoldable, op.kind) && !among(stateful, op.kind) &&
                   std::all_of(op.inputs.begin(), op.inputs.end(), [&](index t) { return g.constant(t); });
       if (op.folded)
         for (index t : op.outputs) g.origins[t] = origin::constant;
@@ -483,15 +497,18 @@ class importer {
       return refuse_size(t, error_code::bad_input, "has no shape");
     for (std::size_t i = 0; i < dims.size(); ++i)
       if (dims[i] < 0)
-        return refuse_size(t, error_code::bad_size, "has a dynamic shape: dimension " + std::to_string(i) + " is " + std::to_string(dims[i]));
+        return refuse_size(t, error_code::bad_size,
+                           "has a dynamic shape: dimension " + std::to_string(i) + " is " + std::to_string(dims[i]));
     if (std::find(dims.begin(), dims.end(), 0) != dims.end()) return 0;
     const element_type& element = element_types[type];
     if (element.bits == 0)
-      return refuse_size(t, error_code::bad_size, std::string("is a ") + element.name + ", whose size the file does not tell");
+      return refuse_size(t, error_code::bad_size,
+                         std::string("is a ") + element.name + ", whose size the file does not tell");
     std::uint64_t bits = element.bits;
     for (const std::int32_t d : dims) {
       const auto n = static_cast<std::uint64_t>(d);
-      if (bits > std::numeric_limits<std::uint64_t>::max() / n) return refuse_size(t, error_code::overflow, "is larger than 2^61 bytes");
+      if (bits > std::numeric_limits<std::uint64_t>::max() / n)
+        return refuse_size(t, error_code::overflow, "is larger than 2^61 bytes");
       bits *= n;
     }
     return bits / 8 + (bits % 8 != 0);
@@ -518,17 +535,23 @@ class importer {
 
   /// What an operator's subgraphs cost; nothing for an operator that runs none.
   call_cost call(const operator_info& op) {
-    if (op.kind == kind("STABLEHLO_CASE")) file_.fault(error_code::bad_input, op.data.where.text() + ": STABLEHLO_CASE is not supported");
-    const auto rule = std::find_if(std::begin(call_rules), std::end(call_rules), [&](const call_rule& r) { return r.kind == op.kind; });
+    if (op.kind == kind("STABLEHLO_CASE"))
+      file_.fault(error_code::bad_input, op.data.where.text() + ": STABLEHLO_CASE is not supported");
+    const auto rule = std::find_if(std::begin(call_rules), std::end(call_rules),
+                                   [&](const call_rule& r) { return r.kind == op.kind; });
     if (rule == std::end(call_rules)) return {.stateful = among(stateful, op.kind)};
-    const table options = file_.child(op.data, rule->options);
-    if (options.data == nullptr || file_.number<std::uint8_t>(op.data, rule->type) != rule->tag) {
-      file_.fault(error_code::bad_input, op.data.where.text(rule->options) + ": " + kind_name(op.kind) + " has no options of its kind");
+    using namespace operator_fields;
+    const field holder = rule->second_union ? options_2 : options;
+    const table call_options = file_.child(op.data, holder);
+    const auto tag = file_.number<std::uint8_t>(op.data, rule->second_union ? options_2_type : options_type);
+    if (call_options.data == nullptr || tag != rule->tag) {
+      file_.fault(error_code::bad_input,
+                  op.data.where.text(holder) + ": " + kind_name(op.kind) + " has no options of its kind");
       return {};
     }
-    call_cost cost = subgraph_cost(op, options, rule->first);
+    call_cost cost = subgraph_cost(op, call_options, rule->first);
     if (rule->second) {
-      const call_cost other = subgraph_cost(op, options, *rule->second);
+      const call_cost other = subgraph_cost(op, call_options, *rule->second);
       cost.workspace = rule->either ? std::max(cost.workspace, other.workspace) : cost.workspace + other.workspace;
       cost.stateful |= other.stateful;
     }
@@ -538,14 +561,15 @@ class importer {
 
   call_cost subgraph_cost(const operator_info& caller, const table& options, field f) {
     constexpr std::size_t deepest = 64;
+    const std::string where = caller.data.where.text(f);
     const auto refuse = [&](const std::string& reason) {
-      file_.fault(error_code::bad_input, caller.data.where.text() + "." + f.name + ": " + reason);
+      file_.fault(error_code::bad_input, where + ": " + reason);
       return call_cost{};
     };
     const auto s = file_.number<std::int32_t>(options, f);
     if (file_.failed()) return {};
     if (s < 0 || static_cast<std::size_t>(s) >= costs_.size())
-      return refuse("there is no subgraph " + std::to_string(s) + " among " + std::to_string(costs_.size()));
+      return file_.lacks(error_code::bad_input, where, "subgraph", s, costs_.size()), call_cost{};
     cost_state& state = costs_[static_cast<std::size_t>(s)];
     if (state.open) return refuse("subgraph " + std::to_string(s) + " runs itself");
     if (state.done) return state.cost;
@@ -565,8 +589,10 @@ class importer {
     call_cost cost;
     bytes nested = 0;
     const auto add = [&](bytes more) {
-      if (more > max_total - cost.workspace) file_.fault(error_code::overflow, g.data.where.text() + ": its tensors sum to more than 2^61 bytes");
-      else cost.workspace += more;
+      if (more > max_total - cost.workspace)
+        file_.fault(error_code::overflow, g.data.where.text() + ": its tensors sum to more than 2^61 bytes");
+      else
+        cost.workspace += more;
     };
     const auto count = [&](const std::vector<index>& list) {
       for (index t : list)

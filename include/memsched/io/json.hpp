@@ -276,14 +276,16 @@ class json_graph_reader {
     const std::size_t ops = draft_.operators.size(), tensors = draft_.tensors.size();
     for (std::size_t i = 0; i < ops; ++i) {
       const std::string_view op = "ops";
-      if (!exist(draft_.reads[i], tensors, {op, i, "inputs"}) || !exist(draft_.writes[i], tensors, {op, i, "outputs"}) ||
+      if (!exist(draft_.reads[i], tensors, {op, i, "inputs"}) ||
+          !exist(draft_.writes[i], tensors, {op, i, "outputs"}) ||
           !exist(draft_.after[i], ops, {op, i, "after"}, error_code::unknown_operator))
         return false;
     }
     for (std::size_t i = 0; i < tensors; ++i)
       if (const tensor_id a = draft_.tensors[i].alias_of; a != none && a >= tensors)
         return unknown("tensors[" + std::to_string(i) + "].alias_of", a, tensors, error_code::unknown_tensor);
-    return exist(draft_.graph_inputs, tensors, {"graph_inputs"}) && exist(draft_.graph_outputs, tensors, {"graph_outputs"});
+    return exist(draft_.graph_inputs, tensors, {"graph_inputs"}) &&
+           exist(draft_.graph_outputs, tensors, {"graph_outputs"});
   }
 
   struct list_place {
@@ -302,7 +304,8 @@ class json_graph_reader {
   }
   bool unknown(std::string place, index i, std::size_t count, error_code code) {
     const char* what = code == error_code::unknown_operator ? "operator" : "tensor";
-    error_ = {code, std::move(place) + ": there is no " + what + " " + std::to_string(i) + " among " + std::to_string(count), {}, {}};
+    place += std::string(": there is no ") + what + " " + std::to_string(i) + " among " + std::to_string(count);
+    error_ = {code, std::move(place), {}, {}};
     return false;
   }
 
