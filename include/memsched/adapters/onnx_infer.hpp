@@ -151,7 +151,7 @@ struct value {
 struct scope {
   const scope* outer = nullptr;
   std::unordered_map<std::string, value> values{};
-  std::unordered_map<std::string, const onnx::TypeProto*> declared{};
+  std::unordered_multimap<std::string, const onnx::TypeProto*> declared{};
 
   const value* find(const std::string& name) const {
     for (const scope* s = this; s; s = s->outer)
@@ -265,7 +265,8 @@ class inference {
     for (const auto& t : graph.sparse_initializer())
       add_weight(t.values().name(), t.values(), {t.dims().begin(), t.dims().end()}, here);
     for (const auto* list : {&graph.value_info(), &graph.output()})
-      for (const auto& x : *list) here.declared[x.name()] = &x.type();
+      for (const auto& x : *list)
+        if (!x.name().empty()) here.declared.emplace(x.name(), &x.type());
   }
 
   /// Defines the outputs of an operator all of whose inputs are defined.
@@ -466,8 +467,8 @@ class inference {
     std::vector<std::optional<dimensions>> shapes(count);
     for (std::size_t i = 0; i < count; ++i) {
       const std::string& name = c.node.output(static_cast<int>(i));
-      if (const auto found = c.here.declared.find(name); found != c.here.declared.end() && !name.empty())
-        merge(c.types[i], facts(*found->second, tensor_label(name, c)), tensor_label(name, c), "the file declares");
+      for (auto [at, end] = c.here.declared.equal_range(name); at != end; ++at)
+        merge(c.types[i], facts(*at->second, tensor_label(name, c)), tensor_label(name, c), "the file declares");
       if (c.types[i].fixed()) shapes[i] = c.types[i].dims;
     }
     check_element_counts(c);
