@@ -13,7 +13,7 @@
 
 #include <google/protobuf/stubs/logging.h>
 
-#include <memsched/adapters/onnx_infer.hpp>
+#include <memsched/adapters/onnx/infer.hpp>
 #include <memsched/graph/check.hpp>
 
 namespace memsched {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <exception>
 #include <functional>
@@ -11,7 +10,6 @@
 #include <optional>
 #include <queue>
 #include <string>
-#include <string_view>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -21,144 +19,11 @@
 #include <onnx/onnx_pb.h>
 #include <onnx/shape_inference/implementation.h>
 
-#include <memsched/adapters/onnx_fold.hpp>
-#include <memsched/graph/problem.hpp>
+#include <memsched/adapters/onnx/fold.hpp>
+#include <memsched/adapters/onnx/guard.hpp>
+#include <memsched/adapters/onnx/value.hpp>
 
 namespace memsched::onnx_detail {
-
-/// Ends the import; `read_onnx` turns it into its error value.
-struct import_failure {
-  graph_error error;
-};
-
-[[noreturn]] inline void refuse(std::string message, error_code code = error_code::bad_input) {
-  throw import_failure{{code, std::move(message), {}, {}}};
-}
-
-/// A text of the file on one line of a message.
-inline std::string one_line(std::string_view text, std::size_t longest = 400) {
-  std::string line;
-  for (char c : text.substr(0, longest)) {
-    const bool blank = static_cast<unsigned char>(c) <= ' ' || c == '\x7f';
-    if (!blank) line += c;
-    else if (!line.empty() && line.back() != ' ') line += ' ';
-  }
-  return text.size() > longest ? line + "..." : line;
-}
-
-inline std::string quoted(std::string_view name) { return "'" + one_line(name, 120) + "'"; }
-
-/// "operator 3 'conv1' (Conv)"
-inline std::string label(const onnx::NodeProto& node, int position) {
-  std::string text = "operator " + std::to_string(position);
-  if (!node.name().empty()) text += " " + quoted(node.name());
-  return text + " (" + one_line(node.op_type(), 60) + ")";
-}
-
-/// What is known of a tensor's type: `type` 0 and `ranked` false for nothing, a dimension of -1 for an open one.
-struct partial {
-  int type = onnx::TensorProto::UNDEFINED;
-  bool ranked = false;
-  dimensions dims;
-
-  bool fixed() const { return ranked && std::all_of(dims.begin(), dims.end(), [](auto d) { return d >= 0; }); }
-};
-
-inline std::string to_string(const partial& p) {
-  if (!p.ranked) return "of unknown rank";
-  std::string text = "[";
-  for (std::size_t i = 0; i < p.dims.size(); ++i)
-    text += (i ? "," : "") + (p.dims[i] < 0 ? std::string("?") : std::to_string(p.dims[i]));
-  return text + "]";
-}
-
-/// What a file or an inference says of the tensor `who`; refuses what is no dense tensor.
-inline partial facts(const onnx::TypeProto& type, const std::string& who) {
-  const auto not_supported = [&who](const char* kind) { refuse(who + " is " + kind + "; only tensors are supported"); };
-  switch (type.value_case()) {
-    case onnx::TypeProto::kSequenceType: not_supported("a sequence"); break;
-    case onnx::TypeProto::kMapType: not_supported("a map"); break;
-    case onnx::TypeProto::kOptionalType: not_supported("an optional"); break;
-    case onnx::TypeProto::kSparseTensorType: not_supported("a sparse tensor"); break;
-    default: break;
-  }
-  partial p;
-  if (!type.has_tensor_type()) return p;
-  p.type = type.tensor_type().elem_type();
-  p.ranked = type.tensor_type().has_shape();
-  const auto& dims = type.tensor_type().shape().dim();
-  if (dims.size() > static_cast<int>(max_rank))
-    refuse(who + " has " + std::to_string(dims.size()) + " dimensions; at most 64 are supported");
-  for (const auto& d : dims) p.dims.push_back(d.has_dim_value() && d.dim_value() >= 0 ? d.dim_value() : -1);
-  return p;
-}
-
-/// Adds what `other` knows to p; refuses a contradiction.
-inline void merge(partial& p, const partial& other, const std::string& who, const char* source) {
-  const auto contradiction = [&] {
-    refuse(who + " is of type " + std::to_string(p.type) + " " + to_string(p) + ", but " + source + " type " +
-           std::to_string(other.type) + " " + to_string(other));
-  };
-  if (p.type == onnx::TensorProto::UNDEFINED) p.type = other.type;
-  else if (other.type != onnx::TensorProto::UNDEFINED && other.type != p.type) contradiction();
-  if (!other.ranked) return;
-  if (!std::exchange(p.ranked, true)) {
-    p.dims = other.dims;
-    return;
-  }
-  if (p.dims.size() != other.dims.size()) contradiction();
-  for (std::size_t i = 0; i < p.dims.size(); ++i) {
-    if (p.dims[i] < 0) p.dims[i] = other.dims[i];
-    else if (other.dims[i] >= 0 && other.dims[i] != p.dims[i]) contradiction();
-  }
-}
-
-/// Bits of one element of a dense tensor; 0 for strings and what is no type. Types above 16 are newer than ONNX 1.12.
-inline unsigned element_bits(int type) {
-  static constexpr std::array<unsigned, 24> bits{0,  32, 8,  8,   16, 16, 32, 64, 0, 8, 16, 64,
-                                                 32, 64, 64, 128, 16, 8,  8,  8,  8, 4, 4,  4};
-  return type >= 0 && static_cast<std::size_t>(type) < bits.size() ? bits[static_cast<std::size_t>(type)] : 0;
-}
-
-/// Shapes of files and of inference stay below this, so that no inference function overflows.
-inline constexpr std::int64_t max_dimension = std::int64_t{1} << 40;
-
-/// The bytes of a tensor of fixed shape.
-inline bytes size_of(const partial& p, const std::string& who) {
-  if (p.type == onnx::TensorProto::STRING) refuse(who + " holds strings, whose size no file states");
-  const bytes bits = element_bits(p.type);
-  if (bits == 0) refuse(who + " has no known element type (" + std::to_string(p.type) + ")");
-  if (std::any_of(p.dims.begin(), p.dims.end(), [](auto d) { return d > max_dimension; }))
-    refuse(who + " " + to_string(p) + " has a dimension of more than 2^40", error_code::overflow);
-  const auto n = element_count(p.dims, static_cast<std::int64_t>(max_total));
-  if (!n || static_cast<bytes>(*n) > max_total / ((bits + 7) / 8))
-    refuse(who + " " + to_string(p) + " takes more than 2^61 bytes", error_code::overflow);
-  return (static_cast<bytes>(*n) * bits + 7) / 8;
-}
-
-/// What is known of one name of a graph.
-struct value {
-  int type = onnx::TensorProto::UNDEFINED;
-  std::optional<dimensions> shape{};  ///< always there for an activation
-  std::optional<literal> content{};   ///< of a small constant
-  bool constant = false;            ///< a weight, or made of weights and shapes alone
-  bytes size = 0;                   ///< of an activation
-  int producer = -1;                ///< position of the operator that writes it
-  tensor_id id = none;              ///< of an activation of the main graph, in the draft
-};
-
-/// The names of a graph, and those of the graphs around it.
-struct scope {
-  const scope* outer = nullptr;
-  std::unordered_map<std::string, value> values{};
-  std::unordered_multimap<std::string, const onnx::TypeProto*> declared{};
-
-  const value* find(const std::string& name) const {
-    for (const scope* s = this; s; s = s->outer)
-      if (const auto found = s->values.find(name); found != s->values.end()) return &found->second;
-    return nullptr;
-  }
-};
 
 /// Calls f on each graph that an operator holds.
 template <class F>
@@ -236,8 +101,6 @@ inline std::optional<std::vector<int>> execution_order(const onnx::GraphProto& g
   if (order.size() != count) return std::nullopt;
   return order;
 }
-
-inline bool one_of(const std::string& name, const std::unordered_set<std::string>& set) { return set.count(name) > 0; }
 
 /// Infers one model's graphs. Failures leave as import_failure.
 class inference {
@@ -554,7 +417,7 @@ class inference {
     context ctx(*this, c, node);
     try {
       schema.Verify(node);
-      check_parameters(c, node);
+      guard(node, c.inputs, c.who).run();
       if (schema.has_type_and_shape_inference_function()) schema.GetTypeAndShapeInferenceFunction()(ctx);
       else if (schema.HasFunction())
         onnx::shape_inference::InferShapeForFunctionNode(*schema.GetFunction(), onnx::OpSchemaRegistry::Instance(), ctx);
@@ -565,37 +428,6 @@ class inference {
     }
     for (std::size_t i = 0; i < c.types.size(); ++i)
       c.types[i] = facts(*ctx.getOutputType(i), tensor_label(node.output(static_cast<int>(i)), c));
-  }
-
-  /// Refuses parameters on which the arithmetic of ONNX's inference functions would fail.
-  static void check_parameters(const call& c, const onnx::NodeProto& node) {
-    static const std::map<std::string, std::pair<std::int64_t, std::int64_t>> ranges{
-        {"strides", {1, 1 << 20}},        {"dilations", {1, 1 << 20}},    {"kernel_shape", {1, 1 << 20}},
-        {"blocksize", {1, 1 << 20}},      {"group", {1, 1 << 20}},        {"pads", {-(1 << 30), 1 << 30}},
-        {"paddings", {-(1 << 30), 1 << 30}}, {"output_padding", {0, 1 << 20}}, {"output_shape", {0, max_dimension}},
-        {"repeats", {0, 1 << 20}},        {"tiles", {0, 1 << 20}},        {"pooled_shape", {0, max_dimension}},
-        {"split", {0, max_dimension}}};
-    const auto check = [&c](std::string_view name, std::int64_t v, std::pair<std::int64_t, std::int64_t> range) {
-      if (v < range.first || v > range.second)
-        refuse(c.who + ": " + std::string(name) + " is " + std::to_string(v) + ", not from " + std::to_string(range.first) +
-               " to " + std::to_string(range.second));
-    };
-    for (const auto& a : node.attribute()) {
-      const auto range = ranges.find(a.name());
-      if (range == ranges.end()) continue;
-      if (a.type() == onnx::AttributeProto::INT) check(a.name(), a.i(), range->second);
-      for (std::int64_t v : a.ints()) check(a.name(), v, range->second);
-    }
-    const char* input = node.op_type() == "Tile" ? "repeats" : node.op_type() == "Pad" ? "pads" : nullptr;
-    if (input && c.inputs.size() > 1 && c.inputs[1] && c.inputs[1]->content)
-      for (double v : c.inputs[1]->content->values) check(input, to_integer(v), ranges.at(input));
-    if (node.op_type() == "Scan") check_scan(c, attribute(node, "num_scan_inputs", 0));
-  }
-
-  static void check_scan(const call& c, std::int64_t scanned) {
-    const auto inputs = static_cast<std::int64_t>(c.inputs.size()), outputs = static_cast<std::int64_t>(c.types.size());
-    if (scanned < 1 || scanned > inputs) refuse(c.who + " has " + std::to_string(inputs) + " inputs, but scans " + std::to_string(scanned));
-    if (inputs - scanned > outputs) refuse(c.who + " has fewer outputs than carried values");
   }
 
   /// Operators that came after opset 17 and give their first input's shape.
