@@ -407,6 +407,52 @@ TEST_CASE("parameters on which inference would divide by zero or overflow are re
   refused(tile, {"operator 0 't' (Tile)", "repeats"});
 }
 
+TEST_CASE("shapes beyond which inference would read are refused") {
+  model conv;
+  conv.input("x", {1, 3, 8, 8}).weight("w", {4, 3, 3, 3, 3});
+  conv.op("Conv", {"x", "w"}, {"y"}, "c");
+  refused(conv, {"operator 0 'c' (Conv)", "rank of input 1 is 5"});
+  model strides;
+  strides.input("x", {1, 3, 8, 8}).weight("w", {4, 3, 3, 3});
+  set(strides.op("Conv", {"x", "w"}, {"y"}, "c"), "strides", {1, 1, 1});
+  refused(strides, {"operator 0 'c' (Conv)", "length of strides is 3"});
+  model gemm(6);
+  gemm.input("x", {3}).weight("w", {3, 3}).weight("b", {3});
+  gemm.op("Gemm", {"x", "w", "b"}, {"y"}, "g");
+  refused(gemm, {"operator 0 'g' (Gemm)", "rank of input 0 is 1"});
+  model fill;
+  fill.input("x", {std::int64_t{1} << 31}, proto::INT64);
+  fill.op("ConstantOfShape", {"x"}, {"y"}, "f");
+  refused(fill, {"operator 0 'f' (ConstantOfShape)", "length of input 0"});
+  model gather;
+  gather.input("x", {4}).input("i", {2}, proto::INT64);
+  set(gather.op("GatherND", {"x", "i"}, {"y"}, "n"), "batch_dims", -5);
+  refused(gather, {"operator 0 'n' (GatherND)", "batch_dims is -5"});
+}
+
+TEST_CASE("graphs within graphs, up to what protobuf parses") {
+  const auto nest = [](int depth) {
+    model m;
+    m.input("x", {4}).input("c", {}, proto::BOOL).output("y0");
+    std::vector<onnx_model::graph> level{m};
+    for (int d = 0; d < depth; ++d) {
+      auto& node = level.back().op("If", {"c"}, {"y" + std::to_string(d)});
+      auto otherwise = add_graph(node, "else_branch");
+      otherwise.op("Neg", {"x"}, {"e"});
+      otherwise.output("e");
+      level.push_back(add_graph(node, "then_branch"));
+      level.back().output("y" + std::to_string(d + 1));
+    }
+    level.back().op("Relu", {"x"}, {"y" + std::to_string(depth)});
+    return m.file();
+  };
+  const auto draft = read_onnx(nest(20));
+  REQUIRE(draft);
+  CHECK(draft->operators.size() == 1);
+  CHECK(draft->operators[0].workspace == 20 * 16);
+  CHECK(error_of(nest(60)).message.find("protobuf") != std::string::npos);
+}
+
 TEST_CASE("an If is one operator: it reads what its branches capture, workspace of the larger branch") {
   model m;
   add_if(m);
