@@ -152,11 +152,23 @@ TEST_CASE("a shared tensor, several outputs, absent names, and operators without
 }
 
 TEST_CASE("element types give the bytes") {
-  const auto [type, size] = GENERATE(table<int, bytes>({{proto::FLOAT, 24}, {proto::UINT8, 6}, {proto::INT8, 6}, {proto::UINT16, 12},
-                                                        {proto::INT16, 12}, {proto::INT32, 24}, {proto::INT64, 48}, {proto::BOOL, 6},
-                                                        {proto::FLOAT16, 12}, {proto::DOUBLE, 48}, {proto::UINT32, 24},
-                                                        {proto::UINT64, 48}, {proto::COMPLEX64, 48}, {proto::COMPLEX128, 96},
-                                                        {proto::BFLOAT16, 12}, {17, 6}, {22, 3}}));
+  const auto [type, size] = GENERATE(table<int, bytes>({{proto::FLOAT, 24},
+                                                        {proto::UINT8, 6},
+                                                        {proto::INT8, 6},
+                                                        {proto::UINT16, 12},
+                                                        {proto::INT16, 12},
+                                                        {proto::INT32, 24},
+                                                        {proto::INT64, 48},
+                                                        {proto::BOOL, 6},
+                                                        {proto::FLOAT16, 12},
+                                                        {proto::DOUBLE, 48},
+                                                        {proto::UINT32, 24},
+                                                        {proto::UINT64, 48},
+                                                        {proto::COMPLEX64, 48},
+                                                        {proto::COMPLEX128, 96},
+                                                        {proto::BFLOAT16, 12},
+                                                        {17, 6},
+                                                        {22, 3}}));
   model m;
   m.input("x", {2, 3}, type);
   m.op("Transpose", {"x"}, {"y"}, "t");
@@ -280,7 +292,13 @@ TEST_CASE("a sparse weight, and random numbers, which are no constant") {
 TEST_CASE("an open input needs a shape") {
   model m;
   add_chain(m, -1);
-  m.proto.mutable_graph()->mutable_input(0)->mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim(2)->set_dim_param("H");
+  m.proto.mutable_graph()
+      ->mutable_input(0)
+      ->mutable_type()
+      ->mutable_tensor_type()
+      ->mutable_shape()
+      ->mutable_dim(2)
+      ->set_dim_param("H");
   CHECK(refused(m, {"'x'", "[?,3,H,8]", "--shape x=1,3,224,8"}) == error_code::bad_input);
   const imported g(m, {.shapes = {{"x", {2, 3, 8, 8}}}});
   CHECK(g.size("x") == 2 * 768);

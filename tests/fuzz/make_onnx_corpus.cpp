@@ -78,7 +78,11 @@ void loops(model& m) {
 }
 
 void others(model& m) {
-  m.input("x", {2, 4, 6, 6}).integers("k", {2}).integers("pads", {0, 0, 1, 1, 0, 0, 1, 1}).weight("w", {1, 12, 4}).weight("r", {1, 12, 3});
+  m.input("x", {2, 4, 6, 6})
+      .integers("k", {2})
+      .integers("pads", {0, 0, 1, 1, 0, 0, 1, 1})
+      .weight("w", {1, 12, 4})
+      .weight("r", {1, 12, 3});
   set(m.op("DepthToSpace", {"x"}, {"d"}), "blocksize", 2);
   set(m.op("SpaceToDepth", {"d"}, {"e"}), "blocksize", 2);
   set(m.op("Split", {"e"}, {"p", "q"}), "axis", 1);

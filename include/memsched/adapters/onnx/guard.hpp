@@ -31,7 +31,8 @@ class guard {
     check_list();
     if (const auto other = window_input()) check_window(*other);
     if (op_ == "Scan") check_scan();
-    if (op_ == "GatherND") check_range("batch_dims", attribute(node_, "batch_dims", 0), {0, std::min(rank(0), rank(1)) - 1});
+    if (op_ == "GatherND")
+      check_range("batch_dims", attribute(node_, "batch_dims", 0), {0, std::min(rank(0), rank(1)) - 1});
     if (op_ == "LayerNormalization") check_range("axis", attribute(node_, "axis", -1), {-rank(0), rank(0) - 1});
     if (op_ == "SplitToSequence") refuse(who_ + " makes a sequence; only tensors are supported");
   }
@@ -41,8 +42,8 @@ class guard {
 
   void check_range(std::string_view name, std::int64_t v, range r) const {
     if (v < r.first || v > r.second)
-      refuse(who_ + ": " + std::string(name) + " is " + std::to_string(v) + ", not from " + std::to_string(r.first) + " to " +
-             std::to_string(r.second));
+      refuse(who_ + ": " + std::string(name) + " is " + std::to_string(v) + ", not from " + std::to_string(r.first) +
+             " to " + std::to_string(r.second));
   }
 
   /// Parameters stay so small that their products with dimensions do not overflow, and divisors are positive.
@@ -69,27 +70,29 @@ class guard {
         {"Gemm", {2, 2}}, {"GRU", {3}}, {"LSTM", {3}}, {"RNN", {3}}, {"STFT", {3}}};
     const auto found = ranks.find(op_);
     if (found == ranks.end()) return;
-    for (std::size_t i = 0; i < found->second.size(); ++i) check_range(rank_label(i), rank(i), {found->second[i], found->second[i]});
+    for (std::size_t i = 0; i < found->second.size(); ++i)
+      check_range(rank_label(i), rank(i), {found->second[i], found->second[i]});
   }
 
   /// Inputs that list a number for each dimension (or two, in paddings).
   void check_list() const {
     static const std::unordered_map<std::string, std::size_t> lists{
-        {"ConstantOfShape", 0}, {"Expand", 1}, {"Reshape", 1}, {"Tile", 1}, {"Upsample", 1}, {"Pad", 1}, {"MaxUnpool", 2},
-        {"Resize", 3},          {"Squeeze", 1}, {"Unsqueeze", 1}};
+        {"ConstantOfShape", 0}, {"Expand", 1}, {"Reshape", 1}, {"Tile", 1},     {"Upsample", 1}, {"Pad", 1},
+        {"MaxUnpool", 2},       {"Resize", 3}, {"Squeeze", 1}, {"Unsqueeze", 1}};
     const auto found = lists.find(op_);
     if (found == lists.end() || found->second >= inputs_.size()) return;
     const value* list = inputs_[found->second];
     if (!list || !list->shape) return;
     constexpr auto longest = static_cast<std::int64_t>(2 * max_rank);
-    for (std::int64_t d : *list->shape) check_range("the length of input " + std::to_string(found->second), d, {0, longest});
+    for (std::int64_t d : *list->shape)
+      check_range("the length of input " + std::to_string(found->second), d, {0, longest});
   }
 
   /// The input of a convolution or pooling that has the rank of the first; none for other operators.
   std::optional<std::size_t> window_input() const {
-    static const std::unordered_map<std::string, std::size_t> inputs{{"Conv", 1},    {"ConvInteger", 1}, {"ConvTranspose", 1},
-                                                                      {"QLinearConv", 3}, {"MaxPool", 0}, {"AveragePool", 0},
-                                                                      {"LpPool", 0},  {"MaxUnpool", 1}};
+    static const std::unordered_map<std::string, std::size_t> inputs{
+        {"Conv", 1},    {"ConvInteger", 1}, {"ConvTranspose", 1}, {"QLinearConv", 3},
+        {"MaxPool", 0}, {"AveragePool", 0}, {"LpPool", 0},        {"MaxUnpool", 1}};
     const auto found = inputs.find(op_);
     return found == inputs.end() ? std::nullopt : std::optional(found->second);
   }
@@ -117,7 +120,8 @@ class guard {
 
   /// The rank of an input that must be there and of known shape.
   std::int64_t rank(std::size_t i) const {
-    if (i >= inputs_.size() || !inputs_[i] || !inputs_[i]->shape) refuse(who_ + ": the shape of input " + std::to_string(i) + " is not known");
+    if (i >= inputs_.size() || !inputs_[i] || !inputs_[i]->shape)
+      refuse(who_ + ": the shape of input " + std::to_string(i) + " is not known");
     return static_cast<std::int64_t>(inputs_[i]->shape->size());
   }
 

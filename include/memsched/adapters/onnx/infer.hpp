@@ -1,4 +1,4 @@
-// The type, shape and, where small and constant, the value of every tensor of an ONNX graph, one operator after another.
+// The type, shape and, where small and constant, the value of each tensor of an ONNX graph, operator after operator.
 #pragma once
 
 #include <algorithm>
@@ -151,7 +151,8 @@ class inference {
       result.workspace = taken.total;
       outputs = std::move(taken.outputs);
       if (outputs.size() != static_cast<std::size_t>(node.output_size()))
-        refuse(who + " has " + std::to_string(node.output_size()) + " outputs, its branch " + std::to_string(outputs.size()));
+        refuse(who + " has " + std::to_string(node.output_size()) + " outputs, its branch " +
+               std::to_string(outputs.size()));
     } else {
       outputs = infer_outputs(c, result);
     }
@@ -212,7 +213,8 @@ class inference {
   /// Infers a graph of an operator when the operator's own inference function asks for it.
   class body_inferencer final : public onnx::GraphInferencer {
    public:
-    body_inferencer(inference& owner, call& c, const onnx::GraphProto& graph) : owner_(owner), call_(c), graph_(graph) {}
+    body_inferencer(inference& owner, call& c, const onnx::GraphProto& graph)
+        : owner_(owner), call_(c), graph_(graph) {}
 
     std::vector<const onnx::TypeProto*> doInferencing(const std::vector<const onnx::TypeProto*>& types,
                                                       const std::vector<const onnx::TensorProto*>&) override {
@@ -359,7 +361,8 @@ class inference {
 
   [[noreturn]] static void refuse_open_shape(const call& c, const std::string& who, const partial& p, bool known) {
     if (known) refuse(who + " has no static shape: it is " + to_string(p));
-    refuse(who + " has no known shape: " + quoted(c.node.domain() + (c.node.domain().empty() ? "" : ".") + c.node.op_type()) +
+    refuse(who +
+           " has no known shape: " + quoted(c.node.domain() + (c.node.domain().empty() ? "" : ".") + c.node.op_type()) +
            " is no operator that this ONNX library knows, and the file declares no static shape");
   }
 
@@ -383,7 +386,8 @@ class inference {
   static bool holds_random(const onnx::NodeProto& node, const std::unordered_set<std::string>& random) {
     bool found = false;
     for_each_graph(node, [&](const onnx::GraphProto& graph) {
-      for (const auto& inner : graph.node()) found = found || one_of(inner.op_type(), random) || holds_random(inner, random);
+      for (const auto& inner : graph.node())
+        found = found || one_of(inner.op_type(), random) || holds_random(inner, random);
     });
     return found;
   }
@@ -394,7 +398,8 @@ class inference {
     if (functions_.count(domain + ":" + c.node.op_type()))
       refuse(c.who + " calls " + quoted(c.node.op_type()) + ", a function of the file; those are not supported");
     const auto opset = opsets_.find(domain);
-    if (opset == opsets_.end() && domain.empty()) refuse("the file imports no operator set of ONNX, which " + c.who + " needs");
+    if (opset == opsets_.end() && domain.empty())
+      refuse("the file imports no operator set of ONNX, which " + c.who + " needs");
     if (opset == opsets_.end()) return false;
     onnx::NodeProto adapted;
     const onnx::NodeProto* node = &c.node;
@@ -420,7 +425,8 @@ class inference {
       guard(node, c.inputs, c.who).run();
       if (schema.has_type_and_shape_inference_function()) schema.GetTypeAndShapeInferenceFunction()(ctx);
       else if (schema.HasFunction())
-        onnx::shape_inference::InferShapeForFunctionNode(*schema.GetFunction(), onnx::OpSchemaRegistry::Instance(), ctx);
+        onnx::shape_inference::InferShapeForFunctionNode(*schema.GetFunction(), onnx::OpSchemaRegistry::Instance(),
+                                                         ctx);
     } catch (const std::exception& e) {
       const std::string newer = opset > newest_opset && domain_of(node.domain()).empty()
                                     ? " (opset " + std::to_string(opset) + "; known here up to 17)" : "";
@@ -432,7 +438,8 @@ class inference {
 
   /// Operators that came after opset 17 and give their first input's shape.
   static bool keeps_shape(const std::string& op) {
-    static const std::unordered_set<std::string> set{"Mish", "Gelu", "Swish", "GroupNormalization", "RMSNormalization", "BitwiseNot"};
+    static const std::unordered_set<std::string> set{
+        "Mish", "Gelu", "Swish", "GroupNormalization", "RMSNormalization", "BitwiseNot"};
     return one_of(op, set);
   }
 
@@ -447,13 +454,15 @@ class inference {
   /// An operator of an opset after 17 in terms of 17, as far as shapes go: reductions take their axes as an input as
   /// ReduceSum does before, and some attributes that say nothing of a shape are new.
   static onnx::NodeProto adapt(const onnx::NodeProto& node) {
-    static const std::unordered_set<std::string> reductions{"ReduceL1",   "ReduceL2",   "ReduceLogSum", "ReduceLogSumExp", "ReduceMax",
-                                                            "ReduceMean", "ReduceMin",  "ReduceProd",   "ReduceSumSquare"};
+    static const std::unordered_set<std::string> reductions{"ReduceL1",        "ReduceL2",   "ReduceLogSum",
+                                                            "ReduceLogSumExp", "ReduceMax",  "ReduceMean",
+                                                            "ReduceMin",       "ReduceProd", "ReduceSumSquare"};
     static const std::unordered_set<std::string> shapeless{"num_outputs", "antialias", "saturate"};
     onnx::NodeProto copy = node;
     if (one_of(node.op_type(), reductions)) copy.set_op_type("ReduceSum");
     auto& list = *copy.mutable_attribute();
-    list.erase(std::remove_if(list.begin(), list.end(), [](const auto& a) { return one_of(a.name(), shapeless); }), list.end());
+    list.erase(std::remove_if(list.begin(), list.end(), [](const auto& a) { return one_of(a.name(), shapeless); }),
+               list.end());
     return copy;
   }
 
@@ -465,7 +474,9 @@ class inference {
     const std::size_t arrow = equation.find("->");
     std::map<char, std::pair<std::int64_t, int>> labels;  // size and number of uses
     std::size_t operand = 0, axis = 0;
-    const auto shape = [&] { return operand < c.inputs.size() && c.inputs[operand] ? c.inputs[operand]->shape : std::nullopt; };
+    const auto shape = [&] {
+      return operand < c.inputs.size() && c.inputs[operand] ? c.inputs[operand]->shape : std::nullopt;
+    };
     for (char letter : equation.substr(0, arrow)) {
       if (letter == ',') {
         ++operand;
@@ -474,7 +485,8 @@ class inference {
       }
       const auto dims = shape();
       if (!dims) return;
-      if (axis >= dims->size()) refuse(c.who + ": the equation has more letters than input " + std::to_string(operand) + " has dimensions");
+      if (axis >= dims->size())
+        refuse(c.who + ": the equation has more letters than input " + std::to_string(operand) + " has dimensions");
       auto& [size, uses] = labels.try_emplace(letter, 1, 0).first->second;
       const std::int64_t d = (*dims)[axis++];
       if (size != 1 && d != 1 && size != d) refuse(c.who + ": the sizes of a letter of the equation differ");
@@ -510,18 +522,20 @@ class inference {
 
   /// Refuses a rearrangement that does not keep the number of elements.
   static void check_element_counts(const call& c) {
-    static const std::unordered_set<std::string> rearranging{"Reshape",  "Flatten",      "Squeeze",      "Unsqueeze", "Identity",
-                                                             "Transpose", "DepthToSpace", "SpaceToDepth"};
+    static const std::unordered_set<std::string> rearranging{"Reshape",  "Flatten",   "Squeeze",      "Unsqueeze",
+                                                             "Identity", "Transpose", "DepthToSpace", "SpaceToDepth"};
     if (!one_of(c.node.op_type(), rearranging) || !domain_of(c.node.domain()).empty()) return;
     if (c.inputs.empty() || !c.inputs[0] || !c.inputs[0]->shape || c.types.empty() || !c.types[0].fixed()) return;
     constexpr auto limit = static_cast<std::int64_t>(max_total);
     if (element_count(*c.inputs[0]->shape, limit) != element_count(c.types[0].dims, limit))
-      refuse(c.who + ": the elements of " + to_string(partial{0, true, *c.inputs[0]->shape}) + " do not fit " + to_string(c.types[0]));
+      refuse(c.who + ": the elements of " + to_string(partial{0, true, *c.inputs[0]->shape}) + " do not fit " +
+             to_string(c.types[0]));
   }
 
   /// Operators whose first output is the first input under another shape or name.
   static bool is_alias(const call& c) {
-    static const std::unordered_set<std::string> set{"Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity", "Dropout"};
+    static const std::unordered_set<std::string> set{"Reshape",   "Flatten",  "Squeeze",
+                                                     "Unsqueeze", "Identity", "Dropout"};
     if (!one_of(c.node.op_type(), set) || !domain_of(c.node.domain()).empty()) return false;
     if (c.inputs.empty() || !c.inputs[0] || c.inputs[0]->constant) return false;
     if (c.node.op_type() != "Dropout" || c.inputs.size() < 3 || !c.inputs[2]) return true;
@@ -548,7 +562,8 @@ class inference {
   }
 
   /// Infers a graph that an operator holds, given what its inputs are.
-  body infer_body(const onnx::GraphProto& graph, const scope& outer, const std::vector<partial>& formals, const std::string& who) {
+  body infer_body(const onnx::GraphProto& graph, const scope& outer, const std::vector<partial>& formals,
+                  const std::string& who) {
     try {
       scope here{&outer};
       open(graph, here);
@@ -561,7 +576,8 @@ class inference {
         const outcome o = infer(node, position, here);
         add(result.total, o.workspace, who);
         for (int i = 0; i < node.output_size(); ++i)
-          if (!(o.alias && i == 0) && !node.output(i).empty()) add(result.total, here.values.at(node.output(i)).size, who);
+          if (!(o.alias && i == 0) && !node.output(i).empty())
+            add(result.total, here.values.at(node.output(i)).size, who);
       }
       for (const auto& x : graph.output()) result.outputs.push_back(*lookup(x.name(), "its output", here));
       return result;
@@ -571,7 +587,8 @@ class inference {
     }
   }
 
-  static void add_formals(const onnx::GraphProto& graph, scope& here, const std::vector<partial>& formals, body& result) {
+  static void add_formals(const onnx::GraphProto& graph, scope& here, const std::vector<partial>& formals,
+                          body& result) {
     std::size_t at = 0;
     for (const auto& x : graph.input()) {
       if (const auto found = here.values.find(x.name()); found != here.values.end() && found->second.constant) continue;
