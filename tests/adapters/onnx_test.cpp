@@ -442,6 +442,10 @@ TEST_CASE("shapes beyond which inference would read are refused") {
   fill.input("x", {std::int64_t{1} << 31}, proto::INT64);
   fill.op("ConstantOfShape", {"x"}, {"y"}, "f");
   refused(fill, {"operator 0 'f' (ConstantOfShape)", "length of input 0"});
+  model pool;
+  pool.input("x", {1, 3, 8, 8}).input("rois", {2, 5});
+  set(pool.op("MaxRoiPool", {"x", "rois"}, {"y"}, "p"), "pooled_shape", onnx_model::dims{2});
+  refused(pool, {"operator 0 'p' (MaxRoiPool)", "length of pooled_shape is 1"});
   model gather;
   gather.input("x", {4}).input("i", {2}, proto::INT64);
   set(gather.op("GatherND", {"x", "i"}, {"y"}, "n"), "batch_dims", -5);

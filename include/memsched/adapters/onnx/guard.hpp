@@ -34,6 +34,7 @@ class guard {
     if (op_ == "GatherND")
       check_range("batch_dims", attribute(node_, "batch_dims", 0), {0, std::min(rank(0), rank(1)) - 1});
     if (op_ == "LayerNormalization") check_range("axis", attribute(node_, "axis", -1), {-rank(0), rank(0) - 1});
+    if (op_ == "MaxRoiPool") check_length("pooled_shape", 2);
     if (op_ == "SplitToSequence") refuse(who_ + " makes a sequence; only tensors are supported");
   }
 
@@ -67,7 +68,7 @@ class guard {
 
   void check_ranks() const {
     static const std::unordered_map<std::string, std::vector<std::int64_t>> ranks{
-        {"Gemm", {2, 2}}, {"GRU", {3}}, {"LSTM", {3}}, {"RNN", {3}}, {"STFT", {3}}};
+        {"Gemm", {2, 2}}, {"MaxRoiPool", {4, 2}}, {"GRU", {3}}, {"LSTM", {3}}, {"RNN", {3}}, {"STFT", {3}}};
     const auto found = ranks.find(op_);
     if (found == ranks.end()) return;
     for (std::size_t i = 0; i < found->second.size(); ++i)
@@ -101,12 +102,13 @@ class guard {
     check_range(rank_label(0), rank(0), {3, static_cast<std::int64_t>(max_rank)});
     check_range(rank_label(other), rank(other), {rank(0), rank(0)});
     const std::int64_t spatial = rank(0) - 2;
-    const std::map<std::string, std::int64_t> lengths{{"kernel_shape", spatial}, {"strides", spatial},
-                                                      {"dilations", spatial},    {"output_padding", spatial},
-                                                      {"pads", 2 * spatial}};
-    for (const auto& a : node_.attribute())
-      if (const auto found = lengths.find(a.name()); found != lengths.end())
-        check_range("the length of " + a.name(), a.ints_size(), {found->second, found->second});
+    for (const char* name : {"kernel_shape", "strides", "dilations", "output_padding"}) check_length(name, spatial);
+    check_length("pads", 2 * spatial);
+  }
+
+  void check_length(const char* name, std::int64_t length) const {
+    if (const auto* a = attribute(node_, name))
+      check_range("the length of " + std::string(name), a->ints_size(), {length, length});
   }
 
   void check_scan() const {
