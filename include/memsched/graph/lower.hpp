@@ -141,6 +141,8 @@ auto lower(const G& g) {
   static_assert(!has_ops<G> || has_inputs<G>, "memsched: the graph lacks inputs(op): a range of tensor handles");
   static_assert(!has_ops<G> || has_outputs<G>, "memsched: the graph lacks outputs(op): a range of tensor handles");
   static_assert(!has_outputs<G> || has_size<G>, "memsched: the graph lacks size(tensor): bytes as an integer");
+  static_assert(!has_ops<G> || hashable_ops<G>, "memsched: the graph's operator handles lack std::hash or ==");
+  static_assert(!has_outputs<G> || hashable_tensors<G>, "memsched: the graph's tensor handles lack std::hash or ==");
   if constexpr (memory_graph<G>) return detail::lowering<G>(g).run();
 }
 
