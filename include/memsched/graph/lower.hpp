@@ -32,9 +32,11 @@ class lowering {
 
   result<lowered<op_handle>> run() {
     for (const auto& op : traits::ops(g_)) {
-      if (!op_index_.try_emplace(op, static_cast<op_id>(ops_.size())).second)
+      const auto [at, fresh] = op_index_.try_emplace(op, static_cast<op_id>(ops_.size()));
+      if (!fresh)
         return graph_error{error_code::unknown_operator,
-                           "operator " + std::to_string(ops_.size()) + " is listed twice", {op_index_[op]}, {}};
+                           "operator " + std::to_string(ops_.size()) + " is listed twice: it is operator " + std::to_string(at->second),
+                           {at->second}, {}};
       ops_.push_back(op);
     }
     for (op_id i = 0; i < ops_.size(); ++i) add_operator(i);

@@ -63,6 +63,9 @@ struct graph_traits {
   }
 };
 
+template <class G>
+struct graph_traits<const G> : graph_traits<G> {};
+
 /// What a hook may return to list handles: anything that a range-for accepts, by value or by reference.
 template <class R>
 concept handles = std::ranges::input_range<std::remove_reference_t<R>>;
