@@ -25,8 +25,7 @@ class numbered_vertices {
  public:
   template <class Graph>
   explicit numbered_vertices(const Graph& g) {
-    const auto [first, last] = vertices(g);
-    for (auto v = first; v != last; ++v) {
+    for (auto [v, end] = vertices(g); v != end; ++v) {
       position_.emplace(*v, static_cast<index>(list_.size()));
       list_.push_back(*v);
     }
@@ -66,8 +65,7 @@ class vertex_tensors {
   vertex_tensors(const Graph& g, const SizeMap& size) : vertices_(g) {
     for (const Vertex& v : vertices_.list()) sizes_.push_back(detail::value(size, v));
     std::vector<std::pair<index, Vertex>> reads;
-    const auto [edge, end] = edges(g);
-    for (auto e = edge; e != end; ++e) reads.emplace_back(vertices_[target(*e, g)], source(*e, g));
+    for (auto [e, end] = edges(g); e != end; ++e) reads.emplace_back(vertices_[target(*e, g)], source(*e, g));
     inputs_ = list_of<Vertex>::from_pairs(vertices_.list().size(), reads);
   }
 
@@ -90,8 +88,7 @@ class edge_tensors {
   template <class Graph, class SizeMap>
   edge_tensors(const Graph& g, const SizeMap& size) : vertices_(g) {
     std::vector<std::pair<index, std::size_t>> reads, writes;
-    const auto [edge, end] = edges(g);
-    for (auto e = edge; e != end; ++e) {
+    for (auto [e, end] = edges(g); e != end; ++e) {
       writes.emplace_back(vertices_[source(*e, g)], sizes_.size());
       reads.emplace_back(vertices_[target(*e, g)], sizes_.size());
       sizes_.push_back(detail::value(size, *e));
