@@ -1,5 +1,6 @@
 # Fails unless CASE does not compile, with the text of its `// expect:` lines in at most `// lines:` lines of output.
 # cmake -DCOMPILER=<g++|clang++> -DINCLUDE=<directory> -DCASE=<file.cpp> -P expect.cmake
+cmake_minimum_required(VERSION 3.22)
 file(STRINGS ${CASE} expected REGEX "^// expect: ")
 file(STRINGS ${CASE} limit REGEX "^// lines: ")
 string(REGEX REPLACE "^// lines: " "" limit "${limit}")
