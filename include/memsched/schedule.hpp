@@ -106,7 +106,7 @@ auto schedule(const G& g, const S& policy = {}, const options& o = {}) {
       return r;
     }
     schedule_result<op_id> inner = schedule_problem(low->problem, policy, o);
-    static_cast<schedule_facts&>(r) = std::move(inner);
+    static_cast<schedule_facts&>(r) = std::move(static_cast<schedule_facts&>(inner));
     for (op_id op : inner.order) r.order.push_back(low->ops[op]);
     return r;
   }

@@ -71,7 +71,7 @@ class checker {
     return true;
   }
 
-  bool unknown_tensor(std::string who, tensor_id t, op_id op) {
+  bool unknown_tensor(const std::string& who, tensor_id t, op_id op) {
     return fault(error_code::unknown_tensor, who + " tensor " + std::to_string(t) + ", which does not exist",
                  op == none ? std::vector<index>{} : std::vector<index>{op}, {});
   }
