@@ -38,7 +38,7 @@ inline std::string one_line(std::string_view text, std::size_t longest = 400) {
   return text.size() > longest ? line + "..." : line;
 }
 
-inline std::string in_quotes(std::string_view name) { return "'" + one_line(name, 120) + "'"; }
+inline std::string in_quotes(std::string_view name) { return std::string(1, '\'').append(one_line(name, 120)).append(1, '\''); }
 
 /// "operator 3 'conv1' (Conv)"
 inline std::string label(const onnx::NodeProto& node, int position) {
