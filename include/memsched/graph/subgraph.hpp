@@ -10,7 +10,8 @@
 namespace memsched {
 
 /// The nodes of `members` (ascending, releases last) with the edges among them, from level `base` on. Node i of the part
-/// is members[i]. `local` is scratch of g's size, all none, and is left so. O(members + their edges).
+/// is members[i]. Predecessors outside have run; a release outside waits for nodes outside, so credits for it are void.
+/// `local` is scratch of g's size, all none, and is left so. O(members + their edges).
 inline schedule_graph subgraph(const schedule_graph& g, std::span<const node> members, bytes base, std::vector<node>& local) {
   schedule_graph part;
   part.base = base;
@@ -24,7 +25,8 @@ inline schedule_graph subgraph(const schedule_graph& g, std::span<const node> me
     for (node s : g.succs[v])
       if (local[s] != none) part.succs.push(local[s]);
     part.succs.close();
-    for (const credit& c : g.credits[v]) part.credits.push({local[c.release], c.amount});
+    for (const credit& c : g.credits[v])
+      if (local[c.release] != none) part.credits.push({local[c.release], c.amount});
     part.credits.close();
   }
   for (node v : g.roots)

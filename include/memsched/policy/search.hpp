@@ -10,6 +10,20 @@
 
 namespace memsched {
 
+/// Limits of one attempt within a search.
+struct trial {
+  bytes ceiling = no_limit;              ///< orders with a higher peak are of no use
+  std::uint64_t step_states = no_limit;  ///< states that one step of the attempt may have
+  std::chrono::nanoseconds step_time = std::chrono::nanoseconds::max();  ///< likewise, by the clock
+};
+
+/// What ended a trial.
+enum class trial_end : unsigned char {
+  finished,  ///< the trial itself, or a limit of the whole search
+  step,      ///< a step met its limit
+  memory,    ///< the tables did
+};
+
 /// The context of one call of `schedule`. Not thread-safe.
 class search {
  public:
@@ -34,8 +48,28 @@ class search {
     return value;
   }
 
-  /// Counts a state. False once a limit is met; from then on always.
+  /// Runs f under the limits of t; says beside its value what ended it.
+  template <class F>
+  auto with_trial(trial t, F&& f) {
+    t.ceiling = std::min(t.ceiling, trial_.ceiling);
+    const trial outer = std::exchange(trial_, t);
+    const trial_end outer_end = std::exchange(trial_end_, trial_end::finished);
+    begin_step();
+    auto value = f();
+    trial_ = outer;
+    return std::pair(std::move(value), std::exchange(trial_end_, outer_end));
+  }
+  /// Orders with a higher peak are of no use: who has none other left may stop, with a bound above it. Bytes.
+  bytes ceiling() const { return trial_.ceiling; }
+  /// Starts a step of the trial: a scheduler with steps calls it before each; one without is a single step.
+  void begin_step() {
+    step_states_ = 0;
+    if (trial_.step_time != std::chrono::nanoseconds::max()) step_start_ = clock::now();
+  }
+
+  /// Counts a state. False once a limit is met; from then on always, or until the trial ends.
   bool count_state() {
+    if (++step_states_ > trial_.step_states) end_trial(trial_end::step);
     ++stats.states;
     if (stats.states >= options_->state_limit) stop_for(stop_reason::state_limit);
     else if ((++ticks_ & 255) == 0) look_at_clock();
@@ -44,14 +78,20 @@ class search {
   /// Work that is no state but takes time; looks at the clock. False once a limit is met.
   bool keep_going() { return look_at_clock(), !stopped(); }
 
-  /// Reports the bytes that a search's tables hold. False where that is more than the limit.
+  /// Reports the bytes that a search's tables hold. False where that is more than the limit, which ends the trial if
+  /// there is one: a lower ceiling may need less.
   bool fits(std::uint64_t table_bytes) {
+    stats.memory = std::max(stats.memory, std::min(table_bytes, options_->memory_limit));
     if (table_bytes <= options_->memory_limit) return true;
-    stop_for(stop_reason::state_limit);
+    if (trial_.ceiling != no_limit) end_trial(trial_end::memory);
+    else stop_for(stop_reason::state_limit);
     return false;
   }
+  /// Ends the whole search as a memory limit does: for who sees that no trial will fit.
+  void out_of_memory() { stop_for(stop_reason::state_limit); }
 
-  bool stopped() const { return reason_ != stop_reason::finished; }
+  /// Whether a limit is met.
+  bool stopped() const { return trial_end_ != trial_end::finished || reason_ != stop_reason::finished; }
   stop_reason reason() const { return reason_; }
   double seconds() const { return std::chrono::duration<double>(clock::now() - start_).count(); }
   double seconds_left() const { return std::chrono::duration<double>(deadline_ - clock::now()).count(); }
@@ -64,9 +104,14 @@ class search {
   void stop_for(stop_reason r) {
     if (reason_ == stop_reason::finished) reason_ = r;
   }
+  void end_trial(trial_end e) {
+    if (trial_end_ == trial_end::finished) trial_end_ = e;
+  }
   void look_at_clock() {
     if (options_->stop.stop_requested()) stop_for(stop_reason::cancelled);
     if (deadline_ != clock::time_point::max() && clock::now() >= deadline_) stop_for(stop_reason::time_limit);
+    if (trial_.step_time != std::chrono::nanoseconds::max() && clock::now() - step_start_ >= trial_.step_time)
+      end_trial(trial_end::step);
   }
 
   const options* options_;
@@ -74,6 +119,10 @@ class search {
   std::uint64_t ticks_ = 0;
   stop_reason reason_ = stop_reason::finished;
   bytes floor_ = 0;
+  trial trial_;
+  trial_end trial_end_ = trial_end::finished;
+  std::uint64_t step_states_ = 0;
+  clock::time_point step_start_;
 };
 
 }  // namespace memsched

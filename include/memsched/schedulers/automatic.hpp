@@ -7,29 +7,10 @@
 #include <memsched/analysis/bounds.hpp>
 #include <memsched/graph/walk.hpp>
 #include <memsched/passes/divide.hpp>
-#include <memsched/schedulers/as_given.hpp>
 #include <memsched/schedulers/best_first.hpp>
-#include <memsched/schedulers/greedy.hpp>
-#include <memsched/schedulers/kahn.hpp>
-#include <memsched/schedulers/rpo.hpp>
+#include <memsched/schedulers/best_heuristic.hpp>
 
 namespace memsched {
-
-/// The best of several heuristics; the first among equals.
-struct best_heuristic {
-  solution operator()(const schedule_graph& g, search& context) const {
-    solution best = as_given{}(g, context);
-    bytes peak = peak_of(g, best.order);
-    const auto consider = [&](solution s) {
-      if (const bytes p = peak_of(g, s.order); p < peak) peak = p, best.order = std::move(s.order);
-    };
-    consider(greedy{}(g, context));
-    consider(rpo{}(g, context));
-    consider(greedy{greedy::rule::growth}(g, context));
-    consider(kahn{}(g, context));
-    return best;
-  }
-};
 
 /// Proves an order optimal where it can: heuristics, minimum cuts, then best-first search.
 struct automatic_scheduler {
