@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
-#include <limits>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -23,6 +23,7 @@ namespace memsched {
 ///   answers are given without a search. The bound is that of `best_cut_bound` at first, and each `no solution` raises it.
 /// * Where that leaves the two budgets equal, the next one is the middle of those that are not answered. Where all are,
 ///   T is doubled, and the search starts again at the smallest that timed out.
+/// * A budget counts as the largest possible peak within it: peaks differ by multiples of what all sizes share.
 /// * A solution whose peak is above the bound is a new hard budget: the search goes on until the bound meets it. `dp`
 ///   answers with the optimum at once.
 ///
@@ -41,8 +42,10 @@ namespace detail {
 /// The budgets of Algorithm 2, and what is known of all of them.
 class budget_search {
  public:
-  /// Budgets from `bound` to `hard` are open.
-  budget_search(bytes bound, bytes hard) : bound_(bound), hard_(hard) { start_at(hard); }
+  /// Budgets from `bound` to `hard` are open, if a multiple of `unit` leads to them from `hard`.
+  budget_search(bytes bound, bytes hard, bytes unit) : unit_(unit), rest_(hard % unit), bound_(bound), hard_(hard) {
+    start_at(hard);
+  }
 
   bytes budget() const { return now_; }
   /// Takes a bound and the peak of an order.
@@ -54,16 +57,16 @@ class budget_search {
   /// Takes the answer for `budget()` and goes to the next budget that is not answered. False where all are.
   bool next(budget_answer answer) {
     if (answer == budget_answer::solution) {
-      start_at(std::max(bound_, hard_ - 1));
+      start_at(hard_ - 1);
     } else {
       if (answer == budget_answer::timeout) too_loose_ = std::min(too_loose_, now_);
       advance(answer);
     }
     while (answered() && now_ != before_) advance(now_ < bound_ ? budget_answer::no_solution : budget_answer::timeout);
     if (!answered()) return true;
-    if (bound_ >= std::min(too_loose_, hard_ + 1)) return false;
     start_at(bound_ + (std::min(too_loose_, hard_) - bound_) / 2);
-    return true;
+    if (now_ < bound_) start_at(bound_ + unit_ - 1);
+    return !answered();
   }
 
   /// Forgets which budgets timed out.
@@ -73,17 +76,28 @@ class budget_search {
   }
 
  private:
-  void start_at(bytes budget) { before_ = now_ = budget; }
+  void start_at(bytes budget) { before_ = now_ = peak_within(budget); }
   /// Lines 9 to 15.
   void advance(budget_answer answer) {
     const bytes old = before_;
     before_ = now_;
-    now_ = answer == budget_answer::timeout ? now_ / 2 : now_ / 2 + old / 2 + (now_ % 2 + old % 2) / 2;
+    now_ = peak_within(answer == budget_answer::timeout ? now_ / 2 : now_ / 2 + old / 2 + (now_ % 2 + old % 2) / 2);
   }
+  bytes peak_within(bytes budget) const { return budget < rest_ ? 0 : budget - (budget - rest_) % unit_; }
   bool answered() const { return now_ < bound_ || now_ >= too_loose_ || now_ > hard_; }
 
-  bytes bound_, hard_, before_ = 0, now_ = 0, too_loose_ = no_limit;
+  bytes unit_, rest_, bound_, hard_, before_ = 0, now_ = 0, too_loose_ = no_limit;
 };
+
+/// A size such that the peaks of all orders differ by multiples of it.
+inline bytes peak_unit(const schedule_graph& g) {
+  delta unit = 0;
+  for (node v = 0; v < g.size(); ++v) {
+    unit = std::gcd(unit, std::gcd(g.cost[v].peak, g.cost[v].impact));
+    for (const credit& c : g.credits[v]) unit = std::gcd(unit, c.amount);
+  }
+  return static_cast<bytes>(std::max<delta>(unit, 1));
+}
 
 }  // namespace detail
 
@@ -97,14 +111,15 @@ inline solution soft_budget::operator()(const schedule_graph& g, search& context
     const auto go_on = [&] { return ++context.stats.cuts, context.keep_going(); };
     best.lower_bound = best_cut_bound(g, best.order, best.lower_bound, go_on).bound;
   }
-  detail::budget_search budgets(best.lower_bound, peak);
+  detail::budget_search budgets(best.lower_bound, peak, detail::peak_unit(g));
   trial limits{.step_states = step_states, .step_time = step_time};
   while (best.lower_bound < peak && !context.stopped()) {
     limits.ceiling = budgets.budget();
     trial_statistics log{.budget = limits.ceiling, .step_states = limits.step_states};
     const std::uint64_t states = context.stats.states;
     const double start = context.seconds();
-    auto [found, end] = context.with_trial(limits, [&] { return inner(g, context); });
+    auto [found, end] = context.with_trial(
+        limits, [&] { return context.with_floor(best.lower_bound, [&] { return inner(g, context); }); });
     if (found.error) return std::move(found);
     log.states = context.stats.states - states;
     log.seconds = context.seconds() - start;

@@ -30,6 +30,10 @@ namespace memsched {
 /// At a limit it answers with the best of the cheap orders, and with the smallest peak among the last full table and
 /// what was pruned: each order has a prefix there. O(signatures * ready nodes * nodes / 64); at most 2^nodes signatures.
 struct dp {
+  /// Beyond Algorithm 1: where a ready node leaves no more behind than it found and raises neither the partial order's
+  /// peak nor the floor, take it and no other. Exact: in any completion it can be moved to the front.
+  bool direct = false;
+
   solution operator()(const schedule_graph& g, search& context) const;
 };
 
@@ -199,8 +203,8 @@ class dp_search {
   using table = memo_table<key>;
 
  public:
-  dp_search(const schedule_graph& g, search& context, solution incumbent)
-      : g_(g), context_(context), moves_(g), best_(std::move(incumbent)), best_peak_(peak_of(g, best_.order)) {
+  dp_search(const schedule_graph& g, search& context, const dp& policy, solution incumbent)
+      : g_(g), context_(context), policy_(policy), moves_(g), best_(std::move(incumbent)), best_peak_(peak_of(g, best_.order)) {
     ceiling_ = static_cast<delta>(std::min<bytes>(context.ceiling(), std::numeric_limits<delta>::max()));
     run_ = context.stats.steps.empty() ? 0 : context.stats.steps.back().run + 1;
   }
@@ -230,11 +234,12 @@ class dp_search {
     bool go_on = true;
     for (index at = 0; at < now_.size() && go_on; ++at) {
       const auto& e = now_[at];
-      for_each_bit(const_bit_row(e.ready), [&](std::size_t v) {
-        if (!go_on) return;
+      const auto take = [&](std::size_t v) {
         ++s.moves;
-        if (move(e, at, static_cast<node>(v), s.pruned)) go_on = context_.count_state();
-      });
+        if (go_on && move(e, at, static_cast<node>(v), s.pruned)) go_on = context_.count_state();
+      };
+      if (const node v = policy_.direct ? safe_node(e) : none; v != none) take(v);
+      else for_each_bit(const_bit_row(e.ready), take);
       if ((at & 63) == 0) go_on = go_on && context_.fits(bytes_held()) && context_.keep_going();
     }
     s.states = next_.size();
@@ -243,20 +248,39 @@ class dp_search {
     return go_on;
   }
 
-  /// Runs v on e. Whether that gives a new signature.
-  bool move(const typename table::entry& e, index at, node v, std::uint64_t& pruned) {
-    after_ = e;
-    reset(after_.ready, v);
+  /// The effect of v after e; leaves in `rest_` what is ready beside it.
+  node_cost effect(const typename table::entry& e, node v) {
+    rest_ = e.ready;
+    reset(rest_, v);
     node_cost c = g_.cost[v];
-    rest_ = after_.ready;
     for (const auto& r : moves_.releases_of(v)) {
       if (!moves_.waits_for_none(r.r, rest_)) continue;
       c.impact += r.impact;
       c.peak -= r.credit;
     }
+    c.peak = std::max(c.peak, c.impact);
+    return c;
+  }
+
+  node safe_node(const typename table::entry& e) {
+    const delta under = std::max(e.peak, static_cast<delta>(best_.lower_bound)) - e.level;
+    for (std::size_t k = 0; k < e.ready.size(); ++k)
+      for (word w = e.ready[k]; w != 0; w &= w - 1) {
+        const node v = static_cast<node>(k * 64 + static_cast<std::size_t>(std::countr_zero(w)));
+        if (g_.cost[v].impact > 0 && moves_.releases_of(v).empty()) continue;
+        if (const node_cost c = effect(e, v); c.impact <= 0 && c.peak <= under) return v;
+      }
+    return none;
+  }
+
+  /// Runs v on e. Whether that gives a new signature.
+  bool move(const typename table::entry& e, index at, node v, std::uint64_t& pruned) {
+    const node_cost c = effect(e, v);
+    after_ = e;
+    after_.ready = rest_;
     for (node s : moves_.covered_by(v))
       if (moves_.waits_for_none(s, rest_)) set(after_.ready, s);
-    after_.peak = std::max({e.peak, e.level + c.peak, e.level + c.impact});
+    after_.peak = std::max(e.peak, e.level + c.peak);
     if (after_.peak > ceiling_) {
       ++pruned;
       least_pruned_ = std::min(least_pruned_, after_.peak);
@@ -293,6 +317,7 @@ class dp_search {
 
   const schedule_graph& g_;
   search& context_;
+  dp policy_;
   signature_moves moves_;
   solution best_;
   bytes best_peak_;
@@ -305,8 +330,8 @@ class dp_search {
 };
 
 /// The narrowest search that takes the graph.
-inline solution run_dp(const schedule_graph& g, search& context, solution incumbent) {
-  const auto with = [&](auto words) { return dp_search<words()>(g, context, std::move(incumbent)).run(); };
+inline solution run_dp(const schedule_graph& g, search& context, const dp& policy, solution incumbent) {
+  const auto with = [&](auto words) { return dp_search<words()>(g, context, policy, std::move(incumbent)).run(); };
   switch (words_for(g.active)) {
     case 1: return with(std::integral_constant<std::size_t, 1>{});
     case 2: return with(std::integral_constant<std::size_t, 2>{});
@@ -329,7 +354,7 @@ inline solution dp::operator()(const schedule_graph& g, search& context) const {
   context.stats.nodes = std::max<std::uint64_t>(context.stats.nodes, g.active);
   const bytes closure = 2 * (g.size() / 8) * g.size();
   if (peak <= incumbent.lower_bound || !context.keep_going() || !context.fits(closure)) return incumbent;
-  return detail::run_dp(g, context, std::move(incumbent));
+  return detail::run_dp(g, context, *this, std::move(incumbent));
 }
 
 }  // namespace memsched

@@ -12,13 +12,15 @@ namespace memsched {
 struct serenity {
   bool divides = true;
   bool budgets = true;
+  bool direct = true;  ///< not in the paper, see `dp`
   soft_budget budget{};
 
   solution operator()(const schedule_graph& g, search& context) const {
-    if (divides && budgets) return (divide{} | budget | dp{})(g, context);
-    if (divides) return (divide{} | dp{})(g, context);
-    if (budgets) return (budget | dp{})(g, context);
-    return dp{}(g, context);
+    const dp last{.direct = direct};
+    if (divides && budgets) return (divide{} | budget | last)(g, context);
+    if (divides) return (divide{} | last)(g, context);
+    if (budgets) return (budget | last)(g, context);
+    return last(g, context);
   }
 };
 
