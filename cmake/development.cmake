@@ -13,3 +13,6 @@ if(MEMSCHED_SANITIZE)
   target_compile_options(memsched_development INTERFACE -fsanitize=${MEMSCHED_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_link_options(memsched_development INTERFACE -fsanitize=${MEMSCHED_SANITIZE})
 endif()
+
+include(cmake/onnx.cmake)
+include(cmake/tflite.cmake)

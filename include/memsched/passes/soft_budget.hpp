@@ -42,8 +42,8 @@ namespace detail {
 /// The budgets of Algorithm 2, and what is known of all of them.
 class budget_search {
  public:
-  /// Budgets from `bound` to `hard` are open, if a multiple of `unit` leads to them from `hard`.
-  budget_search(bytes bound, bytes hard, bytes unit) : unit_(unit), rest_(hard % unit), bound_(bound), hard_(hard) {
+  /// Budgets from `bound` to `hard` are open, if a multiple of `unit` leads to them from `peak`.
+  budget_search(bytes bound, bytes hard, bytes unit, bytes peak) : unit_(unit), rest_(peak % unit), bound_(bound), hard_(hard) {
     start_at(hard);
   }
 
@@ -111,23 +111,28 @@ inline solution soft_budget::operator()(const schedule_graph& g, search& context
     const auto go_on = [&] { return ++context.stats.cuts, context.keep_going(); };
     best.lower_bound = best_cut_bound(g, best.order, best.lower_bound, go_on).bound;
   }
-  detail::budget_search budgets(best.lower_bound, peak, detail::peak_unit(g));
+  const bytes outer = context.ceiling();  // of no use from there on
+  if (outer <= best.lower_bound) return best;
+  detail::budget_search budgets(best.lower_bound, std::min(peak, outer - 1), detail::peak_unit(g), peak);
   trial limits{.step_states = step_states, .step_time = step_time};
-  while (best.lower_bound < peak && !context.stopped()) {
-    limits.ceiling = budgets.budget();
-    trial_statistics log{.budget = limits.ceiling, .step_states = limits.step_states};
+  while (best.lower_bound < std::min(peak, outer) && !context.stopped()) {
+    const bytes budget = budgets.budget();
+    trial_statistics log{.budget = budget, .step_states = limits.step_states};
     const std::uint64_t states = context.stats.states;
     const double start = context.seconds();
-    auto [found, end] = context.with_trial(
-        limits, [&] { return context.with_floor(best.lower_bound, [&] { return inner(g, context); }); });
+    auto [found, end] = context.with_trial(limits, [&] {
+      return context.with_floor(best.lower_bound, [&] {
+        return context.with_ceiling(budget + 1, [&] { return inner(g, context); });
+      });
+    });
     if (found.error) return std::move(found);
     log.states = context.stats.states - states;
     log.seconds = context.seconds() - start;
 
     const bytes found_peak = peak_of(g, found.order);
-    if (found.lower_bound > limits.ceiling) log.answer = budget_answer::no_solution;
+    if (found.lower_bound > budget) log.answer = budget_answer::no_solution;
     else if (end != trial_end::finished || context.stopped()) log.answer = budget_answer::timeout;
-    else if (found_peak <= limits.ceiling) log.answer = budget_answer::solution;
+    else if (found_peak <= budget) log.answer = budget_answer::solution;
     else return best;  // the inner scheduler has no more to say
     context.stats.trials.push_back(log);
 

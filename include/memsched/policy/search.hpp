@@ -4,15 +4,15 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <utility>
 
 #include <memsched/policy/options.hpp>
 
 namespace memsched {
 
-/// Limits of one attempt within a search.
+/// Limits of one attempt within a search, which may be followed by others.
 struct trial {
-  bytes ceiling = no_limit;              ///< orders with a higher peak are of no use
   std::uint64_t step_states = no_limit;  ///< states that one step of the attempt may have
   std::chrono::nanoseconds step_time = std::chrono::nanoseconds::max();  ///< likewise, by the clock
 };
@@ -48,30 +48,53 @@ class search {
     return value;
   }
 
+  /// An order with this peak is known elsewhere: only a better one is of use. A scheduler may stop when it has proved
+  /// that there is none, and then says so with this as its bound. `no_limit` where nothing is known.
+  bytes ceiling() const { return ceiling_; }
+
+  /// Runs f with another ceiling: for a pass that hands on another question.
+  template <class F>
+  auto with_ceiling(bytes ceiling, F&& f) {
+    const bytes before = std::exchange(ceiling_, ceiling);
+    auto value = f();
+    ceiling_ = before;
+    return value;
+  }
+
   /// Runs f under the limits of t; says beside its value what ended it.
   template <class F>
   auto with_trial(trial t, F&& f) {
-    t.ceiling = std::min(t.ceiling, trial_.ceiling);
-    const trial outer = std::exchange(trial_, t);
+    const auto outer = std::exchange(trial_, t);
     const trial_end outer_end = std::exchange(trial_end_, trial_end::finished);
     begin_step();
     auto value = f();
     trial_ = outer;
     return std::pair(std::move(value), std::exchange(trial_end_, outer_end));
   }
-  /// Orders with a higher peak are of no use: who has none other left may stop, with a bound above it. Bytes.
-  bytes ceiling() const { return trial_.ceiling; }
   /// Starts a step of the trial: a scheduler with steps calls it before each; one without is a single step.
   void begin_step() {
+    if (!trial_) return;
     step_states_ = 0;
-    if (trial_.step_time != std::chrono::nanoseconds::max()) step_start_ = clock::now();
+    if (trial_->step_time != std::chrono::nanoseconds::max()) step_start_ = clock::now();
+  }
+
+  /// Runs f with at most `states` more states. Where only that ends f, the search goes on behind it.
+  template <class F>
+  auto with_states(std::uint64_t states, F&& f) {
+    const std::uint64_t before = slice_end_;
+    slice_end_ = std::min(before, stats.states + std::min(states, no_limit - stats.states));
+    auto value = f();
+    if (reason_ == stop_reason::state_limit && stats.states < std::min(before, options_->state_limit))
+      reason_ = stop_reason::finished;
+    slice_end_ = before;
+    return value;
   }
 
   /// Counts a state. False once a limit is met; from then on always, or until the trial ends.
   bool count_state() {
-    if (++step_states_ > trial_.step_states) end_trial(trial_end::step);
+    if (trial_ && ++step_states_ > trial_->step_states) end_trial(trial_end::step);
     ++stats.states;
-    if (stats.states >= options_->state_limit) stop_for(stop_reason::state_limit);
+    if (stats.states >= std::min(options_->state_limit, slice_end_)) stop_for(stop_reason::state_limit);
     else if ((++ticks_ & 255) == 0) look_at_clock();
     return !stopped();
   }
@@ -79,11 +102,11 @@ class search {
   bool keep_going() { return look_at_clock(), !stopped(); }
 
   /// Reports the bytes that a search's tables hold. False where that is more than the limit, which ends the trial if
-  /// there is one: a lower ceiling may need less.
+  /// there is one: the next may need less.
   bool fits(std::uint64_t table_bytes) {
     stats.memory = std::max(stats.memory, std::min(table_bytes, options_->memory_limit));
     if (table_bytes <= options_->memory_limit) return true;
-    if (trial_.ceiling != no_limit) end_trial(trial_end::memory);
+    if (trial_) end_trial(trial_end::memory);
     else stop_for(stop_reason::state_limit);
     return false;
   }
@@ -110,16 +133,17 @@ class search {
   void look_at_clock() {
     if (options_->stop.stop_requested()) stop_for(stop_reason::cancelled);
     if (deadline_ != clock::time_point::max() && clock::now() >= deadline_) stop_for(stop_reason::time_limit);
-    if (trial_.step_time != std::chrono::nanoseconds::max() && clock::now() - step_start_ >= trial_.step_time)
+    if (trial_ && trial_->step_time != std::chrono::nanoseconds::max() && clock::now() - step_start_ >= trial_->step_time)
       end_trial(trial_end::step);
   }
 
   const options* options_;
   clock::time_point start_, deadline_;
+  std::uint64_t slice_end_ = no_limit;
   std::uint64_t ticks_ = 0;
   stop_reason reason_ = stop_reason::finished;
-  bytes floor_ = 0;
-  trial trial_;
+  bytes floor_ = 0, ceiling_ = no_limit;
+  std::optional<trial> trial_;
   trial_end trial_end_ = trial_end::finished;
   std::uint64_t step_states_ = 0;
   clock::time_point step_start_;

@@ -24,8 +24,8 @@ namespace memsched {
 /// the level too, and of two partial orders with one signature the one with the smaller peak is as good as the other.
 ///
 /// Step i turns the table of signatures with i nodes run into the next and drops it; what stays of an old table is one
-/// (parent, node) pair a signature, to rebuild the order from. Prunes what exceeds the context's ceiling, and nothing
-/// else. Without a ceiling the answer is optimal; with one it is, or its bound exceeds the ceiling.
+/// (parent, node) pair a signature, to rebuild the order from. Prunes what reaches the context's ceiling, and nothing
+/// else. Without a ceiling the answer is optimal; with one it is, or its bound is no less than the ceiling.
 ///
 /// At a limit it answers with the best of the cheap orders, and with the smallest peak among the last full table and
 /// what was pruned: each order has a prefix there. O(signatures * ready nodes * nodes / 64); at most 2^nodes signatures.
@@ -281,7 +281,7 @@ class dp_search {
     for (node s : moves_.covered_by(v))
       if (moves_.waits_for_none(s, rest_)) set(after_.ready, s);
     after_.peak = std::max(e.peak, e.level + c.peak);
-    if (after_.peak > ceiling_) {
+    if (after_.peak >= ceiling_) {
       ++pruned;
       least_pruned_ = std::min(least_pruned_, after_.peak);
       return false;

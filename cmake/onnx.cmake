@@ -1,0 +1,10 @@
+# memsched_onnx: what a translation unit needs that includes memsched/adapters/onnx.hpp; absent where ONNX is not installed.
+find_package(Protobuf QUIET)
+if(Protobuf_FOUND)
+  find_package(ONNX CONFIG QUIET)
+endif()
+if(TARGET onnx AND TARGET onnx_proto)
+  add_library(memsched_onnx INTERFACE)
+  target_link_libraries(memsched_onnx INTERFACE memsched::memsched onnx onnx_proto protobuf::libprotobuf)
+  target_compile_definitions(memsched_onnx INTERFACE ONNX_ML=1 ONNX_NAMESPACE=onnx)
+endif()

@@ -1,0 +1,35 @@
+// What the program does, one function a command. Each returns the exit status.
+#pragma once
+
+#include <memsched/policy/options.hpp>
+#include <string>
+#include <vector>
+
+#include "load.hpp"
+
+namespace cli {
+
+enum exit_status { done = 0, bad_input = 1, wrong_usage = 2, over_budget = 3 };
+
+/// What all commands that schedule share.
+struct request {
+  memsched::options options;
+  cli::shapes shapes;
+  double time_limit = 0;  ///< seconds; none where negative
+};
+
+struct schedule_request : request {
+  std::string graph, scheduler = "optimal", output, svg;
+  bool json = false;
+};
+
+int run_schedule(const schedule_request&);
+int run_compare(const std::vector<std::string>& graphs, const request&);
+int run_inspect(const std::string& graph, const request&);
+int run_verify(const std::string& graph, const std::string& result, const request&);
+int run_networks();
+
+/// Says on standard error what is wrong; returns `bad_input`.
+int report(const memsched::graph_error&);
+
+}  // namespace cli

@@ -1,0 +1,99 @@
+#include <algorithm>
+#include <cstdio>
+#include <memsched/analysis/bounds.hpp>
+#include <memsched/analysis/evaluate.hpp>
+#include <memsched/analysis/waists.hpp>
+#include <memsched/analysis/width.hpp>
+#include <memsched/schedule.hpp>
+
+#include "commands.hpp"
+#include "text.hpp"
+
+namespace cli {
+
+namespace {
+
+using memsched::bytes;
+using memsched::problem;
+
+void print_size(const loaded& graph, const memsched::schedule_graph& g) {
+  const problem& p = graph.problem;
+  std::size_t edges = 0, shared = 0, storages = 0, aliases = 0;
+  bytes total = 0, largest = 0, workspace = 0;
+  for (auto op : p.ops()) {
+    edges += p.predecessors(op).size();
+    workspace = std::max(workspace, p.workspace(op));
+  }
+  for (auto t : p.tensors()) {
+    if (p.storage(t) != t) {
+      ++aliases;
+      continue;
+    }
+    ++storages;
+    shared += p.readers(t).size() > 1;
+    total += p.size(t);
+    largest = std::max(largest, p.size(t));
+  }
+  const auto width = memsched::width(g);
+  std::printf("%s\n", graph.name.c_str());
+  table rows({"operators", grouped(p.ops().size())});
+  rows.row({"tensors", grouped(storages)});
+  rows.row({"  read by several operators", grouped(shared)});
+  rows.row({"  other names of them (aliases)", grouped(aliases)});
+  rows.row({"edges", grouped(edges)});
+  rows.row({"width (operators that can be ready together)", width ? grouped(*width) : "not computed: too large"});
+  rows.row({"waists (operators that every order runs at one place)", grouped(memsched::waists(g).size())});
+  rows.row({"all tensors, bytes", grouped(total)});
+  rows.row({"largest tensor, bytes", grouped(largest)});
+  rows.row({"graph inputs, bytes", grouped(p.live_at_start())});
+  rows.row({"largest workspace, bytes", grouped(workspace)});
+  std::fputs(rows.text().c_str(), stdout);
+}
+
+void print_bounds(const problem& p, const memsched::schedule_graph& g, const memsched::options& o) {
+  memsched::search context(o);
+  const auto order = memsched::best_heuristic{}(g, context).order;
+  const auto best = memsched::best_cut_bound(g, order, g.base, [&] { return context.keep_going(); });
+  std::printf("\nbounds: no order takes less than\n");
+  table rows({"  what one operator holds while it runs", grouped(memsched::footprint_bound(p, o.model()))});
+  rows.row({"  minimum cut", grouped(best.bound)});
+  std::fputs(rows.text().c_str(), stdout);
+  if (best.v == memsched::none) return;
+  memsched::cut_bound cut(g);
+  const auto certificate = cut.certificate(cut.at(best.v));
+  std::printf("  because of %s: whatever has run when it runs, at least that much is live. A cheapest such set: %zu operators.\n",
+              p.operator_name(best.v).c_str(),
+              static_cast<std::size_t>(std::count_if(certificate.ran.begin(), certificate.ran.end(),
+                                                     [&](auto v) { return !g.is_release(v); })));
+}
+
+void print_peak(const problem& p, const memsched::schedule_graph& g, const memsched::options& o) {
+  memsched::search context(o);
+  const auto order = memsched::as_given{}(g, context).order;
+  const auto e = memsched::evaluate(p, order, o.model()).value();
+  std::printf("\npeak of the file's order: %s bytes (%s)", grouped(e.peak).c_str(), scaled(e.peak).c_str());
+  if (e.peak_step == order.size()) {
+    std::printf(", at the start\n");
+  } else {
+    std::printf(", at step %zu of %zu, %s; live there:\n", e.peak_step, order.size(), p.operator_name(order[e.peak_step]).c_str());
+  }
+  table rows({"  tensor", "bytes"});
+  for (auto t : e.live_at_peak) rows.row({"  " + p.tensor_name(t), grouped(p.size(t))});
+  if (e.peak_step < order.size() && p.workspace(order[e.peak_step]) > 0)
+    rows.row({"  workspace", grouped(p.workspace(order[e.peak_step]))});
+  std::fputs(rows.text().c_str(), stdout);
+}
+
+}  // namespace
+
+int run_inspect(const std::string& path, const request& r) {
+  const auto graph = load(path, r.shapes);
+  if (!graph) return report(graph.error());
+  const auto g = memsched::make_schedule_graph(graph->problem, r.options.model());
+  print_size(*graph, g);
+  print_bounds(graph->problem, g, r.options);
+  print_peak(graph->problem, g, r.options);
+  return done;
+}
+
+}  // namespace cli

@@ -1,0 +1,112 @@
+#include "load.hpp"
+
+#include <charconv>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <memsched/adapters/onnx.hpp>
+#include <memsched/adapters/tflite.hpp>
+#include <memsched/graph/check.hpp>
+#include <memsched/io/json.hpp>
+
+#include "networks/networks.hpp"
+
+namespace cli {
+
+using memsched::error_code;
+using memsched::graph_error;
+using memsched::problem_draft;
+using memsched::result;
+
+namespace {
+
+graph_error bad_input(const std::string& path, const std::string& reason) {
+  return {error_code::bad_input, path + ": " + reason, {}, {}};
+}
+
+/// "NAME=1,3,224,224", with any "=" but the last one as part of the name.
+graph_error parse_shape(const std::string& text, memsched::onnx_options& into) {
+  const std::size_t split = text.rfind('=');
+  const auto wrong = [&] { return bad_input("--shape " + text, "is not of the form NAME=1,3,224,224"); };
+  if (split == std::string::npos || split == 0) return wrong();
+  std::vector<std::int64_t>& dims = into.shapes[text.substr(0, split)];
+  for (const char *at = text.data() + split + 1, *end = text.data() + text.size();; ++at) {
+    std::int64_t dim = 0;
+    const auto [next, error] = std::from_chars(at, end, dim);
+    if (error != std::errc{}) return wrong();
+    dims.push_back(dim);
+    if (next == end) return {};
+    if (*next != ',') return wrong();
+    at = next;
+  }
+}
+
+result<problem_draft> read_draft(const std::string& path, const shapes& given) {
+  constexpr std::string_view builtin = "builtin:";
+  if (path.starts_with(builtin)) return networks::make(path.substr(builtin.size()));
+  const std::string kind = std::filesystem::path(path).extension().string();
+  if (kind != ".json" && kind != ".onnx" && kind != ".tflite")
+    return graph_error{error_code::bad_input, "the name must end in .json, .onnx or .tflite, or be builtin:NAME", {}, {}};
+  memsched::onnx_options onnx;
+  for (const std::string& text : given)
+    if (graph_error error = parse_shape(text, onnx); !error.message.empty()) return error;
+  if (!given.empty() && kind != ".onnx")
+    return graph_error{error_code::bad_input, "--shape is for .onnx files", {}, {}};
+  auto file = read_file(path);
+  if (!file) return file.error();
+  if (kind == ".json") return memsched::read_json(*file);
+  if (kind == ".onnx") return memsched::read_onnx(*file, onnx);
+  return memsched::read_tflite(*file);
+}
+
+/// One line, whatever a file's names hold, that starts with the path.
+graph_error located(const std::string& path, graph_error error) {
+  for (char& c : error.message)
+    if (static_cast<unsigned char>(c) < ' ') c = ' ';
+  if (!error.message.starts_with(path) && !error.message.starts_with("--shape")) error.message = path + ": " + error.message;
+  return error;
+}
+
+}  // namespace
+
+result<std::string> read_file(const std::string& path) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) return bad_input(path, "is a directory");
+  std::ifstream in(path, std::ios::binary);
+  if (!in) return bad_input(path, std::strerror(errno));
+  std::string text{std::istreambuf_iterator<char>(in), {}};
+  if (in.bad()) return bad_input(path, "cannot be read");
+  if (text.empty()) return bad_input(path, "is empty");
+  return text;
+}
+
+graph_error write_file(const std::string& path, const std::string& text) {
+  const std::string unfinished = path + ".unfinished";
+  std::error_code error;
+  {
+    std::ofstream out(unfinished, std::ios::binary | std::ios::trunc);
+    if (!out) return bad_input(path, std::strerror(errno));
+    out << text << std::flush;
+    if (!out) {
+      std::filesystem::remove(unfinished, error);
+      return bad_input(path, "cannot be written whole");
+    }
+  }
+  std::filesystem::rename(unfinished, path, error);
+  if (!error) return {};
+  const std::string reason = error.message();
+  std::filesystem::remove(unfinished, error);
+  return bad_input(path, reason);
+}
+
+result<loaded> load(const std::string& path, const shapes& given) {
+  auto draft = read_draft(path, given);
+  if (!draft) return located(path, draft.error());
+  std::string name = draft->name.empty() ? std::filesystem::path(path).stem().string() : draft->name;
+  auto checked = memsched::check(std::move(*draft));
+  if (!checked) return located(path, checked.error());
+  return loaded{std::move(name), std::move(*checked)};
+}
+
+}  // namespace cli

@@ -1,0 +1,147 @@
+// memsched: schedules operator graphs from files.
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <cstdio>
+#include <limits>
+
+#include "commands.hpp"
+#include "schedulers.hpp"
+
+namespace {
+
+std::string scheduler_help() {
+  std::string text = "how to schedule:";
+  for (const auto& s : cli::schedulers()) text += "\n  " + std::string(s.name) + ": " + std::string(s.about);
+  return text;
+}
+
+std::vector<std::string> scheduler_names() {
+  std::vector<std::string> names;
+  for (const auto& s : cli::schedulers()) names.emplace_back(s.name);
+  return names;
+}
+
+constexpr const char* graph_help = "*.json, *.onnx, *.tflite, or builtin:NAME (`memsched networks` lists them)";
+
+void add_model(CLI::App& command, cli::request& r) {
+  command
+      .add_option_function<std::string>(
+          "--firing", [&r](const std::string& rule) { r.options.default_firing = rule == "cbp" ? memsched::firing::cbp : memsched::firing::pbc; },
+          "for operators that do not say: pbc keeps inputs until outputs exist, cbp frees them before")
+      ->check(CLI::IsMember({"pbc", "cbp"}))
+      ->default_str("pbc");
+  command.add_flag_callback("--no-inplace", [&r] { r.options.in_place = false; }, "no output takes the storage of an input");
+  command.add_option("--shape", r.shapes, "dimensions of a dynamic ONNX input: NAME=1,3,224,224")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
+void add_limits(CLI::App& command, cli::request& r, const char* time_default) {
+  command.add_option("--time-limit", r.time_limit, "seconds; then the best order so far and a bound")
+      ->check(CLI::NonNegativeNumber)
+      ->default_str(time_default);
+  command.add_option("--state-limit", r.options.state_limit, "sets of operators to look at; deterministic, unlike a time limit");
+  command.add_option("--threads", r.options.threads, "at most so many; today's schedulers use one")->check(CLI::PositiveNumber);
+}
+
+std::function<void(const memsched::progress&)> progress_line() {
+  return [last = std::chrono::steady_clock::now()](const memsched::progress& p) mutable {
+    const auto now = std::chrono::steady_clock::now();
+    if (now - last < std::chrono::milliseconds(200)) return;
+    last = now;
+    std::fprintf(stderr, "\r\033[Kpeak %llu, bound %llu, %llu states", static_cast<unsigned long long>(p.peak),
+                 static_cast<unsigned long long>(p.lower_bound), static_cast<unsigned long long>(p.states));
+  };
+}
+
+/// Sets the time limit and, on a terminal, the progress line of a request.
+void prepare(cli::request& r, std::function<void(const memsched::progress&)>& line) {
+  using namespace std::chrono;
+  constexpr double largest = 1e9;
+  if (r.time_limit >= 0 && r.time_limit < largest)
+    r.options.time_limit = duration_cast<nanoseconds>(duration<double>(r.time_limit));
+  if (isatty(STDERR_FILENO) == 0) return;
+  line = progress_line();
+  r.options.on_progress = line;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app{
+      "memsched finds the execution order of an operator graph with the smallest peak memory, and proves it.\n\n"
+      "  memsched schedule model.onnx --shape x=1,3,224,224\n"
+      "  memsched compare builtin:nasnet-cifar\n"
+      "  memsched schedule model.tflite --budget 262144 || echo does not fit\n\n"
+      "Exit status: 0 done; 1 bad input; 2 wrong usage; 3 a budget that the order does not meet."};
+  app.require_subcommand(1);
+  app.fallthrough(false);
+
+  cli::schedule_request schedule;
+  schedule.time_limit = -1;
+  auto* on_schedule = app.add_subcommand("schedule", "Order the operators of one graph");
+  on_schedule->add_option("graph", schedule.graph, graph_help)->required();
+  on_schedule->add_option("--scheduler", schedule.scheduler, scheduler_help())
+      ->check(CLI::IsMember(scheduler_names()))
+      ->capture_default_str();
+  on_schedule->add_option("--budget", schedule.options.budget, "bytes there are; exit status 3 where the order needs more");
+  add_limits(*on_schedule, schedule, "none");
+  add_model(*on_schedule, schedule);
+  std::string format = "text";
+  on_schedule->add_option("--format", format, "text or json")->check(CLI::IsMember({"text", "json"}))->capture_default_str();
+  on_schedule->add_option("-o,--output", schedule.output, "write the result there instead of standard output");
+  on_schedule->add_option("--svg", schedule.svg, "draw memory over time, beside the file's own order, as an SVG there");
+
+  cli::request compare;
+  compare.time_limit = 10;
+  std::vector<std::string> compared;
+  auto* on_compare = app.add_subcommand("compare", "Every scheduler on some graphs: peak, bound, verdict, seconds");
+  on_compare->add_option("graphs", compared, graph_help)->required();
+  add_limits(*on_compare, compare, "10, for each scheduler");
+  add_model(*on_compare, compare);
+
+  cli::request inspect;
+  inspect.time_limit = -1;
+  std::string inspected;
+  auto* on_inspect = app.add_subcommand("inspect", "What a graph is like, its bounds, and where its peak is");
+  on_inspect->add_option("graph", inspected, graph_help)->required();
+  add_model(*on_inspect, inspect);
+
+  cli::request verify;
+  std::string verified, result;
+  auto* on_verify = app.add_subcommand("verify", "Check the result of `schedule --format json` against its graph");
+  on_verify->add_option("graph", verified, graph_help)->required();
+  on_verify->add_option("result", result, "what `schedule --format json` wrote")->required();
+  add_model(*on_verify, verify);
+
+  auto* on_networks = app.add_subcommand("networks", "List the graphs that builtin:NAME makes");
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    const int status = app.exit(e);
+    return status == 0 ? cli::done : cli::wrong_usage;
+  }
+
+  std::function<void(const memsched::progress&)> line;
+  int status = cli::done;
+  if (*on_schedule) {
+    schedule.json = format == "json";
+    prepare(schedule, line);
+    status = cli::run_schedule(schedule);
+  } else if (*on_compare) {
+    prepare(compare, line);
+    status = cli::run_compare(compared, compare);
+  } else if (*on_inspect) {
+    prepare(inspect, line);
+    status = cli::run_inspect(inspected, inspect);
+  } else if (*on_verify) {
+    status = cli::run_verify(verified, result, verify);
+  } else if (*on_networks) {
+    status = cli::run_networks();
+  }
+  if (line) std::fputs("\r\033[K", stderr);
+  return status;
+}

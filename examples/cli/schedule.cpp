@@ -1,0 +1,114 @@
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <memsched/analysis/evaluate.hpp>
+#include <nlohmann/json.hpp>
+
+#include "commands.hpp"
+#include "schedulers.hpp"
+#include "svg.hpp"
+#include "text.hpp"
+
+namespace cli {
+
+namespace {
+
+using memsched::bytes;
+using result = memsched::schedule_result<memsched::op_id>;
+
+const char* firing_name(const memsched::options& o) {
+  return o.default_firing == memsched::firing::cbp ? "cbp" : "pbc";
+}
+
+std::string as_json(const loaded& graph, const schedule_request& r, const result& s, double took) {
+  nlohmann::ordered_json j;
+  j["graph"] = graph.name;
+  j["scheduler"] = r.scheduler;
+  j["firing"] = firing_name(r.options);
+  j["inplace"] = r.options.in_place;
+  j["order"] = s.order;
+  j["peak"] = s.peak;
+  j["lower_bound"] = s.lower_bound;
+  j["status"] = to_string(s.verdict());
+  j["stopped"] = to_string(s.stopped);
+  j["seconds"] = took;
+  j["statistics"] = {{"states", s.stats.states}, {"cuts", s.stats.cuts}, {"parts", s.stats.parts}, {"nodes", s.stats.nodes}};
+  return j.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + '\n';
+}
+
+std::string percent(bytes part, bytes whole) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f %%", whole == 0 ? 0.0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole));
+  return text;
+}
+
+/// What the bound says of the peak, for people.
+std::string verdict_text(const result& s) {
+  if (s.peak == s.lower_bound) return "optimal: no order takes less";
+  const std::string gap = "at most " + percent(s.peak - s.lower_bound, s.peak) + " could be saved";
+  return s.stopped == memsched::stop_reason::finished ? gap : gap + "; stopped by the " + to_string(s.stopped);
+}
+
+std::string budget_text(const result& s) {
+  if (s.fits()) return "budget       " + grouped(s.budget) + " bytes: met, " + grouped(s.budget - s.peak) + " to spare\n";
+  std::string text = "budget       " + grouped(s.budget) + " bytes: not met";
+  if (s.verdict() == memsched::verdict::infeasible) text += "; no order can meet it";
+  return text + '\n';
+}
+
+std::string as_text(const loaded& graph, const schedule_request& r, const result& s, bytes file_peak, double took) {
+  const auto& p = graph.problem;
+  std::string text = graph.name + ": " + std::to_string(p.ops().size()) + " operators, " + r.scheduler + ", " +
+                     firing_name(r.options) + (r.options.in_place ? "" : ", nothing in place") + "\n";
+  text += "peak         " + grouped(s.peak) + " bytes (" + scaled(s.peak) + ")\n";
+  text += "lower bound  " + grouped(s.lower_bound) + " bytes: " + verdict_text(s) + "\n";
+  text += "file order   " + grouped(file_peak) + " bytes";
+  if (file_peak > s.peak) text += ": " + percent(file_peak - s.peak, file_peak) + " saved";
+  text += '\n';
+  if (s.budget != memsched::no_limit) text += budget_text(s);
+  text += "took         " + seconds(took) + " s, " + grouped(s.stats.states) + " states, " + grouped(s.stats.cuts) + " cuts\n\n";
+
+  constexpr std::size_t bar_width = 40;
+  table rows({"operator", "index", "bytes while it runs", ""});
+  for (std::size_t i = 0; i < s.order.size(); ++i) {
+    const auto share = static_cast<double>(s.profile[i]) / static_cast<double>(std::max<bytes>(s.peak, 1));
+    std::string bar(static_cast<std::size_t>(share * bar_width + 0.5), '#');
+    bar.resize(bar_width, ' ');
+    rows.row({p.operator_name(s.order[i]), std::to_string(s.order[i]), grouped(s.profile[i]),
+              bar + (s.profile[i] == s.peak ? " peak" : "     ")});
+  }
+  return text + rows.text();
+}
+
+}  // namespace
+
+int report(const memsched::graph_error& error) {
+  std::fprintf(stderr, "memsched: %s\n", error.message.c_str());
+  return bad_input;
+}
+
+int run_schedule(const schedule_request& r) {
+  const auto graph = load(r.graph, r.shapes);
+  if (!graph) return report(graph.error());
+  const auto& known = schedulers();
+  const auto scheduler = std::find_if(known.begin(), known.end(), [&](const auto& s) { return s.name == r.scheduler; });
+  const auto start = std::chrono::steady_clock::now();
+  const result s = scheduler->run(graph->problem, r.options);
+  const double took = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (s.error) return report({s.error->code, r.graph + ": " + s.error->message, {}, {}});
+
+  const result file = memsched::schedule(graph->problem, memsched::as_given{}, r.options);
+  if (!r.svg.empty()) {
+    const auto error = write_file(r.svg, memory_svg(graph->name, {{r.scheduler, s.profile}, {"file", file.profile}}, s.lower_bound));
+    if (!error.message.empty()) return report(error);
+  }
+  const std::string text = r.json ? as_json(*graph, r, s, took) : as_text(*graph, r, s, file.peak, took);
+  if (r.output.empty()) {
+    std::fwrite(text.data(), 1, text.size(), stdout);
+  } else if (const auto error = write_file(r.output, text); !error.message.empty()) {
+    return report(error);
+  }
+  return s.fits() ? done : over_budget;
+}
+
+}  // namespace cli

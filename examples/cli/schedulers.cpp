@@ -1,0 +1,28 @@
+#include "schedulers.hpp"
+
+#include <memsched/schedulers/exhaustive.hpp>
+
+namespace cli {
+
+namespace {
+
+template <class S>
+memsched::schedule_result<memsched::op_id> run(const memsched::problem& p, const memsched::options& o) {
+  return memsched::schedule(p, S{}, o);
+}
+
+}  // namespace
+
+const std::vector<named_scheduler>& schedulers() {
+  static const std::vector<named_scheduler> all{
+      {"file", "the order of the file", run<memsched::as_given>},
+      {"kahn", "breadth-first waves of ready operators", run<memsched::kahn>},
+      {"rpo", "depth-first post-order from the outputs, as most compilers", run<memsched::rpo>},
+      {"greedy", "list scheduling by memory freed", run<memsched::greedy>},
+      {"exhaustive", "every set of operators; at most 24 operators", run<memsched::exhaustive>},
+      {"optimal", "the smallest peak, with proof; best so far and a bound at a limit", run<memsched::automatic_scheduler>},
+  };
+  return all;
+}
+
+}  // namespace cli

@@ -1,0 +1,54 @@
+#include "text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+
+namespace cli {
+
+std::string grouped(memsched::bytes n) {
+  std::string digits = std::to_string(n);
+  for (std::size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, 1, ',');
+  return digits;
+}
+
+namespace {
+std::string print(const char* format, double value) {
+  std::array<char, 64> text{};
+  std::snprintf(text.data(), text.size(), format, value);
+  return text.data();
+}
+}  // namespace
+
+std::string scaled(memsched::bytes n) {
+  constexpr std::array units{"bytes", "KiB", "MiB", "GiB", "TiB"};
+  double value = static_cast<double>(n);
+  std::size_t unit = 0;
+  for (; value >= 1024 && unit + 1 < units.size(); ++unit) value /= 1024;
+  return print(unit == 0 ? "%.0f " : "%.2f ", value) + units[unit];
+}
+
+std::string seconds(double s) { return print(s < 0.0995 ? "%.4f" : s < 9.95 ? "%.2f" : "%.1f", s); }
+
+std::string table::text() const {
+  std::vector<std::size_t> width;
+  for (const auto& cells : rows_)
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      if (i == width.size()) width.push_back(0);
+      width[i] = std::max(width[i], cells[i].size());
+    }
+  std::string text;
+  for (const auto& cells : rows_) {
+    std::string line;
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      const std::string space(width[i] - cells[i].size(), ' ');
+      if (i == 0) line.append(cells[i]).append(space);
+      else line.append("  ").append(space).append(cells[i]);
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    text.append(line).append("\n");
+  }
+  return text;
+}
+
+}  // namespace cli

@@ -1,0 +1,28 @@
+// Numbers and tables for people.
+#pragma once
+
+#include <memsched/base/bytes.hpp>
+#include <string>
+#include <vector>
+
+namespace cli {
+
+/// 6520832 -> "6,520,832".
+std::string grouped(memsched::bytes n);
+/// 6520832 -> "6.22 MiB".
+std::string scaled(memsched::bytes n);
+/// Seconds with as many digits as mean something.
+std::string seconds(double s);
+
+/// Columns as wide as their widest cell; the first to the left, the others to the right.
+class table {
+ public:
+  explicit table(std::vector<std::string> head) { row(std::move(head)); }
+  void row(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
+  std::string text() const;
+
+ private:
+  std::vector<std::vector<std::string>> rows_;
+};
+
+}  // namespace cli

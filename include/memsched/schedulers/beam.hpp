@@ -1,0 +1,78 @@
+// Beam search: the best few downsets of each size.
+#pragma once
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <memsched/graph/walk.hpp>
+#include <memsched/policy/policy.hpp>
+#include <memsched/schedulers/downsets.hpp>
+#include <memsched/schedulers/greedy.hpp>
+
+namespace memsched {
+
+/// Steps from downsets to downsets by the moves of `best_first` and keeps the `width` best of each size: lowest peak so
+/// far first, then lowest level. Claims no bound. O(nodes * width * moves).
+struct beam {
+  std::size_t width = 4;
+  std::size_t max_nodes = 1 << 14;  ///< larger graphs are answered with `greedy`
+
+  solution operator()(const schedule_graph& g, search& context) const {
+    if (g.active > max_nodes) return greedy{}(g, context);
+    detail::downset_moves moves(g, true, true);
+    struct state {
+      delta peak, level;
+      std::vector<word> set;
+      index parent;
+      node target;
+    };
+    std::vector<state> kept;  // what was expanded, for the way back
+    std::map<std::size_t, std::vector<state>> open;
+    open[0].push_back({static_cast<delta>(g.base), static_cast<delta>(g.base), std::vector<word>(words_for(g.active)), none, none});
+    while (open.begin()->first < g.active) {
+      auto bucket = std::move(open.begin()->second);
+      open.erase(open.begin());
+      const auto better = [](const state& a, const state& b) {
+        return std::tie(a.peak, a.level, a.set) < std::tie(b.peak, b.level, b.set);
+      };
+      std::sort(bucket.begin(), bucket.end(), better);
+      const auto same = [](const state& a, const state& b) { return a.set == b.set; };
+      bucket.erase(std::unique(bucket.begin(), bucket.end(), same), bucket.end());
+      if (bucket.size() > width) bucket.resize(width);
+      for (state& s : bucket) {
+        if (!context.count_state()) return greedy{}(g, context);
+        const index at = static_cast<index>(kept.size());
+        kept.push_back(std::move(s));
+        for (const auto& m : std::vector(moves.from(kept[at].set, kept[at].level))) {
+          moves.stepper().start(kept[at].set, kept[at].level);
+          moves.run_to(m.target, kept[at].set);
+          const delta peak = std::max(kept[at].peak, m.peak);
+          moves.settle(peak, [](node) {});
+          const auto set = moves.stepper().set();
+          open[count(set)].push_back({peak, moves.stepper().level(), {set.begin(), set.end()}, at, m.target});
+        }
+      }
+    }
+    auto& full = open.begin()->second;
+    const state best = *std::min_element(full.begin(), full.end(), [](const state& a, const state& b) { return a.peak < b.peak; });
+    kept.push_back(best);
+
+    std::vector<index> path;
+    for (index i = static_cast<index>(kept.size() - 1); kept[i].parent != none; i = kept[i].parent) path.push_back(i);
+    solution s;
+    const auto take = [&](node v) { s.order.push_back(v); };
+    for (std::size_t i = path.size(); i-- > 0;) {
+      const state& from = kept[kept[path[i]].parent];
+      moves.stepper().start(from.set, from.level);
+      moves.run_to(kept[path[i]].target, from.set);
+      for (node v : moves.path()) take(v);
+      moves.settle(kept[path[i]].peak, take);
+    }
+    return s;
+  }
+};
+
+}  // namespace memsched

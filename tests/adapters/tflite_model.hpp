@@ -1,0 +1,158 @@
+// Writes small TensorFlow Lite models, also wrong ones, for tests.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <flatbuffers/flatbuffers.h>
+
+namespace tflite_model {
+
+struct tensor {
+  std::vector<std::int32_t> shape{};
+  std::uint32_t buffer = 0;
+  int type = 0;
+  std::string name{};
+  bool variable = false;
+  std::vector<std::int32_t> signature{};
+  std::uint32_t external_buffer = 0;
+};
+
+struct options {
+  std::uint8_t tag = 0;               ///< 0: none
+  std::vector<std::int32_t> values{};  ///< fields 0, 1...
+  bool second_union = false;
+};
+
+struct op {
+  int kind = 0;
+  std::vector<std::int32_t> inputs{}, outputs{};
+  std::string custom{};
+  options call{};
+};
+
+struct subgraph {
+  std::vector<tensor> tensors;
+  std::vector<op> ops;
+  std::vector<std::int32_t> inputs, outputs;
+  std::string name{};
+};
+
+struct buffer {
+  std::size_t bytes = 0;
+  std::uint64_t offset = 0, size = 0;
+};
+
+struct model {
+  std::vector<subgraph> subgraphs;
+  std::vector<buffer> buffers{{0}, {16}};  ///< buffer 1 holds data
+  std::uint32_t version = 3;
+  std::uint32_t skipped_codes = 0;  ///< shifts every operator's code index, to point past the end
+};
+
+class writer {
+ public:
+  std::string write(const model& m) {
+    std::vector<offset> codes, graphs, buffers;
+    for (const subgraph& g : m.subgraphs)
+      for (const op& o : g.ops) codes.push_back(add_code(o));
+    std::uint32_t code = m.skipped_codes;
+    for (const subgraph& g : m.subgraphs) graphs.push_back(add_subgraph(g, code));
+    for (const buffer& data : m.buffers) buffers.push_back(add_buffer(data));
+    const auto code_list = b_.CreateVector(codes);
+    const auto graph_list = b_.CreateVector(graphs);
+    const auto buffer_list = b_.CreateVector(buffers);
+    start();
+    b_.AddElement<std::uint32_t>(slot(0), m.version, 0);
+    b_.AddOffset(slot(1), code_list);
+    b_.AddOffset(slot(2), graph_list);
+    b_.AddOffset(slot(4), buffer_list);
+    b_.Finish(end(), "TFL3");
+    return {reinterpret_cast<const char*>(b_.GetBufferPointer()), b_.GetSize()};
+  }
+
+ private:
+  using offset = flatbuffers::Offset<flatbuffers::Table>;
+
+  static flatbuffers::voffset_t slot(int field) { return static_cast<flatbuffers::voffset_t>(4 + 2 * field); }
+  void start() { start_ = b_.StartTable(); }
+  offset end() { return b_.EndTable(start_); }
+
+  offset add_code(const op& o) {
+    const auto custom = b_.CreateString(o.custom);
+    start();
+    b_.AddElement<std::int8_t>(slot(0), static_cast<std::int8_t>(o.kind < 127 ? o.kind : 127), 0);
+    if (!o.custom.empty()) b_.AddOffset(slot(1), custom);
+    b_.AddElement<std::int32_t>(slot(3), o.kind, 0);
+    return end();
+  }
+
+  offset add_subgraph(const subgraph& g, std::uint32_t& code) {
+    std::vector<offset> tensors, ops;
+    for (const tensor& t : g.tensors) tensors.push_back(add_tensor(t));
+    for (const op& o : g.ops) ops.push_back(add_operator(o, code++));
+    const auto tensor_list = b_.CreateVector(tensors);
+    const auto inputs = b_.CreateVector(g.inputs);
+    const auto outputs = b_.CreateVector(g.outputs);
+    const auto op_list = b_.CreateVector(ops);
+    const auto name = b_.CreateString(g.name);
+    start();
+    b_.AddOffset(slot(0), tensor_list);
+    b_.AddOffset(slot(1), inputs);
+    b_.AddOffset(slot(2), outputs);
+    b_.AddOffset(slot(3), op_list);
+    b_.AddOffset(slot(4), name);
+    return end();
+  }
+
+  offset add_tensor(const tensor& t) {
+    const auto shape = b_.CreateVector(t.shape);
+    const auto name = b_.CreateString(t.name);
+    const auto signature = b_.CreateVector(t.signature);
+    start();
+    b_.AddOffset(slot(0), shape);
+    b_.AddElement<std::int8_t>(slot(1), static_cast<std::int8_t>(t.type), 0);
+    b_.AddElement<std::uint32_t>(slot(2), t.buffer, 0);
+    b_.AddOffset(slot(3), name);
+    b_.AddElement<std::uint8_t>(slot(5), t.variable, 0);
+    if (!t.signature.empty()) b_.AddOffset(slot(7), signature);
+    b_.AddElement<std::uint32_t>(slot(10), t.external_buffer, 0);
+    return end();
+  }
+
+  offset add_operator(const op& o, std::uint32_t code) {
+    const auto inputs = b_.CreateVector(o.inputs);
+    const auto outputs = b_.CreateVector(o.outputs);
+    start();
+    for (std::size_t i = 0; i < o.call.values.size(); ++i)
+      b_.AddElement<std::int32_t>(slot(static_cast<int>(i)), o.call.values[i], 0);
+    const auto call = end();
+    const int type = o.call.second_union ? 11 : 3;
+    start();
+    b_.AddElement<std::uint32_t>(slot(0), code, 0);
+    b_.AddOffset(slot(1), inputs);
+    b_.AddOffset(slot(2), outputs);
+    b_.AddElement<std::uint8_t>(slot(type), o.call.tag, 0);
+    if (o.call.tag != 0) b_.AddOffset(slot(type + 1), call);
+    return end();
+  }
+
+  offset add_buffer(const buffer& data) {
+    const std::vector<std::uint8_t> zeros(data.bytes);
+    const auto list = b_.CreateVector(zeros);
+    start();
+    if (data.bytes > 0) b_.AddOffset(slot(0), list);
+    b_.AddElement<std::uint64_t>(slot(1), data.offset, 0);
+    b_.AddElement<std::uint64_t>(slot(2), data.size, 0);
+    return end();
+  }
+
+  flatbuffers::FlatBufferBuilder b_;
+  flatbuffers::uoffset_t start_ = 0;
+};
+
+inline std::string write(const model& m) { return writer().write(m); }
+inline std::string write(const subgraph& g) { return write(model{{g}}); }
+
+}  // namespace tflite_model

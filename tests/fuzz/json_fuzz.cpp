@@ -1,0 +1,18 @@
+// Any text through the JSON reader and the checks; what it accepts must survive being written and read again.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+
+#include <memsched/graph/check.hpp>
+#include <memsched/io/json.hpp>
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const auto draft = memsched::read_json({reinterpret_cast<const char*>(data), size});
+  if (!draft) return draft.error().message.find('\n') == std::string::npos ? 0 : (std::abort(), 0);
+  const std::string text = memsched::write_json(*draft);
+  const auto again = memsched::read_json(text);
+  if (!again || memsched::write_json(*again) != text) std::abort();
+  (void)memsched::check(*draft);
+  return 0;
+}
