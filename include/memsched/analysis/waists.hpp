@@ -1,7 +1,8 @@
-// Waists: nodes that come before or after every other node, whatever the order.
+// Waists: nodes that come before or after everything else that matters, whatever the order.
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <vector>
 
 #include <memsched/graph/schedule_graph.hpp>
@@ -9,27 +10,92 @@
 
 namespace memsched {
 
-/// The active nodes that are comparable with every other node, in the one order in which they can run. Every order has
-/// run the same nodes when such a node runs, so cutting behind it loses nothing. O(nodes + edges).
+/// Whether a node has a place of its own that is always best, so that a waist may disregard it.
+enum class drift : unsigned char {
+  firm,   ///< no drift
+  early,  ///< only frees memory: peak 0, impact <= 0, no credits, or a release. Best as soon as it is ready
+  late,   ///< only takes memory: peak == impact >= 0, no credits, waits on nothing but nodes that do not drift early.
+          ///< Best just before it is needed, or at the end
+};
+
+/// The drift of every node. O(nodes + edges).
 ///
-/// In a topological order the node at position i is a waist where no edge passes over i. An edge from a start before the
-/// sources and one to an end behind the sinks make sources and sinks elsewhere count as passing.
-inline std::vector<node> waists(const schedule_graph& g) {
-  const std::vector<node> order = topological_order(g.preds, g.succs);
-  const std::size_t n = order.size();
-  std::vector<std::size_t> position(n);
-  for (std::size_t i = 0; i < n; ++i) position[order[i]] = i;
-  std::size_t last_source = 0;
-  for (std::size_t i = 0; i < n; ++i)
-    if (g.preds[order[i]].empty()) last_source = i;
-  std::vector<node> found;
-  std::size_t furthest = last_source;  // position that an edge from before i reaches; n behind a sink
-  for (std::size_t i = 0; i < n; ++i) {
-    if (furthest <= i && !g.is_release(order[i])) found.push_back(order[i]);
-    if (g.succs[order[i]].empty()) furthest = n;
-    for (node s : g.succs[order[i]]) furthest = std::max(furthest, position[s]);
+/// Early: moved to the place where it becomes ready, it lowers every level that it passes, and the levels at both ends of
+/// its own run are no higher than the one at which it became ready. Late, with the late nodes that wait for it: moved
+/// past others, it lowers the levels of those; its own run then ends at a level that was reached there before, since all
+/// that is moved takes memory. No release waits for a late node, so none is delayed; a reader that is moved to an
+/// earlier place takes no credit from another.
+inline std::vector<drift> drifts(const schedule_graph& g) {
+  std::vector<drift> found(g.size(), drift::firm);
+  const auto plain = [&](node v) { return g.credits[v].empty(); };
+  for (node v = 0; v < g.size(); ++v) {
+    const delta peak = std::max(g.cost[v].peak, g.cost[v].impact);
+    if (g.is_release(v) || (plain(v) && peak <= 0)) found[v] = drift::early;
+  }
+  for (node v = 0; v < g.active; ++v) {
+    const bool takes = found[v] == drift::firm && plain(v) && g.cost[v].peak <= g.cost[v].impact && g.cost[v].impact >= 0;
+    const auto succs = g.succs[v];
+    if (takes && std::none_of(succs.begin(), succs.end(), [&](node s) { return found[s] == drift::early; }))
+      found[v] = drift::late;
   }
   return found;
 }
+
+/// The nodes without `drifting` that are comparable with every other such node, in the one order in which they can run.
+/// O(nodes + edges).
+///
+/// Among the nodes in topological order, the one at place i is a waist where no edge passes over it; a path through
+/// drifting nodes is an edge. An edge from a start before all sources and one to an end behind all sinks make a source
+/// or a sink elsewhere count as passing.
+inline std::vector<node> waists(const schedule_graph& g, const std::vector<drift>& drifting) {
+  const std::vector<node> order = topological_order(g.preds, g.succs);
+  std::vector<node> fixed;
+  std::vector<std::size_t> place(g.size(), 0);
+  for (node v : order)
+    if (drifting[v] == drift::firm) place[v] = fixed.size(), fixed.push_back(v);
+  const std::size_t end = fixed.size();
+
+  std::vector<std::size_t> reach(g.size(), 0);  // furthest place that an edge from v leads to; 0 for none
+  for (std::size_t i = order.size(); i-- > 0;)
+    for (node s : g.succs[order[i]])
+      reach[order[i]] = std::max(reach[order[i]], drifting[s] == drift::firm ? place[s] : reach[s]);
+
+  std::size_t furthest = 0;  // over all edges that begin before the place at hand
+  std::vector<bool> fed(g.size(), false);  // whether an edge leads to v, or a path through drifting nodes
+  for (node v : order) {
+    for (node u : g.preds[v])
+      if (drifting[u] == drift::firm || fed[u]) fed[v] = true;
+    if (drifting[v] == drift::firm && !fed[v]) furthest = place[v];
+  }
+  std::vector<node> found;
+  for (std::size_t i = 0; i < end; ++i) {
+    if (furthest <= i) found.push_back(fixed[i]);
+    furthest = std::max(furthest, reach[fixed[i]] == 0 ? end : reach[fixed[i]]);
+  }
+  return found;
+}
+
+/// The active nodes that are comparable with every other active node, in the one order in which they can run: whatever the
+/// order, the same nodes have run when such a node runs. O(nodes + edges).
+inline std::vector<node> waists(const schedule_graph& g) {
+  std::vector<drift> releases(g.size(), drift::firm);
+  std::fill(releases.begin() + static_cast<std::ptrdiff_t>(g.active), releases.end(), drift::early);
+  return waists(g, releases);
+}
+
+/// Where every order can be made to pass without a higher peak.
+struct hourglass {
+  std::vector<node> waists;     ///< in the one order in which they can run
+  std::vector<drift> drifting;  ///< the nodes that the waists disregard
+
+  /// The waists as above and those that disregard all drifting nodes. Every order can be made to pass each of them with
+  /// its ancestors and the early nodes that are ready then, and no other: run the early nodes as soon as they are ready;
+  /// then, waist by waist, move what else runs before it behind it. That is late nodes only, and with each the nodes that
+  /// wait for it. O(nodes + edges).
+  explicit hourglass(const schedule_graph& g) : drifting(drifts(g)) {
+    for (node v : memsched::waists(g)) drifting[v] = drift::firm;
+    waists = memsched::waists(g, drifting);
+  }
+};
 
 }  // namespace memsched

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
+#include <numeric>
+#include <utility>
 #include <vector>
 
-#include <memsched/analysis/bounds.hpp>
 #include <memsched/analysis/waists.hpp>
 #include <memsched/graph/subgraph.hpp>
 #include <memsched/graph/walk.hpp>
@@ -12,40 +14,93 @@
 
 namespace memsched {
 
-/// Cuts the graph behind every waist and schedules the parts one by one. Keeps the optimum, since every order runs the
-/// parts one after the other. The bounds of all parts are the floor of each: a part need not go below what another
-/// part takes anyway.
+/// Cuts the graph behind every waist and schedules the parts one by one. Keeps the optimum, since every order can be made
+/// to run the parts one after the other without a higher peak (see `hourglass`). There is nothing left to divide in a
+/// part; a pass behind this one that changes it may be followed by another `divide`.
+///
+/// The bounds of the parts that are done are the floor of the others: a part need not go below what another takes
+/// anyway. So the parts that seem to need most come first, and one whose plain topological order stays within the floor
+/// needs no scheduler.
 struct divide {
   solution operator()(const schedule_graph& g, search& context, inner_scheduler inner) const {
     const std::vector<std::vector<node>> members = parts(g);
     if (members.size() <= 1) return inner(g, context);
+    std::vector<task> tasks = prepare(g, members);
+    std::stable_sort(tasks.begin(), tasks.end(), [](const task& a, const task& b) { return a.peak > b.peak; });
     solution whole;
-    std::vector<node> local(g.size(), none);
-    delta level = static_cast<delta>(g.base);
-    for (const auto& part : members) {
-      const schedule_graph h = subgraph(g, part, static_cast<bytes>(level), local);
+    std::vector<std::vector<node>> orders(members.size());
+    for (task& t : tasks) {
       ++context.stats.parts;
-      const solution s = context.with_floor(whole.lower_bound, [&] { return inner(h, context); });
-      for (node v : s.order) whole.order.push_back(part[v]);
+      orders[t.part] = std::move(t.order);
+      if (t.peak <= std::max(whole.lower_bound, context.floor())) continue;
+      solution s = context.with_floor(whole.lower_bound, [&] { return inner(t.graph, context); });
+      if (s.error) return s;
+      orders[t.part] = std::move(s.order);
       whole.lower_bound = std::max(whole.lower_bound, s.lower_bound);
-      for (node v : part) level += g.cost[v].impact;
     }
+    for (std::size_t i = 0; i < members.size(); ++i)
+      for (node v : orders[i]) whole.order.push_back(members[i][v]);
     return whole;
   }
 
   /// The nodes of each part, ascending. O(nodes + edges).
   static std::vector<std::vector<node>> parts(const schedule_graph& g) {
-    const std::vector<node> cuts = waists(g);
-    std::vector<bool> is_cut(g.size(), false);
-    for (node v : cuts) is_cut[v] = true;
-    std::vector<std::vector<node>> members(1);
-    for (node v : topological_order(g.preds, g.succs)) {
-      members.back().push_back(v);
-      if (is_cut[v]) members.emplace_back();
+    const std::vector<node> order = topological_order(g.preds, g.succs);
+    const std::vector<std::size_t> part = part_of(g, order);
+    std::vector<std::vector<node>> members;
+    for (node v : order) {
+      if (part[v] >= members.size()) members.resize(part[v] + 1);
+      members[part[v]].push_back(v);
     }
-    if (members.back().empty()) members.pop_back();
-    for (auto& part : members) std::sort(part.begin(), part.end());
+    members.erase(std::remove_if(members.begin(), members.end(), [](const auto& m) { return m.empty(); }), members.end());
+    for (auto& m : members) std::sort(m.begin(), m.end());
     return members;
+  }
+
+ private:
+  struct task {
+    std::size_t part;
+    schedule_graph graph;
+    std::vector<node> order;  ///< some order, until the scheduler finds one
+    bytes peak;               ///< its peak
+  };
+
+  /// The number of waists that come before each node: late nodes join the part that needs them, early ones the part
+  /// that they are ready in.
+  static std::vector<std::size_t> part_of(const schedule_graph& g, const std::vector<node>& order) {
+    const hourglass glass(g);
+    std::vector<std::size_t> part(g.size(), 0);
+    std::size_t last = 0;
+    for (node v : order) {
+      if (glass.drifting[v] != drift::firm) continue;
+      part[v] = last;
+      if (last < glass.waists.size() && glass.waists[last] == v) ++last;
+    }
+    for (std::size_t i = order.size(); i-- > 0;) {
+      const node v = order[i];
+      if (glass.drifting[v] != drift::late) continue;
+      part[v] = last;
+      for (node s : g.succs[v]) part[v] = std::min(part[v], part[s]);
+    }
+    for (node v : order)
+      if (glass.drifting[v] == drift::early)
+        for (node u : g.preds[v]) part[v] = std::max(part[v], part[u]);
+    return part;
+  }
+
+  static std::vector<task> prepare(const schedule_graph& g, const std::vector<std::vector<node>>& members) {
+    std::vector<task> tasks;
+    std::vector<node> local(g.size(), none);
+    delta level = static_cast<delta>(g.base);
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      task t{i, subgraph(g, members[i], static_cast<bytes>(level), local), {}, 0};
+      for (node v : topological_order(t.graph.preds, t.graph.succs))
+        if (!t.graph.is_release(v)) t.order.push_back(v);
+      t.peak = peak_of(t.graph, t.order);
+      tasks.push_back(std::move(t));
+      for (node v : members[i]) level += g.cost[v].impact;
+    }
+    return tasks;
   }
 };
 

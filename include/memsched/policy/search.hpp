@@ -4,11 +4,25 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <utility>
 
 #include <memsched/policy/options.hpp>
 
 namespace memsched {
+
+/// Limits of one attempt within a search, which may be followed by others.
+struct trial {
+  std::uint64_t step_states = no_limit;  ///< states that one step of the attempt may have
+  std::chrono::nanoseconds step_time = std::chrono::nanoseconds::max();  ///< likewise, by the clock
+};
+
+/// What ended a trial.
+enum class trial_end : unsigned char {
+  finished,  ///< the trial itself, or a limit of the whole search
+  step,      ///< a step met its limit
+  memory,    ///< the tables did
+};
 
 /// The context of one call of `schedule`. Not thread-safe.
 class search {
@@ -34,6 +48,36 @@ class search {
     return value;
   }
 
+  /// An order with this peak is known elsewhere: only a better one is of use. A scheduler may stop when it has proved
+  /// that there is none, and then says so with this as its bound. `no_limit` where nothing is known.
+  bytes ceiling() const { return ceiling_; }
+
+  /// Runs f with another ceiling: for a pass that hands on another question.
+  template <class F>
+  auto with_ceiling(bytes ceiling, F&& f) {
+    const bytes before = std::exchange(ceiling_, ceiling);
+    auto value = f();
+    ceiling_ = before;
+    return value;
+  }
+
+  /// Runs f under the limits of t; says beside its value what ended it.
+  template <class F>
+  auto with_trial(trial t, F&& f) {
+    const auto outer = std::exchange(trial_, t);
+    const trial_end outer_end = std::exchange(trial_end_, trial_end::finished);
+    begin_step();
+    auto value = f();
+    trial_ = outer;
+    return std::pair(std::move(value), std::exchange(trial_end_, outer_end));
+  }
+  /// Starts a step of the trial: a scheduler with steps calls it before each; one without is a single step.
+  void begin_step() {
+    if (!trial_) return;
+    step_states_ = 0;
+    if (trial_->step_time != std::chrono::nanoseconds::max()) step_start_ = clock::now();
+  }
+
   /// Runs f with at most `states` more states. Where only that ends f, the search goes on behind it.
   template <class F>
   auto with_states(std::uint64_t states, F&& f) {
@@ -46,8 +90,9 @@ class search {
     return value;
   }
 
-  /// Counts a state. False once a limit is met; from then on always.
+  /// Counts a state. False once a limit is met; from then on always, or until the trial ends.
   bool count_state() {
+    if (trial_ && ++step_states_ > trial_->step_states) end_trial(trial_end::step);
     ++stats.states;
     if (stats.states >= std::min(options_->state_limit, slice_end_)) stop_for(stop_reason::state_limit);
     else if ((++ticks_ & 255) == 0) look_at_clock();
@@ -56,14 +101,20 @@ class search {
   /// Work that is no state but takes time; looks at the clock. False once a limit is met.
   bool keep_going() { return look_at_clock(), !stopped(); }
 
-  /// Reports the bytes that a search's tables hold. False where that is more than the limit.
+  /// Reports the bytes that a search's tables hold. False where that is more than the limit, which ends the trial if
+  /// there is one: the next may need less.
   bool fits(std::uint64_t table_bytes) {
+    stats.memory = std::max(stats.memory, std::min(table_bytes, options_->memory_limit));
     if (table_bytes <= options_->memory_limit) return true;
-    stop_for(stop_reason::state_limit);
+    if (trial_) end_trial(trial_end::memory);
+    else stop_for(stop_reason::state_limit);
     return false;
   }
+  /// Ends the whole search as a memory limit does: for who sees that no trial will fit.
+  void out_of_memory() { stop_for(stop_reason::state_limit); }
 
-  bool stopped() const { return reason_ != stop_reason::finished; }
+  /// Whether a limit is met.
+  bool stopped() const { return trial_end_ != trial_end::finished || reason_ != stop_reason::finished; }
   stop_reason reason() const { return reason_; }
   double seconds() const { return std::chrono::duration<double>(clock::now() - start_).count(); }
   double seconds_left() const { return std::chrono::duration<double>(deadline_ - clock::now()).count(); }
@@ -76,9 +127,14 @@ class search {
   void stop_for(stop_reason r) {
     if (reason_ == stop_reason::finished) reason_ = r;
   }
+  void end_trial(trial_end e) {
+    if (trial_end_ == trial_end::finished) trial_end_ = e;
+  }
   void look_at_clock() {
     if (options_->stop.stop_requested()) stop_for(stop_reason::cancelled);
     if (deadline_ != clock::time_point::max() && clock::now() >= deadline_) stop_for(stop_reason::time_limit);
+    if (trial_ && trial_->step_time != std::chrono::nanoseconds::max() && clock::now() - step_start_ >= trial_->step_time)
+      end_trial(trial_end::step);
   }
 
   const options* options_;
@@ -86,7 +142,11 @@ class search {
   std::uint64_t slice_end_ = no_limit;
   std::uint64_t ticks_ = 0;
   stop_reason reason_ = stop_reason::finished;
-  bytes floor_ = 0;
+  bytes floor_ = 0, ceiling_ = no_limit;
+  std::optional<trial> trial_;
+  trial_end trial_end_ = trial_end::finished;
+  std::uint64_t step_states_ = 0;
+  clock::time_point step_start_;
 };
 
 }  // namespace memsched

@@ -8,31 +8,12 @@
 #include <memsched/analysis/probe.hpp>
 #include <memsched/graph/walk.hpp>
 #include <memsched/passes/divide.hpp>
-#include <memsched/schedulers/as_given.hpp>
 #include <memsched/schedulers/beam.hpp>
 #include <memsched/schedulers/best_first.hpp>
-#include <memsched/schedulers/greedy.hpp>
-#include <memsched/schedulers/kahn.hpp>
+#include <memsched/schedulers/best_heuristic.hpp>
 #include <memsched/schedulers/local_search.hpp>
-#include <memsched/schedulers/rpo.hpp>
 
 namespace memsched {
-
-/// The best of several heuristics; the first among equals.
-struct best_heuristic {
-  solution operator()(const schedule_graph& g, search& context) const {
-    solution best = as_given{}(g, context);
-    bytes peak = peak_of(g, best.order);
-    const auto consider = [&](solution s) {
-      if (const bytes p = peak_of(g, s.order); p < peak) peak = p, best.order = std::move(s.order);
-    };
-    consider(greedy{}(g, context));
-    consider(rpo{}(g, context));
-    consider(greedy{greedy::rule::growth}(g, context));
-    consider(kahn{}(g, context));
-    return best;
-  }
-};
 
 /// Closes the gap between an order and a bound on a graph that is no longer divided, in rounds of growing effort:
 /// probing (see `probe`), which proves a bound or narrows the graph, then a search of the narrowed graph for an order just

@@ -1,0 +1,153 @@
+// Adaptive soft budgeting (SERENITY, section 3.2, Algorithm 2).
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include <memsched/analysis/bounds.hpp>
+#include <memsched/graph/walk.hpp>
+#include <memsched/policy/policy.hpp>
+
+namespace memsched {
+
+/// Searches for a budget under which the inner scheduler prunes enough to be quick and not so much that no order is left.
+/// The hard budget is the peak of Kahn's order. From there on, as printed: `timeout`, where a step of the inner search
+/// meets its limit T, halves the budget; `no solution` takes the mean of the last two; `solution` ends the search.
+///
+/// What is printed neither remembers answers nor ends where no budget is quick enough, so beyond it:
+/// * A budget below the proven bound has no solution, and one no smaller than another that timed out times out too: such
+///   answers are given without a search. The bound is that of `best_cut_bound` at first, and each `no solution` raises it.
+/// * Where that leaves the two budgets equal, the next one is the middle of those that are not answered. Where all are,
+///   T is doubled, and the search starts again at the smallest that timed out.
+/// * A budget counts as the largest possible peak within it: peaks differ by multiples of what all sizes share.
+/// * A solution whose peak is above the bound is a new hard budget: the search goes on until the bound meets it. `dp`
+///   answers with the optimum at once.
+///
+/// T in states makes the search deterministic; T by the clock is the paper's. Needs a scheduler that heeds the context's
+/// ceiling and counts its states.
+struct soft_budget {
+  std::uint64_t step_states = std::uint64_t{1} << 14;
+  std::chrono::nanoseconds step_time = std::chrono::nanoseconds::max();
+  bool use_bounds = true;  ///< whether to start from minimum cuts, or from nothing
+
+  solution operator()(const schedule_graph& g, search& context, inner_scheduler inner) const;
+};
+
+namespace detail {
+
+/// The budgets of Algorithm 2, and what is known of all of them.
+class budget_search {
+ public:
+  /// Budgets from `bound` to `hard` are open, if a multiple of `unit` leads to them from `peak`.
+  budget_search(bytes bound, bytes hard, bytes unit, bytes peak) : unit_(unit), rest_(peak % unit), bound_(bound), hard_(hard) {
+    start_at(hard);
+  }
+
+  bytes budget() const { return now_; }
+  /// Takes a bound and the peak of an order.
+  void learn(bytes bound, bytes peak) {
+    bound_ = std::max(bound_, bound);
+    hard_ = std::min(hard_, peak);
+  }
+
+  /// Takes the answer for `budget()` and goes to the next budget that is not answered. False where all are.
+  bool next(budget_answer answer) {
+    if (answer == budget_answer::solution) {
+      start_at(hard_ - 1);
+    } else {
+      if (answer == budget_answer::timeout) too_loose_ = std::min(too_loose_, now_);
+      advance(answer);
+    }
+    while (answered() && now_ != before_) advance(now_ < bound_ ? budget_answer::no_solution : budget_answer::timeout);
+    if (!answered()) return true;
+    start_at(bound_ + (std::min(too_loose_, hard_) - bound_) / 2);
+    if (now_ < bound_) start_at(bound_ + unit_ - 1);
+    return !answered();
+  }
+
+  /// Forgets which budgets timed out.
+  void start_again() {
+    start_at(std::min(too_loose_, hard_));
+    too_loose_ = no_limit;
+  }
+
+ private:
+  void start_at(bytes budget) { before_ = now_ = peak_within(budget); }
+  /// Lines 9 to 15.
+  void advance(budget_answer answer) {
+    const bytes old = before_;
+    before_ = now_;
+    now_ = peak_within(answer == budget_answer::timeout ? now_ / 2 : now_ / 2 + old / 2 + (now_ % 2 + old % 2) / 2);
+  }
+  bytes peak_within(bytes budget) const { return budget < rest_ ? 0 : budget - (budget - rest_) % unit_; }
+  bool answered() const { return now_ < bound_ || now_ >= too_loose_ || now_ > hard_; }
+
+  bytes unit_, rest_, bound_, hard_, before_ = 0, now_ = 0, too_loose_ = no_limit;
+};
+
+/// A size such that the peaks of all orders differ by multiples of it.
+inline bytes peak_unit(const schedule_graph& g) {
+  delta unit = 0;
+  for (node v = 0; v < g.size(); ++v) {
+    unit = std::gcd(unit, std::gcd(g.cost[v].peak, g.cost[v].impact));
+    for (const credit& c : g.credits[v]) unit = std::gcd(unit, c.amount);
+  }
+  return static_cast<bytes>(std::max<delta>(unit, 1));
+}
+
+}  // namespace detail
+
+inline solution soft_budget::operator()(const schedule_graph& g, search& context, inner_scheduler inner) const {
+  solution best;
+  for (node v : topological_order(g.preds, g.succs))
+    if (!g.is_release(v)) best.order.push_back(v);
+  bytes peak = peak_of(g, best.order);
+  best.lower_bound = std::max(context.floor(), g.base);
+  if (use_bounds) {
+    const auto go_on = [&] { return ++context.stats.cuts, context.keep_going(); };
+    best.lower_bound = best_cut_bound(g, best.order, best.lower_bound, go_on).bound;
+  }
+  const bytes outer = context.ceiling();  // of no use from there on
+  if (outer <= best.lower_bound) return best;
+  detail::budget_search budgets(best.lower_bound, std::min(peak, outer - 1), detail::peak_unit(g), peak);
+  trial limits{.step_states = step_states, .step_time = step_time};
+  while (best.lower_bound < std::min(peak, outer) && !context.stopped()) {
+    const bytes budget = budgets.budget();
+    trial_statistics log{.budget = budget, .step_states = limits.step_states};
+    const std::uint64_t states = context.stats.states;
+    const double start = context.seconds();
+    auto [found, end] = context.with_trial(limits, [&] {
+      return context.with_floor(best.lower_bound, [&] {
+        return context.with_ceiling(budget + 1, [&] { return inner(g, context); });
+      });
+    });
+    if (found.error) return std::move(found);
+    log.states = context.stats.states - states;
+    log.seconds = context.seconds() - start;
+
+    const bytes found_peak = peak_of(g, found.order);
+    if (found.lower_bound > budget) log.answer = budget_answer::no_solution;
+    else if (end != trial_end::finished || context.stopped()) log.answer = budget_answer::timeout;
+    else if (found_peak <= budget) log.answer = budget_answer::solution;
+    else return best;  // the inner scheduler has no more to say
+    context.stats.trials.push_back(log);
+
+    best.lower_bound = std::max(best.lower_bound, std::min(found.lower_bound, peak));
+    if (found_peak < peak) peak = found_peak, best.order = std::move(found.order);
+    budgets.learn(best.lower_bound, peak);
+    context.report(peak, best.lower_bound);
+    if (budgets.next(log.answer)) continue;
+    if (end == trial_end::memory) context.out_of_memory();
+    limits.step_states = limits.step_states <= no_limit / 2 ? 2 * limits.step_states : no_limit;
+    limits.step_time = limits.step_time <= limits.step_time.max() / 2 ? 2 * limits.step_time : limits.step_time.max();
+    budgets.start_again();
+  }
+  best.lower_bound = std::min(best.lower_bound, peak);
+  return best;
+}
+
+}  // namespace memsched
