@@ -247,7 +247,7 @@ class compressor {
     return counts_.local > before;
   }
 
-  /// Drops the edges of v at side s to nodes that a walk from its other neighbours reaches within `max_steps` edges.
+  /// Drops the edges of v at side s to nodes that a walk from its other neighbours reaches within a quarter of `max_steps` edges.
   void reduce_far(node v, side s) {
     if (g_.degree(v, s) < 2 || g_.degree(v, s) > max_steps) return;
     mark_list(v, s);
@@ -256,7 +256,7 @@ class compressor {
     reached_.clear();
     g_.for_each(v, s, [&](index, node u) { reached_.push_back(u); });
     std::size_t left = g_.degree(v, s);
-    index steps = max_steps;
+    index steps = max_steps / 4;
     for (std::size_t i = 0; i < reached_.size() && left > 1 && steps > 0; ++i)
       g_.for_each(reached_[i], s, [&](index, node w) {
         if (mark_[w].stamp == stamp_ + 1 || steps == 0) return;
