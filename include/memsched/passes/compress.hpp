@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include <memsched/analysis/series_parallel.hpp>
 #include <memsched/graph/walk.hpp>
 #include <memsched/passes/complete_rules.hpp>
 #include <memsched/passes/compression_graph.hpp>
@@ -19,8 +20,8 @@ namespace memsched {
 
 /// Merges nodes between which no other need run (C1, C2) and orders nodes whose order costs nothing (S1, S2), until
 /// neither is possible, and hands what is left to the inner scheduler. Keeps the optimum of any schedule graph: nodes
-/// with a part in a credit are left alone. Where a single order is left there is nothing to hand on. Series-parallel
-/// graphs always end so.
+/// with a part in a credit are left alone. Where a single order is left there is nothing to hand on; series-parallel
+/// graphs are ordered directly and always end so.
 ///
 /// Near linear in practice: equal neighbour lists are found by their hashes, and nodes with the same neighbours become a
 /// chain at once. The general conditions of S1 and S2 and the full transitive reduction need n^2/4 bytes and so wait
@@ -28,6 +29,7 @@ namespace memsched {
 struct compress {
   bool c1 = true, c2 = true;
   bool s1 = true, s2 = true;
+  bool series_parallel = true;   ///< order series-parallel graphs directly
   bool general = true;           ///< S1 and S2 under their general conditions, beside equal neighbours
   bool local_reduction = true;   ///< drop edges that a path of two replaces, where something changed
   bool global_reduction = true;  ///< drop all edges that a path replaces
@@ -328,7 +330,40 @@ class compressor {
 
 }  // namespace detail
 
+namespace detail {
+
+/// All of g as one node that runs `order`.
+inline compressed_graph single_node(const schedule_graph& g, const std::vector<node>& order) {
+  compressed_graph c;
+  c.active = g.active;
+  c.next.assign(g.size(), none);
+  node_cost whole;
+  walk w(g);
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const node_cost e = w.effect(order[i]);
+    whole = {std::max(whole.peak, whole.impact + e.peak), whole.impact + e.impact};
+    if (i > 0) c.next[order[i - 1]] = order[i];
+    w.fire(order[i]);
+  }
+  c.first.push_back(order.front());
+  c.graph.active = 1;
+  c.graph.base = g.base;
+  c.graph.cost.push_back(whole);
+  for (adjacency* lists : {&c.graph.preds, &c.graph.succs}) lists->close();
+  c.graph.credits.close();
+  c.graph.roots.push_back(0);
+  return c;
+}
+
+}  // namespace detail
+
 inline compressed_graph compress::reduce(const schedule_graph& g, search& context) const {
+  if (series_parallel && g.active > 0)
+    if (const auto order = series_parallel_order(g)) {
+      context.stats.rules.before += g.size();
+      context.stats.rules.after += 1;
+      return detail::single_node(g, *order);
+    }
   return detail::compressor(*this, g, context).run();
 }
 
