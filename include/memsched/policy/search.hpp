@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <tuple>
 #include <utility>
 
 #include <memsched/policy/options.hpp>
@@ -31,6 +32,19 @@ class search {
     const bytes before = std::exchange(floor_, std::max(floor_, floor));
     auto value = f();
     floor_ = before;
+    return value;
+  }
+
+  /// An order with this peak is known elsewhere: only a better one is of use. A scheduler may stop when it has proved
+  /// that there is none, and then says so with this as its bound. `no_limit` where nothing is known.
+  bytes ceiling() const { return ceiling_; }
+
+  /// Runs f with this floor and this ceiling instead: for a pass that asks about another graph.
+  template <class F>
+  auto with_bounds(bytes floor, bytes ceiling, F&& f) {
+    const auto before = std::pair(std::exchange(floor_, floor), std::exchange(ceiling_, ceiling));
+    auto value = f();
+    std::tie(floor_, ceiling_) = before;
     return value;
   }
 
@@ -73,7 +87,7 @@ class search {
   clock::time_point start_, deadline_;
   std::uint64_t ticks_ = 0;
   stop_reason reason_ = stop_reason::finished;
-  bytes floor_ = 0;
+  bytes floor_ = 0, ceiling_ = no_limit;
 };
 
 }  // namespace memsched
