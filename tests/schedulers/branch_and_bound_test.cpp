@@ -100,7 +100,7 @@ TEST_CASE("each rule of branch and bound saves states") {
 
 TEST_CASE("at a limit branch and bound answers with an order and a true bound") {
   for (std::uint64_t seed = 0; seed < 300; ++seed)
-    for (std::uint64_t limit : {1, 5, 20, 80}) {
+    for (std::uint64_t limit : {1U, 5U, 20U, 80U}) {
       const schedule_graph g = make_schedule_graph(support::random_costs(seed, 11, 15, 20)).value();
       const options none_at_all, o{.state_limit = limit};
       search free(none_at_all), context(o);
