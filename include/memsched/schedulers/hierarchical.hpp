@@ -178,18 +178,20 @@ class level_search {
   }
 
   std::size_t units() const { return units_.members.size(); }
+  /// After `run`: whether nothing is left to look at.
+  bool exhausted() const { return open_.empty(); }
 
-  /// The order with the lowest peak, or any one that peaks at most at `floor`; nothing where a limit was met or where
-  /// all exceed `ceiling`.
+  /// The order with the lowest peak, or any one that peaks at most at `floor`; nothing where all exceed `ceiling` or
+  /// where a limit was met.
   std::optional<std::vector<node>> run(delta floor, delta ceiling) {
     ceiling_ = ceiling;
     start(floor);
-    while (!open_.empty()) {
+    while (!open_.empty() && !context_.stopped()) {
       const delta key = open_.begin()->first;
       const index at = pop();
       if (entries_[at].closed || (!policy_.by_levels && entries_[at].cost != key)) continue;
       entries_[at].closed = true;
-      if (!context_.count_state() || !context_.fits(bytes_held())) return std::nullopt;
+      if (!context_.count_state() || !context_.fits(bytes_held()) || !on_time()) return std::nullopt;
       if (entries_[at].depth == units()) return rebuild(at);
       expand(at);
     }
@@ -232,6 +234,14 @@ class level_search {
     if (bucket.empty()) open_.erase(open_.begin());
     --queued_;
     return at;
+  }
+
+  /// Looks at the clock now and then: a state with many moves takes its time.
+  bool on_time() {
+    constexpr std::size_t many = 1 << 12;
+    if ((looked_at_ += moves_.size()) < many) return true;
+    looked_at_ = 0;
+    return context_.keep_going();
   }
 
   bool is_group(index unit) const { return group_[units_.members[unit].front()] != none; }
@@ -358,11 +368,12 @@ class level_search {
   bit_set set_;
   std::vector<move> moves_;
   std::vector<bool> context_bits_;
+  std::size_t looked_at_ = 0;
   delta ceiling_ = 0;
 };
 
 inline void group_library::solve(answer& a, delta room) {
-  if (room <= a.refused) return;
+  if (room <= a.refused || context_.stopped()) return;
   if (a.floor < 0) {
     const auto go_on = [&] { return policy_.bounds && (++context_.stats.cuts, context_.keep_going()); };
     a.floor = static_cast<delta>(best_cut_bound(a.part, a.simple_order, 0, go_on).bound);
@@ -374,20 +385,16 @@ inline void group_library::solve(answer& a, delta room) {
     return;
   }
   const std::vector<index> no_groups(a.part.active, none);
-  const std::uint64_t before = context_.stats.states;
-  auto found = context_.with_states(policy_.group_states, [&] {
-    return level_search(a.part, no_groups, nullptr, policy_, context_).run(a.floor, room);
-  });
-  a.solved = found.has_value() || context_.stats.states - before >= policy_.group_states;
-  if (!a.solved) {
-    a.refused = room;
-    return;
-  }
+  level_search inside(a.part, no_groups, nullptr, policy_, context_);
+  const auto found = context_.with_states(policy_.group_states, [&] { return inside.run(a.floor, room); });
+  if (context_.stopped()) return;
+  a.solved = found || !inside.exhausted();
+  if (!a.solved) a.refused = room;
   if (!found) return;
   walk w(a.part);
   for (node v : *found) w.fire(v);
   a.best = {w.peak(), w.level(), none};
-  a.best_order = std::move(*found);
+  a.best_order = *found;
 }
 
 /// Takes groups apart that have to do with values live at a peak of the order: values of nodes that have run while one
