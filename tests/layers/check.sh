@@ -3,7 +3,7 @@
 # usage: check.sh DIRECTORY of the headers
 cd "$1" || exit 2
 floors=$(sed -n 's/^ *floors: *//p' README.md)
-off_graph=$(sed -n 's/^ *off graph: *//p' README.md)
+off_analysis=$(sed -n 's/^ *off analysis: *//p' README.md)
 status=0
 
 complain() {
@@ -20,10 +20,10 @@ up_to() { # the floors up to $1
 
 for header in $(find . -name '*.hpp' | sed 's|^\./||' | sort); do
   room=${header%%/*}
-  case " memsched.hpp $floors | $off_graph " in
-    " $room "*) allowed="$floors $off_graph" ;;
+  case " memsched.hpp $floors | $off_analysis " in
+    " $room "*) allowed="$floors $off_analysis" ;;
     *" $room "*"|"*) allowed=$(up_to "$room") ;;
-    *" $room "*) allowed="$(up_to graph) $room" ;;
+    *" $room "*) allowed="$(up_to analysis) $room" ;;
     *) complain "$header: no floor of README.md holds $room" && continue ;;
   esac
   for included in $(sed -n 's|^ *# *include *[<"]memsched/\([^/>"]*\).*|\1|p' "$header"); do

@@ -5,6 +5,7 @@
 #include <bit>
 #include <limits>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -16,26 +17,24 @@
 
 namespace memsched {
 
-/// An edge that is not in the graph, from a node to one that must run later.
-using precedence = std::pair<node, node>;
-
 /// g with more edges. An edge from a release is drawn from its readers, after the last of which it runs.
-inline schedule_graph with_edges(const schedule_graph& g, const std::vector<precedence>& edges) {
-  std::vector<precedence> all;  // (node, its predecessor)
+/// O(nodes + edges).
+inline schedule_graph with_edges(const schedule_graph& g, std::span<const precedence> edges) {
+  std::vector<std::pair<index, node>> all;  // (node, its predecessor)
   for (node v = 0; v < g.size(); ++v)
     for (node u : g.preds[v]) all.emplace_back(v, u);
-  for (const auto& [from, to] : edges) {
-    if (!g.is_release(from)) all.emplace_back(to, from);
+  for (const precedence& e : edges) {
+    if (!g.is_release(e.before)) all.emplace_back(e.after, e.before);
     else
-      for (node reader : g.preds[from]) all.emplace_back(to, reader);
+      for (node reader : g.preds[e.before]) all.emplace_back(e.after, reader);
   }
-  std::stable_sort(all.begin(), all.end(), [](const precedence& a, const precedence& b) { return a.first < b.first; });
+  const adjacency repeated = adjacency::from_pairs(g.size(), all);
   schedule_graph h = g;
   h.preds = {};
   std::vector<node> last(g.size(), none);
-  for (std::size_t i = 0, v = 0; v < g.size(); ++v) {
-    for (; i < all.size() && all[i].first == v; ++i)
-      if (std::exchange(last[all[i].second], static_cast<node>(v)) != v) h.preds.push(all[i].second);
+  for (node v = 0; v < g.size(); ++v) {
+    for (node u : repeated[v])
+      if (std::exchange(last[u], v) != v) h.preds.push(u);
     h.preds.close();
   }
   h.succs = transpose(h.preds, g.size());
@@ -246,7 +245,7 @@ class probe {
   }
 
   void add_edge(node from, node to) {
-    edges_.emplace_back(from, to);
+    edges_.push_back({from, to});
     preds_[to].push_back(from);
     const bit_set above = with(copy(reach_.ancestors[from]), from), below = with(copy(reach_.descendants[to]), to);
     for_each_bit(above, [&](std::size_t a) { unite(reach_.descendants[a], below); });

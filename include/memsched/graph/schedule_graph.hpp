@@ -23,6 +23,11 @@ struct node_cost {
   delta impact = 0;  ///< level after it
 };
 
+/// What must run before what.
+struct precedence {
+  node before = none, after = none;
+};
+
 /// Room that a node gains while it runs where it is the last one that `release` waits for.
 struct credit {
   node release = none;

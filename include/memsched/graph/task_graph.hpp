@@ -11,11 +11,6 @@
 
 namespace memsched {
 
-/// What must run before what.
-struct precedence {
-  node before, after;
-};
-
 /// A schedule graph as its author describes it: what each node does to memory, and the order that is needed.
 struct cost_graph {
   std::vector<node_cost> cost;
