@@ -122,7 +122,8 @@ class cut_bound {
 
 /// The best bound that single nodes give, and the node; none where `start` was not exceeded. Nodes are tried by the
 /// memory that `order` takes when it runs them, and not at all where that is no more than the bound so far. Asks
-/// `go_on` before each cut.
+/// `go_on` before each cut. On large graphs only the first nodes get one: as many as keep the work within
+/// 2^26 node and edge visits, and 16 in any case.
 struct node_bound {
   bytes bound = 0;
   node v = none;
@@ -138,8 +139,9 @@ inline node_bound best_cut_bound(const schedule_graph& g, std::span<const node> 
   std::sort(by_peak.begin(), by_peak.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
   node_bound best{start, none};
   cut_bound cut(g);
+  std::size_t cuts = 16 + (std::size_t{1} << 26) / (g.size() + g.preds.items() + 1);
   for (const auto& [peak, v] : by_peak) {
-    if (static_cast<bytes>(peak) <= best.bound || !go_on()) break;
+    if (static_cast<bytes>(peak) <= best.bound || cuts-- == 0 || !go_on()) break;
     if (const bytes bound = cut.at(v); bound > best.bound) best = {bound, v};
     if (best.bound >= static_cast<bytes>(w.peak())) break;
   }

@@ -79,7 +79,7 @@ inline std::vector<node> waists(const schedule_graph& g, const std::vector<drift
 /// order, the same nodes have run when such a node runs. O(nodes + edges).
 inline std::vector<node> waists(const schedule_graph& g) {
   std::vector<drift> releases(g.size(), drift::firm);
-  std::fill(releases.begin() + static_cast<std::ptrdiff_t>(g.active), releases.end(), drift::early);
+  for (std::size_t v = g.active; v < g.size(); ++v) releases[v] = drift::early;
   return waists(g, releases);
 }
 

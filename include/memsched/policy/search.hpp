@@ -102,7 +102,7 @@ class search {
     if (trial_ && ++step_states_ > trial_->step_states) end_trial(trial_end::step);
     ++stats.states;
     if (stats.states >= std::min(options_->state_limit, slice_end_)) stop_for(stop_reason::state_limit);
-    else if ((++ticks_ & 255) == 0) look_at_clock();
+    else if ((++ticks_ & 15) == 0) look_at_clock();
     return !stopped();
   }
   /// Work that is no state but takes time; looks at the clock. False once a limit is met.

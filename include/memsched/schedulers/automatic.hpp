@@ -2,11 +2,14 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
+#include <span>
 #include <utility>
 
 #include <memsched/analysis/bounds.hpp>
 #include <memsched/analysis/probe.hpp>
 #include <memsched/graph/walk.hpp>
+#include <memsched/passes/compress.hpp>
 #include <memsched/passes/divide.hpp>
 #include <memsched/schedulers/beam.hpp>
 #include <memsched/schedulers/best_first.hpp>
@@ -34,8 +37,12 @@ struct close_gap {
     if (!done()) s = local_search{}.improve(g, context, std::move(s));
     destructive_search bound(g, s.lower_bound);
     for (std::uint64_t effort = short_search; !done(); effort *= 2) {
+      const auto before = std::pair(peak(), s.lower_bound);
       context.report(peak(), s.lower_bound);
       round(g, context, s, bound, effort);
+      // More effort helps no more where the graph, or what a search remembers, is too large.
+      const bool full = g.active > best_first{}.max_nodes || context.stats.memory >= context.opts().memory_limit;
+      if (full && !done() && before == std::pair(peak(), s.lower_bound)) context.out_of_memory();
     }
     return s;
   }
@@ -45,20 +52,20 @@ struct close_gap {
     const auto peak = [&] { return peak_of(g, s.order); };
     const auto done = [&] { return s.lower_bound >= peak() || context.stopped(); };
     /// Looks for an order with a peak of at most b among those that keep `edges`, as all such orders do.
-    const auto search_up_to = [&](bytes b, const std::vector<precedence>& edges) {
-      const schedule_graph narrowed = with_edges(g, edges);
-      auto f = context.with_states(effort, [&] { return best_first{}.between(narrowed, context, b, b + 1); });
-      if (f.order) s.order = std::move(*f.order);
-      else if (f.bound > b) s.lower_bound = std::max(s.lower_bound, f.bound);
+    const auto look_up_to = [&](bytes b, std::span<const precedence> edges) {
+      const auto search_narrowed = [&] { return best_first{}(with_edges(g, edges), context); };
+      solution t = context.with_bounds(b, b + 1, [&] { return context.with_states(effort, search_narrowed); });
+      if (peak_of(g, t.order) < peak()) s.order = std::move(t.order);
+      if (t.lower_bound > b) s.lower_bound = std::max(s.lower_bound, b + 1);
     };
     if (g.size() <= max_probed) {
-      const auto count_cut = [&] { return ++context.stats.cuts, context.count_state(); };
-      context.with_states(effort, [&] { return bound.run(peak(), count_cut), 0; });
+      const auto go_on = [&] { return ++context.stats.cuts, context.count_state(); };
+      context.with_states(effort, [&] { return bound.run(peak(), go_on), 0; });
       s.lower_bound = std::max(s.lower_bound, bound.bound());
-      if (!done() && bound.unrefuted()) search_up_to(*bound.unrefuted(), bound.edges());
+      if (!done() && bound.unrefuted()) look_up_to(*bound.unrefuted(), bound.edges());
     }
     if (!done()) s = local_search{.states = effort / 32}.improve(g, context, std::move(s));
-    if (!done()) search_up_to(peak() - 1, bound.edges_below_peak());
+    if (!done()) look_up_to(peak() - 1, bound.edges_below_peak());
   }
 };
 
@@ -71,7 +78,7 @@ struct automatic_scheduler {
     const auto go_on = [&] { return ++context.stats.cuts, context.keep_going(); };
     s.lower_bound = best_cut_bound(g, s.order, std::max(context.floor(), g.base), go_on).bound;
     if (s.lower_bound >= peak_of(g, s.order) || context.stopped()) return s;
-    solution t = context.with_floor(s.lower_bound, [&] { return divide{}(g, context, close_gap{}); });
+    solution t = context.with_floor(s.lower_bound, [&] { return divide{}(g, context, compress{} | close_gap{}); });
     if (peak_of(g, t.order) < peak_of(g, s.order)) s.order = std::move(t.order);
     s.lower_bound = std::max(s.lower_bound, t.lower_bound);
     return s;

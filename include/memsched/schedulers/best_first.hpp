@@ -173,7 +173,7 @@ inline best_first::finding best_first::between(const schedule_graph& g, search& 
 
 inline solution best_first::improve(const schedule_graph& g, search& context, solution incumbent) const {
   const bytes from = std::max(context.floor(), incumbent.lower_bound);
-  finding f = between(g, context, from, peak_of(g, incumbent.order));
+  finding f = between(g, context, from, std::min(peak_of(g, incumbent.order), context.ceiling()));
   if (f.order) incumbent.order = std::move(*f.order);
   incumbent.lower_bound = std::max(incumbent.lower_bound, f.bound);
   return incumbent;
