@@ -108,7 +108,7 @@ TEST_CASE("limits leave an order and a bound") {
     const problem p = scoped_problem(seed, 14);
     const schedule_graph g = make_schedule_graph(p);
     const bytes optimum = schedule(p, exhaustive{}).peak, depth_first = schedule(p, rpo{}).peak;
-    for (const std::uint64_t states : {1, 2, 5, 20}) {
+    for (const std::uint64_t states : {1u, 2u, 5u, 20u}) {
       INFO("seed " << seed << " states " << states);
       const auto r = schedule(p, hmcos, {.state_limit = states});
       REQUIRE(r.stats.states <= states);
