@@ -123,7 +123,7 @@ TEST_CASE("limits leave an order and a bound") {
       REQUIRE((cut.peak >= optimum && cut.peak <= depth_first));
       REQUIRE(cut.s.lower_bound <= optimum);
     }
-    REQUIRE(run(g, {.max_units = 0}).peak == depth_first);
+    REQUIRE(run(g, {.max_units = 0}).peak <= depth_first);
   }
 }
 

@@ -17,6 +17,7 @@
 #include <memsched/policy/policy.hpp>
 #include <memsched/schedulers/beam.hpp>
 #include <memsched/schedulers/downsets.hpp>
+#include <memsched/schedulers/greedy.hpp>
 #include <memsched/schedulers/rpo.hpp>
 
 namespace memsched {
@@ -37,7 +38,7 @@ struct hierarchical {
   std::size_t max_cell = 64;     ///< sequences in a cell that the library finds
   std::uint64_t group_states = 1 << 15;  ///< for one schedule of one group; then it takes what `beam` finds
   std::uint64_t round_states = 1 << 19;  ///< for one round; then what `beam` finds, or the order so far, is the answer
-  std::size_t max_units = 1 << 14;       ///< where groups and free sequences are more, the order so far is the answer
+  std::size_t max_units = 1 << 14;       ///< where groups and free sequences are more, nothing is searched
 
   /// One round of Algorithm 1.
   struct iteration {
@@ -561,11 +562,12 @@ inline solution hierarchical::run(const schedule_graph& g, search& context, func
     const std::uint64_t states = context.stats.states;
     detail::level_search search_level(h.graph, group, &library, *this, context);
     context.stats.nodes = std::max<std::uint64_t>(context.stats.nodes, search_level.units());
-    if (search_level.units() > max_units) break;
-    const auto found = context.with_states(
-        round_states, [&] { return search_level.run(static_cast<delta>(s.lower_bound), ceiling); });
-    if (context.stopped()) break;
-    const std::vector<node> order = found ? *found : beam{}(h.graph, context).order;
+    std::optional<std::vector<node>> found;
+    if (search_level.units() <= max_units)
+      found = context.with_states(round_states, [&] { return search_level.run(static_cast<delta>(s.lower_bound), ceiling); });
+    const std::vector<node> order = found              ? *found
+                                    : context.stopped() ? greedy{}(h.graph, context).order
+                                                        : beam{}(h.graph, context).order;
     round.peak = peak_of(h.graph, order);
     if (!found && static_cast<delta>(round.peak) > ceiling) break;
     round.states = context.stats.states - states;
@@ -576,7 +578,7 @@ inline solution hierarchical::run(const schedule_graph& g, search& context, func
     }
     const bool exact = found && search_level.units() == h.graph.active;
     if (exact) s.lower_bound = best;
-    else if (bounds) s.lower_bound = best_cut_bound(h.graph, order, s.lower_bound, go_on).bound;
+    else if (bounds && search_level.units() <= max_units) s.lower_bound = best_cut_bound(h.graph, order, s.lower_bound, go_on).bound;
     each(round);
     context.report(best, s.lower_bound);
     if (s.lower_bound >= best || !found || context.stopped()) break;
