@@ -108,7 +108,7 @@ TEST_CASE("limits leave an order and a bound") {
     const problem p = scoped_problem(seed, 14);
     const schedule_graph g = make_schedule_graph(p);
     const bytes optimum = schedule(p, exhaustive{}).peak, depth_first = schedule(p, rpo{}).peak;
-    for (const std::uint64_t states : {1, 2, 5, 20}) {
+    for (const std::uint64_t states : {1u, 2u, 5u, 20u}) {
       INFO("seed " << seed << " states " << states);
       const auto r = schedule(p, hmcos, {.state_limit = states});
       REQUIRE(r.stats.states <= states);
@@ -117,10 +117,13 @@ TEST_CASE("limits leave an order and a bound") {
     }
     REQUIRE(schedule(p, hmcos, {.time_limit = std::chrono::nanoseconds(0)}).peak <= depth_first);
     REQUIRE(schedule(p, hmcos, {.memory_limit = 1}).peak <= depth_first);
-    const auto few = run(g, {.max_cell = 5, .group_states = 1});
-    REQUIRE((few.peak >= optimum && few.peak <= depth_first));
-    REQUIRE(few.s.lower_bound <= optimum);
-    REQUIRE(run(g, {.max_units = 0}).peak == depth_first);
+    for (const hierarchical& few : {hierarchical{.max_cell = 5, .group_states = 1}, hierarchical{.max_cell = 5, .round_states = 3},
+                                    hierarchical{.level = hierarchy_level::operators, .round_states = 5}}) {
+      const auto cut = run(g, few);
+      REQUIRE((cut.peak >= optimum && cut.peak <= depth_first));
+      REQUIRE(cut.s.lower_bound <= optimum);
+    }
+    REQUIRE(run(g, {.max_units = 0}).peak <= depth_first);
   }
 }
 

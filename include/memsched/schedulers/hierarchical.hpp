@@ -15,26 +15,30 @@
 #include <memsched/graph/subgraph.hpp>
 #include <memsched/graph/walk.hpp>
 #include <memsched/policy/policy.hpp>
+#include <memsched/schedulers/beam.hpp>
 #include <memsched/schedulers/downsets.hpp>
+#include <memsched/schedulers/greedy.hpp>
 #include <memsched/schedulers/rpo.hpp>
 
 namespace memsched {
 
 /// Schedules a hierarchical graph, takes the groups apart that have to do with what is live at the peak, and starts
-/// again, until no group is left there or a bound proves the peak. Never worse than `rpo`. Without groups it is exact; with them it
-/// claims the bound of minimum cuts, and no more.
+/// again, until no group is left there or a bound proves the peak. Never worse than `rpo`. Without groups it is exact,
+/// unless a search is cut; with them it claims the bound of minimum cuts, and no more.
 struct hierarchical {
   hierarchy_level level = hierarchy_level::groups;
   bool adaptive_budget = true;   ///< optimization 1: no peak above the last iteration's
   bool simple_schedules = true;  ///< optimization 2: a group takes its reverse post-order where that lifts no peak
   bool memoize = true;           ///< optimization 3: the schedules of a group are kept, by context
   bool by_levels = false;        ///< Algorithm 2 as printed, all states of one size after another; else the lowest peak first
-  bool safe_moves = true;        ///< what frees memory under the peak so far runs at once (not with `by_levels`)
+  bool safe_moves = true;        ///< what frees memory under the peak so far runs at once; what frees none waits for who
+                                 ///< needs it (not with `by_levels`)
   bool readers = true;           ///< where no group defines a value live at the peak, take those apart that read one
   bool bounds = true;            ///< minimum cuts, where searches start and iterations may stop
   std::size_t max_cell = 64;     ///< sequences in a cell that the library finds
-  std::uint64_t group_states = 1 << 16;  ///< for the schedule of one group; then it takes its reverse post-order
-  std::size_t max_units = 1 << 14;       ///< where groups and free sequences are more, the order so far is the answer
+  std::uint64_t group_states = 1 << 15;  ///< for one schedule of one group; then it takes what `beam` finds
+  std::uint64_t round_states = 1 << 19;  ///< for one round; then what `beam` finds, or the order so far, is the answer
+  std::size_t max_units = 1 << 14;       ///< where groups and free sequences are more, nothing is searched
 
   /// One round of Algorithm 1.
   struct iteration {
@@ -161,6 +165,11 @@ class group_library {
 };
 
 /// Algorithm 2 on one level: every order of the units, states with the same units behind them merged.
+///
+/// With safe moves, a state is left towards targets only, by the rules of `best_first`: a unit that may free memory, or
+/// a release, each with the zero-drop units that it waits for; and towards one alone where that ends no higher than it
+/// starts and lifts no peak. A unit that shares a release with a group counts as a target, since the group's peak may
+/// depend on whether it has run.
 class level_search {
  public:
   /// `group` says of each active node which group it runs with; `library` may be null where that is none everywhere.
@@ -175,6 +184,9 @@ class level_search {
       }
       readers_.close();
     }
+    zero_drop_.assign(units(), false);
+    seen_.assign(units() + readers_.size(), 0);
+    if (!policy.by_levels && policy.safe_moves) find_zero_drop();
   }
 
   std::size_t units() const { return units_.members.size(); }
@@ -201,14 +213,32 @@ class level_search {
  private:
   struct entry {
     delta cost, level;
-    index parent, unit, order, depth;
+    index parent, target, order, depth;
     bool closed = false;
   };
   struct move {
-    index unit;
+    index target;
     delta cost, level;
     index order;
+    std::size_t begin, end;  // of its units in paths_
   };
+  /// The target that stands for all units that are left. Targets below it: units, then releases.
+  static constexpr index rest = none - 1;
+
+  void find_zero_drop() {
+    for (index u = 0; u < units(); ++u) {
+      const node v = units_.members[u].front();
+      zero_drop_[u] = !is_group(u) && h_.cost[v].peak == h_.cost[v].impact && h_.cost[v].impact >= 0;
+    }
+    for (std::size_t r = h_.active; r < h_.size(); ++r) {
+      const auto readers = h_.preds[r];
+      const bool matters = std::any_of(readers.begin(), readers.end(), [&](node v) {
+        return group_[v] != none || !h_.credits[v].empty();
+      });
+      if (!matters) continue;
+      for (node v : readers) zero_drop_[units_.unit[v]] = false;
+    }
+  }
 
   void start(delta floor) {
     if (floor > ceiling_) return;
@@ -275,74 +305,144 @@ class level_search {
     const auto row = table_[at];
     std::copy(row.begin(), row.end(), bit_row(set_).begin());
     moves_.clear();
-    for (const bool groups : {false, true})
-      if (find_moves(at, e, groups)) break;
+    paths_.clear();
+    find_targets(at);
+    bool safe = false, any = false;
+    for (const bool groups : {false, true})  // groups last: to schedule one takes time
+      for (std::size_t i = 0; i < targets_.size() && !safe; ++i)
+        if (groups == (targets_[i] < units() && is_group(targets_[i])) && collect(targets_[i])) {
+          any = true;
+          safe = try_move(e, targets_[i]);
+        }
+    if (!any && e.depth < units()) collect(rest), try_move(e, rest);
     // Best last, so that it is on top of its bucket: the lowest end first, then the lowest way.
     std::sort(moves_.begin(), moves_.end(), [](const move& a, const move& b) {
-      return a.level != b.level ? a.level > b.level : a.cost != b.cost ? a.cost > b.cost : a.unit > b.unit;
+      return a.level != b.level ? a.level > b.level : a.cost != b.cost ? a.cost > b.cost : a.target > b.target;
     });
     for (const move& m : moves_) add(at, m);
   }
 
-  /// Collects the moves of one kind; true where one of them is safe, which then stands for all: it frees memory and
-  /// lifts no peak, so any completion without it is matched by one where it runs now.
-  bool find_moves(index at, const entry& e, bool groups) {
+  /// What may be run next, given the zero-drop units that wait: ready units, and what follows on zero-drop ones.
+  void find_targets(index at) {
     const std::size_t width = words_for(units());
-    const const_bit_row ready{ready_.data() + at * width, width};
-    bool safe = false;
-    for_each_bit(ready, [&](std::size_t i) {
-      const index unit = static_cast<index>(i);
-      if (safe || is_group(unit) != groups) return;
-      const auto w = way(unit, e.level, e.cost);
-      if (!w) return;
-      const move m{unit, std::max(e.cost, e.level + w->peak), e.level + w->impact, w->order};
-      if (m.cost > ceiling_) return;
-      safe = policy_.safe_moves && !policy_.by_levels && w->impact <= 0 && m.cost == e.cost;
-      if (safe) moves_.clear();
-      moves_.push_back(m);
+    targets_.clear();
+    ++look_;
+    const auto see = [&](index i) { return std::exchange(seen_[i], look_) != look_; };
+    for_each_bit(const_bit_row{ready_.data() + at * width, width}, [&](std::size_t i) {
+      see(static_cast<index>(i));
+      targets_.push_back(static_cast<index>(i));
     });
+    for (std::size_t i = 0; i < targets_.size(); ++i) {
+      const index u = targets_[i];
+      if (u >= units() || !zero_drop_[u]) continue;
+      for (index next : units_.succs[u])
+        if (see(next)) targets_.push_back(next);
+      for (node r : h_.succs[units_.members[u].front()])
+        if (const index target = static_cast<index>(units() + r - h_.active); h_.is_release(r) && see(target)) targets_.push_back(target);
+    }
+    std::erase_if(targets_, [&](index t) { return t < units() && zero_drop_[t]; });
+    std::sort(targets_.begin(), targets_.end());
+  }
+
+  /// Appends to paths_ what has to run for a target, predecessors first; false where another target is among it.
+  bool collect(index target) {
+    const std::size_t begin = paths_.size();
+    path_begin_ = begin;
+    if (target == rest) {
+      for (index u = 0; u < units(); ++u)
+        if (!set_[u]) paths_.push_back(u);
+      return true;
+    }
+    ++look_;
+    const auto need = [&](std::span<const index> before) {
+      for (index u : before) {
+        if (set_[u] || std::exchange(seen_[u], look_) == look_) continue;
+        if (!zero_drop_[u]) return false;
+        paths_.push_back(u);
+      }
+      return true;
+    };
+    bool open = need(target < units() ? units_.preds[target] : readers_[target - units()]);
+    for (std::size_t i = begin; open && i < paths_.size(); ++i) open = need(units_.preds[paths_[i]]);
+    if (!open) return paths_.resize(begin), false;
+    std::sort(paths_.begin() + static_cast<std::ptrdiff_t>(begin), paths_.end());  // zero-drop units are numbered topologically
+    if (target < units()) paths_.push_back(target);
+    return true;
+  }
+
+  /// Makes a move of the path just collected, unless it exceeds the ceiling. True where it is safe: it ends no higher
+  /// than it starts, lifts no peak, and no release runs on the way; then it stands for all.
+  bool try_move(const entry& e, index target) {
+    move m{target, e.cost, e.level, none, path_begin_, paths_.size()};
+    bool early = false, fits = true;
+    std::size_t ran = m.begin;
+    for (; fits && ran < m.end; ++ran) {
+      const index unit = paths_[ran];
+      const auto w = way(unit, m.level, m.cost);
+      if (w) {
+        m.cost = std::max(m.cost, m.level + w->peak);
+        m.level += w->impact;
+        m.order = w->order;
+        early |= ran + 1 < m.end && w->impact < h_.cost[units_.members[unit].front()].impact;
+      }
+      fits = w && m.cost <= ceiling_;
+      set_.insert(unit);
+    }
+    for (std::size_t i = m.begin; i < ran; ++i) set_.erase(paths_[i]);
+    if (!fits) return false;
+    const bool safe = policy_.safe_moves && !policy_.by_levels && !early && m.level <= e.level && m.cost == e.cost;
+    if (safe) moves_.clear();
+    moves_.push_back(m);
     return safe;
   }
 
   void add(index from, const move& m) {
-    set_.insert(m.unit);
+    for (std::size_t i = m.begin; i < m.end; ++i) set_.insert(paths_[i]);
     const auto [at, fresh] = table_.insert(set_);
-    const entry e{m.cost, m.level, from, m.unit, m.order, entries_[from].depth + 1};
+    const auto depth = entries_[from].depth + static_cast<index>(m.end - m.begin);
+    const entry e{m.cost, m.level, from, m.target, m.order, depth};
     if (fresh) {
       entries_.push_back(e);
-      add_ready(from, m.unit);
+      add_ready(from, m);
       push(at);
     } else if (!entries_[at].closed && e.cost < entries_[at].cost) {
       entries_[at] = e;
       push(at);
     }
-    set_.erase(m.unit);
+    for (std::size_t i = m.begin; i < m.end; ++i) set_.erase(paths_[i]);
   }
 
-  void add_ready(index from, index unit) {
+  void add_ready(index from, const move& m) {
     const std::size_t width = words_for(units()), begin = ready_.size();
     ready_.resize(begin + width);
     std::copy_n(ready_.begin() + static_cast<std::ptrdiff_t>(from * width), width, ready_.begin() + static_cast<std::ptrdiff_t>(begin));
     const bit_row row{ready_.data() + begin, width};
-    reset(row, unit);
-    for (index next : units_.succs[unit]) {
-      const auto before = units_.preds[next];
-      if (std::all_of(before.begin(), before.end(), [&](index u) { return set_[u]; })) set(row, next);
-    }
+    for (std::size_t i = m.begin; i < m.end; ++i)
+      for (index next : units_.succs[paths_[i]]) {
+        const auto before = units_.preds[next];
+        if (std::all_of(before.begin(), before.end(), [&](index u) { return set_[u]; })) set(row, next);
+      }
+    for (std::size_t i = m.begin; i < m.end; ++i) reset(row, paths_[i]);
   }
 
-  std::vector<node> rebuild(index at) const {
-    std::vector<index> path;
-    for (; entries_[at].parent != none; at = entries_[at].parent) path.push_back(at);
+  std::vector<node> rebuild(index at) {
+    std::vector<index> states;
+    for (; entries_[at].parent != none; at = entries_[at].parent) states.push_back(at);
     std::vector<node> order;
     order.reserve(h_.active);
-    for (std::size_t i = path.size(); i-- > 0;) {
-      const entry& e = entries_[path[i]];
-      if (e.order == none) {
-        order.push_back(units_.members[e.unit].front());
-      } else {
-        const auto& inside = library_->order(e.order);
-        order.insert(order.end(), inside.begin(), inside.end());
+    for (std::size_t i = states.size(); i-- > 0;) {
+      const entry& e = entries_[states[i]];
+      const auto row = table_[e.parent];
+      std::copy(row.begin(), row.end(), bit_row(set_).begin());
+      paths_.clear();
+      collect(e.target);
+      for (index unit : paths_) {
+        if (!is_group(unit)) {
+          order.push_back(units_.members[unit].front());
+        } else {
+          const auto& inside = library_->order(e.order);
+          order.insert(order.end(), inside.begin(), inside.end());
+        }
       }
     }
     return order;
@@ -366,6 +466,11 @@ class level_search {
   std::map<delta, std::vector<index>> open_;
   std::uint64_t queued_ = 0;
   bit_set set_;
+  std::vector<bool> zero_drop_;
+  std::vector<index> targets_, paths_;
+  std::vector<index> seen_;  // the look at which a unit or release was last seen
+  index look_ = 0;
+  std::size_t path_begin_ = 0;
   std::vector<move> moves_;
   std::vector<bool> context_bits_;
   std::size_t looked_at_ = 0;
@@ -389,12 +494,16 @@ inline void group_library::solve(answer& a, delta room) {
   const auto found = context_.with_states(policy_.group_states, [&] { return inside.run(a.floor, room); });
   if (context_.stopped()) return;
   a.solved = found || !inside.exhausted();
-  if (!a.solved) a.refused = room;
-  if (!found) return;
+  if (!a.solved) {
+    a.refused = room;
+    return;
+  }
+  const std::vector<node> order = found ? *found : beam{}(a.part, context_).order;
   walk w(a.part);
-  for (node v : *found) w.fire(v);
+  for (node v : order) w.fire(v);
+  if (w.peak() >= a.simple.peak) return;
   a.best = {w.peak(), w.level(), none};
-  a.best_order = *found;
+  a.best_order = order;
 }
 
 /// Takes groups apart that have to do with values live at a peak of the order: values of nodes that have run while one
@@ -453,23 +562,27 @@ inline solution hierarchical::run(const schedule_graph& g, search& context, func
     const std::uint64_t states = context.stats.states;
     detail::level_search search_level(h.graph, group, &library, *this, context);
     context.stats.nodes = std::max<std::uint64_t>(context.stats.nodes, search_level.units());
-    if (search_level.units() > max_units) break;
-    const auto order = search_level.run(static_cast<delta>(s.lower_bound), ceiling);
-    if (!order) break;
-    round.peak = peak_of(h.graph, *order);
+    std::optional<std::vector<node>> found;
+    if (search_level.units() <= max_units)
+      found = context.with_states(round_states, [&] { return search_level.run(static_cast<delta>(s.lower_bound), ceiling); });
+    const std::vector<node> order = found              ? *found
+                                    : context.stopped() ? greedy{}(h.graph, context).order
+                                                        : beam{}(h.graph, context).order;
+    round.peak = peak_of(h.graph, order);
+    if (!found && static_cast<delta>(round.peak) > ceiling) break;
     round.states = context.stats.states - states;
     if (round.peak < best) {
       best = round.peak;
       s.order.clear();
-      for (node i : *order) s.order.insert(s.order.end(), h.sequences[i].begin(), h.sequences[i].end());
+      for (node i : order) s.order.insert(s.order.end(), h.sequences[i].begin(), h.sequences[i].end());
     }
-    const bool exact = search_level.units() == h.graph.active;
+    const bool exact = found && search_level.units() == h.graph.active;
     if (exact) s.lower_bound = best;
-    else if (bounds) s.lower_bound = best_cut_bound(h.graph, *order, s.lower_bound, go_on).bound;
+    else if (bounds && search_level.units() <= max_units) s.lower_bound = best_cut_bound(h.graph, order, s.lower_bound, go_on).bound;
     each(round);
     context.report(best, s.lower_bound);
-    if (s.lower_bound >= best || context.stopped()) break;
-    const std::size_t freed = detail::disassemble(h.graph, *order, h.groups, readers, group);
+    if (s.lower_bound >= best || !found || context.stopped()) break;
+    const std::size_t freed = detail::disassemble(h.graph, order, h.groups, readers, group);
     if (freed == 0) break;
     round.freed += freed;
     if (adaptive_budget) ceiling = static_cast<delta>(round.peak);

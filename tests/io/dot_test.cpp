@@ -1,0 +1,82 @@
+// Pictures name what there is, and no name breaks them.
+#include <catch2/catch.hpp>
+#include <memsched/graph/builder.hpp>
+#include <memsched/io/dot.hpp>
+
+using namespace memsched;
+
+namespace {
+
+/// conv -> relu (an alias of its result) -> add, which also reads conv's; and a control edge.
+problem small() {
+  problem_builder b;
+  const tensor_id in = b.input(8, "in"), x = b.tensor(16, "x"), y = b.alias(x, "y"), z = b.tensor(4, "z \"quoted\" \\ \n{|}");
+  const op_id conv = b.op({.reads = {in}, .writes = {x}, .scope = 0, .name = "conv"});
+  b.op({.reads = {x}, .writes = {y}, .scope = 0, .name = "relu"});
+  b.op({.reads = {x, y}, .writes = {z}, .after = {conv}, .scope = 1, .name = "bad\"name\\\x01"});
+  b.output(z);
+  return b.build().value();
+}
+
+bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+/// Whether braces and quotes outside and inside of strings balance.
+bool well_formed(const std::string& text) {
+  int depth = 0;
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (quoted && text[i] == '\\') ++i;
+    else if (text[i] == '"') quoted = !quoted;
+    else if (quoted && text[i] < ' ') return false;
+    else if (!quoted && text[i] == '{') ++depth;
+    else if (!quoted && text[i] == '}') --depth;
+    if (depth < 0) return false;
+  }
+  return depth == 0 && !quoted && text.starts_with("digraph ") && text.ends_with("}\n");
+}
+
+}  // namespace
+
+TEST_CASE("a problem as DOT") {
+  const std::string dot = to_dot(small(), "a \"graph\"");
+  REQUIRE(well_formed(dot));
+  REQUIRE(holds(dot, "digraph \"a \\\"graph\\\"\""));
+  REQUIRE(holds(dot, "o0 [label=\"conv\"]"));
+  REQUIRE(holds(dot, "t1 [label=\"x\\n16\""));
+  REQUIRE(holds(dot, "t1 -> t2 [style=dashed]"));
+  REQUIRE(holds(dot, "o0 -> o2 [style=dotted]"));
+  REQUIRE(holds(dot, "bad\\\"name\\\\ \""));
+}
+
+TEST_CASE("a schedule graph and its hierarchy as DOT") {
+  problem_builder b;
+  const tensor_id x = b.tensor(16), y = b.tensor(8), z = b.tensor(8), end = b.tensor(1);
+  b.op({.writes = {x}, .scope = 0, .name = "start"});
+  b.op({.reads = {x}, .writes = {y}, .scope = 1, .name = "left"});
+  b.op({.reads = {x}, .writes = {z}, .scope = 1, .name = "right"});
+  b.op({.reads = {y, z}, .writes = {end}, .scope = 1, .name = "sum"});
+  b.output(end);
+  const problem p = b.build().value();
+  const schedule_graph g = make_schedule_graph(p);
+  const auto label = [&](node v) { return p.operator_name(v); };
+  const std::string plain = to_dot(g, label);
+  REQUIRE(well_formed(plain));
+  REQUIRE(holds(plain, "n0 [label=\"start\\npeak 16, impact 16\"]"));
+  REQUIRE(holds(plain, "n4 [label=\"-16\", shape=ellipse, style=dashed]"));
+  REQUIRE(holds(plain, "n1 -> n4;"));
+
+  const std::string grouped = to_dot(hierarchize(g), label);
+  REQUIRE(well_formed(grouped));
+  REQUIRE(holds(grouped, "subgraph cluster_0 {"));
+  REQUIRE(!holds(grouped, "cluster_1"));
+  REQUIRE(holds(grouped, "left\\npeak 8"));
+}
+
+TEST_CASE("pictures of nothing") {
+  const problem p = problem_builder{}.build().value();
+  const schedule_graph g = make_schedule_graph(p);
+  const auto label = [](node) { return std::string("?"); };
+  REQUIRE(well_formed(to_dot(p)));
+  REQUIRE(well_formed(to_dot(g, label)));
+  REQUIRE(well_formed(to_dot(hierarchize(g), label)));
+}
