@@ -110,7 +110,7 @@ TEST_CASE("soft budgets keep the optimum and prove it, however small T") {
     for (const options& o : {options{}, options{.default_firing = firing::cbp}}) {
       const problem p = support::random_problem(seed, {.operators = 10});
       const bytes optimum = schedule(p, exhaustive{}, o).peak;
-      for (std::uint64_t step : {1, 3, 1 << 14})
+      for (std::uint64_t step : {1u, 3u, 1u << 14})
         for (bool bounds : {false, true}) {
           const soft_budget budget{.step_states = step, .use_bounds = bounds};
           INFO("seed " << seed << " T " << step << " bounds " << bounds);

@@ -141,7 +141,7 @@ TEST_CASE("at a limit there is an order and a bound") {
     const problem p = support::random_problem(seed, {.operators = 11});
     const bytes optimum = schedule(p, exhaustive{}).peak;
     bytes best_bound = 0;
-    for (std::uint64_t limit : {1, 5, 20, 100, 1000}) {
+    for (std::uint64_t limit : {1u, 5u, 20u, 100u, 1000u}) {
       const auto r = schedule(p, dp{}, {.state_limit = limit});
       INFO("seed " << seed << " limit " << limit);
       REQUIRE(r.lower_bound <= optimum);
