@@ -25,7 +25,8 @@ struct schedule_request : request {
 
 int run_schedule(const schedule_request&);
 int run_compare(const std::vector<std::string>& graphs, const request&);
-int run_inspect(const std::string& graph, const request&);
+/// `hierarchy`: where to draw the hierarchical graph, as DOT; empty for nowhere.
+int run_inspect(const std::string& graph, const std::string& hierarchy, const request&);
 int run_verify(const std::string& graph, const std::string& result, const request&);
 int run_networks();
 

@@ -2,8 +2,10 @@
 #include <cstdio>
 #include <memsched/analysis/bounds.hpp>
 #include <memsched/analysis/evaluate.hpp>
+#include <memsched/analysis/hierarchy.hpp>
 #include <memsched/analysis/waists.hpp>
 #include <memsched/analysis/width.hpp>
+#include <memsched/io/dot.hpp>
 #include <memsched/schedule.hpp>
 
 #include "commands.hpp"
@@ -84,15 +86,40 @@ void print_peak(const problem& p, const memsched::schedule_graph& g, const memsc
   std::fputs(rows.text().c_str(), stdout);
 }
 
+void print_hierarchy(const memsched::hierarchical_graph& h, const std::string& file) {
+  std::size_t longest = 0, largest = 0, in_groups = 0;
+  for (memsched::node i = 0; i < h.graph.active; ++i) longest = std::max(longest, h.sequences[i].size());
+  for (memsched::index i = 0; i < h.groups.size(); ++i) {
+    largest = std::max(largest, h.groups[i].size());
+    in_groups += h.groups[i].size();
+  }
+  std::printf("\nhierarchy, with cells %s; drawn in %s\n",
+              h.graph.scope.empty() ? "found by waists and dominance" : "from the graph's scopes", file.c_str());
+  table rows({"  sequences", grouped(h.graph.active)});
+  rows.row({"    operators in the longest", grouped(longest)});
+  rows.row({"    in groups", grouped(in_groups)});
+  rows.row({"  groups", grouped(h.groups.size())});
+  rows.row({"    sequences in the largest", grouped(largest)});
+  std::fputs(rows.text().c_str(), stdout);
+}
+
 }  // namespace
 
-int run_inspect(const std::string& path, const request& r) {
+int run_inspect(const std::string& path, const std::string& hierarchy, const request& r) {
   const auto graph = load(path, r.shapes);
   if (!graph) return report(graph.error());
   const auto g = memsched::make_schedule_graph(graph->problem, r.options.model());
+  memsched::hierarchical_graph h;
+  if (!hierarchy.empty()) {
+    h = memsched::hierarchize(g);
+    const auto label = [&](memsched::node v) { return graph->problem.operator_name(v); };
+    const auto error = write_file(hierarchy, memsched::to_dot(h, label, graph->name));
+    if (!error.message.empty()) return report(error);
+  }
   print_size(*graph, g);
   print_bounds(graph->problem, g, r.options);
   print_peak(graph->problem, g, r.options);
+  if (!hierarchy.empty()) print_hierarchy(h, hierarchy);
   return done;
 }
 

@@ -104,9 +104,10 @@ int main(int argc, char** argv) {
 
   cli::request inspect;
   inspect.time_limit = -1;
-  std::string inspected;
+  std::string inspected, hierarchy;
   auto* on_inspect = app.add_subcommand("inspect", "What a graph is like, its bounds, and where its peak is");
   on_inspect->add_option("graph", inspected, graph_help)->required();
+  on_inspect->add_option("--hierarchy", hierarchy, "draw sequences and groups (hmcos) as a Graphviz file there");
   add_model(*on_inspect, inspect);
 
   cli::request verify;
@@ -136,7 +137,7 @@ int main(int argc, char** argv) {
     status = cli::run_compare(compared, compare);
   } else if (*on_inspect) {
     prepare(inspect, line);
-    status = cli::run_inspect(inspected, inspect);
+    status = cli::run_inspect(inspected, hierarchy, inspect);
   } else if (*on_verify) {
     status = cli::run_verify(verified, result, verify);
   } else if (*on_networks) {

@@ -1,6 +1,7 @@
 #include "schedulers.hpp"
 
 #include <memsched/schedulers/exhaustive.hpp>
+#include <memsched/schedulers/hierarchical.hpp>
 
 namespace cli {
 
@@ -20,6 +21,7 @@ const std::vector<named_scheduler>& schedulers() {
       {"rpo", "depth-first post-order from the outputs, as most compilers", run<memsched::rpo>},
       {"greedy", "list scheduling by memory freed", run<memsched::greedy>},
       {"exhaustive", "every set of operators; at most 24 operators", run<memsched::exhaustive>},
+      {"hmcos", "hierarchical graphs, taken apart where the peak is (Wang et al.)", run<memsched::hierarchical>},
       {"optimal", "the smallest peak, with proof; best so far and a bound at a limit", run<memsched::automatic_scheduler>},
   };
   return all;

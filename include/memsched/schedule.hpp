@@ -86,11 +86,17 @@ schedule_result<op_id> schedule_problem(const problem& p, const S& policy, const
   return r;
 }
 
-/// An order of g's operators with a small peak, and how far it is from the best.
+/// An order of g's operators with a small peak, and how far it is from the best: schedule_result<op_t<G>>.
 template <class G, class S = automatic_scheduler>
 auto schedule(const G& g, const S& policy = {}, const options& o = {}) {
-  static_assert(scheduler<S>, "memsched: the policy is no scheduler: solution operator()(const schedule_graph&, search&) const");
-  if constexpr (std::same_as<G, problem>) {
+  static_assert(!pass<S>, "memsched: the policy is a pass and lacks its scheduler: write pass | scheduler");
+  static_assert(pass<S> || scheduler<S>,
+                "memsched: the policy is no scheduler: solution operator()(const schedule_graph&, search&) const");
+  if constexpr (!memory_graph<G>) {
+    return lower(g);  // says what the graph lacks
+  } else if constexpr (!scheduler<S>) {
+    return;
+  } else if constexpr (std::same_as<G, problem>) {
     return schedule_problem(g, policy, o);
   } else {
     auto low = lower(g);
@@ -100,7 +106,7 @@ auto schedule(const G& g, const S& policy = {}, const options& o = {}) {
       return r;
     }
     schedule_result<op_id> inner = schedule_problem(low->problem, policy, o);
-    static_cast<schedule_facts&>(r) = std::move(inner);
+    static_cast<schedule_facts&>(r) = std::move(static_cast<schedule_facts&>(inner));
     for (op_id op : inner.order) r.order.push_back(low->ops[op]);
     return r;
   }

@@ -70,7 +70,8 @@ class graph {
     else t->add_int32_data(static_cast<std::int32_t>(value));
     return *this;
   }
-  onnx::NodeProto& op(const std::string& type, const names& inputs, const names& outputs, const std::string& name = {}) {
+  onnx::NodeProto& op(const std::string& type, const names& inputs, const names& outputs,
+                      const std::string& name = {}) {
     auto* node = g_.add_node();
     node->set_op_type(type);
     for (const auto& x : inputs) node->add_input(x);
@@ -97,29 +98,28 @@ inline void set(onnx::NodeProto& node, const std::string& name, const dims& valu
   auto& a = attribute(node, name, onnx::AttributeProto::INTS);
   for (std::int64_t v : values) a.add_ints(v);
 }
-inline void set(onnx::NodeProto& node, const std::string& name, const std::string& value) {
+inline void set_text(onnx::NodeProto& node, const std::string& name, const std::string& value) {
   attribute(node, name, onnx::AttributeProto::STRING).set_s(value);
 }
 inline graph add_graph(onnx::NodeProto& node, const std::string& name) {
   return graph(*attribute(node, name, onnx::AttributeProto::GRAPH).mutable_g());
 }
 
-/// A model of one graph.
-struct model : graph {
-  explicit model(std::int64_t opset = 13) : model(opset, onnx::ModelProto()) {}
-  model(const model&) = delete;
-  model& operator=(const model&) = delete;
-
-  std::string file() const { return proto.SerializeAsString(); }
-
+struct model_proto {
   onnx::ModelProto proto;
+};
 
- private:
-  model(std::int64_t opset, const onnx::ModelProto& empty) : graph(*proto.mutable_graph()), proto(empty) {
+/// A model of one graph.
+struct model : model_proto, graph {
+  explicit model(std::int64_t opset = 13) : graph(*proto.mutable_graph()) {
     proto.set_ir_version(8);
     proto.mutable_graph()->set_name("test");
     proto.add_opset_import()->set_version(opset);
   }
+  model(const model&) = delete;
+  model& operator=(const model&) = delete;
+
+  std::string file() const { return proto.SerializeAsString(); }
 };
 
 }  // namespace onnx_model

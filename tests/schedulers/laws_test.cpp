@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <memsched/schedule.hpp>
+#include <memsched/analysis/probe.hpp>
 #include <memsched/schedulers/exhaustive.hpp>
 
 #include "support/random_problem.hpp"
@@ -95,5 +96,42 @@ TEST_CASE("no bound exceeds the optimum") {
       INFO("seed " << seed);
       REQUIRE(footprint_bound(p, o.model()) <= optimum);
       for (node v = 0; v < g.active; ++v) REQUIRE(cut.at(v) <= optimum);
+    }
+}
+
+TEST_CASE("probing never refutes a peak that is reached, and its edges keep an order that reaches it") {
+  for (std::uint64_t seed = 0; seed < cases; ++seed)
+    for (const options& o : models()) {
+      const problem p = support::random_problem(seed, {.operators = 10});
+      const schedule_graph g = make_schedule_graph(p, o.model());
+      search context(o);
+      const bytes optimum = exhaustive{}(g, context).lower_bound;
+      const auto go_on = [] { return true; };
+      probe at_optimum(g);
+      INFO("seed " << seed);
+      REQUIRE(at_optimum.run(optimum, go_on) == probe::outcome::open);
+      const schedule_graph narrowed = with_edges(g, at_optimum.edges());
+      REQUIRE(exhaustive{}(narrowed, context).lower_bound == optimum);
+      destructive_search bound(g, g.base);
+      for (bytes high : {2 * optimum, optimum + optimum / 4, optimum}) {
+        std::size_t cuts = 5;
+        bound.run(high, [&] { return cuts-- > 0; });
+        REQUIRE(bound.bound() <= optimum);
+        bound.run(high, go_on);
+        REQUIRE(bound.bound() <= optimum);
+        if (bound.unrefuted() && *bound.unrefuted() >= optimum)
+          REQUIRE(exhaustive{}(with_edges(g, bound.edges()), context).lower_bound == optimum);
+      }
+    }
+}
+
+TEST_CASE("beam and local search answer with valid orders") {
+  for (std::uint64_t seed = 0; seed < 300; ++seed)
+    for (const options& o : models()) {
+      const problem p = support::random_problem(seed, {.operators = 40});
+      const bytes start = schedule(p, greedy{}, o).peak;
+      INFO("seed " << seed);
+      REQUIRE(schedule(p, local_search{}, o).peak <= start);
+      REQUIRE(!schedule(p, beam{}, o).error);
     }
 }

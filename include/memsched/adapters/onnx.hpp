@@ -13,7 +13,7 @@
 
 #include <google/protobuf/stubs/logging.h>
 
-#include <memsched/adapters/onnx_infer.hpp>
+#include <memsched/adapters/onnx/infer.hpp>
 #include <memsched/graph/check.hpp>
 
 namespace memsched {
@@ -124,22 +124,32 @@ class reader {
     draft_.writes.close();
     draft_.after.close();
     draft_.operators.push_back({.workspace = o.workspace, .overwrites = overwritten(node, o)});
-    draft_.operator_names.push_back(node.name().empty() ? node.op_type() + "_" + std::to_string(position) : node.name());
+    draft_.operator_names.push_back(node.name().empty() ? node.op_type() + "_" + std::to_string(position)
+                                                        : node.name());
   }
 
   /// The first input of an element-wise operator that is as large as its output.
   tensor_id overwritten(const onnx::NodeProto& node, const inference::outcome& o) const {
     static const std::unordered_set<std::string> element_wise{
-        "Abs", "Acos", "Acosh", "Add", "And", "Asin", "Asinh", "Atan", "Atanh", "BitShift", "Cast", "Ceil", "Celu", "Clip",
-        "Cos", "Cosh", "Div", "Elu", "Erf", "Exp", "Floor", "Gelu", "HardSigmoid", "HardSwish", "LeakyRelu", "Log", "Max",
-        "Mean", "Min", "Mish", "Mod", "Mul", "Neg", "Not", "Or", "PRelu", "Pow", "Reciprocal", "Relu", "Round", "Selu",
-        "Shrink", "Sigmoid", "Sign", "Sin", "Sinh", "Softplus", "Softsign", "Sqrt", "Sub", "Sum", "Swish", "Tan", "Tanh",
-        "ThresholdedRelu", "Xor"};
-    if (o.alias || !one_of(node.op_type(), element_wise) || !(node.domain().empty() || node.domain() == "ai.onnx")) return none;
+        "Abs",   "Acos",     "Acosh",       "Add",       "And",
+        "Asin",  "Asinh",    "Atan",        "Atanh",     "BitShift",
+        "Cast",  "Ceil",     "Celu",        "Clip",      "Cos",
+        "Cosh",  "Div",      "Elu",         "Erf",       "Exp",
+        "Floor", "Gelu",     "HardSigmoid", "HardSwish", "LeakyRelu",
+        "Log",   "Max",      "Mean",        "Min",       "Mish",
+        "Mod",   "Mul",      "Neg",         "Not",       "Or",
+        "PRelu", "Pow",      "Reciprocal",  "Relu",      "Round",
+        "Selu",  "Shrink",   "Sigmoid",     "Sign",      "Sin",
+        "Sinh",  "Softplus", "Softsign",    "Sqrt",      "Sub",
+        "Sum",   "Swish",    "Tan",         "Tanh",      "ThresholdedRelu",
+        "Xor"};
+    if (o.alias || !one_of(node.op_type(), element_wise) || !(node.domain().empty() || node.domain() == "ai.onnx"))
+      return none;
     if (node.output_size() == 0 || node.output(0).empty()) return none;
     const bytes size = top_.find(node.output(0))->size;
     for (const auto& name : node.input())
-      if (const value* v = name.empty() ? nullptr : top_.find(name); v && v->id != none && v->size == size) return v->id;
+      if (const value* v = name.empty() ? nullptr : top_.find(name); v && v->id != none && v->size == size)
+        return v->id;
     return none;
   }
 

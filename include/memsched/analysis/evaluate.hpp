@@ -16,8 +16,8 @@ struct evaluation {
   bytes peak = 0;
   std::vector<bytes> during;            ///< while each operator of the order runs
   std::vector<bytes> after;             ///< between it and the next
-  std::size_t peak_step = 0;            ///< the first step that reaches the peak; the order's length where none does
-  std::vector<tensor_id> live_at_peak;  ///< storages that are live there, ascending, outputs of that step included
+  std::size_t peak_step = 0;            ///< the first step that reaches the peak; the order's length where only the start does
+  std::vector<tensor_id> live_at_peak;  ///< storages that are live there, ascending, its outputs included
 };
 
 namespace detail {
@@ -50,19 +50,29 @@ class referee {
       e.kept += p_.size(t);
       here_[t] = true;
     }
-    const footprint f = fire(p_.firing(op).value_or(model_.default_firing), live_, e);
+    const footprint f = fire(rule(op), live_, e);
     live_ = f.after;
     return f;
   }
 
-  std::vector<tensor_id> live_tensors() const {
+  /// Storages that are live while `next` runs, which is the next to run; now where it is none. Ascending.
+  std::vector<tensor_id> live_tensors(op_id next) const {
+    std::vector<bool> here = here_;
+    if (next != none) {
+      if (rule(next) == firing::cbp)
+        for (tensor_id t : p_.reads(next))
+          if (left_[t] == 1 && !p_.stays(t)) here[t] = false;
+      for (tensor_id t : p_.creates(next)) here[t] = true;
+    }
     std::vector<tensor_id> live;
     for (tensor_id t : p_.tensors())
-      if (here_[t]) live.push_back(t);
+      if (here[t]) live.push_back(t);
     return live;
   }
 
  private:
+  firing rule(op_id op) const { return p_.firing(op).value_or(model_.default_firing); }
+
   const problem& p_;
   memory_model model_;
   std::vector<index> left_;
@@ -99,20 +109,21 @@ inline result<evaluation> evaluate(const problem& p, std::span<const op_id> orde
   evaluation e;
   detail::referee play(p, model);
   e.peak = play.live();
-  e.peak_step = order.size();
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    const footprint f = play.play(order[i]);
+  for (op_id op : order) {
+    const footprint f = play.play(op);  // f.during is never less than f.after
     e.during.push_back(f.during);
     e.after.push_back(f.after);
-    if (std::max(f.during, f.after) > e.peak) e.peak = std::max(f.during, f.after), e.peak_step = i;
+    e.peak = std::max(e.peak, f.during);
   }
+  e.peak_step = static_cast<std::size_t>(std::find(e.during.begin(), e.during.end(), e.peak) - e.during.begin());
 
   detail::referee again(p, model);
-  for (std::size_t i = 0; i < e.peak_step; ++i) again.play(order[i]);
-  e.live_at_peak = again.live_tensors();
-  if (e.peak_step < order.size())
-    for (tensor_id t : p.creates(order[e.peak_step])) e.live_at_peak.push_back(t);
-  std::sort(e.live_at_peak.begin(), e.live_at_peak.end());
+  if (e.peak_step == order.size()) {
+    e.live_at_peak = again.live_tensors(none);
+  } else {
+    for (op_id op : order.first(e.peak_step)) again.play(op);
+    e.live_at_peak = again.live_tensors(order[e.peak_step]);
+  }
   return e;
 }
 

@@ -71,7 +71,7 @@ class checker {
     return true;
   }
 
-  bool unknown_tensor(std::string who, tensor_id t, op_id op) {
+  bool unknown_tensor(const std::string& who, tensor_id t, op_id op) {
     return fault(error_code::unknown_tensor, who + " tensor " + std::to_string(t) + ", which does not exist",
                  op == none ? std::vector<index>{} : std::vector<index>{op}, {});
   }
@@ -143,7 +143,9 @@ class checker {
     for (tensor_id t = 0; t < tensors(); ++t)
       if (root[t] != t && !alias_is_held(t))
         return fault(error_code::bad_alias,
-                     tensor_label(t) + " is an alias of " + tensor_label(root[t]) + ", which its producer does not read", {}, {t});
+                     tensor_label(t) + " is an alias of " + tensor_label(root[t]) +
+                         (p_.writer_[t] == none ? ", but no operator writes it" : ", which its producer does not read"),
+                     {}, {t});
     p_.stays_.assign(tensors(), false);
     for (tensor_id t : draft().graph_outputs) p_.stays_[root[t]] = true;
     p_.producer_.assign(tensors(), none);

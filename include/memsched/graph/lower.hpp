@@ -32,9 +32,11 @@ class lowering {
 
   result<lowered<op_handle>> run() {
     for (const auto& op : traits::ops(g_)) {
-      if (!op_index_.try_emplace(op, static_cast<op_id>(ops_.size())).second)
+      const auto [at, fresh] = op_index_.try_emplace(op, static_cast<op_id>(ops_.size()));
+      if (!fresh)
         return graph_error{error_code::unknown_operator,
-                           "operator " + std::to_string(ops_.size()) + " is listed twice", {op_index_[op]}, {}};
+                           "operator " + std::to_string(ops_.size()) + " is listed twice: it is operator " + std::to_string(at->second),
+                           {at->second}, {}};
       ops_.push_back(op);
     }
     for (op_id i = 0; i < ops_.size(); ++i) add_operator(i);
@@ -141,6 +143,8 @@ auto lower(const G& g) {
   static_assert(!has_ops<G> || has_inputs<G>, "memsched: the graph lacks inputs(op): a range of tensor handles");
   static_assert(!has_ops<G> || has_outputs<G>, "memsched: the graph lacks outputs(op): a range of tensor handles");
   static_assert(!has_outputs<G> || has_size<G>, "memsched: the graph lacks size(tensor): bytes as an integer");
+  static_assert(!has_ops<G> || hashable_ops<G>, "memsched: the graph's operator handles lack std::hash or ==");
+  static_assert(!has_outputs<G> || hashable_tensors<G>, "memsched: the graph's tensor handles lack std::hash or ==");
   if constexpr (memory_graph<G>) return detail::lowering<G>(g).run();
 }
 

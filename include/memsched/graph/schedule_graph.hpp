@@ -23,6 +23,11 @@ struct node_cost {
   delta impact = 0;  ///< level after it
 };
 
+/// What must run before what.
+struct precedence {
+  node before = none, after = none;
+};
+
 /// Room that a node gains while it runs where it is the last one that `release` waits for.
 struct credit {
   node release = none;
@@ -39,6 +44,7 @@ struct schedule_graph {
   adjacency preds, succs;        ///< preds keep the order of the operator's inputs
   list_of<credit> credits;       ///< per node
   std::vector<node> roots;       ///< where a depth-first order starts; may be empty
+  std::vector<index> scope;      ///< the caller's cell of each active node, or none; empty where the caller gave none
 
   std::size_t size() const { return cost.size(); }
   bool is_release(node v) const { return v >= active; }
@@ -126,6 +132,7 @@ inline schedule_graph make_schedule_graph(const problem& p, memory_model model =
       if (p.kept(t)) kept += static_cast<delta>(p.size(t));
     }
     g.cost[op] = {produced + static_cast<delta>(p.workspace(op)), kept};
+    if (p.scope(op) != none) g.scope.resize(n, none), g.scope[op] = p.scope(op);
     for (op_id before : p.predecessors(op)) edges.emplace_back(op, before);
   }
 

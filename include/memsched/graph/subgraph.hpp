@@ -18,6 +18,7 @@ inline schedule_graph subgraph(const schedule_graph& g, std::span<const node> me
   for (node i = 0; i < members.size(); ++i) local[members[i]] = i;
   for (node v : members) {
     if (!g.is_release(v)) ++part.active;
+    if (!g.is_release(v) && !g.scope.empty()) part.scope.push_back(g.scope[v]);
     part.cost.push_back(g.cost[v]);
     for (node u : g.preds[v])
       if (local[u] != none) part.preds.push(local[u]);

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <concepts>
+#include <cstddef>
+#include <functional>
 #include <ranges>
 #include <string>
 #include <type_traits>
@@ -61,6 +63,9 @@ struct graph_traits {
   }
 };
 
+template <class G>
+struct graph_traits<const G> : graph_traits<G> {};
+
 /// What a hook may return to list handles: anything that a range-for accepts, by value or by reference.
 template <class R>
 concept handles = std::ranges::input_range<std::remove_reference_t<R>>;
@@ -93,9 +98,19 @@ concept has_size = has_outputs<G> && requires(const G& g, const tensor_t<G>& t) 
   { graph_traits<G>::size(g, t) } -> std::integral;
 };
 
+/// What may be a handle.
+template <class T>
+concept hashable = std::equality_comparable<T> && requires(const T& x) {
+  { std::hash<T>{}(x) } -> std::convertible_to<std::size_t>;
+};
+template <class G>
+concept hashable_ops = has_ops<G> && hashable<op_t<G>>;
+template <class G>
+concept hashable_tensors = has_outputs<G> && hashable<tensor_t<G>>;
+
 /// A type that the library schedules.
 template <class G>
-concept memory_graph = has_ops<G> && has_inputs<G> && has_outputs<G> && has_size<G>;
+concept memory_graph = has_ops<G> && has_inputs<G> && has_outputs<G> && has_size<G> && hashable_ops<G> && hashable_tensors<G>;
 
 /// Which optional hooks a graph type has; static_assert on it to catch a misspelt one.
 template <memory_graph G>

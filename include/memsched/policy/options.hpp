@@ -64,6 +64,16 @@ struct trial_statistics {
   double seconds = 0;
 };
 
+/// How often each rule of `compress` changed a graph (Fradet et al., section 4).
+struct rule_counts {
+  std::uint64_t c1 = 0, c2 = 0;              ///< nodes clustered
+  std::uint64_t s1 = 0, s2 = 0;              ///< edges added between nodes with the same neighbours
+  std::uint64_t s1_general = 0, s2_general = 0;  ///< edges added by the general conditions
+  std::uint64_t local = 0, global = 0;       ///< edges that transitive reduction took out
+  std::uint64_t rounds = 0;                  ///< of the outermost loop
+  std::uint64_t before = 0, after = 0;       ///< nodes, releases included
+};
+
 /// Counts of work, for tables.
 struct statistics {
   std::uint64_t states = 0;     ///< sets of operators, or partial orders, that a search looked at
@@ -73,6 +83,7 @@ struct statistics {
   std::uint64_t memory = 0;     ///< bytes that the tables of a search took at most
   std::vector<step_statistics> steps{};    ///< of every run of `dp`
   std::vector<trial_statistics> trials{};  ///< of every run of `soft_budget`
+  rule_counts rules{};          ///< summed over all calls of `compress`
 };
 
 inline constexpr std::uint64_t no_limit = std::numeric_limits<std::uint64_t>::max();

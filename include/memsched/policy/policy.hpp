@@ -58,6 +58,7 @@ struct chained {
   }
 };
 
+/// `|` is found by itself where one side is the library's; `using namespace memsched::composition` for two of one's own.
 inline namespace composition {
 
 template <pass P, scheduler S>

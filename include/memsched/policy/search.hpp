@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 #include <memsched/policy/options.hpp>
@@ -52,13 +53,19 @@ class search {
   /// that there is none, and then says so with this as its bound. `no_limit` where nothing is known.
   bytes ceiling() const { return ceiling_; }
 
+  /// Runs f with this floor and this ceiling instead: for a pass that asks about another graph.
+  template <class F>
+  auto with_bounds(bytes floor, bytes ceiling, F&& f) {
+    const auto before = std::pair(std::exchange(floor_, floor), std::exchange(ceiling_, ceiling));
+    auto value = f();
+    std::tie(floor_, ceiling_) = before;
+    return value;
+  }
+
   /// Runs f with another ceiling: for a pass that hands on another question.
   template <class F>
   auto with_ceiling(bytes ceiling, F&& f) {
-    const bytes before = std::exchange(ceiling_, ceiling);
-    auto value = f();
-    ceiling_ = before;
-    return value;
+    return with_bounds(floor_, ceiling, std::forward<F>(f));
   }
 
   /// Runs f under the limits of t; says beside its value what ended it.

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <memsched/analysis/bounds.hpp>
+#include <memsched/analysis/probe.hpp>
 #include <memsched/graph/walk.hpp>
 #include <memsched/passes/divide.hpp>
 #include <memsched/schedulers/beam.hpp>
@@ -14,25 +15,66 @@
 
 namespace memsched {
 
-/// Proves an order optimal where it can: heuristics, minimum cuts, a short best-first search; where that does not end,
-/// beam and local search bring the peak down before a long one.
-struct automatic_scheduler {
-  std::uint64_t short_search = 20000;  ///< states
+/// Closes the gap between an order and a bound on a graph that is no longer divided, in rounds of growing effort:
+/// probing (see `probe`), which proves a bound or narrows the graph, then a search of the narrowed graph for an order just
+/// below the best so far, then local search.
+struct close_gap {
+  std::uint64_t short_search = 20000;  ///< states before anything else is tried
+  std::size_t max_probed = 8192;       ///< nodes, releases included; larger graphs are searched without probing
 
   solution operator()(const schedule_graph& g, search& context) const {
     solution s = best_heuristic{}(g, context);
-    const auto peak = [&] { return peak_of(g, s.order); };
-    context.report(peak(), 0);
     const auto go_on = [&] { return ++context.stats.cuts, context.keep_going(); };
     s.lower_bound = best_cut_bound(g, s.order, std::max(context.floor(), g.base), go_on).bound;
+    const auto peak = [&] { return peak_of(g, s.order); };
     const auto done = [&] { return s.lower_bound >= peak() || context.stopped(); };
-    if (done()) return s;
-    s = context.with_states(short_search, [&] { return best_first{}.improve(g, context, std::move(s)); });
+    if (!done()) s = context.with_states(short_search, [&] { return best_first{}.improve(g, context, std::move(s)); });
     if (done()) return s;
     if (solution b = beam{}(g, context); peak_of(g, b.order) < peak()) s.order = std::move(b.order);
-    s = local_search{}.improve(g, context, std::move(s));
-    if (done()) return s;
-    return best_first{}.improve(g, context, std::move(s));
+    if (!done()) s = local_search{}.improve(g, context, std::move(s));
+    destructive_search bound(g, s.lower_bound);
+    for (std::uint64_t effort = short_search; !done(); effort *= 2) {
+      context.report(peak(), s.lower_bound);
+      round(g, context, s, bound, effort);
+    }
+    return s;
+  }
+
+ private:
+  void round(const schedule_graph& g, search& context, solution& s, destructive_search& bound, std::uint64_t effort) const {
+    const auto peak = [&] { return peak_of(g, s.order); };
+    const auto done = [&] { return s.lower_bound >= peak() || context.stopped(); };
+    /// Looks for an order with a peak of at most b among those that keep `edges`, as all such orders do.
+    const auto search_up_to = [&](bytes b, const std::vector<precedence>& edges) {
+      const schedule_graph narrowed = with_edges(g, edges);
+      auto f = context.with_states(effort, [&] { return best_first{}.between(narrowed, context, b, b + 1); });
+      if (f.order) s.order = std::move(*f.order);
+      else if (f.bound > b) s.lower_bound = std::max(s.lower_bound, f.bound);
+    };
+    if (g.size() <= max_probed) {
+      const auto count_cut = [&] { return ++context.stats.cuts, context.count_state(); };
+      context.with_states(effort, [&] { return bound.run(peak(), count_cut), 0; });
+      s.lower_bound = std::max(s.lower_bound, bound.bound());
+      if (!done() && bound.unrefuted()) search_up_to(*bound.unrefuted(), bound.edges());
+    }
+    if (!done()) s = local_search{.states = effort / 32}.improve(g, context, std::move(s));
+    if (!done()) search_up_to(peak() - 1, bound.edges_below_peak());
+  }
+};
+
+/// Proves an order optimal where it can: heuristics and minimum cuts first, which suffice for many networks; then the
+/// parts of the graph one by one.
+struct automatic_scheduler {
+  solution operator()(const schedule_graph& g, search& context) const {
+    solution s = best_heuristic{}(g, context);
+    context.report(peak_of(g, s.order), 0);
+    const auto go_on = [&] { return ++context.stats.cuts, context.keep_going(); };
+    s.lower_bound = best_cut_bound(g, s.order, std::max(context.floor(), g.base), go_on).bound;
+    if (s.lower_bound >= peak_of(g, s.order) || context.stopped()) return s;
+    solution t = context.with_floor(s.lower_bound, [&] { return divide{}(g, context, close_gap{}); });
+    if (peak_of(g, t.order) < peak_of(g, s.order)) s.order = std::move(t.order);
+    s.lower_bound = std::max(s.lower_bound, t.lower_bound);
+    return s;
   }
 };
 

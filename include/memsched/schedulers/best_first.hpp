@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -33,19 +34,25 @@ struct best_first {
   solution operator()(const schedule_graph& g, search& context) const;
   /// Starts from an order that is known.
   solution improve(const schedule_graph& g, search& context, solution incumbent) const;
+
+  /// What a search between two peaks says.
+  struct finding {
+    std::optional<std::vector<node>> order;  ///< the cheapest at or above `from`, where there is one below `below`
+    bytes bound = 0;                         ///< no order has a peak from `from` on that is below this; at most `below`
+  };
+  /// Looks for an order with a peak below `below`; peaks below `from` are not told apart.
+  finding between(const schedule_graph& g, search& context, bytes from, bytes below) const;
 };
 
 namespace detail {
 
 class best_first_search {
  public:
-  best_first_search(const schedule_graph& g, search& context, const best_first& policy, solution incumbent)
-      : g_(g), context_(context), moves_(g, policy.macros, policy.commits), table_(g.active), best_(std::move(incumbent)) {
-    ceiling_ = static_cast<delta>(peak_of(g, best_.order));
-    floor_ = static_cast<delta>(std::max({context.floor(), best_.lower_bound, g.base}));
-  }
+  best_first_search(const schedule_graph& g, search& context, const best_first& policy, bytes from, bytes below)
+      : g_(g), context_(context), moves_(g, policy.macros, policy.commits), table_(g.active),
+        floor_(static_cast<delta>(std::max(from, g.base))), ceiling_(static_cast<delta>(below)) {}
 
-  solution run() {
+  best_first::finding run() {
     context_.stats.nodes = std::max<std::uint64_t>(context_.stats.nodes, g_.active);
     if (floor_ >= ceiling_) return done(ceiling_);
     const bit_set nothing(g_.active);
@@ -120,8 +127,8 @@ class best_first_search {
   void rebuild(index at) {
     std::vector<index> path;
     for (index i = at; i != none; i = entries_[i].parent) path.push_back(i);
-    best_.order.clear();
-    const auto take = [&](node v) { best_.order.push_back(v); };
+    order_.emplace();
+    const auto take = [&](node v) { order_->push_back(v); };
     for (std::size_t i = path.size(); i-- > 0;) {
       const entry& e = entries_[path[i]];
       if (e.target != none) {
@@ -135,9 +142,8 @@ class best_first_search {
     }
   }
 
-  solution done(delta bound) {
-    best_.lower_bound = std::max(best_.lower_bound, static_cast<bytes>(std::min(bound, ceiling_)));
-    return std::move(best_);
+  best_first::finding done(delta bound) {
+    return {std::move(order_), static_cast<bytes>(std::min(bound, ceiling_))};
   }
 
   std::uint64_t bytes_held() const {
@@ -154,15 +160,23 @@ class best_first_search {
   std::uint64_t queued_ = 0;
   std::vector<word> settled_;
   std::vector<downset_moves::move> children_;
-  solution best_;
-  delta ceiling_ = 0, floor_ = 0;
+  std::optional<std::vector<node>> order_;
+  delta floor_, ceiling_;
 };
 
 }  // namespace detail
 
+inline best_first::finding best_first::between(const schedule_graph& g, search& context, bytes from, bytes below) const {
+  if (g.active > max_nodes) return {std::nullopt, from};
+  return detail::best_first_search(g, context, *this, from, below).run();
+}
+
 inline solution best_first::improve(const schedule_graph& g, search& context, solution incumbent) const {
-  if (g.active > max_nodes) return incumbent;
-  return detail::best_first_search(g, context, *this, std::move(incumbent)).run();
+  const bytes from = std::max(context.floor(), incumbent.lower_bound);
+  finding f = between(g, context, from, peak_of(g, incumbent.order));
+  if (f.order) incumbent.order = std::move(*f.order);
+  incumbent.lower_bound = std::max(incumbent.lower_bound, f.bound);
+  return incumbent;
 }
 
 inline solution best_first::operator()(const schedule_graph& g, search& context) const {

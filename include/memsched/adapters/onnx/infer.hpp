@@ -1,8 +1,7 @@
-// The type, shape and, where small and constant, the value of every tensor of an ONNX graph, one operator after another.
+// The type, shape and, where small and constant, the value of each tensor of an ONNX graph, operator after operator.
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <exception>
 #include <functional>
@@ -11,7 +10,6 @@
 #include <optional>
 #include <queue>
 #include <string>
-#include <string_view>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -21,144 +19,11 @@
 #include <onnx/onnx_pb.h>
 #include <onnx/shape_inference/implementation.h>
 
-#include <memsched/adapters/onnx_fold.hpp>
-#include <memsched/graph/problem.hpp>
+#include <memsched/adapters/onnx/fold.hpp>
+#include <memsched/adapters/onnx/guard.hpp>
+#include <memsched/adapters/onnx/value.hpp>
 
 namespace memsched::onnx_detail {
-
-/// Ends the import; `read_onnx` turns it into its error value.
-struct import_failure {
-  graph_error error;
-};
-
-[[noreturn]] inline void refuse(std::string message, error_code code = error_code::bad_input) {
-  throw import_failure{{code, std::move(message), {}, {}}};
-}
-
-/// A text of the file on one line of a message.
-inline std::string one_line(std::string_view text, std::size_t longest = 400) {
-  std::string line;
-  for (char c : text.substr(0, longest)) {
-    const bool blank = static_cast<unsigned char>(c) <= ' ' || c == '\x7f';
-    if (!blank) line += c;
-    else if (!line.empty() && line.back() != ' ') line += ' ';
-  }
-  return text.size() > longest ? line + "..." : line;
-}
-
-inline std::string in_quotes(std::string_view name) { return "'" + one_line(name, 120) + "'"; }
-
-/// "operator 3 'conv1' (Conv)"
-inline std::string label(const onnx::NodeProto& node, int position) {
-  std::string text = "operator " + std::to_string(position);
-  if (!node.name().empty()) text += " " + in_quotes(node.name());
-  return text + " (" + one_line(node.op_type(), 60) + ")";
-}
-
-/// What is known of a tensor's type: `type` 0 and `ranked` false for nothing, a dimension of -1 for an open one.
-struct partial {
-  int type = onnx::TensorProto::UNDEFINED;
-  bool ranked = false;
-  dimensions dims;
-
-  bool fixed() const { return ranked && std::all_of(dims.begin(), dims.end(), [](auto d) { return d >= 0; }); }
-};
-
-inline std::string to_string(const partial& p) {
-  if (!p.ranked) return "of unknown rank";
-  std::string text = "[";
-  for (std::size_t i = 0; i < p.dims.size(); ++i)
-    text += (i ? "," : "") + (p.dims[i] < 0 ? std::string("?") : std::to_string(p.dims[i]));
-  return text + "]";
-}
-
-/// What a file or an inference says of the tensor `who`; refuses what is no dense tensor.
-inline partial facts(const onnx::TypeProto& type, const std::string& who) {
-  const auto not_supported = [&who](const char* kind) { refuse(who + " is " + kind + "; only tensors are supported"); };
-  switch (type.value_case()) {
-    case onnx::TypeProto::kSequenceType: not_supported("a sequence"); break;
-    case onnx::TypeProto::kMapType: not_supported("a map"); break;
-    case onnx::TypeProto::kOptionalType: not_supported("an optional"); break;
-    case onnx::TypeProto::kSparseTensorType: not_supported("a sparse tensor"); break;
-    default: break;
-  }
-  partial p;
-  if (!type.has_tensor_type()) return p;
-  p.type = type.tensor_type().elem_type();
-  p.ranked = type.tensor_type().has_shape();
-  const auto& dims = type.tensor_type().shape().dim();
-  if (dims.size() > static_cast<int>(max_rank))
-    refuse(who + " has " + std::to_string(dims.size()) + " dimensions; at most 64 are supported");
-  for (const auto& d : dims) p.dims.push_back(d.has_dim_value() && d.dim_value() >= 0 ? d.dim_value() : -1);
-  return p;
-}
-
-/// Adds what `other` knows to p; refuses a contradiction.
-inline void merge(partial& p, const partial& other, const std::string& who, const char* source) {
-  const auto contradiction = [&] {
-    refuse(who + " is of type " + std::to_string(p.type) + " " + to_string(p) + ", but " + source + " type " +
-           std::to_string(other.type) + " " + to_string(other));
-  };
-  if (p.type == onnx::TensorProto::UNDEFINED) p.type = other.type;
-  else if (other.type != onnx::TensorProto::UNDEFINED && other.type != p.type) contradiction();
-  if (!other.ranked) return;
-  if (!std::exchange(p.ranked, true)) {
-    p.dims = other.dims;
-    return;
-  }
-  if (p.dims.size() != other.dims.size()) contradiction();
-  for (std::size_t i = 0; i < p.dims.size(); ++i) {
-    if (p.dims[i] < 0) p.dims[i] = other.dims[i];
-    else if (other.dims[i] >= 0 && other.dims[i] != p.dims[i]) contradiction();
-  }
-}
-
-/// Bits of one element of a dense tensor; 0 for strings and what is no type. Types above 16 are newer than ONNX 1.12.
-inline unsigned element_bits(int type) {
-  static constexpr std::array<unsigned, 24> bits{0,  32, 8,  8,   16, 16, 32, 64, 0, 8, 16, 64,
-                                                 32, 64, 64, 128, 16, 8,  8,  8,  8, 4, 4,  4};
-  return type >= 0 && static_cast<std::size_t>(type) < bits.size() ? bits[static_cast<std::size_t>(type)] : 0;
-}
-
-/// Shapes of files and of inference stay below this, so that no inference function overflows.
-inline constexpr std::int64_t max_dimension = std::int64_t{1} << 40;
-
-/// The bytes of a tensor of fixed shape.
-inline bytes size_of(const partial& p, const std::string& who) {
-  if (p.type == onnx::TensorProto::STRING) refuse(who + " holds strings, whose size no file states");
-  const bytes bits = element_bits(p.type);
-  if (bits == 0) refuse(who + " has no known element type (" + std::to_string(p.type) + ")");
-  if (std::any_of(p.dims.begin(), p.dims.end(), [](auto d) { return d > max_dimension; }))
-    refuse(who + " " + to_string(p) + " has a dimension of more than 2^40", error_code::overflow);
-  const auto n = element_count(p.dims, static_cast<std::int64_t>(max_total));
-  if (!n || static_cast<bytes>(*n) > max_total / ((bits + 7) / 8))
-    refuse(who + " " + to_string(p) + " takes more than 2^61 bytes", error_code::overflow);
-  return (static_cast<bytes>(*n) * bits + 7) / 8;
-}
-
-/// What is known of one name of a graph.
-struct value {
-  int type = onnx::TensorProto::UNDEFINED;
-  std::optional<dimensions> shape{};  ///< always there for an activation
-  std::optional<literal> content{};   ///< of a small constant
-  bool constant = false;            ///< a weight, or made of weights and shapes alone
-  bytes size = 0;                   ///< of an activation
-  int producer = -1;                ///< position of the operator that writes it
-  tensor_id id = none;              ///< of an activation of the main graph, in the draft
-};
-
-/// The names of a graph, and those of the graphs around it.
-struct scope {
-  const scope* outer = nullptr;
-  std::unordered_map<std::string, value> values{};
-  std::unordered_map<std::string, const onnx::TypeProto*> declared{};
-
-  const value* find(const std::string& name) const {
-    for (const scope* s = this; s; s = s->outer)
-      if (const auto found = s->values.find(name); found != s->values.end()) return &found->second;
-    return nullptr;
-  }
-};
 
 /// Calls f on each graph that an operator holds.
 template <class F>
@@ -237,8 +102,6 @@ inline std::optional<std::vector<int>> execution_order(const onnx::GraphProto& g
   return order;
 }
 
-inline bool one_of(const std::string& name, const std::unordered_set<std::string>& set) { return set.count(name) > 0; }
-
 /// Infers one model's graphs. Failures leave as import_failure.
 class inference {
  public:
@@ -265,7 +128,8 @@ class inference {
     for (const auto& t : graph.sparse_initializer())
       add_weight(t.values().name(), t.values(), {t.dims().begin(), t.dims().end()}, here);
     for (const auto* list : {&graph.value_info(), &graph.output()})
-      for (const auto& x : *list) here.declared[x.name()] = &x.type();
+      for (const auto& x : *list)
+        if (!x.name().empty()) here.declared.emplace(x.name(), &x.type());
   }
 
   /// Defines the outputs of an operator all of whose inputs are defined.
@@ -287,7 +151,8 @@ class inference {
       result.workspace = taken.total;
       outputs = std::move(taken.outputs);
       if (outputs.size() != static_cast<std::size_t>(node.output_size()))
-        refuse(who + " has " + std::to_string(node.output_size()) + " outputs, its branch " + std::to_string(outputs.size()));
+        refuse(who + " has " + std::to_string(node.output_size()) + " outputs, its branch " +
+               std::to_string(outputs.size()));
     } else {
       outputs = infer_outputs(c, result);
     }
@@ -348,7 +213,8 @@ class inference {
   /// Infers a graph of an operator when the operator's own inference function asks for it.
   class body_inferencer final : public onnx::GraphInferencer {
    public:
-    body_inferencer(inference& owner, call& c, const onnx::GraphProto& graph) : owner_(owner), call_(c), graph_(graph) {}
+    body_inferencer(inference& owner, call& c, const onnx::GraphProto& graph)
+        : owner_(owner), call_(c), graph_(graph) {}
 
     std::vector<const onnx::TypeProto*> doInferencing(const std::vector<const onnx::TypeProto*>& types,
                                                       const std::vector<const onnx::TensorProto*>&) override {
@@ -466,8 +332,8 @@ class inference {
     std::vector<std::optional<dimensions>> shapes(count);
     for (std::size_t i = 0; i < count; ++i) {
       const std::string& name = c.node.output(static_cast<int>(i));
-      if (const auto found = c.here.declared.find(name); found != c.here.declared.end() && !name.empty())
-        merge(c.types[i], facts(*found->second, tensor_label(name, c)), tensor_label(name, c), "the file declares");
+      for (auto [at, end] = c.here.declared.equal_range(name); at != end; ++at)
+        merge(c.types[i], facts(*at->second, tensor_label(name, c)), tensor_label(name, c), "the file declares");
       if (c.types[i].fixed()) shapes[i] = c.types[i].dims;
     }
     check_element_counts(c);
@@ -495,7 +361,8 @@ class inference {
 
   [[noreturn]] static void refuse_open_shape(const call& c, const std::string& who, const partial& p, bool known) {
     if (known) refuse(who + " has no static shape: it is " + to_string(p));
-    refuse(who + " has no known shape: " + in_quotes(c.node.domain() + (c.node.domain().empty() ? "" : ".") + c.node.op_type()) +
+    refuse(who +
+           " has no known shape: " + in_quotes(c.node.domain() + (c.node.domain().empty() ? "" : ".") + c.node.op_type()) +
            " is no operator that this ONNX library knows, and the file declares no static shape");
   }
 
@@ -519,7 +386,8 @@ class inference {
   static bool holds_random(const onnx::NodeProto& node, const std::unordered_set<std::string>& random) {
     bool found = false;
     for_each_graph(node, [&](const onnx::GraphProto& graph) {
-      for (const auto& inner : graph.node()) found = found || one_of(inner.op_type(), random) || holds_random(inner, random);
+      for (const auto& inner : graph.node())
+        found = found || one_of(inner.op_type(), random) || holds_random(inner, random);
     });
     return found;
   }
@@ -530,7 +398,8 @@ class inference {
     if (functions_.count(domain + ":" + c.node.op_type()))
       refuse(c.who + " calls " + in_quotes(c.node.op_type()) + ", a function of the file; those are not supported");
     const auto opset = opsets_.find(domain);
-    if (opset == opsets_.end() && domain.empty()) refuse("the file imports no operator set of ONNX, which " + c.who + " needs");
+    if (opset == opsets_.end() && domain.empty())
+      refuse("the file imports no operator set of ONNX, which " + c.who + " needs");
     if (opset == opsets_.end()) return false;
     onnx::NodeProto adapted;
     const onnx::NodeProto* node = &c.node;
@@ -553,10 +422,11 @@ class inference {
     context ctx(*this, c, node);
     try {
       schema.Verify(node);
-      check_parameters(c, node);
+      guard(node, c.inputs, c.who).run();
       if (schema.has_type_and_shape_inference_function()) schema.GetTypeAndShapeInferenceFunction()(ctx);
       else if (schema.HasFunction())
-        onnx::shape_inference::InferShapeForFunctionNode(*schema.GetFunction(), onnx::OpSchemaRegistry::Instance(), ctx);
+        onnx::shape_inference::InferShapeForFunctionNode(*schema.GetFunction(), onnx::OpSchemaRegistry::Instance(),
+                                                         ctx);
     } catch (const std::exception& e) {
       const std::string newer = opset > newest_opset && domain_of(node.domain()).empty()
                                     ? " (opset " + std::to_string(opset) + "; known here up to 17)" : "";
@@ -566,40 +436,10 @@ class inference {
       c.types[i] = facts(*ctx.getOutputType(i), tensor_label(node.output(static_cast<int>(i)), c));
   }
 
-  /// Refuses parameters on which the arithmetic of ONNX's inference functions would fail.
-  static void check_parameters(const call& c, const onnx::NodeProto& node) {
-    static const std::map<std::string, std::pair<std::int64_t, std::int64_t>> ranges{
-        {"strides", {1, 1 << 20}},        {"dilations", {1, 1 << 20}},    {"kernel_shape", {1, 1 << 20}},
-        {"blocksize", {1, 1 << 20}},      {"group", {1, 1 << 20}},        {"pads", {-(1 << 30), 1 << 30}},
-        {"paddings", {-(1 << 30), 1 << 30}}, {"output_padding", {0, 1 << 20}}, {"output_shape", {0, max_dimension}},
-        {"repeats", {0, 1 << 20}},        {"tiles", {0, 1 << 20}},        {"pooled_shape", {0, max_dimension}},
-        {"split", {0, max_dimension}}};
-    const auto check = [&c](std::string_view name, std::int64_t v, std::pair<std::int64_t, std::int64_t> range) {
-      if (v < range.first || v > range.second)
-        refuse(c.who + ": " + std::string(name) + " is " + std::to_string(v) + ", not from " + std::to_string(range.first) +
-               " to " + std::to_string(range.second));
-    };
-    for (const auto& a : node.attribute()) {
-      const auto range = ranges.find(a.name());
-      if (range == ranges.end()) continue;
-      if (a.type() == onnx::AttributeProto::INT) check(a.name(), a.i(), range->second);
-      for (std::int64_t v : a.ints()) check(a.name(), v, range->second);
-    }
-    const char* input = node.op_type() == "Tile" ? "repeats" : node.op_type() == "Pad" ? "pads" : nullptr;
-    if (input && c.inputs.size() > 1 && c.inputs[1] && c.inputs[1]->content)
-      for (double v : c.inputs[1]->content->values) check(input, to_integer(v), ranges.at(input));
-    if (node.op_type() == "Scan") check_scan(c, attribute(node, "num_scan_inputs", 0));
-  }
-
-  static void check_scan(const call& c, std::int64_t scanned) {
-    const auto inputs = static_cast<std::int64_t>(c.inputs.size()), outputs = static_cast<std::int64_t>(c.types.size());
-    if (scanned < 1 || scanned > inputs) refuse(c.who + " has " + std::to_string(inputs) + " inputs, but scans " + std::to_string(scanned));
-    if (inputs - scanned > outputs) refuse(c.who + " has fewer outputs than carried values");
-  }
-
   /// Operators that came after opset 17 and give their first input's shape.
   static bool keeps_shape(const std::string& op) {
-    static const std::unordered_set<std::string> set{"Mish", "Gelu", "Swish", "GroupNormalization", "RMSNormalization", "BitwiseNot"};
+    static const std::unordered_set<std::string> set{
+        "Mish", "Gelu", "Swish", "GroupNormalization", "RMSNormalization", "BitwiseNot"};
     return one_of(op, set);
   }
 
@@ -614,13 +454,15 @@ class inference {
   /// An operator of an opset after 17 in terms of 17, as far as shapes go: reductions take their axes as an input as
   /// ReduceSum does before, and some attributes that say nothing of a shape are new.
   static onnx::NodeProto adapt(const onnx::NodeProto& node) {
-    static const std::unordered_set<std::string> reductions{"ReduceL1",   "ReduceL2",   "ReduceLogSum", "ReduceLogSumExp", "ReduceMax",
-                                                            "ReduceMean", "ReduceMin",  "ReduceProd",   "ReduceSumSquare"};
+    static const std::unordered_set<std::string> reductions{"ReduceL1",        "ReduceL2",   "ReduceLogSum",
+                                                            "ReduceLogSumExp", "ReduceMax",  "ReduceMean",
+                                                            "ReduceMin",       "ReduceProd", "ReduceSumSquare"};
     static const std::unordered_set<std::string> shapeless{"num_outputs", "antialias", "saturate"};
     onnx::NodeProto copy = node;
     if (one_of(node.op_type(), reductions)) copy.set_op_type("ReduceSum");
     auto& list = *copy.mutable_attribute();
-    list.erase(std::remove_if(list.begin(), list.end(), [](const auto& a) { return one_of(a.name(), shapeless); }), list.end());
+    list.erase(std::remove_if(list.begin(), list.end(), [](const auto& a) { return one_of(a.name(), shapeless); }),
+               list.end());
     return copy;
   }
 
@@ -632,7 +474,9 @@ class inference {
     const std::size_t arrow = equation.find("->");
     std::map<char, std::pair<std::int64_t, int>> labels;  // size and number of uses
     std::size_t operand = 0, axis = 0;
-    const auto shape = [&] { return operand < c.inputs.size() && c.inputs[operand] ? c.inputs[operand]->shape : std::nullopt; };
+    const auto shape = [&] {
+      return operand < c.inputs.size() && c.inputs[operand] ? c.inputs[operand]->shape : std::nullopt;
+    };
     for (char letter : equation.substr(0, arrow)) {
       if (letter == ',') {
         ++operand;
@@ -641,7 +485,8 @@ class inference {
       }
       const auto dims = shape();
       if (!dims) return;
-      if (axis >= dims->size()) refuse(c.who + ": the equation has more letters than input " + std::to_string(operand) + " has dimensions");
+      if (axis >= dims->size())
+        refuse(c.who + ": the equation has more letters than input " + std::to_string(operand) + " has dimensions");
       auto& [size, uses] = labels.try_emplace(letter, 1, 0).first->second;
       const std::int64_t d = (*dims)[axis++];
       if (size != 1 && d != 1 && size != d) refuse(c.who + ": the sizes of a letter of the equation differ");
@@ -677,18 +522,20 @@ class inference {
 
   /// Refuses a rearrangement that does not keep the number of elements.
   static void check_element_counts(const call& c) {
-    static const std::unordered_set<std::string> rearranging{"Reshape",  "Flatten",      "Squeeze",      "Unsqueeze", "Identity",
-                                                             "Transpose", "DepthToSpace", "SpaceToDepth"};
+    static const std::unordered_set<std::string> rearranging{"Reshape",  "Flatten",   "Squeeze",      "Unsqueeze",
+                                                             "Identity", "Transpose", "DepthToSpace", "SpaceToDepth"};
     if (!one_of(c.node.op_type(), rearranging) || !domain_of(c.node.domain()).empty()) return;
     if (c.inputs.empty() || !c.inputs[0] || !c.inputs[0]->shape || c.types.empty() || !c.types[0].fixed()) return;
     constexpr auto limit = static_cast<std::int64_t>(max_total);
     if (element_count(*c.inputs[0]->shape, limit) != element_count(c.types[0].dims, limit))
-      refuse(c.who + ": the elements of " + to_string(partial{0, true, *c.inputs[0]->shape}) + " do not fit " + to_string(c.types[0]));
+      refuse(c.who + ": the elements of " + to_string(partial{0, true, *c.inputs[0]->shape}) + " do not fit " +
+             to_string(c.types[0]));
   }
 
   /// Operators whose first output is the first input under another shape or name.
   static bool is_alias(const call& c) {
-    static const std::unordered_set<std::string> set{"Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity", "Dropout"};
+    static const std::unordered_set<std::string> set{"Reshape",   "Flatten",  "Squeeze",
+                                                     "Unsqueeze", "Identity", "Dropout"};
     if (!one_of(c.node.op_type(), set) || !domain_of(c.node.domain()).empty()) return false;
     if (c.inputs.empty() || !c.inputs[0] || c.inputs[0]->constant) return false;
     if (c.node.op_type() != "Dropout" || c.inputs.size() < 3 || !c.inputs[2]) return true;
@@ -715,7 +562,8 @@ class inference {
   }
 
   /// Infers a graph that an operator holds, given what its inputs are.
-  body infer_body(const onnx::GraphProto& graph, const scope& outer, const std::vector<partial>& formals, const std::string& who) {
+  body infer_body(const onnx::GraphProto& graph, const scope& outer, const std::vector<partial>& formals,
+                  const std::string& who) {
     try {
       scope here{&outer};
       open(graph, here);
@@ -728,7 +576,8 @@ class inference {
         const outcome o = infer(node, position, here);
         add(result.total, o.workspace, who);
         for (int i = 0; i < node.output_size(); ++i)
-          if (!(o.alias && i == 0) && !node.output(i).empty()) add(result.total, here.values.at(node.output(i)).size, who);
+          if (!(o.alias && i == 0) && !node.output(i).empty())
+            add(result.total, here.values.at(node.output(i)).size, who);
       }
       for (const auto& x : graph.output()) result.outputs.push_back(*lookup(x.name(), "its output", here));
       return result;
@@ -738,7 +587,8 @@ class inference {
     }
   }
 
-  static void add_formals(const onnx::GraphProto& graph, scope& here, const std::vector<partial>& formals, body& result) {
+  static void add_formals(const onnx::GraphProto& graph, scope& here, const std::vector<partial>& formals,
+                          body& result) {
     std::size_t at = 0;
     for (const auto& x : graph.input()) {
       if (const auto found = here.values.find(x.name()); found != here.values.end() && found->second.constant) continue;

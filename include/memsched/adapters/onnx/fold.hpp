@@ -210,7 +210,8 @@ class folder {
   }
 
   maybe reshaped() const {
-    if (shapes_.empty() || !shapes_[0] || element_count(*shapes_[0], max_literal) != count(*in_[0])) return std::nullopt;
+    if (shapes_.empty() || !shapes_[0] || element_count(*shapes_[0], max_literal) != count(*in_[0]))
+      return std::nullopt;
     return literal{in_[0]->type, *shapes_[0], in_[0]->values};
   }
 
@@ -237,7 +238,9 @@ class folder {
       if (v != 0) found.push_back(at);
       advance(at, x.dims);
     }
-    literal l{onnx::TensorProto::INT64, {static_cast<std::int64_t>(x.dims.size()), static_cast<std::int64_t>(found.size())}, {}};
+    literal l{onnx::TensorProto::INT64,
+              {static_cast<std::int64_t>(x.dims.size()), static_cast<std::int64_t>(found.size())},
+              {}};
     if (!element_count(l.dims, max_literal)) return std::nullopt;
     for (std::size_t axis = 0; axis < x.dims.size(); ++axis)
       for (const auto& f : found) l.values.push_back(static_cast<double>(f[axis]));
@@ -271,7 +274,8 @@ class folder {
 
   std::vector<literal> split() const {
     std::vector<literal> parts;
-    if (!given(1) || in_[0]->dims.size() != 1 || shapes_.size() != static_cast<std::size_t>(node_.output_size())) return {};
+    if (!given(1) || in_[0]->dims.size() != 1 || shapes_.size() != static_cast<std::size_t>(node_.output_size()))
+      return {};
     auto from = in_[0]->values.begin();
     for (const auto& shape : shapes_) {
       if (!shape || shape->size() != 1 || (*shape)[0] < 0 || (*shape)[0] > in_[0]->values.end() - from) return {};
@@ -303,7 +307,8 @@ class folder {
       std::iota(axes.begin(), axes.end(), 0);
     }
     if (steps.empty()) steps.assign(starts.size(), 1);
-    if (ends.size() != starts.size() || axes.size() != starts.size() || steps.size() != starts.size()) return std::nullopt;
+    if (ends.size() != starts.size() || axes.size() != starts.size() || steps.size() != starts.size())
+      return std::nullopt;
     dimensions first(rank, 0), step(rank, 1), out = x.dims;
     for (std::size_t i = 0; i < starts.size(); ++i) {
       const auto axis = axis_of(axes[i], rank);
@@ -357,7 +362,8 @@ class folder {
   }
 
   maybe range() const {
-    if (std::any_of(in_.begin(), in_.end(), [](const literal* l) { return l->values.size() != 1; })) return std::nullopt;
+    if (std::any_of(in_.begin(), in_.end(), [](const literal* l) { return l->values.size() != 1; }))
+      return std::nullopt;
     const double start = in_[0]->values[0], limit = in_[1]->values[0], delta = in_[2]->values[0];
     const double n = std::max(0.0, std::ceil((limit - start) / delta));
     if (delta == 0 || !(n <= static_cast<double>(max_literal))) return std::nullopt;
@@ -420,7 +426,8 @@ class folder {
     if (const auto found = arithmetic.find(node_.op_type()); found != arithmetic.end())
       return element_wise(in_[0]->type, 2, [f = found->second](auto v) { return f(v[0], v[1]); });
     if (const auto found = comparison.find(node_.op_type()); found != comparison.end())
-      return element_wise(onnx::TensorProto::BOOL, 2, [f = found->second](auto v) { return f(v[0], v[1]) ? 1.0 : 0.0; });
+      return element_wise(onnx::TensorProto::BOOL, 2,
+                          [f = found->second](auto v) { return f(v[0], v[1]) ? 1.0 : 0.0; });
     if (node_.op_type() == "Mod" && !is_real(in_[0]->type) && attribute(node_, "fmod", 0) == 0)
       return element_wise(in_[0]->type, 2, [](auto v) { return v[0] - std::floor(v[0] / v[1]) * v[1]; });
     return std::nullopt;
@@ -501,7 +508,8 @@ class folder {
 
   static std::size_t flat(const dimensions& at, const dimensions& dims) {
     std::size_t n = 0;
-    for (std::size_t i = 0; i < dims.size(); ++i) n = n * static_cast<std::size_t>(dims[i]) + static_cast<std::size_t>(at[i]);
+    for (std::size_t i = 0; i < dims.size(); ++i)
+      n = n * static_cast<std::size_t>(dims[i]) + static_cast<std::size_t>(at[i]);
     return n;
   }
 

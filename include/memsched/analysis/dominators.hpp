@@ -1,0 +1,76 @@
+// Dominator trees of acyclic graphs.
+#pragma once
+
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <memsched/base/adjacency.hpp>
+
+namespace memsched {
+
+/// The dominators of the vertices [0, n) of an acyclic graph: u dominates v where every path from a source to v holds u.
+/// A virtual root, n, comes before all sources. Post-dominators: hand in successors and a reversed order.
+///
+/// In an acyclic graph the nearest dominator of v is the nearest common ancestor, in the tree so far, of v's
+/// predecessors; jumps to far ancestors find it in O(log n) steps. O(edges log n), for any shape of graph.
+class dominator_tree {
+ public:
+  /// `order` holds each vertex once, predecessors first; in `preds`, what is n or above does not count.
+  dominator_tree(const adjacency& preds, std::span<const index> order)
+      : parent_(order.size() + 1, none), jump_(order.size() + 1), depth_(order.size() + 1, 0),
+        first_(order.size() + 1, 0), size_(order.size() + 1, 1) {
+    const index top = root();
+    jump_[top] = top;
+    for (index v : order) {
+      index above = none;
+      for (index u : preds[v])
+        if (u < top) above = above == none ? u : nearest_common(above, u);
+      hang(v, above == none ? top : above);
+    }
+    number(order);
+  }
+
+  index root() const { return static_cast<index>(parent_.size() - 1); }
+  /// The nearest dominator of v other than v; none for the root.
+  index parent(index v) const { return parent_[v]; }
+  /// Whether u dominates v; each vertex dominates itself.
+  bool dominates(index u, index v) const { return first_[v] - first_[u] < size_[u]; }
+  /// How many vertices v dominates, itself included.
+  index dominated(index v) const { return size_[v]; }
+
+  /// The nearest vertex that dominates both.
+  index nearest_common(index u, index v) const {
+    if (depth_[u] < depth_[v]) std::swap(u, v);
+    while (depth_[u] > depth_[v]) u = depth_[jump_[u]] >= depth_[v] ? jump_[u] : parent_[u];
+    while (u != v) {
+      const bool far = jump_[u] != jump_[v];
+      u = far ? jump_[u] : parent_[u];
+      v = far ? jump_[v] : parent_[v];
+    }
+    return u;
+  }
+
+ private:
+  /// Jumps double where two jumps above have the same length (skew-binary numbers), so they depend on the depth alone.
+  void hang(index v, index above) {
+    parent_[v] = above;
+    depth_[v] = depth_[above] + 1;
+    const index far = jump_[above];
+    jump_[v] = depth_[above] - depth_[far] == depth_[far] - depth_[jump_[far]] ? jump_[far] : above;
+  }
+
+  /// Numbers in pre-order, so that what a vertex dominates is an interval.
+  void number(std::span<const index> order) {
+    for (std::size_t i = order.size(); i-- > 0;) size_[parent_[order[i]]] += size_[order[i]];
+    std::vector<index> next(size_.size(), 1);
+    for (index v : order) {
+      first_[v] = first_[parent_[v]] + next[parent_[v]];
+      next[parent_[v]] += size_[v];
+    }
+  }
+
+  std::vector<index> parent_, jump_, depth_, first_, size_;
+};
+
+}  // namespace memsched

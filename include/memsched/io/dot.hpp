@@ -1,0 +1,101 @@
+// Pictures of graphs in Graphviz's language. The standard library alone.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include <memsched/analysis/hierarchy.hpp>
+#include <memsched/base/function_ref.hpp>
+#include <memsched/graph/problem.hpp>
+#include <memsched/graph/schedule_graph.hpp>
+
+namespace memsched {
+
+/// What to call a node in a picture.
+using node_label = function_ref<std::string(node)>;
+
+namespace detail {
+
+/// Any text as a quoted DOT string: what would end or format it is escaped, other control characters become spaces.
+inline std::string dot_quoted(std::string_view text) {
+  std::string quoted = "\"";
+  for (char c : text) {
+    if (c == '"' || c == '\\') quoted += '\\', quoted += c;
+    else if (c == '\n') quoted += "\\n";
+    else quoted += static_cast<unsigned char>(c) < ' ' ? ' ' : c;
+  }
+  return quoted + '"';
+}
+
+inline std::string dot_open(std::string_view name) {
+  return "digraph " + dot_quoted(name) + " {\n  rankdir=TB;\n  node [shape=box, fontsize=10];\n";
+}
+
+inline std::string dot_node(char kind, index i, std::string_view label, std::string_view attributes = {}) {
+  return "  " + std::string(1, kind) + std::to_string(i) + " [label=" + dot_quoted(label) + std::string(attributes) + "];\n";
+}
+
+inline std::string dot_edge(char from_kind, index from, char to_kind, index to) {
+  return "  " + std::string(1, from_kind) + std::to_string(from) + " -> " + std::string(1, to_kind) + std::to_string(to) + ";\n";
+}
+
+/// Releases as dashed circles, and all edges.
+inline std::string dot_edges(const schedule_graph& g) {
+  std::string text;
+  for (node r = static_cast<node>(g.active); r < g.size(); ++r)
+    text += dot_node('n', r, std::to_string(g.cost[r].impact), ", shape=ellipse, style=dashed");
+  for (node v = 0; v < g.size(); ++v)
+    for (node u : g.preds[v]) text += dot_edge('n', u, 'n', v);
+  return text;
+}
+
+}  // namespace detail
+
+/// Operators as boxes, tensors as ellipses with their bytes; dashed edges for names of another tensor's storage and
+/// dotted ones for control.
+inline std::string to_dot(const problem& p, std::string_view name = "problem") {
+  std::string text = detail::dot_open(name);
+  for (op_id op : p.ops()) text += detail::dot_node('o', op, p.operator_name(op));
+  for (tensor_id t : p.tensors()) {
+    text += detail::dot_node('t', t, p.tensor_name(t) + "\n" + std::to_string(p.size(t)), ", shape=ellipse");
+    if (p.alias_of(t) != t)
+      text += "  t" + std::to_string(p.alias_of(t)) + " -> t" + std::to_string(t) + " [style=dashed];\n";
+  }
+  for (op_id op : p.ops()) {
+    for (tensor_id t : p.inputs(op)) text += detail::dot_edge('t', t, 'o', op);
+    for (tensor_id t : p.outputs(op)) text += detail::dot_edge('o', op, 't', t);
+    for (op_id before : p.after(op))
+      text += "  o" + std::to_string(before) + " -> o" + std::to_string(op) + " [style=dotted];\n";
+  }
+  return text + "}\n";
+}
+
+/// Active nodes as boxes with their peak and impact, releases as dashed ellipses with what they free.
+inline std::string to_dot(const schedule_graph& g, node_label label, std::string_view name = "schedule graph") {
+  std::string text = detail::dot_open(name);
+  for (node v = 0; v < g.active; ++v)
+    text += detail::dot_node('n', v, label(v) + "\npeak " + std::to_string(g.cost[v].peak) + ", impact " + std::to_string(g.cost[v].impact));
+  return text + detail::dot_edges(g) + "}\n";
+}
+
+/// Sequences as boxes that list their nodes, groups as frames around them. `label` is asked for nodes of the graph that
+/// was hierarchized.
+inline std::string to_dot(const hierarchical_graph& h, node_label label, std::string_view name = "hierarchical graph") {
+  std::string text = detail::dot_open(name);
+  const auto sequence = [&](node i) {
+    std::string lines;
+    for (node v : h.sequences[i]) lines += label(v) + "\n";
+    lines += "peak " + std::to_string(h.graph.cost[i].peak) + ", impact " + std::to_string(h.graph.cost[i].impact);
+    return detail::dot_node('n', i, lines);
+  };
+  for (index group = 0; group < h.groups.size(); ++group) {
+    text += "  subgraph cluster_" + std::to_string(group) + " {\n  label=\"group " + std::to_string(group) + "\";\n";
+    for (node i : h.groups[group]) text += sequence(i);
+    text += "  }\n";
+  }
+  for (node i = 0; i < h.graph.active; ++i)
+    if (h.group[i] == none) text += sequence(i);
+  return text + detail::dot_edges(h.graph) + "}\n";
+}
+
+}  // namespace memsched

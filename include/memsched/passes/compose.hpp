@@ -1,0 +1,164 @@
+// Compositional analysis: parts of a graph replaced by orders that suit whatever runs beside them (Fradet et al., section 6).
+#pragma once
+
+#include <algorithm>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <memsched/analysis/closure.hpp>
+#include <memsched/analysis/regions.hpp>
+#include <memsched/graph/mirror.hpp>
+#include <memsched/graph/subgraph.hpp>
+#include <memsched/graph/walk.hpp>
+#include <memsched/policy/policy.hpp>
+
+namespace memsched {
+
+/// Finds parts that are tied to the rest at one first and one last node (`regions`), fixes in each an order that is no
+/// worse than any other beside whatever runs (its dominant order), and hands on the graph with those orders. Keeps the
+/// optimum. A part that the inner scheduler does not prove stays as it is.
+struct compose {
+  std::size_t max_nodes = 64;  ///< parts with more active nodes are not looked at
+
+  solution operator()(const schedule_graph& g, search& context, inner_scheduler inner) const;
+};
+
+/// An order of all nodes of g, releases included, that dominates every other: whatever else is interleaved with it, no
+/// other order of g gives a lower peak. g must be without credits. At most one call of `exact` per node, on what is left;
+/// nothing where one of its answers is not proved.
+///
+/// From the lowest downset D on: an optimal order of what is left, up to the first node that reaches its peak; then the
+/// lowest downset that holds D and that prefix; what it adds to D comes next, in that order. What is before the lowest
+/// downset of all is found the same way from the end.
+std::optional<std::vector<node>> dominant_order(const schedule_graph& g, search& context, inner_scheduler exact);
+
+namespace detail {
+
+/// The largest of the lowest downsets of g that hold `in`, itself a downset, as flags.
+inline std::vector<bool> lowest_downset(const schedule_graph& g, std::vector<bool> in) {
+  closure_problem closure;
+  std::vector<index> place(g.size(), none);
+  for (node v = 0; v < g.size(); ++v)
+    if (!in[v]) place[v] = closure.add(g.cost[v].impact);
+  for (node v = 0; v < g.size(); ++v)
+    for (node u : g.preds[v])
+      if (!in[v] && !in[u]) closure.require(place[u], place[v]);
+  closure.solve();
+  for (node v = 0; v < g.size(); ++v)
+    if (!in[v] && closure.holds(place[v])) in[v] = true;
+  return in;
+}
+
+/// g with its releases as nodes like all others, and a level at the start that no order uses up.
+inline schedule_graph all_active(schedule_graph g) {
+  g.active = g.size();
+  g.base = 0;
+  for (const node_cost& c : g.cost) g.base += static_cast<bytes>(std::max<delta>(-c.impact, 0));
+  return g;
+}
+
+inline schedule_graph part_of(const schedule_graph& g, const std::vector<node>& members) {
+  std::vector<node> local(g.size(), none);
+  return all_active(subgraph(g, members, 0, local));
+}
+
+inline std::vector<node> where(const std::vector<bool>& in, bool value) {
+  std::vector<node> members;
+  for (node v = 0; v < in.size(); ++v)
+    if (in[v] == value) members.push_back(v);
+  return members;
+}
+
+/// The dominant order of a graph whose lowest downset is the empty one.
+inline std::optional<std::vector<node>> dominant_rise(const schedule_graph& g, search& context, inner_scheduler exact) {
+  std::vector<node> order;
+  std::vector<bool> done(g.size(), false);
+  while (order.size() < g.size()) {
+    const std::vector<node> rest = where(done, false);
+    const schedule_graph h = part_of(g, rest);
+    const solution s = exact(h, context);
+    if (s.error) return std::nullopt;
+    const bytes peak = peak_of(h, s.order);
+    if (s.lower_bound < peak) return std::nullopt;
+    std::vector<bool> in = done;
+    walk w(h);
+    for (node v : s.order) {
+      w.fire(v);
+      in[rest[v]] = true;
+      if (w.peak() == static_cast<delta>(peak)) break;
+    }
+    in = lowest_downset(g, std::move(in));
+    for (node v : s.order)
+      if (in[rest[v]]) order.push_back(rest[v]);
+    done = std::move(in);
+  }
+  return order;
+}
+
+/// g with an order fixed in each of some disjoint parts.
+class chained_parts {
+ public:
+  explicit chained_parts(const schedule_graph& g) : g_(g), part_(g.size(), none) {}
+
+  void fix(const std::vector<node>& order) {
+    for (node v : order) part_[v] = parts_;
+    ++parts_;
+    node last = none;
+    for (node v : order) {
+      if (g_.is_release(v)) continue;  // runs by itself
+      if (last != none) edges_.emplace_back(v, last);
+      last = v;
+    }
+  }
+
+  schedule_graph graph() {
+    schedule_graph h = g_;
+    for (node v = 0; v < g_.size(); ++v)
+      for (node u : g_.preds[v])
+        if (part_[v] == none || part_[u] != part_[v] || g_.is_release(v)) edges_.emplace_back(v, u);
+    h.preds = adjacency::from_pairs(g_.size(), edges_);
+    h.succs = transpose(h.preds, g_.size());
+    return h;
+  }
+
+ private:
+  const schedule_graph& g_;
+  std::vector<index> part_;
+  index parts_ = 0;
+  std::vector<std::pair<index, index>> edges_;  // (node, its predecessor)
+};
+
+}  // namespace detail
+
+inline std::optional<std::vector<node>> dominant_order(const schedule_graph& g, search& context, inner_scheduler exact) {
+  const std::vector<bool> low = detail::lowest_downset(g, std::vector<bool>(g.size(), false));
+  const std::vector<node> before = detail::where(low, true), behind = detail::where(low, false);
+  const auto fall = detail::dominant_rise(mirror_image(detail::part_of(g, before)), context, exact);
+  if (!fall) return std::nullopt;
+  const auto rise = detail::dominant_rise(detail::part_of(g, behind), context, exact);
+  if (!rise) return std::nullopt;
+  std::vector<node> order;
+  for (auto it = fall->rbegin(); it != fall->rend(); ++it) order.push_back(before[*it]);
+  for (node v : *rise) order.push_back(behind[v]);
+  return order;
+}
+
+inline solution compose::operator()(const schedule_graph& g, search& context, inner_scheduler inner) const {
+  detail::chained_parts parts(g);
+  bool any = false;
+  for (const std::vector<node>& members : regions(g, max_nodes)) {
+    if (!context.keep_going()) break;
+    ++context.stats.parts;
+    const schedule_graph part = detail::part_of(g, members);
+    auto order = context.with_bounds(0, no_limit, [&] { return dominant_order(part, context, inner); });
+    if (!order) continue;
+    for (node& v : *order) v = members[v];
+    parts.fix(*order);
+    any = true;
+  }
+  return inner(any ? parts.graph() : g, context);
+}
+
+}  // namespace memsched

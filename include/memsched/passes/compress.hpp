@@ -1,0 +1,384 @@
+// Compression of a schedule graph by rules that keep the smallest peak (Fradet et al., section 4, Algorithm 1).
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <compare>
+#include <deque>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <memsched/analysis/series_parallel.hpp>
+#include <memsched/graph/walk.hpp>
+#include <memsched/passes/complete_rules.hpp>
+#include <memsched/passes/compression_graph.hpp>
+#include <memsched/policy/policy.hpp>
+
+namespace memsched {
+
+/// Merges nodes between which no other need run (C1, C2) and orders nodes whose order costs nothing (S1, S2), until
+/// neither is possible, and hands what is left to the inner scheduler. Keeps the optimum of any schedule graph: nodes
+/// with a part in a credit are left alone. Where a single order is left there is nothing to hand on; series-parallel
+/// graphs are ordered directly and always end so.
+///
+/// Near linear in practice: equal neighbour lists are found by their hashes, and nodes with the same neighbours become a
+/// chain at once. The general conditions of S1 and S2 and the full transitive reduction need n^2/4 bytes and so wait
+/// until at most `max_closure` nodes are left. A limit of the search that is met ends the compression early.
+struct compress {
+  bool c1 = true, c2 = true;
+  bool s1 = true, s2 = true;
+  bool series_parallel = true;   ///< order series-parallel graphs directly
+  bool general = true;           ///< S1 and S2 under their general conditions, beside equal neighbours
+  bool local_reduction = true;   ///< drop edges that a path of two replaces, where something changed
+  bool global_reduction = true;  ///< drop all edges that a path replaces
+  std::size_t max_closure = 4096;
+
+  solution operator()(const schedule_graph& g, search& context, inner_scheduler inner) const;
+  /// The compression alone.
+  compressed_graph reduce(const schedule_graph& g, search& context) const;
+};
+
+namespace detail {
+
+class compressor {
+ public:
+  compressor(const compress& rules, const schedule_graph& g, search& context)
+      : rules_(rules), g_(g), context_(context), counts_(context.stats.rules), queued_(g_.size(), 0), mark_(g_.size()) {}
+
+  compressed_graph run() {
+    counts_.before += g_.size() - 2;
+    if (rules_.local_reduction) reduce_everywhere();
+    for (node v = 0; v < g_.size(); ++v) suspect(v, side::later);
+    do {
+      ++counts_.rounds;
+      do cluster();
+      while (context_.keep_going() && (order_equals() || reduce_suspects()));
+    } while (context_.keep_going() && apply_general_rules());
+    fold_chain();
+    compressed_graph c = std::move(g_).finish();
+    counts_.after += c.graph.size();
+    return c;
+  }
+
+ private:
+  enum task : unsigned char { test_node = 1, wake_neighbours = 2 };
+
+  // Clustering. C2 is C1 seen from the mirror image.
+
+  void cluster() {
+    for (take_changes(); !queue_.empty(); take_changes()) {
+      const node v = queue_.front();
+      queue_.pop_front();
+      const unsigned char tasks = std::exchange(queued_[v], 0);
+      if (!g_.alive(v) || g_.fixed(v)) continue;
+      if ((tasks & wake_neighbours) != 0)
+        for (side s : both_sides)
+          g_.for_each(v, mirror(s), [&](index, node w) {
+            if (g_.degree(w, s) == 1) enqueue(w, test_node);
+          });
+      for (side s : both_sides)
+        if (g_.alive(v) && (s == side::later ? rules_.c1 : rules_.c2)) merge_with_only_neighbour(v, s);
+    }
+  }
+
+  void merge_with_only_neighbour(node v, side s) {
+    if (g_.degree(v, s) != 1) return;
+    const node w = g_.front(v, s);
+    const node_cost a = g_.cost(v, s), b = g_.cost(w, s);
+    if (g_.fixed(w) || a.impact < 0 || a.peak - a.impact > b.peak) return;
+    ++(s == side::later ? counts_.c1 : counts_.c2);
+    const node x = s == side::later ? g_.merge(v, w) : g_.merge(w, v);
+    if (rules_.local_reduction) reduce_around(x);
+    for (side t : both_sides) suspect(x, t);  // what was suspected of v or w is now of x
+    enqueue(x, wake_neighbours);
+  }
+
+  void enqueue(node v, task t) {
+    if (g_.fixed(v)) return;
+    if (queued_[v] == 0) queue_.push_back(v);
+    queued_[v] = static_cast<unsigned char>(queued_[v] | t);
+  }
+
+  void take_changes() {
+    for (side s : both_sides)
+      for (node v : g_.take_changed(s)) {
+        if (!g_.alive(v)) continue;
+        waiting_[index_of(s)].push_back(v);
+        if (g_.degree(v, s) == 1) enqueue(v, test_node);
+      }
+  }
+
+  // Nodes with equal neighbours. S1 for equal predecessors; S2 is S1 seen from the mirror image.
+
+  struct peer {
+    std::uint64_t hash;
+    bool grows;
+    delta peak;
+    node v;
+    auto operator<=>(const peer&) const = default;
+  };
+
+  bool order_equals() {
+    bool any = false;
+    for (side s : both_sides) {
+      const std::vector<node> changed = std::exchange(waiting_[index_of(s)], {});
+      if (s == side::earlier ? !rules_.s1 : !rules_.s2) continue;
+      hubs_.clear();
+      for (node v : changed)
+        if (g_.alive(v) && !g_.fixed(v)) hubs_.push_back(narrowest(v, s));
+      std::sort(hubs_.begin(), hubs_.end());
+      hubs_.erase(std::unique(hubs_.begin(), hubs_.end()), hubs_.end());
+      for (node hub : hubs_) any |= order_around(hub, s);
+    }
+    return any;
+  }
+
+  /// The neighbour of v with the fewest neighbours of its own: nodes with equal lists agree on it.
+  node narrowest(node v, side s) const {
+    std::pair best(none, none);
+    g_.for_each(v, s, [&](index, node u) { best = std::min(best, {g_.degree(u, mirror(s)), u}); });
+    return best.second;
+  }
+
+  bool order_around(node hub, side s) {
+    if (g_.degree(hub, mirror(s)) < 2) return false;
+    peers_.clear();
+    g_.for_each(hub, mirror(s), [&](index, node v) {
+      const node_cost c = g_.cost(v, mirror(s));
+      if (!g_.fixed(v)) peers_.push_back({g_.hash(v, s), c.impact > 0, c.peak, v});
+    });
+    std::sort(peers_.begin(), peers_.end());
+    bool any = false;
+    for (std::size_t i = 0, j = 0; i < peers_.size(); i = j) {
+      while (j < peers_.size() && peers_[j].hash == peers_[i].hash) ++j;
+      if (j - i > 1 && !peers_[i].grows) any |= order_peers(std::span(peers_).subspan(i, j - i), s);
+    }
+    return any;
+  }
+
+  /// Peers with equal lists at side s: first those that do not grow, lowest peak first, which become a chain; then the
+  /// others, each of which goes behind the last of the chain whose peak is no higher.
+  bool order_peers(std::span<const peer> peers, side s) {
+    std::size_t chain = 1, behind = 0, added = 0;
+    while (chain < peers.size() && !peers[chain].grows) ++chain;
+    for (std::size_t i = 1; i < peers.size(); ++i) {
+      if (i < chain) behind = i - 1;
+      if (i == chain) behind = 0;
+      if (peers[i].peak < peers[behind].peak) continue;
+      while (i >= chain && behind + 1 < chain && peers[behind + 1].peak <= peers[i].peak) ++behind;
+      if (!has_list_of(peers[i].v, peers[0].v, s)) break;  // equal hashes of unequal lists
+      put_behind(peers[behind].v, peers[i].v, s);
+      ++added;
+    }
+    (s == side::earlier ? counts_.s1 : counts_.s2) += added;
+    return added > 0;
+  }
+
+  bool has_list_of(node v, node model, side s) {
+    new_marks();
+    g_.for_each(v, s, [&](index e, node u) { mark_[u] = {stamp_, e}; });
+    bool all = true;
+    g_.for_each(model, s, [&](index, node u) { all &= marked(u); });
+    return all;
+  }
+
+  /// Makes v wait for `front` instead of what both of them wait for.
+  void put_behind(node front, node v, side s) {
+    if (rules_.local_reduction) {
+      g_.for_each(v, s, [&](index e, node) { unlink(e); });
+      mark_list(front, mirror(s));
+      g_.for_each(v, mirror(s), [&](index, node w) {
+        if (marked(w)) unlink(mark_[w].edge);
+      });
+    }
+    g_.link(front, v, mirror(s));
+    suspect(front, mirror(s));
+  }
+
+  // Local transitive reduction: at once the edges that a path of two edges replaces; and when nothing else is left to
+  // do, those that a longer path nearby replaces, first everywhere, then at nodes that merged or got others behind them.
+
+  void reduce_everywhere() {
+    for (node v = 0; v < g_.size(); ++v) reduce_list(v, side::earlier, max_steps * max_steps);
+  }
+
+  /// What may have become a bypass when x came to be.
+  void reduce_around(node x) {
+    for (side s : both_sides) reduce_list(x, s, max_steps);
+    if (g_.degree(x, side::later) > max_steps) return;
+    mark_list(x, side::later);
+    index left = max_steps;
+    g_.for_each(x, side::earlier, [&](index, node u) {
+      if (left < g_.degree(u, side::later)) return;
+      left -= g_.degree(u, side::later);
+      g_.for_each(u, side::later, [&](index e, node w) {
+        if (marked(w)) unlink(e);
+      });
+    });
+  }
+
+  /// Drops the edges of v at side s to neighbours of its neighbours. Looks at no more than `steps` edges.
+  void reduce_list(node v, side s, index steps) {
+    if (g_.degree(v, s) < 2 || g_.degree(v, s) > steps) return;
+    mark_list(v, s);
+    bypassed_.clear();
+    g_.for_each(v, s, [&](index, node u) {
+      if (steps < g_.degree(u, s)) return;
+      steps -= g_.degree(u, s);
+      g_.for_each(u, s, [&](index, node w) {
+        if (!marked(w)) return;
+        bypassed_.push_back(mark_[w].edge);
+        mark_[w].stamp = 0;
+      });
+    });
+    for (index e : bypassed_) unlink(e);
+  }
+
+  void suspect(node v, side s) {
+    if (rules_.local_reduction && g_.degree(v, s) > 1) suspects_.emplace_back(v, s);
+  }
+
+  bool reduce_suspects() {
+    std::sort(suspects_.begin(), suspects_.end());
+    suspects_.erase(std::unique(suspects_.begin(), suspects_.end()), suspects_.end());
+    const std::uint64_t before = counts_.local;
+    for (const auto& [v, s] : std::exchange(suspects_, {}))
+      if (g_.alive(v)) reduce_far(v, s);
+    return counts_.local > before;
+  }
+
+  /// Drops the edges of v at side s to nodes that a walk from its other neighbours reaches within a quarter of `max_steps` edges.
+  void reduce_far(node v, side s) {
+    if (g_.degree(v, s) < 2 || g_.degree(v, s) > max_steps) return;
+    mark_list(v, s);
+    const index listed = stamp_;
+    bypassed_.clear();
+    reached_.clear();
+    g_.for_each(v, s, [&](index, node u) { reached_.push_back(u); });
+    std::size_t left = g_.degree(v, s);
+    index steps = max_steps / 4;
+    for (std::size_t i = 0; i < reached_.size() && left > 1 && steps > 0; ++i)
+      g_.for_each(reached_[i], s, [&](index, node w) {
+        if (mark_[w].stamp == stamp_ + 1 || steps == 0) return;
+        --steps;
+        if (mark_[w].stamp == listed) bypassed_.push_back(mark_[w].edge), --left;
+        else reached_.push_back(w);
+        mark_[w].stamp = stamp_ + 1;
+      });
+    ++stamp_;
+    for (index e : bypassed_) unlink(e);
+  }
+
+  void unlink(index e) {
+    g_.unlink(e);
+    ++counts_.local;
+  }
+
+  void new_marks() { ++stamp_; }
+  void mark_list(node v, side s) {
+    new_marks();
+    g_.for_each(v, s, [&](index e, node w) { mark_[w] = {stamp_, e}; });
+  }
+  bool marked(node v) const { return mark_[v].stamp == stamp_; }
+
+  bool apply_general_rules() {
+    if (g_.alive_count() > rules_.max_closure) return false;
+    general_rules rest(g_, context_);
+    bool any = false;
+    if (rules_.general && rules_.s1) any |= rest.order(side::earlier);
+    if (rules_.general && rules_.s2) any |= rest.order(side::later);
+    if (rules_.global_reduction) any |= rest.reduce();
+    return any;
+  }
+
+  /// One node where only one order is left.
+  void fold_chain() {
+    const std::vector<node> chain = g_.order();
+    if (chain.size() < 4) return;
+    for (std::size_t i = 1; i < chain.size(); ++i) {
+      bool next = false;
+      g_.for_each(chain[i - 1], side::later, [&](index, node w) { next |= w == chain[i]; });
+      if (!next || (g_.fixed(chain[i]) && chain[i] != g_.end())) return;
+    }
+    node whole = chain[1];
+    for (std::size_t i = 2; i + 1 < chain.size(); ++i) whole = g_.merge(whole, chain[i]);
+  }
+
+  static constexpr std::size_t index_of(side s) { return static_cast<std::size_t>(s); }
+  static constexpr index max_steps = 256;
+
+  struct edge_mark {
+    index stamp = 0, edge = none;
+  };
+  const compress& rules_;
+  compression_graph g_;
+  search& context_;
+  rule_counts& counts_;
+  std::deque<node> queue_;
+  std::vector<unsigned char> queued_;             // tasks of a node in the queue
+  std::array<std::vector<node>, 2> waiting_;      // nodes whose list at that side has changed since it was looked at
+  std::vector<node> hubs_;
+  std::vector<peer> peers_;
+  std::vector<edge_mark> mark_;
+  index stamp_ = 0;
+  std::vector<index> bypassed_;
+  std::vector<node> reached_;
+  std::vector<std::pair<node, side>> suspects_;
+};
+
+}  // namespace detail
+
+namespace detail {
+
+/// All of g as one node that runs `order`.
+inline compressed_graph single_node(const schedule_graph& g, const std::vector<node>& order) {
+  compressed_graph c;
+  c.active = g.active;
+  c.next.assign(g.size(), none);
+  node_cost whole;
+  walk w(g);
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const node_cost e = w.effect(order[i]);
+    whole = {std::max(whole.peak, whole.impact + e.peak), whole.impact + e.impact};
+    if (i > 0) c.next[order[i - 1]] = order[i];
+    w.fire(order[i]);
+  }
+  c.first.push_back(order.front());
+  c.graph.active = 1;
+  c.graph.base = g.base;
+  c.graph.cost.push_back(whole);
+  for (adjacency* lists : {&c.graph.preds, &c.graph.succs}) lists->close();
+  c.graph.credits.close();
+  c.graph.roots.push_back(0);
+  return c;
+}
+
+}  // namespace detail
+
+inline compressed_graph compress::reduce(const schedule_graph& g, search& context) const {
+  if (series_parallel && g.active > 0)
+    if (const auto order = series_parallel_order(g)) {
+      context.stats.rules.before += g.size();
+      context.stats.rules.after += 1;
+      return detail::single_node(g, *order);
+    }
+  return detail::compressor(*this, g, context).run();
+}
+
+inline solution compress::operator()(const schedule_graph& g, search& context, inner_scheduler inner) const {
+  const compressed_graph c = reduce(g, context);
+  solution s;
+  if (c.graph.active > 1) {
+    s = inner(c.graph, context);
+    if (s.error) return s;
+  } else {
+    s.order.assign(c.graph.active, 0);
+    s.lower_bound = peak_of(c.graph, s.order);
+  }
+  s.order = c.expand(s.order);
+  return s;
+}
+
+}  // namespace memsched

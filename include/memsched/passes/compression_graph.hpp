@@ -1,0 +1,315 @@
+// A schedule graph that can be changed: nodes merge, edges come and go, each in constant time.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <memsched/graph/schedule_graph.hpp>
+
+namespace memsched {
+
+/// A smaller schedule graph, and the runs of nodes of the larger one that its nodes stand for.
+struct compressed_graph {
+  schedule_graph graph;
+  std::vector<node> first;  ///< per node of `graph`: the node of the larger graph that it starts with
+  std::vector<node> next;   ///< per node of the larger graph: the one that follows in the same run, or none
+  std::size_t active = 0;   ///< of the larger graph
+
+  /// An order of the larger graph's active nodes from one of `graph`'s. O(nodes + edges).
+  std::vector<node> expand(const std::vector<node>& order) const {
+    std::vector<node> whole;
+    whole.reserve(active);
+    const auto take = [&](node v) {
+      for (node u = first[v]; u != none; u = next[u])
+        if (u < active) whole.push_back(u);
+    };
+    std::vector<index> waits(graph.size());
+    for (node v = 0; v < graph.size(); ++v) waits[v] = static_cast<index>(graph.preds[v].size());
+    for (node v : order) {
+      take(v);
+      for (node s : graph.succs[v])  // a release may stand for nodes of the larger graph, too
+        if (--waits[s] == 0 && graph.is_release(s)) take(s);
+    }
+    return whole;
+  }
+};
+
+namespace detail {
+
+/// Which neighbours: those that run later, or those that run earlier.
+enum class side : unsigned char { later, earlier };
+constexpr side mirror(side s) { return s == side::later ? side::earlier : side::later; }
+inline constexpr std::array both_sides{side::later, side::earlier};
+
+/// Everything here reads the same in both directions: seen from `side::earlier` the graph is its own mirror image, with
+/// edges reversed, peaks and drops exchanged and impacts negated. So each of the rules is written once.
+///
+/// Two more nodes, a start and an end, are tied to sources and sinks. They and the nodes with a part in a credit are
+/// `fixed`. A neighbour list's hash is a sum of random keys, so that equal lists are found without comparing them.
+class compression_graph {
+ public:
+  explicit compression_graph(const schedule_graph& g)
+      : g_(&g), cost_(g.cost), alive_(g.size() + 2, true), fixed_(g.size() + 2, false), first_(g.size()), last_(g.size()),
+        next_(g.size(), none), lists_{std::vector<list>(g.size() + 2), std::vector<list>(g.size() + 2)},
+        is_changed_{std::vector<bool>(g.size() + 2, false), std::vector<bool>(g.size() + 2, false)} {
+    cost_.resize(g.size() + 2);
+    edges_.reserve(g.preds.items() + g.size() / 8 + 2);
+    for (node v = 0; v < g.size(); ++v) first_[v] = last_[v] = v;
+    for (node v = 0; v < g.size(); ++v) {
+      const auto before = g.preds[v];
+      for (std::size_t i = before.size(); i-- > 0;) link(before[i], v);  // lists grow at the front
+      if (before.empty()) link(start(), v);
+      if (g.succs[v].empty()) link(v, end());
+    }
+    for (node v = 0; v < g.size(); ++v)
+      for (const credit& c : g.credits[v]) {
+        fixed_[c.release] = true;
+        for (node reader : g.preds[c.release]) fixed_[reader] = true;
+      }
+    fixed_[start()] = fixed_[end()] = true;
+  }
+
+  /// Ids run below this; start and end are the last two.
+  std::size_t size() const { return alive_.size(); }
+  node start() const { return static_cast<node>(cost_.size() - 2); }
+  node end() const { return static_cast<node>(cost_.size() - 1); }
+  bool alive(node v) const { return alive_[v]; }
+  std::size_t alive_count() const { return alive_count_; }
+  bool fixed(node v) const { return fixed_[v]; }
+  /// Seen in the direction in which `s` comes later.
+  node_cost cost(node v, side s) const {
+    const node_cost c = cost_[v];
+    return s == side::later ? c : node_cost{c.peak - c.impact, -c.impact};
+  }
+
+  index degree(node v, side s) const { return at(v, s).size; }
+  std::uint64_t hash(node v, side s) const { return at(v, s).hash; }
+  /// The neighbour at the front of a list that is not empty.
+  node front(node v, side s) const { return edges_[at(v, s).first].end[index_of(s)]; }
+  /// Calls f(edge, neighbour); f may unlink that edge.
+  template <class F>
+  void for_each(node v, side s, F&& f) const {
+    for (index e = at(v, s).first; e != none;) {
+      const index here = std::exchange(e, edges_[e].next[index_of(s)]);
+      f(here, edges_[here].end[index_of(s)]);
+    }
+  }
+
+  void link(node before, node after) { link(before, after, side::later); }
+  /// Ties `to` to `from` at side s of `from`. The edge must be new.
+  void link(node from, node to, side s) {
+    index e = static_cast<index>(edges_.size());
+    if (free_ != none) {
+      e = std::exchange(free_, edges_[free_].next[0]);
+    } else {
+      edges_.emplace_back();
+    }
+    edges_[e].end[index_of(s)] = to;
+    edges_[e].end[index_of(mirror(s))] = from;
+    for (side t : both_sides) insert(e, t);
+  }
+  void unlink(index e) {
+    for (side t : both_sides) remove(e, t);
+    edges_[e].next[0] = std::exchange(free_, e);
+  }
+
+  /// Makes one node of a and b, which then runs b right after a. Returns its id, one of theirs.
+  node merge(node a, node b) {
+    if (degree(a, side::later) <= degree(b, side::earlier)) unlink_between(a, b, side::later);
+    else unlink_between(b, a, side::earlier);
+    const auto links = [&](node v) { return degree(v, side::later) + degree(v, side::earlier); };
+    const auto [gone, kept] = links(a) < links(b) ? std::pair(a, b) : std::pair(b, a);
+    for (side s : both_sides) absorb(gone, kept, s);
+    cost_[kept] = {std::max(cost_[a].peak, cost_[a].impact + cost_[b].peak), cost_[a].impact + cost_[b].impact};
+    next_[last_[a]] = first_[b];
+    std::tie(first_[kept], last_[kept]) = std::pair(first_[a], last_[b]);
+    alive_[gone] = false;
+    --alive_count_;
+    for (side s : both_sides) touch(kept, s);
+    return kept;
+  }
+
+  /// Nodes whose list at side s or whose cost has changed since the last call; some may be dead.
+  std::vector<node> take_changed(side s) {
+    auto& all = changed_[index_of(s)];
+    for (node v : all) is_changed_[index_of(s)][v] = false;
+    return std::exchange(all, {});
+  }
+
+  /// The nodes that are alive, start and end included, in a topological order.
+  std::vector<node> order() const;
+  /// What is left as a schedule graph. Nodes that may run by themselves become releases.
+  compressed_graph finish() &&;
+
+ private:
+  struct edge {
+    std::array<node, 2> end;         // [later], [earlier]
+    std::array<index, 2> next, prev;  // in the list of end[1 - s] at side s
+  };
+  struct list {
+    index first = none;
+    index size = 0;
+    std::uint64_t hash = 0;
+  };
+
+  static constexpr std::size_t index_of(side s) { return static_cast<std::size_t>(s); }
+  static constexpr std::uint64_t key(node v) {
+    std::uint64_t z = (v + std::uint64_t{1}) * 0x9e3779b97f4a7c15;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+    z = (z ^ z >> 27) * 0x94d049bb133111eb;
+    return z ^ z >> 31;
+  }
+  list& at(node v, side s) { return lists_[index_of(s)][v]; }
+  const list& at(node v, side s) const { return lists_[index_of(s)][v]; }
+
+  void touch(node v, side s) {
+    if (is_changed_[index_of(s)][v]) return;
+    is_changed_[index_of(s)][v] = true;
+    changed_[index_of(s)].push_back(v);
+  }
+  /// Puts e into the list at side s of its other end.
+  void insert(index e, side s) {
+    const node owner = edges_[e].end[index_of(mirror(s))];
+    list& l = at(owner, s);
+    edges_[e].next[index_of(s)] = l.first;
+    edges_[e].prev[index_of(s)] = none;
+    if (l.first != none) edges_[l.first].prev[index_of(s)] = e;
+    l.first = e;
+    ++l.size;
+    l.hash += key(edges_[e].end[index_of(s)]);
+    touch(owner, s);
+  }
+  void remove(index e, side s) {
+    const node owner = edges_[e].end[index_of(mirror(s))];
+    list& l = at(owner, s);
+    const index before = edges_[e].prev[index_of(s)], behind = edges_[e].next[index_of(s)];
+    (before == none ? l.first : edges_[before].next[index_of(s)]) = behind;
+    if (behind != none) edges_[behind].prev[index_of(s)] = before;
+    --l.size;
+    l.hash -= key(edges_[e].end[index_of(s)]);
+    touch(owner, s);
+  }
+  void unlink_between(node from, node to, side s) {
+    for_each(from, s, [&](index e, node w) {
+      if (w == to) unlink(e);
+    });
+  }
+  /// Hands the edges of `gone` at side s to `kept`, but for those that it has already.
+  void absorb(node gone, node kept, side s) {
+    for_each(gone, s, [&](index e, node w) {
+      if (tied(kept, w, s)) return unlink(e);
+      remove(e, s);
+      edges_[e].end[index_of(mirror(s))] = kept;
+      insert(e, s);
+      at(w, mirror(s)).hash += key(kept) - key(gone);
+      touch(w, mirror(s));
+    });
+  }
+  /// Whether w is a neighbour of v at side s. Gives up on two long lists: an edge twice weakens the rules, no more.
+  bool tied(node v, node w, side s) const {
+    const bool turn = degree(v, s) > degree(w, mirror(s));
+    const side t = turn ? mirror(s) : s;
+    const auto [from, to] = turn ? std::pair(w, v) : std::pair(v, w);
+    index left = 1024;
+    for (index e = at(from, t).first; e != none && left > 0; e = edges_[e].next[index_of(t)], --left)
+      if (edges_[e].end[index_of(t)] == to) return true;
+    return false;
+  }
+
+  /// Whether v waits for others, needs no room and adds none: it may run by itself, right after the last of them.
+  bool frees_at_once(node v) const;
+  /// Makes the nodes behind v wait for those before v instead; means the same where v runs by itself.
+  void detach(node v);
+
+  const schedule_graph* g_;
+  std::vector<node_cost> cost_;
+  std::vector<bool> alive_, fixed_;
+  std::size_t alive_count_ = alive_.size();
+  std::vector<node> first_, last_, next_;  // runs: lists of nodes of g
+  std::vector<edge> edges_;
+  index free_ = none;
+  std::array<std::vector<list>, 2> lists_;
+  std::array<std::vector<bool>, 2> is_changed_;
+  std::array<std::vector<node>, 2> changed_;
+};
+
+inline std::vector<node> compression_graph::order() const {
+  std::vector<index> waits(size());
+  std::vector<node> order{start()};
+  for (node v = 0; v < size(); ++v)
+    if (alive_[v]) waits[v] = degree(v, side::earlier);
+  for (std::size_t i = 0; i < order.size(); ++i)
+    for_each(order[i], side::later, [&](index, node w) {
+      if (--waits[w] == 0) order.push_back(w);
+    });
+  return order;
+}
+
+inline bool compression_graph::frees_at_once(node v) const {
+  if (cost_[v].peak != 0 || cost_[v].impact > 0 || (fixed_[v] && !g_->is_release(v))) return false;
+  bool waits = true;
+  for_each(v, side::earlier, [&](index, node u) { waits &= u != start(); });
+  return waits;
+}
+
+inline void compression_graph::detach(node v) {
+  std::vector<node> before, after;
+  for_each(v, side::earlier, [&](index, node u) { before.push_back(u); });
+  for_each(v, side::later, [&](index e, node w) {
+    after.push_back(w);
+    unlink(e);
+  });
+  for (node w : after)
+    for (node u : before)
+      if (w != end() && !tied(u, w, side::later)) link(u, w);
+  link(v, end());
+}
+
+inline compressed_graph compression_graph::finish() && {
+  std::vector<node> nodes = order();
+  std::erase_if(nodes, [&](node v) { return v == start() || v == end(); });
+  std::vector<bool> runs_itself(size(), false);
+  for (node v : nodes) {
+    const std::size_t before = degree(v, side::earlier), after = degree(v, side::later);
+    if (!frees_at_once(v) || before * after > 2 * (before + after)) continue;
+    detach(v);
+    runs_itself[v] = true;
+  }
+  std::stable_partition(nodes.begin(), nodes.end(), [&](node v) { return !runs_itself[v]; });
+
+  compressed_graph c;
+  c.active = g_->active;
+  c.next = std::move(next_);
+  std::vector<node> place(size(), none), tied_to(nodes.size(), none);
+  for (node i = 0; i < nodes.size(); ++i) place[nodes[i]] = i;
+  c.graph.base = g_->base;
+  for (node v : nodes) {
+    c.first.push_back(first_[v]);
+    c.graph.active += !runs_itself[v];
+    c.graph.cost.push_back(cost_[v]);
+    for_each(v, side::earlier, [&](index, node u) {
+      if (u != start() && std::exchange(tied_to[place[u]], v) != v) c.graph.preds.push(place[u]);
+    });
+    c.graph.preds.close();
+    if (fixed_[v])
+      for (const credit& k : g_->credits[v]) c.graph.credits.push({place[k.release], k.amount});
+    c.graph.credits.close();
+  }
+  c.graph.succs = transpose(c.graph.preds, c.graph.size());
+  std::vector<node> run_of(g_->size(), none);
+  if (!g_->roots.empty())
+    for (node v : nodes)
+      for (node u = first_[v]; u != none; u = c.next[u]) run_of[u] = place[v];
+  std::vector<bool> is_root(nodes.size(), false);
+  for (node root : g_->roots)
+    if (const node v = run_of[root]; v < c.graph.active && !is_root[v]) is_root[v] = true, c.graph.roots.push_back(v);
+  return c;
+}
+
+}  // namespace detail
+
+}  // namespace memsched

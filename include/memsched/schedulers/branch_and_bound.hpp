@@ -1,0 +1,289 @@
+// Depth-first branch and bound over orders (Fradet et al., section 7).
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <queue>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <memsched/analysis/bounds.hpp>
+#include <memsched/graph/mirror.hpp>
+#include <memsched/graph/walk.hpp>
+#include <memsched/policy/policy.hpp>
+#include <memsched/schedulers/best_first.hpp>
+
+namespace memsched {
+
+/// The paper's two orders of ready nodes, as list schedulers (section 7.1).
+/// O((nodes + edges) log nodes).
+struct ready_list {
+  enum class rule : unsigned char {
+    impact,  ///< H1: least impact first; among equals, the one with a successor of the least impact
+    peak,    ///< H2: what shrinks by rising peak, then what grows by falling drop (the order of independent tasks)
+  };
+  rule by = rule::peak;
+
+  solution operator()(const schedule_graph& g, search& context) const;
+};
+
+/// The best of both rules on a graph and on its mirror image.
+struct four_starts {
+  solution operator()(const schedule_graph& g, search& context) const;
+};
+
+/// Extends a partial order by each ready node in turn, those first that `ready_list` would take first, and gives up
+/// where the peak is no lower than that of the best order known. At a limit it answers with the incumbent and the
+/// lowest peak that is still open.
+struct branch_and_bound {
+  bool starts = true;             ///< begin with `four_starts`, else with the order that H2 gives
+  bool fast_backtracking = true;  ///< from a complete order straight back to before its peak (section 7.2.1)
+  bool direct_negatives = true;   ///< run what shrinks and fits at once; else what needs more room can wait (7.2.2)
+  bool remember = true;           ///< do not look at the same set of nodes twice (not in the paper)
+  bool cuts = true;               ///< stop at the bound that minimum cuts give (not in the paper)
+
+  solution operator()(const schedule_graph& g, search& context) const;
+  /// Starts from an order that is known.
+  solution improve(const schedule_graph& g, search& context, solution incumbent) const;
+};
+
+namespace detail {
+
+/// A partial order that can be taken back.
+class retractable_walk {
+ public:
+  explicit retractable_walk(const schedule_graph& g) : g_(g), waits_(g.size()), level_(static_cast<delta>(g.base)) {
+    for (node v = 0; v < g.size(); ++v) waits_[v] = static_cast<index>(g.preds[v].size());
+  }
+  bool ready(node v) const { return waits_[v] == 0; }
+  delta level() const { return level_; }
+
+  node_cost effect(node v) const {
+    node_cost c = g_.cost[v];
+    for (const credit& k : g_.credits[v])
+      if (waits_[k.release] == 1) c.peak -= k.amount;
+    for (node s : g_.succs[v])
+      if (g_.is_release(s) && waits_[s] == 1) c.impact += g_.cost[s].impact;
+    c.peak = std::max(c.peak, c.impact);
+    return c;
+  }
+  template <class F>
+  void fire(node v, F&& newly_ready) {
+    level_ += effect(v).impact;
+    for (node s : g_.succs[v])
+      if (--waits_[s] == 0 && !g_.is_release(s)) newly_ready(s);
+  }
+  void take_back(node v) {
+    for (node s : g_.succs[v]) ++waits_[s];
+    level_ -= effect(v).impact;
+  }
+
+ private:
+  const schedule_graph& g_;
+  std::vector<index> waits_;
+  delta level_;
+};
+
+/// H2's key: smaller first.
+inline auto by_peak_then_drop(node_cost c, node v) {
+  return c.impact <= 0 ? std::tuple(delta{0}, c.peak, v) : std::tuple(delta{1}, c.impact - c.peak, v);
+}
+
+class branch_and_bound_search {
+ public:
+  branch_and_bound_search(const schedule_graph& g, search& context, const branch_and_bound& policy, solution incumbent)
+      : g_(g), context_(context), policy_(policy), walk_(g), ran_(g.active), seen_(g.active), best_(std::move(incumbent)) {
+    ceiling_ = static_cast<delta>(std::min(context.ceiling(), peak_of(g, best_.order)));
+    floor_ = static_cast<delta>(std::max({context.floor(), best_.lower_bound, g.base}));
+  }
+
+  solution run() {
+    context_.stats.nodes = std::max<std::uint64_t>(context_.stats.nodes, g_.active);
+    if (floor_ >= ceiling_) return done(ceiling_);
+    for (node v = 0; v < g_.active; ++v)
+      if (walk_.ready(v)) ready_.push_back(v);
+    open_frame(none, static_cast<delta>(g_.base), 0);
+    while (!frames_.empty()) {
+      frame& f = frames_.back();
+      if (f.next == f.end) {
+        close_frame();
+        continue;
+      }
+      const node v = choices_[f.next];
+      if (!context_.count_state()) return done(open_bound());
+      ++f.next;
+      const delta peak = std::max(f.peak, walk_.level() + walk_.effect(v).peak);
+      if (peak < ceiling_) descend(v, peak);
+      if (ceiling_ <= floor_) return done(ceiling_);
+    }
+    return done(ceiling_);
+  }
+
+ private:
+  struct frame {
+    node chosen;                    // what led here
+    delta peak;                     // so far
+    std::size_t ready, next, end;   // its ready nodes start at `ready`; its choices that are left are [next, end)
+  };
+
+  void descend(node v, delta peak) {
+    const std::size_t ready = ready_.size();
+    for (std::size_t i = frames_.back().ready; i < ready; ++i)
+      if (ready_[i] != v) ready_.push_back(ready_[i]);
+    walk_.fire(v, [&](node u) { ready_.push_back(u); });
+    order_.push_back(v);
+    ran_.insert(v);
+    const bool whole = order_.size() == g_.active;
+    if (!whole && (!policy_.remember || is_new(peak))) return open_frame(v, peak, ready);
+    if (whole) accept(peak);
+    ready_.resize(ready);
+    take_back(v);
+    if (whole && policy_.fast_backtracking)
+      while (!frames_.empty() && frames_.back().peak >= ceiling_) close_frame();
+  }
+
+  /// Whether nothing is known of the nodes that have run. What was looked at with a peak below the ceiling has no
+  /// completion below it, or the ceiling would have come down to that.
+  bool is_new(delta peak) {
+    if (seen_.bytes_held() > context_.opts().memory_limit) return true;
+    const auto [place, fresh] = seen_.insert(ran_);
+    if (fresh) seen_peak_.push_back(peak);
+    else if (seen_peak_[place] < ceiling_) return false;
+    seen_peak_[place] = peak;
+    return true;
+  }
+
+  void accept(delta peak) {
+    best_.order = order_;
+    ceiling_ = peak;
+    context_.report(static_cast<bytes>(ceiling_), static_cast<bytes>(floor_));
+  }
+
+  void open_frame(node chosen, delta peak, std::size_t ready) {
+    keyed_.clear();
+    for (std::size_t i = ready; i < ready_.size(); ++i) keyed_.push_back(by_peak_then_drop(walk_.effect(ready_[i]), ready_[i]));
+    std::sort(keyed_.begin(), keyed_.end());
+    if (policy_.direct_negatives) prune(peak);
+    const std::size_t first = choices_.size();
+    for (const auto& k : keyed_) choices_.push_back(std::get<2>(k));
+    frames_.push_back({chosen, peak, ready, first, choices_.size()});
+  }
+
+  /// The first choice shrinks: where it fits under the peak so far, it alone; else without those that need as much room.
+  /// Moved to the front of any completion it runs at the level now, and what it overtakes runs no higher.
+  void prune(delta peak) {
+    if (keyed_.empty() || std::get<0>(keyed_[0]) != 0) return;
+    const auto room = std::get<1>(keyed_[0]);
+    if (walk_.level() + room <= peak) return keyed_.resize(1);
+    const auto first = keyed_[0];
+    std::erase_if(keyed_, [&](const auto& k) { return k != first && walk_.effect(std::get<2>(k)).peak >= room; });
+  }
+
+  void close_frame() {
+    const frame f = frames_.back();
+    frames_.pop_back();
+    ready_.resize(f.ready);
+    choices_.resize(frames_.empty() ? 0 : frames_.back().end);
+    if (f.chosen != none) take_back(f.chosen);
+  }
+  void take_back(node v) {
+    walk_.take_back(v);
+    order_.pop_back();
+    ran_.erase(v);
+  }
+
+  /// The lowest peak that some order which was not looked at may have.
+  delta open_bound() {
+    delta bound = ceiling_;
+    while (!frames_.empty()) {
+      const frame f = frames_.back();
+      for (std::size_t i = f.next; i < f.end; ++i)
+        bound = std::min(bound, std::max(f.peak, walk_.level() + walk_.effect(choices_[i]).peak));
+      close_frame();
+    }
+    return std::max(bound, std::min(floor_, ceiling_));
+  }
+
+  solution done(delta bound) {
+    best_.lower_bound = std::max(best_.lower_bound, static_cast<bytes>(std::min(bound, ceiling_)));
+    return std::move(best_);
+  }
+
+  const schedule_graph& g_;
+  search& context_;
+  const branch_and_bound& policy_;
+  retractable_walk walk_;
+  bit_set ran_;
+  downset_table seen_;
+  std::vector<delta> seen_peak_;
+  std::vector<frame> frames_;
+  std::vector<node> ready_, choices_, order_;
+  std::vector<std::tuple<delta, delta, node>> keyed_;
+  solution best_;
+  delta ceiling_ = 0, floor_ = 0;
+};
+
+}  // namespace detail
+
+inline solution ready_list::operator()(const schedule_graph& g, search&) const {
+  using key = std::tuple<delta, delta, node>;
+  solution s;
+  s.order.reserve(g.active);
+  walk w(g);
+  const auto rank = [&](node v) -> key {
+    const node_cost c = w.effect(v);
+    if (by == rule::peak) return detail::by_peak_then_drop(c, v);
+    delta least = std::numeric_limits<delta>::max();
+    for (node u : g.succs[v]) least = std::min(least, g.cost[u].impact);
+    return {c.impact, least, v};
+  };
+  std::priority_queue<key, std::vector<key>, std::greater<>> ready;
+  std::vector<bool> done(g.active, false);
+  const auto push = [&](node v) { ready.push(rank(v)); };
+  for (node v = 0; v < g.active; ++v)
+    if (w.ready(v)) push(v);
+  while (!ready.empty()) {
+    const node v = std::get<node>(ready.top());
+    ready.pop();
+    if (done[v]) continue;  // was pushed again when it came to free more, and ran then
+    done[v] = true;
+    s.order.push_back(v);
+    w.fire(v, push);
+    for (node r : g.succs[v])
+      if (g.is_release(r) && w.waits(r) == 1)
+        for (node last : g.preds[r])
+          if (!done[last] && w.ready(last)) push(last);
+  }
+  return s;
+}
+
+inline solution four_starts::operator()(const schedule_graph& g, search& context) const {
+  solution best;
+  bytes peak = no_limit;
+  const schedule_graph image = mirror_image(g);
+  for (const auto by : {ready_list::rule::impact, ready_list::rule::peak})
+    for (bool mirrored : {false, true}) {
+      solution s = ready_list{by}(mirrored ? image : g, context);
+      if (mirrored) s.order = reflected(g, std::move(s.order));
+      if (const bytes p = peak_of(g, s.order); p < peak) peak = p, best = std::move(s);
+    }
+  return best;
+}
+
+inline solution branch_and_bound::improve(const schedule_graph& g, search& context, solution incumbent) const {
+  if (cuts) {
+    const auto go_on = [&] { return ++context.stats.cuts, context.keep_going(); };
+    const bytes start = std::max({context.floor(), incumbent.lower_bound, g.base});
+    incumbent.lower_bound = best_cut_bound(g, incumbent.order, start, go_on).bound;
+  }
+  return detail::branch_and_bound_search(g, context, *this, std::move(incumbent)).run();
+}
+
+inline solution branch_and_bound::operator()(const schedule_graph& g, search& context) const {
+  return improve(g, context, starts ? four_starts{}(g, context) : ready_list{}(g, context));
+}
+
+}  // namespace memsched

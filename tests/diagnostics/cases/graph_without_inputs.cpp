@@ -1,0 +1,9 @@
+// expect: memsched: the graph lacks inputs\(op\)
+// lines: 25
+#include <memsched/schedule.hpp>
+struct graph {
+  std::vector<int> ops() const;
+  std::vector<int> outputs(int) const;
+  int size(int) const;
+};
+int main() { memsched::schedule(graph{}); }

@@ -1,0 +1,5 @@
+// expect: memsched: the graph lacks ops\(\)
+// lines: 25
+#include <memsched/schedule.hpp>
+struct nothing {};
+int main() { memsched::schedule(memsched::with_firing(nothing{}, memsched::firing::cbp)); }

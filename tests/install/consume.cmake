@@ -1,0 +1,22 @@
+# Installs memsched below WORK where WAY is find_package; then configures, builds and runs the project in the directory WAY.
+# cmake -DWAY=<find_package|add_subdirectory> -DSOURCE=<memsched> -DCOMPILER=<compiler> -DWORK=<directory> -P consume.cmake
+cmake_minimum_required(VERSION 3.22)
+function(run)
+  execute_process(COMMAND ${ARGV} RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
+  if(NOT status EQUAL 0)
+    message(FATAL_ERROR "${ARGV}\nends with ${status}:\n${output}")
+  endif()
+endfunction()
+
+file(REMOVE_RECURSE ${WORK})
+set(flags -DCMAKE_CXX_COMPILER=${COMPILER})
+if(WAY STREQUAL find_package)
+  run(${CMAKE_COMMAND} -S ${SOURCE} -B ${WORK}/memsched ${flags} -DMEMSCHED_BUILD_TESTS=OFF -DMEMSCHED_BUILD_EXAMPLES=OFF)
+  run(${CMAKE_COMMAND} --install ${WORK}/memsched --prefix ${WORK}/prefix)
+  list(APPEND flags -DCMAKE_PREFIX_PATH=${WORK}/prefix)
+else()
+  list(APPEND flags -DMEMSCHED_SOURCE=${SOURCE})
+endif()
+run(${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR}/${WAY} -B ${WORK}/consumer ${flags})
+run(${CMAKE_COMMAND} --build ${WORK}/consumer)
+run(${WORK}/consumer/consumer)

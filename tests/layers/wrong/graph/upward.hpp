@@ -1,0 +1,1 @@
+#include <memsched/schedulers/rpo.hpp>

@@ -1,0 +1,2 @@
+#include <memsched/io/sideways.hpp>
+#include <memsched/schedule.hpp>

@@ -1,0 +1,1 @@
+#include <memsched/io/sideways.hpp>

@@ -1,0 +1,2 @@
+#include <memsched/graph/upward.hpp>
+#include <memsched/schedulers/rpo.hpp>

@@ -1,0 +1,5 @@
+#include <memsched/memsched.hpp>
+
+#include "graph.hpp"
+
+int main() { return memsched::schedule(chain().build().value()).peak == 7 && peak_by_other() == 7 ? 0 : 1; }
