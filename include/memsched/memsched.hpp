@@ -9,6 +9,7 @@
 #include <memsched/analysis/probe.hpp>
 #include <memsched/analysis/reachability.hpp>
 #include <memsched/analysis/regions.hpp>
+#include <memsched/analysis/sample.hpp>
 #include <memsched/analysis/series_parallel.hpp>
 #include <memsched/analysis/waists.hpp>
 #include <memsched/analysis/width.hpp>
@@ -29,7 +30,9 @@
 #include <memsched/graph/topology.hpp>
 #include <memsched/graph/traits.hpp>
 #include <memsched/graph/walk.hpp>
+#include <memsched/io/csv.hpp>
 #include <memsched/io/dot.hpp>
+#include <memsched/io/svg.hpp>
 #include <memsched/model/firing.hpp>
 #include <memsched/passes/complete_rules.hpp>
 #include <memsched/passes/compose.hpp>

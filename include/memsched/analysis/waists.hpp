@@ -41,36 +41,37 @@ inline std::vector<drift> drifts(const schedule_graph& g) {
   return found;
 }
 
-/// The nodes without `drifting` that are comparable with every other such node, in the one order in which they can run.
+/// The firm nodes that are comparable with every other firm node, in the one order in which they can run.
 /// O(nodes + edges).
 ///
-/// Among the nodes in topological order, the one at place i is a waist where no edge passes over it; a path through
-/// drifting nodes is an edge. An edge from a start before all sources and one to an end behind all sinks make a source
-/// or a sink elsewhere count as passing.
+/// With the firm nodes in topological order: the one at place i comes before all later ones if it is the only source
+/// among those from i on, and after all earlier ones if it is the only sink among those up to i. A node is such a source
+/// from behind its last predecessor to its own place, and such a sink from there to before its first successor; a path
+/// through drifting nodes counts as an edge.
 inline std::vector<node> waists(const schedule_graph& g, const std::vector<drift>& drifting) {
   const std::vector<node> order = topological_order(g.preds, g.succs);
-  std::vector<node> fixed;
+  const auto firm = [&](node v) { return drifting[v] == drift::firm; };
+  std::vector<node> row;
   std::vector<std::size_t> place(g.size(), 0);
   for (node v : order)
-    if (drifting[v] == drift::firm) place[v] = fixed.size(), fixed.push_back(v);
-  const std::size_t end = fixed.size();
+    if (firm(v)) place[v] = row.size(), row.push_back(v);
 
-  std::vector<std::size_t> reach(g.size(), 0);  // furthest place that an edge from v leads to; 0 for none
+  std::vector<std::size_t> behind(g.size(), 0), before(g.size(), row.size());  // last predecessor, first successor
+  for (node v : order)
+    for (node u : g.preds[v]) behind[v] = std::max(behind[v], firm(u) ? place[u] + 1 : behind[u]);
   for (std::size_t i = order.size(); i-- > 0;)
-    for (node s : g.succs[order[i]])
-      reach[order[i]] = std::max(reach[order[i]], drifting[s] == drift::firm ? place[s] : reach[s]);
+    for (node s : g.succs[order[i]]) before[order[i]] = std::min(before[order[i]], firm(s) ? place[s] : before[s]);
 
-  std::size_t furthest = 0;  // over all edges that begin before the place at hand
-  std::vector<bool> fed(g.size(), false);  // whether an edge leads to v, or a path through drifting nodes
-  for (node v : order) {
-    for (node u : g.preds[v])
-      if (drifting[u] == drift::firm || fed[u]) fed[v] = true;
-    if (drifting[v] == drift::firm && !fed[v]) furthest = place[v];
+  std::vector<index> opened(row.size() + 1, 0), closed(row.size() + 1, 0);  // places where a node starts and ends to be either
+  for (node v : row) {
+    ++opened[behind[v]], ++closed[place[v] + 1];
+    ++opened[place[v]], ++closed[before[v]];
   }
   std::vector<node> found;
-  for (std::size_t i = 0; i < end; ++i) {
-    if (furthest <= i) found.push_back(fixed[i]);
-    furthest = std::max(furthest, reach[fixed[i]] == 0 ? end : reach[fixed[i]]);
+  index open = 0;
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    open += opened[i] - closed[i];
+    if (open == 2) found.push_back(row[i]);  // as a source and as a sink
   }
   return found;
 }

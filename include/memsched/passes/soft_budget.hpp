@@ -42,14 +42,17 @@ namespace detail {
 /// The budgets of Algorithm 2, and what is known of all of them.
 class budget_search {
  public:
-  /// Budgets from `bound` to `hard` are open, if a multiple of `unit` leads to them from `peak`.
-  budget_search(bytes bound, bytes hard, bytes unit, bytes peak) : unit_(unit), rest_(peak % unit), bound_(bound), hard_(hard) {
+  /// Budgets from `floor` to `hard` are open. Peaks above the floor are a multiple of `unit` away from `peak`.
+  budget_search(bytes floor, bytes hard, bytes unit, bytes peak)
+      : floor_(floor), unit_(unit), rest_(peak % unit), bound_(floor), hard_(hard) {
     start_at(hard);
   }
 
   bytes budget() const { return now_; }
+  bytes bound() const { return bound_; }
   /// Takes a bound and the peak of an order.
   void learn(bytes bound, bytes peak) {
+    if (bound > floor_) bound += (unit_ + rest_ - bound % unit_) % unit_;
     bound_ = std::max(bound_, bound);
     hard_ = std::min(hard_, peak);
   }
@@ -65,7 +68,7 @@ class budget_search {
     while (answered() && now_ != before_) advance(now_ < bound_ ? budget_answer::no_solution : budget_answer::timeout);
     if (!answered()) return true;
     start_at(bound_ + (std::min(too_loose_, hard_) - bound_) / 2);
-    if (now_ < bound_) start_at(bound_ + unit_ - 1);
+    if (now_ < bound_) start_at(bound_);
     return !answered();
   }
 
@@ -83,10 +86,14 @@ class budget_search {
     before_ = now_;
     now_ = peak_within(answer == budget_answer::timeout ? now_ / 2 : now_ / 2 + old / 2 + (now_ % 2 + old % 2) / 2);
   }
-  bytes peak_within(bytes budget) const { return budget < rest_ ? 0 : budget - (budget - rest_) % unit_; }
+  /// The largest possible peak within a budget.
+  bytes peak_within(bytes budget) const {
+    if (budget <= floor_) return budget;
+    return std::max(floor_, budget < rest_ ? 0 : budget - (budget - rest_) % unit_);
+  }
   bool answered() const { return now_ < bound_ || now_ >= too_loose_ || now_ > hard_; }
 
-  bytes unit_, rest_, bound_, hard_, before_ = 0, now_ = 0, too_loose_ = no_limit;
+  bytes floor_, unit_, rest_, bound_, hard_, before_ = 0, now_ = 0, too_loose_ = no_limit;
 };
 
 /// A size such that the peaks of all orders differ by multiples of it.
@@ -136,9 +143,9 @@ inline solution soft_budget::operator()(const schedule_graph& g, search& context
     else return best;  // the inner scheduler has no more to say
     context.stats.trials.push_back(log);
 
-    best.lower_bound = std::max(best.lower_bound, std::min(found.lower_bound, peak));
     if (found_peak < peak) peak = found_peak, best.order = std::move(found.order);
-    budgets.learn(best.lower_bound, peak);
+    budgets.learn(found.lower_bound, peak);
+    best.lower_bound = budgets.bound();
     context.report(peak, best.lower_bound);
     if (budgets.next(log.answer)) continue;
     if (end == trial_end::memory) context.out_of_memory();

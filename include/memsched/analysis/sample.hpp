@@ -1,0 +1,107 @@
+// Random topological orders: how good is an order that nobody chose?
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <memsched/base/function_ref.hpp>
+#include <memsched/graph/walk.hpp>
+
+namespace memsched {
+
+/// The peak of one random order, in bytes, and how many orders it stands for.
+struct order_sample {
+  bytes peak = 0;
+  double log2_orders = 0;  ///< -log2 of the probability with which it was drawn
+};
+
+namespace detail {
+
+/// SplitMix64: the same numbers on every platform.
+class split_mix {
+ public:
+  explicit split_mix(std::uint64_t seed) : state_(seed) {}
+  /// Uniform in [0, n), n > 0; numbers that would favour some are drawn again.
+  std::size_t below(std::size_t n) {
+    const std::uint64_t surplus = (0 - std::uint64_t{n}) % n;
+    std::uint64_t z = next();
+    while (z < surplus) z = next();
+    return static_cast<std::size_t>(z % n);
+  }
+
+ private:
+  std::uint64_t next() {
+    std::uint64_t z = (state_ += 0x9e3779b97f4a7c15);
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+    z = (z ^ z >> 27) * 0x94d049bb133111eb;
+    return z ^ z >> 31;
+  }
+  std::uint64_t state_;
+};
+
+}  // namespace detail
+
+/// `count` random topological orders, all from one stream that `seed` starts. Each step runs one of the ready nodes, all
+/// with the same probability. So an order with k1, k2, ... ready nodes at its steps has the probability 1/(k1 k2 ...):
+/// what a scheduler without any preference does, and not the same for all orders. Each sample tells k1 k2 ... as a
+/// logarithm; weighted by it, shares estimate those among all orders (Knuth: Estimating the efficiency of backtrack
+/// programs, 1975), with a variance that grows with the graph. O(count * (nodes + edges)); ends early where `go_on`
+/// says so.
+inline std::vector<order_sample> sample_orders(const schedule_graph& g, std::size_t count, std::uint64_t seed,
+                                               function_ref<bool()> go_on = {}) {
+  detail::split_mix random(seed);
+  const walk start(g);
+  std::vector<node> sources;
+  for (node v = 0; v < g.active; ++v)
+    if (start.ready(v)) sources.push_back(v);
+  std::vector<order_sample> samples;
+  for (std::size_t i = 0; i < count && (!go_on || go_on()); ++i) {
+    walk w = start;
+    std::vector<node> ready = sources;
+    order_sample s;
+    while (!ready.empty()) {
+      s.log2_orders += std::log2(static_cast<double>(ready.size()));
+      std::swap(ready[random.below(ready.size())], ready.back());
+      const node v = ready.back();
+      ready.pop_back();
+      w.fire(v, [&](node u) { ready.push_back(u); });
+    }
+    s.peak = static_cast<bytes>(w.peak());
+    samples.push_back(s);
+  }
+  return samples;
+}
+
+/// Which part of the orders needs no more than `peak`; both in [0, 1].
+struct order_share {
+  bytes peak = 0;
+  double drawn = 0;  ///< of the samples
+  double all = 0;    ///< of all orders, as estimated
+};
+
+/// The cumulative distribution: one step for each peak that was drawn, ascending. O(samples log samples).
+inline std::vector<order_share> cumulative(std::span<const order_sample> samples) {
+  std::vector<order_sample> sorted(samples.begin(), samples.end());
+  std::sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.peak < b.peak; });
+  double largest = 0, weight_of_all = 0;
+  for (const auto& s : sorted) largest = std::max(largest, s.log2_orders);
+  const auto weight = [&](const order_sample& s) { return std::exp2(s.log2_orders - largest); };
+  for (const auto& s : sorted) weight_of_all += weight(s);
+
+  std::vector<order_share> shares;
+  double weight_so_far = 0;
+  for (std::size_t i = 0; i < sorted.size(); ++i) {
+    weight_so_far += weight(sorted[i]);
+    if (i + 1 < sorted.size() && sorted[i + 1].peak == sorted[i].peak) continue;
+    const bool last = i + 1 == sorted.size();
+    shares.push_back({sorted[i].peak, static_cast<double>(i + 1) / static_cast<double>(sorted.size()),
+                      last ? 1.0 : weight_so_far / weight_of_all});
+  }
+  return shares;
+}
+
+}  // namespace memsched
