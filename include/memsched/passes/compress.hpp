@@ -243,22 +243,30 @@ class compressor {
     if (!all_suspect_) suspects_.push_back(v);
   }
 
+  /// A look at the suspects; where that finds nothing, a longer one at everything that has changed since the last such.
   bool reduce_suspects() {
     if (!rules_.local_reduction) return false;
+    if (!all_suspect_ && reduce_far(std::exchange(suspects_, {}), max_steps)) return true;
     const std::vector<node> order = g_.order();
     for (index i = 0; i < order.size(); ++i) rank_[order[i]] = i;
-    if (std::exchange(all_suspect_, false)) suspects_ = order;
-    std::sort(suspects_.begin(), suspects_.end());
-    suspects_.erase(std::unique(suspects_.begin(), suspects_.end()), suspects_.end());
+    std::vector<node> long_look = std::exchange(all_suspect_, false) ? order : std::exchange(looked_at_, {});
+    return reduce_far(std::move(long_look), 4 * max_steps);
+  }
+
+  bool reduce_far(std::vector<node> suspects, index steps) {
+    std::sort(suspects.begin(), suspects.end());
+    suspects.erase(std::unique(suspects.begin(), suspects.end()), suspects.end());
     const std::uint64_t before = counts_.local;
-    for (node v : std::exchange(suspects_, {}))
+    for (node v : suspects)
       for (side s : both_sides)
-        if (g_.alive(v)) reduce_far(v, s);
+        if (g_.alive(v)) reduce_far(v, s, steps);
+    if (steps == max_steps) looked_at_.insert(looked_at_.end(), suspects.begin(), suspects.end());
     return counts_.local > before;
   }
 
-  /// Drops the edges of v at side s to nodes that a walk from its other neighbours reaches within 4 * max_steps edges.
-  void reduce_far(node v, side s) {
+  /// Drops the edges of v at side s to nodes that a walk from its other neighbours reaches within so many steps.
+  /// Goes no further than the furthest of them in the last topological order; what has changed since may escape it.
+  void reduce_far(node v, side s, index steps) {
     if (g_.degree(v, s) < 2 || g_.degree(v, s) > max_steps) return;
     mark_list(v, s);
     const index listed = stamp_;
@@ -270,7 +278,6 @@ class compressor {
       reached_.push_back(u);
       furthest = std::max(furthest, distance(u));
     });
-    index steps = 4 * max_steps;
     for (std::size_t i = 0; i < reached_.size() && steps > 0; ++i)
       g_.for_each(reached_[i], s, [&](index, node w) {
         if (mark_[w].stamp == stamp_ + 1 || distance(w) > furthest || steps == 0) return;
@@ -337,7 +344,7 @@ class compressor {
   index stamp_ = 0;
   std::vector<index> bypassed_;
   std::vector<node> reached_;
-  std::vector<node> suspects_;
+  std::vector<node> suspects_, looked_at_;
   bool all_suspect_ = true;
   std::vector<index> rank_;  // in a topological order
 };
