@@ -1,8 +1,8 @@
 // Task graphs of the papers: firings of synchronous dataflow graphs as tasks, and the graphs that the papers draw.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
-#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -53,8 +53,7 @@ inline task_graph flat(const rate_graph& g) {
 }
 
 /// A two-channel quadrature mirror filterbank of 6 * 2^depth - 4 actors (Murthy and Bhattacharyya; Fradet et al., Table
-/// 2). At each level the low band keeps `low` of `all` samples and the high band `high`, each of which may be split
-/// further; where low + high = all, as in the papers' nine, the actors are balanced.
+/// 2). Each level keeps `low` of low + high samples in one band and `high` in the other, and splits both bands further.
 class filterbank {
  public:
   filterbank(std::uint32_t low, std::uint32_t high, std::uint32_t depth) : low_(low), high_(high) {
@@ -107,10 +106,38 @@ inline rate_graph satellite() {
            {j, p, 1, 1},   {j, t, 1, 1},  {t, u, 1, 1},     {u, v, 1, 240},   {v, w, 240, 1}}};
 }
 
-/// Fradet et al.'s Figure 1: tasks A to E.
+/// Fradet et al.'s Figure 1: tasks A to E. The text gives B's tokens, both peaks and where they are; the others follow but
+/// for how C and E share four, and for E taking more than it writes.
 inline task_graph figure_1() {
   enum : node { a, b, c, d, e };
-  return {5, {{a, b, 1}, {a, e, 1}, {b, c, 2}, {b, d, 4}, {c, d, 4}, {e, d, 1}}};
+  return {5, {{a, b, 1}, {a, e, 2}, {b, c, 2}, {b, d, 4}, {c, d, 3}, {e, d, 1}}};
+}
+
+/// What the tasks of a random graph read from.
+enum class family : std::uint8_t {
+  uniform,   ///< any earlier task
+  windowed,  ///< one of the 12 tasks before
+  layered,   ///< a task of the layer of 8 before
+};
+
+/// A task graph whose tasks read one or two channels of 1 to 100 tokens each. The same on every platform.
+inline task_graph random_tasks(family kind, std::uint64_t seed, std::uint32_t tasks) {
+  std::uint64_t state = seed * 3 + static_cast<std::uint64_t>(kind);
+  const auto below = [&](std::uint32_t n) {  // SplitMix64
+    std::uint64_t z = (state += 0x9e3779b97f4a7c15);
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+    z = (z ^ z >> 27) * 0x94d049bb133111eb;
+    return static_cast<std::uint32_t>((z ^ z >> 31) % n);
+  };
+  task_graph t{tasks, {}};
+  for (node v = 1; v < tasks; ++v)
+    for (std::uint32_t reads = 1 + below(2); reads > 0; --reads) {
+      const std::uint32_t size = 1 + below(100), layer = v / 8;
+      if (kind == family::uniform) t.channels.push_back({below(v), v, size});
+      if (kind == family::windowed) t.channels.push_back({v - 1 - below(std::min(v, 12U)), v, size});
+      if (kind == family::layered && layer > 0) t.channels.push_back({(layer - 1) * 8 + below(8), v, size});
+    }
+  return t;
 }
 
 }  // namespace memsched::networks

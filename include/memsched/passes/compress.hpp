@@ -45,12 +45,11 @@ namespace detail {
 class compressor {
  public:
   compressor(const compress& rules, const schedule_graph& g, search& context)
-      : rules_(rules), g_(g), context_(context), counts_(context.stats.rules), queued_(g_.size(), 0), mark_(g_.size()) {}
+      : rules_(rules), g_(g), context_(context), counts_(context.stats.rules), queued_(g_.size(), 0), mark_(g_.size()), rank_(g_.size()) {}
 
   compressed_graph run() {
     counts_.before += g_.size() - 2;
     if (rules_.local_reduction) reduce_everywhere();
-    for (node v = 0; v < g_.size(); ++v) suspect(v, side::later);
     do {
       ++counts_.rounds;
       do cluster();
@@ -91,7 +90,7 @@ class compressor {
     ++(s == side::later ? counts_.c1 : counts_.c2);
     const node x = s == side::later ? g_.merge(v, w) : g_.merge(w, v);
     if (rules_.local_reduction) reduce_around(x);
-    for (side t : both_sides) suspect(x, t);  // what was suspected of v or w is now of x
+    suspect(x);
     enqueue(x, wake_neighbours);
   }
 
@@ -126,10 +125,14 @@ class compressor {
       const std::vector<node> changed = std::exchange(waiting_[index_of(s)], {});
       if (s == side::earlier ? !rules_.s1 : !rules_.s2) continue;
       hubs_.clear();
-      for (node v : changed)
-        if (g_.alive(v) && !g_.fixed(v)) hubs_.push_back(narrowest(v, s));
-      std::sort(hubs_.begin(), hubs_.end());
-      hubs_.erase(std::unique(hubs_.begin(), hubs_.end()), hubs_.end());
+      new_marks();
+      for (node v : changed) {
+        if (!g_.alive(v) || g_.fixed(v)) continue;
+        const node hub = narrowest(v, s);
+        if (g_.degree(hub, mirror(s)) < 2 || marked(hub)) continue;
+        mark_[hub].stamp = stamp_;
+        hubs_.push_back(hub);
+      }
       for (node hub : hubs_) any |= order_around(hub, s);
     }
     return any;
@@ -143,7 +146,7 @@ class compressor {
   }
 
   bool order_around(node hub, side s) {
-    if (g_.degree(hub, mirror(s)) < 2) return false;
+    if (!g_.alive(hub) || g_.degree(hub, mirror(s)) < 2) return false;
     peers_.clear();
     g_.for_each(hub, mirror(s), [&](index, node v) {
       const node_cost c = g_.cost(v, mirror(s));
@@ -194,7 +197,7 @@ class compressor {
       });
     }
     g_.link(front, v, mirror(s));
-    suspect(front, mirror(s));
+    suspect(front);
   }
 
   // Local transitive reduction: at once the edges that a path of two edges replaces; and when nothing else is left to
@@ -236,34 +239,50 @@ class compressor {
     for (index e : bypassed_) unlink(e);
   }
 
-  void suspect(node v, side s) {
-    if (rules_.local_reduction && g_.degree(v, s) > 1) suspects_.emplace_back(v, s);
+  void suspect(node v) {
+    if (!all_suspect_) suspects_.push_back(v);
   }
 
+  /// A look at the suspects; where that finds nothing, a longer one at everything that has changed since the last such.
   bool reduce_suspects() {
-    std::sort(suspects_.begin(), suspects_.end());
-    suspects_.erase(std::unique(suspects_.begin(), suspects_.end()), suspects_.end());
+    if (!rules_.local_reduction) return false;
+    if (!all_suspect_ && reduce_far(std::exchange(suspects_, {}), max_steps)) return true;
+    const std::vector<node> order = g_.order();
+    for (index i = 0; i < order.size(); ++i) rank_[order[i]] = i;
+    std::vector<node> long_look = std::exchange(all_suspect_, false) ? order : std::exchange(looked_at_, {});
+    return reduce_far(std::move(long_look), 4 * max_steps);
+  }
+
+  bool reduce_far(std::vector<node> suspects, index steps) {
+    std::sort(suspects.begin(), suspects.end());
+    suspects.erase(std::unique(suspects.begin(), suspects.end()), suspects.end());
     const std::uint64_t before = counts_.local;
-    for (const auto& [v, s] : std::exchange(suspects_, {}))
-      if (g_.alive(v)) reduce_far(v, s);
+    for (node v : suspects)
+      for (side s : both_sides)
+        if (g_.alive(v)) reduce_far(v, s, steps);
+    if (steps == max_steps) looked_at_.insert(looked_at_.end(), suspects.begin(), suspects.end());
     return counts_.local > before;
   }
 
-  /// Drops the edges of v at side s to nodes that a walk from its other neighbours reaches within a quarter of `max_steps` edges.
-  void reduce_far(node v, side s) {
+  /// Drops the edges of v at side s to nodes that a walk from its other neighbours reaches within so many steps.
+  /// Goes no further than the furthest of them in the last topological order; what has changed since may escape it.
+  void reduce_far(node v, side s, index steps) {
     if (g_.degree(v, s) < 2 || g_.degree(v, s) > max_steps) return;
     mark_list(v, s);
     const index listed = stamp_;
+    const auto distance = [&](node w) { return s == side::later ? rank_[w] : none - rank_[w]; };
     bypassed_.clear();
     reached_.clear();
-    g_.for_each(v, s, [&](index, node u) { reached_.push_back(u); });
-    std::size_t left = g_.degree(v, s);
-    index steps = max_steps / 4;
-    for (std::size_t i = 0; i < reached_.size() && left > 1 && steps > 0; ++i)
+    index furthest = 0;
+    g_.for_each(v, s, [&](index, node u) {
+      reached_.push_back(u);
+      furthest = std::max(furthest, distance(u));
+    });
+    for (std::size_t i = 0; i < reached_.size() && steps > 0; ++i)
       g_.for_each(reached_[i], s, [&](index, node w) {
-        if (mark_[w].stamp == stamp_ + 1 || steps == 0) return;
+        if (mark_[w].stamp == stamp_ + 1 || distance(w) > furthest || steps == 0) return;
         --steps;
-        if (mark_[w].stamp == listed) bypassed_.push_back(mark_[w].edge), --left;
+        if (mark_[w].stamp == listed) bypassed_.push_back(mark_[w].edge);
         else reached_.push_back(w);
         mark_[w].stamp = stamp_ + 1;
       });
@@ -325,7 +344,9 @@ class compressor {
   index stamp_ = 0;
   std::vector<index> bypassed_;
   std::vector<node> reached_;
-  std::vector<std::pair<node, side>> suspects_;
+  std::vector<node> suspects_, looked_at_;
+  bool all_suspect_ = true;
+  std::vector<index> rank_;  // in a topological order
 };
 
 }  // namespace detail

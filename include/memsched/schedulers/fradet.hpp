@@ -1,0 +1,42 @@
+// Fradet, Girault and Honorat's method as a whole.
+#pragma once
+
+#include <algorithm>
+#include <utility>
+
+#include <memsched/analysis/negative_level.hpp>
+#include <memsched/passes/compose.hpp>
+#include <memsched/passes/compress.hpp>
+#include <memsched/schedulers/branch_and_bound.hpp>
+
+namespace memsched {
+
+/// compress | compose | compress | branch_and_bound, with the search's starts taken before and after compression (eight of
+/// them, section 7.1.2). Answers with an error where every order would go below 0.
+struct fradet_scheduler {
+  compress rules{};
+  compose parts{};
+  branch_and_bound engine{};
+
+  solution operator()(const schedule_graph& g, search& context) const {
+    solution s;
+    if (auto error = negative_level(g)) {
+      s.error = std::move(error);
+      return s;
+    }
+    const auto rest = [&](const schedule_graph& h, search&) {
+      if (!engine.starts) return (parts | rules | engine)(h, context);
+      s = four_starts{}(g, context);
+      const bytes known = std::min(context.ceiling(), peak_of(g, s.order));
+      return context.with_bounds(context.floor(), known, [&] { return (parts | rules | engine)(h, context); });
+    };
+    solution found = rules(g, context, rest);
+    if (s.order.empty() || peak_of(g, found.order) <= peak_of(g, s.order)) return found;
+    s.lower_bound = found.lower_bound;
+    return s;
+  }
+};
+
+inline constexpr fradet_scheduler fradet{};
+
+}  // namespace memsched
