@@ -9,17 +9,11 @@
 #include <utility>
 #include <vector>
 
-#include <memsched/graph/schedule_graph.hpp>
+#include <memsched/graph/contract.hpp>
 #include <memsched/graph/topology.hpp>
 #include <memsched/policy/policy.hpp>
 
 namespace memsched {
-
-/// A graph whose nodes stand for sequences of nodes of another one.
-struct fused_graph {
-  schedule_graph graph;
-  list_of<node> members;  ///< per active node of `graph`: what it runs, in this order
-};
 
 /// Replaces groups of nodes by one node each that runs them in their best order, until none is left to be found
 /// (Algorithm 1). The optimum stays what it is. Two theorems say which groups:
@@ -58,11 +52,6 @@ namespace detail {
 /// Finds the groups of one round.
 class fusion_round {
  public:
-  struct group {
-    std::vector<node> order;  // active nodes
-    node_cost cost;
-  };
-
   fusion_round(const schedule_graph& g, const fuse& policy)
       : g_(g), policy_(policy), order_(topological_order(g.preds, g.succs)), position_(g.size()), blocked_(g.active, false),
         inside_(g.size(), none), entry_(g.size(), none), outside_succs_(g.active, 0) {
@@ -76,7 +65,7 @@ class fusion_round {
       }
   }
 
-  std::vector<group> run() {
+  std::vector<node_group> run() {
     for (node u : order_)
       if (!g_.is_release(u) && !blocked_[u]) fuse_neighbours(u);
     for (node u : order_)
@@ -87,7 +76,7 @@ class fusion_round {
  private:
   static constexpr std::size_t most = 64;
 
-  void take(group found) {
+  void take(node_group found) {
     for (node v : found.order) blocked_[v] = true;
     found_.push_back(std::move(found));
   }
@@ -209,7 +198,7 @@ class fusion_round {
   std::uint64_t bit_of(node v) const { return std::uint64_t{1} << local_.at(v); }
 
   /// The group's best order, where every set of its nodes that can have run takes at least what both ends take.
-  std::optional<group> check() {
+  std::optional<node_group> check() {
     std::sort(members_.begin(), members_.end(), [&](node a, node b) { return position_[a] < position_[b]; });
     local_.clear();
     for (index i = 0; i < members_.size(); ++i) local_[members_[i]] = i;
@@ -247,7 +236,7 @@ class fusion_round {
           if (fresh && ++sets > policy_.max_sets) return std::nullopt;
           if (!fresh && std::pair(peak, i) < std::pair(at->second.peak, at->second.last)) at->second.peak = peak, at->second.last = i;
         }
-    group found;
+    node_group found;
     found.cost = {layers[n].at(full).peak, total};
     std::uint64_t set = full;
     for (std::size_t k = n; k > 0; --k) {
@@ -274,73 +263,19 @@ class fusion_round {
   std::vector<node> members_;
   std::unordered_map<node, index> local_;
   std::vector<inner_release> releases_;
-  std::vector<group> found_;
+  std::vector<node_group> found_;
   index walk_ = 0, check_ = 0;
   std::size_t open_ = 0;
 };
 
-/// f with each group as one node. Releases that only one group reads vanish in it. O(nodes + edges).
-inline fused_graph contract(const fused_graph& f, const std::vector<fusion_round::group>& groups) {
-  const schedule_graph& g = f.graph;
-  std::vector<index> group_of(g.active, none);
-  for (index i = 0; i < groups.size(); ++i)
-    for (node v : groups[i].order) group_of[v] = i;
-
-  std::vector<node> group_id(groups.size(), none), id(g.size(), none), first;  // first: one old node of each new one
-  for (node v = 0; v < g.active; ++v) {
-    const index i = group_of[v];
-    if (i != none && group_id[i] != none) {
-      id[v] = group_id[i];
-      continue;
-    }
-    id[v] = static_cast<node>(first.size());
-    if (i != none) group_id[i] = id[v];
-    first.push_back(v);
-  }
-  fused_graph out;
-  schedule_graph& h = out.graph;
-  h.base = g.base;
-  h.active = first.size();
-  for (node r = static_cast<node>(g.active); r < g.size(); ++r) {
-    const auto readers = g.preds[r];
-    if (std::any_of(readers.begin(), readers.end(), [&](node v) { return id[v] != id[readers[0]]; })) {
-      id[r] = static_cast<node>(first.size());
-      first.push_back(r);
-    }
-  }
-
-  std::vector<node> seen(first.size(), none);
-  for (node v = 0; v < first.size(); ++v) {
-    const index i = first[v] < g.active ? group_of[first[v]] : none;
-    const std::span<const node> old = i == none ? std::span<const node>(&first[v], 1) : std::span<const node>(groups[i].order);
-    h.cost.push_back(i == none ? g.cost[first[v]] : groups[i].cost);
-    seen[v] = v;
-    for (node u : old)
-      for (node p : g.preds[u])
-        if (std::exchange(seen[id[p]], v) != v) h.preds.push(id[p]);
-    h.preds.close();
-    for (node u : old) {
-      for (const credit& c : g.credits[u]) h.credits.push({id[c.release], c.amount});
-      if (v < h.active)
-        for (node m : f.members[u]) out.members.push(m);
-    }
-    h.credits.close();
-    if (v < h.active) out.members.close();
-  }
-  h.succs = transpose(h.preds, h.size());
-  for (node v : g.roots) h.roots.push_back(id[v]);
-  return out;
-}
-
 }  // namespace detail
 
 inline fused_graph fuse::apply(const schedule_graph& g, search& context) const {
-  fused_graph f{g, {}};
-  for (node v = 0; v < g.active; ++v) f.members.push(v), f.members.close();
+  fused_graph f = unfused(g);
   while (context.keep_going()) {
     const auto groups = detail::fusion_round(f.graph, *this).run();
     if (groups.empty()) break;
-    f = detail::contract(f, groups);
+    f = contract(f, groups);
   }
   return f;
 }
