@@ -16,3 +16,4 @@ endif()
 
 include(cmake/onnx.cmake)
 include(cmake/tflite.cmake)
+include(cmake/ilp.cmake)
