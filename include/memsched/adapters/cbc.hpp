@@ -67,10 +67,12 @@ struct cbc {
   milp_answer operator()(const milp_model& m, const milp_request& r) const {
     milp_answer answer;
     if (r.seconds <= 0) return answer.status = milp_status::limit, answer.x = r.start, answer;
+    const auto start_time = std::chrono::steady_clock::now();
     const detail::interrupt_handler keep;
     OsiClpSolverInterface osi;
     osi.messageHandler()->setLogLevel(0);
     detail::load(osi, m);
+    if (r.seconds < 1e9) osi.getModelPtr()->setMaximumSeconds(r.seconds);  // the first relaxation looks at no other clock
     CbcModel model(osi);
     model.setLogLevel(0);
     CbcSolverUsefulData data;
@@ -96,12 +98,15 @@ struct cbc {
     for (const std::string& w : words) arguments.push_back(w.c_str());
     CbcMain1(static_cast<int>(arguments.size()), arguments.data(), model, [](CbcModel*, int) { return 0; }, data);
 
+    const bool late = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_time).count() >= 0.95 * r.seconds;
     answer.nodes = static_cast<std::uint64_t>(std::max(model.getNodeCount(), 0));
     answer.bound = model.getBestPossibleObjValue();
     if (const double* best = model.bestSolution()) answer.x.assign(best, best + m.variables());
-    if (model.isProvenInfeasible()) answer.status = milp_status::infeasible;
+    // What Cbc takes for a proof at the very end of its time may be a relaxation that was cut short.
+    if (late && model.status() == 0) answer.status = milp_status::limit, answer.bound = -unbounded;
+    else if (model.isProvenInfeasible()) answer.status = milp_status::infeasible;
     else if (model.isProvenOptimal() && !answer.x.empty()) answer.status = milp_status::optimal;
-    else if (model.isAbandoned()) answer.message = "Cbc gave up for numerical reasons", answer.status = milp_status::failed;
+    else if (model.isAbandoned() && !late) answer.message = "Cbc gave up for numerical reasons", answer.status = milp_status::failed;
     else answer.status = milp_status::limit;
     return answer;
   }
