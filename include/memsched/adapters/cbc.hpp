@@ -61,7 +61,8 @@ inline void load(OsiClpSolverInterface& osi, const milp_model& m) {
 
 }  // namespace detail
 
-/// Solves with Cbc's own preprocessing, cuts and heuristics. Prints nothing. Not for two threads at a time: Cbc keeps
+/// Solves with Cbc's own cuts and heuristics; without its preprocessing, which crashes where it meets its time limit
+/// (2.10.8). Prints nothing. Not for two threads at a time: Cbc keeps
 /// state of its own beside its models.
 struct cbc {
   milp_answer operator()(const milp_model& m, const milp_request& r) const {
@@ -86,7 +87,7 @@ struct cbc {
       for (std::size_t c = 0; c < m.variables(); ++c) start.emplace_back(osi.getColName(static_cast<int>(c)), r.start[c]);
       model.setMIPStart(start);
     }
-    std::vector<std::string> words{"memsched", "-log", "0", "-slog", "0"};
+    std::vector<std::string> words{"memsched", "-log", "0", "-slog", "0", "-preprocess", "off"};
     const auto set = [&](const char* name, const std::string& value) { words.insert(words.end(), {name, value}); };
     if (r.seconds < 1e9) set("-sec", std::to_string(r.seconds)), set("-timeM", "elapsed");
     if (r.cutoff < unbounded && r.start.empty()) set("-cutoff", std::to_string(r.cutoff + 1e-4));
@@ -105,7 +106,7 @@ struct cbc {
     // What Cbc takes for a proof at the very end of its time may be a relaxation that was cut short.
     if (late && model.status() == 0) answer.status = milp_status::limit, answer.bound = -unbounded;
     else if (model.isProvenInfeasible()) answer.status = milp_status::infeasible;
-    else if (model.isProvenOptimal() && !answer.x.empty()) answer.status = milp_status::optimal;
+    else if (model.isProvenOptimal() && !answer.x.empty()) answer.status = milp_status::optimal, answer.bound = model.getObjValue() - r.gap;
     else if (model.isAbandoned() && !late) answer.message = "Cbc gave up for numerical reasons", answer.status = milp_status::failed;
     else answer.status = milp_status::limit;
     return answer;

@@ -27,7 +27,7 @@ struct ilp {
   Solver solver{};
   Formulation formulate{};
   bool warm = true;      ///< heuristics and minimum cuts first; else post-order is the start and there is no floor
-  bool probing = true;   ///< add the precedences that all better orders keep, before the program is built; not if !warm
+  bool probing = true;   ///< ask first whether precedences alone refute every better order; not if !warm
   std::size_t most_rows = 1'000'000;
 
   solution operator()(const schedule_graph& g, search& context) const {
@@ -40,30 +40,23 @@ struct ilp {
     }
     s.lower_bound = std::min(s.lower_bound, peak);
     if (s.lower_bound == peak || !context.keep_going()) return s;
-    if (!warm || !probing) return solve(g, context, std::move(s), peak, true);
-
-    const bytes below = peak - detail::unit_of(g);
-    probe inference(g, [&] { return ++context.stats.cuts, context.keep_going(); });
-    if (inference.run(below) == probe::outcome::refuted) {
-      s.lower_bound = peak;
-      return s;
+    if (warm && probing) {
+      probe better(g, [&] { return ++context.stats.cuts, context.keep_going(); });
+      if (better.run(peak - 1) == probe::outcome::refuted) return s.lower_bound = peak, s;
+      if (context.stopped()) return s;
     }
-    const solution better = solve(with_edges(g, inference.edges()), context, s, below, false);
-    if (better.error || peak_of(g, better.order) < peak) return better;
-    s.lower_bound = std::max(s.lower_bound, better.lower_bound);
-    return s;
+    return solve(g, context, std::move(s), peak);
   }
 
  private:
-  /// Looks for an order of g with a peak of at most `ceiling`; `s` is known, and is one where `starts`. The bound is of
-  /// all orders of which none with a peak of at most `ceiling` was lost in g.
-  solution solve(const schedule_graph& g, search& context, solution s, bytes ceiling, bool starts) const {
-    const auto program = formulate(g, {std::min(s.lower_bound, ceiling), ceiling}, most_rows);
+  /// Looks for an order whose peak is below that of s, which is `peak`.
+  solution solve(const schedule_graph& g, search& context, solution s, bytes peak) const {
+    const auto program = formulate(g, {s.lower_bound, peak}, most_rows);
     if (!program) return context.fits(no_limit), s;
     const double unit = static_cast<double>(program->unit);
     milp_request request;
-    if (starts) request.start = program->solution_of(s.order);
-    request.cutoff = static_cast<double>(ceiling) / unit;
+    request.start = program->solution_of(s.order);
+    request.cutoff = static_cast<double>(peak) / unit;
     request.seconds = std::max(context.seconds_left(), 0.0);
     const std::uint64_t states = context.opts().state_limit;
     if (states != no_limit) request.nodes = states - std::min(states, context.stats.states);
@@ -79,9 +72,8 @@ struct ilp {
     }
     if (answer.status == milp_status::limit) context.count_state(), context.keep_going();
     if (!answer.x.empty())
-      if (auto order = program->order_of(answer.x); peak_of(g, order) < peak_of(g, s.order)) s.order = std::move(order);
-    // Without a solution up to the ceiling, every order takes at least a unit more.
-    const bytes proven = answer.status == milp_status::infeasible ? ceiling + program->unit : bound_of(*program, answer.bound);
+      if (auto order = program->order_of(answer.x); peak_of(g, order) < peak) s.order = std::move(order);
+    const bytes proven = answer.status == milp_status::infeasible ? 0 : bound_of(*program, answer.bound);
     s.lower_bound = std::min(std::max(s.lower_bound, proven), peak_of(g, s.order));
     return s;
   }
