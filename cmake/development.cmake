@@ -19,3 +19,4 @@ endif()
 
 include(cmake/onnx.cmake)
 include(cmake/tflite.cmake)
+include(cmake/ilp.cmake)

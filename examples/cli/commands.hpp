@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "load.hpp"
+#include "schedulers.hpp"
 
 namespace cli {
 
@@ -14,6 +15,7 @@ enum exit_status { done = 0, bad_input = 1, wrong_usage = 2, over_budget = 3 };
 /// What all commands that schedule share.
 struct request {
   memsched::options options;
+  cli::knobs knobs;
   cli::shapes shapes;
   double time_limit = 0;  ///< seconds; none where negative
 };

@@ -24,7 +24,7 @@ void compare_one(const loaded& graph, const request& r) {
   bytes bound = 0, file_peak = 0;
   for (const auto& scheduler : schedulers()) {
     const auto start = std::chrono::steady_clock::now();
-    auto result = scheduler.run(graph.problem, r.options);
+    auto result = scheduler.run(graph.problem, r.options, r.knobs);
     const double took = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     if (result.error) continue;
     if (scheduler.name == "file") file_peak = result.peak;

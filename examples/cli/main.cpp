@@ -43,6 +43,9 @@ void add_limits(CLI::App& command, cli::request& r, const char* time_default) {
       ->check(CLI::NonNegativeNumber)
       ->default_str(time_default);
   command.add_option("--state-limit", r.options.state_limit, "sets of operators to look at; deterministic, unlike a time limit");
+  command.add_option("--parts", r.knobs.parts, "ilp: parts of the graph; 1 for an exact answer")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
   command.add_option("--threads", r.options.threads, "at most so many; today's schedulers use one")->check(CLI::PositiveNumber);
 }
 

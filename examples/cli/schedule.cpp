@@ -93,7 +93,7 @@ int run_schedule(const schedule_request& r) {
   const auto& known = schedulers();
   const auto scheduler = std::find_if(known.begin(), known.end(), [&](const auto& s) { return s.name == r.scheduler; });
   const auto start = std::chrono::steady_clock::now();
-  const result s = scheduler->run(graph->problem, r.options);
+  const result s = scheduler->run(graph->problem, r.options, r.knobs);
   const double took = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (s.error) return report({s.error->code, r.graph + ": " + s.error->message, {}, {}});
 

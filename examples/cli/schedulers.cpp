@@ -3,14 +3,27 @@
 #include <memsched/schedulers/exhaustive.hpp>
 #include <memsched/schedulers/hierarchical.hpp>
 
+#ifdef MEMSCHED_HAS_CBC
+#include <memsched/adapters/cbc.hpp>
+#include <memsched/ilp/ilp.hpp>
+#include <memsched/passes/fuse.hpp>
+#include <memsched/passes/partition.hpp>
+#endif
+
 namespace cli {
 
 namespace {
 
 template <class S>
-memsched::schedule_result<memsched::op_id> run(const memsched::problem& p, const memsched::options& o) {
+memsched::schedule_result<memsched::op_id> run(const memsched::problem& p, const memsched::options& o, const knobs&) {
   return memsched::schedule(p, S{}, o);
 }
+
+#ifdef MEMSCHED_HAS_CBC
+memsched::schedule_result<memsched::op_id> run_ilp(const memsched::problem& p, const memsched::options& o, const knobs& k) {
+  return memsched::schedule(p, memsched::fuse{} | memsched::partition{{.parts = k.parts}} | memsched::ilp<memsched::cbc>{}, o);
+}
+#endif
 
 }  // namespace
 
@@ -22,6 +35,9 @@ const std::vector<named_scheduler>& schedulers() {
       {"greedy", "list scheduling by memory freed", run<memsched::greedy>},
       {"exhaustive", "every set of operators; at most 24 operators", run<memsched::exhaustive>},
       {"hmcos", "hierarchical graphs, taken apart where the peak is (Wang et al.)", run<memsched::hierarchical>},
+#ifdef MEMSCHED_HAS_CBC
+      {"ilp", "fused, partitioned, then integer programming (Zhong et al.); --parts", run_ilp},
+#endif
       {"optimal", "the smallest peak, with proof; best so far and a bound at a limit", run<memsched::automatic_scheduler>},
   };
   return all;

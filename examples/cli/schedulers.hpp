@@ -7,10 +7,15 @@
 
 namespace cli {
 
+/// What single schedulers can be told.
+struct knobs {
+  memsched::index parts = 4;  ///< ilp: parts of the graph; 1 for an exact answer
+};
+
 struct named_scheduler {
   std::string_view name;
   std::string_view about;  ///< one line
-  memsched::schedule_result<memsched::op_id> (*run)(const memsched::problem&, const memsched::options&);
+  memsched::schedule_result<memsched::op_id> (*run)(const memsched::problem&, const memsched::options&, const knobs&);
 };
 
 /// In the order in which `compare` lists them.

@@ -27,6 +27,7 @@ enum class error_code : unsigned char {
   too_large,          ///< more operators or tensors than a scheduler takes
   bad_order,          ///< no order of the operators that respects their dependences
   bad_input,          ///< a file that cannot be read or is not in its format
+  solver_failed,      ///< a solver from outside that is missing, or gave no answer
 };
 
 struct graph_error {

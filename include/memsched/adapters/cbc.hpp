@@ -1,0 +1,116 @@
+// COIN-OR's Cbc, in process. Needs Eigen and Cbc (Debian: coinor-libcbc-dev).
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <CbcEventHandler.hpp>
+#include <CbcModel.hpp>
+#include <CbcSolver.hpp>
+#include <CoinPackedMatrix.hpp>
+#include <OsiClpSolverInterface.hpp>
+
+#include <memsched/ilp/milp.hpp>
+
+namespace memsched {
+
+namespace detail {
+
+/// Ends Cbc's branch and bound at the caller's wish.
+class cbc_stop : public CbcEventHandler {
+ public:
+  explicit cbc_stop(std::stop_token token) : stop_(std::move(token)) {}
+  CbcAction event(CbcEvent) override { return stop_.stop_requested() ? CbcEventHandler::stop : noAction; }
+  CbcEventHandler* clone() const override { return new cbc_stop(*this); }
+
+ private:
+  std::stop_token stop_;
+};
+
+/// Cbc sets a handler of its own for interrupts; this puts the program's back.
+class interrupt_handler {
+ public:
+  interrupt_handler() : before_(std::signal(SIGINT, SIG_DFL)) { std::signal(SIGINT, before_); }
+  ~interrupt_handler() { std::signal(SIGINT, before_); }
+  interrupt_handler(const interrupt_handler&) = delete;
+  interrupt_handler& operator=(const interrupt_handler&) = delete;
+
+ private:
+  void (*before_)(int);
+};
+
+inline void load(OsiClpSolverInterface& osi, const milp_model& m) {
+  const auto matrix = m.matrix;  // compressed
+  CoinPackedMatrix packed(true, static_cast<int>(matrix.rows()), static_cast<int>(matrix.cols()), static_cast<int>(matrix.nonZeros()),
+                          matrix.valuePtr(), matrix.innerIndexPtr(), matrix.outerIndexPtr(), nullptr);
+  const auto finite = [](std::vector<double> v) {
+    for (double& x : v) x = std::clamp(x, -COIN_DBL_MAX, COIN_DBL_MAX);
+    return v;
+  };
+  osi.loadProblem(packed, finite(m.lower).data(), finite(m.upper).data(), m.objective.data(), finite(m.row_lower).data(),
+                  finite(m.row_upper).data());
+  for (int c = 0; c < osi.getNumCols(); ++c)
+    if (m.integral[static_cast<std::size_t>(c)]) osi.setInteger(c);
+}
+
+}  // namespace detail
+
+/// Solves with Cbc's own cuts and heuristics; without its preprocessing, which crashes where it meets its time limit
+/// (2.10.8). Prints nothing. Not for two threads at a time: Cbc keeps
+/// state of its own beside its models.
+struct cbc {
+  milp_answer operator()(const milp_model& m, const milp_request& r) const {
+    milp_answer answer;
+    if (r.seconds <= 0) return answer.status = milp_status::limit, answer.x = r.start, answer;
+    const auto start_time = std::chrono::steady_clock::now();
+    const detail::interrupt_handler keep;
+    OsiClpSolverInterface osi;
+    osi.messageHandler()->setLogLevel(0);
+    detail::load(osi, m);
+    if (r.seconds < 1e9) osi.getModelPtr()->setMaximumSeconds(r.seconds);  // the first relaxation looks at no other clock
+    CbcModel model(osi);
+    model.setLogLevel(0);
+    CbcSolverUsefulData data;
+    data.noPrinting_ = true;
+    CbcMain0(model, data);
+    model.setLogLevel(0);
+    detail::cbc_stop handler(r.stop);
+    model.passInEventHandler(&handler);
+    if (!r.start.empty()) {
+      std::vector<std::pair<std::string, double>> start;
+      for (std::size_t c = 0; c < m.variables(); ++c) start.emplace_back(osi.getColName(static_cast<int>(c)), r.start[c]);
+      model.setMIPStart(start);
+    }
+    std::vector<std::string> words{"memsched", "-log", "0", "-slog", "0", "-preprocess", "off"};
+    const auto set = [&](const char* name, const std::string& value) { words.insert(words.end(), {name, value}); };
+    if (r.seconds < 1e9) set("-sec", std::to_string(r.seconds)), set("-timeM", "elapsed");
+    if (r.cutoff < unbounded && r.start.empty()) set("-cutoff", std::to_string(r.cutoff + 1e-4));
+    if (r.gap > 0) set("-allow", std::to_string(r.gap));
+    if (r.nodes < static_cast<std::uint64_t>(std::numeric_limits<int>::max())) set("-maxN", std::to_string(r.nodes));
+    if (r.threads > 1) set("-threads", std::to_string(r.threads));
+    words.insert(words.end(), {"-solve", "-quit"});
+    std::vector<const char*> arguments;
+    for (const std::string& w : words) arguments.push_back(w.c_str());
+    CbcMain1(static_cast<int>(arguments.size()), arguments.data(), model, [](CbcModel*, int) { return 0; }, data);
+
+    const bool late = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_time).count() >= 0.95 * r.seconds;
+    answer.nodes = static_cast<std::uint64_t>(std::max(model.getNodeCount(), 0));
+    answer.bound = model.getBestPossibleObjValue();
+    if (const double* best = model.bestSolution()) answer.x.assign(best, best + m.variables());
+    // What Cbc takes for a proof at the very end of its time may be a relaxation that was cut short.
+    if (late && model.status() == 0) answer.status = milp_status::limit, answer.bound = -unbounded;
+    else if (model.isProvenInfeasible()) answer.status = milp_status::infeasible;
+    else if (model.isProvenOptimal() && !answer.x.empty()) answer.status = milp_status::optimal, answer.bound = model.getObjValue() - r.gap;
+    else if (model.isAbandoned() && !late) answer.message = "Cbc gave up for numerical reasons", answer.status = milp_status::failed;
+    else answer.status = milp_status::limit;
+    return answer;
+  }
+};
+
+}  // namespace memsched

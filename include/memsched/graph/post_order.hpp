@@ -1,0 +1,38 @@
+// Depth-first post-order of a schedule graph.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include <memsched/graph/schedule_graph.hpp>
+
+namespace memsched {
+
+/// The active nodes from the graph's roots over predecessors in input order; nodes that no root needs follow, by index.
+/// O(nodes + edges).
+inline std::vector<node> post_order(const schedule_graph& g) {
+  std::vector<node> order;
+  order.reserve(g.active);
+  std::vector<bool> seen(g.active, false);
+  std::vector<std::pair<node, std::size_t>> path;  // (node, next predecessor to visit)
+  const auto visit = [&](node root) {
+    if (seen[root]) return;
+    seen[root] = true;
+    path.emplace_back(root, 0);
+    while (!path.empty()) {
+      auto& [v, next] = path.back();
+      if (next == g.preds[v].size()) {
+        order.push_back(v);
+        path.pop_back();
+      } else if (const node u = g.preds[v][next++]; !seen[u]) {
+        seen[u] = true;
+        path.emplace_back(u, 0);
+      }
+    }
+  };
+  for (node root : g.roots) visit(root);
+  for (node v = 0; v < g.active; ++v) visit(v);
+  return order;
+}
+
+}  // namespace memsched

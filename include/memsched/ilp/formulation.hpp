@@ -1,0 +1,94 @@
+// What all integer programs for schedules share.
+#pragma once
+
+#include <algorithm>
+#include <concepts>
+#include <functional>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <queue>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <memsched/graph/walk.hpp>
+#include <memsched/ilp/milp.hpp>
+
+namespace memsched {
+
+/// What an integer program of a graph is asked: an order with a peak in [floor, ceiling]. Bytes.
+struct peak_range {
+  bytes floor = 0, ceiling = 0;
+};
+
+/// An integer program of a graph, and how its solutions and orders correspond.
+struct schedule_program {
+  milp_model model;  ///< its objective is the peak
+  bytes unit = 1;    ///< bytes of one unit of the objective
+  std::function<std::vector<double>(const std::vector<node>&)> solution_of;  ///< of an order with a peak in the range
+  std::function<std::vector<node>(const std::vector<double>&)> order_of;     ///< always a valid order
+};
+
+/// A function from a graph and a range to a program; nothing where that would have more than `most_rows` rows. The graph
+/// must outlive the program.
+template <class F>
+concept formulation = requires(const F& f, const schedule_graph& g, peak_range r, std::size_t most_rows) {
+  { f(g, r, most_rows) } -> std::same_as<std::optional<schedule_program>>;
+};
+
+namespace detail {
+
+/// The largest number that divides all amounts of a graph: what an integer program counts in.
+inline bytes unit_of(const schedule_graph& g) {
+  delta unit = static_cast<delta>(g.base);
+  for (node v = 0; v < g.size(); ++v) {
+    unit = std::gcd(std::gcd(unit, g.cost[v].peak), g.cost[v].impact);
+    for (const credit& c : g.credits[v]) unit = std::gcd(unit, c.amount);
+  }
+  return static_cast<bytes>(std::max<delta>(unit, 1));
+}
+
+/// What a node takes beside its credits. Without any, what it leaves counts too.
+inline delta own_peak(const schedule_graph& g, node v) {
+  return g.credits[v].empty() ? std::max(g.cost[v].peak, g.cost[v].impact) : g.cost[v].peak;
+}
+
+/// The program that P, a class of this room, builds of a graph; P says how many rows that takes at most.
+template <class P>
+std::optional<schedule_program> make_program(std::shared_ptr<P> builder, std::size_t most_rows) {
+  if (builder->rows() > most_rows) return std::nullopt;
+  builder->build();
+  schedule_program p;
+  p.model = builder->take_model();
+  p.unit = builder->unit();
+  p.solution_of = [builder](const std::vector<node>& order) { return builder->solution_of(order); };
+  p.order_of = [builder](const std::vector<double>& x) { return builder->order_of(x); };
+  return p;
+}
+
+/// The active nodes by ascending key, as far as precedence allows.
+inline std::vector<node> order_by(const schedule_graph& g, const std::vector<double>& key) {
+  std::vector<node> order;
+  walk w(g);
+  using entry = std::pair<double, node>;
+  std::priority_queue<entry, std::vector<entry>, std::greater<>> ready;
+  for (node v = 0; v < g.active; ++v)
+    if (w.ready(v)) ready.emplace(key[v], v);
+  while (!ready.empty()) {
+    const node v = ready.top().second;
+    ready.pop();
+    order.push_back(v);
+    w.fire(v, [&](node u) { ready.emplace(key[u], u); });
+  }
+  return order;
+}
+
+inline std::string name(const char* kind, index a, index b) {
+  std::string text = kind;
+  return text.append(std::to_string(a)).append("_").append(std::to_string(b));
+}
+
+}  // namespace detail
+
+}  // namespace memsched

@@ -1,0 +1,92 @@
+// Scheduling by integer programming (Zhong et al.).
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <memsched/analysis/bounds.hpp>
+#include <memsched/analysis/probe.hpp>
+#include <memsched/ilp/formulation.hpp>
+#include <memsched/ilp/nested_sets.hpp>
+#include <memsched/schedulers/automatic.hpp>
+
+namespace memsched {
+
+/// Gives an integer program of the graph to a solver. It starts from the best heuristic order, which is the cut-off, and
+/// from the bound of minimum cuts; where they meet no solver is asked. A program of more than `most_rows` rows is not
+/// built: the answer is then the heuristic order, and the search counts as stopped by the limit on states. A solver that
+/// is missing or fails is an error (solver_failed).
+///
+/// What a solver proves, it proves within its tolerances. Its bound is lowered by what those may amount to before it is
+/// reported, so that on graphs whose sizes have no large common divisor a proof may end just below the peak.
+template <milp_solver Solver, formulation Formulation = nested_sets>
+struct ilp {
+  Solver solver{};
+  Formulation formulate{};
+  bool warm = true;      ///< heuristics and minimum cuts first; else post-order is the start and there is no floor
+  bool probing = true;   ///< ask first whether precedences alone refute every better order; not if !warm
+  std::size_t most_rows = 1'000'000;
+
+  solution operator()(const schedule_graph& g, search& context) const {
+    solution s = warm ? best_heuristic{}(g, context) : solution{post_order(g)};
+    const bytes peak = peak_of(g, s.order);
+    s.lower_bound = g.base;
+    if (warm) {
+      const auto go_on = [&] { return ++context.stats.cuts, context.keep_going(); };
+      s.lower_bound = best_cut_bound(g, s.order, std::max(context.floor(), g.base), go_on).bound;
+    }
+    s.lower_bound = std::min(s.lower_bound, peak);
+    if (s.lower_bound == peak || !context.keep_going()) return s;
+    if (warm && probing) {
+      probe better(g, [&] { return ++context.stats.cuts, context.keep_going(); });
+      if (better.run(peak - 1) == probe::outcome::refuted) return s.lower_bound = peak, s;
+      if (context.stopped()) return s;
+    }
+    return solve(g, context, std::move(s), peak);
+  }
+
+ private:
+  /// Looks for an order whose peak is below that of s, which is `peak`.
+  solution solve(const schedule_graph& g, search& context, solution s, bytes peak) const {
+    const auto program = formulate(g, {s.lower_bound, peak}, most_rows);
+    if (!program) return context.fits(no_limit), s;
+    const double unit = static_cast<double>(program->unit);
+    milp_request request;
+    request.start = program->solution_of(s.order);
+    request.cutoff = static_cast<double>(peak) / unit;
+    request.seconds = std::max(context.seconds_left(), 0.0);
+    const std::uint64_t states = context.opts().state_limit;
+    if (states != no_limit) request.nodes = states - std::min(states, context.stats.states);
+    request.threads = context.opts().threads;
+    request.stop = context.opts().stop;
+
+    const milp_answer answer = solver(program->model, request);
+    context.stats.nodes = std::max<std::uint64_t>(context.stats.nodes, g.active);
+    context.stats.states += answer.nodes;
+    if (answer.status == milp_status::failed) {
+      s.error = graph_error{error_code::solver_failed, "the solver gave no answer: " + answer.message, {}, {}};
+      return s;
+    }
+    if (answer.status == milp_status::limit) context.count_state(), context.keep_going();
+    if (!answer.x.empty())
+      if (auto order = program->order_of(answer.x); peak_of(g, order) < peak) s.order = std::move(order);
+    const bytes proven = answer.status == milp_status::infeasible ? 0 : bound_of(*program, answer.bound);
+    s.lower_bound = std::min(std::max(s.lower_bound, proven), peak_of(g, s.order));
+    return s;
+  }
+
+  /// The solver's bound in bytes, less its tolerances.
+  static bytes bound_of(const schedule_program& p, double bound) {
+    double largest = 0;  // what a row can be off, where each variable is off by its tolerance
+    for (Eigen::Index c = 0; c < p.model.matrix.outerSize(); ++c)
+      for (Eigen::SparseMatrix<double>::InnerIterator it(p.model.matrix, c); it; ++it) largest = std::max(largest, std::abs(it.value()));
+    constexpr double tolerance = 1e-6;
+    const double units = std::ceil(bound - tolerance * std::max(1.0, 10 * largest));
+    return units <= 0 || !std::isfinite(units) ? 0 : static_cast<bytes>(units) * p.unit;
+  }
+};
+
+}  // namespace memsched

@@ -1,0 +1,69 @@
+// The tensors of a schedule graph: what the integer program of Zhong et al. is written in.
+#pragma once
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include <memsched/analysis/closure.hpp>
+#include <memsched/graph/schedule_graph.hpp>
+
+namespace memsched {
+
+/// Bytes that one node leaves and that live until all `readers` have run; for ever where it stays.
+struct flowing_tensor {
+  node producer = none;  ///< none: live from the start
+  delta size = 0;
+  std::vector<node> readers;
+  bool stays = false;
+};
+
+/// A decomposition of all impacts into tensors: what lives after any set of nodes, by the tensors, is its level. A fused
+/// node has no tensors of its own any more, and a folded one no size, so they are found as a flow from the nodes that
+/// add memory to those that free it; a tensor with several readers is found again from its release.
+inline std::vector<flowing_tensor> tensors_of(const schedule_graph& g) {
+  const index start = static_cast<index>(g.size());  // stands for what is live at first
+  closure_problem flow;
+  std::vector<delta> left;
+  for (node v = 0; v < g.size(); ++v) left.push_back(g.cost[v].impact);
+  left.push_back(static_cast<delta>(g.base));
+  for (delta impact : left) flow.add(impact);
+  for (node v = 0; v < g.size(); ++v) {
+    for (node u : g.preds[v])
+      if (!g.is_release(v)) flow.require(u, v);
+    if (g.preds[v].empty()) flow.require(start, v);
+  }
+  for (node r = static_cast<node>(g.active); r < g.size(); ++r) {
+    // From the producer, where all readers have one in common, which the flow takes first; else through a reader.
+    const auto readers = g.preds[r];
+    const auto is_common = [&](node p) {
+      return std::all_of(readers.begin(), readers.end(), [&](node u) {
+        const auto preds = g.preds[u];
+        return std::find(preds.begin(), preds.end(), p) != preds.end();
+      });
+    };
+    for (node p : g.preds[readers[0]])
+      if (is_common(p)) flow.require(p, r);
+    if (std::all_of(readers.begin(), readers.end(), [&](node u) { return g.preds[u].empty(); })) flow.require(start, r);
+    for (node u : readers) flow.require(u, r);
+  }
+  flow.solve();
+
+  std::vector<flowing_tensor> tensors;
+  for (const auto& arc : flow.arcs()) {
+    if (arc.flow == 0) continue;
+    flowing_tensor t{arc.from == start ? none : arc.from, arc.flow, {}};
+    if (!g.is_release(arc.to)) t.readers.push_back(arc.to);
+    else
+      for (node u : g.preds[arc.to])
+        if (u != arc.from) t.readers.push_back(u);
+    tensors.push_back(std::move(t));
+    left[arc.from] -= arc.flow;
+    left[arc.to] += arc.flow;
+  }
+  for (index v = 0; v < left.size(); ++v)
+    if (left[v] > 0) tensors.push_back({v == start ? none : v, left[v], {}, true});
+  return tensors;
+}
+
+}  // namespace memsched

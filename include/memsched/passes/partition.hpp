@@ -1,0 +1,88 @@
+// Memory-aware partitioning (Zhong et al., Algorithm 2).
+#pragma once
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include <memsched/analysis/acyclic_partition.hpp>
+#include <memsched/analysis/bounds.hpp>
+#include <memsched/graph/post_order.hpp>
+#include <memsched/graph/subgraph.hpp>
+#include <memsched/graph/walk.hpp>
+#include <memsched/policy/policy.hpp>
+
+namespace memsched {
+
+/// Cuts the graph into parts with little memory between them and runs them one after the other. Each part is first in
+/// depth-first post-order, as the paper has it for parts without a peak operator; then the part with the highest peak
+/// is given to the inner scheduler, and again, until that part has had it already. With one part the inner scheduler
+/// gets the graph as it is, and its bound counts; with more, the bound is that of minimum cuts in the whole graph.
+struct partition {
+  partition_shape shape{};
+  std::size_t max_cut_nodes = 1 << 14;  ///< larger graphs get no bound
+
+  solution operator()(const schedule_graph& g, search& context, inner_scheduler inner) const {
+    if (shape.parts <= 1 || g.active <= 1) return inner(g, context);
+    std::vector<piece> pieces = cut(g);
+    const bytes bound = cut_floor(g, context, pieces);
+    while (!context.stopped()) {
+      piece& worst = *std::max_element(pieces.begin(), pieces.end(), [](const piece& a, const piece& b) { return a.peak < b.peak; });
+      if (worst.solved || worst.peak <= bound) break;
+      worst.solved = true;
+      ++context.stats.parts;
+      // Parts that have been solved as well as can be are the floor of those that have not.
+      bytes floor = std::max(bound, g.base);
+      for (const piece& p : pieces)
+        if (p.solved && &p != &worst) floor = std::max(floor, p.bound);
+      solution s = context.with_floor(floor, [&] { return inner(worst.graph, context); });
+      if (s.error) return s;
+      worst.bound = s.lower_bound;
+      worst.take(std::move(s.order));
+    }
+    solution whole;
+    whole.lower_bound = bound;
+    for (const piece& p : pieces)
+      for (node v : p.order) whole.order.push_back(p.members[v]);
+    return whole;
+  }
+
+ private:
+  struct piece {
+    std::vector<node> members;
+    schedule_graph graph;
+    std::vector<node> order;
+    bytes peak = no_limit, bound = 0;
+    bool solved = false;
+
+    void take(std::vector<node> other) {
+      if (const bytes p = peak_of(graph, other); p < peak) peak = p, order = std::move(other);
+    }
+  };
+
+  /// The parts, each in post-order.
+  std::vector<piece> cut(const schedule_graph& g) const {
+    const node_parts part = acyclic_partition(g, shape);
+    std::vector<piece> pieces(1 + *std::max_element(part.begin(), part.end()));
+    for (node v = 0; v < g.size(); ++v) pieces[part[v]].members.push_back(v);
+    std::vector<node> local(g.size(), none);
+    delta level = static_cast<delta>(g.base);
+    for (piece& p : pieces) {
+      p.graph = subgraph(g, p.members, static_cast<bytes>(level), local);
+      p.take(post_order(p.graph));
+      for (node v : p.members) level += g.cost[v].impact;
+    }
+    return pieces;
+  }
+
+  bytes cut_floor(const schedule_graph& g, search& context, const std::vector<piece>& pieces) const {
+    if (g.active > max_cut_nodes) return context.floor();
+    std::vector<node> order;
+    for (const piece& p : pieces)
+      for (node v : p.order) order.push_back(p.members[v]);
+    const auto go_on = [&] { return ++context.stats.cuts, context.keep_going(); };
+    return best_cut_bound(g, order, std::max(context.floor(), g.base), go_on).bound;
+  }
+};
+
+}  // namespace memsched
