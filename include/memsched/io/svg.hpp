@@ -38,7 +38,11 @@ inline std::string escape_xml(std::string_view text) {
 inline std::string one_digit(double x) {
   const long tenths = static_cast<long>(x * 10 + (x < 0 ? -0.5 : 0.5));
   const long magnitude = tenths < 0 ? -tenths : tenths;
-  return (tenths < 0 ? "-" : "") + std::to_string(magnitude / 10) + "." + std::to_string(magnitude % 10);
+  std::string text = tenths < 0 ? "-" : "";
+  text += std::to_string(magnitude / 10);
+  text += '.';
+  text += std::to_string(magnitude % 10);
+  return text;
 }
 
 /// Peak to x, share to y.

@@ -43,7 +43,7 @@ struct local_search {
     walk w(g);
     std::size_t at = 0;
     while (at < order.size() && w.level() + w.effect(order[at]).peak < peak) w.fire(order[at++]);
-    for (std::size_t quarter : {2, 1, 3, 0, 4}) {
+    for (std::size_t quarter : {2u, 1u, 3u, 0u, 4u}) {
       const std::size_t before = width * quarter / 4;
       const std::size_t first = at > before ? at - before : 0;
       const std::size_t last = std::min(order.size(), first + width);
