@@ -266,6 +266,14 @@ TEST_CASE("limits give the incumbent and an honest bound") {
   REQUIRE(schedule(p, ilp<cbc>{.probing = false}, {.stop = source.get_token()}).value().stopped == stop_reason::cancelled);
 }
 
+TEST_CASE("a relaxation that takes longer than there is time for is ended and proves nothing") {
+  const problem p = check(networks::make("amoebanet-imagenet").value()).value();
+  const options o{.time_limit = std::chrono::milliseconds(500), .in_place = false};
+  const auto r = schedule(p, fuse{} | partition{{.parts = 4}} | ilp<cbc>{.warm = false}, o).value();
+  REQUIRE(r.lower_bound <= 4741120);  // the optimum
+  REQUIRE(r.stopped == stop_reason::time_limit);
+}
+
 TEST_CASE("a solver that is missing or fails is an error") {
   const problem p = check(networks::make("randwire").value()).value();
   const auto message = [&](std::vector<std::string> command) {

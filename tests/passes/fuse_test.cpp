@@ -58,7 +58,7 @@ TEST_CASE("fusion never changes the optimum") {
   std::size_t fused = 0;
   const auto check = [&](const problem& p, const options& o, std::uint64_t seed) {
     const bytes optimum = schedule(p, exhaustive{}, o).peak;
-    for (std::size_t max_size : {2, 3, 32}) {
+    for (std::size_t max_size : {2u, 3u, 32u}) {
       INFO("seed " << seed << " max_size " << max_size);
       const auto r = schedule(p, fuse{.max_size = max_size} | exhaustive{}, o);
       REQUIRE(r.peak == optimum);

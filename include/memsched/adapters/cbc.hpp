@@ -6,6 +6,7 @@
 #include <csignal>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,6 +14,8 @@
 #include <CbcEventHandler.hpp>
 #include <CbcModel.hpp>
 #include <CbcSolver.hpp>
+#include <ClpEventHandler.hpp>
+#include <ClpSimplex.hpp>
 #include <CoinPackedMatrix.hpp>
 #include <OsiClpSolverInterface.hpp>
 
@@ -22,15 +25,41 @@ namespace memsched {
 
 namespace detail {
 
-/// Ends Cbc's branch and bound at the caller's wish.
-class cbc_stop : public CbcEventHandler {
+/// When a solver is to end: at the caller's wish, or at a time of the clock on the wall.
+struct solver_end {
+  using clock = std::chrono::steady_clock;
+  std::stop_token stop;
+  clock::time_point deadline = clock::time_point::max();
+  std::shared_ptr<bool> cut_short = std::make_shared<bool>(false);  ///< whether a relaxation was ended: it proves nothing
+
+  bool reached() const { return stop.stop_requested() || clock::now() >= deadline; }
+};
+
+/// Ends branch and bound.
+class cbc_end : public CbcEventHandler {
  public:
-  explicit cbc_stop(std::stop_token token) : stop_(std::move(token)) {}
-  CbcAction event(CbcEvent) override { return stop_.stop_requested() ? CbcEventHandler::stop : noAction; }
-  CbcEventHandler* clone() const override { return new cbc_stop(*this); }
+  explicit cbc_end(solver_end end) : end_(std::move(end)) {}
+  CbcAction event(CbcEvent) override { return end_.reached() ? CbcEventHandler::stop : noAction; }
+  CbcEventHandler* clone() const override { return new cbc_end(*this); }
 
  private:
-  std::stop_token stop_;
+  solver_end end_;
+};
+
+/// Ends a relaxation, of which one may take longer than all there is.
+class clp_end : public ClpEventHandler {
+ public:
+  explicit clp_end(solver_end end) : end_(std::move(end)) {}
+  int event(Event e) override {
+    if (e != endOfIteration || (++iterations_ & 31) != 0 || !end_.reached()) return -1;
+    *end_.cut_short = true;
+    return 0;
+  }
+  ClpEventHandler* clone() const override { return new clp_end(*this); }
+
+ private:
+  solver_end end_;
+  unsigned iterations_ = 0;
 };
 
 /// Cbc sets a handler of its own for interrupts; this puts the program's back.
@@ -68,20 +97,23 @@ struct cbc {
   milp_answer operator()(const milp_model& m, const milp_request& r) const {
     milp_answer answer;
     if (r.seconds <= 0) return answer.status = milp_status::limit, answer.x = r.start, answer;
-    const auto start_time = std::chrono::steady_clock::now();
+    detail::solver_end end{r.stop};
+    using namespace std::chrono;
+    if (r.seconds < 1e9) end.deadline = steady_clock::now() + duration_cast<steady_clock::duration>(duration<double>(r.seconds));
     const detail::interrupt_handler keep;
     OsiClpSolverInterface osi;
     osi.messageHandler()->setLogLevel(0);
     detail::load(osi, m);
-    if (r.seconds < 1e9) osi.getModelPtr()->setMaximumSeconds(r.seconds);  // the first relaxation looks at no other clock
+    detail::clp_end relaxation_end(end);
+    osi.getModelPtr()->passInEventHandler(&relaxation_end);
     CbcModel model(osi);
     model.setLogLevel(0);
     CbcSolverUsefulData data;
     data.noPrinting_ = true;
     CbcMain0(model, data);
     model.setLogLevel(0);
-    detail::cbc_stop handler(r.stop);
-    model.passInEventHandler(&handler);
+    detail::cbc_end search_end(end);
+    model.passInEventHandler(&search_end);
     if (!r.start.empty()) {
       std::vector<std::pair<std::string, double>> start;
       for (std::size_t c = 0; c < m.variables(); ++c) start.emplace_back(osi.getColName(static_cast<int>(c)), r.start[c]);
@@ -99,15 +131,13 @@ struct cbc {
     for (const std::string& w : words) arguments.push_back(w.c_str());
     CbcMain1(static_cast<int>(arguments.size()), arguments.data(), model, [](CbcModel*, int) { return 0; }, data);
 
-    const bool late = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_time).count() >= 0.95 * r.seconds;
     answer.nodes = static_cast<std::uint64_t>(std::max(model.getNodeCount(), 0));
     answer.bound = model.getBestPossibleObjValue();
     if (const double* best = model.bestSolution()) answer.x.assign(best, best + m.variables());
-    // What Cbc takes for a proof at the very end of its time may be a relaxation that was cut short.
-    if (late && model.status() == 0) answer.status = milp_status::limit, answer.bound = -unbounded;
+    if (*end.cut_short) answer.status = milp_status::limit, answer.bound = -unbounded;
     else if (model.isProvenInfeasible()) answer.status = milp_status::infeasible;
     else if (model.isProvenOptimal() && !answer.x.empty()) answer.status = milp_status::optimal, answer.bound = model.getObjValue() - r.gap;
-    else if (model.isAbandoned() && !late) answer.message = "Cbc gave up for numerical reasons", answer.status = milp_status::failed;
+    else if (model.isAbandoned()) answer.message = "Cbc gave up for numerical reasons", answer.status = milp_status::failed;
     else answer.status = milp_status::limit;
     return answer;
   }

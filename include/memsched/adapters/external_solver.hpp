@@ -47,7 +47,6 @@ struct external_solver {
   std::vector<std::string> command;
   file input = file::lp;
   form output = form::names;
-  bool complete = false;  ///< a solution file of this program always holds an optimum where no word says otherwise
 
   static external_solver highs(std::string program = "highs") {
     return {{std::move(program), "--time_limit", "{seconds}", "--solution_file", "{solution}", "{model}"}};
