@@ -176,6 +176,7 @@ void section_9_4(double limit) {
   std::printf("%-72s %10s %8s %9s\n", "paper, on a graph of its own: branch and bound", "499", "-", "600");
   std::printf("%-72s %10s %8s %9s\n", "paper, on a graph of its own: composition", "394", "394", "5");
   show("ours: branch and bound by the paper's rules", branch_and_bound{.remember = false, .cuts = false});
+  show("ours: composition, branch and bound by the paper's rules", fradet_scheduler{.engine = {.remember = false, .cuts = false}});
   show("ours: branch and bound that remembers and stops at a cut", branch_and_bound{});
   show("ours: fradet", fradet);
 }

@@ -1,6 +1,7 @@
 // Laws of compression: it keeps the optimum whatever rules are on, and takes series-parallel graphs to one node.
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <memsched/graph/mirror.hpp>
 #include <memsched/graph/task_graph.hpp>
 #include <memsched/passes/compress.hpp>
 #include <memsched/schedule.hpp>
@@ -147,6 +148,33 @@ TEST_CASE("compression stops at a limit with a graph that is still right") {
   require_order(g, s.order);
   REQUIRE(peak_of(g, s.order) == optimum_of(g));
   REQUIRE(context.reason() == stop_reason::time_limit);
+}
+
+TEST_CASE("graphs with hubs: orders stay valid, and the mirror image has the same optimum") {
+  std::size_t solved = 0;
+  for (std::uint64_t seed = 0; seed < 12; ++seed) {
+    support::random r(seed);
+    cost_graph c = support::random_costs(seed, 6000, 0, 500);
+    const node hubs = 1 + static_cast<node>(seed % 4) * 3;
+    for (node v = 1; v < c.cost.size(); ++v) {
+      for (node u : {r.below(hubs), v - 1 - r.below(std::min(v, 50U))})
+        if (u < v && r.chance(80)) c.edges.push_back({u, v});
+    }
+    const schedule_graph g = make_schedule_graph(std::move(c)).value();
+    const schedule_graph m = mirror_image(g);
+    const options o;
+    search context(o);
+    const compress rules{.series_parallel = false, .max_closure = seed % 2 == 0 ? std::size_t{4096} : std::size_t{0}};
+    const compressed_graph forward = rules.reduce(g, context), backward = rules.reduce(m, context);
+    INFO("seed " << seed);
+    const std::vector<node> order = forward.expand(as_given{}(forward.graph, context).order);
+    require_order(g, order);
+    require_order(m, backward.expand(as_given{}(backward.graph, context).order));
+    if (forward.graph.active > 1 || backward.graph.active > 1) continue;
+    ++solved;
+    REQUIRE(peak_of(g, order) == peak_of(m, backward.expand({0})));
+  }
+  REQUIRE(solved > 3);
 }
 
 TEST_CASE("a graph without nodes") {

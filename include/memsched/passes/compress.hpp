@@ -45,7 +45,9 @@ namespace detail {
 class compressor {
  public:
   compressor(const compress& rules, const schedule_graph& g, search& context)
-      : rules_(rules), g_(g), context_(context), counts_(context.stats.rules), queued_(g_.size(), 0), mark_(g_.size()), rank_(g_.size()) {}
+      : rules_(rules), g_(g), context_(context), counts_(context.stats.rules), queued_(g_.size(), 0), mark_(g_.size()), rank_(g_.size()) {
+    for (auto& flags : is_waiting_) flags.resize(g_.size());
+  }
 
   compressed_graph run() {
     counts_.before += g_.size() - 2;
@@ -104,7 +106,8 @@ class compressor {
     for (side s : both_sides)
       for (node v : g_.take_changed(s)) {
         if (!g_.alive(v)) continue;
-        waiting_[index_of(s)].push_back(v);
+        if (!is_waiting_[index_of(s)][v]) waiting_[index_of(s)].push_back(v);
+        is_waiting_[index_of(s)][v] = true;
         if (g_.degree(v, s) == 1) enqueue(v, test_node);
       }
   }
@@ -123,6 +126,7 @@ class compressor {
     bool any = false;
     for (side s : both_sides) {
       const std::vector<node> changed = std::exchange(waiting_[index_of(s)], {});
+      for (node v : changed) is_waiting_[index_of(s)][v] = false;
       if (s == side::earlier ? !rules_.s1 : !rules_.s2) continue;
       hubs_.clear();
       new_marks();
@@ -153,10 +157,15 @@ class compressor {
       if (!g_.fixed(v)) peers_.push_back({g_.hash(v, s), c.impact > 0, c.peak, v});
     });
     std::sort(peers_.begin(), peers_.end());
+    peers_.erase(std::unique(peers_.begin(), peers_.end()), peers_.end());  // two edges to one
     bool any = false;
     for (std::size_t i = 0, j = 0; i < peers_.size(); i = j) {
       while (j < peers_.size() && peers_[j].hash == peers_[i].hash) ++j;
-      if (j - i > 1 && !peers_[i].grows) any |= order_peers(std::span(peers_).subspan(i, j - i), s);
+      if (j - i < 2 || peers_[i].grows) continue;
+      group_.clear();
+      for (std::size_t k = i; k < j; ++k)  // ordering another group may have shortened a list
+        if (g_.hash(peers_[k].v, s) == peers_[k].hash) group_.push_back(peers_[k]);
+      if (group_.size() > 1 && !group_[0].grows) any |= order_peers(group_, s);
     }
     return any;
   }
@@ -165,6 +174,8 @@ class compressor {
   /// others, each of which goes behind the last of the chain whose peak is no higher.
   bool order_peers(std::span<const peer> peers, side s) {
     std::size_t chain = 1, behind = 0, added = 0;
+    node front = none;
+    index front_stamp = 0;  // marks of what is behind `front`: disjoint from what is before its peers
     while (chain < peers.size() && !peers[chain].grows) ++chain;
     for (std::size_t i = 1; i < peers.size(); ++i) {
       if (i < chain) behind = i - 1;
@@ -172,7 +183,11 @@ class compressor {
       if (peers[i].peak < peers[behind].peak) continue;
       while (i >= chain && behind + 1 < chain && peers[behind + 1].peak <= peers[i].peak) ++behind;
       if (!has_list_of(peers[i].v, peers[0].v, s)) break;  // equal hashes of unequal lists
-      put_behind(peers[behind].v, peers[i].v, s);
+      if (rules_.local_reduction && std::exchange(front, peers[behind].v) != peers[behind].v) {
+        mark_list(front, mirror(s));
+        front_stamp = stamp_;
+      }
+      put_behind(peers[behind].v, peers[i].v, s, front_stamp);
       ++added;
     }
     (s == side::earlier ? counts_.s1 : counts_.s2) += added;
@@ -188,12 +203,11 @@ class compressor {
   }
 
   /// Makes v wait for `front` instead of what both of them wait for.
-  void put_behind(node front, node v, side s) {
+  void put_behind(node front, node v, side s, index front_stamp) {
     if (rules_.local_reduction) {
       g_.for_each(v, s, [&](index e, node) { unlink(e); });
-      mark_list(front, mirror(s));
       g_.for_each(v, mirror(s), [&](index, node w) {
-        if (marked(w)) unlink(mark_[w].edge);
+        if (mark_[w].stamp == front_stamp) unlink(std::exchange(mark_[w], {}).edge);
       });
     }
     g_.link(front, v, mirror(s));
@@ -210,7 +224,7 @@ class compressor {
   /// What may have become a bypass when x came to be.
   void reduce_around(node x) {
     for (side s : both_sides) reduce_list(x, s, max_steps);
-    if (g_.degree(x, side::later) > max_steps) return;
+    if (g_.degree(x, side::later) > max_steps || g_.degree(x, side::earlier) > max_steps) return;
     mark_list(x, side::later);
     index left = max_steps;
     g_.for_each(x, side::earlier, [&](index, node u) {
@@ -338,8 +352,9 @@ class compressor {
   std::deque<node> queue_;
   std::vector<unsigned char> queued_;             // tasks of a node in the queue
   std::array<std::vector<node>, 2> waiting_;      // nodes whose list at that side has changed since it was looked at
+  std::array<std::vector<bool>, 2> is_waiting_;
   std::vector<node> hubs_;
-  std::vector<peer> peers_;
+  std::vector<peer> peers_, group_;
   std::vector<edge_mark> mark_;
   index stamp_ = 0;
   std::vector<index> bypassed_;
