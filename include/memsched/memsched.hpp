@@ -1,11 +1,13 @@
 // Every room that needs nothing but the standard library.
 #pragma once
 
+#include <memsched/analysis/acyclic_partition.hpp>
 #include <memsched/analysis/bounds.hpp>
 #include <memsched/analysis/closure.hpp>
 #include <memsched/analysis/dominators.hpp>
 #include <memsched/analysis/evaluate.hpp>
 #include <memsched/analysis/hierarchy.hpp>
+#include <memsched/analysis/negative_level.hpp>
 #include <memsched/analysis/probe.hpp>
 #include <memsched/analysis/reachability.hpp>
 #include <memsched/analysis/regions.hpp>
@@ -19,10 +21,12 @@
 #include <memsched/base/function_ref.hpp>
 #include <memsched/graph/builder.hpp>
 #include <memsched/graph/check.hpp>
+#include <memsched/graph/contract.hpp>
 #include <memsched/graph/error.hpp>
 #include <memsched/graph/lower.hpp>
 #include <memsched/graph/mirror.hpp>
 #include <memsched/graph/overlay.hpp>
+#include <memsched/graph/post_order.hpp>
 #include <memsched/graph/problem.hpp>
 #include <memsched/graph/schedule_graph.hpp>
 #include <memsched/graph/subgraph.hpp>
@@ -39,6 +43,8 @@
 #include <memsched/passes/compress.hpp>
 #include <memsched/passes/compression_graph.hpp>
 #include <memsched/passes/divide.hpp>
+#include <memsched/passes/fuse.hpp>
+#include <memsched/passes/partition.hpp>
 #include <memsched/passes/soft_budget.hpp>
 #include <memsched/policy/options.hpp>
 #include <memsched/policy/policy.hpp>
@@ -53,6 +59,7 @@
 #include <memsched/schedulers/downsets.hpp>
 #include <memsched/schedulers/dp.hpp>
 #include <memsched/schedulers/exhaustive.hpp>
+#include <memsched/schedulers/fradet.hpp>
 #include <memsched/schedulers/greedy.hpp>
 #include <memsched/schedulers/hierarchical.hpp>
 #include <memsched/schedulers/kahn.hpp>

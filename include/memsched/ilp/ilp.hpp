@@ -41,8 +41,7 @@ struct ilp {
     s.lower_bound = std::min(s.lower_bound, peak);
     if (s.lower_bound == peak || !context.keep_going()) return s;
     if (warm && probing) {
-      probe better(g, [&] { return ++context.stats.cuts, context.keep_going(); });
-      if (better.run(peak - 1) == probe::outcome::refuted) return s.lower_bound = peak, s;
+      if (probe(g).run(peak - 1, [&] { return ++context.stats.cuts, context.keep_going(); }) == probe::outcome::refuted) return s.lower_bound = peak, s;
       if (context.stopped()) return s;
     }
     return solve(g, context, std::move(s), peak);
