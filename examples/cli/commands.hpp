@@ -25,7 +25,14 @@ struct schedule_request : request {
   bool json = false;
 };
 
+struct sample_request : request {
+  std::string graph, output, svg;
+  std::size_t count = 1000;
+  std::uint64_t seed = 1;
+};
+
 int run_schedule(const schedule_request&);
+int run_sample(const sample_request&);
 int run_compare(const std::vector<std::string>& graphs, const request&);
 /// `hierarchy`: where to draw the hierarchical graph, as DOT; empty for nowhere.
 int run_inspect(const std::string& graph, const std::string& hierarchy, const request&);

@@ -46,6 +46,10 @@ void add_limits(CLI::App& command, cli::request& r, const char* time_default) {
   command.add_option("--parts", r.knobs.parts, "ilp: parts of the graph; 1 for an exact answer")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
+  command.add_option("--without", r.knobs.without, "serenity: leave out divide, soft_budget, or direct (safe nodes taken at once)")
+      ->check(CLI::IsMember({"divide", "soft_budget", "direct"}))
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command.add_option("--threads", r.options.threads, "at most so many; today's schedulers use one")->check(CLI::PositiveNumber);
 }
 
@@ -113,6 +117,17 @@ int main(int argc, char** argv) {
   on_inspect->add_option("--hierarchy", hierarchy, "draw sequences and groups (hmcos) as a Graphviz file there");
   add_model(*on_inspect, inspect);
 
+  cli::sample_request sample;
+  sample.time_limit = 60;
+  auto* on_sample = app.add_subcommand("sample", "Peaks of random orders, beside those of the schedulers");
+  on_sample->add_option("graph", sample.graph, graph_help)->required();
+  on_sample->add_option("--count", sample.count, "how many orders")->check(CLI::PositiveNumber)->capture_default_str();
+  on_sample->add_option("--seed", sample.seed, "of the random numbers; the same seed, the same orders")->capture_default_str();
+  on_sample->add_option("-o,--output", sample.output, "write the CSV there instead of standard output");
+  on_sample->add_option("--svg", sample.svg, "draw the cumulative distribution as an SVG there");
+  add_limits(*on_sample, sample, "60, for each scheduler");
+  add_model(*on_sample, sample);
+
   cli::request verify;
   std::string verified, result;
   auto* on_verify = app.add_subcommand("verify", "Check the result of `schedule --format json` against its graph");
@@ -141,6 +156,9 @@ int main(int argc, char** argv) {
   } else if (*on_inspect) {
     prepare(inspect, line);
     status = cli::run_inspect(inspected, hierarchy, inspect);
+  } else if (*on_sample) {
+    prepare(sample, line);
+    status = cli::run_sample(sample);
   } else if (*on_verify) {
     status = cli::run_verify(verified, result, verify);
   } else if (*on_networks) {

@@ -1,7 +1,10 @@
 #include "schedulers.hpp"
 
+#include <algorithm>
 #include <memsched/schedulers/exhaustive.hpp>
+#include <memsched/schedulers/fradet.hpp>
 #include <memsched/schedulers/hierarchical.hpp>
+#include <memsched/schedulers/serenity.hpp>
 
 #ifdef MEMSCHED_HAS_CBC
 #include <memsched/adapters/cbc.hpp>
@@ -19,6 +22,12 @@ memsched::schedule_result<memsched::op_id> run(const memsched::problem& p, const
   return memsched::schedule(p, S{}, o);
 }
 
+memsched::schedule_result<memsched::op_id> run_serenity(const memsched::problem& p, const memsched::options& o, const knobs& k) {
+  const auto with = [&](const char* part) { return std::find(k.without.begin(), k.without.end(), part) == k.without.end(); };
+  return memsched::schedule(
+      p, memsched::serenity{.divides = with("divide"), .budgets = with("soft_budget"), .direct = with("direct")}, o);
+}
+
 #ifdef MEMSCHED_HAS_CBC
 memsched::schedule_result<memsched::op_id> run_ilp(const memsched::problem& p, const memsched::options& o, const knobs& k) {
   return memsched::schedule(p, memsched::fuse{} | memsched::partition{{.parts = k.parts}} | memsched::ilp<memsched::cbc>{}, o);
@@ -34,7 +43,9 @@ const std::vector<named_scheduler>& schedulers() {
       {"rpo", "depth-first post-order from the outputs, as most compilers", run<memsched::rpo>},
       {"greedy", "list scheduling by memory freed", run<memsched::greedy>},
       {"exhaustive", "every set of operators; at most 24 operators", run<memsched::exhaustive>},
+      {"serenity", "divide and conquer, soft budgets, dynamic programming (Ahn et al.); --without", run_serenity},
       {"hmcos", "hierarchical graphs, taken apart where the peak is (Wang et al.)", run<memsched::hierarchical>},
+      {"fradet", "compression, composition, branch and bound (Fradet et al.)", run<memsched::fradet_scheduler>},
 #ifdef MEMSCHED_HAS_CBC
       {"ilp", "fused, partitioned, then integer programming (Zhong et al.); --parts", run_ilp},
 #endif

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memsched/schedule.hpp>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -9,7 +10,8 @@ namespace cli {
 
 /// What single schedulers can be told.
 struct knobs {
-  memsched::index parts = 4;  ///< ilp: parts of the graph; 1 for an exact answer
+  memsched::index parts = 4;           ///< ilp: parts of the graph; 1 for an exact answer
+  std::vector<std::string> without{};  ///< serenity: parts of the method that are left out
 };
 
 struct named_scheduler {

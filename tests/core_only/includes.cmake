@@ -1,6 +1,6 @@
 # Fails if HEADER, or a header of ours that it leads to, includes anything but memsched and the standard library, whose
 # headers alone have names without a slash and a dot. With ALL also if HEADER does not lead to each of our headers that
-# needs no more than that, adapters apart.
+# needs no more than that; adapters and ilp are opt-in.
 # cmake -DCOMPILER=<compiler> -DINCLUDE=<directory> -DHEADER=memsched/<...> [-DALL=ON] -P includes.cmake
 cmake_minimum_required(VERSION 3.22)
 function(foreign_includes file result)
@@ -26,7 +26,7 @@ endforeach()
 
 if(ALL)
   file(GLOB_RECURSE ours ${INCLUDE}/memsched/*.hpp)
-  list(FILTER ours EXCLUDE REGEX "/memsched/adapters/")
+  list(FILTER ours EXCLUDE REGEX "/memsched/(adapters|ilp)/")
   foreach(file IN LISTS ours)
     foreign_includes(${file} foreign)
     if(NOT foreign AND NOT file IN_LIST reached)

@@ -20,10 +20,8 @@ up_to() { # the floors up to $1
 
 allowed_for() { # what the room $1 may include; nothing for an unknown room
   case " $floors " in *" $1 "*) up_to "$1" && return ;; esac
-  for floor in $floors; do
-    rooms=$(sed -n "s/^ *off $floor: *//p" README.md)
-    case " $rooms " in *" $1 "*) echo "$(up_to "$floor") $1" ;; esac
-  done
+  below=$(sed -n "s/^ *off \([a-z]*\):.* $1\( .*\)*$/\1/p" README.md)
+  [ -z "$below" ] || echo "$(allowed_for "$below") $1"
 }
 
 for header in $(find . -name '*.hpp' ! -path ./memsched.hpp | sed 's|^\./||' | sort); do

@@ -1,0 +1,47 @@
+#include <cstdio>
+#include <memsched/analysis/sample.hpp>
+#include <memsched/io/csv.hpp>
+#include <memsched/io/svg.hpp>
+#include <sstream>
+
+#include "commands.hpp"
+#include "schedulers.hpp"
+
+namespace cli {
+
+namespace {
+
+/// The peaks of all schedulers that take the graph.
+std::vector<memsched::peak_mark> marks(const memsched::problem& p, const sample_request& r) {
+  std::vector<memsched::peak_mark> found;
+  for (const auto& scheduler : schedulers()) {
+    const auto result = scheduler.run(p, r.options, r.knobs);
+    if (!result.error) found.push_back({std::string(scheduler.name), result.peak});
+  }
+  return found;
+}
+
+}  // namespace
+
+int run_sample(const sample_request& r) {
+  const auto graph = load(r.graph, r.shapes);
+  if (!graph) return report(graph.error());
+  const auto g = memsched::make_schedule_graph(graph->problem, r.options.model());
+  memsched::search context(r.options);
+  const auto samples = memsched::sample_orders(g, r.count, r.seed, [&] { return context.keep_going(); });
+  if (!r.svg.empty()) {
+    std::ostringstream drawing;
+    memsched::write_distribution_svg(drawing, graph->name, samples, marks(graph->problem, r));
+    if (const auto error = write_file(r.svg, drawing.str()); !error.message.empty()) return report(error);
+  }
+  std::ostringstream csv;
+  memsched::write_csv(csv, samples);
+  if (r.output.empty()) {
+    std::fputs(csv.str().c_str(), stdout);
+  } else if (const auto error = write_file(r.output, csv.str()); !error.message.empty()) {
+    return report(error);
+  }
+  return done;
+}
+
+}  // namespace cli
