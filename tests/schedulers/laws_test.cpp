@@ -135,3 +135,55 @@ TEST_CASE("beam and local search answer with valid orders") {
       REQUIRE(!schedule(p, beam{}, o).error);
     }
 }
+
+TEST_CASE("each rule of best_first saves states") {
+  const auto states = [](const best_first& policy) {
+    std::uint64_t sum = 0;
+    for (std::uint64_t seed = 0; seed < 50; ++seed) {
+      const problem p = support::random_problem(seed, {.operators = 24, .percent_inplace = 10});
+      sum += schedule(p, policy).stats.states;
+    }
+    return sum;
+  };
+  const std::uint64_t all = states({});
+  REQUIRE(all < states({.macros = false}));
+  REQUIRE(all < states({.commits = false}));
+}
+
+TEST_CASE("limits are kept, and leave an order no worse than the caller's and a true bound") {
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    const problem p = support::random_problem(seed, {.operators = 60});
+    const bytes given = schedule(p, as_given{}).peak;
+    const bytes optimum = schedule(p, automatic).peak;
+    std::stop_source stopped;
+    stopped.request_stop();
+    for (const options& o : {options{.time_limit = std::chrono::nanoseconds(0)}, options{.state_limit = 1},
+                             options{.state_limit = 50}, options{.memory_limit = 1000}, options{.stop = stopped.get_token()}}) {
+      const auto r = schedule(p, automatic, o);
+      INFO("seed " << seed);
+      REQUIRE(r.order.size() == p.ops().size());
+      REQUIRE(r.peak <= given);
+      REQUIRE(r.lower_bound <= optimum);
+      REQUIRE(optimum <= r.peak);
+      REQUIRE(r.stats.states <= std::max<std::uint64_t>(o.state_limit, 1));
+      if (r.peak != r.lower_bound) REQUIRE(r.stopped != stop_reason::finished);
+    }
+  }
+}
+
+TEST_CASE("the same graph and options give the same order") {
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+    const problem p = support::random_problem(seed, {.operators = 80});
+    REQUIRE(schedule(p, automatic, {.state_limit = 3000}).order == schedule(p, automatic, {.state_limit = 3000}).order);
+  }
+}
+
+TEST_CASE("a budget decides the verdict") {
+  const problem p = support::random_problem(3, {.operators = 20});
+  const bytes optimum = schedule(p, automatic).peak;
+  REQUIRE(schedule(p, automatic, {.budget = optimum}).verdict() == verdict::optimal);
+  const auto over = schedule(p, automatic, {.budget = optimum - 1});
+  REQUIRE(over.verdict() == verdict::infeasible);
+  REQUIRE_FALSE(over.fits());
+  REQUIRE(over.order.size() == p.ops().size());
+}

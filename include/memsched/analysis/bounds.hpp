@@ -6,22 +6,13 @@
 #include <utility>
 #include <vector>
 
+#include <memsched/analysis/certificate.hpp>
 #include <memsched/analysis/closure.hpp>
 #include <memsched/base/function_ref.hpp>
 #include <memsched/graph/problem.hpp>
 #include <memsched/graph/walk.hpp>
 
 namespace memsched {
-
-/// Why no order has a peak below `bound`: whatever has run when `v` runs, memory then takes at least `bound`. `ran` is
-/// a cheapest such set, and the flow proves that it is: each arc moves bytes that a node adds to a successor that frees
-/// them. A node id of size + i stands for the i-th credit of v.
-struct cut_certificate {
-  bytes bound = 0;
-  node v = none;
-  std::vector<node> ran;                     ///< ascending, releases included
-  std::vector<closure_problem::arc> flow;    ///< arcs with a flow above 0
-};
 
 /// The bytes that must be live while some operator runs, whatever the order; also at the start and at the end.
 /// O(operators + uses).
@@ -57,10 +48,15 @@ class cut_bound {
     for (node u : free_)
       for (node needed : g_->preds[u])
         if (side(needed) == undecided) closure_.require(local_[needed], local_[u]);
-    for (const credit& c : g_->credits[v]) {
-      const index gain = closure_.add(-c.amount);
-      for (node reader : g_->preds[c.release])
-        if (reader != v && side(reader) == undecided) closure_.require(local_[reader], gain);
+    gains_.clear();
+    const auto credits = g_->credits[v];
+    for (index i = 0; i < credits.size(); ++i) {
+      const auto readers = g_->preds[credits[i].release];
+      if (std::any_of(readers.begin(), readers.end(), [&](node r) { return r != v && side(r) == after; })) continue;
+      const index gain = closure_.add(-credits[i].amount);
+      gains_.push_back(static_cast<node>(g_->size() + i));
+      for (node r : readers)
+        if (r != v && side(r) == undecided) closure_.require(local_[r], gain);
     }
     level += closure_.solve();
     return static_cast<bytes>(std::max<delta>(level + g_->cost[v].peak, 0));
@@ -73,16 +69,14 @@ class cut_bound {
     c.v = v_;
     for (node u = 0; u < g_->size(); ++u)
       if (side(u) == before || (side(u) == undecided && closure_.holds(local_[u]))) c.ran.push_back(u);
-    const auto global = [&](index i) {
-      return i < free_.size() ? free_[i] : static_cast<node>(g_->size() + i - free_.size());
-    };
+    const auto global = [&](index i) { return i < free_.size() ? free_[i] : gains_[i - free_.size()]; };
     for (const auto& a : closure_.arcs())
       if (a.flow > 0) c.flow.push_back({global(a.from), global(a.to), a.flow});
     return c;
   }
 
  private:
-  enum where : unsigned char { undecided, before, after };
+  enum where : unsigned char { undecided, before, after };  // when a node runs, seen from v
   where side(node u) const { return stamp_[u] == now_ ? side_[u] : undecided; }
   void place(node u, where w) { side_[u] = w, stamp_[u] = now_, stack_.push_back(u); }
 
@@ -114,7 +108,7 @@ class cut_bound {
   const schedule_graph* g_;
   std::vector<where> side_;
   std::vector<index> stamp_, local_;
-  std::vector<node> free_, stack_;
+  std::vector<node> free_, gains_, stack_;
   closure_problem closure_;
   index now_ = 0;
   node v_ = none;
