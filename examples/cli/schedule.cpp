@@ -66,7 +66,7 @@ std::string as_text(const loaded& graph, const schedule_request& r, const result
   if (file_peak > s.peak) text += ": " + percent(file_peak - s.peak, file_peak) + " saved";
   text += '\n';
   if (s.budget != memsched::no_limit) text += budget_text(s);
-  text += "took         " + seconds(took) + " s, " + grouped(s.stats.states) + " states, " + grouped(s.stats.cuts) + " cuts\n\n";
+  text += "took         " + seconds(took) + " s, " + grouped(s.stats.states) + " states, " + grouped(s.stats.cuts) + " minimum cuts\n\n";
 
   constexpr std::size_t bar_width = 40;
   table rows({"operator", "index", "bytes while it runs", ""});
