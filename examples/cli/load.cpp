@@ -30,7 +30,9 @@ graph_error parse_shape(const std::string& text, memsched::onnx_options& into) {
   const std::size_t split = text.rfind('=');
   const auto wrong = [&] { return bad_input("--shape " + text, "is not of the form NAME=1,3,224,224"); };
   if (split == std::string::npos || split == 0) return wrong();
-  std::vector<std::int64_t>& dims = into.shapes[text.substr(0, split)];
+  const auto [entry, fresh] = into.shapes.try_emplace(text.substr(0, split));
+  if (!fresh) return bad_input("--shape " + text, "is the second shape for this input");
+  std::vector<std::int64_t>& dims = entry->second;
   for (const char *at = text.data() + split + 1, *end = text.data() + text.size();; ++at) {
     std::int64_t dim = 0;
     const auto [next, error] = std::from_chars(at, end, dim);
@@ -44,15 +46,15 @@ graph_error parse_shape(const std::string& text, memsched::onnx_options& into) {
 
 result<problem_draft> read_draft(const std::string& path, const shapes& given) {
   constexpr std::string_view builtin = "builtin:";
-  if (path.starts_with(builtin)) return networks::make(path.substr(builtin.size()));
-  const std::string kind = std::filesystem::path(path).extension().string();
+  const bool made = path.starts_with(builtin);
+  const std::string kind = made ? "" : std::filesystem::path(path).extension().string();
+  if (!given.empty() && kind != ".onnx") return graph_error{error_code::bad_input, "takes no --shape, which is for .onnx files", {}, {}};
+  if (made) return networks::make(path.substr(builtin.size()));
   if (kind != ".json" && kind != ".onnx" && kind != ".tflite")
     return graph_error{error_code::bad_input, "the name must end in .json, .onnx or .tflite, or be builtin:NAME", {}, {}};
   memsched::onnx_options onnx;
   for (const std::string& text : given)
     if (graph_error error = parse_shape(text, onnx); !error.message.empty()) return error;
-  if (!given.empty() && kind != ".onnx")
-    return graph_error{error_code::bad_input, "--shape is for .onnx files", {}, {}};
   auto file = read_file(path);
   if (!file) return file.error();
   if (kind == ".json") return memsched::read_json(*file);

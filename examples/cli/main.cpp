@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <limits>
@@ -25,6 +26,14 @@ std::vector<std::string> scheduler_names() {
 
 constexpr const char* graph_help = "*.json, *.onnx, *.tflite, or builtin:NAME (`memsched networks` lists them)";
 
+/// CLI11 alone would let -1 and 2^64 wrap to other numbers.
+std::string whole_number(const std::string& text) {
+  std::uint64_t n = 0;
+  const char* end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, n);
+  return error == std::errc{} && rest == end ? "" : text + " is no whole number from 0 to 2^64 - 1";
+}
+
 void add_model(CLI::App& command, cli::request& r) {
   command
       .add_option_function<std::string>(
@@ -42,7 +51,8 @@ void add_limits(CLI::App& command, cli::request& r, const char* time_default) {
   command.add_option("--time-limit", r.time_limit, "seconds; then the best order so far and a bound")
       ->check(CLI::NonNegativeNumber)
       ->default_str(time_default);
-  command.add_option("--state-limit", r.options.state_limit, "sets of operators to look at; deterministic, unlike a time limit");
+  command.add_option("--state-limit", r.options.state_limit, "sets of operators to look at; deterministic, unlike a time limit")
+      ->check(whole_number);
   command.add_option("--parts", r.knobs.parts, "ilp: parts of the graph; 1 for an exact answer")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
@@ -93,7 +103,8 @@ int main(int argc, char** argv) {
   on_schedule->add_option("--scheduler", schedule.scheduler, scheduler_help())
       ->check(CLI::IsMember(scheduler_names()))
       ->capture_default_str();
-  on_schedule->add_option("--budget", schedule.options.budget, "bytes there are; exit status 3 where the order needs more");
+  on_schedule->add_option("--budget", schedule.options.budget, "bytes there are; exit status 3 where the order needs more")
+      ->check(whole_number);
   add_limits(*on_schedule, schedule, "none");
   add_model(*on_schedule, schedule);
   std::string format = "text";
@@ -121,8 +132,13 @@ int main(int argc, char** argv) {
   sample.time_limit = 60;
   auto* on_sample = app.add_subcommand("sample", "Peaks of random orders, beside those of the schedulers");
   on_sample->add_option("graph", sample.graph, graph_help)->required();
-  on_sample->add_option("--count", sample.count, "how many orders")->check(CLI::PositiveNumber)->capture_default_str();
-  on_sample->add_option("--seed", sample.seed, "of the random numbers; the same seed, the same orders")->capture_default_str();
+  on_sample->add_option("--count", sample.count, "how many orders")
+      ->check(whole_number)
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  on_sample->add_option("--seed", sample.seed, "of the random numbers; the same seed, the same orders")
+      ->check(whole_number)
+      ->capture_default_str();
   on_sample->add_option("-o,--output", sample.output, "write the CSV there instead of standard output");
   on_sample->add_option("--svg", sample.svg, "draw the cumulative distribution as an SVG there");
   add_limits(*on_sample, sample, "60, for each scheduler");
@@ -165,5 +181,7 @@ int main(int argc, char** argv) {
     status = cli::run_networks();
   }
   if (line) std::fputs("\r\033[K", stderr);
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
+    return cli::report({memsched::error_code::bad_input, "standard output: cannot be written whole", {}, {}});
   return status;
 }

@@ -1,0 +1,300 @@
+#!/bin/sh
+# Checks the program's contract: exit statuses, what goes where, and the fields of a result.
+# usage: run.sh PROGRAM DATA_DIR; DATA_DIR/onnx and DATA_DIR/tflite hold models
+set -u
+[ $# -eq 2 ] || { echo "usage: run.sh PROGRAM DATA_DIR" >&2; exit 2; }
+program=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
+data=$(cd "$2" && pwd) || exit 2
+directory=$(mktemp -d) || exit 1
+trap 'rm -rf "$directory"' EXIT
+trap 'exit 1' HUP INT TERM
+cd "$directory" || exit 1
+
+passed=0
+failed=0
+check() { # check WHAT COMMAND...: the command must succeed
+  what=$1
+  shift
+  if "$@" >/dev/null 2>&1; then
+    passed=$((passed + 1))
+  else
+    echo "FAILED: $what"
+    failed=$((failed + 1))
+  fi
+}
+
+run() { # run ARGUMENTS...: leaves out, err and status
+  "$program" "$@" >out 2>err
+  status=$?
+}
+
+fails() { ! "$@"; }
+status_is() { [ "$status" -eq "$1" ]; }
+one_line() { [ "$(wc -l <"$1")" -eq 1 ]; }
+number() { sed -n "s/.*\"$1\":\([0-9][0-9.e+-]*\).*/\1/p" out; }
+word() { sed -n "s/.*\"$1\":\"\([a-z_]*\)\".*/\1/p" out; }
+is() { [ "$1" = "$2" ]; }
+at_most() { [ "$1" -le "$2" ]; }
+
+# succeeds ARGUMENTS...
+succeeds() {
+  run "$@"
+  check "exit status 0: $*" status_is 0
+  check "nothing on standard error: $*" fails test -s err
+  check "something on standard output: $*" test -s out
+}
+
+# refuses PLACE REASON ARGUMENTS...: bad input, and one line that starts with the place and holds all words of REASON
+refuses() {
+  place=$1 reason=$2
+  shift 2
+  run "$@"
+  check "exit status 1, not $status: $*" status_is 1
+  check "nothing on standard output: $*" fails test -s out
+  check "one line on standard error: $*" one_line err
+  check "names $place: $*" grep -qF "memsched: $place: " err
+  for part in $reason; do check "says '$part': $* ($(cat err))" grep -qF -e "$part" err; done
+}
+
+# misused ARGUMENTS...
+misused() {
+  run "$@"
+  check "exit status 2, not $status: $*" status_is 2
+  check "nothing on standard output: $*" fails test -s out
+  check "something on standard error: $*" test -s err
+}
+
+# graph FILE OPS TENSORS INPUTS OUTPUTS
+graph() {
+  printf '{"name": "g", "ops": [%s], "tensors": [%s], "graph_inputs": [%s], "graph_outputs": [%s]}\n' \
+    "$2" "$3" "$4" "$5" >"$1"
+}
+
+b4='{"bytes": 4}'
+
+# Graphs that are none.
+graph cycle.json '{"name": "left", "inputs": [0, 2], "outputs": [1]}, {"name": "right", "inputs": [1], "outputs": [2]}' \
+  "$b4, $b4, $b4" 0 2
+graph twice.json '{"name": "one", "inputs": [0], "outputs": [1]}, {"name": "two", "inputs": [0], "outputs": [1]}' "$b4, $b4" 0 1
+graph range.json '{"name": "a", "inputs": [7], "outputs": [1]}' "$b4, $b4" 0 1
+graph after.json '{"name": "a", "inputs": [0], "outputs": [1], "after": [5]}' "$b4, $b4" 0 1
+graph output_range.json '{"name": "a", "inputs": [0], "outputs": [1]}' "$b4, $b4" 0 9
+graph orphan.json '{"name": "a", "inputs": [0, 2], "outputs": [1]}' "$b4, $b4, {\"name\": \"lost\", \"bytes\": 4}" 0 1
+graph written_input.json '{"name": "a", "inputs": [], "outputs": [0]}' '{"name": "x", "bytes": 4}' 0 0
+graph itself.json '{"name": "snake", "inputs": [0], "outputs": [0]}' "$b4" '' 0
+graph negative.json '{"name": "a", "inputs": [0], "outputs": [1]}' '{"bytes": -4}, {"bytes": 4}' 0 1
+graph fraction.json '{"name": "a", "inputs": [0], "outputs": [1]}' '{"bytes": 4}, {"bytes": 4.5}' 0 1
+graph huge.json '{"name": "a", "inputs": [0], "outputs": [1]}' '{"bytes": 4}, {"bytes": 18446744073709551616}' 0 1
+graph sum.json '{"name": "a", "inputs": [0], "outputs": [1]}' '{"bytes": 18446744073709551615}, {"bytes": 18446744073709551615}' 0 1
+graph workspace.json '{"name": "a", "inputs": [0], "outputs": [1], "workspace": -1}' "$b4, $b4" 0 1
+graph place.json '{"name": "a", "inputs": [0], "outputs": [1], "inplace": 1}' "$b4, $b4" 0 1
+graph firing.json '{"name": "a", "inputs": [0], "outputs": [1], "firing": "abc"}' "$b4, $b4" 0 1
+refuses cycle.json 'cycle left right' schedule cycle.json
+refuses twice.json 'one two' schedule twice.json
+refuses range.json 'ops[0].inputs[0] 7' schedule range.json
+refuses after.json 'ops[0].after[0] 5' schedule after.json
+refuses output_range.json 'graph_outputs[0] 9' schedule output_range.json
+refuses orphan.json 'lost' schedule orphan.json
+refuses written_input.json "x a" schedule written_input.json
+refuses itself.json 'snake' schedule itself.json
+refuses negative.json 'tensors[0].bytes -4' schedule negative.json
+refuses fraction.json 'tensors[1].bytes fraction' schedule fraction.json
+refuses huge.json 'tensors[1].bytes large' schedule huge.json
+refuses sum.json 'sum 2^61' schedule sum.json
+refuses workspace.json 'ops[0].workspace' schedule workspace.json
+refuses place.json 'ops[0].inplace' schedule place.json
+refuses firing.json 'ops[0].firing' schedule firing.json
+for command in compare inspect sample; do refuses cycle.json cycle $command cycle.json; done
+refuses cycle.json cycle verify cycle.json twice.json
+refuses cycle.json cycle compare builtin:swiftnet-cell-a cycle.json
+
+# Files that are none.
+mkdir folder.json folder.onnx folder.tflite
+for kind in json onnx tflite; do
+  : >empty.$kind
+  awk 'BEGIN { srand(1); for (i = 0; i < 4000; ++i) printf "%c", 1 + int(rand() * 255) }' >random.$kind
+  refuses folder.$kind directory schedule folder.$kind
+  refuses empty.$kind empty schedule empty.$kind
+  refuses missing.$kind 'No such file' schedule missing.$kind
+  refuses random.$kind '' schedule random.$kind
+done
+printf '{"ops": [], "tens' >cut.json
+refuses cut.json 'line 1 column' schedule cut.json
+printf '[1, 2]' >list.json
+refuses list.json object schedule list.json
+printf '{"ops": []}' >lacks.json
+refuses lacks.json tensors schedule lacks.json
+head -c 300 "$data/onnx/convolution.onnx" >cut.onnx
+head -c 100 "$data/tflite/add.tflite" >cut.tflite
+refuses cut.onnx '' schedule cut.onnx
+refuses cut.tflite '' schedule cut.tflite
+cp cycle.json cycle.txt
+refuses cycle.txt '.json .onnx .tflite' schedule cycle.txt
+refuses builtin:nothing 'nothing' schedule builtin:nothing
+succeeds schedule "$data/onnx/convolution.onnx"
+succeeds schedule "$data/tflite/add.tflite"
+
+# Requests that cannot be met.
+cell=builtin:swiftnet-cell-a
+refuses builtin:hrnet-w32 'exhaustive 24' schedule builtin:hrnet-w32 --scheduler exhaustive
+refuses "--shape x=1,,3" NAME= schedule "$data/onnx/convolution.onnx" --shape x=1,,3
+refuses "--shape x" NAME= schedule "$data/onnx/convolution.onnx" --shape x
+refuses "--shape x=2" second schedule "$data/onnx/convolution.onnx" --shape x=1 --shape x=2
+refuses "$cell" '--shape .onnx' schedule "$cell" --shape x=1
+refuses cycle.json '--shape .onnx' schedule cycle.json --shape x=1
+refuses /nonexistent/x.json 'No such file' schedule "$cell" -o /nonexistent/x.json
+refuses /nonexistent/x.svg 'No such file' schedule "$cell" --svg /nonexistent/x.svg
+check "nothing was written" fails test -e /nonexistent
+mkdir taken
+refuses taken '' schedule "$cell" -o taken
+check "no unfinished file is left" fails test -e taken.unfinished
+if [ -w /dev/full ]; then
+  "$program" schedule "$cell" >/dev/full 2>err
+  check "a full standard output: exit status 1" is $? 1
+  check "a full standard output: one line" one_line err
+fi
+
+# Wrong usage, and help.
+misused
+misused nothing
+misused schedule
+misused schedule "$cell" more
+misused schedule "$cell" --nothing
+misused schedule "$cell" --scheduler nothing
+misused schedule "$cell" --format xml
+misused schedule "$cell" --budget -1
+misused schedule "$cell" --budget 18446744073709551616
+misused schedule "$cell" --budget many
+misused schedule "$cell" --state-limit -1
+misused sample "$cell" --seed -1
+misused schedule "$cell" --time-limit -1
+misused schedule "$cell" --firing xyz
+misused schedule "$cell" --threads 0
+misused verify "$cell"
+misused sample "$cell" --count 0
+misused compare
+for command in '' schedule compare inspect sample verify networks; do succeeds $command --help; done
+
+# Graphs at the edge of what is legal.
+graph nothing.json '' '' '' ''
+succeeds schedule nothing.json --format json
+check "no operators: an empty order" grep -qF '"order":[]' out
+check "no operators: peak 0" is "$(number peak)" 0
+check "no operators: optimal" is "$(word status)" optimal
+cp out nothing_result.json
+succeeds verify nothing.json nothing_result.json
+for command in inspect compare schedule; do succeeds $command nothing.json; done
+graph passed.json '' '{"bytes": 8}, {"bytes": 16}, {"bytes": 32}' '0, 1, 2' '0, 2'
+succeeds schedule passed.json --format json
+check "no operators: inputs that are outputs stay" is "$(number peak)" 40
+
+# A graph whose file order is not the best: 10 + 90 first, or 10 + 1.
+#   big: x -> 90 -> shrink -> 1;  also: x -> 90 -> shrink -> 1;  join
+graph wide.json '{"name": "big", "inputs": [0], "outputs": [1]}, {"name": "also", "inputs": [0], "outputs": [2]},
+  {"name": "shrink", "inputs": [1], "outputs": [3]}, {"name": "shrink also", "inputs": [2], "outputs": [4]},
+  {"name": "join", "inputs": [3, 4], "outputs": [5]}' \
+  '{"bytes": 10}, {"bytes": 90}, {"bytes": 90}, {"bytes": 1}, {"bytes": 1}, {"bytes": 2}' 0 5
+succeeds schedule wide.json --scheduler file --format json
+check "the file's order" grep -qF '"order":[0,1,2,3,4]' out
+check "the file's peak" is "$(number peak)" 190
+check "below the bound: feasible" is "$(word status)" feasible
+succeeds schedule wide.json --format json
+check "one line" one_line out
+check "the optimum" is "$(number peak)" 101
+check "its bound" is "$(number lower_bound)" 101
+check "its status" is "$(word status)" optimal
+check "why it stopped" is "$(word stopped)" finished
+check "the graph's name" is "$(word graph)" g
+check "the scheduler's name" is "$(word scheduler)" optimal
+check "the firing rule" is "$(word firing)" pbc
+for field in '"order":[' '"seconds":' '"statistics":{'; do check "has $field" grep -qF "$field" out; done
+cp out best.json
+succeeds verify wide.json best.json
+run schedule wide.json --format json -o written.json
+check "with -o, exit status 0" status_is 0
+check "with -o, nothing on standard output" fails test -s out
+check "with -o, no unfinished file" fails test -e written.json.unfinished
+succeeds verify wide.json written.json
+succeeds schedule wide.json --firing cbp --format json
+check "cbp frees before it makes: peak" is "$(number peak)" 100
+check "cbp: the firing rule" is "$(word firing)" cbp
+cp out cbp.json
+succeeds verify wide.json cbp.json
+
+# Budgets.
+succeeds schedule wide.json --budget 101 --format json
+check "a budget that is met: optimal" is "$(word status)" optimal
+run schedule wide.json --budget 100 --format json
+check "a budget below the optimum: exit status 3" status_is 3
+check "a budget below the optimum: infeasible" is "$(word status)" infeasible
+check "a budget below the optimum: nothing on standard error" fails test -s err
+check "a budget below the optimum: the bound is above it" at_most 101 "$(number lower_bound)"
+cp out over.json
+succeeds verify wide.json over.json
+run schedule wide.json --budget 100
+check "a budget below the optimum, as text: exit status 3" status_is 3
+check "a budget below the optimum, as text: says so" grep -q 'not met; no order can meet it' out
+run schedule wide.json --scheduler file --budget 150 --format json
+check "a budget that only another order meets: exit status 3" status_is 3
+check "a budget that only another order meets: feasible" is "$(word status)" feasible
+
+# Limits: still an order, and no worse than the file's.
+for graph in wide.json "$cell" builtin:randwire builtin:hrnet-w18-small-v1; do
+  run schedule "$graph" --scheduler file --format json
+  file_peak=$(number peak)
+  for limit in '--time-limit 0' '--state-limit 1'; do
+    for scheduler in optimal serenity hmcos fradet; do
+      succeeds schedule "$graph" --scheduler $scheduler $limit --format json
+      check "$scheduler $limit: no worse than the file's order of $graph" at_most "$(number peak)" "$file_peak"
+      check "$scheduler $limit: a bound below the peak for $graph" at_most "$(number lower_bound)" "$(number peak)"
+      cp out limited.json
+      succeeds verify "$graph" limited.json
+    done
+  done
+done
+
+# Results that lie.
+mutated() { # mutated REASON SED_COMMAND
+  sed "$2" best.json >mutated.json
+  check "$2 changes the result" fails cmp -s best.json mutated.json
+  refuses mutated.json "$1" verify wide.json mutated.json
+}
+mutated 'order' 's/"order":\[[^]]*\]/"order":[4,3,2,1,0]/'
+mutated 'order' 's/"order":\[[^]]*\]/"order":[0,2,1,3]/'
+mutated 'order' 's/"order":\[[^]]*\]/"order":[0,0,1,2,3]/'
+mutated 'order' 's/"order":\[[^]]*\]/"order":[0,2,1,3,99]/'
+mutated 'order[0]' 's/"order":\[[^]]*\]/"order":[-1,2,1,3,4]/'
+mutated 'order' 's/"order":\[[^]]*\],//'
+mutated 'peak 190' 's/"order":\[[^]]*\]/"order":[0,1,2,3,4]/'
+mutated 'peak 100' 's/"peak":101/"peak":100/'
+mutated 'peak' 's/"peak":101/"peak":"101"/'
+mutated 'lower_bound 102' 's/"lower_bound":101/"lower_bound":102/'
+mutated 'optimal' 's/"lower_bound":101/"lower_bound":90/'
+mutated 'firing' 's/"firing":"pbc"/"firing":"abc"/'
+mutated '' 's/"order".*//'
+refuses missing.json 'No such file' verify wide.json missing.json
+refuses empty.json empty verify wide.json empty.json
+
+# The other commands.
+succeeds networks
+check "networks lists" grep -q '^builtin:swiftnet-cell-a' out
+succeeds inspect "$cell"
+check "inspect counts" grep -q '^operators  *21$' out
+succeeds inspect "$cell" --hierarchy hierarchy.dot
+check "inspect draws" grep -q graph hierarchy.dot
+succeeds compare "$cell" wide.json
+for scheduler in file kahn rpo greedy exhaustive serenity hmcos fradet optimal; do
+  check "compare has two rows of $scheduler" is "$(grep -c "^$scheduler " out)" 2
+done
+succeeds sample "$cell" --count 7
+check "sample: a line each and a head" is "$(wc -l <out | tr -d ' ')" 8
+cp out samples.csv
+succeeds sample "$cell" --count 7
+check "sample: the same seed, the same orders" cmp -s out samples.csv
+succeeds sample "$cell" --count 7 --svg sample.svg
+check "sample draws" grep -q '<svg' sample.svg
+succeeds schedule "$cell" --svg memory.svg
+check "schedule draws" grep -q '<svg' memory.svg
+
+echo "$passed passed, $failed failed"
+[ $failed -eq 0 ]

