@@ -7,7 +7,6 @@
 #include <cstdio>
 #include <memsched/memsched.hpp>
 #include <networks/networks.hpp>
-#include <optional>
 #include <vector>
 
 namespace {
