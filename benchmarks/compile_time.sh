@@ -1,0 +1,62 @@
+#!/bin/sh
+# What including the library costs: seconds to compile a unit that schedules an IR of its own, beside the smallest
+# program that sorts a graph with the Boost Graph Library. Medians of five interleaved runs.
+# usage: [CXX=g++] benchmarks/compile_time.sh
+set -eu
+include=$(cd "$(dirname "$0")/../include" && pwd)
+directory=$(mktemp -d)
+trap 'rm -rf "$directory"' EXIT
+
+cat >"$directory/memsched.cpp" <<'CPP'
+#include <cstddef>
+#include <vector>
+
+#include <memsched/schedule.hpp>
+
+struct graph {
+  struct op { std::vector<int> in, out; };
+  std::vector<op> list;
+  std::vector<std::size_t> sizes;
+  memsched::index_range ops() const { return memsched::index_range(list.size()); }
+  const std::vector<int>& inputs(unsigned op) const { return list[op].in; }
+  const std::vector<int>& outputs(unsigned op) const { return list[op].out; }
+  std::size_t size(int tensor) const { return sizes[static_cast<std::size_t>(tensor)]; }
+};
+
+int main() {
+  const graph g{{{{}, {0}}, {{0}, {1}}, {{0}, {2}}, {{1, 2}, {3}}}, {8, 4, 2, 1}};
+  return memsched::schedule(g).value().order.size() == 4 ? 0 : 1;
+}
+CPP
+
+cat >"$directory/boost.cpp" <<'CPP'
+#include <cstddef>
+#include <iterator>
+#include <vector>
+
+#include <boost/graph/adjacency_list.hpp>
+#include <boost/graph/topological_sort.hpp>
+
+int main() {
+  boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS> g(4);
+  add_edge(0, 1, g), add_edge(0, 2, g), add_edge(1, 3, g), add_edge(2, 3, g);
+  std::vector<std::size_t> order;
+  boost::topological_sort(g, std::back_inserter(order));
+  return order.size() == 4 ? 0 : 1;
+}
+CPP
+
+# seconds UNIT
+seconds() {
+  start=$(date +%s.%N)
+  "${CXX:-g++}" -std=c++20 -O2 -I"$include" -c "$directory/$1.cpp" -o "$directory/$1.o"
+  echo "$start $(date +%s.%N)" | awk '{print $2 - $1}' >>"$directory/$1.times"
+}
+median() { sort -n "$directory/$1.times" | sed -n 3p; }
+
+for run in 1 2 3 4 5; do
+  seconds memsched
+  seconds boost
+done
+echo "$(median memsched) $(median boost)" |
+  awk '{printf "memsched %.2f s, Boost.Graph %.2f s, ratio %.2f (target 1.3)\n", $1, $2, $1 / $2}'
