@@ -18,6 +18,17 @@
 
 namespace memsched {
 
+/// The order of `best_heuristic` with the bound of minimum cuts, no less than the context's floor.
+struct cheap_bounds {
+  solution operator()(const schedule_graph& g, search& context) const {
+    solution s = best_heuristic{}(g, context);
+    context.report(peak_of(g, s.order), context.floor());
+    const auto go_on = [&] { return ++context.stats.cuts, context.keep_going(); };
+    s.lower_bound = best_cut_bound(g, s.order, std::max(context.floor(), g.base), go_on).bound;
+    return s;
+  }
+};
+
 /// Closes the gap between an order and a bound on a graph that is no longer divided, in rounds of growing effort:
 /// probing (see `probe`), which proves a bound or narrows the graph, then a search of the narrowed graph for an order just
 /// below the best so far, then local search.
@@ -26,9 +37,7 @@ struct close_gap {
   std::size_t max_probed = 8192;       ///< nodes, releases included; larger graphs are searched without probing
 
   solution operator()(const schedule_graph& g, search& context) const {
-    solution s = best_heuristic{}(g, context);
-    const auto go_on = [&] { return ++context.stats.cuts, context.keep_going(); };
-    s.lower_bound = best_cut_bound(g, s.order, std::max(context.floor(), g.base), go_on).bound;
+    solution s = cheap_bounds{}(g, context);
     const auto peak = [&] { return peak_of(g, s.order); };
     const auto done = [&] { return s.lower_bound >= peak() || context.stopped(); };
     if (!done()) s = context.with_states(short_search, [&] { return best_first{}.improve(g, context, std::move(s)); });
@@ -73,10 +82,7 @@ struct close_gap {
 /// parts of the graph one by one.
 struct automatic_scheduler {
   solution operator()(const schedule_graph& g, search& context) const {
-    solution s = best_heuristic{}(g, context);
-    context.report(peak_of(g, s.order), 0);
-    const auto go_on = [&] { return ++context.stats.cuts, context.keep_going(); };
-    s.lower_bound = best_cut_bound(g, s.order, std::max(context.floor(), g.base), go_on).bound;
+    solution s = cheap_bounds{}(g, context);
     if (s.lower_bound >= peak_of(g, s.order) || context.stopped()) return s;
     solution t = context.with_floor(s.lower_bound, [&] { return divide{}(g, context, compress{} | close_gap{}); });
     if (peak_of(g, t.order) < peak_of(g, s.order)) s.order = std::move(t.order);

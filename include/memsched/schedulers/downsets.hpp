@@ -28,13 +28,7 @@ class downset_stepper {
   delta level() const { return level_; }
   delta peak() const { return peak_; }
   bool released() const { return released_; }  ///< whether a release ran since `start`
-  bool has(node v) const { return set_[v]; }
 
-  bool ready(node v) const {
-    for (node u : g_.preds[v])
-      if (!set_[u]) return false;
-    return true;
-  }
   node_cost effect(node v) const {
     node_cost c = g_.cost[v];
     for (const credit& k : g_.credits[v])
