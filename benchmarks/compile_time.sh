@@ -1,6 +1,7 @@
 #!/bin/sh
-# What including the library costs: seconds to compile a unit that schedules an IR of its own, beside the smallest
-# program that sorts a graph with the Boost Graph Library. Medians of five interleaved runs.
+# What including the library costs: seconds to compile a unit that schedules an IR of its own, with the large functions
+# compiled elsewhere (MEMSCHED_SEPARATE_COMPILATION) and with all inline, beside the smallest program that sorts a graph
+# with the Boost Graph Library. Medians of five interleaved runs.
 # usage: [CXX=g++] benchmarks/compile_time.sh
 set -eu
 include=$(cd "$(dirname "$0")/../include" && pwd)
@@ -46,17 +47,24 @@ int main() {
 }
 CPP
 
-# seconds UNIT
+# seconds UNIT NAME FLAGS...
 seconds() {
+  unit=$1 name=$2
+  shift 2
   start=$(date +%s.%N)
-  "${CXX:-g++}" -std=c++20 -O2 -I"$include" -c "$directory/$1.cpp" -o "$directory/$1.o"
-  echo "$start $(date +%s.%N)" | awk '{print $2 - $1}' >>"$directory/$1.times"
+  "${CXX:-g++}" -std=c++20 -O2 -I"$include" "$@" -c "$directory/$unit.cpp" -o "$directory/$unit.o"
+  echo "$start $(date +%s.%N)" | awk '{print $2 - $1}' >>"$directory/$name.times"
 }
 median() { sort -n "$directory/$1.times" | sed -n 3p; }
 
 for run in 1 2 3 4 5; do
-  seconds memsched
-  seconds boost
+  seconds memsched separate -DMEMSCHED_SEPARATE_COMPILATION
+  seconds memsched inline
+  seconds boost boost
 done
-echo "$(median memsched) $(median boost)" |
-  awk '{printf "memsched %.2f s, Boost.Graph %.2f s, ratio %.2f (target 1.3)\n", $1, $2, $1 / $2}'
+boost=$(median boost)
+printf 'Boost.Graph                    %5.2f s\n' "$boost"
+for mode in separate inline; do
+  echo "$mode $(median $mode) $boost" |
+    awk '{printf "memsched, %-20s %5.2f s, ratio %.2f (target 1.3)\n", $1, $2, $2 / $3}'
+done

@@ -1,14 +1,12 @@
 // The front door: schedule(graph, policy, options).
 #pragma once
 
-#include <algorithm>
 #include <concepts>
 #include <optional>
 #include <utility>
 #include <vector>
 
-#include <memsched/analysis/bounds.hpp>
-#include <memsched/analysis/evaluate.hpp>
+#include <memsched/base/linkage.hpp>
 #include <memsched/graph/builder.hpp>
 #include <memsched/graph/lower.hpp>
 #include <memsched/graph/overlay.hpp>
@@ -57,33 +55,17 @@ struct schedule_result : schedule_facts {
   }
 };
 
+namespace detail {
+
+/// `keep_order`: whether the policy's order stands even where the caller's own is better.
+MEMSCHED_FUNCTION schedule_result<op_id> run_policy(const problem& p, inner_scheduler policy, bool keep_order, const options& o);
+
+}  // namespace detail
+
 /// Schedules a problem that is checked already. Orders hold operator ids.
 template <scheduler S>
 schedule_result<op_id> schedule_problem(const problem& p, const S& policy, const options& o) {
-  search context(o);
-  const schedule_graph g = make_schedule_graph(p, o.model());
-  solution s = policy(g, context);
-  schedule_result<op_id> r;
-  if (s.error) {
-    r.error = std::move(s.error);
-    return r;
-  }
-  r.order = std::move(s.order);
-  evaluation e = evaluate(p, r.order, o.model()).value();
-  if constexpr (!baseline<S>) {
-    std::vector<op_id> given = as_given{}(g, context).order;
-    if (evaluation other = evaluate(p, given, o.model()).value(); other.peak < e.peak) {
-      e = std::move(other);
-      r.order = std::move(given);
-    }
-  }
-  r.peak = e.peak;
-  r.lower_bound = std::min(std::max(s.lower_bound, footprint_bound(p, o.model())), r.peak);
-  r.profile = std::move(e.during);
-  r.stopped = context.reason();
-  r.stats = context.stats;
-  r.budget = o.budget;
-  return r;
+  return detail::run_policy(p, policy, baseline<S>, o);
 }
 
 /// An order of g's operators with a small peak, and how far it is from the best: schedule_result<op_t<G>>.
@@ -113,3 +95,45 @@ auto schedule(const G& g, const S& policy = {}, const options& o = {}) {
 }
 
 }  // namespace memsched
+
+#if MEMSCHED_DEFINED_HERE
+
+#include <algorithm>
+
+#include <memsched/analysis/bounds.hpp>
+#include <memsched/analysis/evaluate.hpp>
+#include <memsched/schedulers/as_given.hpp>
+
+namespace memsched {
+
+MEMSCHED_FUNCTION schedule_result<op_id> detail::run_policy(const problem& p, inner_scheduler policy, bool keep_order,
+                                                            const options& o) {
+  search context(o);
+  const schedule_graph g = make_schedule_graph(p, o.model());
+  solution s = policy(g, context);
+  schedule_result<op_id> r;
+  if (s.error) {
+    r.error = std::move(s.error);
+    return r;
+  }
+  r.order = std::move(s.order);
+  evaluation e = evaluate(p, r.order, o.model()).value();
+  if (!keep_order) {
+    std::vector<op_id> given = as_given{}(g, context).order;
+    if (evaluation other = evaluate(p, given, o.model()).value(); other.peak < e.peak) {
+      e = std::move(other);
+      r.order = std::move(given);
+    }
+  }
+  r.peak = e.peak;
+  r.lower_bound = std::min(std::max(s.lower_bound, footprint_bound(p, o.model())), r.peak);
+  r.profile = std::move(e.during);
+  r.stopped = context.reason();
+  r.stats = context.stats;
+  r.budget = o.budget;
+  return r;
+}
+
+}  // namespace memsched
+
+#endif

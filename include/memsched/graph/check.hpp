@@ -1,12 +1,23 @@
 // From a problem as described to a problem without fault: every check of a graph, in one place.
 #pragma once
 
+#include <memsched/base/linkage.hpp>
+#include <memsched/graph/problem.hpp>
+
+namespace memsched {
+
+/// The problem that `draft` describes, or what is wrong with it. O(operators + tensors + uses).
+MEMSCHED_FUNCTION result<problem> check(problem_draft draft);
+
+}  // namespace memsched
+
+#if MEMSCHED_DEFINED_HERE
+
 #include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include <memsched/graph/problem.hpp>
 #include <memsched/graph/topology.hpp>
 
 namespace memsched {
@@ -229,7 +240,8 @@ class checker {
   graph_error error_;
 };
 
-/// The problem that `draft` describes, or what is wrong with it. O(operators + tensors + uses).
-inline result<problem> check(problem_draft draft) { return checker(std::move(draft)).run(); }
+MEMSCHED_FUNCTION result<problem> check(problem_draft draft) { return checker(std::move(draft)).run(); }
 
 }  // namespace memsched
+
+#endif

@@ -1,0 +1,1 @@
+#include <memsched/definitions.hpp>
