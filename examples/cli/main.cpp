@@ -34,6 +34,14 @@ std::string whole_number(const std::string& text) {
   return error == std::errc{} && rest == end ? "" : text + " is no whole number from 0 to 2^64 - 1";
 }
 
+/// CLI11 alone would take "nan".
+std::string seconds(const std::string& text) {
+  double n = -1;
+  const char* end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, n);
+  return error == std::errc{} && rest == end && n >= 0 ? "" : text + " is no number of seconds";
+}
+
 void add_model(CLI::App& command, cli::request& r) {
   command
       .add_option_function<std::string>(
@@ -49,7 +57,7 @@ void add_model(CLI::App& command, cli::request& r) {
 
 void add_limits(CLI::App& command, cli::request& r, const char* time_default) {
   command.add_option("--time-limit", r.time_limit, "seconds; then the best order so far and a bound")
-      ->check(CLI::NonNegativeNumber)
+      ->check(seconds)
       ->default_str(time_default);
   command.add_option("--state-limit", r.options.state_limit, "sets of operators to look at; deterministic, unlike a time limit")
       ->check(whole_number);

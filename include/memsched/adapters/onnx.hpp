@@ -255,7 +255,7 @@ inline result<problem_draft> read_onnx(std::string_view file, const onnx_options
   } catch (const std::bad_alloc&) {
     return failure("not enough memory for this ONNX file");
   } catch (const std::exception& e) {
-    return failure("ONNX: " + onnx_detail::one_line(e.what()));
+    return failure("ONNX: " + one_line(e.what()));
   }
 }
 

@@ -88,21 +88,22 @@ inline graph_error check_order(const problem& p, std::span<const op_id> order) {
   const auto fault = [](std::string message, std::vector<index> ops) {
     return graph_error{error_code::bad_order, std::move(message), std::move(ops), {}};
   };
+  const auto name = [&](op_id op) { return one_line(p.operator_name(op)); };
   const auto at_step = [&](std::size_t i, std::string message, std::vector<index> ops) {
     return fault("step " + std::to_string(i) + message, std::move(ops));
   };
   for (std::size_t i = 0; i < order.size(); ++i) {
     const op_id op = order[i];
     if (op >= done.size()) return at_step(i, " names operator " + std::to_string(op) + ", which does not exist", {op});
-    if (done[op]) return at_step(i, " runs " + p.operator_name(op) + " a second time", {op});
+    if (done[op]) return at_step(i, " runs " + name(op) + " a second time", {op});
     for (op_id before : p.predecessors(op))
       if (!done[before])
-        return at_step(i, " runs " + p.operator_name(op) + " before " + p.operator_name(before) + ", which it needs", {op, before});
+        return at_step(i, " runs " + name(op) + " before " + name(before) + ", which it needs", {op, before});
     done[op] = true;
   }
   if (order.size() == done.size()) return {};
   const auto missing = static_cast<op_id>(std::find(done.begin(), done.end(), false) - done.begin());
-  return fault("the order lacks " + p.operator_name(missing), {missing});
+  return fault("the order lacks " + name(missing), {missing});
 }
 
 /// What `order` costs, or why it is no order of p. O(operators + uses).

@@ -42,7 +42,7 @@ class checker {
   /// "operator 3 'conv'": the position always, the name where there is one.
   static std::string label(const char* kind, const std::vector<std::string>& names, index i) {
     std::string text = kind + std::to_string(i);
-    if (i < names.size() && !names[i].empty()) text += " '" + names[i] + "'";
+    if (i < names.size() && !names[i].empty()) text += " '" + one_line(names[i], 120) + "'";
     return text;
   }
   std::string op_label(op_id op) const { return label("operator ", p_.draft_.operator_names, op); }

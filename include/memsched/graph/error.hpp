@@ -5,6 +5,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -36,6 +37,17 @@ struct graph_error {
   std::vector<index> operators;   ///< the culprits, by position in the caller's graph
   std::vector<index> tensors;     ///< likewise, in order of first appearance
 };
+
+/// A text of the file on one line of a message.
+inline std::string one_line(std::string_view text, std::size_t longest = 400) {
+  std::string line;
+  for (char c : text.substr(0, longest)) {
+    const bool blank = static_cast<unsigned char>(c) <= ' ' || c == '\x7f';
+    if (!blank) line += c;
+    else if (!line.empty() && line.back() != ' ') line += ' ';
+  }
+  return text.size() > longest ? line + "..." : line;
+}
 
 /// Thrown by `value()` of a result that holds an error.
 struct bad_graph : std::runtime_error {

@@ -152,7 +152,8 @@ inline solution compose::operator()(const schedule_graph& g, search& context, in
     if (!context.keep_going()) break;
     ++context.stats.parts;
     const schedule_graph part = detail::part_of(g, members);
-    auto order = context.with_bounds(0, no_limit, [&] { return dominant_order(part, context, inner); });
+    const auto solve = [&] { return context.aside([&] { return dominant_order(part, context, inner); }); };
+    auto order = context.with_bounds(0, no_limit, solve);
     if (!order) continue;
     for (node& v : *order) v = members[v];
     parts.fix(*order);

@@ -33,8 +33,10 @@ struct divide {
       ++context.stats.parts;
       orders[t.part] = std::move(t.order);
       if (t.peak <= std::max(whole.lower_bound, context.floor())) continue;
-      solution s = context.with_floor(whole.lower_bound, [&] { return inner(t.graph, context); });
+      const auto solve = [&] { return inner(t.graph, context); };
+      solution s = context.with_floor(whole.lower_bound, [&] { return context.with_rest(peak_beside(tasks, t), solve); });
       if (s.error) return s;
+      t.peak = peak_of(t.graph, s.order);
       orders[t.part] = std::move(s.order);
       whole.lower_bound = std::max(whole.lower_bound, s.lower_bound);
     }
@@ -62,7 +64,7 @@ struct divide {
     std::size_t part;
     schedule_graph graph;
     std::vector<node> order;  ///< some order, until the scheduler finds one
-    bytes peak;               ///< its peak
+    bytes peak;               ///< of that order
   };
 
   /// The number of waists that come before each node: late nodes join the part that needs them, early ones the part
@@ -86,6 +88,13 @@ struct divide {
       if (glass.drifting[v] == drift::early)
         for (node u : g.preds[v]) part[v] = std::max(part[v], part[u]);
     return part;
+  }
+
+  static bytes peak_beside(const std::vector<task>& tasks, const task& one) {
+    bytes peak = 0;
+    for (const task& t : tasks)
+      if (&t != &one) peak = std::max(peak, t.peak);
+    return peak;
   }
 
   static std::vector<task> prepare(const schedule_graph& g, const std::vector<std::vector<node>>& members) {

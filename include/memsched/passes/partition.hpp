@@ -35,7 +35,7 @@ struct partition {
       bytes floor = std::max(bound, g.base);
       for (const piece& p : pieces)
         if (p.solved && &p != &worst) floor = std::max(floor, p.bound);
-      solution s = context.with_floor(floor, [&] { return inner(worst.graph, context); });
+      solution s = context.with_floor(floor, [&] { return context.aside([&] { return inner(worst.graph, context); }); });
       if (s.error) return s;
       worst.bound = s.lower_bound;
       worst.take(std::move(s.order));

@@ -126,8 +126,28 @@ class search {
   double seconds() const { return std::chrono::duration<double>(clock::now() - start_).count(); }
   double seconds_left() const { return std::chrono::duration<double>(deadline_ - clock::now()).count(); }
 
-  void report(bytes peak, bytes lower_bound) const {
-    if (options_->on_progress) options_->on_progress({peak, lower_bound, stats.states});
+  /// Tells the caller what is known of the graph; the best of what was told before stands.
+  void report(bytes peak, bytes lower_bound) {
+    if (!aside_) known_ = {std::min(known_.peak, std::max(peak, rest_)), std::max(known_.lower_bound, lower_bound), 0};
+    if (options_->on_progress && known_.peak != no_limit) options_->on_progress({known_.peak, known_.lower_bound, stats.states});
+  }
+
+  /// Runs f on one of several parts that run one after the other, of which the others take `rest`. Bytes.
+  template <class F>
+  auto with_rest(bytes rest, F&& f) {
+    const bytes before = std::exchange(rest_, std::max(rest_, rest));
+    auto value = f();
+    rest_ = before;
+    return value;
+  }
+
+  /// Runs f, which asks another question than what order is best: what it reports is no answer to that.
+  template <class F>
+  auto aside(F&& f) {
+    const bool before = std::exchange(aside_, true);
+    auto value = f();
+    aside_ = before;
+    return value;
   }
 
  private:
@@ -150,6 +170,9 @@ class search {
   std::uint64_t ticks_ = 0;
   stop_reason reason_ = stop_reason::finished;
   bytes floor_ = 0, ceiling_ = no_limit;
+  bytes rest_ = 0;
+  progress known_{no_limit, 0, 0};
+  bool aside_ = false;
   std::optional<trial> trial_;
   trial_end trial_end_ = trial_end::finished;
   std::uint64_t step_states_ = 0;

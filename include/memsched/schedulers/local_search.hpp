@@ -76,7 +76,8 @@ struct local_search {
       start.order.push_back(static_cast<node>(std::lower_bound(members.begin(), members.end(), v) - members.begin()));
     if (static_cast<delta>(peak_of(part, start.order)) < peak) return false;
     const solution found = context.with_floor(static_cast<bytes>(peak - 1), [&] {
-      return context.with_states(effort, [&] { return best_first{}.improve(part, context, std::move(start)); });
+      const auto search_window = [&] { return best_first{}.improve(part, context, std::move(start)); };
+      return context.with_states(effort, [&] { return context.aside(search_window); });
     });
     if (static_cast<delta>(peak_of(part, found.order)) >= peak) return false;
     for (std::size_t i = first; i < last; ++i) order[i] = members[found.order[i - first]];

@@ -27,17 +27,6 @@ struct import_failure {
   throw import_failure{{code, std::move(message), {}, {}}};
 }
 
-/// A text of the file on one line of a message.
-inline std::string one_line(std::string_view text, std::size_t longest = 400) {
-  std::string line;
-  for (char c : text.substr(0, longest)) {
-    const bool blank = static_cast<unsigned char>(c) <= ' ' || c == '\x7f';
-    if (!blank) line += c;
-    else if (!line.empty() && line.back() != ' ') line += ' ';
-  }
-  return text.size() > longest ? line + "..." : line;
-}
-
 inline std::string in_quotes(std::string_view name) { return std::string(1, '\'').append(one_line(name, 120)).append(1, '\''); }
 
 /// "operator 3 'conv1' (Conv)"
