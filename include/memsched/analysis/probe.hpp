@@ -64,8 +64,8 @@ class probe {
   /// edges found for one peak hold for lower ones only.
   outcome run(bytes b, function_ref<bool()> go_on) {
     go_on_ = go_on;
+    if (bound_ != static_cast<delta>(b)) next_ = std::numeric_limits<delta>::max();
     bound_ = static_cast<delta>(b);
-    next_ = std::numeric_limits<delta>::max();
     for (std::size_t before = no_edges; before != edges_.size();) {
       before = edges_.size();
       for (node v : by_slack())
@@ -76,7 +76,7 @@ class probe {
 
   /// Edges derived so far; none is implied by the graph and those before it.
   const std::vector<precedence>& edges() const { return edges_; }
-  /// After a refutation: no peak below this is reached either. Bytes.
+  /// After a refutation: no peak from b to below this is reached either. Bytes.
   bytes next() const { return static_cast<bytes>(next_); }
 
  private:
@@ -84,10 +84,12 @@ class probe {
     std::vector<word> set;
     delta height;  // level of the set plus the peak of the node that runs there
   };
-  /// What is known of one node: sets in which it can run, legal under the first `edges` edges; a lowest one first.
+  /// What is known of one node: sets in which it can run, legal under the first `edges` edges.
   struct knowledge {
     std::vector<witness> witnesses;
     std::size_t edges = 0;
+    bool lowest_first = false;  ///< the first is a lowest one
+    bool answered = false;      ///< every question about it is answered
   };
 
   /// Nodes with the least room under B first: they refute soonest.
@@ -106,19 +108,22 @@ class probe {
 
   /// Finds the edges of one node. Where all its witnesses stand, they still answer every question.
   outcome narrow(node v) {
-    auto& ws = known_[v].witnesses;
+    knowledge& k = known_[v];
+    auto& ws = k.witnesses;
     const std::size_t before = ws.size();
-    const bool has_lowest = !ws.empty() && ws[0].height <= bound_ && still_legal(ws[0], v);
-    std::erase_if(ws, [&](const witness& w) { return w.height > bound_ || !still_legal(w, v); });
-    known_[v].edges = edges_.size();
-    if (has_lowest && ws.size() == before) return outcome::open;
-    if (!has_lowest) {
+    const auto stands = [&](const witness& w) { return w.height <= bound_ && still_legal(w, v); };
+    k.lowest_first = k.lowest_first && stands(ws[0]);
+    std::erase_if(ws, [&](const witness& w) { return !stands(w); });
+    k.edges = edges_.size();
+    if (k.lowest_first && ws.size() == before && k.answered) return outcome::open;
+    k.answered = false;
+    if (!k.lowest_first) {
       if (!go_on_()) return outcome::stopped;
       if (!solve_lowest(v)) return next_ = std::min(next_, failed_), outcome::refuted;
     }
     bit_set in(g_->size()), out(g_->size());
     const auto note = [&](const witness& w) {
-      for (std::size_t k = 0; k < w.set.size(); ++k) bit_row(in)[k] |= w.set[k], bit_row(out)[k] |= ~w.set[k];
+      for (std::size_t i = 0; i < w.set.size(); ++i) bit_row(in)[i] |= w.set[i], bit_row(out)[i] |= ~w.set[i];
     };
     for (const witness& w : ws) note(w);
     for (node u = 0; u < g_->size(); ++u) {
@@ -136,6 +141,7 @@ class probe {
         else add_edge(u, v);
       }
     }
+    k.answered = true;
     return outcome::open;
   }
 
@@ -165,6 +171,7 @@ class probe {
     if (!solve(v, copy(reach_.ancestors[v]), undecided(v))) return false;
     auto& ws = known_[v].witnesses;
     std::swap(ws.front(), ws.back());
+    known_[v].lowest_first = true;
     return true;
   }
 
@@ -283,7 +290,7 @@ class probe {
   std::vector<index> local_;
   std::vector<node> free_;
   closure_problem closure_;
-  delta bound_ = 0, next_ = 0;
+  delta bound_ = -1, next_ = 0;
   delta failed_ = 0;  // height of the last set that was no witness
 };
 

@@ -9,6 +9,7 @@
 #include <memsched/analysis/bounds.hpp>
 #include <memsched/analysis/probe.hpp>
 #include <memsched/graph/walk.hpp>
+#include <memsched/passes/compress.hpp>
 #include <memsched/schedulers/beam.hpp>
 #include <memsched/schedulers/best_first.hpp>
 #include <memsched/schedulers/best_heuristic.hpp>
@@ -60,7 +61,7 @@ struct close_gap {
     const auto done = [&] { return s.lower_bound >= peak() || context.stopped(); };
     /// Looks for an order with a peak of at most b among those that keep `edges`, as all such orders do.
     const auto look_up_to = [&](bytes b, std::span<const precedence> edges) {
-      const auto search_narrowed = [&] { return best_first{}(with_edges(g, edges), context); };
+      const auto search_narrowed = [&] { return compress{}(with_edges(g, edges), context, best_first{}); };
       solution t = context.with_bounds(b, b + 1, [&] { return context.with_states(effort, [&] { return context.aside(search_narrowed); }); });
       if (peak_of(g, t.order) < peak()) s.order = std::move(t.order);
       if (t.lower_bound > b) s.lower_bound = std::max(s.lower_bound, b + 1);

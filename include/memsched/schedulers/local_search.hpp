@@ -5,9 +5,12 @@
 #include <utility>
 #include <vector>
 
+#include <memsched/graph/mirror.hpp>
 #include <memsched/graph/subgraph.hpp>
+#include <memsched/passes/compress.hpp>
 #include <memsched/graph/walk.hpp>
 #include <memsched/policy/policy.hpp>
+#include <memsched/schedulers/as_given.hpp>
 #include <memsched/schedulers/best_first.hpp>
 
 namespace memsched {
@@ -76,7 +79,17 @@ struct local_search {
       start.order.push_back(static_cast<node>(std::lower_bound(members.begin(), members.end(), v) - members.begin()));
     if (static_cast<delta>(peak_of(part, start.order)) < peak) return false;
     const solution found = context.with_floor(static_cast<bytes>(peak - 1), [&] {
-      const auto search_window = [&] { return best_first{}.improve(part, context, std::move(start)); };
+      const auto both_ways = [&](const schedule_graph& h, search&) {
+        const bytes goal = static_cast<bytes>(peak);
+        const auto forward = context.with_states(effort / 2, [&] { return best_first{}.between(h, context, goal - 1, goal); });
+        if (forward.order) return solution{*forward.order};
+        if (forward.bound >= goal) return as_given{}(h, context);
+        const schedule_graph m = mirror_image(h);
+        const auto backward = context.with_states(effort / 2, [&] { return best_first{}.between(m, context, goal - 1, goal); });
+        if (backward.order) return solution{reflected(h, *backward.order)};
+        return as_given{}(h, context);
+      };
+      const auto search_window = [&] { return compress{}(part, context, both_ways); };
       return context.with_states(effort, [&] { return context.aside(search_window); });
     });
     if (static_cast<delta>(peak_of(part, found.order)) >= peak) return false;
