@@ -1,9 +1,8 @@
 // Laws that every scheduler keeps, on random problems.
 #include <algorithm>
 #include <catch2/catch.hpp>
-#include <memsched/schedule.hpp>
-#include <memsched/analysis/probe.hpp>
-#include <memsched/schedulers/exhaustive.hpp>
+#include <memsched/memsched.hpp>
+#include <networks/networks.hpp>
 
 #include "support/random_problem.hpp"
 
@@ -71,9 +70,9 @@ TEST_CASE("best_first agrees with exhaustive, whatever rules are on") {
       const problem p = support::random_problem(seed, {.operators = 10});
       const auto oracle = schedule(p, exhaustive{}, o);
       for (bool macros : {false, true})
-        for (bool commits : {false, true}) {
-          INFO("seed " << seed << " macros " << macros << " commits " << commits);
-          const auto r = schedule(p, best_first{.macros = macros, .commits = commits}, o);
+        for (const auto [commits, backjumps] : {std::pair(false, false), {true, false}, {false, true}, {true, true}}) {
+          INFO("seed " << seed << " macros " << macros << " commits " << commits << " backjumps " << backjumps);
+          const auto r = schedule(p, best_first{.macros = macros, .commits = commits, .backjumps = backjumps}, o);
           REQUIRE(r.peak == oracle.peak);
           REQUIRE(r.verdict() == verdict::optimal);
         }
@@ -148,6 +147,18 @@ TEST_CASE("each rule of best_first saves states") {
   const std::uint64_t all = states({});
   REQUIRE(all < states({.macros = false}));
   REQUIRE(all < states({.commits = false}));
+
+  const problem p = check(networks::make("randwire-stack:1").value()).value();  // read from its end it has valleys
+  const options o;
+  search context(o);
+  const schedule_graph g = mirror_image(compress{}.reduce(make_schedule_graph(p), context).graph);
+  const auto states_there = [&](const best_first& policy) {
+    search fresh(o);
+    const bytes optimum = 4892160;
+    REQUIRE(policy.between(g, fresh, 0, optimum).bound == optimum);
+    return fresh.stats.states;
+  };
+  REQUIRE(states_there({}) < states_there({.backjumps = false}) / 10);
 }
 
 TEST_CASE("limits are kept, and leave an order no worse than the caller's and a true bound") {

@@ -2,12 +2,16 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include <memsched/analysis/closure.hpp>
+#include <memsched/graph/mirror.hpp>
 #include <memsched/graph/walk.hpp>
 #include <memsched/policy/policy.hpp>
 #include <memsched/schedulers/downsets.hpp>
@@ -24,11 +28,15 @@ namespace memsched {
 /// `commits`: where a choice ends no higher than it starts and stays under the peak in force, take it and no other.
 /// Exact: what it ran can be deleted from any completion, which then runs at no higher level (modularity of levels).
 /// Both hold with credits, since nodes with credits and those that share a release with them are never zero-drop.
+/// `backjumps`: where a downset is no higher than all before it on its path from some other one, the largest lowest downset
+/// between the two (one minimum cut) takes that one's place; what else led on from there is dropped. Exact likewise: the
+/// path to the larger downset, less what the lowest one lacks, leads there.
 ///
 /// At a limit it answers with the incumbent and the cheapest peak that is still open.
 struct best_first {
   bool macros = true;
   bool commits = true;
+  bool backjumps = true;
   std::size_t max_nodes = 1 << 14;  ///< larger graphs are answered with the incumbent; the closure takes n^2/4 bytes
 
   solution operator()(const schedule_graph& g, search& context) const;
@@ -42,6 +50,8 @@ struct best_first {
   };
   /// Looks for an order with a peak below `below`; peaks below `from` are not told apart.
   finding between(const schedule_graph& g, search& context, bytes from, bytes below) const;
+  /// The same from both ends, forward and then on the mirror, where a search may be much smaller; half of `states` each.
+  finding between_from_both_ends(const schedule_graph& g, search& context, bytes from, bytes below, std::uint64_t states) const;
 };
 
 namespace detail {
@@ -49,19 +59,19 @@ namespace detail {
 class best_first_search {
  public:
   best_first_search(const schedule_graph& g, search& context, const best_first& policy, bytes from, bytes below)
-      : g_(g), context_(context), moves_(g, policy.macros, policy.commits), table_(g.active),
+      : g_(g), context_(context), backjumps_(policy.backjumps), moves_(g, policy.macros, policy.commits), table_(g.active), local_(g.size(), none),
         floor_(static_cast<delta>(std::max(from, g.base))), ceiling_(static_cast<delta>(below)) {}
 
   best_first::finding run() {
     context_.stats.nodes = std::max<std::uint64_t>(context_.stats.nodes, g_.active);
     if (floor_ >= ceiling_) return done(ceiling_);
     const bit_set nothing(g_.active);
-    add(nothing, {floor_, static_cast<delta>(g_.base), none, none});
+    add(nothing, static_cast<delta>(g_.base), floor_, {none, none});
     while (!open_.empty()) {
       const delta cost = open_.begin()->first;
-      const index at = pop();
-      if (closed_[at] || entries_[at].cost != cost) continue;
-      closed_[at] = true;
+      const auto [at, by] = pop();
+      if (closed_[at] || (by.parent != none && dropped_[by.parent])) continue;
+      close(at, cost, by);
       if (!context_.count_state() || !context_.fits(bytes_held())) return done(cost);
       if ((context_.stats.states & 0xfff) == 0) context_.report(static_cast<bytes>(ceiling_), static_cast<bytes>(cost));
       if (expand(at)) return done(cost);
@@ -70,10 +80,18 @@ class best_first_search {
   }
 
  private:
+  struct way {
+    index parent;         ///< none for the start
+    node target;          ///< none where safe moves alone lead from the parent, or a detour
+    index detour = none;  ///< in `detours_`
+  };
   struct entry {
-    delta cost, level;
-    index parent;
-    node target;
+    delta level, cost;  ///< cost: of the path to it; of the cheapest known while it is open
+    way by;
+  };
+  struct claim {
+    index at;
+    way by;  ///< void where the parent is dropped
   };
 
   /// True where the downset is everything: its path becomes the incumbent.
@@ -83,13 +101,19 @@ class best_first_search {
     moves_.settle(e.cost, [](node) {});
     const delta level = moves_.stepper().level();
     settled_.assign(moves_.stepper().set().begin(), moves_.stepper().set().end());
-    if (count(settled_) == g_.active) return rebuild(at), true;
+    if (count(settled_) == g_.active) {
+      order_.emplace();
+      append_path(none, at, *order_);
+      append_safe_moves(at, e.cost, *order_);
+      return true;
+    }
     const auto [place, fresh] = table_.insert(settled_);
     if (place != at) {
-      if (fresh) entries_.push_back({e.cost, level, at, none}), closed_.push_back(true);
+      if (fresh) remember(level);
       else if (closed_[place]) return false;
-      else entries_[place] = {e.cost, level, at, none}, closed_[place] = true;
+      close(place, e.cost, {at, none});
     }
+    if (backjumps_ && backjump(at, place)) return false;
     children_ = moves_.from(settled_, level);
     // Best last, so that it is on top of its bucket: the lowest end first, then the lowest way.
     std::sort(children_.begin(), children_.end(), [](const auto& a, const auto& b) {
@@ -100,46 +124,120 @@ class best_first_search {
       if (cost >= ceiling_) continue;
       moves_.stepper().start(settled_, level);
       moves_.run_to(m.target, settled_);
-      add(moves_.stepper().set(), {cost, m.level, place, m.target});
+      add(moves_.stepper().set(), m.level, cost, {place, m.target});
     }
     return false;
   }
 
-  void add(const_bit_row set, entry e) {
+  /// Opens a downset. Backjumps drop claims one by one, so each owner needs its own; else the cheapest is enough.
+  void add(const_bit_row set, delta level, delta cost, way by) {
     const auto [place, fresh] = table_.insert(set);
-    if (fresh) entries_.push_back(e), closed_.push_back(false);
-    else if (closed_[place] || entries_[place].cost <= e.cost) return;
-    else entries_[place] = e;
-    open_[e.cost].push_back(place);
+    if (fresh) remember(level);
+    delta& cheapest = entries_[place].cost;
+    if (closed_[place] || (!backjumps_ && cheapest <= cost)) return;
+    cheapest = std::min(cheapest, cost);
+    open_[cost].push_back({place, by});
     ++queued_;
   }
+  void remember(delta level) {
+    entries_.push_back({level, std::numeric_limits<delta>::max(), {none, none}});
+    closed_.push_back(false);
+    dropped_.push_back(false);
+  }
+  void close(index at, delta cost, way by) {
+    entries_[at].cost = cost;
+    entries_[at].by = by;
+    closed_[at] = true;
+    dropped_[at] = false;
+  }
 
-  index pop() {
+  claim pop() {
     auto& bucket = open_.begin()->second;
-    const index at = bucket.back();
+    const claim c = bucket.back();
     bucket.pop_back();
     if (bucket.empty()) open_.erase(open_.begin());
     --queued_;
-    return at;
+    return c;
   }
 
-  /// Replays the path to a full downset; settling repeats itself, being a function of set, level and cost.
-  void rebuild(index at) {
-    std::vector<index> path;
-    for (index i = at; i != none; i = entries_[i].parent) path.push_back(i);
-    order_.emplace();
-    const auto take = [&](node v) { order_->push_back(v); };
-    for (std::size_t i = path.size(); i-- > 0;) {
-      const entry& e = entries_[path[i]];
-      if (e.target != none) {
-        const entry& from = entries_[e.parent];
-        moves_.stepper().start(table_[e.parent], from.level);
-        moves_.run_to(e.target, table_[e.parent]);
-        for (node v : moves_.path()) take(v);
-      }
-      moves_.stepper().start(table_[path[i]], e.level);
-      moves_.settle(e.cost, take);
+  /// True where another downset takes the place of `at` and of those before it, which are open again: that one may lead to
+  /// them. `unsettled` is `at` before its safe moves. Only downsets of one cost: their other claims still wait.
+  bool backjump(index unsettled, index at) {
+    const entry e = entries_[at];
+    const index parent = entries_[unsettled].by.parent;
+    index first = none;
+    for (index i = parent; i != none && entries_[i].level >= e.level && entries_[i].cost == e.cost; i = entries_[i].by.parent) first = i;
+    if (first == none) return false;
+    const bit_set best = lowest_between(table_[first], table_[at]);
+    const bool stays = std::ranges::equal(const_bit_row(best), table_[at]);
+    const index before = entries_[first].by.parent;
+    std::vector<node> path;
+    if (!stays) {
+      append_path(before, at, path);
+      std::erase_if(path, [&](node v) { return !best[v]; });
+      if (before == none) moves_.stepper().start(bit_set(g_.active), static_cast<delta>(g_.base));
+      else moves_.stepper().start(table_[before], entries_[before].level);
+      for (node v : path) moves_.stepper().run(v);
+      if (moves_.stepper().peak() > e.cost) return false;  // a credit is lost on the way
     }
+    for (index i = stays ? parent : at; i != before; i = entries_[i].by.parent) dropped_[i] = true, closed_[i] = false;
+    if (stays) return false;
+    detours_.push_back(std::move(path));
+    add(best, moves_.stepper().level(), e.cost, {before, none, static_cast<index>(detours_.size() - 1)});
+    return true;
+  }
+
+  /// The largest of the lowest downsets from `small` to `large`.
+  bit_set lowest_between(const_bit_row small, const_bit_row large) {
+    closure_.clear();
+    between_.clear();
+    const auto member = [&](node v) {
+      local_[v] = closure_.add(g_.cost[v].impact);
+      between_.push_back(v);
+    };
+    for (std::size_t k = 0; k < small.size(); ++k)
+      for (word w = large[k] & ~small[k]; w != 0; w &= w - 1)
+        member(static_cast<node>(k * 64 + static_cast<std::size_t>(std::countr_zero(w))));
+    const std::size_t nodes = between_.size();
+    for (std::size_t i = 0; i < nodes; ++i)
+      for (node r : g_.succs[between_[i]]) {
+        const auto readers = g_.preds[r];
+        const auto ran = [&](node u) { return test(large, u); };
+        if (g_.is_release(r) && local_[r] == none && std::all_of(readers.begin(), readers.end(), ran)) member(r);
+      }
+    for (node v : between_)
+      for (node u : g_.preds[v])
+        if (!test(small, u)) closure_.require(local_[u], local_[v]);
+    closure_.solve();
+    bit_set set(g_.active);
+    unite(set, small);
+    for (std::size_t i = 0; i < nodes; ++i)
+      if (closure_.holds(static_cast<index>(i))) set.insert(between_[i]);
+    for (node v : between_) local_[v] = none;
+    return set;
+  }
+
+  /// Replays the path from one downset to another.
+  void append_path(index from, index to, std::vector<node>& nodes) {
+    std::vector<index> path;
+    for (index i = to; i != from; i = entries_[i].by.parent) path.push_back(i);
+    for (std::size_t i = path.size(); i-- > 0;) {
+      const auto& [level, cost, by] = entries_[path[i]];
+      if (by.detour != none) {
+        nodes.insert(nodes.end(), detours_[by.detour].begin(), detours_[by.detour].end());
+      } else if (by.target != none) {
+        moves_.stepper().start(table_[by.parent], entries_[by.parent].level);
+        moves_.run_to(by.target, table_[by.parent]);
+        nodes.insert(nodes.end(), moves_.path().begin(), moves_.path().end());
+      } else if (by.parent != none) {
+        append_safe_moves(by.parent, cost, nodes);
+      }
+    }
+  }
+  /// Settling repeats itself, being a function of set, level and cost.
+  void append_safe_moves(index at, delta cost, std::vector<node>& nodes) {
+    moves_.stepper().start(table_[at], entries_[at].level);
+    moves_.settle(cost, [&](node v) { nodes.push_back(v); });
   }
 
   best_first::finding done(delta bound) {
@@ -147,17 +245,22 @@ class best_first_search {
   }
 
   std::uint64_t bytes_held() const {
-    return table_.bytes_held() + entries_.capacity() * sizeof(entry) + closed_.capacity() / 8 + queued_ * sizeof(index);
+    return table_.bytes_held() + entries_.capacity() * sizeof(entry) + closed_.capacity() / 4 + queued_ * sizeof(claim);
   }
 
   const schedule_graph& g_;
   search& context_;
+  bool backjumps_;
   downset_moves moves_;
   downset_table table_;
   std::vector<entry> entries_;
-  std::vector<bool> closed_;
-  std::map<delta, std::vector<index>> open_;
+  std::vector<bool> closed_, dropped_;
+  std::map<delta, std::vector<claim>> open_;
   std::uint64_t queued_ = 0;
+  std::vector<std::vector<node>> detours_;
+  closure_problem closure_;
+  std::vector<index> local_;
+  std::vector<node> between_;
   std::vector<word> settled_;
   std::vector<downset_moves::move> children_;
   std::optional<std::vector<node>> order_;
@@ -169,6 +272,16 @@ class best_first_search {
 inline best_first::finding best_first::between(const schedule_graph& g, search& context, bytes from, bytes below) const {
   if (g.active > max_nodes) return {std::nullopt, from};
   return detail::best_first_search(g, context, *this, from, below).run();
+}
+
+inline best_first::finding best_first::between_from_both_ends(const schedule_graph& g, search& context, bytes from, bytes below,
+                                                              std::uint64_t states) const {
+  finding f = context.with_states(states / 2, [&] { return between(g, context, from, below); });
+  if (f.order || f.bound >= below || context.stopped()) return f;
+  finding b = context.with_states(states / 2, [&] { return between(mirror_image(g), context, from, below); });
+  if (b.order) f.order = reflected(g, std::move(*b.order));
+  if (g.credits.items() == 0) f.bound = std::max(f.bound, b.bound);  // else peaks are higher on the mirror
+  return f;
 }
 
 inline solution best_first::improve(const schedule_graph& g, search& context, solution incumbent) const {

@@ -61,8 +61,11 @@ struct close_gap {
     const auto done = [&] { return s.lower_bound >= peak() || context.stopped(); };
     /// Looks for an order with a peak of at most b among those that keep `edges`, as all such orders do.
     const auto look_up_to = [&](bytes b, std::span<const precedence> edges) {
-      const auto search_narrowed = [&] { return compress{}(with_edges(g, edges), context, best_first{}); };
-      solution t = context.with_bounds(b, b + 1, [&] { return context.with_states(effort, [&] { return context.aside(search_narrowed); }); });
+      const auto decide = [&](const schedule_graph& h, search&) {
+        auto found = best_first{}.between_from_both_ends(h, context, b, b + 1, effort);
+        return found.order ? solution{std::move(*found.order), b} : solution{as_given{}(h, context).order, found.bound};
+      };
+      solution t = context.aside([&] { return compress{}(with_edges(g, edges), context, decide); });
       if (peak_of(g, t.order) < peak()) s.order = std::move(t.order);
       if (t.lower_bound > b) s.lower_bound = std::max(s.lower_bound, b + 1);
     };

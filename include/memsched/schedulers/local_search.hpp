@@ -5,7 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include <memsched/graph/mirror.hpp>
 #include <memsched/graph/subgraph.hpp>
 #include <memsched/passes/compress.hpp>
 #include <memsched/graph/walk.hpp>
@@ -62,37 +61,27 @@ struct local_search {
     for (std::size_t i = 0; i < first; ++i) w.fire(order[i]);
     const bytes base = static_cast<bytes>(w.level());
     std::vector<node> members(order.begin() + static_cast<std::ptrdiff_t>(first), order.begin() + static_cast<std::ptrdiff_t>(last));
-    const std::vector<node> window = members;
     std::vector<node> releases;
-    for (node v : window) {
+    bool at_peak = false;
+    for (node v : members) {
+      at_peak |= w.level() + w.effect(v).peak >= peak;
       for (node r : g.succs[v])
         if (g.is_release(r) && w.waits(r) == 1) releases.push_back(r);
       w.fire(v);
     }
+    if (!at_peak) return false;
     std::sort(members.begin(), members.end());
     std::sort(releases.begin(), releases.end());
     members.insert(members.end(), releases.begin(), releases.end());
     const schedule_graph part = subgraph(g, members, base, local);
 
-    solution start;
-    for (node v : window)
-      start.order.push_back(static_cast<node>(std::lower_bound(members.begin(), members.end(), v) - members.begin()));
-    if (static_cast<delta>(peak_of(part, start.order)) < peak) return false;
-    const solution found = context.with_floor(static_cast<bytes>(peak - 1), [&] {
-      const auto both_ways = [&](const schedule_graph& h, search&) {
-        const bytes goal = static_cast<bytes>(peak);
-        const auto forward = context.with_states(effort / 2, [&] { return best_first{}.between(h, context, goal - 1, goal); });
-        if (forward.order) return solution{*forward.order};
-        if (forward.bound >= goal) return as_given{}(h, context);
-        const schedule_graph m = mirror_image(h);
-        const auto backward = context.with_states(effort / 2, [&] { return best_first{}.between(m, context, goal - 1, goal); });
-        if (backward.order) return solution{reflected(h, *backward.order)};
-        return as_given{}(h, context);
-      };
-      const auto search_window = [&] { return compress{}(part, context, both_ways); };
-      return context.with_states(effort, [&] { return context.aside(search_window); });
-    });
-    if (static_cast<delta>(peak_of(part, found.order)) >= peak) return false;
+    const bytes goal = static_cast<bytes>(peak);
+    const auto below_peak = [&](const schedule_graph& h, search&) {
+      auto found = best_first{}.between_from_both_ends(h, context, goal - 1, goal, effort);
+      return found.order ? solution{std::move(*found.order)} : as_given{}(h, context);
+    };
+    const solution found = context.aside([&] { return compress{}(part, context, below_peak); });
+    if (peak_of(part, found.order) >= goal) return false;
     for (std::size_t i = first; i < last; ++i) order[i] = members[found.order[i - first]];
     return true;
   }
