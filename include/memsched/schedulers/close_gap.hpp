@@ -42,7 +42,7 @@ struct close_gap {
     if (!done()) s = context.with_states(short_search, [&] { return best_first{}.improve(g, context, std::move(s)); });
     if (done()) return s;
     if (solution b = beam{}(g, context); peak_of(g, b.order) < peak()) s.order = std::move(b.order);
-    if (!done()) s = local_search{}.improve(g, context, std::move(s));
+    if (!done()) s = context.with_states(short_search, [&] { return local_search{}.improve(g, context, std::move(s)); });
     destructive_search bound(g, s.lower_bound);
     for (std::uint64_t effort = short_search; !done(); effort *= 2) {
       const auto before = std::pair(peak(), s.lower_bound);
@@ -75,7 +75,8 @@ struct close_gap {
       s.lower_bound = std::max(s.lower_bound, bound.bound());
       if (!done() && bound.unrefuted()) look_up_to(*bound.unrefuted(), bound.edges());
     }
-    if (!done()) s = local_search{.states = effort / 32}.improve(g, context, std::move(s));
+    const local_search windows{.states = effort / 32};
+    if (!done()) s = context.with_states(effort, [&] { return windows.improve(g, context, std::move(s)); });
     if (!done()) look_up_to(peak() - 1, bound.edges_below_peak());
   }
 };
