@@ -46,6 +46,7 @@
 #include <memsched/passes/divide.hpp>
 #include <memsched/passes/fuse.hpp>
 #include <memsched/passes/partition.hpp>
+#include <memsched/passes/probe.hpp>
 #include <memsched/passes/soft_budget.hpp>
 #include <memsched/policy/options.hpp>
 #include <memsched/policy/policy.hpp>

@@ -106,9 +106,9 @@ TEST_CASE("probing never refutes a peak that is reached, and its edges keep an o
       search context(o);
       const bytes optimum = exhaustive{}(g, context).lower_bound;
       const auto go_on = [] { return true; };
-      probe at_optimum(g);
+      prober at_optimum(g);
       INFO("seed " << seed);
-      REQUIRE(at_optimum.run(optimum, go_on) == probe::outcome::open);
+      REQUIRE(at_optimum.run(optimum, go_on) == prober::outcome::open);
       const schedule_graph narrowed = with_edges(g, at_optimum.edges());
       REQUIRE(exhaustive{}(narrowed, context).lower_bound == optimum);
       destructive_search bound(g, g.base);
@@ -122,6 +122,31 @@ TEST_CASE("probing never refutes a peak that is reached, and its edges keep an o
           REQUIRE(exhaustive{}(with_edges(g, bound.edges()), context).lower_bound == optimum);
       }
     }
+}
+
+TEST_CASE("probe keeps the optimum in front of any exact scheduler") {
+  for (std::uint64_t seed = 0; seed < cases; ++seed)
+    for (const options& o : models()) {
+      const problem p = support::random_problem(seed, {.operators = 10});
+      const bytes optimum = schedule(p, exhaustive{}, o).peak;
+      INFO("seed " << seed);
+      for (const auto& r : {schedule(p, probe{} | compress{} | dp{}, o), schedule(p, probe{} | best_first{}, o),
+                            schedule(p, divide{} | probe{} | compress{} | branch_and_bound{}, o)}) {
+        REQUIRE(r.peak == optimum);
+        REQUIRE(r.verdict() == verdict::optimal);
+      }
+      REQUIRE(schedule(p, probe{} | greedy{}, o).lower_bound <= optimum);
+    }
+}
+
+TEST_CASE("probe saves states") {
+  std::uint64_t plain = 0, probed = 0;
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+    const problem p = support::random_problem(seed, {.operators = 24, .percent_inplace = 10});
+    plain += schedule(p, compress{} | dp{}).stats.states;
+    probed += schedule(p, probe{} | compress{} | dp{}).stats.states;
+  }
+  REQUIRE(probed < plain / 2);
 }
 
 TEST_CASE("beam and local search answer with valid orders") {

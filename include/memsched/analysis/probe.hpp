@@ -47,7 +47,7 @@ inline schedule_graph with_edges(const schedule_graph& g, std::span<const preced
 /// peak is at most B. Where every such E that holds u is too high, v runs before u; where every such E without u is, u
 /// runs before v. Sets that are low enough (witnesses) answer both questions for many u at once, so that few minimum
 /// cuts are needed. Polynomial; edges narrow further sets, until nothing changes.
-class probe {
+class prober {
  public:
   enum class outcome : unsigned char {
     refuted,  ///< no order has a peak of at most B
@@ -55,7 +55,7 @@ class probe {
     stopped,  ///< `go_on` said no; the edges so far hold
   };
 
-  explicit probe(const schedule_graph& g)
+  explicit prober(const schedule_graph& g)
       : g_(&g), reach_(g), known_(g.active), preds_(g.size()), local_(g.size(), none) {
     for (node v = 0; v < g.size(); ++v) preds_[v].assign(g.preds[v].begin(), g.preds[v].end());
   }
@@ -317,8 +317,8 @@ class destructive_search {
     if (!open_ || unrefuted_ >= high) {
       if (!first_) first_.emplace(*g_);
       const auto outcome = first_->run(high - 1, go_on);
-      if (outcome == probe::outcome::stopped) return;
-      if (outcome == probe::outcome::refuted) return void(bound_ = high);
+      if (outcome == prober::outcome::stopped) return;
+      if (outcome == prober::outcome::refuted) return void(bound_ = high);
       unrefuted_ = high - 1;
       open_ = first_;
     }
@@ -328,8 +328,8 @@ class destructive_search {
         trial_peak_ = std::min(bound_ + step_, unrefuted_ - 1);
       }
       const auto outcome = trial_->run(trial_peak_, go_on);
-      if (outcome == probe::outcome::stopped) return;
-      if (outcome == probe::outcome::refuted) {
+      if (outcome == prober::outcome::stopped) return;
+      if (outcome == prober::outcome::refuted) {
         bound_ = std::min(unrefuted_, std::max(trial_peak_ + 1, trial_->next()));
         step_ = std::max<bytes>(2 * step_, (unrefuted_ - bound_) / 64);
       } else {
@@ -345,7 +345,7 @@ class destructive_search {
  private:
   const schedule_graph* g_;
   bytes bound_, unrefuted_ = 0, trial_peak_ = 0, step_ = 0;
-  std::optional<probe> first_, open_, trial_;  // for the peak less 1; for `unrefuted_`; for a peak between
+  std::optional<prober> first_, open_, trial_;  // for the peak less 1; for `unrefuted_`; for a peak between
 };
 
 }  // namespace memsched

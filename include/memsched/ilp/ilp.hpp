@@ -41,7 +41,7 @@ struct ilp {
     s.lower_bound = std::min(s.lower_bound, peak);
     if (s.lower_bound == peak || !context.keep_going()) return s;
     if (warm && probing) {
-      if (probe(g).run(peak - 1, [&] { return ++context.stats.cuts, context.keep_going(); }) == probe::outcome::refuted) return s.lower_bound = peak, s;
+      if (prober(g).run(peak - 1, [&] { return ++context.stats.cuts, context.keep_going(); }) == prober::outcome::refuted) return s.lower_bound = peak, s;
       if (context.stopped()) return s;
     }
     return solve(g, context, std::move(s), peak);

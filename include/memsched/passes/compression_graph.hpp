@@ -295,8 +295,9 @@ inline compressed_graph compression_graph::finish() && {
       if (u != start() && std::exchange(tied_to[place[u]], v) != v) c.graph.preds.push(place[u]);
     });
     c.graph.preds.close();
-    if (fixed_[v])
-      for (const credit& k : g_->credits[v]) c.graph.credits.push({place[k.release], k.amount});
+    if (fixed_[v])  // who lost its edge to a release by reduction is never the last that it waits for
+      for (const credit& k : g_->credits[v])
+        if (tied(v, k.release, side::later)) c.graph.credits.push({place[k.release], k.amount});
     c.graph.credits.close();
   }
   c.graph.succs = transpose(c.graph.preds, c.graph.size());

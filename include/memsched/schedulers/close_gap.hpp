@@ -29,7 +29,7 @@ struct cheap_bounds {
 };
 
 /// Closes the gap between an order and a bound on a graph that is no longer divided, in rounds of growing effort:
-/// probing (see `probe`), which proves a bound or narrows the graph, then a search of the narrowed graph for an order just
+/// probing (see `prober`), which proves a bound or narrows the graph, then a search of the narrowed graph for an order just
 /// below the best so far, then local search.
 struct close_gap {
   std::uint64_t short_search = 20000;  ///< states before anything else is tried
