@@ -20,6 +20,7 @@
 #include <memsched/base/bitset.hpp>
 #include <memsched/base/bytes.hpp>
 #include <memsched/base/function_ref.hpp>
+#include <memsched/base/linkage.hpp>
 #include <memsched/graph/builder.hpp>
 #include <memsched/graph/check.hpp>
 #include <memsched/graph/contract.hpp>
@@ -58,6 +59,7 @@
 #include <memsched/schedulers/best_first.hpp>
 #include <memsched/schedulers/best_heuristic.hpp>
 #include <memsched/schedulers/branch_and_bound.hpp>
+#include <memsched/schedulers/close_gap.hpp>
 #include <memsched/schedulers/downsets.hpp>
 #include <memsched/schedulers/dp.hpp>
 #include <memsched/schedulers/exhaustive.hpp>
@@ -68,3 +70,4 @@
 #include <memsched/schedulers/local_search.hpp>
 #include <memsched/schedulers/rpo.hpp>
 #include <memsched/schedulers/serenity.hpp>
+#include <memsched/schedulers/witness_bound.hpp>
