@@ -68,7 +68,7 @@ void add_limits(CLI::App& command, cli::request& r, const char* time_default) {
       ->check(CLI::IsMember({"divide", "soft_budget", "direct"}))
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  command.add_option("--threads", r.options.threads, "at most so many; today's schedulers use one")->check(CLI::PositiveNumber);
+  command.add_option("--threads", r.options.threads, "at most so many: optimal uses two for what is hard, ilp all; the answer is the same with one")->check(CLI::PositiveNumber);
 }
 
 std::function<void(const memsched::progress&)> progress_line() {

@@ -70,7 +70,7 @@ TEST_CASE("best_first agrees with exhaustive, whatever rules are on") {
       const problem p = support::random_problem(seed, {.operators = 10});
       const auto oracle = schedule(p, exhaustive{}, o);
       for (bool macros : {false, true})
-        for (const auto [commits, backjumps] : {std::pair(false, false), {true, false}, {false, true}, {true, true}}) {
+        for (const auto& [commits, backjumps] : {std::pair(false, false), {true, false}, {false, true}, {true, true}}) {
           INFO("seed " << seed << " macros " << macros << " commits " << commits << " backjumps " << backjumps);
           for (bool witnesses : {false, true}) {
             const best_first policy{.macros = macros, .commits = commits, .backjumps = backjumps, .witnesses = witnesses};
@@ -207,6 +207,28 @@ TEST_CASE("limits are kept, and leave an order no worse than the caller's and a 
       REQUIRE(optimum <= r.peak);
       REQUIRE(r.stats.states <= std::max<std::uint64_t>(o.state_limit, 1));
       if (r.peak != r.lower_bound) REQUIRE(r.stopped != stop_reason::finished);
+    }
+  }
+}
+
+TEST_CASE("two threads find what one finds") {
+  for (const char* name : {"windowed:120:30:1", "windowed:120:30:2", "layered:12:12:1", "watts_strogatz:40:1"}) {
+    const problem p = check(networks::make(name).value()).value();
+    const auto one = schedule(p, automatic, {.state_limit = 300000}), two = schedule(p, automatic, {.state_limit = 300000, .threads = 2});
+    INFO(name);
+    REQUIRE(one.order == two.order);
+    REQUIRE(one.lower_bound == two.lower_bound);
+    REQUIRE(one.stats.states == two.stats.states);
+
+    const options o{.threads = 2};
+    search alone(o), beside(o);
+    const schedule_graph g = make_schedule_graph(p);
+    for (const bytes below : {one.peak, one.peak + 1}) {
+      const auto a = best_first{.worth_a_thread = no_limit}.between_from_both_ends(g, alone, below - 1, below, 50000);
+      const auto b = best_first{.worth_a_thread = 0}.between_from_both_ends(g, beside, below - 1, below, 50000);
+      REQUIRE(a.order == b.order);
+      REQUIRE(a.bound == b.bound);
+      REQUIRE(alone.stats.states == beside.stats.states);
     }
   }
 }

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <thread>
 #include <tuple>
 #include <utility>
 
@@ -95,6 +96,34 @@ class search {
       reason_ = stop_reason::finished;
     slice_end_ = before;
     return value;
+  }
+
+  /// States that are left before a limit on them.
+  std::uint64_t states_left() const {
+    const std::uint64_t end = std::min(options_->state_limit, slice_end_);
+    return end - std::min(end, stats.states);
+  }
+
+  /// Runs `here` on this context and `there` on one of its own, in another thread and with the same limits. Where the first
+  /// says, when it is done, that it decides (true), the second is stopped and does not count.
+  template <class Here, class There>
+  void beside(Here&& here, There&& there) {
+    std::stop_source end;
+    const std::stop_callback pass_on(options_->stop, [&] { end.request_stop(); });
+    options o = *options_;
+    o.stop = end.get_token();
+    o.on_progress = {};
+    o.state_limit = no_limit;
+    if (deadline_ != clock::time_point::max()) o.time_limit = deadline_ - clock::now();
+    search other(o);
+    std::thread thread([&] { there(other); });
+    const bool decided = here(*this);
+    if (decided) end.request_stop();
+    thread.join();
+    if (decided) return;
+    stats.states += other.stats.states;
+    stats.memory = std::max(stats.memory, other.stats.memory);
+    keep_going();
   }
 
   /// Counts a state. False once a limit is met; from then on always, or until the trial ends.

@@ -42,6 +42,7 @@ struct best_first {
   bool commits = true;
   bool backjumps = true;
   bool witnesses = false;
+  std::uint64_t worth_a_thread = 10000;  ///< states
   std::size_t max_nodes = 1 << 14;  ///< larger graphs are answered with the incumbent; the closure takes n^2/4 bytes
 
   solution operator()(const schedule_graph& g, search& context) const;
@@ -55,7 +56,8 @@ struct best_first {
   };
   /// Looks for an order with a peak below `below`; peaks below `from` are not told apart.
   finding between(const schedule_graph& g, search& context, bytes from, bytes below) const;
-  /// The same from both ends, forward and then on the mirror, where a search may be much smaller; half of `states` each.
+  /// The same from both ends, forward and on the mirror, where a search may be much smaller; half of `states` each, one
+  /// after the other or, where there are two threads and enough to do, at once: that changes no answer.
   finding between_from_both_ends(const schedule_graph& g, search& context, bytes from, bytes below, std::uint64_t states) const;
 };
 
@@ -285,12 +287,22 @@ inline best_first::finding best_first::between(const schedule_graph& g, search& 
 
 inline best_first::finding best_first::between_from_both_ends(const schedule_graph& g, search& context, bytes from, bytes below,
                                                               std::uint64_t states) const {
-  finding f = context.with_states(states / 2, [&] { return between(g, context, from, below); });
-  if (f.order || f.bound >= below || context.stopped()) return f;
-  finding b = context.with_states(states / 2, [&] { return between(mirror_image(g), context, from, below); });
-  if (b.order) f.order = reflected(g, std::move(*b.order));
-  if (g.credits.items() == 0) f.bound = std::max(f.bound, b.bound);  // else peaks are higher on the mirror
-  return f;
+  const std::uint64_t half = std::min(states, context.states_left()) / 2;
+  const auto decided = [&](const finding& f) { return f.order || f.bound >= below; };
+  finding forward, backward;
+  const auto search_forward = [&](search& c) {
+    forward = c.with_states(half, [&] { return between(g, c, from, below); });
+    return decided(forward);
+  };
+  const auto search_backward = [&](search& c) {
+    backward = c.with_states(half, [&] { return between(mirror_image(g), c, from, below); });
+  };
+  if (context.opts().threads > 1 && half >= worth_a_thread) context.beside(search_forward, search_backward);
+  else if (!search_forward(context) && !context.stopped()) search_backward(context);
+  if (decided(forward)) return forward;
+  if (backward.order) forward.order = reflected(g, std::move(*backward.order));
+  if (g.credits.items() == 0) forward.bound = std::max(forward.bound, backward.bound);  // else peaks are higher on the mirror
+  return forward;
 }
 
 inline solution best_first::improve(const schedule_graph& g, search& context, solution incumbent) const {
