@@ -4,6 +4,7 @@
 #include <memsched/analysis/acyclic_partition.hpp>
 #include <memsched/analysis/bounds.hpp>
 #include <memsched/analysis/certificate.hpp>
+#include <memsched/analysis/certify.hpp>
 #include <memsched/analysis/closure.hpp>
 #include <memsched/analysis/dominators.hpp>
 #include <memsched/analysis/evaluate.hpp>

@@ -1,0 +1,267 @@
+// Certificates of bounds, found by minimum cuts and probing.
+#pragma once
+
+#include <algorithm>
+#include <deque>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <memsched/analysis/bounds.hpp>
+#include <memsched/analysis/certificate.hpp>
+#include <memsched/analysis/closure.hpp>
+#include <memsched/analysis/probe.hpp>
+#include <memsched/base/function_ref.hpp>
+#include <memsched/graph/schedule_graph.hpp>
+
+namespace memsched {
+
+namespace detail {
+
+/// Makes steps of a certificate from edges that hold below a peak, each under those before it. Only what a later step
+/// rests on becomes a step: a proof is written backwards from its end.
+class certifier {
+ public:
+  certifier(const schedule_graph& g, std::span<const precedence> edges)
+      : g_(g), edges_(edges), needed_(edges.size()), hidden_(g.size()), place_(g.size()), preds_(g.size()), succs_(g.size()) {
+    for (node v = 0; v < g.size(); ++v) {
+      for (node u : g.preds[v]) link(u, v, none);
+      for (const credit& k : g.credits[v]) hidden_[k.release] = true;
+    }
+    for (index i = 0; i < edges.size(); ++i) link(edges[i].before, edges[i].after, i);
+  }
+
+  /// Proves that no order has a peak below `bound`; no steps where the edges do not suffice for that.
+  std::vector<cut_step> run(bytes bound, function_ref<bool()> go_on) {
+    std::vector<cut_step> steps;
+    const std::optional<cut_step> last = refute(bound, go_on);
+    if (!last) return steps;
+    steps.push_back(*last);
+    for (index i = static_cast<index>(edges_.size()); i-- > 0;) {
+      if (!needed_[i]) continue;
+      if (!go_on()) return {};
+      const auto [before, after] = edges_[i];
+      auto step = prove({.v = before, .other = after, .v_first = true}, i, bound);
+      if (!step) step = prove({.v = after, .other = before}, i, bound);
+      if (!step) return {};
+      steps.push_back(std::move(*step));
+    }
+    std::reverse(steps.begin(), steps.end());
+    return steps;
+  }
+
+ private:
+  struct edge_end {
+    node at;
+    index edge;  // of `edges`, or none where the graph has it
+  };
+  using links = std::vector<std::vector<edge_end>>;
+  enum class where : unsigned char { undecided, before, after };  // when a node runs, seen from v
+
+  void link(node from, node to, index edge) {
+    preds_[to].push_back({from, edge});
+    succs_[from].push_back({to, edge});
+  }
+
+  std::optional<cut_step> refute(bytes bound, function_ref<bool()> go_on) {
+    for (node v = 0; v < g_.size() && go_on(); ++v)
+      if (auto step = prove({.v = v}, static_cast<index>(edges_.size()), bound)) return step;
+    return std::nullopt;
+  }
+
+  /// The step where the first `known` edges suffice for it, which then counts those that it rests on as needed.
+  std::optional<cut_step> prove(cut_step s, index known, bytes bound) {
+    if (hidden_[s.v]) return std::nullopt;
+    known_ = known;
+    std::fill(place_.begin(), place_.end(), where::undecided);
+    const bool inside = s.other != none && s.v_first, outside = s.other != none && !s.v_first;
+    const auto before = reach({s.v, inside ? s.other : none}, preds_), after = reach({s.v, outside ? s.other : none}, succs_);
+    mark(before, where::before);
+    mark(after, where::after);
+    place_[s.v] = where::after;
+    if (s.other != none) place_[s.other] = inside ? where::before : where::after;
+    const delta level = solve(s.v);
+    s.level = static_cast<bytes>(std::max<delta>(level, 0));
+    if (s.level < bound) return std::nullopt;
+    s.flow = flow(s.v);
+    // What it rests on: nodes that must have run and add memory, nodes that cannot have run and free it, and the flow.
+    need(before, [&](node u) { return g_.cost[u].impact > 0; });
+    std::vector<bool> reads(g_.size());
+    for (const credit& k : g_.credits[s.v])
+      for (node r : g_.preds[k.release]) reads[r] = true;
+    need(after, [&](node u) { return g_.cost[u].impact < 0 || reads[u]; });
+    for (index e : on_edges_) needed_[e] = true;
+    return s;
+  }
+
+  // A search from some nodes that prefers edges of the graph, and edges that are needed already.
+
+  struct reached_node {
+    node from = none;
+    index edge = none;
+    index cost = none;  // edges that would become needed; none where it is not reached
+  };
+  using tree = std::vector<reached_node>;
+
+  tree reach(std::span<const node> starts, const links& next) const;
+  tree reach(std::initializer_list<node> starts, const links& next) const { return reach(std::span(starts.begin(), starts.size()), next); }
+
+  void mark(const tree& t, where w) {
+    for (node u = 0; u < g_.size(); ++u)
+      if (t[u].cost != none) place_[u] = w;
+  }
+  template <class F>
+  void need(const tree& t, F&& matters) {
+    for (node u = 0; u < g_.size(); ++u)
+      if (t[u].cost != none && matters(u))
+        for (node x = u; t[x].from != none; x = t[x].from)
+          if (t[x].edge != none) needed_[t[x].edge] = true;
+  }
+
+  // The cut.
+
+  delta solve(node v) {
+    delta level = static_cast<delta>(g_.base) + g_.cost[v].peak;
+    closure_.clear();
+    members_.clear();
+    edge_of_arc_.clear();
+    std::vector<index> local(g_.size(), none);
+    for (node u = 0; u < g_.size(); ++u) {
+      if (place_[u] == where::before) level += g_.cost[u].impact;
+      if (place_[u] != where::undecided) continue;
+      local[u] = closure_.add(g_.cost[u].impact);
+      members_.push_back(u);
+    }
+    const std::size_t undecided = members_.size();
+    for (index i = 0; i < undecided; ++i)
+      for (const auto& [u, edge] : preds_[members_[i]]) {
+        if (place_[u] != where::undecided || !known(edge)) continue;
+        closure_.require(local[u], i);
+        edge_of_arc_.push_back(edge);
+      }
+    const auto credits = g_.credits[v];
+    for (index i = 0; i < credits.size(); ++i) {
+      const auto readers = g_.preds[credits[i].release];
+      if (std::any_of(readers.begin(), readers.end(), [&](node r) { return r != v && place_[r] == where::after; })) continue;
+      const index gain = closure_.add(-credits[i].amount);
+      members_.push_back(static_cast<node>(g_.size() + i));
+      for (node r : readers)
+        if (r != v && place_[r] == where::undecided) closure_.require(local[r], gain), edge_of_arc_.push_back(none);
+    }
+    return level + closure_.solve();
+  }
+
+  std::vector<flow_arc> flow(node v);
+  bool known(index edge) const { return edge == none || edge < known_; }
+
+  const schedule_graph& g_;
+  std::span<const precedence> edges_;
+  std::vector<bool> needed_;
+  std::vector<bool> hidden_;  // releases that run within the step of another node
+  index known_ = 0;
+  std::vector<where> place_;
+  links preds_, succs_;
+  closure_problem closure_;
+  std::vector<node> members_;          // of the closure: a node, or size + i for the i-th credit
+  std::vector<index> edge_of_arc_, on_edges_;
+};
+
+inline certifier::tree certifier::reach(std::span<const node> starts, const links& next) const {
+  tree t(g_.size());
+  std::deque<std::pair<node, index>> queue;  // with cost; 0-1 breadth-first
+  for (node s : starts)
+    if (s != none) t[s].cost = 0, queue.emplace_back(s, 0);
+  while (!queue.empty()) {
+    const auto [u, cost] = queue.front();
+    queue.pop_front();
+    if (t[u].cost != cost) continue;
+    for (const auto& [x, edge] : next[u]) {
+      if (!known(edge)) continue;
+      const bool costs = edge != none && !needed_[edge];
+      const index total = cost + (costs ? 1 : 0);
+      if (total >= t[x].cost) continue;
+      t[x] = {u, edge, total};
+      costs ? queue.emplace_back(x, total) : queue.emplace_front(x, total);
+    }
+  }
+  return t;
+}
+
+/// The flow of the last `solve`, with what runs through a node that could send bytes of its own replaced by those.
+inline std::vector<flow_arc> certifier::flow(node v) {
+  auto arcs = closure_.arcs();
+  std::vector<delta> kept;
+  for (node m : members_) kept.push_back(m < g_.size() ? g_.cost[m].impact : -g_.credits[v][m - g_.size()].amount);
+  std::vector<std::vector<index>> in(members_.size());
+  std::vector<index> sends(members_.size(), 0), ready;  // a node comes after those that it sends to
+  for (index e = 0; e < arcs.size(); ++e) {
+    if (arcs[e].flow == 0) continue;
+    kept[arcs[e].from] -= arcs[e].flow;
+    kept[arcs[e].to] += arcs[e].flow;
+    in[arcs[e].to].push_back(e);
+    ++sends[arcs[e].from];
+  }
+  for (index m = 0; m < members_.size(); ++m)
+    if (sends[m] == 0) ready.push_back(m);
+  for (std::size_t i = 0; i < ready.size(); ++i)
+    for (index e : in[ready[i]]) {
+      const delta less = std::clamp<delta>(kept[ready[i]], 0, arcs[e].flow);
+      arcs[e].flow -= less;
+      kept[ready[i]] -= less;
+      kept[arcs[e].from] += less;
+      if (--sends[arcs[e].from] == 0) ready.push_back(arcs[e].from);
+    }
+  std::vector<flow_arc> flow;
+  on_edges_.clear();
+  for (index e = 0; e < arcs.size(); ++e) {
+    if (arcs[e].flow == 0) continue;
+    flow.push_back({members_[arcs[e].from], members_[arcs[e].to], arcs[e].flow});
+    if (edge_of_arc_[e] != none) on_edges_.push_back(edge_of_arc_[e]);
+  }
+  std::sort(flow.begin(), flow.end());
+  return flow;
+}
+
+}  // namespace detail
+
+/// A certificate of the best bound that minimum cuts and probing find for g, up to one of at least `bound`, which some
+/// search claims. `order` is one with a small peak. Asks `go_on` before each cut; where that said no, or where search
+/// alone proves the bound, the certificate's is smaller. Graphs of more than `max_probed` nodes get a single cut.
+inline certificate certify(const schedule_graph& g, std::span<const node> order, bytes bound, function_ref<bool()> go_on,
+                           std::size_t max_probed = 8192) {
+  certificate c;
+  delta at_end = static_cast<delta>(g.base);
+  for (const node_cost& n : g.cost) at_end += n.impact;
+  c.bound = std::max(g.base, static_cast<bytes>(at_end));
+  const auto take = [&](std::vector<cut_step> steps) {
+    if (steps.empty()) return;
+    c.steps = std::move(steps);
+    c.bound = std::min_element(c.steps.begin(), c.steps.end(), [](auto& a, auto& b) { return a.level < b.level; })->level;
+  };
+  const auto derive = [&](bytes wanted) {
+    probe p(g);
+    if (wanted > c.bound && p.run(wanted - 1, go_on) == probe::outcome::refuted)
+      take(detail::certifier(g, p.edges()).run(wanted, go_on));
+  };
+  if (c.bound >= bound) return c;
+  const node_bound single = best_cut_bound(g, order, c.bound, go_on);
+  if (single.v != none) take(detail::certifier(g, {}).run(single.bound, go_on));
+  if (g.size() > max_probed) return c;
+  derive(bound);
+  if (c.bound < bound) {
+    destructive_search search(g, c.bound);
+    search.run(bound, go_on);
+    derive(search.bound());
+  }
+  // Steps that others have made superfluous.
+  constexpr std::size_t max_work = std::size_t{1} << 26;
+  for (std::size_t i = c.steps.size(); i-- > 0 && c.steps.size() * c.steps.size() * g.size() <= max_work;) {
+    certificate less = c;
+    less.steps.erase(less.steps.begin() + static_cast<std::ptrdiff_t>(i));
+    if (check_certificate(g, less).empty()) c = std::move(less);
+  }
+  return c;
+}
+
+}  // namespace memsched
