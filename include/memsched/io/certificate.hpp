@@ -1,0 +1,158 @@
+// Certificates as JSON, both ways. Opt-in: needs nlohmann-json.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include <memsched/analysis/certificate.hpp>
+#include <memsched/graph/error.hpp>
+
+namespace memsched {
+
+namespace detail {
+
+inline constexpr std::array rule_names{"c1", "c2", "s1", "s2"};
+
+/// Takes a certificate out of a JSON value; says of the first thing that is wrong where it is.
+class json_certificate_reader {
+  using json = nlohmann::json;
+
+ public:
+  result<certificate> run(const json& j) {
+    certificate c;
+    if (!j.is_object()) return wrong("must be an object");
+    if (!number(member(j, "bound"), "bound", c.bound) || !list(member(j, "reductions"), "reductions") || !list(member(j, "steps"), "steps"))
+      return std::move(error_);
+    if (!read_all(j["reductions"], "reductions", c.reductions) || !read_all(j["steps"], "steps", c.steps)) return std::move(error_);
+    return c;
+  }
+
+ private:
+  template <class T>
+  bool read_all(const json& j, const std::string& place, std::vector<T>& list) {
+    for (const json& item : j) {
+      const std::string at = place + "[" + std::to_string(list.size()) + "]";
+      if (!read(item, at, list.emplace_back())) return false;
+    }
+    return true;
+  }
+
+  bool read(const json& j, const std::string& place, reduction& r) {
+    if (!list(j, place)) return false;
+    const auto by = j.size() == 3 && j[0].is_string() ? std::find(rule_names.begin(), rule_names.end(), j[0].get_ref<const std::string&>())
+                                                      : rule_names.end();
+    if (by == rule_names.end()) return wrong(place + ": must be a rule and two nodes, as in [\"c1\", 3, 5]"), false;
+    r.by = static_cast<reduction::rule>(by - rule_names.begin());
+    return number(j[1], place + "[1]", r.first) && number(j[2], place + "[2]", r.second);
+  }
+
+  bool read(const json& j, const std::string& place, cut_step& s) {
+    if (!j.is_object()) return wrong(place + ": must be an object"), false;
+    const bool before = j.contains("before"), after = j.contains("after");
+    if (before && after) return wrong(place + ": has both \"before\" and \"after\""), false;
+    s.v_first = before;
+    if ((before || after) && !number(j[before ? "before" : "after"], place + (before ? ".before" : ".after"), s.other)) return false;
+    if (!number(member(j, "v"), place + ".v", s.v) || !number(member(j, "level"), place + ".level", s.level) || !list(member(j, "flow"), place + ".flow"))
+      return false;
+    return read_all(j["flow"], place + ".flow", s.flow);
+  }
+
+  bool read(const json& j, const std::string& place, flow_arc& a) {
+    bytes amount = 0;
+    if (!j.is_array() || j.size() != 3) return wrong(place + ": must be two nodes and an amount"), false;
+    if (!number(j[0], place + "[0]", a.from) || !number(j[1], place + "[1]", a.to) || !number(j[2], place + "[2]", amount)) return false;
+    a.amount = static_cast<delta>(amount);
+    return true;
+  }
+
+  /// The value of a key; null where there is none.
+  static const json& member(const json& j, const char* key) {
+    static const json nothing;
+    const auto at = j.find(key);
+    return at == j.end() ? nothing : *at;
+  }
+  bool list(const json& j, const std::string& place) {
+    if (!j.is_array()) wrong(place + ": must be a list");
+    return j.is_array();
+  }
+  bool number(const json& j, const std::string& place, node& n) {
+    bytes value = 0;
+    if (!number(j, place, value)) return false;
+    if (value >= none) return wrong(place + ": must be a node"), false;
+    n = static_cast<node>(value);
+    return true;
+  }
+  bool number(const json& j, const std::string& place, bytes& n) {
+    if (!j.is_number_unsigned() || j.get<bytes>() > max_total) return wrong(place + ": must be a whole number from 0 to 2^61"), false;
+    n = j.get<bytes>();
+    return true;
+  }
+  graph_error wrong(const std::string& message) { return error_ = {error_code::bad_input, message, {}, {}}; }
+
+  graph_error error_;
+};
+
+}  // namespace detail
+
+/// A certificate in a JSON value, or what is wrong with the value and where. Nodes are those of the schedule graph.
+///
+///   {"bound": 1024,
+///    "reductions": [["c1", first, second]],
+///    "steps": [{"v": 5, "before": 7, "level": 1030, "flow": [[from, to, amount]]},
+///              {"v": 5, "after": 2, "level": 1024, "flow": []},
+///              {"v": 6, "level": 1024, "flow": []}]}
+///
+/// "before" gives the node that v must run before, "after" the one that it must run after; a step without either ends the
+/// proof. Unknown keys are ignored.
+inline result<certificate> read_certificate(const nlohmann::json& j) { return detail::json_certificate_reader().run(j); }
+
+/// The inverse of read_certificate.
+inline nlohmann::ordered_json write_certificate(const certificate& c) {
+  using json = nlohmann::ordered_json;
+  json j{{"bound", c.bound}, {"reductions", json::array()}, {"steps", json::array()}};
+  for (const auto& [by, first, second] : c.reductions)
+    j["reductions"].push_back(json::array({detail::rule_names[static_cast<std::size_t>(by)], first, second}));
+  for (const cut_step& s : c.steps) {
+    json step{{"v", s.v}};
+    if (s.other != none) step[s.v_first ? "before" : "after"] = s.other;
+    step["level"] = s.level;
+    step["flow"] = json::array();
+    for (const flow_arc& a : s.flow) step["flow"].push_back(json::array({a.from, a.to, a.amount}));
+    j["steps"].push_back(std::move(step));
+  }
+  return j;
+}
+
+/// A number that belongs to a graph, an order of it, a bound that is claimed, and a certificate: it tells of damage, and
+/// of a certificate for another graph. Proofs do not rest on it. FNV-1a over 64-bit words.
+inline std::uint64_t fingerprint(const schedule_graph& g, std::span<const node> order, bytes claimed, const certificate& c) {
+  std::uint64_t hash = 0xcbf29ce484222325;
+  const auto add = [&](auto... values) {
+    for (const std::uint64_t n : {static_cast<std::uint64_t>(values)...})
+      for (int shift = 0; shift < 64; shift += 8) hash = (hash ^ (n >> shift & 0xff)) * 0x100000001b3;
+  };
+  add(g.size(), g.active, g.base);
+  for (node v = 0; v < g.size(); ++v) {
+    add(g.cost[v].peak, g.cost[v].impact, g.preds[v].size(), g.credits[v].size());
+    for (node u : g.preds[v]) add(u);
+    for (const credit& k : g.credits[v]) add(k.release, k.amount);
+  }
+  add(order.size(), claimed, c.bound, c.reductions.size(), c.steps.size());
+  for (node v : order) add(v);
+  for (const reduction& r : c.reductions) add(r.by, r.first, r.second);
+  for (const cut_step& s : c.steps) {
+    add(s.v, s.other, s.v_first, s.level, s.flow.size());
+    for (const flow_arc& a : s.flow) add(a.from, a.to, a.amount);
+  }
+  return hash;
+}
+
+}  // namespace memsched
