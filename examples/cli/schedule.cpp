@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <memsched/analysis/certify.hpp>
 #include <memsched/analysis/evaluate.hpp>
 #include <memsched/io/certificate.hpp>
+#include <memsched/passes/certify.hpp>
 #include <nlohmann/json.hpp>
 
 #include "commands.hpp"

@@ -4,7 +4,6 @@
 #include <memsched/analysis/acyclic_partition.hpp>
 #include <memsched/analysis/bounds.hpp>
 #include <memsched/analysis/certificate.hpp>
-#include <memsched/analysis/certify.hpp>
 #include <memsched/analysis/closure.hpp>
 #include <memsched/analysis/dominators.hpp>
 #include <memsched/analysis/evaluate.hpp>
@@ -40,6 +39,7 @@
 #include <memsched/io/dot.hpp>
 #include <memsched/io/svg.hpp>
 #include <memsched/model/firing.hpp>
+#include <memsched/passes/certify.hpp>
 #include <memsched/passes/complete_rules.hpp>
 #include <memsched/passes/compose.hpp>
 #include <memsched/passes/compress.hpp>

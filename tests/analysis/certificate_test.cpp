@@ -1,10 +1,11 @@
 // Certificates of bounds: those that are made hold, and mutated ones do not, or prove something true in another way.
+#include <algorithm>
 #include <catch2/catch.hpp>
-#include <memsched/analysis/certify.hpp>
+#include <memsched/passes/certify.hpp>
 #include <memsched/schedulers/best_heuristic.hpp>
 #include <memsched/schedulers/exhaustive.hpp>
 
-#include "support/random_problem.hpp"
+#include "support/random_graph.hpp"
 
 using namespace memsched;
 
@@ -25,6 +26,37 @@ template <class T>
 void repeat_any(std::vector<T>& list, support::random& r) {
   const std::size_t i = any(list, r);
   list.insert(list.begin() + static_cast<std::ptrdiff_t>(i), T(list[i]));
+}
+
+/// Random graphs: of tensors under each memory model, and with impacts of any sign.
+template <class F>
+void for_each_graph(std::uint64_t seeds, std::uint32_t operators, F&& f) {
+  for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+    INFO("seed " << seed);
+    for (const memory_model& model : models) f(make_schedule_graph(support::random_problem(seed, {.operators = operators}), model));
+    f(make_schedule_graph(support::random_costs(seed, operators)).value());
+  }
+}
+
+bytes optimum(const schedule_graph& g) {
+  const options o;
+  search context(o);
+  return exhaustive{}(g, context).lower_bound;
+}
+
+std::vector<node> good_order(const schedule_graph& g) {
+  const options o;
+  search context(o);
+  return best_heuristic{}(g, context).order;
+}
+
+/// A certificate that rests on compression where it can.
+certificate compressed_certificate(const schedule_graph& g, bytes bound) {
+  const options o;
+  search context(o);
+  certificate c = detail::certify_by_probing(g, compress{.series_parallel = false}.reduce(g, context), bound, go_on);
+  detail::drop_superfluous(g, c, &certificate::steps);
+  return c;
 }
 
 /// A change of one field, or a lost or repeated step or arc: any of these breaks a certificate.
@@ -55,7 +87,7 @@ certificate broken(certificate c, support::random& r) {
 certificate altered(certificate c, support::random& r, const schedule_graph& g) {
   cut_step& s = c.steps[any(c.steps, r)];
   const auto any_node = [&] { return r.chance(5) ? none - r.below(2) : r.below(static_cast<std::uint32_t>(g.size() + 2)); };
-  switch (r.below(8)) {
+  switch (r.below(c.reductions.empty() ? 8 : 10)) {
     case 0: s.v = any_node(); break;
     case 1: s.other = any_node(); break;
     case 2: s.v_first = !s.v_first; break;
@@ -67,6 +99,8 @@ certificate altered(certificate c, support::random& r, const schedule_graph& g) 
     case 6:
       if (!s.flow.empty()) s.flow[any(s.flow, r)].to = any_node();
       break;
+    case 8: c.reductions[any(c.reductions, r)] = {static_cast<reduction::rule>(r.below(4)), any_node(), any_node()}; break;
+    case 9: erase_any(c.reductions, r); break;
     default:
       s.flow.push_back({any_node(), any_node(), static_cast<delta>(r.chance(10) ? r.next() : r.below(9))});
       std::sort(s.flow.begin(), s.flow.end());
@@ -77,41 +111,36 @@ certificate altered(certificate c, support::random& r, const schedule_graph& g) 
 }  // namespace
 
 TEST_CASE("what cuts and probing prove comes with a certificate that holds") {
-  std::size_t derived = 0;
-  for (std::uint64_t seed = 0; seed < 1000; ++seed)
-    for (const memory_model& model : models) {
-      const schedule_graph g = make_schedule_graph(support::random_problem(seed, {.operators = 12}), model);
-      const options o;
-      search context(o);
-      const auto order = best_heuristic{}(g, context).order;
-      const bytes peak = peak_of(g, order);
-      destructive_search probing(g, 0);
-      probing.run(peak, go_on);
-      const certificate c = certify(g, order, peak, go_on);
-      INFO("seed " << seed);
-      REQUIRE(check_certificate(g, c) == "");
-      REQUIRE(c.bound >= probing.bound());
-      REQUIRE(c.bound >= best_cut_bound(g, order, g.base, go_on).bound);
-      derived += c.steps.size() > 1;
-    }
+  std::size_t derived = 0, reduced = 0;
+  for_each_graph(1000, 12, [&](const schedule_graph& g) {
+    const auto order = good_order(g);
+    const bytes peak = peak_of(g, order);
+    destructive_search probing(g, 0);
+    probing.run(peak, go_on);
+    const certificate c = certify(g, order, peak, go_on);
+    REQUIRE(check_certificate(g, c) == "");
+    REQUIRE(c.bound >= probing.bound());
+    REQUIRE(c.bound >= best_cut_bound(g, order, g.base, go_on).bound);
+    derived += c.steps.size() > 1;
+    const certificate d = compressed_certificate(g, peak);
+    REQUIRE(check_certificate(g, d) == "");
+    REQUIRE(d.bound <= peak);
+    reduced += !d.reductions.empty();
+  });
   REQUIRE(derived > 100);
+  REQUIRE(reduced > 1000);
 }
 
 TEST_CASE("a certificate with a change is rejected, or proves something true") {
   support::random r(7);
   std::size_t changed = 0, rejected = 0;
-  for (std::uint64_t seed = 0; seed < 1000; ++seed)
-    for (const memory_model& model : models) {
-      const schedule_graph g = make_schedule_graph(support::random_problem(seed, {.operators = 9}), model);
-      const options o;
-      search context(o);
-      const solution best = exhaustive{}(g, context);
-      const certificate good = certify(g, best.order, best.lower_bound, go_on);
-      INFO("seed " << seed);
+  for_each_graph(1000, 9, [&](const schedule_graph& g) {
+    const bytes best = optimum(g);
+    for (const certificate& good : {certify(g, good_order(g), best, go_on), compressed_certificate(g, best)}) {
       REQUIRE(check_certificate(g, good) == "");
-      REQUIRE(good.bound <= best.lower_bound);
+      REQUIRE(good.bound <= best);
       if (good.steps.empty()) continue;
-      for (int i = 0; i < 20; ++i) {
+      for (int i = 0; i < 10; ++i) {
         const certificate bad = broken(good, r);
         if (bad != good) REQUIRE(check_certificate(g, bad) != "");
         certificate other = altered(good, r, g);
@@ -119,12 +148,30 @@ TEST_CASE("a certificate with a change is rejected, or proves something true") {
         if (other == good) continue;
         ++changed;
         if (check_certificate(g, other) != "") ++rejected;
-        else REQUIRE(other.bound <= best.lower_bound);
-        other.bound = best.lower_bound + 1 + r.below(3);
+        else REQUIRE(other.bound <= best);
+        other.bound = best + 1 + r.below(3);
         for (cut_step& s : other.steps) s.level = std::max(s.level, other.bound);
         REQUIRE(check_certificate(g, other) != "");
       }
     }
+  });
   REQUIRE(changed > 40000);
   REQUIRE(rejected > changed / 5 * 4);
+}
+
+TEST_CASE("reductions that the checker allows, in any order, keep the smallest peak") {
+  support::random r(11);
+  std::size_t allowed = 0;
+  for_each_graph(500, 9, [&](const schedule_graph& g) {
+    const bytes best = optimum(g);
+    certificate c{.bound = detail::level_at_ends(g)};
+    for (int i = 0; i < 200; ++i) {
+      c.reductions.push_back({static_cast<reduction::rule>(r.below(4)), r.below(static_cast<std::uint32_t>(g.size())),
+                              r.below(static_cast<std::uint32_t>(g.size()))});
+      if (check_certificate(g, c) != "") c.reductions.pop_back();
+    }
+    allowed += c.reductions.size();
+    REQUIRE(detail::certifier(g, c.reductions, {}).run(best + 1, go_on).empty());
+  });
+  REQUIRE(allowed > 4000);
 }

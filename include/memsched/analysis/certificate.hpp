@@ -46,8 +46,8 @@ struct cut_step {
 /// and the order of the steps before it; the last one has no `other`. Without steps: what is live at the start or the end.
 struct certificate {
   bytes bound = 0;
-  std::vector<reduction> reductions;
-  std::vector<cut_step> steps;
+  std::vector<reduction> reductions{};
+  std::vector<cut_step> steps{};
   bool operator==(const certificate&) const = default;
 };
 
@@ -100,8 +100,8 @@ class certificate_checker {
     if (merges != (forward ? of_a[b] : of_b[a])) return merges ? "second does not wait for first" : "they are ordered already";
     const bool fits = by == rule::c1   ? ca.impact >= 0 && drop_a <= cb.peak && covers(of_b, b, of_a)
                       : by == rule::c2 ? cb.impact <= 0 && cb.peak <= drop_a && covers(of_a, a, of_b)
-                      : by == rule::s1 ? ca.impact <= 0 && ca.peak <= cb.peak && covers(of_b, b, of_a)
-                                       : cb.impact >= 0 && drop_b <= drop_a && covers(of_a, a, of_b);
+                      : by == rule::s1 ? ca.impact <= 0 && ca.peak <= cb.peak && covers(of_b, none, of_a)
+                                       : cb.impact >= 0 && drop_b <= drop_a && covers(of_a, none, of_b);
     if (!fits) return "its rule does not apply";
     if (!merges) return add_edge(a, b), "";
     const node gone = by == rule::c1 ? a : b;
@@ -111,7 +111,7 @@ class certificate_checker {
     return {};
   }
 
-  /// Whether `larger` with v has all of `smaller`, but for what was merged away.
+  /// Whether `larger` has all of `smaller` but for v, where there is one, and for what was merged away.
   bool covers(const node_set& larger, node v, const node_set& smaller) const {
     for (node u = 0; u < g_.size(); ++u)
       if (smaller[u] && !larger[u] && u != v && !merged_[u]) return false;

@@ -1,4 +1,4 @@
-// Certificates of bounds, found by minimum cuts and probing.
+// Certificates of bounds, found by compression, minimum cuts and probing.
 #pragma once
 
 #include <algorithm>
@@ -14,20 +14,31 @@
 #include <memsched/analysis/probe.hpp>
 #include <memsched/base/function_ref.hpp>
 #include <memsched/graph/schedule_graph.hpp>
+#include <memsched/passes/compress.hpp>
 
 namespace memsched {
 
 namespace detail {
 
-/// Makes steps of a certificate from edges that hold below a peak, each under those before it. Only what a later step
-/// rests on becomes a step: a proof is written backwards from its end.
+/// Makes steps of a certificate from reductions and from edges that hold below a peak, each under those before it. Only
+/// what a later step rests on becomes a step: a proof is written backwards from its end.
 class certifier {
  public:
-  certifier(const schedule_graph& g, std::span<const precedence> edges)
-      : g_(g), edges_(edges), needed_(edges.size()), hidden_(g.size()), place_(g.size()), preds_(g.size()), succs_(g.size()) {
+  certifier(const schedule_graph& g, std::span<const reduction> reductions, std::span<const precedence> edges)
+      : g_(g), cost_(g.cost), edges_(edges), needed_(edges.size()), hidden_(g.size()), place_(g.size()), preds_(g.size()), succs_(g.size()) {
     for (node v = 0; v < g.size(); ++v) {
       for (node u : g.preds[v]) link(u, v, none);
       for (const credit& k : g.credits[v]) hidden_[k.release] = true;
+    }
+    for (const auto& [by, a, b] : reductions) {
+      if (by == reduction::rule::s1 || by == reduction::rule::s2) {
+        link(a, b, none);
+        continue;
+      }
+      const node_cost both{std::max(cost_[a].peak, cost_[a].impact + cost_[b].peak), cost_[a].impact + cost_[b].impact};
+      const auto [kept, gone] = by == reduction::rule::c1 ? std::pair(b, a) : std::pair(a, b);
+      cost_[kept] = both;
+      cost_[gone] = {};
     }
     for (index i = 0; i < edges.size(); ++i) link(edges[i].before, edges[i].after, i);
   }
@@ -86,11 +97,11 @@ class certifier {
     if (s.level < bound) return std::nullopt;
     s.flow = flow(s.v);
     // What it rests on: nodes that must have run and add memory, nodes that cannot have run and free it, and the flow.
-    need(before, [&](node u) { return g_.cost[u].impact > 0; });
+    need(before, [&](node u) { return cost_[u].impact > 0; });
     std::vector<bool> reads(g_.size());
     for (const credit& k : g_.credits[s.v])
       for (node r : g_.preds[k.release]) reads[r] = true;
-    need(after, [&](node u) { return g_.cost[u].impact < 0 || reads[u]; });
+    need(after, [&](node u) { return cost_[u].impact < 0 || reads[u]; });
     for (index e : on_edges_) needed_[e] = true;
     return s;
   }
@@ -122,15 +133,15 @@ class certifier {
   // The cut.
 
   delta solve(node v) {
-    delta level = static_cast<delta>(g_.base) + g_.cost[v].peak;
+    delta level = static_cast<delta>(g_.base) + cost_[v].peak;
     closure_.clear();
     members_.clear();
     edge_of_arc_.clear();
     std::vector<index> local(g_.size(), none);
     for (node u = 0; u < g_.size(); ++u) {
-      if (place_[u] == where::before) level += g_.cost[u].impact;
+      if (place_[u] == where::before) level += cost_[u].impact;
       if (place_[u] != where::undecided) continue;
-      local[u] = closure_.add(g_.cost[u].impact);
+      local[u] = closure_.add(cost_[u].impact);
       members_.push_back(u);
     }
     const std::size_t undecided = members_.size();
@@ -156,6 +167,7 @@ class certifier {
   bool known(index edge) const { return edge == none || edge < known_; }
 
   const schedule_graph& g_;
+  std::vector<node_cost> cost_;
   std::span<const precedence> edges_;
   std::vector<bool> needed_;
   std::vector<bool> hidden_;  // releases that run within the step of another node
@@ -192,7 +204,7 @@ inline certifier::tree certifier::reach(std::span<const node> starts, const link
 inline std::vector<flow_arc> certifier::flow(node v) {
   auto arcs = closure_.arcs();
   std::vector<delta> kept;
-  for (node m : members_) kept.push_back(m < g_.size() ? g_.cost[m].impact : -g_.credits[v][m - g_.size()].amount);
+  for (node m : members_) kept.push_back(m < g_.size() ? cost_[m].impact : -g_.credits[v][m - g_.size()].amount);
   std::vector<std::vector<index>> in(members_.size());
   std::vector<index> sends(members_.size(), 0), ready;  // a node comes after those that it sends to
   for (index e = 0; e < arcs.size(); ++e) {
@@ -223,45 +235,91 @@ inline std::vector<flow_arc> certifier::flow(node v) {
   return flow;
 }
 
-}  // namespace detail
+/// What every order takes at the start and at the end; bytes.
+inline bytes level_at_ends(const schedule_graph& g) {
+  delta end = static_cast<delta>(g.base);
+  for (const node_cost& c : g.cost) end += c.impact;
+  return std::max(g.base, static_cast<bytes>(end));
+}
 
-/// A certificate of the best bound that minimum cuts and probing find for g, up to one of at least `bound`, which some
-/// search claims. `order` is one with a small peak. Asks `go_on` before each cut; where that said no, or where search
-/// alone proves the bound, the certificate's is smaller. Graphs of more than `max_probed` nodes get a single cut.
-inline certificate certify(const schedule_graph& g, std::span<const node> order, bytes bound, function_ref<bool()> go_on,
-                           std::size_t max_probed = 8192) {
-  certificate c;
-  delta at_end = static_cast<delta>(g.base);
-  for (const node_cost& n : g.cost) at_end += n.impact;
-  c.bound = std::max(g.base, static_cast<bytes>(at_end));
-  const auto take = [&](std::vector<cut_step> steps) {
-    if (steps.empty()) return;
-    c.steps = std::move(steps);
-    c.bound = std::min_element(c.steps.begin(), c.steps.end(), [](auto& a, auto& b) { return a.level < b.level; })->level;
+/// A certificate of g with these steps, where there are any.
+inline certificate assemble(const schedule_graph& g, std::vector<reduction> reductions, std::vector<cut_step> steps) {
+  if (steps.empty()) return {.bound = level_at_ends(g)};
+  const auto lowest = std::min_element(steps.begin(), steps.end(), [](auto& a, auto& b) { return a.level < b.level; });
+  return {lowest->level, std::move(reductions), std::move(steps)};
+}
+
+/// The certificate that probing a compressed form of g gives.
+inline certificate certify_by_probing(const schedule_graph& g, const compressed_graph& form, bytes bound, function_ref<bool()> go_on) {
+  std::vector<bool> merged(g.size());
+  for (const reduction& r : form.reductions)
+    if (r.by == reduction::rule::c1 || r.by == reduction::rule::c2) merged[r.by == reduction::rule::c1 ? r.first : r.second] = true;
+  const auto name = [&](node v) {
+    node u = form.first[v];
+    while (merged[u]) u = form.next[u];
+    return u;
   };
   const auto derive = [&](bytes wanted) {
-    probe p(g);
-    if (wanted > c.bound && p.run(wanted - 1, go_on) == probe::outcome::refuted)
-      take(detail::certifier(g, p.edges()).run(wanted, go_on));
+    probe p(form.graph);
+    if (wanted == 0 || p.run(wanted - 1, go_on) != probe::outcome::refuted) return assemble(g, {}, {});
+    std::vector<precedence> edges;
+    for (const precedence& e : p.edges()) edges.push_back({name(e.before), name(e.after)});
+    return assemble(g, form.reductions, certifier(g, form.reductions, edges).run(wanted, go_on));
   };
+  certificate c = derive(bound);
   if (c.bound >= bound) return c;
-  const node_bound single = best_cut_bound(g, order, c.bound, go_on);
-  if (single.v != none) take(detail::certifier(g, {}).run(single.bound, go_on));
-  if (g.size() > max_probed) return c;
-  derive(bound);
-  if (c.bound < bound) {
-    destructive_search search(g, c.bound);
-    search.run(bound, go_on);
-    derive(search.bound());
-  }
-  // Steps that others have made superfluous.
-  constexpr std::size_t max_work = std::size_t{1} << 26;
-  for (std::size_t i = c.steps.size(); i-- > 0 && c.steps.size() * c.steps.size() * g.size() <= max_work;) {
+  destructive_search search(form.graph, c.bound);
+  search.run(bound, go_on);
+  return derive(search.bound());
+}
+
+inline compressed_graph uncompressed(const schedule_graph& g) {
+  compressed_graph form;
+  form.graph = g;
+  form.active = g.active;
+  for (node v = 0; v < g.size(); ++v) form.first.push_back(v);
+  form.next.assign(g.size(), none);
+  return form;
+}
+
+/// Leaves out what the proof holds without.
+template <class T>
+void drop_superfluous(const schedule_graph& g, certificate& c, std::vector<T> certificate::*list) {
+  for (std::size_t i = (c.*list).size(); i-- > 0;) {
     certificate less = c;
-    less.steps.erase(less.steps.begin() + static_cast<std::ptrdiff_t>(i));
+    (less.*list).erase((less.*list).begin() + static_cast<std::ptrdiff_t>(i));
     if (check_certificate(g, less).empty()) c = std::move(less);
   }
-  return c;
+}
+
+}  // namespace detail
+
+/// A certificate of the best bound that compression, minimum cuts and probing prove for g, up to one of at least `bound`,
+/// which some search claims. `order` is one with a small peak. Asks `go_on` before each cut; where that said no, or where
+/// search alone proves the bound, the certificate's is smaller. Graphs of more than `max_probed` nodes get a single cut.
+inline certificate certify(const schedule_graph& g, std::span<const node> order, bytes bound, function_ref<bool()> go_on,
+                           std::size_t max_probed = 8192) {
+  certificate best{.bound = detail::level_at_ends(g)};
+  const auto consider = [&](certificate c) {
+    if (c.bound > best.bound) best = std::move(c);
+  };
+  if (best.bound >= bound) return best;
+  const node_bound single = best_cut_bound(g, order, best.bound, go_on);
+  if (single.v != none) consider(detail::assemble(g, {}, detail::certifier(g, {}, {}).run(single.bound, go_on)));
+  if (g.size() > max_probed) return best;
+  if (best.bound < bound) consider(detail::certify_by_probing(g, detail::uncompressed(g), bound, go_on));
+  if (best.bound < bound) {
+    const options o;
+    search context(o);
+    const compress rules{.series_parallel = false};
+    consider(detail::certify_by_probing(g, rules.reduce(g, context), bound, go_on));
+  }
+  constexpr std::size_t max_work = std::size_t{1} << 26;
+  const std::size_t length = best.reductions.size() + best.steps.size();
+  if (length * length * g.size() > max_work) return best;
+  detail::drop_superfluous(g, best, &certificate::steps);
+  detail::drop_superfluous(g, best, &certificate::reductions);
+  return best;
 }
 
 }  // namespace memsched
