@@ -148,7 +148,7 @@ int main(int argc, char** argv) {
 
   cli::request verify;
   std::string verified, result, certificate;
-  auto* on_verify = app.add_subcommand("verify", "Check a result of `schedule` against its graph, and a certificate of its bound");
+  auto* on_verify = app.add_subcommand("verify", "Check a result of `schedule` and the certificate of its bound");
   on_verify->add_option("graph", verified, graph_help)->required();
   auto* files = on_verify->add_option_group("what to check", "at least one of");
   files->add_option("result", result, "what `schedule --format json` wrote: order and peak");

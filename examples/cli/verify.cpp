@@ -85,11 +85,13 @@ memsched::result<memsched::bytes> proven(const claim& c, const json& file, const
   const auto g = memsched::make_schedule_graph(graph.problem, c.model);
   if (at->value("fingerprint", json()) != hexadecimal(memsched::fingerprint(g, c.order, c.lower_bound, *certificate)))
     return wrong(path, "certificate: fingerprint: the file was damaged, or made for another graph");
-  if (const std::string why = memsched::check_certificate(g, *certificate); !why.empty()) return wrong(path, "certificate: " + why);
+  if (const std::string why = memsched::check_certificate(g, *certificate); !why.empty())
+    return wrong(path, "certificate: " + why);
   return certificate->bound;
 }
 
-memsched::graph_error verify(const loaded& graph, const std::string& path, bool with_certificate, memsched::memory_model model) {
+memsched::graph_error verify(const loaded& graph, const std::string& path, bool with_certificate,
+                             memsched::memory_model model) {
   const auto file = read_object(path);
   if (!file) return file.error();
   const auto c = read_claim(*file, path, model);
@@ -101,7 +103,8 @@ memsched::graph_error verify(const loaded& graph, const std::string& path, bool 
     if (!bound) return bound.error();
     of_bound = "Its certificate proves that no order takes less than " + grouped(*bound) + " bytes";
     if (*bound == c->peak) of_bound += ": it is optimal";
-    else if (*bound < c->lower_bound) of_bound += "; that none takes less than " + grouped(c->lower_bound) + " was found by search and is not covered";
+    else if (*bound < c->lower_bound)
+      of_bound += "; that none takes less than " + grouped(c->lower_bound) + " was found by search and is not covered";
   }
   std::printf("%s: a valid order of %s with a peak of %s bytes, as it says. %s.\n", path.c_str(), graph.name.c_str(),
               grouped(c->peak).c_str(), of_bound.c_str());

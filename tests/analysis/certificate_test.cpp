@@ -33,7 +33,8 @@ template <class F>
 void for_each_graph(std::uint64_t seeds, std::uint32_t operators, F&& f) {
   for (std::uint64_t seed = 0; seed < seeds; ++seed) {
     INFO("seed " << seed);
-    for (const memory_model& model : models) f(make_schedule_graph(support::random_problem(seed, {.operators = operators}), model));
+    const problem p = support::random_problem(seed, {.operators = operators});
+    for (const memory_model& model : models) f(make_schedule_graph(p, model));
     f(make_schedule_graph(support::random_costs(seed, operators)).value());
   }
 }

@@ -95,7 +95,8 @@ delta branch_over_targets(const small_graph& s, node_set ran, const F& postponed
 template <class F, class G>
 class depth_first {
  public:
-  depth_first(const small_graph& s, const F& fails_too, const G& known_to_fail) : s_(s), fails_too_(fails_too), known_to_fail_(known_to_fail) {}
+  depth_first(const small_graph& s, const F& fails_too, const G& known_to_fail)
+      : s_(s), fails_too_(fails_too), known_to_fail_(known_to_fail) {}
 
   delta smallest_peak() {
     for (bound_ = 0;; ++bound_) {
@@ -135,15 +136,19 @@ class depth_first {
 
 TEST_CASE("what only adds memory may wait for a target only if its peak is what it adds") {
   const small_graph s({{10, 1}, {5, 5}, {0, -1}}, {{1, 2}}, 0);
-  REQUIRE(branch_over_targets(s, 0, [&](node v) { return s.g.cost[v].impact >= 0; }) == 14);
-  REQUIRE(branch_over_targets(s, 0, [&](node v) { return s.g.cost[v].impact >= 0 && s.g.cost[v].peak == s.g.cost[v].impact; }) == 10);
+  const auto adds = [&](node v) { return s.g.cost[v].impact >= 0; };
+  const auto only_adds = [&](node v) { return adds(v) && s.g.cost[v].peak == s.g.cost[v].impact; };
+  REQUIRE(branch_over_targets(s, 0, adds) == 14);
+  REQUIRE(branch_over_targets(s, 0, only_adds) == 10);
   check_exact_schedulers(s.g, 10);
 }
 
 TEST_CASE("a set commits those before it only if it is lowest of all between") {
   const small_graph s({{2, 2}, {5, -3}, {8, -2}}, {}, 5);
   const auto never = [](const small_graph&, node_set, node_set) { return false; };
-  const auto lower = [](const small_graph& g, node_set before, node_set failed) { return g.level(failed) <= g.level(before); };
+  const auto lower = [](const small_graph& g, node_set before, node_set failed) {
+    return g.level(failed) <= g.level(before);
+  };
   const auto lowest = [](const small_graph& g, node_set before, node_set failed) {
     for (node_set e = 0; e <= g.all(); ++e)
       if ((before & ~e) == 0 && (e & ~failed) == 0 && g.closed(e) && g.level(e) < g.level(failed)) return false;
@@ -158,7 +163,9 @@ TEST_CASE("a set does not fail because a part of it with a lower level did") {
   const small_graph s({{2, 2}, {10, 1}, {0, -3}}, {{0, 2}, {1, 2}}, 0);
   const auto never = [](const small_graph&, node_set, node_set) { return false; };
   const auto itself = [](const small_graph&, node_set failed, node_set later) { return failed == later; };
-  const auto part = [](const small_graph& g, node_set failed, node_set later) { return (failed & ~later) == 0 && g.level(failed) <= g.level(later); };
+  const auto part = [](const small_graph& g, node_set failed, node_set later) {
+    return (failed & ~later) == 0 && g.level(failed) <= g.level(later);
+  };
   REQUIRE(depth_first(s, never, part).smallest_peak() == 12);
   REQUIRE(depth_first(s, never, itself).smallest_peak() == 10);
   check_exact_schedulers(s.g, 10);

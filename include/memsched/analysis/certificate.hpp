@@ -55,6 +55,7 @@ namespace detail {
 
 class certificate_checker {
   using node_set = std::vector<bool>;
+  using lists = std::vector<std::vector<node>>;
 
  public:
   explicit certificate_checker(const schedule_graph& g)
@@ -69,149 +70,163 @@ class certificate_checker {
   }
 
   std::string run(const certificate& c) {
+    const auto in = [](const char* list, std::size_t i, const std::string& why) {
+      return list + ("[" + std::to_string(i) + "]: ") + why;
+    };
     for (std::size_t i = 0; i < c.reductions.size(); ++i)
-      if (std::string why = check(c.reductions[i]); !why.empty()) return "reductions[" + std::to_string(i) + "]: " + why;
-    bytes bound = std::max(g_.base, level_at_end());
+      if (const std::string why = apply(c.reductions[i]); !why.empty()) return in("reductions", i, why);
+    bytes bound = c.steps.empty() ? std::max(g_.base, level_at_end()) : c.steps[0].level;
     for (std::size_t i = 0; i < c.steps.size(); ++i) {
-      std::string why = check(c.steps[i]);
-      if (why.empty() && (c.steps[i].other == none) != (i + 1 == c.steps.size())) why = "the last step alone must derive no order";
-      if (!why.empty()) return "steps[" + std::to_string(i) + "]: " + why;
-      bound = i == 0 ? c.steps[i].level : std::min(bound, c.steps[i].level);
+      const bool last = i + 1 == c.steps.size();
+      if ((c.steps[i].other == none) != last) return in("steps", i, "must give an order, and the last one none");
+      if (const std::string why = apply(c.steps[i]); !why.empty()) return in("steps", i, why);
+      bound = std::min(bound, c.steps[i].level);
     }
     if (bound == c.bound) return {};
-    return "bound: is " + std::to_string(c.bound) + ", but " + std::to_string(bound) + " is what is proven";
+    return "bound: is " + std::to_string(c.bound) + ", but what is proven is " + std::to_string(bound);
   }
 
  private:
-  // Compression.
+  // Reductions. What was merged into another node costs nothing, so that it may run anywhere: the rules look past it.
 
-  /// Some order of any that keep below a peak still does under the rule. What was merged away costs nothing, so that it may
-  /// run anywhere, and conditions on neighbours look past it.
-  std::string check(const reduction& r) {
+  std::string apply(const reduction& r) {
     using rule = reduction::rule;
     const auto [by, a, b] = r;
     if (a >= g_.size() || b >= g_.size() || a == b) return "names a node that does not exist, or one twice";
-    if (merged_[a] || merged_[b]) return "names a node that was merged away";
+    if (merged_[a] || merged_[b]) return "names a node that was merged into another";
     if (in_credit_[a] || in_credit_[b]) return "names a node with a part in a credit";
     const node_cost ca = cost_[a], cb = cost_[b];
     const delta drop_a = ca.peak - ca.impact, drop_b = cb.peak - cb.impact;
-    const bool merges = by == rule::c1 || by == rule::c2, forward = by == rule::c1 || by == rule::s2;
-    const node_set of_a = reached({a}, forward ? succs_ : preds_), of_b = reached({b}, forward ? succs_ : preds_);
-    if (merges != (forward ? of_a[b] : of_b[a])) return merges ? "second does not wait for first" : "they are ordered already";
-    const bool fits = by == rule::c1   ? ca.impact >= 0 && drop_a <= cb.peak && covers(of_b, b, of_a)
-                      : by == rule::c2 ? cb.impact <= 0 && cb.peak <= drop_a && covers(of_a, a, of_b)
-                      : by == rule::s1 ? ca.impact <= 0 && ca.peak <= cb.peak && covers(of_b, none, of_a)
-                                       : cb.impact >= 0 && drop_b <= drop_a && covers(of_a, none, of_b);
-    if (!fits) return "its rule does not apply";
-    if (!merges) return add_edge(a, b), "";
-    const node gone = by == rule::c1 ? a : b;
-    cost_[by == rule::c1 ? b : a] = {std::max(ca.peak, ca.impact + cb.peak), ca.impact + cb.impact};
+    const node_set before_a = reached(a, preds_), before_b = reached(b, preds_);
+    const node_set after_a = reached(a, succs_), after_b = reached(b, succs_);
+    const bool ordered = after_a[b];
+    bool applies = false;
+    switch (by) {
+      case rule::c1: applies = ordered && ca.impact >= 0 && drop_a <= cb.peak && covers(after_b, b, after_a); break;
+      case rule::c2: applies = ordered && cb.impact <= 0 && cb.peak <= drop_a && covers(before_a, a, before_b); break;
+      case rule::s1: applies = !ordered && ca.impact <= 0 && ca.peak <= cb.peak && covers(before_b, none, before_a); break;
+      case rule::s2: applies = !ordered && cb.impact >= 0 && drop_b <= drop_a && covers(after_a, none, after_b); break;
+    }
+    if (!applies) return "its rule does not apply";
+    if (by == rule::s1 || by == rule::s2) return add_edge(a, b), "";
+    const auto [kept, gone] = by == rule::c1 ? std::pair(b, a) : std::pair(a, b);
+    cost_[kept] = {std::max(ca.peak, ca.impact + cb.peak), ca.impact + cb.impact};
     cost_[gone] = {};
     merged_[gone] = true;
     return {};
   }
 
-  /// Whether `larger` has all of `smaller` but for v, where there is one, and for what was merged away.
+  /// Whether `larger`, with v where there is one, holds all of `smaller`.
   bool covers(const node_set& larger, node v, const node_set& smaller) const {
     for (node u = 0; u < g_.size(); ++u)
       if (smaller[u] && !larger[u] && u != v && !merged_[u]) return false;
     return true;
   }
 
-  // Cuts.
+  // Steps.
 
-  std::string check(const cut_step& s) {
-    if (s.v >= g_.size() || s.other == s.v || (s.other >= g_.size() && s.other != none)) return "names a node that does not exist, or one twice";
-    if (g_.is_release(s.v) && in_credit_[s.v]) return "v runs within the step of another node";
-    const bool inside = s.other != none && s.v_first, outside = s.other != none && !s.v_first;
-    before_ = reached({s.v}, preds_);
-    after_ = reached({s.v}, succs_);
-    if (s.other != none && (before_[s.other] || after_[s.other])) return "they are ordered already";
-    after_[s.v] = true;
-    if (inside) join(before_, s.other, preds_);
-    if (outside) join(after_, s.other, succs_);
+  std::string apply(const cut_step& s) {
+    const auto [v, u] = std::pair(s.v, s.other);
+    if (v >= g_.size() || u == v || (u >= g_.size() && u != none)) return "names a node that does not exist, or one twice";
+    if (g_.is_release(v) && in_credit_[v]) return "v runs within the step of another node";
+    before_ = reached(v, preds_);
+    after_ = reached(v, succs_);
+    if (u != none) {
+      if (before_[u] || after_[u]) return "they are ordered already";
+      join(s.v_first ? before_ : after_, u, reached(u, s.v_first ? preds_ : succs_));
+    }
+    after_[v] = true;
     if (std::string why = check_flow(s); !why.empty()) return why;
-    if (inside) add_edge(s.v, s.other);
-    if (outside) add_edge(s.other, s.v);
+    if (u != none) s.v_first ? add_edge(v, u) : add_edge(u, v);
     return {};
   }
 
-  void join(node_set& set, node u, const std::vector<std::vector<node>>& next) const {
-    const node_set more = reached({u}, next);
-    for (node x = 0; x < g_.size(); ++x)
-      if (more[x] || x == u) set[x] = true;
-  }
-
-  /// Sets that can have run are closed under predecessors, so that no flow enters them from outside. What such a set of
-  /// undecided nodes adds is therefore what its nodes keep, each what it adds and receives less what it sends, and what
-  /// leaves the set; no less than the sum over all undecided nodes that keep less than nothing.
+  /// Sets that can have run are closed under predecessors, so that no flow enters them. What the undecided nodes in such a
+  /// set add to memory is therefore what they keep (what they add and receive, less what they send) plus what leaves the
+  /// set: no less than the sum over all undecided nodes that keep less than nothing.
   std::string check_flow(const cut_step& s) {
     const auto credits = g_.credits[s.v];
-    kept_.assign(g_.size() + credits.size(), 0);
-    node_set sends(kept_.size()), receives(kept_.size());
     delta level = static_cast<delta>(g_.base) + cost_[s.v].peak;
-    for (node u = 0; u < g_.size(); ++u) (before_[u] ? level : kept_[u]) += after_[u] ? 0 : cost_[u].impact;
+    std::vector<delta> keeps(g_.size() + credits.size(), 0);
+    for (node u = 0; u < g_.size(); ++u) {
+      if (before_[u]) level += cost_[u].impact;
+      else if (!after_[u]) keeps[u] = cost_[u].impact;
+    }
     for (std::size_t i = 0; i < credits.size(); ++i)
-      if (possible(s.v, credits[i])) kept_[g_.size() + i] = -credits[i].amount;
+      if (possible(s.v, credits[i])) keeps[g_.size() + i] = -credits[i].amount;
+
+    node_set sends(keeps.size()), receives(keeps.size());
     for (std::size_t i = 0; i < s.flow.size(); ++i) {
       const auto& [from, to, amount] = s.flow[i];
       if (i > 0 && std::pair(s.flow[i - 1].from, s.flow[i - 1].to) >= std::pair(from, to)) return "the flow is not sorted";
-      if (amount <= 0 || amount > static_cast<delta>(max_total)) return "the flow has an amount out of range";
-      if (from >= g_.size() || to >= kept_.size()) return "the flow names a node that does not exist";
-      const bool to_credit = to >= g_.size();
-      if (!undecided(from) || !(to_credit ? possible(s.v, credits[to - g_.size()]) : undecided(to))) return "the flow leaves the undecided nodes";
-      const auto& tails = preds_[to_credit ? credits[to - g_.size()].release : to];
-      if (std::find(tails.begin(), tails.end(), from) == tails.end()) return "the flow runs where there is no edge";
-      kept_[from] -= amount, kept_[to] += amount;
+      if (amount <= 0 || amount > limit) return "the flow has an amount out of range";
+      if (!has_arc(s.v, from, to)) return "the flow leaves the edges between undecided nodes";
+      keeps[from] -= amount, keeps[to] += amount;
       sends[from] = receives[to] = true;
-      if (std::max(-kept_[from], kept_[to]) > limit) return "the flow has sums out of range";
+      if (keeps[from] < -limit || keeps[to] > limit) return "the flow has sums out of range";
     }
-    // This makes a flow nearly the only one of its kind, so that hardly a change goes unnoticed.
-    for (node u = 0; u < kept_.size(); ++u)
-      if ((sends[u] && kept_[u] < 0) || (receives[u] && kept_[u] > 0)) return "node " + std::to_string(u) + " passes on too much or too little";
-    for (delta kept : kept_) level += std::min<delta>(kept, 0);
+    for (std::size_t u = 0; u < keeps.size(); ++u) {  // the first two only so that a changed flow is noticed
+      if (receives[u] && keeps[u] > 0) return "node " + std::to_string(u) + " receives what it does not need";
+      if (sends[u] && keeps[u] < 0) return "node " + std::to_string(u) + " sends what it needs";
+      level += std::min<delta>(keeps[u], 0);
+    }
     if (std::max<delta>(level, 0) == static_cast<delta>(s.level)) return {};
-    return "level: is " + std::to_string(s.level) + ", but " + std::to_string(level) + " is what the flow proves";
+    return "level: is " + std::to_string(s.level) + ", but what the flow proves is " + std::to_string(level);
   }
 
+  /// Whether an edge between undecided nodes, or from one to a credit that v may have, leads from `from` to `to`.
+  bool has_arc(node v, node from, node to) const {
+    if (from >= g_.size() || !undecided(from)) return false;
+    if (to < g_.size()) return undecided(to) && contains(preds_[to], from);
+    const auto credits = g_.credits[v];
+    const std::size_t i = to - g_.size();
+    return i < credits.size() && possible(v, credits[i]) && contains(g_.preds[credits[i].release], from);
+  }
   bool undecided(node u) const { return !before_[u] && !after_[u]; }
-  /// Whether v may be the last reader that frees a credit.
+  /// Whether all other readers can have run before v.
   bool possible(node v, const credit& k) const {
     const auto readers = g_.preds[k.release];
     return std::none_of(readers.begin(), readers.end(), [&](node r) { return r != v && after_[r]; });
   }
 
-  // The graph.
+  // The graph and sets of its nodes.
 
   void add_edge(node from, node to) {
     preds_[to].push_back(from);
     succs_[from].push_back(to);
   }
-
-  /// All that is reached from some nodes, themselves left out.
-  node_set reached(std::vector<node> from, const std::vector<std::vector<node>>& next) const {
+  /// All that is reached from v, which is not.
+  node_set reached(node v, const lists& next) const {
     node_set seen(g_.size());
-    while (!from.empty()) {
-      const node u = from.back();
-      from.pop_back();
+    std::vector<node> left{v};
+    while (!left.empty()) {
+      const node u = left.back();
+      left.pop_back();
       for (node x : next[u])
-        if (!seen[x]) seen[x] = true, from.push_back(x);
+        if (!seen[x]) seen[x] = true, left.push_back(x);
     }
     return seen;
   }
-
+  static void join(node_set& into, node v, const node_set& more) {
+    for (std::size_t u = 0; u < into.size(); ++u)
+      if (more[u] || u == v) into[u] = true;
+  }
+  template <class List>
+  static bool contains(const List& list, node v) {
+    return std::find(list.begin(), list.end(), v) != list.end();
+  }
   bytes level_at_end() const {
     delta level = static_cast<delta>(g_.base);
     for (const node_cost& c : g_.cost) level += c.impact;
-    return static_cast<bytes>(level);
+    return static_cast<bytes>(std::max<delta>(level, 0));
   }
 
-  static constexpr delta limit = 2 * static_cast<delta>(max_total);
+  static constexpr delta limit = static_cast<delta>(max_total);
   const schedule_graph& g_;
   std::vector<node_cost> cost_;
-  std::vector<std::vector<node>> preds_, succs_;
-  node_set merged_, in_credit_, before_, after_;
-  std::vector<delta> kept_;
+  lists preds_, succs_;
+  node_set merged_, in_credit_;
+  node_set before_, after_;  // of a step: what must have run when v runs, and what cannot
 };
 
 }  // namespace detail

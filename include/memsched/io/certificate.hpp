@@ -28,16 +28,17 @@ class json_certificate_reader {
  public:
   result<certificate> run(const json& j) {
     certificate c;
-    if (!j.is_object()) return wrong("must be an object");
-    if (!number(member(j, "bound"), "bound", c.bound) || !list(member(j, "reductions"), "reductions") || !list(member(j, "steps"), "steps"))
+    if (!j.is_object()) return graph_error{error_code::bad_input, "must be an object", {}, {}};
+    if (!number(member(j, "bound"), "bound", c.bound) || !read_all(member(j, "reductions"), "reductions", c.reductions) ||
+        !read_all(member(j, "steps"), "steps", c.steps))
       return std::move(error_);
-    if (!read_all(j["reductions"], "reductions", c.reductions) || !read_all(j["steps"], "steps", c.steps)) return std::move(error_);
     return c;
   }
 
  private:
   template <class T>
   bool read_all(const json& j, const std::string& place, std::vector<T>& list) {
+    if (!j.is_array()) return wrong(place, "a list");
     for (const json& item : j) {
       const std::string at = place + "[" + std::to_string(list.size()) + "]";
       if (!read(item, at, list.emplace_back())) return false;
@@ -46,29 +47,29 @@ class json_certificate_reader {
   }
 
   bool read(const json& j, const std::string& place, reduction& r) {
-    if (!list(j, place)) return false;
-    const auto by = j.size() == 3 && j[0].is_string() ? std::find(rule_names.begin(), rule_names.end(), j[0].get_ref<const std::string&>())
-                                                      : rule_names.end();
-    if (by == rule_names.end()) return wrong(place + ": must be a rule and two nodes, as in [\"c1\", 3, 5]"), false;
+    if (!j.is_array() || j.size() != 3) return wrong(place, "a rule and two nodes");
+    const auto by = std::find(rule_names.begin(), rule_names.end(), j[0]);
+    if (by == rule_names.end()) return wrong(place + "[0]", "a rule: \"c1\", \"c2\", \"s1\" or \"s2\"");
     r.by = static_cast<reduction::rule>(by - rule_names.begin());
     return number(j[1], place + "[1]", r.first) && number(j[2], place + "[2]", r.second);
   }
 
   bool read(const json& j, const std::string& place, cut_step& s) {
-    if (!j.is_object()) return wrong(place + ": must be an object"), false;
+    if (!j.is_object()) return wrong(place, "an object");
     const bool before = j.contains("before"), after = j.contains("after");
-    if (before && after) return wrong(place + ": has both \"before\" and \"after\""), false;
+    if (before && after) return wrong(place, "without \"before\" or without \"after\"");
     s.v_first = before;
-    if ((before || after) && !number(j[before ? "before" : "after"], place + (before ? ".before" : ".after"), s.other)) return false;
-    if (!number(member(j, "v"), place + ".v", s.v) || !number(member(j, "level"), place + ".level", s.level) || !list(member(j, "flow"), place + ".flow"))
-      return false;
-    return read_all(j["flow"], place + ".flow", s.flow);
+    const char* order = before ? "before" : "after";
+    return number(member(j, "v"), place + ".v", s.v) &&
+           (!(before || after) || number(j[order], place + "." + order, s.other)) &&
+           number(member(j, "level"), place + ".level", s.level) && read_all(member(j, "flow"), place + ".flow", s.flow);
   }
 
   bool read(const json& j, const std::string& place, flow_arc& a) {
+    if (!j.is_array() || j.size() != 3) return wrong(place, "two nodes and an amount");
     bytes amount = 0;
-    if (!j.is_array() || j.size() != 3) return wrong(place + ": must be two nodes and an amount"), false;
-    if (!number(j[0], place + "[0]", a.from) || !number(j[1], place + "[1]", a.to) || !number(j[2], place + "[2]", amount)) return false;
+    if (!number(j[0], place + "[0]", a.from) || !number(j[1], place + "[1]", a.to) || !number(j[2], place + "[2]", amount))
+      return false;
     a.amount = static_cast<delta>(amount);
     return true;
   }
@@ -79,23 +80,20 @@ class json_certificate_reader {
     const auto at = j.find(key);
     return at == j.end() ? nothing : *at;
   }
-  bool list(const json& j, const std::string& place) {
-    if (!j.is_array()) wrong(place + ": must be a list");
-    return j.is_array();
-  }
   bool number(const json& j, const std::string& place, node& n) {
-    bytes value = 0;
-    if (!number(j, place, value)) return false;
-    if (value >= none) return wrong(place + ": must be a node"), false;
-    n = static_cast<node>(value);
+    if (!j.is_number_unsigned() || j.get<bytes>() >= none) return wrong(place, "a node");
+    n = j.get<node>();
     return true;
   }
   bool number(const json& j, const std::string& place, bytes& n) {
-    if (!j.is_number_unsigned() || j.get<bytes>() > max_total) return wrong(place + ": must be a whole number from 0 to 2^61"), false;
+    if (!j.is_number_unsigned() || j.get<bytes>() > max_total) return wrong(place, "a whole number from 0 to 2^61");
     n = j.get<bytes>();
     return true;
   }
-  graph_error wrong(const std::string& message) { return error_ = {error_code::bad_input, message, {}, {}}; }
+  bool wrong(const std::string& place, const std::string& wanted) {
+    error_ = {error_code::bad_input, place + ": must be " + wanted, {}, {}};
+    return false;
+  }
 
   graph_error error_;
 };

@@ -25,7 +25,8 @@ namespace detail {
 class certifier {
  public:
   certifier(const schedule_graph& g, std::span<const reduction> reductions, std::span<const precedence> edges)
-      : g_(g), cost_(g.cost), edges_(edges), needed_(edges.size()), hidden_(g.size()), place_(g.size()), preds_(g.size()), succs_(g.size()) {
+      : g_(g), cost_(g.cost), edges_(edges), needed_(edges.size()), hidden_(g.size()), place_(g.size()), preds_(g.size()),
+        succs_(g.size()) {
     for (node v = 0; v < g.size(); ++v) {
       for (node u : g.preds[v]) link(u, v, none);
       for (const credit& k : g.credits[v]) hidden_[k.release] = true;
@@ -35,7 +36,7 @@ class certifier {
         link(a, b, none);
         continue;
       }
-      const node_cost both{std::max(cost_[a].peak, cost_[a].impact + cost_[b].peak), cost_[a].impact + cost_[b].impact};
+      const node_cost ca = cost_[a], cb = cost_[b], both{std::max(ca.peak, ca.impact + cb.peak), ca.impact + cb.impact};
       const auto [kept, gone] = by == reduction::rule::c1 ? std::pair(b, a) : std::pair(a, b);
       cost_[kept] = both;
       cost_[gone] = {};
@@ -87,7 +88,8 @@ class certifier {
     known_ = known;
     std::fill(place_.begin(), place_.end(), where::undecided);
     const bool inside = s.other != none && s.v_first, outside = s.other != none && !s.v_first;
-    const auto before = reach({s.v, inside ? s.other : none}, preds_), after = reach({s.v, outside ? s.other : none}, succs_);
+    const tree before = reach(s.v, inside ? s.other : none, preds_);
+    const tree after = reach(s.v, outside ? s.other : none, succs_);
     mark(before, where::before);
     mark(after, where::after);
     place_[s.v] = where::after;
@@ -106,7 +108,7 @@ class certifier {
     return s;
   }
 
-  // A search from some nodes that prefers edges of the graph, and edges that are needed already.
+  // A search from v and another node, where there is one, by as few edges as it can that are not needed yet.
 
   struct reached_node {
     node from = none;
@@ -115,8 +117,7 @@ class certifier {
   };
   using tree = std::vector<reached_node>;
 
-  tree reach(std::span<const node> starts, const links& next) const;
-  tree reach(std::initializer_list<node> starts, const links& next) const { return reach(std::span(starts.begin(), starts.size()), next); }
+  tree reach(node v, node other, const links& next) const;
 
   void mark(const tree& t, where w) {
     for (node u = 0; u < g_.size(); ++u)
@@ -179,11 +180,11 @@ class certifier {
   std::vector<index> edge_of_arc_, on_edges_;
 };
 
-inline certifier::tree certifier::reach(std::span<const node> starts, const links& next) const {
+inline certifier::tree certifier::reach(node v, node other, const links& next) const {
   tree t(g_.size());
-  std::deque<std::pair<node, index>> queue;  // with cost; 0-1 breadth-first
-  for (node s : starts)
-    if (s != none) t[s].cost = 0, queue.emplace_back(s, 0);
+  std::deque<std::pair<node, index>> queue;  // with cost, ascending
+  for (node start : {v, other})
+    if (start != none) t[start].cost = 0, queue.emplace_back(start, 0);
   while (!queue.empty()) {
     const auto [u, cost] = queue.front();
     queue.pop_front();
@@ -194,7 +195,8 @@ inline certifier::tree certifier::reach(std::span<const node> starts, const link
       const index total = cost + (costs ? 1 : 0);
       if (total >= t[x].cost) continue;
       t[x] = {u, edge, total};
-      costs ? queue.emplace_back(x, total) : queue.emplace_front(x, total);
+      if (costs) queue.emplace_back(x, total);
+      else queue.emplace_front(x, total);
     }
   }
   return t;
@@ -250,11 +252,14 @@ inline certificate assemble(const schedule_graph& g, std::vector<reduction> redu
 }
 
 /// The certificate that probing a compressed form of g gives.
-inline certificate certify_by_probing(const schedule_graph& g, const compressed_graph& form, bytes bound, function_ref<bool()> go_on) {
+inline certificate certify_by_probing(const schedule_graph& g, const compressed_graph& form, bytes bound,
+                                      function_ref<bool()> go_on) {
   std::vector<bool> merged(g.size());
-  for (const reduction& r : form.reductions)
-    if (r.by == reduction::rule::c1 || r.by == reduction::rule::c2) merged[r.by == reduction::rule::c1 ? r.first : r.second] = true;
-  const auto name = [&](node v) {
+  for (const auto& [by, first, second] : form.reductions) {
+    if (by == reduction::rule::c1) merged[first] = true;
+    if (by == reduction::rule::c2) merged[second] = true;
+  }
+  const auto name = [&](node v) {  // the node of g that stands for all that v does
     node u = form.first[v];
     while (merged[u]) u = form.next[u];
     return u;
