@@ -29,8 +29,7 @@ class json_certificate_reader {
   result<certificate> run(const json& j) {
     certificate c;
     if (!j.is_object()) return graph_error{error_code::bad_input, "must be an object", {}, {}};
-    if (!number(member(j, "bound"), "bound", c.bound) || !read_all(member(j, "reductions"), "reductions", c.reductions) ||
-        !read_all(member(j, "steps"), "steps", c.steps))
+    if (!number(member(j, "bound"), "bound", c.bound) || !read_all(member(j, "steps"), "steps", c.steps))
       return std::move(error_);
     return c;
   }
@@ -62,7 +61,8 @@ class json_certificate_reader {
     const char* order = before ? "before" : "after";
     return number(member(j, "v"), place + ".v", s.v) &&
            (!(before || after) || number(j[order], place + "." + order, s.other)) &&
-           number(member(j, "level"), place + ".level", s.level) && read_all(member(j, "flow"), place + ".flow", s.flow);
+           number(member(j, "level"), place + ".level", s.level) && read_all(member(j, "flow"), place + ".flow", s.flow) &&
+           (!j.contains("reductions") || read_all(j["reductions"], place + ".reductions", s.reductions));
   }
 
   bool read(const json& j, const std::string& place, flow_arc& a) {
@@ -103,23 +103,23 @@ class json_certificate_reader {
 /// A certificate in a JSON value, or what is wrong with the value and where. Nodes are those of the schedule graph.
 ///
 ///   {"bound": 1024,
-///    "reductions": [["c1", first, second]],
-///    "steps": [{"v": 5, "before": 7, "level": 1030, "flow": [[from, to, amount]]},
+///    "steps": [{"reductions": [["c1", first, second]], "v": 5, "before": 7, "level": 1030, "flow": [[from, to, amount]]},
 ///              {"v": 5, "after": 2, "level": 1024, "flow": []},
 ///              {"v": 6, "level": 1024, "flow": []}]}
 ///
 /// "before" gives the node that v must run before, "after" the one that it must run after; a step without either ends the
-/// proof. Unknown keys are ignored.
+/// proof. "reductions" may be absent. Unknown keys are ignored.
 inline result<certificate> read_certificate(const nlohmann::json& j) { return detail::json_certificate_reader().run(j); }
 
 /// The inverse of read_certificate.
 inline nlohmann::ordered_json write_certificate(const certificate& c) {
   using json = nlohmann::ordered_json;
-  json j{{"bound", c.bound}, {"reductions", json::array()}, {"steps", json::array()}};
-  for (const auto& [by, first, second] : c.reductions)
-    j["reductions"].push_back(json::array({detail::rule_names[static_cast<std::size_t>(by)], first, second}));
+  json j{{"bound", c.bound}, {"steps", json::array()}};
   for (const cut_step& s : c.steps) {
-    json step{{"v", s.v}};
+    json step = json::object();
+    for (const auto& [by, first, second] : s.reductions)
+      step["reductions"].push_back(json::array({detail::rule_names[static_cast<std::size_t>(by)], first, second}));
+    step["v"] = s.v;
     if (s.other != none) step[s.v_first ? "before" : "after"] = s.other;
     step["level"] = s.level;
     step["flow"] = json::array();
@@ -143,11 +143,11 @@ inline std::uint64_t fingerprint(const schedule_graph& g, std::span<const node> 
     for (node u : g.preds[v]) add(u);
     for (const credit& k : g.credits[v]) add(k.release, k.amount);
   }
-  add(order.size(), claimed, c.bound, c.reductions.size(), c.steps.size());
+  add(order.size(), claimed, c.bound, c.steps.size());
   for (node v : order) add(v);
-  for (const reduction& r : c.reductions) add(r.by, r.first, r.second);
   for (const cut_step& s : c.steps) {
-    add(s.v, s.other, s.v_first, s.level, s.flow.size());
+    add(s.v, s.other, s.v_first, s.level, s.reductions.size(), s.flow.size());
+    for (const reduction& r : s.reductions) add(r.by, r.first, r.second);
     for (const flow_arc& a : s.flow) add(a.from, a.to, a.amount);
   }
   return hash;

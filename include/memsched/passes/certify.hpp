@@ -20,47 +20,42 @@ namespace memsched {
 
 namespace detail {
 
-/// Makes steps of a certificate from reductions and from edges that hold below a peak, each under those before it. Only
-/// what a later step rests on becomes a step: a proof is written backwards from its end.
+/// Reductions, then edges that hold below a peak, each under all that is before it.
+struct proof_round {
+  std::vector<reduction> reductions{};
+  std::vector<precedence> edges{};
+};
+
+inline constexpr std::size_t max_rounds = 8;
+
+/// Makes steps of a certificate from the edges of the last of some rounds.
 class certifier {
  public:
-  certifier(const schedule_graph& g, std::span<const reduction> reductions, std::span<const precedence> edges)
-      : g_(g), cost_(g.cost), edges_(edges), needed_(edges.size()), hidden_(g.size()), place_(g.size()), preds_(g.size()),
-        succs_(g.size()) {
+  certifier(const schedule_graph& g, std::span<const proof_round> rounds)
+      : g_(g), cost_(g.cost), edges_(rounds.back().edges), needed_(edges_.size()), hidden_(g.size()), place_(g.size()),
+        preds_(g.size()), succs_(g.size()) {
     for (node v = 0; v < g.size(); ++v) {
       for (node u : g.preds[v]) link(u, v, none);
       for (const credit& k : g.credits[v]) hidden_[k.release] = true;
     }
-    for (const auto& [by, a, b] : reductions) {
-      if (by == reduction::rule::s1 || by == reduction::rule::s2) {
-        link(a, b, none);
-        continue;
-      }
-      const node_cost ca = cost_[a], cb = cost_[b], both{std::max(ca.peak, ca.impact + cb.peak), ca.impact + cb.impact};
-      const auto [kept, gone] = by == reduction::rule::c1 ? std::pair(b, a) : std::pair(a, b);
-      cost_[kept] = both;
-      cost_[gone] = {};
+    for (const proof_round& r : rounds) {
+      for (const reduction& x : r.reductions) apply(x);
+      const bool last = &r == &rounds.back();
+      for (index i = 0; i < r.edges.size(); ++i) link(r.edges[i].before, r.edges[i].after, last ? i : none);
     }
-    for (index i = 0; i < edges.size(); ++i) link(edges[i].before, edges[i].after, i);
   }
 
-  /// Proves that no order has a peak below `bound`; no steps where the edges do not suffice for that.
+  /// Proves all edges. No steps where `go_on` said no.
   std::vector<cut_step> run(bytes bound, function_ref<bool()> go_on) {
-    std::vector<cut_step> steps;
-    const std::optional<cut_step> last = refute(bound, go_on);
-    if (!last) return steps;
-    steps.push_back(*last);
-    for (index i = static_cast<index>(edges_.size()); i-- > 0;) {
-      if (!needed_[i]) continue;
-      if (!go_on()) return {};
-      const auto [before, after] = edges_[i];
-      auto step = prove({.v = before, .other = after, .v_first = true}, i, bound);
-      if (!step) step = prove({.v = after, .other = before}, i, bound);
-      if (!step) return {};
-      steps.push_back(std::move(*step));
-    }
-    std::reverse(steps.begin(), steps.end());
-    return steps;
+    std::fill(needed_.begin(), needed_.end(), true);
+    return prove_needed({}, bound, go_on);
+  }
+  /// Proves that no order has a peak below `bound`, and those edges on which that rests: backwards from its end. No steps
+  /// where the edges do not suffice for that.
+  std::vector<cut_step> refute(bytes bound, function_ref<bool()> go_on) {
+    for (node v = 0; v < g_.size() && go_on(); ++v)
+      if (auto step = prove({.v = v}, static_cast<index>(edges_.size()), bound)) return prove_needed({*step}, bound, go_on);
+    return {};
   }
 
  private:
@@ -76,10 +71,30 @@ class certifier {
     succs_[from].push_back({to, edge});
   }
 
-  std::optional<cut_step> refute(bytes bound, function_ref<bool()> go_on) {
-    for (node v = 0; v < g_.size() && go_on(); ++v)
-      if (auto step = prove({.v = v}, static_cast<index>(edges_.size()), bound)) return step;
-    return std::nullopt;
+  void apply(const reduction& r) {
+    const auto [by, a, b] = r;
+    if (by == reduction::rule::s1 || by == reduction::rule::s2) return link(a, b, none);
+    const node_cost ca = cost_[a], cb = cost_[b];
+    const auto [kept, gone] = by == reduction::rule::c1 ? std::pair(b, a) : std::pair(a, b);
+    cost_[kept] = {std::max(ca.peak, ca.impact + cb.peak), ca.impact + cb.impact};
+    cost_[gone] = {};
+  }
+
+  /// Puts steps for the needed edges before `steps`.
+  std::vector<cut_step> prove_needed(std::vector<cut_step> steps, bytes bound, function_ref<bool()> go_on) {
+    for (index i = static_cast<index>(edges_.size()); i-- > 0;) {
+      if (!needed_[i]) continue;
+      if (!go_on()) return {};
+      const auto [before, after] = edges_[i];
+      known_ = i;
+      if (reach(before, none, succs_)[after].cost != none) continue;  // an edge of a graph whose releases ran by themselves
+      auto step = prove({.v = before, .other = after, .v_first = true}, i, bound);
+      if (!step) step = prove({.v = after, .other = before}, i, bound);
+      if (!step) return {};
+      steps.push_back(std::move(*step));
+    }
+    std::reverse(steps.begin(), steps.end());
+    return steps;
   }
 
   /// The step where the first `known` edges suffice for it, which then counts those that it rests on as needed.
@@ -245,56 +260,117 @@ inline bytes level_at_ends(const schedule_graph& g) {
 }
 
 /// A certificate of g with these steps, where there are any.
-inline certificate assemble(const schedule_graph& g, std::vector<reduction> reductions, std::vector<cut_step> steps) {
+inline certificate assemble(const schedule_graph& g, std::vector<cut_step> steps) {
   if (steps.empty()) return {.bound = level_at_ends(g)};
   const auto lowest = std::min_element(steps.begin(), steps.end(), [](auto& a, auto& b) { return a.level < b.level; });
-  return {lowest->level, std::move(reductions), std::move(steps)};
+  return {lowest->level, std::move(steps)};
 }
 
-/// The certificate that probing a compressed form of g gives.
-inline certificate certify_by_probing(const schedule_graph& g, const compressed_graph& form, bytes bound,
-                                      function_ref<bool()> go_on) {
+/// A certificate from the edges of rounds, the last of which refutes all peaks below `bound`.
+inline certificate assemble(const schedule_graph& g, const std::vector<proof_round>& rounds, bytes bound,
+                            function_ref<bool()> go_on) {
+  std::vector<cut_step> steps;
+  for (std::size_t n = 1; n <= rounds.size(); ++n) {
+    certifier of_round(g, std::span(rounds).first(n));
+    auto more = n < rounds.size() ? of_round.run(bound, go_on) : of_round.refute(bound, go_on);
+    if (more.empty()) return assemble(g, {});
+    more.front().reductions = rounds[n - 1].reductions;
+    steps.insert(steps.end(), more.begin(), more.end());
+  }
+  return assemble(g, std::move(steps));
+}
+
+/// Compresses and probes in turn until a peak of less than `bound` is refuted, or nothing changes: then no rounds.
+inline std::vector<proof_round> derive_rounds(const schedule_graph& g, bytes bound, function_ref<bool()> go_on) {
+  const options o;
+  search context(o);
+  std::vector<proof_round> rounds;
+  std::vector<std::vector<node>> preds(g.size());  // of g, as rounds change them
   std::vector<bool> merged(g.size());
-  for (const auto& [by, first, second] : form.reductions) {
-    if (by == reduction::rule::c1) merged[first] = true;
-    if (by == reduction::rule::c2) merged[second] = true;
+  std::vector<node> names, place(g.size(), none);  // of a node of `at`: one of g that stands for it; and back
+  for (node v = 0; v < g.size(); ++v) {
+    names.push_back(v);
+    preds[v].assign(g.preds[v].begin(), g.preds[v].end());
   }
-  const auto name = [&](node v) {  // the node of g that stands for all that v does
-    node u = form.first[v];
-    while (merged[u]) u = form.next[u];
-    return u;
-  };
-  const auto derive = [&](bytes wanted) {
+  for (schedule_graph at = g; bound > level_at_ends(g);) {
+    compressed_graph form = compress{.series_parallel = false}.reduce(at, context);
+    proof_round& r = rounds.emplace_back();
+    for (const auto& [by, first, second] : form.reductions) {
+      const reduction x{by, names[first], names[second]};
+      if (by == reduction::rule::c1) merged[x.first] = true;
+      else if (by == reduction::rule::c2) merged[x.second] = true;
+      else preds[x.second].push_back(x.first);
+      r.reductions.push_back(x);
+    }
+    std::vector<node> next_names;
+    for (node u : form.first) {
+      while (merged[names[u]]) u = form.next[u];
+      place[names[u]] = static_cast<node>(next_names.size());
+      next_names.push_back(names[u]);
+    }
+    names = std::move(next_names);
     probe p(form.graph);
-    if (wanted == 0 || p.run(wanted - 1, go_on) != probe::outcome::refuted) return assemble(g, {}, {});
-    std::vector<precedence> edges;
-    for (const precedence& e : p.edges()) edges.push_back({name(e.before), name(e.after)});
-    return assemble(g, form.reductions, certifier(g, form.reductions, edges).run(wanted, go_on));
-  };
-  certificate c = derive(bound);
-  if (c.bound >= bound) return c;
-  destructive_search search(form.graph, c.bound);
-  search.run(bound, go_on);
-  return derive(search.bound());
-}
-
-inline compressed_graph uncompressed(const schedule_graph& g) {
-  compressed_graph form;
-  form.graph = g;
-  form.active = g.active;
-  for (node v = 0; v < g.size(); ++v) form.first.push_back(v);
-  form.next.assign(g.size(), none);
-  return form;
-}
-
-/// Leaves out what the proof holds without.
-template <class T>
-void drop_superfluous(const schedule_graph& g, certificate& c, std::vector<T> certificate::*list) {
-  for (std::size_t i = (c.*list).size(); i-- > 0;) {
-    certificate less = c;
-    (less.*list).erase((less.*list).begin() + static_cast<std::ptrdiff_t>(i));
-    if (check_certificate(g, less).empty()) c = std::move(less);
+    const probe::outcome outcome = p.run(bound - 1, go_on);
+    for (const auto& [before, after] : p.edges()) {
+      r.edges.push_back({names[before], names[after]});
+      preds[names[after]].push_back(names[before]);
+    }
+    if (outcome == probe::outcome::refuted) return rounds;
+    if (outcome == probe::outcome::stopped || r.edges.empty() || rounds.size() == max_rounds) break;
+    // The form lets releases run by themselves and so forgets what comes after them; the checker does not.
+    at = std::move(form.graph);
+    at.preds = {};
+    std::vector<node> seen(g.size(), none);
+    for (node v = 0; v < at.size(); ++v) {
+      std::vector<node> left{names[v]};
+      while (!left.empty()) {
+        const node u = left.back();
+        left.pop_back();
+        for (node x : preds[u]) {
+          if (std::exchange(seen[x], v) == v) continue;
+          if (merged[x]) left.push_back(x);
+          else at.preds.push(place[x]);
+        }
+      }
+      at.preds.close();
+    }
+    at.succs = transpose(at.preds, at.size());
   }
+  return {};
+}
+
+/// The certificate that compression and probing give for this very bound, or one of what is live at the ends.
+inline certificate certify_compressed(const schedule_graph& g, bytes bound, function_ref<bool()> go_on) {
+  const auto rounds = derive_rounds(g, bound, go_on);
+  return rounds.empty() ? assemble(g, {}) : assemble(g, rounds, bound, go_on);
+}
+
+/// The certificate that probing alone gives for this very bound, likewise.
+inline certificate certify_probed(const schedule_graph& g, bytes bound, function_ref<bool()> go_on) {
+  probe p(g);
+  if (bound <= level_at_ends(g) || p.run(bound - 1, go_on) != probe::outcome::refuted) return assemble(g, {});
+  return assemble(g, {{.edges = p.edges()}}, bound, go_on);
+}
+
+/// Leaves out what the proof holds without. Whether that was anything.
+inline bool drop_superfluous(const schedule_graph& g, certificate& c) {
+  bool any = false;
+  const auto try_without = [&](auto&& leave_out) {
+    certificate less = c;
+    leave_out(less.steps);
+    if (check_certificate(g, less).empty()) c = std::move(less), any = true;
+  };
+  for (std::size_t i = c.steps.size(); i-- > 0;) {
+    for (std::size_t k = c.steps[i].reductions.size(); k-- > 0;)
+      try_without([&](auto& steps) { steps[i].reductions.erase(steps[i].reductions.begin() + static_cast<std::ptrdiff_t>(k)); });
+    if (i + 1 == c.steps.size()) continue;
+    try_without([&](auto& steps) {
+      auto& next = steps[i + 1].reductions;
+      next.insert(next.begin(), steps[i].reductions.begin(), steps[i].reductions.end());
+      steps.erase(steps.begin() + static_cast<std::ptrdiff_t>(i));
+    });
+  }
+  return any;
 }
 
 }  // namespace detail
@@ -304,26 +380,27 @@ void drop_superfluous(const schedule_graph& g, certificate& c, std::vector<T> ce
 /// search alone proves the bound, the certificate's is smaller. Graphs of more than `max_probed` nodes get a single cut.
 inline certificate certify(const schedule_graph& g, std::span<const node> order, bytes bound, function_ref<bool()> go_on,
                            std::size_t max_probed = 8192) {
-  certificate best{.bound = detail::level_at_ends(g)};
+  certificate best = detail::assemble(g, {});
   const auto consider = [&](certificate c) {
     if (c.bound > best.bound) best = std::move(c);
+    return best.bound >= bound;
   };
   if (best.bound >= bound) return best;
   const node_bound single = best_cut_bound(g, order, best.bound, go_on);
-  if (single.v != none) consider(detail::assemble(g, {}, detail::certifier(g, {}, {}).run(single.bound, go_on)));
+  if (single.v != none) consider(detail::assemble(g, {{}}, single.bound, go_on));
   if (g.size() > max_probed) return best;
-  if (best.bound < bound) consider(detail::certify_by_probing(g, detail::uncompressed(g), bound, go_on));
-  if (best.bound < bound) {
-    const options o;
-    search context(o);
-    const compress rules{.series_parallel = false};
-    consider(detail::certify_by_probing(g, rules.reduce(g, context), bound, go_on));
+  if (best.bound < bound && !consider(detail::certify_probed(g, bound, go_on)) &&
+      !consider(detail::certify_compressed(g, bound, go_on))) {
+    destructive_search search(g, best.bound);
+    search.run(bound, go_on);
+    consider(detail::certify_probed(g, search.bound(), go_on));
   }
   constexpr std::size_t max_work = std::size_t{1} << 26;
-  const std::size_t length = best.reductions.size() + best.steps.size();
-  if (length * length * g.size() > max_work) return best;
-  detail::drop_superfluous(g, best, &certificate::steps);
-  detail::drop_superfluous(g, best, &certificate::reductions);
+  std::size_t length = best.steps.size();
+  for (const cut_step& s : best.steps) length += s.reductions.size();
+  if (length * length * g.size() <= max_work)
+    while (detail::drop_superfluous(g, best)) {
+    }
   return best;
 }
 
