@@ -1,9 +1,11 @@
 // Certificates of bounds: those that are made hold, and mutated ones do not, or prove something true in another way.
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <memsched/graph/check.hpp>
 #include <memsched/passes/certify.hpp>
 #include <memsched/schedulers/best_heuristic.hpp>
 #include <memsched/schedulers/exhaustive.hpp>
+#include <networks/networks.hpp>
 
 #include "support/random_graph.hpp"
 
@@ -137,6 +139,19 @@ TEST_CASE("what cuts and probing prove comes with a certificate that holds") {
   REQUIRE(derived > 100);
   REQUIRE(reduced > 1000);
   REQUIRE(rounds > 0);
+}
+
+TEST_CASE("rounds of compression and probing prove what either alone does not") {
+  const std::pair<const char*, bytes> hard[] = {{"layered:20:10:1", 612}, {"watts_strogatz:100:3", 9050496}};
+  for (const auto& [name, best] : hard) {
+    const schedule_graph g = make_schedule_graph(check(networks::make(name).value()).value());
+    destructive_search probing(g, 0);
+    probing.run(best, go_on);
+    REQUIRE(probing.bound() < best);
+    const certificate c = certify(g, good_order(g), best, go_on);
+    REQUIRE(check_certificate(g, c) == "");
+    REQUIRE(c.bound == best);
+  }
 }
 
 TEST_CASE("a certificate with a change is rejected, or proves something true") {

@@ -102,14 +102,13 @@ class certificate_checker {
     for (node u = 0; u < g_.size(); ++u)
       if (cost_[u].peak == 0 && cost_[u].impact <= 0 && (g_.is_release(u) || !in_credit_[u])) idle[u] = true;
     const bool ordered = after_a[b];
-    bool applies = false;
-    switch (by) {
-      case rule::c1: applies = ordered && ca.impact >= 0 && drop_a <= cb.peak && covers(after_b, b, after_a, merged_); break;
-      case rule::c2: applies = ordered && cb.impact <= 0 && cb.peak <= drop_a && covers(before_a, a, before_b, idle); break;
-      case rule::s1: applies = !ordered && ca.impact <= 0 && ca.peak <= cb.peak && covers(before_b, none, before_a, idle); break;
-      case rule::s2: applies = !ordered && cb.impact >= 0 && drop_b <= drop_a && covers(after_a, none, after_b, merged_); break;
-    }
-    if (!applies) return "its rule does not apply";
+    const auto applies = [&, a = a, b = b, by = by] {
+      if (by == rule::c1) return ordered && ca.impact >= 0 && drop_a <= cb.peak && covers(after_b, b, after_a, merged_);
+      if (by == rule::c2) return ordered && cb.impact <= 0 && cb.peak <= drop_a && covers(before_a, a, before_b, idle);
+      if (by == rule::s1) return !ordered && ca.impact <= 0 && ca.peak <= cb.peak && covers(before_b, none, before_a, idle);
+      return !ordered && cb.impact >= 0 && drop_b <= drop_a && covers(after_a, none, after_b, merged_);
+    };
+    if (!applies()) return "its rule does not apply";
     if (by == rule::s1 || by == rule::s2) return add_edge(a, b), "";
     const auto [kept, gone] = by == rule::c1 ? std::pair(b, a) : std::pair(a, b);
     cost_[kept] = {std::max(ca.peak, ca.impact + cb.peak), ca.impact + cb.impact};

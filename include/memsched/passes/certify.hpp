@@ -362,7 +362,10 @@ inline bool drop_superfluous(const schedule_graph& g, certificate& c) {
   };
   for (std::size_t i = c.steps.size(); i-- > 0;) {
     for (std::size_t k = c.steps[i].reductions.size(); k-- > 0;)
-      try_without([&](auto& steps) { steps[i].reductions.erase(steps[i].reductions.begin() + static_cast<std::ptrdiff_t>(k)); });
+      try_without([&](auto& steps) {
+        auto& list = steps[i].reductions;
+        list.erase(list.begin() + static_cast<std::ptrdiff_t>(k));
+      });
     if (i + 1 == c.steps.size()) continue;
     try_without([&](auto& steps) {
       auto& next = steps[i + 1].reductions;
