@@ -21,7 +21,7 @@ struct request {
 };
 
 struct schedule_request : request {
-  std::string graph, scheduler = "optimal", output, svg;
+  std::string graph, scheduler = "optimal", output, svg, certificate;
   bool json = false;
 };
 
@@ -36,7 +36,8 @@ int run_sample(const sample_request&);
 int run_compare(const std::vector<std::string>& graphs, const request&);
 /// `hierarchy`: where to draw the hierarchical graph, as DOT; empty for nowhere.
 int run_inspect(const std::string& graph, const std::string& hierarchy, const request&);
-int run_verify(const std::string& graph, const std::string& result, const request&);
+/// Either file may be empty: there is none.
+int run_verify(const std::string& graph, const std::string& result, const std::string& certificate, const request&);
 int run_networks();
 
 /// Says on standard error what is wrong; returns `bad_input`.

@@ -118,6 +118,8 @@ int main(int argc, char** argv) {
   std::string format = "text";
   on_schedule->add_option("--format", format, "text or json")->check(CLI::IsMember({"text", "json"}))->capture_default_str();
   on_schedule->add_option("-o,--output", schedule.output, "write the result there instead of standard output");
+  on_schedule->add_option("--certificate", schedule.certificate,
+                          "write the result as JSON there, with a proof of its bound that `verify --certificate` checks");
   on_schedule->add_option("--svg", schedule.svg, "draw memory over time, beside the file's own order, as an SVG there");
 
   cli::request compare;
@@ -153,10 +155,13 @@ int main(int argc, char** argv) {
   add_model(*on_sample, sample);
 
   cli::request verify;
-  std::string verified, result;
-  auto* on_verify = app.add_subcommand("verify", "Check the result of `schedule --format json` against its graph");
+  std::string verified, result, certificate;
+  auto* on_verify = app.add_subcommand("verify", "Check a result of `schedule` and the certificate of its bound");
   on_verify->add_option("graph", verified, graph_help)->required();
-  on_verify->add_option("result", result, "what `schedule --format json` wrote")->required();
+  auto* files = on_verify->add_option_group("what to check", "at least one of");
+  files->add_option("result", result, "what `schedule --format json` wrote: order and peak");
+  files->add_option("--certificate", certificate, "what `schedule --certificate` wrote: order, peak and bound");
+  files->require_option(1, 2);
   add_model(*on_verify, verify);
 
   auto* on_networks = app.add_subcommand("networks", "List the graphs that builtin:NAME makes");
@@ -184,7 +189,7 @@ int main(int argc, char** argv) {
     prepare(sample, line);
     status = cli::run_sample(sample);
   } else if (*on_verify) {
-    status = cli::run_verify(verified, result, verify);
+    status = cli::run_verify(verified, result, certificate, verify);
   } else if (*on_networks) {
     status = cli::run_networks();
   }

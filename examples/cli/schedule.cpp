@@ -2,6 +2,8 @@
 #include <chrono>
 #include <cstdio>
 #include <memsched/analysis/evaluate.hpp>
+#include <memsched/io/certificate.hpp>
+#include <memsched/passes/certify.hpp>
 #include <nlohmann/json.hpp>
 
 #include "commands.hpp"
@@ -20,7 +22,7 @@ const char* firing_name(const memsched::options& o) {
   return o.default_firing == memsched::firing::cbp ? "cbp" : "pbc";
 }
 
-std::string as_json(const loaded& graph, const schedule_request& r, const result& s, double took) {
+nlohmann::ordered_json as_json(const loaded& graph, const schedule_request& r, const result& s, double took) {
   nlohmann::ordered_json j;
   j["graph"] = graph.name;
   j["scheduler"] = r.scheduler;
@@ -33,7 +35,22 @@ std::string as_json(const loaded& graph, const schedule_request& r, const result
   j["stopped"] = to_string(s.stopped);
   j["seconds"] = took;
   j["statistics"] = {{"states", s.stats.states}, {"cuts", s.stats.cuts}, {"parts", s.stats.parts}, {"nodes", s.stats.nodes}};
+  return j;
+}
+
+/// A line of JSON; bytes that are no UTF-8 become U+FFFD.
+std::string line_of(const nlohmann::ordered_json& j) {
   return j.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + '\n';
+}
+
+/// The result with a certificate of its bound, or of the best bound that can be certified within the limits of the request.
+std::string with_certificate(nlohmann::ordered_json j, const loaded& graph, const schedule_request& r, const result& s) {
+  const auto g = memsched::make_schedule_graph(graph.problem, r.options.model());
+  memsched::search limits(r.options);
+  const auto c = memsched::certify(g, s.order, s.lower_bound, [&] { return limits.keep_going(); });
+  j["certificate"] = memsched::write_certificate(c);
+  j["certificate"]["fingerprint"] = hexadecimal(memsched::fingerprint(g, s.order, s.lower_bound, c));
+  return line_of(j);
 }
 
 std::string percent(bytes part, bytes whole) {
@@ -102,7 +119,12 @@ int run_schedule(const schedule_request& r) {
     const auto error = write_file(r.svg, memory_svg(graph->name, {{r.scheduler, s.profile}, {"file", file.profile}}, s.lower_bound));
     if (!error.message.empty()) return report(error);
   }
-  const std::string text = r.json ? as_json(*graph, r, s, took) : as_text(*graph, r, s, file.peak, took);
+  const auto as_object = as_json(*graph, r, s, took);
+  if (!r.certificate.empty()) {
+    const auto error = write_file(r.certificate, with_certificate(as_object, *graph, r, s));
+    if (!error.message.empty()) return report(error);
+  }
+  const std::string text = r.json ? line_of(as_object) : as_text(*graph, r, s, file.peak, took);
   if (r.output.empty()) {
     std::fwrite(text.data(), 1, text.size(), stdout);
   } else if (const auto error = write_file(r.output, text); !error.message.empty()) {

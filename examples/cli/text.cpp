@@ -30,6 +30,12 @@ std::string scaled(memsched::bytes n) {
 
 std::string seconds(double s) { return print(s < 0.0995 ? "%.4f" : s < 9.95 ? "%.2f" : "%.1f", s); }
 
+std::string hexadecimal(std::uint64_t n) {
+  std::array<char, 17> text{};
+  std::snprintf(text.data(), text.size(), "%016llx", static_cast<unsigned long long>(n));
+  return text.data();
+}
+
 std::string table::text() const {
   std::vector<std::size_t> width;
   for (const auto& cells : rows_)

@@ -1,6 +1,7 @@
 // Numbers and tables for people.
 #pragma once
 
+#include <cstdint>
 #include <memsched/base/bytes.hpp>
 #include <string>
 #include <vector>
@@ -13,6 +14,9 @@ std::string grouped(memsched::bytes n);
 std::string scaled(memsched::bytes n);
 /// Seconds with as many digits as mean something.
 std::string seconds(double s);
+
+/// A fingerprint, in 16 hexadecimal digits.
+std::string hexadecimal(std::uint64_t n);
 
 /// Columns as wide as their widest cell; the first to the left, the others to the right.
 class table {

@@ -1,5 +1,7 @@
 #include <cstdio>
+#include <memsched/analysis/certificate.hpp>
 #include <memsched/analysis/evaluate.hpp>
+#include <memsched/io/certificate.hpp>
 #include <nlohmann/json.hpp>
 
 #include "commands.hpp"
@@ -29,11 +31,15 @@ memsched::result<memsched::bytes> number(const json& j, const char* key, const s
   return at->get<memsched::bytes>();
 }
 
-memsched::result<claim> read_claim(const std::string& path, memsched::memory_model model) {
+memsched::result<json> read_object(const std::string& path) {
   const auto text = read_file(path);
   if (!text) return text.error();
-  const json j = json::parse(*text, nullptr, false);
+  json j = json::parse(*text, nullptr, false);
   if (!j.is_object()) return wrong(path, "is no JSON object");
+  return j;
+}
+
+memsched::result<claim> read_claim(const json& j, const std::string& path, memsched::memory_model model) {
   claim c;
   c.model = model;
   const auto order = j.find("order");
@@ -58,23 +64,63 @@ memsched::result<claim> read_claim(const std::string& path, memsched::memory_mod
   return c;
 }
 
+/// Checks all of a claim but its bound; an empty message where it holds.
+memsched::graph_error check(const claim& c, const loaded& graph, const std::string& path) {
+  const auto e = memsched::evaluate(graph.problem, c.order, c.model);
+  if (!e) return wrong(path, "order: " + e.error().message);
+  if (e->peak != c.peak) return wrong(path, "peak: says " + grouped(c.peak) + ", but the order takes " + grouped(e->peak));
+  if (c.lower_bound > e->peak)
+    return wrong(path, "lower_bound: " + grouped(c.lower_bound) + " is above the peak, " + grouped(e->peak));
+  if (c.status == "optimal" && c.lower_bound != e->peak)
+    return wrong(path, "status: says optimal, but the bound is below the peak");
+  return {};
+}
+
+/// The bound that a file's certificate proves.
+memsched::result<memsched::bytes> proven(const claim& c, const json& file, const loaded& graph, const std::string& path) {
+  const auto at = file.find("certificate");
+  if (at == file.end()) return wrong(path, "has no certificate");
+  const auto certificate = memsched::read_certificate(*at);
+  if (!certificate) return wrong(path, "certificate: " + certificate.error().message);
+  const auto g = memsched::make_schedule_graph(graph.problem, c.model);
+  if (at->value("fingerprint", json()) != hexadecimal(memsched::fingerprint(g, c.order, c.lower_bound, *certificate)))
+    return wrong(path, "certificate: fingerprint: the file was damaged, or made for another graph");
+  if (const std::string why = memsched::check_certificate(g, *certificate); !why.empty())
+    return wrong(path, "certificate: " + why);
+  return certificate->bound;
+}
+
+memsched::graph_error verify(const loaded& graph, const std::string& path, bool with_certificate,
+                             memsched::memory_model model) {
+  const auto file = read_object(path);
+  if (!file) return file.error();
+  const auto c = read_claim(*file, path, model);
+  if (!c) return c.error();
+  if (auto error = check(*c, graph, path); !error.message.empty()) return error;
+  std::string of_bound = "Its bound is a claim that only a certificate proves";
+  if (with_certificate) {
+    const auto bound = proven(*c, *file, graph, path);
+    if (!bound) return bound.error();
+    of_bound = "Its certificate proves that no order takes less than " + grouped(*bound) + " bytes";
+    if (*bound == c->peak) of_bound += ": it is optimal";
+    else if (*bound < c->lower_bound)
+      of_bound += "; that none takes less than " + grouped(c->lower_bound) + " was found by search and is not covered";
+  }
+  std::printf("%s: a valid order of %s with a peak of %s bytes, as it says. %s.\n", path.c_str(), graph.name.c_str(),
+              grouped(c->peak).c_str(), of_bound.c_str());
+  return {};
+}
+
 }  // namespace
 
-int run_verify(const std::string& path, const std::string& result_path, const request& r) {
+int run_verify(const std::string& path, const std::string& result, const std::string& certificate, const request& r) {
   const auto graph = load(path, r.shapes);
   if (!graph) return report(graph.error());
-  const auto claimed = read_claim(result_path, r.options.model());
-  if (!claimed) return report(claimed.error());
-  const auto e = memsched::evaluate(graph->problem, claimed->order, claimed->model);
-  if (!e) return report(wrong(result_path, "order: " + e.error().message));
-  if (e->peak != claimed->peak)
-    return report(wrong(result_path, "peak: says " + grouped(claimed->peak) + ", but the order takes " + grouped(e->peak)));
-  if (claimed->lower_bound > e->peak)
-    return report(wrong(result_path, "lower_bound: " + grouped(claimed->lower_bound) + " is above the peak, " + grouped(e->peak)));
-  if (claimed->status == "optimal" && claimed->lower_bound != e->peak)
-    return report(wrong(result_path, "status: says optimal, but the bound is below the peak"));
-  std::printf("%s: a valid order of %s with a peak of %s bytes, as it says. Its bound is a claim that this command does not check.\n",
-              result_path.c_str(), graph->name.c_str(), grouped(e->peak).c_str());
+  for (const std::string* file : {&result, &certificate}) {
+    if (file->empty()) continue;
+    const auto error = verify(*graph, *file, file == &certificate, r.options.model());
+    if (!error.message.empty()) return report(error);
+  }
   return done;
 }
 

@@ -40,6 +40,7 @@
 #include <memsched/io/dot.hpp>
 #include <memsched/io/svg.hpp>
 #include <memsched/model/firing.hpp>
+#include <memsched/passes/certify.hpp>
 #include <memsched/passes/complete_rules.hpp>
 #include <memsched/passes/compose.hpp>
 #include <memsched/passes/compress.hpp>

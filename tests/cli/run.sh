@@ -147,6 +147,7 @@ refuses /nonexistent/x.svg 'No such file' schedule "$cell" --svg /nonexistent/x.
 check "nothing was written" fails test -e /nonexistent
 mkdir taken
 refuses taken '' schedule "$cell" -o taken
+refuses taken '' schedule "$cell" --certificate taken
 check "no unfinished file is left" fails test -e taken.unfinished
 if [ -w /dev/full ]; then
   "$program" schedule "$cell" >/dev/full 2>err
@@ -171,6 +172,7 @@ misused schedule "$cell" --time-limit -1
 misused schedule "$cell" --firing xyz
 misused schedule "$cell" --threads 0
 misused verify "$cell"
+misused verify "$cell" --certificate
 misused sample "$cell" --count 0
 misused compare
 for command in '' schedule compare inspect sample verify networks; do succeeds $command --help; done
@@ -274,6 +276,51 @@ mutated 'firing' 's/"firing":"pbc"/"firing":"abc"/'
 mutated '' 's/"order".*//'
 refuses missing.json 'No such file' verify wide.json missing.json
 refuses empty.json empty verify wide.json empty.json
+
+# Certificates.
+for graph in wide.json nothing.json "$cell" builtin:nasnet-imagenet builtin:randwire builtin:randwire-stack builtin:satellite \
+  builtin:series_parallel:100; do
+  run schedule "$graph" --certificate certificate.json
+  check "with --certificate, exit status 0: $graph" status_is 0
+  check "with --certificate, the result all the same: $graph" grep -q '^lower bound' out
+  check "with --certificate, no unfinished file: $graph" fails test -e certificate.json.unfinished
+  succeeds verify "$graph" --certificate certificate.json
+  check "the certificate proves the optimum: $graph" grep -q 'it is optimal' out
+  succeeds verify "$graph" certificate.json
+  check "without --certificate, the bound is not checked: $graph" grep -q 'Its bound is a claim' out
+done
+run schedule builtin:layered --time-limit 0 --certificate certificate.json
+succeeds verify builtin:layered --certificate certificate.json
+check "a certificate of a bound below the peak" fails grep -q 'it is optimal' out
+succeeds schedule wide.json --firing cbp --certificate cbp_certificate.json
+succeeds verify wide.json cbp.json --certificate cbp_certificate.json
+succeeds schedule builtin:randwire --certificate good.json
+refuses good.json 'order' verify wide.json --certificate good.json
+refuses good.json '' verify builtin:randwire:2 --certificate good.json
+refuses best.json 'no certificate' verify wide.json --certificate best.json
+refuses missing.json 'No such file' verify wide.json --certificate missing.json
+refuses empty.json empty verify wide.json --certificate empty.json
+forged() { # forged REASON SED_COMMAND
+  sed "$2" good.json >forged.json
+  check "$2 changes the certificate" fails cmp -s good.json forged.json
+  refuses forged.json "$1" verify builtin:randwire --certificate forged.json
+}
+forged 'certificate fingerprint' 's/"bound":/"bound":1/'
+forged 'certificate fingerprint' 's/"level":/"level":1/'
+forged 'certificate fingerprint' 's/"before":\([0-9]*\)/"after":\1/'
+forged 'certificate fingerprint' 's/"steps":\[{[^}]*},/"steps":[/'
+forged 'certificate fingerprint' 's/"fingerprint":"."*/"fingerprint":"x/'
+forged 'certificate bound' 's/"bound":/"bound":-/'
+forged 'certificate bound' 's/"bound":/"bound":99999999999999999999/'
+forged 'certificate steps' 's/"steps":/"stops":/'
+forged 'steps[0].v' 's/"v":/"v":4294967295/'
+forged 'steps[0].level' 's/"level":/"level":0.5/'
+forged 'steps[0] before after' 's/"v":/"after":1,"v":/;s/"v":/"before":1,"v":/'
+forged 'flow[0]' 's/"flow":\[\[/"flow":[[],[/'
+forged 'steps[0].reductions[0][0] rule' 's/"v":/"reductions":[["c3",1,2]],"v":/'
+forged 'no certificate' 's/"certificate":/"other":/'
+forged 'certificate object' 's/"certificate":/"certificate":1,"other":/'
+forged 'JSON' 's/.$//'
 
 # The other commands.
 succeeds networks

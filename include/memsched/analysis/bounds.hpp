@@ -1,4 +1,4 @@
-// Lower bounds of the peak, and what makes them checkable.
+// Lower bounds of the peak.
 #pragma once
 
 #include <algorithm>
@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include <memsched/analysis/certificate.hpp>
 #include <memsched/analysis/closure.hpp>
 #include <memsched/base/function_ref.hpp>
 #include <memsched/graph/problem.hpp>
@@ -41,20 +40,16 @@ class cut_bound {
 
   /// The bound that v gives; bytes. One minimum cut over the nodes that may run before or after v.
   bytes at(node v) {
-    v_ = v;
     delta level = static_cast<delta>(g_->base) + collect(v);
     closure_.clear();
     for (index i = 0; i < free_.size(); ++i) local_[free_[i]] = closure_.add(g_->cost[free_[i]].impact);
     for (node u : free_)
       for (node needed : g_->preds[u])
         if (side(needed) == undecided) closure_.require(local_[needed], local_[u]);
-    gains_.clear();
-    const auto credits = g_->credits[v];
-    for (index i = 0; i < credits.size(); ++i) {
-      const auto readers = g_->preds[credits[i].release];
+    for (const credit& c : g_->credits[v]) {
+      const auto readers = g_->preds[c.release];
       if (std::any_of(readers.begin(), readers.end(), [&](node r) { return r != v && side(r) == after; })) continue;
-      const index gain = closure_.add(-credits[i].amount);
-      gains_.push_back(static_cast<node>(g_->size() + i));
+      const index gain = closure_.add(-c.amount);
       for (node r : readers)
         if (r != v && side(r) == undecided) closure_.require(local_[r], gain);
     }
@@ -62,17 +57,12 @@ class cut_bound {
     return static_cast<bytes>(std::max<delta>(level + g_->cost[v].peak, 0));
   }
 
-  /// What certifies the last `at`.
-  cut_certificate certificate(bytes bound) const {
-    cut_certificate c;
-    c.bound = bound;
-    c.v = v_;
+  /// What has run in a cheapest case of the last `at`, releases included; ascending.
+  std::vector<node> ran() const {
+    std::vector<node> nodes;
     for (node u = 0; u < g_->size(); ++u)
-      if (side(u) == before || (side(u) == undecided && closure_.holds(local_[u]))) c.ran.push_back(u);
-    const auto global = [&](index i) { return i < free_.size() ? free_[i] : gains_[i - free_.size()]; };
-    for (const auto& a : closure_.arcs())
-      if (a.flow > 0) c.flow.push_back({global(a.from), global(a.to), a.flow});
-    return c;
+      if (side(u) == before || (side(u) == undecided && closure_.holds(local_[u]))) nodes.push_back(u);
+    return nodes;
   }
 
  private:
@@ -108,10 +98,9 @@ class cut_bound {
   const schedule_graph* g_;
   std::vector<where> side_;
   std::vector<index> stamp_, local_;
-  std::vector<node> free_, gains_, stack_;
+  std::vector<node> free_, stack_;
   closure_problem closure_;
   index now_ = 0;
-  node v_ = none;
 };
 
 /// The best bound that single nodes give, and the node; none where `start` was not exceeded. Nodes are tried by the

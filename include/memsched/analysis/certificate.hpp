@@ -1,4 +1,4 @@
-// What makes a minimum-cut bound checkable, and the check, which shares no code with what finds the bound.
+// What makes a lower bound checkable, and the check, which shares no code with what finds the bound.
 #pragma once
 
 #include <algorithm>
@@ -14,39 +14,193 @@ namespace memsched {
 struct flow_arc {
   node from = none, to = none;
   delta amount = 0;
+  auto operator<=>(const flow_arc&) const = default;
 };
 
-/// Why no order has a peak below `bound`: whatever has run when `v` runs, memory then takes at least `bound`. `ran` is a
-/// cheapest such set. The flow proves that it is: it balances what nodes add against what their successors free. In it,
-/// size + i stands for the i-th credit of v, a successor of the nodes that must have run for v to have it.
-struct cut_certificate {
+/// A rule of compression (Fradet et al., section 4): some order with the smallest peak runs `first` right before `second`
+/// (C1, C2: one node from then on, `second` or `first`; the other stays as one that costs nothing) or somewhere before it
+/// (S1, S2).
+struct reduction {
+  enum class rule : unsigned char { c1, c2, s1, s2 };
+  rule by = rule::c1;
+  node first = none, second = none;
+  auto operator<=>(const reduction&) const = default;
+};
+
+/// What memory must take when v runs, were it not for the order that this step derives. What has run then is a set E with
+/// all that v waits for and nothing that waits for v. Any E takes `level` at least if, moreover,
+/// * it holds `other`, which shows that every order with a smaller peak runs v before `other` (`v_first`), or
+/// * it lacks `other`, which shows that every order with a smaller peak runs `other` before v, or
+/// * there is no `other`, which shows that no order has a smaller peak.
+/// The flow proves it: it balances what nodes add against what their successors free. In it, size + i stands for the i-th
+/// credit of v, a successor of the nodes that must have run for v to have it.
+struct cut_step {
+  node v = none, other = none;
+  bool v_first = false;
+  bytes level = 0;
+  std::vector<flow_arc> flow{};         ///< ascending
+  std::vector<reduction> reductions{};  ///< that come before the step
+  bool operator==(const cut_step&) const = default;
+};
+
+/// Why no order has a peak below `bound`, the lowest level of the steps. Each step holds in the graph with the reductions
+/// and the order of those before it; the last one has no `other`. Without steps: what is live at the start or the end.
+struct certificate {
   bytes bound = 0;
-  node v = none;
-  std::vector<node> ran;  ///< ascending, releases included
-  std::vector<flow_arc> flow;
+  std::vector<cut_step> steps{};
+  bool operator==(const certificate&) const = default;
 };
 
 namespace detail {
 
 class certificate_checker {
- public:
-  certificate_checker(const schedule_graph& g, const cut_certificate& c) : g_(g), c_(c) {}
+  using node_set = std::vector<bool>;
+  using lists = std::vector<std::vector<node>>;
 
-  std::string run() {
-    if (c_.v >= g_.active) return "its node does not exist";
-    before_ = reached(g_.preds);
-    after_ = reached(g_.succs);
-    if (std::string why = check_ran(); !why.empty()) return why;
-    if (std::string why = check_flow(); !why.empty()) return why;
-    if (proven() < static_cast<delta>(c_.bound))
-      return "the flow proves " + std::to_string(proven()) + ", less than the bound of " + std::to_string(c_.bound);
+ public:
+  explicit certificate_checker(const schedule_graph& g)
+      : g_(g), cost_(g.cost), preds_(g.size()), succs_(g.size()), merged_(g.size()), in_credit_(g.size()) {
+    for (node v = 0; v < g.size(); ++v) {
+      for (node u : g.preds[v]) add_edge(u, v);
+      for (const credit& k : g.credits[v]) {
+        in_credit_[k.release] = true;
+        for (node r : g.preds[k.release]) in_credit_[r] = true;
+      }
+    }
+  }
+
+  std::string run(const certificate& c) {
+    bytes bound = c.steps.empty() ? std::max(g_.base, level_at_end()) : c.steps[0].level;
+    for (std::size_t i = 0; i < c.steps.size(); ++i) {
+      const cut_step& s = c.steps[i];
+      const std::string place = "steps[" + std::to_string(i) + "]";
+      for (std::size_t k = 0; k < s.reductions.size(); ++k)
+        if (const std::string why = apply(s.reductions[k]); !why.empty())
+          return place + ".reductions[" + std::to_string(k) + "]: " + why;
+      if ((s.other == none) != (i + 1 == c.steps.size())) return place + ": must give an order, and the last one none";
+      if (const std::string why = apply(s); !why.empty()) return place + ": " + why;
+      bound = std::min(bound, s.level);
+    }
+    if (bound == c.bound) return {};
+    return "bound: is " + std::to_string(c.bound) + ", but what is proven is " + std::to_string(bound);
+  }
+
+  // Reductions. They look past what was merged into another node, costs nothing and may run anywhere, and, where they look
+  // at what must run before, past nodes that only free memory and may run as soon as they are ready.
+
+  std::string apply(const reduction& r) {
+    using rule = reduction::rule;
+    const auto [by, a, b] = r;
+    if (a >= g_.size() || b >= g_.size() || a == b) return "names a node that does not exist, or one twice";
+    if (merged_[a] || merged_[b]) return "names a node that was merged into another";
+    if (in_credit_[a] || in_credit_[b]) return "names a node with a part in a credit";
+    const node_cost ca = cost_[a], cb = cost_[b];
+    const delta drop_a = ca.peak - ca.impact, drop_b = cb.peak - cb.impact;
+    const node_set before_a = reached(a, preds_), before_b = reached(b, preds_);
+    const node_set after_a = reached(a, succs_), after_b = reached(b, succs_);
+    node_set idle = merged_;
+    for (node u = 0; u < g_.size(); ++u)
+      if (cost_[u].peak == 0 && cost_[u].impact <= 0 && (g_.is_release(u) || !in_credit_[u])) idle[u] = true;
+    const bool ordered = after_a[b];
+    const auto applies = [&, a = a, b = b, by = by] {
+      if (by == rule::c1) return ordered && ca.impact >= 0 && drop_a <= cb.peak && covers(after_b, b, after_a, merged_);
+      if (by == rule::c2) return ordered && cb.impact <= 0 && cb.peak <= drop_a && covers(before_a, a, before_b, idle);
+      if (by == rule::s1) return !ordered && ca.impact <= 0 && ca.peak <= cb.peak && covers(before_b, none, before_a, idle);
+      return !ordered && cb.impact >= 0 && drop_b <= drop_a && covers(after_a, none, after_b, merged_);
+    };
+    if (!applies()) return "its rule does not apply";
+    if (by == rule::s1 || by == rule::s2) return add_edge(a, b), "";
+    const auto [kept, gone] = by == rule::c1 ? std::pair(b, a) : std::pair(a, b);
+    cost_[kept] = {std::max(ca.peak, ca.impact + cb.peak), ca.impact + cb.impact};
+    cost_[gone] = {};
+    merged_[gone] = true;
     return {};
   }
 
  private:
-  std::vector<bool> reached(const adjacency& next) const {
-    std::vector<bool> seen(g_.size(), false);
-    std::vector<node> left{c_.v};
+  /// Whether `larger`, with v where there is one, holds all of `smaller` but for what may be looked past.
+  bool covers(const node_set& larger, node v, const node_set& smaller, const node_set& past) const {
+    for (node u = 0; u < g_.size(); ++u)
+      if (smaller[u] && !larger[u] && u != v && !past[u]) return false;
+    return true;
+  }
+
+  // Steps.
+
+  std::string apply(const cut_step& s) {
+    const auto [v, u] = std::pair(s.v, s.other);
+    if (v >= g_.size() || u == v || (u >= g_.size() && u != none)) return "names a node that does not exist, or one twice";
+    if (g_.is_release(v) && in_credit_[v]) return "v runs within the step of another node";
+    before_ = reached(v, preds_);
+    after_ = reached(v, succs_);
+    if (u != none) {
+      if (before_[u] || after_[u]) return "they are ordered already";
+      join(s.v_first ? before_ : after_, u, reached(u, s.v_first ? preds_ : succs_));
+    }
+    after_[v] = true;
+    if (std::string why = check_flow(s); !why.empty()) return why;
+    if (u != none) s.v_first ? add_edge(v, u) : add_edge(u, v);
+    return {};
+  }
+
+  /// Sets that can have run are closed under predecessors, so that no flow enters them. What the undecided nodes in such a
+  /// set add to memory is therefore what they keep (what they add and receive, less what they send) plus what leaves the
+  /// set: no less than the sum over all undecided nodes that keep less than nothing.
+  std::string check_flow(const cut_step& s) {
+    const auto credits = g_.credits[s.v];
+    delta level = static_cast<delta>(g_.base) + cost_[s.v].peak;
+    std::vector<delta> keeps(g_.size() + credits.size(), 0);
+    for (node u = 0; u < g_.size(); ++u) {
+      if (before_[u]) level += cost_[u].impact;
+      else if (!after_[u]) keeps[u] = cost_[u].impact;
+    }
+    for (std::size_t i = 0; i < credits.size(); ++i)
+      if (possible(s.v, credits[i])) keeps[g_.size() + i] = -credits[i].amount;
+
+    node_set sends(keeps.size()), receives(keeps.size());
+    for (std::size_t i = 0; i < s.flow.size(); ++i) {
+      const auto& [from, to, amount] = s.flow[i];
+      if (i > 0 && std::pair(s.flow[i - 1].from, s.flow[i - 1].to) >= std::pair(from, to)) return "the flow is not sorted";
+      if (amount <= 0 || amount > limit) return "the flow has an amount out of range";
+      if (!has_arc(s.v, from, to)) return "the flow leaves the edges between undecided nodes";
+      keeps[from] -= amount, keeps[to] += amount;
+      sends[from] = receives[to] = true;
+      if (keeps[from] < -limit || keeps[to] > limit) return "the flow has sums out of range";
+    }
+    for (std::size_t u = 0; u < keeps.size(); ++u) {  // the first two only so that a changed flow is noticed
+      if (receives[u] && keeps[u] > 0) return "node " + std::to_string(u) + " receives what it does not need";
+      if (sends[u] && keeps[u] < 0) return "node " + std::to_string(u) + " sends what it needs";
+      level += std::min<delta>(keeps[u], 0);
+    }
+    if (std::max<delta>(level, 0) == static_cast<delta>(s.level)) return {};
+    return "level: is " + std::to_string(s.level) + ", but what the flow proves is " + std::to_string(level);
+  }
+
+  /// Whether an edge between undecided nodes, or from one to a credit that v may have, leads from `from` to `to`.
+  bool has_arc(node v, node from, node to) const {
+    if (from >= g_.size() || !undecided(from)) return false;
+    if (to < g_.size()) return undecided(to) && contains(preds_[to], from);
+    const auto credits = g_.credits[v];
+    const std::size_t i = to - g_.size();
+    return i < credits.size() && possible(v, credits[i]) && contains(g_.preds[credits[i].release], from);
+  }
+  bool undecided(node u) const { return !before_[u] && !after_[u]; }
+  /// Whether all other readers can have run before v.
+  bool possible(node v, const credit& k) const {
+    const auto readers = g_.preds[k.release];
+    return std::none_of(readers.begin(), readers.end(), [&](node r) { return r != v && after_[r]; });
+  }
+
+  // The graph and sets of its nodes.
+
+  void add_edge(node from, node to) {
+    preds_[to].push_back(from);
+    succs_[from].push_back(to);
+  }
+  /// All that is reached from v, which is not.
+  node_set reached(node v, const lists& next) const {
+    node_set seen(g_.size());
+    std::vector<node> left{v};
     while (!left.empty()) {
       const node u = left.back();
       left.pop_back();
@@ -55,79 +209,34 @@ class certificate_checker {
     }
     return seen;
   }
-  bool free(node u) const { return u != c_.v && !before_[u] && !after_[u]; }
-
-  /// Whether v can have the i-th credit, and bytes of it.
-  bool possible(std::size_t i) const {
-    const auto readers = g_.preds[g_.credits[c_.v][i].release];
-    return std::none_of(readers.begin(), readers.end(), [&](node r) { return after_[r]; });
+  static void join(node_set& into, node v, const node_set& more) {
+    for (std::size_t u = 0; u < into.size(); ++u)
+      if (more[u] || u == v) into[u] = true;
+  }
+  template <class List>
+  static bool contains(const List& list, node v) {
+    return std::find(list.begin(), list.end(), v) != list.end();
+  }
+  bytes level_at_end() const {
+    delta level = static_cast<delta>(g_.base);
+    for (const node_cost& c : g_.cost) level += c.impact;
+    return static_cast<bytes>(std::max<delta>(level, 0));
   }
 
-  /// `ran` is a set that can have run when v runs, and leads to the bound.
-  std::string check_ran() const {
-    std::vector<bool> ran(g_.size(), false);
-    delta level = static_cast<delta>(g_.base) + g_.cost[c_.v].peak;
-    for (node u : c_.ran) {
-      if (u >= g_.size() || u == c_.v || ran[u]) return "its set names a node that does not exist, v, or one twice";
-      ran[u] = true;
-      level += g_.cost[u].impact;
-    }
-    const auto complete = [&](node u) {
-      return std::all_of(g_.preds[u].begin(), g_.preds[u].end(), [&](node p) { return ran[p]; });
-    };
-    if (!complete(c_.v) || !std::all_of(c_.ran.begin(), c_.ran.end(), complete)) return "its set lacks a predecessor of a member";
-    for (const credit& k : g_.credits[c_.v]) {
-      const auto readers = g_.preds[k.release];
-      if (std::all_of(readers.begin(), readers.end(), [&](node r) { return r == c_.v || ran[r]; })) level -= k.amount;
-    }
-    return std::max<delta>(level, 0) == static_cast<delta>(c_.bound) ? "" : "its set leads to " + std::to_string(level) + ", not to the bound";
-  }
-
-  /// The flow runs along edges among what may run before or after v, and no node sends more than it adds and receives.
-  std::string check_flow() {
-    const auto credits = g_.credits[c_.v];
-    absorbed_.assign(g_.size() + credits.size(), 0);
-    for (const flow_arc& a : c_.flow) {
-      if (a.amount <= 0 || a.amount > static_cast<delta>(max_total)) return "the flow has an amount out of range";
-      if (a.from >= g_.size() || !free(a.from) || a.to >= absorbed_.size()) return "the flow leaves the undecided nodes";
-      if (a.to < g_.size() && !free(a.to)) return "the flow leaves the undecided nodes";
-      const auto from = a.to < g_.size() ? g_.preds[a.to] : g_.preds[credits[a.to - g_.size()].release];
-      if (std::find(from.begin(), from.end(), a.from) == from.end()) return "the flow runs where there is no edge";
-      absorbed_[a.from] -= a.amount;
-      absorbed_[a.to] += a.amount;
-    }
-    for (node u = 0; u < g_.size(); ++u)
-      if (-absorbed_[u] > std::max<delta>(g_.cost[u].impact, 0)) return "node " + std::to_string(u) + " sends more than it adds";
-    return {};
-  }
-
-  /// Bytes below which memory cannot be: what must have run, less what can be freed beyond what the flow balances.
-  delta proven() const {
-    delta level = static_cast<delta>(g_.base) + g_.cost[c_.v].peak;
-    const auto free_up = [&](delta amount, std::size_t at) { level += std::min<delta>(0, absorbed_[at] - amount); };
-    for (node u = 0; u < g_.size(); ++u) {
-      if (before_[u]) level += g_.cost[u].impact;
-      else if (free(u) && g_.cost[u].impact < 0) free_up(-g_.cost[u].impact, u);
-    }
-    const auto credits = g_.credits[c_.v];
-    for (std::size_t i = 0; i < credits.size(); ++i)
-      if (possible(i)) free_up(credits[i].amount, g_.size() + i);
-    return std::max<delta>(level, 0);
-  }
-
+  static constexpr delta limit = static_cast<delta>(max_total);
   const schedule_graph& g_;
-  const cut_certificate& c_;
-  std::vector<bool> before_, after_;
-  std::vector<delta> absorbed_;
+  std::vector<node_cost> cost_;
+  lists preds_, succs_;
+  node_set merged_, in_credit_;
+  node_set before_, after_;  // of a step: what must have run when v runs, and what cannot
 };
 
 }  // namespace detail
 
-/// Why c does not prove that every order of g has a peak of at least c.bound; empty where it does. Sound for any c: sets of
-/// nodes that can have run are closed under predecessors, so no flow enters them, and their impacts sum to at least what
-/// the flow leaves unmet. O(nodes + edges + arcs * predecessors).
-inline std::string check_certificate(const schedule_graph& g, const cut_certificate& c) {
-  return detail::certificate_checker(g, c).run();
+/// Why c does not prove that every order of g has a peak of at least c.bound; empty where it does. Sound for any c.
+/// O((reductions + steps) * (nodes + edges) + arcs * predecessors).
+inline std::string check_certificate(const schedule_graph& g, const certificate& c) {
+  return detail::certificate_checker(g).run(c);
 }
 
 }  // namespace memsched

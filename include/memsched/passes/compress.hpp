@@ -90,7 +90,9 @@ class compressor {
     const node_cost a = g_.cost(v, s), b = g_.cost(w, s);
     if (g_.fixed(w) || a.impact < 0 || a.peak - a.impact > b.peak) return;
     ++(s == side::later ? counts_.c1 : counts_.c2);
-    const node x = s == side::later ? g_.merge(v, w) : g_.merge(w, v);
+    if (s == side::later) g_.note(reduction::rule::c1, v, w);
+    else g_.note(reduction::rule::c2, w, v);
+    const node x = s == side::later ? g_.merge(v, w, w) : g_.merge(w, v, w);
     if (rules_.local_reduction) reduce_around(x);
     suspect(x);
     enqueue(x, wake_neighbours);
@@ -188,7 +190,13 @@ class compressor {
         front_stamp = stamp_;
       }
       put_behind(peers[behind].v, peers[i].v, s, front_stamp);
+      ordered_.emplace_back(peers[behind].v, peers[i].v);
       ++added;
+    }
+    for (; !ordered_.empty(); ordered_.pop_back()) {  // last first, so that both have equal lists when the rule is applied
+      const auto [ahead, v] = ordered_.back();
+      if (s == side::earlier) g_.note(reduction::rule::s1, ahead, v);
+      else g_.note(reduction::rule::s2, v, ahead);
     }
     (s == side::earlier ? counts_.s1 : counts_.s2) += added;
     return added > 0;
@@ -336,7 +344,7 @@ class compressor {
       if (!next || (g_.fixed(chain[i]) && chain[i] != g_.end())) return;
     }
     node whole = chain[1];
-    for (std::size_t i = 2; i + 1 < chain.size(); ++i) whole = g_.merge(whole, chain[i]);
+    for (std::size_t i = 2; i + 1 < chain.size(); ++i) whole = g_.merge(whole, chain[i], chain[i]);
   }
 
   static constexpr std::size_t index_of(side s) { return static_cast<std::size_t>(s); }
@@ -355,6 +363,7 @@ class compressor {
   std::array<std::vector<bool>, 2> is_waiting_;
   std::vector<node> hubs_;
   std::vector<peer> peers_, group_;
+  std::vector<std::pair<node, node>> ordered_;
   std::vector<edge_mark> mark_;
   index stamp_ = 0;
   std::vector<index> bypassed_;

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include <memsched/analysis/certificate.hpp>
 #include <memsched/graph/schedule_graph.hpp>
 
 namespace memsched {
@@ -18,6 +19,7 @@ struct compressed_graph {
   std::vector<node> first;  ///< per node of `graph`: the node of the larger graph that it starts with
   std::vector<node> next;   ///< per node of the larger graph: the one that follows in the same run, or none
   std::size_t active = 0;   ///< of the larger graph
+  std::vector<reduction> reductions;  ///< the rules that made it, on nodes of the larger graph
 
   /// An order of the larger graph's active nodes from one of `graph`'s. O(nodes + edges).
   std::vector<node> expand(const std::vector<node>& order) const {
@@ -54,11 +56,11 @@ class compression_graph {
  public:
   explicit compression_graph(const schedule_graph& g)
       : g_(&g), cost_(g.cost), alive_(g.size() + 2, true), fixed_(g.size() + 2, false), first_(g.size()), last_(g.size()),
-        next_(g.size(), none), lists_{std::vector<list>(g.size() + 2), std::vector<list>(g.size() + 2)},
+        next_(g.size(), none), name_(g.size() + 2), lists_{std::vector<list>(g.size() + 2), std::vector<list>(g.size() + 2)},
         is_changed_{std::vector<bool>(g.size() + 2, false), std::vector<bool>(g.size() + 2, false)} {
     cost_.resize(g.size() + 2);
     edges_.reserve(g.preds.items() + g.size() / 8 + 2);
-    for (node v = 0; v < g.size(); ++v) first_[v] = last_[v] = v;
+    for (node v = 0; v < g.size(); ++v) first_[v] = last_[v] = name_[v] = v;
     for (node v = 0; v < g.size(); ++v) {
       const auto before = g.preds[v];
       for (std::size_t i = before.size(); i-- > 0;) link(before[i], v);  // lists grow at the front
@@ -117,13 +119,17 @@ class compression_graph {
     edges_[e].next[0] = std::exchange(free_, e);
   }
 
-  /// Makes one node of a and b, which then runs b right after a. Returns its id, one of theirs.
-  node merge(node a, node b) {
+  /// Keeps a record of a rule that is applied to two nodes.
+  void note(reduction::rule by, node first, node second) { reductions_.push_back({by, name_[first], name_[second]}); }
+  /// Makes one node of a and b, which then runs b right after a, and which `note` knows by the name of `named`, one of them.
+  /// Returns its id, one of theirs.
+  node merge(node a, node b, node named) {
     if (degree(a, side::later) <= degree(b, side::earlier)) unlink_between(a, b, side::later);
     else unlink_between(b, a, side::earlier);
     const auto links = [&](node v) { return degree(v, side::later) + degree(v, side::earlier); };
     const auto [gone, kept] = links(a) < links(b) ? std::pair(a, b) : std::pair(b, a);
     for (side s : both_sides) absorb(gone, kept, s);
+    name_[kept] = name_[named];
     cost_[kept] = {std::max(cost_[a].peak, cost_[a].impact + cost_[b].peak), cost_[a].impact + cost_[b].impact};
     next_[last_[a]] = first_[b];
     std::tie(first_[kept], last_[kept]) = std::pair(first_[a], last_[b]);
@@ -230,6 +236,8 @@ class compression_graph {
   std::vector<bool> alive_, fixed_;
   std::size_t alive_count_ = alive_.size();
   std::vector<node> first_, last_, next_;  // runs: lists of nodes of g
+  std::vector<node> name_;                 // in `reductions`
+  std::vector<reduction> reductions_;
   std::vector<edge> edges_;
   index free_ = none;
   std::array<std::vector<list>, 2> lists_;
@@ -284,6 +292,7 @@ inline compressed_graph compression_graph::finish() && {
   compressed_graph c;
   c.active = g_->active;
   c.next = std::move(next_);
+  c.reductions = std::move(reductions_);
   std::vector<node> place(size(), none), tied_to(nodes.size(), none);
   for (node i = 0; i < nodes.size(); ++i) place[nodes[i]] = i;
   c.graph.base = g_->base;
