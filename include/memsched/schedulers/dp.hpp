@@ -250,8 +250,8 @@ class dp_search {
 
  public:
   dp_search(const schedule_graph& g, search& context, const dp& policy, solution incumbent)
-      : g_(g), context_(context), policy_(policy), nothing_(signature<Words>::nothing(words_for(g.active))), moves_(g, nothing_),
-        best_(std::move(incumbent)), best_peak_(peak_of(g, best_.order)) {
+      : g_(g), context_(context), policy_(policy), nothing_(signature<Words>::nothing(words_for(g.active))),
+        moves_(g, nothing_), best_(std::move(incumbent)), best_peak_(peak_of(g, best_.order)) {
     ceiling_ = static_cast<delta>(std::min<bytes>(context.ceiling(), std::numeric_limits<delta>::max()));
     run_ = context.stats.steps.empty() ? 0 : context.stats.steps.back().run + 1;
   }
