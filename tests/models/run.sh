@@ -48,8 +48,8 @@ schedule() {
   "$program" inspect "$found" "$@" >inspected || fail "$model: not inspected"
   nodes=$(sed -n 's/^nodes .*  //p' inspected)
   left=$(sed -n 's/^  left after compression  *//p' inspected)
-  printf "$columns" "$(echo "$model $*" | sed 's/ --shape.*//')" "$operators" "$nodes" "$left" "$file_peak" "$peak" "$bound" \
-    "$status" "$(printf %.4f "$seconds")"
+  printf "$columns" "$(echo "$model $*" | sed 's/ --shape.*//')" "$operators" "$nodes" "$left" "$file_peak" "$peak" \
+    "$bound" "$status" "$(printf %.4f "$seconds")"
   case "$*" in *--no-inplace*) ;; *) scheduled=$((scheduled + 1)) ;; esac
   [ "$status" = optimal ] && [ "$peak" = "$bound" ] || fail "$model: not proved optimal"
   [ "$peak" -le "$file_peak" ] || fail "$model: worse than the order of the file"

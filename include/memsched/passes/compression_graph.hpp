@@ -52,7 +52,8 @@ inline constexpr std::array both_sides{side::later, side::earlier};
 /// `fixed`. A neighbour list's hash is a sum of random keys, so that equal lists are found without comparing them.
 class compression_graph {
  public:
-  explicit compression_graph(const schedule_graph& g) : g_(&g), nodes_(g.size() + 2), alive_count_(nodes_.size()), next_(g.size(), none) {
+  explicit compression_graph(const schedule_graph& g)
+      : g_(&g), nodes_(g.size() + 2), alive_count_(nodes_.size()), next_(g.size(), none) {
     edges_.reserve(g.preds.items() + g.size() / 8 + 2);
     for (node v = 0; v < g.size(); ++v) {
       nodes_[v].cost = g.cost[v];
@@ -124,7 +125,8 @@ class compression_graph {
     const auto [gone, kept] = links(a) < links(b) ? std::pair(a, b) : std::pair(b, a);
     for (side s : both_sides) absorb(gone, kept, s);
     const record before = nodes_[a], behind = nodes_[b];
-    nodes_[kept].cost = {std::max(before.cost.peak, before.cost.impact + behind.cost.peak), before.cost.impact + behind.cost.impact};
+    const delta level = before.cost.impact;
+    nodes_[kept].cost = {std::max(before.cost.peak, level + behind.cost.peak), level + behind.cost.impact};
     next_[before.last] = behind.first;
     nodes_[kept].first = before.first;
     nodes_[kept].last = behind.last;
