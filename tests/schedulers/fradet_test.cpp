@@ -48,7 +48,7 @@ TEST_CASE("fradet at a limit") {
 TEST_CASE("figure 1") {
   const std::vector<node> published{0, 4, 1, 2, 3};  // A; E; B; C; D
   for (auto [rule, peak] : {std::pair(firing::cbp, bytes{8}), std::pair(firing::pbc, bytes{10})}) {
-    const schedule_graph g = make_schedule_graph(networks::figure_1(), rule).value();
+    const schedule_graph g = make_schedule_graph(task_graphs::figure_1(), rule).value();
     REQUIRE(peak_of(g, published) == peak);
     const solution s = solve(g);
     REQUIRE(s.order == published);
@@ -66,8 +66,8 @@ TEST_CASE("tables 1 and 2: the peaks, by compression alone") {
     REQUIRE(c.graph.size() == 1);
     REQUIRE(peak_of(g, c.expand({0})) == peak);
   };
-  one_node(networks::flat(networks::satellite()), 22, 1680);
-  one_node(networks::expand(networks::satellite()), 4515, 960);
+  one_node(task_graphs::flat(task_graphs::satellite()), 22, 1680);
+  one_node(task_graphs::expand(task_graphs::satellite()), 4515, 960);
   struct row {
     std::uint32_t low, high, depth;
     std::size_t tasks;
@@ -75,7 +75,7 @@ TEST_CASE("tables 1 and 2: the peaks, by compression alone") {
   };
   for (const row& r : {row{2, 1, 2, 78, 13}, {2, 1, 3, 324, 31}, {2, 1, 5, 4536, 247}, {1, 1, 2, 40, 7}, {1, 1, 3, 112, 11},
                        {1, 1, 5, 704, 35}, {2, 3, 2, 190, 22}, {2, 3, 3, 1300, 47}, {2, 3, 5, 50000, 272}})
-    one_node(networks::expand(networks::filterbank(r.low, r.high, r.depth).graph()), r.tasks, r.peak);
+    one_node(task_graphs::expand(task_graphs::filterbank(r.low, r.high, r.depth).graph()), r.tasks, r.peak);
 }
 
 TEST_CASE("a graph that frees more than there is") {

@@ -309,14 +309,14 @@ inline std::vector<proof_round> derive_rounds(const schedule_graph& g, bytes bou
       next_names.push_back(names[u]);
     }
     names = std::move(next_names);
-    probe p(form.graph);
-    const probe::outcome outcome = p.run(bound - 1, go_on);
+    prober p(form.graph);
+    const prober::outcome outcome = p.run(bound - 1, go_on);
     for (const auto& [before, after] : p.edges()) {
       r.edges.push_back({names[before], names[after]});
       preds[names[after]].push_back(names[before]);
     }
-    if (outcome == probe::outcome::refuted) return rounds;
-    if (outcome == probe::outcome::stopped || r.edges.empty() || rounds.size() == max_rounds) break;
+    if (outcome == prober::outcome::refuted) return rounds;
+    if (outcome == prober::outcome::stopped || r.edges.empty() || rounds.size() == max_rounds) break;
     // The form lets releases run by themselves and so forgets what comes after them; the checker does not.
     at = std::move(form.graph);
     at.preds = {};
@@ -347,8 +347,8 @@ inline certificate certify_compressed(const schedule_graph& g, bytes bound, func
 
 /// The certificate that probing alone gives for this very bound, likewise.
 inline certificate certify_probed(const schedule_graph& g, bytes bound, function_ref<bool()> go_on) {
-  probe p(g);
-  if (bound <= level_at_ends(g) || p.run(bound - 1, go_on) != probe::outcome::refuted) return assemble(g, {});
+  prober p(g);
+  if (bound <= level_at_ends(g) || p.run(bound - 1, go_on) != prober::outcome::refuted) return assemble(g, {});
   return assemble(g, {{.edges = p.edges()}}, bound, go_on);
 }
 

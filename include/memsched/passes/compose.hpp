@@ -20,7 +20,10 @@ namespace memsched {
 /// worse than any other beside whatever runs (its dominant order), and hands on the graph with those orders. Keeps the
 /// optimum. A part that the inner scheduler does not prove stays as it is.
 struct compose {
-  std::size_t max_nodes = 64;  ///< parts with more active nodes are not looked at
+  /// Parts with more active nodes are not looked at: a part takes up to as many exact searches as it has nodes, each of
+  /// which may be exponential and gains nothing where it meets a limit, and finding parts takes the square of this. The
+  /// paper's parts have 32. What is larger is left to the search of the whole.
+  std::size_t max_nodes = 64;
 
   solution operator()(const schedule_graph& g, search& context, inner_scheduler inner) const;
 };

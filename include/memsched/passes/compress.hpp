@@ -105,13 +105,15 @@ class compressor {
   }
 
   void take_changes() {
-    for (side s : both_sides)
-      for (node v : g_.take_changed(s)) {
+    for (side s : both_sides) {
+      g_.take_changed(s, changed_);
+      for (node v : changed_) {
         if (!g_.alive(v)) continue;
         if (!is_waiting_[index_of(s)][v]) waiting_[index_of(s)].push_back(v);
         is_waiting_[index_of(s)][v] = true;
         if (g_.degree(v, s) == 1) enqueue(v, test_node);
       }
+    }
   }
 
   // Nodes with equal neighbours. S1 for equal predecessors; S2 is S1 seen from the mirror image.
@@ -270,7 +272,10 @@ class compressor {
     if (!rules_.local_reduction) return false;
     if (!all_suspect_ && reduce_far(std::exchange(suspects_, {}), max_steps)) return true;
     const std::vector<node> order = g_.order();
-    for (index i = 0; i < order.size(); ++i) rank_[order[i]] = i;
+    for (side s : both_sides) {
+      index next = 0;
+      for (node v : s == side::later ? order : g_.order(s)) rank_[v][index_of(s)] = next++;
+    }
     std::vector<node> long_look = std::exchange(all_suspect_, false) ? order : std::exchange(looked_at_, {});
     return reduce_far(std::move(long_look), 4 * max_steps);
   }
@@ -287,22 +292,24 @@ class compressor {
   }
 
   /// Drops the edges of v at side s to nodes that a walk from its other neighbours reaches within so many steps.
-  /// Goes no further than the furthest of them in the last topological order; what has changed since may escape it.
+  /// Goes no further than the furthest of them, neither from the start nor from the end; what has changed since ranks were
+  /// taken may escape it.
   void reduce_far(node v, side s, index steps) {
     if (g_.degree(v, s) < 2 || g_.degree(v, s) > max_steps) return;
     mark_list(v, s);
     const index listed = stamp_;
-    const auto distance = [&](node w) { return s == side::later ? rank_[w] : none - rank_[w]; };
+    std::array<index, 2> furthest{0, none};  // towards s; what is left to the last node at that side
     bypassed_.clear();
     reached_.clear();
-    index furthest = 0;
+    const auto rank = [&](node w, side from) { return rank_[w][index_of(from)]; };
     g_.for_each(v, s, [&](index, node u) {
       reached_.push_back(u);
-      furthest = std::max(furthest, distance(u));
+      furthest = {std::max(furthest[0], rank(u, s)), std::min(furthest[1], rank(u, mirror(s)))};
     });
+    const auto beyond = [&](node w) { return rank(w, s) > furthest[0] || rank(w, mirror(s)) < furthest[1]; };
     for (std::size_t i = 0; i < reached_.size() && steps > 0; ++i)
       g_.for_each(reached_[i], s, [&](index, node w) {
-        if (mark_[w].stamp == stamp_ + 1 || distance(w) > furthest || steps == 0) return;
+        if (mark_[w].stamp == stamp_ + 1 || steps == 0 || beyond(w)) return;
         --steps;
         if (mark_[w].stamp == listed) bypassed_.push_back(mark_[w].edge);
         else reached_.push_back(w);
@@ -358,6 +365,7 @@ class compressor {
   search& context_;
   rule_counts& counts_;
   std::deque<node> queue_;
+  std::vector<node> changed_;
   std::vector<unsigned char> queued_;             // tasks of a node in the queue
   std::array<std::vector<node>, 2> waiting_;      // nodes whose list at that side has changed since it was looked at
   std::array<std::vector<bool>, 2> is_waiting_;
@@ -370,7 +378,7 @@ class compressor {
   std::vector<node> reached_;
   std::vector<node> suspects_, looked_at_;
   bool all_suspect_ = true;
-  std::vector<index> rank_;  // in a topological order
+  std::vector<std::array<index, 2>> rank_;  // in the topological order from the start, and in that from the end
 };
 
 }  // namespace detail

@@ -55,12 +55,12 @@ inline constexpr std::array both_sides{side::later, side::earlier};
 class compression_graph {
  public:
   explicit compression_graph(const schedule_graph& g)
-      : g_(&g), cost_(g.cost), alive_(g.size() + 2, true), fixed_(g.size() + 2, false), first_(g.size()), last_(g.size()),
-        next_(g.size(), none), name_(g.size() + 2), lists_{std::vector<list>(g.size() + 2), std::vector<list>(g.size() + 2)},
-        is_changed_{std::vector<bool>(g.size() + 2, false), std::vector<bool>(g.size() + 2, false)} {
-    cost_.resize(g.size() + 2);
+      : g_(&g), nodes_(g.size() + 2), alive_count_(nodes_.size()), next_(g.size(), none), name_(g.size() + 2) {
     edges_.reserve(g.preds.items() + g.size() / 8 + 2);
-    for (node v = 0; v < g.size(); ++v) first_[v] = last_[v] = name_[v] = v;
+    for (node v = 0; v < g.size(); ++v) {
+      nodes_[v].cost = g.cost[v];
+      nodes_[v].first = nodes_[v].last = name_[v] = v;
+    }
     for (node v = 0; v < g.size(); ++v) {
       const auto before = g.preds[v];
       for (std::size_t i = before.size(); i-- > 0;) link(before[i], v);  // lists grow at the front
@@ -69,22 +69,22 @@ class compression_graph {
     }
     for (node v = 0; v < g.size(); ++v)
       for (const credit& c : g.credits[v]) {
-        fixed_[c.release] = true;
-        for (node reader : g.preds[c.release]) fixed_[reader] = true;
+        nodes_[c.release].fixed = true;
+        for (node reader : g.preds[c.release]) nodes_[reader].fixed = true;
       }
-    fixed_[start()] = fixed_[end()] = true;
+    nodes_[start()].fixed = nodes_[end()].fixed = true;
   }
 
   /// Ids run below this; start and end are the last two.
-  std::size_t size() const { return alive_.size(); }
-  node start() const { return static_cast<node>(cost_.size() - 2); }
-  node end() const { return static_cast<node>(cost_.size() - 1); }
-  bool alive(node v) const { return alive_[v]; }
+  std::size_t size() const { return nodes_.size(); }
+  node start() const { return static_cast<node>(nodes_.size() - 2); }
+  node end() const { return static_cast<node>(nodes_.size() - 1); }
+  bool alive(node v) const { return nodes_[v].alive; }
   std::size_t alive_count() const { return alive_count_; }
-  bool fixed(node v) const { return fixed_[v]; }
+  bool fixed(node v) const { return nodes_[v].fixed; }
   /// Seen in the direction in which `s` comes later.
   node_cost cost(node v, side s) const {
-    const node_cost c = cost_[v];
+    const node_cost c = nodes_[v].cost;
     return s == side::later ? c : node_cost{c.peak - c.impact, -c.impact};
   }
 
@@ -130,24 +130,27 @@ class compression_graph {
     const auto [gone, kept] = links(a) < links(b) ? std::pair(a, b) : std::pair(b, a);
     for (side s : both_sides) absorb(gone, kept, s);
     name_[kept] = name_[named];
-    cost_[kept] = {std::max(cost_[a].peak, cost_[a].impact + cost_[b].peak), cost_[a].impact + cost_[b].impact};
-    next_[last_[a]] = first_[b];
-    std::tie(first_[kept], last_[kept]) = std::pair(first_[a], last_[b]);
-    alive_[gone] = false;
+    const record before = nodes_[a], behind = nodes_[b];
+    const delta level = before.cost.impact;
+    nodes_[kept].cost = {std::max(before.cost.peak, level + behind.cost.peak), level + behind.cost.impact};
+    next_[before.last] = behind.first;
+    nodes_[kept].first = before.first;
+    nodes_[kept].last = behind.last;
+    nodes_[gone].alive = false;
     --alive_count_;
     for (side s : both_sides) touch(kept, s);
     return kept;
   }
 
-  /// Nodes whose list at side s or whose cost has changed since the last call; some may be dead.
-  std::vector<node> take_changed(side s) {
-    auto& all = changed_[index_of(s)];
-    for (node v : all) is_changed_[index_of(s)][v] = false;
-    return std::exchange(all, {});
+  /// Leaves in `changed` the nodes whose list at side s or whose cost has changed since the last call; some may be dead.
+  void take_changed(side s, std::vector<node>& changed) {
+    changed.clear();
+    changed.swap(changed_[index_of(s)]);
+    for (node v : changed) nodes_[v].changed[index_of(s)] = false;
   }
 
-  /// The nodes that are alive, start and end included, in a topological order.
-  std::vector<node> order() const;
+  /// The nodes that are alive, start and end included, in a topological order towards s. O(they and their edges).
+  std::vector<node> order(side s = side::later);
   /// What is left as a schedule graph. Nodes that may run by themselves become releases.
   compressed_graph finish() &&;
 
@@ -161,6 +164,14 @@ class compression_graph {
     index size = 0;
     std::uint64_t hash = 0;
   };
+  /// All that is known of a node: a rule that looks at one reads one line of the cache.
+  struct alignas(64) record {
+    std::array<list, 2> lists;
+    node_cost cost;
+    node first = none, last = none;  // of the run of nodes of g that it stands for
+    bool alive = true, fixed = false;
+    std::array<bool, 2> changed{};
+  };
 
   static constexpr std::size_t index_of(side s) { return static_cast<std::size_t>(s); }
   static constexpr std::uint64_t key(node v) {
@@ -169,12 +180,11 @@ class compression_graph {
     z = (z ^ z >> 27) * 0x94d049bb133111eb;
     return z ^ z >> 31;
   }
-  list& at(node v, side s) { return lists_[index_of(s)][v]; }
-  const list& at(node v, side s) const { return lists_[index_of(s)][v]; }
+  list& at(node v, side s) { return nodes_[v].lists[index_of(s)]; }
+  const list& at(node v, side s) const { return nodes_[v].lists[index_of(s)]; }
 
   void touch(node v, side s) {
-    if (is_changed_[index_of(s)][v]) return;
-    is_changed_[index_of(s)][v] = true;
+    if (std::exchange(nodes_[v].changed[index_of(s)], true)) return;
     changed_[index_of(s)].push_back(v);
   }
   /// Puts e into the list at side s of its other end.
@@ -232,33 +242,31 @@ class compression_graph {
   void detach(node v);
 
   const schedule_graph* g_;
-  std::vector<node_cost> cost_;
-  std::vector<bool> alive_, fixed_;
-  std::size_t alive_count_ = alive_.size();
-  std::vector<node> first_, last_, next_;  // runs: lists of nodes of g
-  std::vector<node> name_;                 // in `reductions`
+  std::vector<record> nodes_;
+  std::size_t alive_count_;
+  std::vector<node> next_;  // links the nodes of each run
+  std::vector<node> name_;  // in `reductions_`
   std::vector<reduction> reductions_;
   std::vector<edge> edges_;
   index free_ = none;
-  std::array<std::vector<list>, 2> lists_;
-  std::array<std::vector<bool>, 2> is_changed_;
   std::array<std::vector<node>, 2> changed_;
+  std::vector<index> waits_;  // scratch of `order`, all 0
 };
 
-inline std::vector<node> compression_graph::order() const {
-  std::vector<index> waits(size());
-  std::vector<node> order{start()};
-  for (node v = 0; v < size(); ++v)
-    if (alive_[v]) waits[v] = degree(v, side::earlier);
+inline std::vector<node> compression_graph::order(side s) {
+  std::vector<node> order{s == side::later ? start() : end()};
+  order.reserve(alive_count_);
+  waits_.resize(size());
   for (std::size_t i = 0; i < order.size(); ++i)
-    for_each(order[i], side::later, [&](index, node w) {
-      if (--waits[w] == 0) order.push_back(w);
+    for_each(order[i], s, [&](index, node w) {
+      if (waits_[w] == 0) waits_[w] = degree(w, mirror(s));
+      if (--waits_[w] == 0) order.push_back(w);
     });
   return order;
 }
 
 inline bool compression_graph::frees_at_once(node v) const {
-  if (cost_[v].peak != 0 || cost_[v].impact > 0 || (fixed_[v] && !g_->is_release(v))) return false;
+  if (nodes_[v].cost.peak != 0 || nodes_[v].cost.impact > 0 || (fixed(v) && !g_->is_release(v))) return false;
   bool waits = true;
   for_each(v, side::earlier, [&](index, node u) { waits &= u != start(); });
   return waits;
@@ -297,14 +305,14 @@ inline compressed_graph compression_graph::finish() && {
   for (node i = 0; i < nodes.size(); ++i) place[nodes[i]] = i;
   c.graph.base = g_->base;
   for (node v : nodes) {
-    c.first.push_back(first_[v]);
+    c.first.push_back(nodes_[v].first);
     c.graph.active += !runs_itself[v];
-    c.graph.cost.push_back(cost_[v]);
+    c.graph.cost.push_back(nodes_[v].cost);
     for_each(v, side::earlier, [&](index, node u) {
       if (u != start() && std::exchange(tied_to[place[u]], v) != v) c.graph.preds.push(place[u]);
     });
     c.graph.preds.close();
-    if (fixed_[v])  // who lost its edge to a release by reduction is never the last that it waits for
+    if (fixed(v))  // who lost its edge to a release by reduction is never the last that it waits for
       for (const credit& k : g_->credits[v])
         if (tied(v, k.release, side::later)) c.graph.credits.push({place[k.release], k.amount});
     c.graph.credits.close();
@@ -313,7 +321,7 @@ inline compressed_graph compression_graph::finish() && {
   std::vector<node> run_of(g_->size(), none);
   if (!g_->roots.empty())
     for (node v : nodes)
-      for (node u = first_[v]; u != none; u = c.next[u]) run_of[u] = place[v];
+      for (node u = nodes_[v].first; u != none; u = c.next[u]) run_of[u] = place[v];
   std::vector<bool> is_root(nodes.size(), false);
   for (node root : g_->roots)
     if (const node v = run_of[root]; v < c.graph.active && !is_root[v]) is_root[v] = true, c.graph.roots.push_back(v);

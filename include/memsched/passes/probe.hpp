@@ -8,46 +8,62 @@
 
 #include <memsched/analysis/probe.hpp>
 #include <memsched/graph/walk.hpp>
+#include <memsched/passes/compress.hpp>
 #include <memsched/policy/policy.hpp>
 
 namespace memsched {
 
 /// Looks for the smallest peak that probing cannot refute (`destructive_search`), and asks the inner scheduler for an order
 /// with at most that peak, on the graph with the edges that all such orders keep; where there is none, for a higher peak,
-/// in growing steps. The edges hold for no order above the peak asked for, so that peak is the ceiling. Exact where the
-/// inner scheduler is. Compression behind it profits from the edges: probe{} | compress{} | dp{}.
+/// in growing steps. Before it asks, it compresses that graph and probes again, as often as that helps. Exact where the
+/// inner scheduler is. For example probe{} | dp{}.
 struct probe {
+  unsigned rounds = 8;           ///< of compression and probing, at most
   std::size_t max_nodes = 8192;  ///< releases included; larger graphs are handed on as they are
 
   solution operator()(const schedule_graph& g, search& context, inner_scheduler inner) const {
     if (g.size() > max_nodes) return inner(g, context);
-    solution s;
-    for (node v : topological_order(g.preds, g.succs))
-      if (!g.is_release(v)) s.order.push_back(v);
-    const auto go_on = [&] { return ++context.stats.cuts, context.keep_going(); };
-    bytes high = std::min(context.ceiling(), peak_of(g, s.order));  // of no use from there on
+    solution s = any_order(g);
+    const auto go_on = [&] { return ++context.stats.cuts, context.count_state(); };
+    const bytes high = std::min(context.ceiling(), peak_of(g, s.order));  // of no use from there on
     s.lower_bound = std::min(std::max(context.floor(), g.base), high);
     destructive_search smallest(g, s.lower_bound);
     smallest.run(high, go_on);
     s.lower_bound = smallest.bound();
     for (bytes step = 0; s.lower_bound < high && !context.stopped(); step = std::max(2 * step, (high - s.lower_bound) / 64 + 1)) {
       const bytes asked = std::min(high - 1, s.lower_bound + step);
-      prober edges(g);
-      const auto outcome = edges.run(asked, go_on);
-      if (outcome == prober::outcome::stopped) break;
-      if (outcome == prober::outcome::refuted) {
-        s.lower_bound = std::min(high, std::max(asked + 1, edges.next()));
-        continue;
-      }
-      const schedule_graph narrowed = with_edges(g, edges.edges());
-      const auto ask = [&] { return context.aside([&] { return inner(narrowed, context); }); };
+      const auto ask = [&] { return context.aside([&] { return up_to(asked, g, context, inner); }); };
       solution found = context.with_bounds(s.lower_bound, asked + 1, ask);
       if (found.error) return found;
       const bytes peak = peak_of(g, found.order);
       if (peak < peak_of(g, s.order)) s.order = std::move(found.order);
-      s.lower_bound = std::max(s.lower_bound, std::min({found.lower_bound, asked + 1, high}));
+      s.lower_bound = std::max(s.lower_bound, std::min(found.lower_bound, high));
       if (peak <= asked || s.lower_bound <= asked) break;  // found, or the inner scheduler has no more to say
     }
+    return s;
+  }
+
+  /// An order with a peak of at most `asked`, found by the inner scheduler on a graph that is probed for that, or any
+  /// order; its bound is above `asked` where there is none. Asks the context before each cut.
+  solution up_to(bytes asked, const schedule_graph& g, search& context, inner_scheduler inner) const {
+    prober found(g);
+    const auto go_on = [&] { return ++context.stats.cuts, context.count_state(); };
+    const auto outcome = found.run(asked, go_on);
+    if (outcome == prober::outcome::refuted) return any_order(g, std::max(asked + 1, found.next()));
+    if (rounds <= 1 || found.edges().empty() || outcome == prober::outcome::stopped) return inner(g, context);
+    const probe rest{rounds - 1, max_nodes};
+    const auto again = [&](const schedule_graph& h, search&) { return rest.up_to(asked, h, context, inner); };
+    solution s = compress{}(with_edges(g, found.edges()), context, again);
+    // The edges hold for no order above `asked`: of those nothing is known.
+    s.lower_bound = std::min(s.lower_bound, std::max(asked + 1, found.next()));
+    return s;
+  }
+
+ private:
+  static solution any_order(const schedule_graph& g, bytes lower_bound = 0) {
+    solution s{{}, lower_bound};
+    for (node v : topological_order(g.preds, g.succs))
+      if (!g.is_release(v)) s.order.push_back(v);
     return s;
   }
 };

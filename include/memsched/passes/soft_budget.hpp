@@ -21,8 +21,9 @@ namespace memsched {
 /// What is printed neither remembers answers nor ends where no budget is quick enough, so beyond it:
 /// * A budget below the proven bound has no solution, and one no smaller than another that timed out times out too: such
 ///   answers are given without a search. The bound is that of `best_cut_bound` at first, and each `no solution` raises it.
-/// * Where that leaves the two budgets equal, the next one is the middle of those that are not answered. Where all are,
-///   T is doubled, and the search starts again at the smallest that timed out.
+/// * Where that leaves the two budgets equal, the next one is the smallest that is not answered, then others above it by
+///   doubling steps, but none above the middle of those that are not: tight budgets are the quick ones. Where all are
+///   answered, T is four times as large, and the search starts again at the smallest that timed out.
 /// * A budget counts as the largest possible peak within it: peaks differ by multiples of what all sizes share.
 /// * A solution whose peak is above the bound is a new hard budget: the search goes on until the bound meets it. `dp`
 ///   answers with the optimum at once.
@@ -67,7 +68,9 @@ class budget_search {
     }
     while (answered() && now_ != before_) advance(now_ < bound_ ? budget_answer::no_solution : budget_answer::timeout);
     if (!answered()) return true;
-    start_at(bound_ + (std::min(too_loose_, hard_) - bound_) / 2);
+    const bytes middle = (std::min(too_loose_, hard_) - bound_) / 2;
+    start_at(bound_ + std::min(climb_, middle));
+    climb_ += std::max(climb_, unit_);
     if (now_ < bound_) start_at(bound_);
     return !answered();
   }
@@ -76,6 +79,7 @@ class budget_search {
   void start_again() {
     start_at(std::min(too_loose_, hard_));
     too_loose_ = no_limit;
+    climb_ = 0;
   }
 
  private:
@@ -93,7 +97,7 @@ class budget_search {
   }
   bool answered() const { return now_ < bound_ || now_ >= too_loose_ || now_ > hard_; }
 
-  bytes floor_, unit_, rest_, bound_, hard_, before_ = 0, now_ = 0, too_loose_ = no_limit;
+  bytes floor_, unit_, rest_, bound_, hard_, before_ = 0, now_ = 0, too_loose_ = no_limit, climb_ = 0;
 };
 
 /// A size such that the peaks of all orders differ by multiples of it.
@@ -149,8 +153,8 @@ inline solution soft_budget::operator()(const schedule_graph& g, search& context
     context.report(peak, best.lower_bound);
     if (budgets.next(log.answer)) continue;
     if (end == trial_end::memory) context.out_of_memory();
-    limits.step_states = limits.step_states <= no_limit / 2 ? 2 * limits.step_states : no_limit;
-    limits.step_time = limits.step_time <= limits.step_time.max() / 2 ? 2 * limits.step_time : limits.step_time.max();
+    limits.step_states = limits.step_states <= no_limit / 4 ? 4 * limits.step_states : no_limit;
+    limits.step_time = limits.step_time <= limits.step_time.max() / 4 ? 4 * limits.step_time : limits.step_time.max();
     budgets.start_again();
   }
   best.lower_bound = std::min(best.lower_bound, peak);

@@ -10,6 +10,7 @@
 #include <memsched/analysis/probe.hpp>
 #include <memsched/graph/walk.hpp>
 #include <memsched/passes/compress.hpp>
+#include <memsched/passes/probe.hpp>
 #include <memsched/schedulers/beam.hpp>
 #include <memsched/schedulers/best_first.hpp>
 #include <memsched/schedulers/best_heuristic.hpp>
@@ -44,10 +45,11 @@ struct close_gap {
     if (solution b = beam{}(g, context); peak_of(g, b.order) < peak()) s.order = std::move(b.order);
     if (!done()) s = context.with_states(short_search, [&] { return local_search{}.improve(g, context, std::move(s)); });
     destructive_search bound(g, s.lower_bound);
+    bytes step = 0;  // above the bound: grows while it is refuted
     for (std::uint64_t effort = short_search; !done(); effort *= 2) {
       const auto before = std::pair(peak(), s.lower_bound);
       context.report(peak(), s.lower_bound);
-      round(g, context, s, bound, effort);
+      round(g, context, s, bound, step, effort);
       // More effort helps no more where the graph, or what a search remembers, is too large.
       const bool full = g.active > best_first{}.max_nodes || context.stats.memory >= context.opts().memory_limit;
       if (full && !done() && before == std::pair(peak(), s.lower_bound)) context.out_of_memory();
@@ -56,27 +58,41 @@ struct close_gap {
   }
 
  private:
-  void round(const schedule_graph& g, search& context, solution& s, destructive_search& bound, std::uint64_t effort) const {
+  void round(const schedule_graph& g, search& context, solution& s, destructive_search& bound, bytes& step, std::uint64_t effort) const {
     const auto peak = [&] { return peak_of(g, s.order); };
     const auto done = [&] { return s.lower_bound >= peak() || context.stopped(); };
-    /// Looks for an order with a peak of at most b among those that keep `edges`, as all such orders do.
+    /// Looks for an order with a peak of at most b among those that keep `edges`, as all such orders do. False where it
+    /// gave up.
     const auto look_up_to = [&](bytes b, std::span<const precedence> edges) {
       const auto decide = [&](const schedule_graph& h, search&) {
-        auto found = best_first{}.between_from_both_ends(h, context, b, b + 1, effort);
+        auto found = best_first{}.between_from_both_ends(h, context, b, b + 1, effort / 2);
         return found.order ? solution{std::move(*found.order), b} : solution{as_given{}(h, context).order, found.bound};
       };
-      solution t = context.aside([&] { return compress{}(with_edges(g, edges), context, decide); });
-      if (peak_of(g, t.order) < peak()) s.order = std::move(t.order);
+      const auto narrow = [&](const schedule_graph& h, search&) {
+        if (h.size() > max_probed) return decide(h, context);
+        return context.with_states(effort, [&] { return probe{}.up_to(b, h, context, decide); });
+      };
+      solution t = context.aside([&] { return compress{}(with_edges(g, edges), context, narrow); });
+      const bytes found = peak_of(g, t.order);
+      if (found < peak()) s.order = std::move(t.order);
       if (t.lower_bound > b) s.lower_bound = std::max(s.lower_bound, b + 1);
+      return found <= b || t.lower_bound > b;
     };
     if (g.size() <= max_probed) {
       const auto go_on = [&] { return ++context.stats.cuts, context.count_state(); };
       context.with_states(effort, [&] { return bound.run(peak(), go_on), 0; });
       s.lower_bound = std::max(s.lower_bound, bound.bound());
-      if (!done() && bound.unrefuted()) look_up_to(*bound.unrefuted(), bound.edges());
+      while (!done() && bound.unrefuted()) {
+        const bytes asked = std::min(peak() - 1, std::max(s.lower_bound, *bound.unrefuted()) + step);
+        if (!look_up_to(asked, asked <= *bound.unrefuted() ? bound.edges() : bound.edges_below_peak())) {
+          step = 0;
+          break;
+        }
+        step = std::max(2 * step, (peak() - s.lower_bound) / 64);
+      }
     }
     const local_search windows{.states = effort / 32};
-    if (!done()) s = context.with_states(effort, [&] { return windows.improve(g, context, std::move(s)); });
+    if (!done()) s = context.with_states(2 * effort, [&] { return windows.improve(g, context, std::move(s)); });
     if (!done()) look_up_to(peak() - 1, bound.edges_below_peak());
   }
 };

@@ -75,13 +75,39 @@ struct signature<0> {
   static type nothing(std::size_t words) { return type(words); }
 };
 
-/// One memoization table M_i.
+template <class Key>
+bool same(const Key& a, const Key& b) {
+  word differ = 0;
+  for (std::size_t k = 0; k < a.size(); ++k) differ |= a[k] ^ b[k];
+  return differ == 0;
+}
+template <class Key>
+bool disjoint(const Key& a, const Key& b) {
+  word common = 0;
+  for (std::size_t k = 0; k < a.size(); ++k) common |= a[k] & b[k];
+  return common == 0;
+}
+
+/// to = from without v, word by word: a word that was just written by itself is slow to read beside others.
+template <class Key>
+void take_out(const Key& from, node v, Key& to) {
+  for (std::size_t k = 0; k < from.size(); ++k) to[k] = from[k] & ~(word{k == v / 64} << (v % 64));
+}
+
+inline void prefetch([[maybe_unused]] const void* at) {
+#if defined(__GNUC__)
+  __builtin_prefetch(at);
+#endif
+}
+
+/// One memoization table M_i. Open addressing; what is looked up soon can be announced, so that misses of the cache overlap.
 template <class Key>
 class memo_table {
  public:
   struct entry {
     Key ready;
     delta level, peak;
+    std::uint32_t tag;  ///< the same for equal signatures, and else as good as random
   };
   /// How an entry came about, and how to get back.
   struct step {
@@ -93,21 +119,32 @@ class memo_table {
   const entry& operator[](std::size_t i) const { return entries_[i]; }
   const chunked<step>& steps() const { return steps_; }
 
+  /// Makes room for so many more entries, and so for `announce`.
+  void expect(std::size_t more) {
+    while (2 * (entries_.size() + more) > slots_.size()) grow();
+  }
+  /// An entry with this tag is offered soon; `soon` again, with its slot at hand.
+  void announce(std::uint32_t tag) const { prefetch(&slots_[place(tag)]); }
+  void announce_soon(std::uint32_t tag) const {
+    if (const slot& s = slots_[place(tag)]; s.tag == tag && s.entry != none) prefetch(&entries_[s.entry]);
+  }
+
   /// Memoizes `e` unless its signature has a smaller peak already. Whether the signature is new.
   bool offer(const entry& e, step how) {
-    if (2 * entries_.size() >= slots_.size()) grow();
-    for (std::size_t at = hash(e.ready) & (slots_.size() - 1);; at = (at + 1) & (slots_.size() - 1)) {
-      if (slots_[at] == none) {
-        slots_[at] = static_cast<index>(entries_.size());
+    for (std::size_t at = place(e.tag);; at = next(at)) {
+      slot& s = slots_[at];
+      if (s.entry == none) {
+        s = {e.tag, static_cast<index>(entries_.size())};
         entries_.push(e);
         steps_.push(how);
         return true;
       }
-      entry& old = entries_[slots_[at]];
-      if (old.ready != e.ready) continue;
-      if (e.peak <= old.peak) {
+      if (s.tag != e.tag) continue;
+      entry& old = entries_[s.entry];
+      if (!same(old.ready, e.ready)) continue;
+      if (e.peak < old.peak) {
         old.peak = e.peak;
-        steps_[slots_[at]] = how;
+        steps_[s.entry] = how;
       }
       return false;
     }
@@ -119,102 +156,113 @@ class memo_table {
     std::size_t slots = 64;
     while (slots < 2 * size) slots *= 2;
     entries_.clear(size);
-    slots_.assign(slots, none);
+    slots_.assign(slots, {});
     return std::exchange(steps_, {});
   }
-  std::uint64_t bytes_held() const { return entries_.bytes_held() + steps_.bytes_held() + slots_.capacity() * sizeof(index); }
+  std::uint64_t bytes_held() const { return entries_.bytes_held() + steps_.bytes_held() + slots_.capacity() * sizeof(slot); }
 
  private:
-  static std::uint64_t hash(const Key& key) {
-    std::uint64_t h = 0x9e3779b97f4a7c15;
-    for (word w : key) {
-      h = (h ^ w) * 0xff51afd7ed558ccd;
-      h ^= h >> 32;
-    }
-    return h;
-  }
+  struct slot {
+    std::uint32_t tag = 0;
+    index entry = none;
+  };
+
+  std::size_t place(std::uint32_t tag) const { return tag & (slots_.size() - 1); }
+  std::size_t next(std::size_t at) const { return (at + 1) & (slots_.size() - 1); }
   void grow() {
-    slots_.assign(std::max<std::size_t>(64, 2 * slots_.size()), none);
-    for (index i = 0; i < entries_.size(); ++i) {
-      std::size_t at = hash(entries_[i].ready) & (slots_.size() - 1);
-      while (slots_[at] != none) at = (at + 1) & (slots_.size() - 1);
-      slots_[at] = i;
+    const std::vector<slot> old = std::exchange(slots_, std::vector<slot>(std::max<std::size_t>(64, 2 * slots_.size())));
+    for (const slot& s : old) {
+      if (s.entry == none) continue;
+      std::size_t at = place(s.tag);
+      while (slots_[at].entry != none) at = next(at);
+      slots_[at] = s;
     }
   }
 
   chunked<entry> entries_;
   chunked<step> steps_;
-  std::vector<index> slots_;
+  std::vector<slot> slots_;
 };
 
 /// The graph as signatures see it. A node s becomes ready by running v where v covers it (no path between them but the
 /// edge) and no ancestor of s is ready beside v: one that has not run is ready or descends from a ready node, and that
 /// is not v, since v covers s. The same goes for a release and its last reader.
+template <class Key>
 class signature_moves {
  public:
+  struct successor {
+    node s;
+    Key before;  ///< its ancestors
+  };
   struct release {
-    node r;
     delta impact;  ///< when it runs
     delta credit;  ///< room for the node that makes it run
+    Key before;
   };
 
-  explicit signature_moves(const schedule_graph& g) : reach_(g) {
+  signature_moves(const schedule_graph& g, const Key& nothing) {
+    const reachability reach(g);
     for (node v = 0; v < g.active; ++v) {
       for (node s : g.succs[v]) {
-        if (!covers(g, v, s)) continue;
+        if (!covers(g, reach, v, s)) continue;
+        Key before = nothing;
+        std::copy_n(reach.ancestors[s].begin(), before.size(), before.begin());  // releases are not among them
         if (!g.is_release(s)) {
-          covered_.push(s);
+          covered_.push({s, std::move(before)});
           continue;
         }
         const auto credits = g.credits[v];
         const auto it = std::find_if(credits.begin(), credits.end(), [&](const credit& c) { return c.release == s; });
-        releases_.push({s, g.cost[s].impact, it == credits.end() ? 0 : it->amount});
+        releases_.push({g.cost[s].impact, it == credits.end() ? 0 : it->amount, std::move(before)});
       }
       covered_.close();
       releases_.close();
     }
   }
 
-  std::span<const node> covered_by(node v) const { return covered_[v]; }
+  std::span<const successor> covered_by(node v) const { return covered_[v]; }
   std::span<const release> releases_of(node v) const { return releases_[v]; }
-  /// Whether s can run now that `ready` are all ready nodes beside s.
-  bool waits_for_none(node s, const_bit_row ready) const {
-    const const_bit_row before = reach_.ancestors[s];
-    for (std::size_t k = 0; k < ready.size(); ++k)
-      if ((before[k] & ready[k]) != 0) return false;
-    return true;
-  }
 
  private:
-  bool covers(const schedule_graph& g, node v, node s) const {
+  static bool covers(const schedule_graph& g, const reachability& reach, node v, node s) {
     const auto preds = g.preds[s];
-    return std::none_of(preds.begin(), preds.end(), [&](node u) { return u != v && test(reach_.ancestors[u], v); });
+    return std::none_of(preds.begin(), preds.end(), [&](node u) { return u != v && test(reach.ancestors[u], v); });
   }
 
-  reachability reach_;
-  adjacency covered_;
+  list_of<successor> covered_;
   list_of<release> releases_;
 };
+
+/// Tags of nodes; that of a signature is the sum over what has run.
+constexpr std::uint32_t tag_of(node v) {
+  std::uint64_t z = (v + std::uint64_t{1}) * 0x9e3779b97f4a7c15;
+  z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+  z = (z ^ z >> 27) * 0x94d049bb133111eb;
+  return static_cast<std::uint32_t>(z >> 32);
+}
 
 /// Algorithm 1 with keys of `Words` words.
 template <std::size_t Words>
 class dp_search {
   using key = typename signature<Words>::type;
   using table = memo_table<key>;
+  using entry = typename table::entry;
 
  public:
   dp_search(const schedule_graph& g, search& context, const dp& policy, solution incumbent)
-      : g_(g), context_(context), policy_(policy), moves_(g), best_(std::move(incumbent)), best_peak_(peak_of(g, best_.order)) {
+      : g_(g), context_(context), policy_(policy), nothing_(signature<Words>::nothing(words_for(g.active))),
+        moves_(g, nothing_), best_(std::move(incumbent)), best_peak_(peak_of(g, best_.order)) {
     ceiling_ = static_cast<delta>(std::min<bytes>(context.ceiling(), std::numeric_limits<delta>::max()));
     run_ = context.stats.steps.empty() ? 0 : context.stats.steps.back().run + 1;
   }
 
   solution run() {
-    key ready = signature<Words>::nothing(words_for(g_.active));
+    key ready = nothing_;
     for (node v = 0; v < g_.active; ++v)
       if (g_.preds[v].empty()) set(ready, v);
     const delta base = static_cast<delta>(g_.base);
-    now_.offer({ready, base, base}, {none, none});
+    now_.expect(1);
+    now_.offer({ready, base, base, 0}, {none, none});
     for (std::size_t i = 0; i < g_.active; ++i) {
       if (!step(i) || next_.size() == 0) return answer();
       trail_bytes_ += now_.steps().bytes_held();
@@ -226,6 +274,8 @@ class dp_search {
   }
 
  private:
+  static constexpr std::size_t batch = 64;  // moves that are looked up together
+
   /// Fills M_{i+1} from M_i. False once a limit is met.
   bool step(std::size_t i) {
     context_.begin_step();
@@ -233,61 +283,73 @@ class dp_search {
     step_statistics s{.run = run_, .step = i};
     bool go_on = true;
     for (index at = 0; at < now_.size() && go_on; ++at) {
-      const auto& e = now_[at];
+      const entry& e = now_[at];
       const auto take = [&](std::size_t v) {
         ++s.moves;
-        if (go_on && move(e, at, static_cast<node>(v), s.pruned)) go_on = context_.count_state();
+        s.pruned += !move(e, {at, static_cast<node>(v)});
       };
       if (const node v = policy_.direct ? safe_node(e) : none; v != none) take(v);
       else for_each_bit(const_bit_row(e.ready), take);
+      if (made_ >= batch) go_on = memoize();
       if ((at & 63) == 0) go_on = go_on && context_.fits(bytes_held()) && context_.keep_going();
     }
+    go_on = go_on && memoize();
     s.states = next_.size();
     s.seconds = context_.seconds() - start;
     context_.stats.steps.push_back(s);
     return go_on;
   }
 
-  /// The effect of v after e; leaves in `rest_` what is ready beside it.
-  node_cost effect(const typename table::entry& e, node v) {
-    rest_ = e.ready;
-    reset(rest_, v);
+  /// The effect of v after e; leaves in `rest` what is ready beside it.
+  node_cost effect(const entry& e, node v, key& rest) {
+    take_out(e.ready, v, rest);
     node_cost c = g_.cost[v];
     for (const auto& r : moves_.releases_of(v)) {
-      if (!moves_.waits_for_none(r.r, rest_)) continue;
-      c.impact += r.impact;
-      c.peak -= r.credit;
+      const delta mask = -delta{disjoint(r.before, rest)};  // no branch: it would be hard to predict
+      c.impact += r.impact & mask;
+      c.peak -= r.credit & mask;
     }
     c.peak = std::max(c.peak, c.impact);
     return c;
   }
 
-  node safe_node(const typename table::entry& e) {
+  node safe_node(const entry& e) {
     const delta under = std::max(e.peak, static_cast<delta>(best_.lower_bound)) - e.level;
     for (std::size_t k = 0; k < e.ready.size(); ++k)
       for (word w = e.ready[k]; w != 0; w &= w - 1) {
         const node v = static_cast<node>(k * 64 + static_cast<std::size_t>(std::countr_zero(w)));
         if (g_.cost[v].impact > 0 && moves_.releases_of(v).empty()) continue;
-        if (const node_cost c = effect(e, v); c.impact <= 0 && c.peak <= under) return v;
+        if (const node_cost c = effect(e, v, rest_); c.impact <= 0 && c.peak <= under) return v;
       }
     return none;
   }
 
-  /// Runs v on e. Whether that gives a new signature.
-  bool move(const typename table::entry& e, index at, node v, std::uint64_t& pruned) {
-    const node_cost c = effect(e, v);
-    after_ = e;
-    after_.ready = rest_;
-    for (node s : moves_.covered_by(v))
-      if (moves_.waits_for_none(s, rest_)) set(after_.ready, s);
-    after_.peak = std::max(e.peak, e.level + c.peak);
-    if (after_.peak >= ceiling_) {
-      ++pruned;
-      least_pruned_ = std::min(least_pruned_, after_.peak);
+  /// Takes a step from e; what comes of it waits in `after_`. False where it is pruned.
+  bool move(const entry& e, typename table::step how) {
+    if (made_ == after_.size()) after_.push_back({{nothing_, 0, 0, 0}, {}});
+    auto& [after, by] = after_[made_];
+    const node_cost c = effect(e, how.ran, after.ready);
+    after.peak = std::max(e.peak, e.level + c.peak);
+    if (after.peak >= ceiling_) {
+      least_pruned_ = std::min(least_pruned_, after.peak);
       return false;
     }
-    after_.level += c.impact;
-    return next_.offer(after_, {at, v});
+    ++made_;
+    by = how;
+    after.level = e.level + c.impact;
+    after.tag = e.tag + tag_of(how.ran);
+    for (const auto& s : moves_.covered_by(how.ran))  // none is an ancestor of another
+      if (disjoint(s.before, after.ready)) set(after.ready, s.s);
+    return true;
+  }
+  /// Memoizes what waits. False once a limit is met.
+  bool memoize() {
+    next_.expect(made_);
+    for (std::size_t i = 0; i < made_; ++i) next_.announce(after_[i].first.tag);
+    for (std::size_t i = 0; i < made_; ++i) next_.announce_soon(after_[i].first.tag);
+    for (const std::size_t made = std::exchange(made_, 0); const auto& [after, by] : std::span(after_).first(made))
+      if (next_.offer(after, by) && !context_.count_state()) return false;
+    return true;
   }
 
   /// No order has a peak below it: each has a prefix in the table, or one that was pruned.
@@ -318,15 +380,17 @@ class dp_search {
   const schedule_graph& g_;
   search& context_;
   dp policy_;
-  signature_moves moves_;
+  key nothing_;
+  signature_moves<key> moves_;
   solution best_;
   bytes best_peak_;
   delta ceiling_, least_pruned_ = std::numeric_limits<delta>::max();
   std::uint64_t run_ = 0, trail_bytes_ = 0;
   table now_, next_;
   std::vector<chunked<typename table::step>> trail_;
-  typename table::entry after_{};
-  key rest_{};
+  std::vector<std::pair<entry, typename table::step>> after_;  // the first `made_` count
+  std::size_t made_ = 0;
+  key rest_ = nothing_;
 };
 
 /// The narrowest search that takes the graph.
