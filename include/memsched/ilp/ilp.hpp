@@ -20,8 +20,8 @@ namespace memsched {
 /// built: the answer is then the best order so far, and the search counts as stopped by the limit on states. A solver
 /// that is missing or fails is an error (solver_failed).
 ///
-/// What a solver proves, it proves within its tolerances. Its bound is lowered by what those may amount to before it is
-/// reported, so that on graphs whose sizes have no large common divisor a proof may end just below the peak.
+/// What a solver proves, it proves within its tolerances. Its bound is lowered by what those may amount to, and lifted to
+/// the next peak that the sizes allow: where those lie too close to each other, a proof may end just below the peak.
 template <milp_solver Solver, formulation Formulation = nested_sets>
 struct ilp {
   Solver solver{};
@@ -42,10 +42,15 @@ struct ilp {
     if (s.lower_bound == peak || !context.keep_going()) return s;
     if (warm && probing) climb(g, context, s, peak);
     else ask(g, context, s, {s.lower_bound, peak});
+    lift(g, s);
     return s;
   }
 
  private:
+  static void lift(const schedule_graph& g, solution& s) {
+    s.lower_bound = std::min(next_possible_peak(g, s.lower_bound), peak_of(g, s.order));
+  }
+
   /// Asks for orders up to the bound that probing settles and, while there are none, up to higher peaks, until just below
   /// `peak`, that of s. The lower a peak, the more precedence it forces and the smaller is the program; an order that the
   /// solver proves best among those up to one peak is best of all.
@@ -54,6 +59,7 @@ struct ilp {
     destructive_search settled(g, s.lower_bound);
     settled.run(peak, go_on);
     s.lower_bound = settled.bound();
+    lift(g, s);
     bytes target = s.lower_bound;
     for (bytes step = (peak - target) / 16 + 1; target < peak && !context.stopped(); step *= 2) {
       probe forced(g);
@@ -61,6 +67,7 @@ struct ilp {
       if (outcome == probe::outcome::stopped) return;
       if (outcome == probe::outcome::refuted) s.lower_bound = std::max(s.lower_bound, std::min(forced.next(), peak));
       else if (ask(with_edges(g, forced.edges()), context, s, {s.lower_bound, target}) != milp_status::infeasible) return;
+      lift(g, s);
       target = target == peak - 1 ? peak : std::min(std::max(s.lower_bound, target) + step, peak - 1);
     }
   }
