@@ -106,6 +106,9 @@ struct cbc {
     detail::load(osi, m);
     detail::clp_end relaxation_end(end);
     osi.getModelPtr()->passInEventHandler(&relaxation_end);
+    ClpSolve by_dual;
+    by_dual.setSolveType(ClpSolve::useDual);
+    osi.setSolveOptions(by_dual);
     CbcModel model(osi);
     model.setLogLevel(0);
     CbcSolverUsefulData data;
