@@ -73,9 +73,9 @@ void print(const outcome& o) {
 
 void tables_2_and_3() {
   std::puts(
-      "Tables II and III: KiB and seconds. Published times are Gurobi's, ours Cbc's. Of the first six networks the authors'\n"
-      "graphs are not known: compare those rows within themselves. With several parts the bound is that of minimum cuts\n"
-      "alone. The optimum is what memsched's own search proves.");
+      "Tables II and III: KiB and seconds. Published times are Gurobi's, ours Cbc's. Of the first six networks the\n"
+      "authors' graphs are not known: compare those rows within themselves. With several parts the bound is that of\n"
+      "minimum cuts alone. The optimum is what memsched's own search proves.");
   std::printf("%-12s | %39s | %19s | %22s | %22s | %22s | %22s |\n", "", "published: KiB and seconds", "ours",
               "fuse, 4 parts, ilp", "fuse, 1 part, ilp", "compressed, 4 parts", "compressed, 1 part");
   std::printf("%-12s | %5s %5s %5s %5s  %7s %6s | %5s %5s %7s |%24s|%24s|%24s|%24s| %s\n", "", "RPO", "SER", "HMC", "ours",
@@ -155,7 +155,8 @@ void formulations() {
   const partition in_parts{.shape = {.parts = ablation_parts}};
   std::printf(
       "\nTwo formulations, fused, %u parts, Cbc, limit %.0f s: variables, seconds, KiB. Cold: without heuristics and\n"
-      "bounds. Warm: heuristics and minimum cuts. Probed: climbing from the bound of probing.\n", ablation_parts, ablation_limit);
+      "bounds. Warm: heuristics and minimum cuts. Probed: climbing from the bound of probing.\n",
+      ablation_parts, ablation_limit);
   std::printf("%-13s | %20s | %20s | %20s | %20s | %20s | %20s\n", "", "steps, cold", "nested sets, cold", "steps, warm",
               "nested sets, warm", "steps, probed", "nested sets, probed");
   for (const char* network : {"nasnet-imagenet", "amoebanet-imagenet", "randwire:1", "hrnet-w18-small-v1"}) {
@@ -205,8 +206,8 @@ void table_6() {
 
 void figure_9() {
   std::puts(
-      "\nFigure 9: operators left, and how many times fewer. Published: up to 6 times fewer than the original, up to 4 times\n"
-      "fewer than HMCOS's sequences. Here a convolution with its normalization and activation is one operator at first.");
+      "\nFigure 9: operators left, and how many times fewer. Published: up to 6 times fewer than the original, up to 4\n"
+      "times fewer than HMCOS's sequences. Here a convolution with its normalization and activation is one operator.");
   std::printf("%-13s %9s %9s %9s %16s %16s | %22s\n", "", "original", "sequences", "fused", "original/fused",
               "sequences/fused", "compressed, then fused");
   for (const published& row : table) {
@@ -229,8 +230,10 @@ void partitions() {
     const auto start = clock::now();
     const node_parts parts = acyclic_partition(g, {.parts = 8});
     const double seconds = seconds_since(start);
-    std::printf("%-24s %7zu %12llu %12llu %6.2f s\n", network, g.active, static_cast<unsigned long long>(cut_bytes(g, parts, 8)),
-                static_cast<unsigned long long>(cut_bytes(g, acyclic_partition(g, {.parts = 8, .naive = true}), 8)), seconds);
+    const bytes by_memory = cut_bytes(g, parts, 8);
+    const bytes naive = cut_bytes(g, acyclic_partition(g, {.parts = 8, .naive = true}), 8);
+    std::printf("%-24s %7zu %12llu %12llu %6.2f s\n", network, g.active, static_cast<unsigned long long>(by_memory),
+                static_cast<unsigned long long>(naive), seconds);
     std::fflush(stdout);
   }
 }

@@ -366,7 +366,7 @@ TEST_CASE("solution files of other solvers") {
   // Gurobi's file says nothing of its status.
   REQUIRE(read("# Objective value = 3\nx 1\nmem 3\n", form::names).status == milp_status::limit);
   // HiGHS also says of a solution whether it is feasible, which proves nothing.
-  REQUIRE(read("Model status\nTime limit reached\n\n# Primal solution values\nInfeasible\nx 1\nmem 3\n", form::names).status ==
+  REQUIRE(read("Model status\nTime limit reached\n\n# Primal solution values\nInfeasible\nx 1\n", form::names).status ==
           milp_status::limit);
   REQUIRE(read("Model status\nInfeasible\n", form::names).status == milp_status::infeasible);
   REQUIRE(read("s mip 1 2 n 0\n", form::numbers).status == milp_status::infeasible);

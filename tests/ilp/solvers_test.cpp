@@ -52,16 +52,16 @@ TEST_CASE("programs say of one model what Cbc says") {
     const auto model = nested_sets{}(g, {g.base, peak_of(g, post_order(g))}, no_limit)->model;
     const milp_answer known = cbc{}(model, {});
     REQUIRE(known.status == milp_status::optimal);
-    milp_model none = model;
-    for (std::size_t c = 0; c < none.variables(); ++c)
-      if (none.columns[c] == "mem") none.lower[c] = 0, none.upper[c] = std::round(known.bound) - 1;
+    milp_model unsolvable = model;
+    for (std::size_t c = 0; c < unsolvable.variables(); ++c)
+      if (unsolvable.columns[c] == "mem") unsolvable.lower[c] = 0, unsolvable.upper[c] = std::round(known.bound) - 1;
     for (const external_solver& program : programs()) {
       INFO(program.command[0] << " seed " << seed);
       const milp_answer a = program(model, {});
       INFO(a.message);
       REQUIRE(a.status == milp_status::optimal);
       REQUIRE(std::abs(a.bound - known.bound) < 1e-6);
-      REQUIRE(program(none, {}).status == milp_status::infeasible);
+      REQUIRE(program(unsolvable, {}).status == milp_status::infeasible);
     }
   }
 }

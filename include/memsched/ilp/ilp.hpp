@@ -11,7 +11,7 @@
 #include <memsched/analysis/probe.hpp>
 #include <memsched/ilp/formulation.hpp>
 #include <memsched/ilp/nested_sets.hpp>
-#include <memsched/schedulers/automatic.hpp>
+#include <memsched/schedulers/best_heuristic.hpp>
 
 namespace memsched {
 
@@ -106,7 +106,8 @@ struct ilp {
   static bytes bound_of(const schedule_program& p, double bound) {
     double largest = 0;  // what a row can be off, where each variable is off by its tolerance
     for (Eigen::Index c = 0; c < p.model.matrix.outerSize(); ++c)
-      for (Eigen::SparseMatrix<double>::InnerIterator it(p.model.matrix, c); it; ++it) largest = std::max(largest, std::abs(it.value()));
+      for (Eigen::SparseMatrix<double>::InnerIterator it(p.model.matrix, c); it; ++it)
+        largest = std::max(largest, std::abs(it.value()));
     constexpr double tolerance = 1e-6;
     const double units = std::ceil(bound - tolerance * std::max(1.0, 10 * largest));
     return units <= 0 || !std::isfinite(units) ? 0 : static_cast<bytes>(units) * p.unit;
