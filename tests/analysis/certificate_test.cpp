@@ -1,6 +1,7 @@
 // Certificates of bounds: those that are made hold, and mutated ones do not, or prove something true in another way.
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <memsched/analysis/bounds.hpp>
 #include <memsched/graph/check.hpp>
 #include <memsched/passes/certify.hpp>
 #include <memsched/schedulers/best_heuristic.hpp>
@@ -198,4 +199,35 @@ TEST_CASE("reductions that the checker allows, in any order, keep the smallest p
     REQUIRE(detail::certifier(g, round).refute(best + 1, go_on).empty());
   });
   REQUIRE(allowed > 4000);
+}
+
+TEST_CASE("a peak is the next possible one from itself on, and none is passed over") {
+  for (std::uint64_t seed = 0; seed < 500; ++seed)
+    for (const memory_model& model : models) {
+      const schedule_graph g = make_schedule_graph(support::random_problem(seed, {.operators = 12, .max_size = 200}), model);
+      const options o;
+      search context(o);
+      for (const auto& order : {as_given{}(g, context).order, kahn{}(g, context).order, rpo{}(g, context).order, greedy{}(g, context).order}) {
+        const bytes peak = peak_of(g, order), below = peak - std::min<bytes>(peak, 3);
+        INFO("seed " << seed);
+        REQUIRE(next_possible_peak(g, peak) == peak);
+        REQUIRE(next_possible_peak(g, below) >= below);
+        REQUIRE(next_possible_peak(g, below) <= peak);
+      }
+    }
+}
+
+TEST_CASE("sizes of one branch do not blur the peaks of what runs after it") {
+  // x of 7 bytes becomes two branches of 100s; what joins them leaves 1 byte.
+  problem_builder b;
+  const tensor_id x = b.input(7), a = b.tensor(300), c = b.tensor(200), d = b.tensor(100), e = b.tensor(400), out = b.tensor(1);
+  b.op({.reads = {x}, .writes = {a, c}});
+  b.op({.reads = {a}, .writes = {d}});
+  b.op({.reads = {c}, .writes = {e}});
+  b.op({.reads = {d, e}, .writes = {out}});
+  b.output(out);
+  const schedule_graph g = make_schedule_graph(b.build().value());
+  REQUIRE(next_possible_peak(g, 8) == 100);    // a multiple of 100 while either branch runs
+  REQUIRE(next_possible_peak(g, 502) == 507);  // the first operator
+  REQUIRE(next_possible_peak(g, 601) == 700);
 }

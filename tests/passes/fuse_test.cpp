@@ -1,5 +1,6 @@
 // Fusion keeps the optimum; as the paper prints it, it does not.
 #include <catch2/catch.hpp>
+#include <memsched/passes/compress.hpp>
 #include <memsched/passes/fuse.hpp>
 #include <memsched/schedule.hpp>
 #include <memsched/schedulers/exhaustive.hpp>
@@ -75,6 +76,17 @@ TEST_CASE("fusion never changes the optimum") {
     }
   }
   REQUIRE(fused > 10000);
+}
+
+TEST_CASE("fusion keeps the optimum of compressed graphs, and compression that of fused ones") {
+  for (const options& o : models())
+    for (std::uint64_t seed = 0; seed < 1500; ++seed) {
+      const problem p = support::random_problem(seed, {.operators = 11});
+      const bytes optimum = schedule(p, exhaustive{}, o).peak;
+      INFO("seed " << seed);
+      REQUIRE(schedule(p, compress{} | fuse{} | exhaustive{}, o).peak == optimum);
+      REQUIRE(schedule(p, fuse{} | compress{} | exhaustive{}, o).peak == optimum);
+    }
 }
 
 TEST_CASE("a fused node takes what its nodes take") {

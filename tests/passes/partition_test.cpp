@@ -1,5 +1,6 @@
 // Parts are acyclic and balanced, cut little, and schedule into valid orders with honest bounds.
 #include <catch2/catch.hpp>
+#include <memsched/passes/compress.hpp>
 #include <memsched/passes/fuse.hpp>
 #include <memsched/passes/partition.hpp>
 #include <memsched/schedule.hpp>
@@ -108,6 +109,10 @@ TEST_CASE("partition gives valid orders and bounds that hold, exact for one part
         REQUIRE(r.peak >= optimum);
         REQUIRE(r.lower_bound <= optimum);
         if (parts == 1) REQUIRE(r.peak == optimum);
+        const auto c = schedule(p, compress{} | fuse{} | partition{{.parts = parts}} | exhaustive{}, o).value();
+        REQUIRE(c.peak >= optimum);
+        REQUIRE(c.lower_bound <= optimum);
+        if (parts == 1) REQUIRE(c.peak == optimum);
       }
     }
 }

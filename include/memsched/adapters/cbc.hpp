@@ -91,8 +91,8 @@ inline void load(OsiClpSolverInterface& osi, const milp_model& m) {
 }  // namespace detail
 
 /// Solves with Cbc's own cuts and heuristics; without its preprocessing, which crashes where it meets its time limit
-/// (2.10.8). Prints nothing. Not for two threads at a time: Cbc keeps
-/// state of its own beside its models.
+/// (2.10.8), and with the dual method for its first relaxation, since the start of the primal one heeds no limit. Prints
+/// nothing. Not for two threads at a time: Cbc keeps state of its own beside its models.
 struct cbc {
   milp_answer operator()(const milp_model& m, const milp_request& r) const {
     milp_answer answer;
@@ -106,6 +106,9 @@ struct cbc {
     detail::load(osi, m);
     detail::clp_end relaxation_end(end);
     osi.getModelPtr()->passInEventHandler(&relaxation_end);
+    ClpSolve by_dual;
+    by_dual.setSolveType(ClpSolve::useDual);
+    osi.setSolveOptions(by_dual);
     CbcModel model(osi);
     model.setLogLevel(0);
     CbcSolverUsefulData data;

@@ -31,38 +31,45 @@ extern char** environ;
 namespace memsched {
 
 /// Runs `command` on a model in a directory of its own under the system's temporary one, and reads back what it wrote.
-/// In the words of the command {model}, {solution} and {seconds} stand for the two files and the time limit; the program
-/// is looked for in PATH. It may print what it likes; nothing of it is seen. It is killed some seconds after its time is
-/// over, or at the caller's wish. What it knows beside a solution is not in such a file: only a solution that is said to
-/// be optimal has a bound. A start is not handed on; a cut-off is, as an upper bound of the objective's variable.
+/// In the words of the command {model}, {solution}, {options} and {seconds} stand for the files and the time limit; the
+/// program is looked for in PATH. It may print what it likes; nothing of it is seen. It is killed some seconds after its
+/// time is over, or at the caller's wish. What it knows beside a solution is not in such a file: only a solution that is
+/// said to be optimal has a bound, so a program must not call optimal what is only nearly so. A start is not handed on; a
+/// cut-off is, as an upper bound of the objective's variable.
 struct external_solver {
   enum class file : unsigned char { lp, mps };
   /// How solution files are written.
   enum class form : unsigned char {
-    names,    ///< lines "NAME VALUE", and a word somewhere that says "optimal" or "infeasible" (HiGHS, Gurobi, SCIP)
-    numbers,  ///< GLPK's: "s mip ROWS COLUMNS STATUS OBJECTIVE", then "j COLUMN VALUE"
+    names,    ///< a line that says "optimal" or "infeasible", the first but for "Model status"; lines "NAME VALUE"
+              ///< (HiGHS, Gurobi, SCIP)
+    numbers,  ///< GLPK's: "s mip ROWS COLUMNS STATUS OBJECTIVE", then "j COLUMN VALUE", or where no variable is integral
+              ///< "s bas ROWS COLUMNS PRIMAL DUAL OBJECTIVE" and "j COLUMN STATUS VALUE"; columns counted as in MPS files
     table,    ///< Cbc's: "Optimal - objective value ...", then lines "COLUMN NAME VALUE COST"
   };
 
   std::vector<std::string> command;
   file input = file::lp;
   form output = form::names;
+  std::string options{};  ///< the text of the file {options}
 
   static external_solver highs(std::string program = "highs") {
-    return {{std::move(program), "--time_limit", "{seconds}", "--solution_file", "{solution}", "{model}"}};
+    return {{std::move(program), "--time_limit", "{seconds}", "--options_file", "{options}", "--solution_file", "{solution}",
+             "{model}"}, file::lp, form::names, "mip_rel_gap = 0\n"};
   }
   static external_solver gurobi(std::string program = "gurobi_cl") {
-    return {{std::move(program), "TimeLimit={seconds}", "ResultFile={solution}", "{model}"}};
+    return {{std::move(program), "TimeLimit={seconds}", "MIPGap=0", "ResultFile={solution}", "{model}"}};
   }
   static external_solver scip(std::string program = "scip") {
     return {{std::move(program), "-c", "set limits time {seconds}", "-c", "read {model}", "-c", "optimize", "-c",
              "write solution {solution}", "-c", "quit"}};
   }
   static external_solver glpk(std::string program = "glpsol") {
-    return {{std::move(program), "--lp", "{model}", "--tmlim", "{seconds}", "--write", "{solution}"}, file::lp, form::numbers};
+    return {{std::move(program), "--freemps", "{model}", "--tmlim", "{seconds}", "--write", "{solution}"},
+            file::mps, form::numbers};
   }
   static external_solver cbc_program(std::string program = "cbc") {
-    return {{std::move(program), "{model}", "sec", "{seconds}", "solve", "solution", "{solution}"}, file::mps, form::table};
+    return {{std::move(program), "{model}", "timeMode", "elapsed", "sec", "{seconds}", "solve", "solution", "{solution}"},
+            file::mps, form::table};
   }
 
   milp_answer operator()(const milp_model& m, const milp_request& r) const;
@@ -134,7 +141,7 @@ inline milp_answer read_solution(const std::string& text, const milp_model& m, e
   for (std::size_t c = 0; c < m.columns.size(); ++c) column.emplace(m.columns[c], c);
   std::vector<double> x(m.columns.size(), 0);
   std::size_t found = 0;
-  bool optimal = false, infeasible = false;
+  bool optimal = false, infeasible = false, has_status = false, basic = false;
   const auto note = [&](std::size_t c, const std::string& value) {
     char* end = nullptr;
     const double v = std::strtod(value.c_str(), &end);
@@ -151,12 +158,18 @@ inline milp_answer read_solution(const std::string& text, const milp_model& m, e
     if (words.size() >= 2 && form == external_solver::form::names) note_name(words[0], words[1]);
     if (words.size() >= 3 && form == external_solver::form::table) note_name(words[1], words[2]);
     if (form == external_solver::form::numbers) {
-      if (words.size() >= 3 && words[0] == "j") note(static_cast<std::size_t>(std::strtoul(words[1].c_str(), nullptr, 10)) - 1, words[2]);
-      if (words.size() >= 5 && words[0] == "s") optimal = words[4] == "o", infeasible = words[4] == "n";
+      if (words.size() >= 6 && words[0] == "s") {
+        basic = words[1] == "bas";
+        optimal = basic ? words[4] == "f" && words[5] == "f" : words[4] == "o";
+        infeasible = words[4] == "n";
+      }
+      const std::size_t value = basic ? 3 : 2;
+      if (words.size() > value && words[0] == "j") note(std::strtoul(words[1].c_str(), nullptr, 10) - 1, words[value]);
       continue;
     }
-    if (column.count(words[0]) != 0 || std::isdigit(static_cast<unsigned char>(line[0])) != 0) continue;
+    if (has_status) continue;
     for (char& c : line) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    has_status = line.find("model status") == std::string::npos;
     if (line.find("infeasible") != std::string::npos) infeasible = true;
     else if (line.find("optimal") != std::string::npos) optimal = true;
   }
@@ -179,16 +192,18 @@ inline milp_answer external_solver::operator()(const milp_model& m, const milp_r
   if (r.seconds <= 0) return answer.status = milp_status::limit, answer;
   const detail::scratch_directory directory;
   if (!directory.made()) return failed("cannot make a temporary directory");
-  const std::string model = directory.file(input == file::lp ? "model.lp" : "model.mps"), solution = directory.file("solution.txt");
-  {
-    std::ofstream out(model);
-    out << (input == file::lp ? to_lp(m) : to_mps(m));
-    if (!out.flush()) return failed("cannot write " + model);
+  const std::string model = directory.file(input == file::lp ? "model.lp" : "model.mps");
+  const std::string solution = directory.file("solution.txt"), settings = directory.file("options.txt");
+  for (const auto& [path, text] :
+       {std::pair(model, input == file::lp ? to_lp(m) : to_mps(m)), std::pair(settings, options)}) {
+    std::ofstream out(path);
+    if (!(out << text).flush()) return failed("cannot write " + path);
   }
   const double seconds = std::min(r.seconds, 1e9);
   std::vector<std::string> words = command;
   for (std::string& w : words)
     for (const auto& [key, value] : {std::pair<std::string, std::string>{"{model}", model}, {"{solution}", solution},
+                                     {"{options}", settings},
                                      {"{seconds}", std::to_string(static_cast<long>(std::ceil(seconds)))}})
       if (const auto at = w.find(key); at != std::string::npos) w.replace(at, key.size(), value);
   bool killed = false;

@@ -91,9 +91,13 @@ class partitioner {
     const auto merge = [&](node u, node v) {
       merged[u] = merged[v] = true;
       delta impact = g.cost[u].impact + g.cost[v].impact;
-      for (node r : g.succs[v])
-        if (g.is_release(r) && std::all_of(g.preds[r].begin(), g.preds[r].end(), [&](node x) { return x == u || x == v; }))
-          impact += g.cost[r].impact;
+      const auto vanishes = [&](node r, node last) {
+        const auto readers = g.preds[r];
+        return g.is_release(r) && std::find(readers.begin(), readers.end(), last) == readers.end() &&
+               std::all_of(readers.begin(), readers.end(), [&](node x) { return x == u || x == v; });
+      };
+      for (node r : g.succs[v]) impact += vanishes(r, none) ? g.cost[r].impact : 0;
+      for (node r : g.succs[u]) impact += vanishes(r, v) ? g.cost[r].impact : 0;
       groups.push_back({{u, v}, {0, impact}});
     };
     const auto ways_out = [&](node u) {

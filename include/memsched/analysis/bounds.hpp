@@ -2,11 +2,14 @@
 #pragma once
 
 #include <algorithm>
+#include <limits>
+#include <numeric>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include <memsched/analysis/closure.hpp>
+#include <memsched/analysis/reachability.hpp>
 #include <memsched/base/function_ref.hpp>
 #include <memsched/graph/problem.hpp>
 #include <memsched/graph/walk.hpp>
@@ -129,6 +132,43 @@ inline node_bound best_cut_bound(const schedule_graph& g, std::span<const node> 
     if (best.bound >= static_cast<bytes>(w.peak())) break;
   }
   return best;
+}
+
+/// The smallest peak from `least` on that the sizes allow: what has run when v runs are v's ancestors and some of the nodes
+/// beside it, so the peaks at v differ by multiples of what divides those. Lifts a bound that is nearly a peak to that
+/// peak; the largest number where there is none. Bytes. O(nodes^2).
+inline bytes next_possible_peak(const schedule_graph& g, bytes least) {
+  const reachability reach(g);
+  const delta low = static_cast<delta>(least);
+  bytes next = g.base >= least ? g.base : std::numeric_limits<bytes>::max();
+  const auto consider = [&](delta some, delta step) {
+    if (some < low && step == 0) return;
+    const delta peak = step == 0 ? some : low + ((some - low) % step + step) % step;
+    next = std::min(next, static_cast<bytes>(peak));
+  };
+  for (node v = 0; v < g.active; ++v) {
+    delta level = static_cast<delta>(g.base), step = 0;
+    const const_bit_row ran = reach.ancestors[v], later = reach.descendants[v];
+    for (node u = 0; u < g.size(); ++u) {
+      const auto readers = g.preds[u];
+      const bool release = g.is_release(u);
+      if (release ? std::all_of(readers.begin(), readers.end(), [&](node r) { return test(ran, r); }) : test(ran, u))
+        level += g.cost[u].impact;
+      else if (u != v && !test(later, u))
+        step = std::gcd(step, g.cost[u].impact);
+    }
+    if (g.credits[v].empty()) {
+      consider(level + std::max(g.cost[v].peak, g.cost[v].impact), step);
+      continue;
+    }
+    delta spared = step, freed = step;
+    for (const credit& c : g.credits[v]) spared = std::gcd(spared, c.amount);
+    for (node r : g.succs[v])
+      if (g.is_release(r)) freed = std::gcd(freed, g.cost[r].impact);
+    consider(level + g.cost[v].peak, spared);
+    consider(level + g.cost[v].impact, freed);
+  }
+  return next;
 }
 
 }  // namespace memsched

@@ -54,7 +54,8 @@ inline fused_graph contract(const fused_graph& f, const std::vector<node_group>&
   h.active = first.size();
   for (node r = static_cast<node>(g.active); r < g.size(); ++r) {
     const auto readers = g.preds[r];
-    if (std::any_of(readers.begin(), readers.end(), [&](node v) { return id[v] != id[readers[0]]; })) {
+    const index i = group_of[readers[0]];
+    if (i == none || std::any_of(readers.begin(), readers.end(), [&](node v) { return group_of[v] != i; })) {
       id[r] = static_cast<node>(first.size());
       first.push_back(r);
     }

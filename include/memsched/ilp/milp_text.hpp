@@ -78,10 +78,10 @@ inline std::string to_lp(const milp_model& m) {
   return out + "End\n";
 }
 
-/// The model in free MPS format.
+/// The model in free MPS format, which its first line says: else Cbc takes short names for columns of the fixed one.
 inline std::string to_mps(const milp_model& m) {
   using detail::number;
-  std::string out = "NAME memsched\nROWS\n N obj\n", right, ranges;
+  std::string out = "NAME memsched FREE\nROWS\n N obj\n", right, ranges;
   for (std::size_t r = 0; r < m.rows.size(); ++r) {
     const double low = m.row_lower[r], high = m.row_upper[r];
     out += (low == high ? " E " : low > -unbounded ? " G " : " L ") + m.rows[r] + "\n";

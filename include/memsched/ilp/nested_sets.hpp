@@ -29,12 +29,25 @@ namespace detail {
 class nested_sets_program {
  public:
   nested_sets_program(const schedule_graph& g, peak_range range)
-      : g_(g), n_(static_cast<index>(g.active)), range_(range), unit_(unit_of(g)), reach_(g), is_critical_(n_, false) {
+      : g_(g), n_(static_cast<index>(g.active)), range_(range), unit_(unit_of(g)), reach_(g), is_critical_(g.size()) {
     for (node v = 0; v < n_; ++v)
-      if (highest(v) > static_cast<delta>(range.floor)) is_critical_[v] = true, critical_.push_back(v);
+      if (highest(v) > static_cast<delta>(range.floor)) is_critical_.insert(v), critical_.push_back(v);
   }
 
-  std::size_t rows() const { return critical_.size() * (critical_.size() * n_ + g_.preds.items()); }
+  /// At most.
+  std::size_t rows() const {
+    std::size_t sum = 0;
+    for (node v : critical_) {
+      std::size_t free = 0, links = 0;
+      for (node u = 0; u < g_.size(); ++u)
+        if (incomparable(u, v)) free += !g_.is_release(u), links += g_.preds[u].size();
+      sum += links + 2;
+      for (const credit& k : g_.credits[v]) sum += g_.preds[k.release].size();
+      for (node w : critical_)
+        if (incomparable(v, w) || follows(v, w)) sum += free + 1;
+    }
+    return sum;
+  }
 
   void build() {
     column_.assign(critical_.size(), std::vector<index>(g_.size(), none));
@@ -171,12 +184,19 @@ class nested_sets_program {
   /// column_a <= column_b
   void at_most(std::string row, index a, index b) { builder_.row(std::move(row), -unbounded, 0, {{a, 1}, {b, -1}}); }
 
+  /// Whether w comes after v, and no critical node in between.
+  bool follows(node v, node w) const {
+    if (!test(reach_.descendants[v], w)) return false;
+    const const_bit_row behind = reach_.descendants[v], before = reach_.ancestors[w], critical = is_critical_;
+    for (std::size_t k = 0; k < critical.size(); ++k)
+      if ((behind[k] & before[k] & critical[k]) != 0) return false;
+    return true;
+  }
+
   /// Where v runs before w, E[w] holds E[v].
   void nest(index c, index d) {
     const node v = critical_[c], w = critical_[d];
-    if (test(reach_.descendants[v], w)) {
-      for (node x : critical_)
-        if (test(reach_.descendants[v], x) && test(reach_.ancestors[w], x)) return;  // by way of x
+    if (follows(v, w)) {
       for (node u = 0; u < n_; ++u)
         if (column_[c][u] != none && column_[d][u] != none) at_most(name("n", u, v) + "_" + std::to_string(w), column_[c][u], column_[d][u]);
       return;
@@ -199,7 +219,7 @@ class nested_sets_program {
   bytes unit_;
   reachability reach_;
   std::vector<node> critical_;
-  std::vector<bool> is_critical_;
+  bit_set is_critical_;
   std::vector<std::vector<index>> column_;                     // per set and node
   std::vector<std::vector<std::pair<node, index>>> spared_;    // per set: release, column
   milp_builder builder_;

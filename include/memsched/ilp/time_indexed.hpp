@@ -38,9 +38,12 @@ class time_indexed_program {
     find_windows(pruning);
   }
 
+  /// At most.
   std::size_t rows() const {
     std::size_t reads = 0;
     for (const flowing_tensor& t : tensors_) reads += t.readers.size() + 2;
+    for (node v = 0; v < n_; ++v)
+      for (const credit& c : g_.credits[v]) reads += g_.preds[c.release].size();
     return n_ * (reads + 4);
   }
 

@@ -97,15 +97,17 @@ class fusion_round {
     const node v = only_successor(u);
     if (v == none || blocked_[v] || g_.preds[v].size() != 1) return;
     bool u_releases = false;  // together with others than v
-    node_cost after = g_.cost[v];
+    node_cost before = g_.cost[u], after = g_.cost[v];
     for (node r : g_.succs[u]) {
       if (!g_.is_release(r)) continue;
       const auto readers = g_.preds[r];
       const bool with_v = std::find(readers.begin(), readers.end(), v) != readers.end();
-      if (!with_v) u_releases = true;
+      if (readers.size() == 1) before.impact += g_.cost[r].impact;
+      else if (!with_v) u_releases = true;
       else if (readers.size() == 2) after.impact += g_.cost[r].impact;
     }
-    const node_cost before = g_.cost[u];
+    for (node r : g_.succs[v])
+      if (g_.is_release(r) && g_.preds[r].size() == 1) after.impact += g_.cost[r].impact;
     const bool rising = before.impact >= 0 && before.peak <= before.impact + after.peak && !u_releases;
     const bool falling = after.impact <= 0 && before.impact + after.peak <= before.peak;
     if (rising || falling)
