@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -20,6 +21,7 @@ namespace memsched {
 struct probe {
   unsigned rounds = 8;           ///< of compression and probing, at most
   std::size_t max_nodes = 8192;  ///< releases included; larger graphs are handed on as they are
+  std::uint64_t max_cuts = no_limit;  ///< for one peak; then the inner scheduler gets what is known by then
 
   solution operator()(const schedule_graph& g, search& context, inner_scheduler inner) const {
     if (g.size() > max_nodes) return inner(g, context);
@@ -47,12 +49,14 @@ struct probe {
   /// order; its bound is above `asked` where there is none. Asks the context before each cut.
   solution up_to(bytes asked, const schedule_graph& g, search& context, inner_scheduler inner) const {
     prober found(g);
-    const auto go_on = [&] { return ++context.stats.cuts, context.count_state(); };
+    std::uint64_t cuts = 0;
+    const auto go_on = [&] { return ++context.stats.cuts, ++cuts <= max_cuts && context.count_state(); };
     const auto outcome = found.run(asked, go_on);
     if (outcome == prober::outcome::refuted) return any_order(g, std::max(asked + 1, found.next()));
-    if (rounds <= 1 || found.edges().empty() || outcome == prober::outcome::stopped) return inner(g, context);
-    const probe rest{rounds - 1, max_nodes};
-    const auto again = [&](const schedule_graph& h, search&) { return rest.up_to(asked, h, context, inner); };
+    if (found.edges().empty()) return inner(g, context);
+    const bool last = rounds <= 1 || outcome == prober::outcome::stopped;
+    const probe rest{rounds - 1, max_nodes, max_cuts - cuts};
+    const auto again = [&](const schedule_graph& h, search&) { return last ? inner(h, context) : rest.up_to(asked, h, context, inner); };
     solution s = compress{}(with_edges(g, found.edges()), context, again);
     // The edges hold for no order above `asked`: of those nothing is known.
     s.lower_bound = std::min(s.lower_bound, std::max(asked + 1, found.next()));

@@ -65,12 +65,12 @@ struct close_gap {
     /// gave up.
     const auto look_up_to = [&](bytes b, std::span<const precedence> edges) {
       const auto decide = [&](const schedule_graph& h, search&) {
-        auto found = best_first{}.between_from_both_ends(h, context, b, b + 1, effort / 2);
+        auto found = best_first{}.between_from_both_ends(h, context, b, b + 1, effort);
         return found.order ? solution{std::move(*found.order), b} : solution{as_given{}(h, context).order, found.bound};
       };
       const auto narrow = [&](const schedule_graph& h, search&) {
         if (h.size() > max_probed) return decide(h, context);
-        return context.with_states(effort, [&] { return probe{}.up_to(b, h, context, decide); });
+        return probe{.max_cuts = 4 * effort}.up_to(b, h, context, decide);
       };
       solution t = context.aside([&] { return compress{}(with_edges(g, edges), context, narrow); });
       const bytes found = peak_of(g, t.order);
