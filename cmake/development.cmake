@@ -17,6 +17,11 @@ if(MEMSCHED_SANITIZE)
   target_link_options(memsched_development INTERFACE -fsanitize=${MEMSCHED_SANITIZE})
 endif()
 
+# The same with the large functions compiled once, for the program and the tests.
+add_library(memsched_separate STATIC cmake/definitions.cpp)
+target_compile_definitions(memsched_separate PUBLIC MEMSCHED_SEPARATE_COMPILATION)
+target_link_libraries(memsched_separate PUBLIC memsched_development)
+
 include(cmake/onnx.cmake)
 include(cmake/tflite.cmake)
 include(cmake/ilp.cmake)

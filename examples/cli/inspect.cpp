@@ -8,6 +8,7 @@
 #include <memsched/io/dot.hpp>
 #include <memsched/passes/compress.hpp>
 #include <memsched/schedule.hpp>
+#include <memsched/schedulers/best_heuristic.hpp>
 
 #include "commands.hpp"
 #include "text.hpp"

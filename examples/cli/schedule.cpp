@@ -4,6 +4,7 @@
 #include <memsched/analysis/evaluate.hpp>
 #include <memsched/io/certificate.hpp>
 #include <memsched/passes/certify.hpp>
+#include <memsched/schedulers/as_given.hpp>
 #include <nlohmann/json.hpp>
 
 #include "commands.hpp"

@@ -7,13 +7,13 @@
 using namespace memsched;
 
 TEST_CASE("a probe that is stopped and goes on finds what an uninterrupted one finds") {
-  for (int seed = 1; seed <= 20; ++seed) {
+  for (int seed = 1; seed <= 12; ++seed) {
     const problem p = check(networks::make("windowed:60:20:" + std::to_string(seed)).value()).value();
     const schedule_graph g = make_schedule_graph(p);
     const bytes high = schedule(p, greedy{}).peak, optimum = schedule(p).peak;
     destructive_search whole(g, g.base);
     whole.run(high, [] { return true; });
-    for (std::size_t slice : {1, 7, 40}) {
+    for (const std::size_t slice : {std::size_t{1}, std::size_t{7}, std::size_t{40}}) {
       destructive_search sliced(g, g.base);
       for (int calls = 0; sliced.bound() < high && sliced.unrefuted() != sliced.bound(); ++calls) {
         INFO("seed " << seed << " slice " << slice);

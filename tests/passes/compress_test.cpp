@@ -4,7 +4,10 @@
 #include <memsched/graph/mirror.hpp>
 #include <memsched/graph/task_graph.hpp>
 #include <memsched/passes/compress.hpp>
+#include <memsched/passes/divide.hpp>
 #include <memsched/schedule.hpp>
+#include <memsched/schedulers/as_given.hpp>
+#include <memsched/schedulers/best_first.hpp>
 #include <memsched/schedulers/exhaustive.hpp>
 
 #include "support/random_graph.hpp"
