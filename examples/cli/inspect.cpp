@@ -118,7 +118,7 @@ int run_inspect(const std::string& path, const std::string& hierarchy, const req
   if (!hierarchy.empty()) {
     h = memsched::hierarchize(g);
     const auto label = [&](memsched::node v) { return graph->problem.operator_name(v); };
-    const auto error = write_file(hierarchy, memsched::to_dot(h, label, graph->name));
+    const auto error = write_files({{hierarchy, memsched::to_dot(h, label, graph->name)}});
     if (!error.message.empty()) return report(error);
   }
   print_size(*graph, g, r.options);

@@ -83,23 +83,34 @@ result<std::string> read_file(const std::string& path) {
   return text;
 }
 
-graph_error write_file(const std::string& path, const std::string& text) {
-  const std::string unfinished = path + ".unfinished";
+namespace {
+
+std::string unfinished(const output_file& f) { return f.path + ".unfinished"; }
+
+graph_error write_unfinished(const output_file& f) {
+  std::ofstream out(unfinished(f), std::ios::binary | std::ios::trunc);
+  if (!out) return bad_input(f.path, std::strerror(errno));
+  out << f.text << std::flush;
+  return out ? graph_error{} : bad_input(f.path, "cannot be written whole");
+}
+
+graph_error finish(const output_file& f) {
   std::error_code error;
-  {
-    std::ofstream out(unfinished, std::ios::binary | std::ios::trunc);
-    if (!out) return bad_input(path, std::strerror(errno));
-    out << text << std::flush;
-    if (!out) {
-      std::filesystem::remove(unfinished, error);
-      return bad_input(path, "cannot be written whole");
-    }
-  }
-  std::filesystem::rename(unfinished, path, error);
-  if (!error) return {};
-  const std::string reason = error.message();
-  std::filesystem::remove(unfinished, error);
-  return bad_input(path, reason);
+  std::filesystem::rename(unfinished(f), f.path, error);
+  return error ? bad_input(f.path, error.message()) : graph_error{};
+}
+
+}  // namespace
+
+graph_error write_files(const std::vector<output_file>& files) {
+  for (const auto step : {write_unfinished, finish})
+    for (const output_file& f : files)
+      if (const graph_error fault = step(f); !fault.message.empty()) {
+        std::error_code ignored;
+        for (const output_file& other : files) std::filesystem::remove(unfinished(other), ignored);
+        return fault;
+      }
+  return {};
 }
 
 result<loaded> load(const std::string& path, const shapes& given) {

@@ -21,7 +21,11 @@ memsched::result<loaded> load(const std::string& path, const shapes& shapes = {}
 /// The bytes of a file, or why they cannot be had; the message starts with the path.
 memsched::result<std::string> read_file(const std::string& path);
 
-/// Writes a file whole or not at all; an empty message where it went well.
-memsched::graph_error write_file(const std::string& path, const std::string& text);
+struct output_file {
+  std::string path, text;
+};
+
+/// Writes files whole, all or none; an empty message where it went well.
+memsched::graph_error write_files(const std::vector<output_file>& files);
 
 }  // namespace cli

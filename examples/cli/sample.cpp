@@ -29,18 +29,16 @@ int run_sample(const sample_request& r) {
   const auto g = memsched::make_schedule_graph(graph->problem, r.options.model());
   memsched::search context(r.options);
   const auto samples = memsched::sample_orders(g, r.count, r.seed, [&] { return context.keep_going(); });
-  if (!r.svg.empty()) {
-    std::ostringstream drawing;
-    memsched::write_distribution_svg(drawing, graph->name, samples, marks(graph->problem, r));
-    if (const auto error = write_file(r.svg, drawing.str()); !error.message.empty()) return report(error);
-  }
-  std::ostringstream csv;
+  std::ostringstream drawing, csv;
   memsched::write_csv(csv, samples);
-  if (r.output.empty()) {
-    std::fputs(csv.str().c_str(), stdout);
-  } else if (const auto error = write_file(r.output, csv.str()); !error.message.empty()) {
-    return report(error);
+  std::vector<output_file> files;
+  if (!r.svg.empty()) {
+    memsched::write_distribution_svg(drawing, graph->name, samples, marks(graph->problem, r));
+    files.push_back({r.svg, drawing.str()});
   }
+  if (!r.output.empty()) files.push_back({r.output, csv.str()});
+  if (const auto error = write_files(files); !error.message.empty()) return report(error);
+  if (r.output.empty()) std::fputs(csv.str().c_str(), stdout);
   return done;
 }
 

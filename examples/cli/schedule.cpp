@@ -116,21 +116,15 @@ int run_schedule(const schedule_request& r) {
   if (s.error) return report({s.error->code, r.graph + ": " + s.error->message, {}, {}});
 
   const result file = memsched::schedule(graph->problem, memsched::as_given{}, r.options);
-  if (!r.svg.empty()) {
-    const auto error = write_file(r.svg, memory_svg(graph->name, {{r.scheduler, s.profile}, {"file", file.profile}}, s.lower_bound));
-    if (!error.message.empty()) return report(error);
-  }
   const auto as_object = as_json(*graph, r, s, took);
-  if (!r.certificate.empty()) {
-    const auto error = write_file(r.certificate, with_certificate(as_object, *graph, r, s));
-    if (!error.message.empty()) return report(error);
-  }
   const std::string text = r.json ? line_of(as_object) : as_text(*graph, r, s, file.peak, took);
-  if (r.output.empty()) {
-    std::fwrite(text.data(), 1, text.size(), stdout);
-  } else if (const auto error = write_file(r.output, text); !error.message.empty()) {
-    return report(error);
-  }
+  std::vector<output_file> files;
+  if (!r.svg.empty())
+    files.push_back({r.svg, memory_svg(graph->name, {{r.scheduler, s.profile}, {"file", file.profile}}, s.lower_bound)});
+  if (!r.certificate.empty()) files.push_back({r.certificate, with_certificate(as_object, *graph, r, s)});
+  if (!r.output.empty()) files.push_back({r.output, text});
+  if (const auto error = write_files(files); !error.message.empty()) return report(error);
+  if (r.output.empty()) std::fwrite(text.data(), 1, text.size(), stdout);
   return s.fits() ? done : over_budget;
 }
 

@@ -144,6 +144,8 @@ refuses "$cell" '--shape .onnx' schedule "$cell" --shape x=1
 refuses cycle.json '--shape .onnx' schedule cycle.json --shape x=1
 refuses /nonexistent/x.json 'No such file' schedule "$cell" -o /nonexistent/x.json
 refuses /nonexistent/x.svg 'No such file' schedule "$cell" --svg /nonexistent/x.svg
+refuses /nonexistent/x.json 'No such file' schedule "$cell" --svg half.svg --output /nonexistent/x.json
+check "of several outputs all are written or none" fails ls half.svg half.svg.unfinished
 check "nothing was written" fails test -e /nonexistent
 mkdir taken
 refuses taken '' schedule "$cell" -o taken

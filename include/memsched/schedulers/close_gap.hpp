@@ -75,13 +75,13 @@ struct close_gap {
       solution t = context.aside([&] { return compress{}(with_edges(g, edges), context, narrow); });
       const bytes found = peak_of(g, t.order);
       if (found < peak()) s.order = std::move(t.order);
-      if (t.lower_bound > b) s.lower_bound = std::max(s.lower_bound, b + 1);
+      if (t.lower_bound > b) s.lower_bound = std::max(s.lower_bound, next_possible_peak(g, b + 1));
       return found <= b || t.lower_bound > b;
     };
     if (g.size() <= max_probed) {
       const auto go_on = [&] { return ++context.stats.cuts, context.count_state(); };
       context.with_states(effort, [&] { return bound.run(peak(), go_on), 0; });
-      s.lower_bound = std::max(s.lower_bound, bound.bound());
+      s.lower_bound = std::max(s.lower_bound, next_possible_peak(g, bound.bound()));
       while (!done() && bound.unrefuted()) {
         const bytes asked = std::min(peak() - 1, std::max(s.lower_bound, *bound.unrefuted()) + step);
         if (!look_up_to(asked, asked <= *bound.unrefuted() ? bound.edges() : bound.edges_below_peak())) {
