@@ -38,7 +38,7 @@ struct graph_error {
   std::vector<index> tensors;     ///< likewise, in order of first appearance
 };
 
-/// A text of the file on one line of a message.
+/// A text as a piece of a message: on one line, and cut behind `longest` characters.
 inline std::string one_line(std::string_view text, std::size_t longest = 400) {
   std::string line;
   for (char c : text.substr(0, longest)) {

@@ -50,6 +50,13 @@ struct schedule_graph {
   bool is_release(node v) const { return v >= active; }
 };
 
+/// The active nodes, predecessors first, in breadth-first waves. O(nodes + edges).
+inline std::vector<node> topological_order(const schedule_graph& g) {
+  std::vector<node> order = topological_order(g.preds, g.succs);
+  std::erase_if(order, [&](node v) { return g.is_release(v); });
+  return order;
+}
+
 namespace detail {
 
 /// Finds, for readers of one tensor, which of them can run last. Walks back from the readers within a budget of

@@ -103,8 +103,7 @@ struct divide {
     delta level = static_cast<delta>(g.base);
     for (std::size_t i = 0; i < members.size(); ++i) {
       task t{i, subgraph(g, members[i], static_cast<bytes>(level), local), {}, 0};
-      for (node v : topological_order(t.graph.preds, t.graph.succs))
-        if (!t.graph.is_release(v)) t.order.push_back(v);
+      t.order = topological_order(t.graph);
       t.peak = peak_of(t.graph, t.order);
       tasks.push_back(std::move(t));
       for (node v : members[i]) level += g.cost[v].impact;

@@ -25,7 +25,7 @@ struct probe {
 
   solution operator()(const schedule_graph& g, search& context, inner_scheduler inner) const {
     if (g.size() > max_nodes) return inner(g, context);
-    solution s = any_order(g);
+    solution s{topological_order(g)};
     const auto go_on = [&] { return ++context.stats.cuts, context.count_state(); };
     const bytes high = std::min(context.ceiling(), peak_of(g, s.order));  // of no use from there on
     s.lower_bound = std::min(std::max(context.floor(), g.base), high);
@@ -52,7 +52,7 @@ struct probe {
     std::uint64_t cuts = 0;
     const auto go_on = [&] { return ++context.stats.cuts, ++cuts <= max_cuts && context.count_state(); };
     const auto outcome = found.run(asked, go_on);
-    if (outcome == prober::outcome::refuted) return any_order(g, std::max(asked + 1, found.next()));
+    if (outcome == prober::outcome::refuted) return {topological_order(g), std::max(asked + 1, found.next())};
     if (found.edges().empty()) return inner(g, context);
     const bool last = rounds <= 1 || outcome == prober::outcome::stopped;
     const probe rest{rounds - 1, max_nodes, max_cuts - cuts};
@@ -60,14 +60,6 @@ struct probe {
     solution s = compress{}(with_edges(g, found.edges()), context, again);
     // The edges hold for no order above `asked`: of those nothing is known.
     s.lower_bound = std::min(s.lower_bound, std::max(asked + 1, found.next()));
-    return s;
-  }
-
- private:
-  static solution any_order(const schedule_graph& g, bytes lower_bound = 0) {
-    solution s{{}, lower_bound};
-    for (node v : topological_order(g.preds, g.succs))
-      if (!g.is_release(v)) s.order.push_back(v);
     return s;
   }
 };

@@ -113,9 +113,7 @@ inline bytes peak_unit(const schedule_graph& g) {
 }  // namespace detail
 
 inline solution soft_budget::operator()(const schedule_graph& g, search& context, inner_scheduler inner) const {
-  solution best;
-  for (node v : topological_order(g.preds, g.succs))
-    if (!g.is_release(v)) best.order.push_back(v);
+  solution best{topological_order(g)};
   bytes peak = peak_of(g, best.order);
   best.lower_bound = std::max(context.floor(), g.base);
   if (use_bounds) {

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <optional>
 #include <thread>
-#include <tuple>
 #include <utility>
 
 #include <memsched/policy/options.hpp>
@@ -44,10 +43,7 @@ class search {
   /// Runs f with the floor raised to `floor`.
   template <class F>
   auto with_floor(bytes floor, F&& f) {
-    const bytes before = std::exchange(floor_, std::max(floor_, floor));
-    auto value = f();
-    floor_ = before;
-    return value;
+    return with(floor_, std::max(floor_, floor), f);
   }
 
   /// An order with this peak is known elsewhere: only a better one is of use. A scheduler may stop when it has proved
@@ -57,16 +53,14 @@ class search {
   /// Runs f with this floor and this ceiling instead: for a pass that asks about another graph.
   template <class F>
   auto with_bounds(bytes floor, bytes ceiling, F&& f) {
-    const auto before = std::pair(std::exchange(floor_, floor), std::exchange(ceiling_, ceiling));
-    auto value = f();
-    std::tie(floor_, ceiling_) = before;
-    return value;
+    const auto below = [&] { return with_ceiling(ceiling, f); };
+    return with(floor_, floor, below);
   }
 
   /// Runs f with another ceiling: for a pass that hands on another question.
   template <class F>
   auto with_ceiling(bytes ceiling, F&& f) {
-    return with_bounds(floor_, ceiling, std::forward<F>(f));
+    return with(ceiling_, ceiling, f);
   }
 
   /// Runs f under the limits of t; says beside its value what ended it.
@@ -164,22 +158,24 @@ class search {
   /// Runs f on one of several parts that run one after the other, of which the others take `rest`. Bytes.
   template <class F>
   auto with_rest(bytes rest, F&& f) {
-    const bytes before = std::exchange(rest_, std::max(rest_, rest));
-    auto value = f();
-    rest_ = before;
-    return value;
+    return with(rest_, std::max(rest_, rest), f);
   }
 
   /// Runs f, which asks another question than what order is best: what it reports is no answer to that.
   template <class F>
   auto aside(F&& f) {
-    const bool before = std::exchange(aside_, true);
-    auto value = f();
-    aside_ = before;
-    return value;
+    return with(aside_, true, f);
   }
 
  private:
+  /// Runs f while a member has another value.
+  template <class T, class F>
+  static auto with(T& member, T during, F& f) {
+    const T before = std::exchange(member, during);
+    auto value = f();
+    member = before;
+    return value;
+  }
   void stop_for(stop_reason r) {
     if (reason_ == stop_reason::finished) reason_ = r;
   }

@@ -61,8 +61,8 @@ struct exhaustive {
   /// The members of a downset, predecessors first.
   static std::vector<node> in_order(const schedule_graph& g, std::uint32_t set) {
     std::vector<node> order;
-    for (node v : topological_order(g.preds, g.succs))
-      if (!g.is_release(v) && (set >> v & 1) != 0) order.push_back(v);
+    for (node v : topological_order(g))
+      if ((set >> v & 1) != 0) order.push_back(v);
     return order;
   }
 };
