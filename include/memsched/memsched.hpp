@@ -14,6 +14,7 @@
 #include <memsched/analysis/regions.hpp>
 #include <memsched/analysis/sample.hpp>
 #include <memsched/analysis/series_parallel.hpp>
+#include <memsched/analysis/shave.hpp>
 #include <memsched/analysis/waists.hpp>
 #include <memsched/analysis/width.hpp>
 #include <memsched/base/adjacency.hpp>

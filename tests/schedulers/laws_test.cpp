@@ -1,6 +1,7 @@
 // Laws that every scheduler keeps, on random problems.
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <map>
 #include <memsched/memsched.hpp>
 #include <networks/networks.hpp>
 
@@ -14,6 +15,31 @@ constexpr std::uint64_t cases = 3000;
 
 std::vector<options> models() {
   return {options{}, options{.in_place = false}, options{.default_firing = firing::cbp}};
+}
+
+/// The number of orders with a peak of at most b.
+double orders_within(const schedule_graph& g, bytes b) {
+  std::map<std::vector<word>, double> known;
+  const auto from = [&](const auto& self, const bit_set& ran, delta level) -> double {
+    const const_bit_row row = ran;
+    if (count(row) == g.active) return 1;
+    std::vector<word> key(row.begin(), row.end());
+    if (const auto found = known.find(key); found != known.end()) return found->second;
+    double sum = 0;
+    for (node v = 0; v < g.active; ++v) {
+      const auto before = g.preds[v];
+      if (ran[v] || !std::all_of(before.begin(), before.end(), [&](node u) { return ran[u]; })) continue;
+      detail::downset_stepper step(g);
+      step.start(row, level);
+      step.run(v);
+      if (step.peak() > static_cast<delta>(b)) continue;
+      bit_set next = ran;
+      next.insert(v);
+      sum += self(self, next, step.level());
+    }
+    return known[std::move(key)] = sum;
+  };
+  return g.base > b ? 0 : from(from, bit_set(g.active), static_cast<delta>(g.base));
 }
 
 /// The optimum by trying every order with the referee: shares nothing with the schedule graph.
@@ -125,6 +151,64 @@ TEST_CASE("probing never refutes a peak that is reached, and its edges keep an o
           REQUIRE(exhaustive{}(with_edges(g, bound.edges()), context).lower_bound == optimum);
       }
     }
+}
+
+TEST_CASE("every order within a peak keeps the edges that probing and shaving derive for it") {
+  const auto go_on = [] { return true; };
+  int shaved = 0;
+  for (std::uint64_t seed = 0; seed < cases / 5; ++seed)
+    for (const options& o : models()) {
+      const schedule_graph g = make_schedule_graph(support::random_problem(seed, {.operators = 10}), o.model());
+      search context(o);
+      const bytes optimum = exhaustive{}(g, context).lower_bound;
+      INFO("seed " << seed);
+      for (const bytes b : {optimum, optimum + 1, optimum + optimum / 8}) {
+        prober p(g);
+        REQUIRE(p.run(b, go_on) == prober::outcome::open);
+        const double orders = orders_within(g, b);
+        REQUIRE(orders_within(with_edges(g, p.edges()), b) == orders);
+        const std::size_t probed = p.edges().size();
+        REQUIRE(shaver(p, g, b).run(4, go_on) == prober::outcome::open);
+        REQUIRE(orders_within(with_edges(g, p.edges()), b) == orders);
+        shaved += p.edges().size() > probed;
+      }
+      for (const bytes b : {optimum - 1, optimum - optimum / 16, optimum - optimum / 8}) {
+        prober p(g);
+        auto outcome = p.run(b, go_on);
+        if (outcome == prober::outcome::open) outcome = shaver(p, g, b).run(4, go_on);
+        if (b < optimum && outcome == prober::outcome::refuted) REQUIRE(p.next() <= optimum);
+      }
+    }
+  REQUIRE(shaved > 0);
+}
+
+TEST_CASE("probing without reuse of sets finds as much, with more cuts") {
+  std::size_t with_reuse = 0, without = 0;
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    const schedule_graph g = make_schedule_graph(support::random_problem(seed, {.operators = 12}));
+    search context(options{});
+    const bytes optimum = exhaustive{}(g, context).lower_bound;
+    for (const bytes b : {optimum, optimum - 1}) {
+      prober quick(g), plain(g, false);
+      INFO("seed " << seed);
+      REQUIRE(quick.run(b, [&] { return ++with_reuse > 0; }) == plain.run(b, [&] { return ++without > 0; }));
+      if (b == optimum) REQUIRE(orders_within(with_edges(g, quick.edges()), no_limit) == orders_within(with_edges(g, plain.edges()), no_limit));
+    }
+  }
+  REQUIRE(with_reuse < without / 4);
+}
+
+TEST_CASE("shaving raises bounds") {
+  bytes raised = 0;
+  for (int seed = 1; seed <= 5; ++seed) {
+    const problem p = check(networks::make("windowed:60:40:" + std::to_string(seed)).value()).value();
+    const bytes probed = schedule(p, probe{.patience = 0} | greedy{}).lower_bound, shaved = schedule(p, probe{} | greedy{}).lower_bound;
+    INFO("seed " << seed);
+    REQUIRE(shaved >= probed);
+    REQUIRE(shaved <= schedule(p).peak);
+    raised += shaved - probed;
+  }
+  REQUIRE(raised > 0);
 }
 
 TEST_CASE("probe keeps the optimum in front of any exact scheduler") {

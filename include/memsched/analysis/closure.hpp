@@ -26,6 +26,8 @@ class closure_problem {
     demand_.clear();
     out_.clear();
     in_.clear();
+    at_out_.clear();
+    at_in_.clear();
     arcs_.clear();
     next_out_.clear();
     next_in_.clear();
@@ -36,6 +38,8 @@ class closure_problem {
     demand_.push_back(std::max<delta>(-impact, 0));
     out_.push_back(none);
     in_.push_back(none);
+    at_out_.push_back(none);
+    at_in_.push_back(none);
     return static_cast<index>(supply_.size() - 1);
   }
   /// A set with `to` must hold `from`.
@@ -49,41 +53,58 @@ class closure_problem {
   /// The smallest sum of impacts over all closed sets; at most 0, the empty set's. O(V^2 E), near linear in practice.
   delta solve() {
     while (find_levels())
-      for (index v = 0; v < supply_.size(); ++v)
+      for (index v : queue_)
         while (supply_[v] > 0 && augment(v)) {
         }
+    held_.assign(supply_.size(), false);
+    for (index v : queue_) held_[v] = true;
     delta unmet = 0;
     for (delta d : demand_) unmet += d;
     return -unmet;
   }
 
   // After `solve`:
-  /// Whether the largest of the cheapest sets holds v.
-  bool holds(index v) const { return level_[v] == none; }
+  /// Whether the cheapest set holds v: the smallest of those, or after `widen` the largest.
+  bool holds(index v) const { return held_[v]; }
+  /// O(V + E).
+  void widen() {
+    held_.assign(supply_.size(), true);
+    queue_.clear();
+    const auto visit = [&](index v) {
+      if (held_[v]) held_[v] = false, queue_.push_back(v);
+    };
+    for (index v = 0; v < supply_.size(); ++v)
+      if (supply_[v] > 0) visit(v);
+    for (std::size_t i = 0; i < queue_.size(); ++i) {
+      for (index e = out_[queue_[i]]; e != none; e = next_out_[e]) visit(arcs_[e].to);
+      for (index e = in_[queue_[i]]; e != none; e = next_in_[e])
+        if (arcs_[e].flow > 0) visit(arcs_[e].from);
+    }
+  }
   /// The flow, which proves that no closed set is cheaper.
   const std::vector<arc>& arcs() const { return arcs_; }
 
  private:
-  /// Breadth-first levels of the residual graph from what still has supply; whether some unmet demand is reached.
+  /// Breadth-first levels in the residual graph, counted from what still has demand: those are few. Whether supply is left
+  /// that can be sent there.
   bool find_levels() {
     level_.assign(supply_.size(), none);
     queue_.clear();
-    for (index v = 0; v < supply_.size(); ++v)
-      if (supply_[v] > 0) level_[v] = 0, queue_.push_back(v);
-    bool reached = false;
-    for (std::size_t i = 0; i < queue_.size(); ++i) {
+    for (index v = 0; v < demand_.size(); ++v)
+      if (demand_[v] > 0) level_[v] = 0, queue_.push_back(v);
+    index nearest = none;  // level of supply
+    for (std::size_t i = 0; i < queue_.size() && level_[queue_[i]] < nearest; ++i) {
       const index v = queue_[i];
-      reached |= demand_[v] > 0;
+      if (supply_[v] > 0) nearest = level_[v];
       const auto visit = [&](index u) {
         if (level_[u] == none) level_[u] = level_[v] + 1, queue_.push_back(u);
       };
-      for (index e = out_[v]; e != none; e = next_out_[e]) visit(arcs_[e].to);
-      for (index e = in_[v]; e != none; e = next_in_[e])
-        if (arcs_[e].flow > 0) visit(arcs_[e].from);
+      for (index e = in_[v]; e != none; e = next_in_[e]) visit(arcs_[e].from);
+      for (index e = out_[v]; e != none; e = next_out_[e])
+        if (arcs_[e].flow > 0) visit(arcs_[e].to);
     }
-    at_out_ = out_;
-    at_in_ = in_;
-    return reached;
+    for (index v : queue_) at_out_[v] = out_[v], at_in_[v] = in_[v];
+    return nearest != none;
   }
 
   /// Sends what fits along one path from `source` to an unmet demand, one level a step; false where none is left.
@@ -93,7 +114,7 @@ class closure_problem {
     while (demand_[v] == 0) {
       if (!step(v)) {
         if (v == source) return false;
-        level_[v] = none - 1;  // a dead end for this phase
+        level_[v] = none;  // a dead end for this phase
         v = back();
       }
     }
@@ -106,10 +127,11 @@ class closure_problem {
     return true;
   }
   bool step(index& v) {
+    if (level_[v] == 0) return false;
     for (index& e = at_out_[v]; e != none; e = next_out_[e])
-      if (level_[arcs_[e].to] == level_[v] + 1) return path_.push_back({e, true}), v = arcs_[e].to, true;
+      if (level_[arcs_[e].to] == level_[v] - 1) return path_.push_back({e, true}), v = arcs_[e].to, true;
     for (index& e = at_in_[v]; e != none; e = next_in_[e])
-      if (arcs_[e].flow > 0 && level_[arcs_[e].from] == level_[v] + 1)
+      if (arcs_[e].flow > 0 && level_[arcs_[e].from] == level_[v] - 1)
         return path_.push_back({e, false}), v = arcs_[e].from, true;
     return false;
   }
@@ -126,6 +148,7 @@ class closure_problem {
   std::vector<delta> supply_, demand_;
   std::vector<index> out_, in_, next_out_, next_in_, at_out_, at_in_, level_, queue_;
   std::vector<arc> arcs_;
+  std::vector<bool> held_;
   std::vector<hop> path_;
 };
 

@@ -55,8 +55,9 @@ class prober {
     stopped,  ///< `go_on` said no; the edges so far hold
   };
 
-  explicit prober(const schedule_graph& g)
-      : g_(&g), reach_(g), known_(g.active), preds_(g.size()), local_(g.size(), none) {
+  /// `reuse`: sets answer further questions, as they are and changed a little, before a cut does.
+  explicit prober(const schedule_graph& g, bool reuse = true)
+      : g_(&g), reuse_(reuse), reach_(g), known_(g.active, knowledge{witness_sets(g.size()), {}}), preds_(g.size()), local_(g.size(), none) {
     for (node v = 0; v < g.size(); ++v) preds_[v].assign(g.preds[v].begin(), g.preds[v].end());
   }
 
@@ -74,68 +75,147 @@ class prober {
     return outcome::open;
   }
 
+  /// Whether the graph and the edges so far run u before v.
+  bool ordered(node u, node v) const { return test(reach_.descendants[u], v); }
+  /// Takes an edge between nodes that are not ordered for granted: what is derived from there on holds for orders that keep it.
+  void assume(const precedence& e) { add_edge(e.before, e.after); }
+  /// Adds an edge between nodes that are not ordered, which all orders with a peak below `next` keep.
+  void learn(const precedence& e, bytes next) {
+    next_ = std::min(next_, static_cast<delta>(next));
+    add_edge(e.before, e.after);
+  }
+  /// The least that v takes where u has run before it (`inside`) or has not, under the edges so far: level plus peak, bytes.
+  /// v and u are not ordered, and v has been probed. One minimum cut.
+  delta height(node v, node u, bool inside) { return height_of(v, inside ? lowest_with(v, u) : lowest_without(v, u)); }
+  /// The least that is known of what v takes where u has run before it, or has not; bytes. See `height`.
+  std::optional<delta> known_height(node v, node u, bool inside) const { return known_[v].witnesses.lowest(u, inside); }
+
   /// Edges derived so far; none is implied by the graph and those before it.
   const std::vector<precedence>& edges() const { return edges_; }
   /// After a refutation: no peak from b to below this is reached either. Bytes.
   bytes next() const { return static_cast<bytes>(next_); }
 
  private:
-  struct witness {
-    std::vector<word> set;
-    delta height;  // level of the set plus the peak of the node that runs there
+  /// Sets in which a node can run, with their heights: level plus the node's peak. As columns of bits, 64 sets a word, so that
+  /// all of them are tested at once.
+  class witness_sets {
+   public:
+    explicit witness_sets(std::size_t nodes) : nodes_(nodes) {}
+
+    void add(const_bit_row set, delta height) {
+      std::size_t block = 0;
+      while (block < valid_.size() && ~valid_[block] == 0) ++block;
+      if (block == valid_.size()) {
+        valid_.push_back(0);
+        words_.resize(words_.size() + nodes_);
+        heights_.resize(heights_.size() + 64);
+      }
+      const auto slot = static_cast<std::size_t>(std::countr_one(valid_[block]));
+      valid_[block] |= word{1} << slot;
+      heights_[block * 64 + slot] = height;
+      for (std::size_t u = 0; u < nodes_; ++u) {
+        word& column = words_[block * nodes_ + u];
+        column = (column & ~(word{1} << slot)) | word{test(set, u)} << slot;
+      }
+    }
+    /// Drops the sets that are higher than `bound`.
+    void keep_below(delta bound) {
+      for_each([&](std::size_t block, std::size_t slot) {
+        if (heights_[block * 64 + slot] > bound) valid_[block] &= ~(word{1} << slot);
+      });
+    }
+    /// Drops the sets that hold `to`, or all where that is the node itself, and not `from`.
+    void keep_legal(const precedence& e, bool all) {
+      for (std::size_t block = 0; block < valid_.size(); ++block) {
+        const word* columns = words_.data() + block * nodes_;
+        valid_[block] &= (all ? 0 : ~columns[e.after]) | columns[e.before];
+      }
+    }
+    std::size_t size() const { return count(valid_); }
+    bool has(node u, bool inside) const {
+      for (std::size_t block = 0; block < valid_.size(); ++block) {
+        const word column = words_[block * nodes_ + u];
+        if ((valid_[block] & (inside ? column : ~column)) != 0) return true;
+      }
+      return false;
+    }
+    /// The least height of a set with u, or without.
+    std::optional<delta> lowest(node u, bool inside) const {
+      std::optional<delta> least;
+      for_each([&](std::size_t block, std::size_t slot) {
+        const delta height = heights_[block * 64 + slot];
+        if ((words_[block * nodes_ + u] >> slot & 1) == inside && (!least || height < *least)) least = height;
+      });
+      return least;
+    }
+
+   private:
+    template <class F>
+    void for_each(F&& f) const {
+      for (std::size_t block = 0; block < valid_.size(); ++block)
+        for (word w = valid_[block]; w != 0; w &= w - 1) f(block, static_cast<std::size_t>(std::countr_zero(w)));
+    }
+
+    std::size_t nodes_;
+    std::vector<word> words_, valid_;  // per block and node; per block
+    std::vector<delta> heights_;
   };
   /// What is known of one node: sets in which it can run, legal under the first `edges` edges.
   struct knowledge {
-    std::vector<witness> witnesses;
+    witness_sets witnesses;
+    bit_set lowest;  ///< a lowest one of them
+    delta least = 0;  ///< its height
     std::size_t edges = 0;
-    bool lowest_first = false;  ///< the first is a lowest one
-    bool answered = false;      ///< every question about it is answered
+    bool has_lowest = false;
+    bool answered = false;  ///< every question about the node is answered
   };
 
   /// Nodes with the least room under B first: they refute soonest.
   std::vector<node> by_slack() const {
     std::vector<std::pair<delta, node>> heights;
-    for (node v = 0; v < g_->active; ++v) {
-      delta lowest = std::numeric_limits<delta>::max();
-      for (const witness& w : known_[v].witnesses) lowest = std::min(lowest, w.height);
-      heights.emplace_back(known_[v].witnesses.empty() ? -g_->cost[v].peak : -lowest, v);
-    }
+    for (node v = 0; v < g_->active; ++v)
+      heights.emplace_back(known_[v].has_lowest ? -known_[v].least : -g_->cost[v].peak, v);
     std::sort(heights.begin(), heights.end());
     std::vector<node> order;
     for (const auto& [height, v] : heights) order.push_back(v);
     return order;
   }
 
+  /// Drops what is no witness any more, and sees to it that the lowest is known.
+  outcome find_lowest(node v) {
+    knowledge& k = known_[v];
+    const std::size_t before = k.witnesses.size();
+    k.witnesses.keep_below(bound_);
+    k.has_lowest = k.has_lowest && k.least <= bound_;
+    for (; k.edges < edges_.size(); ++k.edges) {
+      const precedence& e = edges_[k.edges];
+      k.witnesses.keep_legal(e, e.after == v);
+      k.has_lowest = k.has_lowest && ((e.after != v && !k.lowest[e.after]) || k.lowest[e.before]);
+    }
+    k.answered = k.answered && k.has_lowest && k.witnesses.size() == before;
+    if (k.has_lowest) return outcome::open;
+    if (!go_on_()) return outcome::stopped;
+    if (solve_lowest(v)) return outcome::open;
+    next_ = std::min(next_, failed_);
+    return outcome::refuted;
+  }
+
   /// Finds the edges of one node. Where all its witnesses stand, they still answer every question.
   outcome narrow(node v) {
+    if (const outcome o = find_lowest(v); o != outcome::open || known_[v].answered) return o;
     knowledge& k = known_[v];
-    auto& ws = k.witnesses;
-    const std::size_t before = ws.size();
-    const auto stands = [&](const witness& w) { return w.height <= bound_ && still_legal(w, v); };
-    k.lowest_first = k.lowest_first && stands(ws[0]);
-    std::erase_if(ws, [&](const witness& w) { return !stands(w); });
-    k.edges = edges_.size();
-    if (k.lowest_first && ws.size() == before && k.answered) return outcome::open;
-    k.answered = false;
-    if (!k.lowest_first) {
-      if (!go_on_()) return outcome::stopped;
-      if (!solve_lowest(v)) return next_ = std::min(next_, failed_), outcome::refuted;
-    }
-    bit_set in(g_->size()), out(g_->size());
-    const auto note = [&](const witness& w) {
-      for (std::size_t i = 0; i < w.set.size(); ++i) bit_row(in)[i] |= w.set[i], bit_row(out)[i] |= ~w.set[i];
-    };
-    for (const witness& w : ws) note(w);
     for (node u = 0; u < g_->size(); ++u) {
       if (u == v) continue;
       for (const bool inside : {true, false}) {
-        if (inside ? in[u] : out[u]) continue;
         if (test(reach_.ancestors[v], u) || test(reach_.descendants[v], u)) break;
-        if (!go_on_()) return outcome::stopped;
-        if (inside ? solve_with(v, u) : solve_without(v, u)) {
-          note(ws.back());
-          continue;
+        if (reuse_ && k.witnesses.has(u, inside)) continue;
+        if (!inside && runs_by_itself(u, v)) {
+          order(u, v);
+          break;
         }
+        if (reuse_ && accept(v, inside ? united(copy(k.lowest), above(u)) : minus(copy(k.lowest), below(u)))) continue;
+        if (!go_on_()) return outcome::stopped;
+        if (accept(v, inside ? lowest_with(v, u) : lowest_without(v, u))) continue;
         next_ = std::min(next_, failed_);
         if (inside) add_edge(v, u);
         else add_edge(u, v);
@@ -147,15 +227,6 @@ class prober {
 
   static constexpr std::size_t no_edges = static_cast<std::size_t>(-1);
 
-  /// Whether a set that v could run in is still one under the edges found since.
-  bool still_legal(const witness& w, node v) const {
-    for (std::size_t i = known_[v].edges; i < edges_.size(); ++i) {
-      const auto& [from, to] = edges_[i];
-      if ((to == v || test(w.set, to)) && !test(w.set, from)) return false;
-    }
-    return true;
-  }
-
   /// Room that v gains where `set` has run before it.
   delta gain(node v, const_bit_row set) const {
     delta amount = 0;
@@ -166,38 +237,33 @@ class prober {
     return amount;
   }
 
-  /// The lowest set in which v can run becomes the first witness; false where it is too high.
+  /// Finds the lowest set in which v can run; false where it is too high.
   bool solve_lowest(node v) {
-    if (!solve(v, copy(reach_.ancestors[v]), undecided(v))) return false;
-    auto& ws = known_[v].witnesses;
-    std::swap(ws.front(), ws.back());
-    known_[v].lowest_first = true;
-    return true;
+    knowledge& k = known_[v];
+    k.lowest = lowest(v, copy(reach_.ancestors[v]), undecided(v));
+    k.least = height_of(v, k.lowest);
+    return k.has_lowest = accept(v, k.lowest);
   }
-
   /// The lowest set with u. It may be taken to hold the lowest set of all with u and its ancestors (submodularity). Beyond
   /// that it holds only what an added node brings within reach: nodes that free memory, with what they rest on, and so on.
   /// (Credits tie nodes in ways that this does not see: then all.)
-  bool solve_with(node v, node u) {
-    const auto& lowest = known_[v].witnesses.front().set;
-    bit_set set = copy(lowest);
-    bit_set added = minus(with(copy(reach_.ancestors[u]), u), lowest);
-    unite(set, added);
-    if (accept(v, set)) return true;
-    const bit_set possible = minus(undecided(v), set);
-    if (!g_->credits[v].empty()) return solve(v, set, possible);
-    return solve(v, set, within_reach(added, possible, reach_.descendants, reach_.ancestors, -1));
+  bit_set lowest_with(node v, node u) {
+    const bit_set& first = known_[v].lowest;
+    const bit_set added = minus(above(u), first);
+    bit_set set = united(copy(first), added);
+    bit_set free = minus(undecided(v), set);
+    if (g_->credits[v].empty()) free = within_reach(added, free, reach_.descendants, reach_.ancestors, -1);
+    return lowest(v, std::move(set), free);
   }
 
   /// The lowest set without u: likewise part of the lowest set of all, less u and its descendants.
-  bool solve_without(node v, node u) {
-    const auto& lowest = known_[v].witnesses.front().set;
-    const bit_set removed = intersection(with(copy(reach_.descendants[u]), u), lowest);
-    const bit_set left = minus(copy(lowest), removed);
-    if (accept(v, left)) return true;
-    const bit_set possible = minus(left, reach_.ancestors[v]);
-    const bit_set free = g_->credits[v].empty() ? within_reach(removed, possible, reach_.ancestors, reach_.descendants, 1) : possible;
-    return solve(v, minus(left, free), free);
+  bit_set lowest_without(node v, node u) {
+    const bit_set& first = known_[v].lowest;
+    const bit_set removed = intersection(below(u), first);
+    const bit_set left = minus(copy(first), removed);
+    bit_set free = minus(left, reach_.ancestors[v]);
+    if (g_->credits[v].empty()) free = within_reach(removed, free, reach_.ancestors, reach_.descendants, 1);
+    return lowest(v, minus(left, free), free);
   }
 
   /// What may change among `possible` once `changed` has: nodes behind it whose impact has the given sign, with all nodes
@@ -217,8 +283,8 @@ class prober {
     return found;
   }
 
-  /// The lowest set that holds `set` and otherwise nothing but nodes of `free`; a new witness where it is low enough.
-  bool solve(node v, bit_set set, const bit_set& free) {
+  /// The lowest set for v that holds `set` and otherwise nothing but nodes of `free`.
+  bit_set lowest(node v, bit_set set, const bit_set& free) {
     closure_.clear();
     free_.clear();
     for_each_bit(free, [&](std::size_t u) {
@@ -238,25 +304,39 @@ class prober {
     closure_.solve();
     for (node u : free_)
       if (closure_.holds(local_[u])) set.insert(u);
-    return accept(v, set);
+    return set;
+  }
+
+  /// What v takes where `set` has run before it: level plus peak.
+  delta height_of(node v, const bit_set& set) const {
+    delta h = static_cast<delta>(g_->base) + g_->cost[v].peak - gain(v, set);
+    for_each_bit(set, [&](std::size_t u) { h += g_->cost[u].impact; });
+    return h;
   }
 
   /// Makes a set a witness where it is low enough.
   bool accept(node v, const bit_set& set) {
-    delta h = static_cast<delta>(g_->base) + g_->cost[v].peak - gain(v, set);
-    for_each_bit(set, [&](std::size_t u) { h += g_->cost[u].impact; });
+    const delta h = height_of(v, set);
     if (h > bound_) return failed_ = h, false;
-    const const_bit_row row = set;
-    known_[v].witnesses.push_back({{row.begin(), row.end()}, h});
+    known_[v].witnesses.add(set, h);
     return true;
+  }
+
+  /// Whether v is behind all that release u waits for.
+  bool runs_by_itself(node u, node v) const {
+    const auto readers = g_->preds[u];
+    return g_->is_release(u) && std::all_of(readers.begin(), readers.end(), [&](node r) { return ordered(r, v); });
   }
 
   void add_edge(node from, node to) {
     edges_.push_back({from, to});
     preds_[to].push_back(from);
-    const bit_set above = with(copy(reach_.ancestors[from]), from), below = with(copy(reach_.descendants[to]), to);
-    for_each_bit(above, [&](std::size_t a) { unite(reach_.descendants[a], below); });
-    for_each_bit(below, [&](std::size_t b) { unite(reach_.ancestors[b], above); });
+    order(from, to);
+  }
+  void order(node from, node to) {
+    const bit_set earlier = above(from), later = below(to);
+    for_each_bit(earlier, [&](std::size_t a) { unite(reach_.descendants[a], later); });
+    for_each_bit(later, [&](std::size_t b) { unite(reach_.ancestors[b], earlier); });
   }
 
   // Sets over all nodes.
@@ -271,7 +351,11 @@ class prober {
     unite(s, row);
     return s;
   }
+  /// v with what runs before it; v with what runs after it.
+  bit_set above(node v) const { return with(copy(reach_.ancestors[v]), v); }
+  bit_set below(node v) const { return with(copy(reach_.descendants[v]), v); }
   static bit_set with(bit_set s, node v) { return s.insert(v), s; }
+  static bit_set united(bit_set s, const_bit_row row) { return unite(s, row), s; }
   static bit_set minus(bit_set s, const_bit_row row) {
     for (std::size_t k = 0; k < row.size(); ++k) bit_row(s)[k] &= ~row[k];
     return s;
@@ -282,6 +366,7 @@ class prober {
   }
 
   const schedule_graph* g_;
+  bool reuse_;
   function_ref<bool()> go_on_;
   reachability reach_;
   std::vector<knowledge> known_;

@@ -49,6 +49,7 @@ inline std::vector<bool> lowest_downset(const schedule_graph& g, std::vector<boo
     for (node u : g.preds[v])
       if (!in[v] && !in[u]) closure.require(place[u], place[v]);
   closure.solve();
+  closure.widen();
   for (node v = 0; v < g.size(); ++v)
     if (!in[v] && closure.holds(place[v])) in[v] = true;
   return in;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <memsched/analysis/probe.hpp>
+#include <memsched/analysis/shave.hpp>
 #include <memsched/graph/walk.hpp>
 #include <memsched/passes/compress.hpp>
 #include <memsched/policy/policy.hpp>
@@ -16,10 +17,11 @@ namespace memsched {
 
 /// Looks for the smallest peak that probing cannot refute (`destructive_search`), and asks the inner scheduler for an order
 /// with at most that peak, on the graph with the edges that all such orders keep; where there is none, for a higher peak,
-/// in growing steps. Before it asks, it compresses that graph and probes again, as often as that helps. Exact where the
-/// inner scheduler is. For example probe{} | dp{}.
+/// in growing steps. Before it asks, it compresses that graph and probes again, as often as that helps; where it does not,
+/// it shaves (see `shaver`). Exact where the inner scheduler is. For example probe{} | dp{}.
 struct probe {
-  unsigned rounds = 8;           ///< of compression and probing, at most
+  unsigned rounds = 32;          ///< of compression and probing, at most
+  unsigned patience = 8;         ///< edges tried in vain, one after the other, before shaving ends; 0: none (see `shaver`)
   std::size_t max_nodes = 8192;  ///< releases included; larger graphs are handed on as they are
   std::uint64_t max_cuts = no_limit;  ///< for one peak; then the inner scheduler gets what is known by then
 
@@ -51,11 +53,13 @@ struct probe {
     prober found(g);
     std::uint64_t cuts = 0;
     const auto go_on = [&] { return ++context.stats.cuts, ++cuts <= max_cuts && context.count_state(); };
-    const auto outcome = found.run(asked, go_on);
+    auto outcome = found.run(asked, go_on);
+    if (outcome == prober::outcome::open && found.edges().empty() && patience > 0)
+      outcome = shaver(found, g, asked).run(patience, go_on);
     if (outcome == prober::outcome::refuted) return {topological_order(g), std::max(asked + 1, found.next())};
     if (found.edges().empty()) return inner(g, context);
     const bool last = rounds <= 1 || outcome == prober::outcome::stopped;
-    const probe rest{rounds - 1, max_nodes, max_cuts - cuts};
+    const probe rest{rounds - 1, patience, max_nodes, max_cuts - cuts};
     const auto again = [&](const schedule_graph& h, search&) { return last ? inner(h, context) : rest.up_to(asked, h, context, inner); };
     solution s = compress{}(with_edges(g, found.edges()), context, again);
     // The edges hold for no order above `asked`: of those nothing is known.

@@ -219,6 +219,7 @@ class best_first_search {
       for (node u : g_.preds[v])
         if (!test(small, u)) closure_.require(local_[u], local_[v]);
     closure_.solve();
+    closure_.widen();
     bit_set set(g_.active);
     unite(set, small);
     for (std::size_t i = 0; i < nodes; ++i)

@@ -45,7 +45,7 @@ struct close_gap {
     if (solution b = beam{}(g, context); peak_of(g, b.order) < peak()) s.order = std::move(b.order);
     if (!done()) s = context.with_states(short_search, [&] { return local_search{}.improve(g, context, std::move(s)); });
     destructive_search bound(g, s.lower_bound);
-    bytes step = 0;  // above the bound: grows while it is refuted
+    bytes step = 0;  // from the bound to the next peak to refute
     for (std::uint64_t effort = short_search; !done(); effort *= 2) {
       const auto before = std::pair(peak(), s.lower_bound);
       context.report(peak(), s.lower_bound);
@@ -63,14 +63,14 @@ struct close_gap {
     const auto done = [&] { return s.lower_bound >= peak() || context.stopped(); };
     /// Looks for an order with a peak of at most b among those that keep `edges`, as all such orders do. False where it
     /// gave up.
-    const auto look_up_to = [&](bytes b, std::span<const precedence> edges) {
+    const auto look_up_to = [&](bytes b, std::span<const precedence> edges, unsigned patience) {
       const auto decide = [&](const schedule_graph& h, search&) {
         auto found = best_first{}.between_from_both_ends(h, context, b, b + 1, effort);
         return found.order ? solution{std::move(*found.order), b} : solution{as_given{}(h, context).order, found.bound};
       };
       const auto narrow = [&](const schedule_graph& h, search&) {
         if (h.size() > max_probed) return decide(h, context);
-        return probe{.max_cuts = 4 * effort}.up_to(b, h, context, decide);
+        return probe{.patience = patience, .max_cuts = effort}.up_to(b, h, context, decide);
       };
       solution t = context.aside([&] { return compress{}(with_edges(g, edges), context, narrow); });
       const bytes found = peak_of(g, t.order);
@@ -82,18 +82,17 @@ struct close_gap {
       const auto go_on = [&] { return ++context.stats.cuts, context.count_state(); };
       context.with_states(effort, [&] { return bound.run(peak(), go_on), 0; });
       s.lower_bound = std::max(s.lower_bound, next_possible_peak(g, bound.bound()));
+      const unsigned patience = static_cast<unsigned>(effort / short_search);
       while (!done() && bound.unrefuted()) {
-        const bytes asked = std::min(peak() - 1, std::max(s.lower_bound, *bound.unrefuted()) + step);
-        if (!look_up_to(asked, asked <= *bound.unrefuted() ? bound.edges() : bound.edges_below_peak())) {
-          step = 0;
-          break;
-        }
-        step = std::max(2 * step, (peak() - s.lower_bound) / 64);
+        const bytes asked = std::min(peak() - 1, s.lower_bound + step);
+        const bool answered = look_up_to(asked, asked <= *bound.unrefuted() ? bound.edges() : bound.edges_below_peak(), patience);
+        step = answered ? std::max(2 * step, (peak() - s.lower_bound) / 8) : step / 4;
+        if (!answered) break;
       }
     }
     const local_search windows{.states = effort / 32};
     if (!done()) s = context.with_states(2 * effort, [&] { return windows.improve(g, context, std::move(s)); });
-    if (!done()) look_up_to(peak() - 1, bound.edges_below_peak());
+    if (!done()) look_up_to(peak() - 1, bound.edges_below_peak(), 0);
   }
 };
 
