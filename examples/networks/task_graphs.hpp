@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include <memsched/base/random.hpp>
 #include <memsched/graph/task_graph.hpp>
 
 namespace task_graphs {
@@ -126,13 +127,8 @@ enum class family : std::uint8_t {
 
 /// A task graph whose tasks read one or two channels of 1 to 100 tokens each. The same on every platform.
 inline task_graph random_tasks(family kind, std::uint64_t seed, std::uint32_t tasks) {
-  std::uint64_t state = seed * 3 + static_cast<std::uint64_t>(kind);
-  const auto below = [&](std::uint32_t n) {  // SplitMix64
-    std::uint64_t z = (state += 0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-    z = (z ^ z >> 27) * 0x94d049bb133111eb;
-    return static_cast<std::uint32_t>((z ^ z >> 31) % n);
-  };
+  memsched::random_source random(seed * 3 + static_cast<std::uint64_t>(kind));
+  const auto below = [&](std::uint32_t n) { return static_cast<std::uint32_t>(random.below(n)); };
   task_graph t{tasks, {}};
   for (node v = 1; v < tasks; ++v)
     for (std::uint32_t reads = 1 + below(2); reads > 0; --reads) {

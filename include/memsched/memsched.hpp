@@ -21,6 +21,7 @@
 #include <memsched/base/bytes.hpp>
 #include <memsched/base/function_ref.hpp>
 #include <memsched/base/linkage.hpp>
+#include <memsched/base/random.hpp>
 #include <memsched/graph/builder.hpp>
 #include <memsched/graph/check.hpp>
 #include <memsched/graph/contract.hpp>
