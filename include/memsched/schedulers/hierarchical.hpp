@@ -62,8 +62,7 @@ namespace detail {
 inline constexpr delta unlimited = std::numeric_limits<delta>::max();
 
 /// One way to run a unit at one go, in bytes relative to the level before it.
-struct unit_way {
-  delta peak = 0, impact = 0;
+struct unit_way : node_cost {
   index order = none;  ///< of a group: where its order is kept
 };
 
@@ -138,7 +137,7 @@ class group_library {
     a.simple_order = rpo{}(a.part, context_).order;
     walk w(a.part);
     for (node v : a.simple_order) w.fire(v);
-    a.simple = {w.peak(), w.level(), none};
+    a.simple = {{w.peak(), w.level()}};
   }
 
   void solve(answer& a, delta room);
@@ -291,13 +290,7 @@ class level_search {
       for (std::size_t i = 0; i < shared.size(); ++i) context_bits_[i] = last(shared[i], unit);
       return library_->way(group_[v], context_bits_, level, cost, ceiling_);
     }
-    unit_way w{h_.cost[v].peak, h_.cost[v].impact, none};
-    for (const credit& c : h_.credits[v])
-      if (last(c.release, unit)) w.peak -= c.amount;
-    for (node r : h_.succs[v])
-      if (h_.is_release(r) && last(r, unit)) w.impact += h_.cost[r].impact;
-    w.peak = std::max(w.peak, w.impact);
-    return w;
+    return unit_way{effect_of(h_, v, [this, unit](node release) { return last(release, unit); })};
   }
 
   void expand(index at) {
@@ -502,7 +495,7 @@ inline void group_library::solve(answer& a, delta room) {
   walk w(a.part);
   for (node v : order) w.fire(v);
   if (w.peak() >= a.simple.peak) return;
-  a.best = {w.peak(), w.level(), none};
+  a.best = {{w.peak(), w.level()}};
   a.best_order = order;
 }
 
