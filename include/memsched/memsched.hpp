@@ -18,6 +18,7 @@
 #include <memsched/analysis/width.hpp>
 #include <memsched/base/adjacency.hpp>
 #include <memsched/base/bitset.hpp>
+#include <memsched/base/bucket_queue.hpp>
 #include <memsched/base/bytes.hpp>
 #include <memsched/base/function_ref.hpp>
 #include <memsched/base/linkage.hpp>

@@ -5,12 +5,12 @@
 #include <bit>
 #include <cstdint>
 #include <limits>
-#include <map>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include <memsched/analysis/closure.hpp>
+#include <memsched/base/bucket_queue.hpp>
 #include <memsched/graph/mirror.hpp>
 #include <memsched/graph/walk.hpp>
 #include <memsched/policy/policy.hpp>
@@ -77,8 +77,8 @@ class best_first_search {
     const bit_set nothing(g_.active);
     add(nothing, static_cast<delta>(g_.base), floor_, {none, none});
     while (!open_.empty()) {
-      const delta cost = open_.begin()->first;
-      const auto [at, by] = pop();
+      const delta cost = open_.key();
+      const auto [at, by] = open_.pop();
       if (closed_[at] || (by.parent != none && dropped_[by.parent])) continue;
       close(at, cost, by);
       if (!context_.count_state() || !context_.fits(bytes_held())) return done(cost);
@@ -146,8 +146,7 @@ class best_first_search {
     delta& cheapest = entries_[place].cost;
     if (closed_[place] || (!backjumps_ && cheapest <= cost)) return;
     cheapest = std::min(cheapest, cost);
-    open_[cost].push_back({place, by});
-    ++queued_;
+    open_.push(cost, {place, by});
   }
   void remember(delta level) {
     entries_.push_back({level, std::numeric_limits<delta>::max(), {none, none}});
@@ -159,15 +158,6 @@ class best_first_search {
     entries_[at].by = by;
     closed_[at] = true;
     dropped_[at] = false;
-  }
-
-  claim pop() {
-    auto& bucket = open_.begin()->second;
-    const claim c = bucket.back();
-    bucket.pop_back();
-    if (bucket.empty()) open_.erase(open_.begin());
-    --queued_;
-    return c;
   }
 
   /// True where another downset takes the place of `at` and of those before it, which are open again: that one may lead to
@@ -255,7 +245,7 @@ class best_first_search {
   }
 
   std::uint64_t bytes_held() const {
-    return table_.bytes_held() + entries_.capacity() * sizeof(entry) + closed_.capacity() / 4 + queued_ * sizeof(claim);
+    return table_.bytes_held() + entries_.capacity() * sizeof(entry) + closed_.capacity() / 4 + open_.bytes_held();
   }
 
   const schedule_graph& g_;
@@ -265,8 +255,7 @@ class best_first_search {
   downset_table table_;
   std::vector<entry> entries_;
   std::vector<bool> closed_, dropped_;
-  std::map<delta, std::vector<claim>> open_;
-  std::uint64_t queued_ = 0;
+  bucket_queue<claim> open_;
   std::optional<witness_bound> witnesses_;
   std::vector<std::vector<node>> detours_;
   closure_problem closure_;

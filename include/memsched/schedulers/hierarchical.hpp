@@ -12,6 +12,7 @@
 
 #include <memsched/analysis/bounds.hpp>
 #include <memsched/analysis/hierarchy.hpp>
+#include <memsched/base/bucket_queue.hpp>
 #include <memsched/graph/subgraph.hpp>
 #include <memsched/graph/walk.hpp>
 #include <memsched/policy/policy.hpp>
@@ -198,8 +199,8 @@ class level_search {
     ceiling_ = ceiling;
     start(floor);
     while (!open_.empty() && !context_.stopped()) {
-      const delta key = open_.begin()->first;
-      const index at = pop();
+      const delta key = open_.key();
+      const index at = open_.pop();
       if (entries_[at].closed || (!policy_.by_levels && entries_[at].cost != key)) continue;
       entries_[at].closed = true;
       if (!context_.count_state() || !context_.fits(bytes_held()) || !on_time()) return std::nullopt;
@@ -253,16 +254,7 @@ class level_search {
   }
 
   void push(index at) {
-    open_[policy_.by_levels ? static_cast<delta>(entries_[at].depth) : entries_[at].cost].push_back(at);
-    ++queued_;
-  }
-  index pop() {
-    auto& bucket = open_.begin()->second;
-    const index at = bucket.back();
-    bucket.pop_back();
-    if (bucket.empty()) open_.erase(open_.begin());
-    --queued_;
-    return at;
+    open_.push(policy_.by_levels ? static_cast<delta>(entries_[at].depth) : entries_[at].cost, at);
   }
 
   /// Looks at the clock now and then: a state with many moves takes its time.
@@ -443,7 +435,7 @@ class level_search {
 
   std::uint64_t bytes_held() const {
     return table_.bytes_held() + entries_.capacity() * sizeof(entry) + ready_.capacity() * sizeof(word) +
-           queued_ * sizeof(index) + (library_ ? library_->bytes_held() : 0);
+           open_.bytes_held() + (library_ ? library_->bytes_held() : 0);
   }
 
   const schedule_graph& h_;
@@ -456,8 +448,7 @@ class level_search {
   downset_table table_;
   std::vector<entry> entries_;
   std::vector<word> ready_;  // a row per entry
-  std::map<delta, std::vector<index>> open_;
-  std::uint64_t queued_ = 0;
+  bucket_queue<index> open_;
   bit_set set_;
   std::vector<bool> zero_drop_;
   std::vector<index> targets_, paths_;
