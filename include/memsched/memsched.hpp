@@ -8,6 +8,7 @@
 #include <memsched/analysis/dominators.hpp>
 #include <memsched/analysis/evaluate.hpp>
 #include <memsched/analysis/hierarchy.hpp>
+#include <memsched/analysis/lowest_set.hpp>
 #include <memsched/analysis/negative_level.hpp>
 #include <memsched/analysis/probe.hpp>
 #include <memsched/analysis/reachability.hpp>

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include <memsched/analysis/closure.hpp>
+#include <memsched/analysis/lowest_set.hpp>
 #include <memsched/base/bucket_queue.hpp>
 #include <memsched/graph/mirror.hpp>
 #include <memsched/graph/walk.hpp>
@@ -66,8 +66,8 @@ namespace detail {
 class best_first_search {
  public:
   best_first_search(const schedule_graph& g, search& context, const best_first& policy, bytes from, bytes below)
-      : g_(g), context_(context), backjumps_(policy.backjumps), moves_(g, policy.macros, policy.commits), table_(g.active), local_(g.size(), none),
-        floor_(static_cast<delta>(std::max(from, g.base))), ceiling_(static_cast<delta>(below)) {
+      : g_(g), context_(context), backjumps_(policy.backjumps), moves_(g, policy.macros, policy.commits), table_(g.active),
+        lowest_(g), floor_(static_cast<delta>(std::max(from, g.base))), ceiling_(static_cast<delta>(below)) {
     if (policy.witnesses) witnesses_.emplace(g);
   }
 
@@ -189,31 +189,22 @@ class best_first_search {
 
   /// The largest of the lowest downsets from `small` to `large`.
   bit_set lowest_between(const_bit_row small, const_bit_row large) {
-    closure_.clear();
-    between_.clear();
-    const auto member = [&](node v) {
-      local_[v] = closure_.add(g_.cost[v].impact);
-      between_.push_back(v);
-    };
+    lowest_.clear();
     for (std::size_t k = 0; k < small.size(); ++k)
       for (word w = large[k] & ~small[k]; w != 0; w &= w - 1)
-        member(static_cast<node>(k * 64 + static_cast<std::size_t>(std::countr_zero(w))));
-    const std::size_t nodes = between_.size();
+        lowest_.add(static_cast<node>(k * 64 + static_cast<std::size_t>(std::countr_zero(w))));
+    const std::size_t nodes = lowest_.free().size();
     for (std::size_t i = 0; i < nodes; ++i)
-      for (node r : g_.succs[between_[i]]) {
+      for (node r : g_.succs[lowest_.free()[i]]) {
         const auto readers = g_.preds[r];
         const auto ran = [&](node u) { return test(large, u); };
-        if (g_.is_release(r) && local_[r] == none && std::all_of(readers.begin(), readers.end(), ran)) member(r);
+        if (g_.is_release(r) && !lowest_.is_free(r) && std::all_of(readers.begin(), readers.end(), ran)) lowest_.add(r);
       }
-    for (node v : between_)
-      for (node u : g_.preds[v])
-        if (!test(small, u)) closure_.require(local_[u], local_[v]);
-    closure_.solve();
+    lowest_.solve(g_.preds);
     bit_set set(g_.active);
     unite(set, small);
     for (std::size_t i = 0; i < nodes; ++i)
-      if (closure_.holds(static_cast<index>(i))) set.insert(between_[i]);
-    for (node v : between_) local_[v] = none;
+      if (const node v = lowest_.free()[i]; lowest_.holds(v)) set.insert(v);
     return set;
   }
 
@@ -258,9 +249,7 @@ class best_first_search {
   bucket_queue<claim> open_;
   std::optional<witness_bound> witnesses_;
   std::vector<std::vector<node>> detours_;
-  closure_problem closure_;
-  std::vector<index> local_;
-  std::vector<node> between_;
+  lowest_set lowest_;
   std::vector<word> settled_;
   std::vector<downset_moves::move> children_;
   std::optional<std::vector<node>> order_;
