@@ -56,6 +56,7 @@
 #include <memsched/policy/options.hpp>
 #include <memsched/policy/policy.hpp>
 #include <memsched/policy/search.hpp>
+#include <memsched/policy/statistics.hpp>
 #include <memsched/schedule.hpp>
 #include <memsched/schedulers/as_given.hpp>
 #include <memsched/schedulers/automatic.hpp>

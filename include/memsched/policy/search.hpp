@@ -9,6 +9,7 @@
 #include <utility>
 
 #include <memsched/policy/options.hpp>
+#include <memsched/policy/statistics.hpp>
 
 namespace memsched {
 
