@@ -1,4 +1,5 @@
-// Compositional analysis: parts of a graph replaced by orders that suit whatever runs beside them (Fradet et al., section 6).
+// Compositional analysis: parts of a graph replaced by orders that suit whatever runs beside them (Fradet et al.,
+// section 6).
 #pragma once
 
 #include <algorithm>

@@ -58,7 +58,8 @@ struct best_first {
   finding between(const schedule_graph& g, search& context, bytes from, bytes below) const;
   /// The same from both ends, forward and on the mirror, where a search may be much smaller; half of `states` each, one
   /// after the other or, where there are two threads and enough to do, at once: that changes no answer.
-  finding between_from_both_ends(const schedule_graph& g, search& context, bytes from, bytes below, std::uint64_t states) const;
+  finding between_from_both_ends(const schedule_graph& g, search& context, bytes from, bytes below,
+                                 std::uint64_t states) const;
 };
 
 namespace detail {
@@ -166,7 +167,8 @@ class best_first_search {
     const entry e = entries_[at];
     const index parent = entries_[unsettled].by.parent;
     index first = none;
-    for (index i = parent; i != none && entries_[i].level >= e.level && entries_[i].cost == e.cost; i = entries_[i].by.parent) first = i;
+    const auto no_lower = [&](index i) { return entries_[i].level >= e.level && entries_[i].cost == e.cost; };
+    for (index i = parent; i != none && no_lower(i); i = entries_[i].by.parent) first = i;
     if (first == none) return false;
     const bit_set best = lowest_between(table_[first], table_[at]);
     const bool stays = std::ranges::equal(const_bit_row(best), table_[at]);
@@ -263,8 +265,8 @@ inline best_first::finding best_first::between(const schedule_graph& g, search& 
   return detail::best_first_search(g, context, *this, from, below).run();
 }
 
-inline best_first::finding best_first::between_from_both_ends(const schedule_graph& g, search& context, bytes from, bytes below,
-                                                              std::uint64_t states) const {
+inline best_first::finding best_first::between_from_both_ends(const schedule_graph& g, search& context, bytes from,
+                                                              bytes below, std::uint64_t states) const {
   const std::uint64_t half = std::min(states, context.states_left()) / 2;
   const auto decided = [&](const finding& f) { return f.order || f.bound >= below; };
   finding forward, backward;
@@ -279,7 +281,8 @@ inline best_first::finding best_first::between_from_both_ends(const schedule_gra
   else if (!search_forward(context) && !context.stopped()) search_backward(context);
   if (decided(forward)) return forward;
   if (backward.order) forward.order = reflected(g, std::move(*backward.order));
-  if (g.credits.items() == 0) forward.bound = std::max(forward.bound, backward.bound);  // else peaks are higher on the mirror
+  if (g.credits.items() == 0)  // else peaks are higher on the mirror
+    forward.bound = std::max(forward.bound, backward.bound);
   return forward;
 }
 

@@ -129,7 +129,8 @@ class branch_and_bound_search {
 
   void open_frame(node chosen, delta peak, std::size_t ready) {
     keyed_.clear();
-    for (std::size_t i = ready; i < ready_.size(); ++i) keyed_.push_back(by_peak_then_drop(walk_.effect(ready_[i]), ready_[i]));
+    for (std::size_t i = ready; i < ready_.size(); ++i)
+      keyed_.push_back(by_peak_then_drop(walk_.effect(ready_[i]), ready_[i]));
     std::sort(keyed_.begin(), keyed_.end());
     if (policy_.direct_negatives) prune(peak);
     const std::size_t first = choices_.size();

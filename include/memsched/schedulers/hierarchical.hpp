@@ -31,7 +31,8 @@ struct hierarchical {
   bool adaptive_budget = true;   ///< optimization 1: no peak above the last iteration's
   bool simple_schedules = true;  ///< optimization 2: a group takes its reverse post-order where that lifts no peak
   bool memoize = true;           ///< optimization 3: the schedules of a group are kept, by context
-  bool by_levels = false;        ///< Algorithm 2 as printed, all states of one size after another; else the lowest peak first
+  bool by_levels = false;        ///< Algorithm 2 as printed: all states of one size after another; else the lowest peak
+                                 ///< first
   bool safe_moves = true;        ///< what frees memory under the peak so far runs at once; what frees none waits for who
                                  ///< needs it (not with `by_levels`)
   bool readers = true;           ///< where no group defines a value live at the peak, take those apart that read one
@@ -323,7 +324,8 @@ class level_search {
       for (index next : units_.succs[u])
         if (see(next)) targets_.push_back(next);
       for (node r : h_.succs[units_.members[u].front()])
-        if (const index target = static_cast<index>(units() + r - h_.active); h_.is_release(r) && see(target)) targets_.push_back(target);
+        if (const index target = static_cast<index>(units() + r - h_.active); h_.is_release(r) && see(target))
+          targets_.push_back(target);
     }
     std::erase_if(targets_, [&](index t) { return t < units() && zero_drop_[t]; });
     std::sort(targets_.begin(), targets_.end());
@@ -350,7 +352,8 @@ class level_search {
     bool open = need(target < units() ? units_.preds[target] : readers_[target - units()]);
     for (std::size_t i = begin; open && i < paths_.size(); ++i) open = need(units_.preds[paths_[i]]);
     if (!open) return paths_.resize(begin), false;
-    std::sort(paths_.begin() + static_cast<std::ptrdiff_t>(begin), paths_.end());  // zero-drop units are numbered topologically
+    // Zero-drop units are numbered topologically.
+    std::sort(paths_.begin() + static_cast<std::ptrdiff_t>(begin), paths_.end());
     if (target < units()) paths_.push_back(target);
     return true;
   }
@@ -400,7 +403,8 @@ class level_search {
   void add_ready(index from, const move& m) {
     const std::size_t width = words_for(units()), begin = ready_.size();
     ready_.resize(begin + width);
-    std::copy_n(ready_.begin() + static_cast<std::ptrdiff_t>(from * width), width, ready_.begin() + static_cast<std::ptrdiff_t>(begin));
+    std::copy_n(ready_.begin() + static_cast<std::ptrdiff_t>(from * width), width,
+                ready_.begin() + static_cast<std::ptrdiff_t>(begin));
     const bit_row row{ready_.data() + begin, width};
     for (std::size_t i = m.begin; i < m.end; ++i)
       for (index next : units_.succs[paths_[i]]) {
@@ -531,7 +535,8 @@ inline std::size_t disassemble(const schedule_graph& h, const std::vector<node>&
 
 }  // namespace detail
 
-inline solution hierarchical::run(const schedule_graph& g, search& context, function_ref<void(const iteration&)> each) const {
+inline solution hierarchical::run(const schedule_graph& g, search& context,
+                                  function_ref<void(const iteration&)> each) const {
   solution s = rpo{}(g, context);
   bytes best = peak_of(g, s.order);
   s.lower_bound = std::max(context.floor(), g.base);
@@ -548,7 +553,8 @@ inline solution hierarchical::run(const schedule_graph& g, search& context, func
     context.stats.nodes = std::max<std::uint64_t>(context.stats.nodes, search_level.units());
     std::optional<std::vector<node>> found;
     if (search_level.units() <= max_units)
-      found = context.with_states(round_states, [&] { return search_level.run(static_cast<delta>(s.lower_bound), ceiling); });
+      found =
+          context.with_states(round_states, [&] { return search_level.run(static_cast<delta>(s.lower_bound), ceiling); });
     const std::vector<node> order = found              ? *found
                                     : context.stopped() ? greedy{}(h.graph, context).order
                                                         : beam{}(h.graph, context).order;
@@ -562,7 +568,8 @@ inline solution hierarchical::run(const schedule_graph& g, search& context, func
     }
     const bool exact = found && search_level.units() == h.graph.active;
     if (exact) s.lower_bound = best;
-    else if (bounds && search_level.units() <= max_units) s.lower_bound = best_cut_bound(h.graph, order, s.lower_bound, go_on).bound;
+    else if (bounds && search_level.units() <= max_units)
+      s.lower_bound = best_cut_bound(h.graph, order, s.lower_bound, go_on).bound;
     each(round);
     context.report(best, s.lower_bound);
     if (s.lower_bound >= best || !found || context.stopped()) break;

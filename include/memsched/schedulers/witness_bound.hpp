@@ -31,7 +31,8 @@ class witness_bound {
     for (std::size_t i = 0; i < last_failed_.size(); ++i) {
       const node v = last_failed_[i];
       if (ran_[v] || stands(v, peak) || find(v, peak)) continue;
-      std::rotate(last_failed_.begin(), last_failed_.begin() + static_cast<std::ptrdiff_t>(i), last_failed_.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+      const auto failed = last_failed_.begin() + static_cast<std::ptrdiff_t>(i);
+      std::rotate(last_failed_.begin(), failed, failed + 1);
       return false;
     }
     return true;
