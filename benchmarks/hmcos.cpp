@@ -77,9 +77,12 @@ void table1_row(const row& r) {
   const timed ours = measure(p, memsched::hmcos);
   const timed best = measure(p, memsched::automatic);
   std::printf("%-22s %5.2f %6.2f | %5.2f %6.2f %8.4f | %5.2f %6.2f %7.3g %8.5f %6.0fx | %9llu %s %8.5f\n", r.title, r.rpo,
-              mib(depth_first.result.peak), r.serenity, mib(exact.result.peak), exact.seconds, r.hmcos, mib(ours.result.peak),
-              r.seconds, ours.seconds, r.seconds / ours.seconds, static_cast<unsigned long long>(best.result.peak),
-              best.result.peak != best.result.lower_bound ? "not proven" : ours.result.peak == best.result.peak ? "reached   " : "not reached",
+              mib(depth_first.result.peak), r.serenity, mib(exact.result.peak), exact.seconds, r.hmcos,
+              mib(ours.result.peak), r.seconds, ours.seconds, r.seconds / ours.seconds,
+              static_cast<unsigned long long>(best.result.peak),
+              best.result.peak != best.result.lower_bound ? "not proven"
+              : ours.result.peak == best.result.peak      ? "reached   "
+                                                          : "not reached",
               best.seconds);
 }
 
@@ -96,9 +99,10 @@ void table1() {
 
 void figure5() {
   std::printf(
-      "\nFigure 5: iterations. Published: three for CIFAR-10, two for ImageNet, at most 20 %% of the sequences freed. Ours also\n"
-      "takes apart groups that read what is live at the peak, and stops where the bound proves the peak.\n\n"
-      "%-22s %10s %10s %10s %10s\n", "", "peak MiB", "ms", "freed", "states");
+      "\nFigure 5: iterations. Published: three for CIFAR-10, two for ImageNet, at most 20 %% of the sequences freed. Ours\n"
+      "also takes apart groups that read what is live at the peak, and stops where the bound proves the peak.\n\n"
+      "%-22s %10s %10s %10s %10s\n",
+      "", "peak MiB", "ms", "freed", "states");
   for (const row& r : cells) {
     const problem p = network(r.name);
     const auto start = clock::now();
@@ -145,7 +149,8 @@ void ablation(const char* title, const hierarchical& complete, double limit) {
       const timed t = measure(p, all[i], o);
       const bool cut = t.result.stopped != memsched::stop_reason::finished;
       char cell[64];
-      std::snprintf(cell, sizeof cell, " %7s%-.4g /%s%8.5f", r.ablation[i] < 0 ? ">" : "", std::abs(r.ablation[i]), cut ? " >" : " ", t.seconds);
+      std::snprintf(cell, sizeof cell, " %7s%-.4g /%s%8.5f", r.ablation[i] < 0 ? ">" : "", std::abs(r.ablation[i]),
+                    cut ? " >" : " ", t.seconds);
       times += std::string(cell).size() < 21 ? std::string(21 - std::string(cell).size(), ' ') + cell : cell;
       std::snprintf(cell, sizeof cell, " %20.2f", mib(t.result.peak));
       peaks += cell;
@@ -155,7 +160,8 @@ void ablation(const char* title, const hierarchical& complete, double limit) {
 }
 
 void hrnet() {
-  std::printf("\nHRNet: published are Zhong et al.'s peaks of HMCOS, KiB, and that it takes more than 30,000 s.\n\n%-22s %9s %9s %9s %10s\n",
+  std::printf("\nHRNet: published are Zhong et al.'s peaks of HMCOS, KiB, and that it takes more than 30,000 s.\n\n"
+              "%-22s %9s %9s %9s %10s\n",
               "", "HMCOS p", "ours", "optimum", "s");
   const struct {
     const char* name;
@@ -164,7 +170,8 @@ void hrnet() {
   for (const auto& r : rows) {
     const problem p = network(r.name);
     const timed ours = measure(p, memsched::hmcos);
-    std::printf("%-22s %9d %9llu %9llu %10.5f\n", r.name, r.published, static_cast<unsigned long long>(ours.result.peak >> 10),
+    std::printf("%-22s %9d %9llu %9llu %10.5f\n", r.name, r.published,
+                static_cast<unsigned long long>(ours.result.peak >> 10),
                 static_cast<unsigned long long>(memsched::schedule(p).peak >> 10), ours.seconds);
   }
 }
@@ -174,7 +181,8 @@ void hrnet() {
 int main() {
   table1();
   figure5();
-  ablation("Tables 2 and 3: seconds, published / ours, and our peaks. Lowest peak first, with safe moves and bounds.", {}, 10);
+  ablation("Tables 2 and 3: seconds, published / ours, and our peaks. Lowest peak first, with safe moves and bounds.", {},
+           10);
   const double limit = 3;
   ablation("The same with the algorithms as printed: states by levels, no safe moves, no bounds. Ours cut at 3 s.",
            {.by_levels = true, .safe_moves = false, .readers = false, .bounds = false,

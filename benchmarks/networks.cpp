@@ -48,9 +48,9 @@ void print_row(const networks::network& about, bool in_place, summary& sum) {
   const timed t = measure(p, o);
   const auto& known = in_place ? about.optimum : about.optimum_not_inplace;
   const bool equal = known && *known == t.answer.peak;
+  const auto peak = [&](const auto& policy) { return number(memsched::schedule(p, policy, o).peak); };
   std::printf("%-20s %5zu %9llu %9llu %9llu %9llu | %9llu %9llu %-10s", about.name.c_str(), p.ops().size(),
-              number(memsched::schedule(p, memsched::as_given{}, o).peak), number(memsched::schedule(p, memsched::kahn{}, o).peak),
-              number(memsched::schedule(p, memsched::rpo{}, o).peak), number(memsched::schedule(p, memsched::greedy{}, o).peak),
+              peak(memsched::as_given{}), peak(memsched::kahn{}), peak(memsched::rpo{}), peak(memsched::greedy{}),
               number(t.answer.peak), number(t.answer.lower_bound), to_string(t.answer.verdict()));
   if (known) {
     std::printf(" %9llu %-5s", number(*known), equal ? "equal" : "OTHER");
@@ -69,14 +69,16 @@ void print_row(const networks::network& about, bool in_place, summary& sum) {
 int main() {
   summary sum;
   for (const bool in_place : {true, false}) {
-    std::printf("%s: peaks in bytes; the time is the median of five runs of `automatic`.\n\n%-20s %5s %9s %9s %9s %9s | %9s %9s %-10s %9s %-5s %9s\n",
-                in_place ? "In place where a network says so" : "\nNothing in place", "", "ops", "file", "kahn", "rpo", "greedy",
-                "automatic", "bound", "verdict", "known", "", "ms");
+    std::printf("%s: peaks in bytes; the time is the median of five runs of `automatic`.\n\n"
+                "%-20s %5s %9s %9s %9s %9s | %9s %9s %-10s %9s %-5s %9s\n",
+                in_place ? "In place where a network says so" : "\nNothing in place", "", "ops", "file", "kahn", "rpo",
+                "greedy", "automatic", "bound", "verdict", "known", "", "ms");
     for (const networks::network& about : networks::all())
       if (about.optimum || about.name.starts_with("randwire")) print_row(about, in_place, sum);
   }
   rusage used{};
   getrusage(RUSAGE_SELF, &used);
-  std::printf("\n%d of %d proven, %d other than the known optimum; slowest %.1f ms (target 100); peak resident memory %.1f MB (target 200)\n",
+  std::printf("\n%d of %d proven, %d other than the known optimum; slowest %.1f ms (target 100); "
+              "peak resident memory %.1f MB (target 200)\n",
               sum.proven, sum.rows, sum.wrong, sum.slowest, static_cast<double>(used.ru_maxrss) * 1024 / 1e6);
 }

@@ -55,7 +55,8 @@ struct subject {
   std::vector<index> order;
 
   explicit subject(memsched::problem_draft d)
-      : draft(std::move(d)), p(memsched::check(draft).value()), graph(p), g(memsched::make_schedule_graph(p)), order(p.ops().size()) {
+      : draft(std::move(d)), p(memsched::check(draft).value()), graph(p), g(memsched::make_schedule_graph(p)),
+        order(p.ops().size()) {
     std::iota(order.begin(), order.end(), index{0});
   }
 };
@@ -107,7 +108,8 @@ void print_family(const char* title, const std::string& before, const std::strin
   for (std::size_t operators = 1000; operators <= operators_in_all; operators *= 10) {
     std::vector<std::unique_ptr<subject>> subjects;
     for (std::size_t seed = 1; seed <= operators_in_all / operators; ++seed)
-      subjects.push_back(std::make_unique<subject>(networks::make(before + std::to_string(operators) + after + std::to_string(seed)).value()));
+      subjects.push_back(std::make_unique<subject>(
+          networks::make(before + std::to_string(operators) + after + std::to_string(seed)).value()));
     const std::vector<double> now = measure(subjects);
     std::printf("%9zu %6zu", operators, subjects.size());
     for (std::size_t i = 0; i < now.size(); ++i) {
@@ -128,9 +130,10 @@ void print_family(const char* title, const std::string& before, const std::strin
 }  // namespace
 
 int main() {
-  std::printf("Nanoseconds per operator, least of three rounds, each over a million operators in graphs that all differ: a single\n"
-              "small graph, repeated, would stay in caches and branch predictors. Ratio: to the row above (target: at most 1.3).\n"
-              "Lowering 100,000 operators shall take less than 0.5 s: 5000 ns each.\n\n");
+  std::printf(
+      "Nanoseconds per operator, least of three rounds, each over a million operators in graphs that all differ: a single\n"
+      "small graph, repeated, would stay in caches and branch predictors. Ratio: to the row above (target: at most 1.3).\n"
+      "Lowering 100,000 operators shall take less than 0.5 s: 5000 ns each.\n\n");
   print_family("windowed:OPS:30:SEED", "windowed:", ":30:");
   print_family("chain:OPS:SEED", "chain:", ":");
 }

@@ -93,15 +93,17 @@ void print_run(const char* what, const run& r, const char* published) {
 }
 
 void table_2() {
-  std::printf("Table 2: SwiftNet without graph rewriting. 1 dp, 2 divide, 3 soft_budget; the paper's graph has 62 nodes, its\n"
-              "parts are {21,19,22}. '+ direct' takes safe nodes at once, which is not in the paper.\n");
+  std::printf(
+      "Table 2: SwiftNet without graph rewriting. 1 dp, 2 divide, 3 soft_budget; the paper's graph has 62 nodes, its\n"
+      "parts are {21,19,22}. '+ direct' takes safe nodes at once, which is not in the paper.\n");
   for (const char* name : {"swiftnet-cells-abc", "swiftnet"}) {
     const problem p = network(name);
     std::printf(" %s: parts %s\n", name, parts_of(p).c_str());
     for (bool direct : {false, true}) {
       const char* suffix = direct ? " + direct" : "";
       const auto row = [&](std::string label, bool divides, bool budgets, const char* published) {
-        print_run((label + suffix).c_str(), measure(p, serenity{.divides = divides, .budgets = budgets, .direct = direct}), published);
+        print_run((label + suffix).c_str(), measure(p, serenity{.divides = divides, .budgets = budgets, .direct = direct}),
+                  published);
       };
       row("1", false, false, direct ? "" : "published N/A");
       row("1+2", true, false, direct ? "" : "published 56.5 s");
@@ -112,10 +114,12 @@ void table_2() {
 }
 
 void peaks() {
-  std::printf("\nFigures 10, 13, 15: peaks in KB (1000 bytes), ratio of the file's order to SERENITY, seconds. Published: 1.68x and\n"
-              "40.6 s on average over their networks; SwiftNet cell A 250.9 KB. Their 551.0 KB of TensorFlow Lite is an arena\n"
-              "with its fragmentation, ours is live memory in the order that the network's layers are listed in.\n");
-  std::printf("  %-26s %5s %10s %10s %10s %10s %7s  %s\n", "network", "ops", "file", "rpo", "kahn", "serenity", "ratio", "time");
+  std::printf(
+      "\nFigures 10, 13, 15: peaks in KB (1000 bytes), ratio of the file's order to SERENITY, seconds. Published: 1.68x\n"
+      "and 40.6 s on average over their networks; SwiftNet cell A 250.9 KB. Their 551.0 KB of TensorFlow Lite is an arena\n"
+      "with its fragmentation, ours is live memory in the order that the network's layers are listed in.\n");
+  std::printf("  %-26s %5s %10s %10s %10s %10s %7s  %s\n", "network", "ops", "file", "rpo", "kahn", "serenity", "ratio",
+              "time");
   const auto row = [](const std::string& name, const problem& p) {
     const run s = measure(p, serenity{});
     const auto kb = [](const run& r) { return static_cast<double>(r.result.peak) / 1000.0; };
@@ -136,10 +140,11 @@ std::string bounds_of(const run& r) {
 }
 
 void randwire() {
-  std::printf("\nRandWire, WS(32,4,0.75) in three stages, with and without soft budgets. HMCOS reports 5,659, 5,358 and 10,247 s for\n"
-              "its own SERENITY without them, on three seeds that are lost. At most %d s and 4 GiB a run; of randwire-stack\n"
-              "(a sum is an Unsqueeze for each input, Concat, MatMul, Squeeze) at most %d s.\n",
-              static_cast<int>(longest.count()), static_cast<int>(brief.count()));
+  std::printf(
+      "\nRandWire, WS(32,4,0.75) in three stages, with and without soft budgets. HMCOS reports 5,659, 5,358 and 10,247 s\n"
+      "for its own SERENITY without them, on three seeds that are lost. At most %d s and 4 GiB a run; of randwire-stack\n"
+      "(a sum is an Unsqueeze for each input, Concat, MatMul, Squeeze) at most %d s.\n",
+      static_cast<int>(longest.count()), static_cast<int>(brief.count()));
   const auto line = [](const char* what, const problem& p, const auto& policy, std::chrono::seconds limit) {
     const run r = measure(p, policy, limit);
     print_run(what, r, bounds_of(r).c_str());
@@ -161,8 +166,10 @@ void randwire() {
 }
 
 void width() {
-  std::printf("\nDoubling the width of a layered graph (10 layers, each operator reads two of the layer before), states and time,\n"
-              "at most %d s a run:\n", static_cast<int>(brief.count()));
+  std::printf(
+      "\nDoubling the width of a layered graph (10 layers, each operator reads two of the layer before), states and time,\n"
+      "at most %d s a run:\n",
+      static_cast<int>(brief.count()));
   for (const char* w : {"2", "4", "8", "16"}) {
     const problem p = network(std::string("layered:10:") + w);
     std::printf(" width %s: %s\n", w, parts_of(p).c_str());

@@ -20,7 +20,8 @@ int main() {
   const auto conv = add_vertex(layer{"conv", 800}, g), pool = add_vertex(layer{"pool", 200}, g);
   const auto conv2 = add_vertex(layer{"conv2", 900}, g), pool2 = add_vertex(layer{"pool2", 100}, g);
   const auto concat = add_vertex(layer{"concat", 300}, g);
-  for (const auto& [from, to] : {std::pair(input, conv), {input, conv2}, {conv, pool}, {conv2, pool2}, {pool, concat}, {pool2, concat}})
+  for (const auto& [from, to] :
+       {std::pair(input, conv), {input, conv2}, {conv, pool}, {conv2, pool2}, {pool, concat}, {pool2, concat}})
     add_edge(from, to, g);
 
   // The size map is any property map. A vertex without successors frees its tensor unless somebody keeps it.

@@ -23,7 +23,9 @@ struct node {
 struct block {
   std::deque<value> values;
   std::deque<node> nodes;
-  const value* define(std::string name, std::size_t elements) { return &values.emplace_back(value{std::move(name), elements}); }
+  const value* define(std::string name, std::size_t elements) {
+    return &values.emplace_back(value{std::move(name), elements});
+  }
 };
 
 }  // namespace acme

@@ -70,8 +70,9 @@ void print_bounds(const problem& p, const memsched::schedule_graph& g, const mem
   cut.at(best.v);
   const auto ran = cut.ran();
   const auto operators = std::count_if(ran.begin(), ran.end(), [&](auto v) { return !g.is_release(v); });
-  std::printf("  because of %s: whatever has run when it runs, at least that much is live; least after these %td operators.\n",
-              p.operator_name(best.v).c_str(), operators);
+  std::printf(
+      "  because of %s: whatever has run when it runs, at least that much is live; least after these %td operators.\n",
+      p.operator_name(best.v).c_str(), operators);
 }
 
 void print_peak(const problem& p, const memsched::schedule_graph& g, const memsched::options& o) {
@@ -82,7 +83,8 @@ void print_peak(const problem& p, const memsched::schedule_graph& g, const memsc
   if (e.peak_step == order.size()) {
     std::printf(", at the start\n");
   } else {
-    std::printf(", at step %zu of %zu, %s; live there:\n", e.peak_step, order.size(), p.operator_name(order[e.peak_step]).c_str());
+    std::printf(", at step %zu of %zu, %s; live there:\n", e.peak_step, order.size(),
+                p.operator_name(order[e.peak_step]).c_str());
   }
   table rows({"  tensor", "bytes"});
   for (auto t : e.live_at_peak) rows.row({"  " + p.tensor_name(t), grouped(p.size(t))});

@@ -48,7 +48,8 @@ result<problem_draft> read_draft(const std::string& path, const shapes& given) {
   constexpr std::string_view builtin = "builtin:";
   const bool made = path.starts_with(builtin);
   const std::string kind = made ? "" : std::filesystem::path(path).extension().string();
-  if (!given.empty() && kind != ".onnx") return graph_error{error_code::bad_input, "takes no --shape, which is for .onnx files", {}, {}};
+  if (!given.empty() && kind != ".onnx")
+    return graph_error{error_code::bad_input, "takes no --shape, which is for .onnx files", {}, {}};
   if (made) return networks::make(path.substr(builtin.size()));
   if (kind != ".json" && kind != ".onnx" && kind != ".tflite")
     return graph_error{error_code::bad_input, "the name must end in .json, .onnx or .tflite, or be builtin:NAME", {}, {}};

@@ -45,7 +45,10 @@ std::string seconds(const std::string& text) {
 void add_model(CLI::App& command, cli::request& r) {
   command
       .add_option_function<std::string>(
-          "--firing", [&r](const std::string& rule) { r.options.default_firing = rule == "cbp" ? memsched::firing::cbp : memsched::firing::pbc; },
+          "--firing",
+          [&r](const std::string& rule) {
+            r.options.default_firing = rule == "cbp" ? memsched::firing::cbp : memsched::firing::pbc;
+          },
           "for operators that do not say: pbc keeps inputs until outputs exist, cbp frees them before")
       ->check(CLI::IsMember({"pbc", "cbp"}))
       ->default_str("pbc");
@@ -59,16 +62,23 @@ void add_limits(CLI::App& command, cli::request& r, const char* time_default) {
   command.add_option("--time-limit", r.time_limit, "seconds; then the best order so far and a bound")
       ->check(seconds)
       ->default_str(time_default);
-  command.add_option("--state-limit", r.options.state_limit, "sets of operators to look at; deterministic, unlike a time limit")
+  command
+      .add_option("--state-limit", r.options.state_limit,
+                  "sets of operators to look at; deterministic, unlike a time limit")
       ->check(whole_number);
   command.add_option("--parts", r.knobs.parts, "ilp: parts of the graph; 1 for an exact answer")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
-  command.add_option("--without", r.knobs.without, "serenity: leave out divide, soft_budget, or direct (safe nodes taken at once)")
+  command
+      .add_option("--without", r.knobs.without,
+                  "serenity: leave out divide, soft_budget, or direct (safe nodes taken at once)")
       ->check(CLI::IsMember({"divide", "soft_budget", "direct"}))
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  command.add_option("--threads", r.options.threads, "at most so many: optimal uses two for what is hard, ilp all; the answer is the same with one")->check(CLI::PositiveNumber);
+  command
+      .add_option("--threads", r.options.threads,
+                  "at most so many: optimal uses two for what is hard, ilp all; the answer is the same with one")
+      ->check(CLI::PositiveNumber);
 }
 
 std::function<void(const memsched::progress&)> progress_line() {

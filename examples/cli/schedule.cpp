@@ -56,7 +56,8 @@ std::string with_certificate(nlohmann::ordered_json j, const loaded& graph, cons
 
 std::string percent(bytes part, bytes whole) {
   char text[32];
-  std::snprintf(text, sizeof text, "%.1f %%", whole == 0 ? 0.0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole));
+  std::snprintf(text, sizeof text, "%.1f %%",
+                whole == 0 ? 0.0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole));
   return text;
 }
 
@@ -84,7 +85,8 @@ std::string as_text(const loaded& graph, const schedule_request& r, const result
   if (file_peak > s.peak) text += ": " + percent(file_peak - s.peak, file_peak) + " saved";
   text += '\n';
   if (s.budget != memsched::no_limit) text += budget_text(s);
-  text += "took         " + seconds(took) + " s, " + grouped(s.stats.states) + " states, " + grouped(s.stats.cuts) + " minimum cuts\n\n";
+  text += "took         " + seconds(took) + " s, " + grouped(s.stats.states) + " states, " + grouped(s.stats.cuts) +
+          " minimum cuts\n\n";
 
   constexpr std::size_t bar_width = 40;
   table rows({"operator", "index", "bytes while it runs", ""});

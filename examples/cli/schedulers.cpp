@@ -22,7 +22,8 @@ memsched::schedule_result<memsched::op_id> run(const memsched::problem& p, const
   return memsched::schedule(p, S{}, o);
 }
 
-memsched::schedule_result<memsched::op_id> run_serenity(const memsched::problem& p, const memsched::options& o, const knobs& k) {
+memsched::schedule_result<memsched::op_id> run_serenity(const memsched::problem& p, const memsched::options& o,
+                                                        const knobs& k) {
   const auto with = [&](const char* part) { return std::find(k.without.begin(), k.without.end(), part) == k.without.end(); };
   return memsched::schedule(
       p, memsched::serenity{.divides = with("divide"), .budgets = with("soft_budget"), .direct = with("direct")}, o);
@@ -30,7 +31,8 @@ memsched::schedule_result<memsched::op_id> run_serenity(const memsched::problem&
 
 #ifdef MEMSCHED_HAS_CBC
 memsched::schedule_result<memsched::op_id> run_ilp(const memsched::problem& p, const memsched::options& o, const knobs& k) {
-  return memsched::schedule(p, memsched::fuse{} | memsched::partition{{.parts = k.parts}} | memsched::ilp<memsched::cbc>{}, o);
+  return memsched::schedule(p, memsched::fuse{} | memsched::partition{{.parts = k.parts}} | memsched::ilp<memsched::cbc>{},
+                            o);
 }
 #endif
 

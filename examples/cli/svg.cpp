@@ -34,7 +34,8 @@ std::string label(double x, double y, const std::string& text, const char* extra
 }
 
 std::string line(double x1, double y1, double x2, double y2, const char* style) {
-  return "<line x1=\"" + number(x1) + "\" y1=\"" + number(y1) + "\" x2=\"" + number(x2) + "\" y2=\"" + number(y2) + "\" " + style + "/>\n";
+  return "<line x1=\"" + number(x1) + "\" y1=\"" + number(y1) + "\" x2=\"" + number(x2) + "\" y2=\"" + number(y2) + "\" " +
+         style + "/>\n";
 }
 
 }  // namespace
@@ -46,8 +47,9 @@ std::string memory_svg(const std::string& title, const std::vector<named_profile
   const auto y = [&](memsched::bytes b) {
     return height - bottom - (height - top - bottom) * static_cast<double>(b) / static_cast<double>(highest);
   };
-  std::string svg = "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 900 420\" font-family=\"sans-serif\" font-size=\"13\">\n"
-                    "<rect width=\"900\" height=\"420\" fill=\"white\"/>\n";
+  std::string svg =
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 900 420\" font-family=\"sans-serif\" font-size=\"13\">\n"
+      "<rect width=\"900\" height=\"420\" fill=\"white\"/>\n";
   svg += label(left, 24, title, "font-size=\"16\" font-weight=\"bold\"");
   for (int i = 0; i <= 4; ++i) {
     const memsched::bytes b = highest / 4 * static_cast<memsched::bytes>(i);
@@ -70,7 +72,8 @@ std::string memory_svg(const std::string& title, const std::vector<named_profile
   }
   svg += line(left, y(bound), width - right, y(bound), "stroke=\"#c44536\" stroke-dasharray=\"6 4\"");
   svg += label(width - right, y(bound) - 6, "lower bound " + scaled(bound), "text-anchor=\"end\" fill=\"#c44536\"");
-  svg += label((left + width - right) / 2, height - 12, "operators, in the order in which they run", "text-anchor=\"middle\"");
+  svg += label((left + width - right) / 2, height - 12, "operators, in the order in which they run",
+               "text-anchor=\"middle\"");
   return svg + "</svg>\n";
 }
 

@@ -27,7 +27,8 @@ memsched::graph_error wrong(const std::string& path, const std::string& reason) 
 
 memsched::result<memsched::bytes> number(const json& j, const char* key, const std::string& path) {
   const auto at = j.find(key);
-  if (at == j.end() || !at->is_number_unsigned()) return wrong(path, std::string(key) + ": must be a whole number, 0 or more");
+  if (at == j.end() || !at->is_number_unsigned())
+    return wrong(path, std::string(key) + ": must be a whole number, 0 or more");
   return at->get<memsched::bytes>();
 }
 
@@ -60,7 +61,8 @@ memsched::result<claim> read_claim(const json& j, const std::string& path, memsc
     if (*firing != "pbc" && *firing != "cbp") return wrong(path, "firing: must be \"pbc\" or \"cbp\"");
     c.model.default_firing = *firing == "cbp" ? memsched::firing::cbp : memsched::firing::pbc;
   }
-  if (const auto in_place = j.find("inplace"); in_place != j.end() && in_place->is_boolean()) c.model.in_place = in_place->get<bool>();
+  if (const auto in_place = j.find("inplace"); in_place != j.end() && in_place->is_boolean())
+    c.model.in_place = in_place->get<bool>();
   return c;
 }
 

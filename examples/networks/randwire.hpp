@@ -6,10 +6,12 @@
 #include <cstddef>
 #include <vector>
 
+#include <memsched/base/random.hpp>
 #include <networks/layers.hpp>
-#include <networks/random.hpp>
 
 namespace networks {
+
+using memsched::random_source;
 
 /// For each node of a random graph, the lower nodes that it is joined to, ascending.
 using wiring = std::vector<std::vector<index>>;

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include <memsched/base/random.hpp>
 #include <memsched/graph/builder.hpp>
-#include <networks/random.hpp>
 
 namespace networks {
 
@@ -17,6 +17,7 @@ using memsched::bytes;
 using memsched::index;
 using memsched::problem_builder;
 using memsched::problem_draft;
+using memsched::random_source;
 using memsched::tensor_id;
 
 inline bytes random_size(random_source& random) { return 1 + random.below(100); }

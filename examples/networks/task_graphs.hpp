@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include <memsched/base/random.hpp>
 #include <memsched/graph/task_graph.hpp>
 
 namespace task_graphs {
@@ -104,10 +105,10 @@ class filterbank {
 inline rate_graph satellite() {
   enum : std::uint32_t { a, b, c, d, e, f, g, h, i, j, k, l, m, n, p, q, r, s, t, u, v, w };
   return {{1056, 264, 24, 1056, 264, 24, 24, 24, 24, 240, 24, 24, 24, 240, 240, 1, 1, 240, 240, 240, 1, 240},
-          {{a, b, 1, 4},   {b, c, 1, 11}, {c, g, 1, 1},     {c, p, 10, 1},    {d, e, 1, 4},    {e, f, 1, 11},   {f, k, 1, 1},
-           {f, p, 10, 1},  {g, h, 1, 1},  {h, i, 11, 11},   {i, j, 10, 1},    {k, l, 1, 1},    {l, m, 11, 11},  {m, n, 10, 1},
-           {p, q, 1, 240}, {p, r, 1, 240}, {q, w, 240, 1},  {r, w, 240, 1},   {n, p, 1, 1},    {n, s, 1, 1},    {s, u, 1, 1},
-           {j, p, 1, 1},   {j, t, 1, 1},  {t, u, 1, 1},     {u, v, 1, 240},   {v, w, 240, 1}}};
+          {{a, b, 1, 4},   {b, c, 1, 11},  {c, g, 1, 1},   {c, p, 10, 1},  {d, e, 1, 4},  {e, f, 1, 11},  {f, k, 1, 1},
+           {f, p, 10, 1},  {g, h, 1, 1},   {h, i, 11, 11}, {i, j, 10, 1},  {k, l, 1, 1},  {l, m, 11, 11}, {m, n, 10, 1},
+           {p, q, 1, 240}, {p, r, 1, 240}, {q, w, 240, 1}, {r, w, 240, 1}, {n, p, 1, 1},  {n, s, 1, 1},   {s, u, 1, 1},
+           {j, p, 1, 1},   {j, t, 1, 1},   {t, u, 1, 1},   {u, v, 1, 240}, {v, w, 240, 1}}};
 }
 
 /// Fradet et al.'s Figure 1: tasks A to E. The text gives B's tokens, both peaks and where they are; the others follow but
@@ -126,13 +127,8 @@ enum class family : std::uint8_t {
 
 /// A task graph whose tasks read one or two channels of 1 to 100 tokens each. The same on every platform.
 inline task_graph random_tasks(family kind, std::uint64_t seed, std::uint32_t tasks) {
-  std::uint64_t state = seed * 3 + static_cast<std::uint64_t>(kind);
-  const auto below = [&](std::uint32_t n) {  // SplitMix64
-    std::uint64_t z = (state += 0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-    z = (z ^ z >> 27) * 0x94d049bb133111eb;
-    return static_cast<std::uint32_t>((z ^ z >> 31) % n);
-  };
+  memsched::random_source random(seed * 3 + static_cast<std::uint64_t>(kind));
+  const auto below = [&](std::uint32_t n) { return static_cast<std::uint32_t>(random.below(n)); };
   task_graph t{tasks, {}};
   for (node v = 1; v < tasks; ++v)
     for (std::uint32_t reads = 1 + below(2); reads > 0; --reads) {

@@ -8,6 +8,7 @@
 #include <memsched/analysis/dominators.hpp>
 #include <memsched/analysis/evaluate.hpp>
 #include <memsched/analysis/hierarchy.hpp>
+#include <memsched/analysis/lowest_set.hpp>
 #include <memsched/analysis/negative_level.hpp>
 #include <memsched/analysis/probe.hpp>
 #include <memsched/analysis/reachability.hpp>
@@ -19,9 +20,11 @@
 #include <memsched/analysis/width.hpp>
 #include <memsched/base/adjacency.hpp>
 #include <memsched/base/bitset.hpp>
+#include <memsched/base/bucket_queue.hpp>
 #include <memsched/base/bytes.hpp>
 #include <memsched/base/function_ref.hpp>
 #include <memsched/base/linkage.hpp>
+#include <memsched/base/random.hpp>
 #include <memsched/graph/builder.hpp>
 #include <memsched/graph/check.hpp>
 #include <memsched/graph/contract.hpp>
@@ -54,6 +57,7 @@
 #include <memsched/policy/options.hpp>
 #include <memsched/policy/policy.hpp>
 #include <memsched/policy/search.hpp>
+#include <memsched/policy/statistics.hpp>
 #include <memsched/schedule.hpp>
 #include <memsched/schedulers/as_given.hpp>
 #include <memsched/schedulers/automatic.hpp>

@@ -58,7 +58,8 @@ struct schedule_result : schedule_facts {
 namespace detail {
 
 /// `keep_order`: whether the policy's order stands even where the caller's own is better.
-MEMSCHED_FUNCTION schedule_result<op_id> run_policy(const problem& p, inner_scheduler policy, bool keep_order, const options& o);
+MEMSCHED_FUNCTION schedule_result<op_id> run_policy(const problem& p, inner_scheduler policy, bool keep_order,
+                                                    const options& o);
 
 }  // namespace detail
 

@@ -207,7 +207,8 @@ TEST_CASE("a peak is the next possible one from itself on, and none is passed ov
       const schedule_graph g = make_schedule_graph(support::random_problem(seed, {.operators = 12, .max_size = 200}), model);
       const options o;
       search context(o);
-      for (const auto& order : {as_given{}(g, context).order, kahn{}(g, context).order, rpo{}(g, context).order, greedy{}(g, context).order}) {
+      for (const auto& order :
+           {as_given{}(g, context).order, kahn{}(g, context).order, rpo{}(g, context).order, greedy{}(g, context).order}) {
         const bytes peak = peak_of(g, order), below = peak - std::min<bytes>(peak, 3);
         INFO("seed " << seed);
         REQUIRE(next_possible_peak(g, peak) == peak);
@@ -220,7 +221,8 @@ TEST_CASE("a peak is the next possible one from itself on, and none is passed ov
 TEST_CASE("sizes of one branch do not blur the peaks of what runs after it") {
   // x of 7 bytes becomes two branches of 100s; what joins them leaves 1 byte.
   problem_builder b;
-  const tensor_id x = b.input(7), a = b.tensor(300), c = b.tensor(200), d = b.tensor(100), e = b.tensor(400), out = b.tensor(1);
+  const tensor_id x = b.input(7), a = b.tensor(300), c = b.tensor(200), d = b.tensor(100), e = b.tensor(400),
+                  out = b.tensor(1);
   b.op({.reads = {x}, .writes = {a, c}});
   b.op({.reads = {a}, .writes = {d}});
   b.op({.reads = {c}, .writes = {e}});

@@ -73,7 +73,8 @@ TEST_CASE("the tree is Boost.Graph's") {
       for (vertex u : preds[v]) boost::add_edge(u, v, g);
     }
     std::vector<graph::vertex_descriptor> parent(n + 1, graph::null_vertex());
-    boost::lengauer_tarjan_dominator_tree(g, n, boost::make_iterator_property_map(parent.begin(), get(boost::vertex_index, g)));
+    boost::lengauer_tarjan_dominator_tree(g, n,
+                                          boost::make_iterator_property_map(parent.begin(), get(boost::vertex_index, g)));
     INFO("seed " << seed);
     for (vertex v = 0; v < n; ++v) REQUIRE(tree.parent(v) == parent[v]);
   }

@@ -19,9 +19,11 @@ const std::vector<memory_model> models{{}, {firing::pbc, false}, {firing::cbp, t
 schedule_graph random_graph(std::uint64_t seed, std::uint32_t operators, memory_model model) {
   support::random r(seed + 1000);
   schedule_graph g = make_schedule_graph(
-      support::random_problem(seed, {.operators = operators, .max_inputs = static_cast<std::uint32_t>(1 + seed % 3)}), model);
+      support::random_problem(seed, {.operators = operators, .max_inputs = static_cast<std::uint32_t>(1 + seed % 3)}),
+      model);
   const std::uint32_t kind = r.below(3);
-  for (node v = 0; kind > 0 && v < g.active; ++v) g.scope.push_back(r.chance(10) ? none : kind == 1 ? 7 + v / 4 : r.below(3));
+  for (node v = 0; kind > 0 && v < g.active; ++v)
+    g.scope.push_back(r.chance(10) ? none : kind == 1 ? 7 + v / 4 : r.below(3));
   return g;
 }
 
@@ -94,7 +96,8 @@ TEST_CASE("an order of sequences costs what its operators cost, and the optimum 
 
 TEST_CASE("groups partition sequences, and units have no cycle") {
   for (std::uint64_t seed = 0; seed < 1000; ++seed)
-    for (const auto level : {hierarchy_level::operators, hierarchy_level::sequences, hierarchy_level::cells, hierarchy_level::groups}) {
+    for (const auto level :
+         {hierarchy_level::operators, hierarchy_level::sequences, hierarchy_level::cells, hierarchy_level::groups}) {
       const schedule_graph g = random_graph(seed, 24, {});
       const hierarchical_graph h = hierarchize(g, level, 8);
       INFO("seed " << seed << " level " << static_cast<int>(level));
@@ -106,7 +109,8 @@ TEST_CASE("groups partition sequences, and units have no cycle") {
         for (node v : h.groups[group]) REQUIRE(h.group[v] == group);
         in_groups += h.groups[group].size();
       }
-      REQUIRE(in_groups == static_cast<std::size_t>(std::count_if(h.group.begin(), h.group.end(), [](index i) { return i != none; })));
+      REQUIRE(in_groups ==
+              static_cast<std::size_t>(std::count_if(h.group.begin(), h.group.end(), [](index i) { return i != none; })));
       const unit_graph units = make_units(h.graph, h.group);
       REQUIRE(topological_order(units.preds, units.succs).size() == units.members.size());
     }
@@ -138,8 +142,9 @@ TEST_CASE("what shrinks a cell's output is one group, taken from other cells") {
   // Cell 0 writes 100 bytes. Cells 1 and 2 squeeze them to 10 and 20, each for a sum with another path from the start.
   problem_builder b;
   const auto tensor = [&](bytes size) { return b.tensor(size); };
-  const tensor_id start = tensor(5), left = tensor(50), right = tensor(50), big = tensor(100), one = tensor(10), two = tensor(20),
-                  side1 = tensor(10), side2 = tensor(20), sum1 = tensor(10), sum2 = tensor(20), end = tensor(1);
+  const tensor_id start = tensor(5), left = tensor(50), right = tensor(50), big = tensor(100), one = tensor(10),
+                  two = tensor(20), side1 = tensor(10), side2 = tensor(20), sum1 = tensor(10), sum2 = tensor(20),
+                  end = tensor(1);
   b.op({.writes = {start}});
   b.op({.reads = {start}, .writes = {left}, .scope = 0});
   b.op({.reads = {start}, .writes = {right}, .scope = 0});

@@ -13,7 +13,8 @@ namespace {
 
 using ids = std::vector<op_id>;
 
-void require_fault(const result<problem>& r, error_code code, const std::string& message, const ids& ops, const ids& tensors) {
+void require_fault(const result<problem>& r, error_code code, const std::string& message, const ids& ops,
+                   const ids& tensors) {
   REQUIRE_FALSE(r);
   CHECK(r.error().message == message);
   CHECK(r.error().code == code);
@@ -65,12 +66,13 @@ TEST_CASE("two producers") {
   const auto t = b.tensor(1, "y");
   b.op({.writes = {t}, .name = "a"});
   b.op({.writes = {t}});
-  require_fault(b.build(), error_code::two_producers, "tensor 0 'y' is written twice, by operator 0 'a' and by operator 1", {0, 1},
-                {0});
+  require_fault(b.build(), error_code::two_producers, "tensor 0 'y' is written twice, by operator 0 'a' and by operator 1",
+                {0, 1}, {0});
   problem_builder twice;
   const auto u = twice.tensor(1);
   twice.op({.writes = {u, u}});
-  require_fault(twice.build(), error_code::two_producers, "tensor 0 is written twice, by operator 0 and by operator 0", {0, 0}, {0});
+  require_fault(twice.build(), error_code::two_producers, "tensor 0 is written twice, by operator 0 and by operator 0",
+                {0, 0}, {0});
 }
 
 TEST_CASE("indices that name nothing") {
@@ -86,15 +88,18 @@ TEST_CASE("indices that name nothing") {
   }
   SECTION("an alias") {
     b.alias(9, "v");
-    require_fault(b.build(), error_code::unknown_tensor, "tensor 1 'v' is an alias of tensor 9, which does not exist", {}, {});
+    require_fault(b.build(), error_code::unknown_tensor, "tensor 1 'v' is an alias of tensor 9, which does not exist", {},
+                  {});
   }
   SECTION("a graph output") {
     b.output(4);
-    require_fault(b.build(), error_code::unknown_tensor, "the graph's inputs or outputs name tensor 4, which does not exist", {}, {});
+    require_fault(b.build(), error_code::unknown_tensor, "the graph's inputs or outputs name tensor 4, which does not exist",
+                  {}, {});
   }
   SECTION("a control predecessor") {
     b.op({.after = {3}});
-    require_fault(b.build(), error_code::unknown_operator, "operator 0 runs after operator 3, which does not exist", {0}, {});
+    require_fault(b.build(), error_code::unknown_operator, "operator 0 runs after operator 3, which does not exist", {0},
+                  {});
   }
 }
 
@@ -139,7 +144,8 @@ TEST_CASE("sizes that overflow, at the limit and past it") {
   }
   SECTION("workspace") {
     b.op({.workspace = 1});
-    require_fault(b.build(), error_code::overflow, "the sizes up to the workspace of operator 0 sum to more than 2^61 bytes", {0}, {});
+    require_fault(b.build(), error_code::overflow, "the sizes up to the workspace of operator 0 sum to more than 2^61 bytes",
+                  {0}, {});
   }
   SECTION("a sum that wraps") {
     for (int i = 0; i < 8; ++i) b.input(std::numeric_limits<bytes>::max() / 4);
@@ -185,7 +191,8 @@ TEST_CASE("aliases that name no storage of their producer") {
     const auto t = b.tensor(4, "t");
     b.alias(t, "view");
     b.op({.writes = {t}});
-    require_fault(b.build(), error_code::bad_alias, "tensor 3 'view' is an alias of tensor 2 't', but no operator writes it", {}, {3});
+    require_fault(b.build(), error_code::bad_alias, "tensor 3 'view' is an alias of tensor 2 't', but no operator writes it",
+                  {}, {3});
   }
   SECTION("of one graph input by another") {
     problem_draft draft;
@@ -200,7 +207,8 @@ TEST_CASE("an overwritten tensor that is no input") {
   problem_builder b;
   const auto x = b.input(1), y = b.input(1), out = b.tensor(1);
   b.op({.reads = {x}, .writes = {out}, .overwrites = y, .name = "relu"});
-  require_fault(b.build(), error_code::bad_overwrite, "operator 0 'relu' overwrites a tensor that is none of its inputs", {0}, {});
+  require_fault(b.build(), error_code::bad_overwrite, "operator 0 'relu' overwrites a tensor that is none of its inputs",
+                {0}, {});
 }
 
 TEST_CASE("an error thrown is the error") {

@@ -113,7 +113,8 @@ struct memsched::graph_traits<ir::function> {
 
 TEST_CASE("the least graph: ranges by value, handles without default, short sizes") {
   static_assert(memory_graph<archetype>);
-  static_assert(!hooks<archetype>.after && !hooks<archetype>.workspace && !hooks<archetype>.firing && !hooks<archetype>.scope);
+  static_assert(!hooks<archetype>.after && !hooks<archetype>.workspace && !hooks<archetype>.firing &&
+                !hooks<archetype>.scope);
   static_assert(!hooks<archetype>.overwrites && !hooks<archetype>.live_out && !hooks<archetype>.alias_of);
   const auto low = lower(archetype{}).value();
   REQUIRE(low.ops == std::vector{archetype::op(0), archetype::op(1)});
@@ -153,7 +154,8 @@ TEST_CASE("handles are strings, and every hook is heard") {
 }
 
 TEST_CASE("an alias may be of a tensor that no operator names") {
-  const auto low = lower(named_graph{.rows = {{"op", {"view"}, {"y"}}}, .sizes = {{"base", 64}}, .aliases = {{"view", "base"}}});
+  const auto low =
+      lower(named_graph{.rows = {{"op", {"view"}, {"y"}}}, .sizes = {{"base", 64}}, .aliases = {{"view", "base"}}});
   REQUIRE(low.value().problem.live_at_start() == 64);
 }
 
@@ -165,7 +167,8 @@ TEST_CASE("faults that only the door can see") {
     REQUIRE(e.tensors == std::vector<tensor_id>{1});
   }
   SECTION("the smallest of all sizes") {
-    const graph_error e = fault_of({.rows = {{"op", {"x"}, {}}}, .sizes = {{"x", std::numeric_limits<std::int64_t>::min()}}});
+    const graph_error e =
+        fault_of({.rows = {{"op", {"x"}, {}}}, .sizes = {{"x", std::numeric_limits<std::int64_t>::min()}}});
     REQUIRE(e.message == "the size of tensor 0 is negative: -9223372036854775808");
   }
   SECTION("a negative workspace") {

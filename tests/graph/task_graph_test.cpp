@@ -62,7 +62,8 @@ TEST_CASE("a reversed order of the mirror image has the same peak") {
 
 TEST_CASE("what is wrong with costs and edges") {
   REQUIRE(error_of({{{1, 1}}, {{0, 1}}}) == "an edge names node 1, and there are 1");
-  REQUIRE(error_of({{{1, 1}, {1, 1}, {1, 1}}, {{2, 0}, {0, 1}, {1, 2}}}).rfind("the nodes wait for each other in a circle: node ", 0) == 0);
+  REQUIRE(error_of({{{1, 1}, {1, 1}, {1, 1}}, {{2, 0}, {0, 1}, {1, 2}}})
+              .rfind("the nodes wait for each other in a circle: node ", 0) == 0);
   REQUIRE(error_of({{{1, 1}}, {{0, 0}}}) == "the nodes wait for each other in a circle: node 0 -> node 0");
   REQUIRE(error_of({{{-1, -2}}, {}}) == "node 0 has a negative peak (-1)");
   REQUIRE(error_of({{{1, 1}, {1, 2}}, {}}) == "node 1 has an impact (2) above its peak (1)");
@@ -70,7 +71,8 @@ TEST_CASE("what is wrong with costs and edges") {
   const delta large = static_cast<delta>(max_total / 2);
   REQUIRE(error_of({{{large, 0}, {large, 0}, {1, 0}}, {}}) == "costs up to node 2 sum to more than 2^61 bytes");
   REQUIRE(error_of({{}, {}, max_total + 1}) == "the level at the start is more than 2^61 bytes");
-  REQUIRE(error_of({{{2, 2}, {0, -5}}, {}, 1}) == "every order ends with negative memory: the impacts sum to 2 bytes less than the start has");
+  REQUIRE(error_of({{{2, 2}, {0, -5}}, {}, 1}) ==
+          "every order ends with negative memory: the impacts sum to 2 bytes less than the start has");
   REQUIRE(error_of({{{2, 2}, {0, -1}}, {}, 0, 3}) == "the impacts leave 1 bytes, and the outputs are declared with 3");
   REQUIRE(error_of({{{2, 2}, {0, -1}}, {}, 0, 1}).empty());
 }

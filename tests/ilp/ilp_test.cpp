@@ -334,7 +334,8 @@ TEST_CASE("a relaxation that takes longer than there is time for is ended and pr
 TEST_CASE("a solver that is missing or fails is an error") {
   const problem p = check(networks::make("randwire").value()).value();
   const auto message = [&](std::vector<std::string> command) {
-    const auto r = schedule(p, partition{{.parts = 6}} | ilp<external_solver>{.solver = {std::move(command)}, .warm = false});
+    const auto r =
+        schedule(p, partition{{.parts = 6}} | ilp<external_solver>{.solver = {std::move(command)}, .warm = false});
     REQUIRE(r.error);
     REQUIRE(r.error->code == error_code::solver_failed);
     return r.error->message;
@@ -358,8 +359,10 @@ TEST_CASE("solution files of other solvers") {
     REQUIRE(a.x == std::vector<double>{1, 3});
     REQUIRE(a.bound == 3);
   };
-  require_optimal(read("Model status\nOptimal\n\n# Primal solution values\nFeasible\nObjective 3\n# Columns 2\nx 1\nmem 3\n", form::names));
-  require_optimal(read("solution status: optimal solution found\nobjective value: 3\nx 1 \t(obj:0)\nmem 3 \t(obj:1)\n", form::names));
+  require_optimal(read("Model status\nOptimal\n\n# Primal solution values\nFeasible\nObjective 3\n# Columns 2\nx 1\nmem 3\n",
+                       form::names));
+  require_optimal(
+      read("solution status: optimal solution found\nobjective value: 3\nx 1 \t(obj:0)\nmem 3 \t(obj:1)\n", form::names));
   require_optimal(read("c Status: INTEGER OPTIMAL\ns mip 1 2 o 3\ni 1 3\nj 1 1\nj 2 3\ne o f\n", form::numbers));
   require_optimal(read("c Status: OPTIMAL\ns bas 1 2 f f 3\ni 1 l 3 1\nj 1 l 1 0\nj 2 b 3 0\ne o f\n", form::numbers));
   require_optimal(read("Optimal - objective value 3.00000000\n      0 x 1 0\n      1 mem 3 1\n", form::table));

@@ -10,7 +10,8 @@ namespace {
 /// conv -> relu (an alias of its result) -> add, which also reads conv's; and a control edge.
 problem small() {
   problem_builder b;
-  const tensor_id in = b.input(8, "in"), x = b.tensor(16, "x"), y = b.alias(x, "y"), z = b.tensor(4, "z \"quoted\" \\ \n{|}");
+  const tensor_id in = b.input(8, "in"), x = b.tensor(16, "x"), y = b.alias(x, "y"),
+                  z = b.tensor(4, "z \"quoted\" \\ \n{|}");
   const op_id conv = b.op({.reads = {in}, .writes = {x}, .scope = 0, .name = "conv"});
   b.op({.reads = {x}, .writes = {y}, .scope = 0, .name = "relu"});
   b.op({.reads = {x, y}, .writes = {z}, .after = {conv}, .scope = 1, .name = "bad\"name\\\x01"});

@@ -30,14 +30,14 @@ std::vector<int> reader_counts(const problem_draft& graph) {
 }  // namespace
 
 TEST_CASE("the random generator gives SplitMix64's published numbers") {
-  networks::random_source random(1234567);
+  memsched::random_source random(1234567);
   for (std::uint64_t expected :
        {6457827717110365317u, 3203168211198807973u, 9817491932198370423u, 4593380528125082431u, 16408922859458223821u})
     CHECK(random.next() == expected);
 }
 
 TEST_CASE("random numbers stay below their bound and reach all of it") {
-  networks::random_source random(1);
+  memsched::random_source random(1);
   std::set<std::uint64_t> seen;
   for (int i = 0; i < 200; ++i) seen.insert(random.below(7));
   CHECK(seen == std::set<std::uint64_t>{0, 1, 2, 3, 4, 5, 6});
@@ -73,7 +73,7 @@ TEST_CASE("families have as many operators as asked for") {
 TEST_CASE("Watts-Strogatz graphs keep their 2n edges, without loops or double ones") {
   for (index nodes : {6u, 7u, 32u, 300u})
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
-      networks::random_source random(seed);
+      memsched::random_source random(seed);
       const networks::wiring lower = networks::watts_strogatz(nodes, random).lower();
       REQUIRE(lower.size() == nodes);
       std::size_t edges = 0;
@@ -88,7 +88,7 @@ TEST_CASE("Watts-Strogatz graphs keep their 2n edges, without loops or double on
 }
 
 TEST_CASE("Watts-Strogatz moves three quarters of the edges") {
-  networks::random_source random(1);
+  memsched::random_source random(1);
   const index nodes = 10'000;
   const networks::wiring lower = networks::watts_strogatz(nodes, random).lower();
   int kept = 0;

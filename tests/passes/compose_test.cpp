@@ -28,8 +28,8 @@ std::vector<delta> profile(const schedule_graph& g, const std::vector<node>& ord
 bool dominates(const std::vector<delta>& a, const std::vector<delta>& b) {
   const auto sides = [](const std::vector<delta>& p, std::size_t i) {
     const auto at = p.begin() + static_cast<std::ptrdiff_t>(i);
-    return std::array{*std::max_element(p.begin(), at + 1), *std::min_element(p.begin(), at + 1), *std::max_element(at, p.end()),
-                      *std::min_element(at, p.end())};
+    return std::array{*std::max_element(p.begin(), at + 1), *std::min_element(p.begin(), at + 1),
+                      *std::max_element(at, p.end()), *std::min_element(at, p.end())};
   };
   for (std::size_t i = 0; i < a.size(); ++i) {
     const auto here = sides(a, i);
@@ -84,7 +84,8 @@ TEST_CASE("the dominant order dominates every order") {
   std::size_t compared = 0;
   for (std::uint64_t seed = 0; seed < 4000; ++seed) {
     const auto n = 2 + static_cast<std::uint32_t>(seed % 6);
-    const auto percent = 10 + static_cast<std::uint32_t>(seed / 6 % 4) * 15, size = 3 + static_cast<std::uint32_t>(seed % 17);
+    const auto percent = 10 + static_cast<std::uint32_t>(seed / 6 % 4) * 15,
+               size = 3 + static_cast<std::uint32_t>(seed % 17);
     const schedule_graph g = make_schedule_graph(support::random_costs(seed, n, percent, size)).value();
     const options o;
     search context(o);
@@ -109,7 +110,8 @@ TEST_CASE("compose keeps the optimum") {
     const options o;
     search context(o);
     const bytes optimum = exhaustive{}(g, context).lower_bound;
-    for (const solution& s : {(compose{} | exhaustive{})(g, context), (compress{} | compose{} | compress{} | branch_and_bound{})(g, context)}) {
+    for (const solution& s :
+         {(compose{} | exhaustive{})(g, context), (compress{} | compose{} | compress{} | branch_and_bound{})(g, context)}) {
       INFO("seed " << seed);
       REQUIRE(s.order.size() == g.active);
       REQUIRE(peak_of(g, s.order) == optimum);

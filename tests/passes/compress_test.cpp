@@ -76,7 +76,8 @@ TEST_CASE("compression keeps the optimum of problems, whatever rules are on") {
 TEST_CASE("compression keeps the optimum of graphs with impacts of any sign") {
   for (std::uint64_t seed = 0; seed < 6000; ++seed) {
     const auto n = 2 + static_cast<std::uint32_t>(seed % 10), percent = 10 + static_cast<std::uint32_t>(seed / 10 % 5) * 10;
-    const schedule_graph g = make_schedule_graph(support::random_costs(seed, n, percent, 1 + static_cast<std::uint32_t>(seed % 13))).value();
+    const schedule_graph g =
+        make_schedule_graph(support::random_costs(seed, n, percent, 1 + static_cast<std::uint32_t>(seed % 13))).value();
     const bytes optimum = optimum_of(g);
     for (unsigned i = 0; i < 6; ++i) {
       const unsigned mask = i == 0 ? all_rules - 1 : static_cast<unsigned>(seed * 5 + i) % all_rules;
@@ -105,7 +106,9 @@ TEST_CASE("a series-parallel graph becomes one node") {
   for (std::uint64_t seed = 0; seed < 4000; ++seed)
     for (firing rule : {firing::pbc, firing::cbp}) {
       const auto n = 1 + static_cast<std::uint32_t>(seed % 60);
-      const schedule_graph g = make_schedule_graph(support::random_series_parallel(seed, n, 2 + static_cast<std::uint32_t>(seed % 20)), rule).value();
+      const schedule_graph g =
+          make_schedule_graph(support::random_series_parallel(seed, n, 2 + static_cast<std::uint32_t>(seed % 20)), rule)
+              .value();
       const options o;
       search context(o);
       for (bool direct : {false, true}) {

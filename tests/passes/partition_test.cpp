@@ -37,7 +37,8 @@ void require_acyclic_and_balanced(const schedule_graph& g, const partition_shape
 
 TEST_CASE("parts are acyclic, balanced and not empty") {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
-    const schedule_graph g = make_schedule_graph(support::random_problem(seed, {.operators = 5 + static_cast<std::uint32_t>(seed)}));
+    const schedule_graph g =
+        make_schedule_graph(support::random_problem(seed, {.operators = 5 + static_cast<std::uint32_t>(seed)}));
     for (index parts : {1u, 2u, 3u, 7u})
       for (double imbalance : {0.1, 0.5}) require_acyclic_and_balanced(g, {.parts = parts, .imbalance = imbalance});
     require_acyclic_and_balanced(g, {.parts = 4, .naive = true});

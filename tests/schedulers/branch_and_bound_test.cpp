@@ -60,7 +60,8 @@ TEST_CASE("branch and bound agrees with exhaustive on problems, whatever rules a
 
 TEST_CASE("branch and bound agrees with exhaustive on graphs with impacts of any sign") {
   for (std::uint64_t seed = 0; seed < 1000; ++seed) {
-    const schedule_graph g = make_schedule_graph(support::random_costs(seed, 2 + static_cast<std::uint32_t>(seed % 8), 20)).value();
+    const schedule_graph g =
+        make_schedule_graph(support::random_costs(seed, 2 + static_cast<std::uint32_t>(seed % 8), 20)).value();
     const options o;
     search context(o);
     const bytes optimum = exhaustive{}(g, context).lower_bound;
@@ -88,8 +89,9 @@ TEST_CASE("compress | branch_and_bound is optimal through the front door") {
 
 TEST_CASE("each rule of branch and bound saves states") {
   const branch_and_bound paper{.remember = false, .cuts = false};
-  for (bool branch_and_bound::* rule : {&branch_and_bound::starts, &branch_and_bound::fast_backtracking,
-                                        &branch_and_bound::direct_negatives, &branch_and_bound::remember, &branch_and_bound::cuts}) {
+  for (bool branch_and_bound::* rule :
+       {&branch_and_bound::starts, &branch_and_bound::fast_backtracking, &branch_and_bound::direct_negatives,
+        &branch_and_bound::remember, &branch_and_bound::cuts}) {
     branch_and_bound base = paper;
     if (rule == &branch_and_bound::fast_backtracking) base.starts = false;  // so that there are orders to improve on
     const auto [with, without] = with_and_without(base, rule);

@@ -83,7 +83,9 @@ TEST_CASE("a graph that frees more than there is") {
   const schedule_graph g = make_schedule_graph(cost_graph{{{3, 3}, {0, -5}, {9, 9}}, {{0, 1}, {1, 2}}}).value();
   const solution s = solve(g);
   REQUIRE(s.error);
-  REQUIRE(s.error->message == "node 1 leaves negative memory in every order: it and what it waits for consume 2 bytes more than can exist by then");
+  REQUIRE(s.error->message ==
+          "node 1 leaves negative memory in every order: it and what it waits for consume 2 bytes more than can exist by "
+          "then");
   REQUIRE(s.error->operators == std::vector<index>{1});
   // With node 2 free to run first there is an order.
   REQUIRE_FALSE(solve(make_schedule_graph(cost_graph{{{3, 3}, {0, -5}, {9, 9}}, {{0, 1}}}).value()).error);

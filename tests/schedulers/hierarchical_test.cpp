@@ -57,7 +57,8 @@ TEST_CASE("hmcos: valid, between the optimum and rpo, with a true bound, again a
       const schedule_graph g = make_schedule_graph(p, o.model());
       const bytes optimum = schedule(p, exhaustive{}, o).peak, depth_first = schedule(p, rpo{}, o).peak;
       hierarchical policy = switched(seed % 128);
-      for (const auto level : {hierarchy_level::operators, hierarchy_level::sequences, hierarchy_level::cells, hierarchy_level::groups}) {
+      for (const auto level :
+           {hierarchy_level::operators, hierarchy_level::sequences, hierarchy_level::cells, hierarchy_level::groups}) {
         policy.level = level;
         INFO("seed " << seed << " level " << static_cast<int>(level));
         const outcome a = run(g, policy, o);
@@ -118,8 +119,9 @@ TEST_CASE("limits leave an order and a bound") {
     }
     REQUIRE(schedule(p, hmcos, {.time_limit = std::chrono::nanoseconds(0)}).peak <= depth_first);
     REQUIRE(schedule(p, hmcos, {.memory_limit = 1}).peak <= depth_first);
-    for (const hierarchical& few : {hierarchical{.max_cell = 5, .group_states = 1}, hierarchical{.max_cell = 5, .round_states = 3},
-                                    hierarchical{.level = hierarchy_level::operators, .round_states = 5}}) {
+    for (const hierarchical& few :
+         {hierarchical{.max_cell = 5, .group_states = 1}, hierarchical{.max_cell = 5, .round_states = 3},
+          hierarchical{.level = hierarchy_level::operators, .round_states = 5}}) {
       const auto cut = run(g, few);
       REQUIRE((cut.peak >= optimum && cut.peak <= depth_first));
       REQUIRE(cut.s.lower_bound <= optimum);
@@ -131,7 +133,8 @@ TEST_CASE("limits leave an order and a bound") {
 TEST_CASE("graph inputs that are live at the peak") {
   // Two cells that read two large inputs; nothing defines what is live at the peak but the caller.
   problem_builder b;
-  const tensor_id in1 = b.input(100), in2 = b.input(60), mid1 = b.tensor(10), mid2 = b.tensor(5), out1 = b.tensor(2), out2 = b.tensor(2);
+  const tensor_id in1 = b.input(100), in2 = b.input(60), mid1 = b.tensor(10), mid2 = b.tensor(5), out1 = b.tensor(2),
+                  out2 = b.tensor(2);
   b.op({.reads = {in1}, .writes = {mid1}, .scope = 0});
   b.op({.reads = {mid1, in2}, .writes = {out1}, .scope = 0});
   b.op({.reads = {in2}, .writes = {mid2}, .scope = 1});

@@ -281,8 +281,9 @@ TEST_CASE("limits are kept, and leave an order no worse than the caller's and a 
     const bytes optimum = schedule(p, automatic).peak;
     std::stop_source stopped;
     stopped.request_stop();
-    for (const options& o : {options{.time_limit = std::chrono::nanoseconds(0)}, options{.state_limit = 1},
-                             options{.state_limit = 50}, options{.memory_limit = 1000}, options{.stop = stopped.get_token()}}) {
+    for (const options& o :
+         {options{.time_limit = std::chrono::nanoseconds(0)}, options{.state_limit = 1}, options{.state_limit = 50},
+          options{.memory_limit = 1000}, options{.stop = stopped.get_token()}}) {
       const auto r = schedule(p, automatic, o);
       INFO("seed " << seed);
       REQUIRE(r.order.size() == p.ops().size());
@@ -298,7 +299,8 @@ TEST_CASE("limits are kept, and leave an order no worse than the caller's and a 
 TEST_CASE("two threads find what one finds") {
   for (const char* name : {"windowed:120:30:1", "windowed:120:30:2", "layered:12:12:1", "watts_strogatz:40:1"}) {
     const problem p = check(networks::make(name).value()).value();
-    const auto one = schedule(p, automatic, {.state_limit = 300000}), two = schedule(p, automatic, {.state_limit = 300000, .threads = 2});
+    const auto one = schedule(p, automatic, {.state_limit = 300000}),
+               two = schedule(p, automatic, {.state_limit = 300000, .threads = 2});
     INFO(name);
     REQUIRE(one.order == two.order);
     REQUIRE(one.lower_bound == two.lower_bound);

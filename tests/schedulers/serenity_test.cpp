@@ -24,7 +24,8 @@ std::vector<serenity> ablation() {
 TEST_CASE("serenity is optimal, whatever part is left out") {
   for (std::uint64_t seed = 0; seed < 1500; ++seed)
     for (const options& o : {options{}, options{.in_place = false}, options{.default_firing = firing::cbp}}) {
-      const problem p = seed % 2 == 0 ? support::random_hourglass(seed, 3) : support::random_problem(seed, {.operators = 10});
+      const problem p =
+          seed % 2 == 0 ? support::random_hourglass(seed, 3) : support::random_problem(seed, {.operators = 10});
       const bytes optimum = schedule(p, exhaustive{}, o).peak;
       for (const serenity& s : ablation()) {
         INFO("seed " << seed << " divides " << s.divides << " budgets " << s.budgets << " direct " << s.direct);

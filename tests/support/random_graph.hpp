@@ -10,7 +10,8 @@
 namespace support {
 
 /// `n` nodes, an edge between any two with `percent`, small numbers for ties, a base that no order can use up.
-inline memsched::cost_graph random_costs(std::uint64_t seed, std::uint32_t n, std::uint32_t percent = 25, std::uint32_t size = 8) {
+inline memsched::cost_graph random_costs(std::uint64_t seed, std::uint32_t n, std::uint32_t percent = 25,
+                                         std::uint32_t size = 8) {
   using namespace memsched;
   random r(seed);
   cost_graph c;

@@ -5,26 +5,16 @@
 #include <string>
 #include <vector>
 
+#include <memsched/base/random.hpp>
 #include <memsched/graph/builder.hpp>
 
 namespace support {
 
-/// SplitMix64: the same numbers on every platform.
-class random {
- public:
-  explicit random(std::uint64_t seed) : state_(seed) {}
-  std::uint64_t next() {
-    std::uint64_t z = (state_ += 0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-    z = (z ^ z >> 27) * 0x94d049bb133111eb;
-    return z ^ z >> 31;
-  }
-  /// In [0, n).
-  std::uint32_t below(std::uint32_t n) { return static_cast<std::uint32_t>(next() % n); }
-  bool chance(std::uint32_t percent) { return below(100) < percent; }
-
- private:
-  std::uint64_t state_;
+/// Small numbers and percentages.
+struct random : memsched::random_source {
+  using random_source::random_source;
+  std::uint32_t below(std::uint32_t n) { return static_cast<std::uint32_t>(random_source::below(n)); }
+  bool chance(std::uint32_t percent) { return random_source::chance(percent, 100); }
 };
 
 struct shape {

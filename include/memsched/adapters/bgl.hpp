@@ -116,7 +116,8 @@ constexpr bool suits() {
   constexpr bool lists = std::is_convertible_v<typename traits::traversal_category, boost::vertex_list_graph_tag> &&
                          std::is_convertible_v<typename traits::traversal_category, boost::edge_list_graph_tag>;
   static_assert(directed, "memsched: the Boost graph is undirected: an edge must say who writes and who reads");
-  static_assert(lists, "memsched: the Boost graph is no VertexListGraph and EdgeListGraph: it lacks vertices(g) or edges(g)");
+  static_assert(lists,
+                "memsched: the Boost graph is no VertexListGraph and EdgeListGraph: it lacks vertices(g) or edges(g)");
   static_assert(std::integral<value_t<SizeMap>>, "memsched: the size map's values are no integers: sizes are bytes");
   return directed && lists && std::integral<value_t<SizeMap>>;
 }

@@ -76,8 +76,9 @@ class interrupt_handler {
 
 inline void load(OsiClpSolverInterface& osi, const milp_model& m) {
   const auto matrix = m.matrix;  // compressed
-  CoinPackedMatrix packed(true, static_cast<int>(matrix.rows()), static_cast<int>(matrix.cols()), static_cast<int>(matrix.nonZeros()),
-                          matrix.valuePtr(), matrix.innerIndexPtr(), matrix.outerIndexPtr(), nullptr);
+  CoinPackedMatrix packed(true, static_cast<int>(matrix.rows()), static_cast<int>(matrix.cols()),
+                          static_cast<int>(matrix.nonZeros()), matrix.valuePtr(), matrix.innerIndexPtr(),
+                          matrix.outerIndexPtr(), nullptr);
   const auto finite = [](std::vector<double> v) {
     for (double& x : v) x = std::clamp(x, -COIN_DBL_MAX, COIN_DBL_MAX);
     return v;
@@ -99,7 +100,8 @@ struct cbc {
     if (r.seconds <= 0) return answer.status = milp_status::limit, answer.x = r.start, answer;
     detail::solver_end end{r.stop};
     using namespace std::chrono;
-    if (r.seconds < 1e9) end.deadline = steady_clock::now() + duration_cast<steady_clock::duration>(duration<double>(r.seconds));
+    if (r.seconds < 1e9)
+      end.deadline = steady_clock::now() + duration_cast<steady_clock::duration>(duration<double>(r.seconds));
     const detail::interrupt_handler keep;
     OsiClpSolverInterface osi;
     osi.messageHandler()->setLogLevel(0);
@@ -139,7 +141,8 @@ struct cbc {
     if (const double* best = model.bestSolution()) answer.x.assign(best, best + m.variables());
     if (*end.cut_short) answer.status = milp_status::limit, answer.bound = -unbounded;
     else if (model.isProvenInfeasible()) answer.status = milp_status::infeasible;
-    else if (model.isProvenOptimal() && !answer.x.empty()) answer.status = milp_status::optimal, answer.bound = model.getObjValue() - r.gap;
+    else if (model.isProvenOptimal() && !answer.x.empty())
+      answer.status = milp_status::optimal, answer.bound = model.getObjValue() - r.gap;
     else if (model.isAbandoned()) answer.message = "Cbc gave up for numerical reasons", answer.status = milp_status::failed;
     else answer.status = milp_status::limit;
     return answer;

@@ -99,7 +99,8 @@ class scratch_directory {
 };
 
 /// Runs a program to its end, its input and output nowhere. An error message, or an empty one.
-inline std::string run_program(const std::vector<std::string>& words, double seconds, const std::stop_token& stop, bool& killed) {
+inline std::string run_program(const std::vector<std::string>& words, double seconds, const std::stop_token& stop,
+                               bool& killed) {
   std::vector<char*> arguments;
   for (const std::string& w : words) arguments.push_back(const_cast<char*>(w.c_str()));
   arguments.push_back(nullptr);
@@ -121,7 +122,8 @@ inline std::string run_program(const std::vector<std::string>& words, double sec
     if (ended == child) break;
     if (ended < 0 && errno != EINTR) return "lost '" + words[0] + "': " + std::strerror(errno);
     constexpr double grace = 5;
-    if (!killed && (stop.stop_requested() || std::chrono::duration<double>(clock::now() - start).count() > seconds + grace)) {
+    if (!killed &&
+        (stop.stop_requested() || std::chrono::duration<double>(clock::now() - start).count() > seconds + grace)) {
       kill(child, SIGKILL);
       killed = true;
     }

@@ -47,8 +47,8 @@ class partitioner {
  public:
   partitioner(const schedule_graph& g, const partition_shape& shape)
       : g_(g), parts_(std::max<index>(1, std::min(shape.parts, static_cast<index>(g.active)))), part_(g.size(), 0) {
-    cap_ = static_cast<std::size_t>(std::ceil((1 + std::max(shape.imbalance, 0.0)) * static_cast<double>(g.active) / parts_));
-    cap_ = std::max<std::size_t>(cap_, 1);
+    const double room = 1 + std::max(shape.imbalance, 0.0);
+    cap_ = std::max<std::size_t>(1, static_cast<std::size_t>(std::ceil(room * static_cast<double>(g.active) / parts_)));
   }
 
   node_parts run(bool naive) {
@@ -107,7 +107,8 @@ class partitioner {
       if (g.is_release(v)) continue;
       node best = none;
       for (node u : g.preds[v])
-        if (fits(u, v) && (g.preds[v].size() == 1 || ways_out(u) == 1) && (best == none || g.cost[u].impact > g.cost[best].impact))
+        if (fits(u, v) && (g.preds[v].size() == 1 || ways_out(u) == 1) &&
+            (best == none || g.cost[u].impact > g.cost[best].impact))
           best = u;
       if (best != none) merge(best, v);
     }
@@ -143,7 +144,8 @@ class partitioner {
     const delta before = best;
     std::vector<node> waves = topological_order(f.graph.preds, f.graph.succs);
     std::erase_if(waves, [&](node v) { return f.graph.is_release(v); });
-    for (const auto& order : {post_order(f.graph), lowest_first(f.graph), waves}) best = std::min(best, cut_order(f, order, best));
+    for (const auto& order : {post_order(f.graph), lowest_first(f.graph), waves})
+      best = std::min(best, cut_order(f, order, best));
     return best < before;
   }
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include <memsched/analysis/closure.hpp>
+#include <memsched/analysis/lowest_set.hpp>
 #include <memsched/analysis/reachability.hpp>
 #include <memsched/base/function_ref.hpp>
 #include <memsched/graph/problem.hpp>
@@ -36,27 +36,15 @@ inline bytes footprint_bound(const problem& p, memory_model model = {}) {
   return std::max(bound, at_end);
 }
 
-/// For one node v of a schedule graph: the lowest level at which v can run, plus its peak (design: one minimum closure).
+/// For one node v of a schedule graph: the lowest level at which v can run, plus its peak.
 class cut_bound {
  public:
-  explicit cut_bound(const schedule_graph& g) : g_(&g), side_(g.size()), stamp_(g.size(), 0), local_(g.size(), none) {}
+  explicit cut_bound(const schedule_graph& g) : g_(&g), lowest_(g), side_(g.size()), stamp_(g.size(), 0) {}
 
   /// The bound that v gives; bytes. One minimum cut over the nodes that may run before or after v.
   bytes at(node v) {
     delta level = static_cast<delta>(g_->base) + collect(v);
-    closure_.clear();
-    for (index i = 0; i < free_.size(); ++i) local_[free_[i]] = closure_.add(g_->cost[free_[i]].impact);
-    for (node u : free_)
-      for (node needed : g_->preds[u])
-        if (side(needed) == undecided) closure_.require(local_[needed], local_[u]);
-    for (const credit& c : g_->credits[v]) {
-      const auto readers = g_->preds[c.release];
-      if (std::any_of(readers.begin(), readers.end(), [&](node r) { return r != v && side(r) == after; })) continue;
-      const index gain = closure_.add(-c.amount);
-      for (node r : readers)
-        if (r != v && side(r) == undecided) closure_.require(local_[r], gain);
-    }
-    level += closure_.solve();
+    level += lowest_.solve(g_->preds, v, [&](node u) { return side(u) == before; });
     return static_cast<bytes>(std::max<delta>(level + g_->cost[v].peak, 0));
   }
 
@@ -64,7 +52,7 @@ class cut_bound {
   std::vector<node> ran() const {
     std::vector<node> nodes;
     for (node u = 0; u < g_->size(); ++u)
-      if (side(u) == before || (side(u) == undecided && closure_.holds(local_[u]))) nodes.push_back(u);
+      if (side(u) == before || lowest_.holds(u)) nodes.push_back(u);
     return nodes;
   }
 
@@ -73,7 +61,7 @@ class cut_bound {
   where side(node u) const { return stamp_[u] == now_ ? side_[u] : undecided; }
   void place(node u, where w) { side_[u] = w, stamp_[u] = now_, stack_.push_back(u); }
 
-  /// Splits the nodes into those that run before v, after v, and `free_`. Returns the impact of the first.
+  /// Splits the nodes into those that run before v, after v, and free ones. Returns the impact of the first.
   delta collect(node v) {
     ++now_;
     place(v, after);
@@ -81,9 +69,9 @@ class cut_bound {
     delta level = 0;
     for (node u : g_->preds[v]) if (side(u) == undecided) place(u, before);
     level += spread(g_->preds, before);
-    free_.clear();
+    lowest_.clear();
     for (node u = 0; u < g_->size(); ++u)
-      if (side(u) == undecided) free_.push_back(u);
+      if (side(u) == undecided) lowest_.add(u);
     return level;
   }
   delta spread(const adjacency& next, where w) {
@@ -99,10 +87,10 @@ class cut_bound {
   }
 
   const schedule_graph* g_;
+  lowest_set lowest_;
   std::vector<where> side_;
-  std::vector<index> stamp_, local_;
-  std::vector<node> free_, stack_;
-  closure_problem closure_;
+  std::vector<index> stamp_;
+  std::vector<node> stack_;
   index now_ = 0;
 };
 

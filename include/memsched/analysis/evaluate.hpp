@@ -16,7 +16,7 @@ struct evaluation {
   bytes peak = 0;
   std::vector<bytes> during;            ///< while each operator of the order runs
   std::vector<bytes> after;             ///< between it and the next
-  std::size_t peak_step = 0;            ///< the first step that reaches the peak; the order's length where only the start does
+  std::size_t peak_step = 0;            ///< the first that reaches the peak; the order's length where only the start does
   std::vector<tensor_id> live_at_peak;  ///< storages that are live there, ascending, its outputs included
 };
 
@@ -25,7 +25,8 @@ namespace detail {
 /// Plays an order tensor by tensor (design section 1).
 class referee {
  public:
-  referee(const problem& p, memory_model model) : p_(p), model_(model), left_(p.tensors().size()), here_(p.tensors().size()) {
+  referee(const problem& p, memory_model model)
+      : p_(p), model_(model), left_(p.tensors().size()), here_(p.tensors().size()) {
     for (tensor_id t : p.tensors()) {
       left_[t] = static_cast<index>(p.readers(t).size());
       here_[t] = p.storage(t) == t && p.writer(t) == none && p.kept(t);

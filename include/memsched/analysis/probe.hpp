@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include <memsched/analysis/closure.hpp>
+#include <memsched/analysis/lowest_set.hpp>
 #include <memsched/analysis/reachability.hpp>
 #include <memsched/base/bitset.hpp>
 #include <memsched/base/function_ref.hpp>
@@ -57,7 +57,7 @@ class prober {
 
   /// `reuse`: sets answer further questions, as they are and changed a little, before a cut does.
   explicit prober(const schedule_graph& g, bool reuse = true)
-      : g_(&g), reuse_(reuse), reach_(g), known_(g.active, knowledge{witness_sets(g.size()), {}}), preds_(g.size()), local_(g.size(), none) {
+      : g_(&g), reuse_(reuse), reach_(g), known_(g.active, knowledge{witness_sets(g.size()), {}}), preds_(g.size()), lowest_(g) {
     for (node v = 0; v < g.size(); ++v) preds_[v].assign(g.preds[v].begin(), g.preds[v].end());
   }
 
@@ -285,25 +285,11 @@ class prober {
 
   /// The lowest set for v that holds `set` and otherwise nothing but nodes of `free`.
   bit_set lowest(node v, bit_set set, const bit_set& free) {
-    closure_.clear();
-    free_.clear();
-    for_each_bit(free, [&](std::size_t u) {
-      local_[u] = closure_.add(g_->cost[u].impact);
-      free_.push_back(static_cast<node>(u));
-    });
-    for (node u : free_)
-      for (node p : preds_[u])
-        if (free[p]) closure_.require(local_[p], local_[u]);
-    for (const credit& c : g_->credits[v]) {
-      const auto readers = g_->preds[c.release];
-      if (!std::all_of(readers.begin(), readers.end(), [&](node r) { return r == v || set[r] || free[r]; })) continue;
-      const index gain = closure_.add(-c.amount);
-      for (node r : readers)
-        if (r != v && free[r]) closure_.require(local_[r], gain);
-    }
-    closure_.solve();
-    for (node u : free_)
-      if (closure_.holds(local_[u])) set.insert(u);
+    lowest_.clear();
+    for_each_bit(free, [&](std::size_t u) { lowest_.add(static_cast<node>(u)); });
+    lowest_.solve(preds_, v, [&](node u) { return set[u]; });
+    for (node u : lowest_.free())
+      if (lowest_.holds(u)) set.insert(u);
     return set;
   }
 
@@ -372,9 +358,7 @@ class prober {
   std::vector<knowledge> known_;
   std::vector<std::vector<node>> preds_;
   std::vector<precedence> edges_;
-  std::vector<index> local_;
-  std::vector<node> free_;
-  closure_problem closure_;
+  lowest_set lowest_;
   delta bound_ = -1, next_ = 0;
   delta failed_ = 0;  // height of the last set that was no witness
 };

@@ -82,7 +82,8 @@ class region_finder {
   }
 
   bool comes_before(node s, node t) const {
-    for (std::size_t step = 0; t != none && before_.depth[t] > before_.depth[s] && step < max_nodes_; ++step) t = before_.parent[t];
+    for (std::size_t step = 0; t != none && before_.depth[t] > before_.depth[s] && step < max_nodes_; ++step)
+      t = before_.parent[t];
     return s == t;
   }
 

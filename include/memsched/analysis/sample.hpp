@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <memsched/base/function_ref.hpp>
+#include <memsched/base/random.hpp>
 #include <memsched/graph/walk.hpp>
 
 namespace memsched {
@@ -19,32 +20,6 @@ struct order_sample {
   double log2_orders = 0;  ///< -log2 of the probability with which it was drawn
 };
 
-namespace detail {
-
-/// SplitMix64: the same numbers on every platform.
-class split_mix {
- public:
-  explicit split_mix(std::uint64_t seed) : state_(seed) {}
-  /// Uniform in [0, n), n > 0; numbers that would favour some are drawn again.
-  std::size_t below(std::size_t n) {
-    const std::uint64_t surplus = (0 - std::uint64_t{n}) % n;
-    std::uint64_t z = next();
-    while (z < surplus) z = next();
-    return static_cast<std::size_t>(z % n);
-  }
-
- private:
-  std::uint64_t next() {
-    std::uint64_t z = (state_ += 0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-    z = (z ^ z >> 27) * 0x94d049bb133111eb;
-    return z ^ z >> 31;
-  }
-  std::uint64_t state_;
-};
-
-}  // namespace detail
-
 /// `count` random topological orders, all from one stream that `seed` starts. Each step runs one of the ready nodes, all
 /// with the same probability. So an order with k1, k2, ... ready nodes at its steps has the probability 1/(k1 k2 ...):
 /// what a scheduler without any preference does, and not the same for all orders. Each sample tells k1 k2 ... as a
@@ -53,7 +28,7 @@ class split_mix {
 /// says so.
 inline std::vector<order_sample> sample_orders(const schedule_graph& g, std::size_t count, std::uint64_t seed,
                                                function_ref<bool()> go_on = {}) {
-  detail::split_mix random(seed);
+  random_source random(seed);
   const walk start(g);
   std::vector<node> sources;
   for (node v = 0; v < g.active; ++v)
@@ -65,7 +40,7 @@ inline std::vector<order_sample> sample_orders(const schedule_graph& g, std::siz
     order_sample s;
     while (!ready.empty()) {
       s.log2_orders += std::log2(static_cast<double>(ready.size()));
-      std::swap(ready[random.below(ready.size())], ready.back());
+      std::swap(ready[static_cast<std::size_t>(random.below(ready.size()))], ready.back());
       const node v = ready.back();
       ready.pop_back();
       w.fire(v, [&](node u) { ready.push_back(u); });

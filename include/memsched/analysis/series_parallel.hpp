@@ -47,12 +47,14 @@ class sorted_chain {
     }
     if (x.cost.impact < 0) {
       while (!shrinking_.empty() && x.cost.peak <= drop(last(shrinking_))) x = joined(take_last(shrinking_), x);
-      while (!other.shrinking_.empty() && first(other.shrinking_).cost.peak <= drop(x)) x = joined(x, take_first(other.shrinking_));
+      while (!other.shrinking_.empty() && first(other.shrinking_).cost.peak <= drop(x))
+        x = joined(x, take_first(other.shrinking_));
       shrinking_.emplace(x.cost.peak, x);
     } else {
       for (;;) {
         if (!other.growing_.empty() && drop(x) <= last(other.growing_).cost.peak) x = joined(x, take_last(other.growing_));
-        else if (!growing_.empty() && (x.cost.impact == 0 || drop(first(growing_)) <= x.cost.peak)) x = joined(take_first(growing_), x);
+        else if (!growing_.empty() && (x.cost.impact == 0 || drop(first(growing_)) <= x.cost.peak))
+          x = joined(take_first(growing_), x);
         else break;
       }
       growing_.emplace(drop(x), x);
@@ -91,8 +93,8 @@ class sorted_chain {
 class series_parallel_reduction {
  public:
   explicit series_parallel_reduction(const schedule_graph& g)
-      : g_(g), start_(static_cast<node>(g.size())), end_(start_ + 1), ends_{std::vector<tip>(g.size() + 2), std::vector<tip>(g.size() + 2)},
-        next_(g.size(), none) {}
+      : g_(g), start_(static_cast<node>(g.size())), end_(start_ + 1),
+        ends_{std::vector<tip>(g.size() + 2), std::vector<tip>(g.size() + 2)}, next_(g.size(), none) {}
 
   std::optional<std::vector<node>> run() {
     edges_.reserve(2 * g_.preds.items() + g_.size());

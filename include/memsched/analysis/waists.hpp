@@ -62,7 +62,8 @@ inline std::vector<node> waists(const schedule_graph& g, const std::vector<drift
   for (std::size_t i = order.size(); i-- > 0;)
     for (node s : g.succs[order[i]]) before[order[i]] = std::min(before[order[i]], firm(s) ? place[s] : before[s]);
 
-  std::vector<index> opened(row.size() + 1, 0), closed(row.size() + 1, 0);  // places where a node starts and ends to be either
+  // Places where a node starts and ends to be either.
+  std::vector<index> opened(row.size() + 1, 0), closed(row.size() + 1, 0);
   for (node v : row) {
     ++opened[behind[v]], ++closed[place[v] + 1];
     ++opened[place[v]], ++closed[before[v]];

@@ -22,7 +22,8 @@ inline std::optional<std::size_t> width(const schedule_graph& g, std::size_t max
     const auto later = reach.descendants[v];
     const const_bit_row unseen = open;
     for (std::size_t k = 0; k < later.size(); ++k)
-      if (const word w = later[k] & unseen[k]; w != 0) return static_cast<node>(k * 64 + static_cast<std::size_t>(std::countr_zero(w)));
+      if (const word w = later[k] & unseen[k]; w != 0)
+        return static_cast<node>(k * 64 + static_cast<std::size_t>(std::countr_zero(w)));
     return none;
   };
   for (node root = 0; root < g.active; ++root) {

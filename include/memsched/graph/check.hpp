@@ -95,8 +95,8 @@ class checker {
         return fault(error_code::overflow, "the sizes up to " + tensor_label(t) + " sum to more than 2^61 bytes", {}, {t});
     for (op_id op = 0; op < operators(); ++op)
       if (!take(draft().operators[op].workspace))
-        return fault(error_code::overflow, "the sizes up to the workspace of " + op_label(op) + " sum to more than 2^61 bytes",
-                     {op}, {});
+        return fault(error_code::overflow,
+                     "the sizes up to the workspace of " + op_label(op) + " sum to more than 2^61 bytes", {op}, {});
     return true;
   }
 

@@ -64,7 +64,8 @@ inline fused_graph contract(const fused_graph& f, const std::vector<node_group>&
   std::vector<node> seen(first.size(), none);
   for (node v = 0; v < first.size(); ++v) {
     const index i = first[v] < g.active ? group_of[first[v]] : none;
-    const std::span<const node> old = i == none ? std::span<const node>(&first[v], 1) : std::span<const node>(groups[i].order);
+    const std::span<const node> old =
+        i == none ? std::span<const node>(&first[v], 1) : std::span<const node>(groups[i].order);
     h.cost.push_back(i == none ? g.cost[first[v]] : groups[i].cost);
     seen[v] = v;
     for (node u : old)

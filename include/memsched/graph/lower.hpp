@@ -35,7 +35,8 @@ class lowering {
       const auto [at, fresh] = op_index_.try_emplace(op, static_cast<op_id>(ops_.size()));
       if (!fresh)
         return graph_error{error_code::unknown_operator,
-                           "operator " + std::to_string(ops_.size()) + " is listed twice: it is operator " + std::to_string(at->second),
+                           "operator " + std::to_string(ops_.size()) + " is listed twice: it is operator " +
+                               std::to_string(at->second),
                            {at->second}, {}};
       ops_.push_back(op);
     }
@@ -61,7 +62,8 @@ class lowering {
     }
     if constexpr (hooks<G>.after)
       for (const auto& before : traits::after(g_, op)) add_after(i, before);
-    if constexpr (hooks<G>.workspace) data.workspace = amount(traits::workspace(g_, op), {i}, {}, "the workspace of operator ", i);
+    if constexpr (hooks<G>.workspace)
+      data.workspace = amount(traits::workspace(g_, op), {i}, {}, "the workspace of operator ", i);
     if constexpr (hooks<G>.firing) data.rule = traits::firing(g_, op);
     if constexpr (hooks<G>.scope) data.scope = static_cast<index>(traits::scope(g_, op));
     if constexpr (hooks<G>.overwrites) data.overwrites = input_at(i, traits::overwrites(g_, op));
@@ -75,7 +77,8 @@ class lowering {
   void add_after(op_id i, const op_handle& before) {
     const auto found = op_index_.find(before);
     if (found != op_index_.end()) return draft_.after.push(found->second);
-    fault(error_code::unknown_operator, "operator " + std::to_string(i) + " runs after an operator that is not in the graph", {i}, {});
+    fault(error_code::unknown_operator, "operator " + std::to_string(i) + " runs after an operator that is not in the graph",
+          {i}, {});
   }
 
   tensor_id input_at(op_id i, int position) {
@@ -113,7 +116,8 @@ class lowering {
   bytes amount(N n, std::vector<index> ops, std::vector<index> ts, const char* what, index i) {
     if constexpr (std::signed_integral<N>)
       if (n < 0) {
-        fault(error_code::bad_size, what + std::to_string(i) + " is negative: " + std::to_string(n), std::move(ops), std::move(ts));
+        fault(error_code::bad_size, what + std::to_string(i) + " is negative: " + std::to_string(n), std::move(ops),
+              std::move(ts));
         return 0;
       }
     return static_cast<bytes>(n);

@@ -79,23 +79,37 @@ struct forwarded_traits {
   template <class T>
   static auto size(const V& v, const T& x) requires has_size<G> { return t::size(v.base, x); }
   template <class Op>
-  static decltype(auto) after(const V& v, const Op& op) requires requires { t::after(v.base, op); } { return t::after(v.base, op); }
+  static decltype(auto) after(const V& v, const Op& op) requires requires { t::after(v.base, op); } {
+    return t::after(v.base, op);
+  }
   template <class Op>
-  static auto workspace(const V& v, const Op& op) requires requires { t::workspace(v.base, op); } { return t::workspace(v.base, op); }
+  static auto workspace(const V& v, const Op& op) requires requires { t::workspace(v.base, op); } {
+    return t::workspace(v.base, op);
+  }
   template <class Op>
   static auto firing(const V& v, const Op& op) requires requires { t::firing(v.base, op); } { return t::firing(v.base, op); }
   template <class Op>
-  static int overwrites(const V& v, const Op& op) requires requires { t::overwrites(v.base, op); } { return t::overwrites(v.base, op); }
+  static int overwrites(const V& v, const Op& op) requires requires { t::overwrites(v.base, op); } {
+    return t::overwrites(v.base, op);
+  }
   template <class T>
-  static bool live_out(const V& v, const T& x) requires requires { t::live_out(v.base, x); } { return t::live_out(v.base, x); }
+  static bool live_out(const V& v, const T& x) requires requires { t::live_out(v.base, x); } {
+    return t::live_out(v.base, x);
+  }
   template <class T>
-  static auto alias_of(const V& v, const T& x) requires requires { t::alias_of(v.base, x); } { return t::alias_of(v.base, x); }
+  static auto alias_of(const V& v, const T& x) requires requires { t::alias_of(v.base, x); } {
+    return t::alias_of(v.base, x);
+  }
   template <class Op>
   static auto scope(const V& v, const Op& op) requires requires { t::scope(v.base, op); } { return t::scope(v.base, op); }
   template <class Op>
-  static auto operator_name(const V& v, const Op& op) requires requires { t::operator_name(v.base, op); } { return t::operator_name(v.base, op); }
+  static auto operator_name(const V& v, const Op& op) requires requires { t::operator_name(v.base, op); } {
+    return t::operator_name(v.base, op);
+  }
   template <class T>
-  static auto tensor_name(const V& v, const T& x) requires requires { t::tensor_name(v.base, x); } { return t::tensor_name(v.base, x); }
+  static auto tensor_name(const V& v, const T& x) requires requires { t::tensor_name(v.base, x); } {
+    return t::tensor_name(v.base, x);
+  }
 };
 
 }  // namespace detail

@@ -50,6 +50,19 @@ struct schedule_graph {
   bool is_release(node v) const { return v >= active; }
 };
 
+/// What running v does, releases included, relative to the level before it, where `last(r)` tells of each release r that
+/// waits for v whether it waits for nothing else. O(successors + credits) calls.
+template <class Last>
+constexpr node_cost effect_of(const schedule_graph& g, node v, Last last) {
+  node_cost c = g.cost[v];
+  for (const credit& k : g.credits[v])
+    if (last(k.release)) c.peak -= k.amount;
+  for (node s : g.succs[v])
+    if (g.is_release(s) && last(s)) c.impact += g.cost[s].impact;
+  c.peak = std::max(c.peak, c.impact);
+  return c;
+}
+
 /// The active nodes, predecessors first, in breadth-first waves. O(nodes + edges).
 inline std::vector<node> topological_order(const schedule_graph& g) {
   std::vector<node> order = topological_order(g.preds, g.succs);

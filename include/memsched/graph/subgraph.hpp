@@ -10,9 +10,10 @@
 namespace memsched {
 
 /// The nodes of `members` (ascending, releases last) with the edges among them, from level `base` on. Node i of the part
-/// is members[i]. What ran before is where it should be; a release whose readers do not all run by then must be left out, and
-/// credits on it are void. `local` is scratch of g's size, all none, and is left so. O(members + their edges).
-inline schedule_graph subgraph(const schedule_graph& g, std::span<const node> members, bytes base, std::vector<node>& local) {
+/// is members[i]. What ran before is where it should be; a release whose readers do not all run by then must be left out,
+/// and credits on it are void. `local` is scratch of g's size, all none, and is left so. O(members + their edges).
+inline schedule_graph subgraph(const schedule_graph& g, std::span<const node> members, bytes base,
+                               std::vector<node>& local) {
   schedule_graph part;
   part.base = base;
   for (node i = 0; i < members.size(); ++i) local[members[i]] = i;

@@ -104,18 +104,26 @@ inline result<schedule_graph> make_schedule_graph(cost_graph c) {
       return fault(error_code::bad_size, detail::node_name(v) + " has " + why, {v});
     total += static_cast<bytes>(c.cost[v].peak - std::min<delta>(c.cost[v].impact, 0));
     level += c.cost[v].impact;
-    if (total > max_total) return fault(error_code::overflow, "costs up to " + detail::node_name(v) + " sum to more than 2^61 bytes", {v});
+    if (total > max_total)
+      return fault(error_code::overflow, "costs up to " + detail::node_name(v) + " sum to more than 2^61 bytes", {v});
   }
   for (const precedence& e : c.edges) {
     const node unknown = e.before >= n ? e.before : e.after;
     if (unknown >= n)
-      return fault(error_code::unknown_operator, "an edge names " + detail::node_name(unknown) + ", and there are " + std::to_string(n), {unknown});
+      return fault(error_code::unknown_operator,
+                   "an edge names " + detail::node_name(unknown) + ", and there are " + std::to_string(n), {unknown});
   }
   level += static_cast<delta>(c.base);
   if (level < 0)
-    return fault(error_code::bad_size, "every order ends with negative memory: the impacts sum to " + std::to_string(-level) + " bytes less than the start has", {});
+    return fault(error_code::bad_size,
+                 "every order ends with negative memory: the impacts sum to " + std::to_string(-level) +
+                     " bytes less than the start has",
+                 {});
   if (c.left && static_cast<bytes>(level) != *c.left)
-    return fault(error_code::bad_size, "the impacts leave " + std::to_string(level) + " bytes, and the outputs are declared with " + std::to_string(*c.left), {});
+    return fault(error_code::bad_size,
+                 "the impacts leave " + std::to_string(level) + " bytes, and the outputs are declared with " +
+                     std::to_string(*c.left),
+                 {});
   schedule_graph g = detail::from_edges(std::move(c.cost), c.edges, c.base);
   if (topological_order(g.preds, g.succs).size() < n) return detail::cycle_error(g);
   return g;
@@ -130,7 +138,9 @@ inline result<schedule_graph> make_schedule_graph(const task_graph& t, firing ru
   bytes total = 0;
   for (const channel& e : t.channels) {
     if (const node unknown = e.from >= t.tasks ? e.from : e.to; unknown >= t.tasks)
-      return graph_error{error_code::unknown_operator, "a channel names task " + std::to_string(unknown) + ", and there are " + std::to_string(t.tasks), {unknown}, {}};
+      return graph_error{error_code::unknown_operator,
+                         "a channel names task " + std::to_string(unknown) + ", and there are " + std::to_string(t.tasks),
+                         {unknown}, {}};
     if (e.size > max_total || (total += e.size) > max_total)
       return graph_error{error_code::overflow, "channel sizes sum to more than 2^61 bytes", {e.from, e.to}, {}};
     c.cost[e.from].peak += static_cast<delta>(e.size);

@@ -110,7 +110,8 @@ concept hashable_tensors = has_outputs<G> && hashable<tensor_t<G>>;
 
 /// A type that the library schedules.
 template <class G>
-concept memory_graph = has_ops<G> && has_inputs<G> && has_outputs<G> && has_size<G> && hashable_ops<G> && hashable_tensors<G>;
+concept memory_graph =
+    has_ops<G> && has_inputs<G> && has_outputs<G> && has_size<G> && hashable_ops<G> && hashable_tensors<G>;
 
 /// Which optional hooks a graph type has; static_assert on it to catch a misspelt one.
 template <memory_graph G>

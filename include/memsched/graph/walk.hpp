@@ -9,10 +9,10 @@
 
 namespace memsched {
 
-/// A position in some order of a schedule graph: what has run, and the level. `fire` is O(successors + credits).
-class walk {
+/// A position in some order of a schedule graph: what has run, and the level. Steps are O(successors + credits).
+class retractable_walk {
  public:
-  explicit walk(const schedule_graph& g) : g_(&g), waits_(g.size()), level_(static_cast<delta>(g.base)), peak_(level_) {
+  explicit retractable_walk(const schedule_graph& g) : g_(&g), waits_(g.size()), level_(static_cast<delta>(g.base)) {
     for (node v = 0; v < g.size(); ++v) waits_[v] = static_cast<index>(g.preds[v].size());
   }
 
@@ -22,37 +22,53 @@ class walk {
   index waits(node v) const { return waits_[v]; }
   /// Level now, in bytes.
   delta level() const { return level_; }
-  /// Highest level so far.
-  delta peak() const { return peak_; }
-
   /// What running v now would do, releases included, relative to the level now.
   node_cost effect(node v) const {
-    node_cost c = g_->cost[v];
-    for (const credit& k : g_->credits[v])
-      if (waits_[k.release] == 1) c.peak -= k.amount;
-    for (node s : g_->succs[v])
-      if (g_->is_release(s) && waits_[s] == 1) c.impact += g_->cost[s].impact;
-    c.peak = std::max(c.peak, c.impact);
-    return c;
+    return effect_of(*g_, v, [this](node release) { return waits_[release] == 1; });
   }
 
   /// Runs v, which must be ready, and the releases that become ready; calls newly_ready(u) for each other node that does.
+  /// Returns what that did.
   template <class F>
-  void fire(node v, F&& newly_ready) {
+  node_cost fire(node v, F&& newly_ready) {
     const node_cost c = effect(v);
-    peak_ = std::max(peak_, level_ + c.peak);
     level_ += c.impact;
     for (node s : g_->succs[v])
       if (--waits_[s] == 0 && !g_->is_release(s)) newly_ready(s);
+    return c;
+  }
+  /// Undoes `fire(v)`, the last that was not undone.
+  void take_back(node v) {
+    for (node s : g_->succs[v]) ++waits_[s];
+    level_ -= effect(v).impact;
+  }
+
+ private:
+  const schedule_graph* g_;
+  std::vector<index> waits_;
+  delta level_;
+};
+
+/// The same with the highest level so far; it only goes on.
+class walk : retractable_walk {
+ public:
+  explicit walk(const schedule_graph& g) : retractable_walk(g), peak_(level()) {}
+  using retractable_walk::effect, retractable_walk::level, retractable_walk::ready, retractable_walk::waits;
+
+  /// Highest level so far.
+  delta peak() const { return peak_; }
+
+  template <class F>
+  void fire(node v, F&& newly_ready) {
+    const delta before = level();
+    peak_ = std::max(peak_, before + retractable_walk::fire(v, newly_ready).peak);
   }
   void fire(node v) {
     fire(v, [](node) {});
   }
 
  private:
-  const schedule_graph* g_;
-  std::vector<index> waits_;
-  delta level_, peak_;
+  delta peak_;
 };
 
 /// The peak of an order of all active nodes, in bytes. O(nodes + edges).

@@ -85,8 +85,10 @@ inline std::string to_mps(const milp_model& m) {
   for (std::size_t r = 0; r < m.rows.size(); ++r) {
     const double low = m.row_lower[r], high = m.row_upper[r];
     out += (low == high ? " E " : low > -unbounded ? " G " : " L ") + m.rows[r] + "\n";
-    if (const double side = low > -unbounded ? low : high; side != 0) right += " RHS " + m.rows[r] + " " + number(side) + "\n";
-    if (low != high && low > -unbounded && high < unbounded) ranges += " RANGE " + m.rows[r] + " " + number(high - low) + "\n";
+    if (const double side = low > -unbounded ? low : high; side != 0)
+      right += " RHS " + m.rows[r] + " " + number(side) + "\n";
+    if (low != high && low > -unbounded && high < unbounded)
+      ranges += " RANGE " + m.rows[r] + " " + number(high - low) + "\n";
   }
   out += "COLUMNS\n";
   bool integral = false;

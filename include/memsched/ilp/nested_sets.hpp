@@ -55,7 +55,8 @@ class nested_sets_program {
     for (index c = 0; c < critical_.size(); ++c)
       for (node u = 0; u < n_; ++u)
         if (incomparable(u, critical_[c])) column_[c][u] = builder_.column(name("y", u, critical_[c]), 0, 1, true);
-    peak_ = builder_.column("mem", units(static_cast<delta>(range_.floor)), units(static_cast<delta>(range_.ceiling)), false, 1);
+    peak_ = builder_.column("mem", units(static_cast<delta>(range_.floor)), units(static_cast<delta>(range_.ceiling)),
+                            false, 1);
     for (index c = 0; c < critical_.size(); ++c) add_set(c);
     for (index c = 0; c < critical_.size(); ++c)
       for (index d = 0; d < critical_.size(); ++d)
@@ -198,7 +199,8 @@ class nested_sets_program {
     const node v = critical_[c], w = critical_[d];
     if (follows(v, w)) {
       for (node u = 0; u < n_; ++u)
-        if (column_[c][u] != none && column_[d][u] != none) at_most(name("n", u, v) + "_" + std::to_string(w), column_[c][u], column_[d][u]);
+        if (column_[c][u] != none && column_[d][u] != none)
+          at_most(name("n", u, v) + "_" + std::to_string(w), column_[c][u], column_[d][u]);
       return;
     }
     if (!incomparable(v, w)) return;

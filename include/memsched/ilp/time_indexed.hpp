@@ -55,7 +55,8 @@ class time_indexed_program {
         spared_.push_back({v, c.release, units(c.amount), ran_[v]});
         add_columns(spared_.back().columns, "K", static_cast<index>(spared_.size() - 1), false);
       }
-    peak_ = builder_.column("mem", units(static_cast<delta>(range_.floor)), units(static_cast<delta>(range_.ceiling)), false, 1);
+    peak_ = builder_.column("mem", units(static_cast<delta>(range_.floor)), units(static_cast<delta>(range_.ceiling)),
+                            false, 1);
     columns_ = builder_.columns();
     add_steps();
     for (index k = 0; k < held_.size(); ++k) add_life(k);
@@ -122,7 +123,8 @@ class time_indexed_program {
     for (node u = 0; u < n_; ++u) {
       flowing_tensor t{u, 0, {}};
       for (node s : g_.succs[u])
-        if (!g_.is_release(s) && !std::binary_search(covered.begin(), covered.end(), std::pair(u, s))) t.readers.push_back(s);
+        if (!g_.is_release(s) && !std::binary_search(covered.begin(), covered.end(), std::pair(u, s)))
+          t.readers.push_back(s);
       if (!t.readers.empty()) tensors_.push_back(std::move(t));
     }
   }
@@ -223,7 +225,8 @@ class time_indexed_program {
     }
     terms during = live;
     for (node i = 0; i < n_; ++i)
-      if (const delta extra = own_peak(g_, i) - outputs[i]; ran_[i].has(j) && extra != 0) during.push_back({ran_[i].at(j), units(extra)});
+      if (const delta extra = own_peak(g_, i) - outputs[i]; ran_[i].has(j) && extra != 0)
+        during.push_back({ran_[i].at(j), units(extra)});
     for (const spared& s : spared_)
       if (s.columns.has(j)) during.push_back({s.columns.at(j), -s.amount});
     builder_.row("memory" + std::to_string(j + 1), -unbounded, 0, during);

@@ -7,7 +7,7 @@
 #include <span>
 
 #include <memsched/analysis/sample.hpp>
-#include <memsched/policy/options.hpp>
+#include <memsched/policy/statistics.hpp>
 
 namespace memsched {
 

@@ -36,7 +36,8 @@ inline std::string dot_node(char kind, index i, std::string_view label, std::str
 }
 
 inline std::string dot_edge(char from_kind, index from, char to_kind, index to) {
-  return "  " + std::string(1, from_kind) + std::to_string(from) + " -> " + std::string(1, to_kind) + std::to_string(to) + ";\n";
+  return "  " + std::string(1, from_kind) + std::to_string(from) + " -> " + std::string(1, to_kind) + std::to_string(to) +
+         ";\n";
 }
 
 /// Releases as dashed circles, and all edges.
@@ -74,7 +75,8 @@ inline std::string to_dot(const problem& p, std::string_view name = "problem") {
 inline std::string to_dot(const schedule_graph& g, node_label label, std::string_view name = "schedule graph") {
   std::string text = detail::dot_open(name);
   for (node v = 0; v < g.active; ++v)
-    text += detail::dot_node('n', v, label(v) + "\npeak " + std::to_string(g.cost[v].peak) + ", impact " + std::to_string(g.cost[v].impact));
+    text += detail::dot_node('n', v, label(v) + "\npeak " + std::to_string(g.cost[v].peak) + ", impact " +
+                                         std::to_string(g.cost[v].impact));
   return text + detail::dot_edges(g) + "}\n";
 }
 

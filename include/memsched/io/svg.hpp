@@ -50,7 +50,8 @@ class distribution_frame {
  public:
   static constexpr double width = 720, height = 420, left = 60, right = 20, top = 40, bottom = 50;
 
-  distribution_frame(bytes least, bytes most) : least_(least), range_(static_cast<double>(std::max<bytes>(most - least, 1))) {}
+  distribution_frame(bytes least, bytes most)
+      : least_(least), range_(static_cast<double>(std::max<bytes>(most - least, 1))) {}
   double x(bytes peak) const { return left + (width - left - right) * static_cast<double>(peak - least_) / range_; }
   static double y(double share) { return height - bottom - (height - top - bottom) * share; }
 
@@ -80,7 +81,8 @@ inline void svg_axes(std::ostream& out, const distribution_frame& f, bytes least
   }
 }
 inline void svg_steps(std::ostream& out, const distribution_frame& f, std::span<const order_share> shares) {
-  out << "<path fill=\"none\" stroke=\"#1f5fa8\" stroke-width=\"1.5\" d=\"M" << one_digit(f.left) << ' ' << one_digit(f.y(0));
+  out << "<path fill=\"none\" stroke=\"#1f5fa8\" stroke-width=\"1.5\" d=\"M" << one_digit(f.left) << ' '
+      << one_digit(f.y(0));
   for (const order_share& s : shares) out << " H" << one_digit(f.x(s.peak)) << " V" << one_digit(f.y(s.drawn));
   out << " H" << one_digit(f.width - f.right) << "\"/>\n";
 }

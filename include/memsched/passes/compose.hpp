@@ -1,4 +1,5 @@
-// Compositional analysis: parts of a graph replaced by orders that suit whatever runs beside them (Fradet et al., section 6).
+// Compositional analysis: parts of a graph replaced by orders that suit whatever runs beside them (Fradet et al.,
+// section 6).
 #pragma once
 
 #include <algorithm>
@@ -7,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include <memsched/analysis/closure.hpp>
+#include <memsched/analysis/lowest_set.hpp>
 #include <memsched/analysis/regions.hpp>
 #include <memsched/graph/mirror.hpp>
 #include <memsched/graph/subgraph.hpp>
@@ -41,17 +42,13 @@ namespace detail {
 
 /// The largest of the lowest downsets of g that hold `in`, itself a downset, as flags.
 inline std::vector<bool> lowest_downset(const schedule_graph& g, std::vector<bool> in) {
-  closure_problem closure;
-  std::vector<index> place(g.size(), none);
+  lowest_set lowest(g);
   for (node v = 0; v < g.size(); ++v)
-    if (!in[v]) place[v] = closure.add(g.cost[v].impact);
-  for (node v = 0; v < g.size(); ++v)
-    for (node u : g.preds[v])
-      if (!in[v] && !in[u]) closure.require(place[u], place[v]);
-  closure.solve();
-  closure.widen();
-  for (node v = 0; v < g.size(); ++v)
-    if (!in[v] && closure.holds(place[v])) in[v] = true;
+    if (!in[v]) lowest.add(v);
+  lowest.solve(g.preds);
+  lowest.widen();
+  for (node v : lowest.free())
+    if (lowest.holds(v)) in[v] = true;
   return in;
 }
 

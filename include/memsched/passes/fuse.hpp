@@ -148,7 +148,8 @@ class fusion_round {
     };
     for (node s : seeds) offer(s);
     while (!next.empty() && members_.size() < limit) {
-      const auto first = std::min_element(next.begin(), next.end(), [&](node a, node b) { return position_[a] < position_[b]; });
+      const auto first =
+          std::min_element(next.begin(), next.end(), [&](node a, node b) { return position_[a] < position_[b]; });
       const node v = *first;
       next.erase(first);
       join(v);
@@ -236,7 +237,8 @@ class fusion_round {
           const delta peak = std::max({here.peak, here.level + g_.cost[members_[i]].peak, level});
           const auto [at, fresh] = layers[k + 1].try_emplace(then, state{level, peak, i});
           if (fresh && ++sets > policy_.max_sets) return std::nullopt;
-          if (!fresh && std::pair(peak, i) < std::pair(at->second.peak, at->second.last)) at->second.peak = peak, at->second.last = i;
+          if (!fresh && std::pair(peak, i) < std::pair(at->second.peak, at->second.last))
+            at->second.peak = peak, at->second.last = i;
         }
     node_group found;
     found.cost = {layers[n].at(full).peak, total};

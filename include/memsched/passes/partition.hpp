@@ -27,7 +27,8 @@ struct partition {
     std::vector<piece> pieces = cut(g);
     const bytes bound = cut_floor(g, context, pieces);
     while (!context.stopped()) {
-      piece& worst = *std::max_element(pieces.begin(), pieces.end(), [](const piece& a, const piece& b) { return a.peak < b.peak; });
+      piece& worst =
+          *std::max_element(pieces.begin(), pieces.end(), [](const piece& a, const piece& b) { return a.peak < b.peak; });
       if (worst.solved || worst.peak <= bound) break;
       worst.solved = true;
       ++context.stats.parts;

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include <memsched/policy/options.hpp>
+#include <memsched/policy/statistics.hpp>
 
 namespace memsched {
 
@@ -152,7 +153,8 @@ class search {
   /// Tells the caller what is known of the graph; the best of what was told before stands.
   void report(bytes peak, bytes lower_bound) {
     if (!aside_) known_ = {std::min(known_.peak, std::max(peak, rest_)), std::max(known_.lower_bound, lower_bound), 0};
-    if (options_->on_progress && known_.peak != no_limit) options_->on_progress({known_.peak, known_.lower_bound, stats.states});
+    if (options_->on_progress && known_.peak != no_limit)
+      options_->on_progress({known_.peak, known_.lower_bound, stats.states});
   }
 
   /// Runs f on one of several parts that run one after the other, of which the others take `rest`. Bytes.

@@ -31,7 +31,8 @@ struct beam {
     };
     std::vector<state> kept;  // what was expanded, for the way back
     std::map<std::size_t, std::vector<state>> open;
-    open[0].push_back({static_cast<delta>(g.base), static_cast<delta>(g.base), std::vector<word>(words_for(g.active)), none, none});
+    const delta base = static_cast<delta>(g.base);
+    open[0].push_back({base, base, std::vector<word>(words_for(g.active)), none, none});
     while (open.begin()->first < g.active) {
       auto bucket = std::move(open.begin()->second);
       open.erase(open.begin());
@@ -57,7 +58,8 @@ struct beam {
       }
     }
     auto& full = open.begin()->second;
-    const state best = *std::min_element(full.begin(), full.end(), [](const state& a, const state& b) { return a.peak < b.peak; });
+    const state best =
+        *std::min_element(full.begin(), full.end(), [](const state& a, const state& b) { return a.peak < b.peak; });
     kept.push_back(best);
 
     std::vector<index> path;

@@ -5,12 +5,12 @@
 #include <bit>
 #include <cstdint>
 #include <limits>
-#include <map>
 #include <optional>
 #include <utility>
 #include <vector>
 
-#include <memsched/analysis/closure.hpp>
+#include <memsched/analysis/lowest_set.hpp>
+#include <memsched/base/bucket_queue.hpp>
 #include <memsched/graph/mirror.hpp>
 #include <memsched/graph/walk.hpp>
 #include <memsched/policy/policy.hpp>
@@ -58,7 +58,8 @@ struct best_first {
   finding between(const schedule_graph& g, search& context, bytes from, bytes below) const;
   /// The same from both ends, forward and on the mirror, where a search may be much smaller; half of `states` each, one
   /// after the other or, where there are two threads and enough to do, at once: that changes no answer.
-  finding between_from_both_ends(const schedule_graph& g, search& context, bytes from, bytes below, std::uint64_t states) const;
+  finding between_from_both_ends(const schedule_graph& g, search& context, bytes from, bytes below,
+                                 std::uint64_t states) const;
 };
 
 namespace detail {
@@ -66,8 +67,8 @@ namespace detail {
 class best_first_search {
  public:
   best_first_search(const schedule_graph& g, search& context, const best_first& policy, bytes from, bytes below)
-      : g_(g), context_(context), backjumps_(policy.backjumps), moves_(g, policy.macros, policy.commits), table_(g.active), local_(g.size(), none),
-        floor_(static_cast<delta>(std::max(from, g.base))), ceiling_(static_cast<delta>(below)) {
+      : g_(g), context_(context), backjumps_(policy.backjumps), moves_(g, policy.macros, policy.commits), table_(g.active),
+        lowest_(g), floor_(static_cast<delta>(std::max(from, g.base))), ceiling_(static_cast<delta>(below)) {
     if (policy.witnesses) witnesses_.emplace(g);
   }
 
@@ -77,8 +78,8 @@ class best_first_search {
     const bit_set nothing(g_.active);
     add(nothing, static_cast<delta>(g_.base), floor_, {none, none});
     while (!open_.empty()) {
-      const delta cost = open_.begin()->first;
-      const auto [at, by] = pop();
+      const delta cost = open_.key();
+      const auto [at, by] = open_.pop();
       if (closed_[at] || (by.parent != none && dropped_[by.parent])) continue;
       close(at, cost, by);
       if (!context_.count_state() || !context_.fits(bytes_held())) return done(cost);
@@ -146,8 +147,7 @@ class best_first_search {
     delta& cheapest = entries_[place].cost;
     if (closed_[place] || (!backjumps_ && cheapest <= cost)) return;
     cheapest = std::min(cheapest, cost);
-    open_[cost].push_back({place, by});
-    ++queued_;
+    open_.push(cost, {place, by});
   }
   void remember(delta level) {
     entries_.push_back({level, std::numeric_limits<delta>::max(), {none, none}});
@@ -161,22 +161,14 @@ class best_first_search {
     dropped_[at] = false;
   }
 
-  claim pop() {
-    auto& bucket = open_.begin()->second;
-    const claim c = bucket.back();
-    bucket.pop_back();
-    if (bucket.empty()) open_.erase(open_.begin());
-    --queued_;
-    return c;
-  }
-
   /// True where another downset takes the place of `at` and of those before it, which are open again: that one may lead to
   /// them. `unsettled` is `at` before its safe moves. Only downsets of one cost: their other claims still wait.
   bool backjump(index unsettled, index at) {
     const entry e = entries_[at];
     const index parent = entries_[unsettled].by.parent;
     index first = none;
-    for (index i = parent; i != none && entries_[i].level >= e.level && entries_[i].cost == e.cost; i = entries_[i].by.parent) first = i;
+    const auto no_lower = [&](index i) { return entries_[i].level >= e.level && entries_[i].cost == e.cost; };
+    for (index i = parent; i != none && no_lower(i); i = entries_[i].by.parent) first = i;
     if (first == none) return false;
     const bit_set best = lowest_between(table_[first], table_[at]);
     const bool stays = std::ranges::equal(const_bit_row(best), table_[at]);
@@ -199,32 +191,23 @@ class best_first_search {
 
   /// The largest of the lowest downsets from `small` to `large`.
   bit_set lowest_between(const_bit_row small, const_bit_row large) {
-    closure_.clear();
-    between_.clear();
-    const auto member = [&](node v) {
-      local_[v] = closure_.add(g_.cost[v].impact);
-      between_.push_back(v);
-    };
+    lowest_.clear();
     for (std::size_t k = 0; k < small.size(); ++k)
       for (word w = large[k] & ~small[k]; w != 0; w &= w - 1)
-        member(static_cast<node>(k * 64 + static_cast<std::size_t>(std::countr_zero(w))));
-    const std::size_t nodes = between_.size();
+        lowest_.add(static_cast<node>(k * 64 + static_cast<std::size_t>(std::countr_zero(w))));
+    const std::size_t nodes = lowest_.free().size();
     for (std::size_t i = 0; i < nodes; ++i)
-      for (node r : g_.succs[between_[i]]) {
+      for (node r : g_.succs[lowest_.free()[i]]) {
         const auto readers = g_.preds[r];
         const auto ran = [&](node u) { return test(large, u); };
-        if (g_.is_release(r) && local_[r] == none && std::all_of(readers.begin(), readers.end(), ran)) member(r);
+        if (g_.is_release(r) && !lowest_.is_free(r) && std::all_of(readers.begin(), readers.end(), ran)) lowest_.add(r);
       }
-    for (node v : between_)
-      for (node u : g_.preds[v])
-        if (!test(small, u)) closure_.require(local_[u], local_[v]);
-    closure_.solve();
-    closure_.widen();
+    lowest_.solve(g_.preds);
+    lowest_.widen();
     bit_set set(g_.active);
     unite(set, small);
     for (std::size_t i = 0; i < nodes; ++i)
-      if (closure_.holds(static_cast<index>(i))) set.insert(between_[i]);
-    for (node v : between_) local_[v] = none;
+      if (const node v = lowest_.free()[i]; lowest_.holds(v)) set.insert(v);
     return set;
   }
 
@@ -256,7 +239,7 @@ class best_first_search {
   }
 
   std::uint64_t bytes_held() const {
-    return table_.bytes_held() + entries_.capacity() * sizeof(entry) + closed_.capacity() / 4 + queued_ * sizeof(claim);
+    return table_.bytes_held() + entries_.capacity() * sizeof(entry) + closed_.capacity() / 4 + open_.bytes_held();
   }
 
   const schedule_graph& g_;
@@ -266,13 +249,10 @@ class best_first_search {
   downset_table table_;
   std::vector<entry> entries_;
   std::vector<bool> closed_, dropped_;
-  std::map<delta, std::vector<claim>> open_;
-  std::uint64_t queued_ = 0;
+  bucket_queue<claim> open_;
   std::optional<witness_bound> witnesses_;
   std::vector<std::vector<node>> detours_;
-  closure_problem closure_;
-  std::vector<index> local_;
-  std::vector<node> between_;
+  lowest_set lowest_;
   std::vector<word> settled_;
   std::vector<downset_moves::move> children_;
   std::optional<std::vector<node>> order_;
@@ -286,8 +266,8 @@ inline best_first::finding best_first::between(const schedule_graph& g, search& 
   return detail::best_first_search(g, context, *this, from, below).run();
 }
 
-inline best_first::finding best_first::between_from_both_ends(const schedule_graph& g, search& context, bytes from, bytes below,
-                                                              std::uint64_t states) const {
+inline best_first::finding best_first::between_from_both_ends(const schedule_graph& g, search& context, bytes from,
+                                                              bytes below, std::uint64_t states) const {
   const std::uint64_t half = std::min(states, context.states_left()) / 2;
   const auto decided = [&](const finding& f) { return f.order || f.bound >= below; };
   finding forward, backward;
@@ -302,7 +282,8 @@ inline best_first::finding best_first::between_from_both_ends(const schedule_gra
   else if (!search_forward(context) && !context.stopped()) search_backward(context);
   if (decided(forward)) return forward;
   if (backward.order) forward.order = reflected(g, std::move(*backward.order));
-  if (g.credits.items() == 0) forward.bound = std::max(forward.bound, backward.bound);  // else peaks are higher on the mirror
+  if (g.credits.items() == 0)  // else peaks are higher on the mirror
+    forward.bound = std::max(forward.bound, backward.bound);
   return forward;
 }
 

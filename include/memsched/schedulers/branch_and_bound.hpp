@@ -52,41 +52,6 @@ struct branch_and_bound {
 
 namespace detail {
 
-/// A partial order that can be taken back.
-class retractable_walk {
- public:
-  explicit retractable_walk(const schedule_graph& g) : g_(g), waits_(g.size()), level_(static_cast<delta>(g.base)) {
-    for (node v = 0; v < g.size(); ++v) waits_[v] = static_cast<index>(g.preds[v].size());
-  }
-  bool ready(node v) const { return waits_[v] == 0; }
-  delta level() const { return level_; }
-
-  node_cost effect(node v) const {
-    node_cost c = g_.cost[v];
-    for (const credit& k : g_.credits[v])
-      if (waits_[k.release] == 1) c.peak -= k.amount;
-    for (node s : g_.succs[v])
-      if (g_.is_release(s) && waits_[s] == 1) c.impact += g_.cost[s].impact;
-    c.peak = std::max(c.peak, c.impact);
-    return c;
-  }
-  template <class F>
-  void fire(node v, F&& newly_ready) {
-    level_ += effect(v).impact;
-    for (node s : g_.succs[v])
-      if (--waits_[s] == 0 && !g_.is_release(s)) newly_ready(s);
-  }
-  void take_back(node v) {
-    for (node s : g_.succs[v]) ++waits_[s];
-    level_ -= effect(v).impact;
-  }
-
- private:
-  const schedule_graph& g_;
-  std::vector<index> waits_;
-  delta level_;
-};
-
 /// H2's key: smaller first.
 inline auto by_peak_then_drop(node_cost c, node v) {
   return c.impact <= 0 ? std::tuple(delta{0}, c.peak, v) : std::tuple(delta{1}, c.impact - c.peak, v);
@@ -164,7 +129,8 @@ class branch_and_bound_search {
 
   void open_frame(node chosen, delta peak, std::size_t ready) {
     keyed_.clear();
-    for (std::size_t i = ready; i < ready_.size(); ++i) keyed_.push_back(by_peak_then_drop(walk_.effect(ready_[i]), ready_[i]));
+    for (std::size_t i = ready; i < ready_.size(); ++i)
+      keyed_.push_back(by_peak_then_drop(walk_.effect(ready_[i]), ready_[i]));
     std::sort(keyed_.begin(), keyed_.end());
     if (policy_.direct_negatives) prune(peak);
     const std::size_t first = choices_.size();

@@ -29,17 +29,8 @@ class downset_stepper {
   delta peak() const { return peak_; }
   bool released() const { return released_; }  ///< whether a release ran since `start`
 
-  node_cost effect(node v) const {
-    node_cost c = g_.cost[v];
-    for (const credit& k : g_.credits[v])
-      if (last_for(k.release, v)) c.peak -= k.amount;
-    for (node s : g_.succs[v])
-      if (g_.is_release(s) && last_for(s, v)) c.impact += g_.cost[s].impact;
-    c.peak = std::max(c.peak, c.impact);
-    return c;
-  }
   void run(node v) {
-    const node_cost c = effect(v);
+    const node_cost c = effect_of(g_, v, [this, v](node release) { return last_for(release, v); });
     peak_ = std::max(peak_, level_ + c.peak);
     level_ += c.impact;
     released_ |= c.impact < g_.cost[v].impact;

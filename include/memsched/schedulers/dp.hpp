@@ -13,6 +13,7 @@
 
 #include <memsched/analysis/reachability.hpp>
 #include <memsched/base/bitset.hpp>
+#include <memsched/base/random.hpp>
 #include <memsched/graph/walk.hpp>
 #include <memsched/policy/policy.hpp>
 #include <memsched/schedulers/best_heuristic.hpp>
@@ -234,12 +235,7 @@ class signature_moves {
 };
 
 /// Tags of nodes; that of a signature is the sum over what has run.
-constexpr std::uint32_t tag_of(node v) {
-  std::uint64_t z = (v + std::uint64_t{1}) * 0x9e3779b97f4a7c15;
-  z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-  z = (z ^ z >> 27) * 0x94d049bb133111eb;
-  return static_cast<std::uint32_t>(z >> 32);
-}
+constexpr std::uint32_t tag_of(node v) { return static_cast<std::uint32_t>(random_source::at(v)); }
 
 /// Algorithm 1 with keys of `Words` words.
 template <std::size_t Words>

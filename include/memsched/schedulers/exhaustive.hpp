@@ -23,8 +23,8 @@ struct exhaustive {
     solution s;
     if (g.active > max_nodes) {
       s.error = graph_error{error_code::too_large,
-                            "exhaustive search takes at most " + std::to_string(max_nodes) + " operators, and this graph has " +
-                                std::to_string(g.active) + ": use another scheduler",
+                            "exhaustive search takes at most " + std::to_string(max_nodes) +
+                                " operators, and this graph has " + std::to_string(g.active) + ": use another scheduler",
                             {}, {}};
       return s;
     }

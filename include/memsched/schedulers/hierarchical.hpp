@@ -12,6 +12,7 @@
 
 #include <memsched/analysis/bounds.hpp>
 #include <memsched/analysis/hierarchy.hpp>
+#include <memsched/base/bucket_queue.hpp>
 #include <memsched/graph/subgraph.hpp>
 #include <memsched/graph/walk.hpp>
 #include <memsched/policy/policy.hpp>
@@ -30,7 +31,8 @@ struct hierarchical {
   bool adaptive_budget = true;   ///< optimization 1: no peak above the last iteration's
   bool simple_schedules = true;  ///< optimization 2: a group takes its reverse post-order where that lifts no peak
   bool memoize = true;           ///< optimization 3: the schedules of a group are kept, by context
-  bool by_levels = false;        ///< Algorithm 2 as printed, all states of one size after another; else the lowest peak first
+  bool by_levels = false;        ///< Algorithm 2 as printed: all states of one size after another; else the lowest peak
+                                 ///< first
   bool safe_moves = true;        ///< what frees memory under the peak so far runs at once; what frees none waits for who
                                  ///< needs it (not with `by_levels`)
   bool readers = true;           ///< where no group defines a value live at the peak, take those apart that read one
@@ -62,8 +64,7 @@ namespace detail {
 inline constexpr delta unlimited = std::numeric_limits<delta>::max();
 
 /// One way to run a unit at one go, in bytes relative to the level before it.
-struct unit_way {
-  delta peak = 0, impact = 0;
+struct unit_way : node_cost {
   index order = none;  ///< of a group: where its order is kept
 };
 
@@ -138,7 +139,7 @@ class group_library {
     a.simple_order = rpo{}(a.part, context_).order;
     walk w(a.part);
     for (node v : a.simple_order) w.fire(v);
-    a.simple = {w.peak(), w.level(), none};
+    a.simple = {{w.peak(), w.level()}};
   }
 
   void solve(answer& a, delta room);
@@ -199,8 +200,8 @@ class level_search {
     ceiling_ = ceiling;
     start(floor);
     while (!open_.empty() && !context_.stopped()) {
-      const delta key = open_.begin()->first;
-      const index at = pop();
+      const delta key = open_.key();
+      const index at = open_.pop();
       if (entries_[at].closed || (!policy_.by_levels && entries_[at].cost != key)) continue;
       entries_[at].closed = true;
       if (!context_.count_state() || !context_.fits(bytes_held()) || !on_time()) return std::nullopt;
@@ -254,16 +255,7 @@ class level_search {
   }
 
   void push(index at) {
-    open_[policy_.by_levels ? static_cast<delta>(entries_[at].depth) : entries_[at].cost].push_back(at);
-    ++queued_;
-  }
-  index pop() {
-    auto& bucket = open_.begin()->second;
-    const index at = bucket.back();
-    bucket.pop_back();
-    if (bucket.empty()) open_.erase(open_.begin());
-    --queued_;
-    return at;
+    open_.push(policy_.by_levels ? static_cast<delta>(entries_[at].depth) : entries_[at].cost, at);
   }
 
   /// Looks at the clock now and then: a state with many moves takes its time.
@@ -291,13 +283,7 @@ class level_search {
       for (std::size_t i = 0; i < shared.size(); ++i) context_bits_[i] = last(shared[i], unit);
       return library_->way(group_[v], context_bits_, level, cost, ceiling_);
     }
-    unit_way w{h_.cost[v].peak, h_.cost[v].impact, none};
-    for (const credit& c : h_.credits[v])
-      if (last(c.release, unit)) w.peak -= c.amount;
-    for (node r : h_.succs[v])
-      if (h_.is_release(r) && last(r, unit)) w.impact += h_.cost[r].impact;
-    w.peak = std::max(w.peak, w.impact);
-    return w;
+    return unit_way{effect_of(h_, v, [this, unit](node release) { return last(release, unit); })};
   }
 
   void expand(index at) {
@@ -338,7 +324,8 @@ class level_search {
       for (index next : units_.succs[u])
         if (see(next)) targets_.push_back(next);
       for (node r : h_.succs[units_.members[u].front()])
-        if (const index target = static_cast<index>(units() + r - h_.active); h_.is_release(r) && see(target)) targets_.push_back(target);
+        if (const index target = static_cast<index>(units() + r - h_.active); h_.is_release(r) && see(target))
+          targets_.push_back(target);
     }
     std::erase_if(targets_, [&](index t) { return t < units() && zero_drop_[t]; });
     std::sort(targets_.begin(), targets_.end());
@@ -365,7 +352,8 @@ class level_search {
     bool open = need(target < units() ? units_.preds[target] : readers_[target - units()]);
     for (std::size_t i = begin; open && i < paths_.size(); ++i) open = need(units_.preds[paths_[i]]);
     if (!open) return paths_.resize(begin), false;
-    std::sort(paths_.begin() + static_cast<std::ptrdiff_t>(begin), paths_.end());  // zero-drop units are numbered topologically
+    // Zero-drop units are numbered topologically.
+    std::sort(paths_.begin() + static_cast<std::ptrdiff_t>(begin), paths_.end());
     if (target < units()) paths_.push_back(target);
     return true;
   }
@@ -415,7 +403,8 @@ class level_search {
   void add_ready(index from, const move& m) {
     const std::size_t width = words_for(units()), begin = ready_.size();
     ready_.resize(begin + width);
-    std::copy_n(ready_.begin() + static_cast<std::ptrdiff_t>(from * width), width, ready_.begin() + static_cast<std::ptrdiff_t>(begin));
+    std::copy_n(ready_.begin() + static_cast<std::ptrdiff_t>(from * width), width,
+                ready_.begin() + static_cast<std::ptrdiff_t>(begin));
     const bit_row row{ready_.data() + begin, width};
     for (std::size_t i = m.begin; i < m.end; ++i)
       for (index next : units_.succs[paths_[i]]) {
@@ -450,7 +439,7 @@ class level_search {
 
   std::uint64_t bytes_held() const {
     return table_.bytes_held() + entries_.capacity() * sizeof(entry) + ready_.capacity() * sizeof(word) +
-           queued_ * sizeof(index) + (library_ ? library_->bytes_held() : 0);
+           open_.bytes_held() + (library_ ? library_->bytes_held() : 0);
   }
 
   const schedule_graph& h_;
@@ -463,8 +452,7 @@ class level_search {
   downset_table table_;
   std::vector<entry> entries_;
   std::vector<word> ready_;  // a row per entry
-  std::map<delta, std::vector<index>> open_;
-  std::uint64_t queued_ = 0;
+  bucket_queue<index> open_;
   bit_set set_;
   std::vector<bool> zero_drop_;
   std::vector<index> targets_, paths_;
@@ -502,7 +490,7 @@ inline void group_library::solve(answer& a, delta room) {
   walk w(a.part);
   for (node v : order) w.fire(v);
   if (w.peak() >= a.simple.peak) return;
-  a.best = {w.peak(), w.level(), none};
+  a.best = {{w.peak(), w.level()}};
   a.best_order = order;
 }
 
@@ -547,7 +535,8 @@ inline std::size_t disassemble(const schedule_graph& h, const std::vector<node>&
 
 }  // namespace detail
 
-inline solution hierarchical::run(const schedule_graph& g, search& context, function_ref<void(const iteration&)> each) const {
+inline solution hierarchical::run(const schedule_graph& g, search& context,
+                                  function_ref<void(const iteration&)> each) const {
   solution s = rpo{}(g, context);
   bytes best = peak_of(g, s.order);
   s.lower_bound = std::max(context.floor(), g.base);
@@ -564,7 +553,8 @@ inline solution hierarchical::run(const schedule_graph& g, search& context, func
     context.stats.nodes = std::max<std::uint64_t>(context.stats.nodes, search_level.units());
     std::optional<std::vector<node>> found;
     if (search_level.units() <= max_units)
-      found = context.with_states(round_states, [&] { return search_level.run(static_cast<delta>(s.lower_bound), ceiling); });
+      found =
+          context.with_states(round_states, [&] { return search_level.run(static_cast<delta>(s.lower_bound), ceiling); });
     const std::vector<node> order = found              ? *found
                                     : context.stopped() ? greedy{}(h.graph, context).order
                                                         : beam{}(h.graph, context).order;
@@ -578,7 +568,8 @@ inline solution hierarchical::run(const schedule_graph& g, search& context, func
     }
     const bool exact = found && search_level.units() == h.graph.active;
     if (exact) s.lower_bound = best;
-    else if (bounds && search_level.units() <= max_units) s.lower_bound = best_cut_bound(h.graph, order, s.lower_bound, go_on).bound;
+    else if (bounds && search_level.units() <= max_units)
+      s.lower_bound = best_cut_bound(h.graph, order, s.lower_bound, go_on).bound;
     each(round);
     context.report(best, s.lower_bound);
     if (s.lower_bound >= best || !found || context.stopped()) break;

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include <memsched/analysis/closure.hpp>
+#include <memsched/analysis/lowest_set.hpp>
 #include <memsched/analysis/reachability.hpp>
 #include <memsched/base/bitset.hpp>
 #include <memsched/graph/schedule_graph.hpp>
@@ -18,7 +18,7 @@ namespace memsched::detail {
 class witness_bound {
  public:
   explicit witness_bound(const schedule_graph& g)
-      : g_(g), reach_(g), witness_(g.active), ran_(g.size()), last_failed_(g.active), local_(g.size(), none) {
+      : g_(g), reach_(g), witness_(g.active), ran_(g.size()), last_failed_(g.active), lowest_(g) {
     for (node i = 0; i < g.active; ++i) last_failed_[i] = i;
   }
 
@@ -31,7 +31,8 @@ class witness_bound {
     for (std::size_t i = 0; i < last_failed_.size(); ++i) {
       const node v = last_failed_[i];
       if (ran_[v] || stands(v, peak) || find(v, peak)) continue;
-      std::rotate(last_failed_.begin(), last_failed_.begin() + static_cast<std::ptrdiff_t>(i), last_failed_.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+      const auto failed = last_failed_.begin() + static_cast<std::ptrdiff_t>(i);
+      std::rotate(last_failed_.begin(), failed, failed + 1);
       return false;
     }
     return true;
@@ -67,26 +68,14 @@ class witness_bound {
   bool find(node v, delta peak) {
     bit_set set = ran_;
     unite(set, reach_.ancestors[v]);
-    closure_.clear();
-    free_.clear();
+    lowest_.clear();
     for (node u = 0; u < g_.size(); ++u)
-      if (u != v && !set[u] && !test(reach_.descendants[v], u)) local_[u] = closure_.add(g_.cost[u].impact), free_.push_back(u);
-    for (node u : free_)
-      for (node p : g_.preds[u])
-        if (!set[p]) closure_.require(local_[p], local_[u]);
-    for (const credit& c : g_.credits[v]) {
-      const auto readers = g_.preds[c.release];
-      if (!std::all_of(readers.begin(), readers.end(), [&](node r) { return r == v || set[r] || local_[r] != none; })) continue;
-      const index gain = closure_.add(-c.amount);
-      for (node r : readers)
-        if (r != v && !set[r]) closure_.require(local_[r], gain);
-    }
-    delta height = static_cast<delta>(g_.base) + g_.cost[v].peak + closure_.solve();
+      if (u != v && !set[u] && !test(reach_.descendants[v], u)) lowest_.add(u);
+    delta height = static_cast<delta>(g_.base) + g_.cost[v].peak;
+    height += lowest_.solve(g_.preds, v, [&](node u) { return set[u]; });
     for_each_bit(set, [&](std::size_t u) { height += g_.cost[u].impact; });
-    for (node u : free_) {
-      if (closure_.holds(local_[u])) set.insert(u);
-      local_[u] = none;
-    }
+    for (node u : lowest_.free())
+      if (lowest_.holds(u)) set.insert(u);
     witness_[v] = witness{std::move(set), height};
     return height < peak;
   }
@@ -96,9 +85,7 @@ class witness_bound {
   std::vector<std::optional<witness>> witness_;
   bit_set ran_;
   std::vector<node> last_failed_;  ///< active nodes, those first that ended a downset last
-  std::vector<index> local_;
-  std::vector<node> free_;
-  closure_problem closure_;
+  lowest_set lowest_;
 };
 
 }  // namespace memsched::detail

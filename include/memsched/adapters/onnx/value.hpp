@@ -27,7 +27,9 @@ struct import_failure {
   throw import_failure{{code, std::move(message), {}, {}}};
 }
 
-inline std::string in_quotes(std::string_view name) { return std::string(1, '\'').append(one_line(name, 120)).append(1, '\''); }
+inline std::string in_quotes(std::string_view name) {
+  return std::string(1, '\'').append(one_line(name, 120)).append(1, '\'');
+}
 
 /// "operator 3 'conv1' (Conv)"
 inline std::string label(const onnx::NodeProto& node, int position) {
