@@ -65,6 +65,7 @@
 #include <memsched/schedulers/best_first.hpp>
 #include <memsched/schedulers/best_heuristic.hpp>
 #include <memsched/schedulers/branch_and_bound.hpp>
+#include <memsched/schedulers/branch_at_ends.hpp>
 #include <memsched/schedulers/close_gap.hpp>
 #include <memsched/schedulers/downsets.hpp>
 #include <memsched/schedulers/dp.hpp>
