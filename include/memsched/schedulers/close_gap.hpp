@@ -70,7 +70,7 @@ struct close_gap {
       };
       const auto narrow = [&](const schedule_graph& h, search&) {
         if (h.size() > max_probed) return decide(h, context);
-        return probe{.patience = patience, .max_cuts = effort}.up_to(b, h, context, decide);
+        return probe{.patience = patience, .max_cuts = 2 * effort}.up_to(b, h, context, decide);
       };
       solution t = context.aside([&] { return compress{}(with_edges(g, edges), context, narrow); });
       const bytes found = peak_of(g, t.order);
@@ -82,11 +82,11 @@ struct close_gap {
       const auto go_on = [&] { return ++context.stats.cuts, context.count_state(); };
       context.with_states(effort, [&] { return bound.run(peak(), go_on), 0; });
       s.lower_bound = std::max(s.lower_bound, next_possible_peak(g, bound.bound()));
-      const unsigned patience = static_cast<unsigned>(effort / short_search);
+      const unsigned patience = static_cast<unsigned>(4 * effort / short_search);
       while (!done() && bound.unrefuted()) {
         const bytes asked = std::min(peak() - 1, s.lower_bound + step);
         const bool answered = look_up_to(asked, asked <= *bound.unrefuted() ? bound.edges() : bound.edges_below_peak(), patience);
-        step = answered ? std::max(2 * step, (peak() - s.lower_bound) / 8) : step / 4;
+        step = answered ? std::max(2 * step, (peak() - s.lower_bound) / 4) : step / 4;
         if (!answered) break;
       }
     }
