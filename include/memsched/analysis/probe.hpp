@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdint>
 #include <limits>
 #include <optional>
 #include <span>
@@ -94,6 +95,12 @@ class prober {
   const std::vector<precedence>& edges() const { return edges_; }
   /// After a refutation: no peak from b to below this is reached either. Bytes.
   bytes next() const { return static_cast<bytes>(next_); }
+  /// Memory of its sets.
+  std::uint64_t bytes_held() const {
+    std::uint64_t held = 0;
+    for (const knowledge& k : known_) held += k.witnesses.bytes_held();
+    return held;
+  }
 
  private:
   /// Sets in which a node can run, with their heights: level plus the node's peak. As columns of bits, 64 sets a word, so that
@@ -132,6 +139,7 @@ class prober {
       }
     }
     std::size_t size() const { return count(valid_); }
+    std::uint64_t bytes_held() const { return words_.capacity() * sizeof(word); }
     bool has(node u, bool inside) const {
       for (std::size_t block = 0; block < valid_.size(); ++block) {
         const word column = words_[block * nodes_ + u];
@@ -378,6 +386,14 @@ class destructive_search {
   const std::vector<precedence>& edges() const { return open_->edges(); }
   /// What every order below the peak that `run` was last called with keeps, as far as is known.
   std::vector<precedence> edges_below_peak() const { return first_ ? first_->edges() : std::vector<precedence>{}; }
+
+  /// Memory of its sets, in bytes.
+  std::uint64_t bytes_held() const {
+    std::uint64_t held = 0;
+    for (const auto* p : {&first_, &open_, &trial_})
+      if (*p) held += (*p)->bytes_held();
+    return held;
+  }
 
   /// Goes on until the bound is settled for orders below `high`, a peak that is reached, or until `go_on`, asked before
   /// each cut, says no. What was derived is kept from call to call; `high` may fall between them.

@@ -28,10 +28,10 @@ struct probe {
   solution operator()(const schedule_graph& g, search& context, inner_scheduler inner) const {
     if (g.size() > max_nodes) return inner(g, context);
     solution s{topological_order(g)};
-    const auto go_on = [&] { return ++context.stats.cuts, context.count_state(); };
     const bytes high = std::min(context.ceiling(), peak_of(g, s.order));  // of no use from there on
     s.lower_bound = std::min(std::max(context.floor(), g.base), high);
     destructive_search smallest(g, s.lower_bound);
+    const auto go_on = [&] { return ++context.stats.cuts, context.count_state() && context.fits(smallest.bytes_held()); };
     smallest.run(high, go_on);
     s.lower_bound = smallest.bound();
     for (bytes step = 0; s.lower_bound < high && !context.stopped(); step = std::max(2 * step, (high - s.lower_bound) / 64 + 1)) {
@@ -52,7 +52,7 @@ struct probe {
   solution up_to(bytes asked, const schedule_graph& g, search& context, inner_scheduler inner) const {
     prober found(g);
     std::uint64_t cuts = 0;
-    const auto go_on = [&] { return ++context.stats.cuts, ++cuts <= max_cuts && context.count_state(); };
+    const auto go_on = [&] { return ++context.stats.cuts, ++cuts <= max_cuts && context.count_state() && context.fits(found.bytes_held()); };
     auto outcome = found.run(asked, go_on);
     if (outcome == prober::outcome::open && found.edges().empty() && patience > 0)
       outcome = shaver(found, g, asked).run(patience, go_on);

@@ -79,7 +79,7 @@ struct close_gap {
       return found <= b || t.lower_bound > b;
     };
     if (g.size() <= max_probed) {
-      const auto go_on = [&] { return ++context.stats.cuts, context.count_state(); };
+      const auto go_on = [&] { return ++context.stats.cuts, context.count_state() && context.fits(bound.bytes_held()); };
       context.with_states(effort, [&] { return bound.run(peak(), go_on), 0; });
       s.lower_bound = std::max(s.lower_bound, next_possible_peak(g, bound.bound()));
       const unsigned patience = static_cast<unsigned>(4 * effort / short_search);
