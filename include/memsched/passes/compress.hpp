@@ -5,7 +5,6 @@
 #include <array>
 #include <cstdint>
 #include <compare>
-#include <deque>
 #include <span>
 #include <utility>
 #include <vector>
@@ -54,8 +53,10 @@ class compressor {
     if (rules_.local_reduction) reduce_everywhere();
     do {
       ++counts_.rounds;
-      do cluster();
-      while (context_.keep_going() && (order_equals() || reduce_suspects()));
+      do {
+        cluster();
+        if (g_.alive_count() < g_.size() / 2) pack();
+      } while (context_.keep_going() && (order_equals() || reduce_suspects()));
     } while (context_.keep_going() && apply_general_rules());
     fold_chain();
     compressed_graph c = std::move(g_).finish();
@@ -66,12 +67,26 @@ class compressor {
  private:
   enum task : unsigned char { test_node = 1, wake_neighbours = 2 };
 
+  /// Moves what is left together, where it takes fewer lines of the cache.
+  void pack() {
+    const std::vector<node> place = g_.pack();
+    for (node v = 0; v < place.size(); ++v) {
+      if (place[v] == none) continue;
+      rank_[place[v]] = rank_[v];
+      for (auto& flags : is_waiting_) flags[place[v]] = flags[v];
+    }
+    for (auto* nodes : {&waiting_[0], &waiting_[1], &crowded_[0], &crowded_[1], &suspects_, &looked_at_}) {
+      std::erase_if(*nodes, [&](node v) { return place[v] == none; });
+      for (node& v : *nodes) v = place[v];
+    }
+  }
+
   // Clustering. C2 is C1 seen from the mirror image.
 
   void cluster() {
     for (take_changes(); !queue_.empty(); take_changes()) {
-      const node v = queue_.front();
-      queue_.pop_front();
+      const node v = queue_.back();
+      queue_.pop_back();
       const unsigned char tasks = std::exchange(queued_[v], 0);
       if (!g_.alive(v) || g_.fixed(v)) continue;
       if ((tasks & wake_neighbours) != 0)
@@ -108,7 +123,7 @@ class compressor {
     for (side s : both_sides) {
       g_.take_changed(s, changed_);
       for (node v : changed_) {
-        if (!g_.alive(v)) continue;
+        if (!g_.alive(v) || g_.fixed(v)) continue;
         if (!is_waiting_[index_of(s)][v]) waiting_[index_of(s)].push_back(v);
         is_waiting_[index_of(s)][v] = true;
         if (g_.degree(v, s) == 1) enqueue(v, test_node);
@@ -127,21 +142,24 @@ class compressor {
   };
 
   bool order_equals() {
+    for (auto* lists : {&waiting_, &crowded_})
+      for (side s : both_sides)
+        if ((s == side::earlier ? rules_.s1 : rules_.s2) && order_waiting((*lists)[index_of(s)], s)) return true;
+    return false;
+  }
+
+  /// Latest change first, until nodes were ordered: what that leads to is near. Hubs of many wait until nothing else does,
+  /// and then for each other: each would be looked at too often.
+  bool order_waiting(std::vector<node>& waiting, side s) {
+    const bool crowded = &waiting == &crowded_[index_of(s)];
     bool any = false;
-    for (side s : both_sides) {
-      const std::vector<node> changed = std::exchange(waiting_[index_of(s)], {});
-      for (node v : changed) is_waiting_[index_of(s)][v] = false;
-      if (s == side::earlier ? !rules_.s1 : !rules_.s2) continue;
-      hubs_.clear();
-      new_marks();
-      for (node v : changed) {
-        if (!g_.alive(v) || g_.fixed(v)) continue;
-        const node hub = narrowest(v, s);
-        if (g_.degree(hub, mirror(s)) < 2 || marked(hub)) continue;
-        mark_[hub].stamp = stamp_;
-        hubs_.push_back(hub);
-      }
-      for (node hub : hubs_) any |= order_around(hub, s);
+    while (!waiting.empty() && (crowded || !any)) {
+      const node v = waiting.back();
+      waiting.pop_back();
+      if (!g_.alive(v) || !is_waiting_[index_of(s)][v]) continue;
+      const node hub = narrowest(v, s);
+      if (crowded || g_.degree(hub, mirror(s)) <= max_peers) any |= order_around(hub, s);
+      else crowded_[index_of(s)].push_back(v);
     }
     return any;
   }
@@ -154,10 +172,10 @@ class compressor {
   }
 
   bool order_around(node hub, side s) {
-    if (!g_.alive(hub) || g_.degree(hub, mirror(s)) < 2) return false;
     peers_.clear();
     g_.for_each(hub, mirror(s), [&](index, node v) {
       const node_cost c = g_.cost(v, mirror(s));
+      is_waiting_[index_of(s)][v] = false;  // who has its list is here
       if (!g_.fixed(v)) peers_.push_back({g_.hash(v, s), c.impact > 0, c.peak, v});
     });
     std::sort(peers_.begin(), peers_.end());
@@ -355,7 +373,7 @@ class compressor {
   }
 
   static constexpr std::size_t index_of(side s) { return static_cast<std::size_t>(s); }
-  static constexpr index max_steps = 256;
+  static constexpr index max_steps = 256, max_peers = 64;
 
   struct edge_mark {
     index stamp = 0, edge = none;
@@ -364,12 +382,10 @@ class compressor {
   compression_graph g_;
   search& context_;
   rule_counts& counts_;
-  std::deque<node> queue_;
-  std::vector<node> changed_;
+  std::vector<node> queue_, changed_;
   std::vector<unsigned char> queued_;             // tasks of a node in the queue
-  std::array<std::vector<node>, 2> waiting_;      // nodes whose list at that side has changed since it was looked at
+  std::array<std::vector<node>, 2> waiting_, crowded_;  // nodes whose list at that side has changed since it was looked at
   std::array<std::vector<bool>, 2> is_waiting_;
-  std::vector<node> hubs_;
   std::vector<peer> peers_, group_;
   std::vector<std::pair<node, node>> ordered_;
   std::vector<edge_mark> mark_;
