@@ -22,9 +22,10 @@ namespace memsched {
 /// with a part in a credit are left alone. Where a single order is left there is nothing to hand on; series-parallel
 /// graphs are ordered directly and always end so.
 ///
-/// Near linear in practice: equal neighbour lists are found by their hashes, and nodes with the same neighbours become a
-/// chain at once. The general conditions of S1 and S2 and the full transitive reduction need n^2/4 bytes and so wait
-/// until at most `max_closure` nodes are left. A limit of the search that is met ends the compression early.
+/// Near linear in practice: equal neighbour lists are found by their hashes, nodes with the same neighbours become a chain
+/// at once, and work stays where the last change was. The general conditions of S1 and S2 and the full transitive
+/// reduction need n^2/4 bytes and so wait until at most `max_closure` nodes are left. A limit of the search that is met
+/// ends the compression early.
 struct compress {
   bool c1 = true, c2 = true;
   bool s1 = true, s2 = true;
@@ -44,7 +45,8 @@ namespace detail {
 class compressor {
  public:
   compressor(const compress& rules, const schedule_graph& g, search& context)
-      : rules_(rules), g_(g), context_(context), counts_(context.stats.rules), queued_(g_.size(), 0), mark_(g_.size()), rank_(g_.size()) {
+      : rules_(rules), g_(g), context_(context), counts_(context.stats.rules), queued_(g_.size(), 0), mark_(g_.size()),
+        rank_(g_.size()) {
     for (auto& flags : is_waiting_) flags.resize(g_.size());
   }
 
@@ -67,15 +69,21 @@ class compressor {
  private:
   enum task : unsigned char { test_node = 1, wake_neighbours = 2 };
 
-  /// Moves what is left together, where it takes fewer lines of the cache.
+  // A change mostly makes the next one possible nearby. So the latest is followed first, as far as it leads, while what is
+  // near is in the cache; hubs alone wait until nothing else is to do, when all that changed around them is looked at once.
+
+  bool is_hub(node v) const { return std::max(g_.degree(v, side::later), g_.degree(v, side::earlier)) > few; }
+
+  /// Moves what is left together, so that neighbours in memory are alive. All changes must have been taken.
   void pack() {
     const std::vector<node> place = g_.pack();
     for (node v = 0; v < place.size(); ++v) {
       if (place[v] == none) continue;
       rank_[place[v]] = rank_[v];
+      queued_[place[v]] = queued_[v];
       for (auto& flags : is_waiting_) flags[place[v]] = flags[v];
     }
-    for (auto* nodes : {&waiting_[0], &waiting_[1], &crowded_[0], &crowded_[1], &suspects_, &looked_at_}) {
+    for (auto* nodes : {&queued_hubs_, &waiting_[0], &waiting_[1], &crowded_[0], &crowded_[1], &suspects_, &looked_at_}) {
       std::erase_if(*nodes, [&](node v) { return place[v] == none; });
       for (node& v : *nodes) v = place[v];
     }
@@ -115,7 +123,7 @@ class compressor {
 
   void enqueue(node v, task t) {
     if (g_.fixed(v)) return;
-    if (queued_[v] == 0) queue_.push_back(v);
+    if (queued_[v] == 0) (is_hub(v) ? queued_hubs_ : queue_).push_back(v);
     queued_[v] = static_cast<unsigned char>(queued_[v] | t);
   }
 
@@ -124,8 +132,10 @@ class compressor {
       g_.take_changed(s, changed_);
       for (node v : changed_) {
         if (!g_.alive(v) || g_.fixed(v)) continue;
-        if (!is_waiting_[index_of(s)][v]) waiting_[index_of(s)].push_back(v);
-        is_waiting_[index_of(s)][v] = true;
+        if (!is_waiting_[index_of(s)][v] && (s == side::earlier ? rules_.s1 : rules_.s2)) {
+          (is_hub(v) ? crowded_ : waiting_)[index_of(s)].push_back(v);
+          is_waiting_[index_of(s)][v] = true;
+        }
         if (g_.degree(v, s) == 1) enqueue(v, test_node);
       }
     }
@@ -142,26 +152,34 @@ class compressor {
   };
 
   bool order_equals() {
-    for (auto* lists : {&waiting_, &crowded_})
-      for (side s : both_sides)
-        if ((s == side::earlier ? rules_.s1 : rules_.s2) && order_waiting((*lists)[index_of(s)], s)) return true;
-    return false;
+    for (side s : both_sides)
+      if (order_waiting(s)) return true;
+    if (!queued_hubs_.empty()) return queue_.swap(queued_hubs_), true;
+    bool any = false;
+    for (side s : both_sides) any |= order_crowded(s);
+    return any;
   }
 
-  /// Latest change first, until nodes were ordered: what that leads to is near. Hubs of many wait until nothing else does,
-  /// and then for each other: each would be looked at too often.
-  bool order_waiting(std::vector<node>& waiting, side s) {
-    const bool crowded = &waiting == &crowded_[index_of(s)];
-    bool any = false;
-    while (!waiting.empty() && (crowded || !any)) {
-      const node v = waiting.back();
+  /// Until some nodes are ordered.
+  bool order_waiting(side s) {
+    for (std::vector<node>& waiting = waiting_[index_of(s)]; !waiting.empty();) {
+      const node v = waiting.back(), hub = hub_of_waiting(v, s);
       waiting.pop_back();
-      if (!g_.alive(v) || !is_waiting_[index_of(s)][v]) continue;
-      const node hub = narrowest(v, s);
-      if (crowded || g_.degree(hub, mirror(s)) <= max_peers) any |= order_around(hub, s);
-      else crowded_[index_of(s)].push_back(v);
+      if (hub == none) continue;
+      if (is_hub(hub)) crowded_[index_of(s)].push_back(v);
+      else if (order_around(hub, s)) return true;
     }
+    return false;
+  }
+  bool order_crowded(side s) {
+    bool any = false;
+    for (node v : std::exchange(crowded_[index_of(s)], {}))
+      if (const node hub = hub_of_waiting(v, s); hub != none) any |= order_around(hub, s);
     return any;
+  }
+  /// None where v has been looked at since it was put on a list.
+  node hub_of_waiting(node v, side s) const {
+    return g_.alive(v) && is_waiting_[index_of(s)][v] ? narrowest(v, s) : none;
   }
 
   /// The neighbour of v with the fewest neighbours of its own: nodes with equal lists agree on it.
@@ -373,7 +391,7 @@ class compressor {
   }
 
   static constexpr std::size_t index_of(side s) { return static_cast<std::size_t>(s); }
-  static constexpr index max_steps = 256, max_peers = 64;
+  static constexpr index max_steps = 256, few = 64;
 
   struct edge_mark {
     index stamp = 0, edge = none;
@@ -382,9 +400,10 @@ class compressor {
   compression_graph g_;
   search& context_;
   rule_counts& counts_;
-  std::vector<node> queue_, changed_;
-  std::vector<unsigned char> queued_;             // tasks of a node in the queue
-  std::array<std::vector<node>, 2> waiting_, crowded_;  // nodes whose list at that side has changed since it was looked at
+  std::vector<node> queue_, queued_hubs_, changed_;
+  std::vector<unsigned char> queued_;             // tasks of a node in a queue
+  // Nodes whose list at that side has changed since it was looked at; those that a hub is or may be looked at for.
+  std::array<std::vector<node>, 2> waiting_, crowded_;
   std::array<std::vector<bool>, 2> is_waiting_;
   std::vector<peer> peers_, group_;
   std::vector<std::pair<node, node>> ordered_;

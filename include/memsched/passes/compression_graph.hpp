@@ -75,7 +75,7 @@ class compression_graph {
     nodes_[start()].fixed = nodes_[end()].fixed = true;
   }
 
-  /// Ids run below this; start and end are the last two.
+  /// Ids run below this until `pack` gives new ones; start and end are the last two.
   std::size_t size() const { return nodes_.size(); }
   node start() const { return static_cast<node>(nodes_.size() - 2); }
   node end() const { return static_cast<node>(nodes_.size() - 1); }
@@ -120,7 +120,9 @@ class compression_graph {
   }
 
   /// Keeps a record of a rule that is applied to two nodes.
-  void note(reduction::rule by, node first, node second) { reductions_.push_back({by, nodes_[first].name, nodes_[second].name}); }
+  void note(reduction::rule by, node first, node second) {
+    reductions_.push_back({by, nodes_[first].name, nodes_[second].name});
+  }
   /// Makes one node of a and b, which then runs b right after a, and which `note` knows by the name of `named`, one of them.
   /// Returns its id, one of theirs.
   node merge(node a, node b, node named) {
