@@ -57,7 +57,7 @@ class compressor {
       ++counts_.rounds;
       do {
         cluster();
-        if (g_.alive_count() < g_.size() / 2) pack();
+        if (g_.size() > cached && g_.alive_count() < g_.size() / 2) pack();
       } while (context_.keep_going() && (order_equals() || reduce_suspects()));
     } while (context_.keep_going() && apply_general_rules());
     fold_chain();
@@ -392,6 +392,7 @@ class compressor {
 
   static constexpr std::size_t index_of(side s) { return static_cast<std::size_t>(s); }
   static constexpr index max_steps = 256, few = 64;
+  static constexpr std::size_t cached = 4096;  // so many nodes and their edges are near each other however they lie
 
   struct edge_mark {
     index stamp = 0, edge = none;
