@@ -183,6 +183,25 @@ TEST_CASE("graphs with hubs: orders stay valid, and the mirror image has the sam
   REQUIRE(solved > 3);
 }
 
+TEST_CASE("an order of what is left has the peak of the order that it stands for, in graphs of any size") {
+  std::size_t kept = 0, had = 0;
+  for (std::uint64_t seed = 0; seed < 60; ++seed)
+    for (const options& o : models()) {
+      const bool large = seed % 10 == 0;
+      const problem p = support::random_problem(seed, {.operators = large ? 8000U : 100U, .max_inputs = large ? 1U : 3U});
+      const schedule_graph g = make_schedule_graph(p, o.model());
+      search context(o);
+      const compressed_graph c = compress{.max_closure = 0}.reduce(g, context);
+      const std::vector<node> order = topological_order(c.graph);
+      INFO("seed " << seed);
+      const std::vector<node> whole = c.expand(order);
+      require_order(g, whole);
+      REQUIRE(peak_of(g, whole) == peak_of(c.graph, order));
+      if (large) kept += c.graph.size(), had += g.size();
+    }
+  REQUIRE(2 * kept < had);  // so that nodes have got new ids on the way
+}
+
 TEST_CASE("a graph without nodes") {
   const schedule_graph g = make_schedule_graph(cost_graph{{}, {}, 7}).value();
   const options o;

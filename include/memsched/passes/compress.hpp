@@ -5,7 +5,6 @@
 #include <array>
 #include <cstdint>
 #include <compare>
-#include <deque>
 #include <span>
 #include <utility>
 #include <vector>
@@ -23,9 +22,10 @@ namespace memsched {
 /// with a part in a credit are left alone. Where a single order is left there is nothing to hand on; series-parallel
 /// graphs are ordered directly and always end so.
 ///
-/// Near linear in practice: equal neighbour lists are found by their hashes, and nodes with the same neighbours become a
-/// chain at once. The general conditions of S1 and S2 and the full transitive reduction need n^2/4 bytes and so wait
-/// until at most `max_closure` nodes are left. A limit of the search that is met ends the compression early.
+/// Near linear in practice: equal neighbour lists are found by their hashes, nodes with the same neighbours become a chain
+/// at once, and work stays where the last change was. The general conditions of S1 and S2 and the full transitive
+/// reduction need n^2/4 bytes and so wait until at most `max_closure` nodes are left. A limit of the search that is met
+/// ends the compression early.
 struct compress {
   bool c1 = true, c2 = true;
   bool s1 = true, s2 = true;
@@ -45,7 +45,8 @@ namespace detail {
 class compressor {
  public:
   compressor(const compress& rules, const schedule_graph& g, search& context)
-      : rules_(rules), g_(g), context_(context), counts_(context.stats.rules), queued_(g_.size(), 0), mark_(g_.size()), rank_(g_.size()) {
+      : rules_(rules), g_(g), context_(context), counts_(context.stats.rules), queued_(g_.size(), 0), mark_(g_.size()),
+        rank_(g_.size()) {
     for (auto& flags : is_waiting_) flags.resize(g_.size());
   }
 
@@ -54,8 +55,10 @@ class compressor {
     if (rules_.local_reduction) reduce_everywhere();
     do {
       ++counts_.rounds;
-      do cluster();
-      while (context_.keep_going() && (order_equals() || reduce_suspects()));
+      do {
+        cluster();
+        if (g_.size() > cached && g_.alive_count() < g_.size() / 2) pack();
+      } while (context_.keep_going() && (order_equals() || reduce_suspects()));
     } while (context_.keep_going() && apply_general_rules());
     fold_chain();
     compressed_graph c = std::move(g_).finish();
@@ -66,12 +69,32 @@ class compressor {
  private:
   enum task : unsigned char { test_node = 1, wake_neighbours = 2 };
 
+  // A change mostly makes the next one possible nearby. So the latest is followed first, as far as it leads, while what is
+  // near is in the cache; hubs alone wait until nothing else is to do, when all that changed around them is looked at once.
+
+  bool is_hub(node v) const { return std::max(g_.degree(v, side::later), g_.degree(v, side::earlier)) > few; }
+
+  /// Moves what is left together, so that neighbours in memory are alive. All changes must have been taken.
+  void pack() {
+    const std::vector<node> place = g_.pack();
+    for (node v = 0; v < place.size(); ++v) {
+      if (place[v] == none) continue;
+      rank_[place[v]] = rank_[v];
+      queued_[place[v]] = queued_[v];
+      for (auto& flags : is_waiting_) flags[place[v]] = flags[v];
+    }
+    for (auto* nodes : {&queued_hubs_, &waiting_[0], &waiting_[1], &crowded_[0], &crowded_[1], &suspects_, &looked_at_}) {
+      std::erase_if(*nodes, [&](node v) { return place[v] == none; });
+      for (node& v : *nodes) v = place[v];
+    }
+  }
+
   // Clustering. C2 is C1 seen from the mirror image.
 
   void cluster() {
     for (take_changes(); !queue_.empty(); take_changes()) {
-      const node v = queue_.front();
-      queue_.pop_front();
+      const node v = queue_.back();
+      queue_.pop_back();
       const unsigned char tasks = std::exchange(queued_[v], 0);
       if (!g_.alive(v) || g_.fixed(v)) continue;
       if ((tasks & wake_neighbours) != 0)
@@ -100,7 +123,7 @@ class compressor {
 
   void enqueue(node v, task t) {
     if (g_.fixed(v)) return;
-    if (queued_[v] == 0) queue_.push_back(v);
+    if (queued_[v] == 0) (is_hub(v) ? queued_hubs_ : queue_).push_back(v);
     queued_[v] = static_cast<unsigned char>(queued_[v] | t);
   }
 
@@ -108,9 +131,11 @@ class compressor {
     for (side s : both_sides) {
       g_.take_changed(s, changed_);
       for (node v : changed_) {
-        if (!g_.alive(v)) continue;
-        if (!is_waiting_[index_of(s)][v]) waiting_[index_of(s)].push_back(v);
-        is_waiting_[index_of(s)][v] = true;
+        if (!g_.alive(v) || g_.fixed(v)) continue;
+        if (!is_waiting_[index_of(s)][v] && (s == side::earlier ? rules_.s1 : rules_.s2)) {
+          (is_hub(v) ? crowded_ : waiting_)[index_of(s)].push_back(v);
+          is_waiting_[index_of(s)][v] = true;
+        }
         if (g_.degree(v, s) == 1) enqueue(v, test_node);
       }
     }
@@ -127,23 +152,34 @@ class compressor {
   };
 
   bool order_equals() {
+    for (side s : both_sides)
+      if (order_waiting(s)) return true;
+    if (!queued_hubs_.empty()) return queue_.swap(queued_hubs_), true;
     bool any = false;
-    for (side s : both_sides) {
-      const std::vector<node> changed = std::exchange(waiting_[index_of(s)], {});
-      for (node v : changed) is_waiting_[index_of(s)][v] = false;
-      if (s == side::earlier ? !rules_.s1 : !rules_.s2) continue;
-      hubs_.clear();
-      new_marks();
-      for (node v : changed) {
-        if (!g_.alive(v) || g_.fixed(v)) continue;
-        const node hub = narrowest(v, s);
-        if (g_.degree(hub, mirror(s)) < 2 || marked(hub)) continue;
-        mark_[hub].stamp = stamp_;
-        hubs_.push_back(hub);
-      }
-      for (node hub : hubs_) any |= order_around(hub, s);
-    }
+    for (side s : both_sides) any |= order_crowded(s);
     return any;
+  }
+
+  /// Until some nodes are ordered.
+  bool order_waiting(side s) {
+    for (std::vector<node>& waiting = waiting_[index_of(s)]; !waiting.empty();) {
+      const node v = waiting.back(), hub = hub_of_waiting(v, s);
+      waiting.pop_back();
+      if (hub == none) continue;
+      if (is_hub(hub)) crowded_[index_of(s)].push_back(v);
+      else if (order_around(hub, s)) return true;
+    }
+    return false;
+  }
+  bool order_crowded(side s) {
+    bool any = false;
+    for (node v : std::exchange(crowded_[index_of(s)], {}))
+      if (const node hub = hub_of_waiting(v, s); hub != none) any |= order_around(hub, s);
+    return any;
+  }
+  /// None where v has been looked at since it was put on a list.
+  node hub_of_waiting(node v, side s) const {
+    return g_.alive(v) && is_waiting_[index_of(s)][v] ? narrowest(v, s) : none;
   }
 
   /// The neighbour of v with the fewest neighbours of its own: nodes with equal lists agree on it.
@@ -154,10 +190,10 @@ class compressor {
   }
 
   bool order_around(node hub, side s) {
-    if (!g_.alive(hub) || g_.degree(hub, mirror(s)) < 2) return false;
     peers_.clear();
     g_.for_each(hub, mirror(s), [&](index, node v) {
       const node_cost c = g_.cost(v, mirror(s));
+      is_waiting_[index_of(s)][v] = false;  // who has its list is here
       if (!g_.fixed(v)) peers_.push_back({g_.hash(v, s), c.impact > 0, c.peak, v});
     });
     std::sort(peers_.begin(), peers_.end());
@@ -355,7 +391,8 @@ class compressor {
   }
 
   static constexpr std::size_t index_of(side s) { return static_cast<std::size_t>(s); }
-  static constexpr index max_steps = 256;
+  static constexpr index max_steps = 256, few = 64;
+  static constexpr std::size_t cached = 4096;  // so many nodes and their edges are near each other however they lie
 
   struct edge_mark {
     index stamp = 0, edge = none;
@@ -364,12 +401,11 @@ class compressor {
   compression_graph g_;
   search& context_;
   rule_counts& counts_;
-  std::deque<node> queue_;
-  std::vector<node> changed_;
-  std::vector<unsigned char> queued_;             // tasks of a node in the queue
-  std::array<std::vector<node>, 2> waiting_;      // nodes whose list at that side has changed since it was looked at
+  std::vector<node> queue_, queued_hubs_, changed_;
+  std::vector<unsigned char> queued_;             // tasks of a node in a queue
+  // Nodes whose list at that side has changed since it was looked at; those that a hub is or may be looked at for.
+  std::array<std::vector<node>, 2> waiting_, crowded_;
   std::array<std::vector<bool>, 2> is_waiting_;
-  std::vector<node> hubs_;
   std::vector<peer> peers_, group_;
   std::vector<std::pair<node, node>> ordered_;
   std::vector<edge_mark> mark_;

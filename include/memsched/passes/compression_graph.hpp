@@ -55,11 +55,11 @@ inline constexpr std::array both_sides{side::later, side::earlier};
 class compression_graph {
  public:
   explicit compression_graph(const schedule_graph& g)
-      : g_(&g), nodes_(g.size() + 2), alive_count_(nodes_.size()), next_(g.size(), none), name_(g.size() + 2) {
+      : g_(&g), nodes_(g.size() + 2), alive_count_(nodes_.size()), next_(g.size(), none) {
     edges_.reserve(g.preds.items() + g.size() / 8 + 2);
     for (node v = 0; v < g.size(); ++v) {
       nodes_[v].cost = g.cost[v];
-      nodes_[v].first = nodes_[v].last = name_[v] = v;
+      nodes_[v].first = nodes_[v].last = nodes_[v].name = v;
     }
     for (node v = 0; v < g.size(); ++v) {
       const auto before = g.preds[v];
@@ -75,7 +75,7 @@ class compression_graph {
     nodes_[start()].fixed = nodes_[end()].fixed = true;
   }
 
-  /// Ids run below this; start and end are the last two.
+  /// Ids run below this until `pack` gives new ones; start and end are the last two.
   std::size_t size() const { return nodes_.size(); }
   node start() const { return static_cast<node>(nodes_.size() - 2); }
   node end() const { return static_cast<node>(nodes_.size() - 1); }
@@ -120,7 +120,9 @@ class compression_graph {
   }
 
   /// Keeps a record of a rule that is applied to two nodes.
-  void note(reduction::rule by, node first, node second) { reductions_.push_back({by, name_[first], name_[second]}); }
+  void note(reduction::rule by, node first, node second) {
+    reductions_.push_back({by, nodes_[first].name, nodes_[second].name});
+  }
   /// Makes one node of a and b, which then runs b right after a, and which `note` knows by the name of `named`, one of them.
   /// Returns its id, one of theirs.
   node merge(node a, node b, node named) {
@@ -129,9 +131,9 @@ class compression_graph {
     const auto links = [&](node v) { return degree(v, side::later) + degree(v, side::earlier); };
     const auto [gone, kept] = links(a) < links(b) ? std::pair(a, b) : std::pair(b, a);
     for (side s : both_sides) absorb(gone, kept, s);
-    name_[kept] = name_[named];
     const record before = nodes_[a], behind = nodes_[b];
     const delta level = before.cost.impact;
+    nodes_[kept].name = nodes_[named].name;
     nodes_[kept].cost = {std::max(before.cost.peak, level + behind.cost.peak), level + behind.cost.impact};
     next_[before.last] = behind.first;
     nodes_[kept].first = before.first;
@@ -149,6 +151,9 @@ class compression_graph {
     for (node v : changed) nodes_[v].changed[index_of(s)] = false;
   }
 
+  /// Gives the nodes that are alive the lowest ids, in the order of their old ones, and moves them and their edges together.
+  /// All changes must have been taken. Returns the new id of each old one, none for the dead. O(nodes + edges).
+  std::vector<node> pack();
   /// The nodes that are alive, start and end included, in a topological order towards s. O(they and their edges).
   std::vector<node> order(side s = side::later);
   /// What is left as a schedule graph. Nodes that may run by themselves become releases.
@@ -169,6 +174,7 @@ class compression_graph {
     std::array<list, 2> lists;
     node_cost cost;
     node first = none, last = none;  // of the run of nodes of g that it stands for
+    node name = none;                // in `reductions_`
     bool alive = true, fixed = false;
     std::array<bool, 2> changed{};
   };
@@ -245,13 +251,34 @@ class compression_graph {
   std::vector<record> nodes_;
   std::size_t alive_count_;
   std::vector<node> next_;  // links the nodes of each run
-  std::vector<node> name_;  // in `reductions_`
   std::vector<reduction> reductions_;
   std::vector<edge> edges_;
   index free_ = none;
   std::array<std::vector<node>, 2> changed_;
   std::vector<index> waits_;  // scratch of `order`, all 0
 };
+
+inline std::vector<node> compression_graph::pack() {
+  std::vector<node> place(size(), none);
+  std::vector<precedence> edges;
+  node kept = 0;
+  for (node v = 0; v < size(); ++v)
+    if (alive(v)) place[v] = kept++;
+  for (node v = 0; v < size(); ++v)
+    if (alive(v)) for_each(v, side::earlier, [&](index, node u) { edges.push_back({place[u], place[v]}); });
+  for (node v = 0; v < size(); ++v) {
+    if (!alive(v)) continue;
+    nodes_[place[v]] = nodes_[v];
+    nodes_[place[v]].lists = {};
+  }
+  nodes_.resize(kept);
+  edges_.clear();
+  free_ = none;
+  for (std::size_t i = edges.size(); i-- > 0;) link(edges[i].before, edges[i].after);  // lists grow at the front
+  std::vector<node> changed;
+  for (side s : both_sides) take_changed(s, changed);
+  return place;
+}
 
 inline std::vector<node> compression_graph::order(side s) {
   std::vector<node> order{s == side::later ? start() : end()};
@@ -266,7 +293,7 @@ inline std::vector<node> compression_graph::order(side s) {
 }
 
 inline bool compression_graph::frees_at_once(node v) const {
-  if (nodes_[v].cost.peak != 0 || nodes_[v].cost.impact > 0 || (fixed(v) && !g_->is_release(v))) return false;
+  if (nodes_[v].cost.peak != 0 || nodes_[v].cost.impact > 0 || (fixed(v) && !g_->is_release(nodes_[v].first))) return false;
   bool waits = true;
   for_each(v, side::earlier, [&](index, node u) { waits &= u != start(); });
   return waits;
@@ -301,8 +328,13 @@ inline compressed_graph compression_graph::finish() && {
   c.active = g_->active;
   c.next = std::move(next_);
   c.reductions = std::move(reductions_);
-  std::vector<node> place(size(), none), tied_to(nodes.size(), none);
+  std::vector<node> place(size(), none), tied_to(nodes.size(), none), run_of;
   for (node i = 0; i < nodes.size(); ++i) place[nodes[i]] = i;
+  if (!g_->roots.empty() || g_->credits.items() > 0) {
+    run_of.assign(g_->size(), none);
+    for (node v : nodes)
+      for (node u = nodes_[v].first; u != none; u = c.next[u]) run_of[u] = place[v];
+  }
   c.graph.base = g_->base;
   for (node v : nodes) {
     c.first.push_back(nodes_[v].first);
@@ -313,15 +345,11 @@ inline compressed_graph compression_graph::finish() && {
     });
     c.graph.preds.close();
     if (fixed(v))  // who lost its edge to a release by reduction is never the last that it waits for
-      for (const credit& k : g_->credits[v])
-        if (tied(v, k.release, side::later)) c.graph.credits.push({place[k.release], k.amount});
+      for (const credit& k : g_->credits[nodes_[v].first])
+        if (const node r = run_of[k.release]; tied(v, nodes[r], side::later)) c.graph.credits.push({r, k.amount});
     c.graph.credits.close();
   }
   c.graph.succs = transpose(c.graph.preds, c.graph.size());
-  std::vector<node> run_of(g_->size(), none);
-  if (!g_->roots.empty())
-    for (node v : nodes)
-      for (node u = nodes_[v].first; u != none; u = c.next[u]) run_of[u] = place[v];
   std::vector<bool> is_root(nodes.size(), false);
   for (node root : g_->roots)
     if (const node v = run_of[root]; v < c.graph.active && !is_root[v]) is_root[v] = true, c.graph.roots.push_back(v);
