@@ -23,7 +23,9 @@ namespace {
 
 using clock_type = std::chrono::steady_clock;
 
-double seconds_since(clock_type::time_point start) { return std::chrono::duration<double>(clock_type::now() - start).count(); }
+double seconds_since(clock_type::time_point start) {
+  return std::chrono::duration<double>(clock_type::now() - start).count();
+}
 
 /// The best time of several runs of f, at most about a second in all.
 template <class F>
@@ -84,7 +86,8 @@ void figure_1() {
       if (!order.empty()) order += ';';
       order += static_cast<char>('A' + v);
     }
-    std::printf("%-26s %9d %5llu  %s\n", name, published, static_cast<unsigned long long>(peak_of(g, s.order)), order.c_str());
+    std::printf("%-26s %9d %5llu  %s\n", name, published, static_cast<unsigned long long>(peak_of(g, s.order)),
+                order.c_str());
   }
 }
 
@@ -99,14 +102,17 @@ void tables_1_and_2() {
     return task_graphs::expand(task_graphs::filterbank(low, high, depth).graph());
   };
   std::printf("\nTables 1 and 2      tasks    peak: paper    ours   nodes left   seconds: paper     ours\n");
-  for (const row& r : {row{"satellite, flat", task_graphs::flat(task_graphs::satellite()), 1680, 0.002},
-                       row{"satellite", task_graphs::expand(task_graphs::satellite()), 960, 7.7}, row{"qmf23_2d", bank(2, 1, 2), 13, 0.007},
-                       row{"qmf23_3d", bank(2, 1, 3), 31, 0.06}, row{"qmf23_5d", bank(2, 1, 5), 247, 6.7}, row{"qmf12_2d", bank(1, 1, 2), 7, 0.003},
-                       row{"qmf12_3d", bank(1, 1, 3), 11, 0.009}, row{"qmf12_5d", bank(1, 1, 5), 35, 0.1}, row{"qmf235_2d", bank(2, 3, 2), 22, 0.03},
-                       row{"qmf235_3d", bank(2, 3, 3), 47, 0.7}, row{"qmf235_5d", bank(2, 3, 5), 272, 802.5}}) {
+  for (const row& r :
+       {row{"satellite, flat", task_graphs::flat(task_graphs::satellite()), 1680, 0.002},
+        row{"satellite", task_graphs::expand(task_graphs::satellite()), 960, 7.7}, row{"qmf23_2d", bank(2, 1, 2), 13, 0.007},
+        row{"qmf23_3d", bank(2, 1, 3), 31, 0.06}, row{"qmf23_5d", bank(2, 1, 5), 247, 6.7},
+        row{"qmf12_2d", bank(1, 1, 2), 7, 0.003}, row{"qmf12_3d", bank(1, 1, 3), 11, 0.009},
+        row{"qmf12_5d", bank(1, 1, 5), 35, 0.1}, row{"qmf235_2d", bank(2, 3, 2), 22, 0.03},
+        row{"qmf235_3d", bank(2, 3, 3), 47, 0.7}, row{"qmf235_5d", bank(2, 3, 5), 272, 802.5}}) {
     const schedule_graph g = make_schedule_graph(r.tasks).value();
     const compression c = compressed(g);
-    std::printf("%-16s %8zu %14d %7s %12zu %16.3f %8.5f\n", r.name, g.size(), r.peak, peak_text(g, c.result).c_str(), c.result.graph.size(), r.seconds, c.seconds);
+    std::printf("%-16s %8zu %14d %7s %12zu %16.3f %8.5f\n", r.name, g.size(), r.peak, peak_text(g, c.result).c_str(),
+                c.result.graph.size(), r.seconds, c.seconds);
   }
 }
 
@@ -154,8 +160,9 @@ void scaling() {
     search context(o);
     return compress{}.reduce(g, context).graph.size();
   };
-  std::printf("\nCompression of filterbanks of 2/5 and 3/5, processor time, the median of %d rounds over %zu tasks or more\n",
-              rounds, tasks_in_all);
+  std::printf(
+      "\nCompression of filterbanks of 2/5 and 3/5, processor time, the median of %d rounds over %zu tasks or more\n",
+      rounds, tasks_in_all);
   std::printf("%12s %12s %12s %12s %22s %10s %22s\n", "tasks", "copies", "nodes left", "seconds", "microseconds a task",
               "growth", "MiB, graph included");
   double first = 0;
@@ -234,17 +241,19 @@ schedule_graph four_blocks() {
 
 void section_9_4(double limit) {
   const schedule_graph g = four_blocks();
-  std::printf("\nSection 9.4: four blocks of 32 nodes (%zu nodes, %zu after compression)      peak    bound   seconds      states\n", g.size(),
-              compressed(g).result.graph.size());
+  std::printf(
+      "\nSection 9.4: four blocks of 32 nodes (%zu nodes, %zu after compression)      peak    bound   seconds      states\n",
+      g.size(), compressed(g).result.graph.size());
   const auto show = [&](const char* name, const policy& s) {
     const answer a = solve(g, limit, s);
-    std::printf("%-72s %10llu %8llu %9.3f %11llu\n", name, static_cast<unsigned long long>(a.peak), static_cast<unsigned long long>(a.bound),
-                a.seconds, static_cast<unsigned long long>(a.states));
+    std::printf("%-72s %10llu %8llu %9.3f %11llu\n", name, static_cast<unsigned long long>(a.peak),
+                static_cast<unsigned long long>(a.bound), a.seconds, static_cast<unsigned long long>(a.states));
   };
   std::printf("%-72s %10s %8s %9s\n", "paper, on a graph of its own: branch and bound", "499", "-", "600");
   std::printf("%-72s %10s %8s %9s\n", "paper, on a graph of its own: composition", "394", "394", "5");
   show("ours: branch and bound by the paper's rules", branch_and_bound{.remember = false, .cuts = false});
-  show("ours: composition, branch and bound by the paper's rules", fradet_scheduler{.engine = {.remember = false, .cuts = false}});
+  show("ours: composition, branch and bound by the paper's rules",
+       fradet_scheduler{.engine = {.remember = false, .cuts = false}});
   show("ours: branch and bound that remembers and stops at a cut", branch_and_bound{});
   show("ours: fradet", fradet);
 }
@@ -256,8 +265,9 @@ void random_graphs(double limit) {
   std::printf("%-22s", "");
   for (const auto& [name, s] : policies) std::printf(" %26s", name);
   std::printf("\n");
-  const std::pair<task_graphs::family, const char*> families[] = {
-      {task_graphs::family::uniform, "uniform"}, {task_graphs::family::windowed, "windowed"}, {task_graphs::family::layered, "layered"}};
+  const std::pair<task_graphs::family, const char*> families[] = {{task_graphs::family::uniform, "uniform"},
+                                                                  {task_graphs::family::windowed, "windowed"},
+                                                                  {task_graphs::family::layered, "layered"}};
   for (auto [nodes, graphs] : {std::pair(50, 8), std::pair(100, 4), std::pair(200, 3)})
     for (const auto& [kind, family] : families) {
       std::vector<schedule_graph> cores;

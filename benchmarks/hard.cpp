@@ -45,11 +45,13 @@ int main(int count, char** arguments) {
     if (std::string_view(arguments[i]) == "--long") limits.push_back(60);
     else seeds = std::clamp(std::atoi(arguments[i]), 1, 5);
   }
-  std::printf("`automatic` under a limit of time. Gap: (peak - bound) / peak. Overshoot: time beyond the limit. Memory: peak resident\nmemory of the process so far.\n\n"
-              "%-22s %5s %4s | %9s %9s %6s %-9s %-11s | %8s %7s %7s\n", "", "ops", "s", "peak", "bound", "gap %", "verdict", "stopped by", "seconds",
-              "over %", "MB");
+  std::printf(
+      "`automatic` under a limit of time. Gap: (peak - bound) / peak. Overshoot: time beyond the limit. Memory: peak "
+      "resident\nmemory of the process so far.\n\n"
+      "%-22s %5s %4s | %9s %9s %6s %-9s %-11s | %8s %7s %7s\n",
+      "", "ops", "s", "peak", "bound", "gap %", "verdict", "stopped by", "seconds", "over %", "MB");
   for (const double limit : limits)
-    for (const char* family : {"windowed:300:12", "windowed:300:30", "windowed:300:60", "windowed:300:100", "windowed:1000:30",
-                               "watts_strogatz:100", "watts_strogatz:300", "randwire-stack"})
+    for (const char* family : {"windowed:300:12", "windowed:300:30", "windowed:300:60", "windowed:300:100",
+                               "windowed:1000:30", "watts_strogatz:100", "watts_strogatz:300", "randwire-stack"})
       for (int seed = 1; seed <= seeds; ++seed) print_row(std::string(family) + ':' + std::to_string(seed), limit);
 }

@@ -43,14 +43,15 @@ int main(int count, char** arguments) {
   const double limit = count > 2 ? std::atof(arguments[2]) : 1;
   std::vector<contender> contenders;
   for (const contender& c : all_contenders)
-    if (count <= 3 || std::find(arguments + 3, arguments + count, std::string(c.name)) != arguments + count) contenders.push_back(c);
+    if (count <= 3 || std::find(arguments + 3, arguments + count, std::string(c.name)) != arguments + count)
+      contenders.push_back(c);
   std::printf("Graphs proven within %g s / within a tenth of that, of %d in each row.\n\n%-22s", limit, graphs, "");
   for (const contender& c : contenders) std::printf(" %18s", c.name);
   std::printf("\n");
   std::vector<int> sum(contenders.size()), quick_sum(contenders.size());
-  for (const char* family : {"series_parallel:50", "series_parallel:100", "series_parallel:200", "layered:10:5", "layered:10:10",
-                             "layered:20:10", "layered:10:20", "windowed:50:10", "windowed:100:10", "windowed:100:20",
-                             "windowed:150:30", "windowed:200:40"}) {
+  for (const char* family :
+       {"series_parallel:50", "series_parallel:100", "series_parallel:200", "layered:10:5", "layered:10:10", "layered:20:10",
+        "layered:10:20", "windowed:50:10", "windowed:100:10", "windowed:100:20", "windowed:150:30", "windowed:200:40"}) {
     std::printf("%-22s", family);
     for (std::size_t i = 0; i < contenders.size(); ++i) {
       int proven = 0, quickly = 0;

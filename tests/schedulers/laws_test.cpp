@@ -192,7 +192,9 @@ TEST_CASE("probing without reuse of sets finds as much, with more cuts") {
       prober quick(g), plain(g, false);
       INFO("seed " << seed);
       REQUIRE(quick.run(b, [&] { return ++with_reuse > 0; }) == plain.run(b, [&] { return ++without > 0; }));
-      if (b == optimum) REQUIRE(orders_within(with_edges(g, quick.edges()), no_limit) == orders_within(with_edges(g, plain.edges()), no_limit));
+      if (b == optimum)
+        REQUIRE(orders_within(with_edges(g, quick.edges()), no_limit) ==
+                orders_within(with_edges(g, plain.edges()), no_limit));
     }
   }
   REQUIRE(with_reuse < without / 4);
@@ -202,7 +204,8 @@ TEST_CASE("shaving raises bounds") {
   bytes raised = 0;
   for (int seed = 1; seed <= 5; ++seed) {
     const problem p = check(networks::make("windowed:60:40:" + std::to_string(seed)).value()).value();
-    const bytes probed = schedule(p, probe{.patience = 0} | greedy{}).lower_bound, shaved = schedule(p, probe{} | greedy{}).lower_bound;
+    const bytes probed = schedule(p, probe{.patience = 0} | greedy{}).lower_bound,
+                shaved = schedule(p, probe{} | greedy{}).lower_bound;
     INFO("seed " << seed);
     REQUIRE(shaved >= probed);
     REQUIRE(shaved <= schedule(p).peak);

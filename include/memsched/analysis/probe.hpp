@@ -58,7 +58,12 @@ class prober {
 
   /// `reuse`: sets answer further questions, as they are and changed a little, before a cut does.
   explicit prober(const schedule_graph& g, bool reuse = true)
-      : g_(&g), reuse_(reuse), reach_(g), known_(g.active, knowledge{witness_sets(g.size()), {}}), preds_(g.size()), lowest_(g) {
+      : g_(&g),
+        reuse_(reuse),
+        reach_(g),
+        known_(g.active, knowledge{witness_sets(g.size()), {}}),
+        preds_(g.size()),
+        lowest_(g) {
     for (node v = 0; v < g.size(); ++v) preds_[v].assign(g.preds[v].begin(), g.preds[v].end());
   }
 
@@ -78,7 +83,8 @@ class prober {
 
   /// Whether the graph and the edges so far run u before v.
   bool ordered(node u, node v) const { return test(reach_.descendants[u], v); }
-  /// Takes an edge between nodes that are not ordered for granted: what is derived from there on holds for orders that keep it.
+  /// Takes an edge between nodes that are not ordered for granted: what is derived from there on holds for orders that keep
+  /// it.
   void assume(const precedence& e) { add_edge(e.before, e.after); }
   /// Adds an edge between nodes that are not ordered, which all orders with a peak below `next` keep.
   void learn(const precedence& e, bytes next) {
@@ -103,8 +109,8 @@ class prober {
   }
 
  private:
-  /// Sets in which a node can run, with their heights: level plus the node's peak. As columns of bits, 64 sets a word, so that
-  /// all of them are tested at once.
+  /// Sets in which a node can run, with their heights: level plus the node's peak. As columns of bits, 64 sets a word, so
+  /// that all of them are tested at once.
   class witness_sets {
    public:
     explicit witness_sets(std::size_t nodes) : nodes_(nodes) {}
@@ -276,7 +282,8 @@ class prober {
 
   /// What may change among `possible` once `changed` has: nodes behind it whose impact has the given sign, with all nodes
   /// before those; then the same again from there.
-  bit_set within_reach(bit_set changed, const bit_set& possible, const bit_matrix& behind, const bit_matrix& before, int sign) const {
+  bit_set within_reach(bit_set changed, const bit_set& possible, const bit_matrix& behind, const bit_matrix& before,
+                       int sign) const {
     bit_set found(g_->size());
     for (bool more = true; more;) {
       more = false;

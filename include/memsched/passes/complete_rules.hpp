@@ -81,9 +81,13 @@ class general_rules {
     std::fill(behind.begin(), behind.end(), 0);
     std::uint64_t added = 0;
     const auto consider = [&](std::size_t j) {
-      if (j >= nodes_.size() || test(behind, j) || g_.fixed(nodes_[j]) || cost(static_cast<index>(j), s).peak < cost(i, s).peak) return;
-      if (s == side::earlier) g_.note(reduction::rule::s1, nodes_[i], nodes_[j]);
-      else g_.note(reduction::rule::s2, nodes_[j], nodes_[i]);
+      if (j >= nodes_.size() || test(behind, j) || g_.fixed(nodes_[j]) ||
+          cost(static_cast<index>(j), s).peak < cost(i, s).peak)
+        return;
+      if (s == side::earlier)
+        g_.note(reduction::rule::s1, nodes_[i], nodes_[j]);
+      else
+        g_.note(reduction::rule::s2, nodes_[j], nodes_[i]);
       g_.link(nodes_[i], nodes_[j], ahead);
       set(behind, j);
       unite(behind, reach(ahead)[j]);

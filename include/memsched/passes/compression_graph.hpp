@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <memsched/analysis/certificate.hpp>
+#include <memsched/base/random.hpp>
 #include <memsched/graph/schedule_graph.hpp>
 
 namespace memsched {
@@ -180,12 +181,6 @@ class compression_graph {
   };
 
   static constexpr std::size_t index_of(side s) { return static_cast<std::size_t>(s); }
-  static constexpr std::uint64_t key(node v) {
-    std::uint64_t z = (v + std::uint64_t{1}) * 0x9e3779b97f4a7c15;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-    z = (z ^ z >> 27) * 0x94d049bb133111eb;
-    return z ^ z >> 31;
-  }
   list& at(node v, side s) { return nodes_[v].lists[index_of(s)]; }
   const list& at(node v, side s) const { return nodes_[v].lists[index_of(s)]; }
 
@@ -202,7 +197,7 @@ class compression_graph {
     if (l.first != none) edges_[l.first].prev[index_of(s)] = e;
     l.first = e;
     ++l.size;
-    l.hash += key(edges_[e].end[index_of(s)]);
+    l.hash += random_source::at(edges_[e].end[index_of(s)]);
     touch(owner, s);
   }
   void remove(index e, side s) {
@@ -212,7 +207,7 @@ class compression_graph {
     (before == none ? l.first : edges_[before].next[index_of(s)]) = behind;
     if (behind != none) edges_[behind].prev[index_of(s)] = before;
     --l.size;
-    l.hash -= key(edges_[e].end[index_of(s)]);
+    l.hash -= random_source::at(edges_[e].end[index_of(s)]);
     touch(owner, s);
   }
   void unlink_between(node from, node to, side s) {
@@ -227,7 +222,7 @@ class compression_graph {
       remove(e, s);
       edges_[e].end[index_of(mirror(s))] = kept;
       insert(e, s);
-      at(w, mirror(s)).hash += key(kept) - key(gone);
+      at(w, mirror(s)).hash += random_source::at(kept) - random_source::at(gone);
       touch(w, mirror(s));
     });
   }

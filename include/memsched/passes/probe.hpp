@@ -34,7 +34,8 @@ struct probe {
     const auto go_on = [&] { return ++context.stats.cuts, context.count_state() && context.fits(smallest.bytes_held()); };
     smallest.run(high, go_on);
     s.lower_bound = smallest.bound();
-    for (bytes step = 0; s.lower_bound < high && !context.stopped(); step = std::max(2 * step, (high - s.lower_bound) / 64 + 1)) {
+    for (bytes step = 0; s.lower_bound < high && !context.stopped();
+         step = std::max(2 * step, (high - s.lower_bound) / 64 + 1)) {
       const bytes asked = std::min(high - 1, s.lower_bound + step);
       const auto ask = [&] { return context.aside([&] { return up_to(asked, g, context, inner); }); };
       solution found = context.with_bounds(s.lower_bound, asked + 1, ask);
@@ -52,7 +53,9 @@ struct probe {
   solution up_to(bytes asked, const schedule_graph& g, search& context, inner_scheduler inner) const {
     prober found(g);
     std::uint64_t cuts = 0;
-    const auto go_on = [&] { return ++context.stats.cuts, ++cuts <= max_cuts && context.count_state() && context.fits(found.bytes_held()); };
+    const auto go_on = [&] {
+      return ++context.stats.cuts, ++cuts <= max_cuts && context.count_state() && context.fits(found.bytes_held());
+    };
     auto outcome = found.run(asked, go_on);
     if (outcome == prober::outcome::open && found.edges().empty() && patience > 0)
       outcome = shaver(found, g, asked).run(patience, go_on);
@@ -60,7 +63,9 @@ struct probe {
     if (found.edges().empty()) return inner(g, context);
     const bool last = rounds <= 1 || outcome == prober::outcome::stopped;
     const probe rest{rounds - 1, patience, max_nodes, max_cuts - cuts};
-    const auto again = [&](const schedule_graph& h, search&) { return last ? inner(h, context) : rest.up_to(asked, h, context, inner); };
+    const auto again = [&](const schedule_graph& h, search&) {
+      return last ? inner(h, context) : rest.up_to(asked, h, context, inner);
+    };
     solution s = compress{}(with_edges(g, found.edges()), context, again);
     // The edges hold for no order above `asked`: of those nothing is known.
     s.lower_bound = std::min(s.lower_bound, std::max(asked + 1, found.next()));

@@ -16,7 +16,8 @@ namespace memsched {
 /// A pass. What the inner scheduler does not settle is split into cases: by the moves that orders start with (see
 /// `best_first`), or by those that they end with, whichever leaves fewer cases that the inner scheduler does not settle
 /// either. Those are split again. What is left of a case is a graph of its own, so that a pass like `probe` narrows it
-/// further than the whole. Graphs with credits are split at the start alone. For example branch_at_ends{} | probe{} | best_first{}.
+/// further than the whole. Graphs with credits are split at the start alone. For example branch_at_ends{} | probe{} |
+/// best_first{}.
 struct branch_at_ends {
   unsigned depth = 4;  ///< splits, one behind the other
 
@@ -69,17 +70,20 @@ class split {
       bounds_[i] = std::max(bounds_[i], static_cast<bytes>(a.peak));
       if (bounds_[i] >= high) continue;
       solution s{{}, a.rest.base};
-      if (a.rest.active > 0) s = context.with_ceiling(high, [&] { return context.aside([&] { return inner(a.rest, context); }); });
+      if (a.rest.active > 0)
+        s = context.with_ceiling(high, [&] { return context.aside([&] { return inner(a.rest, context); }); });
       bounds_[i] = std::max(bounds_[i], s.lower_bound);
       std::vector<node> order = a.start;
       for (node v : s.order) order.push_back(a.left[v]);
       if (peak_of(g_, order) < peak_of(g_, best.order)) best.order = std::move(order);
     }
-    best.lower_bound = std::max(best.lower_bound, std::min(*std::min_element(bounds_.begin(), bounds_.end()), below(context, best)));
+    best.lower_bound =
+        std::max(best.lower_bound, std::min(*std::min_element(bounds_.begin(), bounds_.end()), below(context, best)));
   }
 
   std::size_t open(search& context, const solution& best) const {
-    return static_cast<std::size_t>(std::count_if(bounds_.begin(), bounds_.end(), [&](bytes b) { return b < below(context, best); }));
+    return static_cast<std::size_t>(
+        std::count_if(bounds_.begin(), bounds_.end(), [&](bytes b) { return b < below(context, best); }));
   }
 
  private:

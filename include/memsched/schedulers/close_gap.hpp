@@ -58,7 +58,8 @@ struct close_gap {
   }
 
  private:
-  void round(const schedule_graph& g, search& context, solution& s, destructive_search& bound, bytes& step, std::uint64_t effort) const {
+  void round(const schedule_graph& g, search& context, solution& s, destructive_search& bound, bytes& step,
+             std::uint64_t effort) const {
     const auto peak = [&] { return peak_of(g, s.order); };
     const auto done = [&] { return s.lower_bound >= peak() || context.stopped(); };
     /// Looks for an order with a peak of at most b among those that keep `edges`, as all such orders do. False where it
@@ -85,7 +86,8 @@ struct close_gap {
       const unsigned patience = static_cast<unsigned>(4 * effort / short_search);
       while (!done() && bound.unrefuted()) {
         const bytes asked = std::min(peak() - 1, s.lower_bound + step);
-        const bool answered = look_up_to(asked, asked <= *bound.unrefuted() ? bound.edges() : bound.edges_below_peak(), patience);
+        const bool answered =
+            look_up_to(asked, asked <= *bound.unrefuted() ? bound.edges() : bound.edges_below_peak(), patience);
         step = answered ? std::max(2 * step, (peak() - s.lower_bound) / 4) : step / 4;
         if (!answered) break;
       }

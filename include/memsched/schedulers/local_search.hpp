@@ -55,14 +55,16 @@ class window_search {
   /// Tries windows all along the order; true where one of them is lower now.
   bool lower_anywhere(std::size_t width, std::uint64_t states) {
     bool any = false;
-    for (std::size_t first = 0; first < order_.size() && !context_.stopped(); first += width / 2) any |= lower(first, width, states);
+    for (std::size_t first = 0; first < order_.size() && !context_.stopped(); first += width / 2)
+      any |= lower(first, width, states);
     return any;
   }
 
  private:
   bool lower(std::size_t first, std::size_t width, std::uint64_t states) {
     const std::size_t last = std::min(order_.size(), first + width);
-    std::vector<node> members(order_.begin() + static_cast<std::ptrdiff_t>(first), order_.begin() + static_cast<std::ptrdiff_t>(last));
+    std::vector<node> members(order_.begin() + static_cast<std::ptrdiff_t>(first),
+                              order_.begin() + static_cast<std::ptrdiff_t>(last));
     walk w(g_);
     for (std::size_t i = 0; i < first; ++i) w.fire(order_[i]);
     const bytes base = static_cast<bytes>(w.level());
@@ -103,7 +105,8 @@ inline solution local_search::improve(const schedule_graph& g, search& context, 
   const bytes goal = std::max(context.floor(), s.lower_bound);
   const auto widen = [&](auto&& lower) {  // the smallest windows that help
     std::uint64_t effort = states;
-    for (std::size_t width = min_window; !context.stopped() && windows.peak() > goal; width += width / 2, effort += effort / 2) {
+    for (std::size_t width = min_window; !context.stopped() && windows.peak() > goal;
+         width += width / 2, effort += effort / 2) {
       if (lower(width, effort)) return true;
       if (width >= std::min(max_window, g.active)) break;
     }
