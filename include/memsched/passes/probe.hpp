@@ -20,9 +20,10 @@ namespace memsched {
 /// in growing steps. Before it asks, it compresses that graph and probes again, as often as that helps; where it does not,
 /// it shaves (see `shaver`). Exact where the inner scheduler is. For example probe{} | dp{}.
 struct probe {
-  unsigned rounds = 32;          ///< of compression and probing, at most
-  unsigned patience = 8;         ///< edges tried in vain, one after the other, before shaving ends; 0: none (see `shaver`)
-  std::size_t max_nodes = 8192;  ///< releases included; larger graphs are handed on as they are
+  unsigned rounds = 32;           ///< of compression and probing, at most
+  unsigned patience = 8;          ///< edges tried in vain, one after the other, before shaving ends; 0: none (see `shaver`)
+  std::size_t max_nodes = 8192;   ///< releases included; larger graphs are handed on as they are
+  std::size_t max_shaved = 2048;  ///< nodes, likewise: shaving weighs all pairs of them
   std::uint64_t max_cuts = no_limit;  ///< for one peak; then the inner scheduler gets what is known by then
 
   solution operator()(const schedule_graph& g, search& context, inner_scheduler inner) const {
@@ -57,12 +58,12 @@ struct probe {
       return ++context.stats.cuts, ++cuts <= max_cuts && context.count_state() && context.fits(found.bytes_held());
     };
     auto outcome = found.run(asked, go_on);
-    if (outcome == prober::outcome::open && found.edges().empty() && patience > 0)
+    if (outcome == prober::outcome::open && found.edges().empty() && patience > 0 && g.size() <= max_shaved)
       outcome = shaver(found, g, asked).run(patience, go_on);
     if (outcome == prober::outcome::refuted) return {topological_order(g), std::max(asked + 1, found.next())};
     if (found.edges().empty()) return inner(g, context);
     const bool last = rounds <= 1 || outcome == prober::outcome::stopped;
-    const probe rest{rounds - 1, patience, max_nodes, max_cuts - cuts};
+    const probe rest{rounds - 1, patience, max_nodes, max_shaved, max_cuts - cuts};
     const auto again = [&](const schedule_graph& h, search&) {
       return last ? inner(h, context) : rest.up_to(asked, h, context, inner);
     };
