@@ -94,7 +94,7 @@ class gap_closer {
     for (bool answered = true; answered && !done() && bound_.unrefuted();) {
       const bytes asked = std::min(peak() - 1, best_.lower_bound + step_);
       answered = decide(asked, asked <= *bound_.unrefuted() ? bound_.edges() : bound_.edges_below_peak(), effort, patience);
-      step_ = answered ? std::max(2 * step_, (peak() - best_.lower_bound) / 8) : step_ / 4;
+      step_ = answered ? std::max(2 * step_, (peak() - best_.lower_bound) / 4) : step_ / 4;
     }
   }
 
