@@ -103,8 +103,7 @@ class partitioner {
     const auto ways_out = [&](node u) {
       return std::count_if(g.succs[u].begin(), g.succs[u].end(), [&](node s) { return !g.is_release(s); });
     };
-    for (node v : topological_order(g.preds, g.succs)) {
-      if (g.is_release(v)) continue;
+    for (node v : topological_order(g)) {
       node best = none;
       for (node u : g.preds[v])
         if (fits(u, v) && (g.preds[v].size() == 1 || ways_out(u) == 1) &&
@@ -142,9 +141,7 @@ class partitioner {
   /// The best cut of the best of some orders, where that costs less than `best`. False where none does.
   bool cut_first(const fused_graph& f, delta best) {
     const delta before = best;
-    std::vector<node> waves = topological_order(f.graph.preds, f.graph.succs);
-    std::erase_if(waves, [&](node v) { return f.graph.is_release(v); });
-    for (const auto& order : {post_order(f.graph), lowest_first(f.graph), waves})
+    for (const auto& order : {post_order(f.graph), lowest_first(f.graph), topological_order(f.graph)})
       best = std::min(best, cut_order(f, order, best));
     return best < before;
   }

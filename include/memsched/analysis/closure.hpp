@@ -26,8 +26,6 @@ class closure_problem {
     demand_.clear();
     out_.clear();
     in_.clear();
-    at_out_.clear();
-    at_in_.clear();
     arcs_.clear();
     next_out_.clear();
     next_in_.clear();
@@ -38,8 +36,6 @@ class closure_problem {
     demand_.push_back(std::max<delta>(-impact, 0));
     out_.push_back(none);
     in_.push_back(none);
-    at_out_.push_back(none);
-    at_in_.push_back(none);
     return static_cast<index>(supply_.size() - 1);
   }
   /// A set with `to` must hold `from`.
@@ -52,12 +48,12 @@ class closure_problem {
 
   /// The smallest sum of impacts over all closed sets; at most 0, the empty set's. O(V^2 E), near linear in practice.
   delta solve() {
+    at_out_.resize(supply_.size());
+    at_in_.resize(supply_.size());
     while (find_levels())
       for (index v : queue_)
         while (supply_[v] > 0 && augment(v)) {
         }
-    held_.assign(supply_.size(), false);
-    for (index v : queue_) held_[v] = true;
     delta unmet = 0;
     for (delta d : demand_) unmet += d;
     return -unmet;
@@ -65,13 +61,13 @@ class closure_problem {
 
   // After `solve`:
   /// Whether the cheapest set holds v: the smallest of those, or after `widen` the largest.
-  bool holds(index v) const { return held_[v]; }
+  bool holds(index v) const { return level_[v] != none; }
   /// O(V + E).
   void widen() {
-    held_.assign(supply_.size(), true);
+    level_.assign(supply_.size(), 0);
     queue_.clear();
     const auto visit = [&](index v) {
-      if (held_[v]) held_[v] = false, queue_.push_back(v);
+      if (std::exchange(level_[v], none) != none) queue_.push_back(v);
     };
     for (index v = 0; v < supply_.size(); ++v)
       if (supply_[v] > 0) visit(v);
@@ -148,7 +144,6 @@ class closure_problem {
   std::vector<delta> supply_, demand_;
   std::vector<index> out_, in_, next_out_, next_in_, at_out_, at_in_, level_, queue_;
   std::vector<arc> arcs_;
-  std::vector<bool> held_;
   std::vector<hop> path_;
 };
 

@@ -79,12 +79,6 @@ inline node only_active(const schedule_graph& g, std::span<const node> nodes) {
   return only;
 }
 
-inline std::vector<node> active_order(const schedule_graph& g) {
-  std::vector<node> order = topological_order(g.preds, g.succs);
-  std::erase_if(order, [&](node v) { return g.is_release(v); });
-  return order;
-}
-
 }  // namespace detail
 
 /// The sequences of a graph, in a topological order: paths whose inner edges are the only ones of their ends, and where
@@ -96,7 +90,7 @@ inline std::vector<node> active_order(const schedule_graph& g) {
 inline list_of<node> find_sequences(const schedule_graph& g) {
   list_of<node> sequences;
   std::vector<bool> taken(g.active, false);
-  for (node head : detail::active_order(g)) {
+  for (node head : topological_order(g)) {
     if (taken[head]) continue;
     sequences.push(head);
     delta lowest = g.cost[head].peak, level = g.cost[head].impact;
@@ -159,7 +153,7 @@ inline schedule_graph join_sequences(const schedule_graph& g, const list_of<node
 /// to `max_cell` nodes are the cells. No two regions of that kind overlap or run into each other in a cycle.
 /// O(edges log nodes).
 inline std::vector<index> find_cells(const schedule_graph& h, std::size_t max_cell) {
-  std::vector<node> order = detail::active_order(h);
+  std::vector<node> order = topological_order(h);
   std::vector<index> part(h.active), size(h.active, 1), cell(h.active, none);
   std::vector<bool> is_waist(h.active, false);
   for (node v : waists(h)) is_waist[v] = true;
@@ -192,7 +186,7 @@ class regrouping {
  public:
   /// `group` holds cells, numbered from 0.
   regrouping(const schedule_graph& h, std::vector<index>& group)
-      : h_(h), group_(group), cell_(group), order_(active_order(h)), tree_(h.preds, order_),
+      : h_(h), group_(group), cell_(group), order_(topological_order(h)), tree_(h.preds, order_),
         accepted_(h.size(), 0), local_(h.size(), none) {
     for (node v : order_) {
       if (cell_[v] == none) continue;
@@ -295,7 +289,7 @@ inline hierarchical_graph hierarchize(const schedule_graph& g, hierarchy_level l
                                       std::size_t max_cell = 64) {
   hierarchical_graph h;
   if (level == hierarchy_level::operators) {
-    for (node v : detail::active_order(g)) h.sequences.push(v), h.sequences.close();
+    for (node v : topological_order(g)) h.sequences.push(v), h.sequences.close();
   } else {
     h.sequences = find_sequences(g);
   }

@@ -206,7 +206,7 @@ class prober {
       k.witnesses.keep_legal(e, e.after == v);
       k.has_lowest = k.has_lowest && ((e.after != v && !k.lowest[e.after]) || k.lowest[e.before]);
     }
-    k.answered = k.answered && k.has_lowest && k.witnesses.size() == before;
+    k.answered = k.answered && k.witnesses.size() == before;  // the lowest is one of them
     if (k.has_lowest) return outcome::open;
     if (!go_on_()) return outcome::stopped;
     if (solve_lowest(v)) return outcome::open;
@@ -221,7 +221,7 @@ class prober {
     for (node u = 0; u < g_->size(); ++u) {
       if (u == v) continue;
       for (const bool inside : {true, false}) {
-        if (test(reach_.ancestors[v], u) || test(reach_.descendants[v], u)) break;
+        if (ordered(u, v) || ordered(v, u)) break;
         if (reuse_ && k.witnesses.has(u, inside)) continue;
         if (!inside && runs_by_itself(u, v)) {
           order(u, v);

@@ -1,8 +1,9 @@
 // Shaving: precedence that every order below a peak must keep, found by probing what would follow from the reverse.
 #pragma once
 
-#include <algorithm>
+#include <queue>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include <memsched/analysis/probe.hpp>
@@ -23,11 +24,14 @@ class shaver {
   /// Adds edges to the prober until so many edges in a row were not refuted. Asks `go_on` before each cut.
   prober::outcome run(unsigned patience, function_ref<bool()> go_on) {
     for (unsigned failures = 0; failures < patience && !questions_.empty();) {
-      const question q = next();
+      question q = questions_.top();
+      questions_.pop();
       if (prober_->ordered(q.v, q.u) || prober_->ordered(q.u, q.v)) continue;
       if (!q.exact) {
         if (!go_on()) return prober::outcome::stopped;
-        push({prober_->height(q.v, q.u, q.inside), q.v, q.u, q.inside, true});
+        q.height = prober_->height(q.v, q.u, q.inside);
+        q.exact = true;
+        questions_.push(q);
         continue;
       }
       prober trial = *prober_;
@@ -58,28 +62,18 @@ class shaver {
   };
 
   void collect(const schedule_graph& g) {
+    std::vector<question> all;
     for (node v = 0; v < g.active; ++v)
       for (node u = 0; u < g.size(); ++u) {
         if (u == v || prober_->ordered(v, u) || prober_->ordered(u, v)) continue;
         for (const bool inside : {true, false})
-          if (const auto height = prober_->known_height(v, u, inside)) questions_.push_back({*height, v, u, inside, false});
+          if (const auto height = prober_->known_height(v, u, inside)) all.push_back({*height, v, u, inside, false});
       }
-    std::make_heap(questions_.begin(), questions_.end());
+    questions_ = std::priority_queue<question>({}, std::move(all));
   }
-  question next() {
-    std::pop_heap(questions_.begin(), questions_.end());
-    const question q = questions_.back();
-    questions_.pop_back();
-    return q;
-  }
-  void push(const question& q) {
-    questions_.push_back(q);
-    std::push_heap(questions_.begin(), questions_.end());
-  }
-
   prober* prober_;
   bytes bound_;
-  std::vector<question> questions_;  // a heap, most promising first
+  std::priority_queue<question> questions_;  // most promising first
 };
 
 }  // namespace memsched

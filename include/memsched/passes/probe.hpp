@@ -52,6 +52,7 @@ struct probe {
   /// An order with a peak of at most `asked`, found by the inner scheduler on a graph that is probed for that, or any
   /// order; its bound is above `asked` where there is none. Asks the context before each cut.
   solution up_to(bytes asked, const schedule_graph& g, search& context, inner_scheduler inner) const {
+    if (g.size() > max_nodes) return inner(g, context);
     prober found(g);
     std::uint64_t cuts = 0;
     const auto go_on = [&] {
@@ -63,7 +64,9 @@ struct probe {
     if (outcome == prober::outcome::refuted) return {topological_order(g), std::max(asked + 1, found.next())};
     if (found.edges().empty()) return inner(g, context);
     const bool last = rounds <= 1 || outcome == prober::outcome::stopped;
-    const probe rest{rounds - 1, patience, max_nodes, max_shaved, max_cuts - cuts};
+    probe rest = *this;
+    --rest.rounds;
+    rest.max_cuts -= cuts;
     const auto again = [&](const schedule_graph& h, search&) {
       return last ? inner(h, context) : rest.up_to(asked, h, context, inner);
     };

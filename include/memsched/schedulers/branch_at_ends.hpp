@@ -82,8 +82,8 @@ class split {
   }
 
   std::size_t open(search& context, const solution& best) const {
-    return static_cast<std::size_t>(
-        std::count_if(bounds_.begin(), bounds_.end(), [&](bytes b) { return b < below(context, best); }));
+    const bytes high = below(context, best);
+    return static_cast<std::size_t>(std::count_if(bounds_.begin(), bounds_.end(), [&](bytes b) { return b < high; }));
   }
 
  private:

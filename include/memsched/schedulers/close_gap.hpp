@@ -112,8 +112,8 @@ class gap_closer {
       return found.order ? solution{std::move(*found.order), asked} : solution{as_given{}(h, context_).order, found.bound};
     };
     const auto narrow = [&](const schedule_graph& h, search&) {
-      if (h.size() > policy_.max_probed) return look(h, context_);
-      return probe{.patience = patience, .max_cuts = 2 * effort}.up_to(asked, h, context_, look);
+      const probe narrowing{.patience = patience, .max_nodes = policy_.max_probed, .max_cuts = 2 * effort};
+      return narrowing.up_to(asked, h, context_, look);
     };
     solution s = context_.aside([&] { return compress{}(with_edges(g_, edges), context_, narrow); });
     const bool found = peak_of(g_, s.order) <= asked, refuted = s.lower_bound > asked;
