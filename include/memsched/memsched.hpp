@@ -5,6 +5,7 @@
 #include <memsched/analysis/bounds.hpp>
 #include <memsched/analysis/certificate.hpp>
 #include <memsched/analysis/closure.hpp>
+#include <memsched/analysis/destructive_search.hpp>
 #include <memsched/analysis/dominators.hpp>
 #include <memsched/analysis/evaluate.hpp>
 #include <memsched/analysis/hierarchy.hpp>
@@ -51,6 +52,7 @@
 #include <memsched/passes/compression_graph.hpp>
 #include <memsched/passes/divide.hpp>
 #include <memsched/passes/fuse.hpp>
+#include <memsched/passes/narrow.hpp>
 #include <memsched/passes/partition.hpp>
 #include <memsched/passes/probe.hpp>
 #include <memsched/passes/soft_budget.hpp>

@@ -148,7 +148,7 @@ TEST_CASE("probing never refutes a peak that is reached, and its edges keep an o
         bound.run(high, go_on);
         REQUIRE(bound.bound() <= optimum);
         if (bound.unrefuted() && *bound.unrefuted() >= optimum)
-          REQUIRE(exhaustive{}(with_edges(g, bound.edges()), context).lower_bound == optimum);
+          REQUIRE(exhaustive{}(with_edges(g, bound.lowest().edges()), context).lower_bound == optimum);
       }
     }
 }
@@ -168,14 +168,14 @@ TEST_CASE("every order within a peak keeps the edges that probing and shaving de
         const double orders = orders_within(g, b);
         REQUIRE(orders_within(with_edges(g, p.edges()), b) == orders);
         const std::size_t probed = p.edges().size();
-        REQUIRE(shaver(p, g, b).run(4, go_on) == prober::outcome::open);
+        REQUIRE(shaver(p).run(p, 4, go_on) == prober::outcome::open);
         REQUIRE(orders_within(with_edges(g, p.edges()), b) == orders);
         shaved += p.edges().size() > probed;
       }
       for (const bytes b : {optimum - 1, optimum - optimum / 16, optimum - optimum / 8}) {
         prober p(g);
         auto outcome = p.run(b, go_on);
-        if (outcome == prober::outcome::open) outcome = shaver(p, g, b).run(4, go_on);
+        if (outcome == prober::outcome::open) outcome = shaver(p).run(p, 4, go_on);
         if (b < optimum && outcome == prober::outcome::refuted) REQUIRE(p.next() <= optimum);
       }
     }
@@ -212,6 +212,94 @@ TEST_CASE("shaving raises bounds") {
     raised += shaved - probed;
   }
   REQUIRE(raised > 0);
+}
+
+TEST_CASE("asking about the two edges of a pair together settles more, with the same patience") {
+  int one_way = 0, both_ways = 0;  // graphs on which the peak below the optimum is refuted
+  for (int seed = 1; seed <= 20; ++seed) {
+    const problem p = check(networks::make("windowed:60:40:" + std::to_string(seed)).value()).value();
+    const schedule_graph g = make_schedule_graph(p);
+    const bytes optimum = schedule(p).peak;
+    for (const bool pairs : {false, true}) {
+      const auto go_on = [] { return true; };
+      prober q(g);
+      auto outcome = q.run(optimum - 1, go_on);
+      if (outcome == prober::outcome::open) outcome = shaver(q, pairs).run(q, 8, go_on);
+      (pairs ? both_ways : one_way) += outcome == prober::outcome::refuted;
+    }
+  }
+  REQUIRE(both_ways > one_way);
+}
+
+TEST_CASE("a narrowed graph has an order within the peak where the graph has one") {
+  for (std::uint64_t seed = 0; seed < cases / 3; ++seed)
+    for (const options& o : models()) {
+      const schedule_graph g = make_schedule_graph(support::random_problem(seed, {.operators = 10}), o.model());
+      search context(o);
+      const bytes optimum = exhaustive{}(g, context).lower_bound;
+      INFO("seed " << seed);
+      narrowing n(g, context);
+      for (const bytes b : {optimum + optimum / 4, optimum + 1, optimum})
+        for (std::size_t slice : {3u, 100000u}) {
+          n.run(b, 2, [&] { return slice-- > 0; });
+          const solution s = exhaustive{}(n.graph(), context);
+          const bytes reached = peak_of(g, n.expand(s.order));
+          REQUIRE(reached <= s.lower_bound);
+          REQUIRE(reached == optimum);
+        }
+      if (n.run(optimum - 1, 2, [] { return true; }) == prober::outcome::refuted) REQUIRE(n.next() <= optimum);
+    }
+}
+
+TEST_CASE("a destructive search that is stopped, or gets more patience, claims no more than the optimum") {
+  for (std::uint64_t seed = 0; seed < cases / 3; ++seed)
+    for (const options& o : models()) {
+      const schedule_graph g = make_schedule_graph(support::random_problem(seed, {.operators = 10}), o.model());
+      search context(o);
+      const bytes optimum = exhaustive{}(g, context).lower_bound;
+      INFO("seed " << seed);
+      destructive_search<narrowing> bound(g, g.base, narrowing(g, context));
+      for (const bytes high : {2 * optimum, optimum + optimum / 8, optimum})
+        for (const unsigned patience : {0u, 1u, 4u}) {
+          std::size_t cuts = 0;
+          for (std::size_t slice = 4; !bound.run(high, patience, [&] { return cuts-- > 0; }); slice *= 2) cuts = slice;
+          REQUIRE(bound.bound() <= optimum);
+          REQUIRE((bound.settled() || bound.bound() == high));
+          if (high > optimum) {
+            const narrowing& n = bound.highest();
+            REQUIRE(peak_of(g, n.expand(exhaustive{}(n.graph(), context).order)) == optimum);
+          }
+        }
+      bound.raise(optimum);
+      REQUIRE(!bound.unrefuted());
+    }
+}
+
+TEST_CASE("every peak is on the grid of peaks") {
+  for (std::uint64_t seed = 0; seed < 300; ++seed)
+    for (const options& o : models()) {
+      const schedule_graph g = make_schedule_graph(support::random_problem(seed, {.operators = 12}), o.model());
+      search context(o);
+      const peak_grid peaks(g);
+      INFO("seed " << seed);
+      for (const bytes peak : {peak_of(g, topological_order(g)), peak_of(g, greedy{}(g, context).order)}) {
+        REQUIRE(peaks.down(peak) == peak);
+        REQUIRE(peaks.up(peak) == peak);
+        REQUIRE(peaks.down(peak - 1) < peak);
+        REQUIRE(peaks.up(peak - 1) <= peak);
+      }
+    }
+}
+
+TEST_CASE("close_gap proves the optimum, however small its first step") {
+  for (std::uint64_t seed = 0; seed < cases; ++seed)
+    for (const options& o : models()) {
+      const problem p = support::random_problem(seed, {.operators = 10});
+      INFO("seed " << seed);
+      const auto r = schedule(p, close_gap{.short_search = 1 + seed % 40}, o);
+      REQUIRE(r.peak == schedule(p, exhaustive{}, o).peak);
+      REQUIRE(r.verdict() == verdict::optimal);
+    }
 }
 
 TEST_CASE("probe keeps the optimum in front of any exact scheduler") {

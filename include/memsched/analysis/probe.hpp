@@ -91,12 +91,36 @@ class prober {
     next_ = std::min(next_, static_cast<delta>(next));
     add_edge(e.before, e.after);
   }
-  /// The least that v takes where u has run before it (`inside`) or has not, under the edges so far: level plus peak, bytes.
-  /// v and u are not ordered, and v has been probed. One minimum cut.
-  delta height(node v, node u, bool inside) { return height_of(v, inside ? lowest_with(v, u) : lowest_without(v, u)); }
-  /// The least that is known of what v takes where u has run before it, or has not; bytes. See `height`.
-  std::optional<delta> known_height(node v, node u, bool inside) const { return known_[v].witnesses.lowest(u, inside); }
+  /// Adds the order that two probers share, one of which took an edge for granted, the other its reverse. O(nodes^2).
+  void learn_common(const prober& one, const prober& other) {
+    for (node u = 0; u < g_->size(); ++u) {
+      const bit_set shared = minus(intersection(one.copy(one.reach_.descendants[u]), other.reach_.descendants[u]),
+                                   reach_.descendants[u]);
+      for_each_bit(shared, [&](std::size_t v) {
+        const precedence e{u, static_cast<node>(v)};
+        if ((u < g_->active || v < g_->active) && !ordered(u, e.after)) learn(e, std::min(one.next(), other.next()));
+      });
+    }
+  }
+  /// What the nodes of an edge take at least where it is kept, under the edges so far: level plus peak, bytes. They are not
+  /// ordered, one at least is no release, and they have been probed. At most two minimum cuts.
+  delta height(const precedence& e) {
+    delta most = 0;
+    if (e.after < g_->active) most = height_of(e.after, lowest_with(e.after, e.before));
+    if (e.before < g_->active) most = std::max(most, height_of(e.before, lowest_without(e.before, e.after)));
+    return most;
+  }
+  /// What is known of that: it is no more than this.
+  delta known_height(const precedence& e) const {
+    delta most = 0;
+    if (e.after < g_->active) most = known_[e.after].witnesses.lowest(e.before, true).value_or(0);
+    if (e.before < g_->active) most = std::max(most, known_[e.before].witnesses.lowest(e.after, false).value_or(0));
+    return most;
+  }
 
+  const schedule_graph& graph() const { return *g_; }
+  /// The peak that `run` was last called with. Bytes.
+  bytes bound() const { return static_cast<bytes>(bound_); }
   /// Edges derived so far; none is implied by the graph and those before it.
   const std::vector<precedence>& edges() const { return edges_; }
   /// After a refutation: no peak from b to below this is reached either. Bytes.
@@ -376,68 +400,6 @@ class prober {
   lowest_set lowest_;
   delta bound_ = -1, next_ = 0;
   delta failed_ = 0;  // height of the last set that was no witness
-};
-
-/// Looks for the smallest peak that probing cannot refute, between a bound and a peak that is reached: a lower bound.
-/// First asks for the peak less 1, since a good order is often the best; then gallops up from the bound, and bisects.
-class destructive_search {
- public:
-  /// Nothing below `low` is reached. g must outlive this.
-  destructive_search(const schedule_graph& g, bytes low) : g_(&g), bound_(low) {}
-
-  /// No order has a smaller peak. Bytes.
-  bytes bound() const { return bound_; }
-  /// The smallest peak that is not refuted, where one was probed; equal to the bound at the end.
-  std::optional<bytes> unrefuted() const { return open_ ? std::optional(unrefuted_) : std::nullopt; }
-  /// What every order with a peak of at most `unrefuted` keeps.
-  const std::vector<precedence>& edges() const { return open_->edges(); }
-  /// What every order below the peak that `run` was last called with keeps, as far as is known.
-  std::vector<precedence> edges_below_peak() const { return first_ ? first_->edges() : std::vector<precedence>{}; }
-
-  /// Memory of its sets, in bytes.
-  std::uint64_t bytes_held() const {
-    std::uint64_t held = 0;
-    for (const auto* p : {&first_, &open_, &trial_})
-      if (*p) held += (*p)->bytes_held();
-    return held;
-  }
-
-  /// Goes on until the bound is settled for orders below `high`, a peak that is reached, or until `go_on`, asked before
-  /// each cut, says no. What was derived is kept from call to call; `high` may fall between them.
-  void run(bytes high, function_ref<bool()> go_on) {
-    if (bound_ >= high) return;
-    if (!open_ || unrefuted_ >= high) {
-      if (!first_) first_.emplace(*g_);
-      const auto outcome = first_->run(high - 1, go_on);
-      if (outcome == prober::outcome::stopped) return;
-      if (outcome == prober::outcome::refuted) return void(bound_ = high);
-      unrefuted_ = high - 1;
-      open_ = first_;
-    }
-    while (bound_ < unrefuted_) {
-      if (!trial_ || trial_peak_ >= unrefuted_ || trial_peak_ < bound_) {
-        trial_ = open_;
-        trial_peak_ = std::min(bound_ + step_, unrefuted_ - 1);
-      }
-      const auto outcome = trial_->run(trial_peak_, go_on);
-      if (outcome == prober::outcome::stopped) return;
-      if (outcome == prober::outcome::refuted) {
-        bound_ = std::min(unrefuted_, std::max(trial_peak_ + 1, trial_->next()));
-        step_ = std::max<bytes>(2 * step_, (unrefuted_ - bound_) / 64);
-      } else {
-        unrefuted_ = trial_peak_;
-        open_ = std::move(trial_);
-        step_ = unrefuted_ - bound_;
-      }
-      step_ = std::min(step_, (unrefuted_ - bound_) / 2);
-      trial_.reset();
-    }
-  }
-
- private:
-  const schedule_graph* g_;
-  bytes bound_, unrefuted_ = 0, trial_peak_ = 0, step_ = 0;
-  std::optional<prober> first_, open_, trial_;  // for the peak less 1; for `unrefuted_`; for a peak between
 };
 
 }  // namespace memsched

@@ -11,7 +11,7 @@
 #include <memsched/analysis/bounds.hpp>
 #include <memsched/analysis/certificate.hpp>
 #include <memsched/analysis/closure.hpp>
-#include <memsched/analysis/probe.hpp>
+#include <memsched/analysis/destructive_search.hpp>
 #include <memsched/base/function_ref.hpp>
 #include <memsched/graph/schedule_graph.hpp>
 #include <memsched/passes/compress.hpp>

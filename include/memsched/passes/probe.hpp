@@ -3,28 +3,22 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
 #include <utility>
 #include <vector>
 
-#include <memsched/analysis/probe.hpp>
-#include <memsched/analysis/shave.hpp>
+#include <memsched/analysis/destructive_search.hpp>
 #include <memsched/graph/walk.hpp>
-#include <memsched/passes/compress.hpp>
+#include <memsched/passes/narrow.hpp>
 #include <memsched/policy/policy.hpp>
 
 namespace memsched {
 
 /// Looks for the smallest peak that probing cannot refute (`destructive_search`), and asks the inner scheduler for an order
-/// with at most that peak, on the graph with the edges that all such orders keep; where there is none, for a higher peak,
-/// in growing steps. Before it asks, it compresses that graph and probes again, as often as that helps; where it does not,
-/// it shaves (see `shaver`). Exact where the inner scheduler is. For example probe{} | dp{}.
+/// with at most that peak, on the graph that `narrowing` makes of it; where there is none, for a higher peak, in growing
+/// steps. Exact where the inner scheduler is. For example probe{} | dp{}.
 struct probe {
-  unsigned rounds = 32;           ///< of compression and probing, at most
-  unsigned patience = 8;          ///< edges tried in vain, one after the other, before shaving ends; 0: none (see `shaver`)
-  std::size_t max_nodes = 8192;   ///< releases included; larger graphs are handed on as they are
-  std::size_t max_shaved = 2048;  ///< nodes, likewise: shaving weighs all pairs of them
-  std::uint64_t max_cuts = no_limit;  ///< for one peak; then the inner scheduler gets what is known by then
+  unsigned patience = 8;         ///< questions asked in vain before shaving ends; 0: none (see `shaver`)
+  std::size_t max_nodes = 8192;  ///< releases included; larger graphs are handed on as they are
 
   solution operator()(const schedule_graph& g, search& context, inner_scheduler inner) const {
     if (g.size() > max_nodes) return inner(g, context);
@@ -34,7 +28,7 @@ struct probe {
     destructive_search smallest(g, s.lower_bound);
     const auto go_on = [&] { return ++context.stats.cuts, context.count_state() && context.fits(smallest.bytes_held()); };
     smallest.run(high, go_on);
-    s.lower_bound = smallest.bound();
+    s.lower_bound = std::min(smallest.bound(), high);
     for (bytes step = 0; s.lower_bound < high && !context.stopped();
          step = std::max(2 * step, (high - s.lower_bound) / 64 + 1)) {
       const bytes asked = std::min(high - 1, s.lower_bound + step);
@@ -49,30 +43,19 @@ struct probe {
     return s;
   }
 
-  /// An order with a peak of at most `asked`, found by the inner scheduler on a graph that is probed for that, or any
-  /// order; its bound is above `asked` where there is none. Asks the context before each cut.
+ private:
+  /// An order with a peak of at most `asked`, found by the inner scheduler on the graph narrowed for that, or any order; its
+  /// bound is above `asked` where there is none.
   solution up_to(bytes asked, const schedule_graph& g, search& context, inner_scheduler inner) const {
-    if (g.size() > max_nodes) return inner(g, context);
-    prober found(g);
-    std::uint64_t cuts = 0;
-    const auto go_on = [&] {
-      return ++context.stats.cuts, ++cuts <= max_cuts && context.count_state() && context.fits(found.bytes_held());
-    };
-    auto outcome = found.run(asked, go_on);
-    if (outcome == prober::outcome::open && found.edges().empty() && patience > 0 && g.size() <= max_shaved)
-      outcome = shaver(found, g, asked).run(patience, go_on);
-    if (outcome == prober::outcome::refuted) return {topological_order(g), std::max(asked + 1, found.next())};
-    if (found.edges().empty()) return inner(g, context);
-    const bool last = rounds <= 1 || outcome == prober::outcome::stopped;
-    probe rest = *this;
-    --rest.rounds;
-    rest.max_cuts -= cuts;
-    const auto again = [&](const schedule_graph& h, search&) {
-      return last ? inner(h, context) : rest.up_to(asked, h, context, inner);
-    };
-    solution s = compress{}(with_edges(g, found.edges()), context, again);
-    // The edges hold for no order above `asked`: of those nothing is known.
-    s.lower_bound = std::min(s.lower_bound, std::max(asked + 1, found.next()));
+    narrowing narrowed(g, context);
+    const auto go_on = [&] { return ++context.stats.cuts, context.count_state() && context.fits(narrowed.bytes_held()); };
+    if (narrowed.run(asked, patience, go_on) == prober::outcome::refuted)
+      return {topological_order(g), std::max(asked + 1, narrowed.next())};
+    solution s = inner(narrowed.graph(), context);
+    if (s.error) return s;
+    s.order = narrowed.expand(std::move(s.order));
+    // What was derived holds for no order above `asked`: of those nothing is known.
+    s.lower_bound = std::min(s.lower_bound, std::max(asked + 1, narrowed.next()));
     return s;
   }
 };

@@ -3,15 +3,14 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <span>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include <memsched/analysis/bounds.hpp>
-#include <memsched/analysis/probe.hpp>
+#include <memsched/analysis/destructive_search.hpp>
 #include <memsched/graph/walk.hpp>
-#include <memsched/passes/compress.hpp>
-#include <memsched/passes/probe.hpp>
+#include <memsched/passes/narrow.hpp>
 #include <memsched/schedulers/beam.hpp>
 #include <memsched/schedulers/best_first.hpp>
 #include <memsched/schedulers/best_heuristic.hpp>
@@ -56,8 +55,7 @@ inline solution short_attempts(const schedule_graph& g, search& context, std::ui
 class gap_closer {
  public:
   gap_closer(const close_gap& policy, const schedule_graph& g, search& context)
-      : policy_(policy), g_(g), context_(context), best_(short_attempts(g, context, policy.short_search)),
-        bound_(g, best_.lower_bound) {}
+      : policy_(policy), g_(g), context_(context), best_(short_attempts(g, context, policy.short_search)) {}
 
   solution run() {
     for (std::uint64_t effort = policy_.short_search; !done(); effort *= 2) {
@@ -75,59 +73,54 @@ class gap_closer {
  private:
   bytes peak() const { return peak_of(g_, best_.order); }
   bool done() const { return best_.lower_bound >= peak() || context_.stopped(); }
-  void take_if_better(std::vector<node> order) {
-    if (peak_of(g_, order) < peak()) best_.order = std::move(order);
-  }
 
-  /// Probes; then asks for orders close above the bound that this gives. What is refuted is the new bound, and the next
-  /// question goes further.
+  /// Narrows the graph, with more patience each time that this settles a bound; then asks for an order that reaches it.
   void raise_bound(std::uint64_t effort) {
+    if (!bounds_) bounds_.emplace(g_, best_.lower_bound, narrowing(g_, context_));
     const auto go_on = [&] {
-      return ++context_.stats.cuts, context_.count_state() && context_.fits(bound_.bytes_held());
+      return ++context_.stats.cuts, context_.count_state() && context_.fits(bounds_->bytes_held());
     };
-    const auto settled = [&] { return bound_.unrefuted() == bound_.bound(); };
-    const bool known = settled();
-    context_.with_states(effort, [&] { return bound_.run(peak(), go_on), 0; });
-    if (!known && settled()) step_ = 0;  // often the optimum
-    best_.lower_bound = std::max(best_.lower_bound, next_possible_peak(g_, bound_.bound()));
-    const unsigned patience = static_cast<unsigned>(4 * effort / policy_.short_search);
-    for (bool answered = true; answered && !done() && bound_.unrefuted();) {
-      const bytes asked = std::min(peak() - 1, best_.lower_bound + step_);
-      answered = decide(asked, asked <= *bound_.unrefuted() ? bound_.edges() : bound_.edges_below_peak(), effort, patience);
-      step_ = answered ? std::max(2 * step_, (peak() - best_.lower_bound) / 4) : step_ / 4;
+    const std::uint64_t end = context_.stats.states + effort;
+    for (bytes decided = 0; !done() && context_.stats.states < end;) {
+      const bytes before = bounds_->bound();
+      const auto narrow = [&] { return bounds_->run(peak(), patience_, go_on); };
+      const bool settled = context_.with_states(end - context_.stats.states, narrow);
+      best_.lower_bound = std::max(best_.lower_bound, next_possible_peak(g_, bounds_->bound()));
+      if (bounds_->bound() > before) patience_ = std::min(patience_, least_patience);
+      if (done() || !settled) break;
+      if (std::exchange(decided, bounds_->bound()) != bounds_->bound() && decide(decided, bounds_->lowest(), effort)) continue;
+      if (patience_ >= most_patience) break;  // there is nothing left to ask
+      patience_ = std::max(least_patience, 2 * patience_);
     }
   }
 
   void lower_peak(std::uint64_t effort) {
     const local_search windows{.states = effort / 32};
     if (!done()) best_ = context_.with_states(2 * effort, [&] { return windows.improve(g_, context_, std::move(best_)); });
-    if (!done()) decide(peak() - 1, bound_.edges_below_peak(), effort, 0);
+    if (!done() && bounds_) decide(peak() - 1, bounds_->highest(), effort);
   }
 
-  /// Looks for an order with a peak of at most `asked` among those that keep `edges`, as all such orders do. False where it
-  /// gave up.
-  bool decide(bytes asked, std::span<const precedence> edges, std::uint64_t effort, unsigned patience) {
-    const auto look = [&](const schedule_graph& h, search&) {
-      auto found = best_first{}.between_from_both_ends(h, context_, asked, asked + 1, effort);
-      return found.order ? solution{std::move(*found.order), asked} : solution{as_given{}(h, context_).order, found.bound};
-    };
-    const auto narrow = [&](const schedule_graph& h, search&) {
-      const probe narrowing{.patience = patience, .max_nodes = policy_.max_probed, .max_cuts = 2 * effort};
-      return narrowing.up_to(asked, h, context_, look);
-    };
-    solution s = context_.aside([&] { return compress{}(with_edges(g_, edges), context_, narrow); });
-    const bool found = peak_of(g_, s.order) <= asked, refuted = s.lower_bound > asked;
-    take_if_better(std::move(s.order));
-    if (refuted) best_.lower_bound = std::max(best_.lower_bound, next_possible_peak(g_, asked + 1));
-    return found || refuted;
+  /// Looks for an order with a peak of at most `asked` on a graph narrowed for that. False where it gave up.
+  bool decide(bytes asked, const narrowing& narrowed, std::uint64_t effort) {
+    auto found = context_.aside(
+        [&] { return best_first{}.between_from_both_ends(narrowed.graph(), context_, asked, asked + 1, effort); });
+    if (found.order) best_.order = narrowed.expand(std::move(*found.order));
+    else if (found.bound > asked) refuted(asked);
+    return found.order || found.bound > asked;
   }
+  void refuted(bytes asked) {
+    best_.lower_bound = std::max(best_.lower_bound, next_possible_peak(g_, asked + 1));
+    bounds_->raise(best_.lower_bound);
+  }
+
+  static constexpr unsigned least_patience = 8, most_patience = 1u << 24;
 
   const close_gap& policy_;
   const schedule_graph& g_;
   search& context_;
   solution best_;
-  destructive_search bound_;
-  bytes step_ = 0;  // from the bound to the next peak to ask for
+  std::optional<destructive_search<narrowing>> bounds_;
+  unsigned patience_ = 0;
 };
 
 }  // namespace detail
