@@ -36,9 +36,9 @@ class peak_grid {
 /// Looks for the smallest peak that a refuter cannot refute, between a bound and a peak that is reached. First asks for the
 /// peak below that one, since a good order is often the best; then gallops up from the bound, and bisects.
 ///
-/// A refuter is a value, as `prober` is: `run(peak, how...)` says whether there is no order with at most that peak, or that it
-/// knows no more, or that it was stopped, and goes on where it was when it is called again; what it knows for one peak helps
-/// it with lower ones. `next()` says, after a refutation, below which peak there is no order either.
+/// A refuter is a value, as `prober` is: `run(peak, how...)` says whether there is no order with at most that peak, or that
+/// it knows no more, or that it was stopped, and goes on where it was when it is called again; what it knows for one peak
+/// helps it with lower ones. `next()` says, after a refutation, below which peak there is no order either.
 template <class Refuter = prober>
 class destructive_search {
  public:
@@ -64,8 +64,8 @@ class destructive_search {
   }
 
   /// Goes on until the bound is settled for orders below `high`, a peak that is reached; false where a refuter, which is run
-  /// with `how`, was stopped before. What was derived is kept from call to call; `high` may fall between them. Where the bound
-  /// is settled already, what could not refute a peak tries again, the highest first: `how` may be more than before.
+  /// with `how`, was stopped before. What was derived is kept from call to call; `high` may fall between them. Where the
+  /// bound is settled already, what could not refute a peak tries again, the highest first: `how` may be more than before.
   template <class... How>
   bool run(bytes high, const How&... how) {
     forget_from(high);
@@ -102,7 +102,10 @@ class destructive_search {
     Refuter refuter;
   };
 
-  bytes room(bytes high) const { return std::max(bound_, open_.empty() ? peaks_.down(high - 1) : open_.back().peak) - bound_; }
+  /// From the bound to the lowest peak that is not refuted.
+  bytes room(bytes high) const {
+    return std::max(bound_, open_.empty() ? peaks_.down(high - 1) : open_.back().peak) - bound_;
+  }
   /// The bound of a refutation by what holds for peaks below `valid`.
   static bytes proven_by(const attempt& a, bytes valid) {
     return std::min(std::max(a.peak + 1, a.refuter.next()), valid);

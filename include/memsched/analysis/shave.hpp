@@ -47,6 +47,9 @@ class shaver {
     return prober::outcome::open;
   }
 
+  /// Memory of its questions.
+  std::uint64_t bytes_held() const { return (edges_.questions.size() + pairs_.questions.size()) * sizeof(question); }
+
  private:
   struct question {
     delta height;  ///< what the nodes take at least where the edge is kept, or either way

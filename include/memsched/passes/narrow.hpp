@@ -17,9 +17,9 @@
 
 namespace memsched {
 
-/// Derives, for a peak B, a smaller graph that has an order with a peak of at most B where the given one has, or that there is
-/// none. Probes, adds the edges and compresses, as often as that helps; where it does not, shaves (see `prober`, `shaver`).
-/// A value that shares its graphs with its copies. The given graph and the context must outlive it.
+/// Derives, for a peak B, a smaller graph that has an order with a peak of at most B where the given one has, or that there
+/// is none. Probes, adds the edges and compresses, as often as that helps; where it does not, shaves (see `prober`,
+/// `shaver`). A value that shares its graphs with its copies. The given graph and the context must outlive it.
 class narrowing {
  public:
   using outcome = prober::outcome;
@@ -49,7 +49,8 @@ class narrowing {
     for (std::size_t i = forms_.size(); i-- > 0;) order = forms_[i]->expand(order);
     return order;
   }
-  std::uint64_t bytes_held() const { return probing_.bytes_held(); }
+  /// Memory of what probing and shaving keep.
+  std::uint64_t bytes_held() const { return probing_.bytes_held() + (shaving_ ? shaving_->bytes_held() : 0); }
 
  private:
   static constexpr std::size_t max_shaved = 2048;  // nodes, releases included: shaving weighs all pairs of them

@@ -29,9 +29,9 @@ struct cheap_bounds {
   }
 };
 
-/// Closes the gap between an order and a bound on a graph that is no longer divided, in rounds of growing effort:
-/// probing and shaving (see `prober`, `shaver`), which prove a bound or narrow the graph, then a search of the narrowed
-/// graph for an order just below the best so far, then local search.
+/// Closes the gap between an order and a bound on a graph that is no longer divided, in rounds of growing effort: probing
+/// and shaving, which prove a bound and narrow the graph (see `narrowing`, `destructive_search`), searches of the narrowed
+/// graphs for an order that reaches the bound and for one just below the best so far, and local search.
 struct close_gap {
   std::uint64_t short_search = 20000;  ///< states before anything else is tried
   std::size_t max_probed = 8192;       ///< nodes, releases included; larger graphs are searched without probing
@@ -74,7 +74,8 @@ class gap_closer {
   bytes peak() const { return peak_of(g_, best_.order); }
   bool done() const { return best_.lower_bound >= peak() || context_.stopped(); }
 
-  /// Narrows the graph, with more patience each time that this settles a bound; then asks for an order that reaches it.
+  /// Narrows the graph, and asks for an order that reaches the bound where this settles one; then narrows it with more
+  /// patience. A higher bound starts with the least again.
   void raise_bound(std::uint64_t effort) {
     if (!bounds_) bounds_.emplace(g_, best_.lower_bound, narrowing(g_, context_));
     const auto go_on = [&] {
@@ -88,7 +89,8 @@ class gap_closer {
       best_.lower_bound = std::max(best_.lower_bound, next_possible_peak(g_, bounds_->bound()));
       if (bounds_->bound() > before) patience_ = std::min(patience_, least_patience);
       if (done() || !settled) break;
-      if (std::exchange(decided, bounds_->bound()) != bounds_->bound() && decide(decided, bounds_->lowest(), effort)) continue;
+      const bool asked = std::exchange(decided, bounds_->bound()) == bounds_->bound();
+      if (!asked && decide(decided, bounds_->lowest(), effort)) continue;
       if (patience_ >= most_patience) break;  // there is nothing left to ask
       patience_ = std::max(least_patience, 2 * patience_);
     }
