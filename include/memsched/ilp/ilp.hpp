@@ -35,7 +35,7 @@ struct ilp {
     const bytes peak = peak_of(g, s.order);
     s.lower_bound = g.base;
     if (warm) {
-      const auto go_on = [&] { return ++context.stats.cuts, context.keep_going(); };
+      const auto go_on = [&] { return context.count_cut(); };
       s.lower_bound = best_cut_bound(g, s.order, std::max(context.floor(), g.base), go_on).bound;
     }
     s.lower_bound = std::min(s.lower_bound, peak);
@@ -55,7 +55,7 @@ struct ilp {
   /// `peak`, that of s. The lower a peak, the more precedence it forces and the smaller is the program; an order that the
   /// solver proves best among those up to one peak is best of all.
   void climb(const schedule_graph& g, search& context, solution& s, bytes peak) const {
-    const auto go_on = [&] { return ++context.stats.cuts, context.keep_going(); };
+    const auto go_on = [&] { return context.count_cut(); };
     destructive_search settled(g, s.lower_bound);
     settled.run(peak, go_on);
     s.lower_bound = settled.bound();

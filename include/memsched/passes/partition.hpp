@@ -81,7 +81,7 @@ struct partition {
     std::vector<node> order;
     for (const piece& p : pieces)
       for (node v : p.order) order.push_back(p.members[v]);
-    const auto go_on = [&] { return ++context.stats.cuts, context.keep_going(); };
+    const auto go_on = [&] { return context.count_cut(); };
     return best_cut_bound(g, order, std::max(context.floor(), g.base), go_on).bound;
   }
 };

@@ -26,7 +26,7 @@ struct probe {
     const bytes high = std::min(context.ceiling(), peak_of(g, s.order));  // of no use from there on
     s.lower_bound = std::min(std::max(context.floor(), g.base), high);
     destructive_search smallest(g, s.lower_bound);
-    const auto go_on = [&] { return ++context.stats.cuts, context.count_state() && context.fits(smallest.bytes_held()); };
+    const auto go_on = [&] { return context.count_cut_as_state(smallest.bytes_held()); };
     smallest.run(high, go_on);
     s.lower_bound = std::min(smallest.bound(), high);
     for (bytes step = 0; s.lower_bound < high && !context.stopped();
@@ -36,7 +36,7 @@ struct probe {
       solution found = context.with_bounds(s.lower_bound, asked + 1, ask);
       if (found.error) return found;
       const bytes peak = peak_of(g, found.order);
-      if (peak < peak_of(g, s.order)) s.order = std::move(found.order);
+      take_if_better(g, std::move(found.order), s);
       s.lower_bound = std::max(s.lower_bound, std::min(found.lower_bound, high));
       if (peak <= asked || s.lower_bound <= asked) break;  // found, or the inner scheduler has no more to say
     }
@@ -48,7 +48,7 @@ struct probe {
   /// bound is above `asked` where there is none.
   solution up_to(bytes asked, const schedule_graph& g, search& context, inner_scheduler inner) const {
     narrowing narrowed(g, context);
-    const auto go_on = [&] { return ++context.stats.cuts, context.count_state() && context.fits(narrowed.bytes_held()); };
+    const auto go_on = [&] { return context.count_cut_as_state(narrowed.bytes_held()); };
     if (narrowed.run(asked, patience, go_on) == prober::outcome::refuted)
       return {topological_order(g), std::max(asked + 1, narrowed.next())};
     solution s = inner(narrowed.graph(), context);

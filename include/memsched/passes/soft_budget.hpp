@@ -117,7 +117,7 @@ inline solution soft_budget::operator()(const schedule_graph& g, search& context
   bytes peak = peak_of(g, best.order);
   best.lower_bound = std::max(context.floor(), g.base);
   if (use_bounds) {
-    const auto go_on = [&] { return ++context.stats.cuts, context.keep_going(); };
+    const auto go_on = [&] { return context.count_cut(); };
     best.lower_bound = best_cut_bound(g, best.order, best.lower_bound, go_on).bound;
   }
   const bytes outer = context.ceiling();  // of no use from there on

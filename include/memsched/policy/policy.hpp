@@ -9,6 +9,7 @@
 
 #include <memsched/base/function_ref.hpp>
 #include <memsched/graph/schedule_graph.hpp>
+#include <memsched/graph/walk.hpp>
 #include <memsched/policy/search.hpp>
 
 namespace memsched {
@@ -19,6 +20,11 @@ struct solution {
   bytes lower_bound = 0;  ///< no order of this graph has a smaller peak; 0 claims nothing
   std::optional<graph_error> error{};  ///< set where the scheduler does not take this graph; then there is no order
 };
+
+/// Gives s another order of g where that has a smaller peak.
+inline void take_if_better(const schedule_graph& g, std::vector<node> order, solution& s) {
+  if (peak_of(g, order) < peak_of(g, s.order)) s.order = std::move(order);
+}
 
 /// A function from a schedule graph to a solution. It always answers with a valid order, limits or not.
 template <class S>

@@ -132,6 +132,11 @@ class search {
   /// Work that is no state but takes time; looks at the clock. False once a limit is met.
   bool keep_going() { return look_at_clock(), !stopped(); }
 
+  /// Counts a minimum cut that is about to be solved. False once a limit is met.
+  bool count_cut() { return ++stats.cuts, keep_going(); }
+  /// Likewise for one of many, which is a state of a search whose tables hold so many bytes.
+  bool count_cut_as_state(std::uint64_t table_bytes) { return ++stats.cuts, count_state() && fits(table_bytes); }
+
   /// Reports the bytes that a search's tables hold. False where that is more than the limit, which ends the trial if
   /// there is one: the next may need less.
   bool fits(std::uint64_t table_bytes) {

@@ -31,7 +31,7 @@ MEMSCHED_FUNCTION solution automatic_scheduler::operator()(const schedule_graph&
   solution s = cheap_bounds{}(g, context);
   if (s.lower_bound >= peak_of(g, s.order) || context.stopped()) return s;
   solution t = context.with_floor(s.lower_bound, [&] { return divide{}(g, context, compress{} | close_gap{}); });
-  if (peak_of(g, t.order) < peak_of(g, s.order)) s.order = std::move(t.order);
+  take_if_better(g, std::move(t.order), s);
   s.lower_bound = std::max(s.lower_bound, t.lower_bound);
   return s;
 }

@@ -241,7 +241,7 @@ inline solution four_starts::operator()(const schedule_graph& g, search& context
 
 inline solution branch_and_bound::improve(const schedule_graph& g, search& context, solution incumbent) const {
   if (cuts) {
-    const auto go_on = [&] { return ++context.stats.cuts, context.keep_going(); };
+    const auto go_on = [&] { return context.count_cut(); };
     const bytes start = std::max({context.floor(), incumbent.lower_bound, g.base});
     incumbent.lower_bound = best_cut_bound(g, incumbent.order, start, go_on).bound;
   }

@@ -75,7 +75,7 @@ class split {
       bounds_[i] = std::max(bounds_[i], s.lower_bound);
       std::vector<node> order = a.start;
       for (node v : s.order) order.push_back(a.left[v]);
-      if (peak_of(g_, order) < peak_of(g_, best.order)) best.order = std::move(order);
+      take_if_better(g_, std::move(order), best);
     }
     best.lower_bound =
         std::max(best.lower_bound, std::min(*std::min_element(bounds_.begin(), bounds_.end()), below(context, best)));
@@ -110,8 +110,7 @@ inline solution branch_at_ends::operator()(const schedule_graph& g, search& cont
   const schedule_graph image = mirror_image(g);
   solution t{topological_order(image), s.lower_bound};
   const auto take = [&] {
-    std::vector<node> order = reflected(g, t.order);
-    if (peak_of(g, order) < peak_of(g, s.order)) s.order = std::move(order);
+    take_if_better(g, reflected(g, t.order), s);
     s.lower_bound = std::max(s.lower_bound, t.lower_bound);
   };
   const bytes high = std::min(context.ceiling(), peak_of(g, s.order));

@@ -23,7 +23,7 @@ struct cheap_bounds {
   solution operator()(const schedule_graph& g, search& context) const {
     solution s = best_heuristic{}(g, context);
     context.report(peak_of(g, s.order), context.floor());
-    const auto go_on = [&] { return ++context.stats.cuts, context.keep_going(); };
+    const auto go_on = [&] { return context.count_cut(); };
     s.lower_bound = best_cut_bound(g, s.order, std::max(context.floor(), g.base), go_on).bound;
     return s;
   }
@@ -47,7 +47,7 @@ inline solution short_attempts(const schedule_graph& g, search& context, std::ui
   const auto done = [&] { return s.lower_bound >= peak_of(g, s.order) || context.stopped(); };
   if (!done()) s = context.with_states(states, [&] { return best_first{}.improve(g, context, std::move(s)); });
   if (done()) return s;
-  if (solution b = beam{}(g, context); peak_of(g, b.order) < peak_of(g, s.order)) s.order = std::move(b.order);
+  take_if_better(g, beam{}(g, context).order, s);
   if (!done()) s = context.with_states(states, [&] { return local_search{}.improve(g, context, std::move(s)); });
   return s;
 }
@@ -78,9 +78,7 @@ class gap_closer {
   /// patience. A higher bound starts with the least again.
   void raise_bound(std::uint64_t effort) {
     if (!bounds_) bounds_.emplace(g_, best_.lower_bound, narrowing(g_, context_));
-    const auto go_on = [&] {
-      return ++context_.stats.cuts, context_.count_state() && context_.fits(bounds_->bytes_held());
-    };
+    const auto go_on = [&] { return context_.count_cut_as_state(bounds_->bytes_held()); };
     const std::uint64_t end = context_.stats.states + effort;
     for (bytes decided = 0; !done() && context_.stats.states < end;) {
       const bytes before = bounds_->bound();

@@ -468,7 +468,7 @@ class level_search {
 inline void group_library::solve(answer& a, delta room) {
   if (room <= a.refused || context_.stopped()) return;
   if (a.floor < 0) {
-    const auto go_on = [&] { return policy_.bounds && (++context_.stats.cuts, context_.keep_going()); };
+    const auto go_on = [&] { return policy_.bounds && context_.count_cut(); };
     a.floor = static_cast<delta>(best_cut_bound(a.part, a.simple_order, 0, go_on).bound);
   }
   a.best = a.simple;
@@ -545,7 +545,7 @@ inline solution hierarchical::run(const schedule_graph& g, search& context,
   const hierarchical_graph h = hierarchize(g, level, max_cell);
   std::vector<index> group = h.group;
   detail::group_library library(h, *this, context);
-  const auto go_on = [&] { return ++context.stats.cuts, context.keep_going(); };
+  const auto go_on = [&] { return context.count_cut(); };
   iteration round{.sequences = h.graph.active};
   for (delta ceiling = detail::unlimited;;) {
     const std::uint64_t states = context.stats.states;
