@@ -122,6 +122,16 @@ inline node_bound best_cut_bound(const schedule_graph& g, std::span<const node> 
   return best;
 }
 
+/// A size such that the peaks of all orders differ by multiples of it; bytes. O(nodes + credits).
+inline bytes peak_unit(const schedule_graph& g) {
+  delta unit = 0;
+  for (node v = 0; v < g.size(); ++v) {
+    unit = std::gcd(unit, std::gcd(g.cost[v].peak, g.cost[v].impact));
+    for (const credit& c : g.credits[v]) unit = std::gcd(unit, c.amount);
+  }
+  return static_cast<bytes>(std::max<delta>(unit, 1));
+}
+
 /// The smallest peak from `least` on that the sizes allow: what has run when v runs are v's ancestors and some of the nodes
 /// beside it, so the peaks at v differ by multiples of what divides those. Lifts a bound that is nearly a peak to that
 /// peak; the largest number where there is none. Bytes. O(nodes^2).

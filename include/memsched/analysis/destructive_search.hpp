@@ -3,27 +3,20 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <numeric>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include <memsched/analysis/bounds.hpp>
 #include <memsched/analysis/probe.hpp>
 #include <memsched/graph/schedule_graph.hpp>
 
 namespace memsched {
 
-/// The peaks that orders of a graph can have are among these: every level differs from the one before by sizes of the graph.
+/// The peaks that orders of a graph can have are among these: its base and what differs from that by multiples of a step.
 class peak_grid {
  public:
-  explicit peak_grid(const schedule_graph& g) : base_(g.base) {
-    delta step = 0;
-    for (node v = 0; v < g.size(); ++v) {
-      step = std::gcd(step, std::gcd(g.cost[v].peak, g.cost[v].impact));
-      for (const credit& c : g.credits[v]) step = std::gcd(step, c.amount);
-    }
-    step_ = std::max<bytes>(static_cast<bytes>(step), 1);
-  }
+  explicit peak_grid(const schedule_graph& g) : base_(g.base), step_(peak_unit(g)) {}
   bytes step() const { return step_; }
   /// The next of them, b included; bytes. No peak is below the graph's base.
   bytes up(bytes b) const { return down(std::max(b, base_) + step_ - 1); }

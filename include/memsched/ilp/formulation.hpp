@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include <memsched/analysis/bounds.hpp>
 #include <memsched/graph/walk.hpp>
 #include <memsched/ilp/milp.hpp>
 
@@ -40,14 +41,7 @@ concept formulation = requires(const F& f, const schedule_graph& g, peak_range r
 namespace detail {
 
 /// The largest number that divides all amounts of a graph: what an integer program counts in.
-inline bytes unit_of(const schedule_graph& g) {
-  delta unit = static_cast<delta>(g.base);
-  for (node v = 0; v < g.size(); ++v) {
-    unit = std::gcd(std::gcd(unit, g.cost[v].peak), g.cost[v].impact);
-    for (const credit& c : g.credits[v]) unit = std::gcd(unit, c.amount);
-  }
-  return static_cast<bytes>(std::max<delta>(unit, 1));
-}
+inline bytes unit_of(const schedule_graph& g) { return std::gcd(g.base, peak_unit(g)); }
 
 /// What a node takes beside its credits. Without any, what it leaves counts too.
 inline delta own_peak(const schedule_graph& g, node v) {

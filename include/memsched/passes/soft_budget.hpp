@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
-#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -100,16 +99,6 @@ class budget_search {
   bytes floor_, unit_, rest_, bound_, hard_, before_ = 0, now_ = 0, too_loose_ = no_limit, climb_ = 0;
 };
 
-/// A size such that the peaks of all orders differ by multiples of it.
-inline bytes peak_unit(const schedule_graph& g) {
-  delta unit = 0;
-  for (node v = 0; v < g.size(); ++v) {
-    unit = std::gcd(unit, std::gcd(g.cost[v].peak, g.cost[v].impact));
-    for (const credit& c : g.credits[v]) unit = std::gcd(unit, c.amount);
-  }
-  return static_cast<bytes>(std::max<delta>(unit, 1));
-}
-
 }  // namespace detail
 
 inline solution soft_budget::operator()(const schedule_graph& g, search& context, inner_scheduler inner) const {
@@ -122,7 +111,7 @@ inline solution soft_budget::operator()(const schedule_graph& g, search& context
   }
   const bytes outer = context.ceiling();  // of no use from there on
   if (outer <= best.lower_bound) return best;
-  detail::budget_search budgets(best.lower_bound, std::min(peak, outer - 1), detail::peak_unit(g), peak);
+  detail::budget_search budgets(best.lower_bound, std::min(peak, outer - 1), peak_unit(g), peak);
   trial limits{.step_states = step_states, .step_time = step_time};
   while (best.lower_bound < std::min(peak, outer) && !context.stopped()) {
     const bytes budget = budgets.budget();
