@@ -27,7 +27,7 @@ class shaver {
   explicit shaver(const prober& p, bool pairs = true) { collect(p, pairs); }
 
   /// Adds edges to that prober until so many questions of each kind in a row did not help. Asks `go_on` before each cut;
-  /// where that said no, or for more patience, another call goes on.
+  /// where that said no, or for more patience, another call goes on: with the whole of the question that was cut short.
   prober::outcome run(prober& p, unsigned patience, function_ref<bool()> go_on) {
     while (line* next = choose(patience)) {
       std::uint64_t cuts = 0;
