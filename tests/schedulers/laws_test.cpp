@@ -17,6 +17,18 @@ std::vector<options> models() {
   return {options{}, options{.in_place = false}, options{.default_firing = firing::cbp}};
 }
 
+/// Calls f(graph, context, optimum) for random graphs of 10 operators under all models.
+template <class F>
+void for_small_graphs(std::uint64_t seeds, F&& f) {
+  for (std::uint64_t seed = 0; seed < seeds; ++seed)
+    for (const options& o : models()) {
+      const schedule_graph g = make_schedule_graph(support::random_problem(seed, {.operators = 10}), o.model());
+      search context(o);
+      INFO("seed " << seed);
+      f(g, context, exhaustive{}(g, context).lower_bound);
+    }
+}
+
 /// The number of orders with a peak of at most b.
 double orders_within(const schedule_graph& g, bytes b) {
   std::map<std::vector<word>, double> known;
@@ -156,29 +168,24 @@ TEST_CASE("probing never refutes a peak that is reached, and its edges keep an o
 TEST_CASE("every order within a peak keeps the edges that probing and shaving derive for it") {
   const auto go_on = [] { return true; };
   int shaved = 0;
-  for (std::uint64_t seed = 0; seed < cases / 5; ++seed)
-    for (const options& o : models()) {
-      const schedule_graph g = make_schedule_graph(support::random_problem(seed, {.operators = 10}), o.model());
-      search context(o);
-      const bytes optimum = exhaustive{}(g, context).lower_bound;
-      INFO("seed " << seed);
-      for (const bytes b : {optimum, optimum + 1, optimum + optimum / 8}) {
-        prober p(g);
-        REQUIRE(p.run(b, go_on) == prober::outcome::open);
-        const double orders = orders_within(g, b);
-        REQUIRE(orders_within(with_edges(g, p.edges()), b) == orders);
-        const std::size_t probed = p.edges().size();
-        REQUIRE(shaver(p).run(p, 4, go_on) == prober::outcome::open);
-        REQUIRE(orders_within(with_edges(g, p.edges()), b) == orders);
-        shaved += p.edges().size() > probed;
-      }
-      for (const bytes b : {optimum - 1, optimum - optimum / 16, optimum - optimum / 8}) {
-        prober p(g);
-        auto outcome = p.run(b, go_on);
-        if (outcome == prober::outcome::open) outcome = shaver(p).run(p, 4, go_on);
-        if (b < optimum && outcome == prober::outcome::refuted) REQUIRE(p.next() <= optimum);
-      }
+  for_small_graphs(cases / 5, [&](const schedule_graph& g, search&, bytes optimum) {
+    for (const bytes b : {optimum, optimum + 1, optimum + optimum / 8}) {
+      prober p(g);
+      REQUIRE(p.run(b, go_on) == prober::outcome::open);
+      const double orders = orders_within(g, b);
+      REQUIRE(orders_within(with_edges(g, p.edges()), b) == orders);
+      const std::size_t probed = p.edges().size();
+      REQUIRE(shaver(p).run(p, 4, go_on) == prober::outcome::open);
+      REQUIRE(orders_within(with_edges(g, p.edges()), b) == orders);
+      shaved += p.edges().size() > probed;
     }
+    for (const bytes b : {optimum - 1, optimum - optimum / 16, optimum - optimum / 8}) {
+      prober p(g);
+      auto outcome = p.run(b, go_on);
+      if (outcome == prober::outcome::open) outcome = shaver(p).run(p, 4, go_on);
+      if (b < optimum && outcome == prober::outcome::refuted) REQUIRE(p.next() <= optimum);
+    }
+  });
   REQUIRE(shaved > 0);
 }
 
@@ -233,47 +240,37 @@ TEST_CASE("asking about the two edges of a pair together refutes more, with the 
 }
 
 TEST_CASE("a narrowed graph has an order within the peak where the graph has one") {
-  for (std::uint64_t seed = 0; seed < cases / 3; ++seed)
-    for (const options& o : models()) {
-      const schedule_graph g = make_schedule_graph(support::random_problem(seed, {.operators = 10}), o.model());
-      search context(o);
-      const bytes optimum = exhaustive{}(g, context).lower_bound;
-      INFO("seed " << seed);
-      narrowing n(g, context);
-      for (const bytes b : {optimum + optimum / 4, optimum + 1, optimum})
-        for (std::size_t slice : {3u, 100000u}) {
-          n.run(b, 2, [&] { return slice-- > 0; });
-          const solution s = exhaustive{}(n.graph(), context);
-          const bytes reached = peak_of(g, n.expand(s.order));
-          REQUIRE(reached <= s.lower_bound);
-          REQUIRE(reached == optimum);
-        }
-      if (n.run(optimum - 1, 2, [] { return true; }) == prober::outcome::refuted) REQUIRE(n.next() <= optimum);
-    }
+  for_small_graphs(cases / 3, [&](const schedule_graph& g, search& context, bytes optimum) {
+    narrowing n(g, context);
+    for (const bytes b : {optimum + optimum / 4, optimum + 1, optimum})
+      for (std::size_t slice : {3u, 100000u}) {
+        n.run(b, 2, [&] { return slice-- > 0; });
+        const solution s = exhaustive{}(n.graph(), context);
+        const bytes reached = peak_of(g, n.expand(s.order));
+        REQUIRE(reached <= s.lower_bound);
+        REQUIRE(reached == optimum);
+      }
+    if (n.run(optimum - 1, 2, [] { return true; }) == prober::outcome::refuted) REQUIRE(n.next() <= optimum);
+  });
 }
 
 TEST_CASE("a destructive search that is stopped, or gets more patience, claims no more than the optimum") {
-  for (std::uint64_t seed = 0; seed < cases / 3; ++seed)
-    for (const options& o : models()) {
-      const schedule_graph g = make_schedule_graph(support::random_problem(seed, {.operators = 10}), o.model());
-      search context(o);
-      const bytes optimum = exhaustive{}(g, context).lower_bound;
-      INFO("seed " << seed);
-      destructive_search<narrowing> bound(g, g.base, narrowing(g, context));
-      for (const bytes high : {2 * optimum, optimum + optimum / 8, optimum})
-        for (const unsigned patience : {0u, 1u, 4u}) {
-          std::size_t cuts = 0;
-          for (std::size_t slice = 4; !bound.run(high, patience, [&] { return cuts-- > 0; }); slice *= 2) cuts = slice;
-          REQUIRE(bound.bound() <= optimum);
-          REQUIRE((bound.settled() || bound.bound() == high));
-          if (high > optimum) {
-            const narrowing& n = bound.highest();
-            REQUIRE(peak_of(g, n.expand(exhaustive{}(n.graph(), context).order)) == optimum);
-          }
+  for_small_graphs(cases / 3, [&](const schedule_graph& g, search& context, bytes optimum) {
+    destructive_search<narrowing> bound(g, g.base, narrowing(g, context));
+    for (const bytes high : {2 * optimum, optimum + optimum / 8, optimum})
+      for (const unsigned patience : {0u, 1u, 4u}) {
+        std::size_t cuts = 0;
+        for (std::size_t slice = 4; !bound.run(high, patience, [&] { return cuts-- > 0; }); slice *= 2) cuts = slice;
+        REQUIRE(bound.bound() <= optimum);
+        REQUIRE((bound.settled() || bound.bound() == high));
+        if (high > optimum) {
+          const narrowing& n = bound.highest();
+          REQUIRE(peak_of(g, n.expand(exhaustive{}(n.graph(), context).order)) == optimum);
         }
-      bound.raise(optimum);
-      REQUIRE(!bound.unrefuted());
-    }
+      }
+    bound.raise(optimum);
+    REQUIRE(!bound.unrefuted());
+  });
 }
 
 TEST_CASE("every peak is on the grid of peaks") {
