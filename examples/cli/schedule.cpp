@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <memsched/analysis/evaluate.hpp>
-#include <memsched/io/certificate.hpp>
-#include <memsched/passes/certify.hpp>
+#include <memsched/certify/certify.hpp>
+#include <memsched/formats/certificate.hpp>
+#include <memsched/measure/evaluate.hpp>
 #include <memsched/schedulers/as_given.hpp>
 #include <nlohmann/json.hpp>
 

@@ -10,8 +10,8 @@
 #include <memsched/graph/builder.hpp>
 #include <memsched/graph/lower.hpp>
 #include <memsched/graph/overlay.hpp>
-#include <memsched/policy/policy.hpp>
 #include <memsched/schedulers/automatic.hpp>
+#include <memsched/search/policy.hpp>
 
 namespace memsched {
 
@@ -101,8 +101,8 @@ auto schedule(const G& g, const S& policy = {}, const options& o = {}) {
 
 #include <algorithm>
 
-#include <memsched/analysis/bounds.hpp>
-#include <memsched/analysis/evaluate.hpp>
+#include <memsched/bounds/cut_bound.hpp>
+#include <memsched/measure/evaluate.hpp>
 #include <memsched/schedulers/as_given.hpp>
 
 namespace memsched {

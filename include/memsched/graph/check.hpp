@@ -18,7 +18,7 @@ MEMSCHED_FUNCTION result<problem> check(problem_draft draft);
 #include <utility>
 #include <vector>
 
-#include <memsched/graph/topology.hpp>
+#include <memsched/base/topology.hpp>
 
 namespace memsched {
 

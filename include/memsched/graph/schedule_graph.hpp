@@ -9,8 +9,8 @@
 
 #include <memsched/base/adjacency.hpp>
 #include <memsched/base/bytes.hpp>
+#include <memsched/base/topology.hpp>
 #include <memsched/graph/problem.hpp>
-#include <memsched/graph/topology.hpp>
 #include <memsched/model/firing.hpp>
 
 namespace memsched {

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include <memsched/analysis/bounds.hpp>
-#include <memsched/analysis/destructive_search.hpp>
+#include <memsched/bounds/cut_bound.hpp>
+#include <memsched/bounds/destructive_search.hpp>
 #include <memsched/ilp/formulation.hpp>
 #include <memsched/ilp/nested_sets.hpp>
 #include <memsched/schedulers/best_heuristic.hpp>

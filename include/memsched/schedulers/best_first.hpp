@@ -9,14 +9,14 @@
 #include <utility>
 #include <vector>
 
-#include <memsched/analysis/lowest_set.hpp>
 #include <memsched/base/bucket_queue.hpp>
+#include <memsched/bounds/lowest_set.hpp>
+#include <memsched/bounds/witness_bound.hpp>
 #include <memsched/graph/mirror.hpp>
 #include <memsched/graph/walk.hpp>
-#include <memsched/policy/policy.hpp>
-#include <memsched/schedulers/downsets.hpp>
 #include <memsched/schedulers/greedy.hpp>
-#include <memsched/schedulers/witness_bound.hpp>
+#include <memsched/search/downsets.hpp>
+#include <memsched/search/policy.hpp>
 
 namespace memsched {
 
