@@ -7,7 +7,7 @@
 
 #include <memsched/graph/walk.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// An order that runs, of the ready nodes, the one with the smallest key(w, v, age): w is the walk so far, and ages grow as
 /// nodes become ready. Keys must differ. What a key says may hang on `w.effect(v)`: that changes for a ready node only where

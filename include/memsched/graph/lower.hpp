@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// A problem and the caller's handles of its operators: operator i of the problem is `ops[i]`.
 template <class Op>

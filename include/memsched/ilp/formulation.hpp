@@ -15,7 +15,7 @@
 #include <memsched/graph/list_schedule.hpp>
 #include <memsched/ilp/milp.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// What an integer program of a graph is asked: an order with a peak in [floor, ceiling]. Bytes.
 struct peak_range {

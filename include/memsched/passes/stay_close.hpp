@@ -9,7 +9,7 @@
 #include <memsched/graph/list_schedule.hpp>
 #include <memsched/search/policy.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// Moves the inner scheduler's order towards the caller's own (`given_order`), with no higher peak: step by step it runs the
 /// first operator of the caller's order that has not run, where that and the rest of the inner order stay within the peak;

@@ -4,7 +4,7 @@
 #include <memsched/graph/list_schedule.hpp>
 #include <memsched/search/policy.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// The order in which the caller lists the operators, wherever that is one (see `given_order`).
 struct as_given {

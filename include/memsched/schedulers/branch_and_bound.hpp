@@ -16,7 +16,7 @@
 #include <memsched/schedulers/best_first.hpp>
 #include <memsched/search/policy.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// The paper's two orders of ready nodes, as list schedulers (section 7.1).
 /// O((nodes + edges) log nodes).

@@ -6,7 +6,7 @@
 #include <memsched/graph/list_schedule.hpp>
 #include <memsched/search/policy.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// Runs the ready node that serves memory best: first those that leave no more behind than they found, lowest peak
 /// first; else the one with the largest drop from its peak (the order of independent tasks that is optimal, Fradet et

@@ -21,7 +21,7 @@
 #include <memsched/schedulers/rpo.hpp>
 #include <memsched/schedulers/serenity.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// What a scheduler is to users.
 enum class role : unsigned char {
