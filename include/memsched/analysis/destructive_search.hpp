@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -45,9 +46,12 @@ class destructive_search {
   /// The smallest peak that is not refuted, where one was tried; equal to the bound at the end.
   std::optional<bytes> unrefuted() const { return open_.empty() ? std::nullopt : std::optional(open_.back().peak); }
   bool settled() const { return unrefuted() == bound_; }
-  /// What is known of orders with a peak of at most `unrefuted`; and of those below the peak `run` was last called with.
-  const Refuter& lowest() const { return open_.back().refuter; }
-  const Refuter& highest() const { return open_.empty() ? above_ : open_.front().refuter; }
+  /// What is known of orders with a peak of at most `peak`, which is below the one `run` was last called with. What a refuter
+  /// derives from one peak holds for lower ones, and for no higher one: so this is the last that was asked about so high a peak.
+  const Refuter& known_up_to(bytes peak) const {
+    const auto lower = std::find_if(open_.begin(), open_.end(), [&](const attempt& a) { return a.peak < peaks_.down(peak); });
+    return lower == open_.begin() ? above_ : std::prev(lower)->refuter;
+  }
 
   /// Memory of all refuters, in bytes.
   std::uint64_t bytes_held() const {

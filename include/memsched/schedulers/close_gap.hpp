@@ -88,7 +88,7 @@ class gap_closer {
       if (bounds_->bound() > before) patience_ = std::min(patience_, least_patience);
       if (done() || !settled) break;
       const bool asked = std::exchange(decided, bounds_->bound()) == bounds_->bound();
-      if (!asked && decide(decided, bounds_->lowest(), effort)) continue;
+      if (!asked && decide(decided, effort)) continue;
       if (patience_ >= most_patience) break;  // there is nothing left to ask
       patience_ = std::max(least_patience, 2 * patience_);
     }
@@ -97,11 +97,12 @@ class gap_closer {
   void lower_peak(std::uint64_t effort) {
     const local_search windows{.states = effort / 32};
     if (!done()) best_ = context_.with_states(2 * effort, [&] { return windows.improve(g_, context_, std::move(best_)); });
-    if (!done() && bounds_) decide(peak() - 1, bounds_->highest(), effort);
+    if (!done() && bounds_) decide(peak() - 1, effort);
   }
 
   /// Looks for an order with a peak of at most `asked` on a graph narrowed for that. False where it gave up.
-  bool decide(bytes asked, const narrowing& narrowed, std::uint64_t effort) {
+  bool decide(bytes asked, std::uint64_t effort) {
+    const narrowing& narrowed = bounds_->known_up_to(asked);
     auto found = context_.aside(
         [&] { return best_first{}.between_from_both_ends(narrowed.graph(), context_, asked, asked + 1, effort); });
     if (found.order) best_.order = narrowed.expand(std::move(*found.order));
