@@ -27,7 +27,7 @@ struct table {
     bool output = false;
   };
   struct op {
-    std::vector<unsigned> reads, writes, after;
+    std::vector<unsigned> reads{}, writes{}, after{};
     bytes workspace = 0;
     int overwrites = -1;  // a tensor
     int rule = -1;        // 0: pbc, 1: cbp
