@@ -49,7 +49,7 @@ compression compressed(const schedule_graph& g) {
   c.seconds = best_time([&] {
     const options o;
     search context(o);
-    c.result = compress{}.reduce(g, context);
+    c.result = compressed(g, context);
   });
   return c;
 }
@@ -158,7 +158,7 @@ void scaling() {
   const auto compress_once = [](const schedule_graph& g) {
     const options o;
     search context(o);
-    return compress{}.reduce(g, context).graph.size();
+    return compressed(g, context).graph.size();
   };
   std::printf(
       "\nCompression of filterbanks of 2/5 and 3/5, processor time, the median of %d rounds over %zu tasks or more\n",
@@ -194,7 +194,7 @@ schedule_graph core(task_graphs::family kind, std::uint64_t seed, std::size_t no
   for (std::uint32_t tasks = static_cast<std::uint32_t>(nodes); g.size() < nodes; tasks += tasks / 10 + 1) {
     const options o;
     search context(o);
-    g = compress{}.reduce(make_schedule_graph(task_graphs::random_tasks(kind, seed, tasks)).value(), context).graph;
+    g = compressed(make_schedule_graph(task_graphs::random_tasks(kind, seed, tasks)).value(), context).graph;
   }
   return g;
 }
@@ -210,7 +210,7 @@ cost_graph block(std::uint64_t& seed) {
     t.tasks = 46;
     const options o;
     search context(o);
-    const schedule_graph g = compress{}.reduce(make_schedule_graph(t).value(), context).graph;
+    const schedule_graph g = compressed(make_schedule_graph(t).value(), context).graph;
     if (g.size() != 32 || g.active != 32) continue;
     cost_graph c;
     c.cost = g.cost;

@@ -2,15 +2,15 @@
 // by one or two orders of magnitude; and with the authors' graphs, of which only HRNet's can be had again in full.
 #include <chrono>
 #include <cstdio>
-#include <memsched/adapters/cbc.hpp>
-#include <memsched/analysis/hierarchy.hpp>
 #include <memsched/ilp/ilp.hpp>
+#include <memsched/ilp/solvers/cbc.hpp>
 #include <memsched/ilp/time_indexed.hpp>
 #include <memsched/passes/compress.hpp>
 #include <memsched/passes/fuse.hpp>
 #include <memsched/passes/partition.hpp>
 #include <memsched/schedule.hpp>
 #include <memsched/schedulers/hierarchical.hpp>
+#include <memsched/structure/hierarchy.hpp>
 #include <string>
 
 #include "networks/networks.hpp"
@@ -216,7 +216,7 @@ void figure_9() {
     search context(o);
     const schedule_graph g = make_schedule_graph(p, o.model());
     const std::size_t sequences = find_sequences(g).size(), left = fuse{}.apply(g, context).graph.active;
-    const std::size_t compressed = fuse{}.apply(compress{}.reduce(g, context).graph, context).graph.active;
+    const std::size_t compressed = fuse{}.apply(compressed(g, context).graph, context).graph.active;
     const auto times = [&](std::size_t n) { return static_cast<double>(n) / static_cast<double>(left); };
     std::printf("%-13s %9zu %9zu %9zu %16.1f %16.1f | %22zu\n", row.name, g.active, sequences, left, times(g.active),
                 times(sequences), compressed);

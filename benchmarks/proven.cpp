@@ -5,8 +5,8 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <memsched/adapters/cbc.hpp>
 #include <memsched/ilp/ilp.hpp>
+#include <memsched/ilp/solvers/cbc.hpp>
 #include <memsched/memsched.hpp>
 #include <networks/networks.hpp>
 #include <string>

@@ -1,5 +1,5 @@
 # memsched_ilp: what a translation unit needs that includes memsched/ilp (Eigen, headers alone). memsched_cbc: likewise for
-# memsched/adapters/cbc.hpp; absent where Cbc is not installed.
+# memsched/ilp/solvers/cbc.hpp; absent where Cbc is not installed.
 find_path(MEMSCHED_EIGEN_INCLUDE Eigen/SparseCore PATH_SUFFIXES eigen3)
 if(MEMSCHED_EIGEN_INCLUDE)
   add_library(memsched_ilp INTERFACE)

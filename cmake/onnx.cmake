@@ -1,4 +1,4 @@
-# memsched_onnx: what a translation unit needs that includes memsched/adapters/onnx.hpp; absent where ONNX is not installed.
+# memsched_onnx: what a translation unit needs that includes memsched/formats/onnx.hpp; absent where ONNX is not installed.
 find_package(Protobuf QUIET)
 if(Protobuf_FOUND)
   find_package(ONNX CONFIG QUIET)

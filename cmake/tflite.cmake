@@ -1,4 +1,4 @@
-# The third parties of two opt-in headers: FlatBuffers (headers alone) for adapters/tflite, nlohmann-json for io/json.
+# The third parties of two opt-in headers: FlatBuffers (headers alone) for formats/tflite, nlohmann-json for formats/json.
 find_path(MEMSCHED_FLATBUFFERS_INCLUDE flatbuffers/flatbuffers.h REQUIRED)
 add_library(memsched_tflite INTERFACE)
 target_link_libraries(memsched_tflite INTERFACE memsched::memsched)

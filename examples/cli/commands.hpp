@@ -1,7 +1,7 @@
 // What the program does, one function a command. Each returns the exit status.
 #pragma once
 
-#include <memsched/policy/options.hpp>
+#include <memsched/search/options.hpp>
 #include <string>
 #include <vector>
 

@@ -1,14 +1,14 @@
 #include <algorithm>
 #include <cstdio>
-#include <memsched/analysis/bounds.hpp>
-#include <memsched/analysis/evaluate.hpp>
-#include <memsched/analysis/hierarchy.hpp>
-#include <memsched/analysis/waists.hpp>
-#include <memsched/analysis/width.hpp>
+#include <memsched/bounds/cut_bound.hpp>
 #include <memsched/io/dot.hpp>
+#include <memsched/measure/evaluate.hpp>
 #include <memsched/passes/compress.hpp>
 #include <memsched/schedule.hpp>
 #include <memsched/schedulers/best_heuristic.hpp>
+#include <memsched/structure/hierarchy.hpp>
+#include <memsched/structure/waists.hpp>
+#include <memsched/structure/width.hpp>
 
 #include "commands.hpp"
 #include "text.hpp"
@@ -49,7 +49,7 @@ void print_size(const loaded& graph, const memsched::schedule_graph& g, const me
   rows.row({"width (operators that can be ready together)", width ? grouped(*width) : "not computed: too large"});
   rows.row({"waists (operators that every order runs at one place)", grouped(memsched::waists(g).size())});
   rows.row({"nodes (operators, releases of shared tensors)", grouped(g.size())});
-  rows.row({"  left after compression", grouped(memsched::compress{}.reduce(g, context).graph.size())});
+  rows.row({"  left after compression", grouped(memsched::compressed(g, context).graph.size())});
   rows.row({"all tensors, bytes", grouped(total)});
   rows.row({"largest tensor, bytes", grouped(largest)});
   rows.row({"graph inputs, bytes", grouped(p.live_at_start())});

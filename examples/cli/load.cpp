@@ -5,10 +5,10 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <memsched/adapters/onnx.hpp>
-#include <memsched/adapters/tflite.hpp>
+#include <memsched/formats/json.hpp>
+#include <memsched/formats/onnx.hpp>
+#include <memsched/formats/tflite.hpp>
 #include <memsched/graph/check.hpp>
-#include <memsched/io/json.hpp>
 
 #include "networks/networks.hpp"
 

@@ -1,7 +1,7 @@
 #include <cstdio>
-#include <memsched/analysis/sample.hpp>
 #include <memsched/io/csv.hpp>
 #include <memsched/io/svg.hpp>
+#include <memsched/measure/sample.hpp>
 #include <sstream>
 
 #include "commands.hpp"

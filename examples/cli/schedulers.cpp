@@ -7,8 +7,8 @@
 #include <memsched/schedulers/serenity.hpp>
 
 #ifdef MEMSCHED_HAS_CBC
-#include <memsched/adapters/cbc.hpp>
 #include <memsched/ilp/ilp.hpp>
+#include <memsched/ilp/solvers/cbc.hpp>
 #include <memsched/passes/fuse.hpp>
 #include <memsched/passes/partition.hpp>
 #endif

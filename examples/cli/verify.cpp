@@ -1,7 +1,7 @@
 #include <cstdio>
-#include <memsched/analysis/certificate.hpp>
-#include <memsched/analysis/evaluate.hpp>
-#include <memsched/io/certificate.hpp>
+#include <memsched/formats/certificate.hpp>
+#include <memsched/measure/evaluate.hpp>
+#include <memsched/proof/certificate.hpp>
 #include <nlohmann/json.hpp>
 
 #include "commands.hpp"

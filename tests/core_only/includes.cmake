@@ -26,7 +26,7 @@ endforeach()
 
 if(ALL)
   file(GLOB_RECURSE ours ${INCLUDE}/memsched/*.hpp)
-  list(FILTER ours EXCLUDE REGEX "/memsched/(adapters/|ilp/|definitions\\.hpp)")
+  list(FILTER ours EXCLUDE REGEX "/memsched/(adapters/|formats/|ilp/|definitions\\.hpp)")
   foreach(file IN LISTS ours)
     foreign_includes(${file} foreign)
     if(NOT foreign AND NOT file IN_LIST reached)

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include <memsched/io/certificate.hpp>
-#include <memsched/passes/certify.hpp>
+#include <memsched/certify/certify.hpp>
+#include <memsched/formats/certificate.hpp>
 #include <memsched/schedulers/exhaustive.hpp>
 
 #include "../support/random_problem.hpp"

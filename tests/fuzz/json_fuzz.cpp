@@ -4,8 +4,8 @@
 #include <cstdlib>
 #include <string>
 
+#include <memsched/formats/json.hpp>
 #include <memsched/graph/check.hpp>
-#include <memsched/io/json.hpp>
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const auto draft = memsched::read_json({reinterpret_cast<const char*>(data), size});

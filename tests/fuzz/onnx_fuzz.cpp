@@ -4,7 +4,7 @@
 #include <string_view>
 #include <utility>
 
-#include <memsched/adapters/onnx.hpp>
+#include <memsched/formats/onnx.hpp>
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   auto draft = memsched::read_onnx({reinterpret_cast<const char*>(data), size});

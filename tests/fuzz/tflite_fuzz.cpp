@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <string>
 
-#include <memsched/adapters/tflite.hpp>
+#include <memsched/formats/tflite.hpp>
 #include <memsched/graph/check.hpp>
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

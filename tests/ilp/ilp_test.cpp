@@ -2,10 +2,10 @@
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <fstream>
-#include <memsched/adapters/cbc.hpp>
-#include <memsched/adapters/external_solver.hpp>
 #include <memsched/ilp/ilp.hpp>
 #include <memsched/ilp/milp_text.hpp>
+#include <memsched/ilp/solvers/cbc.hpp>
+#include <memsched/ilp/solvers/external_solver.hpp>
 #include <memsched/ilp/time_indexed.hpp>
 #include <memsched/passes/compress.hpp>
 #include <memsched/passes/fuse.hpp>

@@ -2,9 +2,9 @@
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <cmath>
-#include <memsched/adapters/cbc.hpp>
-#include <memsched/adapters/external_solver.hpp>
 #include <memsched/ilp/ilp.hpp>
+#include <memsched/ilp/solvers/cbc.hpp>
+#include <memsched/ilp/solvers/external_solver.hpp>
 #include <memsched/ilp/time_indexed.hpp>
 #include <memsched/passes/fuse.hpp>
 #include <memsched/passes/partition.hpp>

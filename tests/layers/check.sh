@@ -1,9 +1,9 @@
 #!/bin/sh
-# Checks that a header includes lower floors or its own room only; the floors are those of README.md.
-# memsched.hpp is the roof and includes what it likes.
+# Checks that a header includes its own room or one that its room may include. README.md says which, in indented lines
+# `room: other rooms`; what a room may include, those that include it may too. memsched.hpp is the roof and includes what it likes.
 # usage: check.sh DIRECTORY of the headers
 cd "$1" || exit 2
-floors=$(sed -n 's/^ *floors: *//p' README.md)
+plan=$(sed -n 's/^    \([a-z_.]*:.*\)/\1/p' README.md)
 status=0
 
 complain() {
@@ -11,28 +11,22 @@ complain() {
   status=1
 }
 
-up_to() { # the floors up to $1
-  for floor in $floors; do
-    printf '%s ' "$floor"
-    [ "$floor" != "$1" ] || return
-  done
+below() { # the room $1 and all that it may include
+  echo "$1"
+  for next in $(echo "$plan" | sed -n "s/^$1://p"); do below "$next"; done
 }
 
-allowed_for() { # what the room $1 may include; nothing for an unknown room
-  case " $floors " in *" $1 "*) up_to "$1" && return ;; esac
-  below=$(sed -n "s/^ *off \([a-z]*\):.* $1\( .*\)*$/\1/p" README.md)
-  [ -z "$below" ] || echo "$(allowed_for "$below") $1"
-}
-
-for header in $(find . -name '*.hpp' ! -path ./memsched.hpp | sed 's|^\./||' | sort); do
-  room=${header%%/*}
-  allowed=$(allowed_for "$room")
-  [ -n "$allowed" ] || complain "$header: no floor of README.md holds $room"
-  for included in $(sed -n 's|^ *# *include *[<"]memsched/\([^/>"]*\).*|\1|p' "$header"); do
-    case " $allowed " in
-      *" $included "*) ;;
-      *) complain "$header: includes $included" ;;
-    esac
+rooms=$(find . -name '*.hpp' ! -path ./memsched.hpp | sed 's|^\./||; s|/.*||' | sort -u)
+for room in $rooms; do
+  echo "$plan" | grep -q "^$room:" || { complain "README.md: no room $room"; continue; }
+  allowed=" $(below "$room" | sort -u | tr '\n' ' ') "
+  for header in $(find "$room" -name '*.hpp' | sort); do
+    for included in $(sed -n 's|^ *# *include *[<"]memsched/\([^/>"]*\).*|\1|p' "$header"); do
+      case $allowed in
+        *" $included "*) ;;
+        *) complain "$header: includes $included" ;;
+      esac
+    done
   done
 done
 exit $status

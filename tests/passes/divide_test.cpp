@@ -3,10 +3,10 @@
 #include <catch2/catch.hpp>
 #include <numeric>
 
-#include <memsched/analysis/reachability.hpp>
 #include <memsched/passes/divide.hpp>
 #include <memsched/schedule.hpp>
 #include <memsched/schedulers/exhaustive.hpp>
+#include <memsched/structure/reachability.hpp>
 
 #include "support/random_hourglass.hpp"
 

@@ -4,8 +4,8 @@
 #include <memsched/passes/fuse.hpp>
 #include <memsched/schedule.hpp>
 #include <memsched/schedulers/as_given.hpp>
-#include <memsched/schedulers/kahn.hpp>
 #include <memsched/schedulers/exhaustive.hpp>
+#include <memsched/schedulers/kahn.hpp>
 
 #include "support/random_problem.hpp"
 

@@ -62,7 +62,7 @@ TEST_CASE("tables 1 and 2: the peaks, by compression alone") {
     const schedule_graph g = make_schedule_graph(t).value();
     const options o;
     search context(o);
-    const compressed_graph c = compress{}.reduce(g, context);
+    const compressed_graph c = compressed(g, context);
     REQUIRE(c.graph.size() == 1);
     REQUIRE(peak_of(g, c.expand({0})) == peak);
   };

@@ -1,6 +1,6 @@
 // Laws of hierarchical scheduling, and the peaks that HMCOS's paper reports.
 #include <catch2/catch.hpp>
-#include <memsched/analysis/evaluate.hpp>
+#include <memsched/measure/evaluate.hpp>
 #include <memsched/schedule.hpp>
 #include <memsched/schedulers/exhaustive.hpp>
 #include <memsched/schedulers/hierarchical.hpp>

@@ -228,7 +228,7 @@ TEST_CASE("asking about the two edges of a pair together refutes more, with the 
     const bytes optimum = schedule(p).peak;
     const options o;
     search context(o);
-    const schedule_graph g = compress{}.reduce(make_schedule_graph(p), context).graph;
+    const schedule_graph g = compressed(make_schedule_graph(p), context).graph;
     for (const bool pairs : {false, true}) {
       const auto go_on = [] { return true; };
       prober q(g);
@@ -382,7 +382,7 @@ TEST_CASE("each rule of best_first saves states") {
   const problem p = check(networks::make("randwire-stack:1").value()).value();  // read from its end it has valleys
   const options o;
   search context(o);
-  const schedule_graph g = mirror_image(compress{}.reduce(make_schedule_graph(p), context).graph);
+  const schedule_graph g = mirror_image(compressed(make_schedule_graph(p), context).graph);
   const auto states_there = [&](const best_first& policy) {
     search fresh(o);
     const bytes optimum = 4892160;

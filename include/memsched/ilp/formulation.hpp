@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include <memsched/analysis/bounds.hpp>
+#include <memsched/bounds/cut_bound.hpp>
 #include <memsched/graph/walk.hpp>
 #include <memsched/ilp/milp.hpp>
 

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include <memsched/analysis/bounds.hpp>
-#include <memsched/analysis/destructive_search.hpp>
+#include <memsched/bounds/cut_bound.hpp>
+#include <memsched/bounds/destructive_search.hpp>
 #include <memsched/ilp/formulation.hpp>
 #include <memsched/ilp/nested_sets.hpp>
 #include <memsched/schedulers/best_heuristic.hpp>
@@ -78,7 +78,7 @@ struct ilp {
   /// more edges than the graph of s, those that all such orders keep.
   milp_status ask(const schedule_graph& g, search& context, solution& s, peak_range range) const {
     const auto program = formulate(g, range, most_rows);
-    if (!program) return context.fits(no_limit), milp_status::limit;
+    if (!program) return context.out_of_memory(), milp_status::limit;
     const bytes peak = peak_of(g, s.order);
     milp_request request;
     if (peak <= range.ceiling) request.start = program->solution_of(s.order);

@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include <memsched/analysis/closure.hpp>
-#include <memsched/analysis/reachability.hpp>
+#include <memsched/base/closure.hpp>
 #include <memsched/ilp/formulation.hpp>
+#include <memsched/structure/reachability.hpp>
 
 namespace memsched {
 

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include <memsched/analysis/closure.hpp>
+#include <memsched/base/closure.hpp>
 #include <memsched/graph/schedule_graph.hpp>
 
 namespace memsched {

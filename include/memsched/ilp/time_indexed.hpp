@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include <memsched/analysis/reachability.hpp>
 #include <memsched/ilp/formulation.hpp>
 #include <memsched/ilp/tensors.hpp>
+#include <memsched/structure/reachability.hpp>
 
 namespace memsched {
 

@@ -6,8 +6,8 @@
 #include <ostream>
 #include <span>
 
-#include <memsched/analysis/sample.hpp>
-#include <memsched/policy/statistics.hpp>
+#include <memsched/measure/sample.hpp>
+#include <memsched/search/statistics.hpp>
 
 namespace memsched {
 

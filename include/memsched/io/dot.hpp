@@ -4,10 +4,10 @@
 #include <string>
 #include <string_view>
 
-#include <memsched/analysis/hierarchy.hpp>
 #include <memsched/base/function_ref.hpp>
 #include <memsched/graph/problem.hpp>
 #include <memsched/graph/schedule_graph.hpp>
+#include <memsched/structure/hierarchy.hpp>
 
 namespace memsched {
 

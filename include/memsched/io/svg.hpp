@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include <memsched/analysis/sample.hpp>
+#include <memsched/measure/sample.hpp>
 
 namespace memsched {
 

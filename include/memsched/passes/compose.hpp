@@ -8,12 +8,12 @@
 #include <utility>
 #include <vector>
 
-#include <memsched/analysis/lowest_set.hpp>
-#include <memsched/analysis/regions.hpp>
+#include <memsched/bounds/lowest_set.hpp>
 #include <memsched/graph/mirror.hpp>
 #include <memsched/graph/subgraph.hpp>
 #include <memsched/graph/walk.hpp>
-#include <memsched/policy/policy.hpp>
+#include <memsched/search/policy.hpp>
+#include <memsched/structure/regions.hpp>
 
 namespace memsched {
 

@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
-#include <memsched/analysis/waists.hpp>
 #include <memsched/graph/subgraph.hpp>
 #include <memsched/graph/walk.hpp>
-#include <memsched/policy/policy.hpp>
+#include <memsched/search/policy.hpp>
+#include <memsched/structure/waists.hpp>
 
 namespace memsched {
 

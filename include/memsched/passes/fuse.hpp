@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
+#include <memsched/base/topology.hpp>
 #include <memsched/graph/contract.hpp>
-#include <memsched/graph/topology.hpp>
-#include <memsched/policy/policy.hpp>
+#include <memsched/search/policy.hpp>
 
 namespace memsched {
 

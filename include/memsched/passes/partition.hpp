@@ -5,12 +5,12 @@
 #include <utility>
 #include <vector>
 
-#include <memsched/analysis/acyclic_partition.hpp>
-#include <memsched/analysis/bounds.hpp>
+#include <memsched/bounds/cut_bound.hpp>
 #include <memsched/graph/post_order.hpp>
 #include <memsched/graph/subgraph.hpp>
 #include <memsched/graph/walk.hpp>
-#include <memsched/policy/policy.hpp>
+#include <memsched/search/policy.hpp>
+#include <memsched/structure/acyclic_partition.hpp>
 
 namespace memsched {
 

@@ -6,10 +6,10 @@
 #include <utility>
 #include <vector>
 
-#include <memsched/analysis/destructive_search.hpp>
+#include <memsched/bounds/destructive_search.hpp>
 #include <memsched/graph/walk.hpp>
-#include <memsched/passes/narrow.hpp>
-#include <memsched/policy/policy.hpp>
+#include <memsched/presolve/narrowing.hpp>
+#include <memsched/search/policy.hpp>
 
 namespace memsched {
 

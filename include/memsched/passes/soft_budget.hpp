@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include <memsched/analysis/bounds.hpp>
+#include <memsched/bounds/cut_bound.hpp>
 #include <memsched/graph/walk.hpp>
-#include <memsched/policy/policy.hpp>
+#include <memsched/search/policy.hpp>
 
 namespace memsched {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <memsched/base/linkage.hpp>
-#include <memsched/policy/policy.hpp>
+#include <memsched/search/policy.hpp>
 
 namespace memsched {
 

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include <memsched/graph/walk.hpp>
-#include <memsched/policy/policy.hpp>
-#include <memsched/schedulers/downsets.hpp>
 #include <memsched/schedulers/greedy.hpp>
+#include <memsched/search/downsets.hpp>
+#include <memsched/search/policy.hpp>
 
 namespace memsched {
 

@@ -4,11 +4,11 @@
 #include <utility>
 
 #include <memsched/graph/walk.hpp>
-#include <memsched/policy/policy.hpp>
 #include <memsched/schedulers/as_given.hpp>
 #include <memsched/schedulers/greedy.hpp>
 #include <memsched/schedulers/kahn.hpp>
 #include <memsched/schedulers/rpo.hpp>
+#include <memsched/search/policy.hpp>
 
 namespace memsched {
 

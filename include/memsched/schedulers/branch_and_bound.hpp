@@ -10,11 +10,11 @@
 #include <utility>
 #include <vector>
 
-#include <memsched/analysis/bounds.hpp>
+#include <memsched/bounds/cut_bound.hpp>
 #include <memsched/graph/mirror.hpp>
 #include <memsched/graph/walk.hpp>
-#include <memsched/policy/policy.hpp>
 #include <memsched/schedulers/best_first.hpp>
+#include <memsched/search/policy.hpp>
 
 namespace memsched {
 

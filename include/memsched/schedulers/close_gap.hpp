@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
-#include <memsched/analysis/bounds.hpp>
-#include <memsched/analysis/destructive_search.hpp>
+#include <memsched/bounds/cut_bound.hpp>
+#include <memsched/bounds/destructive_search.hpp>
 #include <memsched/graph/walk.hpp>
-#include <memsched/passes/narrow.hpp>
+#include <memsched/presolve/narrowing.hpp>
 #include <memsched/schedulers/beam.hpp>
 #include <memsched/schedulers/best_first.hpp>
 #include <memsched/schedulers/best_heuristic.hpp>

@@ -11,12 +11,12 @@
 #include <utility>
 #include <vector>
 
-#include <memsched/analysis/reachability.hpp>
 #include <memsched/base/bitset.hpp>
 #include <memsched/base/random.hpp>
 #include <memsched/graph/walk.hpp>
-#include <memsched/policy/policy.hpp>
 #include <memsched/schedulers/best_heuristic.hpp>
+#include <memsched/search/policy.hpp>
+#include <memsched/structure/reachability.hpp>
 
 namespace memsched {
 

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include <memsched/graph/topology.hpp>
+#include <memsched/base/topology.hpp>
 #include <memsched/graph/walk.hpp>
-#include <memsched/policy/policy.hpp>
+#include <memsched/search/policy.hpp>
 
 namespace memsched {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include <memsched/analysis/negative_level.hpp>
+#include <memsched/bounds/negative_level.hpp>
 #include <memsched/passes/compose.hpp>
 #include <memsched/passes/compress.hpp>
 #include <memsched/schedulers/branch_and_bound.hpp>

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include <memsched/graph/walk.hpp>
-#include <memsched/policy/policy.hpp>
+#include <memsched/search/policy.hpp>
 
 namespace memsched {
 

@@ -10,16 +10,16 @@
 #include <utility>
 #include <vector>
 
-#include <memsched/analysis/bounds.hpp>
-#include <memsched/analysis/hierarchy.hpp>
 #include <memsched/base/bucket_queue.hpp>
+#include <memsched/bounds/cut_bound.hpp>
 #include <memsched/graph/subgraph.hpp>
 #include <memsched/graph/walk.hpp>
-#include <memsched/policy/policy.hpp>
 #include <memsched/schedulers/beam.hpp>
-#include <memsched/schedulers/downsets.hpp>
 #include <memsched/schedulers/greedy.hpp>
 #include <memsched/schedulers/rpo.hpp>
+#include <memsched/search/downsets.hpp>
+#include <memsched/search/policy.hpp>
+#include <memsched/structure/hierarchy.hpp>
 
 namespace memsched {
 

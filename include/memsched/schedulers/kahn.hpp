@@ -4,7 +4,7 @@
 #include <vector>
 
 #include <memsched/graph/walk.hpp>
-#include <memsched/policy/policy.hpp>
+#include <memsched/search/policy.hpp>
 
 namespace memsched {
 

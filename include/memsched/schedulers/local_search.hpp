@@ -8,10 +8,10 @@
 #include <memsched/graph/subgraph.hpp>
 #include <memsched/graph/walk.hpp>
 #include <memsched/passes/compress.hpp>
-#include <memsched/policy/policy.hpp>
 #include <memsched/schedulers/as_given.hpp>
 #include <memsched/schedulers/best_first.hpp>
 #include <memsched/schedulers/greedy.hpp>
+#include <memsched/search/policy.hpp>
 
 namespace memsched {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <memsched/graph/post_order.hpp>
-#include <memsched/policy/policy.hpp>
+#include <memsched/search/policy.hpp>
 
 namespace memsched {
 

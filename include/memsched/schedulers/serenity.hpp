@@ -3,8 +3,8 @@
 
 #include <memsched/passes/divide.hpp>
 #include <memsched/passes/soft_budget.hpp>
-#include <memsched/policy/policy.hpp>
 #include <memsched/schedulers/dp.hpp>
+#include <memsched/search/policy.hpp>
 
 namespace memsched {
 

@@ -1,0 +1,173 @@
+// Lower bounds of the peak.
+#pragma once
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <memsched/base/function_ref.hpp>
+#include <memsched/bounds/lowest_set.hpp>
+#include <memsched/graph/problem.hpp>
+#include <memsched/graph/walk.hpp>
+#include <memsched/structure/reachability.hpp>
+
+namespace memsched {
+
+/// The bytes that must be live while some operator runs, whatever the order; also at the start and at the end.
+/// O(operators + uses).
+inline bytes footprint_bound(const problem& p, memory_model model = {}) {
+  bytes bound = p.live_at_start(), at_end = 0;
+  for (tensor_id t : p.tensors())
+    if (p.storage(t) == t && p.stays(t)) at_end += p.size(t);
+  for (op_id op : p.ops()) {
+    firing_effect e{.workspace = p.workspace(op)};
+    bytes read = 0;
+    for (tensor_id t : p.reads(op)) {
+      read += p.size(t);
+      if (!p.stays(t)) e.freed += p.size(t);
+    }
+    for (tensor_id t : p.creates(op)) e.produced += p.size(t);
+    if (model.in_place)
+      for (const storage_reuse& r : p.reuses(op)) e.overwritten += r.spared;
+    bound = std::max({bound, read, fire(p.firing(op).value_or(model.default_firing), read, e).during});
+  }
+  return std::max(bound, at_end);
+}
+
+/// For one node v of a schedule graph: the lowest level at which v can run, plus its peak.
+class cut_bound {
+ public:
+  explicit cut_bound(const schedule_graph& g) : g_(&g), lowest_(g), side_(g.size()), stamp_(g.size(), 0) {}
+
+  /// The bound that v gives; bytes. One minimum cut over the nodes that may run before or after v.
+  bytes at(node v) {
+    delta level = static_cast<delta>(g_->base) + collect(v);
+    level += lowest_.solve(g_->preds, v, [&](node u) { return side(u) == before; });
+    return static_cast<bytes>(std::max<delta>(level + g_->cost[v].peak, 0));
+  }
+
+  /// What has run in a cheapest case of the last `at`, releases included; ascending.
+  std::vector<node> ran() const {
+    std::vector<node> nodes;
+    for (node u = 0; u < g_->size(); ++u)
+      if (side(u) == before || lowest_.holds(u)) nodes.push_back(u);
+    return nodes;
+  }
+
+ private:
+  enum where : unsigned char { undecided, before, after };  // when a node runs, seen from v
+  where side(node u) const { return stamp_[u] == now_ ? side_[u] : undecided; }
+  void place(node u, where w) { side_[u] = w, stamp_[u] = now_, stack_.push_back(u); }
+
+  /// Splits the nodes into those that run before v, after v, and free ones. Returns the impact of the first.
+  delta collect(node v) {
+    ++now_;
+    place(v, after);
+    spread(g_->succs, after);
+    delta level = 0;
+    for (node u : g_->preds[v]) if (side(u) == undecided) place(u, before);
+    level += spread(g_->preds, before);
+    lowest_.clear();
+    for (node u = 0; u < g_->size(); ++u)
+      if (side(u) == undecided) lowest_.add(u);
+    return level;
+  }
+  delta spread(const adjacency& next, where w) {
+    delta impact = 0;
+    while (!stack_.empty()) {
+      const node u = stack_.back();
+      stack_.pop_back();
+      impact += g_->cost[u].impact;
+      for (node x : next[u])
+        if (side(x) == undecided) place(x, w);
+    }
+    return impact;
+  }
+
+  const schedule_graph* g_;
+  lowest_set lowest_;
+  std::vector<where> side_;
+  std::vector<index> stamp_;
+  std::vector<node> stack_;
+  index now_ = 0;
+};
+
+/// The best bound that single nodes give, and the node; none where `start` was not exceeded. Nodes are tried by the
+/// memory that `order` takes when it runs them, and not at all where that is no more than the bound so far. Asks
+/// `go_on` before each cut. On large graphs only the first nodes get one: as many as keep the work within
+/// 2^26 node and edge visits, and 16 in any case.
+struct node_bound {
+  bytes bound = 0;
+  node v = none;
+};
+inline node_bound best_cut_bound(const schedule_graph& g, std::span<const node> order, bytes start,
+                                 function_ref<bool()> go_on) {
+  std::vector<std::pair<delta, node>> by_peak;
+  walk w(g);
+  for (node v : order) {
+    by_peak.emplace_back(w.level() + w.effect(v).peak, v);
+    w.fire(v);
+  }
+  std::sort(by_peak.begin(), by_peak.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  node_bound best{start, none};
+  cut_bound cut(g);
+  std::size_t cuts = 16 + (std::size_t{1} << 26) / (g.size() + g.preds.items() + 1);
+  for (const auto& [peak, v] : by_peak) {
+    if (static_cast<bytes>(peak) <= best.bound || cuts-- == 0 || !go_on()) break;
+    if (const bytes bound = cut.at(v); bound > best.bound) best = {bound, v};
+    if (best.bound >= static_cast<bytes>(w.peak())) break;
+  }
+  return best;
+}
+
+/// A size such that the peaks of all orders differ by multiples of it; bytes. O(nodes + credits).
+inline bytes peak_unit(const schedule_graph& g) {
+  delta unit = 0;
+  for (node v = 0; v < g.size(); ++v) {
+    unit = std::gcd(unit, std::gcd(g.cost[v].peak, g.cost[v].impact));
+    for (const credit& c : g.credits[v]) unit = std::gcd(unit, c.amount);
+  }
+  return static_cast<bytes>(std::max<delta>(unit, 1));
+}
+
+/// The smallest peak from `least` on that the sizes allow: what has run when v runs are v's ancestors and some of the nodes
+/// beside it, so the peaks at v differ by multiples of what divides those. Lifts a bound that is nearly a peak to that
+/// peak; the largest number where there is none. Bytes. O(nodes^2).
+inline bytes next_possible_peak(const schedule_graph& g, bytes least) {
+  const reachability reach(g);
+  const delta low = static_cast<delta>(least);
+  bytes next = g.base >= least ? g.base : std::numeric_limits<bytes>::max();
+  const auto consider = [&](delta some, delta step) {
+    if (some < low && step == 0) return;
+    const delta peak = step == 0 ? some : low + ((some - low) % step + step) % step;
+    next = std::min(next, static_cast<bytes>(peak));
+  };
+  for (node v = 0; v < g.active; ++v) {
+    delta level = static_cast<delta>(g.base), step = 0;
+    const const_bit_row ran = reach.ancestors[v], later = reach.descendants[v];
+    for (node u = 0; u < g.size(); ++u) {
+      const auto readers = g.preds[u];
+      const bool release = g.is_release(u);
+      if (release ? std::all_of(readers.begin(), readers.end(), [&](node r) { return test(ran, r); }) : test(ran, u))
+        level += g.cost[u].impact;
+      else if (u != v && !test(later, u))
+        step = std::gcd(step, g.cost[u].impact);
+    }
+    if (g.credits[v].empty()) {
+      consider(level + std::max(g.cost[v].peak, g.cost[v].impact), step);
+      continue;
+    }
+    delta spared = step, freed = step;
+    for (const credit& c : g.credits[v]) spared = std::gcd(spared, c.amount);
+    for (node r : g.succs[v])
+      if (g.is_release(r)) freed = std::gcd(freed, g.cost[r].impact);
+    consider(level + g.cost[v].peak, spared);
+    consider(level + g.cost[v].impact, freed);
+  }
+  return next;
+}
+
+}  // namespace memsched

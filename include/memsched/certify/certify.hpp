@@ -1,0 +1,410 @@
+// Certificates of bounds, found by compression, minimum cuts and probing.
+#pragma once
+
+#include <algorithm>
+#include <deque>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <memsched/base/closure.hpp>
+#include <memsched/base/function_ref.hpp>
+#include <memsched/bounds/cut_bound.hpp>
+#include <memsched/bounds/destructive_search.hpp>
+#include <memsched/graph/schedule_graph.hpp>
+#include <memsched/presolve/compression.hpp>
+#include <memsched/proof/certificate.hpp>
+
+namespace memsched {
+
+namespace detail {
+
+/// Reductions, then edges that hold below a peak, each under all that is before it.
+struct proof_round {
+  std::vector<reduction> reductions{};
+  std::vector<precedence> edges{};
+};
+
+inline constexpr std::size_t max_rounds = 8;
+
+/// Makes steps of a certificate from the edges of the last of some rounds.
+class certifier {
+ public:
+  certifier(const schedule_graph& g, std::span<const proof_round> rounds)
+      : g_(g), cost_(g.cost), edges_(rounds.back().edges), needed_(edges_.size()), hidden_(g.size()), place_(g.size()),
+        preds_(g.size()), succs_(g.size()) {
+    for (node v = 0; v < g.size(); ++v) {
+      for (node u : g.preds[v]) link(u, v, none);
+      for (const credit& k : g.credits[v]) hidden_[k.release] = true;
+    }
+    for (const proof_round& r : rounds) {
+      for (const reduction& x : r.reductions) apply(x);
+      const bool last = &r == &rounds.back();
+      for (index i = 0; i < r.edges.size(); ++i) link(r.edges[i].before, r.edges[i].after, last ? i : none);
+    }
+  }
+
+  /// Proves all edges. No steps where `go_on` said no.
+  std::vector<cut_step> run(bytes bound, function_ref<bool()> go_on) {
+    std::fill(needed_.begin(), needed_.end(), true);
+    return prove_needed({}, bound, go_on);
+  }
+  /// Proves that no order has a peak below `bound`, and those edges on which that rests: backwards from its end. No steps
+  /// where the edges do not suffice for that.
+  std::vector<cut_step> refute(bytes bound, function_ref<bool()> go_on) {
+    for (node v = 0; v < g_.size() && go_on(); ++v)
+      if (auto step = prove({.v = v}, static_cast<index>(edges_.size()), bound)) return prove_needed({*step}, bound, go_on);
+    return {};
+  }
+
+ private:
+  struct edge_end {
+    node at;
+    index edge;  // of `edges`, or none where the graph has it
+  };
+  using links = std::vector<std::vector<edge_end>>;
+  enum class where : unsigned char { undecided, before, after };  // when a node runs, seen from v
+
+  void link(node from, node to, index edge) {
+    preds_[to].push_back({from, edge});
+    succs_[from].push_back({to, edge});
+  }
+
+  void apply(const reduction& r) {
+    const auto [by, a, b] = r;
+    if (by == reduction::rule::s1 || by == reduction::rule::s2) return link(a, b, none);
+    const node_cost ca = cost_[a], cb = cost_[b];
+    const auto [kept, gone] = by == reduction::rule::c1 ? std::pair(b, a) : std::pair(a, b);
+    cost_[kept] = {std::max(ca.peak, ca.impact + cb.peak), ca.impact + cb.impact};
+    cost_[gone] = {};
+  }
+
+  /// Puts steps for the needed edges before `steps`.
+  std::vector<cut_step> prove_needed(std::vector<cut_step> steps, bytes bound, function_ref<bool()> go_on) {
+    for (index i = static_cast<index>(edges_.size()); i-- > 0;) {
+      if (!needed_[i]) continue;
+      if (!go_on()) return {};
+      const auto [before, after] = edges_[i];
+      known_ = i;
+      if (reach(before, none, succs_)[after].cost != none) continue;  // an edge of a graph whose releases ran by themselves
+      auto step = prove({.v = before, .other = after, .v_first = true}, i, bound);
+      if (!step) step = prove({.v = after, .other = before}, i, bound);
+      if (!step) return {};
+      steps.push_back(std::move(*step));
+    }
+    std::reverse(steps.begin(), steps.end());
+    return steps;
+  }
+
+  /// The step where the first `known` edges suffice for it, which then counts those that it rests on as needed.
+  std::optional<cut_step> prove(cut_step s, index known, bytes bound) {
+    if (hidden_[s.v]) return std::nullopt;
+    known_ = known;
+    std::fill(place_.begin(), place_.end(), where::undecided);
+    const bool inside = s.other != none && s.v_first, outside = s.other != none && !s.v_first;
+    const tree before = reach(s.v, inside ? s.other : none, preds_);
+    const tree after = reach(s.v, outside ? s.other : none, succs_);
+    mark(before, where::before);
+    mark(after, where::after);
+    place_[s.v] = where::after;
+    if (s.other != none) place_[s.other] = inside ? where::before : where::after;
+    const delta level = solve(s.v);
+    s.level = static_cast<bytes>(std::max<delta>(level, 0));
+    if (s.level < bound) return std::nullopt;
+    s.flow = flow(s.v);
+    // What it rests on: nodes that must have run and add memory, nodes that cannot have run and free it, and the flow.
+    need(before, [&](node u) { return cost_[u].impact > 0; });
+    std::vector<bool> reads(g_.size());
+    for (const credit& k : g_.credits[s.v])
+      for (node r : g_.preds[k.release]) reads[r] = true;
+    need(after, [&](node u) { return cost_[u].impact < 0 || reads[u]; });
+    for (index e : on_edges_) needed_[e] = true;
+    return s;
+  }
+
+  // A search from v and another node, where there is one, by as few edges as it can that are not needed yet.
+
+  struct reached_node {
+    node from = none;
+    index edge = none;
+    index cost = none;  // edges that would become needed; none where it is not reached
+  };
+  using tree = std::vector<reached_node>;
+
+  tree reach(node v, node other, const links& next) const;
+
+  void mark(const tree& t, where w) {
+    for (node u = 0; u < g_.size(); ++u)
+      if (t[u].cost != none) place_[u] = w;
+  }
+  template <class F>
+  void need(const tree& t, F&& matters) {
+    for (node u = 0; u < g_.size(); ++u)
+      if (t[u].cost != none && matters(u))
+        for (node x = u; t[x].from != none; x = t[x].from)
+          if (t[x].edge != none) needed_[t[x].edge] = true;
+  }
+
+  // The cut.
+
+  delta solve(node v) {
+    delta level = static_cast<delta>(g_.base) + cost_[v].peak;
+    closure_.clear();
+    members_.clear();
+    edge_of_arc_.clear();
+    std::vector<index> local(g_.size(), none);
+    for (node u = 0; u < g_.size(); ++u) {
+      if (place_[u] == where::before) level += cost_[u].impact;
+      if (place_[u] != where::undecided) continue;
+      local[u] = closure_.add(cost_[u].impact);
+      members_.push_back(u);
+    }
+    const std::size_t undecided = members_.size();
+    for (index i = 0; i < undecided; ++i)
+      for (const auto& [u, edge] : preds_[members_[i]]) {
+        if (place_[u] != where::undecided || !known(edge)) continue;
+        closure_.require(local[u], i);
+        edge_of_arc_.push_back(edge);
+      }
+    const auto credits = g_.credits[v];
+    for (index i = 0; i < credits.size(); ++i) {
+      const auto readers = g_.preds[credits[i].release];
+      if (std::any_of(readers.begin(), readers.end(), [&](node r) { return r != v && place_[r] == where::after; })) continue;
+      const index gain = closure_.add(-credits[i].amount);
+      members_.push_back(static_cast<node>(g_.size() + i));
+      for (node r : readers)
+        if (r != v && place_[r] == where::undecided) closure_.require(local[r], gain), edge_of_arc_.push_back(none);
+    }
+    return level + closure_.solve();
+  }
+
+  std::vector<flow_arc> flow(node v);
+  bool known(index edge) const { return edge == none || edge < known_; }
+
+  const schedule_graph& g_;
+  std::vector<node_cost> cost_;
+  std::span<const precedence> edges_;
+  std::vector<bool> needed_;
+  std::vector<bool> hidden_;  // releases that run within the step of another node
+  index known_ = 0;
+  std::vector<where> place_;
+  links preds_, succs_;
+  closure_problem closure_;
+  std::vector<node> members_;          // of the closure: a node, or size + i for the i-th credit
+  std::vector<index> edge_of_arc_, on_edges_;
+};
+
+inline certifier::tree certifier::reach(node v, node other, const links& next) const {
+  tree t(g_.size());
+  std::deque<std::pair<node, index>> queue;  // with cost, ascending
+  for (node start : {v, other})
+    if (start != none) t[start].cost = 0, queue.emplace_back(start, 0);
+  while (!queue.empty()) {
+    const auto [u, cost] = queue.front();
+    queue.pop_front();
+    if (t[u].cost != cost) continue;
+    for (const auto& [x, edge] : next[u]) {
+      if (!known(edge)) continue;
+      const bool costs = edge != none && !needed_[edge];
+      const index total = cost + (costs ? 1 : 0);
+      if (total >= t[x].cost) continue;
+      t[x] = {u, edge, total};
+      if (costs) queue.emplace_back(x, total);
+      else queue.emplace_front(x, total);
+    }
+  }
+  return t;
+}
+
+/// The flow of the last `solve`, with what runs through a node that could send bytes of its own replaced by those.
+inline std::vector<flow_arc> certifier::flow(node v) {
+  auto arcs = closure_.arcs();
+  std::vector<delta> kept;
+  for (node m : members_) kept.push_back(m < g_.size() ? cost_[m].impact : -g_.credits[v][m - g_.size()].amount);
+  std::vector<std::vector<index>> in(members_.size());
+  std::vector<index> sends(members_.size(), 0), ready;  // a node comes after those that it sends to
+  for (index e = 0; e < arcs.size(); ++e) {
+    if (arcs[e].flow == 0) continue;
+    kept[arcs[e].from] -= arcs[e].flow;
+    kept[arcs[e].to] += arcs[e].flow;
+    in[arcs[e].to].push_back(e);
+    ++sends[arcs[e].from];
+  }
+  for (index m = 0; m < members_.size(); ++m)
+    if (sends[m] == 0) ready.push_back(m);
+  for (std::size_t i = 0; i < ready.size(); ++i)
+    for (index e : in[ready[i]]) {
+      const delta less = std::clamp<delta>(kept[ready[i]], 0, arcs[e].flow);
+      arcs[e].flow -= less;
+      kept[ready[i]] -= less;
+      kept[arcs[e].from] += less;
+      if (--sends[arcs[e].from] == 0) ready.push_back(arcs[e].from);
+    }
+  std::vector<flow_arc> flow;
+  on_edges_.clear();
+  for (index e = 0; e < arcs.size(); ++e) {
+    if (arcs[e].flow == 0) continue;
+    flow.push_back({members_[arcs[e].from], members_[arcs[e].to], arcs[e].flow});
+    if (edge_of_arc_[e] != none) on_edges_.push_back(edge_of_arc_[e]);
+  }
+  std::sort(flow.begin(), flow.end());
+  return flow;
+}
+
+/// What every order takes at the start and at the end; bytes.
+inline bytes level_at_ends(const schedule_graph& g) {
+  delta end = static_cast<delta>(g.base);
+  for (const node_cost& c : g.cost) end += c.impact;
+  return std::max(g.base, static_cast<bytes>(end));
+}
+
+/// A certificate of g with these steps, where there are any.
+inline certificate assemble(const schedule_graph& g, std::vector<cut_step> steps) {
+  if (steps.empty()) return {.bound = level_at_ends(g)};
+  const auto lowest = std::min_element(steps.begin(), steps.end(), [](auto& a, auto& b) { return a.level < b.level; });
+  return {lowest->level, std::move(steps)};
+}
+
+/// A certificate from the edges of rounds, the last of which refutes all peaks below `bound`.
+inline certificate assemble(const schedule_graph& g, const std::vector<proof_round>& rounds, bytes bound,
+                            function_ref<bool()> go_on) {
+  std::vector<cut_step> steps;
+  for (std::size_t n = 1; n <= rounds.size(); ++n) {
+    certifier of_round(g, std::span(rounds).first(n));
+    auto more = n < rounds.size() ? of_round.run(bound, go_on) : of_round.refute(bound, go_on);
+    if (more.empty()) return assemble(g, {});
+    more.front().reductions = rounds[n - 1].reductions;
+    steps.insert(steps.end(), more.begin(), more.end());
+  }
+  return assemble(g, std::move(steps));
+}
+
+/// Compresses and probes in turn until a peak of less than `bound` is refuted, or nothing changes: then no rounds.
+inline std::vector<proof_round> derive_rounds(const schedule_graph& g, bytes bound, function_ref<bool()> go_on) {
+  const options o;
+  search context(o);
+  std::vector<proof_round> rounds;
+  std::vector<std::vector<node>> preds(g.size());  // of g, as rounds change them
+  std::vector<bool> merged(g.size());
+  std::vector<node> names, place(g.size(), none);  // of a node of `at`: one of g that stands for it; and back
+  for (node v = 0; v < g.size(); ++v) {
+    names.push_back(v);
+    preds[v].assign(g.preds[v].begin(), g.preds[v].end());
+  }
+  for (schedule_graph at = g; bound > level_at_ends(g);) {
+    compressed_graph form = compressed(at, context, {.series_parallel = false});
+    proof_round& r = rounds.emplace_back();
+    for (const auto& [by, first, second] : form.reductions) {
+      const reduction x{by, names[first], names[second]};
+      if (by == reduction::rule::c1) merged[x.first] = true;
+      else if (by == reduction::rule::c2) merged[x.second] = true;
+      else preds[x.second].push_back(x.first);
+      r.reductions.push_back(x);
+    }
+    std::vector<node> next_names;
+    for (node u : form.first) {
+      while (merged[names[u]]) u = form.next[u];
+      place[names[u]] = static_cast<node>(next_names.size());
+      next_names.push_back(names[u]);
+    }
+    names = std::move(next_names);
+    prober p(form.graph);
+    const prober::outcome outcome = p.run(bound - 1, go_on);
+    for (const auto& [before, after] : p.edges()) {
+      r.edges.push_back({names[before], names[after]});
+      preds[names[after]].push_back(names[before]);
+    }
+    if (outcome == prober::outcome::refuted) return rounds;
+    if (outcome == prober::outcome::stopped || r.edges.empty() || rounds.size() == max_rounds) break;
+    // The form lets releases run by themselves and so forgets what comes after them; the checker does not.
+    at = std::move(form.graph);
+    at.preds = {};
+    std::vector<node> seen(g.size(), none);
+    for (node v = 0; v < at.size(); ++v) {
+      std::vector<node> left{names[v]};
+      while (!left.empty()) {
+        const node u = left.back();
+        left.pop_back();
+        for (node x : preds[u]) {
+          if (std::exchange(seen[x], v) == v) continue;
+          if (merged[x]) left.push_back(x);
+          else at.preds.push(place[x]);
+        }
+      }
+      at.preds.close();
+    }
+    at.succs = transpose(at.preds, at.size());
+  }
+  return {};
+}
+
+/// The certificate that compression and probing give for this very bound, or one of what is live at the ends.
+inline certificate certify_compressed(const schedule_graph& g, bytes bound, function_ref<bool()> go_on) {
+  const auto rounds = derive_rounds(g, bound, go_on);
+  return rounds.empty() ? assemble(g, {}) : assemble(g, rounds, bound, go_on);
+}
+
+/// The certificate that probing alone gives for this very bound, likewise.
+inline certificate certify_probed(const schedule_graph& g, bytes bound, function_ref<bool()> go_on) {
+  prober p(g);
+  if (bound <= level_at_ends(g) || p.run(bound - 1, go_on) != prober::outcome::refuted) return assemble(g, {});
+  return assemble(g, {{.edges = p.edges()}}, bound, go_on);
+}
+
+/// Leaves out what the proof holds without. Whether that was anything.
+inline bool drop_superfluous(const schedule_graph& g, certificate& c) {
+  bool any = false;
+  const auto try_without = [&](auto&& leave_out) {
+    certificate less = c;
+    leave_out(less.steps);
+    if (check_certificate(g, less).empty()) c = std::move(less), any = true;
+  };
+  for (std::size_t i = c.steps.size(); i-- > 0;) {
+    for (std::size_t k = c.steps[i].reductions.size(); k-- > 0;)
+      try_without([&](auto& steps) {
+        auto& list = steps[i].reductions;
+        list.erase(list.begin() + static_cast<std::ptrdiff_t>(k));
+      });
+    if (i + 1 == c.steps.size()) continue;
+    try_without([&](auto& steps) {
+      auto& next = steps[i + 1].reductions;
+      next.insert(next.begin(), steps[i].reductions.begin(), steps[i].reductions.end());
+      steps.erase(steps.begin() + static_cast<std::ptrdiff_t>(i));
+    });
+  }
+  return any;
+}
+
+}  // namespace detail
+
+/// A certificate of the best bound that compression, minimum cuts and probing prove for g, up to one of at least `bound`,
+/// which some search claims. `order` is one with a small peak. Asks `go_on` before each cut; where that said no, or where
+/// search alone proves the bound, the certificate's is smaller. Graphs of more than `max_probed` nodes get a single cut.
+inline certificate certify(const schedule_graph& g, std::span<const node> order, bytes bound, function_ref<bool()> go_on,
+                           std::size_t max_probed = 8192) {
+  certificate best = detail::assemble(g, {});
+  const auto consider = [&](certificate c) {
+    if (c.bound > best.bound) best = std::move(c);
+    return best.bound >= bound;
+  };
+  if (best.bound >= bound) return best;
+  const node_bound single = best_cut_bound(g, order, best.bound, go_on);
+  if (single.v != none) consider(detail::assemble(g, {{}}, single.bound, go_on));
+  if (g.size() > max_probed) return best;
+  if (best.bound < bound && !consider(detail::certify_probed(g, bound, go_on)) &&
+      !consider(detail::certify_compressed(g, bound, go_on))) {
+    destructive_search search(g, best.bound);
+    search.run(bound, go_on);
+    consider(detail::certify_probed(g, search.bound(), go_on));
+  }
+  constexpr std::size_t max_work = std::size_t{1} << 26;
+  std::size_t length = best.steps.size();
+  for (const cut_step& s : best.steps) length += s.reductions.size();
+  if (length * length * g.size() <= max_work)
+    while (detail::drop_superfluous(g, best)) {
+    }
+  return best;
+}
+
+}  // namespace memsched

@@ -1,0 +1,262 @@
+// Reads ONNX files. Opt-in: needs libonnx (1.12) and protobuf, and exceptions, which do not leave.
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <limits>
+#include <map>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include <google/protobuf/stubs/logging.h>
+
+#include <memsched/formats/onnx/infer.hpp>
+#include <memsched/graph/check.hpp>
+
+namespace memsched {
+
+struct onnx_options {
+  /// Dimensions of graph inputs that the file leaves open, by name.
+  std::map<std::string, std::vector<std::int64_t>> shapes;
+};
+
+namespace onnx_detail {
+
+/// Makes a draft of one model.
+class reader {
+ public:
+  reader(const onnx::ModelProto& model, const onnx_options& options)
+      : graph_(model.graph()), options_(options), inference_(model) {}
+
+  problem_draft run() {
+    draft_.name = graph_.name();
+    inference_.open(graph_, top_);
+    add_inputs();
+    const auto order = execution_order(graph_);
+    if (!order) refuse_cycle();
+    name_list read;
+    for (const auto& node : graph_.node()) add_uses(node, read);
+    for (const auto& x : graph_.output()) read.add(x.name());
+    read_.insert(read.names().begin(), read.names().end());
+    for (int position : *order) {
+      const auto& node = graph_.node(position);
+      add_operator(node, position, inference_.infer(node, position, top_));
+    }
+    add_outputs();
+    return std::move(draft_);
+  }
+
+ private:
+  void add_inputs() {
+    std::unordered_set<std::string> inputs;
+    for (const auto& x : graph_.input()) {
+      if (const value* v = top_.find(x.name()); v && v->constant) continue;  // an initializer, named here until IR 3
+      if (x.name().empty()) refuse("a graph input has no name");
+      inputs.insert(x.name());
+      const std::string who = "graph input " + in_quotes(x.name());
+      partial p = facts(x.type(), who);
+      const auto given = options_.shapes.find(x.name());
+      if (given != options_.shapes.end()) apply_shape(p, given->second, who);
+      else if (!p.fixed()) refuse_open_input(x, p);
+      value v;
+      inference::make_activation(v, p, who);
+      v.id = add_tensor(x.name(), {.size = v.size});
+      draft_.graph_inputs.push_back(v.id);
+      inference::define(x.name(), std::move(v), "another graph input", top_);
+    }
+    for (const auto& [name, dims] : options_.shapes)
+      if (!inputs.count(name)) refuse("a shape is given for " + in_quotes(name) + ", which is no graph input");
+  }
+
+  static void apply_shape(partial& p, const dimensions& dims, const std::string& who) {
+    const std::string text = "the shape " + to_string(partial{0, true, dims}) + " given for " + who;
+    for (std::int64_t d : dims)
+      if (d <= 0) refuse(text + " has a dimension that is not positive");
+    if (p.ranked && p.dims.size() != dims.size())
+      refuse(text + " has " + std::to_string(dims.size()) + " dimensions, the file " + std::to_string(p.dims.size()));
+    for (std::size_t i = 0; p.ranked && i < dims.size(); ++i)
+      if (p.dims[i] >= 0 && p.dims[i] != dims[i]) refuse(text + " contradicts the file's " + to_string(p));
+    p.ranked = true;
+    p.dims = dims;
+  }
+
+  [[noreturn]] static void refuse_open_input(const onnx::ValueInfoProto& x, const partial& p) {
+    std::string shape, example;
+    for (std::size_t i = 0; i < p.dims.size(); ++i) {
+      const auto& d = x.type().tensor_type().shape().dim(static_cast<int>(i));
+      const char* comma = i ? "," : "";
+      const std::string fixed = std::to_string(p.dims[i]);
+      shape += comma + (p.dims[i] >= 0 ? fixed : d.dim_param().empty() ? "?" : one_line(d.dim_param(), 60));
+      example += comma + (p.dims[i] >= 0 ? fixed : i == 0 ? "1" : "224");
+    }
+    if (!p.ranked) example = "1,3,224,224";
+    refuse("graph input " + in_quotes(x.name()) + (p.ranked ? " has open dimensions, [" + shape + "]" : " has no shape") +
+           ": give them, as in --shape " + one_line(x.name(), 120) + "=" + example);
+  }
+
+  tensor_id add_tensor(const std::string& name, const tensor_data& data) {
+    draft_.tensors.push_back(data);
+    draft_.tensor_names.push_back(name);
+    return static_cast<tensor_id>(draft_.tensors.size() - 1);
+  }
+
+  void add_operator(const onnx::NodeProto& node, int position, const inference::outcome& o) {
+    std::vector<tensor_id> writes;
+    for (int i = 0; i < node.output_size(); ++i) {
+      const std::string& name = node.output(i);
+      if (name.empty() || (i > 0 && node.op_type() == "Dropout" && !read_.count(name))) continue;
+      value& v = top_.values.at(name);
+      if (v.constant) continue;
+      v.id = add_tensor(name, {.size = v.size, .alias_of = o.alias && i == 0 ? top_.find(node.input(0))->id : none});
+      writes.push_back(v.id);
+    }
+    if (writes.empty() && node.output_size() > 0) return;  // makes weights
+    name_list reads;
+    for (const auto& name : node.input()) reads.add(name);
+    for (const auto& name : o.captured) reads.add(name);
+    for (const auto& name : reads.names())
+      if (const tensor_id id = top_.find(name)->id; id != none) draft_.reads.push(id);
+    for (tensor_id t : writes) draft_.writes.push(t);
+    draft_.reads.close();
+    draft_.writes.close();
+    draft_.after.close();
+    draft_.operators.push_back({.workspace = o.workspace, .overwrites = overwritten(node, o)});
+    draft_.operator_names.push_back(node.name().empty() ? node.op_type() + "_" + std::to_string(position)
+                                                        : node.name());
+  }
+
+  /// The first input of an element-wise operator that is as large as its output.
+  tensor_id overwritten(const onnx::NodeProto& node, const inference::outcome& o) const {
+    static const std::unordered_set<std::string> element_wise{
+        "Abs",   "Acos",     "Acosh",       "Add",       "And",
+        "Asin",  "Asinh",    "Atan",        "Atanh",     "BitShift",
+        "Cast",  "Ceil",     "Celu",        "Clip",      "Cos",
+        "Cosh",  "Div",      "Elu",         "Erf",       "Exp",
+        "Floor", "Gelu",     "HardSigmoid", "HardSwish", "LeakyRelu",
+        "Log",   "Max",      "Mean",        "Min",       "Mish",
+        "Mod",   "Mul",      "Neg",         "Not",       "Or",
+        "PRelu", "Pow",      "Reciprocal",  "Relu",      "Round",
+        "Selu",  "Shrink",   "Sigmoid",     "Sign",      "Sin",
+        "Sinh",  "Softplus", "Softsign",    "Sqrt",      "Sub",
+        "Sum",   "Swish",    "Tan",         "Tanh",      "ThresholdedRelu",
+        "Xor"};
+    if (o.alias || !one_of(node.op_type(), element_wise) || !(node.domain().empty() || node.domain() == "ai.onnx"))
+      return none;
+    if (node.output_size() == 0 || node.output(0).empty()) return none;
+    const bytes size = top_.find(node.output(0))->size;
+    for (const auto& name : node.input())
+      if (const value* v = name.empty() ? nullptr : top_.find(name); v && v->id != none && v->size == size)
+        return v->id;
+    return none;
+  }
+
+  void add_outputs() {
+    for (const auto& x : graph_.output()) {
+      const value* v = top_.find(x.name());
+      if (!v)
+        refuse("graph output " + in_quotes(x.name()) + " is no operator's output, no graph input and no initializer",
+               error_code::no_producer);
+      if (v->id != none) draft_.graph_outputs.push_back(v->id);
+    }
+  }
+
+  /// Says which operators wait for each other, in the words of `check`: no shape is known of them.
+  [[noreturn]] void refuse_cycle() const {
+    problem_draft skeleton;
+    std::unordered_map<std::string, tensor_id> ids;
+    const auto id = [&](const std::string& name) {
+      const auto [at, fresh] = ids.try_emplace(name, static_cast<tensor_id>(skeleton.tensors.size()));
+      if (fresh) {
+        skeleton.tensors.emplace_back();
+        skeleton.tensor_names.push_back(one_line(name, 120));
+      }
+      return at->second;
+    };
+    std::unordered_set<std::string> written;
+    for (const auto& node : graph_.node()) {
+      name_list uses, outputs;
+      add_uses(node, uses);
+      for (const auto& name : node.output()) outputs.add(name);
+      for (const auto& name : uses.names()) skeleton.reads.push(id(name));
+      for (const auto& name : outputs.names()) skeleton.writes.push(id(name));
+      written.insert(outputs.names().begin(), outputs.names().end());
+      skeleton.reads.close();
+      skeleton.writes.close();
+      skeleton.after.close();
+      skeleton.operators.emplace_back();
+      skeleton.operator_names.push_back(one_line(node.name().empty() ? node.op_type() : node.name(), 120));
+    }
+    for (const auto& [name, t] : ids)
+      if (!written.count(name)) skeleton.graph_inputs.push_back(t);
+    throw import_failure{check(std::move(skeleton)).error()};
+  }
+
+  const onnx::GraphProto& graph_;
+  const onnx_options& options_;
+  inference inference_;
+  scope top_;
+  std::unordered_set<std::string> read_;
+  problem_draft draft_;
+};
+
+inline problem_draft read(std::string_view file, const onnx_options& options) {
+  const google::protobuf::LogSilencer silence;
+  if (file.empty()) refuse("the file is empty");
+  if (file.size() > static_cast<std::size_t>(std::numeric_limits<int>::max()))
+    refuse("the file is larger than the 2 GiB that protobuf reads");
+  onnx::ModelProto model;
+  if (!model.ParseFromArray(file.data(), static_cast<int>(file.size())))
+    refuse("this is no ONNX file, or not the whole of one: protobuf cannot parse it");
+  constexpr std::int64_t newest = 255;
+  if (!model.has_ir_version() || model.ir_version() < 1 || model.ir_version() > newest)
+    refuse("this is no ONNX file: it states no IR version, or one that does not exist");
+  if (!model.has_graph() || (model.graph().node_size() == 0 && model.graph().output_size() == 0))
+    refuse("the file holds no graph");
+  if (model.opset_import_size() == 0) refuse("the file imports no operator set, or is not whole");
+  return reader(model, options).run();
+}
+
+}  // namespace onnx_detail
+
+/// What `check` makes a problem of: the activations of an ONNX model and the operators on them.
+///
+/// file      the bytes of the file
+/// options   dimensions for graph inputs that the file leaves open
+///
+/// * Sizes are elements times bytes of the element type, rounded up for types of 4 bits. Every activation needs a
+///   static shape: shapes come from ONNX's own inference functions and from folding the constants, shapes among
+///   them, with which models compute shapes; what the file declares fills gaps and must not contradict.
+/// * Weights are left out: initializers, constants, what is computed from them and from static shapes alone; so are
+///   operators that make nothing else. External data is never opened.
+/// * Aliases of their first input: Reshape, Flatten, Squeeze, Unsqueeze, Identity, and Dropout, whose mask is left out
+///   where nobody reads it.
+/// * `overwrites`: an element-wise operator names its first input that is an activation as large as its output.
+/// * An operator that holds graphs (If, Loop, Scan) stays one operator. It reads what they capture. Its workspace is
+///   an upper bound: the sum of all that a graph produces and of its formal inputs; for If the larger branch, or the
+///   only branch where the condition is constant. A loop's carried values must keep their shape.
+/// * An operator that this ONNX library does not know needs a declared shape. Functions of the file, sequences, maps,
+///   optionals, sparse activations and strings are refused.
+/// * Operators are named as in the file, else by type and position ("Relu_3"), and keep the file's order where that
+///   can run; tensors are named as in the file.
+///
+/// Errors: `bad_input` mostly; the fitting code for cycles, missing or double producers and overflow. One line that
+/// names operator or tensor and reason. Nothing is thrown or printed. O(size of the file).
+inline result<problem_draft> read_onnx(std::string_view file, const onnx_options& options = {}) {
+  const auto failure = [](std::string message) {
+    return graph_error{error_code::bad_input, std::move(message), {}, {}};
+  };
+  try {
+    return onnx_detail::read(file, options);
+  } catch (const onnx_detail::import_failure& f) {
+    return f.error;
+  } catch (const std::bad_alloc&) {
+    return failure("not enough memory for this ONNX file");
+  } catch (const std::exception& e) {
+    return failure("ONNX: " + one_line(e.what()));
+  }
+}
+
+}  // namespace memsched

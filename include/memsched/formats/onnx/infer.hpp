@@ -1,0 +1,646 @@
+// The type, shape and, where small and constant, the value of each tensor of an ONNX graph, operator after operator.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <queue>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include <onnx/defs/schema.h>
+#include <onnx/onnx_pb.h>
+#include <onnx/shape_inference/implementation.h>
+
+#include <memsched/formats/onnx/fold.hpp>
+#include <memsched/formats/onnx/guard.hpp>
+#include <memsched/formats/onnx/value.hpp>
+
+namespace memsched::onnx_detail {
+
+/// Calls f on each graph that an operator holds.
+template <class F>
+void for_each_graph(const onnx::NodeProto& node, F f) {
+  for (const auto& a : node.attribute()) {
+    if (a.has_g()) f(a.g());
+    for (const auto& g : a.graphs()) f(g);
+  }
+}
+
+/// A list of names, each once, in order of first appearance.
+class name_list {
+ public:
+  void add(const std::string& name) {
+    if (!name.empty() && seen_.insert(name).second) names_.push_back(name);
+  }
+  const std::vector<std::string>& names() const { return names_; }
+
+ private:
+  std::unordered_set<std::string> seen_;
+  std::vector<std::string> names_;
+};
+
+/// Names that a graph uses and does not define: those of the graphs around it. Nesting is as deep as protobuf parses.
+inline void add_captured(const onnx::GraphProto& graph, name_list& list) {
+  std::unordered_set<std::string> own;
+  for (const auto& x : graph.input()) own.insert(x.name());
+  for (const auto& x : graph.initializer()) own.insert(x.name());
+  for (const auto& x : graph.sparse_initializer()) own.insert(x.values().name());
+  for (const auto& node : graph.node()) own.insert(node.output().begin(), node.output().end());
+  name_list used;
+  for (const auto& node : graph.node()) {
+    for (const auto& name : node.input()) used.add(name);
+    for_each_graph(node, [&](const auto& inner) { add_captured(inner, used); });
+  }
+  for (const auto& x : graph.output()) used.add(x.name());
+  for (const auto& name : used.names())
+    if (!own.count(name)) list.add(name);
+}
+
+inline void add_uses(const onnx::NodeProto& node, name_list& list) {
+  for (const auto& name : node.input()) list.add(name);
+  for_each_graph(node, [&](const auto& inner) { add_captured(inner, list); });
+}
+
+/// The operators in an order that can run, the file's own where that can; empty where they wait for each other.
+inline std::optional<std::vector<int>> execution_order(const onnx::GraphProto& graph) {
+  std::unordered_map<std::string, int> writer;
+  for (int i = 0; i < graph.node_size(); ++i)
+    for (const auto& name : graph.node(i).output())
+      if (!name.empty()) writer.emplace(name, i);
+  const auto count = static_cast<std::size_t>(graph.node_size());
+  std::vector<std::vector<int>> next(count);
+  std::vector<int> waits(count, 0);
+  for (int i = 0; i < graph.node_size(); ++i) {
+    name_list uses;
+    add_uses(graph.node(i), uses);
+    for (const auto& name : uses.names())
+      if (const auto found = writer.find(name); found != writer.end()) {
+        next[static_cast<std::size_t>(found->second)].push_back(i);
+        ++waits[static_cast<std::size_t>(i)];
+      }
+  }
+  std::priority_queue<int, std::vector<int>, std::greater<>> ready;
+  for (int i = 0; i < graph.node_size(); ++i)
+    if (waits[static_cast<std::size_t>(i)] == 0) ready.push(i);
+  std::vector<int> order;
+  while (!ready.empty()) {
+    const int i = ready.top();
+    ready.pop();
+    order.push_back(i);
+    for (int later : next[static_cast<std::size_t>(i)])
+      if (--waits[static_cast<std::size_t>(later)] == 0) ready.push(later);
+  }
+  if (order.size() != count) return std::nullopt;
+  return order;
+}
+
+/// Infers one model's graphs. Failures leave as import_failure.
+class inference {
+ public:
+  /// What running one operator means, beside the values it defines.
+  struct outcome {
+    bool alias = false;                 ///< the first output names the storage of the first input
+    bytes workspace = 0;                ///< what the graphs that it holds may need
+    std::vector<std::string> captured{};  ///< names of the graphs around, used in graphs that it holds
+  };
+
+  explicit inference(const onnx::ModelProto& model) {
+    for (const auto& o : model.opset_import()) {
+      constexpr std::int64_t newest = 1 << 20;
+      if (o.version() < 1 || o.version() > newest)
+        refuse("the version of operator set " + in_quotes(o.domain()) + " is " + std::to_string(o.version()));
+      opsets_[domain_of(o.domain())] = static_cast<int>(o.version());
+    }
+    for (const auto& f : model.functions()) functions_.insert(domain_of(f.domain()) + ":" + f.name());
+  }
+
+  /// Defines the initializers of a graph, and notes what it declares of its other tensors.
+  void open(const onnx::GraphProto& graph, scope& here) const {
+    for (const auto& t : graph.initializer()) add_weight(t.name(), t, {t.dims().begin(), t.dims().end()}, here);
+    for (const auto& t : graph.sparse_initializer())
+      add_weight(t.values().name(), t.values(), {t.dims().begin(), t.dims().end()}, here);
+    for (const auto* list : {&graph.value_info(), &graph.output()})
+      for (const auto& x : *list)
+        if (!x.name().empty()) here.declared.emplace(x.name(), &x.type());
+  }
+
+  /// Defines the outputs of an operator all of whose inputs are defined.
+  outcome infer(const onnx::NodeProto& node, int position, scope& here) {
+    const std::string who = label(node, position);
+    call c{node, who, here, {}, {}, {}};
+    for (const auto& name : node.input()) c.inputs.push_back(name.empty() ? nullptr : lookup(name, who, here));
+
+    outcome result;
+    name_list captured;
+    const onnx::GraphProto* branch = chosen_branch(c);
+    if (branch) add_captured(*branch, captured);
+    else for_each_graph(node, [&](const auto& graph) { add_captured(graph, captured); });
+    result.captured = captured.names();
+
+    std::vector<value> outputs;
+    if (branch) {
+      body taken = infer_body(*branch, here, {}, who);
+      result.workspace = taken.total;
+      outputs = std::move(taken.outputs);
+      if (outputs.size() != static_cast<std::size_t>(node.output_size()))
+        refuse(who + " has " + std::to_string(node.output_size()) + " outputs, its branch " +
+               std::to_string(outputs.size()));
+    } else {
+      outputs = infer_outputs(c, result);
+    }
+    for (int i = 0; i < node.output_size(); ++i) {
+      value& v = outputs[static_cast<std::size_t>(i)];
+      v.id = none;
+      v.producer = position;
+      if (!node.output(i).empty()) define(node.output(i), std::move(v), who, here);
+    }
+    result.alias = is_alias(c);
+    return result;
+  }
+
+  /// What a name stands for; refuses one that is not defined.
+  static const value* lookup(const std::string& name, const std::string& who, const scope& here) {
+    const value* v = here.find(name);
+    if (!v)
+      refuse(who + " reads " + in_quotes(name) + ", which is no operator's output, no graph input and no initializer",
+             error_code::no_producer);
+    return v;
+  }
+
+  static void define(const std::string& name, value v, const std::string& who, scope& here) {
+    const auto [at, fresh] = here.values.try_emplace(name, std::move(v));
+    if (fresh) return;
+    const value& old = at->second;
+    if (old.producer >= 0)
+      refuse(who + " writes " + in_quotes(name) + ", which operator " + std::to_string(old.producer) + " writes too",
+             error_code::two_producers);
+    if (old.constant) refuse(who + " defines " + in_quotes(name) + ", which is an initializer too");
+    refuse(who + " defines " + in_quotes(name) + ", which is a graph input too", error_code::produced_input);
+  }
+
+  /// Completes v by a shape that must be fixed, as an activation's.
+  static void make_activation(value& v, const partial& p, const std::string& who) {
+    v.size = size_of(p, who);
+    v.type = p.type;
+    v.shape = p.dims;
+  }
+
+ private:
+  /// The values of a graph's outputs, and the bytes of all that it produces.
+  struct body {
+    std::vector<value> outputs;
+    bytes total = 0;
+  };
+
+  /// One operator under inference.
+  struct call {
+    const onnx::NodeProto& node;
+    const std::string& who;
+    const scope& here;
+    std::vector<const value*> inputs;
+    std::vector<partial> types;   // of the outputs
+    std::vector<body> bodies;     // of the graphs that were inferred
+  };
+
+  /// Infers a graph of an operator when the operator's own inference function asks for it.
+  class body_inferencer final : public onnx::GraphInferencer {
+   public:
+    body_inferencer(inference& owner, call& c, const onnx::GraphProto& graph)
+        : owner_(owner), call_(c), graph_(graph) {}
+
+    std::vector<const onnx::TypeProto*> doInferencing(const std::vector<const onnx::TypeProto*>& types,
+                                                      const std::vector<const onnx::TensorProto*>&) override {
+      std::vector<partial> formals;
+      for (const auto* type : types) formals.push_back(type ? facts(*type, call_.who) : partial{});
+      if (call_.node.op_type() == "Loop") add_loop_shapes(formals);
+      call_.bodies.push_back(owner_.infer_body(graph_, call_.here, formals, call_.who));
+      types_.clear();
+      for (const value& v : call_.bodies.back().outputs) types_.push_back(type_of(v));
+      std::vector<const onnx::TypeProto*> result;
+      for (const auto& type : types_) result.push_back(&type);
+      return result;
+    }
+
+   private:
+    /// The counter and the condition are scalars. A carried value enters with the shape of its initial value; that
+    /// it leaves with the same is checked later, so that the shape holds for each turn.
+    void add_loop_shapes(std::vector<partial>& formals) const {
+      for (std::size_t i = 0; i < formals.size(); ++i) {
+        const value* initial = i < call_.inputs.size() ? call_.inputs[i] : nullptr;
+        if (i < 2) formals[i] = {i == 0 ? onnx::TensorProto::INT64 : onnx::TensorProto::BOOL, true, {}};
+        else if (initial && initial->shape) formals[i] = {initial->type, true, *initial->shape};
+      }
+    }
+
+    inference& owner_;
+    call& call_;
+    const onnx::GraphProto& graph_;
+    std::vector<onnx::TypeProto> types_;
+  };
+
+  /// What an inference function of ONNX sees of an operator.
+  class context final : public onnx::InferenceContext {
+   public:
+    context(inference& owner, call& c, const onnx::NodeProto& node)
+        : owner_(owner), call_(c), node_(node), outputs_(static_cast<std::size_t>(node.output_size())) {
+      for (const value* v : c.inputs) {
+        types_.push_back(v && v->type != onnx::TensorProto::UNDEFINED ? std::optional(type_of(*v)) : std::nullopt);
+        data_.push_back(v && v->content ? std::optional(to_tensor(*v->content)) : std::nullopt);
+      }
+    }
+
+    const onnx::AttributeProto* getAttribute(const std::string& name) const override { return attribute(node_, name); }
+    std::size_t getNumInputs() const override { return types_.size(); }
+    const onnx::TypeProto* getInputType(std::size_t i) const override { return pointer(types_.at(i)); }
+    const onnx::TensorProto* getInputData(std::size_t i) const override { return pointer(data_.at(i)); }
+    std::size_t getNumOutputs() const override { return outputs_.size(); }
+    onnx::TypeProto* getOutputType(std::size_t i) override { return &outputs_.at(i); }
+    const onnx::SparseTensorProto* getInputSparseData(std::size_t) const override { return nullptr; }
+    const onnx::TensorShapeProto* getSymbolicInput(std::size_t) const override { return nullptr; }
+
+    onnx::GraphInferencer* getGraphAttributeInferencer(const std::string& name) override {
+      const auto* a = attribute(node_, name);
+      if (!a || !a->has_g()) refuse(call_.who + " has no graph " + in_quotes(name));
+      bodies_.push_back(std::make_unique<body_inferencer>(owner_, call_, a->g()));
+      return bodies_.back().get();
+    }
+
+   private:
+    template <class T>
+    static const T* pointer(const std::optional<T>& o) {
+      return o ? &*o : nullptr;
+    }
+
+    inference& owner_;
+    call& call_;
+    const onnx::NodeProto& node_;
+    std::vector<std::optional<onnx::TypeProto>> types_;
+    std::vector<std::optional<onnx::TensorProto>> data_;
+    std::vector<onnx::TypeProto> outputs_;
+    std::vector<std::unique_ptr<body_inferencer>> bodies_;
+  };
+
+  static std::string domain_of(const std::string& domain) { return domain == "ai.onnx" ? std::string() : domain; }
+
+  static onnx::TypeProto type_of(const value& v) {
+    onnx::TypeProto type;
+    auto* tensor = type.mutable_tensor_type();
+    tensor->set_elem_type(v.type);
+    if (!v.shape) return type;
+    auto* shape = tensor->mutable_shape();
+    for (std::int64_t d : *v.shape) shape->add_dim()->set_dim_value(d);
+    return type;
+  }
+
+  static void add_weight(const std::string& name, const onnx::TensorProto& t, dimensions dims, scope& here) {
+    if (name.empty()) refuse("an initializer has no name");
+    if (dims.size() > max_rank) refuse("initializer " + in_quotes(name) + " has more than 64 dimensions");
+    if (std::any_of(dims.begin(), dims.end(), [](auto d) { return d < 0 || d > max_dimension; }))
+      refuse("initializer " + in_quotes(name) + " has the shape " + to_string(partial{t.data_type(), true, dims}));
+    value v{.type = t.data_type(), .constant = true};
+    v.content = read_literal(t);
+    if (v.content && v.content->dims != dims) v.content.reset();  // the values of a sparse one
+    v.shape = std::move(dims);
+    if (!here.values.try_emplace(name, std::move(v)).second) refuse("two initializers are named " + in_quotes(name));
+  }
+
+  /// The branch that an If with a constant condition takes.
+  static const onnx::GraphProto* chosen_branch(const call& c) {
+    if (c.node.op_type() != "If" || !domain_of(c.node.domain()).empty() || c.inputs.size() != 1) return nullptr;
+    const value* condition = c.inputs[0];
+    if (!condition || !condition->content || condition->content->values.size() != 1) return nullptr;
+    const auto* a = attribute(c.node, condition->content->values[0] != 0 ? "then_branch" : "else_branch");
+    return a && a->has_g() ? &a->g() : nullptr;
+  }
+
+  /// Types, values and workspace of an operator's outputs.
+  std::vector<value> infer_outputs(call& c, outcome& result) {
+    const auto count = static_cast<std::size_t>(c.node.output_size());
+    const bool constant = is_constant(c, result.captured);
+    c.types.resize(count);
+    const bool known = infer_types(c);
+    result.workspace = workspace(c);
+
+    std::vector<std::optional<dimensions>> shapes(count);
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::string& name = c.node.output(static_cast<int>(i));
+      for (auto [at, end] = c.here.declared.equal_range(name); at != end; ++at)
+        merge(c.types[i], facts(*at->second, tensor_label(name, c)), tensor_label(name, c), "the file declares");
+      if (c.types[i].fixed()) shapes[i] = c.types[i].dims;
+    }
+    check_element_counts(c);
+
+    std::vector<value> outputs(count);
+    if (constant) {
+      std::vector<literal> contents = fold(c, shapes);
+      for (std::size_t i = 0; i < count; ++i) {
+        outputs[i] = {.type = c.types[i].type, .shape = shapes[i], .constant = true};
+        if (i >= contents.size()) continue;
+        outputs[i].type = contents[i].type;
+        outputs[i].shape = contents[i].dims;
+        outputs[i].content = std::move(contents[i]);
+      }
+      return outputs;
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::string& name = c.node.output(static_cast<int>(i));
+      if (name.empty()) continue;
+      if (!c.types[i].fixed()) refuse_open_shape(c, tensor_label(name, c), c.types[i], known);
+      make_activation(outputs[i], c.types[i], tensor_label(name, c));
+    }
+    return outputs;
+  }
+
+  [[noreturn]] static void refuse_open_shape(const call& c, const std::string& who, const partial& p, bool known) {
+    if (known) refuse(who + " has no static shape: it is " + to_string(p));
+    refuse(who +
+           " has no known shape: " + in_quotes(c.node.domain() + (c.node.domain().empty() ? "" : ".") + c.node.op_type()) +
+           " is no operator that this ONNX library knows, and the file declares no static shape");
+  }
+
+  static std::string tensor_label(const std::string& name, const call& c) {
+    return "tensor " + in_quotes(name) + " of " + c.who;
+  }
+
+  /// Whether an operator makes weights of weights. Shapes are static, so what reads only a shape is constant too.
+  static bool is_constant(const call& c, const std::vector<std::string>& captured) {
+    static const std::unordered_set<std::string> random{"RandomNormal",      "RandomUniform", "RandomNormalLike",
+                                                        "RandomUniformLike", "Multinomial",   "Bernoulli"};
+    const std::string& op = c.node.op_type();
+    if (op == "Shape" || op == "Size") return true;
+    if (one_of(op, random) || holds_random(c.node, random)) return false;
+    const auto constant = [](const value* v) { return !v || v->constant; };
+    return std::all_of(c.inputs.begin(), c.inputs.end(), constant) &&
+           std::all_of(captured.begin(), captured.end(),
+                       [&](const auto& name) { return lookup(name, c.who, c.here)->constant; });
+  }
+
+  static bool holds_random(const onnx::NodeProto& node, const std::unordered_set<std::string>& random) {
+    bool found = false;
+    for_each_graph(node, [&](const onnx::GraphProto& graph) {
+      for (const auto& inner : graph.node())
+        found = found || one_of(inner.op_type(), random) || holds_random(inner, random);
+    });
+    return found;
+  }
+
+  /// Fills `c.types` as far as the operator's definition says; false where it has none here.
+  bool infer_types(call& c) {
+    const std::string domain = domain_of(c.node.domain());
+    if (functions_.count(domain + ":" + c.node.op_type()))
+      refuse(c.who + " calls " + in_quotes(c.node.op_type()) + ", a function of the file; those are not supported");
+    const auto opset = opsets_.find(domain);
+    if (opset == opsets_.end() && domain.empty())
+      refuse("the file imports no operator set of ONNX, which " + c.who + " needs");
+    if (opset == opsets_.end()) return false;
+    onnx::NodeProto adapted;
+    const onnx::NodeProto* node = &c.node;
+    std::string op = c.node.op_type();
+    if (domain.empty() && opset->second > newest_opset) {
+      if (keeps_shape(op)) return copy_first_input(c);
+      adapted = adapt(c.node);
+      node = &adapted;
+      op = adapted.op_type();
+    }
+    const onnx::OpSchema* schema = onnx::OpSchemaRegistry::Schema(op, opset->second, domain);
+    if (!schema) return false;
+    run_inference(c, *schema, *node, opset->second);
+    if (op == "Einsum") infer_einsum(c);
+    if (op == "Loop") fix_loop_shapes(c);
+    return true;
+  }
+
+  void run_inference(call& c, const onnx::OpSchema& schema, const onnx::NodeProto& node, int opset) {
+    context ctx(*this, c, node);
+    try {
+      schema.Verify(node);
+      guard(node, c.inputs, c.who).run();
+      if (schema.has_type_and_shape_inference_function()) schema.GetTypeAndShapeInferenceFunction()(ctx);
+      else if (schema.HasFunction())
+        onnx::shape_inference::InferShapeForFunctionNode(*schema.GetFunction(), onnx::OpSchemaRegistry::Instance(),
+                                                         ctx);
+    } catch (const std::exception& e) {
+      const std::string newer = opset > newest_opset && domain_of(node.domain()).empty()
+                                    ? " (opset " + std::to_string(opset) + "; known here up to 17)" : "";
+      refuse(c.who + ": " + one_line(e.what()) + newer);
+    }
+    for (std::size_t i = 0; i < c.types.size(); ++i)
+      c.types[i] = facts(*ctx.getOutputType(i), tensor_label(node.output(static_cast<int>(i)), c));
+  }
+
+  /// Operators that came after opset 17 and give their first input's shape.
+  static bool keeps_shape(const std::string& op) {
+    static const std::unordered_set<std::string> set{
+        "Mish", "Gelu", "Swish", "GroupNormalization", "RMSNormalization", "BitwiseNot"};
+    return one_of(op, set);
+  }
+
+  static bool copy_first_input(call& c) {
+    if (c.inputs.empty() || !c.inputs[0] || c.types.size() != 1) refuse(c.who + " has not one input and one output");
+    c.types[0].type = c.inputs[0]->type;
+    c.types[0].ranked = c.inputs[0]->shape.has_value();
+    if (c.inputs[0]->shape) c.types[0].dims = *c.inputs[0]->shape;
+    return true;
+  }
+
+  /// An operator of an opset after 17 in terms of 17, as far as shapes go: reductions take their axes as an input as
+  /// ReduceSum does before, and some attributes that say nothing of a shape are new.
+  static onnx::NodeProto adapt(const onnx::NodeProto& node) {
+    static const std::unordered_set<std::string> reductions{"ReduceL1",        "ReduceL2",   "ReduceLogSum",
+                                                            "ReduceLogSumExp", "ReduceMax",  "ReduceMean",
+                                                            "ReduceMin",       "ReduceProd", "ReduceSumSquare"};
+    static const std::unordered_set<std::string> shapeless{"num_outputs", "antialias", "saturate"};
+    onnx::NodeProto copy = node;
+    if (one_of(node.op_type(), reductions)) copy.set_op_type("ReduceSum");
+    auto& list = *copy.mutable_attribute();
+    list.erase(std::remove_if(list.begin(), list.end(), [](const auto& a) { return one_of(a.name(), shapeless); }),
+               list.end());
+    return copy;
+  }
+
+  /// ONNX 1.12 infers an Einsum's rank only.
+  static void infer_einsum(call& c) {
+    std::string equation = attribute(c.node, "equation") ? attribute(c.node, "equation")->s() : "";
+    equation.erase(std::remove(equation.begin(), equation.end(), ' '), equation.end());
+    if (equation.find('.') != std::string::npos || c.types.size() != 1) return;  // an ellipsis
+    const std::size_t arrow = equation.find("->");
+    std::map<char, std::pair<std::int64_t, int>> labels;  // size and number of uses
+    std::size_t operand = 0, axis = 0;
+    const auto shape = [&] {
+      return operand < c.inputs.size() && c.inputs[operand] ? c.inputs[operand]->shape : std::nullopt;
+    };
+    for (char letter : equation.substr(0, arrow)) {
+      if (letter == ',') {
+        ++operand;
+        axis = 0;
+        continue;
+      }
+      const auto dims = shape();
+      if (!dims) return;
+      if (axis >= dims->size())
+        refuse(c.who + ": the equation has more letters than input " + std::to_string(operand) + " has dimensions");
+      auto& [size, uses] = labels.try_emplace(letter, 1, 0).first->second;
+      const std::int64_t d = (*dims)[axis++];
+      if (size != 1 && d != 1 && size != d) refuse(c.who + ": the sizes of a letter of the equation differ");
+      size = size == 1 ? d : size;
+      ++uses;
+    }
+    std::string result = arrow == std::string::npos ? "" : equation.substr(arrow + 2);
+    if (arrow == std::string::npos)
+      for (const auto& [letter, l] : labels)
+        if (l.second == 1) result += letter;
+    partial p{c.types[0].type, true, {}};
+    for (char letter : result) {
+      const auto found = labels.find(letter);
+      if (found == labels.end() || p.dims.size() == max_rank) refuse(c.who + ": the equation's result is wrong");
+      p.dims.push_back(found->second.first);
+    }
+    c.types[0] = std::move(p);
+  }
+
+  /// Gives a loop's carried values the shape with which they enter, where they leave the body with the same.
+  static void fix_loop_shapes(call& c) {
+    if (c.bodies.size() != 1) return;
+    const auto& outputs = c.bodies[0].outputs;
+    for (std::size_t i = 0; i + 2 < c.inputs.size() && i < c.types.size() && i + 1 < outputs.size(); ++i) {
+      const value* initial = c.inputs[i + 2];
+      if (!initial || !initial->shape || !outputs[i + 1].shape) continue;
+      if (*initial->shape != *outputs[i + 1].shape)
+        refuse(c.who + ": the shape of carried value " + std::to_string(i) + " changes from turn to turn");
+      c.types[i].ranked = true;
+      c.types[i].dims = *initial->shape;
+    }
+  }
+
+  /// Refuses a rearrangement that does not keep the number of elements.
+  static void check_element_counts(const call& c) {
+    static const std::unordered_set<std::string> rearranging{"Reshape",  "Flatten",   "Squeeze",      "Unsqueeze",
+                                                             "Identity", "Transpose", "DepthToSpace", "SpaceToDepth"};
+    if (!one_of(c.node.op_type(), rearranging) || !domain_of(c.node.domain()).empty()) return;
+    if (c.inputs.empty() || !c.inputs[0] || !c.inputs[0]->shape || c.types.empty() || !c.types[0].fixed()) return;
+    constexpr auto limit = static_cast<std::int64_t>(max_total);
+    if (element_count(*c.inputs[0]->shape, limit) != element_count(c.types[0].dims, limit))
+      refuse(c.who + ": the elements of " + to_string(partial{0, true, *c.inputs[0]->shape}) + " do not fit " +
+             to_string(c.types[0]));
+  }
+
+  /// Operators whose first output is the first input under another shape or name.
+  static bool is_alias(const call& c) {
+    static const std::unordered_set<std::string> set{"Reshape",   "Flatten",  "Squeeze",
+                                                     "Unsqueeze", "Identity", "Dropout"};
+    if (!one_of(c.node.op_type(), set) || !domain_of(c.node.domain()).empty()) return false;
+    if (c.inputs.empty() || !c.inputs[0] || c.inputs[0]->constant) return false;
+    if (c.node.op_type() != "Dropout" || c.inputs.size() < 3 || !c.inputs[2]) return true;
+    const auto& training = c.inputs[2]->content;
+    return training && training->values.size() == 1 && training->values[0] == 0;
+  }
+
+  /// The bytes that the graphs of an operator may need: an If runs one of them.
+  static bytes workspace(const call& c) {
+    std::size_t graphs = 0;
+    for_each_graph(c.node, [&](const auto&) { ++graphs; });
+    if (graphs != c.bodies.size()) refuse(c.who + " holds a graph whose memory is not known");
+    bytes sum = 0, largest = 0;
+    for (const body& b : c.bodies) {
+      add(sum, b.total, c.who);
+      largest = std::max(largest, b.total);
+    }
+    return c.node.op_type() == "If" ? largest : sum;
+  }
+
+  static void add(bytes& sum, bytes more, const std::string& who) {
+    sum += more;
+    if (sum > max_total) refuse("the graphs of " + who + " take more than 2^61 bytes", error_code::overflow);
+  }
+
+  /// Infers a graph that an operator holds, given what its inputs are.
+  body infer_body(const onnx::GraphProto& graph, const scope& outer, const std::vector<partial>& formals,
+                  const std::string& who) {
+    try {
+      scope here{&outer};
+      open(graph, here);
+      body result;
+      add_formals(graph, here, formals, result);
+      const auto order = execution_order(graph);
+      if (!order) refuse("its operators wait for each other", error_code::cycle);
+      for (int position : *order) {
+        const onnx::NodeProto& node = graph.node(position);
+        const outcome o = infer(node, position, here);
+        add(result.total, o.workspace, who);
+        for (int i = 0; i < node.output_size(); ++i)
+          if (!(o.alias && i == 0) && !node.output(i).empty())
+            add(result.total, here.values.at(node.output(i)).size, who);
+      }
+      for (const auto& x : graph.output()) result.outputs.push_back(*lookup(x.name(), "its output", here));
+      return result;
+    } catch (import_failure& f) {
+      f.error.message = "in a graph of " + who + ": " + f.error.message;
+      throw;
+    }
+  }
+
+  static void add_formals(const onnx::GraphProto& graph, scope& here, const std::vector<partial>& formals,
+                          body& result) {
+    std::size_t at = 0;
+    for (const auto& x : graph.input()) {
+      if (const auto found = here.values.find(x.name()); found != here.values.end() && found->second.constant) continue;
+      const std::string who = "graph input " + in_quotes(x.name());
+      if (at == formals.size()) refuse("it has more inputs than the operator gives");
+      partial p = formals[at++];
+      merge(p, facts(x.type(), who), who, "declared as");
+      if (!p.fixed()) refuse(who + " has no static shape: it is " + to_string(p));
+      value v;
+      make_activation(v, p, who);
+      add(result.total, v.size, who);
+      define(x.name(), std::move(v), who, here);
+    }
+    if (at != formals.size()) refuse("it has fewer inputs than the operator gives");
+  }
+
+  /// The outputs' values, as far as constants are followed; at most `fold_budget` elements in one model.
+  std::vector<literal> fold(const call& c, const std::vector<std::optional<dimensions>>& shapes) {
+    if (!domain_of(c.node.domain()).empty() || fold_budget_ <= 0) return {};
+    std::vector<literal> contents = shape_as_literal(c);
+    if (contents.empty()) {
+      std::vector<const literal*> inputs;
+      for (const value* v : c.inputs) inputs.push_back(v && v->content ? &*v->content : nullptr);
+      contents = folder(c.node, inputs, shapes).run();
+    }
+    for (const literal& l : contents) fold_budget_ -= static_cast<std::int64_t>(l.values.size()) + 1;
+    return contents;
+  }
+
+  static std::vector<literal> shape_as_literal(const call& c) {
+    const std::string& op = c.node.op_type();
+    if ((op != "Shape" && op != "Size") || c.inputs.empty() || !c.inputs[0] || !c.inputs[0]->shape) return {};
+    const dimensions& dims = *c.inputs[0]->shape;
+    if (op == "Size") {
+      const auto n = element_count(dims, std::int64_t{1} << 53);
+      if (!n) return {};
+      return {literal{onnx::TensorProto::INT64, {}, {static_cast<double>(*n)}}};
+    }
+    const auto rank = static_cast<std::int64_t>(dims.size());
+    const auto bound = [rank](std::int64_t i) { return std::clamp<std::int64_t>(i < 0 ? i + rank : i, 0, rank); };
+    const std::int64_t from = bound(attribute(c.node, "start", 0));
+    const std::int64_t to = std::max(from, bound(attribute(c.node, "end", rank)));
+    literal l{onnx::TensorProto::INT64, {to - from}, {}};
+    for (std::int64_t i = from; i < to; ++i) l.values.push_back(static_cast<double>(dims[static_cast<std::size_t>(i)]));
+    return {std::move(l)};
+  }
+
+  static constexpr int newest_opset = 17;  // of ONNX 1.12
+
+  std::unordered_map<std::string, int> opsets_;
+  std::unordered_set<std::string> functions_;
+  std::int64_t fold_budget_ = std::int64_t{1} << 22;
+};
+
+}  // namespace memsched::onnx_detail

@@ -1,0 +1,134 @@
+// Branching at either end of the orders.
+#pragma once
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include <memsched/graph/mirror.hpp>
+#include <memsched/graph/subgraph.hpp>
+#include <memsched/graph/walk.hpp>
+#include <memsched/search/downsets.hpp>
+#include <memsched/search/policy.hpp>
+
+namespace memsched {
+
+/// A pass. What the inner scheduler does not settle is split into cases: by the moves that orders start with (see
+/// `best_first`), or by those that they end with, whichever leaves fewer cases that the inner scheduler does not settle
+/// either. Those are split again. What is left of a case is a graph of its own, so that a pass like `probe` narrows it
+/// further than the whole. Graphs with credits are split at the start alone. For example branch_at_ends{} | probe{} |
+/// best_first{}.
+struct branch_at_ends {
+  unsigned depth = 4;  ///< splits, one behind the other
+
+  solution operator()(const schedule_graph& g, search& context, inner_scheduler inner) const;
+};
+
+namespace detail {
+
+/// What orders of a graph start with, and what is left then.
+struct first_moves {
+  struct alternative {
+    std::vector<node> start;  ///< what runs first
+    delta peak;               ///< of that
+    std::vector<node> left;   ///< nodes of the rest, as the whole knows them
+    schedule_graph rest;
+  };
+  std::vector<alternative> alternatives;  ///< lowest peak first
+
+  explicit first_moves(const schedule_graph& g) {
+    downset_moves moves(g, true, true);
+    const bit_set nothing(g.active);
+    const auto base = static_cast<delta>(g.base);
+    std::vector<node> local(g.size(), none);
+    for (const auto& m : std::vector(moves.from(nothing, base))) {
+      moves.stepper().start(nothing, base);
+      moves.run_to(m.target, nothing);
+      const auto ran = [&](node v) { return test(moves.stepper().set(), v); };
+      alternative a{moves.path(), m.peak, {}, {}};
+      for (node v = 0; v < g.size(); ++v) {
+        const auto readers = g.preds[v];
+        if (g.is_release(v) ? !std::all_of(readers.begin(), readers.end(), ran) : !ran(v)) a.left.push_back(v);
+      }
+      a.rest = subgraph(g, a.left, static_cast<bytes>(m.level), local);
+      alternatives.push_back(std::move(a));
+    }
+    std::stable_sort(alternatives.begin(), alternatives.end(), [](const auto& a, const auto& b) { return a.peak < b.peak; });
+  }
+};
+
+/// Asks about each alternative; what it finds better than `best` takes its place. Says of each whether it is settled, that
+/// is, whether no better order starts so.
+class split {
+ public:
+  explicit split(const schedule_graph& g) : g_(g), moves_(g), bounds_(moves_.alternatives.size(), 0) {}
+
+  void ask(search& context, solution& best, inner_scheduler inner) {
+    for (std::size_t i = 0; i < bounds_.size() && !context.stopped(); ++i) {
+      const auto& a = moves_.alternatives[i];
+      const bytes high = below(context, best);
+      bounds_[i] = std::max(bounds_[i], static_cast<bytes>(a.peak));
+      if (bounds_[i] >= high) continue;
+      solution s{{}, a.rest.base};
+      if (a.rest.active > 0)
+        s = context.with_ceiling(high, [&] { return context.aside([&] { return inner(a.rest, context); }); });
+      if (s.error) {
+        best.error = std::move(s.error);
+        return;
+      }
+      bounds_[i] = std::max(bounds_[i], s.lower_bound);
+      std::vector<node> order = a.start;
+      for (node v : s.order) order.push_back(a.left[v]);
+      take_if_better(g_, std::move(order), best);
+    }
+    best.lower_bound =
+        std::max(best.lower_bound, std::min(*std::min_element(bounds_.begin(), bounds_.end()), below(context, best)));
+  }
+
+  std::size_t open(search& context, const solution& best) const {
+    const bytes high = below(context, best);
+    return static_cast<std::size_t>(std::count_if(bounds_.begin(), bounds_.end(), [&](bytes b) { return b < high; }));
+  }
+
+ private:
+  bytes below(search& context, const solution& best) const { return std::min(context.ceiling(), peak_of(g_, best.order)); }
+
+  const schedule_graph& g_;
+  first_moves moves_;
+  std::vector<bytes> bounds_;
+};
+
+}  // namespace detail
+
+inline solution branch_at_ends::operator()(const schedule_graph& g, search& context, inner_scheduler inner) const {
+  solution s = inner(g, context);
+  const auto done = [&] {
+    return s.error || s.lower_bound >= std::min(context.ceiling(), peak_of(g, s.order)) || context.stopped();
+  };
+  if (depth == 0 || g.active == 0 || done()) return s;
+  const auto deeper = [&](const schedule_graph& h, search& c) { return branch_at_ends{depth - 1}(h, c, inner); };
+
+  detail::split forward(g);
+  forward.ask(context, s, inner);
+  if (done()) return s;
+  if (g.credits.items() > 0) return forward.ask(context, s, deeper), s;
+
+  const schedule_graph image = mirror_image(g);
+  solution t{topological_order(image), s.lower_bound};
+  const auto take = [&] {
+    s.error = std::move(t.error);
+    take_if_better(g, reflected(g, t.order), s);
+    s.lower_bound = std::max(s.lower_bound, t.lower_bound);
+  };
+  const bytes high = std::min(context.ceiling(), peak_of(g, s.order));
+  detail::split backward(image);
+  context.with_ceiling(high, [&] { return backward.ask(context, t, inner), 0; });
+  take();
+  if (done()) return s;
+  if (forward.open(context, s) <= backward.open(context, t)) return forward.ask(context, s, deeper), s;
+  context.with_ceiling(high, [&] { return backward.ask(context, t, deeper), 0; });
+  take();
+  return s;
+}
+
+}  // namespace memsched

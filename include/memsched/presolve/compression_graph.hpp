@@ -1,0 +1,356 @@
+// A schedule graph that can be changed: nodes merge, edges come and go, each in constant time.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <memsched/base/random.hpp>
+#include <memsched/graph/schedule_graph.hpp>
+#include <memsched/proof/certificate.hpp>
+
+namespace memsched {
+
+/// A smaller schedule graph, and the runs of nodes of the larger one that its nodes stand for.
+struct compressed_graph {
+  schedule_graph graph;
+  std::vector<node> first;  ///< per node of `graph`: the node of the larger graph that it starts with
+  std::vector<node> next;   ///< per node of the larger graph: the one that follows in the same run, or none
+  std::size_t active = 0;   ///< of the larger graph
+  std::vector<reduction> reductions;  ///< the rules that made it, on nodes of the larger graph
+
+  /// An order of the larger graph's active nodes from one of `graph`'s. O(nodes + edges).
+  std::vector<node> expand(const std::vector<node>& order) const {
+    std::vector<node> whole;
+    whole.reserve(active);
+    const auto take = [&](node v) {
+      for (node u = first[v]; u != none; u = next[u])
+        if (u < active) whole.push_back(u);
+    };
+    std::vector<index> waits(graph.size());
+    for (node v = 0; v < graph.size(); ++v) waits[v] = static_cast<index>(graph.preds[v].size());
+    for (node v : order) {
+      take(v);
+      for (node s : graph.succs[v])  // a release may stand for nodes of the larger graph, too
+        if (--waits[s] == 0 && graph.is_release(s)) take(s);
+    }
+    return whole;
+  }
+};
+
+namespace detail {
+
+/// Which neighbours: those that run later, or those that run earlier.
+enum class side : unsigned char { later, earlier };
+constexpr side mirror(side s) { return s == side::later ? side::earlier : side::later; }
+inline constexpr std::array both_sides{side::later, side::earlier};
+
+/// Everything here reads the same in both directions: seen from `side::earlier` the graph is its own mirror image, with
+/// edges reversed, peaks and drops exchanged and impacts negated. So each of the rules is written once.
+///
+/// Two more nodes, a start and an end, are tied to sources and sinks. They and the nodes with a part in a credit are
+/// `fixed`. A neighbour list's hash is a sum of random keys, so that equal lists are found without comparing them.
+class compression_graph {
+ public:
+  explicit compression_graph(const schedule_graph& g)
+      : g_(&g), nodes_(g.size() + 2), alive_count_(nodes_.size()), next_(g.size(), none) {
+    edges_.reserve(g.preds.items() + g.size() / 8 + 2);
+    for (node v = 0; v < g.size(); ++v) {
+      nodes_[v].cost = g.cost[v];
+      nodes_[v].first = nodes_[v].last = nodes_[v].name = v;
+    }
+    for (node v = 0; v < g.size(); ++v) {
+      const auto before = g.preds[v];
+      for (std::size_t i = before.size(); i-- > 0;) link(before[i], v);  // lists grow at the front
+      if (before.empty()) link(start(), v);
+      if (g.succs[v].empty()) link(v, end());
+    }
+    for (node v = 0; v < g.size(); ++v)
+      for (const credit& c : g.credits[v]) {
+        nodes_[c.release].fixed = true;
+        for (node reader : g.preds[c.release]) nodes_[reader].fixed = true;
+      }
+    nodes_[start()].fixed = nodes_[end()].fixed = true;
+  }
+
+  /// Ids run below this until `pack` gives new ones; start and end are the last two.
+  std::size_t size() const { return nodes_.size(); }
+  node start() const { return static_cast<node>(nodes_.size() - 2); }
+  node end() const { return static_cast<node>(nodes_.size() - 1); }
+  bool alive(node v) const { return nodes_[v].alive; }
+  std::size_t alive_count() const { return alive_count_; }
+  bool fixed(node v) const { return nodes_[v].fixed; }
+  /// Seen in the direction in which `s` comes later.
+  node_cost cost(node v, side s) const {
+    const node_cost c = nodes_[v].cost;
+    return s == side::later ? c : node_cost{c.peak - c.impact, -c.impact};
+  }
+
+  index degree(node v, side s) const { return at(v, s).size; }
+  std::uint64_t hash(node v, side s) const { return at(v, s).hash; }
+  /// The neighbour at the front of a list that is not empty.
+  node front(node v, side s) const { return edges_[at(v, s).first].end[index_of(s)]; }
+  /// Calls f(edge, neighbour); f may unlink that edge.
+  template <class F>
+  void for_each(node v, side s, F&& f) const {
+    for (index e = at(v, s).first; e != none;) {
+      const index here = std::exchange(e, edges_[e].next[index_of(s)]);
+      f(here, edges_[here].end[index_of(s)]);
+    }
+  }
+
+  void link(node before, node after) { link(before, after, side::later); }
+  /// Ties `to` to `from` at side s of `from`. The edge must be new.
+  void link(node from, node to, side s) {
+    index e = static_cast<index>(edges_.size());
+    if (free_ != none) {
+      e = std::exchange(free_, edges_[free_].next[0]);
+    } else {
+      edges_.emplace_back();
+    }
+    edges_[e].end[index_of(s)] = to;
+    edges_[e].end[index_of(mirror(s))] = from;
+    for (side t : both_sides) insert(e, t);
+  }
+  void unlink(index e) {
+    for (side t : both_sides) remove(e, t);
+    edges_[e].next[0] = std::exchange(free_, e);
+  }
+
+  /// Keeps a record of a rule that is applied to two nodes.
+  void note(reduction::rule by, node first, node second) {
+    reductions_.push_back({by, nodes_[first].name, nodes_[second].name});
+  }
+  /// Makes one node of a and b, which then runs b right after a, and which `note` knows by the name of `named`, one of them.
+  /// Returns its id, one of theirs.
+  node merge(node a, node b, node named) {
+    if (degree(a, side::later) <= degree(b, side::earlier)) unlink_between(a, b, side::later);
+    else unlink_between(b, a, side::earlier);
+    const auto links = [&](node v) { return degree(v, side::later) + degree(v, side::earlier); };
+    const auto [gone, kept] = links(a) < links(b) ? std::pair(a, b) : std::pair(b, a);
+    for (side s : both_sides) absorb(gone, kept, s);
+    const record before = nodes_[a], behind = nodes_[b];
+    const delta level = before.cost.impact;
+    nodes_[kept].name = nodes_[named].name;
+    nodes_[kept].cost = {std::max(before.cost.peak, level + behind.cost.peak), level + behind.cost.impact};
+    next_[before.last] = behind.first;
+    nodes_[kept].first = before.first;
+    nodes_[kept].last = behind.last;
+    nodes_[gone].alive = false;
+    --alive_count_;
+    for (side s : both_sides) touch(kept, s);
+    return kept;
+  }
+
+  /// Leaves in `changed` the nodes whose list at side s or whose cost has changed since the last call; some may be dead.
+  void take_changed(side s, std::vector<node>& changed) {
+    changed.clear();
+    changed.swap(changed_[index_of(s)]);
+    for (node v : changed) nodes_[v].changed[index_of(s)] = false;
+  }
+
+  /// Gives the nodes that are alive the lowest ids, in the order of their old ones, and moves them and their edges together.
+  /// All changes must have been taken. Returns the new id of each old one, none for the dead. O(nodes + edges).
+  std::vector<node> pack();
+  /// The nodes that are alive, start and end included, in a topological order towards s. O(they and their edges).
+  std::vector<node> order(side s = side::later);
+  /// What is left as a schedule graph. Nodes that may run by themselves become releases.
+  compressed_graph finish() &&;
+
+ private:
+  struct edge {
+    std::array<node, 2> end;         // [later], [earlier]
+    std::array<index, 2> next, prev;  // in the list of end[1 - s] at side s
+  };
+  struct list {
+    index first = none;
+    index size = 0;
+    std::uint64_t hash = 0;
+  };
+  /// All that is known of a node: a rule that looks at one reads one line of the cache.
+  struct alignas(64) record {
+    std::array<list, 2> lists;
+    node_cost cost;
+    node first = none, last = none;  // of the run of nodes of g that it stands for
+    node name = none;                // in `reductions_`
+    bool alive = true, fixed = false;
+    std::array<bool, 2> changed{};
+  };
+
+  static constexpr std::size_t index_of(side s) { return static_cast<std::size_t>(s); }
+  list& at(node v, side s) { return nodes_[v].lists[index_of(s)]; }
+  const list& at(node v, side s) const { return nodes_[v].lists[index_of(s)]; }
+
+  void touch(node v, side s) {
+    if (std::exchange(nodes_[v].changed[index_of(s)], true)) return;
+    changed_[index_of(s)].push_back(v);
+  }
+  /// Puts e into the list at side s of its other end.
+  void insert(index e, side s) {
+    const node owner = edges_[e].end[index_of(mirror(s))];
+    list& l = at(owner, s);
+    edges_[e].next[index_of(s)] = l.first;
+    edges_[e].prev[index_of(s)] = none;
+    if (l.first != none) edges_[l.first].prev[index_of(s)] = e;
+    l.first = e;
+    ++l.size;
+    l.hash += random_source::at(edges_[e].end[index_of(s)]);
+    touch(owner, s);
+  }
+  void remove(index e, side s) {
+    const node owner = edges_[e].end[index_of(mirror(s))];
+    list& l = at(owner, s);
+    const index before = edges_[e].prev[index_of(s)], behind = edges_[e].next[index_of(s)];
+    (before == none ? l.first : edges_[before].next[index_of(s)]) = behind;
+    if (behind != none) edges_[behind].prev[index_of(s)] = before;
+    --l.size;
+    l.hash -= random_source::at(edges_[e].end[index_of(s)]);
+    touch(owner, s);
+  }
+  void unlink_between(node from, node to, side s) {
+    for_each(from, s, [&](index e, node w) {
+      if (w == to) unlink(e);
+    });
+  }
+  /// Hands the edges of `gone` at side s to `kept`, but for those that it has already.
+  void absorb(node gone, node kept, side s) {
+    for_each(gone, s, [&](index e, node w) {
+      if (tied(kept, w, s)) return unlink(e);
+      remove(e, s);
+      edges_[e].end[index_of(mirror(s))] = kept;
+      insert(e, s);
+      at(w, mirror(s)).hash += random_source::at(kept) - random_source::at(gone);
+      touch(w, mirror(s));
+    });
+  }
+  /// Whether w is a neighbour of v at side s. Gives up on two long lists: an edge twice weakens the rules, no more.
+  bool tied(node v, node w, side s) const {
+    const bool turn = degree(v, s) > degree(w, mirror(s));
+    const side t = turn ? mirror(s) : s;
+    const auto [from, to] = turn ? std::pair(w, v) : std::pair(v, w);
+    index left = 1024;
+    for (index e = at(from, t).first; e != none && left > 0; e = edges_[e].next[index_of(t)], --left)
+      if (edges_[e].end[index_of(t)] == to) return true;
+    return false;
+  }
+
+  /// Whether v waits for others, needs no room and adds none: it may run by itself, right after the last of them.
+  bool frees_at_once(node v) const;
+  /// Makes the nodes behind v wait for those before v instead; means the same where v runs by itself.
+  void detach(node v);
+
+  const schedule_graph* g_;
+  std::vector<record> nodes_;
+  std::size_t alive_count_;
+  std::vector<node> next_;  // links the nodes of each run
+  std::vector<reduction> reductions_;
+  std::vector<edge> edges_;
+  index free_ = none;
+  std::array<std::vector<node>, 2> changed_;
+  std::vector<index> waits_;  // scratch of `order`, all 0
+};
+
+inline std::vector<node> compression_graph::pack() {
+  std::vector<node> place(size(), none);
+  std::vector<precedence> edges;
+  node kept = 0;
+  for (node v = 0; v < size(); ++v)
+    if (alive(v)) place[v] = kept++;
+  for (node v = 0; v < size(); ++v)
+    if (alive(v)) for_each(v, side::earlier, [&](index, node u) { edges.push_back({place[u], place[v]}); });
+  for (node v = 0; v < size(); ++v) {
+    if (!alive(v)) continue;
+    nodes_[place[v]] = nodes_[v];
+    nodes_[place[v]].lists = {};
+  }
+  nodes_.resize(kept);
+  edges_.clear();
+  free_ = none;
+  for (std::size_t i = edges.size(); i-- > 0;) link(edges[i].before, edges[i].after);  // lists grow at the front
+  std::vector<node> changed;
+  for (side s : both_sides) take_changed(s, changed);
+  return place;
+}
+
+inline std::vector<node> compression_graph::order(side s) {
+  std::vector<node> order{s == side::later ? start() : end()};
+  order.reserve(alive_count_);
+  waits_.resize(size());
+  for (std::size_t i = 0; i < order.size(); ++i)
+    for_each(order[i], s, [&](index, node w) {
+      if (waits_[w] == 0) waits_[w] = degree(w, mirror(s));
+      if (--waits_[w] == 0) order.push_back(w);
+    });
+  return order;
+}
+
+inline bool compression_graph::frees_at_once(node v) const {
+  if (nodes_[v].cost.peak != 0 || nodes_[v].cost.impact > 0 || (fixed(v) && !g_->is_release(nodes_[v].first))) return false;
+  bool waits = true;
+  for_each(v, side::earlier, [&](index, node u) { waits &= u != start(); });
+  return waits;
+}
+
+inline void compression_graph::detach(node v) {
+  std::vector<node> before, after;
+  for_each(v, side::earlier, [&](index, node u) { before.push_back(u); });
+  for_each(v, side::later, [&](index e, node w) {
+    after.push_back(w);
+    unlink(e);
+  });
+  for (node w : after)
+    for (node u : before)
+      if (w != end() && !tied(u, w, side::later)) link(u, w);
+  link(v, end());
+}
+
+inline compressed_graph compression_graph::finish() && {
+  std::vector<node> nodes = order();
+  std::erase_if(nodes, [&](node v) { return v == start() || v == end(); });
+  std::vector<bool> runs_itself(size(), false);
+  for (node v : nodes) {
+    const std::size_t before = degree(v, side::earlier), after = degree(v, side::later);
+    if (!frees_at_once(v) || before * after > 2 * (before + after)) continue;
+    detach(v);
+    runs_itself[v] = true;
+  }
+  std::stable_partition(nodes.begin(), nodes.end(), [&](node v) { return !runs_itself[v]; });
+
+  compressed_graph c;
+  c.active = g_->active;
+  c.next = std::move(next_);
+  c.reductions = std::move(reductions_);
+  std::vector<node> place(size(), none), tied_to(nodes.size(), none), run_of;
+  for (node i = 0; i < nodes.size(); ++i) place[nodes[i]] = i;
+  if (!g_->roots.empty() || g_->credits.items() > 0) {
+    run_of.assign(g_->size(), none);
+    for (node v : nodes)
+      for (node u = nodes_[v].first; u != none; u = c.next[u]) run_of[u] = place[v];
+  }
+  c.graph.base = g_->base;
+  for (node v : nodes) {
+    c.first.push_back(nodes_[v].first);
+    c.graph.active += !runs_itself[v];
+    c.graph.cost.push_back(nodes_[v].cost);
+    for_each(v, side::earlier, [&](index, node u) {
+      if (u != start() && std::exchange(tied_to[place[u]], v) != v) c.graph.preds.push(place[u]);
+    });
+    c.graph.preds.close();
+    if (fixed(v))  // who lost its edge to a release by reduction is never the last that it waits for
+      for (const credit& k : g_->credits[nodes_[v].first])
+        if (const node r = run_of[k.release]; tied(v, nodes[r], side::later)) c.graph.credits.push({r, k.amount});
+    c.graph.credits.close();
+  }
+  c.graph.succs = transpose(c.graph.preds, c.graph.size());
+  std::vector<bool> is_root(nodes.size(), false);
+  for (node root : g_->roots)
+    if (const node v = run_of[root]; v < c.graph.active && !is_root[v]) is_root[v] = true, c.graph.roots.push_back(v);
+  return c;
+}
+
+}  // namespace detail
+
+}  // namespace memsched

@@ -1,0 +1,81 @@
+// What a peak makes of a graph: probing, shaving and compression in turns.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <memsched/base/function_ref.hpp>
+#include <memsched/bounds/probing.hpp>
+#include <memsched/bounds/shaving.hpp>
+#include <memsched/presolve/compression.hpp>
+#include <memsched/search/search.hpp>
+
+namespace memsched {
+
+/// Derives, for a peak B, a smaller graph that has an order with a peak of at most B where the given one has, or that there
+/// is none. Probes, adds the edges and compresses, as often as that helps; where it does not, shaves (see `prober`,
+/// `shaver`). A value that shares its graphs with its copies. The given graph and the context must outlive it.
+class narrowing {
+ public:
+  using outcome = prober::outcome;
+
+  narrowing(const schedule_graph& g, search& context) : given_(&g), context_(&context), probing_(g) {}
+
+  /// Goes on until nothing more is found; `patience` is the shaver's, 0 for none. Asks `go_on` before each cut; where that
+  /// said no, or for more patience, another call goes on. Later calls must not raise b.
+  outcome run(bytes b, unsigned patience, function_ref<bool()> go_on) {
+    lower_to(b);
+    for (;;) {
+      auto result = probing_.run(bound_, go_on);
+      if (result == outcome::open && probing_.edges().empty() && patience > 0 && graph().size() <= max_shaved) {
+        if (!shaving_) shaving_.emplace(probing_);
+        result = shaving_->run(probing_, patience, go_on);
+      }
+      if (result != outcome::open || probing_.edges().empty()) return result;
+      compress_edges();
+    }
+  }
+
+  /// After a refutation: no peak from b to below this is reached either. Bytes.
+  bytes next() const { return std::min(next_, probing_.next()); }
+  const schedule_graph& graph() const { return forms_.empty() ? *given_ : forms_.back()->graph; }
+  /// The given graph's order from one of `graph()`.
+  std::vector<node> expand(std::vector<node> order) const {
+    for (std::size_t i = forms_.size(); i-- > 0;) order = forms_[i]->expand(order);
+    return order;
+  }
+  /// Memory of what probing and shaving keep.
+  std::uint64_t bytes_held() const { return probing_.bytes_held() + (shaving_ ? shaving_->bytes_held() : 0); }
+
+ private:
+  static constexpr std::size_t max_shaved = 2048;  // nodes, releases included: shaving weighs all pairs of them
+
+  void lower_to(bytes b) {
+    if (b == bound_) return;
+    if (bound_ != unasked) next_ = std::min(next_, bound_ + 1);  // what is known holds up to the old peak
+    bound_ = b;
+    shaving_.reset();
+  }
+  void compress_edges() {
+    next_ = next();
+    forms_.push_back(std::make_shared<const compressed_graph>(
+        compressed(with_edges(graph(), probing_.edges()), *context_)));
+    probing_ = prober(graph());
+    shaving_.reset();
+  }
+
+  static constexpr bytes unasked = std::numeric_limits<bytes>::max();
+  const schedule_graph* given_;
+  search* context_;
+  bytes bound_ = unasked, next_ = std::numeric_limits<bytes>::max();
+  std::vector<std::shared_ptr<const compressed_graph>> forms_;  // each of the one before, the first of the given graph
+  prober probing_;                                               // of the last
+  std::optional<shaver> shaving_;
+};
+
+}  // namespace memsched

@@ -1,0 +1,112 @@
+// What a scheduler and a pass are, and how they compose.
+#pragma once
+
+#include <concepts>
+#include <optional>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <memsched/base/function_ref.hpp>
+#include <memsched/base/type_name.hpp>
+#include <memsched/graph/schedule_graph.hpp>
+#include <memsched/graph/walk.hpp>
+#include <memsched/search/search.hpp>
+
+namespace memsched {
+
+/// What a scheduler answers: an order of the active nodes and a proven bound. Its peak is the referee's to say.
+struct solution {
+  std::vector<node> order;
+  bytes lower_bound = 0;  ///< no order of this graph has a smaller peak; 0 claims nothing
+  std::optional<graph_error> error{};  ///< set where the scheduler does not take this graph; then there is no order
+};
+
+/// Gives s another order of g where that has a smaller peak.
+inline void take_if_better(const schedule_graph& g, std::vector<node> order, solution& s) {
+  if (peak_of(g, order) < peak_of(g, s.order)) s.order = std::move(order);
+}
+
+/// A function from a schedule graph to a solution. It always answers with a valid order, limits or not.
+template <class S>
+concept scheduler = requires(const S& s, const schedule_graph& g, search& context) {
+  { s(g, context) } -> std::same_as<solution>;
+};
+
+/// The scheduler that a pass is handed, whatever its type.
+using inner_scheduler = function_ref<solution(const schedule_graph&, search&)>;
+
+/// A function that solves a graph with the help of a scheduler for other graphs.
+template <class P>
+concept pass = !scheduler<P> && requires(const P& p, const schedule_graph& g, search& context, inner_scheduler inner) {
+  { p(g, context, inner) } -> std::same_as<solution>;
+};
+
+/// A scheduler whose order is what it stands for (rpo, the caller's order): never replaced by a better one.
+template <class S>
+concept baseline = scheduler<S> && S::is_baseline;
+
+/// Whether `order` runs every active node of g once, each behind its predecessors. O(nodes + edges).
+inline bool is_order(const schedule_graph& g, std::span<const node> order) {
+  if (order.size() != g.active) return false;
+  std::vector<bool> ran(g.active, false);
+  for (node v : order) {
+    if (v >= g.active || ran[v]) return false;
+    for (node u : g.preds[v])
+      if (!ran[u]) return false;
+    ran[v] = true;
+  }
+  return true;
+}
+
+/// What a scheduler answers, or an error that names it where its order is none: a policy is not trusted.
+template <scheduler S>
+solution checked(const S& policy, const schedule_graph& g, search& context) {
+  solution s = policy(g, context);
+  if (!s.error && !is_order(g, s.order))
+    s.error = graph_error{error_code::bad_policy,
+                          "the scheduler " + std::string(type_name<S>()) + " answered with what is no order of the graph",
+                          {},
+                          {}};
+  return s;
+}
+
+/// pass | scheduler, a scheduler.
+template <pass P, scheduler S>
+struct passed {
+  P first;
+  S second;
+  solution operator()(const schedule_graph& g, search& context) const {
+    const auto inner = [this](const schedule_graph& h, search& c) { return checked(second, h, c); };
+    return first(g, context, inner);
+  }
+};
+
+/// pass | pass, a pass.
+template <pass P, pass Q>
+struct chained {
+  P first;
+  Q second;
+  solution operator()(const schedule_graph& g, search& context, inner_scheduler inner) const {
+    const auto rest = [&](const schedule_graph& h, search& c) { return second(h, c, inner); };
+    return first(g, context, rest);
+  }
+};
+
+/// `|` is found by itself where one side is the library's; `using namespace memsched::composition` for two of one's own.
+inline namespace composition {
+
+template <pass P, scheduler S>
+constexpr passed<P, S> operator|(P p, S s) {
+  return {std::move(p), std::move(s)};
+}
+template <pass P, pass Q>
+constexpr chained<P, Q> operator|(P p, Q q) {
+  return {std::move(p), std::move(q)};
+}
+
+}  // namespace composition
+
+}  // namespace memsched

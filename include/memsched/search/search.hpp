@@ -1,0 +1,223 @@
+// What schedulers and passes share during one call: limits, counts, and the peak that is good enough.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include <memsched/search/options.hpp>
+#include <memsched/search/statistics.hpp>
+
+namespace memsched {
+
+/// Limits of one attempt within a search, which may be followed by others.
+struct trial {
+  std::uint64_t step_states = no_limit;  ///< states that one step of the attempt may have
+  std::chrono::nanoseconds step_time = std::chrono::nanoseconds::max();  ///< likewise, by the clock
+};
+
+/// What ended a trial.
+enum class trial_end : unsigned char {
+  finished,  ///< the trial itself, or a limit of the whole search
+  step,      ///< a step met its limit
+  memory,    ///< the tables did
+};
+
+/// The context of one call of `schedule`. Not thread-safe.
+class search {
+ public:
+  using clock = std::chrono::steady_clock;
+
+  explicit search(options o) : options_(std::move(o)), start_(clock::now()), deadline_(clock::time_point::max()) {
+    if (options_.time_limit < clock::time_point::max() - start_) deadline_ = start_ + options_.time_limit;
+  }
+
+  const options& opts() const { return options_; }
+  statistics stats;
+
+  /// No order is better than this, as far as anybody knows: who reaches it may stop. Bytes.
+  bytes floor() const { return floor_; }
+
+  /// Runs f with the floor raised to `floor`.
+  template <class F>
+  auto with_floor(bytes floor, F&& f) {
+    return with(floor_, std::max(floor_, floor), f);
+  }
+
+  /// An order with this peak is known elsewhere: only a better one is of use. A scheduler may stop when it has proved
+  /// that there is none, and then says so with this as its bound. `no_limit` where nothing is known.
+  bytes ceiling() const { return ceiling_; }
+
+  /// Runs f with this floor and this ceiling instead: for a pass that asks about another graph.
+  template <class F>
+  auto with_bounds(bytes floor, bytes ceiling, F&& f) {
+    const auto below = [&] { return with_ceiling(ceiling, f); };
+    return with(floor_, floor, below);
+  }
+
+  /// Runs f with another ceiling: for a pass that hands on another question.
+  template <class F>
+  auto with_ceiling(bytes ceiling, F&& f) {
+    return with(ceiling_, ceiling, f);
+  }
+
+  /// Runs f under the limits of t; says beside its value what ended it.
+  template <class F>
+  auto with_trial(trial t, F&& f) {
+    const auto outer = std::exchange(trial_, t);
+    const trial_end outer_end = std::exchange(trial_end_, trial_end::finished);
+    begin_step();
+    auto value = f();
+    trial_ = outer;
+    return std::pair(std::move(value), std::exchange(trial_end_, outer_end));
+  }
+  /// Starts a step of the trial: a scheduler with steps calls it before each; one without is a single step.
+  void begin_step() {
+    if (!trial_) return;
+    step_states_ = 0;
+    if (trial_->step_time != std::chrono::nanoseconds::max()) step_start_ = clock::now();
+  }
+
+  /// Runs f with at most `states` more states. Where only that ends f, the search goes on behind it.
+  template <class F>
+  auto with_states(std::uint64_t states, F&& f) {
+    const std::uint64_t before = slice_end_;
+    slice_end_ = std::min(before, stats.states + std::min(states, no_limit - stats.states));
+    auto value = f();
+    if (reason_ == stop_reason::state_limit && stats.states < std::min(before, options_.state_limit))
+      reason_ = stop_reason::finished;
+    slice_end_ = before;
+    return value;
+  }
+
+  /// States that are left before a limit on them.
+  std::uint64_t states_left() const {
+    const std::uint64_t end = std::min(options_.state_limit, slice_end_);
+    return end - std::min(end, stats.states);
+  }
+
+  /// Runs `here` on this context and `there` on one of its own, in another thread and with the same limits. Where the first
+  /// says, when it is done, that it decides (true), the second is stopped and does not count.
+  template <class Here, class There>
+  void beside(Here&& here, There&& there) {
+    std::stop_source end;
+    const std::stop_callback pass_on(options_.stop, [&] { end.request_stop(); });
+    options o = options_;
+    o.stop = end.get_token();
+    o.on_progress = {};
+    o.state_limit = no_limit;
+    if (deadline_ != clock::time_point::max()) o.time_limit = deadline_ - clock::now();
+    search other(std::move(o));
+    std::thread thread([&] { there(other); });
+    const bool decided = here(*this);
+    if (decided) end.request_stop();
+    thread.join();
+    if (decided) return;
+    stats.states += other.stats.states;
+    stats.memory = std::max(stats.memory, other.stats.memory);
+    keep_going();
+  }
+
+  /// Counts a state. False once a limit is met; from then on always, or until the trial ends.
+  bool count_state() {
+    if (trial_ && ++step_states_ > trial_->step_states) end_trial(trial_end::step);
+    ++stats.states;
+    if (stats.states >= std::min(options_.state_limit, slice_end_)) stop_for(stop_reason::state_limit);
+    else if ((++ticks_ & 15) == 0) look_at_clock();
+    return !stopped();
+  }
+  /// Work that is no state but takes time; looks at the clock. False once a limit is met.
+  bool keep_going() { return look_at_clock(), !stopped(); }
+
+  /// Counts a minimum cut that is about to be solved. False once a limit is met.
+  bool count_cut() { return ++stats.cuts, keep_going(); }
+  /// Likewise for one of many, which is a state of a search whose tables hold so many bytes.
+  bool count_cut_as_state(std::uint64_t table_bytes) { return ++stats.cuts, count_state() && fits(table_bytes); }
+
+  /// Reports the bytes that a search's tables hold. False where that is more than the limit, which ends the trial if
+  /// there is one: the next may need less.
+  bool fits(std::uint64_t table_bytes) {
+    stats.memory = std::max(stats.memory, std::min(table_bytes, options_.memory_limit));
+    if (table_bytes <= options_.memory_limit) return true;
+    if (trial_) end_trial(trial_end::memory);
+    else stop_for(stop_reason::memory_limit);
+    return false;
+  }
+  /// Ends the whole search as a memory limit does: for who sees that no trial will fit.
+  void out_of_memory() { stop_for(stop_reason::memory_limit); }
+
+  /// Whether a limit is met, or the caller's question is answered.
+  bool stopped() const { return trial_end_ != trial_end::finished || reason_ != stop_reason::finished || answered_; }
+  /// Whether an order and a bound answer the question of `o` about a budget or a gap.
+  static bool answers(const options& o, bytes peak, bytes lower_bound) {
+    if (o.budget != no_limit && (peak <= o.budget || lower_bound > o.budget)) return true;
+    return o.gap > 0 && static_cast<double>(peak) <= (1 + o.gap) * static_cast<double>(lower_bound);
+  }
+  /// Whether what was reported answers the caller's question about a budget or a gap.
+  bool answered() const { return answered_; }
+  stop_reason reason() const { return reason_; }
+  double seconds() const { return std::chrono::duration<double>(clock::now() - start_).count(); }
+  double seconds_left() const { return std::chrono::duration<double>(deadline_ - clock::now()).count(); }
+
+  /// Tells the caller what is known of the graph: the peak of an order at hand (`no_limit` for none) and a bound. The best
+  /// of what was told before stands. Ends the search where that answers the caller's question.
+  void report(bytes peak, bytes lower_bound) {
+    if (!aside_) known_ = {std::min(known_.peak, std::max(peak, rest_)), std::max(known_.lower_bound, lower_bound), 0};
+    if (known_.peak == no_limit) return;
+    if (options_.on_progress) options_.on_progress({known_.peak, known_.lower_bound, stats.states});
+    answered_ = answered_ || answers(options_, known_.peak, known_.lower_bound);
+  }
+
+  /// Runs f on one of several parts that run one after the other, of which the others take `rest`. Bytes.
+  template <class F>
+  auto with_rest(bytes rest, F&& f) {
+    return with(rest_, std::max(rest_, rest), f);
+  }
+
+  /// Runs f, which asks another question than what order is best: what it reports is no answer to that.
+  template <class F>
+  auto aside(F&& f) {
+    return with(aside_, true, f);
+  }
+
+ private:
+  /// Runs f while a member has another value.
+  template <class T, class F>
+  static auto with(T& member, T during, F& f) {
+    const T before = std::exchange(member, during);
+    auto value = f();
+    member = before;
+    return value;
+  }
+  void stop_for(stop_reason r) {
+    if (reason_ == stop_reason::finished) reason_ = r;
+  }
+  void end_trial(trial_end e) {
+    if (trial_end_ == trial_end::finished) trial_end_ = e;
+  }
+  void look_at_clock() {
+    if (options_.stop.stop_requested()) stop_for(stop_reason::cancelled);
+    if (deadline_ != clock::time_point::max() && clock::now() >= deadline_) stop_for(stop_reason::time_limit);
+    if (trial_ && trial_->step_time != std::chrono::nanoseconds::max() && clock::now() - step_start_ >= trial_->step_time)
+      end_trial(trial_end::step);
+  }
+
+  options options_;
+  clock::time_point start_, deadline_;
+  std::uint64_t slice_end_ = no_limit;
+  std::uint64_t ticks_ = 0;
+  stop_reason reason_ = stop_reason::finished;
+  bytes floor_ = 0, ceiling_ = no_limit;
+  bytes rest_ = 0;
+  progress known_{no_limit, 0, 0};
+  bool aside_ = false, answered_ = false;
+  std::optional<trial> trial_;
+  trial_end trial_end_ = trial_end::finished;
+  std::uint64_t step_states_ = 0;
+  clock::time_point step_start_;
+};
+
+}  // namespace memsched

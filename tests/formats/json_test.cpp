@@ -1,0 +1,277 @@
+#include <memsched/formats/json.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include <memsched/graph/check.hpp>
+
+using namespace memsched;
+
+namespace {
+
+const std::string good = R"({"name": "net", "ops": [
+  {"name": "c1", "op": "Conv", "inputs": [0], "outputs": [1], "workspace": 7, "scope": "stem"},
+  {"op": "Relu", "inputs": [1], "outputs": [2], "inplace": 0, "firing": "pbc", "scope": "cell"},
+  {"name": "v", "inputs": [2], "outputs": [3], "after": [0], "firing": "cbp", "scope": "stem"}],
+ "tensors": [{"name": "x", "bytes": 1024}, {"bytes": 512, "alias_of": -1}, {"bytes": 512, "alias_of": null},
+             {"name": "view", "bytes": 512, "alias_of": 2}],
+ "graph_inputs": [0], "graph_outputs": [3]})";
+
+/// `good` with one part replaced by another.
+std::string with(const std::string& part, const std::string& other) {
+  std::string text = good;
+  const auto at = text.find(part);
+  REQUIRE(at != std::string::npos);
+  return text.replace(at, part.size(), other);
+}
+
+std::string message(const std::string& text) {
+  const auto draft = read_json(text);
+  if (draft) return "accepted";
+  CHECK(draft.error().message.find('\n') == std::string::npos);
+  return draft.error().message;
+}
+
+error_code code(const std::string& text) {
+  const auto draft = read_json(text);
+  REQUIRE(!draft);
+  return draft.error().code;
+}
+
+std::vector<memsched::index> items(std::span<const memsched::index> list) { return {list.begin(), list.end()}; }
+
+void check_same(const problem_draft& a, const problem_draft& b) {
+  CHECK(a.name == b.name);
+  CHECK(a.graph_inputs == b.graph_inputs);
+  CHECK(a.graph_outputs == b.graph_outputs);
+  CHECK(a.operator_names == b.operator_names);
+  CHECK(a.tensor_names == b.tensor_names);
+  REQUIRE(a.operators.size() == b.operators.size());
+  for (std::size_t i = 0; i < a.operators.size(); ++i) {
+    CHECK(items(a.reads[i]) == items(b.reads[i]));
+    CHECK(items(a.writes[i]) == items(b.writes[i]));
+    CHECK(items(a.after[i]) == items(b.after[i]));
+    CHECK(a.operators[i].workspace == b.operators[i].workspace);
+    CHECK(a.operators[i].overwrites == b.operators[i].overwrites);
+    CHECK(a.operators[i].rule == b.operators[i].rule);
+    CHECK(a.operators[i].scope == b.operators[i].scope);
+  }
+  REQUIRE(a.tensors.size() == b.tensors.size());
+  for (std::size_t i = 0; i < a.tensors.size(); ++i) {
+    CHECK(a.tensors[i].size == b.tensors[i].size);
+    CHECK(a.tensors[i].alias_of == b.tensors[i].alias_of);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("every key of a graph is read") {
+  const auto read = read_json(good);
+  REQUIRE(read);
+  const problem_draft& d = *read;
+  CHECK(d.name == "net");
+  CHECK(d.operator_names == std::vector<std::string>{"c1", "Relu", "v"});
+  CHECK(d.tensor_names == std::vector<std::string>{"x", "", "", "view"});
+  CHECK(items(d.reads[1]) == std::vector<memsched::index>{1});
+  CHECK(items(d.writes[2]) == std::vector<memsched::index>{3});
+  CHECK(items(d.after[2]) == std::vector<memsched::index>{0});
+  CHECK(d.after[0].empty());
+  CHECK(d.operators[0].workspace == 7);
+  CHECK(d.operators[0].overwrites == none);
+  CHECK(d.operators[1].overwrites == 1);
+  CHECK(!d.operators[0].rule);
+  CHECK(d.operators[1].rule == firing::pbc);
+  CHECK(d.operators[2].rule == firing::cbp);
+  CHECK(d.operators[0].scope == 0);
+  CHECK(d.operators[1].scope == 1);
+  CHECK(d.operators[2].scope == 0);
+  CHECK(d.tensors[0].size == 1024);
+  CHECK(d.tensors[1].alias_of == none);
+  CHECK(d.tensors[2].alias_of == none);
+  CHECK(d.tensors[3].alias_of == 2);
+  CHECK(d.graph_inputs == std::vector<tensor_id>{0});
+  CHECK(d.graph_outputs == std::vector<tensor_id>{3});
+  CHECK(check(d));
+}
+
+TEST_CASE("keys may come in any order, and unknown ones may hold anything") {
+  const auto read = read_json(R"({"graph_outputs": [1], "published": {"ops": [{"bytes": -1}], "a": [[], {}, null]},
+    "tensors": [{"shape": [1, 2.5], "bytes": 4}, {"bytes": 8, "ops": 1}], "x": 1e300,
+    "ops": [{"inplace": 1, "kind": {"inputs": 3}, "outputs": [1], "inputs": [0, 0]}], "graph_inputs": [0], "x": 2})");
+  REQUIRE(read);
+  CHECK(read->operators[0].overwrites == 0);
+  CHECK(read->operator_names.empty());
+  CHECK(read->tensor_names.empty());
+  CHECK(check(*read));
+}
+
+TEST_CASE("a graph without operators") {
+  const auto read = read_json(R"({"ops": [], "tensors": [], "graph_inputs": [], "graph_outputs": []})");
+  REQUIRE(read);
+  CHECK(read->operators.empty());
+  CHECK(check(*read));
+}
+
+TEST_CASE("what is missing is named") {
+  CHECK(message("{}") == "the graph: lacks \"ops\"");
+  CHECK(message(with("\"tensors\"", "\"Tensors\"")) == "the graph: lacks \"tensors\"");
+  CHECK(message(with("\"graph_inputs\"", "\"in\"")) == "the graph: lacks \"graph_inputs\"");
+  CHECK(message(with("\"graph_outputs\"", "\"out\"")) == "the graph: lacks \"graph_outputs\"");
+  CHECK(message(with("\"inputs\": [1]", "\"in\": [1]")) == "ops[1]: lacks \"inputs\"");
+  CHECK(message(with("\"outputs\": [2]", "\"out\": [2]")) == "ops[1]: lacks \"outputs\"");
+  CHECK(message(with("\"bytes\": 512, \"alias_of\": null", "\"alias_of\": null")) == "tensors[2]: lacks \"bytes\"");
+}
+
+TEST_CASE("what has the wrong type is named") {
+  CHECK(message("[]") == "the graph: must be an object, but is a list");
+  CHECK(message("3") == "the graph: must be an object, but is 3");
+  CHECK(message(with("\"net\"", "3")) == "name: must be a string, but is 3");
+  CHECK(message(R"({"ops": {}})") == "ops: must be a list, but is an object");
+  CHECK(message(R"({"ops": [[]]})") == "ops[0]: must be an object, but is a list");
+  CHECK(message(R"({"tensors": true})") == "tensors: must be a list, but is a boolean");
+  CHECK(message(R"({"tensors": ["x"]})") == "tensors[0]: must be an object, but is a string");
+  CHECK(message(R"({"graph_inputs": 0})") == "graph_inputs: must be a list, but is 0");
+  CHECK(message(R"({"graph_outputs": [0, "y"]})") == "graph_outputs[1]: must be an index, 0 or more, but is a string");
+  CHECK(message(with("\"inputs\": [1]", "\"inputs\": 1")) == "ops[1].inputs: must be a list, but is 1");
+  CHECK(message(with("\"inputs\": [1]", "\"inputs\": [1, [2]]")) ==
+        "ops[1].inputs[1]: must be an index, 0 or more, but is a list");
+  CHECK(message(with("\"c1\"", "null")) == "ops[0].name: must be a string, but is null");
+  CHECK(message(with("\"Conv\"", "{}")) == "ops[0].op: must be a string, but is an object");
+  CHECK(message(with("\"stem\"", "0")) == "ops[0].scope: must be a string, but is 0");
+  CHECK(message(with("\"after\": [0]", "\"after\": \"c1\"")) == "ops[2].after: must be a list, but is a string");
+  CHECK(message(with("\"x\"", "[]")) == "tensors[0].name: must be a string, but is a list");
+  CHECK(message(with("\"cbp\"", "\"CBP\"")) == "ops[2].firing: must be \"pbc\" or \"cbp\", but is a string");
+  CHECK(message(with("\"cbp\"", "1")) == "ops[2].firing: must be \"pbc\" or \"cbp\", but is 1");
+}
+
+TEST_CASE("sizes are whole numbers of bytes") {
+  const std::string must = ": must be a whole number of bytes, 0 or more and below 2^64, but is ";
+  const auto size = [](const std::string& n) { return with("\"bytes\": 1024", "\"bytes\": " + n); };
+  const auto workspace = [](const std::string& n) { return with("\"workspace\": 7", "\"workspace\": " + n); };
+  CHECK(message(size("-1")) == "tensors[0].bytes" + must + "-1");
+  CHECK(code(size("-1")) == error_code::bad_size);
+  CHECK(code(size("1.5")) == error_code::bad_input);
+  CHECK(message(size("-9223372036854775808")) == "tensors[0].bytes" + must + "-9223372036854775808");
+  CHECK(message(size("1.5")) == "tensors[0].bytes" + must + "a fraction");
+  CHECK(message(size("18446744073709551616")) == "tensors[0].bytes" + must + "a number too large");
+  CHECK(message(size("1e16")) == "tensors[0].bytes" + must + "a number too large");
+  CHECK(message(size("\"7\"")) == "tensors[0].bytes" + must + "a string");
+  CHECK(message(size("null")) == "tensors[0].bytes" + must + "null");
+  CHECK(message(workspace("-7")) == "ops[0].workspace" + must + "-7");
+  CHECK(message(workspace("0.25")) == "ops[0].workspace" + must + "a fraction");
+  CHECK(message(workspace("[]")) == "ops[0].workspace" + must + "a list");
+  CHECK(message(size("1e999")).find("number overflow") != std::string::npos);
+
+  const auto read_size = [&](const std::string& n) { return read_json(size(n)).value().tensors[0].size; };
+  CHECK(read_size("18446744073709551615") == UINT64_MAX);
+  CHECK(read_size("1024.0") == 1024);
+  CHECK(read_size("1e3") == 1000);
+  CHECK(read_size("-0") == 0);
+  CHECK(read_size("0") == 0);
+}
+
+TEST_CASE("indices are in range") {
+  CHECK(message(with("\"inputs\": [1]", "\"inputs\": [1, 4]")) == "ops[1].inputs[1]: there is no tensor 4 among 4");
+  CHECK(message(with("\"outputs\": [2]", "\"outputs\": [9]")) == "ops[1].outputs[0]: there is no tensor 9 among 4");
+  CHECK(message(with("\"after\": [0]", "\"after\": [3]")) == "ops[2].after[0]: there is no operator 3 among 3");
+  CHECK(message(with("\"alias_of\": 2", "\"alias_of\": 4")) == "tensors[3].alias_of: there is no tensor 4 among 4");
+  CHECK(message(with("\"graph_inputs\": [0]", "\"graph_inputs\": [0, 5]")) ==
+        "graph_inputs[1]: there is no tensor 5 among 4");
+  CHECK(message(with("\"graph_outputs\": [3]", "\"graph_outputs\": [4]")) ==
+        "graph_outputs[0]: there is no tensor 4 among 4");
+  CHECK(code(with("\"outputs\": [2]", "\"outputs\": [9]")) == error_code::unknown_tensor);
+  CHECK(code(with("\"after\": [0]", "\"after\": [3]")) == error_code::unknown_operator);
+  CHECK(message(with("\"inputs\": [1]", "\"inputs\": [-1]")) ==
+        "ops[1].inputs[0]: must be an index, 0 or more, but is -1");
+  CHECK(message(with("\"inputs\": [1]", "\"inputs\": [0.5]")) ==
+        "ops[1].inputs[0]: must be an index, 0 or more, but is a fraction");
+  CHECK(message(with("\"inputs\": [1]", "\"inputs\": [4294967295]")) ==
+        "ops[1].inputs[0]: must be an index, 0 or more, but is 4294967295");
+  CHECK(message(with("\"alias_of\": 2", "\"alias_of\": -2")) ==
+        "tensors[3].alias_of: must be the index of a tensor, null or -1, but is -2");
+}
+
+TEST_CASE("inplace is a position in inputs, or -1") {
+  const auto inplace = [](const std::string& n) { return with("\"inplace\": 0", "\"inplace\": " + n); };
+  CHECK(read_json(inplace("-1")).value().operators[1].overwrites == none);
+  CHECK(message(inplace("1")) == "ops[1].inplace: is 1, but there are 1 inputs");
+  CHECK(code(inplace("1")) == error_code::bad_overwrite);
+  CHECK(message(inplace("-2")) == "ops[1].inplace: must be a position in \"inputs\" or -1, but is -2");
+  CHECK(message(inplace("0.5")) == "ops[1].inplace: must be a position in \"inputs\" or -1, but is a fraction");
+  CHECK(message(inplace("null")) == "ops[1].inplace: must be a position in \"inputs\" or -1, but is null");
+}
+
+TEST_CASE("a key given twice is an error") {
+  CHECK(message(with("\"workspace\": 7", "\"workspace\": 7, \"workspace\": 8")) == "ops[0].workspace: given twice");
+  CHECK(message(with("\"bytes\": 1024", "\"bytes\": 1024, \"bytes\": 1024")) == "tensors[0].bytes: given twice");
+  CHECK(message(R"({"ops": [], "ops": []})") == "ops: given twice");
+}
+
+TEST_CASE("what is no JSON is named by line and column") {
+  CHECK(message("").find("line 1, column 1: ") == 0);
+  CHECK(message("{\"ops\": [\n  {]").find("line 2, column 4: ") == 0);
+  CHECK(message(good + "x").find("line 7, column " ) == 0);
+  CHECK(message("{\"a\": \"\xff\"}").find("line 1, column 8: ") == 0);
+  CHECK(message("{\"ops\": [],}").find("line 1, column 12: ") == 0);
+  CHECK(message("\"" + std::string(100000, 'a')).size() < 300);
+  for (std::size_t n = 0; n < good.size(); ++n) {
+    const auto cut = read_json(std::string_view(good).substr(0, n));
+    REQUIRE(!cut);
+    REQUIRE(cut.error().code == error_code::bad_input);
+    REQUIRE(cut.error().message.find("line ") == 0);
+  }
+}
+
+TEST_CASE("depth is no danger") {
+  constexpr std::size_t deep = 1'000'000;
+  CHECK(message(std::string(deep, '[')).find("must be an object") != std::string::npos);
+  CHECK(message("{\"x\": " + std::string(deep, '[')).find("line 1, column ") == 0);
+  std::string objects = "{\"x\": ";
+  for (std::size_t i = 0; i < deep; ++i) objects += "{\"a\":";
+  CHECK(message(objects).find("line 1, column ") == 0);
+  CHECK(read_json(with("\"name\": \"net\"", "\"x\": " + std::string(deep, '[') + std::string(deep, ']'))));
+}
+
+TEST_CASE("what is written reads as the same draft") {
+  const problem_draft first = read_json(good).value();
+  const std::string text = write_json(first);
+  const auto again = read_json(text);
+  REQUIRE(again);
+  check_same(first, *again);
+  CHECK(write_json(*again) == text);
+  CHECK(
+      text ==
+      "{\"name\": \"net\",\n"
+      " \"ops\": [\n"
+      "  {\"name\": \"c1\", \"inputs\": [0], \"outputs\": [1], \"workspace\": 7, \"scope\": \"0\"},\n"
+      "  {\"name\": \"Relu\", \"inputs\": [1], \"outputs\": [2], \"inplace\": 0, \"firing\": \"pbc\", \"scope\": "
+      "\"1\"},\n"
+      "  {\"name\": \"v\", \"inputs\": [2], \"outputs\": [3], \"after\": [0], \"firing\": \"cbp\", \"scope\": \"0\"}\n"
+      " ],\n"
+      " \"tensors\": [\n"
+      "  {\"name\": \"x\", \"bytes\": 1024},\n"
+      "  {\"bytes\": 512},\n"
+      "  {\"bytes\": 512},\n"
+      "  {\"name\": \"view\", \"bytes\": 512, \"alias_of\": 2}\n"
+      " ],\n"
+      " \"graph_inputs\": [0], \"graph_outputs\": [3]}\n");
+}
+
+TEST_CASE("names survive whatever they hold; what is no UTF-8 is replaced") {
+  problem_draft d = read_json(good).value();
+  d.name = "a \"b\" \\ \n \x01 \xc3\xa9";
+  d.tensor_names[0] = "\xff!";
+  const auto again = read_json(write_json(d));
+  REQUIRE(again);
+  CHECK(again->name == d.name);
+  CHECK(again->tensor_names[0] == "\xef\xbf\xbd!");
+}
+
+TEST_CASE("an empty draft is written and read") {
+  const auto again = read_json(write_json({}));
+  REQUIRE(again);
+  check_same(problem_draft{}, *again);
+}

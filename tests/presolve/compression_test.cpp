@@ -1,0 +1,212 @@
+// Laws of compression: it keeps the optimum whatever rules are on, and takes series-parallel graphs to one node.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <memsched/graph/mirror.hpp>
+#include <memsched/graph/task_graph.hpp>
+#include <memsched/passes/compress.hpp>
+#include <memsched/passes/divide.hpp>
+#include <memsched/schedule.hpp>
+#include <memsched/schedulers/as_given.hpp>
+#include <memsched/schedulers/best_first.hpp>
+#include <memsched/schedulers/exhaustive.hpp>
+
+#include "support/random_graph.hpp"
+
+using namespace memsched;
+
+namespace {
+
+std::vector<options> models() {
+  return {options{}, options{.in_place = false}, options{.default_firing = firing::cbp}};
+}
+
+/// Every combination of rules.
+compression_rules rules(unsigned mask) {
+  const auto on = [&](unsigned bit) { return (mask >> bit & 1) != 0; };
+  return {.c1 = on(0), .c2 = on(1), .s1 = on(2), .s2 = on(3), .series_parallel = on(7), .general = on(4),
+          .local_reduction = on(5), .global_reduction = on(6)};
+}
+constexpr unsigned all_rules = 256;
+
+void require_order(const schedule_graph& g, const std::vector<node>& order) {
+  REQUIRE(order.size() == g.active);
+  walk w(g);
+  std::vector<bool> ran(g.active, false);
+  for (node v : order) {
+    REQUIRE(w.ready(v));
+    REQUIRE_FALSE(ran[v]);
+    ran[v] = true;
+    w.fire(v);
+  }
+}
+
+/// Compression and then the oracle must find what the oracle finds alone.
+void require_same_optimum(const schedule_graph& g, bytes optimum, const compression_rules& rules) {
+  const options o;
+  search context(o);
+  const solution s = (compress{rules} | exhaustive{})(g, context);
+  REQUIRE_FALSE(s.error);
+  require_order(g, s.order);
+  REQUIRE(peak_of(g, s.order) == optimum);
+  REQUIRE(s.lower_bound == optimum);
+}
+
+bytes optimum_of(const schedule_graph& g) {
+  const options o;
+  search context(o);
+  return exhaustive{}(g, context).lower_bound;
+}
+
+}  // namespace
+
+TEST_CASE("compression keeps the optimum of problems, whatever rules are on") {
+  for (std::uint64_t seed = 0; seed < 1500; ++seed)
+    for (const options& o : models()) {
+      const problem p = support::random_problem(seed, {.operators = 3 + static_cast<std::uint32_t>(seed % 8)});
+      const schedule_graph g = make_schedule_graph(p, o.model());
+      const bytes optimum = optimum_of(g);
+      for (unsigned i = 0; i < 6; ++i) {
+        const unsigned mask = i == 0 ? all_rules - 1 : static_cast<unsigned>(seed * 5 + i) % all_rules;
+        INFO("seed " << seed << " rules " << mask);
+        require_same_optimum(g, optimum, rules(mask));
+      }
+    }
+}
+
+TEST_CASE("compression keeps the optimum of graphs with impacts of any sign") {
+  for (std::uint64_t seed = 0; seed < 6000; ++seed) {
+    const auto n = 2 + static_cast<std::uint32_t>(seed % 10), percent = 10 + static_cast<std::uint32_t>(seed / 10 % 5) * 10;
+    const schedule_graph g =
+        make_schedule_graph(support::random_costs(seed, n, percent, 1 + static_cast<std::uint32_t>(seed % 13))).value();
+    const bytes optimum = optimum_of(g);
+    for (unsigned i = 0; i < 6; ++i) {
+      const unsigned mask = i == 0 ? all_rules - 1 : static_cast<unsigned>(seed * 5 + i) % all_rules;
+      INFO("seed " << seed << " rules " << mask);
+      require_same_optimum(g, optimum, rules(mask));
+    }
+  }
+}
+
+TEST_CASE("compress | best_first is optimal through the front door") {
+  for (std::uint64_t seed = 0; seed < 3000; ++seed)
+    for (const options& o : models()) {
+      const problem p = support::random_problem(seed, {.operators = 11});
+      INFO("seed " << seed);
+      const auto oracle = schedule(p, exhaustive{}, o);
+      const auto r = schedule(p, compress{} | best_first{}, o);
+      REQUIRE(r.peak == oracle.peak);
+      REQUIRE(r.verdict() == verdict::optimal);
+      const auto d = schedule(p, compress{} | divide{} | best_first{}, o);
+      REQUIRE(d.peak == oracle.peak);
+      REQUIRE(d.verdict() == verdict::optimal);
+    }
+}
+
+TEST_CASE("a series-parallel graph becomes one node") {
+  for (std::uint64_t seed = 0; seed < 4000; ++seed)
+    for (firing rule : {firing::pbc, firing::cbp}) {
+      const auto n = 1 + static_cast<std::uint32_t>(seed % 60);
+      const schedule_graph g =
+          make_schedule_graph(support::random_series_parallel(seed, n, 2 + static_cast<std::uint32_t>(seed % 20)), rule)
+              .value();
+      const options o;
+      search context(o);
+      for (bool direct : {false, true}) {
+        const compressed_graph c = compressed(g, context, {.series_parallel = direct});
+        INFO("seed " << seed << " direct " << direct);
+        REQUIRE(c.graph.active == 1);
+        REQUIRE(c.graph.size() == 1);
+        const std::vector<node> order = c.expand({0});
+        require_order(g, order);
+        REQUIRE(peak_of(g, order) == peak_of(c.graph, std::vector<node>{0}));
+        if (g.size() <= 14) REQUIRE(peak_of(g, order) == optimum_of(g));
+      }
+    }
+}
+
+TEST_CASE("each rule says what it did, and does nothing where it is off") {
+  rule_counts sum;
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    const schedule_graph g = make_schedule_graph(support::random_costs(seed, 30)).value();
+    const options o;
+    search on(o), off(o);
+    const compressed_graph c = compressed(g, on, {.series_parallel = false});
+    rule_counts r = on.stats.rules;
+    REQUIRE(r.before == g.size());
+    REQUIRE(r.after == c.graph.size());
+    sum.c1 += r.c1, sum.c2 += r.c2, sum.s1 += r.s1, sum.s2 += r.s2;
+    sum.s1_general += r.s1_general, sum.s2_general += r.s2_general, sum.local += r.local, sum.global += r.global;
+    const compressed_graph same = compressed(g, off, rules(0));
+    REQUIRE(same.graph.size() == g.size());
+    REQUIRE(same.graph.preds.items() <= g.preds.items() * g.size());
+    r = off.stats.rules;
+    REQUIRE(r.c1 + r.c2 + r.s1 + r.s2 + r.s1_general + r.s2_general + r.local + r.global == 0);
+  }
+  for (std::uint64_t count : {sum.c1, sum.c2, sum.s1, sum.s2, sum.s1_general, sum.s2_general, sum.local, sum.global})
+    REQUIRE(count > 0);
+}
+
+TEST_CASE("compression stops at a limit with a graph that is still right") {
+  const schedule_graph g = make_schedule_graph(support::random_costs(1, 12)).value();
+  const options o{.time_limit = std::chrono::nanoseconds{0}};
+  search context(o);
+  const solution s = (compress{} | exhaustive{})(g, context);
+  require_order(g, s.order);
+  REQUIRE(peak_of(g, s.order) == optimum_of(g));
+  REQUIRE(context.reason() == stop_reason::time_limit);
+}
+
+TEST_CASE("graphs with hubs: orders stay valid, and the mirror image has the same optimum") {
+  std::size_t solved = 0;
+  for (std::uint64_t seed = 0; seed < 12; ++seed) {
+    support::random r(seed);
+    cost_graph c = support::random_costs(seed, 6000, 0, 500);
+    const node hubs = 1 + static_cast<node>(seed % 4) * 3;
+    for (node v = 1; v < c.cost.size(); ++v) {
+      for (node u : {r.below(hubs), v - 1 - r.below(std::min(v, 50U))})
+        if (u < v && r.chance(80)) c.edges.push_back({u, v});
+    }
+    const schedule_graph g = make_schedule_graph(std::move(c)).value();
+    const schedule_graph m = mirror_image(g);
+    const options o;
+    search context(o);
+    const compression_rules rules{.series_parallel = false, .max_closure = seed % 2 == 0 ? std::size_t{4096} : std::size_t{0}};
+    const compressed_graph forward = compressed(g, context, rules), backward = compressed(m, context, rules);
+    INFO("seed " << seed);
+    const std::vector<node> order = forward.expand(as_given{}(forward.graph, context).order);
+    require_order(g, order);
+    require_order(m, backward.expand(as_given{}(backward.graph, context).order));
+    if (forward.graph.active > 1 || backward.graph.active > 1) continue;
+    ++solved;
+    REQUIRE(peak_of(g, order) == peak_of(m, backward.expand({0})));
+  }
+  REQUIRE(solved > 3);
+}
+
+TEST_CASE("an order of what is left has the peak of the order that it stands for, in graphs of any size") {
+  std::size_t kept = 0, had = 0;
+  for (std::uint64_t seed = 0; seed < 60; ++seed)
+    for (const options& o : models()) {
+      const bool large = seed % 10 == 0;
+      const problem p = support::random_problem(seed, {.operators = large ? 8000U : 100U, .max_inputs = large ? 1U : 3U});
+      const schedule_graph g = make_schedule_graph(p, o.model());
+      search context(o);
+      const compressed_graph c = compressed(g, context, {.max_closure = 0});
+      const std::vector<node> order = topological_order(c.graph);
+      INFO("seed " << seed);
+      const std::vector<node> whole = c.expand(order);
+      require_order(g, whole);
+      REQUIRE(peak_of(g, whole) == peak_of(c.graph, order));
+      if (large) kept += c.graph.size(), had += g.size();
+    }
+  REQUIRE(2 * kept < had);  // so that nodes have got new ids on the way
+}
+
+TEST_CASE("a graph without nodes") {
+  const schedule_graph g = make_schedule_graph(cost_graph{{}, {}, 7}).value();
+  const options o;
+  search context(o);
+  const solution s = (compress{} | exhaustive{})(g, context);
+  REQUIRE(s.order.empty());
+  REQUIRE(s.lower_bound == 7);
+}
