@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <utility>
@@ -51,7 +52,7 @@ inline best_first any_best_first(random& r, std::string& asked) {
              w = flip(r, asked, "witnesses", 30);
   return {.macros = m, .commits = c, .backjumps = b, .witnesses = w};
 }
-inline compress any_compress(random& r, std::string& asked) {
+inline compression_rules any_rules(random& r, std::string& asked) {
   if (r.chance(50)) return {};
   const bool c1 = flip(r, asked, "c1"), c2 = flip(r, asked, "c2"), s1 = flip(r, asked, "s1"), s2 = flip(r, asked, "s2"),
              sp = flip(r, asked, "sp"), general = flip(r, asked, "general"), local = flip(r, asked, "local"),
@@ -85,11 +86,12 @@ inline last_stage any_scheduler_of(random& r, std::string& asked) {
     case 5: case 6: {
       asked += " hierarchical";
       hierarchical h;
-      h.level = static_cast<hierarchy_level>(pick(asked, "level", r.below(4)));
+      h.level = static_cast<hierarchy_level>(pick(asked, "level", r.chance(50) ? 0 : r.below(4)));
+      h.safe_moves = flip(r, asked, "safe_moves", 85);
       for (bool hierarchical::* m : {&hierarchical::adaptive_budget, &hierarchical::simple_schedules, &hierarchical::memoize,
-                                     &hierarchical::safe_moves, &hierarchical::readers, &hierarchical::bounds})
+                                     &hierarchical::readers, &hierarchical::bounds})
         h.*m = flip(r, asked, "", 70);
-      h.by_levels = flip(r, asked, "by_levels", 20);
+      h.by_levels = flip(r, asked, "by_levels", 10);
       if (r.chance(20)) h.group_states = pick(asked, "group_states", 1 + r.below(20));
       if (r.chance(20)) h.round_states = pick(asked, "round_states", 1 + r.below(100));
       if (r.chance(20)) h.max_cell = pick(asked, "max_cell", 1 + r.below(5));
@@ -127,7 +129,7 @@ struct stage {
 
 inline stage any_pass_of(random& r, std::string& asked) {
   switch (r.below(9)) {
-    case 0: case 1: asked += " compress"; return {any_compress(r, asked)};
+    case 0: case 1: asked += " compress"; return {compress{any_rules(r, asked)}};
     case 2: asked += " compose"; return {compose{}};
     case 3: asked += " divide"; return {divide{}};
     case 4: {
@@ -290,7 +292,7 @@ inline complaint ask_transformation(const subject& x, random& r, std::string& as
     return std::nullopt;
   }
   asked += " compress";
-  const auto small = any_compress(r, asked).reduce(x.g, c);
+  const auto small = compressed(x.g, c, any_rules(r, asked));
   const auto reduced = optimum_of(small.graph);
   if (reduced && *reduced != x.optimum) return compared("optimum when compressed", *reduced, x.optimum);
   const auto order = any_order(small.graph, r);
@@ -299,6 +301,35 @@ inline complaint ask_transformation(const subject& x, random& r, std::string& as
   if (peak_of(x.g, expanded) > peak_of(small.graph, order)) return "an expanded order is higher";
   return std::nullopt;
 }
+
+namespace detail {
+
+/// The same graph with sizes that share a factor, which the room that credits give does not.
+inline schedule_graph coarsened(const schedule_graph& g, delta factor) {
+  schedule_graph h = g;
+  h.base *= static_cast<bytes>(factor);
+  for (node_cost& c : h.cost) c = {c.peak * factor, c.impact * factor};
+  h.credits = {};
+  for (node v = 0; v < g.size(); ++v) {
+    for (const credit& c : g.credits[v]) h.credits.push({c.release, c.amount * factor - 1});
+    h.credits.close();
+  }
+  return h;
+}
+
+/// Peaks are on the grid of peaks, and are not skipped.
+inline complaint ask_peaks(const schedule_graph& g, std::initializer_list<bytes> peaks, random& r) {
+  const peak_grid grid(g);
+  for (const bytes reached : peaks) {
+    if (grid.down(reached) != reached || grid.up(reached) != reached) return "not on the grid: " + number(reached);
+    if (next_possible_peak(g, reached) != reached) return "not possible: " + number(reached);
+    const bytes below = reached - std::min<bytes>(reached, r.below(50));
+    if (next_possible_peak(g, below) > reached) return "skipped: " + number(reached);
+  }
+  return std::nullopt;
+}
+
+}  // namespace detail
 
 /// Bounds, and what is said of the peaks that there are.
 inline complaint ask_bound(const subject& x, random& r, std::string& asked) {
@@ -312,14 +343,9 @@ inline complaint ask_bound(const subject& x, random& r, std::string& asked) {
   cut_bound cut(x.g);
   for (node v = 0; v < x.g.active; ++v)
     if (cut.at(v) > x.optimum) return compared("cut at a node", cut.at(v), x.optimum);
-  for (const bytes reached : {peak, x.optimum}) {
-    const peak_grid grid(x.g);
-    if (grid.down(reached) != reached || grid.up(reached) != reached) return compared("not on the grid:", reached, x.optimum);
-    if (next_possible_peak(x.g, reached) != reached) return compared("not possible:", reached, x.optimum);
-    const bytes below = reached - std::min<bytes>(reached, r.below(50));
-    if (next_possible_peak(x.g, below) > reached) return compared("skipped:", reached, x.optimum);
-  }
-  return std::nullopt;
+  const schedule_graph coarse = coarsened(x.g, 2 + r.below(4));
+  if (auto c = ask_peaks(coarse, {peak_of(coarse, order), peak_of(coarse, any_order(coarse, r))}, r)) return c;
+  return ask_peaks(x.g, {peak, x.optimum}, r);
 }
 
 /// Probing and shaving keep every order below a peak; here: a best one. Narrowed graphs likewise.
@@ -361,17 +387,15 @@ inline complaint ask_destructive_search(const subject& x, random& r, std::string
   asked += " destructive_search";
   search c(x.o);
   destructive_search<narrowing> bounds(x.g, x.g.base, narrowing(x.g, c));
-  const unsigned slices[] = {3, 10, 30, 200};
-  const std::uint32_t slice = slices[r.below(4)];
   bytes high = x.optimum + r.below(r.chance(50) ? 60 : 1000);
   for (int call = 0; call < 8; ++call) {
-    std::uint64_t cuts = r.below(slice);
-    bounds.run(high, r.below(3), [&] { return cuts > 0 ? (--cuts, true) : false; });
+    std::uint64_t cuts = r.chance(30) ? 100000 : r.below(r.chance(50) ? 10 : 60);
+    bounds.run(high, r.chance(70) ? 0 : r.below(4), [&] { return cuts > 0 ? (--cuts, true) : false; });
     if (bounds.bound() > x.optimum) return compared("bound", bounds.bound(), x.optimum);
     if (high > x.optimum) {
       const auto kept = optimum_of(bounds.known_up_to(r.chance(50) ? high - 1 : x.optimum).graph());
       if (kept && *kept != x.optimum) return compared("optimum of what is known", *kept, x.optimum);
-      if (r.chance(50)) high -= r.below(static_cast<std::uint32_t>(high - x.optimum + 1)) / (1 + r.below(3));
+      if (r.chance(50)) high = x.optimum + r.below(static_cast<std::uint32_t>(high - x.optimum + 1));
     }
     if (r.chance(10)) bounds.raise(x.optimum - std::min<bytes>(x.optimum, r.below(20)));
   }
@@ -397,11 +421,11 @@ inline complaint ask_certificate(const subject& x, random& r, std::string& asked
 inline complaint ask(const subject& x, std::uint64_t seed, std::string& asked) {
   random r(seed);
   const std::uint32_t kind = r.below(100);
-  if (kind < 66) return ask_scheduler(x, r, asked);
-  if (kind < 76) return ask_between(x, r, asked);
-  if (kind < 84) return ask_transformation(x, r, asked);
-  if (kind < 88) return ask_bound(x, r, asked);
-  if (kind < 94) return ask_probing(x, r, asked);
+  if (kind < 64) return ask_scheduler(x, r, asked);
+  if (kind < 74) return ask_between(x, r, asked);
+  if (kind < 80) return ask_transformation(x, r, asked);
+  if (kind < 84) return ask_bound(x, r, asked);
+  if (kind < 90) return ask_probing(x, r, asked);
   if (kind < 98) return ask_destructive_search(x, r, asked);
   return ask_certificate(x, r, asked);
 }

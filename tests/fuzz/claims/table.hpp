@@ -74,7 +74,7 @@ inline table random_table(random& r) {
   const std::uint32_t overwrites = r.below(3) * 30, outputs = r.below(20), workspaces = r.below(3) * 25,
                       twice = r.below(3) * 20, control = r.below(3) * 12, aliases = r.chance(30) ? 12 : 0,
                       rules = r.chance(25) ? 30 : 0, zero = r.below(3) * 8, sink = r.below(3) * 6,
-                      near = r.chance(50) ? 2 + r.below(7) : 1000, scopes = r.chance(20) ? 1 + r.below(4) : 0;
+                      near = r.chance(50) ? 2 + r.below(7) : 1000, hubs = r.chance(40) ? 2 + r.below(4) : 0, scopes = r.chance(20) ? 1 + r.below(4) : 0;
   table t;
   const auto add = [&](int alias) {
     t.tensors.push_back({alias >= 0 || r.chance(zero) ? 0 : bytes{unit} * (1 + r.below(most)), alias, false});
@@ -85,7 +85,8 @@ inline table random_table(random& r) {
   for (std::uint32_t i = 0; i < n; ++i) {
     table::op o;
     const auto made = static_cast<std::uint32_t>(t.tensors.size()), from = made > near ? made - near : 0;
-    for (std::uint32_t k = made == 0 ? 0 : r.below(fan + 1); k > 0; --k) o.reads.push_back(from + r.below(made - from));
+    for (std::uint32_t k = made == 0 ? 0 : r.below(fan + 1); k > 0; --k)
+      o.reads.push_back(hubs > 0 && r.chance(50) ? r.below(std::min(hubs, made)) : from + r.below(made - from));
     if (i > 0 && r.chance(control)) o.after.push_back(r.below(i));
     if (r.chance(workspaces)) o.workspace = bytes{unit} * r.below(most + 1);
     if (!o.reads.empty() && r.chance(overwrites))
