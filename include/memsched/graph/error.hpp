@@ -29,6 +29,8 @@ enum class error_code : unsigned char {
   bad_order,          ///< no order of the operators that respects their dependences
   bad_input,          ///< a file that cannot be read or is not in its format
   solver_failed,      ///< a solver from outside that is missing, or gave no answer
+  inconsistent_rates, ///< synchronous dataflow whose rates balance for no numbers of firings
+  deadlock,           ///< actors on a cycle with too few tokens
 };
 
 struct graph_error {
