@@ -68,6 +68,17 @@
 #include <memsched/schedulers/local_search.hpp>
 #include <memsched/schedulers/rpo.hpp>
 #include <memsched/schedulers/serenity.hpp>
+#include <memsched/sdf/buffers.hpp>
+#include <memsched/sdf/composites.hpp>
+#include <memsched/sdf/compress.hpp>
+#include <memsched/sdf/fold.hpp>
+#include <memsched/sdf/graph.hpp>
+#include <memsched/sdf/liveness.hpp>
+#include <memsched/sdf/loops.hpp>
+#include <memsched/sdf/regroup.hpp>
+#include <memsched/sdf/replay.hpp>
+#include <memsched/sdf/schedule.hpp>
+#include <memsched/sdf/single_appearance.hpp>
 #include <memsched/search/downsets.hpp>
 #include <memsched/search/options.hpp>
 #include <memsched/search/policy.hpp>

@@ -17,10 +17,10 @@
 
 namespace memsched::sdf {
 
-/// Which rules apply, and to how many actors those that need all paths (8 * actors^2 bits, twice).
+/// Which rules apply, and to how many actors those that need all paths (actors^2 bits).
 struct actor_rules {
   bool t = true, r = true, c = true, s = true;
-  std::size_t max_closure = 2048;
+  std::size_t max_closure = 4096;
 };
 
 /// How often each rule changed the graph.
@@ -231,7 +231,7 @@ class actor_compressor {
     return changed;
   }
 
-  /// What each actor reaches: by free needs (a graph without cycles, as the whole is live), and by all.
+  /// What each actor reaches by free needs, which make no cycles, as the whole is live.
   void close() {
     const std::size_t n = actors_.size();
     place_.assign(n, none);
@@ -247,24 +247,11 @@ class actor_compressor {
         if (l.tokens == 0 && --waits[l.other] == 0) order_.push_back(l.other);
     for (index i = 0; i < order_.size(); ++i) place_[order_[i]] = i;
     free_ = bit_matrix(order_.size(), order_.size());
-    all_ = free_;
     for (std::size_t i = order_.size(); i-- > 0;)
       for (const link& l : around(order_[i], outputs))
         if (l.tokens == 0) set(free_[i], place_[l.other]), unite(free_[i], free_[place_[l.other]]);
-    for (std::size_t i = 0; i < order_.size(); ++i) unite(all_[i], free_[i]);
-    for (bool more = true; more;) {  // needs with tokens may close cycles: until nothing is new
-      more = false;
-      for (std::size_t i = order_.size(); i-- > 0;)
-        for (const link& l : around(order_[i], outputs)) {
-          const std::size_t j = place_[l.other];
-          if (test(all_[i], j) && subset(all_[j], all_[i])) continue;
-          set(all_[i], j), unite(all_[i], all_[j]);
-          more = true;
-        }
-    }
   }
   bool reaches_free(index a, index b) const { return test(free_[place_[a]], place_[b]); }
-  bool reaches(index a, index b) const { return test(all_[place_[a]], place_[b]); }
 
   /// T. Along a free path the needs compose to n(from) >= (q(from) / q(to)) n(to), by balance, which is p n(from) >= c n(to)
   /// and implies what a need from the first to the last actor asks, with or without tokens.
@@ -280,20 +267,20 @@ class actor_compressor {
     return !implied.empty();
   }
 
-  /// S1 (side `inputs`). q(A) = q(B), no path between them, and each input X -> A is free while X reaches B by free needs.
-  /// A_j then waits for the first ceil(j q(X) / q(A)) firings of X, and so does B_j: predecessors of A_j are among those of
-  /// B_j. Where impact(A) <= 0 and peak(A) <= peak(B), some best order runs A_j before B_j (Fradet et al., rule S1, for each
-  /// j in turn). S2 (side `outputs`) is the mirror image: A below is the one that then runs last, with drops for peaks.
+  /// S1 (side `inputs`). q(A) = q(B), no free path between them, and each input X of A reaches B by free needs. With tokens
+  /// or without, A_j then waits for no more than the first ceil(j q(X) / q(A)) firings of X, and so does B_j. Take the
+  /// expansion with the chains of own firings, and j in rising order: A_j's other predecessor A_(j-1) comes before B_(j-1),
+  /// by the pair before, and so before B_j. So all predecessors of A_j come before B_j, which is why B_j cannot come before
+  /// A_j. Where impact(A) <= 0 and peak(A) <= peak(B), some best order runs A_j before B_j (Fradet et al., rule S1).
+  /// S2 (side `outputs`) is the mirror image: A below is the one that then runs last, with drops for peaks.
   bool order_one(index a, side s) {
     const node_cost x = actors_[a].cost;
     const auto level = [&](const node_cost& c) { return s == inputs ? c.peak : c.peak - c.impact; };
     if (s == inputs ? x.impact > 0 : x.impact < 0) return false;
-    for (const link& l : around(a, s))
-      if (l.tokens > 0) return false;
     for (index b : order_) {
       const actor& y = actors_[b];
       if (b == a || y.repetitions != actors_[a].repetitions || level(x) > level(y.cost)) continue;
-      if (reaches(a, b) || reaches(b, a)) continue;
+      if (reaches_free(a, b) || reaches_free(b, a)) continue;
       const bool covered = std::all_of(around(a, s).begin(), around(a, s).end(), [&](const link& l) {
         return s == inputs ? reaches_free(l.other, b) : reaches_free(b, l.other);
       });
@@ -309,9 +296,8 @@ class actor_compressor {
   }
   void note_path(index from, index to) {
     const std::size_t i = place_[from], j = place_[to];
-    for (bit_matrix* m : {&free_, &all_})
-      for (std::size_t k = 0; k < order_.size(); ++k)
-        if (k == i || test((*m)[k], i)) set((*m)[k], j), unite((*m)[k], (*m)[j]);
+    for (std::size_t k = 0; k < order_.size(); ++k)
+      if (k == i || test(free_[k], i)) set(free_[k], j), unite(free_[k], free_[j]);
   }
 
   composite_graph finish() {
@@ -367,7 +353,7 @@ class actor_compressor {
   std::vector<bool> queued_;
   std::size_t alive_count_;
   std::vector<index> order_, place_;  // alive actors, free needs first to last
-  bit_matrix free_, all_;
+  bit_matrix free_;  // by places in `order_`
 };
 
 }  // namespace detail
