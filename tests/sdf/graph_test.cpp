@@ -184,6 +184,7 @@ TEST_CASE("a scheduler is not trusted") {
       return right;
     };
     const auto r = sdf::schedule(g, liar);
+    if (r.error) REQUIRE(r.error->code == error_code::bad_policy);
     return r.error ? r.error->message : "";
   };
   REQUIRE(sdf::schedule(g, automatic).left > 1);
@@ -191,7 +192,8 @@ TEST_CASE("a scheduler is not trusted") {
   REQUIRE(with([](solution& s) { std::reverse(s.order.begin(), s.order.end()); }) != "");
   REQUIRE(with([](solution& s) { s.order.pop_back(); }) != "");
   REQUIRE(with([](solution& s) { s.order.front() = 1000; }) != "");
-  REQUIRE(with([](solution& s) { s.lower_bound = 1000; }) == "the scheduler claims a bound above the peak of a schedule");
+  REQUIRE(with([](solution& s) { s.lower_bound = 1000; }).find("claims that no schedule has a peak below 1000 bytes, and one has 4") !=
+          std::string::npos);
 }
 
 TEST_CASE("forms that a graph does not have") {

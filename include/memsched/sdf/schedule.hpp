@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include <memsched/base/type_name.hpp>
 #include <memsched/graph/task_graph.hpp>
 #include <memsched/sdf/buffers.hpp>
 #include <memsched/sdf/compress.hpp>
@@ -70,8 +72,9 @@ namespace detail {
 
 class front_door {
  public:
-  front_door(const graph& g, inner_scheduler policy, const options& what, const memsched::options& limits)
-      : g_(g), policy_(policy), rule_(limits.default_firing), context_(limits) {
+  front_door(const graph& g, inner_scheduler policy, std::string_view name, const options& what,
+             const memsched::options& limits)
+      : g_(g), policy_(policy), name_(name), rule_(limits.default_firing), context_(limits) {
     r_.what = what;
     r_.limits = limits;
   }
@@ -88,7 +91,10 @@ class front_door {
     r_.stopped = context_.reason();
     r_.stats = context_.stats;
     if (r_.lower_bound > r_.peak)
-      return failed({error_code::bad_order, "the scheduler claims a bound above the peak of a schedule", {}, {}});
+      return failed({error_code::bad_policy,
+                     "the scheduler " + std::string(name_) + " claims that no schedule has a peak below " +
+                         std::to_string(r_.lower_bound) + " bytes, and one has " + std::to_string(r_.peak),
+                     {}, {}});
     return std::move(r_);
   }
 
@@ -144,7 +150,6 @@ class front_door {
     std::vector<loops> bodies;
     delta level = 0, peak = 0;
     for (node v : nodes) {
-      if (v >= actor.size()) return graph_error{error_code::bad_order, "the scheduler names a node that there is not", {}, {}};
       const node_cost c = rest.actors[actor[v]].cost;
       sequence.push_back(actor[v]);
       peak = std::max(peak, level + c.peak);
@@ -178,6 +183,7 @@ class front_door {
 
   const graph& g_;
   inner_scheduler policy_;
+  std::string_view name_;
   firing rule_;
   search context_;
   schedule_result r_;
@@ -191,10 +197,11 @@ class front_door {
 /// Claims are of whole iterations, which return to the initial tokens. Where no reachable level is below that at the start
 /// (no initial tokens, for instance) no run that fires each actor as often has a smaller peak; else an infinite run may.
 /// Errors: `overflow` for too many iterations, `cycle` where a form is asked for that no schedule has, `too_large`, what the
-/// scheduler says, and `bad_order` where its answer is none.
+/// scheduler says, and `bad_policy` where its answer is no order or contradicts itself.
 template <scheduler S>
 schedule_result schedule(const graph& g, const S& policy, const options& what = {}, const memsched::options& limits = {}) {
-  return detail::front_door(g, policy, what, limits).run();
+  const auto checked_policy = [&policy](const schedule_graph& s, search& context) { return checked(policy, s, context); };
+  return detail::front_door(g, checked_policy, type_name<S>(), what, limits).run();
 }
 
 }  // namespace memsched::sdf
