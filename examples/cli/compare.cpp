@@ -6,6 +6,7 @@
 #include "commands.hpp"
 #include "networks/networks.hpp"
 #include "schedulers.hpp"
+#include "sdf.hpp"
 #include "text.hpp"
 
 namespace cli {
@@ -47,12 +48,26 @@ void compare_one(const loaded& graph, const request& r) {
   std::fputs(text.text().c_str(), stdout);
 }
 
+/// Graphs of synchronous dataflow are compared by themselves.
+int compare_sdf(const std::vector<std::string>& graphs, const request& r) {
+  for (const std::string& path : graphs)
+    if (!is_sdf(path))
+      return report({memsched::error_code::bad_input, path + ": is not compared together with .xml files", {}, {}});
+  for (std::size_t i = 0; i < graphs.size(); ++i) {
+    if (i > 0) std::fputs("\n", stdout);
+    if (const int status = run_sdf_compare(graphs[i], r); status != done) return status;
+  }
+  return done;
+}
+
 }  // namespace
 
 int run_compare(const std::vector<std::string>& graphs, const request& r) {
   // All graphs are read first: bad input leaves nothing on standard output.
   std::vector<loaded> all;
   for (const std::string& path : graphs) {
+    if (is_sdf(path)) return compare_sdf(graphs, r);
+    if (const auto error = only_for_sdf(path, r); !error.message.empty()) return report(error);
     auto graph = load(path, path.ends_with(".onnx") ? r.shapes : shapes{});
     if (!graph) return report(graph.error());
     all.push_back(std::move(*graph));

@@ -18,6 +18,7 @@ struct named_scheduler {
   std::string_view name;
   std::string_view about;  ///< one line
   memsched::schedule_result<memsched::op_id> (*run)(const memsched::problem&, const memsched::options&, const knobs&);
+  memsched::solution (*order)(const memsched::schedule_graph&, memsched::search&, const knobs&);
 };
 
 /// In the order in which `compare` lists them.

@@ -69,6 +69,7 @@
 #include <memsched/schedulers/rpo.hpp>
 #include <memsched/schedulers/serenity.hpp>
 #include <memsched/sdf/buffers.hpp>
+#include <memsched/sdf/c_code.hpp>
 #include <memsched/sdf/composites.hpp>
 #include <memsched/sdf/compress.hpp>
 #include <memsched/sdf/fold.hpp>
