@@ -105,7 +105,8 @@ void tables_1_and_2() {
   };
   std::printf("\nTables 1 and 2      tasks    peak: paper    ours   nodes left   seconds: paper     ours\n");
   for (const row& r :
-       {row{"satellite, flat", make_schedule_graph(task_graphs::whole_batches(task_graphs::satellite())).value(), 1680, 0.002},
+       {row{"satellite, flat", make_schedule_graph(task_graphs::whole_batches(task_graphs::satellite())).value(), 1680,
+            0.002},
         row{"satellite", firings(task_graphs::satellite()), 960, 7.7}, row{"qmf23_2d", bank(2, 1, 2), 13, 0.007},
         row{"qmf23_3d", bank(2, 1, 3), 31, 0.06}, row{"qmf23_5d", bank(2, 1, 5), 247, 6.7},
         row{"qmf12_2d", bank(1, 1, 2), 7, 0.003}, row{"qmf12_3d", bank(1, 1, 3), 11, 0.009},

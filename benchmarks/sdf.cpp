@@ -57,8 +57,8 @@ std::string cell(const sdf::schedule_result& r) {
 }
 
 void head() {
-  std::printf("\n%-32s %11s %10s %10s %9s %9s %9s %9s %10s %10s %10s\n", "smallest memory of an iteration", "firings", "base",
-              "left", "pbc", "cbp", "flat", "separate", "one each", "published", "ms");
+  std::printf("\n%-32s %11s %10s %10s %9s %9s %9s %9s %10s %10s %10s\n", "smallest memory of an iteration", "firings",
+              "base", "left", "pbc", "cbp", "flat", "separate", "one each", "published", "ms");
 }
 /// `text`: where the graph comes from a file, which the time then includes.
 void row(const std::string& name, const sdf::graph& g, const std::string& published, const std::string& text = {}) {
@@ -143,7 +143,8 @@ void table_3() {
     const sdf::composite_graph all = sdf::costs(l.graph).value();
     const auto ours = [&](const char* how, auto&& group) {
       std::printf("%-10s %-37s", l.name, how);
-      for (bytes most : {188, 400, 800, 1600, 3200}) std::printf(" %9s", solved(group(most)).c_str()), std::fflush(stdout);
+      for (bytes most : std::vector<bytes>{188, 400, 800, 1600, 3200})
+        std::printf(" %9s", solved(group(most)).c_str()), std::fflush(stdout);
       std::printf("\n");
     };
     std::printf("%-10s %-37s %s\n", l.name, "paper, (6)", l.eq_6);
@@ -163,9 +164,11 @@ void table_3() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::printf("compress | automatic; ? where not proven, none where there is no such schedule. left: firings behind compression of\n"
-              "actors. one each: the best nest of loops with each actor once, in the order of the best schedule. ms: from the file's\n"
-              "text, or from the graph where it is made here, to a schedule with proof.\n");
+  std::printf(
+      "compress | automatic; ? where not proven, none where there is no such schedule. left: firings behind compression of\n"
+      "actors. one each: the best nest of loops with each actor once, in the order of the best schedule. ms: from the "
+      "file's\n"
+      "text, or from the graph where it is made here, to a schedule with proof.\n");
   applications(argc > 1 ? argv[1] : "../shared/graphs/sdf");
   made_here();
   table_3();

@@ -25,7 +25,8 @@ std::vector<std::string> scheduler_names() {
   return names;
 }
 
-constexpr const char* graph_help = "*.json, *.onnx, *.tflite, *.xml (synchronous dataflow, SDF3), or builtin:NAME (`memsched networks` lists them)";
+constexpr const char* graph_help =
+    "*.json, *.onnx, *.tflite, *.xml (synchronous dataflow, SDF3), or builtin:NAME (`memsched networks` lists them)";
 
 /// CLI11 alone would let -1 and 2^64 wrap to other numbers.
 std::string whole_number(const std::string& text) {
@@ -99,19 +100,22 @@ void add_sdf(CLI::App& command, cli::request& r, bool schedules) {
   };
   number("--token-size", ".xml: bytes of a token where the file does not say",
          [&r](memsched::bytes n) { r.sdf.token_size = n; });
-  number("--iterations", ".xml: iterations that are scheduled as one", [&r](memsched::bytes n) { r.sdf.what.iterations = n; });
+  number("--iterations", ".xml: iterations that are scheduled as one",
+         [&r](memsched::bytes n) { r.sdf.what.iterations = n; });
   if (!schedules) return;
   number("--max-firings", ".xml: firings that may be ordered one by one; beyond, they are grouped",
          [&r](memsched::bytes n) { r.sdf.what.most_firings = n; });
   using memsched::sdf::form;
   using memsched::sdf::memory;
-  option("--loops", ".xml: any schedule, nested loops with each actor once (single), or all firings of an actor in a row (flat)",
+  option("--loops",
+         ".xml: any schedule, nested loops with each actor once (single), or all firings of an actor in a row (flat)",
          [&r](const std::string& f) {
            r.sdf.what.form = f == "single" ? form::single : f == "flat" ? form::flat : form::any;
          })
       ->check(CLI::IsMember({"any", "single", "flat"}))
       ->default_str("any");
-  option("--buffers", ".xml: what is to be small: one memory for all channels (shared), or the sum of one for each (separate)",
+  option("--buffers",
+         ".xml: what is to be small: one memory for all channels (shared), or the sum of one for each (separate)",
          [&r](const std::string& m) { r.sdf.what.memory = m == "separate" ? memory::separate : memory::shared; })
       ->check(CLI::IsMember({"shared", "separate"}))
       ->default_str("shared");
@@ -162,7 +166,8 @@ int main(int argc, char** argv) {
   add_limits(*on_schedule, schedule, "none");
   add_model(*on_schedule, schedule);
   add_sdf(*on_schedule, schedule, true);
-  on_schedule->add_option("--emit-c", schedule.emit_c, ".xml: write the schedule as C there: loops that call the actors, and buffers");
+  on_schedule->add_option("--emit-c", schedule.emit_c,
+                          ".xml: write the schedule as C there: loops that call the actors, and buffers");
   std::string format = "text";
   on_schedule->add_option("--format", format, "text or json")->check(CLI::IsMember({"text", "json"}))->capture_default_str();
   on_schedule->add_option("-o,--output", schedule.output, "write the result there instead of standard output");

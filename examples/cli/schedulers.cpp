@@ -61,13 +61,15 @@ const std::vector<named_scheduler>& schedulers() {
       named<plain<memsched::rpo>>("rpo", "depth-first post-order from the outputs, as most compilers"),
       named<plain<memsched::greedy>>("greedy", "list scheduling by memory freed"),
       named<plain<memsched::exhaustive>>("exhaustive", "every set of operators; at most 24 operators"),
-      named<serenity_with_knobs>("serenity", "divide and conquer, soft budgets, dynamic programming (Ahn et al.); --without"),
+      named<serenity_with_knobs>("serenity",
+                                 "divide and conquer, soft budgets, dynamic programming (Ahn et al.); --without"),
       named<plain<memsched::hierarchical>>("hmcos", "hierarchical graphs, taken apart where the peak is (Wang et al.)"),
       named<plain<memsched::fradet_scheduler>>("fradet", "compression, composition, branch and bound (Fradet et al.)"),
 #ifdef MEMSCHED_HAS_CBC
       named<ilp_with_knobs>("ilp", "fused, partitioned, then integer programming (Zhong et al.); --parts"),
 #endif
-      named<plain<memsched::automatic_scheduler>>("optimal", "the smallest peak, with proof; best so far and a bound at a limit"),
+      named<plain<memsched::automatic_scheduler>>("optimal",
+                                                  "the smallest peak, with proof; best so far and a bound at a limit"),
   };
   return all;
 }

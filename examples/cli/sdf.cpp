@@ -120,7 +120,8 @@ std::string as_text(const loaded_sdf& g, const schedule_request& r, const sdf::s
             (g.graph.base() > 0 ? "; it starts and ends with the initial tokens, " + grouped(g.graph.base()) + unit : "");
   else if (s.stopped != memsched::stop_reason::finished) text += std::string(": stopped by the ") + to_string(s.stopped);
   text += "\nseparate     " + grouped(s.separate) + unit + " where each channel has its own memory; ";
-  text += s.separate == s.separate_bound ? "optimal: no iteration takes less" : "no iteration takes less than " + grouped(s.separate_bound);
+  text += s.separate == s.separate_bound ? "optimal: no iteration takes less"
+                                         : "no iteration takes less than " + grouped(s.separate_bound);
   if (r.options.budget != memsched::no_limit)
     text += "\nbudget       " + grouped(r.options.budget) + unit + (s.fits() ? ": met" : ": not met") +
             (s.bound() > r.options.budget ? "; no schedule can meet it" : "");
@@ -258,7 +259,8 @@ int run_sdf_inspect(const std::string& path, const request& r) {
   rows.row({"    rules: C1, C2, S1, S2",
             grouped(counts.c1) + ", " + grouped(counts.c2) + ", " + grouped(counts.s1) + ", " + grouped(counts.s2)});
   rows.row({std::string("  lower bound, shared, ") + g->unit, grouped(sdf::shared_bound(graph, r.options.default_firing))});
-  rows.row({std::string("  lower bound, separate, ") + g->unit, grouped(sdf::separate_bound(graph, r.options.default_firing))});
+  rows.row(
+      {std::string("  lower bound, separate, ") + g->unit, grouped(sdf::separate_bound(graph, r.options.default_firing))});
   std::fputs(rows.text().c_str(), stdout);
   std::printf("\n");
   table actors({"  actor", "repetitions"});
@@ -285,7 +287,8 @@ int run_sdf_verify(const std::string& path, const std::string& result, const req
   if (!run) return report(located(result, "schedule: " + run.error().message));
   const auto claim = [&](const char* key, bytes is) -> graph_error {
     const auto at = j.find(key);
-    if (at == j.end() || !at->is_number_unsigned()) return located(result, std::string(key) + ": must be a whole number, 0 or more");
+    if (at == j.end() || !at->is_number_unsigned())
+      return located(result, std::string(key) + ": must be a whole number, 0 or more");
     if (*at != is) return located(result, std::string(key) + ": says " + grouped(*at) + ", but it is " + grouped(is));
     return {};
   };

@@ -18,7 +18,8 @@ using memsched::index;
 using memsched::node;
 using memsched::task_graph;
 
-/// One task per actor, which fires all at once and whose tokens count as a whole: the flat schedules of Fradet et al.'s Table
+/// One task per actor, which fires all at once and whose tokens count as a whole: the flat schedules of Fradet et al.'s
+/// Table
 /// 1. (`sdf::flat` counts the tokens that are there: the last firing of a batch meets what the others left.)
 inline task_graph whole_batches(const memsched::sdf::graph& g) {
   task_graph t{g.actors(), {}};

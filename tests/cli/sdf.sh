@@ -83,7 +83,7 @@ says '"schedule":[[2,0],1,0,1]' schedule two.xml --format json
 
 refuses 1 'stuck.xml: deadlock: "left" waits for 1 more token on "own"' schedule stuck.xml
 refuses 1 'rate.xml: line 6: port "o" of "left": rate "12x" is no whole number above 0' inspect rate.xml
-refuses 1 'unknown.xml: line 12: channel "link" goes to "write", which is no actor' compare unknown.xml
+refuses 1 'unknown.xml: line 11: channel "link" goes to "write", which is no actor' compare unknown.xml
 refuses 1 'large.xml: ' schedule large.xml
 refuses 1 'cut.xml: line ' schedule cut.xml
 refuses 1 'lost.xml: ' schedule lost.xml

@@ -53,7 +53,8 @@ TEST_CASE("a file of SDF3") {
   REQUIRE(g.graph.actor_name(1) == "right");
   REQUIRE(g.graph.repetitions() == std::vector<bytes>{3, 2});
   const sdf::channel& link = g.graph.channels()[0];
-  REQUIRE((link.from == 0 && link.to == 1 && link.produced == 2 && link.consumed == 3 && link.tokens == 5 && link.size == 1));
+  REQUIRE(
+      (link.from == 0 && link.to == 1 && link.produced == 2 && link.consumed == 3 && link.tokens == 5 && link.size == 1));
   REQUIRE(g.graph.channel_name(1) == "own");
   REQUIRE(g.graph.channels()[1].size == 0);  // without a size it only forbids overlapping firings
   REQUIRE(g.graph.base() == 5);

@@ -192,8 +192,9 @@ TEST_CASE("a scheduler is not trusted") {
   REQUIRE(with([](solution& s) { std::reverse(s.order.begin(), s.order.end()); }) != "");
   REQUIRE(with([](solution& s) { s.order.pop_back(); }) != "");
   REQUIRE(with([](solution& s) { s.order.front() = 1000; }) != "");
-  REQUIRE(with([](solution& s) { s.lower_bound = 1000; }).find("claims that no schedule has a peak below 1000 bytes, and one has 4") !=
-          std::string::npos);
+  REQUIRE(with([](solution& s) {
+            s.lower_bound = 1000;
+          }).find("claims that no schedule has a peak below 1000 bytes, and one has 4") != std::string::npos);
 }
 
 TEST_CASE("forms that a graph does not have") {
@@ -219,7 +220,7 @@ TEST_CASE("several iterations are no better than one where nothing is there at t
   b.connect({1, 2, 5, 2});
   const sdf::graph g = b.build().value();
   const bytes one = sdf::schedule(g, automatic).value().peak;
-  for (bytes j : {2, 3}) {
+  for (bytes j : {bytes{2}, bytes{3}}) {
     const auto r = sdf::schedule(g, automatic, {.iterations = j}).value();
     REQUIRE(r.peak == one);
     REQUIRE(sdf::replay(g, r.schedule).value().iterations == j);

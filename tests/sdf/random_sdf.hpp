@@ -126,7 +126,8 @@ inline bytes smallest_peak(const sdf::graph& g, firing rule) {
   std::priority_queue<std::pair<bytes, std::uint64_t>, std::vector<std::pair<bytes, std::uint64_t>>, std::greater<>> open;
   open.emplace(g.base(), 0);
   while (!open.empty()) {
-    const auto [peak, state] = open.top();
+    const bytes peak = open.top().first;
+    const std::uint64_t state = open.top().second;
     open.pop();
     if (done[state]) continue;
     done[state] = true;

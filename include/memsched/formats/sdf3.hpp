@@ -118,10 +118,10 @@ class sdf3_reader {
     return each(sdf, "actor", [&](pugi::xml_node n) {
       const std::string name = n.attribute("name").value();
       if (name.empty()) return wrong(n, "an actor without a name");
-      const auto [it, fresh] = actors_.try_emplace(name);
-      if (!fresh) return wrong(n, "two actors " + quoted(name));
-      it->second.id = builder_.actor(name);
-      return each(n, "port", [&](pugi::xml_node p) { return read_port(p, name, it->second); });
+      if (actors_.contains(name)) return wrong(n, "two actors " + quoted(name));
+      actor& a = actors_[name];
+      a.id = builder_.actor(name);
+      return each(n, "port", [&](pugi::xml_node p) { return read_port(p, name, a); });
     });
   }
   bool read_port(pugi::xml_node n, const std::string& owner, actor& a) {

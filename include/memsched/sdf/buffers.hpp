@@ -17,8 +17,8 @@ namespace memsched::sdf {
 /// The most tokens that a channel holds at once, at the least, in any schedule of an iteration.
 ///
 /// With g the greatest common divisor of the rates p and c, fills keep their remainder r = d mod g. Let there be room for
-/// fewer than p + c - g + r. At a fill of c - g + r nobody can fire; below it `to` cannot, above it `from` cannot. So there is
-/// one way to go on, and the fills of the p/g + c/g firings that return to d differ: those are more than fit. A self loop
+/// fewer than p + c - g + r. At a fill of c - g + r nobody can fire; below it `to` cannot, above it `from` cannot. So there
+/// is one way to go on, and the fills of the p/g + c/g firings that return to d differ: those are more than fit. A self loop
 /// holds d, and its produced tokens as well while it fires under `pbc`.
 inline bytes least_fill(const channel& c, firing rule) {
   if (c.from == c.to) return c.tokens + (rule == firing::pbc ? c.produced : 0);
@@ -44,8 +44,8 @@ inline bytes separate_bound(const graph& g, firing rule) {
 }
 
 /// No schedule of an iteration has a smaller peak where the channels share one memory: the largest of what is there at the
-/// start, of what each actor needs for one firing (inputs and outputs under `pbc`, either under `cbp`), and of each channel's
-/// least fill; the states of all self loops are always there. O(channels).
+/// start, of what each actor needs for one firing (inputs and outputs under `pbc`, either under `cbp`), and of each
+/// channel's least fill; the states of all self loops are always there. O(channels).
 inline bytes shared_bound(const graph& g, firing rule) {
   bytes states = 0;
   std::vector<bytes> in(g.actors(), 0), out(g.actors(), 0);

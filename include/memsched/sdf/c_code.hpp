@@ -33,8 +33,8 @@ inline layout separate_layout(const graph& g, const std::vector<bytes>& fills) {
 
 namespace detail {
 
-/// When a channel may hold tokens: places [begin, end) of the schedule's items. A channel that is empty at the start is empty
-/// before and behind the items of the innermost list that has all its firings: each run of that list restores it.
+/// When a channel may hold tokens: places [begin, end) of the schedule's items. A channel that is empty at the start is
+/// empty before and behind the items of the innermost list that has all its firings: each run of that list restores it.
 struct lifetime {
   std::size_t begin, end;
 };
@@ -109,8 +109,8 @@ inline layout shared_layout(const graph& g, const loops& schedule, const std::ve
 /// and a null pointer behind the last: `sdf_token(in[0], i)` is the i-th of the `consumed` tokens, and
 /// `sdf_token(out[0], out[0]->tokens + i)` the place of the i-th of the `produced`. Channels with tokens of size 0 are left
 /// out. `SDF_ACTORS(X)` lists the functions. `sdf_start` empties the channels and calls the caller's `sdf_initial` for each
-/// initial token; `sdf_run` runs the schedule. Under `cbp` an actor reads its state before it writes it: both are in the same
-/// place. `fills` are from `replay`.
+/// initial token; `sdf_run` runs the schedule. Under `cbp` an actor reads its state before it writes it: both are in the
+/// same place. `fills` are from `replay`.
 inline std::string to_c(const graph& g, const loops& schedule, const std::vector<bytes>& fills, const layout& where) {
   const auto number = [](bytes n) { return std::to_string(n); };
   std::string c =
@@ -144,7 +144,8 @@ inline std::string to_c(const graph& g, const loops& schedule, const std::vector
        "static inline void *sdf_token(sdf_channel *c, size_t i) {\n"
        "  return c->memory + (c->first + i) % c->capacity * c->size;\n"
        "}\n\n";
-  if (initial) c += "/* Yours: writes the i-th initial token of a channel. */\nvoid sdf_initial(sdf_channel *channel, size_t i);\n\n";
+  if (initial)
+    c += "/* Yours: writes the i-th initial token of a channel. */\nvoid sdf_initial(sdf_channel *channel, size_t i);\n\n";
   c += "/* Yours: one firing of each actor. */\n";
   std::set<std::string> taken;
   std::vector<std::string> names;

@@ -93,8 +93,8 @@ inline result<composite_graph> costs(const graph& g, firing rule = firing::pbc, 
     c.actors.push_back(std::move(x));
   }
   if (overflow)
-    return graph_error{error_code::overflow, std::to_string(iterations) + " iterations are none, or move more than 2^61 bytes",
-                       {}, {}};
+    return graph_error{
+        error_code::overflow, std::to_string(iterations) + " iterations are none, or move more than 2^61 bytes", {}, {}};
   c.base = g.base();
   c.needs = detail::binding(g.needs(), c.actors);
   return c;
@@ -152,7 +152,8 @@ inline result<cost_graph> expand(const graph& g, firing rule = firing::pbc, byte
 /// The actor of each node that `expand` makes.
 inline std::vector<index> actors_of_nodes(const composite_graph& c) {
   std::vector<index> actor;
-  for (index a = 0; a < c.actors.size(); ++a) actor.insert(actor.end(), static_cast<std::size_t>(c.actors[a].repetitions), a);
+  for (index a = 0; a < c.actors.size(); ++a)
+    actor.insert(actor.end(), static_cast<std::size_t>(c.actors[a].repetitions), a);
   return actor;
 }
 

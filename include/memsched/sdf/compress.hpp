@@ -118,9 +118,9 @@ class actor_compressor {
   }
 
   // R. An actor of impact <= 0 all whose needs have c = 1, and p and d that f divides: f firings in a row see the same
-  // firings of each producer. So their predecessors, peaks and impacts are equal, and S1 chains them; then each but the first
-  // has the one before as its only predecessor, and C2 merges them, as peak <= drop - (impact of those merged before). What
-  // comes behind does not matter. For impact >= 0 the mirror image: outputs, S2, C1.
+  // firings of each producer. So their predecessors, peaks and impacts are equal, and S1 chains them; then each but the
+  // first has the one before as its only predecessor, and C2 merges them, as peak <= drop - (impact of those merged before).
+  // What comes behind does not matter. For impact >= 0 the mirror image: outputs, S2, C1.
 
   bool regroup(index a) {
     actor& x = actors_[a];

@@ -71,7 +71,8 @@ class folder {
         continue;
       }
       const std::size_t copies = equal / period + 1;
-      folded.insert(folded.end(), text_.begin() + static_cast<std::ptrdiff_t>(at), text_.begin() + static_cast<std::ptrdiff_t>(i));
+      folded.insert(folded.end(), text_.begin() + static_cast<std::ptrdiff_t>(at),
+                    text_.begin() + static_cast<std::ptrdiff_t>(i));
       const auto body = text_.begin() + static_cast<std::ptrdiff_t>(i);
       folded.push_back(symbol({none, copies, {body, body + static_cast<std::ptrdiff_t>(period)}}));
       at = i += copies * period;
@@ -93,7 +94,8 @@ class folder {
 
 /// The sequence as loops: stretches that follow each other twice or more become a loop, the shortest first and again and
 /// again, until none is left. Symbol s stands for bodies[s]. Not the fewest appearances there can be (that is the smallest
-/// grammar problem, which is NP-hard). O(length) for each length of a stretch; after `most_work` symbols it ends where it is.
+/// grammar problem, which is NP-hard). O(length) for each length of a stretch; after `most_work` symbols it ends where it
+/// is.
 inline loops fold(std::span<const index> sequence, std::span<const loops> bodies,
                   std::uint64_t most_work = std::uint64_t{1} << 28) {
   return detail::folder(sequence, most_work).result(bodies);

@@ -178,10 +178,11 @@ inline std::optional<graph_error> graph_builder::balance(graph& g) const {
           };
           if (c.from == c.to)
             return graph_error{error_code::inconsistent_rates,
-                               "the rates are inconsistent: each firing of " + detail::quoted(g.actor_name(c.to)) + " puts " +
-                                   std::to_string(c.produced) + " tokens into its self loop " +
+                               "the rates are inconsistent: each firing of " + detail::quoted(g.actor_name(c.to)) +
+                                   " puts " + std::to_string(c.produced) + " tokens into its self loop " +
                                    detail::quoted(g.channel_name(i)) + " and takes " + std::to_string(c.consumed),
-                               {c.to}, {i}};
+                               {c.to},
+                               {i}};
           const fraction here = *detail::scaled({}, c.produced, c.consumed);
           std::string others = "other numbers";
           if (const auto r = detail::scaled(share[c.to], share[c.from].m, share[c.from].n)) others = ratio(*r);

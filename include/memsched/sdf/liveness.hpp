@@ -78,9 +78,10 @@ inline std::vector<index> components(const adjacency& succs, index& count) {
 ///
 /// Only cycles can be stuck, so each strongly connected component is tried by itself. It is live if it can fire each actor
 /// q = repetitions / (their greatest common divisor) times: that restores its tokens, and can be repeated. Conversely, an
-/// order that fires more stays one when each actor skips its firings beyond q: `from` at q firings has produced all that `to`
-/// consumes in q. Any order of trying finds out, as firing never takes tokens from another actor; an actor fires as often at
-/// once as its tokens last. O(actors + needs) and the firings on cycles with few tokens, of which `limit` are tried.
+/// order that fires more stays one when each actor skips its firings beyond q: `from` at q firings has produced all that
+/// `to` consumes in q. Any order of trying finds out, as firing never takes tokens from another actor; an actor fires as
+/// often at once as its tokens last. O(actors + needs) and the firings on cycles with few tokens, of which `limit` are
+/// tried.
 inline liveness check_liveness(std::span<const need> needs, std::span<const bytes> repetitions,
                                std::uint64_t limit = std::uint64_t{1} << 26) {
   const std::size_t n = repetitions.size();

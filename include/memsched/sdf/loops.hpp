@@ -113,7 +113,8 @@ class loops {
         },
         [&](const item& i) {
           space();
-          t += i.count == 1 ? std::string(name(i.actor)) : '(' + std::to_string(i.count) + ' ' + std::string(name(i.actor)) + ')';
+          t += i.count == 1 ? std::string(name(i.actor))
+                            : '(' + std::to_string(i.count) + ' ' + std::string(name(i.actor)) + ')';
         },
         [&] { t += ')'; });
     return t;

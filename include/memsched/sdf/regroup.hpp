@@ -19,7 +19,8 @@ namespace detail {
 inline composite in_a_row(const composite& a, bytes d) {
   composite x;
   x.repetitions = a.repetitions / d;
-  x.cost = {a.cost.peak + std::max<delta>(0, static_cast<delta>(d - 1) * a.cost.impact), static_cast<delta>(d) * a.cost.impact};
+  x.cost = {a.cost.peak + std::max<delta>(0, static_cast<delta>(d - 1) * a.cost.impact),
+            static_cast<delta>(d) * a.cost.impact};
   x.body.append(a.body, d);
   return x;
 }
@@ -131,8 +132,8 @@ class regrouper {
     }
     return sum;
   }
-  /// Equation (4) as printed, for each actor in turn: the largest divisor of its repetitions that is no more than the firings
-  /// that one firing of each predecessor enables and one of each successor needs. Returns how many firings vanish.
+  /// Equation (4) as printed, for each actor in turn: the largest divisor of its repetitions that is no more than the
+  /// firings that one firing of each predecessor enables and one of each successor needs. Returns how many firings vanish.
   bytes group_as_printed() {
     bytes fewer = 0;
     for (index a = 0; a < d_.size(); ++a) {

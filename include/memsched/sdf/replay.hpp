@@ -19,7 +19,7 @@ struct run {
   bytes iterations = 0;
   bytes peak = 0;            ///< bytes where all channels share one memory, with workspace
   std::vector<bytes> fills;  ///< per channel: the most tokens in it at once
-  bytes separate = 0;        ///< bytes where each channel has memory of its own, for its largest fill, and the largest workspace
+  bytes separate = 0;  ///< bytes where each channel has memory of its own, for its largest fill, and the largest workspace
 };
 
 namespace detail {
@@ -153,21 +153,24 @@ class referee {
       return graph_error{error_code::bad_order, std::move(message), std::move(actors), {}};
     };
     if (unknown != none)
-      return fault("the schedule names actor " + std::to_string(unknown) + ", and there are " + std::to_string(g_.actors()), {});
+      return fault("the schedule names actor " + std::to_string(unknown) + ", and there are " + std::to_string(g_.actors()),
+                   {});
     if (overflow) return fault("the schedule repeats something 0 times or 2^64 times", {});
     for (index a = 0; a < g_.actors(); ++a) {
       const bytes q = g_.repetitions()[a];
       if (a == 0) iterations = fired[a] / q;
       if (fired[a] == 0 || fired[a] % q != 0 || fired[a] / q != iterations)
-        return fault("the schedule fires " + quoted(g_.actor_name(a)) + " " + std::to_string(fired[a]) + " times; one iteration is " +
-                         std::to_string(q) + (a == 0 ? "" : ", and the others make " + std::to_string(iterations)),
+        return fault("the schedule fires " + quoted(g_.actor_name(a)) + " " + std::to_string(fired[a]) +
+                         " times; one iteration is " + std::to_string(q) +
+                         (a == 0 ? "" : ", and the others make " + std::to_string(iterations)),
                      {a});
     }
     bytes total = 0;
     for (const channel& c : g_.channels()) {
       bytes moved = 0;
-      overflow |= __builtin_mul_overflow(std::max<bytes>(c.size, 1) * c.produced * g_.repetitions()[c.from], iterations, &moved) ||
-                  __builtin_add_overflow(total, moved, &total) || total > max_total;
+      overflow |=
+          __builtin_mul_overflow(std::max<bytes>(c.size, 1) * c.produced * g_.repetitions()[c.from], iterations, &moved) ||
+          __builtin_add_overflow(total, moved, &total) || total > max_total;
     }
     if (overflow) return fault("the schedule moves more than 2^61 bytes", {});
     return std::nullopt;
@@ -197,7 +200,8 @@ class referee {
       return step < (std::uint64_t{1} << 24);
     });
     if (e.message.empty())
-      e.message = "a firing of " + quoted(g_.actor_name(e.operators[0])) + " lacks tokens on " + quoted(g_.channel_name(some));
+      e.message =
+          "a firing of " + quoted(g_.actor_name(e.operators[0])) + " lacks tokens on " + quoted(g_.channel_name(some));
     return e;
   }
 

@@ -110,8 +110,8 @@ class front_door {
     if (!all) return all.error();
     if (r_.what.memory == memory::separate) {
       if (all->firings() > r_.what.most_firings)
-        return graph_error{error_code::too_large, "too many firings to try separate buffers: " + std::to_string(all->firings()),
-                           {}, {}};
+        return graph_error{
+            error_code::too_large, "too many firings to try separate buffers: " + std::to_string(all->firings()), {}, {}};
       r_.schedule = least_buffers(g_, r_.what.iterations);
       return std::nullopt;
     }

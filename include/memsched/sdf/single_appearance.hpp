@@ -193,9 +193,9 @@ class nest_finder {
 ///     best(i, j, g) = min over h | gcd(q_i..q_j) / g, over splits k that no need without its tokens goes back over, of
 ///                     max(best(i, k, g h), impact(i, k, g h) + best(k + 1, j, g h)) + max(0, (h - 1) impact(i, j, g h))
 ///
-/// Peaks enter monotonically and impacts do not depend on splits, so that the best parts make the best whole. The loop factor
-/// h is a choice, as the largest is not always best for shared memory: with peaks 20 and 10, impacts -5 and 10, ten times
-/// each, (10 a b) takes 65 bytes above the start and (10 a) (10 b) takes 50.
+/// Peaks enter monotonically and impacts do not depend on splits, so that the best parts make the best whole. The loop
+/// factor h is a choice, as the largest is not always best for shared memory: with peaks 20 and 10, impacts -5 and 10, ten
+/// times each, (10 a b) takes 65 bytes above the start and (10 a) (10 b) takes 50.
 ///
 /// `cycle` where tokens that go back in this order allow none. O(actors^3 * divisors + actors^2 * divisors^2), and
 /// `too_large` where that is more than `most_work`.
