@@ -1,10 +1,7 @@
 #include "schedulers.hpp"
 
 #include <algorithm>
-#include <memsched/schedulers/exhaustive.hpp>
-#include <memsched/schedulers/fradet.hpp>
-#include <memsched/schedulers/hierarchical.hpp>
-#include <memsched/schedulers/serenity.hpp>
+#include <concepts>
 
 #ifdef MEMSCHED_HAS_CBC
 #include <memsched/ilp/ilp.hpp>
@@ -17,60 +14,64 @@ namespace cli {
 
 namespace {
 
-template <class S>
-struct plain {
-  static S make(const knobs&) { return {}; }
-};
+using result = memsched::schedule_result<memsched::op_id>;
 
-struct serenity_with_knobs {
-  static memsched::serenity make(const knobs& k) {
-    const auto with = [&](const char* part) {
+template <class S>
+S with_knobs(const knobs& k) {
+  if constexpr (std::same_as<S, memsched::serenity>) {
+    const auto has = [&](const char* part) {
       return std::find(k.without.begin(), k.without.end(), part) == k.without.end();
     };
-    return {.divides = with("divide"), .budgets = with("soft_budget"), .direct = with("direct")};
+    return {.divides = has("divide"), .budgets = has("soft_budget"), .direct = has("direct")};
+  } else {
+    return {};
   }
-};
+}
 
 #ifdef MEMSCHED_HAS_CBC
-struct ilp_with_knobs {
-  static auto make(const knobs& k) {
-    return memsched::fuse{} | memsched::partition{{.parts = k.parts}} | memsched::ilp<memsched::cbc>{};
-  }
-};
+/// Stands for what `ilp` is composed of.
+struct ilp_parts {};
 #endif
 
-template <class Make>
-memsched::schedule_result<memsched::op_id> run(const memsched::problem& p, const memsched::options& o, const knobs& k) {
-  return memsched::schedule(p, Make::make(k), o);
+template <class S>
+auto made(const knobs& k) {
+#ifdef MEMSCHED_HAS_CBC
+  if constexpr (std::same_as<S, ilp_parts>)
+    return memsched::fuse{} | memsched::partition{{.parts = k.parts}} | memsched::ilp<memsched::cbc>{};
+  else
+#endif
+    return with_knobs<S>(k);
 }
-template <class Make>
-memsched::solution order(const memsched::schedule_graph& g, memsched::search& context, const knobs& k) {
-  return Make::make(k)(g, context);
+
+template <class S>
+result run(const memsched::problem& p, const memsched::options& o, const knobs& k) {
+  return memsched::schedule(p, made<S>(k), o);
 }
-template <class Make>
-named_scheduler named(std::string_view name, std::string_view about) {
-  return {name, about, run<Make>, order<Make>};
+template <class S>
+memsched::sdf::schedule_result run_sdf(const memsched::sdf::graph& g, const memsched::sdf::options& what,
+                                       const memsched::options& o, const knobs& k) {
+  return memsched::sdf::schedule(g, made<S>(k), what, o);
+}
+
+std::vector<named_scheduler> make_list() {
+  std::vector<named_scheduler> list;
+  memsched::for_each_scheduler([&]<class S>(const memsched::scheduler_row<S>& row) {
+    std::string about(row.about);
+    if (!row.source.empty()) about += " (" + std::string(row.source) + ")";
+    if (std::same_as<S, memsched::serenity>) about += "; --without";
+    list.push_back({std::string(row.name), std::move(about), row.role, run<S>, run_sdf<S>});
+  });
+#ifdef MEMSCHED_HAS_CBC
+  list.insert(list.end() - 1, {"ilp", "fused, partitioned, then integer programming (Zhong et al.); --parts",
+                               memsched::role::method, run<ilp_parts>, run_sdf<ilp_parts>});
+#endif
+  return list;
 }
 
 }  // namespace
 
 const std::vector<named_scheduler>& schedulers() {
-  static const std::vector<named_scheduler> all{
-      named<plain<memsched::as_given>>("file", "the order of the file"),
-      named<plain<memsched::kahn>>("kahn", "breadth-first waves of ready operators"),
-      named<plain<memsched::rpo>>("rpo", "depth-first post-order from the outputs, as most compilers"),
-      named<plain<memsched::greedy>>("greedy", "list scheduling by memory freed"),
-      named<plain<memsched::exhaustive>>("exhaustive", "every set of operators; at most 24 operators"),
-      named<serenity_with_knobs>("serenity",
-                                 "divide and conquer, soft budgets, dynamic programming (Ahn et al.); --without"),
-      named<plain<memsched::hierarchical>>("hmcos", "hierarchical graphs, taken apart where the peak is (Wang et al.)"),
-      named<plain<memsched::fradet_scheduler>>("fradet", "compression, composition, branch and bound (Fradet et al.)"),
-#ifdef MEMSCHED_HAS_CBC
-      named<ilp_with_knobs>("ilp", "fused, partitioned, then integer programming (Zhong et al.); --parts"),
-#endif
-      named<plain<memsched::automatic_scheduler>>("optimal",
-                                                  "the smallest peak, with proof; best so far and a bound at a limit"),
-  };
+  static const std::vector<named_scheduler> all = make_list();
   return all;
 }
 

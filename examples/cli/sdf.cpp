@@ -47,10 +47,7 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 }
 
 sdf::schedule_result solve(const named_scheduler& s, const sdf::graph& g, const sdf::options& what, const request& r) {
-  const auto policy = [&](const memsched::schedule_graph& nodes, memsched::search& context) {
-    return s.order(nodes, context, r.knobs);
-  };
-  return sdf::schedule(g, policy, what, r.options);
+  return s.run_sdf(g, what, r.options, r.knobs);
 }
 
 const named_scheduler& scheduler_of(const std::string& name) {
@@ -189,20 +186,21 @@ int run_sdf_schedule(const schedule_request& r) {
   return s.fits() ? done : over_budget;
 }
 
-int run_sdf_compare(const std::string& path, const request& r) {
-  const auto g = load_sdf(path, r);
-  if (!g) return report(g.error());
+namespace {
+
+void compare_one(const loaded_sdf& g, bool all, const request& r) {
   table rows({"schedule", "peak", "bound", "separate", "appearances", "verdict", "seconds"});
   const auto add = [&](const std::string& name, const named_scheduler& s, const sdf::options& what) {
     const auto start = std::chrono::steady_clock::now();
-    const auto result = solve(s, g->graph, what, r);
+    const auto result = solve(s, g.graph, what, r);
     const double took = seconds_since(start);
     if (result.error) return;
     rows.row({name, grouped(result.peak), grouped(result.lower_bound), grouped(result.separate),
               grouped(result.schedule.appearances()), result.optimal() ? "optimal" : "feasible", seconds(took)});
   };
   sdf::options what = r.sdf.what;
-  for (const auto& s : schedulers()) add(std::string(s.name), s, what);
+  for (const auto& s : schedulers())
+    if (s.role != memsched::role::part || all) add(s.name, s, what);
   what.form = sdf::form::single;
   add("single appearance", scheduler_of("optimal"), what);
   what.form = sdf::form::flat;
@@ -210,8 +208,24 @@ int run_sdf_compare(const std::string& path, const request& r) {
   what.form = sdf::form::any;
   what.memory = sdf::memory::separate;
   add("separate buffers", scheduler_of("optimal"), what);
-  std::printf("%s: %s actors, %s firings, in %s\n%s", g->name.c_str(), grouped(g->graph.actors()).c_str(),
-              grouped(g->graph.firings()).c_str(), g->unit, rows.text().c_str());
+  std::printf("%s: %s actors, %s firings, in %s\n%s", g.name.c_str(), grouped(g.graph.actors()).c_str(),
+              grouped(g.graph.firings()).c_str(), g.unit, rows.text().c_str());
+}
+
+}  // namespace
+
+int run_sdf_compare(const std::vector<std::string>& graphs, bool all, const request& r) {
+  std::vector<loaded_sdf> loaded_graphs;
+  for (const std::string& path : graphs) {
+    if (!is_sdf(path)) return report(located(path, "is not compared together with .xml files"));
+    auto g = load_sdf(path, r);
+    if (!g) return report(g.error());
+    loaded_graphs.push_back(std::move(*g));
+  }
+  for (std::size_t i = 0; i < loaded_graphs.size(); ++i) {
+    if (i > 0) std::fputs("\n", stdout);
+    compare_one(loaded_graphs[i], all, r);
+  }
   return done;
 }
 

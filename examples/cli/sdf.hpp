@@ -9,7 +9,8 @@ namespace cli {
 bool is_sdf(const std::string& path);
 
 int run_sdf_schedule(const schedule_request&);
-int run_sdf_compare(const std::string& graph, const request&);
+/// Compares graphs that are all of this kind; an error where one is not.
+int run_sdf_compare(const std::vector<std::string>& graphs, bool all, const request&);
 int run_sdf_inspect(const std::string& graph, const request&);
 int run_sdf_verify(const std::string& graph, const std::string& result, const request&);
 

@@ -15,7 +15,7 @@
 
 #include <memsched/sdf/graph.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 struct sdf3_options {
   std::optional<bytes> token_size{};  ///< of channels that give none where others do

@@ -12,7 +12,7 @@
 #include <memsched/sdf/fold.hpp>
 #include <memsched/sdf/graph.hpp>
 
-namespace memsched::sdf {
+namespace memsched::inline MEMSCHED_ABI::sdf {
 
 /// The most tokens that a channel holds at once, at the least, in any schedule of an iteration.
 ///

@@ -13,7 +13,7 @@
 #include <memsched/sdf/loops.hpp>
 #include <memsched/sdf/replay.hpp>
 
-namespace memsched::sdf {
+namespace memsched::inline MEMSCHED_ABI::sdf {
 
 /// Where the channels of a schedule lie in one block of memory.
 struct layout {

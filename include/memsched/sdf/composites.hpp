@@ -12,7 +12,7 @@
 #include <memsched/sdf/graph.hpp>
 #include <memsched/sdf/loops.hpp>
 
-namespace memsched::sdf {
+namespace memsched::inline MEMSCHED_ABI::sdf {
 
 /// An actor, or several that fire as one.
 struct composite {

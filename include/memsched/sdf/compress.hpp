@@ -15,7 +15,7 @@
 #include <memsched/base/bitset.hpp>
 #include <memsched/sdf/composites.hpp>
 
-namespace memsched::sdf {
+namespace memsched::inline MEMSCHED_ABI::sdf {
 
 /// Which rules apply, and to how many actors those that need all paths (actors^2 bits).
 struct actor_rules {

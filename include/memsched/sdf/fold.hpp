@@ -9,7 +9,7 @@
 
 #include <memsched/sdf/loops.hpp>
 
-namespace memsched::sdf {
+namespace memsched::inline MEMSCHED_ABI::sdf {
 
 namespace detail {
 

@@ -12,7 +12,7 @@
 #include <memsched/graph/error.hpp>
 #include <memsched/sdf/liveness.hpp>
 
-namespace memsched::sdf {
+namespace memsched::inline MEMSCHED_ABI::sdf {
 
 /// Each firing of `from` puts `produced` tokens into the channel, and each firing of `to` takes `consumed` out.
 ///

@@ -11,7 +11,7 @@
 #include <memsched/base/adjacency.hpp>
 #include <memsched/base/bytes.hpp>
 
-namespace memsched::sdf {
+namespace memsched::inline MEMSCHED_ABI::sdf {
 
 /// What a channel asks of an order: each firing of `from` adds `produced` tokens, each of `to` takes `consumed`, and
 /// `tokens` are there at the start. Memory does not enter.

@@ -10,7 +10,7 @@
 #include <memsched/base/adjacency.hpp>
 #include <memsched/base/bytes.hpp>
 
-namespace memsched::sdf {
+namespace memsched::inline MEMSCHED_ABI::sdf {
 
 /// A schedule of firings as nested loops: a list of items, each an actor's firings in a row or a list that is repeated. One
 /// flat array: an item that repeats a list stands in front of it.

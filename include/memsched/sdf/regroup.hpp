@@ -11,7 +11,7 @@
 #include <memsched/sdf/composites.hpp>
 #include <memsched/sdf/liveness.hpp>
 
-namespace memsched::sdf {
+namespace memsched::inline MEMSCHED_ABI::sdf {
 
 namespace detail {
 

@@ -18,7 +18,7 @@
 #include <memsched/sdf/single_appearance.hpp>
 #include <memsched/search/policy.hpp>
 
-namespace memsched::sdf {
+namespace memsched::inline MEMSCHED_ABI::sdf {
 
 /// Which schedules are asked for.
 enum class form : unsigned char {
@@ -72,9 +72,9 @@ namespace detail {
 
 class front_door {
  public:
-  front_door(const graph& g, inner_scheduler policy, std::string_view name, const options& what,
+  front_door(const graph& g, inner_scheduler policy, std::string_view name, bool keep_order, const options& what,
              const memsched::options& limits)
-      : g_(g), policy_(policy), name_(name), rule_(limits.default_firing), context_(limits) {
+      : g_(g), policy_(policy), name_(name), keep_order_(keep_order), rule_(limits.default_firing), context_(limits) {
     r_.what = what;
     r_.limits = limits;
   }
@@ -157,7 +157,7 @@ class front_door {
     }
     for (const composite& a : rest.actors) bodies.push_back(a.body);
     r_.schedule = fold(sequence, bodies);
-    if (rest.actors.size() > 1) take_nest(rest, sequence, rest.base + static_cast<bytes>(peak));
+    if (rest.actors.size() > 1 && !keep_order_) take_nest(rest, sequence, rest.base + static_cast<bytes>(peak));
     return std::nullopt;
   }
   /// Takes the nest with each composite once where its peak is no larger.
@@ -184,6 +184,7 @@ class front_door {
   const graph& g_;
   inner_scheduler policy_;
   std::string_view name_;
+  bool keep_order_;  // the policy's order stands even where a nest is as good
   firing rule_;
   search context_;
   schedule_result r_;
@@ -201,7 +202,7 @@ class front_door {
 template <scheduler S>
 schedule_result schedule(const graph& g, const S& policy, const options& what = {}, const memsched::options& limits = {}) {
   const auto checked_policy = [&policy](const schedule_graph& s, search& context) { return checked(policy, s, context); };
-  return detail::front_door(g, checked_policy, type_name<S>(), what, limits).run();
+  return detail::front_door(g, checked_policy, type_name<S>(), baseline<S>, what, limits).run();
 }
 
 }  // namespace memsched::sdf

@@ -12,7 +12,7 @@
 
 #include <memsched/sdf/composites.hpp>
 
-namespace memsched::sdf {
+namespace memsched::inline MEMSCHED_ABI::sdf {
 
 /// A looped schedule and its peak.
 struct looped {
