@@ -208,6 +208,7 @@ TEST_CASE("forms that a graph does not have") {
   REQUIRE(r.error);
   REQUIRE(r.error->code == error_code::cycle);
   REQUIRE(r.error->message.find("no flat schedule: all firings of ") == 0);
+  REQUIRE(sdf::schedule(b.build().value(), automatic, {.form = sdf::form::flat, .memory = sdf::memory::separate}).error);
   REQUIRE(sdf::schedule(b.build().value(), automatic, {.iterations = 3}).value().optimal());
   REQUIRE(sdf::schedule(b.build().value(), automatic, {.iterations = 0}).error);
   REQUIRE(sdf::schedule(b.build().value(), automatic, {.iterations = ~bytes{0}}).error->code == error_code::overflow);
