@@ -12,7 +12,7 @@
 #include <memsched/bounds/probing.hpp>
 #include <memsched/graph/schedule_graph.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// The peaks that orders of a graph can have are among these: its base and what differs from that by multiples of a step.
 class peak_grid {

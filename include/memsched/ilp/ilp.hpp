@@ -13,7 +13,7 @@
 #include <memsched/ilp/nested_sets.hpp>
 #include <memsched/schedulers/best_heuristic.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// Gives integer programs of the graph to a solver. It starts from the best heuristic order, which is the cut-off, and
 /// from the bound of minimum cuts; where they meet no solver is asked. A program of more than `most_rows` rows is not

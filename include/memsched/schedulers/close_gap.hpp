@@ -16,7 +16,7 @@
 #include <memsched/schedulers/best_heuristic.hpp>
 #include <memsched/schedulers/local_search.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// The order of `best_heuristic` with the bound of minimum cuts, no less than the context's floor.
 struct cheap_bounds {

@@ -12,7 +12,7 @@
 #include <memsched/graph/schedule_graph.hpp>
 #include <memsched/structure/reachability.hpp>
 
-namespace memsched::detail {
+namespace memsched::inline MEMSCHED_ABI::detail {
 
 /// Runs nodes on a set that is a row of bits.
 class downset_stepper {
