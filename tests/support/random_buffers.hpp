@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include <memsched/allocation/plan.hpp>
@@ -67,15 +68,19 @@ class offset_oracle {
   explicit offset_oracle(const std::vector<memsched::buffer>& buffers) : buffers_(buffers), offset_(buffers.size()) {}
 
   bool fits(memsched::bytes capacity) { return place(0, capacity); }
-  memsched::bytes smallest() {
-    memsched::bytes capacity = 0;
-    while (!fits(capacity)) ++capacity;
-    return capacity;
+  /// The smallest arena; nothing where that takes more than so many steps.
+  std::optional<memsched::bytes> smallest(std::uint64_t steps = 300'000) {
+    left_ = steps;
+    memsched::bytes capacity = memsched::load(buffers_);
+    while (!fits(capacity) && left_ > 0) ++capacity;
+    return left_ > 0 ? std::optional(capacity) : std::nullopt;
   }
 
  private:
   bool place(std::size_t i, memsched::bytes capacity) {
     if (i == buffers_.size()) return true;
+    if (left_ == 0) return false;
+    --left_;
     const auto& b = buffers_[i];
     if (b.empty()) return place(i + 1, capacity);
     for (memsched::bytes at = 0; at + b.size <= capacity; ++at) {
@@ -98,6 +103,7 @@ class offset_oracle {
 
   const std::vector<memsched::buffer>& buffers_;
   std::vector<memsched::bytes> offset_;
+  std::uint64_t left_ = ~std::uint64_t{0};
 };
 
 }  // namespace support

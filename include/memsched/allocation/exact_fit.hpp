@@ -18,12 +18,12 @@ namespace memsched {
 
 namespace detail {
 
-/// 2^16 times the binary logarithm of n, linear between powers of two; 0 for 0. The same on every platform.
+/// 2^16 times the binary logarithm of n, to within 1%; 0 for 0. The same on every platform.
 constexpr std::int64_t log_of(std::uint64_t n) {
   if (n == 0) return 0;
   const int width = static_cast<int>(std::bit_width(n)) - 1;
-  const std::uint64_t fraction = width >= 16 ? n >> (width - 16) : n << (16 - width);
-  return (std::int64_t{width} << 16) + static_cast<std::int64_t>(fraction) - (std::int64_t{1} << 16);
+  const auto f = static_cast<std::int64_t>(width >= 16 ? n >> (width - 16) : n << (16 - width)) - 65536;
+  return (std::int64_t{width} << 16) + f + ((f * (65536 - f) >> 16) * 22098 >> 16);
 }
 
 /// 1 1 2 1 1 2 4 ... (Luby, Sinclair, Zuckerman, 1993), from i = 1.
@@ -90,26 +90,28 @@ class fit_restarts {
     constexpr std::array choices{valley_choice::options_then_slack, valley_choice::options_then_lowest, valley_choice::lowest};
     const std::uint64_t round = round_++, twice = 2 * p_.items.size() + 2;
     if (round < fixed_rounds) {
-      limit_ = round == 0 ? twice : limit_ + limit_ / 2;
-      limit = limit_;
-      rank_fixed(round % 6);
-      return choices[round / 6];
+      limit = twice;
+      rank_fixed(round % 6, 0);
+      return choices[(round + round / 6) % 3];
     }
     limit = twice * luby(round - fixed_rounds + 1);
     if (!best.empty() && random_.below(4) != 0) rank_guided(best);
+    else if (random_.below(2) == 0) rank_fixed(random_.below(6), draw(5));
     else rank_random();
     return choices[static_cast<std::size_t>(random_.below(3))];
   }
 
-  void rank_fixed(std::uint64_t which) {
+  /// One of six orders, with noise of 2^(noise - 4) octaves on lifetimes and sizes; 0: none.
+  void rank_fixed(std::uint64_t which, std::int64_t noise) {
     rank_by([&](index i) -> key {
+      const std::int64_t life = life_[i] + blur(noise), sections = sections_[i] + blur(noise), size = size_[i] + blur(noise);
       switch (which) {
-        case 0: return {life_[i], life_[i] + size_[i], load_[i]};
-        case 1: return {load_[i], life_[i] + size_[i], life_[i]};
-        case 2: return {load_[i], life_[i], life_[i] + size_[i]};
-        case 3: return {life_[i] + size_[i], load_[i], life_[i]};
-        case 4: return {sections_[i], life_[i] + size_[i], load_[i]};
-        default: return {sections_[i] + size_[i], life_[i], load_[i]};
+        case 0: return {life, life + size, load_[i]};
+        case 1: return {load_[i], life + size, life};
+        case 2: return {load_[i], life, life + size};
+        case 3: return {life + size, load_[i], life};
+        case 4: return {sections, life + size, load_[i]};
+        default: return {sections + size, life, load_[i]};
       }
     });
   }
@@ -121,6 +123,8 @@ class fit_restarts {
     for (int k = 0; k < 12; ++k) sum += draw(65536);
     return sum;
   }
+
+  std::int64_t blur(std::int64_t noise) { return noise == 0 ? 0 : normal() * (std::int64_t{1} << noise) >> 4; }
 
   /// Random weights of lifetime, size, load, and how often the sections failed; and noise.
   void rank_random() {
@@ -160,7 +164,7 @@ class fit_restarts {
   random_source random_;
   std::vector<std::int64_t> life_, sections_, size_, load_;  ///< per item: logarithms, and the largest load it is part of
   std::vector<index> rank_;
-  std::uint64_t round_ = 0, limit_ = 0;
+  std::uint64_t round_ = 0;
 };
 
 /// The best of the planners that take no search; valley fit alone where there are very many buffers.
