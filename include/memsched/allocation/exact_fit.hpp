@@ -96,7 +96,7 @@ class fit_restarts {
     }
     limit = twice * luby(round - fixed_rounds + 1);
     if (!best.empty() && random_.below(4) != 0) rank_guided(best);
-    else if (random_.below(2) == 0) rank_fixed(random_.below(6), draw(5));
+    else if (random_.below(2) == 0) rank_fixed(random_.below(6), draw(6) + 1);
     else rank_random();
     return choices[static_cast<std::size_t>(random_.below(3))];
   }

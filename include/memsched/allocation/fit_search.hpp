@@ -189,7 +189,7 @@ class fit_search {
     if (dirty_mark_[s] == 0) dirty_mark_[s] = 1, dirty_.push_back(s);
   }
   /// The floor of a section as its neighbours see it.
-  units wall(index s) const { return rem_[s] == 0 ? beyond : floor_[s]; }
+  units wall(index s) const { return rem_[s] == 0 ? no_wall : floor_[s]; }
   units aligned(index i, units h) const {
     const units a = p_.items[i].alignment;
     return a == 1 ? h : (h + a - 1) / a * a;
@@ -253,7 +253,7 @@ class fit_search {
   /// A4 for one section.
   bool settle_section(index s) {
     if (rem_[s] == 0) return true;
-    units low = beyond, high = 0;
+    units low = no_wall, high = 0;
     jobs_.clear();
     for (const index i : p_.in_section[s]) {
       if (offset_[i] >= 0) continue;
@@ -292,13 +292,13 @@ class fit_search {
   /// Calls f(p, q, lower wall) for each valley [p, q) of sections [a, b); stops where f says false.
   template <class F>
   bool for_each_valley(index a, index b, F&& f) const {
-    units before = beyond;
+    units before = no_wall;
     for (index p = a; p < b;) {
       const units h = wall(p);
       index q = p + 1;
       while (q < b && wall(q) == h) ++q;
-      const units after = q < b ? wall(q) : beyond;
-      if (h < before && h < after && h < beyond && !f(p, q, std::min(before, after))) return false;
+      const units after = q < b ? wall(q) : no_wall;
+      if (h < before && h < after && h < no_wall && !f(p, q, std::min(before, after))) return false;
       before = h;
       p = q;
     }
@@ -331,7 +331,7 @@ class fit_search {
     });
     for (const part& v : raised_) {
       const units h = floor_[v.a], level = special_level(from, to, v.a, v.b, none, v.slack);
-      if (level >= beyond) return false;
+      if (level >= no_wall) return false;
       for (std::size_t k = from; k < to; ++k) {
         const index i = pool_[k];
         const auto& item = p_.items[i];
@@ -373,7 +373,7 @@ class fit_search {
       std::vector<part> parts;
       for (std::size_t k = base; k < end; ++k) {
         const auto& item = p_.items[pool_[k]];
-        if (parts.empty() || item.first >= parts.back().b) parts.push_back({k, k, item.first, item.last, beyond});
+        if (parts.empty() || item.first >= parts.back().b) parts.push_back({k, k, item.first, item.last, no_wall});
         parts.back().to = k + 1;
         parts.back().b = std::max(parts.back().b, item.last);
       }
@@ -455,7 +455,7 @@ class fit_search {
       if (answer != fit_answer::never) return answer;
     }
     const units level = waste_level(v, x, p, q);
-    if (level >= beyond || level + rem_[x] > top_) return fit_answer::never;
+    if (level >= no_wall || level + rem_[x] > top_) return fit_answer::never;
     return attempt(v, [&] {
       raise(x, level);
       return lift_over(v.from, v.to, x, x + 1, level, true);
@@ -465,7 +465,7 @@ class fit_search {
   units waste_level(const part& v, index x, index p, index q) const {
     const units h = floor_[x];
     if (!rules_.waste_bound) return h + 1;
-    units level = std::min(p > v.a ? wall(p - 1) : beyond, q < v.b ? wall(q) : beyond);
+    units level = std::min(p > v.a ? wall(p - 1) : no_wall, q < v.b ? wall(q) : no_wall);
     for (std::size_t k = v.from; k < v.to; ++k) {
       const auto& item = p_.items[pool_[k]];
       if (item.first >= q) break;

@@ -17,7 +17,7 @@ namespace memsched::detail {
 
 /// An offset or a size, in units of a packing.
 using units = std::int64_t;
-inline constexpr units beyond = std::numeric_limits<units>::max() / 2;
+inline constexpr units no_wall = std::numeric_limits<units>::max() / 2;
 
 /// The buffers of a question "do they fit?", dense, without the empty ones.
 ///

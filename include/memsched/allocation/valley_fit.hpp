@@ -146,9 +146,9 @@ class valley_filler {
   /// Raises a run in which nothing fits to its lower wall; ends it where there is none.
   void lift(index p) {
     const index q = run_[p].end, before = run_[p].before;
-    const units left = before == none ? beyond : run_[before].floor, right = q < p_.sections ? run_[q].floor : beyond;
+    const units left = before == none ? no_wall : run_[before].floor, right = q < p_.sections ? run_[q].floor : no_wall;
     const units level = std::min(left, right);
-    if (level >= beyond) return;
+    if (level >= no_wall) return;
     run_[p].floor = level;
     heap_.emplace(level, p);
     if (q < p_.sections) join_at(q);
