@@ -35,9 +35,9 @@ inline std::vector<memsched::buffer> random_buffers(std::uint64_t seed, const bu
       const auto at = b.lower + 1 + r.below(static_cast<std::uint32_t>(b.upper - b.lower - 1));
       b.drops.push_back({at, r.below(static_cast<std::uint32_t>(b.size) - 1) + 1});
     }
-    if (b.offset != anywhere) {
+    if (b.offset != no_offset) {
       buffers.push_back(b);
-      if (!check_fixed(buffers).message.empty()) buffers.back().offset = anywhere;
+      if (!check_fixed(buffers).message.empty()) buffers.back().offset = no_offset;
       continue;
     }
     buffers.push_back(b);
@@ -84,7 +84,7 @@ class offset_oracle {
     const auto& b = buffers_[i];
     if (b.empty()) return place(i + 1, capacity);
     for (memsched::bytes at = 0; at + b.size <= capacity; ++at) {
-      if (at % b.alignment != 0 || (b.offset != memsched::anywhere && b.offset != at)) continue;
+      if (at % b.alignment != 0 || (b.offset != memsched::no_offset && b.offset != at)) continue;
       offset_[i] = at;
       if (free(i) && place(i + 1, capacity)) return true;
     }

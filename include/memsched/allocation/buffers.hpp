@@ -24,7 +24,7 @@
 namespace memsched {
 
 /// No fixed offset.
-inline constexpr bytes anywhere = std::numeric_limits<bytes>::max();
+inline constexpr bytes no_offset = std::numeric_limits<bytes>::max();
 
 /// From a moment on, a buffer needs only its lowest bytes.
 struct size_drop {
@@ -38,7 +38,7 @@ struct buffer {
   std::int64_t lower = 0, upper = 0;
   bytes size = 0;
   bytes alignment = 1;             ///< its offset is a multiple; at least 1, no power of two needed
-  bytes offset = anywhere;         ///< where it must lie
+  bytes offset = no_offset;         ///< where it must lie
   std::vector<size_drop> drops{};  ///< inside the lifetime, ever later and ever smaller, never to zero
 
   bool empty() const { return size == 0 || lower == upper; }
@@ -101,10 +101,10 @@ inline graph_error check_buffers(std::span<const buffer> buffers) {
       return fault(error_code::bad_input, i, "ends at " + std::to_string(b.upper) + ", before it starts at " +
                                                  std::to_string(b.lower));
     if (b.alignment == 0) return fault(error_code::bad_input, i, "has an alignment of 0");
-    if (b.offset != anywhere && b.offset % b.alignment != 0)
+    if (b.offset != no_offset && b.offset % b.alignment != 0)
       return fault(error_code::bad_input, i, "is fixed at " + std::to_string(b.offset) + ", no multiple of its alignment, " +
                                                  std::to_string(b.alignment));
-    for (const bytes part : {b.size, b.alignment, b.offset == anywhere ? 0 : b.offset}) {
+    for (const bytes part : {b.size, b.alignment, b.offset == no_offset ? 0 : b.offset}) {
       if (part > left) return fault(error_code::overflow, i, "takes the sum of sizes, alignments and offsets above 2^61 bytes");
       left -= part;
     }

@@ -63,21 +63,21 @@ enum class gap_choice : unsigned char { lowest, tightest };
 /// Places the fixed buffers, then the others in `order`, each in a gap or above all that it meets.
 inline std::vector<bytes> place_in_turn(std::span<const buffer> buffers, std::span<const index> order, gap_choice choice) {
   const lifetime_index meets(buffers);
-  std::vector<bytes> offset(buffers.size(), anywhere);
+  std::vector<bytes> offset(buffers.size(), no_offset);
   for (index i = 0; i < buffers.size(); ++i) {
-    if (buffers[i].offset != anywhere) offset[i] = buffers[i].offset;
+    if (buffers[i].offset != no_offset) offset[i] = buffers[i].offset;
     else if (buffers[i].empty()) offset[i] = 0;
   }
   std::vector<std::pair<bytes, bytes>> taken;  // offset and end of what is placed and met
   for (const index i : order) {
     const buffer& b = buffers[i];
-    if (offset[i] != anywhere) continue;
+    if (offset[i] != no_offset) continue;
     taken.clear();
     meets.for_each_in(b.lower, b.upper, [&](index j) {
-      if (offset[j] != anywhere) taken.emplace_back(offset[j], offset[j] + buffers[j].size_at(std::max(b.lower, buffers[j].lower)));
+      if (offset[j] != no_offset) taken.emplace_back(offset[j], offset[j] + buffers[j].size_at(std::max(b.lower, buffers[j].lower)));
     });
     std::sort(taken.begin(), taken.end());
-    bytes top = 0, best = anywhere, tightest = anywhere;
+    bytes top = 0, best = no_offset, tightest = no_offset;
     for (const auto& [from, to] : taken) {
       const bytes at = round_up(top, b.alignment);
       if (at + b.size <= from && from - top < tightest) {
@@ -87,7 +87,7 @@ inline std::vector<bytes> place_in_turn(std::span<const buffer> buffers, std::sp
       }
       top = std::max(top, to);
     }
-    offset[i] = best != anywhere ? best : round_up(top, b.alignment);
+    offset[i] = best != no_offset ? best : round_up(top, b.alignment);
   }
   return offset;
 }
@@ -103,13 +103,13 @@ std::vector<index> buffer_order(std::span<const buffer> buffers, Less less) {
 }
 
 /// A bound that takes O(n log n): the load; where offsets are multiples of g, at each moment the sum of the sizes, each but
-/// one rounded up to a multiple of g (only the topmost may end anywhere); and what is fixed.
+/// one rounded up to a multiple of g (only the topmost may end off the grid); and what is fixed.
 inline bytes simple_bound(std::span<const buffer> buffers) {
   bytes g = 0, bound = 0;
   for (const buffer& b : buffers)
-    if (!b.empty()) g = std::gcd(g, b.offset == anywhere ? b.alignment : b.offset);
+    if (!b.empty()) g = std::gcd(g, b.offset == no_offset ? b.alignment : b.offset);
   for (const buffer& b : buffers)
-    if (b.offset != anywhere && !b.empty()) bound = std::max(bound, b.offset + b.size);
+    if (b.offset != no_offset && !b.empty()) bound = std::max(bound, b.offset + b.size);
   if (g <= 1) return std::max(bound, load(buffers));
   bytes sum = 0;
   std::map<bytes, std::size_t> spared;  // bytes that rounding adds, over the live buffers

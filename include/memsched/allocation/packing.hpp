@@ -37,7 +37,7 @@ class packing {
     index first = 0, last = 0;   ///< sections [first, last)
     units size = 0, least = 0;   ///< at the start, and after the last drop
     units alignment = 1;         ///< in units; 1 where void
-    units fixed = -1;            ///< offset; -1 for anywhere
+    units fixed = -1;            ///< offset; -1 where it is free
     index twin = none;           ///< the item before this one with the same lifetime, sizes, alignment and cap
     std::vector<std::pair<index, units>> drops{};  ///< from a section on
   };
@@ -110,20 +110,20 @@ class packing {
   void find_unit() {
     bytes g = 0;
     for (const buffer& b : buffers_)
-      if (!b.empty()) g = std::gcd(g, b.offset == anywhere ? b.alignment : b.offset);
+      if (!b.empty()) g = std::gcd(g, b.offset == no_offset ? b.alignment : b.offset);
     grain_ = std::max<bytes>(g, 1);
     bytes u = 0;
     for (const buffer& b : buffers_) {
       if (b.empty()) continue;
       u = std::gcd(u, round_up(b.size, grain_));
       for (const size_drop& d : b.drops) u = std::gcd(u, round_up(d.size, grain_));
-      if (b.offset != anywhere) u = std::gcd(u, b.offset);
+      if (b.offset != no_offset) u = std::gcd(u, b.offset);
     }
     u = std::max<bytes>(u, 1);
     for (bytes before = 0; before != u;) {
       before = u;
       for (const buffer& b : buffers_)
-        if (!b.empty() && b.offset == anywhere && u % b.alignment != 0) u = std::gcd(u, b.alignment);
+        if (!b.empty() && b.offset == no_offset && u % b.alignment != 0) u = std::gcd(u, b.alignment);
     }
     unit = u;
     for (const buffer& b : buffers_)
@@ -164,7 +164,7 @@ class packing {
       i.size = i.least = in_units(buffers_[b].size);
       while (!i.drops.empty() && i.drops.back().first == i.last) i.drops.pop_back();  // behind its last section
       if (!i.drops.empty()) i.least = i.drops.back().second;
-      if (buffers_[b].offset != anywhere) i.fixed = static_cast<units>(buffers_[b].offset / unit);
+      if (buffers_[b].offset != no_offset) i.fixed = static_cast<units>(buffers_[b].offset / unit);
       else if (unit % buffers_[b].alignment != 0) i.alignment = static_cast<units>(buffers_[b].alignment / unit);
       plain &= i.fixed < 0 && i.alignment == 1;
       items.push_back(std::move(i));

@@ -107,7 +107,7 @@ inline graph_error check_plan(std::span<const buffer> buffers, std::span<const b
     return fault("there are " + std::to_string(offset.size()) + " offsets for " + std::to_string(buffers.size()) + " buffers");
   for (std::size_t i = 0; i < buffers.size(); ++i) {
     const buffer& b = buffers[i];
-    if (b.offset != anywhere && offset[i] != b.offset) return fault(name(i) + " is fixed elsewhere");
+    if (b.offset != no_offset && offset[i] != b.offset) return fault(name(i) + " is fixed elsewhere");
     if (b.size == 0 || b.lower >= b.upper) continue;
     if (offset[i] % b.alignment != 0) return fault(name(i) + " is not aligned");
     if (offset[i] > size || b.size > size - offset[i]) return fault(name(i) + " ends above the arena");
@@ -122,7 +122,7 @@ inline graph_error check_fixed(std::span<const buffer> buffers) {
   std::vector<bytes> offset;
   std::vector<index> where;
   for (index i = 0; i < buffers.size(); ++i) {
-    if (buffers[i].offset == anywhere) continue;
+    if (buffers[i].offset == no_offset) continue;
     fixed.push_back(buffers[i]);
     offset.push_back(buffers[i].offset);
     where.push_back(i);

@@ -171,7 +171,7 @@ class valley_filler {
 inline std::vector<bytes> in_bytes(std::span<const buffer> buffers, const packing& p, std::span<const units> offset) {
   std::vector<bytes> all(buffers.size(), 0);
   for (std::size_t i = 0; i < buffers.size(); ++i)
-    if (buffers[i].offset != anywhere) all[i] = buffers[i].offset;
+    if (buffers[i].offset != no_offset) all[i] = buffers[i].offset;
   for (std::size_t i = 0; i < offset.size(); ++i) all[p.items[i].buffer] = static_cast<bytes>(offset[i]) * p.unit;
   return all;
 }
@@ -183,7 +183,7 @@ inline std::vector<bytes> in_bytes(std::span<const buffer> buffers, const packin
 /// 2018). O(n log n). Where buffers are fixed it answers as `by_size`.
 struct valley_fit {
   arena_plan operator()(std::span<const buffer> buffers, bytes capacity, search& context) const {
-    if (std::any_of(buffers.begin(), buffers.end(), [](const buffer& b) { return b.offset != anywhere; }))
+    if (std::any_of(buffers.begin(), buffers.end(), [](const buffer& b) { return b.offset != no_offset; }))
       return by_size{}(buffers, capacity, context);
     const detail::packing p(buffers);
     return detail::make_plan(buffers, detail::in_bytes(buffers, p, detail::valley_filler(p).run()), capacity,
