@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memsched/base/adjacency.hpp>
+#include <memsched/base/backbone.hpp>
 #include <memsched/base/bitset.hpp>
 #include <memsched/base/bucket_queue.hpp>
 #include <memsched/base/bytes.hpp>
@@ -11,18 +12,21 @@
 #include <memsched/base/linkage.hpp>
 #include <memsched/base/random.hpp>
 #include <memsched/base/topology.hpp>
+#include <memsched/bounds/closed_window.hpp>
 #include <memsched/bounds/cut_bound.hpp>
 #include <memsched/bounds/destructive_search.hpp>
 #include <memsched/bounds/lowest_set.hpp>
 #include <memsched/bounds/negative_level.hpp>
 #include <memsched/bounds/probing.hpp>
 #include <memsched/bounds/shaving.hpp>
+#include <memsched/bounds/windowed_cut.hpp>
 #include <memsched/bounds/witness_bound.hpp>
 #include <memsched/certify/certify.hpp>
 #include <memsched/graph/builder.hpp>
 #include <memsched/graph/check.hpp>
 #include <memsched/graph/contract.hpp>
 #include <memsched/graph/error.hpp>
+#include <memsched/graph/last_reader.hpp>
 #include <memsched/graph/lower.hpp>
 #include <memsched/graph/mirror.hpp>
 #include <memsched/graph/overlay.hpp>
@@ -75,6 +79,7 @@
 #include <memsched/search/statistics.hpp>
 #include <memsched/structure/acyclic_partition.hpp>
 #include <memsched/structure/hierarchy.hpp>
+#include <memsched/structure/line.hpp>
 #include <memsched/structure/reachability.hpp>
 #include <memsched/structure/regions.hpp>
 #include <memsched/structure/series_parallel.hpp>
