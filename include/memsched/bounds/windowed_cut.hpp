@@ -26,7 +26,7 @@ class live_index {
     const auto& resources = l.graph().resources;
     for (index i = 0; i < resources.size(); ++i) {
       const auto [begin, end] = extent(i);
-      const auto k = static_cast<std::size_t>(std::bit_width(end - begin | 1) - 1);
+      const auto k = static_cast<std::size_t>(std::bit_width((end - begin) | 1) - 1);
       pairs.emplace_back(static_cast<index>(first_[k] + (begin >> k)), i);
     }
     lists_ = list_of<index>::from_pairs(first_[levels], pairs);

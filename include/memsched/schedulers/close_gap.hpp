@@ -44,7 +44,9 @@ namespace detail {
 /// What suffices for most graphs, with so many states for each attempt.
 inline solution short_attempts(const schedule_graph& g, search& context, std::uint64_t states) {
   solution s = cheap_bounds{}(g, context);
-  const auto done = [&] { return s.lower_bound >= peak_of(g, s.order) || context.stopped(); };
+  const auto done = [&] {
+    return s.lower_bound >= std::min(peak_of(g, s.order), context.ceiling()) || context.stopped();
+  };
   if (!done()) s = context.with_states(states, [&] { return best_first{}.improve(g, context, std::move(s)); });
   if (done()) return s;
   take_if_better(g, beam{}(g, context).order, s);
@@ -71,7 +73,8 @@ class gap_closer {
   }
 
  private:
-  bytes peak() const { return peak_of(g_, best_.order); }
+  /// What an order must stay below to be of use.
+  bytes peak() const { return std::min(peak_of(g_, best_.order), context_.ceiling()); }
   bool done() const { return best_.lower_bound >= peak() || context_.stopped(); }
 
   /// Narrows the graph, and asks for an order that reaches the bound where this settles one; then narrows it with more
