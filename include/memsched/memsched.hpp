@@ -51,6 +51,7 @@
 #include <memsched/passes/partition.hpp>
 #include <memsched/passes/probe.hpp>
 #include <memsched/passes/soft_budget.hpp>
+#include <memsched/passes/valleys.hpp>
 #include <memsched/presolve/complete_rules.hpp>
 #include <memsched/presolve/compression_graph.hpp>
 #include <memsched/presolve/narrowing.hpp>
@@ -61,6 +62,8 @@
 #include <memsched/schedulers/beam.hpp>
 #include <memsched/schedulers/best_first.hpp>
 #include <memsched/schedulers/best_heuristic.hpp>
+#include <memsched/schedulers/bisect.hpp>
+#include <memsched/schedulers/bottleneck.hpp>
 #include <memsched/schedulers/branch_and_bound.hpp>
 #include <memsched/schedulers/close_gap.hpp>
 #include <memsched/schedulers/dp.hpp>
