@@ -76,7 +76,7 @@ struct ilp {
   /// more edges than the graph of s, those that all such orders keep.
   milp_status ask(const schedule_graph& g, search& context, solution& s, peak_range range) const {
     const auto program = formulate(g, range, most_rows);
-    if (!program) return context.fits(no_limit), milp_status::limit;
+    if (!program) return context.out_of_memory(), milp_status::limit;
     const bytes peak = peak_of(g, s.order);
     milp_request request;
     if (peak <= range.ceiling) request.start = program->solution_of(s.order);
