@@ -455,7 +455,8 @@ inline compressed_graph uncompressed(const schedule_graph& g) {
 
 /// Whether some of four samples, nodes that follow each other in the caller's order, lose a tenth of their nodes. The edges
 /// that samples lack let them compress better than the whole would.
-inline bool seems_compressible(const schedule_graph& g, search& context, const compression_rules& rules) {
+inline bool seems_compressible(const schedule_graph& g, search& context, compression_rules rules) {
+  rules.general = rules.global_reduction = false;  // which are for small graphs
   constexpr std::size_t samples = 4, size = 2048;
   std::vector<node> local(g.size(), none);
   const rule_counts counts = context.stats.rules;

@@ -47,18 +47,21 @@ class bottleneck_search {
   }
 
   solution run() {
+    const std::vector<node> given = line_.order();
     const std::vector<index> ends = order_blocks();
-    if (!done()) raise_by_cuts();
+    if (!done()) raise_by_cuts(0);
     if (!done()) lower_blocks(ends);
     for (unsigned effort = 0; !done() && effort <= efforts_;) {
       const auto before = std::pair(line_.peak(), bound_);
       context_.report(line_.peak(), bound_);
       lower_highest(effort);
-      if (!done()) raise_by_cuts();
+      if (!done()) raise_by_cuts(std::size_t{1000} << effort);
       if (!done()) raise_by_windows(effort);
       if (before == std::pair(line_.peak(), bound_)) ++effort;
     }
-    return {line_.order(), std::min(bound_, line_.peak())};
+    solution s{line_.order(), std::min(bound_, line_.peak())};
+    take_if_better(g_, given, s);
+    return s;
   }
 
  private:
@@ -205,8 +208,8 @@ class bottleneck_search {
 
   // Bounds.
 
-  /// Cuts for the highest node of each stretch, highest first; then for all nodes that are higher than the bound.
-  void raise_by_cuts() {
+  /// Cuts for the highest node of each stretch, highest first; then for so many of the nodes that are higher than the bound.
+  void raise_by_cuts(std::size_t others) {
     if (g_.resources.empty()) return;
     const live_index live(line_);
     windowed_cut cut(line_, live, bone_);
@@ -215,11 +218,11 @@ class bottleneck_search {
       if (static_cast<bytes>(line_.height(i)) <= bound_ || !go_on()) break;
       cut_around(cut, i);
     }
-    if (done()) return;
+    if (done() || others == 0) return;
     std::vector<index> high;
     for (index i = 0; i < line_.size(); ++i)
       if (static_cast<bytes>(line_.height(i)) > bound_ && !g_.is_release(line_.at(i))) high.push_back(i);
-    const std::size_t most = std::min(high.size(), most_cuts);
+    const std::size_t most = std::min(high.size(), others);
     std::partial_sort(high.begin(), high.begin() + static_cast<std::ptrdiff_t>(most), high.end(),
                       [&](index a, index b) { return std::pair(-line_.height(a), a) < std::pair(-line_.height(b), b); });
     high.resize(most);
@@ -290,8 +293,6 @@ class bottleneck_search {
     return context_.with_bounds(std::max(bound_ + w.lift, w.graph.base), goal + w.lift, bounds_of);
   }
 
-  static constexpr std::size_t most_cuts = 20000;
-
   const schedule_graph& g_;
   search& context_;
   unsigned efforts_;
@@ -305,10 +306,7 @@ class bottleneck_search {
 
 inline solution bottleneck::improve(const schedule_graph& g, search& context, solution s) const {
   if (g.active == 0) return s;
-  const std::vector<node> given = s.order;
-  solution found = detail::bottleneck_search(g, context, std::move(s), efforts).run();
-  take_if_better(g, given, found);
-  return found;
+  return detail::bottleneck_search(g, context, std::move(s), efforts).run();
 }
 
 }  // namespace memsched

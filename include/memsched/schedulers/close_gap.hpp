@@ -61,8 +61,8 @@ inline solution short_attempts(const schedule_graph& g, search& context, std::ui
   };
   const auto exact = [&] { return best_first{}.improve(g, context, std::move(s)); };
   attempt(0.1, states / 10, exact);
-  attempt(0.3, states / 10, [&] { return local_search{}.improve(g, context, std::move(s)); });
-  attempt(0.3, states, exact);
+  attempt(0.5, states / 4, [&] { return local_search{}.improve(g, context, std::move(s)); });
+  attempt(0.4, states, exact);
   attempt(0.2, states, [&] {
     take_if_better(g, beam{}(g, context).order, s);
     return std::move(s);
