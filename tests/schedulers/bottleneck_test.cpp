@@ -1,9 +1,10 @@
-// Laws of what works where an order is highest: bisection, valleys, the whole of it; on graphs large enough to have stretches.
+// Laws of what works where an order is highest: bisection, valleys, the whole of it; on graphs large enough to have
+// stretches.
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <iterator>
 #include <memsched/memsched.hpp>
 #include <networks/networks.hpp>
-#include <iterator>
 
 #include "support/random_order.hpp"
 #include "support/random_problem.hpp"
@@ -62,8 +63,8 @@ TEST_CASE("a valley is a lowest set among those between what must and what may h
     const backbone bone(g.preds, g.succs, l.nodes(0, l.size()));
     const auto blocks = valley_blocks(l, bone, always, {.every = 1, .reach = l.size(), .old = l.size()});
     // The first valley: the lowest set before the first node of the path that stands in position 1 or later.
-    const auto first = std::find_if(bone.path().begin(), bone.path().end(),
-                                    [&](node c) { return l.position(c) >= 1 && !g.is_release(c); });
+    const auto first =
+        std::find_if(bone.path().begin(), bone.path().end(), [&](node c) { return l.position(c) >= 1 && !g.is_release(c); });
     if (first == bone.path().end() || blocks.size() < 2) continue;
     const bytes lowest = cut_bound(g).at(*first) - static_cast<bytes>(g.cost[*first].peak);
     delta level = static_cast<delta>(g.base);
@@ -78,7 +79,8 @@ TEST_CASE("bisection and bottleneck answer with orders that are no worse, and cl
     INFO("seed " << seed);
     support::random r(seed);
     const options o{.state_limit = 1 + r.below(4000),
-                    .default_firing = r.chance(30) ? firing::cbp : firing::pbc, .in_place = r.chance(70)};
+                    .default_firing = r.chance(30) ? firing::cbp : firing::pbc,
+                    .in_place = r.chance(70)};
     const schedule_graph g = make_schedule_graph(
         support::random_problem(seed, {.operators = 1 + r.below(14), .max_inputs = 1 + r.below(4)}), o.model());
     const options unlimited{};

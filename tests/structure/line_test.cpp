@@ -112,7 +112,8 @@ TEST_CASE("the last of several readers is found through hubs, in any numbering")
       const auto readers = p.readers(t);
       if (readers.size() < 2 || p.stays(t)) continue;
       releases += std::none_of(readers.begin(), readers.end(), [&](op_id last) {
-        return std::all_of(readers.begin(), readers.end(), [&](op_id o) { return o == last || test(reach.ancestors[last], o); });
+        return std::all_of(readers.begin(), readers.end(),
+                           [&](op_id o) { return o == last || test(reach.ancestors[last], o); });
       });
     }
     REQUIRE(g.size() - g.active == releases);

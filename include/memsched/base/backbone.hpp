@@ -2,10 +2,9 @@
 #pragma once
 
 #include <algorithm>
+#include <memsched/base/adjacency.hpp>
 #include <span>
 #include <vector>
-
-#include <memsched/base/adjacency.hpp>
 
 namespace memsched {
 

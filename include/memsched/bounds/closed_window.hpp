@@ -3,16 +3,15 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <optional>
-#include <utility>
-#include <vector>
-
 #include <memsched/base/backbone.hpp>
 #include <memsched/base/bitset.hpp>
 #include <memsched/bounds/cut_bound.hpp>
 #include <memsched/bounds/windowed_cut.hpp>
 #include <memsched/graph/subgraph.hpp>
 #include <memsched/structure/line.hpp>
+#include <optional>
+#include <utility>
+#include <vector>
 
 namespace memsched {
 
@@ -47,11 +46,11 @@ inline constexpr std::size_t most_marks = std::size_t{1} << 24;
 /// The closed window of a stretch [a, b) of a line with legal ends; nothing where it would not bound anything.
 ///
 /// Let D0 and D1 be what stands before a and before b, W what stands between, P what produces the resources that are live at
-/// a, Q what frees those that are live at b. `inside` are active nodes of W that come behind all of P, `ending` those that come
-/// before all of Q; a node that is both is needed. The graph has W's nodes and edges from level(D0) on, and two more nodes:
-/// `open`, with peak and impact M, before all inside nodes; `close`, with peak 0 and impact -M, behind all ending ones. M is
-/// more than level(D0), level(D1), and all peaks and growth in W together. At the start of the whole there is no `open` and
-/// M is in the base; at its end no `close`.
+/// a, Q what frees those that are live at b. `inside` are active nodes of W that come behind all of P, `ending` those that
+/// come before all of Q; a node that is both is needed. The graph has W's nodes and edges from level(D0) on, and two more
+/// nodes: `open`, with peak and impact M, before all inside nodes; `close`, with peak 0 and impact -M, behind all ending
+/// ones. M is more than level(D0), level(D1), and all peaks and growth in W together. At the start of the whole there is no
+/// `open` and M is in the base; at its end no `close`.
 ///
 /// Lemma: the optimum of this graph is at most M above that of the whole. Proof. Take an order of the whole with peak B, its
 /// sets E. Let t0 be when the last of P has run, t1 when the first of Q is about to; a node that is both inside and ending
@@ -62,15 +61,20 @@ inline constexpr std::size_t most_marks = std::size_t{1} << 24;
 /// M + level(D0), by the choice of M. A release in W runs in the projection no later than in the order, and a node that is
 /// the last reader of a tensor in the order is so in W. A release outside W on which a node of W has a credit is in Q: where
 /// it runs in that node's own step, t1 is before that step, which is why such nodes are not ending. Releases that run in the
-/// step of the last of P have run at t0, which is why releases are not inside. Missing members of `inside` and `ending` are missing edges: the bound is weaker and still holds.
+/// step of the last of P have run at t0, which is why releases are not inside. Missing members of `inside` and `ending` are
+/// missing edges: the bound is weaker and still holds.
 ///
 /// O(nodes and edges of W, times what is live at the ends / 64).
 inline std::optional<closed_window> close_window(const line& l, const live_index& live, const backbone& bone, std::size_t a,
                                                  std::size_t b) {
   const schedule_graph& g = l.graph();
   std::vector<node> producers, takers;  // P and Q
-  live.for_each(a, [&](const resource& r) { if (r.from != none) producers.push_back(r.from); });
-  live.for_each(b, [&](const resource& r) { if (r.to != none) takers.push_back(r.to); });
+  live.for_each(a, [&](const resource& r) {
+    if (r.from != none) producers.push_back(r.from);
+  });
+  live.for_each(b, [&](const resource& r) {
+    if (r.to != none) takers.push_back(r.to);
+  });
   for (auto* nodes : {&producers, &takers}) {
     std::sort(nodes->begin(), nodes->end());
     nodes->erase(std::unique(nodes->begin(), nodes->end()), nodes->end());
@@ -92,8 +96,10 @@ inline std::optional<closed_window> close_window(const line& l, const live_index
       for (std::size_t m = 0; m < producers.size(); ++m)
         if (bone.proves_before(producers[m], v)) above.set(i - start, m);
     for (node u : g.preds[v]) {
-      if (l.position(u) >= start) above.add(i - start, l.position(u) - start);
-      else if (const std::size_t m = place_of(producers, u); m < producers.size()) above.set(i - start, m);
+      if (l.position(u) >= start)
+        above.add(i - start, l.position(u) - start);
+      else if (const std::size_t m = place_of(producers, u); m < producers.size())
+        above.set(i - start, m);
     }
     if (i >= a) inside[i - a] = !g.is_release(v) && above.all(i - start);
   }
@@ -109,8 +115,10 @@ inline std::optional<closed_window> close_window(const line& l, const live_index
       for (std::size_t m = 0; m < takers.size(); ++m)
         if (bone.proves_before(v, takers[m])) below.set(i - a, m);
     for (node s : g.succs[v]) {
-      if (l.position(s) < end) below.add(i - a, l.position(s) - a);
-      else if (const std::size_t m = place_of(takers, s); m < takers.size()) below.set(i - a, m);
+      if (l.position(s) < end)
+        below.add(i - a, l.position(s) - a);
+      else if (const std::size_t m = place_of(takers, s); m < takers.size())
+        below.set(i - a, m);
     }
     if (i >= b) continue;
     ending[i - a] = !g.is_release(v) && below.all(i - a) && !has_credit_outside(v);
@@ -162,8 +170,10 @@ inline std::optional<closed_window> close_window(const line& l, const live_index
   if (most > max_total) return std::nullopt;
   c.lift = (most / unit + 1) * unit;
   const auto m = static_cast<delta>(c.lift);
-  if (opens) h.cost[open] = {m, m};
-  else h.base += c.lift;
+  if (opens)
+    h.cost[open] = {m, m};
+  else
+    h.base += c.lift;
   if (closes) h.cost[close] = {0, -m};
   return c;
 }

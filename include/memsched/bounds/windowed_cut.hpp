@@ -5,12 +5,11 @@
 #include <array>
 #include <bit>
 #include <cstddef>
-#include <utility>
-#include <vector>
-
 #include <memsched/base/backbone.hpp>
 #include <memsched/bounds/lowest_set.hpp>
 #include <memsched/structure/line.hpp>
+#include <utility>
+#include <vector>
 
 namespace memsched {
 
@@ -75,7 +74,7 @@ class windowed_cut {
       : g_(&l.graph()), line_(&l), live_(&live), bone_(&bone), lowest_(l.graph()), side_(l.size()), stamp_(l.size(), 0) {}
 
   struct result {
-    bytes bound = 0;                ///< no order of the graph has a smaller peak
+    bytes bound = 0;  ///< no order of the graph has a smaller peak
     bytes slack_before = 0, slack_behind = 0;
   };
   /// a and b are legal and v, an active node, stands between them. O(nodes and edges of the stretch, what is live at its

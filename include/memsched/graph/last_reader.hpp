@@ -3,14 +3,13 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <memsched/base/backbone.hpp>
+#include <memsched/base/topology.hpp>
+#include <memsched/graph/problem.hpp>
 #include <numeric>
 #include <span>
 #include <utility>
 #include <vector>
-
-#include <memsched/base/backbone.hpp>
-#include <memsched/base/topology.hpp>
-#include <memsched/graph/problem.hpp>
 
 namespace memsched::detail {
 

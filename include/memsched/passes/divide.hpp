@@ -105,11 +105,11 @@ struct divide {
     for (index i = 0; i < members.size(); ++i)
       for (node k = 0; k < members[i].size(); ++k) place[members[i][k]] = {i, k};
     for (const resource& r : g.resources) {
-      const bool within = r.from != none && r.to != none && place[r.from].first == place[r.to].first;
-      if (r.from != none)
-        tasks[place[r.from].first].graph.resources.push_back({place[r.from].second, within ? place[r.to].second : none, r.size});
-      if (r.to != none && !within)
-        tasks[place[r.to].first].graph.resources.push_back({none, place[r.to].second, r.size});
+      const auto [from_part, from] = r.from == none ? std::pair(none, none) : place[r.from];
+      const auto [to_part, to] = r.to == none ? std::pair(none, none) : place[r.to];
+      const bool within = from_part == to_part;
+      if (from_part != none) tasks[from_part].graph.resources.push_back({from, within ? to : none, r.size});
+      if (to_part != none && !within) tasks[to_part].graph.resources.push_back({none, to, r.size});
     }
   }
 

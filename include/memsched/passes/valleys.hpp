@@ -3,14 +3,13 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <utility>
-#include <vector>
-
 #include <memsched/base/backbone.hpp>
 #include <memsched/bounds/lowest_set.hpp>
 #include <memsched/graph/subgraph.hpp>
 #include <memsched/search/policy.hpp>
 #include <memsched/structure/line.hpp>
+#include <utility>
+#include <vector>
 
 namespace memsched {
 
@@ -19,10 +18,11 @@ namespace detail {
 /// Builds a chain of sets that can have run, each a lowest one among those between what must and what may have run.
 class lowest_chain {
  public:
-  explicit lowest_chain(const line& l) : line_(&l), g_(&l.graph()), lowest_(*g_), mark_(g_->size(), 0), in_(g_->size(), false) {}
+  explicit lowest_chain(const line& l)
+      : line_(&l), g_(&l.graph()), lowest_(*g_), mark_(g_->size(), 0), in_(g_->size(), false) {}
 
-  /// The set before c is to run: it holds all of c's ancestors and neither c nor a descendant. It is looked for up to `reach`
-  /// positions behind c; what is more than `old` positions in front of c is in it.
+  /// The set before c is to run: it holds all of c's ancestors and neither c nor a descendant. It is looked for up to
+  /// `reach` positions behind c; what is more than `old` positions in front of c is in it.
   void before(node c, std::size_t reach, std::size_t old) {
     ++now_;
     admit(line_->position(c) + reach);

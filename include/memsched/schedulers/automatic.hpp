@@ -7,8 +7,9 @@
 namespace memsched {
 
 /// Proves an order optimal where it can: heuristics and minimum cuts first, which suffice for many networks; then the
-/// parts of the graph one by one, compressed. A large part is first looked at where its order is highest (`bottleneck`), with
-/// most of the time that is left; then as a whole (`close_gap`).
+/// parts of the graph one by one, compressed. A large part is first looked at where its order is highest (`bottleneck`),
+/// with most of the time that is left; then as a whole (`close_gap`). Graphs that are large for the time there is get an
+/// order by local search before anything else.
 struct automatic_scheduler {
   solution operator()(const schedule_graph& g, search& context) const;
 };
@@ -47,7 +48,7 @@ inline solution near_peak(const schedule_graph& g, search& context, double share
 
 /// Whether the time that is left will hardly do for compression and cuts: some passes over the graph take longer.
 inline bool is_pressed(const schedule_graph& g, const search& context) {
-  constexpr double seconds_a_node = 25e-6;
+  constexpr double seconds_a_node = 100e-6;
   return g.active > 400 && context.seconds_left() < seconds_a_node * static_cast<double>(g.active);
 }
 

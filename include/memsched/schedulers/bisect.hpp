@@ -3,9 +3,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <utility>
-#include <vector>
-
 #include <memsched/bounds/cut_bound.hpp>
 #include <memsched/graph/subgraph.hpp>
 #include <memsched/graph/walk.hpp>
@@ -14,6 +11,8 @@
 #include <memsched/schedulers/best_first.hpp>
 #include <memsched/schedulers/greedy.hpp>
 #include <memsched/search/policy.hpp>
+#include <utility>
+#include <vector>
 
 namespace memsched {
 
@@ -88,9 +87,7 @@ struct bisect {
     std::vector<node> local(g.size(), none), whole;
     std::vector<bool> fired(g.size(), false);
     walk w(g);
-    const auto run = [&](node u) {
-      w.fire(u), whole.push_back(u), fired[u] = true;
-    };
+    const auto run = [&](node u) { w.fire(u), whole.push_back(u), fired[u] = true; };
     const auto solve = [&](const std::vector<node>& part) {
       members = part;
       std::sort(members.begin(), members.end());

@@ -5,9 +5,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <utility>
-#include <vector>
-
 #include <memsched/bounds/closed_window.hpp>
 #include <memsched/bounds/destructive_search.hpp>
 #include <memsched/bounds/windowed_cut.hpp>
@@ -19,6 +16,8 @@
 #include <memsched/schedulers/greedy.hpp>
 #include <memsched/search/policy.hpp>
 #include <memsched/structure/line.hpp>
+#include <utility>
+#include <vector>
 
 namespace memsched {
 
@@ -40,7 +39,11 @@ namespace detail {
 class bottleneck_search {
  public:
   bottleneck_search(const schedule_graph& g, search& context, solution s, unsigned efforts)
-      : g_(g), context_(context), efforts_(efforts), line_(g, s.order), local_(g.size(), none),
+      : g_(g),
+        context_(context),
+        efforts_(efforts),
+        line_(g, s.order),
+        local_(g.size(), none),
         bound_(std::max({s.lower_bound, context.floor(), g.base, static_cast<bytes>(line_.level(line_.size()))})),
         unit_(peak_unit(g)) {
     bone_ = backbone(g.preds, g.succs, line_.nodes(0, line_.size()));
@@ -89,7 +92,8 @@ class bottleneck_search {
       if (peak_of(g_, other) < peak_of(g_, order)) best = std::move(slices), order = std::move(other);
     }
     std::vector<index> ends;
-    if (peak_of(g_, order) > line_.peak() && std::any_of(best.begin(), best.end(), [&](const auto& b) { return b.size() > g_.size() / 2; }))
+    if (peak_of(g_, order) > line_.peak() &&
+        std::any_of(best.begin(), best.end(), [&](const auto& b) { return b.size() > g_.size() / 2; }))
       return ends;
     line_ = line(g_, order);
     std::vector<index> last(best.size(), 0);
@@ -171,7 +175,8 @@ class bottleneck_search {
   bool lower(std::size_t first, std::size_t last, bytes goal, std::uint64_t states) {
     return change(first, last, [&](const schedule_graph& part, const std::vector<node>& order, bytes peak) {
       const auto below_peak = [&](const schedule_graph& h, search&) {
-        auto found = best_first{}.between_from_both_ends(h, context_, std::min(std::max(goal, part.base), peak - 1), peak, states);
+        auto found =
+            best_first{}.between_from_both_ends(h, context_, std::min(std::max(goal, part.base), peak - 1), peak, states);
         return found.order ? solution{std::move(*found.order)} : as_given{}(h, context_);
       };
       solution s{order};
@@ -288,7 +293,8 @@ class bottleneck_search {
   /// Whether a window has an order below `goal`: its bound is at least the goal where it has none.
   solution solve(const closed_window& w, bytes goal, std::uint64_t states) {
     const auto bounds_of = [&] {
-      return context_.with_states(states, [&] { return compress{}(w.graph, context_, close_gap{.short_search = states / 4}); });
+      return context_.with_states(states,
+                                  [&] { return compress{}(w.graph, context_, close_gap{.short_search = states / 4}); });
     };
     return context_.with_bounds(std::max(bound_ + w.lift, w.graph.base), goal + w.lift, bounds_of);
   }

@@ -18,8 +18,8 @@
 
 namespace memsched {
 
-/// The order of `best_heuristic` with the bound of minimum cuts, no less than the context's floor. A tenth of the time that is
-/// left, in cuts.
+/// The order of `best_heuristic` with the bound of minimum cuts, no less than the context's floor. Cuts take a tenth of the
+/// time that is left at most.
 struct cheap_bounds {
   std::size_t max_nodes = 1 << 14;  ///< larger graphs get no cuts
 

@@ -3,10 +3,9 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <memsched/graph/schedule_graph.hpp>
 #include <span>
 #include <vector>
-
-#include <memsched/graph/schedule_graph.hpp>
 
 namespace memsched {
 
@@ -16,7 +15,11 @@ class line {
  public:
   /// `order` holds the active nodes, predecessors first; g must outlive this.
   line(const schedule_graph& g, std::span<const node> order)
-      : g_(&g), at_(g.size()), position_(g.size()), level_(g.size() + 1), height_(g.size()),
+      : g_(&g),
+        at_(g.size()),
+        position_(g.size()),
+        level_(g.size() + 1),
+        height_(g.size()),
         highest_(g.size() / stretch + 1) {
     std::vector<index> waits(g.size() - g.active);
     for (std::size_t r = g.active; r < g.size(); ++r) waits[r - g.active] = static_cast<index>(g.preds[r].size());
@@ -76,8 +79,9 @@ class line {
   }
   /// The highest height in [a, b).
   delta highest_in(std::size_t a, std::size_t b) const {
-    return a == b ? level_[a] : *std::max_element(height_.begin() + static_cast<std::ptrdiff_t>(a),
-                                                  height_.begin() + static_cast<std::ptrdiff_t>(b));
+    return a == b ? level_[a]
+                  : *std::max_element(height_.begin() + static_cast<std::ptrdiff_t>(a),
+                                      height_.begin() + static_cast<std::ptrdiff_t>(b));
   }
 
   /// Puts active nodes into another order: those in a stretch with legal ends that begins at a. O(nodes + their edges).

@@ -30,7 +30,8 @@ class region_finder {
     for (node s = 0; s < g_.active; ++s) {
       node t = behind_.parent(s);
       size_ = 0;
-      for (std::size_t step = 0; t != behind_.root() && step < max_nodes_ && size_ <= max_nodes_; ++step, t = behind_.parent(t))
+      for (std::size_t step = 0; t != behind_.root() && step < max_nodes_ && size_ <= max_nodes_;
+           ++step, t = behind_.parent(t))
         if (before_.dominates(s, t) && !(is_waist_[s] && is_waist_[t]) && collect(s, t)) found.push_back(members_);
     }
     std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.size() > b.size(); });
