@@ -33,7 +33,8 @@ struct sample_request : request {
 
 int run_schedule(const schedule_request&);
 int run_sample(const sample_request&);
-int run_compare(const std::vector<std::string>& graphs, const request&);
+/// `all`: also the schedulers that are parts of others.
+int run_compare(const std::vector<std::string>& graphs, bool all, const request&);
 /// `hierarchy`: where to draw the hierarchical graph, as DOT; empty for nowhere.
 int run_inspect(const std::string& graph, const std::string& hierarchy, const request&);
 /// Either file may be empty: there is none.

@@ -14,7 +14,7 @@ namespace {
 
 std::string scheduler_help() {
   std::string text = "how to schedule:";
-  for (const auto& s : cli::schedulers()) text += "\n  " + std::string(s.name) + ": " + std::string(s.about);
+  for (const auto& s : cli::schedulers()) text += "\n  " + s.name + ": " + s.about;
   return text;
 }
 
@@ -135,8 +135,10 @@ int main(int argc, char** argv) {
   cli::request compare;
   compare.time_limit = 10;
   std::vector<std::string> compared;
-  auto* on_compare = app.add_subcommand("compare", "Every scheduler on some graphs: peak, bound, verdict, seconds");
+  auto* on_compare = app.add_subcommand("compare", "The schedulers on some graphs: peak, bound, verdict, seconds");
   on_compare->add_option("graphs", compared, graph_help)->required();
+  bool compare_all = false;
+  on_compare->add_flag("--all", compare_all, "also the schedulers that others are made of");
   add_limits(*on_compare, compare, "10, for each scheduler");
   add_model(*on_compare, compare);
 
@@ -191,7 +193,7 @@ int main(int argc, char** argv) {
     status = cli::run_schedule(schedule);
   } else if (*on_compare) {
     prepare(compare, line);
-    status = cli::run_compare(compared, compare);
+    status = cli::run_compare(compared, compare_all, compare);
   } else if (*on_inspect) {
     prepare(inspect, line);
     status = cli::run_inspect(inspected, hierarchy, inspect);

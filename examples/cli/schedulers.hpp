@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memsched/schedule.hpp>
+#include <memsched/schedulers/list.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,12 +16,13 @@ struct knobs {
 };
 
 struct named_scheduler {
-  std::string_view name;
-  std::string_view about;  ///< one line
+  std::string name;
+  std::string about;  ///< one line
+  memsched::role role;
   memsched::schedule_result<memsched::op_id> (*run)(const memsched::problem&, const memsched::options&, const knobs&);
 };
 
-/// In the order in which `compare` lists them.
+/// The library's list, and what this program was built with beside.
 const std::vector<named_scheduler>& schedulers();
 
 }  // namespace cli

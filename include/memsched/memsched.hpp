@@ -12,6 +12,7 @@
 #include <memsched/base/linkage.hpp>
 #include <memsched/base/random.hpp>
 #include <memsched/base/topology.hpp>
+#include <memsched/base/type_name.hpp>
 #include <memsched/bounds/closed_window.hpp>
 #include <memsched/bounds/cut_bound.hpp>
 #include <memsched/bounds/destructive_search.hpp>
@@ -27,6 +28,7 @@
 #include <memsched/graph/contract.hpp>
 #include <memsched/graph/error.hpp>
 #include <memsched/graph/last_reader.hpp>
+#include <memsched/graph/list_schedule.hpp>
 #include <memsched/graph/lower.hpp>
 #include <memsched/graph/mirror.hpp>
 #include <memsched/graph/overlay.hpp>
@@ -51,6 +53,7 @@
 #include <memsched/passes/partition.hpp>
 #include <memsched/passes/probe.hpp>
 #include <memsched/passes/soft_budget.hpp>
+#include <memsched/passes/stay_close.hpp>
 #include <memsched/passes/valleys.hpp>
 #include <memsched/presolve/complete_rules.hpp>
 #include <memsched/presolve/compression_graph.hpp>
@@ -72,6 +75,7 @@
 #include <memsched/schedulers/greedy.hpp>
 #include <memsched/schedulers/hierarchical.hpp>
 #include <memsched/schedulers/kahn.hpp>
+#include <memsched/schedulers/list.hpp>
 #include <memsched/schedulers/local_search.hpp>
 #include <memsched/schedulers/rpo.hpp>
 #include <memsched/schedulers/serenity.hpp>

@@ -16,7 +16,7 @@
 #include <memsched/schedulers/automatic.hpp>
 #include <memsched/search/policy.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// What is known of an order.
 enum class verdict : unsigned char {
@@ -132,7 +132,7 @@ auto schedule(const G& g, const options& o) {
 #include <memsched/measure/evaluate.hpp>
 #include <memsched/schedulers/as_given.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 namespace detail {
 

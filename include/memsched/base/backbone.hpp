@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// A longest path c0, c1, ... of an acyclic graph. For each vertex x it keeps `first(x)`, the least i such that x is c_i or
 /// comes before it, and `last(x)`, the greatest i such that c_i is x or comes before x. Where first(u) <= last(v), u is

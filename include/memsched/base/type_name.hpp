@@ -3,7 +3,9 @@
 
 #include <string_view>
 
-namespace memsched {
+#include <memsched/base/linkage.hpp>
+
+namespace memsched::inline MEMSCHED_ABI {
 
 /// The name of T as the compiler spells it; "a policy" where the compiler does not tell.
 template <class T>

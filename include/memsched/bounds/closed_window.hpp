@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// A graph such that no order of the whole has a smaller peak than its own optimum, less `lift`.
 struct closed_window {

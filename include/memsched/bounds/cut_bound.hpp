@@ -15,7 +15,7 @@
 #include <memsched/graph/walk.hpp>
 #include <memsched/structure/reachability.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// The bytes that must be live while some operator runs, whatever the order; also at the start and at the end.
 /// O(operators + uses).

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// The resources that are live between two positions of a line. Each is kept once, in a list of those of about its length
 /// that begin near it, so that memory is that of the resources and a question takes time in proportion to what is live

@@ -4,7 +4,7 @@
 #include <memsched/base/linkage.hpp>
 #include <memsched/graph/problem.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// The problem that `draft` describes, or what is wrong with it. O(operators + tensors + uses).
 MEMSCHED_FUNCTION result<problem> check(problem_draft draft);
@@ -20,7 +20,7 @@ MEMSCHED_FUNCTION result<problem> check(problem_draft draft);
 
 #include <memsched/base/topology.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// Checks one draft; use it through `check`.
 class checker {

@@ -12,7 +12,7 @@
 
 #include <memsched/base/adjacency.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 enum class error_code : unsigned char {
   cycle,             ///< operators that wait for each other

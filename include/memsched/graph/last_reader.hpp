@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-namespace memsched::detail {
+namespace memsched::inline MEMSCHED_ABI::detail {
 
 /// Finds, for readers of one tensor, which of them can run last. Walks back from a reader over what lies between the first
 /// and the last of them in a topological order: the operators' own where that is one, since a graph is mostly described so

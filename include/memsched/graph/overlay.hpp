@@ -7,7 +7,7 @@
 
 #include <memsched/graph/traits.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// The questions that an overlay may answer: the hooks of `graph_traits`.
 enum class hook : unsigned char {

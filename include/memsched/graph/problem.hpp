@@ -14,7 +14,7 @@
 #include <memsched/graph/error.hpp>
 #include <memsched/model/firing.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 using op_id = index;
 using tensor_id = index;

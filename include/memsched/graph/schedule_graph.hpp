@@ -14,7 +14,7 @@
 #include <memsched/graph/problem.hpp>
 #include <memsched/model/firing.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 using node = index;
 

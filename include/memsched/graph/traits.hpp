@@ -12,7 +12,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// Own type: write members of these names. Foreign type: specialize with static functions of these names.
 ///

@@ -9,7 +9,7 @@
 #include <memsched/graph/problem.hpp>
 #include <memsched/model/firing.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// What an order costs, in bytes.
 struct evaluation {

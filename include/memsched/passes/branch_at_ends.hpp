@@ -11,7 +11,7 @@
 #include <memsched/search/downsets.hpp>
 #include <memsched/search/policy.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// A pass. What the inner scheduler does not settle is split into cases: by the moves that orders start with (see
 /// `best_first`), or by those that they end with, whichever leaves fewer cases that the inner scheduler does not settle

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 namespace detail {
 

@@ -17,7 +17,7 @@
 #include <memsched/search/search.hpp>
 #include <memsched/structure/series_parallel.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// Which rules of compression apply.
 struct compression_rules {

@@ -4,7 +4,7 @@
 #include <memsched/base/linkage.hpp>
 #include <memsched/search/policy.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// Proves an order optimal where it can: heuristics and minimum cuts first, which suffice for many networks; then the
 /// parts of the graph one by one, compressed. A large part is first looked at where its order is highest (`bottleneck`),
@@ -29,7 +29,7 @@ inline constexpr automatic_scheduler automatic{};
 #include <memsched/schedulers/bottleneck.hpp>
 #include <memsched/schedulers/close_gap.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 namespace detail {
 

@@ -18,7 +18,7 @@
 #include <memsched/search/downsets.hpp>
 #include <memsched/search/policy.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// Searches the downsets of a graph, cheapest peak first and deepest first among equals, from a start no cheaper than
 /// the context's floor, for an order whose peak is below the incumbent's. One entry per downset.

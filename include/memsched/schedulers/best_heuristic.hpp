@@ -10,7 +10,7 @@
 #include <memsched/schedulers/rpo.hpp>
 #include <memsched/search/policy.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// The best of several heuristics; the first among equals. After a limit is met, of those so far.
 struct best_heuristic {

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// Takes an order and its highest node v. Where the lowest set that can have run before v is as high as v is, v cannot be
 /// lowered, and the next highest node is taken; else orders what that set holds, v, and the rest, the two parts likewise.

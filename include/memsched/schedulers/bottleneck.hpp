@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// For graphs of thousands to millions of operators. A peak is a maximum, so only the highest places of an order matter, and
 /// they are mostly local. Cuts the graph along valleys and orders the blocks between them; then lowers the highest node of

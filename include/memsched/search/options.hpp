@@ -10,7 +10,7 @@
 #include <memsched/base/bytes.hpp>
 #include <memsched/model/firing.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// Why a search ended.
 enum class stop_reason : unsigned char {

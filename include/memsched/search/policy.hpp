@@ -15,7 +15,7 @@
 #include <memsched/graph/walk.hpp>
 #include <memsched/search/search.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// What a scheduler answers: an order of the active nodes and a proven bound. Its peak is the referee's to say.
 struct solution {

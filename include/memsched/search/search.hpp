@@ -11,7 +11,7 @@
 #include <memsched/search/options.hpp>
 #include <memsched/search/statistics.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// Limits of one attempt within a search, which may be followed by others.
 struct trial {

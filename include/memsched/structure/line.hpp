@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// An order with its releases: each right behind the last node that it waits for. A stretch [a, b) of positions whose ends
 /// are `legal` holds what runs between two sets that can have run. O(nodes + edges) to build.
