@@ -6,6 +6,7 @@
 #include "commands.hpp"
 #include "networks/networks.hpp"
 #include "schedulers.hpp"
+#include "sdf.hpp"
 #include "text.hpp"
 
 namespace cli {
@@ -54,6 +55,8 @@ int run_compare(const std::vector<std::string>& graphs, bool all, const request&
   // All graphs are read first: bad input leaves nothing on standard output.
   std::vector<loaded> loaded_graphs;
   for (const std::string& path : graphs) {
+    if (is_sdf(path)) return run_sdf_compare(graphs, all, r);
+    if (const auto error = only_for_sdf(path, r); !error.message.empty()) return report(error);
     auto graph = load(path, path.ends_with(".onnx") ? r.shapes : shapes{});
     if (!graph) return report(graph.error());
     loaded_graphs.push_back(std::move(*graph));

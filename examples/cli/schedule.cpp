@@ -9,6 +9,7 @@
 
 #include "commands.hpp"
 #include "schedulers.hpp"
+#include "sdf.hpp"
 #include "svg.hpp"
 #include "text.hpp"
 
@@ -113,6 +114,10 @@ int report(const memsched::graph_error& error) {
 }
 
 int run_schedule(const schedule_request& r) {
+  if (is_sdf(r.graph)) return run_sdf_schedule(r);
+  if (const auto error = only_for_sdf(r.graph, r); !error.message.empty()) return report(error);
+  if (!r.emit_c.empty())
+    return report({memsched::error_code::bad_input, r.graph + ": takes no --emit-c, which is for .xml files", {}, {}});
   const auto graph = load(r.graph, r.shapes);
   if (!graph) return report(graph.error());
   const auto& known = schedulers();

@@ -28,17 +28,30 @@ S with_knobs(const knobs& k) {
   }
 }
 
+#ifdef MEMSCHED_HAS_CBC
+/// Stands for what `ilp` is composed of.
+struct ilp_parts {};
+#endif
+
 template <class S>
-result run(const memsched::problem& p, const memsched::options& o, const knobs& k) {
-  return memsched::schedule(p, with_knobs<S>(k), o);
+auto made(const knobs& k) {
+#ifdef MEMSCHED_HAS_CBC
+  if constexpr (std::same_as<S, ilp_parts>)
+    return memsched::fuse{} | memsched::partition{{.parts = k.parts}} | memsched::ilp<memsched::cbc>{};
+  else
+#endif
+    return with_knobs<S>(k);
 }
 
-#ifdef MEMSCHED_HAS_CBC
-result run_ilp(const memsched::problem& p, const memsched::options& o, const knobs& k) {
-  return memsched::schedule(p, memsched::fuse{} | memsched::partition{{.parts = k.parts}} | memsched::ilp<memsched::cbc>{},
-                            o);
+template <class S>
+result run(const memsched::problem& p, const memsched::options& o, const knobs& k) {
+  return memsched::schedule(p, made<S>(k), o);
 }
-#endif
+template <class S>
+memsched::sdf::schedule_result run_sdf(const memsched::sdf::graph& g, const memsched::sdf::options& what,
+                                       const memsched::options& o, const knobs& k) {
+  return memsched::sdf::schedule(g, made<S>(k), what, o);
+}
 
 std::vector<named_scheduler> make_list() {
   std::vector<named_scheduler> list;
@@ -46,11 +59,11 @@ std::vector<named_scheduler> make_list() {
     std::string about(row.about);
     if (!row.source.empty()) about += " (" + std::string(row.source) + ")";
     if (std::same_as<S, memsched::serenity>) about += "; --without";
-    list.push_back({std::string(row.name), std::move(about), row.role, run<S>});
+    list.push_back({std::string(row.name), std::move(about), row.role, run<S>, run_sdf<S>});
   });
 #ifdef MEMSCHED_HAS_CBC
   list.insert(list.end() - 1, {"ilp", "fused, partitioned, then integer programming (Zhong et al.); --parts",
-                               memsched::role::method, run_ilp});
+                               memsched::role::method, run<ilp_parts>, run_sdf<ilp_parts>});
 #endif
   return list;
 }

@@ -3,6 +3,7 @@
 
 #include <memsched/schedule.hpp>
 #include <memsched/schedulers/list.hpp>
+#include <memsched/sdf/schedule.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,6 +21,8 @@ struct named_scheduler {
   std::string about;  ///< one line
   memsched::role role;
   memsched::schedule_result<memsched::op_id> (*run)(const memsched::problem&, const memsched::options&, const knobs&);
+  memsched::sdf::schedule_result (*run_sdf)(const memsched::sdf::graph&, const memsched::sdf::options&,
+                                            const memsched::options&, const knobs&);
 };
 
 /// The library's list, and what this program was built with beside.

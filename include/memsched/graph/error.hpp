@@ -33,6 +33,8 @@ enum class error_code : unsigned char {
   bad_policy,        ///< a scheduler that answers with no valid order, or with a bound above the peak of an order
   bad_input,         ///< a file that cannot be read or is not in its format
   solver_failed,     ///< a solver from outside that is missing, or gave no answer
+  inconsistent_rates,  ///< synchronous dataflow whose rates balance for no numbers of firings
+  deadlock,          ///< actors on a cycle with too few tokens
 };
 
 struct graph_error {
