@@ -15,6 +15,7 @@
 #include <memsched/allocation/traffic.hpp>
 #include <memsched/allocation/valley_fit.hpp>
 #include <memsched/base/adjacency.hpp>
+#include <memsched/base/backbone.hpp>
 #include <memsched/base/bitset.hpp>
 #include <memsched/base/bucket_queue.hpp>
 #include <memsched/base/bytes.hpp>
@@ -25,18 +26,21 @@
 #include <memsched/base/random.hpp>
 #include <memsched/base/topology.hpp>
 #include <memsched/base/type_name.hpp>
+#include <memsched/bounds/closed_window.hpp>
 #include <memsched/bounds/cut_bound.hpp>
 #include <memsched/bounds/destructive_search.hpp>
 #include <memsched/bounds/lowest_set.hpp>
 #include <memsched/bounds/negative_level.hpp>
 #include <memsched/bounds/probing.hpp>
 #include <memsched/bounds/shaving.hpp>
+#include <memsched/bounds/windowed_cut.hpp>
 #include <memsched/bounds/witness_bound.hpp>
 #include <memsched/certify/certify.hpp>
 #include <memsched/graph/builder.hpp>
 #include <memsched/graph/check.hpp>
 #include <memsched/graph/contract.hpp>
 #include <memsched/graph/error.hpp>
+#include <memsched/graph/last_reader.hpp>
 #include <memsched/graph/list_schedule.hpp>
 #include <memsched/graph/lower.hpp>
 #include <memsched/graph/mirror.hpp>
@@ -64,6 +68,7 @@
 #include <memsched/passes/soft_budget.hpp>
 #include <memsched/passes/stay_close.hpp>
 #include <memsched/plan.hpp>
+#include <memsched/passes/valleys.hpp>
 #include <memsched/presolve/complete_rules.hpp>
 #include <memsched/presolve/compression_graph.hpp>
 #include <memsched/presolve/narrowing.hpp>
@@ -74,6 +79,8 @@
 #include <memsched/schedulers/beam.hpp>
 #include <memsched/schedulers/best_first.hpp>
 #include <memsched/schedulers/best_heuristic.hpp>
+#include <memsched/schedulers/bisect.hpp>
+#include <memsched/schedulers/bottleneck.hpp>
 #include <memsched/schedulers/branch_and_bound.hpp>
 #include <memsched/schedulers/close_gap.hpp>
 #include <memsched/schedulers/dp.hpp>
@@ -106,6 +113,7 @@
 #include <memsched/search/verdict.hpp>
 #include <memsched/structure/acyclic_partition.hpp>
 #include <memsched/structure/hierarchy.hpp>
+#include <memsched/structure/line.hpp>
 #include <memsched/structure/reachability.hpp>
 #include <memsched/structure/regions.hpp>
 #include <memsched/structure/series_parallel.hpp>

@@ -189,8 +189,9 @@ class joint_search {
   /// Whether b's writer may take the storage of a.
   bool may_tie(const piece& a, const piece& b) const {
     if (!context_.opts().in_place || a.storage == none || b.storage == none || b.writer == none) return false;
-    const auto [old, spared] = p_.reuse(b.writer);
-    return spared > 0 && old == a.storage && p_.outputs(b.writer)[0] == b.storage && rule(b.writer) == firing::pbc;
+    const auto reuses = p_.reuses(b.writer);
+    const auto takes = [&](const storage_reuse& r) { return r.spared > 0 && r.input == a.storage && r.output == b.storage; };
+    return rule(b.writer) == firing::pbc && std::any_of(reuses.begin(), reuses.end(), takes);
   }
 
   std::vector<order_edges> ways_out(const order_buffers& held, const std::vector<index>& chosen,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -77,6 +78,8 @@ class closure_problem {
         if (arcs_[e].flow > 0) visit(arcs_[e].from);
     }
   }
+  /// Members and arcs that `solve` visited in all, since this was made.
+  std::uint64_t work() const { return work_; }
   /// The flow, which proves that no closed set is cheaper.
   const std::vector<arc>& arcs() const { return arcs_; }
 
@@ -91,8 +94,10 @@ class closure_problem {
     index nearest = none;  // level of supply
     for (std::size_t i = 0; i < queue_.size() && level_[queue_[i]] < nearest; ++i) {
       const index v = queue_[i];
+      work_ += 2;
       if (supply_[v] > 0) nearest = level_[v];
       const auto visit = [&](index u) {
+        ++work_;
         if (level_[u] == none) level_[u] = level_[v] + 1, queue_.push_back(u);
       };
       for (index e = in_[v]; e != none; e = next_in_[e]) visit(arcs_[e].from);
@@ -108,6 +113,7 @@ class closure_problem {
     path_.clear();
     index v = source;
     while (demand_[v] == 0) {
+      ++work_;
       if (!step(v)) {
         if (v == source) return false;
         level_[v] = none;  // a dead end for this phase
@@ -145,6 +151,7 @@ class closure_problem {
   std::vector<index> out_, in_, next_out_, next_in_, at_out_, at_in_, level_, queue_;
   std::vector<arc> arcs_;
   std::vector<hop> path_;
+  std::uint64_t work_ = 0;
 };
 
 }  // namespace memsched

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <limits>
 #include <numeric>
 #include <span>
@@ -49,6 +50,9 @@ class cut_bound {
     return static_cast<bytes>(std::max<delta>(level + g_->cost[v].peak, 0));
   }
 
+  /// Nodes and edges visited by all calls so far.
+  std::uint64_t work() const { return work_ + lowest_.work(); }
+
   /// What has run in a cheapest case of the last `at`, releases included; ascending.
   std::vector<node> ran() const {
     std::vector<node> nodes;
@@ -65,6 +69,7 @@ class cut_bound {
   /// Splits the nodes into those that run before v, after v, and free ones. Returns the impact of the first.
   delta collect(node v) {
     ++now_;
+    work_ += g_->size() + g_->preds.items();
     place(v, after);
     spread(g_->succs, after);
     delta level = 0;
@@ -93,18 +98,18 @@ class cut_bound {
   std::vector<index> stamp_;
   std::vector<node> stack_;
   index now_ = 0;
+  std::uint64_t work_ = 0;
 };
 
 /// The best bound that single nodes give, and the node; none where `start` was not exceeded. Nodes are tried by the
 /// memory that `order` takes when it runs them, and not at all where that is no more than the bound so far. Asks
-/// `go_on` before each cut. On large graphs only the first nodes get one: as many as keep the work within
-/// 2^26 node and edge visits, and 16 in any case.
+/// `go_on` before each cut. On large graphs only the first nodes get one: until so many nodes and edges have been visited.
 struct node_bound {
   bytes bound = 0;
   node v = none;
 };
 inline node_bound best_cut_bound(const schedule_graph& g, std::span<const node> order, bytes start,
-                                 function_ref<bool()> go_on) {
+                                 function_ref<bool()> go_on, std::uint64_t most_work = std::uint64_t{1} << 27) {
   std::vector<std::pair<delta, node>> by_peak;
   walk w(g);
   for (node v : order) {
@@ -114,9 +119,8 @@ inline node_bound best_cut_bound(const schedule_graph& g, std::span<const node> 
   std::sort(by_peak.begin(), by_peak.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
   node_bound best{start, none};
   cut_bound cut(g);
-  std::size_t cuts = 16 + (std::size_t{1} << 26) / (g.size() + g.preds.items() + 1);
   for (const auto& [peak, v] : by_peak) {
-    if (static_cast<bytes>(peak) <= best.bound || cuts-- == 0 || !go_on()) break;
+    if (static_cast<bytes>(peak) <= best.bound || cut.work() > most_work || !go_on()) break;
     if (const bytes bound = cut.at(v); bound > best.bound) best = {bound, v};
     if (best.bound >= static_cast<bytes>(w.peak())) break;
   }

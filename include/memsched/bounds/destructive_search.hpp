@@ -17,7 +17,8 @@ namespace memsched::inline MEMSCHED_ABI {
 /// The peaks that orders of a graph can have are among these: its base and what differs from that by multiples of a step.
 class peak_grid {
  public:
-  explicit peak_grid(const schedule_graph& g) : base_(g.base), step_(peak_unit(g)) {}
+  explicit peak_grid(const schedule_graph& g) : peak_grid(g.base, peak_unit(g)) {}
+  peak_grid(bytes base, bytes step) : base_(base), step_(step) {}
   bytes step() const { return step_; }
   /// The next of them, b included; bytes. No peak is below the graph's base.
   bytes up(bytes b) const { return down(std::max(b, base_) + step_ - 1); }

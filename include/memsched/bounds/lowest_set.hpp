@@ -52,6 +52,9 @@ class lowest_set {
     return closure_.solve();
   }
 
+  /// Nodes and edges visited by all minimum cuts so far.
+  std::uint64_t work() const { return closure_.work(); }
+
   // After `solve`:
   /// Whether u is free and has run in the lowest set: the smallest of those, or after `widen` the largest.
   bool holds(node u) const { return is_free(u) && closure_.holds(member_[u]); }

@@ -10,6 +10,7 @@
 #include <memsched/base/adjacency.hpp>
 #include <memsched/base/bytes.hpp>
 #include <memsched/base/topology.hpp>
+#include <memsched/graph/last_reader.hpp>
 #include <memsched/graph/problem.hpp>
 #include <memsched/model/firing.hpp>
 
@@ -34,6 +35,13 @@ struct credit {
   delta amount = 0;
 };
 
+/// A stretch of memory: live from where the node `from` has run until `to` has.
+struct resource {
+  node from = none;  ///< none: live from the start
+  node to = none;    ///< none: stays to the end
+  bytes size = 0;
+};
+
 /// Nodes [0, active) are what a scheduler orders. Nodes [active, size) are releases: one for each tensor that several
 /// nodes read. A release runs by itself, in the step of its last predecessor, which is always optimal: its peak is 0
 /// and its impact at most 0. So the level after a set of nodes does not depend on their order.
@@ -44,6 +52,9 @@ struct schedule_graph {
   adjacency preds, succs;        ///< preds keep the order of the operator's inputs
   list_of<credit> credits;       ///< per node
   std::vector<node> roots;       ///< where a depth-first order starts; may be empty
+  /// What the levels are made of, where that is known; else empty. `from` comes before `to`. The level after a set of nodes
+  /// that holds what its members wait for is that of the resources which are live then, and a constant.
+  std::vector<resource> resources;
   std::vector<index> scope;      ///< the caller's cell of each active node, or none; empty where the caller gave none
 
   std::size_t size() const { return cost.size(); }
@@ -69,64 +80,6 @@ inline std::vector<node> topological_order(const schedule_graph& g) {
   std::erase_if(order, [&](node v) { return g.is_release(v); });
   return order;
 }
-
-namespace detail {
-
-/// Finds, for readers of one tensor, which of them can run last. Walks back from the readers within a budget of
-/// visits; what is not decided within it stays undecided, which costs strength of bounds, never exactness.
-class last_reader_finder {
- public:
-  explicit last_reader_finder(const problem& p) : p_(p), position_(p.ops().size()), seen_(p.ops().size(), none) {
-    const auto order = topological_order(p.predecessors(), transpose(p.predecessors(), p.ops().size()));
-    for (index i = 0; i < order.size(); ++i) position_[order[i]] = i;
-    budget_ = 16 * p.ops().size() + (std::size_t{1} << 20);
-  }
-
-  /// Marks in `before_another[i]` that reader i runs before another reader. Returns the reader that always runs
-  /// last, or none.
-  op_id run(std::span<const op_id> readers, std::vector<bool>& before_another) {
-    before_another.assign(readers.size(), false);
-    const auto by_position = [&](op_id a, op_id b) { return position_[a] < position_[b]; };
-    const op_id latest = *std::max_element(readers.begin(), readers.end(), by_position);
-    const index earliest = position_[*std::min_element(readers.begin(), readers.end(), by_position)];
-    bool always_last = false;
-    for (op_id reader : readers) {
-      const std::size_t reached = mark_ancestors(reader, earliest, readers, before_another);
-      if (reader == latest) always_last = reached + 1 == readers.size();
-    }
-    return always_last ? latest : none;
-  }
-
- private:
-  std::size_t mark_ancestors(op_id from, index earliest, std::span<const op_id> readers, std::vector<bool>& marked) {
-    std::size_t reached = 0;
-    ++walk_;
-    stack_.assign(1, from);
-    while (!stack_.empty() && budget_ > 0) {
-      const op_id at = stack_.back();
-      stack_.pop_back();
-      for (op_id b : p_.predecessors(at)) {
-        if (position_[b] < earliest || std::exchange(seen_[b], walk_) == walk_) continue;
-        --budget_;
-        stack_.push_back(b);
-        const auto it = std::lower_bound(readers.begin(), readers.end(), b);
-        if (it == readers.end() || *it != b) continue;
-        marked[static_cast<std::size_t>(it - readers.begin())] = true;
-        ++reached;
-        if (budget_ == 0) return 0;
-      }
-    }
-    return reached;
-  }
-
-  const problem& p_;
-  std::vector<index> position_, seen_;
-  std::vector<op_id> stack_;
-  index walk_ = 0;
-  std::size_t budget_ = 0;
-};
-
-}  // namespace detail
 
 /// The schedule graph of a problem: node i < ops is operator i. Peaks of orders agree with `evaluate` exactly, under
 /// both firing rules and with overwritten inputs. O(operators + uses).
@@ -162,21 +115,29 @@ inline schedule_graph make_schedule_graph(const problem& p, memory_model model =
   std::vector<bool> before_another;
   for (tensor_id s : p.tensors()) {
     const auto readers = p.readers(s);
-    if (p.storage(s) != s || p.stays(s) || readers.empty() || p.size(s) == 0) continue;
-    const op_id last = readers.size() == 1 ? readers[0] : finder.run(readers, before_another);
+    if (p.storage(s) != s || !p.kept(s) || p.size(s) == 0) continue;
+    const node from = p.producer(s);
+    if (p.stays(s)) {
+      g.resources.push_back({from, none, p.size(s)});
+      continue;
+    }
+    const op_id last = readers.size() == 1 ? readers[0] : finder.always_last(readers);
     const delta size = static_cast<delta>(p.size(s));
     if (last != none) {
       g.cost[last].peak -= spared(last, s);
       g.cost[last].impact -= size;
+      g.resources.push_back({from, last, p.size(s)});
       continue;
     }
     const node release = static_cast<node>(g.cost.size());
     g.cost.push_back({0, -size});
-    for (std::size_t i = 0; i < readers.size(); ++i) {
-      edges.emplace_back(release, readers[i]);
-      if (before_another[i]) continue;
-      if (const delta room = spared(readers[i], s); room > 0) credits.emplace_back(readers[i], credit{release, room});
-    }
+    g.resources.push_back({from, release, p.size(s)});
+    for (op_id reader : readers) edges.emplace_back(release, reader);
+    if (std::none_of(readers.begin(), readers.end(), [&](op_id reader) { return spared(reader, s) > 0; })) continue;
+    finder.mark(readers, before_another);
+    for (std::size_t i = 0; i < readers.size(); ++i)
+      if (const delta room = spared(readers[i], s); room > 0 && !before_another[i])
+        credits.emplace_back(readers[i], credit{release, room});
   }
 
   g.credits = list_of<credit>::from_pairs(g.size(), credits);

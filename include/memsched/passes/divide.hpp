@@ -20,7 +20,7 @@ namespace memsched::inline MEMSCHED_ABI {
 ///
 /// The bounds of the parts that are done are the floor of the others: a part need not go below what another takes
 /// anyway. So the parts that seem to need most come first, and one whose plain topological order stays within the floor
-/// needs no scheduler.
+/// needs no scheduler. After a limit is met, parts keep that order.
 struct divide {
   solution operator()(const schedule_graph& g, search& context, inner_scheduler inner) const {
     const std::vector<std::vector<node>> members = parts(g);
@@ -32,7 +32,7 @@ struct divide {
     for (task& t : tasks) {
       ++context.stats.parts;
       orders[t.part] = std::move(t.order);
-      if (t.peak <= std::max(whole.lower_bound, context.floor())) continue;
+      if (t.peak <= std::max(whole.lower_bound, context.floor()) || !context.keep_going()) continue;
       const auto solve = [&] { return inner(t.graph, context); };
       solution s = context.with_floor(whole.lower_bound, [&] { return context.with_rest(peak_beside(tasks, t), solve); });
       if (s.error) return s;
@@ -97,8 +97,25 @@ struct divide {
     return peak;
   }
 
+  /// A resource is one of the parts that its ends are in; what is live throughout a part is none of it.
+  static void share_resources(const schedule_graph& g, const std::vector<std::vector<node>>& members,
+                              std::vector<task>& tasks) {
+    if (g.resources.empty()) return;
+    std::vector<std::pair<index, node>> place(g.size());
+    for (index i = 0; i < members.size(); ++i)
+      for (node k = 0; k < members[i].size(); ++k) place[members[i][k]] = {i, k};
+    for (const resource& r : g.resources) {
+      const auto [from_part, from] = r.from == none ? std::pair(none, none) : place[r.from];
+      const auto [to_part, to] = r.to == none ? std::pair(none, none) : place[r.to];
+      const bool within = from_part == to_part;
+      if (from_part != none) tasks[from_part].graph.resources.push_back({from, within ? to : none, r.size});
+      if (to_part != none && !within) tasks[to_part].graph.resources.push_back({none, to, r.size});
+    }
+  }
+
   static std::vector<task> prepare(const schedule_graph& g, const std::vector<std::vector<node>>& members) {
     std::vector<task> tasks;
+    tasks.reserve(members.size());
     std::vector<node> local(g.size(), none);
     delta level = static_cast<delta>(g.base);
     for (std::size_t i = 0; i < members.size(); ++i) {
@@ -108,6 +125,7 @@ struct divide {
       tasks.push_back(std::move(t));
       for (node v : members[i]) level += g.cost[v].impact;
     }
+    share_resources(g, members, tasks);
     return tasks;
   }
 };

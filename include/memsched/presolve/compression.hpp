@@ -5,10 +5,12 @@
 #include <array>
 #include <cstdint>
 #include <compare>
+#include <numeric>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include <memsched/graph/subgraph.hpp>
 #include <memsched/graph/walk.hpp>
 #include <memsched/presolve/complete_rules.hpp>
 #include <memsched/presolve/compression_graph.hpp>
@@ -25,6 +27,7 @@ struct compression_rules {
   bool general = true;           ///< S1 and S2 under their general conditions, beside equal neighbours
   bool local_reduction = true;   ///< drop edges that a path of two replaces, where something changed
   bool global_reduction = true;  ///< drop all edges that a path replaces
+  std::size_t max_unsampled = 50000;  ///< larger graphs are left as they are where samples of them do not get smaller
   std::size_t max_closure = 4096;  ///< nodes that may be left when the general conditions and the global reduction start
 };
 
@@ -36,7 +39,7 @@ struct compression_rules {
 /// Near linear in practice: equal neighbour lists are found by their hashes, nodes with the same neighbours become a chain
 /// at once, and work stays where the last change was. The general conditions of S1 and S2 and the full transitive
 /// reduction need n^2/4 bytes and so wait until at most `max_closure` nodes are left. A limit of the search that is met
-/// ends the compression early.
+/// ends the compression early. Large graphs that the rules do not seem to suit stay as they are.
 compressed_graph compressed(const schedule_graph& g, search& context, const compression_rules& rules = {});
 
 namespace detail {
@@ -439,6 +442,44 @@ inline compressed_graph single_node(const schedule_graph& g, const std::vector<n
   return c;
 }
 
+/// g itself, each node standing for itself.
+inline compressed_graph uncompressed(const schedule_graph& g) {
+  compressed_graph c;
+  c.graph = g;
+  c.first.resize(g.size());
+  std::iota(c.first.begin(), c.first.end(), node{0});
+  c.next.assign(g.size(), none);
+  c.active = g.active;
+  return c;
+}
+
+/// Whether some of four samples, nodes that follow each other in the caller's order, lose a tenth of their nodes. The edges
+/// that samples lack let them compress better than the whole would.
+inline bool seems_compressible(const schedule_graph& g, search& context, compression_rules rules) {
+  rules.general = rules.global_reduction = false;  // which are for small graphs
+  constexpr std::size_t samples = 4, size = 2048;
+  std::vector<node> local(g.size(), none);
+  const rule_counts counts = context.stats.rules;
+  bool any = false;
+  for (std::size_t i = 0; i < samples && !any; ++i) {
+    const std::size_t first = (g.active - size) / samples * i;
+    std::vector<node> members;
+    for (std::size_t v = first; v < first + size; ++v) members.push_back(static_cast<node>(v));
+    const auto here = [&](node v) { return v >= first && v < first + size; };
+    for (std::size_t v = first; v < first + size; ++v)
+      for (node r : g.succs[v]) {
+        if (!g.is_release(r)) continue;
+        const auto readers = g.preds[r];
+        if (readers.back() == v && std::all_of(readers.begin(), readers.end(), here)) members.push_back(r);
+      }
+    std::sort(members.begin(), members.end());
+    const schedule_graph sample = subgraph(g, members, g.base, local);
+    any = 10 * compressor(rules, sample, context).run().graph.size() < 9 * sample.size();
+  }
+  context.stats.rules = counts;
+  return any;
+}
+
 }  // namespace detail
 
 inline compressed_graph compressed(const schedule_graph& g, search& context, const compression_rules& rules) {
@@ -448,6 +489,8 @@ inline compressed_graph compressed(const schedule_graph& g, search& context, con
       context.stats.rules.after += 1;
       return detail::single_node(g, *order);
     }
+  if (!context.keep_going() || (g.active > rules.max_unsampled && !detail::seems_compressible(g, context, rules)))
+    return detail::uncompressed(g);
   return detail::compressor(rules, g, context).run();
 }
 

@@ -241,6 +241,9 @@ class compression_graph {
   bool frees_at_once(node v) const;
   /// Makes the nodes behind v wait for those before v instead; means the same where v runs by itself.
   void detach(node v);
+  /// What the levels of the smaller graph are made of: `run_of` maps the larger graph's nodes to its own, of which those
+  /// from `active` on run by themselves.
+  std::vector<resource> resources(const std::vector<node>& run_of, std::size_t active, std::size_t size) const;
 
   const schedule_graph* g_;
   std::vector<record> nodes_;
@@ -307,6 +310,34 @@ inline void compression_graph::detach(node v) {
   link(v, end());
 }
 
+/// What a node that runs by itself passes on to one behind it, which does not wait for it any more, is room that it was
+/// handed: it takes no more than it frees. So that room counts as handed on directly.
+inline std::vector<resource> compression_graph::resources(const std::vector<node>& run_of, std::size_t active,
+                                                          std::size_t size) const {
+  std::vector<resource> found;
+  std::vector<std::vector<resource>> from(size - active), to(size - active);
+  const auto put = [&](const resource& r) {
+    if (r.from != none && r.from >= active) from[r.from - active].push_back(r);
+    else if (r.to != none && r.to >= active) to[r.to - active].push_back(r);
+    else found.push_back(r);
+  };
+  const auto place = [&](node v) { return v == none ? none : run_of[v]; };
+  for (const resource& r : g_->resources)
+    if (const resource mapped{place(r.from), place(r.to), r.size}; mapped.from != mapped.to || r.from == none) put(mapped);
+  for (std::size_t v = 0; v < from.size(); ++v) {
+    for (resource out : from[v])
+      while (out.size > 0 && !to[v].empty()) {
+        resource& in = to[v].back();
+        const bytes moved = std::min(in.size, out.size);
+        put({in.from, out.to, moved});
+        in.size -= moved, out.size -= moved;
+        if (in.size == 0) to[v].pop_back();
+      }
+    found.insert(found.end(), to[v].begin(), to[v].end());
+  }
+  return found;
+}
+
 inline compressed_graph compression_graph::finish() && {
   std::vector<node> nodes = order();
   std::erase_if(nodes, [&](node v) { return v == start() || v == end(); });
@@ -325,7 +356,7 @@ inline compressed_graph compression_graph::finish() && {
   c.reductions = std::move(reductions_);
   std::vector<node> place(size(), none), tied_to(nodes.size(), none), run_of;
   for (node i = 0; i < nodes.size(); ++i) place[nodes[i]] = i;
-  if (!g_->roots.empty() || g_->credits.items() > 0) {
+  if (!g_->roots.empty() || g_->credits.items() > 0 || !g_->resources.empty()) {
     run_of.assign(g_->size(), none);
     for (node v : nodes)
       for (node u = nodes_[v].first; u != none; u = c.next[u]) run_of[u] = place[v];
@@ -345,6 +376,7 @@ inline compressed_graph compression_graph::finish() && {
     c.graph.credits.close();
   }
   c.graph.succs = transpose(c.graph.preds, c.graph.size());
+  c.graph.resources = resources(run_of, c.graph.active, c.graph.size());
   std::vector<bool> is_root(nodes.size(), false);
   for (node root : g_->roots)
     if (const node v = run_of[root]; v < c.graph.active && !is_root[v]) is_root[v] = true, c.graph.roots.push_back(v);

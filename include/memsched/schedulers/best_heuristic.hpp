@@ -12,7 +12,7 @@
 
 namespace memsched::inline MEMSCHED_ABI {
 
-/// The best of several heuristics; the first among equals.
+/// The best of several heuristics; the first among equals. After a limit is met, of those so far.
 struct best_heuristic {
   solution operator()(const schedule_graph& g, search& context) const {
     solution best = as_given{}(g, context);
@@ -20,10 +20,10 @@ struct best_heuristic {
     const auto consider = [&](solution s) {
       if (const bytes p = peak_of(g, s.order); p < peak) peak = p, best.order = std::move(s.order);
     };
-    consider(greedy{}(g, context));
-    consider(rpo{}(g, context));
-    consider(greedy{greedy::rule::growth}(g, context));
-    consider(kahn{}(g, context));
+    if (context.keep_going()) consider(greedy{}(g, context));
+    if (context.keep_going()) consider(rpo{}(g, context));
+    if (context.keep_going()) consider(greedy{greedy::rule::growth}(g, context));
+    if (context.keep_going()) consider(kahn{}(g, context));
     return best;
   }
 };

@@ -113,7 +113,8 @@ class branch_and_bound_search {
   /// Whether nothing is known of the nodes that have run. What was looked at with a peak below the ceiling has no
   /// completion below it, or the ceiling would have come down to that.
   bool is_new(delta peak) {
-    if (seen_.bytes_held() > context_.opts().memory_limit) return true;
+    // What grows is copied to twice its room.
+    if (3 * (seen_.bytes_held() + seen_peak_.capacity() * sizeof(delta)) > context_.opts().memory_limit) return true;
     const auto [place, fresh] = seen_.insert(ran_);
     if (fresh) seen_peak_.push_back(peak);
     else if (seen_peak_[place] < ceiling_) return false;

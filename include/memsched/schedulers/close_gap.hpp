@@ -18,13 +18,19 @@
 
 namespace memsched::inline MEMSCHED_ABI {
 
-/// The order of `best_heuristic` with the bound of minimum cuts, no less than the context's floor.
+/// The order of `best_heuristic` with the bound of minimum cuts, no less than the context's floor. Cuts take a tenth of the
+/// time that is left at most.
 struct cheap_bounds {
+  std::size_t max_nodes = 1 << 14;  ///< larger graphs get no cuts
+
   solution operator()(const schedule_graph& g, search& context) const {
     solution s = best_heuristic{}(g, context);
     context.report(peak_of(g, s.order), context.floor());
     const auto go_on = [&] { return context.count_cut(); };
-    s.lower_bound = best_cut_bound(g, s.order, std::max(context.floor(), g.base), go_on).bound;
+    s.lower_bound = std::max(context.floor(), g.base);
+    if (g.active > max_nodes) return s;
+    const auto cut = [&] { return best_cut_bound(g, s.order, s.lower_bound, go_on).bound; };
+    s.lower_bound = context.with_share(0.1, cut);
     return s;
   }
 };
@@ -37,25 +43,38 @@ struct close_gap {
   std::size_t max_probed = 8192;       ///< nodes, releases included; larger graphs are searched without probing
 
   solution operator()(const schedule_graph& g, search& context) const;
+  /// Starts from an order and a bound that are known.
+  solution improve(const schedule_graph& g, search& context, solution s) const;
 };
 
 namespace detail {
 
-/// What suffices for most graphs, with so many states for each attempt.
-inline solution short_attempts(const schedule_graph& g, search& context, std::uint64_t states) {
-  solution s = cheap_bounds{}(g, context);
-  const auto done = [&] { return s.lower_bound >= peak_of(g, s.order) || context.stopped(); };
-  if (!done()) s = context.with_states(states, [&] { return best_first{}.improve(g, context, std::move(s)); });
-  if (done()) return s;
-  take_if_better(g, beam{}(g, context).order, s);
-  if (!done()) s = context.with_states(states, [&] { return local_search{}.improve(g, context, std::move(s)); });
+/// What suffices for most graphs, with so many states for each attempt: an exact search that small graphs need no more than;
+/// then what is good early, each with a share of the time that is left.
+inline solution short_attempts(const schedule_graph& g, search& context, std::uint64_t states, solution s) {
+  const auto done = [&] {
+    return s.lower_bound >= std::min(peak_of(g, s.order), context.ceiling()) || context.stopped();
+  };
+  const auto attempt = [&](double share, std::uint64_t most, auto&& f) {
+    if (!done()) s = context.with_share(share, [&] { return context.with_states(most, f); });
+    context.report(peak_of(g, s.order), s.lower_bound);
+  };
+  const auto exact = [&] { return best_first{}.improve(g, context, std::move(s)); };
+  attempt(0.1, states / 10, exact);
+  attempt(0.5, states / 4, [&] { return local_search{}.improve(g, context, std::move(s)); });
+  attempt(0.4, states, exact);
+  attempt(0.2, states, [&] {
+    take_if_better(g, beam{}(g, context).order, s);
+    return std::move(s);
+  });
+  attempt(0.5, states, [&] { return local_search{}.improve(g, context, std::move(s)); });
   return s;
 }
 
 class gap_closer {
  public:
-  gap_closer(const close_gap& policy, const schedule_graph& g, search& context)
-      : policy_(policy), g_(g), context_(context), best_(short_attempts(g, context, policy.short_search)) {}
+  gap_closer(const close_gap& policy, const schedule_graph& g, search& context, solution s)
+      : policy_(policy), g_(g), context_(context), best_(short_attempts(g, context, policy.short_search, std::move(s))) {}
 
   solution run() {
     for (std::uint64_t effort = policy_.short_search; !done(); effort *= 2) {
@@ -71,7 +90,8 @@ class gap_closer {
   }
 
  private:
-  bytes peak() const { return peak_of(g_, best_.order); }
+  /// What an order must stay below to be of use.
+  bytes peak() const { return std::min(peak_of(g_, best_.order), context_.ceiling()); }
   bool done() const { return best_.lower_bound >= peak() || context_.stopped(); }
 
   /// The first peak from a bound on that the sizes allow. A bound that is no more than the floor is left as it is: orders below
@@ -130,8 +150,12 @@ class gap_closer {
 
 }  // namespace detail
 
+inline solution close_gap::improve(const schedule_graph& g, search& context, solution s) const {
+  return detail::gap_closer(*this, g, context, std::move(s)).run();
+}
+
 inline solution close_gap::operator()(const schedule_graph& g, search& context) const {
-  return detail::gap_closer(*this, g, context).run();
+  return improve(g, context, cheap_bounds{}(g, context));
 }
 
 }  // namespace memsched

@@ -12,6 +12,7 @@
 #include <memsched/schedulers/best_first.hpp>
 #include <memsched/schedulers/greedy.hpp>
 #include <memsched/search/policy.hpp>
+#include <memsched/structure/line.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
 
@@ -32,18 +33,15 @@ namespace detail {
 
 class window_search {
  public:
-  window_search(const schedule_graph& g, search& context, std::vector<node> order)
-      : g_(g), context_(context), order_(std::move(order)), local_(g.size(), none) {}
+  window_search(const schedule_graph& g, search& context, const std::vector<node>& order)
+      : g_(g), context_(context), line_(g, order), local_(g.size(), none) {}
 
-  bytes peak() const { return peak_of(g_, order_); }
-  std::vector<node> take() { return std::move(order_); }
+  bytes peak() const { return line_.peak(); }
+  std::vector<node> take() const { return line_.order(); }
 
   /// Tries windows that hold the first peak; true where one of them is lower now.
   bool lower_at_peak(std::size_t width, std::uint64_t states) {
-    const delta peak = static_cast<delta>(this->peak());
-    walk w(g_);
-    std::size_t at = 0;
-    while (at < order_.size() && w.level() + w.effect(order_[at]).peak < peak) w.fire(order_[at++]);
+    const std::size_t at = line_.highest();
     for (std::size_t quarter : {2u, 1u, 3u, 0u}) {
       const std::size_t before = width * quarter / 4;
       if (lower(at > before ? at - before : 0, width, states)) return true;
@@ -55,32 +53,22 @@ class window_search {
   /// Tries windows all along the order; true where one of them is lower now.
   bool lower_anywhere(std::size_t width, std::uint64_t states) {
     bool any = false;
-    for (std::size_t first = 0; first < order_.size() && !context_.stopped(); first += width / 2)
+    for (std::size_t first = 0; first < line_.size() && context_.keep_going(); first += width / 2)
       any |= lower(first, width, states);
     return any;
   }
 
  private:
   bool lower(std::size_t first, std::size_t width, std::uint64_t states) {
-    const std::size_t last = std::min(order_.size(), first + width);
-    std::vector<node> members(order_.begin() + static_cast<std::ptrdiff_t>(first),
-                              order_.begin() + static_cast<std::ptrdiff_t>(last));
-    walk w(g_);
-    for (std::size_t i = 0; i < first; ++i) w.fire(order_[i]);
-    const bytes base = static_cast<bytes>(w.level());
-    std::vector<node> releases;
-    delta highest = 0;
-    for (node v : members) {
-      highest = std::max(highest, w.level() + w.effect(v).peak);
-      for (node r : g_.succs[v])
-        if (g_.is_release(r) && w.waits(r) == 1) releases.push_back(r);
-      w.fire(v);
-    }
-    const bytes peak = static_cast<bytes>(highest);
+    first = line_.legal_from(first);
+    const std::size_t last = line_.legal_from(std::min(line_.size(), first + width));
+    if (first == last || !context_.keep_going()) return false;
+    const auto base = static_cast<bytes>(line_.level(first));
+    const auto peak = static_cast<bytes>(line_.highest_in(first, last));
     if (peak <= base) return false;
-    std::sort(members.begin(), members.end());
-    std::sort(releases.begin(), releases.end());
-    members.insert(members.end(), releases.begin(), releases.end());
+    const auto nodes = line_.nodes(first, last);
+    std::vector<node> members(nodes.begin(), nodes.end());
+    std::sort(members.begin(), members.end());  // releases are last
     const schedule_graph part = subgraph(g_, members, base, local_);
 
     const auto below_peak = [&](const schedule_graph& h, search&) {
@@ -89,19 +77,22 @@ class window_search {
     };
     const solution found = context_.aside([&] { return compress{}(part, context_, below_peak); });
     if (peak_of(part, found.order) >= peak) return false;
-    for (std::size_t i = first; i < last; ++i) order_[i] = members[found.order[i - first]];
+    std::vector<node> order;
+    for (node v : found.order) order.push_back(members[v]);
+    line_.replace(first, order);
     return true;
   }
 
   const schedule_graph& g_;
   search& context_;
-  std::vector<node> order_, local_;
+  line line_;
+  std::vector<node> local_;
 };
 
 }  // namespace detail
 
 inline solution local_search::improve(const schedule_graph& g, search& context, solution s) const {
-  detail::window_search windows(g, context, std::move(s.order));
+  detail::window_search windows(g, context, s.order);
   const bytes goal = std::max(context.floor(), s.lower_bound);
   const auto widen = [&](auto&& lower) {  // the smallest windows that help
     std::uint64_t effort = states;

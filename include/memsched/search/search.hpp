@@ -93,6 +93,21 @@ class search {
     return value;
   }
 
+  /// Runs f with at most this share, from 0 to 1, of the time that is left; all of it where there is no time limit. Where
+  /// only that ends f, the search goes on behind it.
+  template <class F>
+  auto with_share(double share, F&& f) {
+    const clock::time_point before = deadline_;
+    if (before != clock::time_point::max()) {
+      const auto left = std::chrono::duration<double>(before - clock::now());
+      deadline_ = std::min(before, clock::now() + std::chrono::duration_cast<clock::duration>(share * left));
+    }
+    auto value = f();
+    deadline_ = before;
+    if (reason_ == stop_reason::time_limit && clock::now() < before) reason_ = stop_reason::finished;
+    return value;
+  }
+
   /// States that are left before a limit on them.
   std::uint64_t states_left() const {
     const std::uint64_t end = std::min(options_.state_limit, slice_end_);

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include <memsched/base/dominators.hpp>
 #include <memsched/graph/schedule_graph.hpp>
 #include <memsched/structure/waists.hpp>
 
@@ -14,7 +15,7 @@ namespace memsched::inline MEMSCHED_ABI {
 /// Disjoint sets of nodes, each with one active node before and one behind all the others, through which all edges from
 /// and to the rest of the graph lead; with the releases that wait for members only. Largest first, each of at least 4
 /// and at most `max_nodes` active nodes. Left out are chains, parts with a share in a credit, and parts beside which
-/// nothing can run. Members ascend. O(nodes * max_nodes^2) at worst, near linear in practice.
+/// nothing can run. Members ascend. O(edges log nodes + nodes * max_nodes^2) at worst, near linear in practice.
 std::vector<std::vector<node>> regions(const schedule_graph& g, std::size_t max_nodes);
 
 namespace detail {
@@ -22,25 +23,16 @@ namespace detail {
 class region_finder {
  public:
   region_finder(const schedule_graph& g, std::size_t max_nodes)
-      : g_(g), max_nodes_(max_nodes), mark_(g.size(), none), is_waist_(g.size(), false), taken_(g.size(), false) {
-    for (node v : waists(g)) is_waist_[v] = true;
-    const std::vector<node> order = topological_order(g.preds, g.succs);
-    before_ = tree(order.begin(), order.end(), g.preds);
-    behind_ = tree(order.rbegin(), order.rend(), g.succs);
-    fixed_.assign(g.size(), false);
-    for (node v = 0; v < g.active; ++v)
-      for (const credit& c : g.credits[v]) {
-        fixed_[c.release] = true;
-        for (node reader : g.preds[c.release]) fixed_[reader] = true;
-      }
-  }
+      : region_finder(g, max_nodes, topological_order(g)) {}
 
   std::vector<std::vector<node>> run() {
     std::vector<std::vector<node>> found;
     for (node s = 0; s < g_.active; ++s) {
-      node t = behind_.parent[s];
-      for (std::size_t step = 0; t != none && step < max_nodes_; ++step, t = behind_.parent[t])
-        if (comes_before(s, t) && !(is_waist_[s] && is_waist_[t]) && collect(s, t)) found.push_back(members_);
+      node t = behind_.parent(s);
+      size_ = 0;
+      for (std::size_t step = 0; t != behind_.root() && step < max_nodes_ && size_ <= max_nodes_;
+           ++step, t = behind_.parent(t))
+        if (before_.dominates(s, t) && !(is_waist_[s] && is_waist_[t]) && collect(s, t)) found.push_back(members_);
     }
     std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.size() > b.size(); });
     std::erase_if(found, [&](const std::vector<node>& r) {
@@ -52,39 +44,16 @@ class region_finder {
   }
 
  private:
-  /// For each active node the nearest other that is on all ways from the start (or to the end) to it; none: the start.
-  struct dominators {
-    std::vector<node> parent;
-    std::vector<index> depth;
-  };
-
-  template <class It>
-  dominators tree(It first, It last, const adjacency& sources) const {
-    dominators d{std::vector<node>(g_.size(), none), std::vector<index>(g_.size(), 0)};
-    for (; first != last; ++first) {
-      const node v = *first;
-      if (g_.is_release(v)) continue;
-      node common = none;
-      bool fresh = true;
-      for (node u : sources[v]) {
-        if (g_.is_release(u)) continue;
-        common = std::exchange(fresh, false) ? u : meet(d, common, u);
+  region_finder(const schedule_graph& g, std::size_t max_nodes, std::vector<node> order)
+      : g_(g), max_nodes_(max_nodes), mark_(g.size(), none), is_waist_(g.size(), false), taken_(g.size(), false),
+        before_(g.preds, order), behind_(g.succs, (std::reverse(order.begin(), order.end()), order)) {
+    for (node v : waists(g)) is_waist_[v] = true;
+    fixed_.assign(g.size(), false);
+    for (node v = 0; v < g.active; ++v)
+      for (const credit& c : g.credits[v]) {
+        fixed_[c.release] = true;
+        for (node reader : g.preds[c.release]) fixed_[reader] = true;
       }
-      d.parent[v] = common;
-      d.depth[v] = common == none ? 1 : d.depth[common] + 1;
-    }
-    return d;
-  }
-  static node meet(const dominators& d, node a, node b) {
-    const auto depth = [&](node v) { return v == none ? 0 : d.depth[v]; };
-    while (a != b) (depth(a) >= depth(b) ? a : b) = d.parent[depth(a) >= depth(b) ? a : b];
-    return a;
-  }
-
-  bool comes_before(node s, node t) const {
-    for (std::size_t step = 0; t != none && before_.depth[t] > before_.depth[s] && step < max_nodes_; ++step)
-      t = before_.parent[t];
-    return s == t;
   }
 
   /// The part from s to t into `members_`; false where it is too large, too simple or not closed.
@@ -94,13 +63,14 @@ class region_finder {
     bool branches = false;
     for (std::size_t i = 0; i < members_.size(); ++i) {
       const node v = members_[i];
-      if (fixed_[v] || members_.size() > max_nodes_) return false;
+      if (fixed_[v] || (size_ = members_.size()) > max_nodes_) return false;
       if (v == t) continue;
       std::size_t next = 0;
       for (node w : g_.succs[v]) {
         if (g_.is_release(w)) continue;
         ++next;
         if (std::exchange(mark_[w], now_) != now_) members_.push_back(w);
+        if ((size_ = members_.size()) > max_nodes_) return false;
       }
       branches |= next > 1;
     }
@@ -124,7 +94,8 @@ class region_finder {
   std::vector<index> mark_;
   index now_ = 0;
   std::vector<bool> is_waist_, taken_, fixed_;
-  dominators before_, behind_;
+  dominator_tree before_, behind_;
+  std::size_t size_ = 0;  // of the part that was collected last; those that end later are larger
   std::vector<node> members_;
 };
 

@@ -1,0 +1,120 @@
+// Bisection at the bottleneck: good orders of graphs that are too large to search.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memsched/bounds/cut_bound.hpp>
+#include <memsched/graph/subgraph.hpp>
+#include <memsched/graph/walk.hpp>
+#include <memsched/passes/compress.hpp>
+#include <memsched/schedulers/as_given.hpp>
+#include <memsched/schedulers/best_first.hpp>
+#include <memsched/schedulers/greedy.hpp>
+#include <memsched/search/policy.hpp>
+#include <utility>
+#include <vector>
+
+namespace memsched::inline MEMSCHED_ABI {
+
+/// Takes an order and its highest node v. Where the lowest set that can have run before v is as high as v is, v cannot be
+/// lowered, and the next highest node is taken; else orders what that set holds, v, and the rest, the two parts likewise.
+/// Small parts are searched. Claims no bound. One minimum cut of the graph on each level of parts, of which there are
+/// logarithmically many in practice and `max_depth` at most.
+struct bisect {
+  std::size_t max_exact = 120;  ///< active nodes of a part that is searched
+  std::uint64_t states = 400;   ///< for such a search
+  unsigned max_depth = 24;
+
+  solution operator()(const schedule_graph& g, search& context) const {
+    solution s = greedy{}(g, context);
+    s.order = improve(g, context, std::move(s.order), context.floor());
+    return s;
+  }
+  /// The order, or one with a smaller peak. What is at most `target`, bytes, is good enough.
+  std::vector<node> improve(const schedule_graph& g, search& context, std::vector<node> order, bytes target) const {
+    return improve(g, context, std::move(order), target, max_depth);
+  }
+
+ private:
+  std::vector<node> improve(const schedule_graph& g, search& context, std::vector<node> best, bytes target,
+                            unsigned depth) const {
+    const auto take = [&](std::vector<node> other) {
+      if (peak_of(g, other) < peak_of(g, best)) best = std::move(other);
+    };
+    if (peak_of(g, best) <= target || depth == 0 || !context.keep_going()) return best;
+    take(greedy{}(g, context).order);
+    const bytes peak = peak_of(g, best);
+    if (peak <= target) return best;
+    if (g.active <= max_exact) {
+      const bytes from = std::max(target, g.base);
+      const auto search_below = [&](const schedule_graph& h, search&) {
+        auto found = best_first{}.between_from_both_ends(h, context, from, peak, states);
+        if (found.bound >= peak) depth = 0;  // there is none
+        return found.order ? solution{std::move(*found.order)} : as_given{}(h, context);
+      };
+      take(context.aside([&] { return compress{}(g, context, search_below); }).order);
+      if (peak_of(g, best) < peak || depth == 0 || g.active < 16) return best;
+    }
+
+    std::vector<std::pair<delta, node>> by_height;
+    walk w(g);
+    for (node v : best) {
+      by_height.emplace_back(w.level() + w.effect(v).peak, v);
+      w.fire(v);
+    }
+    std::sort(by_height.begin(), by_height.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+    cut_bound cut(g);
+    for (const auto& [height, v] : by_height) {
+      if (static_cast<bytes>(height) <= target || !context.count_cut()) break;
+      const bytes lowest = cut.at(v);
+      if (lowest < static_cast<bytes>(height)) {
+        take(split(g, context, best, cut.ran(), v, std::max(target, lowest), depth - 1));
+        break;
+      }
+      target = std::max(target, lowest);
+    }
+    return best;
+  }
+
+  /// What is in `first`, which holds v's ancestors, then v, then the rest.
+  std::vector<node> split(const schedule_graph& g, search& context, const std::vector<node>& order,
+                          const std::vector<node>& first, node v, bytes target, unsigned depth) const {
+    std::vector<bool> ran(g.size(), false);
+    for (node u : first) ran[u] = true;
+    std::vector<node> members, begin, end;
+    for (node u : order)
+      if (u != v) (ran[u] ? begin : end).push_back(u);
+    std::vector<node> local(g.size(), none), whole;
+    std::vector<bool> fired(g.size(), false);
+    walk w(g);
+    const auto run = [&](node u) { w.fire(u), whole.push_back(u), fired[u] = true; };
+    const auto solve = [&](const std::vector<node>& part) {
+      members = part;
+      std::sort(members.begin(), members.end());
+      for (node u : members) local[u] = 0;
+      std::vector<node> releases;  // that wait for nothing but these and what has run
+      for (node u : members)
+        for (node r : g.succs[u]) {
+          if (!g.is_release(r) || local[r] != none) continue;
+          const auto readers = g.preds[r];
+          const auto here = [&](node x) { return local[x] != none || fired[x]; };
+          if (std::all_of(readers.begin(), readers.end(), here)) releases.push_back(r), local[r] = 0;
+        }
+      for (const auto* nodes : {&members, &releases})
+        for (node u : *nodes) local[u] = none;
+      std::sort(releases.begin(), releases.end());
+      std::vector<node> place(part.size());
+      for (std::size_t i = 0; i < part.size(); ++i)
+        place[i] = static_cast<node>(std::lower_bound(members.begin(), members.end(), part[i]) - members.begin());
+      members.insert(members.end(), releases.begin(), releases.end());
+      const schedule_graph h = subgraph(g, members, static_cast<bytes>(w.level()), local);
+      for (node u : improve(h, context, std::move(place), target, depth)) run(members[u]);
+    };
+    if (!begin.empty()) solve(begin);
+    run(v);
+    if (!end.empty()) solve(end);
+    return whole;
+  }
+};
+
+}  // namespace memsched

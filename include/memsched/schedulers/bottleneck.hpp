@@ -1,0 +1,318 @@
+// Orders and bounds of large graphs, found where an order is highest.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memsched/bounds/closed_window.hpp>
+#include <memsched/bounds/destructive_search.hpp>
+#include <memsched/bounds/windowed_cut.hpp>
+#include <memsched/graph/subgraph.hpp>
+#include <memsched/passes/compress.hpp>
+#include <memsched/passes/valleys.hpp>
+#include <memsched/schedulers/bisect.hpp>
+#include <memsched/schedulers/close_gap.hpp>
+#include <memsched/schedulers/greedy.hpp>
+#include <memsched/search/policy.hpp>
+#include <memsched/structure/line.hpp>
+#include <utility>
+#include <vector>
+
+namespace memsched::inline MEMSCHED_ABI {
+
+/// For graphs of thousands to millions of operators. A peak is a maximum, so only the highest places of an order matter, and
+/// they are mostly local. Cuts the graph along valleys and orders the blocks between them; then lowers the highest node of
+/// the order by exact search of windows around it and bisection of wider ones, and raises the bound by cuts and closed
+/// windows around the highest nodes, in turns, until the two meet or more effort finds nothing more. Bounds need a graph
+/// that knows its resources. Linear but for the windows, in practice.
+struct bottleneck {
+  unsigned efforts = 8;  ///< how often what is spent on a window is doubled
+
+  solution operator()(const schedule_graph& g, search& context) const { return improve(g, context, greedy{}(g, context)); }
+  /// A better order or a better bound than those of `s`, or s.
+  solution improve(const schedule_graph& g, search& context, solution s) const;
+};
+
+namespace detail {
+
+class bottleneck_search {
+ public:
+  bottleneck_search(const schedule_graph& g, search& context, solution s, unsigned efforts)
+      : g_(g),
+        context_(context),
+        efforts_(efforts),
+        line_(g, s.order),
+        local_(g.size(), none),
+        bound_(std::max({s.lower_bound, context.floor(), g.base, static_cast<bytes>(line_.level(line_.size()))})),
+        unit_(peak_unit(g)) {
+    bone_ = backbone(g.preds, g.succs, line_.nodes(0, line_.size()));
+  }
+
+  solution run() {
+    const std::vector<node> given = line_.order();
+    const std::vector<index> ends = order_blocks();
+    if (!done()) raise_by_cuts(0);
+    if (!done()) lower_blocks(ends);
+    for (unsigned effort = 0; !done() && effort <= efforts_;) {
+      const auto before = std::pair(line_.peak(), bound_);
+      context_.report(line_.peak(), bound_);
+      lower_highest(effort);
+      if (!done()) raise_by_cuts(std::size_t{1000} << effort);
+      if (!done()) raise_by_windows(effort);
+      if (before == std::pair(line_.peak(), bound_)) ++effort;
+    }
+    solution s{line_.order(), std::min(bound_, line_.peak())};
+    take_if_better(g_, given, s);
+    return s;
+  }
+
+ private:
+  using blocks = std::vector<std::vector<node>>;
+
+  bool done() const { return bound_ >= line_.peak() || context_.stopped(); }
+  bytes gap() const { return line_.peak() - std::min(bound_, line_.peak()); }
+  /// A peak at this share of the gap above the bound, below the order's own.
+  bytes aim(bytes numerator, bytes denominator) const {
+    return bound_ + std::min(gap() / denominator * numerator + gap() % denominator * numerator / denominator,
+                             gap() - std::min(gap(), unit_));
+  }
+
+  // Orders.
+
+  /// Lays the line out block by block, where that is better; returns the positions where blocks end.
+  std::vector<index> order_blocks() {
+    const auto go_on = [&] { return context_.keep_going(); };
+    blocks best = valley_blocks(line_, bone_, go_on);
+    std::vector<node> order = in_blocks(best);
+    const bool several_strands = std::any_of(best.begin(), best.end(), [](const auto& b) { return b.size() > 1000; });
+    if (several_strands && go_on()) {
+      blocks slices = slice_blocks(line_, go_on);
+      std::vector<node> other = in_blocks(slices);
+      if (peak_of(g_, other) < peak_of(g_, order)) best = std::move(slices), order = std::move(other);
+    }
+    std::vector<index> ends;
+    if (peak_of(g_, order) > line_.peak() &&
+        std::any_of(best.begin(), best.end(), [&](const auto& b) { return b.size() > g_.size() / 2; }))
+      return ends;
+    line_ = line(g_, order);
+    std::vector<index> last(best.size(), 0);
+    index end = 0;
+    for (const auto& block : best) {
+      for (node v : block)
+        if (!g_.is_release(v)) end = std::max(end, line_.position(v));
+      if (const auto legal = static_cast<index>(line_.legal_from(end + std::size_t{1})); ends.empty() || legal > ends.back())
+        ends.push_back(legal);
+    }
+    return ends;
+  }
+  /// Each block in the line's order or a greedy one.
+  std::vector<node> in_blocks(const blocks& chain) {
+    std::vector<node> order;
+    order.reserve(g_.active);
+    delta level = static_cast<delta>(g_.base);
+    for (const std::vector<node>& block : chain) {
+      std::vector<node> members = block, given;
+      std::sort(members.begin(), members.end());
+      const schedule_graph part = subgraph(g_, members, static_cast<bytes>(level), local_);
+      for (node v : block)
+        if (!g_.is_release(v))
+          given.push_back(static_cast<node>(std::lower_bound(members.begin(), members.end(), v) - members.begin()));
+      solution s{std::move(given)};
+      if (context_.keep_going()) take_if_better(part, greedy{}(part, context_).order, s);
+      for (node v : s.order) order.push_back(members[v]);
+      for (node v : block) level += g_.cost[v].impact;
+    }
+    return order;
+  }
+
+  /// Lowers the blocks to falling aims, highest first, until one stays above.
+  void lower_blocks(const std::vector<index>& ends) {
+    std::vector<std::pair<delta, std::size_t>> by_height;
+    std::size_t begin = 0;
+    for (std::size_t i = 0; i < ends.size(); begin = ends[i++]) by_height.emplace_back(line_.highest_in(begin, ends[i]), i);
+    std::make_heap(by_height.begin(), by_height.end());
+    while (!done() && !by_height.empty()) {
+      const bytes goal = aim(3, 5);
+      while (static_cast<bytes>(by_height.front().first) > goal) {
+        if (!context_.keep_going()) return;
+        std::pop_heap(by_height.begin(), by_height.end());
+        auto& [height, i] = by_height.back();
+        const std::size_t first = i == 0 ? 0 : ends[i - 1];
+        if (!lower(first, ends[i], goal, 400)) bisect_between(first, ends[i], goal);
+        height = line_.highest_in(first, ends[i]);
+        const bool stuck = static_cast<bytes>(height) > goal;
+        std::push_heap(by_height.begin(), by_height.end());
+        if (stuck) return;
+      }
+    }
+  }
+
+  /// Lowers the highest node, then the next, to falling aims; until one stays above.
+  void lower_highest(unsigned effort) {
+    while (!done()) {
+      const bytes goal = aim(3, 4);
+      while (line_.peak() > goal) {
+        if (!context_.keep_going() || !lower_around(line_.highest(), goal, effort)) return;
+        context_.report(line_.peak(), bound_);
+      }
+    }
+  }
+  bool lower_around(std::size_t at, bytes goal, unsigned effort) {
+    const std::uint64_t states = std::uint64_t{400} << effort;
+    for (std::size_t width : {40u, 80u, 160u, 320u})
+      for (std::size_t quarter : {2u, 1u, 3u}) {
+        const std::size_t before = width * quarter / 4;
+        if (lower(at - std::min(at, before), at - std::min(at, before) + width, goal, states)) return true;
+        if (context_.stopped()) return false;
+      }
+    for (std::size_t width = 640; width <= std::size_t{640} << std::min(effort, 3u); width *= 2)
+      if (bisect_between(at - std::min(at, width / 2), at + width / 2, goal)) return true;
+    return false;
+  }
+
+  /// Searches a stretch for an order with a lower peak; one within the goal is good enough. True where it is lower now.
+  bool lower(std::size_t first, std::size_t last, bytes goal, std::uint64_t states) {
+    return change(first, last, [&](const schedule_graph& part, const std::vector<node>& order, bytes peak) {
+      const auto below_peak = [&](const schedule_graph& h, search&) {
+        auto found =
+            best_first{}.between_from_both_ends(h, context_, std::min(std::max(goal, part.base), peak - 1), peak, states);
+        return found.order ? solution{std::move(*found.order)} : as_given{}(h, context_);
+      };
+      solution s{order};
+      take_if_better(part, context_.aside([&] { return compress{}(part, context_, below_peak); }).order, s);
+      return std::move(s.order);
+    });
+  }
+  bool bisect_between(std::size_t first, std::size_t last, bytes goal) {
+    return change(first, last, [&](const schedule_graph& part, const std::vector<node>& order, bytes) {
+      return bisect{}.improve(part, context_, order, goal);
+    });
+  }
+  /// Asks `better` for another order of a stretch, given as a graph, its order, and the peak of that.
+  template <class Better>
+  bool change(std::size_t first, std::size_t last, Better better) {
+    first = line_.legal_from(first);
+    last = line_.legal_from(std::min(last, line_.size()));
+    if (first >= last || !context_.keep_going()) return false;
+    const auto base = static_cast<bytes>(line_.level(first)), peak = static_cast<bytes>(line_.highest_in(first, last));
+    if (peak <= base) return false;
+    const auto nodes = line_.nodes(first, last);
+    std::vector<node> members(nodes.begin(), nodes.end()), order;
+    std::sort(members.begin(), members.end());
+    for (node v : nodes)
+      if (!g_.is_release(v))
+        order.push_back(static_cast<node>(std::lower_bound(members.begin(), members.end(), v) - members.begin()));
+    const schedule_graph part = subgraph(g_, members, base, local_);
+    order = better(part, std::as_const(order), peak);
+    if (peak_of(part, order) >= peak) return false;
+    for (node& v : order) v = members[v];
+    line_.replace(first, order);
+    return true;
+  }
+
+  // Bounds.
+
+  /// Cuts for the highest node of each stretch, highest first; then for so many of the nodes that are higher than the bound.
+  void raise_by_cuts(std::size_t others) {
+    if (g_.resources.empty()) return;
+    const live_index live(line_);
+    windowed_cut cut(line_, live, bone_);
+    const auto go_on = [&] { return !done() && context_.count_cut(); };
+    for (index i : line_.heights()) {
+      if (static_cast<bytes>(line_.height(i)) <= bound_ || !go_on()) break;
+      cut_around(cut, i);
+    }
+    if (done() || others == 0) return;
+    std::vector<index> high;
+    for (index i = 0; i < line_.size(); ++i)
+      if (static_cast<bytes>(line_.height(i)) > bound_ && !g_.is_release(line_.at(i))) high.push_back(i);
+    const std::size_t most = std::min(high.size(), others);
+    std::partial_sort(high.begin(), high.begin() + static_cast<std::ptrdiff_t>(most), high.end(),
+                      [&](index a, index b) { return std::pair(-line_.height(a), a) < std::pair(-line_.height(b), b); });
+    high.resize(most);
+    for (index i : high) {
+      if (static_cast<bytes>(line_.height(i)) <= bound_ || !go_on()) break;
+      cut_around(cut, i);
+    }
+  }
+  void cut_around(windowed_cut& cut, std::size_t i) {
+    if (g_.is_release(line_.at(i))) return;
+    for (std::size_t reach = 300;; reach *= 2) {
+      const auto [a, b] = around(i, reach);
+      const auto r = cut.at(line_.at(i), a, b);
+      bound_ = std::max(bound_, up(r.bound));
+      const bytes slack = r.slack_before + r.slack_behind;
+      if (slack == 0 || r.bound + slack <= bound_ || reach >= 2400 || (a == 0 && b == line_.size())) return;
+    }
+  }
+  std::pair<std::size_t, std::size_t> around(std::size_t i, std::size_t reach) const {
+    return {start_of(i - std::min(i, reach)), line_.legal_from(std::min(line_.size(), i + reach))};
+  }
+  std::size_t start_of(std::size_t i) const {
+    while (!line_.legal(i)) --i;  // the first position is legal
+    return i;
+  }
+  /// The peaks that orders can have differ from the base by multiples of a unit.
+  bytes up(bytes b) const { return peak_grid(g_.base, unit_).up(b); }
+
+  /// Closed windows around the highest nodes, to rising aims.
+  void raise_by_windows(unsigned effort) {
+    if (g_.resources.empty()) return;
+    const live_index live(line_);
+    windowed_cut cut(line_, live, bone_);
+    const std::size_t at = line_.highest();
+    for (std::size_t reach : {100u, 200u, 400u, 800u}) {
+      if (done()) return;
+      const auto [a, b] = best_ends(cut, at, reach);
+      const auto window = close_window(line_, live, bone_, a, b);
+      if (!window) continue;
+      const std::uint64_t states = std::uint64_t{500} << effort;
+      for (bool more = true; more && !done();) {
+        const bytes before = bound_, goal = std::max(bound_ + unit_, line_.peak() - gap() * 3 / 4);
+        const solution s = context_.aside([&] { return solve(*window, goal, states); });
+        bound_ = std::max(bound_, up(std::min(window->lowered(s.lower_bound), goal)));
+        more = bound_ >= goal && bound_ > before;
+      }
+      if (a == 0 && b == line_.size()) return;
+    }
+  }
+  /// The ends of a window around a position that leave the least slack for a cut there, of some that are about so far.
+  std::pair<std::size_t, std::size_t> best_ends(windowed_cut& cut, std::size_t at, std::size_t reach) {
+    std::pair<std::size_t, std::size_t> best{0, 0};
+    std::pair<bytes, bytes> least{no_limit, no_limit};
+    for (std::size_t k = 0; k < 4 && context_.count_cut(); ++k) {
+      const auto [a, b] = around(at, reach + k * reach / 4);
+      const auto r = cut.at(line_.at(at), a, b);
+      bound_ = std::max(bound_, up(r.bound));
+      if (r.slack_before < least.first) least.first = r.slack_before, best.first = a;
+      if (r.slack_behind < least.second) least.second = r.slack_behind, best.second = b;
+    }
+    return least.first == no_limit ? around(at, reach) : best;
+  }
+  /// Whether a window has an order below `goal`: its bound is at least the goal where it has none.
+  solution solve(const closed_window& w, bytes goal, std::uint64_t states) {
+    const auto bounds_of = [&] {
+      return context_.with_states(states,
+                                  [&] { return compress{}(w.graph, context_, close_gap{.short_search = states / 4}); });
+    };
+    return context_.with_bounds(std::max(bound_ + w.lift, w.graph.base), goal + w.lift, bounds_of);
+  }
+
+  const schedule_graph& g_;
+  search& context_;
+  unsigned efforts_;
+  line line_;
+  backbone bone_;
+  std::vector<node> local_;
+  bytes bound_, unit_;
+};
+
+}  // namespace detail
+
+inline solution bottleneck::improve(const schedule_graph& g, search& context, solution s) const {
+  if (g.active == 0) return s;
+  return detail::bottleneck_search(g, context, std::move(s), efforts).run();
+}
+
+}  // namespace memsched

@@ -1,0 +1,72 @@
+// Laws of the bounds that a stretch of an order gives, on random problems with random stretches of random orders.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <memsched/memsched.hpp>
+
+#include "support/random_order.hpp"
+#include "support/random_problem.hpp"
+
+using namespace memsched;
+
+namespace {
+
+/// Counts what a law looked at, so that it can be seen to have looked at something.
+struct tally {
+  std::size_t cuts = 0, as_good_as_whole = 0, windows = 0, proofs = 0, true_windows = 0;
+};
+
+tally check_stretches(std::uint64_t first, std::uint64_t seeds) {
+  tally t;
+  for (std::uint64_t seed = first; seed < first + seeds; ++seed) {
+    support::random r(seed);
+    const options o{.default_firing = r.chance(30) ? firing::cbp : firing::pbc, .in_place = r.chance(70)};
+    const schedule_graph whole = make_schedule_graph(
+        support::random_problem(seed, {.operators = 5 + r.below(9), .max_inputs = 2 + r.below(3)}), o.model());
+    search context(o);
+    const bool compresses = r.chance(40);
+    const schedule_graph g = compresses ? compressed(whole, context, {.series_parallel = false}).graph : whole;
+    if (g.active == 0) continue;
+    const solution best = dp{}(g, context);
+    const bytes optimum = peak_of(g, best.order);
+    const std::vector<node> order = r.chance(30) ? best.order : support::random_order(g, r);
+    const line l(g, order);
+    const live_index live(l);
+    const backbone bone = r.chance(80) ? backbone(g.preds, g.succs, l.nodes(0, l.size())) : backbone({}, {}, {});
+    if (bone.path().empty()) continue;
+    windowed_cut cut(l, live, bone);
+    cut_bound global(g);
+    for (int k = 0; k < 6; ++k) {
+      INFO("seed " << seed);
+      const std::size_t a = l.legal_from(r.below(static_cast<std::uint32_t>(l.size())));
+      const std::size_t b = l.legal_from(std::min(l.size(), a + 1 + r.below(static_cast<std::uint32_t>(l.size()))));
+      if (a == b) continue;
+      for (node v : l.nodes(a, b)) {
+        if (g.is_release(v)) continue;
+        const bytes bound = cut.at(v, a, b).bound, better = global.at(v);
+        REQUIRE(bound <= optimum);
+        if (g.credits[v].empty()) REQUIRE(bound <= std::max(better, g.base));
+        ++t.cuts;
+        t.as_good_as_whole += bound == better;
+      }
+      const auto closed = close_window(l, live, bone, a, b);
+      if (!closed) continue;
+      const solution s = dp{}(closed->graph, context);
+      ++t.windows;
+      t.true_windows += a > 0 && b < l.size();
+      REQUIRE(closed->lowered(peak_of(closed->graph, s.order)) <= optimum);
+      t.proofs += closed->lowered(s.lower_bound) == optimum;
+    }
+  }
+  return t;
+}
+
+}  // namespace
+
+TEST_CASE("cuts and closed windows of a stretch bound the whole") {
+  const tally t = check_stretches(0, 3000);
+  CHECK(t.cuts > 20000);
+  CHECK(t.as_good_as_whole > t.cuts / 4);
+  CHECK(t.windows > 3000);
+  CHECK(t.true_windows > 100);
+  CHECK(t.proofs > t.windows / 4);
+}
