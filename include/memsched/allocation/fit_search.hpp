@@ -443,7 +443,8 @@ class fit_search {
   fit_answer branch(const part& v) {
     if (const index i = everywhere(v); i != none)
       return attempt(v, [&] { return place(i, floor_[v.a], v.from, v.to); });
-    const auto [x, p, q] = choose(v);
+    const auto [section, p, q] = choose(v);
+    const index x = section;  // lambdas may not capture a binding
     if (x == none) return fit_answer::never;
     std::vector<index> candidates;
     for (std::size_t k = v.from; k < v.to && p_.items[pool_[k]].first <= x; ++k)
