@@ -53,9 +53,35 @@ inline bytes replayed(const sdf::graph& g, const sdf::loops& schedule, firing ru
   return judged->peak;
 }
 
+/// All nests of loops of the actors i..j of an order, each fired q / g times; at most `most`.
+inline std::vector<sdf::loops> all_nests(const sdf::graph& graph, const std::vector<index>& order, std::size_t i,
+                                         std::size_t j, bytes g, std::size_t most) {
+  std::vector<sdf::loops> nests;
+  const auto& q = graph.repetitions();
+  if (i == j) {
+    nests.emplace_back();
+    nests.back().fire(order[i], q[order[i]] / g);
+    return nests;
+  }
+  bytes common = 0;
+  for (std::size_t a = i; a <= j; ++a) common = std::gcd(common, q[order[a]] / g);
+  for (bytes h = 1; h <= common; ++h)
+    for (std::size_t k = i; common % h == 0 && k < j; ++k)
+      for (const sdf::loops& left : all_nests(graph, order, i, k, g * h, most))
+        for (const sdf::loops& right : all_nests(graph, order, k + 1, j, g * h, most)) {
+          if (nests.size() > most) return nests;
+          nests.emplace_back();
+          nests.back().open(h);
+          nests.back().append(left);
+          nests.back().append(right);
+          nests.back().close();
+        }
+  return nests;
+}
+
 struct tally {
   sdf::actor_rule_counts rules;
-  std::uint64_t graphs = 0, became_one = 0;
+  std::uint64_t graphs = 0, became_one = 0, nests = 0, no_nest = 0;
 };
 
 /// All laws of one graph and firing rule.
@@ -94,6 +120,19 @@ inline void hold(const sdf::graph& g, firing rule, tally& t) {
     sdf::loops row;
     for (index a : order) row.fire(a, g.repetitions()[a]);
     if (const auto judged = sdf::replay(g, row, rule)) REQUIRE(nest->peak <= judged->peak);
+  }
+  if (g.actors() <= 4) {
+    constexpr std::size_t most = 300;
+    const auto nests = all_nests(g, order, 0, g.actors() - 1, 1, most);
+    std::optional<bytes> least;
+    for (const sdf::loops& l : nests)
+      if (const auto judged = sdf::replay(g, l, rule)) least = std::min(judged->peak, least.value_or(judged->peak));
+    const auto found = sdf::single_appearance(all, order);
+    if (nests.size() <= most) {
+      REQUIRE(least.has_value() == static_cast<bool>(found));
+      if (least) REQUIRE(found->peak == *least);
+      ++(least ? t.nests : t.no_nest);
+    }
   }
   const auto row = sdf::schedule(g, compress{} | best_first{}, {.form = sdf::form::flat}, limits);
   if (!row.error) {

@@ -110,8 +110,8 @@ class front_door {
     if (!all) return all.error();
     if (r_.what.memory == memory::separate) {
       if (r_.what.form != form::any)
-        return graph_error{error_code::bad_input, "separate buffers are made small for any form of schedule, not for one form",
-                           {}, {}};
+        return graph_error{error_code::bad_input,
+                           "separate buffers are made small for any form of schedule, not for one form", {}, {}};
       if (all->firings() > r_.what.most_firings)
         return graph_error{
             error_code::too_large, "too many firings to try separate buffers: " + std::to_string(all->firings()), {}, {}};
@@ -200,8 +200,9 @@ class front_door {
 ///
 /// Claims are of whole iterations, which return to the initial tokens. Where no reachable level is below that at the start
 /// (no initial tokens, for instance) no run that fires each actor as often has a smaller peak; else an infinite run may.
-/// Errors: `overflow` for too many iterations, `bad_input` for a form together with separate memory, `cycle` where a form is asked for that no schedule has, `too_large`, what the
-/// scheduler says, and `bad_policy` where its answer is no order or contradicts itself.
+/// Errors: `overflow` for too many iterations, `bad_input` for a form together with separate memory, `cycle` where a form is
+/// asked for that no schedule has, `too_large`, what the scheduler says, and `bad_policy` where its answer is no order or
+/// contradicts itself.
 template <scheduler S>
 schedule_result schedule(const graph& g, const S& policy, const options& what = {}, const memsched::options& limits = {}) {
   const auto checked_policy = [&policy](const schedule_graph& s, search& context) { return checked(policy, s, context); };
