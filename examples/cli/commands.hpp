@@ -41,6 +41,18 @@ struct sample_request : request {
   std::uint64_t seed = 1;
 };
 
+struct plan_request : request {
+  std::string graph, order, planner = "minimize", format = "text", output, svg;
+  std::uint64_t alignment = 1;
+  bool joint = false;
+};
+
+struct traffic_request : request {
+  std::string graph, order, model = "paged";
+  std::uint64_t capacity = 0, tries = 0;
+  bool json = false;
+};
+
 int run_schedule(const schedule_request&);
 int run_sample(const sample_request&);
 /// `all`: also the schedulers that are parts of others.
@@ -49,7 +61,15 @@ int run_compare(const std::vector<std::string>& graphs, bool all, const request&
 int run_inspect(const std::string& graph, const std::string& hierarchy, const request&);
 /// Either file may be empty: there is none.
 int run_verify(const std::string& graph, const std::string& result, const std::string& certificate, const request&);
+int run_plan(const plan_request&);
+int run_traffic(const traffic_request&);
 int run_networks();
+
+/// The order that a result of `schedule` holds, or that a file lists; of the smallest peak where `path` is empty.
+memsched::result<std::vector<memsched::op_id>> read_order(const std::string& path, const loaded&, const memsched::options&);
+
+/// Checks a plan of `plan --format json`; an empty message where it holds.
+memsched::graph_error verify_plan(const loaded&, const std::string& path, memsched::memory_model);
 
 /// Says on standard error what is wrong; returns `bad_input`.
 int report(const memsched::graph_error&);

@@ -60,10 +60,14 @@ void add_model(CLI::App& command, cli::request& r) {
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 
-void add_limits(CLI::App& command, cli::request& r, const char* time_default) {
-  command.add_option("--time-limit", r.time_limit, "seconds; then the best order so far and a bound")
+void add_time_limit(CLI::App& command, cli::request& r, const char* time_default) {
+  command.add_option("--time-limit", r.time_limit, "seconds; then the best answer so far and a bound")
       ->check(seconds)
       ->default_str(time_default);
+}
+
+void add_limits(CLI::App& command, cli::request& r, const char* time_default) {
+  add_time_limit(command, r, time_default);
   command
       .add_option("--state-limit", r.options.state_limit,
                   "sets of operators to look at; deterministic, unlike a time limit")
@@ -150,7 +154,7 @@ int main(int argc, char** argv) {
       "  memsched schedule model.onnx --shape x=1,3,224,224\n"
       "  memsched compare builtin:nasnet-cifar\n"
       "  memsched schedule model.tflite --budget 262144 || echo does not fit\n\n"
-      "Exit status: 0 done; 1 bad input; 2 wrong usage; 3 a budget that the order does not meet."};
+      "Exit status: 0 done; 1 bad input; 2 wrong usage; 3 a budget or a capacity that is not met."};
   app.require_subcommand(1);
   app.fallthrough(false);
 
@@ -213,14 +217,61 @@ int main(int argc, char** argv) {
 
   cli::request verify;
   std::string verified, result, certificate;
-  auto* on_verify = app.add_subcommand("verify", "Check a result of `schedule` and the certificate of its bound");
+  auto* on_verify = app.add_subcommand("verify", "Check a result of `schedule` or `plan`, and the certificate of a bound");
   on_verify->add_option("graph", verified, graph_help)->required();
   auto* files = on_verify->add_option_group("what to check", "at least one of");
-  files->add_option("result", result, "what `schedule --format json` wrote: order and peak");
+  files->add_option("result", result, "what `schedule --format json` wrote: order and peak; or `plan --format json`: offsets");
   files->add_option("--certificate", certificate, "what `schedule --certificate` wrote: order, peak and bound");
   files->require_option(1, 2);
   add_model(*on_verify, verify);
   add_sdf(*on_verify, verify, false);
+
+  cli::plan_request plan;
+  plan.time_limit = -1;
+  auto* on_plan = app.add_subcommand("plan", "Offsets of all tensors of an order in the smallest arena; of a table of buffers");
+  on_plan->add_option("graph", plan.graph, std::string(graph_help) + "; or BUFFERS.csv as minimalloc reads it")->required();
+  on_plan->add_option("--order", plan.order, "a result of `schedule`, or a list of operator indices; else the order of least peak");
+  on_plan->add_flag("--joint", plan.joint, "find the order, too: the smallest arena over all orders");
+  on_plan
+      ->add_option("--planner", plan.planner,
+                   "how to plan:\n  minimize: smallest, with proof\n  exact: within the capacity or the load\n"
+                   "  birth: as TensorFlow Lite\n  size: as TensorFlow Lite for Microcontrollers\n  valley: valley fit")
+      ->check(CLI::IsMember({"minimize", "exact", "birth", "size", "valley"}))
+      ->capture_default_str();
+  on_plan->add_option("--alignment", plan.alignment, "of every offset; in a table, of those without their own")
+      ->check(whole_number)
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 40))
+      ->capture_default_str();
+  on_plan->add_option("--capacity", plan.options.budget, "bytes there are; exit status 3 where the arena needs more")
+      ->check(whole_number);
+  add_time_limit(*on_plan, plan, "none");
+  on_plan->add_option("--node-limit", plan.options.state_limit, "nodes to look at; deterministic, unlike a time limit")
+      ->check(whole_number);
+  add_model(*on_plan, plan);
+  on_plan->add_option("--format", plan.format, "text, json or csv")
+      ->check(CLI::IsMember({"text", "json", "csv"}))
+      ->capture_default_str();
+  on_plan->add_option("--svg", plan.svg, "draw the arena, time by offset, as an SVG there");
+  on_plan->add_option("-o,--output", plan.output, "write the plan there instead of standard output");
+
+  cli::traffic_request traffic;
+  traffic.time_limit = -1;
+  std::string traffic_format = "text";
+  auto* on_traffic = app.add_subcommand("traffic", "Bytes that an order moves off a chip with less memory than its peak");
+  on_traffic->add_option("graph", traffic.graph, graph_help)->required();
+  on_traffic->add_option("--capacity", traffic.capacity, "bytes on the chip")->check(whole_number)->required();
+  on_traffic->add_option("--order", traffic.order, "as for `plan`");
+  on_traffic->add_option("--model", traffic.model, "paged: bytes move and may stream; resident: whole tensors, operands on the chip")
+      ->check(CLI::IsMember({"paged", "resident"}))
+      ->capture_default_str();
+  on_traffic->add_option("--tries", traffic.tries, "look for an order of less traffic, by so many steps of local search")
+      ->check(whole_number)
+      ->capture_default_str();
+  add_time_limit(*on_traffic, traffic, "none");
+  add_model(*on_traffic, traffic);
+  on_traffic->add_option("--format", traffic_format, "text or json")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->capture_default_str();
 
   auto* on_networks = app.add_subcommand("networks", "List the graphs that builtin:NAME makes");
 
@@ -248,6 +299,13 @@ int main(int argc, char** argv) {
     status = cli::run_sample(sample);
   } else if (*on_verify) {
     status = cli::run_verify(verified, result, certificate, verify);
+  } else if (*on_plan) {
+    prepare(plan, line);
+    status = cli::run_plan(plan);
+  } else if (*on_traffic) {
+    traffic.json = traffic_format == "json";
+    prepare(traffic, line);
+    status = cli::run_traffic(traffic);
   } else if (*on_networks) {
     status = cli::run_networks();
   }

@@ -126,7 +126,10 @@ int run_verify(const std::string& path, const std::string& result, const std::st
   if (!graph) return report(graph.error());
   for (const std::string* file : {&result, &certificate}) {
     if (file->empty()) continue;
-    const auto error = verify(*graph, *file, file == &certificate, r.options.model());
+    const auto object = read_object(*file);
+    const bool plan = file == &result && object && object->contains("arena");
+    const auto error = plan ? verify_plan(*graph, *file, r.options.model())
+                            : verify(*graph, *file, file == &certificate, r.options.model());
     if (!error.message.empty()) return report(error);
   }
   return done;

@@ -1,6 +1,19 @@
 // Every room that needs nothing but the standard library.
 #pragma once
 
+#include <memsched/allocation/buffers.hpp>
+#include <memsched/allocation/conflict.hpp>
+#include <memsched/allocation/exact_fit.hpp>
+#include <memsched/allocation/first_fit.hpp>
+#include <memsched/allocation/fit_search.hpp>
+#include <memsched/allocation/improve_order.hpp>
+#include <memsched/allocation/minimize.hpp>
+#include <memsched/allocation/packing.hpp>
+#include <memsched/allocation/plan.hpp>
+#include <memsched/allocation/plan_jointly.hpp>
+#include <memsched/allocation/plan_offsets.hpp>
+#include <memsched/allocation/traffic.hpp>
+#include <memsched/allocation/valley_fit.hpp>
 #include <memsched/base/adjacency.hpp>
 #include <memsched/base/backbone.hpp>
 #include <memsched/base/bitset.hpp>
@@ -54,6 +67,7 @@
 #include <memsched/passes/probe.hpp>
 #include <memsched/passes/soft_budget.hpp>
 #include <memsched/passes/stay_close.hpp>
+#include <memsched/plan.hpp>
 #include <memsched/passes/valleys.hpp>
 #include <memsched/presolve/complete_rules.hpp>
 #include <memsched/presolve/compression_graph.hpp>
@@ -96,6 +110,7 @@
 #include <memsched/search/policy.hpp>
 #include <memsched/search/search.hpp>
 #include <memsched/search/statistics.hpp>
+#include <memsched/search/verdict.hpp>
 #include <memsched/structure/acyclic_partition.hpp>
 #include <memsched/structure/hierarchy.hpp>
 #include <memsched/structure/line.hpp>

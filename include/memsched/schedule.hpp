@@ -15,26 +15,9 @@
 #include <memsched/graph/overlay.hpp>
 #include <memsched/schedulers/automatic.hpp>
 #include <memsched/search/policy.hpp>
+#include <memsched/search/verdict.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
-
-/// What is known of an order.
-enum class verdict : unsigned char {
-  optimal,     ///< peak == lower_bound
-  feasible,    ///< anything between
-  infeasible,  ///< lower_bound > budget: no order fits
-  failed,      ///< there is an error and no order
-};
-
-constexpr const char* to_string(verdict v) {
-  switch (v) {
-    case verdict::optimal: return "optimal";
-    case verdict::infeasible: return "infeasible";
-    case verdict::failed: return "failed";
-    case verdict::feasible: break;
-  }
-  return "feasible";
-}
 
 /// What `schedule` says beside the order. Where `error` is set, nothing else is.
 struct schedule_facts {

@@ -345,5 +345,47 @@ check "sample draws" grep -q '<svg' sample.svg
 succeeds schedule "$cell" --svg memory.svg
 check "schedule draws" grep -q '<svg' memory.svg
 
+# Arenas and traffic.
+run plan "$cell" --format json --output plan.json --svg arena.svg
+check "plan draws" grep -q '<svg' arena.svg
+cp plan.json out
+check "the arena is the peak" is "$(number arena) $(number lower_bound) $(word status) $(word bound_of)" "250880 250880 optimal order"
+succeeds verify "$cell" plan.json
+check "verify says what it checked" grep -q 'no arena is smaller' out
+damaged() { # damaged WHAT SED: a plan that is changed so is refused for that reason
+  sed "$2" plan.json >damaged.json
+  refuses damaged.json "$1" verify "$cell" damaged.json
+}
+damaged 'meet in time' 's/"offset":[1-9][0-9]*/"offset":0/'
+damaged 'which it needs' 's/"order":\[[0-9]*,/"order":[20,/'
+damaged 'arena' 's/"arena":250880/"arena":250881/'
+damaged 'above the arena' 's/"lower_bound":250880/"lower_bound":250881/'
+damaged 'aligned' 's/"alignment":1/"alignment":4096/'
+damaged 'twice' 's/"tensors":\[1\]/"tensors":[2]/'
+succeeds plan "$cell" --joint --format json
+check "joint plans say so" is "$(number arena) $(word status) $(word bound_of)" "250880 optimal joint"
+run schedule "$cell" --format json --output order.json
+succeeds plan "$cell" --order order.json --planner birth --format json
+check "by birth" is "$(number arena) $(number lower_bound)" "326144 250880"
+run plan "$cell" --capacity 200000 --format json
+check "a capacity that is not met" status_is 3
+check "is infeasible" is "$(word status)" infeasible
+echo '[0,1]' >short.json
+refuses short.json 'the order lacks' plan "$cell" --order short.json
+refuses order.json 'takes no order' plan "$cell" --joint --order order.json
+run plan "$cell" --format csv --output cell.csv
+succeeds plan cell.csv
+check "a plan read again stays where it is" grep -q '^arena  *250,880' out
+printf 'id,lower,upper,size\na,0,4,2\nb,1,7,3\nc,4,8,2\nd,7,9,1\ne,7,10,1\nf,7,11,1\ng,8,9,1\nh,8,10,1\ni,9,11,2\nj,10,11,2\n' >gap.csv
+succeeds plan gap.csv --format json
+check "a conflict where the load does not suffice" grep -q '"lower_bound":6.*"conflict":\[[0-9]' out
+printf 'id,lower,upper,size\na,0,4,x\n' >wrong.csv
+refuses wrong.csv 'line 2: size' plan wrong.csv
+refuses none.csv 'No such file' plan none.csv
+succeeds traffic "$cell" --capacity 131072 --order order.json --format json
+check "traffic to the byte" is "$(number traffic)" 891392
+succeeds traffic "$cell" --capacity 262144 --model resident
+refuses "$cell" 'on the chip' traffic "$cell" --capacity 131072 --model resident
+
 echo "$passed passed, $failed failed"
 [ $failed -eq 0 ]

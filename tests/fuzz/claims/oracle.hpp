@@ -93,28 +93,58 @@ inline bytes optimum_of(const memsched::problem& p, memsched::memory_model model
   });
 }
 
-/// Node by node; nothing where there are too many.
-inline std::optional<bytes> optimum_of(const memsched::schedule_graph& g) {
-  using namespace memsched;
-  const std::size_t n = g.active;
-  if (n > 18) return std::nullopt;
-  std::vector<std::uint32_t> waits(g.size(), 0);
-  for (node v = 0; v < g.size(); ++v)
-    for (node u : g.preds[v]) waits[v] |= std::uint32_t{1} << u;
-  const auto level = [&](std::uint32_t set) {
+namespace detail {
+
+/// A schedule graph as sets.
+struct node_sets {
+  const memsched::schedule_graph& g;
+  std::vector<std::uint32_t> waits;  // per node, releases included
+
+  explicit node_sets(const memsched::schedule_graph& graph) : g(graph), waits(g.size(), 0) {
+    for (memsched::node v = 0; v < g.size(); ++v)
+      for (memsched::node u : g.preds[v]) waits[v] |= std::uint32_t{1} << u;
+  }
+  std::vector<std::uint32_t> needs() const { return {waits.begin(), waits.begin() + static_cast<std::ptrdiff_t>(g.active)}; }
+  delta level(std::uint32_t set) const {
     auto sum = static_cast<delta>(g.base);
-    for (node v = 0; v < g.size(); ++v)
-      if (v < n ? (set >> v & 1) != 0 : (waits[v] & ~set) == 0) sum += g.cost[v].impact;
+    for (memsched::node v = 0; v < g.size(); ++v)
+      if (v < g.active ? (set >> v & 1) != 0 : (waits[v] & ~set) == 0) sum += g.cost[v].impact;
     return sum;
-  };
-  const std::vector<std::uint32_t> needs(waits.begin(), waits.begin() + static_cast<std::ptrdiff_t>(n));
-  return smallest_peak(needs, g.base, [&](std::uint32_t set, std::uint32_t v) {
+  }
+  bytes step(std::uint32_t set, std::uint32_t v) const {
     const std::uint32_t after = set | std::uint32_t{1} << v;
     delta peak = g.cost[v].peak;
-    for (const credit& c : g.credits[v])
+    for (const memsched::credit& c : g.credits[v])
       if ((waits[c.release] & ~after) == 0) peak -= c.amount;
     return static_cast<bytes>(std::max({level(set) + peak, level(after), delta{0}}));
-  });
+  }
+};
+
+}  // namespace detail
+
+/// Node by node; nothing where there are too many.
+inline std::optional<bytes> optimum_of(const memsched::schedule_graph& g) {
+  if (g.active > 18) return std::nullopt;
+  const detail::node_sets sets(g);
+  return smallest_peak(sets.needs(), g.base, [&](std::uint32_t set, std::uint32_t v) { return sets.step(set, v); });
+}
+
+/// For each downset the smallest peak of what is left, the level at its start included.
+inline std::vector<bytes> smallest_peaks_to_go(const memsched::schedule_graph& g) {
+  const detail::node_sets sets(g);
+  const auto needs = sets.needs();
+  std::vector<bytes> best(std::size_t{1} << g.active, std::numeric_limits<bytes>::max());
+  for (std::uint32_t set = static_cast<std::uint32_t>(best.size()); set-- > 0;) {
+    bool closed = true;
+    for (std::uint32_t v = 0; v < g.active; ++v) closed &= (set >> v & 1) == 0 || (needs[v] & ~set) == 0;
+    if (!closed) continue;
+    const auto level = static_cast<bytes>(std::max<delta>(sets.level(set), 0));
+    if (set + 1 == best.size()) best[set] = level;
+    for (std::uint32_t v = 0; v < g.active; ++v)
+      if ((set >> v & 1) == 0 && (needs[v] & ~set) == 0)
+        best[set] = std::min(best[set], std::max({level, sets.step(set, v), best[set | std::uint32_t{1} << v]}));
+  }
+  return best;
 }
 
 }  // namespace claims

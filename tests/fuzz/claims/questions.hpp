@@ -273,6 +273,63 @@ inline complaint ask_between(const subject& x, random& r, std::string& asked) {
   return std::nullopt;
 }
 
+/// Moves between downsets, from many places: safe ones keep a best completion, and so does one of the moves there are.
+inline complaint ask_moves(const subject& x, random& r, std::string& asked) {
+  using namespace detail;
+  asked += " moves";
+  const bool macros = flip(r, asked, "macros", 80);
+  const std::vector<bytes> to_go = smallest_peaks_to_go(x.g);
+  const auto number_of = [](const_bit_row set) { return static_cast<std::uint32_t>(set[0]); };
+  memsched::detail::downset_moves moves(x.g, macros, true);
+  for (int sample = 0; sample < 12; ++sample) {
+    const auto order = any_order(x.g, r);
+    bit_set ran(x.g.active);
+    walk w(x.g);
+    const std::uint32_t prefix = r.below(static_cast<std::uint32_t>(order.size()));
+    for (std::uint32_t i = 0; i < prefix; ++i) ran.insert(order[i]), w.fire(order[i]);
+    const bytes best = to_go[number_of(ran)];
+    bytes least = no_limit;
+    for (const auto& m : std::vector(moves.from(ran, w.level()))) {
+      moves.stepper().start(ran, w.level());
+      moves.run_to(m.target, ran);
+      least = std::min(least, std::max(static_cast<bytes>(std::max<delta>(m.peak, 0)), to_go[number_of(moves.stepper().set())]));
+    }
+    if (least != best) return compared("the best move leads to", least, best);
+    const bytes peak = r.chance(50) ? best : best + r.below(30);
+    moves.stepper().start(ran, w.level());
+    moves.settle(static_cast<delta>(peak), [](node) {});
+    const bytes settled = to_go[number_of(moves.stepper().set())];
+    if (settled > peak) return compared("safe moves lead to", settled, best);
+  }
+  return std::nullopt;
+}
+
+/// Hierarchical without groups, on the graph and on what is left of it behind some moves.
+inline complaint ask_hierarchical(const subject& x, random& r, std::string& asked) {
+  using namespace detail;
+  asked += " hierarchical without groups";
+  const hierarchical policy{.level = hierarchy_level::operators};
+  for (int sample = 0; sample < 4; ++sample) {
+    const auto order = any_order(x.g, r);
+    const std::uint32_t prefix = sample == 0 ? 0 : r.below(static_cast<std::uint32_t>(order.size() / 2));
+    walk w(x.g);
+    for (std::uint32_t i = 0; i < prefix; ++i) w.fire(order[i]);
+    std::vector<node> members(order.begin() + prefix, order.end()), local(x.g.size(), none);
+    std::sort(members.begin(), members.end());
+    for (auto v = static_cast<node>(x.g.active); v < x.g.size(); ++v)
+      if (w.waits(v) > 0) members.push_back(v);
+    const schedule_graph rest = subgraph(x.g, members, static_cast<bytes>(w.level()), local);
+    const auto best = optimum_of(rest);
+    if (!best) continue;
+    for (const bytes floor : {bytes{0}, *best, *best - std::min<bytes>(*best, r.below(10))}) {
+      search c(x.o);
+      const solution s = c.with_floor(floor, [&] { return policy(rest, c); });
+      if (s.lower_bound > *best || peak_of(rest, s.order) < *best) return compared("bound", s.lower_bound, *best);
+    }
+  }
+  return std::nullopt;
+}
+
 /// Compression, fusion and mirror images keep the optimum.
 inline complaint ask_transformation(const subject& x, random& r, std::string& asked) {
   using namespace detail;
@@ -421,7 +478,9 @@ inline complaint ask_certificate(const subject& x, random& r, std::string& asked
 inline complaint ask(const subject& x, std::uint64_t seed, std::string& asked) {
   random r(seed);
   const std::uint32_t kind = r.below(100);
-  if (kind < 64) return ask_scheduler(x, r, asked);
+  if (kind < 56) return ask_scheduler(x, r, asked);
+  if (kind < 60) return ask_moves(x, r, asked);
+  if (kind < 66) return ask_hierarchical(x, r, asked);
   if (kind < 74) return ask_between(x, r, asked);
   if (kind < 80) return ask_transformation(x, r, asked);
   if (kind < 84) return ask_bound(x, r, asked);

@@ -1,0 +1,193 @@
+// Arenas: the networks of the papers, planner by planner; order and offsets together; off-chip traffic; a million buffers; and
+// the instances of minimalloc, where their folder is given:
+//   bench_arena [FOLDER of A.1048576.csv to K.1048576.csv [SECONDS for each minimum]]
+// One thread; times are of this machine.
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <memsched/formats/buffers_csv.hpp>
+#include <memsched/memsched.hpp>
+#include <networks/networks.hpp>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace memsched;
+using clock = std::chrono::steady_clock;
+
+unsigned long long number(bytes b) { return b; }
+double since(clock::time_point start) { return std::chrono::duration<double>(clock::now() - start).count(); }
+double ratio(bytes a, bytes b) { return static_cast<double>(a) / static_cast<double>(std::max<bytes>(b, 1)); }
+
+/// The buffers of an order as TensorFlow Lite's first arena had them: aligned to 64, in place as lifetimes that touch.
+std::vector<buffer> touching(const problem& p, std::span<const op_id> order, memory_model model) {
+  auto merged = buffers_of(p, order, model).value();
+  auto held = buffers_of(p, order, {model.default_firing, false}).value();
+  for (op_id op : order) {
+    for (const storage_reuse& r : p.reuses(op)) {
+      if (r.spared == 0 || !model.in_place) continue;
+      const index a = held.of_tensor[r.input], b = held.of_tensor[r.output];
+      if (merged.of_tensor[r.input] == merged.of_tensor[r.output]) held.buffers[a].upper = held.buffers[b].lower;
+    }
+  }
+  for (buffer& b : held.buffers) b.alignment = 64;
+  return held.buffers;
+}
+
+struct totals {
+  int orders = 0, perfect = 0, size = 0, birth = 0, valley = 0;
+  double slowest = 0, worst_size = 1, worst_birth = 1, worst_valley = 1, mean_birth = 0;
+};
+
+void plan_order(const std::string& name, const char* what, const problem& p, std::span<const op_id> order, const options& o,
+                totals& sum) {
+  const auto start = clock::now();
+  const auto held = buffers_of(p, order, o.model()).value();
+  const auto best = plan_offsets(held.buffers, minimize{}, {.time_limit = std::chrono::seconds(10)});
+  const double took = since(start);
+  const bytes peak = evaluate(p, order, o.model())->peak;
+  const double size = ratio(plan_offsets(held.buffers, by_size{}).size, peak);
+  const double birth = ratio(plan_offsets(held.buffers, by_birth{}).size, peak);
+  const double valley = ratio(plan_offsets(held.buffers, valley_fit{}).size, peak);
+  const bytes lite = plan_offsets(touching(p, order, o.model()), by_birth{}).size + 128;
+  std::printf("%-18s %-7s %-3s %5zu %9llu %9llu %-8s %7.2f %7llu | %6.3f %6.3f %6.3f %10llu\n", name.c_str(), what,
+              o.in_place ? "yes" : "no", held.buffers.size(), number(peak), number(best.size), to_string(best.verdict()),
+              took * 1e3, number(best.stats.states), size, birth, valley, number(lite));
+  ++sum.orders;
+  sum.perfect += best.size == peak ? 1 : 0;
+  sum.size += size == 1 ? 1 : 0, sum.birth += birth == 1 ? 1 : 0, sum.valley += valley == 1 ? 1 : 0;
+  sum.slowest = std::max(sum.slowest, took);
+  sum.worst_size = std::max(sum.worst_size, size), sum.worst_birth = std::max(sum.worst_birth, birth);
+  sum.worst_valley = std::max(sum.worst_valley, valley), sum.mean_birth += birth;
+}
+
+void networks_table() {
+  std::printf("Orders of networks. Ratios of planners to the peak; lite: by birth at 64 bytes, in place as touching lifetimes, + 128.\n"
+              "%-18s %-7s %-3s %5s %9s %9s %-8s %7s %7s | %6s %6s %6s %10s\n", "", "order", "in", "bufs", "peak", "arena", "", "ms",
+              "nodes", "size", "birth", "valley", "lite");
+  totals best, rpo_totals;
+  double slowest_joint = 0;
+  int joint_optimal = 0, joint_all = 0;
+  for (const auto& about : networks::all()) {
+    if (!about.optimum && !about.name.starts_with("randwire")) continue;
+    const problem p = check(networks::make(about.name).value()).value();
+    for (const bool in_place : {true, false}) {
+      options o;
+      o.in_place = in_place;
+      plan_order(about.name, "optimal", p, schedule(p, automatic, o).order, o, best);
+      plan_order(about.name, "rpo", p, schedule(p, rpo{}, o).order, o, rpo_totals);
+      const auto start = clock::now();
+      (void)schedule(p, automatic, o);
+      const double alone = since(start);
+      const auto again = clock::now();
+      const auto joint = plan_jointly(p, automatic, minimize{}, o);
+      slowest_joint = std::max(slowest_joint, since(again) - alone);
+      joint_optimal += joint.plan.verdict() == verdict::optimal ? 1 : 0;
+      ++joint_all;
+    }
+  }
+  const auto line = [](const char* what, const totals& t) {
+    std::printf("%s: %d orders, %d perfect, slowest %.1f ms; perfect by size %d (worst %.3f), by birth %d (worst %.3f, mean %.3f), "
+                "valley fit %d (worst %.3f)\n",
+                what, t.orders, t.perfect, t.slowest * 1e3, t.size, t.worst_size, t.birth, t.worst_birth,
+                t.mean_birth / std::max(t.orders, 1), t.valley, t.worst_valley);
+  };
+  line("optimal", best);
+  line("rpo", rpo_totals);
+  std::printf("order and offsets together: %d of %d proven jointly optimal; at most %.1f ms beside the order\n", joint_optimal,
+              joint_all, slowest_joint * 1e3);
+}
+
+void traffic_table() {
+  struct row {
+    const char* name;
+    bytes known[3][3];  ///< capacity by order: the file's, rpo, of least peak
+  };
+  const row rows[] = {
+      {"swiftnet-cell-a", {{1723904, 1711104, 1681920}, {1117184, 877568, 891392}, {178176, 178176, 0}}},
+      {"swiftnet-cells-abc", {{2391296, 2297280, 2340224}, {1439616, 1136640, 1170560}, {205824, 253440, 27648}}},
+      {"swiftnet", {{3414016, 3303360, 3384576}, {1918848, 1685504, 1725056}, {333824, 331264, 105472}}}};
+  std::printf("\nTraffic, paged, bytes; * meets its bound. Known: an earlier count by the same definition. Search: 2,000 tries from rpo.\n"
+              "%-20s %7s %-8s %9s %9s %9s %9s %9s\n", "", "KiB", "order", "traffic", "known", "bound", "search", "bound");
+  for (const row& r : rows) {
+    const problem p = check(networks::make(r.name).value()).value();
+    const std::vector<op_id> orders[] = {schedule(p, as_given{}).order, schedule(p, rpo{}).order, schedule(p).order};
+    for (std::size_t c = 0; c < 3; ++c)
+      for (std::size_t k = 0; k < 3; ++k) {
+        const bytes capacity = 64_KiB << c;
+        const auto count = count_traffic(p, orders[k], capacity).value();
+        const char* names[] = {"file", "rpo", "optimal"};
+        std::printf("%-20s %7llu %-8s %9llu%c %8llu%s %9llu", r.name, number(capacity >> 10), names[k], number(count.total()),
+                    count.total() == count.lower_bound ? '*' : ' ', number(r.known[c][k]),
+                    count.total() == r.known[c][k] ? " " : "!", number(count.lower_bound));
+        if (k == 1) {
+          const options o;
+          search context(o);
+          const auto better = reduce_traffic(p, orders[k], capacity, traffic_model::paged, {}, context);
+          const auto less = count_traffic(p, better, capacity).value();
+          std::printf(" %9llu %9llu", number(less.total()), number(less.lower_bound));
+        }
+        std::printf("\n");
+      }
+  }
+}
+
+void many_buffers() {
+  std::printf("\nValley fit on 1,000,000 buffers: 90%% live 1 to 20 steps, 9%% 20 to 500, 1%% 500 to the longest; sizes 1 to 1,000.\n"
+              "%10s %12s %12s %8s %8s\n", "longest", "load", "arena", "above", "seconds");
+  for (const std::uint64_t longest : {500, 5000, 50000}) {
+    random_source r(longest);
+    std::vector<buffer> buffers;
+    for (int i = 0; i < 1'000'000; ++i) {
+      const auto kind = r.below(100);
+      const std::uint64_t life = kind < 90 ? 1 + r.below(20) : kind < 99 ? 20 + r.below(481) : 500 + r.below(longest - 499);
+      const auto at = static_cast<std::int64_t>(r.below(500'000));
+      buffers.push_back({.lower = at, .upper = at + static_cast<std::int64_t>(life), .size = 1 + r.below(1000)});
+    }
+    const auto start = clock::now();
+    const auto plan = plan_offsets(buffers, valley_fit{});
+    std::printf("%10llu %12llu %12llu %7.2f%% %8.1f\n", number(longest), number(plan.lower_bound), number(plan.size),
+                100 * (ratio(plan.size, plan.lower_bound) - 1), since(start));
+  }
+}
+
+void minimalloc(const std::string& folder, double limit) {
+  // Seconds that minimalloc needs, built -O3, on a two-core machine that was not this one.
+  constexpr double known[] = {3.53, 2.44, 0.50, 1.78, 2.58, 4.00, 0.85, 1.22, 2.48, 0.65, 0.47};
+  std::printf("\nminimalloc's instances. Fit: into 1,048,576, beside minimalloc's seconds on another machine. Minimum: %.0f s at most.\n"
+              "%-2s %5s %9s | %9s %8s %8s %10s | %9s %9s %6s %8s\n", limit, "", "bufs", "load", "arena", "nodes", "seconds", "minimalloc",
+              "arena", "bound", "above", "seconds");
+  for (char name = 'A'; name <= 'K'; ++name) {
+    std::ifstream in(folder + '/' + name + ".1048576.csv");
+    std::ostringstream text;
+    text << in.rdbuf();
+    const auto table = read_buffers_csv(text.str());
+    if (!in || !table) {
+      std::printf("%c  %s\n", name, table ? "cannot be read" : table.error().message.c_str());
+      continue;
+    }
+    auto start = clock::now();
+    const auto fit = plan_offsets(table->buffers, exact_fit{}, {.budget = 1'048'576, .time_limit = std::chrono::seconds(60)});
+    const double fit_took = since(start);
+    start = clock::now();
+    const auto least = plan_offsets(table->buffers, minimize{}, {.time_limit = std::chrono::milliseconds(static_cast<long>(limit * 1e3))});
+    std::printf("%c  %5zu %9llu | %9llu %8llu %8.3f %10.2f | %9llu %9llu %5.2f%% %8.2f\n", name, table->buffers.size(),
+                number(load(table->buffers)), number(fit.size), number(fit.stats.states), fit_took, known[name - 'A'],
+                number(least.size), number(least.lower_bound), 100 * (ratio(least.size, least.lower_bound) - 1), since(start));
+    std::fflush(stdout);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  networks_table();
+  traffic_table();
+  many_buffers();
+  if (argc > 1) minimalloc(argv[1], argc > 2 ? std::atof(argv[2]) : 3);
+  else std::printf("\nNo folder given: minimalloc's instances are left out.\n");
+}

@@ -1,0 +1,324 @@
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <functional>
+#include <memsched/allocation/conflict.hpp>
+#include <memsched/allocation/plan_jointly.hpp>
+#include <memsched/allocation/traffic.hpp>
+#include <memsched/formats/buffers_csv.hpp>
+#include <memsched/schedule.hpp>
+#include <nlohmann/json.hpp>
+
+#include "arena_svg.hpp"
+#include "commands.hpp"
+#include "text.hpp"
+
+namespace cli {
+
+namespace {
+
+using memsched::arena_plan;
+using memsched::bytes;
+using memsched::index;
+using memsched::none;
+using json = nlohmann::ordered_json;
+
+memsched::graph_error wrong(const std::string& path, const std::string& reason) {
+  return {memsched::error_code::bad_input, path + ": " + reason, {}, {}};
+}
+
+/// What is planned: the buffers of an order of a graph, or those of a table.
+struct subject {
+  std::string name;
+  std::vector<memsched::op_id> order;
+  std::vector<std::vector<index>> tensors;  ///< per buffer
+  std::vector<std::string> names;           ///< per buffer
+  memsched::order_buffers held;
+  bytes peak = 0;
+  bool of_graph = false;
+};
+
+/// Calls f with the planner of that name.
+template <class F>
+auto with_planner(const std::string& name, F&& f) {
+  if (name == "birth") return f(memsched::by_birth{});
+  if (name == "size") return f(memsched::by_size{});
+  if (name == "valley") return f(memsched::valley_fit{});
+  if (name == "exact") return f(memsched::exact_fit{});
+  return f(memsched::minimize{});
+}
+
+void name_buffers(subject& s, const memsched::problem& p) {
+  s.tensors.assign(s.held.buffers.size(), {});
+  for (memsched::tensor_id t : p.tensors())
+    if (s.held.of_tensor[t] != none) s.tensors[s.held.of_tensor[t]].push_back(t);
+  for (index b = 0; b < s.held.buffers.size(); ++b) {
+    std::string name;
+    for (const index t : s.tensors[b]) name += (name.empty() ? "" : " ") + memsched::one_line(p.tensor_name(t), 60);
+    if (s.held.workspace_of[b] != none) name = "workspace of " + memsched::one_line(p.operator_name(s.held.workspace_of[b]), 60);
+    s.names.push_back(std::move(name));
+  }
+}
+
+json as_json(const subject& s, const plan_request& r, const arena_plan& plan, double took) {
+  json j;
+  j["version"] = 1;
+  j["graph"] = s.name;
+  if (s.of_graph) {
+    j["firing"] = r.options.default_firing == memsched::firing::cbp ? "cbp" : "pbc";
+    j["inplace"] = r.options.in_place;
+    j["order"] = s.order;
+    j["peak"] = s.peak;
+  }
+  j["arena"] = plan.size;
+  j["lower_bound"] = plan.lower_bound;
+  j["bound_of"] = r.joint ? "joint" : s.of_graph ? "order" : "buffers";
+  j["status"] = to_string(plan.verdict());
+  j["planner"] = r.planner;
+  j["alignment"] = r.alignment;
+  j["capacity"] = plan.capacity == memsched::no_limit ? json() : json(plan.capacity);
+  j["buffers"] = json::array();
+  for (std::size_t i = 0; i < s.held.buffers.size(); ++i) {
+    const auto& b = s.held.buffers[i];
+    json entry;
+    if (!s.of_graph) entry["id"] = s.names[i];
+    else if (s.held.workspace_of[i] != none) entry["workspace_of"] = s.held.workspace_of[i];
+    else entry["tensors"] = s.tensors[i];
+    entry["lower"] = b.lower;
+    entry["upper"] = b.upper;
+    entry["size"] = b.size;
+    entry["offset"] = plan.offset[i];
+    for (const auto& d : b.drops) entry["drops"].push_back({d.at, d.size});
+    j["buffers"].push_back(std::move(entry));
+  }
+  j["conflict"] = plan.conflict;
+  j["stopped"] = to_string(plan.stopped);
+  j["seconds"] = took;
+  return j;
+}
+
+std::string as_text(const subject& s, const plan_request& r, const arena_plan& plan, double took) {
+  std::string text = "graph        " + s.name + ": " + std::to_string(s.held.buffers.size()) + " buffers\n";
+  if (s.of_graph) text += "peak         " + grouped(s.peak) + " bytes\n";
+  text += "arena        " + grouped(plan.size) + " bytes (" + scaled(plan.size) + "), by " + r.planner + '\n';
+  text += "lower bound  " + grouped(plan.lower_bound) + " bytes, for " +
+          (r.joint ? "all orders" : s.of_graph ? "this order" : "these buffers") + ": " + to_string(plan.verdict()) + '\n';
+  if (plan.capacity != memsched::no_limit)
+    text += "capacity     " + grouped(plan.capacity) + " bytes: " + (plan.fits() ? "fits" : "does not fit") + '\n';
+  if (!plan.conflict.empty()) {
+    text += "conflict     these do not fit below the bound by themselves:";
+    for (const index b : plan.conflict) text += ' ' + s.names[b];
+    text += '\n';
+  }
+  text += "took         " + seconds(took) + " s, " + grouped(plan.stats.states) + " nodes\n\n";
+  table rows({"buffer", "offset", "size", "from", "to"});
+  for (std::size_t i = 0; i < s.held.buffers.size(); ++i)
+    rows.row({s.names[i], grouped(plan.offset[i]), grouped(s.held.buffers[i].size), std::to_string(s.held.buffers[i].lower),
+              std::to_string(s.held.buffers[i].upper)});
+  return text + rows.text();
+}
+
+std::string as_csv(const subject& s, const arena_plan& plan) {
+  memsched::named_buffers table{s.names, s.held.buffers};
+  if (s.of_graph)
+    for (std::size_t i = 0; i < table.ids.size(); ++i) table.ids[i] = std::to_string(i);
+  return memsched::write_buffers_csv(table, plan.offset);
+}
+
+/// Plans what the request names; an error in the plan where that cannot be.
+arena_plan solve(subject& s, const plan_request& r) {
+  arena_plan failed;
+  if (std::filesystem::path(r.graph).extension() == ".csv") {
+    const auto refuse = [&](memsched::graph_error e) {
+      failed.error = wrong(r.graph, e.message);
+      return failed;
+    };
+    if (r.joint || !r.order.empty()) return refuse({{}, "a table of buffers has no order", {}, {}});
+    const auto text = read_file(r.graph);
+    if (!text) return failed.error = text.error(), failed;
+    auto table = memsched::read_buffers_csv(*text);
+    if (!table) return refuse(table.error());
+    s.name = std::filesystem::path(r.graph).stem().string();
+    s.names = std::move(table->ids);
+    s.held.buffers = std::move(table->buffers);
+    s.held.workspace_of.assign(s.names.size(), none);
+    for (auto& b : s.held.buffers)
+      if (r.alignment != 1 && b.alignment == 1) b.alignment = r.alignment;
+    arena_plan plan = with_planner(r.planner, [&](const auto& how) { return memsched::plan_offsets(s.held.buffers, how, r.options); });
+    return plan.error ? refuse(*plan.error) : plan;
+  }
+  const auto graph = load(r.graph, r.shapes);
+  if (!graph) return failed.error = graph.error(), failed;
+  s.name = graph->name;
+  s.of_graph = true;
+  arena_plan plan;
+  if (r.joint) {
+    if (!r.order.empty()) return failed.error = wrong(r.order, "--joint takes no order: it finds one"), failed;
+    auto j = with_planner(r.planner, [&](const auto& how) {
+      return memsched::plan_jointly(graph->problem, memsched::automatic, how, r.options, r.alignment);
+    });
+    s.order = std::move(j.order), s.held = std::move(j.held), s.peak = j.peak;
+    plan = std::move(j.plan);
+  } else {
+    auto order = read_order(r.order, *graph, r.options);
+    if (!order) return failed.error = order.error(), failed;
+    s.order = std::move(*order);
+    s.held = memsched::buffers_of(graph->problem, s.order, r.options.model()).value();
+    s.peak = memsched::evaluate(graph->problem, s.order, r.options.model())->peak;
+    for (auto& b : s.held.buffers) b.alignment = r.alignment;
+    plan = with_planner(r.planner, [&](const auto& how) { return memsched::plan_offsets(s.held.buffers, how, r.options); });
+  }
+  if (plan.error) return failed.error = wrong(r.graph, plan.error->message), failed;
+  name_buffers(s, graph->problem);
+  return plan;
+}
+
+}  // namespace
+
+memsched::result<std::vector<memsched::op_id>> read_order(const std::string& path, const loaded& graph,
+                                                          const memsched::options& o) {
+  if (path.empty()) {
+    memsched::options without = o;
+    without.budget = memsched::no_limit;
+    auto best = memsched::schedule(graph.problem, memsched::automatic, without);
+    if (best.error) return *best.error;
+    return std::move(best.order);
+  }
+  const auto text = read_file(path);
+  if (!text) return text.error();
+  const auto j = nlohmann::json::parse(*text, nullptr, false);
+  const auto list = j.is_object() && j.contains("order") ? j["order"] : j;
+  if (!list.is_array()) return wrong(path, "must be a list of operator indices, or an object with one as \"order\"");
+  std::vector<memsched::op_id> order;
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    if (!list[i].is_number_unsigned() || list[i].get<std::uint64_t>() >= none)
+      return wrong(path, "order[" + std::to_string(i) + "]: must be an operator's index");
+    order.push_back(list[i].get<memsched::op_id>());
+  }
+  if (const auto error = memsched::check_order(graph.problem, order); !error.message.empty())
+    return wrong(path, "order: " + error.message);
+  return order;
+}
+
+memsched::graph_error verify_plan(const loaded& graph, const std::string& path, memsched::memory_model model) {
+  const auto text = read_file(path);
+  if (!text) return text.error();
+  const auto j = nlohmann::json::parse(*text, nullptr, false);
+  if (!j.is_object() || !j.contains("buffers") || !j["buffers"].is_array()) return wrong(path, "has no list \"buffers\"");
+  const auto order = read_order(path, graph, {});
+  if (!order) return order.error();
+  if (j.value("firing", nlohmann::json()) == "cbp") model.default_firing = memsched::firing::cbp;
+  if (j.contains("inplace") && j["inplace"].is_boolean()) model.in_place = j["inplace"].get<bool>();
+  auto held = memsched::buffers_of(graph.problem, *order, model).value();
+  const auto whole = [&](const nlohmann::json& from, const char* key, bytes& into) {
+    if (!from.is_object() || !from.contains(key) || !from[key].is_number_unsigned()) return false;
+    into = from[key].get<bytes>();
+    return true;
+  };
+  bytes arena = 0, bound = 0, alignment = 1;
+  if (!whole(j, "arena", arena) || !whole(j, "lower_bound", bound) || (j.contains("alignment") && !whole(j, "alignment", alignment)) || alignment == 0)
+    return wrong(path, "arena, lower_bound and alignment must be whole numbers, alignment 1 or more");
+  std::vector<bytes> offset(held.buffers.size(), 0);
+  std::vector<bool> placed(held.buffers.size(), false);
+  for (std::size_t i = 0; i < j["buffers"].size(); ++i) {
+    const auto& entry = j["buffers"][i];
+    const std::string place = "buffers[" + std::to_string(i) + "]: ";
+    bytes at = 0, op = 0;
+    index which = none;
+    if (!whole(entry, "offset", at)) return wrong(path, place + "offset: must be a whole number");
+    if (whole(entry, "workspace_of", op)) {
+      const auto found = std::find(held.workspace_of.begin(), held.workspace_of.end(), op);
+      if (op < none && found != held.workspace_of.end()) which = static_cast<index>(found - held.workspace_of.begin());
+    } else if (entry.contains("tensors") && entry["tensors"].is_array()) {
+      for (const auto& t : entry["tensors"]) {
+        if (!t.is_number_unsigned() || t.get<bytes>() >= held.of_tensor.size()) return wrong(path, place + "names a tensor that there is not");
+        const index b = held.of_tensor[t.get<std::size_t>()];
+        if (which != none && b != which) return wrong(path, place + "holds tensors that do not share a buffer");
+        which = b;
+      }
+    }
+    if (which == none) return wrong(path, place + "is no buffer of this order");
+    if (placed[which]) return wrong(path, place + "is given twice");
+    placed[which] = true;
+    offset[which] = at;
+  }
+  if (const auto missing = std::find(placed.begin(), placed.end(), false); missing != placed.end())
+    return wrong(path, "buffers: one of the order's is missing");
+  for (auto& b : held.buffers) b.alignment = alignment;
+  if (auto error = memsched::check_plan(held.buffers, offset, arena); !error.message.empty()) return wrong(path, error.message);
+  if (const bytes needs = memsched::arena_of(held.buffers, offset); needs != arena)
+    return wrong(path, "arena: says " + grouped(arena) + ", but the plan takes " + grouped(needs));
+  if (bound > arena) return wrong(path, "lower_bound: " + grouped(bound) + " is above the arena, " + grouped(arena));
+  if (j.value("status", nlohmann::json()) == "optimal" && bound != arena)
+    return wrong(path, "status: says optimal, but the bound is below the arena");
+  const bytes most = memsched::load(held.buffers);
+  std::printf("%s: a valid plan of %s in %s bytes, as it says; its buffers are %s bytes at once. %s.\n", path.c_str(), graph.name.c_str(),
+              grouped(arena).c_str(), grouped(most).c_str(),
+              most == arena ? "For this order no arena is smaller" : "Its bound is a claim that is not checked here");
+  return {};
+}
+
+int run_plan(const plan_request& r) {
+  subject s;
+  const auto start = std::chrono::steady_clock::now();
+  arena_plan plan = solve(s, r);
+  if (plan.error) return report(*plan.error);
+  const double took = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (!r.joint && plan.lower_bound > memsched::detail::simple_bound(s.held.buffers)) {
+    memsched::options limited;
+    limited.time_limit = std::chrono::seconds(10);
+    memsched::search context(limited);
+    plan.conflict = memsched::find_conflict(s.held.buffers, plan.lower_bound - 1, context).buffers;
+  }
+  const std::string text = r.format == "csv" ? as_csv(s, plan)
+                           : r.format == "json"
+                               ? as_json(s, r, plan, took).dump(-1, ' ', false, json::error_handler_t::replace) + '\n'
+                               : as_text(s, r, plan, took);
+  std::vector<output_file> files;
+  if (!r.svg.empty()) files.push_back({r.svg, arena_svg(s.name, s.held.buffers, s.names, plan)});
+  if (!r.output.empty()) files.push_back({r.output, text});
+  if (const auto error = write_files(files); !error.message.empty()) return report(error);
+  if (r.output.empty()) std::fwrite(text.data(), 1, text.size(), stdout);
+  return plan.fits() ? done : over_budget;
+}
+
+int run_traffic(const traffic_request& r) {
+  const auto graph = load(r.graph, r.shapes);
+  if (!graph) return report(graph.error());
+  auto order = read_order(r.order, *graph, r.options);
+  if (!order) return report(order.error());
+  const auto how = r.model == "resident" ? memsched::traffic_model::resident : memsched::traffic_model::paged;
+  const auto model = r.options.model();
+  if (r.tries > 0) {
+    memsched::search context(r.options);
+    *order = memsched::reduce_traffic(graph->problem, std::move(*order), r.capacity, how, model, context, {.tries = r.tries});
+  }
+  const auto count = memsched::count_traffic(graph->problem, *order, r.capacity, how, model);
+  if (!count) return report(wrong(r.graph, count.error().message));
+  const bytes peak = memsched::evaluate(graph->problem, *order, model)->peak;
+  if (r.json) {
+    json j;
+    j["version"] = 1;
+    j["graph"] = graph->name;
+    j["order"] = *order;
+    j["peak"] = peak;
+    j["capacity"] = r.capacity;
+    j["model"] = r.model;
+    j["reads"] = count->reads;
+    j["writes"] = count->writes;
+    j["traffic"] = count->total();
+    j["lower_bound"] = count->lower_bound;
+    j["bound_of"] = "order";
+    std::printf("%s\n", j.dump(-1, ' ', false, json::error_handler_t::replace).c_str());
+  } else {
+    std::printf("graph        %s\npeak         %s bytes\ncapacity     %s bytes, %s\ntraffic      %s bytes: %s read, %s written\n"
+                "lower bound  %s bytes, for this order%s\n",
+                memsched::one_line(graph->name).c_str(), grouped(peak).c_str(), grouped(r.capacity).c_str(), r.model.c_str(),
+                grouped(count->total()).c_str(), grouped(count->reads).c_str(), grouped(count->writes).c_str(),
+                grouped(count->lower_bound).c_str(), count->lower_bound == count->total() ? ": optimal" : "");
+  }
+  return done;
+}
+
+}  // namespace cli

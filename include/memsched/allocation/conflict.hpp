@@ -1,0 +1,63 @@
+// Why buffers do not fit: a few of them that do not fit by themselves.
+#pragma once
+
+#include <algorithm>
+#include <span>
+#include <vector>
+
+#include <memsched/allocation/exact_fit.hpp>
+
+namespace memsched::inline MEMSCHED_ABI {
+
+/// Buffers that do not fit into a capacity by themselves.
+struct buffer_conflict {
+  std::vector<index> buffers;  ///< ascending; empty where none is proven
+  bool irreducible = false;    ///< whether all but any one of them do fit; false where a limit left that open
+};
+
+namespace detail {
+
+/// Whether buffers are proven not to fit, by at most so many nodes. `open` is set where those do not suffice.
+inline bool never_fit(std::span<const buffer> buffers, bytes capacity, std::uint64_t nodes, search& context, bool& open) {
+  if (simple_bound(buffers) > capacity) return true;
+  if (quick_plan(buffers, capacity, context).size <= capacity) return false;
+  packing p(buffers);
+  if (!p.list_sections()) return open = true, false;
+  const auto answer = fit_restarts(p, capacity, {}, 1).run(nodes, {}, context);
+  open |= answer == fit_answer::stopped;
+  return answer == fit_answer::never;
+}
+
+}  // namespace detail
+
+/// An irreducible subset of buffers that does not fit into `capacity`: a deletion filter, which leaves out halves, quarters and at last single buffers
+/// as long as the rest does not fit. `nodes`: of each question; what they do not decide stays in.
+inline buffer_conflict find_conflict(std::span<const buffer> buffers, bytes capacity, search& context,
+                                     std::uint64_t nodes = 100'000) {
+  buffer_conflict found;
+  bool open = false;
+  std::vector<index> core;
+  for (index i = 0; i < buffers.size(); ++i)
+    if (!buffers[i].empty()) core.push_back(i);
+  const auto never = [&](const std::vector<index>& chosen) {
+    std::vector<buffer> some;
+    for (const index i : chosen) some.push_back(buffers[i]);
+    return detail::never_fit(some, capacity, nodes, context, open);
+  };
+  if (!never(core)) return found;
+  for (std::size_t chunk = std::max<std::size_t>(core.size() / 2, 1);; chunk /= 2) {
+    open = false;
+    for (std::size_t at = 0; at < core.size();) {
+      std::vector<index> rest(core.begin(), core.begin() + static_cast<std::ptrdiff_t>(at));
+      rest.insert(rest.end(), core.begin() + static_cast<std::ptrdiff_t>(std::min(at + chunk, core.size())), core.end());
+      if (never(rest)) core = std::move(rest);
+      else at += chunk;
+    }
+    if (chunk == 1) break;
+  }
+  found.buffers = std::move(core);
+  found.irreducible = !open;
+  return found;
+}
+
+}  // namespace memsched
