@@ -122,3 +122,22 @@ TEST_CASE("an error of the inner scheduler is the pass's") {
   const problem p = check(networks::make("hrnet-w18-small-v1").value()).value();
   REQUIRE(schedule(p, partition{{.parts = 2}} | exhaustive{.max_nodes = 3}).error);
 }
+
+TEST_CASE("sums over borders of huge graphs stay within their range") {
+  problem_builder b;
+  tensor_id last = b.input(bytes{1} << 60);
+  b.output(last);
+  for (bytes i = 0; i < 40; ++i) {
+    const tensor_id next = b.tensor(100 + i);
+    b.op({.reads = {last}, .writes = {next}});
+    last = next;
+  }
+  b.output(last);
+  const problem p = b.build().value();
+  const schedule_graph g = make_schedule_graph(p);
+  for (index parts : {2u, 8u, 16u, 40u}) {
+    const bytes cut = cut_bytes(g, acyclic_partition(g, {.parts = parts}), parts);
+    REQUIRE(cut >= bytes{1} << 60);
+    REQUIRE(cut < bytes{1} << 63);
+  }
+}

@@ -28,11 +28,25 @@ struct partition_shape {
 /// last reader.
 using node_parts = std::vector<index>;
 
+namespace detail {
+
+/// The sum of two levels, or the largest number short of `max` where that is more: sums over borders may exceed what a graph
+/// can hold.
+constexpr delta capped_sum(delta a, delta b) {
+  constexpr delta most = std::numeric_limits<delta>::max() - 1;
+  return a > most - b ? most : a + b;
+}
+
+}  // namespace detail
+
 /// What lives between the parts, summed over the borders: level after the first part, after the first two, and so on.
-/// So a tensor counts once at each border between its producer and its last reader, however many readers it has.
+/// So a tensor counts once at each border between its producer and its last reader, however many readers it has. At most
+/// 2^63 - 2.
 inline bytes cut_bytes(const schedule_graph& g, const node_parts& part, index parts) {
-  delta sum = static_cast<delta>(g.base) * (parts - 1);
-  for (node v = 0; v < g.size(); ++v) sum += g.cost[v].impact * (parts - 1 - part[v]);
+  std::vector<delta> change(parts, 0);
+  for (node v = 0; v < g.size(); ++v) change[part[v]] += g.cost[v].impact;
+  delta sum = 0, level = static_cast<delta>(g.base);
+  for (index i = 0; i + 1 < parts; ++i) sum = detail::capped_sum(sum, level += change[i]);
   return static_cast<bytes>(sum);
 }
 
@@ -171,7 +185,7 @@ class partitioner {
         }
         while (!window.empty() && weight[i] - weight[window.front()] > cap_) window.pop_front();
         if (window.empty()) continue;
-        next[i] = cost[window.front()] + (i < n ? level[i] : 0);
+        next[i] = capped_sum(cost[window.front()], i < n ? level[i] : 0);
         from[k][i] = window.front();
       }
       cost = std::move(next);
