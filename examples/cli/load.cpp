@@ -52,7 +52,8 @@ result<problem_draft> read_draft(const std::string& path, const shapes& given) {
     return graph_error{error_code::bad_input, "takes no --shape, which is for .onnx files", {}, {}};
   if (made) return networks::make(path.substr(builtin.size()));
   if (kind != ".json" && kind != ".onnx" && kind != ".tflite")
-    return graph_error{error_code::bad_input, "the name must end in .json, .onnx or .tflite, or be builtin:NAME", {}, {}};
+    return graph_error{
+        error_code::bad_input, "the name must end in .json, .onnx, .tflite or .xml, or be builtin:NAME", {}, {}};
   memsched::onnx_options onnx;
   for (const std::string& text : given)
     if (graph_error error = parse_shape(text, onnx); !error.message.empty()) return error;

@@ -11,7 +11,7 @@
 #include <memsched/allocation/plan_offsets.hpp>
 #include <memsched/schedule.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// An order, where its tensors lie, and what is known of the arena. Where `arena.error` is set, nothing else is.
 template <class Op, class Tensor>

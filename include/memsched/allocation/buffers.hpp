@@ -21,7 +21,7 @@
 #include <memsched/measure/evaluate.hpp>
 #include <memsched/model/firing.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// No fixed offset.
 inline constexpr bytes no_offset = std::numeric_limits<bytes>::max();
@@ -158,11 +158,9 @@ inline result<order_buffers> buffers_of(const problem& p, std::span<const op_id>
     else if (!read) b.upper = b.lower + 1;
     else b.upper = 2 * step[last_reader(t)] + (rule(last_reader(t)) == firing::cbp ? 1 : 2);
   }
-  for (std::size_t k = 0; k < order.size(); ++k) {
-    const auto [old, spared] = p.reuse(order[k]);
-    if (spared > 0 && model.in_place && rule(order[k]) == firing::pbc && last_reader(old) == order[k])
-      into[p.outputs(order[k])[0]] = old;
-  }
+  for (op_id op : order)
+    for (const storage_reuse& r : p.reuses(op))
+      if (r.spared > 0 && model.in_place && rule(op) == firing::pbc && last_reader(r.input) == op) into[r.output] = r.input;
   // Along the order, an output comes behind the input whose place it takes.
   std::vector<tensor_id> root(p.tensors().size());
   std::iota(root.begin(), root.end(), tensor_id{0});

@@ -7,7 +7,7 @@
 
 #include <memsched/allocation/exact_fit.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// Buffers that do not fit into a capacity by themselves.
 struct buffer_conflict {

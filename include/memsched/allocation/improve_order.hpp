@@ -12,7 +12,7 @@
 #include <memsched/measure/evaluate.hpp>
 #include <memsched/search/search.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// What an order costs, in bytes, by a measure of the caller's: the arena of a runtime's own planner, traffic.
 using order_cost = function_ref<bytes(std::span<const op_id>)>;

@@ -16,7 +16,7 @@
 #include <memsched/search/search.hpp>
 #include <memsched/search/verdict.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// Where each buffer lies, and what is known of the smallest arena. Bytes. Where `error` is set, nothing else is.
 struct arena_plan {
@@ -30,10 +30,11 @@ struct arena_plan {
   std::optional<graph_error> error{};
 
   memsched::verdict verdict() const {
+    if (error) return memsched::verdict::failed;
     if (lower_bound > capacity) return memsched::verdict::infeasible;
     return size == lower_bound ? memsched::verdict::optimal : memsched::verdict::feasible;
   }
-  bool fits() const { return size <= capacity; }
+  bool fits() const { return !error && size <= capacity; }
   /// The plan itself; throws bad_graph where there is an error (aborts without exceptions).
   const arena_plan& value() const {
     if (error) fail(*error);

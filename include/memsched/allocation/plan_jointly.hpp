@@ -15,7 +15,7 @@
 #include <memsched/graph/check.hpp>
 #include <memsched/search/policy.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// An order and a plan of its buffers.
 struct joint_plan {

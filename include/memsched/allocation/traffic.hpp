@@ -13,7 +13,7 @@
 #include <memsched/allocation/improve_order.hpp>
 #include <memsched/measure/evaluate.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// What has to be on the chip while an operator runs.
 enum class traffic_model : unsigned char {

@@ -14,7 +14,7 @@
 
 #include <memsched/allocation/buffers.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// Buffers with their names.
 struct named_buffers {

@@ -16,7 +16,7 @@
 #include <memsched/formats/onnx/infer.hpp>
 #include <memsched/graph/check.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 struct onnx_options {
   /// Dimensions of graph inputs that the file leaves open, by name.

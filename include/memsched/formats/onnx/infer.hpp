@@ -23,7 +23,7 @@
 #include <memsched/formats/onnx/guard.hpp>
 #include <memsched/formats/onnx/value.hpp>
 
-namespace memsched::onnx_detail {
+namespace memsched::inline MEMSCHED_ABI::onnx_detail {
 
 /// Calls f on each graph that an operator holds.
 template <class F>
