@@ -13,6 +13,7 @@
 #include <vector>
 
 #include <memsched/allocation/buffers.hpp>
+#include <memsched/base/function_ref.hpp>
 #include <memsched/search/search.hpp>
 #include <memsched/search/verdict.hpp>
 
