@@ -27,13 +27,12 @@ double ratio(bytes a, bytes b) { return static_cast<double>(a) / static_cast<dou
 std::vector<buffer> touching(const problem& p, std::span<const op_id> order, memory_model model) {
   auto merged = buffers_of(p, order, model).value();
   auto held = buffers_of(p, order, {model.default_firing, false}).value();
-  for (op_id op : order) {
+  for (op_id op : order)
     for (const storage_reuse& r : p.reuses(op)) {
-      if (r.spared == 0 || !model.in_place) continue;
+      if (!model.in_place || r.spared == 0) continue;
       const index a = held.of_tensor[r.input], b = held.of_tensor[r.output];
       if (merged.of_tensor[r.input] == merged.of_tensor[r.output]) held.buffers[a].upper = held.buffers[b].lower;
     }
-  }
   for (buffer& b : held.buffers) b.alignment = 64;
   return held.buffers;
 }

@@ -123,6 +123,26 @@ TEST_CASE("graphs around a gap, against all orders") {
   REQUIRE(joint_needed > 20);
 }
 
+TEST_CASE("aligned and in place, against all orders") {
+  std::uint32_t above = 0;
+  for (std::uint64_t seed = 650; seed < 990; ++seed) {  // 662 and 978: where a pair that is in place must part
+    support::random r(seed);
+    support::shape s{.operators = 5 + r.below(2), .max_size = 6, .percent_inplace = 80};
+    s.max_inputs = 2;
+    const problem p = support::random_problem(seed, s);
+    options o;
+    if (seed % 5 == 4) o.default_firing = firing::cbp;
+    const bytes alignment = 2 + r.below(3);
+    const best_of_all truth = try_all_orders(p, o, alignment);
+    const joint_plan j = plan_jointly(p, automatic, minimize{}, o, alignment);
+    INFO("seed " << seed);
+    REQUIRE(j.plan.size == truth.arena);
+    REQUIRE(j.plan.lower_bound == truth.arena);
+    above += truth.arena > truth.peak ? 1 : 0;
+  }
+  REQUIRE(above > 150);
+}
+
 TEST_CASE("an order above the least peak can have the least arena") {
   const problem p = better_above_the_peak();
   const best_of_all truth = try_all_orders(p, {});

@@ -61,8 +61,7 @@ TEST_CASE("the bound holds, and nothing moves once the peak fits") {
     support::random r(seed);
     const problem p = support::random_problem(seed, {.operators = 3 + r.below(10)});
     const memory_model model{r.chance(30) ? firing::cbp : firing::pbc, r.chance(70)};
-    std::vector<op_id> order(p.ops().size());
-    for (op_id op : p.ops()) order[op] = op;
+    const std::vector<op_id> order = schedule(p, rpo{}).order;
     const bytes peak = evaluate(p, order, model)->peak;
     const bytes capacity = r.below(static_cast<std::uint32_t>(peak) + 2);
     INFO("seed " << seed << ", capacity " << capacity << " of " << peak);

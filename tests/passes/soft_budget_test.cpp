@@ -178,7 +178,7 @@ TEST_CASE("soft budgets keep the limits of the whole search") {
   CHECK(few.stopped == stop_reason::state_limit);
   CHECK(few.lower_bound <= few.peak);
   const auto small = schedule(p, soft_budget{.use_bounds = false} | dp{}, {.memory_limit = 1});
-  CHECK(small.stopped == stop_reason::state_limit);
+  CHECK(small.stopped == stop_reason::memory_limit);
   const auto late = schedule(p, soft_budget{} | dp{}, {.time_limit = std::chrono::nanoseconds(0)});
   CHECK(late.stopped == stop_reason::time_limit);
   CHECK(late.order.size() == p.ops().size());

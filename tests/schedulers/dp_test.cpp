@@ -160,7 +160,7 @@ TEST_CASE("at a limit there is an order and a bound") {
 TEST_CASE("limits of memory and time, and a cancelled search") {
   const problem p = star(20);
   const auto small = schedule(p, dp{}, {.memory_limit = 2_MiB});
-  CHECK(small.stopped == stop_reason::state_limit);
+  CHECK(small.stopped == stop_reason::memory_limit);
   CHECK(small.stats.memory <= 2_MiB);
   CHECK(small.order.size() == p.ops().size());
   const auto late = schedule(p, dp{}, {.time_limit = std::chrono::nanoseconds(0)});

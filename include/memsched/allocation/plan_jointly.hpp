@@ -41,7 +41,9 @@ inline problem_draft draft_of(const problem& p) {
     for (tensor_id t : p.inputs(op)) d.reads.push(t);
     for (tensor_id t : p.outputs(op)) d.writes.push(t);
     for (op_id before : p.after(op)) d.after.push(before);
-    d.reads.close(), d.writes.close(), d.after.close();
+    for (const overwrite& o : p.further_overwrites(op)) d.overwrites.push(o);
+    for (tensor_id t : p.updates(op)) d.updates.push(t);
+    d.reads.close(), d.writes.close(), d.after.close(), d.overwrites.close(), d.updates.close();
   }
   return d;
 }
@@ -190,8 +192,9 @@ class joint_search {
   bool may_tie(const piece& a, const piece& b) const {
     if (!context_.opts().in_place || a.storage == none || b.storage == none || b.writer == none) return false;
     const auto reuses = p_.reuses(b.writer);
-    const auto takes = [&](const storage_reuse& r) { return r.spared > 0 && r.input == a.storage && r.output == b.storage; };
-    return rule(b.writer) == firing::pbc && std::any_of(reuses.begin(), reuses.end(), takes);
+    return rule(b.writer) == firing::pbc && std::any_of(reuses.begin(), reuses.end(), [&](const storage_reuse& r) {
+      return r.spared > 0 && r.input == a.storage && r.output == b.storage;
+    });
   }
 
   std::vector<order_edges> ways_out(const order_buffers& held, const std::vector<index>& chosen,

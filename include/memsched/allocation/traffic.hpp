@@ -74,18 +74,18 @@ class chip {
   firing rule(op_id op) const { return p_.firing(op).value_or(model_.default_firing); }
   bool dies(tensor_id t, std::size_t k) const { return !p_.stays(t) && uses_[t].front() == k; }
 
-  /// Calls f(storage, bytes) for each dying input whose place an output takes at step k.
+  /// Calls f with each input whose place an output takes at step k, and the bytes they share.
   template <class F>
-  void for_each_taken(std::size_t k, F&& f) const {
+  void for_each_shared(std::size_t k, F&& f) const {
     if (!model_.in_place || rule(order_[k]) != firing::pbc) return;
     for (const storage_reuse& r : p_.reuses(order_[k]))
-      if (dies(r.input, k)) f(r.input, r.spared);
+      if (r.spared > 0 && dies(r.input, k)) f(r.input, r.spared);
   }
 
   /// Bytes of operands and workspace while step k runs.
   bytes working_set(std::size_t k) const {
     bytes sum = p_.workspace(order_[k]);
-    for_each_taken(k, [&](tensor_id, bytes spared) { sum -= spared; });  // modulo 2^64; the inputs below make up for it
+    for_each_shared(k, [&](tensor_id, bytes spared) { sum -= spared; });  // modulo 2^64; the inputs below make up for it
     for (tensor_id t : p_.reads(order_[k]))
       if (rule(order_[k]) == firing::pbc || !dies(t, k)) sum += p_.size(t);
     for (tensor_id t : p_.creates(order_[k])) sum += p_.size(t);
@@ -178,7 +178,7 @@ class chip {
       read(t);
       make_room(capacity_);
     }
-    for_each_taken(k, [&](tensor_id old, bytes spared) { here_[old] -= std::min(here_[old], spared); });
+    for_each_shared(k, [&](tensor_id old, bytes spared) { here_[old] -= std::min(here_[old], spared); });
     if (rule(order_[k]) == firing::cbp)
       for (tensor_id t : p_.reads(order_[k]))
         if (after_now(t) == never) drop(t);

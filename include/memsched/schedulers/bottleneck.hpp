@@ -241,7 +241,7 @@ class bottleneck_search {
     for (std::size_t reach = 300;; reach *= 2) {
       const auto [a, b] = around(i, reach);
       const auto r = cut.at(line_.at(i), a, b);
-      bound_ = std::max(bound_, up(r.bound));
+      raise(r.bound);
       const bytes slack = r.slack_before + r.slack_behind;
       if (slack == 0 || r.bound + slack <= bound_ || reach >= 2400 || (a == 0 && b == line_.size())) return;
     }
@@ -253,8 +253,11 @@ class bottleneck_search {
     while (!line_.legal(i)) --i;  // the first position is legal
     return i;
   }
-  /// The peaks that orders can have differ from the base by multiples of a unit.
-  bytes up(bytes b) const { return peak_grid(g_.base, unit_).up(b); }
+  /// Takes over that no order has a peak below b, or that none has that is not below the floor. Peaks differ from the base by
+  /// multiples of a unit, to the next of which a bound is lifted: but not the floor itself, below which there may be orders.
+  void raise(bytes b) {
+    if (b > bound_) bound_ = peak_grid(g_.base, unit_).up(b);
+  }
 
   /// Closed windows around the highest nodes, to rising aims.
   void raise_by_windows(unsigned effort) {
@@ -271,7 +274,7 @@ class bottleneck_search {
       for (bool more = true; more && !done();) {
         const bytes before = bound_, goal = std::max(bound_ + unit_, line_.peak() - gap() * 3 / 4);
         const solution s = context_.aside([&] { return solve(*window, goal, states); });
-        bound_ = std::max(bound_, up(std::min(window->lowered(s.lower_bound), goal)));
+        raise(std::min(window->lowered(s.lower_bound), goal));
         more = bound_ >= goal && bound_ > before;
       }
       if (a == 0 && b == line_.size()) return;
@@ -284,7 +287,7 @@ class bottleneck_search {
     for (std::size_t k = 0; k < 4 && context_.count_cut(); ++k) {
       const auto [a, b] = around(at, reach + k * reach / 4);
       const auto r = cut.at(line_.at(at), a, b);
-      bound_ = std::max(bound_, up(r.bound));
+      raise(r.bound);
       if (r.slack_before < least.first) least.first = r.slack_before, best.first = a;
       if (r.slack_behind < least.second) least.second = r.slack_behind, best.second = b;
     }

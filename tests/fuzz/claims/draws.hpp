@@ -52,7 +52,7 @@ struct last_stage {
 };
 
 inline last_stage any_scheduler_of(random& r, std::string& asked) {
-  switch (r.below(14)) {
+  switch (r.below(16)) {
     case 0: {
       asked += " dp";
       return {dp{.direct = flip(r, asked, "direct")}, true, true};
@@ -95,6 +95,9 @@ inline last_stage any_scheduler_of(random& r, std::string& asked) {
       return {s, true, false};
     }
     case 12: asked += " fradet"; return {fradet, true, false};
+    case 13: case 14:
+      asked += " bottleneck";
+      return {bottleneck{.efforts = static_cast<unsigned>(pick(asked, "efforts", r.below(4)))}, false, false};
     default:
       switch (r.below(4)) {
         case 0: asked += " cheap_bounds"; return {cheap_bounds{}, false, false};
