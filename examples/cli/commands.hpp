@@ -16,7 +16,7 @@ enum exit_status { done = 0, bad_input = 1, wrong_usage = 2, over_budget = 3 };
 struct request {
   memsched::options options;
   cli::knobs knobs;
-  cli::shapes shapes;
+  reading how;
   double time_limit = 0;  ///< seconds; none where negative
 };
 
@@ -39,6 +39,9 @@ int run_inspect(const std::string& graph, const std::string& hierarchy, const re
 /// Either file may be empty: there is none.
 int run_verify(const std::string& graph, const std::string& result, const std::string& certificate, const request&);
 int run_networks();
+
+/// Schedules with the limits of a request.
+body_scheduler scheduler_of(const std::string& name, const request&);
 
 /// Says on standard error what is wrong; returns `bad_input`.
 int report(const memsched::graph_error&);

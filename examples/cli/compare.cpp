@@ -53,7 +53,9 @@ int run_compare(const std::vector<std::string>& graphs, const request& r) {
   // All graphs are read first: bad input leaves nothing on standard output.
   std::vector<loaded> all;
   for (const std::string& path : graphs) {
-    auto graph = load(path, path.ends_with(".onnx") ? r.shapes : shapes{});
+    reading how = r.how;
+    if (!path.ends_with(".onnx") && !path.ends_with(".tflite")) how.shapes.clear();
+    auto graph = load(path, how, scheduler_of("optimal", r));
     if (!graph) return report(graph.error());
     all.push_back(std::move(*graph));
   }

@@ -113,7 +113,7 @@ void print_hierarchy(const memsched::hierarchical_graph& h, const std::string& f
 }  // namespace
 
 int run_inspect(const std::string& path, const std::string& hierarchy, const request& r) {
-  const auto graph = load(path, r.shapes);
+  const auto graph = load(path, r.how, scheduler_of("optimal", r));
   if (!graph) return report(graph.error());
   const auto g = memsched::make_schedule_graph(graph->problem, r.options.model());
   memsched::hierarchical_graph h;

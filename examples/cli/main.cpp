@@ -53,9 +53,11 @@ void add_model(CLI::App& command, cli::request& r) {
       ->check(CLI::IsMember({"pbc", "cbp"}))
       ->default_str("pbc");
   command.add_flag_callback("--no-inplace", [&r] { r.options.in_place = false; }, "no output takes the storage of an input");
-  command.add_option("--shape", r.shapes, "dimensions of a dynamic ONNX input: NAME=1,3,224,224")
+  command.add_option("--shape", r.how.shapes, "dimensions of an input of a model file that leaves them open: NAME=1,3,224,224")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command.add_flag("--keep-inputs", r.how.keep_inputs, "graph inputs live to the end, as in TensorFlow Lite");
+  command.add_flag("--pure-custom", r.how.pure_custom, "custom operators of .tflite files keep no state: any order will do");
 }
 
 void add_limits(CLI::App& command, cli::request& r, const char* time_default) {

@@ -14,6 +14,7 @@ namespace {
 /// What a result file claims.
 struct claim {
   std::vector<memsched::op_id> order;
+  std::vector<memsched::graph_order> bodies;  ///< of the graphs that operators run, from 1; empty where none are listed
   memsched::bytes peak = 0, lower_bound = 0;
   std::string status;
   memsched::memory_model model;
@@ -35,21 +36,38 @@ memsched::result<memsched::bytes> number(const json& j, const char* key, const s
 memsched::result<json> read_object(const std::string& path) {
   const auto text = read_file(path);
   if (!text) return text.error();
-  json j = json::parse(*text, nullptr, false);
+  json j = json::parse(text->view(), nullptr, false);
   if (!j.is_object()) return wrong(path, "is no JSON object");
   return j;
+}
+
+memsched::result<std::vector<memsched::op_id>> read_order(const json& j, const std::string& place,
+                                                          const std::string& path) {
+  if (!j.is_object() || !j.contains("order") || !j["order"].is_array())
+    return wrong(path, place + ": must be a list of operator indices");
+  std::vector<memsched::op_id> order;
+  for (const json& op : j["order"]) {
+    if (!op.is_number_unsigned() || op.get<std::uint64_t>() >= memsched::none)
+      return wrong(path, place + "[" + std::to_string(order.size()) + "]: must be an operator's index");
+    order.push_back(op.get<memsched::op_id>());
+  }
+  return order;
 }
 
 memsched::result<claim> read_claim(const json& j, const std::string& path, memsched::memory_model model) {
   claim c;
   c.model = model;
-  const auto order = j.find("order");
-  if (order == j.end() || !order->is_array()) return wrong(path, "order: must be a list of operator indices");
-  for (std::size_t i = 0; i < order->size(); ++i) {
-    const json& op = (*order)[i];
-    if (!op.is_number_unsigned() || op.get<std::uint64_t>() >= memsched::none)
-      return wrong(path, "order[" + std::to_string(i) + "]: must be an operator's index");
-    c.order.push_back(op.get<memsched::op_id>());
+  auto order = read_order(j, "order", path);
+  if (!order) return order.error();
+  c.order = std::move(*order);
+  if (const auto bodies = j.find("bodies"); bodies != j.end()) {
+    if (!bodies->is_array()) return wrong(path, "bodies: must be a list");
+    c.bodies.resize(1);
+    for (std::size_t i = 0; i < bodies->size(); ++i) {
+      auto inner = read_order((*bodies)[i], "bodies[" + std::to_string(i) + "].order", path);
+      if (!inner) return inner.error();
+      c.bodies.push_back({std::move(*inner)});
+    }
   }
   for (auto [key, into] : {std::pair{"peak", &c.peak}, std::pair{"lower_bound", &c.lower_bound}}) {
     const auto n = number(j, key, path);
@@ -92,12 +110,34 @@ memsched::result<memsched::bytes> proven(const claim& c, const json& file, const
   return certificate->bound;
 }
 
-memsched::graph_error verify(const loaded& graph, const std::string& path, bool with_certificate,
+/// The graph when what its operators run is ordered as a result says.
+memsched::result<loaded> as_claimed(const loaded& graph, const claim& c, const std::string& path) {
+  if (c.bodies.size() != std::max<std::size_t>(graph.graphs.size(), 1))
+    return wrong(path, "bodies: there must be one for each graph that operators run");
+  std::size_t next = c.bodies.size();  // the innermost graphs stand last and are asked for first
+  return rescheduled(graph, [&](const memsched::problem& p) {
+    memsched::schedule_result<memsched::op_id> r;
+    r.order = c.bodies[--next].order;
+    const auto e = memsched::evaluate(p, r.order, c.model);
+    if (!e) r.error = wrong(path, "bodies[" + std::to_string(next - 1) + "]: " + e.error().message);
+    else r.peak = r.lower_bound = e->peak;
+    return r;
+  });
+}
+
+memsched::graph_error verify(const loaded& listed, const std::string& path, bool with_certificate,
                              memsched::memory_model model) {
   const auto file = read_object(path);
   if (!file) return file.error();
   const auto c = read_claim(*file, path, model);
   if (!c) return c.error();
+  std::optional<loaded> other;
+  if (!c->bodies.empty()) {
+    auto claimed = as_claimed(listed, *c, path);
+    if (!claimed) return claimed.error();
+    other = std::move(*claimed);
+  }
+  const loaded& graph = other ? *other : listed;
   if (auto error = check(*c, graph, path); !error.message.empty()) return error;
   std::string of_bound = "Its bound is a claim that only a certificate proves";
   if (with_certificate) {
@@ -116,7 +156,7 @@ memsched::graph_error verify(const loaded& graph, const std::string& path, bool 
 }  // namespace
 
 int run_verify(const std::string& path, const std::string& result, const std::string& certificate, const request& r) {
-  const auto graph = load(path, r.shapes);
+  const auto graph = load(path, r.how, scheduler_of("optimal", r));
   if (!graph) return report(graph.error());
   for (const std::string* file : {&result, &certificate}) {
     if (file->empty()) continue;

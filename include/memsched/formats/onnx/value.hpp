@@ -127,7 +127,8 @@ struct value {
   bool constant = false;            ///< a weight, or made of weights and shapes alone
   bytes size = 0;                   ///< of an activation
   int producer = -1;                ///< position of the operator that writes it
-  tensor_id id = none;              ///< of an activation of the main graph, in the draft
+  tensor_id id = none;              ///< of an activation, in the draft of its graph
+  std::vector<op_id> after{};       ///< of a constant that depends on shapes: the makers of what has them, in the draft
 };
 
 /// The names of a graph, and those of the graphs around it.
