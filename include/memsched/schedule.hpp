@@ -12,19 +12,9 @@
 #include <memsched/graph/overlay.hpp>
 #include <memsched/schedulers/automatic.hpp>
 #include <memsched/search/policy.hpp>
+#include <memsched/search/verdict.hpp>
 
 namespace memsched {
-
-/// What is known of an order.
-enum class verdict : unsigned char {
-  optimal,     ///< peak == lower_bound
-  feasible,    ///< anything between
-  infeasible,  ///< lower_bound > budget: no order fits
-};
-
-constexpr const char* to_string(verdict v) {
-  return v == verdict::optimal ? "optimal" : v == verdict::infeasible ? "infeasible" : "feasible";
-}
 
 /// What `schedule` says beside the order. Where `error` is set, nothing else is.
 struct schedule_facts {

@@ -1,0 +1,165 @@
+// Planners that place one buffer after the other into a gap between those placed before: what runtimes do.
+#pragma once
+
+#include <algorithm>
+#include <numeric>
+#include <span>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <memsched/allocation/plan.hpp>
+
+namespace memsched {
+
+namespace detail {
+
+/// Which buffers meet a lifetime. A search tree in a sorted list: O(log n) and what is found.
+class lifetime_index {
+ public:
+  explicit lifetime_index(std::span<const buffer> buffers) : buffers_(buffers) {
+    for (index i = 0; i < buffers.size(); ++i)
+      if (!buffers[i].empty()) order_.push_back(i);
+    std::sort(order_.begin(), order_.end(), [&](index a, index b) {
+      return std::tie(buffers[a].lower, a) < std::tie(buffers[b].lower, b);
+    });
+    latest_.resize(order_.size());
+    build(0, order_.size());
+  }
+
+  /// Calls f with every buffer that is live at some moment of [lower, upper).
+  template <class F>
+  void for_each_in(std::int64_t lower, std::int64_t upper, F&& f) const {
+    visit(0, order_.size(), lower, upper, f);
+  }
+
+ private:
+  std::int64_t build(std::size_t from, std::size_t to) {
+    if (from == to) return std::numeric_limits<std::int64_t>::min();
+    const std::size_t middle = from + (to - from) / 2;
+    const std::int64_t below = build(from, middle), above = build(middle + 1, to);
+    return latest_[middle] = std::max({buffers_[order_[middle]].upper, below, above});
+  }
+  template <class F>
+  void visit(std::size_t from, std::size_t to, std::int64_t lower, std::int64_t upper, F& f) const {
+    if (from == to) return;
+    const std::size_t middle = from + (to - from) / 2;
+    if (latest_[middle] <= lower) return;
+    visit(from, middle, lower, upper, f);
+    const buffer& b = buffers_[order_[middle]];
+    if (b.lower >= upper) return;
+    if (b.upper > lower) f(order_[middle]);
+    visit(middle + 1, to, lower, upper, f);
+  }
+
+  std::span<const buffer> buffers_;
+  std::vector<index> order_;
+  std::vector<std::int64_t> latest_;  // end among those of a subtree, at its root
+};
+
+/// Which gap a buffer takes where several are large enough.
+enum class gap_choice : unsigned char { lowest, tightest };
+
+/// Places the fixed buffers, then the others in `order`, each in a gap or above all that it meets.
+inline std::vector<bytes> place_in_turn(std::span<const buffer> buffers, std::span<const index> order, gap_choice choice) {
+  const lifetime_index meets(buffers);
+  std::vector<bytes> offset(buffers.size(), anywhere);
+  for (index i = 0; i < buffers.size(); ++i) {
+    if (buffers[i].offset != anywhere) offset[i] = buffers[i].offset;
+    else if (buffers[i].empty()) offset[i] = 0;
+  }
+  std::vector<std::pair<bytes, bytes>> taken;  // offset and end of what is placed and met
+  for (const index i : order) {
+    const buffer& b = buffers[i];
+    if (offset[i] != anywhere) continue;
+    taken.clear();
+    meets.for_each_in(b.lower, b.upper, [&](index j) {
+      if (offset[j] != anywhere) taken.emplace_back(offset[j], offset[j] + buffers[j].size_at(std::max(b.lower, buffers[j].lower)));
+    });
+    std::sort(taken.begin(), taken.end());
+    bytes top = 0, best = anywhere, tightest = anywhere;
+    for (const auto& [from, to] : taken) {
+      const bytes at = round_up(top, b.alignment);
+      if (at + b.size <= from && from - top < tightest) {
+        best = at;
+        if (choice == gap_choice::lowest) break;
+        tightest = from - top;
+      }
+      top = std::max(top, to);
+    }
+    offset[i] = best != anywhere ? best : round_up(top, b.alignment);
+  }
+  return offset;
+}
+
+/// The buffers that are to be placed, in the order that `less` says.
+template <class Less>
+std::vector<index> buffer_order(std::span<const buffer> buffers, Less less) {
+  std::vector<index> order;
+  for (index i = 0; i < buffers.size(); ++i)
+    if (!buffers[i].empty()) order.push_back(i);
+  std::sort(order.begin(), order.end(), less);
+  return order;
+}
+
+/// A bound that takes O(n log n): the load; where offsets are multiples of g, at each moment the sum of the sizes, each but
+/// one rounded up to a multiple of g (only the topmost may end anywhere); and what is fixed.
+inline bytes simple_bound(std::span<const buffer> buffers) {
+  bytes g = 0, bound = 0;
+  for (const buffer& b : buffers)
+    if (!b.empty()) g = std::gcd(g, b.offset == anywhere ? b.alignment : b.offset);
+  for (const buffer& b : buffers)
+    if (b.offset != anywhere && !b.empty()) bound = std::max(bound, b.offset + b.size);
+  if (g <= 1) return std::max(bound, load(buffers));
+  bytes sum = 0;
+  std::map<bytes, std::size_t> spared;  // bytes that rounding adds, over the live buffers
+  for (const auto& change : moments(buffers)) {
+    if (change.before > 0) {
+      sum -= round_up(change.before, g);
+      const auto at = spared.find(round_up(change.before, g) - change.before);
+      if (--at->second == 0) spared.erase(at);
+    }
+    if (change.after > 0) {
+      sum += round_up(change.after, g);
+      ++spared[round_up(change.after, g) - change.after];
+    }
+    if (!spared.empty()) bound = std::max(bound, sum - spared.rbegin()->first);
+  }
+  return bound;
+}
+
+inline arena_plan make_plan(std::span<const buffer> buffers, std::vector<bytes> offset, bytes capacity, bytes lower_bound) {
+  arena_plan plan;
+  plan.size = arena_of(buffers, offset);
+  plan.offset = std::move(offset);
+  plan.lower_bound = lower_bound;
+  plan.capacity = capacity;
+  return plan;
+}
+
+}  // namespace detail
+
+/// In order of birth, then of death, each in the tightest gap: TensorFlow Lite (SimpleMemoryArena). O(n times what one meets).
+struct by_birth {
+  arena_plan operator()(std::span<const buffer> buffers, bytes capacity, search&) const {
+    const auto order = detail::buffer_order(buffers, [&](index a, index b) {
+      return std::tie(buffers[a].lower, buffers[a].upper, a) < std::tie(buffers[b].lower, buffers[b].upper, b);
+    });
+    return detail::make_plan(buffers, detail::place_in_turn(buffers, order, detail::gap_choice::tightest), capacity,
+                             detail::simple_bound(buffers));
+  }
+};
+
+/// Largest first, of equals the later in the list first, each in the lowest gap: TensorFlow Lite for Microcontrollers
+/// (GreedyMemoryPlanner), which rounds sizes up to its alignment beforehand. O(n times what one meets).
+struct by_size {
+  arena_plan operator()(std::span<const buffer> buffers, bytes capacity, search&) const {
+    const auto order = detail::buffer_order(buffers, [&](index a, index b) {
+      return std::pair(buffers[a].size, a) > std::pair(buffers[b].size, b);
+    });
+    return detail::make_plan(buffers, detail::place_in_turn(buffers, order, detail::gap_choice::lowest), capacity,
+                             detail::simple_bound(buffers));
+  }
+};
+
+}  // namespace memsched
