@@ -31,7 +31,13 @@ struct sample_request : request {
   std::uint64_t seed = 1;
 };
 
+struct reorder_request : request {
+  std::string graph, scheduler = "optimal", output, order;  ///< `order`: a result of `schedule`; empty for none
+  bool offsets = false, in_place = false, control_edges = false;
+};
+
 int run_schedule(const schedule_request&);
+int run_reorder(const reorder_request&);
 int run_sample(const sample_request&);
 int run_compare(const std::vector<std::string>& graphs, const request&);
 /// `hierarchy`: where to draw the hierarchical graph, as DOT; empty for nowhere.
@@ -42,6 +48,10 @@ int run_networks();
 
 /// Schedules with the limits of a request.
 body_scheduler scheduler_of(const std::string& name, const request&);
+
+/// The orders of a model's graphs that a result file holds, with their peaks as bounds.
+memsched::result<std::vector<memsched::graph_order>> orders_of_result(const std::string& path,
+                                                                     const memsched::model_graphs&, const request&);
 
 /// Says on standard error what is wrong; returns `bad_input`.
 int report(const memsched::graph_error&);

@@ -90,11 +90,16 @@ result<model_graphs> read_graphs(const std::string& path, std::string_view bytes
     if (!draft) return draft.error();
     return single(std::move(*draft));
   }
-  memsched::read_options options{.pure_custom = how.pure_custom};
+  const auto options = read_options_of(how);
+  if (!options) return options.error();
+  return kind_of(path) == ".onnx" ? memsched::read_onnx(bytes, *options) : memsched::read_tflite(bytes, *options);
+}
+
+result<memsched::read_options> read_options_of(const reading& how) {
+  memsched::read_options options{.shapes = {}, .pure_custom = how.pure_custom};
   for (const std::string& text : how.shapes)
     if (graph_error error = parse_shape(text, options); !error.message.empty()) return error;
-  auto graphs = kind_of(path) == ".onnx" ? memsched::read_onnx(bytes, options) : memsched::read_tflite(bytes, options);
-  return graphs;
+  return options;
 }
 
 namespace {

@@ -64,6 +64,9 @@ class file_bytes {
 /// refused, also behind links.
 memsched::result<file_bytes> read_file(const std::string& path);
 
+/// How the readers of formats/ are told.
+memsched::result<memsched::read_options> read_options_of(const reading&);
+
 /// What a model file holds.
 memsched::result<memsched::model_graphs> read_graphs(const std::string& path, std::string_view bytes, const reading&);
 

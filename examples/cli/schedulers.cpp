@@ -1,6 +1,7 @@
 #include "schedulers.hpp"
 
 #include <algorithm>
+#include <memsched/formats/onnx_write.hpp>
 #include <memsched/schedulers/exhaustive.hpp>
 #include <memsched/schedulers/fradet.hpp>
 #include <memsched/schedulers/hierarchical.hpp>
@@ -29,6 +30,18 @@ memsched::schedule_result<memsched::op_id> run_serenity(const memsched::problem&
       p, memsched::serenity{.divides = with("divide"), .budgets = with("soft_budget"), .direct = with("direct")}, o);
 }
 
+/// An order that is known.
+struct given_order {
+  static constexpr bool is_baseline = true;
+  std::vector<memsched::op_id> order;
+  memsched::solution operator()(const memsched::schedule_graph&, memsched::search&) const { return {order}; }
+};
+
+memsched::schedule_result<memsched::op_id> run_onnxruntime(const memsched::problem& p, const memsched::options& o,
+                                                           const knobs&) {
+  return memsched::schedule(p, given_order{memsched::onnxruntime_order(p)}, o);
+}
+
 #ifdef MEMSCHED_HAS_CBC
 memsched::schedule_result<memsched::op_id> run_ilp(const memsched::problem& p, const memsched::options& o, const knobs& k) {
   return memsched::schedule(p, memsched::fuse{} | memsched::partition{{.parts = k.parts}} | memsched::ilp<memsched::cbc>{},
@@ -43,6 +56,7 @@ const std::vector<named_scheduler>& schedulers() {
       {"file", "the order of the file", run<memsched::as_given>},
       {"kahn", "breadth-first waves of ready operators", run<memsched::kahn>},
       {"rpo", "depth-first post-order from the outputs, as most compilers", run<memsched::rpo>},
+      {"onnxruntime", "the order in which ONNX Runtime runs the file, whatever is written there", run_onnxruntime},
       {"greedy", "list scheduling by memory freed", run<memsched::greedy>},
       {"exhaustive", "every set of operators; at most 24 operators", run<memsched::exhaustive>},
       {"serenity", "divide and conquer, soft budgets, dynamic programming (Ahn et al.); --without", run_serenity},

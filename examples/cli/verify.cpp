@@ -110,19 +110,28 @@ memsched::result<memsched::bytes> proven(const claim& c, const json& file, const
   return certificate->bound;
 }
 
+/// Answers with the listed orders, from the last graph on: the innermost stand last and are asked for first.
+body_scheduler replay(const claim& c, const std::string& path) {
+  return [&c, &path, next = c.bodies.size()](const memsched::problem& p) mutable {
+    memsched::schedule_result<memsched::op_id> r;
+    r.order = c.bodies[--next].order;
+    const auto e = memsched::evaluate(p, r.order, c.model);
+    if (!e) r.error = wrong(path, (next == 0 ? "order" : "bodies[" + std::to_string(next - 1) + "]") + (": " + e.error().message));
+    else r.peak = r.lower_bound = e->peak;
+    return r;
+  };
+}
+
 /// The graph when what its operators run is ordered as a result says.
 memsched::result<loaded> as_claimed(const loaded& graph, const claim& c, const std::string& path) {
   if (c.bodies.size() != std::max<std::size_t>(graph.graphs.size(), 1))
     return wrong(path, "bodies: there must be one for each graph that operators run");
-  std::size_t next = c.bodies.size();  // the innermost graphs stand last and are asked for first
-  return rescheduled(graph, [&](const memsched::problem& p) {
-    memsched::schedule_result<memsched::op_id> r;
-    r.order = c.bodies[--next].order;
-    const auto e = memsched::evaluate(p, r.order, c.model);
-    if (!e) r.error = wrong(path, "bodies[" + std::to_string(next - 1) + "]: " + e.error().message);
-    else r.peak = r.lower_bound = e->peak;
-    return r;
-  });
+  return rescheduled(graph, replay(c, path));
+}
+
+memsched::result<std::vector<memsched::graph_order>> replayed(const memsched::model_graphs& graphs, std::size_t first,
+                                                             const claim& c, const std::string& path) {
+  return memsched::schedule_graphs(graphs, first, replay(c, path));
 }
 
 memsched::graph_error verify(const loaded& listed, const std::string& path, bool with_certificate,
@@ -154,6 +163,19 @@ memsched::graph_error verify(const loaded& listed, const std::string& path, bool
 }
 
 }  // namespace
+
+memsched::result<std::vector<memsched::graph_order>> orders_of_result(const std::string& path,
+                                                                     const memsched::model_graphs& graphs,
+                                                                     const request& r) {
+  const auto file = read_object(path);
+  if (!file) return file.error();
+  auto c = read_claim(*file, path, r.options.model());
+  if (!c) return c.error();
+  c->bodies.resize(std::max<std::size_t>(c->bodies.size(), 1));
+  c->bodies[0].order = c->order;
+  if (c->bodies.size() != graphs.size()) return wrong(path, "bodies: there must be one for each graph that operators run");
+  return replayed(graphs, 0, *c, path);
+}
 
 int run_verify(const std::string& path, const std::string& result, const std::string& certificate, const request& r) {
   const auto graph = load(path, r.how, scheduler_of("optimal", r));

@@ -28,13 +28,13 @@ class reader {
 
   model_graphs run() {
     inference_.open(graph_, top_);
-    draft_maker maker(graph_, top_, "the graph");
+    draft_maker maker(graph_, top_, {});
     add_inputs(maker);
     const auto order = execution_order(graph_);
     if (!order) refuse_cycle();
     for (int position : *order) {
       const auto& node = graph_.node(position);
-      maker.add_operator(node, position, inference_.infer(node, position, top_));
+      maker.add_operator(node, position, inference_.infer(node, position, top_, {}));
     }
     for (const auto& x : graph_.output())
       if (!top_.find(x.name()))

@@ -39,6 +39,7 @@ class draft_maker {
     ids_.assign(g_.tensors.size(), none);
     last_user_.assign(g_.tensors.size(), none);
     made_.place = "subgraphs[" + std::to_string(s_) + "]";
+    made_.path = {static_cast<index>(s_)};
     draft_.name = m_.file.text(g_.data, subgraph_fields::name);
     list(g_.inputs, draft_.graph_inputs);
     const adjacency controls = control_predecessors();

@@ -24,11 +24,19 @@ struct outcome {
   std::vector<std::string> captured{};  ///< names of the graphs around, used in graphs that it holds
 };
 
+/// Where a graph stands in a model (see model_graph).
+struct location {
+  std::string place;
+  std::vector<index> path;
+};
+
 /// Makes the draft of a graph whose values are in `here`. Operators are added in an order that can run.
 class draft_maker {
  public:
-  draft_maker(const onnx::GraphProto& graph, scope& here, std::string place) : graph_(graph), here_(here) {
-    made_.place = std::move(place);
+  draft_maker(const onnx::GraphProto& graph, scope& here, location at)
+      : where(std::move(at)), graph_(graph), here_(here) {
+    made_.place = where.place;
+    made_.path = where.path;
     made_.draft.name = graph.name();
     kept_.assign(static_cast<std::size_t>(graph.node_size()), none);
     name_list read;
@@ -36,8 +44,6 @@ class draft_maker {
     for (const auto& x : graph.output()) read.add(x.name());
     read_.insert(read.names().begin(), read.names().end());
   }
-
-  const std::string& place() const { return made_.place; }
 
   void add_input(const std::string& name, value& v) {
     v.id = add_tensor(name, {.size = v.size});
@@ -83,6 +89,8 @@ class draft_maker {
     std::sort(made_.eager.begin(), made_.eager.end());
     return std::move(made_);
   }
+
+  const location where;
 
  private:
   problem_draft& draft() { return made_.draft; }

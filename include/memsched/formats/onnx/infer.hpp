@@ -49,9 +49,11 @@ class inference {
   }
 
   /// Defines the outputs of an operator all of whose inputs are defined.
-  outcome infer(const onnx::NodeProto& node, int position, scope& here, const std::string& place = {}) {
+  outcome infer(const onnx::NodeProto& node, int position, scope& here, const location& around) {
     const std::string who = label(node, position);
-    call c{node, who, here, {}, {}, {}, (place.empty() ? "" : place + ".") + who};
+    call c{node, who, here, {}, {}, {}, around};
+    c.where.place += (c.where.place.empty() ? "" : ".") + who;
+    c.where.path.push_back(static_cast<index>(position));
     const std::size_t graphs_before = graphs_.size();
     for (const auto& name : node.input()) c.inputs.push_back(name.empty() ? nullptr : lookup(name, who, here));
 
@@ -130,7 +132,7 @@ class inference {
     std::vector<const value*> inputs;
     std::vector<partial> types;   // of the outputs
     std::vector<body> bodies;     // of the graphs that were inferred
-    std::string place;            // in the model
+    location where;               // the operator, in the model
   };
 
   /// Infers a graph of an operator when the operator's own inference function asks for it.
@@ -484,12 +486,12 @@ class inference {
     try {
       scope here{&c.here};
       open(graph, here);
-      draft_maker maker(graph, here, c.place + "." + attribute_of(c.node, graph));
+      draft_maker maker(graph, here, inside(c, graph));
       add_formals(graph, here, formals, maker);
       const auto order = execution_order(graph);
       if (!order) refuse("its operators wait for each other", error_code::cycle);
       for (int position : *order)
-        maker.add_operator(graph.node(position), position, infer(graph.node(position), position, here, maker.place()));
+        maker.add_operator(graph.node(position), position, infer(graph.node(position), position, here, maker.where));
       for (const auto& x : graph.output()) result.outputs.push_back(*lookup(x.name(), "its output", here));
       graphs_[result.graph] = maker.finish();
       return result;
@@ -499,11 +501,22 @@ class inference {
     }
   }
 
-  /// The name of the attribute that holds a graph.
-  static std::string attribute_of(const onnx::NodeProto& node, const onnx::GraphProto& graph) {
-    for (const auto& a : node.attribute())
-      if (a.has_g() && &a.g() == &graph) return one_line(a.name(), 60);
-    return "graph";
+  /// Where a graph that an operator holds stands.
+  static location inside(const call& c, const onnx::GraphProto& graph) {
+    location found = c.where;
+    index ordinal = 0;
+    for (const auto& a : c.node.attribute()) {
+      const auto here = [&](const onnx::GraphProto& g) {
+        if (&g == &graph) {
+          found.place += "." + one_line(a.name(), 60);
+          found.path.push_back(ordinal);
+        }
+        ++ordinal;
+      };
+      if (a.has_g()) here(a.g());
+      for (const auto& g : a.graphs()) here(g);
+    }
+    return found;
   }
 
   static void add_formals(const onnx::GraphProto& graph, scope& here, const std::vector<partial>& formals,

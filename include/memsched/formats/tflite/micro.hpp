@@ -24,12 +24,13 @@ struct micro_buffer {
   std::int64_t offset = runtime_decides;       ///< fixed by a plan
 };
 
-/// Tensors of all subgraphs that the runtime places, for the order of the file. A subgraph that an operator runs is live
-/// at times between that operator's and the next one's. `places[s]` is where in the concatenation of all subgraphs'
-/// tensors those of subgraph s start.
+/// Tensors of all subgraphs that the runtime places, for the order of the file. A subgraph runs
+/// within the operator that runs it, and time goes on meanwhile.
 class micro_buffers {
  public:
-  micro_buffers(model_file& m, tensor_sizes& sizes) : m_(m), sizes_(sizes), of_(m.subgraphs.size()) {}
+  /// `order` lists the operators of subgraph 0 by position; empty: as in the file.
+  micro_buffers(model_file& m, tensor_sizes& sizes, const std::vector<index>& order)
+      : m_(m), sizes_(sizes), order_(order), of_(m.subgraphs.size()) {}
 
   std::vector<micro_buffer> run() {
     for (const std::size_t s : m_.callers_first) of_[s].assign(m_.subgraphs[s].tensors.size(), {});
@@ -64,7 +65,8 @@ class micro_buffers {
   void mark(std::size_t s) {
     const subgraph_info& g = m_.subgraphs[s];
     for (const index t : g.inputs) create(s, t);
-    for (const operator_info& op : g.operators) {
+    for (std::size_t i = 0; i < g.operators.size(); ++i) {
+      const operator_info& op = g.operators[s == 0 && !order_.empty() ? order_[i] : i];
       ++clock_;
       for (const index t : op.outputs) create(s, t);
       // A subgraph that is run again keeps its first marks, and time goes on all the same.
@@ -80,6 +82,7 @@ class micro_buffers {
   static constexpr std::size_t most_steps = std::size_t{1} << 22;
   model_file& m_;
   tensor_sizes& sizes_;
+  const std::vector<index>& order_;
   std::vector<std::vector<lifetime>> of_;  ///< per subgraph and tensor
   std::int64_t clock_ = 0;
   std::size_t steps_ = 0;

@@ -103,7 +103,29 @@ class model_file {
     return own.empty() ? kind_name(op.kind) : own;
   }
 
-  std::size_t listed_subgraphs() const { return tables_.size(); }
+  /// Control dependencies of a subgraph, from the metadata.
+  std::vector<control_edge> control_edges(std::size_t s) const {
+    return s < edges_.size() ? edges_[s] : std::vector<control_edge>();
+  }
+  /// All subgraphs of the file, also those that nobody runs.
+  const std::vector<table>& listed() const { return tables_; }
+
+  /// Whether a tensor's contents are in the file, or in an external one.
+  bool holds_data(const table& t) {
+    if (file.number<std::uint32_t>(t, tensor_fields::external_buffer) != 0) return true;
+    const auto b = file.number<std::uint32_t>(t, tensor_fields::buffer);
+    if (b == 0) return false;  // the empty one, by convention
+    if (b >= buffers.size())
+      return file.lacks(error_code::bad_input, t.where.text(tensor_fields::buffer), "buffer", b, buffers.size());
+    const table& buffer = buffers[b];
+    if (file.length(buffer, buffer_fields::data) > 0) return true;
+    const auto from = file.number<std::uint64_t>(buffer, buffer_fields::offset);
+    const auto count = file.number<std::uint64_t>(buffer, buffer_fields::size);
+    if (from <= 1 || count == 0) return false;
+    if (from > file.size() || count > file.size() - from)
+      return file.fault(error_code::bad_input, buffer.where.text() + ": its data lies past the end of the file");
+    return true;
+  }
 
   untrusted_file file;
   table root;
@@ -296,22 +318,6 @@ class model_file {
     for (std::size_t i = 0; i < g.inputs.size(); ++i)
       if (origin& o = g.origins[g.inputs[i]]; o == origin::nowhere)
         o = called && g.given_constants[i] ? origin::constant : origin::input;
-  }
-
-  bool holds_data(const table& t) {
-    if (file.number<std::uint32_t>(t, tensor_fields::external_buffer) != 0) return true;
-    const auto b = file.number<std::uint32_t>(t, tensor_fields::buffer);
-    if (b == 0) return false;  // the empty one, by convention
-    if (b >= buffers.size())
-      return file.lacks(error_code::bad_input, t.where.text(tensor_fields::buffer), "buffer", b, buffers.size());
-    const table& buffer = buffers[b];
-    if (file.length(buffer, buffer_fields::data) > 0) return true;
-    const auto from = file.number<std::uint64_t>(buffer, buffer_fields::offset);
-    const auto count = file.number<std::uint64_t>(buffer, buffer_fields::size);
-    if (from <= 1 || count == 0) return false;
-    if (from > file.size() || count > file.size() - from)
-      return file.fault(error_code::bad_input, buffer.where.text() + ": its data lies past the end of the file");
-    return true;
   }
 
   void mark_produced(subgraph_info& g, const operator_info& op, index t) {

@@ -39,6 +39,7 @@ inline constexpr field shape{0, "shape"}, type{1, "type"}, buffer{2, "buffer"}, 
 namespace operator_fields {
 inline constexpr field opcode_index{0, "opcode_index"}, inputs{1, "inputs"}, outputs{2, "outputs"},
     options_type{3, "builtin_options_type"}, options{4, "builtin_options"},
+    large_custom_options_offset{9, "large_custom_options_offset"},
     options_2_type{11, "builtin_options_2_type"}, options_2{12, "builtin_options_2"};
 }
 namespace code_fields {
@@ -178,6 +179,21 @@ class untrusted_file {
   std::size_t list_position(const table& t, field f) {
     const std::uint8_t* at = offset_field(t, f);
     return at == nullptr ? 0 : offset_of(target(at));
+  }
+
+  /// Where the number in a field stands, in bytes from the start of the file; 0 where the field is absent.
+  template <class T>
+  std::size_t number_position(const table& t, field f) {
+    if (t.data == nullptr || failed()) return 0;
+    if (!t.data->VerifyField<T>(verifier_, f.slot(), sizeof(T))) return damaged(t.where.text(f)), 0;
+    const std::uint8_t* at = t.data->GetAddressOf(f.slot());
+    return at == nullptr ? 0 : offset_of(at);
+  }
+
+  /// How many fields the schema of the file's writer gave a table, present or not.
+  std::size_t fields(const table& t) const {
+    const std::uint8_t* const vtable = t.data->GetVTable();
+    return (flatbuffers::ReadScalar<flatbuffers::voffset_t>(vtable) - 4u) / 2u;
   }
 
   /// How many bytes a field holds, without a look at them.
