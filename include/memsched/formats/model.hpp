@@ -99,6 +99,16 @@ result<std::vector<graph_order>> schedule_graphs(const model_graphs& m, std::siz
   return orders;
 }
 
+/// Whether `order` lists each operator of g's draft once.
+inline bool lists_operators(const model_graph& g, const std::vector<op_id>& order) {
+  std::vector<bool> there(g.positions.size(), false);
+  for (const op_id op : order) {
+    if (op >= there.size() || there[op]) return false;
+    there[op] = true;
+  }
+  return order.size() == there.size();
+}
+
 /// All operators that the file lists for g, by place in the list, in an order that holds `order` of the draft. One that
 /// is left out and reads an activation stands right behind the producer of that, so that it keeps nothing alive; any
 /// other stands just before its first reader. O(operators + uses).

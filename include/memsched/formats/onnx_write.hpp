@@ -140,6 +140,8 @@ inline result<std::string> write_onnx(std::string_view file, const model_graphs&
   // Graphs inside come last in the list. They keep their length, so that those around are found in their old order.
   for (std::size_t g = std::min(graphs.size(), orders.size()); g-- > 0;) {
     if (orders[g].empty()) continue;
+    if (!lists_operators(graphs[g], orders[g]))
+      return graph_error{error_code::bad_order, graphs[g].place + ": the order does not list each operator once", {}, {}};
     const std::vector<index> order = file_order(graphs[g], orders[g]);
     if (std::is_sorted(order.begin(), order.end())) continue;
     const auto graph = onnx_wire::find_graph(made, graphs[g].path);

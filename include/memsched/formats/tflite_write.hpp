@@ -272,6 +272,8 @@ inline result<std::string> write_tflite(std::string_view file, const model_graph
   rewrite how{{}, std::move(offsets), chain};
   for (std::size_t g = 0; g < graphs.size() && g < orders.size(); ++g) {
     if (orders[g].empty()) continue;
+    if (!lists_operators(graphs[g], orders[g]))
+      return graph_error{error_code::bad_order, graphs[g].place + ": the order does not list each operator once", {}, {}};
     const std::size_t s = graphs[g].path[0];
     if (how.orders.size() <= s) how.orders.resize(s + 1);
     how.orders[s] = file_order(graphs[g], orders[g]);

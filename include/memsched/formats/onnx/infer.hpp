@@ -20,6 +20,7 @@
 #include <memsched/formats/onnx/draft.hpp>
 #include <memsched/formats/onnx/fold.hpp>
 #include <memsched/formats/onnx/guard.hpp>
+#include <memsched/formats/onnx/newer.hpp>
 #include <memsched/formats/onnx/value.hpp>
 
 namespace memsched::onnx_detail {
@@ -30,7 +31,10 @@ class inference {
   /// `graphs` gets the graphs that operators hold, each behind the one that holds it.
   inference(const onnx::ModelProto& model, model_graphs& graphs) : graphs_(graphs) {
     for (const auto& o : model.opset_import()) {
-      constexpr std::int64_t newest = 1 << 20;
+      constexpr std::int64_t newest = 1 << 20, newest_of_onnx = 26;
+      if (domain_of(o.domain()).empty() && o.version() > newest_of_onnx)
+        refuse("the file is for operator set " + std::to_string(o.version()) + " of ONNX; known are those up to " +
+               std::to_string(newest_of_onnx));
       if (o.version() < 1 || o.version() > newest)
         refuse("the version of operator set " + in_quotes(o.domain()) + " is " + std::to_string(o.version()));
       opsets_[domain_of(o.domain())] = static_cast<int>(o.version());
@@ -268,6 +272,10 @@ class inference {
       std::vector<literal> contents = fold(c, shapes);
       for (std::size_t i = 0; i < count; ++i) {
         outputs[i] = {.type = c.types[i].type, .shape = shapes[i], .constant = true};
+        if (shapes[i] && (!element_count(*shapes[i], static_cast<std::int64_t>(max_total)) ||
+                          std::any_of(shapes[i]->begin(), shapes[i]->end(), [](auto d) { return d > max_dimension; })))
+          refuse(tensor_label(c.node.output(static_cast<int>(i)), c) + " " + to_string(c.types[i]) +
+                     " has a dimension of more than 2^40, or more than 2^61 elements", error_code::overflow);
         if (i >= contents.size()) continue;
         outputs[i].type = contents[i].type;
         outputs[i].shape = contents[i].dims;
@@ -322,6 +330,10 @@ class inference {
     const std::string domain = domain_of(c.node.domain());
     if (functions_.count(domain + ":" + c.node.op_type()))
       refuse(c.who + " calls " + in_quotes(c.node.op_type()) + ", a function of the file; those are not supported");
+    if (domain == "com.microsoft") {
+      if (c.node.op_type() == "FusedConv") return infer_fused_convolution(c);
+      if (newer_operator(c.node, c.inputs, c.types, c.who).infer_contributed()) return true;
+    }
     const auto opset = opsets_.find(domain);
     if (opset == opsets_.end() && domain.empty())
       refuse("the file imports no operator set of ONNX, which " + c.who + " needs");
@@ -330,7 +342,7 @@ class inference {
     const onnx::NodeProto* node = &c.node;
     std::string op = c.node.op_type();
     if (domain.empty() && opset->second > newest_opset) {
-      if (keeps_shape(op)) return copy_first_input(c);
+      if (newer_operator(c.node, c.inputs, c.types, c.who).infer_standard()) return true;
       adapted = adapt(c.node);
       node = &adapted;
       op = adapted.op_type();
@@ -361,19 +373,19 @@ class inference {
       c.types[i] = facts(*ctx.getOutputType(i), tensor_label(node.output(static_cast<int>(i)), c));
   }
 
-  /// Operators that came after opset 17 and give their first input's shape.
-  static bool keeps_shape(const std::string& op) {
-    static const std::unordered_set<std::string> set{
-        "Mish", "Gelu", "Swish", "GroupNormalization", "RMSNormalization", "BitwiseNot"};
-    return one_of(op, set);
-  }
-
-  static bool copy_first_input(call& c) {
-    if (c.inputs.empty() || !c.inputs[0] || c.types.size() != 1) refuse(c.who + " has not one input and one output");
-    c.types[0].type = c.inputs[0]->type;
-    c.types[0].ranked = c.inputs[0]->shape.has_value();
-    if (c.inputs[0]->shape) c.types[0].dims = *c.inputs[0]->shape;
-    return true;
+  /// A convolution with an activation and a summand, as a convolution.
+  bool infer_fused_convolution(call& c) {
+    onnx::NodeProto plain = c.node;
+    plain.set_op_type("Conv");
+    plain.clear_domain();
+    if (plain.input_size() > 3) plain.mutable_input()->DeleteSubrange(3, plain.input_size() - 3);
+    auto& list = *plain.mutable_attribute();
+    list.erase(std::remove_if(list.begin(), list.end(), [](const auto& a) { return a.name().starts_with("activation"); }),
+               list.end());
+    constexpr int opset = 11;
+    const onnx::OpSchema* schema = onnx::OpSchemaRegistry::Schema("Conv", opset, "");
+    if (schema) run_inference(c, *schema, plain, opset);
+    return schema != nullptr;
   }
 
   /// An operator of an opset after 17 in terms of 17, as far as shapes go: reductions take their axes as an input as
@@ -382,7 +394,8 @@ class inference {
     static const std::unordered_set<std::string> reductions{"ReduceL1",        "ReduceL2",   "ReduceLogSum",
                                                             "ReduceLogSumExp", "ReduceMax",  "ReduceMean",
                                                             "ReduceMin",       "ReduceProd", "ReduceSumSquare"};
-    static const std::unordered_set<std::string> shapeless{"num_outputs", "antialias", "saturate"};
+    static const std::unordered_set<std::string> shapeless{"num_outputs", "antialias", "saturate", "block_size",
+                                                           "output_dtype", "keep_aspect_ratio_policy", "round_mode"};
     onnx::NodeProto copy = node;
     if (one_of(node.op_type(), reductions)) copy.set_op_type("ReduceSum");
     auto& list = *copy.mutable_attribute();
