@@ -16,6 +16,7 @@
 #include <memsched/schedulers/best_first.hpp>
 #include <memsched/schedulers/dp.hpp>
 #include <memsched/schedulers/fradet.hpp>
+#include <memsched/sdf/composites.hpp>
 
 using namespace memsched;
 
@@ -94,22 +95,24 @@ void figure_1() {
 void tables_1_and_2() {
   struct row {
     const char* name;
-    task_graph tasks;
+    schedule_graph graph;
     int peak;
     double seconds;
   };
-  const auto bank = [](std::uint32_t low, std::uint32_t high, std::uint32_t depth) {
-    return task_graphs::expand(task_graphs::filterbank(low, high, depth).graph());
+  const auto firings = [](const sdf::graph& g) { return make_schedule_graph(sdf::expand(g).value()).value(); };
+  const auto bank = [&](std::uint32_t low, std::uint32_t high, std::uint32_t depth) {
+    return firings(task_graphs::filterbank(low, high, depth).graph());
   };
   std::printf("\nTables 1 and 2      tasks    peak: paper    ours   nodes left   seconds: paper     ours\n");
   for (const row& r :
-       {row{"satellite, flat", task_graphs::flat(task_graphs::satellite()), 1680, 0.002},
-        row{"satellite", task_graphs::expand(task_graphs::satellite()), 960, 7.7}, row{"qmf23_2d", bank(2, 1, 2), 13, 0.007},
+       {row{"satellite, flat", make_schedule_graph(task_graphs::whole_batches(task_graphs::satellite())).value(), 1680,
+            0.002},
+        row{"satellite", firings(task_graphs::satellite()), 960, 7.7}, row{"qmf23_2d", bank(2, 1, 2), 13, 0.007},
         row{"qmf23_3d", bank(2, 1, 3), 31, 0.06}, row{"qmf23_5d", bank(2, 1, 5), 247, 6.7},
         row{"qmf12_2d", bank(1, 1, 2), 7, 0.003}, row{"qmf12_3d", bank(1, 1, 3), 11, 0.009},
         row{"qmf12_5d", bank(1, 1, 5), 35, 0.1}, row{"qmf235_2d", bank(2, 3, 2), 22, 0.03},
         row{"qmf235_3d", bank(2, 3, 3), 47, 0.7}, row{"qmf235_5d", bank(2, 3, 5), 272, 802.5}}) {
-    const schedule_graph g = make_schedule_graph(r.tasks).value();
+    const schedule_graph& g = r.graph;
     const compression c = compressed(g);
     std::printf("%-16s %8zu %14d %7s %12zu %16.3f %8.5f\n", r.name, g.size(), r.peak, peak_text(g, c.result).c_str(),
                 c.result.graph.size(), r.seconds, c.seconds);
@@ -153,7 +156,7 @@ void scaling() {
   constexpr std::size_t tasks_in_all = 1'500'000;
   constexpr int rounds = 3;
   const auto filterbank = [](std::uint32_t depth) {
-    return make_schedule_graph(task_graphs::expand(task_graphs::filterbank(2, 3, depth).graph())).value();
+    return make_schedule_graph(sdf::expand(task_graphs::filterbank(2, 3, depth).graph()).value()).value();
   };
   const auto compress_once = [](const schedule_graph& g) {
     const options o;

@@ -18,10 +18,11 @@ if(MEMSCHED_SANITIZE)
 endif()
 
 # The same with the large functions compiled once, for the program and the tests.
-add_library(memsched_separate STATIC cmake/definitions.cpp)
-target_compile_definitions(memsched_separate PUBLIC MEMSCHED_SEPARATE_COMPILATION)
-target_link_libraries(memsched_separate PUBLIC memsched_development)
+add_library(memsched_separate INTERFACE)
+target_link_libraries(memsched_separate INTERFACE memsched_compiled memsched_development)
+target_link_libraries(memsched_compiled PRIVATE $<BUILD_INTERFACE:memsched_development>)
 
 include(cmake/onnx.cmake)
 include(cmake/tflite.cmake)
 include(cmake/ilp.cmake)
+include(cmake/sdf3.cmake)

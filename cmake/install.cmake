@@ -1,9 +1,19 @@
-# Install, export and version file of the header-only target memsched::memsched.
+# Install, export and version file of memsched::memsched (headers alone) and memsched::compiled; files for pkg-config.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 install(DIRECTORY include/memsched DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp")
 install(TARGETS memsched EXPORT memsched-targets)
+if(MEMSCHED_COMPILED)
+  install(TARGETS memsched_compiled EXPORT memsched-targets)
+endif()
+foreach(package IN ITEMS memsched memsched-compiled)
+  configure_file(cmake/${package}.pc.in ${package}.pc @ONLY)
+endforeach()
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/memsched.pc DESTINATION ${CMAKE_INSTALL_DATADIR}/pkgconfig)
+if(MEMSCHED_COMPILED)
+  install(FILES ${CMAKE_CURRENT_BINARY_DIR}/memsched-compiled.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endif()
 install(EXPORT memsched-targets NAMESPACE memsched:: DESTINATION ${CMAKE_INSTALL_DATADIR}/cmake/memsched)
 
 file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/memsched-config.cmake

@@ -1,7 +1,9 @@
 // What the program does, one function a command. Each returns the exit status.
 #pragma once
 
+#include <memsched/sdf/schedule.hpp>
 #include <memsched/search/options.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,16 +14,24 @@ namespace cli {
 
 enum exit_status { done = 0, bad_input = 1, wrong_usage = 2, over_budget = 3 };
 
+/// What graphs of synchronous dataflow can be told.
+struct sdf_knobs {
+  memsched::sdf::options what;
+  std::optional<memsched::bytes> token_size;
+  std::string given;  ///< the last option that is only for them
+};
+
 /// What all commands that schedule share.
 struct request {
   memsched::options options;
   cli::knobs knobs;
   reading how;
+  sdf_knobs sdf;
   double time_limit = 0;  ///< seconds; none where negative
 };
 
 struct schedule_request : request {
-  std::string graph, scheduler = "optimal", output, svg, certificate;
+  std::string graph, scheduler = "optimal", output, svg, certificate, emit_c;
   bool json = false;
 };
 
@@ -39,7 +49,8 @@ struct reorder_request : request {
 int run_schedule(const schedule_request&);
 int run_reorder(const reorder_request&);
 int run_sample(const sample_request&);
-int run_compare(const std::vector<std::string>& graphs, const request&);
+/// `all`: also the schedulers that are parts of others.
+int run_compare(const std::vector<std::string>& graphs, bool all, const request&);
 /// `hierarchy`: where to draw the hierarchical graph, as DOT; empty for nowhere.
 int run_inspect(const std::string& graph, const std::string& hierarchy, const request&);
 /// Either file may be empty: there is none.

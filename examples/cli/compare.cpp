@@ -6,6 +6,7 @@
 #include "commands.hpp"
 #include "networks/networks.hpp"
 #include "schedulers.hpp"
+#include "sdf.hpp"
 #include "text.hpp"
 
 namespace cli {
@@ -14,7 +15,7 @@ namespace {
 
 using memsched::bytes;
 
-void compare_one(const loaded& graph, const request& r) {
+void compare_one(const loaded& graph, const request& r, bool all) {
   struct row {
     const named_scheduler* scheduler;
     memsched::schedule_result<memsched::op_id> result;
@@ -23,6 +24,7 @@ void compare_one(const loaded& graph, const request& r) {
   std::vector<row> rows;
   bytes bound = 0, file_peak = 0;
   for (const auto& scheduler : schedulers()) {
+    if (scheduler.role == memsched::role::part && !all) continue;
     const auto start = std::chrono::steady_clock::now();
     auto result = scheduler.run(graph.problem, r.options, r.knobs);
     const double took = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -49,19 +51,21 @@ void compare_one(const loaded& graph, const request& r) {
 
 }  // namespace
 
-int run_compare(const std::vector<std::string>& graphs, const request& r) {
+int run_compare(const std::vector<std::string>& graphs, bool all, const request& r) {
   // All graphs are read first: bad input leaves nothing on standard output.
-  std::vector<loaded> all;
+  std::vector<loaded> loaded_graphs;
   for (const std::string& path : graphs) {
+    if (is_sdf(path)) return run_sdf_compare(graphs, all, r);
+    if (const auto error = only_for_sdf(path, r); !error.message.empty()) return report(error);
     reading how = r.how;
     if (!path.ends_with(".onnx") && !path.ends_with(".tflite")) how.shapes.clear();
     auto graph = load(path, how, scheduler_of("optimal", r));
     if (!graph) return report(graph.error());
-    all.push_back(std::move(*graph));
+    loaded_graphs.push_back(std::move(*graph));
   }
-  for (std::size_t i = 0; i < all.size(); ++i) {
+  for (std::size_t i = 0; i < loaded_graphs.size(); ++i) {
     if (i > 0) std::fputs("\n", stdout);
-    compare_one(all[i], r);
+    compare_one(loaded_graphs[i], r, all);
   }
   return done;
 }

@@ -11,6 +11,7 @@
 #include <memsched/structure/width.hpp>
 
 #include "commands.hpp"
+#include "sdf.hpp"
 #include "text.hpp"
 
 namespace cli {
@@ -113,6 +114,11 @@ void print_hierarchy(const memsched::hierarchical_graph& h, const std::string& f
 }  // namespace
 
 int run_inspect(const std::string& path, const std::string& hierarchy, const request& r) {
+  if (is_sdf(path)) {
+    if (hierarchy.empty()) return run_sdf_inspect(path, r);
+    return report({memsched::error_code::bad_input, path + ": takes no --hierarchy", {}, {}});
+  }
+  if (const auto error = only_for_sdf(path, r); !error.message.empty()) return report(error);
   const auto graph = load(path, r.how, scheduler_of("optimal", r));
   if (!graph) return report(graph.error());
   const auto g = memsched::make_schedule_graph(graph->problem, r.options.model());

@@ -66,7 +66,8 @@ result<model_graphs> read_any(const std::string& path, const reading& how) {
     return single(std::move(*draft));
   }
   if (kind != ".json" && kind != ".onnx" && kind != ".tflite")
-    return graph_error{error_code::bad_input, "the name must end in .json, .onnx or .tflite, or be builtin:NAME", {}, {}};
+    return graph_error{
+        error_code::bad_input, "the name must end in .json, .onnx, .tflite or .xml, or be builtin:NAME", {}, {}};
   const auto file = read_file(path);
   if (!file) return file.error();
   return read_graphs(path, file->view(), how);

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <limits>
 
 #include "commands.hpp"
@@ -14,7 +15,7 @@ namespace {
 
 std::string scheduler_help() {
   std::string text = "how to schedule:";
-  for (const auto& s : cli::schedulers()) text += "\n  " + std::string(s.name) + ": " + std::string(s.about);
+  for (const auto& s : cli::schedulers()) text += "\n  " + s.name + ": " + s.about;
   return text;
 }
 
@@ -24,7 +25,8 @@ std::vector<std::string> scheduler_names() {
   return names;
 }
 
-constexpr const char* graph_help = "*.json, *.onnx, *.tflite, or builtin:NAME (`memsched networks` lists them)";
+constexpr const char* graph_help =
+    "*.json, *.onnx, *.tflite, *.xml (synchronous dataflow, SDF3), or builtin:NAME (`memsched networks` lists them)";
 
 /// CLI11 alone would let -1 and 2^64 wrap to other numbers.
 std::string whole_number(const std::string& text) {
@@ -83,6 +85,44 @@ void add_limits(CLI::App& command, cli::request& r, const char* time_default) {
       ->check(CLI::PositiveNumber);
 }
 
+/// What is only for synchronous dataflow.
+void add_sdf(CLI::App& command, cli::request& r, bool schedules) {
+  const auto option = [&](const std::string& name, const char* about, auto take) {
+    return command.add_option_function<std::string>(
+        name,
+        [&r, name, take](const std::string& text) {
+          r.sdf.given = name;
+          take(text);
+        },
+        about);
+  };
+  const auto number = [&](const std::string& name, const char* about, auto store) {
+    option(name, about, [store](const std::string& text) { store(std::strtoull(text.c_str(), nullptr, 10)); })
+        ->check(whole_number);
+  };
+  number("--token-size", ".xml: bytes of a token where the file does not say",
+         [&r](memsched::bytes n) { r.sdf.token_size = n; });
+  number("--iterations", ".xml: iterations that are scheduled as one",
+         [&r](memsched::bytes n) { r.sdf.what.iterations = n; });
+  if (!schedules) return;
+  number("--max-firings", ".xml: firings that may be ordered one by one; beyond, they are grouped",
+         [&r](memsched::bytes n) { r.sdf.what.most_firings = n; });
+  using memsched::sdf::form;
+  using memsched::sdf::memory;
+  option("--loops",
+         ".xml: any schedule, nested loops with each actor once (single), or all firings of an actor in a row (flat)",
+         [&r](const std::string& f) {
+           r.sdf.what.form = f == "single" ? form::single : f == "flat" ? form::flat : form::any;
+         })
+      ->check(CLI::IsMember({"any", "single", "flat"}))
+      ->default_str("any");
+  option("--buffers",
+         ".xml: what is to be small: one memory for all channels (shared), or the sum of one for each (separate)",
+         [&r](const std::string& m) { r.sdf.what.memory = m == "separate" ? memory::separate : memory::shared; })
+      ->check(CLI::IsMember({"shared", "separate"}))
+      ->default_str("shared");
+}
+
 std::function<void(const memsched::progress&)> progress_line() {
   return [last = std::chrono::steady_clock::now()](const memsched::progress& p) mutable {
     const auto now = std::chrono::steady_clock::now();
@@ -127,6 +167,9 @@ int main(int argc, char** argv) {
       ->check(whole_number);
   add_limits(*on_schedule, schedule, "none");
   add_model(*on_schedule, schedule);
+  add_sdf(*on_schedule, schedule, true);
+  on_schedule->add_option("--emit-c", schedule.emit_c,
+                          ".xml: write the schedule as C there: loops that call the actors, and buffers");
   std::string format = "text";
   on_schedule->add_option("--format", format, "text or json")->check(CLI::IsMember({"text", "json"}))->capture_default_str();
   on_schedule->add_option("-o,--output", schedule.output, "write the result there instead of standard output");
@@ -159,10 +202,13 @@ int main(int argc, char** argv) {
   cli::request compare;
   compare.time_limit = 10;
   std::vector<std::string> compared;
-  auto* on_compare = app.add_subcommand("compare", "Every scheduler on some graphs: peak, bound, verdict, seconds");
+  auto* on_compare = app.add_subcommand("compare", "The schedulers on some graphs: peak, bound, verdict, seconds");
   on_compare->add_option("graphs", compared, graph_help)->required();
+  bool compare_all = false;
+  on_compare->add_flag("--all", compare_all, "also the schedulers that others are made of");
   add_limits(*on_compare, compare, "10, for each scheduler");
   add_model(*on_compare, compare);
+  add_sdf(*on_compare, compare, true);
 
   cli::request inspect;
   inspect.time_limit = -1;
@@ -171,6 +217,7 @@ int main(int argc, char** argv) {
   on_inspect->add_option("graph", inspected, graph_help)->required();
   on_inspect->add_option("--hierarchy", hierarchy, "draw sequences and groups (hmcos) as a Graphviz file there");
   add_model(*on_inspect, inspect);
+  add_sdf(*on_inspect, inspect, false);
 
   cli::sample_request sample;
   sample.time_limit = 60;
@@ -197,6 +244,7 @@ int main(int argc, char** argv) {
   files->add_option("--certificate", certificate, "what `schedule --certificate` wrote: order, peak and bound");
   files->require_option(1, 2);
   add_model(*on_verify, verify);
+  add_sdf(*on_verify, verify, false);
 
   auto* on_networks = app.add_subcommand("networks", "List the graphs that builtin:NAME makes");
 
@@ -220,7 +268,7 @@ int main(int argc, char** argv) {
     status = cli::run_reorder(reorder);
   } else if (*on_compare) {
     prepare(compare, line);
-    status = cli::run_compare(compared, compare);
+    status = cli::run_compare(compared, compare_all, compare);
   } else if (*on_inspect) {
     prepare(inspect, line);
     status = cli::run_inspect(inspected, hierarchy, inspect);

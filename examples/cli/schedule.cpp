@@ -9,6 +9,7 @@
 
 #include "commands.hpp"
 #include "schedulers.hpp"
+#include "sdf.hpp"
 #include "svg.hpp"
 #include "text.hpp"
 
@@ -25,15 +26,20 @@ const char* firing_name(const memsched::options& o) {
 
 nlohmann::ordered_json as_json(const loaded& graph, const schedule_request& r, const result& s, double took) {
   nlohmann::ordered_json j;
+  j["version"] = 1;
   j["graph"] = graph.name;
   j["scheduler"] = r.scheduler;
   j["firing"] = firing_name(r.options);
   j["inplace"] = r.options.in_place;
   j["order"] = s.order;
   j["peak"] = s.peak;
+  j["given_peak"] = s.given_peak;
   j["lower_bound"] = s.lower_bound;
   j["status"] = to_string(s.verdict());
-  j["stopped"] = to_string(s.stopped);
+  // The format knows one limit of what a search looks at; the text says which of the two it was.
+  using memsched::stop_reason;
+  j["stopped"] = to_string(s.stopped == stop_reason::memory_limit ? stop_reason::state_limit : s.stopped);
+  if (s.budget != memsched::no_limit) j["budget"] = s.budget;
   j["seconds"] = took;
   for (std::size_t g = 1; g < graph.graphs.size(); ++g)
     j["bodies"].push_back({{"graph", graph.graphs[g].place}, {"order", graph.orders[g].order},
@@ -78,14 +84,14 @@ std::string budget_text(const result& s) {
   return text + '\n';
 }
 
-std::string as_text(const loaded& graph, const schedule_request& r, const result& s, bytes file_peak, double took) {
+std::string as_text(const loaded& graph, const schedule_request& r, const result& s, double took) {
   const auto& p = graph.problem;
   std::string text = graph.name + ": " + std::to_string(p.ops().size()) + " operators, " + r.scheduler + ", " +
                      firing_name(r.options) + (r.options.in_place ? "" : ", nothing in place") + "\n";
   text += "peak         " + grouped(s.peak) + " bytes (" + scaled(s.peak) + ")\n";
   text += "lower bound  " + grouped(s.lower_bound) + " bytes: " + verdict_text(s) + "\n";
-  text += "file order   " + grouped(file_peak) + " bytes";
-  if (file_peak > s.peak) text += ": " + percent(file_peak - s.peak, file_peak) + " saved";
+  text += "file order   " + grouped(s.given_peak) + " bytes";
+  if (s.given_peak > s.peak) text += ": " + percent(s.given_peak - s.peak, s.given_peak) + " saved";
   text += '\n';
   if (s.budget != memsched::no_limit) text += budget_text(s);
   text += "took         " + seconds(took) + " s, " + grouped(s.stats.states) + " states, " + grouped(s.stats.cuts) +
@@ -117,6 +123,10 @@ int report(const memsched::graph_error& error) {
 }
 
 int run_schedule(const schedule_request& r) {
+  if (is_sdf(r.graph)) return run_sdf_schedule(r);
+  if (const auto error = only_for_sdf(r.graph, r); !error.message.empty()) return report(error);
+  if (!r.emit_c.empty())
+    return report({memsched::error_code::bad_input, r.graph + ": takes no --emit-c, which is for .xml files", {}, {}});
   const auto run = scheduler_of(r.scheduler, r);
   const auto start = std::chrono::steady_clock::now();
   const auto graph = load(r.graph, r.how, run);
@@ -130,14 +140,18 @@ int run_schedule(const schedule_request& r) {
     if (least.error) return report({least.error->code, r.graph + ": " + least.error->message, {}, {}});
     s.lower_bound = std::min(s.lower_bound, least.lower_bound);
   }
-  const auto as_listed = rescheduled(*graph, scheduler_of("file", r));
-  if (!as_listed) return report(as_listed.error());
-  const result file = memsched::schedule(as_listed->problem, memsched::as_given{}, r.options);
+  if (graph->graphs.size() > 1) {  // in the file's own order, what operators run has its own order too
+    const auto as_listed = rescheduled(*graph, scheduler_of("file", r));
+    if (!as_listed) return report(as_listed.error());
+    s.given_peak = memsched::schedule(as_listed->problem, memsched::as_given{}, r.options).peak;
+  }
   const auto as_object = as_json(*graph, r, s, took);
-  const std::string text = r.json ? line_of(as_object) : as_text(*graph, r, s, file.peak, took);
+  const std::string text = r.json ? line_of(as_object) : as_text(*graph, r, s, took);
   std::vector<output_file> files;
-  if (!r.svg.empty())
+  if (!r.svg.empty()) {
+    const result file = memsched::schedule(graph->problem, memsched::as_given{}, r.options);
     files.push_back({r.svg, memory_svg(graph->name, {{r.scheduler, s.profile}, {"file", file.profile}}, s.lower_bound)});
+  }
   if (!r.certificate.empty()) files.push_back({r.certificate, with_certificate(as_object, *graph, r, s)});
   if (!r.output.empty()) files.push_back({r.output, text});
   if (const auto error = write_files(files); !error.message.empty()) return report(error);

@@ -1,11 +1,8 @@
 #include "schedulers.hpp"
 
 #include <algorithm>
+#include <concepts>
 #include <memsched/formats/onnx_write.hpp>
-#include <memsched/schedulers/exhaustive.hpp>
-#include <memsched/schedulers/fradet.hpp>
-#include <memsched/schedulers/hierarchical.hpp>
-#include <memsched/schedulers/serenity.hpp>
 
 #ifdef MEMSCHED_HAS_CBC
 #include <memsched/ilp/ilp.hpp>
@@ -18,16 +15,18 @@ namespace cli {
 
 namespace {
 
-template <class S>
-memsched::schedule_result<memsched::op_id> run(const memsched::problem& p, const memsched::options& o, const knobs&) {
-  return memsched::schedule(p, S{}, o);
-}
+using result = memsched::schedule_result<memsched::op_id>;
 
-memsched::schedule_result<memsched::op_id> run_serenity(const memsched::problem& p, const memsched::options& o,
-                                                        const knobs& k) {
-  const auto with = [&](const char* part) { return std::find(k.without.begin(), k.without.end(), part) == k.without.end(); };
-  return memsched::schedule(
-      p, memsched::serenity{.divides = with("divide"), .budgets = with("soft_budget"), .direct = with("direct")}, o);
+template <class S>
+S with_knobs(const knobs& k) {
+  if constexpr (std::same_as<S, memsched::serenity>) {
+    const auto has = [&](const char* part) {
+      return std::find(k.without.begin(), k.without.end(), part) == k.without.end();
+    };
+    return {.divides = has("divide"), .budgets = has("soft_budget"), .direct = has("direct")};
+  } else {
+    return {};
+  }
 }
 
 /// An order that is known.
@@ -37,36 +36,62 @@ struct given_order {
   memsched::solution operator()(const memsched::schedule_graph&, memsched::search&) const { return {order}; }
 };
 
-memsched::schedule_result<memsched::op_id> run_onnxruntime(const memsched::problem& p, const memsched::options& o,
-                                                           const knobs&) {
+result run_onnxruntime(const memsched::problem& p, const memsched::options& o, const knobs&) {
   return memsched::schedule(p, given_order{memsched::onnxruntime_order(p)}, o);
+}
+memsched::sdf::schedule_result refuse_sdf(const memsched::sdf::graph&, const memsched::sdf::options&, const memsched::options&,
+                                          const knobs&) {
+  memsched::sdf::schedule_result r;
+  r.error = {memsched::error_code::bad_input, "ONNX Runtime runs no synchronous dataflow", {}, {}};
+  return r;
 }
 
 #ifdef MEMSCHED_HAS_CBC
-memsched::schedule_result<memsched::op_id> run_ilp(const memsched::problem& p, const memsched::options& o, const knobs& k) {
-  return memsched::schedule(p, memsched::fuse{} | memsched::partition{{.parts = k.parts}} | memsched::ilp<memsched::cbc>{},
-                            o);
-}
+/// Stands for what `ilp` is composed of.
+struct ilp_parts {};
 #endif
+
+template <class S>
+auto made(const knobs& k) {
+#ifdef MEMSCHED_HAS_CBC
+  if constexpr (std::same_as<S, ilp_parts>)
+    return memsched::fuse{} | memsched::partition{{.parts = k.parts}} | memsched::ilp<memsched::cbc>{};
+  else
+#endif
+    return with_knobs<S>(k);
+}
+
+template <class S>
+result run(const memsched::problem& p, const memsched::options& o, const knobs& k) {
+  return memsched::schedule(p, made<S>(k), o);
+}
+template <class S>
+memsched::sdf::schedule_result run_sdf(const memsched::sdf::graph& g, const memsched::sdf::options& what,
+                                       const memsched::options& o, const knobs& k) {
+  return memsched::sdf::schedule(g, made<S>(k), what, o);
+}
+
+std::vector<named_scheduler> make_list() {
+  std::vector<named_scheduler> list;
+  memsched::for_each_scheduler([&]<class S>(const memsched::scheduler_row<S>& row) {
+    std::string about(row.about);
+    if (!row.source.empty()) about += " (" + std::string(row.source) + ")";
+    if (std::same_as<S, memsched::serenity>) about += "; --without";
+    list.push_back({std::string(row.name), std::move(about), row.role, run<S>, run_sdf<S>});
+  });
+#ifdef MEMSCHED_HAS_CBC
+  list.insert(list.end() - 1, {"ilp", "fused, partitioned, then integer programming (Zhong et al.); --parts",
+                               memsched::role::method, run<ilp_parts>, run_sdf<ilp_parts>});
+#endif
+  list.push_back({"onnxruntime", "the order in which ONNX Runtime runs the file, whatever is written there",
+                  memsched::role::part, run_onnxruntime, refuse_sdf});
+  return list;
+}
 
 }  // namespace
 
 const std::vector<named_scheduler>& schedulers() {
-  static const std::vector<named_scheduler> all{
-      {"file", "the order of the file", run<memsched::as_given>},
-      {"kahn", "breadth-first waves of ready operators", run<memsched::kahn>},
-      {"rpo", "depth-first post-order from the outputs, as most compilers", run<memsched::rpo>},
-      {"onnxruntime", "the order in which ONNX Runtime runs the file, whatever is written there", run_onnxruntime},
-      {"greedy", "list scheduling by memory freed", run<memsched::greedy>},
-      {"exhaustive", "every set of operators; at most 24 operators", run<memsched::exhaustive>},
-      {"serenity", "divide and conquer, soft budgets, dynamic programming (Ahn et al.); --without", run_serenity},
-      {"hmcos", "hierarchical graphs, taken apart where the peak is (Wang et al.)", run<memsched::hierarchical>},
-      {"fradet", "compression, composition, branch and bound (Fradet et al.)", run<memsched::fradet_scheduler>},
-#ifdef MEMSCHED_HAS_CBC
-      {"ilp", "fused, partitioned, then integer programming (Zhong et al.); --parts", run_ilp},
-#endif
-      {"optimal", "the smallest peak, with proof; best so far and a bound at a limit", run<memsched::automatic_scheduler>},
-  };
+  static const std::vector<named_scheduler> all = make_list();
   return all;
 }
 

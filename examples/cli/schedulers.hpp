@@ -2,6 +2,8 @@
 #pragma once
 
 #include <memsched/schedule.hpp>
+#include <memsched/schedulers/list.hpp>
+#include <memsched/sdf/schedule.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,12 +17,15 @@ struct knobs {
 };
 
 struct named_scheduler {
-  std::string_view name;
-  std::string_view about;  ///< one line
+  std::string name;
+  std::string about;  ///< one line
+  memsched::role role;
   memsched::schedule_result<memsched::op_id> (*run)(const memsched::problem&, const memsched::options&, const knobs&);
+  memsched::sdf::schedule_result (*run_sdf)(const memsched::sdf::graph&, const memsched::sdf::options&,
+                                            const memsched::options&, const knobs&);
 };
 
-/// In the order in which `compare` lists them.
+/// The library's list, and what this program was built with beside.
 const std::vector<named_scheduler>& schedulers();
 
 }  // namespace cli

@@ -3,57 +3,27 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <initializer_list>
+#include <string>
 #include <utility>
-#include <vector>
 
 #include <memsched/base/random.hpp>
 #include <memsched/graph/task_graph.hpp>
+#include <memsched/sdf/graph.hpp>
 
 namespace task_graphs {
 
 using memsched::bytes;
+using memsched::index;
 using memsched::node;
 using memsched::task_graph;
 
-/// An edge of a synchronous dataflow graph: each firing of `from` writes `produced` tokens, of `to` takes `consumed`.
-struct rate_edge {
-  std::uint32_t from, to;
-  bytes produced, consumed;
-};
-
-/// Actors, how often each fires in one iteration, and the edges between them.
-struct rate_graph {
-  std::vector<std::uint32_t> firings;
-  std::vector<rate_edge> edges;
-};
-
-/// One task per firing; a channel for each pair of firings that share tokens, and one without tokens from each firing of
-/// an actor to the next. O(tasks + channels).
-inline task_graph expand(const rate_graph& g) {
-  task_graph t;
-  std::vector<node> first;
-  for (std::uint32_t n : g.firings) {
-    first.push_back(static_cast<node>(t.tasks));
-    t.tasks += n;
-    for (node i = first.back(); i + 1 < t.tasks; ++i) t.channels.push_back({i, i + 1, 0});
-  }
-  for (const rate_edge& e : g.edges) {
-    bytes written = 0, taken = 0;  // tokens that the firings before i and j handle
-    for (node i = 0, j = 0; i < g.firings[e.from] && j < g.firings[e.to];) {
-      const bytes end = std::min(written + e.produced, taken + e.consumed);
-      t.channels.push_back({first[e.from] + i, first[e.to] + j, end - std::max(written, taken)});
-      if (end == written + e.produced) ++i, written = end;
-      if (end == taken + e.consumed) ++j, taken = end;
-    }
-  }
-  return t;
-}
-
-/// One task per actor, which fires all at once (a flat single-appearance schedule).
-inline task_graph flat(const rate_graph& g) {
-  task_graph t;
-  t.tasks = g.firings.size();
-  for (const rate_edge& e : g.edges) t.channels.push_back({e.from, e.to, e.produced * g.firings[e.from]});
+/// One task per actor, which fires all at once and whose tokens count as a whole: the flat schedules of Fradet et al.'s
+/// Table
+/// 1. (`sdf::flat` counts the tokens that are there: the last firing of a batch meets what the others left.)
+inline task_graph whole_batches(const memsched::sdf::graph& g) {
+  task_graph t{g.actors(), {}};
+  for (const auto& c : g.channels()) t.channels.push_back({c.from, c.to, c.produced * g.repetitions()[c.from]});
   return t;
 }
 
@@ -62,31 +32,24 @@ inline task_graph flat(const rate_graph& g) {
 class filterbank {
  public:
   filterbank(std::uint32_t low, std::uint32_t high, std::uint32_t depth) : low_(low), high_(high) {
-    std::uint32_t samples = 1;
-    for (std::uint32_t i = 0; i < depth; ++i) samples *= low + high;
-    const std::uint32_t source = actor(samples), sink = actor(samples);
-    const auto [in, out] = split(samples, depth);
+    const index source = graph_.actor(), sink = graph_.actor();
+    const auto [in, out] = split(depth);
     edge(source, in, 1, 1);
     edge(out, sink, 1, 1);
   }
-  const rate_graph& graph() const { return graph_; }
+  memsched::sdf::graph graph() const { return graph_.build().value(); }
 
  private:
-  std::uint32_t actor(std::uint32_t firings) {
-    graph_.firings.push_back(firings);
-    return static_cast<std::uint32_t>(graph_.firings.size() - 1);
-  }
-  void edge(std::uint32_t from, std::uint32_t to, bytes produced, bytes consumed) {
-    graph_.edges.push_back({from, to, produced, consumed});
-  }
-  /// A split and its inverse, at so many samples. Returns its first and last actor.
-  std::pair<std::uint32_t, std::uint32_t> split(std::uint32_t samples, std::uint32_t depth) {
-    const std::uint32_t fork = actor(samples), add = actor(samples), all = low_ + high_;
+  void edge(index from, index to, bytes produced, bytes consumed) { graph_.connect({from, to, produced, consumed}); }
+  /// A split and its inverse. Returns its first and last actor.
+  std::pair<index, index> split(std::uint32_t depth) {
+    const index fork = graph_.actor(), add = graph_.actor();
+    const std::uint32_t all = low_ + high_;
     for (std::uint32_t kept : {low_, high_}) {
-      const std::uint32_t analysis = actor(samples / all), synthesis = actor(samples / all);
+      const index analysis = graph_.actor(), synthesis = graph_.actor();
       edge(fork, analysis, 1, all);
       if (depth > 1) {
-        const auto [in, out] = split(samples / all * kept, depth - 1);
+        const auto [in, out] = split(depth - 1);
         edge(analysis, in, kept, 1);
         edge(out, synthesis, 1, kept);
       } else {
@@ -98,17 +61,48 @@ class filterbank {
   }
 
   std::uint32_t low_, high_;
-  rate_graph graph_;
+  memsched::sdf::graph_builder graph_;
 };
 
 /// The receiver of Ritz et al. that Fradet et al.'s Table 1 is about; 4515 firings of 22 actors.
-inline rate_graph satellite() {
-  enum : std::uint32_t { a, b, c, d, e, f, g, h, i, j, k, l, m, n, p, q, r, s, t, u, v, w };
-  return {{1056, 264, 24, 1056, 264, 24, 24, 24, 24, 240, 24, 24, 24, 240, 240, 1, 1, 240, 240, 240, 1, 240},
-          {{a, b, 1, 4},   {b, c, 1, 11},  {c, g, 1, 1},   {c, p, 10, 1},  {d, e, 1, 4},  {e, f, 1, 11},  {f, k, 1, 1},
+inline memsched::sdf::graph satellite() {
+  enum : index { a, b, c, d, e, f, g, h, i, j, k, l, m, n, p, q, r, s, t, u, v, w };
+  memsched::sdf::graph_builder graph;
+  for (char name : std::string("abcdefghijklmnpqrstuvw")) graph.actor(std::string(1, name));
+  for (const memsched::sdf::channel& x : std::initializer_list<memsched::sdf::channel>{
+           {a, b, 1, 4},   {b, c, 1, 11},  {c, g, 1, 1},   {c, p, 10, 1},  {d, e, 1, 4},  {e, f, 1, 11},  {f, k, 1, 1},
            {f, p, 10, 1},  {g, h, 1, 1},   {h, i, 11, 11}, {i, j, 10, 1},  {k, l, 1, 1},  {l, m, 11, 11}, {m, n, 10, 1},
            {p, q, 1, 240}, {p, r, 1, 240}, {q, w, 240, 1}, {r, w, 240, 1}, {n, p, 1, 1},  {n, s, 1, 1},   {s, u, 1, 1},
-           {j, p, 1, 1},   {j, t, 1, 1},   {t, u, 1, 1},   {u, v, 1, 240}, {v, w, 240, 1}}};
+           {j, p, 1, 1},   {j, t, 1, 1},   {t, u, 1, 1},   {u, v, 1, 240}, {v, w, 240, 1}})
+    graph.connect(x);
+  return graph.build().value();
+}
+
+/// Fradet et al.'s Figure 13. The rates of the channel T -> V are not in the text; these give its 12 and 15 tokens.
+inline memsched::sdf::graph figure_13() {
+  memsched::sdf::graph_builder graph;
+  const index u = graph.actor("U"), t = graph.actor("T"), s = graph.actor("S"), v = graph.actor("V"), w = graph.actor("W");
+  graph.connect({u, s, 3, 1});
+  graph.connect({s, v, 1, 3});
+  graph.connect({u, t, 3, 3});
+  graph.connect({t, v, 3, 3});
+  graph.connect({v, w, 3, 6});
+  return graph.build().value();
+}
+
+/// A source whose every token goes to so many chains of stages, each of which keeps one of ten: 10^stages firings.
+inline memsched::sdf::graph decimators(std::uint32_t stages, std::uint32_t chains) {
+  memsched::sdf::graph_builder graph;
+  const index source = graph.actor("source");
+  for (std::uint32_t k = 0; k < chains; ++k) {
+    index last = source;
+    for (std::uint32_t i = 0; i < stages; ++i) {
+      const index next = graph.actor();
+      graph.connect({last, next, 1, 10});
+      last = next;
+    }
+  }
+  return graph.build().value();
 }
 
 /// Fradet et al.'s Figure 1: tasks A to E. The text gives B's tokens, both peaks and where they are; the others follow but

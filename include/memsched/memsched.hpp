@@ -11,6 +11,7 @@
 #include <memsched/base/linkage.hpp>
 #include <memsched/base/random.hpp>
 #include <memsched/base/topology.hpp>
+#include <memsched/base/type_name.hpp>
 #include <memsched/bounds/cut_bound.hpp>
 #include <memsched/bounds/destructive_search.hpp>
 #include <memsched/bounds/lowest_set.hpp>
@@ -23,6 +24,7 @@
 #include <memsched/graph/check.hpp>
 #include <memsched/graph/contract.hpp>
 #include <memsched/graph/error.hpp>
+#include <memsched/graph/list_schedule.hpp>
 #include <memsched/graph/lower.hpp>
 #include <memsched/graph/mirror.hpp>
 #include <memsched/graph/overlay.hpp>
@@ -47,6 +49,7 @@
 #include <memsched/passes/partition.hpp>
 #include <memsched/passes/probe.hpp>
 #include <memsched/passes/soft_budget.hpp>
+#include <memsched/passes/stay_close.hpp>
 #include <memsched/presolve/complete_rules.hpp>
 #include <memsched/presolve/compression_graph.hpp>
 #include <memsched/presolve/narrowing.hpp>
@@ -65,9 +68,22 @@
 #include <memsched/schedulers/greedy.hpp>
 #include <memsched/schedulers/hierarchical.hpp>
 #include <memsched/schedulers/kahn.hpp>
+#include <memsched/schedulers/list.hpp>
 #include <memsched/schedulers/local_search.hpp>
 #include <memsched/schedulers/rpo.hpp>
 #include <memsched/schedulers/serenity.hpp>
+#include <memsched/sdf/buffers.hpp>
+#include <memsched/sdf/c_code.hpp>
+#include <memsched/sdf/composites.hpp>
+#include <memsched/sdf/compress.hpp>
+#include <memsched/sdf/fold.hpp>
+#include <memsched/sdf/graph.hpp>
+#include <memsched/sdf/liveness.hpp>
+#include <memsched/sdf/loops.hpp>
+#include <memsched/sdf/regroup.hpp>
+#include <memsched/sdf/replay.hpp>
+#include <memsched/sdf/schedule.hpp>
+#include <memsched/sdf/single_appearance.hpp>
 #include <memsched/search/downsets.hpp>
 #include <memsched/search/options.hpp>
 #include <memsched/search/policy.hpp>

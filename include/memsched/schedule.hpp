@@ -3,10 +3,13 @@
 
 #include <concepts>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include <memsched/base/linkage.hpp>
+#include <memsched/base/type_name.hpp>
 #include <memsched/graph/builder.hpp>
 #include <memsched/graph/lower.hpp>
 #include <memsched/graph/overlay.hpp>
@@ -14,12 +17,13 @@
 #include <memsched/search/policy.hpp>
 #include <memsched/search/verdict.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// What `schedule` says beside the order. Where `error` is set, nothing else is.
 struct schedule_facts {
   bytes peak = 0;                   ///< of the order, by the referee
   bytes lower_bound = 0;            ///< no order has a smaller peak
+  bytes given_peak = 0;             ///< of the order in which the graph lists its operators (see `as_given`)
   std::vector<bytes> profile;       ///< bytes while each operator of the order runs
   stop_reason stopped = stop_reason::finished;
   statistics stats;
@@ -27,10 +31,12 @@ struct schedule_facts {
   std::optional<graph_error> error;
 
   memsched::verdict verdict() const {
+    if (error) return memsched::verdict::failed;
     if (lower_bound > budget) return memsched::verdict::infeasible;
     return peak == lower_bound ? memsched::verdict::optimal : memsched::verdict::feasible;
   }
-  bool fits() const { return peak <= budget; }
+  /// Whether there is an order within the budget.
+  bool fits() const { return !error && peak <= budget; }
 };
 
 /// The answer of `schedule`.
@@ -38,28 +44,36 @@ template <class Op>
 struct schedule_result : schedule_facts {
   std::vector<Op> order;  ///< every operator of the graph, in the caller's handles
 
-  /// The result itself; throws bad_graph where there is an error (aborts without exceptions).
-  const schedule_result& value() const {
+  /// The result itself; throws bad_graph where there is an error (without exceptions: prints it and aborts).
+  const schedule_result& value() const& {
     if (error) fail(*error);
     return *this;
+  }
+  /// By value, so that a range-for over a member of it is safe.
+  schedule_result value() && {
+    if (error) fail(*error);
+    return std::move(*this);
   }
 };
 
 namespace detail {
 
-/// `keep_order`: whether the policy's order stands even where the caller's own is better.
-MEMSCHED_FUNCTION schedule_result<op_id> run_policy(const problem& p, inner_scheduler policy, bool keep_order,
-                                                    const options& o);
+/// `keep_order`: whether the policy's order stands even where the caller's own is better. `name`: of the policy, for errors.
+MEMSCHED_FUNCTION schedule_result<op_id> run_policy(const problem& p, inner_scheduler policy, std::string_view name,
+                                                    bool keep_order, const options& o);
 
 }  // namespace detail
 
 /// Schedules a problem that is checked already. Orders hold operator ids.
 template <scheduler S>
 schedule_result<op_id> schedule_problem(const problem& p, const S& policy, const options& o) {
-  return detail::run_policy(p, policy, baseline<S>, o);
+  const auto checked_policy = [&policy](const schedule_graph& g, search& context) { return checked(policy, g, context); };
+  return detail::run_policy(p, checked_policy, type_name<S>(), baseline<S>, o);
 }
 
-/// An order of g's operators with a small peak, and how far it is from the best: schedule_result<op_t<G>>.
+/// An order of g's operators with a small peak, and how far it is from the best: schedule_result<op_t<G>>. Calls may run at
+/// the same time in several threads: they share nothing. Faults of the graph, and answers of a policy that contradict
+/// themselves, are `error`.
 template <class G, class S = automatic_scheduler>
 auto schedule(const G& g, const S& policy = {}, const options& o = {}) {
   static_assert(!pass<S>, "memsched: the policy is a pass and lacks its scheduler: write pass | scheduler");
@@ -85,6 +99,12 @@ auto schedule(const G& g, const S& policy = {}, const options& o = {}) {
   }
 }
 
+/// The same with the default scheduler.
+template <class G>
+auto schedule(const G& g, const options& o) {
+  return schedule(g, automatic, o);
+}
+
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
@@ -95,34 +115,70 @@ auto schedule(const G& g, const S& policy = {}, const options& o = {}) {
 #include <memsched/measure/evaluate.hpp>
 #include <memsched/schedulers/as_given.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
-MEMSCHED_FUNCTION schedule_result<op_id> detail::run_policy(const problem& p, inner_scheduler policy, bool keep_order,
-                                                            const options& o) {
+namespace detail {
+
+/// One run of a policy.
+struct policy_run {
+  solution answer;
+  statistics stats;
+  stop_reason stopped;
+  bool answered;  ///< ended since what it reported answers the caller's question
+};
+
+inline policy_run run_once(const schedule_graph& g, inner_scheduler policy, bytes given_peak, bytes bound,
+                           const options& o) {
   search context(o);
-  const schedule_graph g = make_schedule_graph(p, o.model());
+  context.report(given_peak, bound);
+  if (context.answered()) return {{{}, bound}, {}, stop_reason::finished, true};
   solution s = policy(g, context);
+  return {std::move(s), std::move(context.stats), context.reason(), context.answered()};
+}
+
+}  // namespace detail
+
+MEMSCHED_FUNCTION schedule_result<op_id> detail::run_policy(const problem& p, inner_scheduler policy, std::string_view name,
+                                                            bool keep_order, const options& o) {
+  const auto start = search::clock::now();
+  const memory_model model = o.model();
+  const schedule_graph g = make_schedule_graph(p, model);
+  search no_limits{options{}};
+  std::vector<op_id> given = as_given{}(g, no_limits).order;
+  evaluation given_cost = evaluate(p, given, model).value();
+  const bytes bound = std::min(footprint_bound(p, model), given_cost.peak);
+
   schedule_result<op_id> r;
-  if (s.error) {
-    r.error = std::move(s.error);
-    return r;
-  }
-  r.order = std::move(s.order);
-  evaluation e = evaluate(p, r.order, o.model()).value();
-  if (!keep_order) {
-    std::vector<op_id> given = as_given{}(g, context).order;
-    if (evaluation other = evaluate(p, given, o.model()).value(); other.peak < e.peak) {
-      e = std::move(other);
-      r.order = std::move(given);
-    }
-  }
-  r.peak = e.peak;
-  r.lower_bound = std::min(std::max(s.lower_bound, footprint_bound(p, o.model())), r.peak);
-  r.profile = std::move(e.during);
-  r.stopped = context.reason();
-  r.stats = context.stats;
   r.budget = o.budget;
-  return r;
+  r.given_peak = given_cost.peak;
+  options limits = o;
+  if (keep_order) limits.budget = no_limit, limits.gap = 0;  // its order is what is asked for
+  if (limits.time_limit != limits.time_limit.max()) limits.time_limit -= search::clock::now() - start;
+  for (;;) {
+    policy_run run = run_once(g, policy, given_cost.peak, bound, limits);
+    solution& s = run.answer;
+    r.error = std::move(s.error);
+    if (r.error) return r;
+    evaluation cost = s.order.empty() ? given_cost : evaluate(p, s.order, model).value();
+    r.order = s.order.empty() ? given : std::move(s.order);
+    if (s.lower_bound > std::min(cost.peak, given_cost.peak)) {
+      r.error = graph_error{error_code::bad_policy,
+                            "the scheduler " + std::string(name) + " claims that no order has a peak below " +
+                                std::to_string(s.lower_bound) + " bytes, and one has " +
+                                std::to_string(std::min(cost.peak, given_cost.peak)),
+                            {}, {}};
+      r.order.clear();
+      return r;
+    }
+    if (!keep_order && given_cost.peak < cost.peak) cost = given_cost, r.order = given;
+    r.peak = cost.peak;
+    r.lower_bound = std::max(s.lower_bound, bound);
+    r.profile = std::move(cost.during);
+    r.stopped = run.stopped;
+    r.stats = std::move(run.stats);
+    if (!run.answered || search::answers(limits, r.peak, r.lower_bound)) return r;
+    limits.budget = no_limit, limits.gap = 0;  // it reported an order and gave another: let it end by itself
+  }
 }
 
 }  // namespace memsched

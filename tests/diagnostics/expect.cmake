@@ -1,11 +1,14 @@
-# Fails unless CASE does not compile, with the text of its `// expect:` lines in at most `// lines:` lines of output.
+# Fails unless CASE does not compile, with the text of its `// expect:` lines in at most `// lines:` lines of output;
+# `// flags:` are added to the command.
 # cmake -DCOMPILER=<g++|clang++> -DINCLUDE=<directory> -DCASE=<file.cpp> -P expect.cmake
 cmake_minimum_required(VERSION 3.22)
 file(STRINGS ${CASE} expected REGEX "^// expect: ")
 file(STRINGS ${CASE} limit REGEX "^// lines: ")
 string(REGEX REPLACE "^// lines: " "" limit "${limit}")
+file(STRINGS ${CASE} flags REGEX "^// flags: ")
+string(REGEX REPLACE "^// flags: " "" flags "${flags}")
 
-execute_process(COMMAND ${COMPILER} -std=c++20 -fsyntax-only -I ${INCLUDE} ${CASE}
+execute_process(COMMAND ${COMPILER} -std=c++20 ${flags} -fsyntax-only -I ${INCLUDE} ${CASE}
                 RESULT_VARIABLE status ERROR_VARIABLE output OUTPUT_QUIET)
 if(status EQUAL 0)
   message(FATAL_ERROR "it compiles")

@@ -148,7 +148,7 @@ TEST_CASE("handles are strings, and every hook is heard") {
   REQUIRE(p.live_at_start() == 3);
   REQUIRE(p.workspace(1) == 9);
   REQUIRE(p.predecessors(2).size() == 2);
-  REQUIRE(p.reuse(2).second == 2);
+  REQUIRE(p.reuses(2)[0].spared == 2);
   REQUIRE(p.live_out(p.outputs(2)[0]));
   REQUIRE(p.storage(p.inputs(2)[1]) == p.outputs(0)[0]);
 }
@@ -180,7 +180,7 @@ TEST_CASE("faults that only the door can see") {
   SECTION("an operator listed twice") {
     const graph_error e = fault_of({.rows = {{"a", {}, {}}, {"b", {}, {}}, {"a", {}, {}}}});
     REQUIRE(e.code == error_code::unknown_operator);
-    REQUIRE(e.message == "operator 2 is listed twice: it is operator 0");
+    REQUIRE(e.message == "operator 0 is listed twice, the second time behind 2 operators");
     REQUIRE(e.operators == std::vector<op_id>{0});
   }
   SECTION("a control predecessor from elsewhere") {
@@ -196,7 +196,7 @@ TEST_CASE("faults that only the door can see") {
   }
   SECTION("the first fault is the one reported") {
     const graph_error e = fault_of({.rows = {{"a", {"x"}, {"y"}, {}, -2, 1}}, .sizes = {{"y", -1}}});
-    REQUIRE(e.message == "the size of tensor 1 is negative: -1");
+    REQUIRE(e.message == "the workspace of operator 0 is negative: -2");
   }
 }
 
@@ -220,9 +220,9 @@ TEST_CASE("a problem is a graph itself, and lowers to an equal one") {
   const auto low = lower(p).value();
   REQUIRE(low.ops == std::vector<op_id>{0, 1, 2});
   REQUIRE(low.problem.live_at_start() == 8);
-  REQUIRE(low.problem.reuse(0) == p.reuse(0));
+  REQUIRE(low.problem.overwrites(0) == p.overwrites(0));
   REQUIRE(low.problem.firing(0) == firing::cbp);
-  REQUIRE(low.problem.scope(0) == 1);
+  REQUIRE(low.problem.scope(0) == 0);  // cells are numbered anew
   REQUIRE(low.problem.storage(view) == y);
   REQUIRE(low.problem.live_out(z));
 }

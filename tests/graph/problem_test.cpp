@@ -64,8 +64,10 @@ TEST_CASE("memory sees storages: duplicates and aliases are one") {
   REQUIRE(p.writer(x) == none);
   REQUIRE(p.kept(y));
   REQUIRE_FALSE(p.kept(z));
-  REQUIRE(p.reuse(0) == std::pair(x, bytes{6}));
-  REQUIRE(p.reuse(1).second == 0);
+  REQUIRE(p.reuses(0).size() == 1);
+  REQUIRE(p.reuses(0)[0].input == x);
+  REQUIRE(p.reuses(0)[0].spared == 6);
+  REQUIRE(p.reuses(1).empty());
   REQUIRE(p.live_at_start() == 8);
 }
 

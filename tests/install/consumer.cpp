@@ -1,5 +1,5 @@
 // A stranger's program.
-#include <memsched/memsched.hpp>
+#include <memsched/schedule.hpp>
 
 int main() {
   memsched::problem_builder b;

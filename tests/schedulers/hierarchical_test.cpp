@@ -14,7 +14,7 @@ namespace {
 
 /// A random problem; a third without scopes, a third with scopes in blocks, a third with scopes at random.
 problem scoped_problem(std::uint64_t seed, std::uint32_t operators) {
-  problem_draft draft = support::random_builder(seed, {.operators = operators}).draft();
+  problem_draft draft = support::random_draft(seed, {.operators = operators});
   support::random r(seed + 77);
   for (op_id op = 0; op < draft.operators.size() && seed % 3 != 0; ++op)
     draft.operators[op].scope = r.chance(10) ? none : seed % 3 == 1 ? op / 3 : r.below(3);

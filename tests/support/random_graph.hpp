@@ -9,7 +9,8 @@
 
 namespace support {
 
-/// `n` nodes, an edge between any two with `percent`, small numbers for ties, a base that no order can use up.
+/// `n` nodes, an edge between any two with `percent`, small numbers for ties, a base that no order can use up. Most are
+/// renumbered.
 inline memsched::cost_graph random_costs(std::uint64_t seed, std::uint32_t n, std::uint32_t percent = 25,
                                          std::uint32_t size = 8) {
   using namespace memsched;
@@ -22,7 +23,11 @@ inline memsched::cost_graph random_costs(std::uint64_t seed, std::uint32_t n, st
       if (r.chance(percent)) c.edges.push_back({u, v});
   }
   c.base = n * size;
-  return c;
+  const std::vector<std::uint32_t> place = random_places(seed, n);
+  cost_graph other = c;
+  for (node v = 0; v < n; ++v) other.cost[place[v]] = c.cost[v];
+  for (precedence& e : other.edges) e = {place[e.before], place[e.after]};
+  return other;
 }
 
 /// A series-parallel task graph of `n` channels: one channel, then n - 1 times a channel is split in series or doubled.

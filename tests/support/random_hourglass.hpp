@@ -9,7 +9,7 @@
 namespace support {
 
 /// `cells` cells of two or three operators, each closed by an operator that reads what nobody else read of it. Beside
-/// them: operators without inputs, whose outputs are kept or read later, and operators that only consume.
+/// them: operators without inputs, whose outputs are kept or read later, and operators that only consume. Most are renumbered.
 inline memsched::problem random_hourglass(std::uint64_t seed, std::uint32_t cells) {
   using namespace memsched;
   random r(seed);
@@ -45,7 +45,7 @@ inline memsched::problem random_hourglass(std::uint64_t seed, std::uint32_t cell
     waist = close.writes[0];
   }
   b.output(waist);
-  return b.build().value();
+  return check(renumbered(b.draft(), seed)).value();
 }
 
 }  // namespace support

@@ -15,7 +15,7 @@
 
 #include <memsched/base/adjacency.hpp>
 
-namespace memsched::bgl {
+namespace memsched::inline MEMSCHED_ABI::bgl {
 
 namespace detail {
 

@@ -21,7 +21,7 @@
 #include <memsched/measure/evaluate.hpp>
 #include <memsched/model/firing.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// No fixed offset.
 inline constexpr bytes anywhere = std::numeric_limits<bytes>::max();

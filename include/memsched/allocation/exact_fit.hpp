@@ -14,7 +14,7 @@
 #include <memsched/allocation/fit_search.hpp>
 #include <memsched/allocation/valley_fit.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 namespace detail {
 

@@ -10,7 +10,7 @@
 
 #include <memsched/allocation/plan.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 namespace detail {
 

@@ -12,7 +12,7 @@
 #include <memsched/base/random.hpp>
 #include <memsched/search/search.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// The rules of the exact search that may be left out, for measurements and tests; it is exact with any of them.
 struct fit_rules {

@@ -8,7 +8,7 @@
 
 #include <memsched/allocation/exact_fit.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// The smallest arena: quick planners first, then the exact search at the lower bound, just below the best plan, and between,
 /// in slices that grow, until bound and plan meet. With a capacity it asks for that alone, and ends at a plan within it or a

@@ -13,7 +13,7 @@
 #include <memsched/allocation/buffers.hpp>
 #include <memsched/base/adjacency.hpp>
 
-namespace memsched::detail {
+namespace memsched::inline MEMSCHED_ABI::detail {
 
 /// An offset or a size, in units of a packing.
 using units = std::int64_t;

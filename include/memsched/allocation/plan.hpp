@@ -16,7 +16,7 @@
 #include <memsched/search/search.hpp>
 #include <memsched/search/verdict.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// Where each buffer lies, and what is known of the smallest arena. Bytes. Where `error` is set, nothing else is.
 struct arena_plan {

@@ -7,7 +7,7 @@
 #include <memsched/allocation/minimize.hpp>
 #include <memsched/allocation/plan.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// Where buffers lie, by a planner. `options.budget` is the capacity asked for; `state_limit` counts nodes of exact searches.
 /// Buffers with a fault are an error that names the first; so are fixed buffers across each other. A planner is not trusted:

@@ -12,7 +12,7 @@
 #include <memsched/allocation/first_fit.hpp>
 #include <memsched/allocation/packing.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 namespace detail {
 

@@ -9,7 +9,9 @@
 #include <utility>
 #include <vector>
 
-namespace memsched {
+#include <memsched/base/linkage.hpp>
+
+namespace memsched::inline MEMSCHED_ABI {
 
 using index = std::uint32_t;
 inline constexpr index none = static_cast<index>(-1);

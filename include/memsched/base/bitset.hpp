@@ -7,7 +7,9 @@
 #include <span>
 #include <vector>
 
-namespace memsched {
+#include <memsched/base/linkage.hpp>
+
+namespace memsched::inline MEMSCHED_ABI {
 
 using word = std::uint64_t;
 using bit_row = std::span<word>;

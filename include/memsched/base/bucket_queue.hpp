@@ -8,7 +8,7 @@
 
 #include <memsched/base/bytes.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// The lowest key comes first; of one key, the item pushed last. O(log keys) a step.
 template <class T>

@@ -3,7 +3,9 @@
 
 #include <cstdint>
 
-namespace memsched {
+#include <memsched/base/linkage.hpp>
+
+namespace memsched::inline MEMSCHED_ABI {
 
 /// A size in bytes. The sizes of one graph sum to at most `max_total`, so that no later sum overflows.
 using bytes = std::uint64_t;

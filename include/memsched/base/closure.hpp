@@ -8,7 +8,7 @@
 #include <memsched/base/adjacency.hpp>
 #include <memsched/base/bytes.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// Members with impacts in bytes, and which must come with which. Solved by maximum flow (Dinic): what members add is
 /// balanced, along the edges, against what the members behind them free; what is freed beyond that is the minimum.

@@ -7,7 +7,7 @@
 
 #include <memsched/base/adjacency.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// The dominators of the vertices [0, n) of an acyclic graph: u dominates v where every path from a source to v holds u.
 /// A virtual root, n, comes before all sources. Post-dominators: hand in successors and a reversed order.

@@ -5,7 +5,9 @@
 #include <type_traits>
 #include <utility>
 
-namespace memsched {
+#include <memsched/base/linkage.hpp>
+
+namespace memsched::inline MEMSCHED_ABI {
 
 template <class Signature>
 class function_ref;

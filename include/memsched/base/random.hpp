@@ -3,7 +3,9 @@
 
 #include <cstdint>
 
-namespace memsched {
+#include <memsched/base/linkage.hpp>
+
+namespace memsched::inline MEMSCHED_ABI {
 
 /// SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014).
 class random_source {

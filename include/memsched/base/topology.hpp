@@ -5,7 +5,7 @@
 
 #include <memsched/base/adjacency.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// An order of [0, preds.size()) in which predecessors come first, in breadth-first waves of ascending index (Kahn).
 /// Where there is a cycle, what it blocks is left out. O(nodes + edges).

@@ -14,7 +14,7 @@
 #include <memsched/graph/walk.hpp>
 #include <memsched/structure/reachability.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// The bytes that must be live while some operator runs, whatever the order; also at the start and at the end.
 /// O(operators + uses).
@@ -30,7 +30,8 @@ inline bytes footprint_bound(const problem& p, memory_model model = {}) {
       if (!p.stays(t)) e.freed += p.size(t);
     }
     for (tensor_id t : p.creates(op)) e.produced += p.size(t);
-    if (model.in_place) e.overwritten = p.reuse(op).second;
+    if (model.in_place)
+      for (const storage_reuse& r : p.reuses(op)) e.overwritten += r.spared;
     bound = std::max({bound, read, fire(p.firing(op).value_or(model.default_firing), read, e).during});
   }
   return std::max(bound, at_end);

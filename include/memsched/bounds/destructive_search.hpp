@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -11,7 +12,7 @@
 #include <memsched/bounds/probing.hpp>
 #include <memsched/graph/schedule_graph.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// The peaks that orders of a graph can have are among these: its base and what differs from that by multiples of a step.
 class peak_grid {
@@ -35,19 +36,23 @@ class peak_grid {
 template <class Refuter = prober>
 class destructive_search {
  public:
-  /// Nothing below `low` is reached. `fresh` has been asked nothing yet.
+  /// Peaks below `low` are of no interest, whether they are reached or not. So `low` is not lifted to the next peak that there
+  /// can be, as a bound is (see `raise`). `fresh` has been asked nothing yet.
   destructive_search(const schedule_graph& g, bytes low, Refuter fresh)
-      : peaks_(g), bound_(peaks_.up(low)), above_(std::move(fresh)) {}
+      : peaks_(g), bound_(std::max(low, g.base)), above_(std::move(fresh)) {}
   destructive_search(const schedule_graph& g, bytes low) : destructive_search(g, low, Refuter(g)) {}
 
-  /// No order has a smaller peak. Bytes.
+  /// No order has a smaller peak, but for peaks below `low`. Bytes.
   bytes bound() const { return bound_; }
-  /// The smallest peak that is not refuted, where one was tried; equal to the bound at the end.
+  /// The smallest peak that is not refuted, where one was tried; at the end the largest that there can be within the bound.
   std::optional<bytes> unrefuted() const { return open_.empty() ? std::nullopt : std::optional(open_.back().peak); }
-  bool settled() const { return unrefuted() == bound_; }
-  /// What is known of orders with a peak of at most `unrefuted`; and of those below the peak `run` was last called with.
-  const Refuter& lowest() const { return open_.back().refuter; }
-  const Refuter& highest() const { return open_.empty() ? above_ : open_.front().refuter; }
+  bool settled() const { return unrefuted() == peaks_.down(bound_); }
+  /// What is known of orders with a peak of at most `peak`, which is below the one `run` was last called with. What a refuter
+  /// derives from one peak holds for lower ones, and for no higher one: so this is the last that was asked about so high a peak.
+  const Refuter& known_up_to(bytes peak) const {
+    const auto lower = std::find_if(open_.begin(), open_.end(), [&](const attempt& a) { return a.peak < peaks_.down(peak); });
+    return lower == open_.begin() ? above_ : std::prev(lower)->refuter;
+  }
 
   /// Memory of all refuters, in bytes.
   std::uint64_t bytes_held() const {
@@ -85,8 +90,8 @@ class destructive_search {
   /// Takes over from elsewhere that no order has a smaller peak than `bound`.
   void raise(bytes bound) {
     bound_ = std::max(bound_, peaks_.up(bound));
-    while (!open_.empty() && open_.back().peak < bound_) open_.pop_back();
-    if (trial_ && trial_->peak < bound_) trial_.reset();
+    while (!open_.empty() && open_.back().peak < peaks_.down(bound_)) open_.pop_back();
+    if (trial_ && trial_->peak < peaks_.down(bound_)) trial_.reset();
   }
 
  private:

@@ -11,7 +11,7 @@
 #include <memsched/base/closure.hpp>
 #include <memsched/graph/task_graph.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 namespace detail {
 

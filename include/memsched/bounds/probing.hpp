@@ -16,7 +16,7 @@
 #include <memsched/graph/schedule_graph.hpp>
 #include <memsched/structure/reachability.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// g with more edges. An edge from a release is drawn from its readers, after the last of which it runs.
 /// O(nodes + edges).

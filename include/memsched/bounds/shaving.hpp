@@ -11,7 +11,7 @@
 #include <memsched/base/function_ref.hpp>
 #include <memsched/bounds/probing.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// Takes an edge between two nodes for granted and probes; where that is refuted, all orders below the peak keep the reverse
 /// edge, from which more may follow. Where it is not, the reverse is taken for granted too, and all orders keep what follows

@@ -10,7 +10,7 @@
 #include <memsched/graph/schedule_graph.hpp>
 #include <memsched/structure/reachability.hpp>
 
-namespace memsched::detail {
+namespace memsched::inline MEMSCHED_ABI::detail {
 
 /// Whether each node that is left can still run below a peak. When v runs, what has run is a set with the downset and v's
 /// ancestors, without v and its descendants. A set that was low enough once (a witness) is tried first, with the downset

@@ -16,7 +16,7 @@
 #include <memsched/presolve/compression.hpp>
 #include <memsched/proof/certificate.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 namespace detail {
 

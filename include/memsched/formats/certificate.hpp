@@ -15,7 +15,7 @@
 #include <memsched/graph/error.hpp>
 #include <memsched/proof/certificate.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 namespace detail {
 

@@ -16,7 +16,7 @@
 
 #include <memsched/graph/problem.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 namespace detail {
 

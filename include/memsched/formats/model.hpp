@@ -11,7 +11,7 @@
 
 #include <memsched/graph/check.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// How a file is read.
 struct read_options {

@@ -16,7 +16,7 @@
 #include <memsched/formats/onnx/infer.hpp>
 #include <memsched/graph/check.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 namespace onnx_detail {
 

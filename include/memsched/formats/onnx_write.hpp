@@ -13,7 +13,7 @@
 
 #include <memsched/formats/model.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 namespace onnx_wire {
 

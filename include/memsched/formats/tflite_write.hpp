@@ -15,7 +15,7 @@
 #include <memsched/formats/tflite/micro.hpp>
 #include <memsched/formats/tflite/rewrite.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// What TensorFlow Lite Micro makes of the order and the plan in a file. Bytes of the arena's head, where activations lie,
 /// without what kernels ask for.

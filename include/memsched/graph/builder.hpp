@@ -8,7 +8,7 @@
 
 #include <memsched/graph/check.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// One operator for `problem_builder::op`. Every member may be left out.
 struct operator_spec {

@@ -4,7 +4,7 @@
 #include <memsched/base/linkage.hpp>
 #include <memsched/graph/problem.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// The problem that `draft` describes, or what is wrong with it. O(operators + tensors + uses).
 MEMSCHED_FUNCTION result<problem> check(problem_draft draft);
@@ -20,7 +20,7 @@ MEMSCHED_FUNCTION result<problem> check(problem_draft draft);
 
 #include <memsched/base/topology.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// Checks one draft; use it through `check`.
 class checker {
@@ -29,7 +29,7 @@ class checker {
 
   result<problem> run() {
     const bool good = check_counts() && check_indices() && check_sizes() && find_producers() && find_storages() &&
-                      find_reads() && find_predecessors() && check_acyclic();
+                      find_reads() && find_reuses() && find_versions() && find_predecessors() && check_acyclic();
     if (!good) return std::move(error_);
     return std::move(p_);
   }
@@ -39,11 +39,8 @@ class checker {
   std::size_t operators() const { return p_.draft_.operators.size(); }
   std::size_t tensors() const { return p_.draft_.tensors.size(); }
 
-  /// "operator 3 'conv'": the position always, the name where there is one.
   static std::string label(const char* kind, const std::vector<std::string>& names, index i) {
-    std::string text = kind + std::to_string(i);
-    if (i < names.size() && !names[i].empty()) text += " '" + one_line(names[i], 120) + "'";
-    return text;
+    return labelled(kind, i, i < names.size() ? std::string_view(names[i]) : std::string_view());
   }
   std::string op_label(op_id op) const { return label("operator ", p_.draft_.operator_names, op); }
   std::string tensor_label(tensor_id t) const { return label("tensor ", p_.draft_.tensor_names, t); }
@@ -68,10 +65,18 @@ class checker {
         if (before >= operators())
           return fault(error_code::unknown_operator,
                        op_label(op) + " runs after operator " + std::to_string(before) + ", which does not exist", {op}, {});
-      const tensor_id old = draft().operators[op].overwrites;
-      const auto in = draft().reads[op];
-      if (old != none && std::find(in.begin(), in.end(), old) == in.end())
+      if (const tensor_id old = draft().operators[op].overwrites; old != none && !is_input(op, old))
         return fault(error_code::bad_overwrite, op_label(op) + " overwrites a tensor that is none of its inputs", {op}, {});
+      for (const overwrite& o : p_.further_overwrites(op)) {
+        const auto out = draft().writes[op];
+        if (!is_input(op, o.input) || std::find(out.begin(), out.end(), o.output) == out.end())
+          return fault(error_code::bad_overwrite,
+                       op_label(op) + " overwrites with a tensor that is none of its outputs one that is none of its inputs",
+                       {op}, {});
+      }
+      for (tensor_id t : p_.updates(op))
+        if (!is_input(op, t))
+          return fault(error_code::bad_update, op_label(op) + " updates a tensor that is none of its inputs", {op}, {});
     }
     for (const auto* list : {&draft().graph_inputs, &draft().graph_outputs})
       for (tensor_id t : *list)
@@ -80,6 +85,11 @@ class checker {
       if (const tensor_id a = draft().tensors[t].alias_of; a != none && a >= tensors())
         return unknown_tensor(tensor_label(t) + " is an alias of", a, none);
     return true;
+  }
+
+  bool is_input(op_id op, tensor_id t) const {
+    const auto in = p_.draft_.reads[op];
+    return std::find(in.begin(), in.end(), t) != in.end();
   }
 
   bool unknown_tensor(const std::string& who, tensor_id t, op_id op) {
@@ -194,7 +204,116 @@ class checker {
     return true;
   }
 
+  bool find_reuses() {
+    std::vector<op_id> taken_by(tensors(), none);
+    for (op_id op = 0; op < operators(); ++op) {
+      const auto add = [&](tensor_id output, tensor_id input) {
+        const tensor_id old = p_.storage_[input];
+        if (p_.storage_[output] != output || p_.stays_[old] || p_.size(output) > p_.size(old)) return true;
+        for (tensor_id t : {output, old})
+          if (std::exchange(taken_by[t], op) == op)
+            return fault(error_code::bad_overwrite, op_label(op) + " overwrites with or in " + tensor_label(t) + " twice",
+                         {op}, {t});
+        p_.reuses_.push({old, output, p_.size(output)});
+        return true;
+      };
+      const auto out = draft().writes[op];
+      if (const tensor_id input = draft().operators[op].overwrites; input != none && !out.empty()) add(out[0], input);
+      for (const overwrite& o : p_.further_overwrites(op))
+        if (!add(o.output, o.input)) return false;
+      p_.reuses_.close();
+    }
+    return true;
+  }
+
+  /// Numbers the values that storages hold one after the other. A name holds the value of what it is an alias of, but for an
+  /// output of an operator that updates that value: it begins the next. `version_[t]` is the name that the value of t began
+  /// with.
+  bool find_versions() {
+    version_.assign(tensors(), none);
+    if (draft().updates.items() == 0) return true;
+    std::vector<tensor_id> path;
+    for (tensor_id t = 0; t < tensors(); ++t) {
+      tensor_id at = t;
+      for (path.clear(); version_[at] == none;) {
+        path.push_back(at);
+        if (p_.storage_[at] == at) version_[at] = at;
+        else if (updates_storage_of(p_.writer_[at], at)) version_[at] = first_name(p_.writer_[at], p_.storage_[at]);
+        else at = draft().tensors[at].alias_of;
+      }
+      for (tensor_id u : path) version_[u] = version_[at];
+    }
+    return true;
+  }
+  bool updates_storage_of(op_id op, tensor_id t) const {
+    if (op == none) return false;
+    const auto updated = p_.updates(op);
+    return std::any_of(updated.begin(), updated.end(), [&](tensor_id u) { return p_.storage_[u] == p_.storage_[t]; });
+  }
+  /// The first output of op that names the storage; none where none does.
+  tensor_id first_name(op_id op, tensor_id storage) const {
+    for (tensor_id t : p_.draft_.writes[op])
+      if (p_.storage_[t] == storage) return t;
+    return none;
+  }
+
+  /// The order that updates ask for, as pairs (operator, one before it): at most one a use and one an update.
+  /// An update whose result has a name runs behind all users of the value that it changes; others take their turn in the
+  /// order in which operators are listed: behind the last update of that value and the users since, before those that
+  /// follow.
+  bool order_updates(std::vector<std::pair<op_id, op_id>>& edges) {
+    struct turn {
+      op_id update = none;
+      std::vector<op_id> since{};  // users behind it, or behind the start
+    };
+    std::vector<turn> turns(tensors());
+    std::vector<std::pair<op_id, tensor_id>> named;  // updates whose result has a name, and the value that they change
+    for (op_id op = 0; op < operators(); ++op) {
+      for (tensor_id t : draft().reads[op]) {
+        const auto updated = p_.updates(op);
+        const tensor_id value = version_[t];
+        turn& now = turns[value];
+        if (std::find(updated.begin(), updated.end(), t) == updated.end()) {
+          if (now.update != none && now.update != op) edges.emplace_back(op, now.update);
+          now.since.push_back(op);
+        } else if (first_name(op, p_.storage_[t]) != none) {
+          named.emplace_back(op, value);
+        } else {
+          for (op_id user : now.since)
+            if (user != op) edges.emplace_back(op, user);
+          if (now.update != none && now.update != op) edges.emplace_back(op, now.update);
+          now = {op, {}};
+        }
+      }
+    }
+    for (const auto& [op, value] : named) {
+      for (op_id user : turns[value].since)
+        if (user != op) edges.emplace_back(op, user);
+      if (const op_id last = turns[value].update; last != none && last != op) edges.emplace_back(op, last);
+    }
+    return check_named_updates(named);
+  }
+  /// Two operators that both change one value and name the result would each have to run behind the other; nor may an output
+  /// of the graph be changed.
+  bool check_named_updates(const std::vector<std::pair<op_id, tensor_id>>& named) {
+    std::vector<op_id> changed_by(tensors(), none);
+    for (const auto& [op, value] : named)
+      if (const op_id other = std::exchange(changed_by[value], op); other != none && other != op)
+        return fault(error_code::cycle,
+                     op_label(other) + " and " + op_label(op) + " both update " + tensor_label(value) +
+                         ": each would have to run before the other",
+                     {other, op}, {value});
+    for (tensor_id t : draft().graph_outputs)
+      if (const op_id op = changed_by[version_[t]]; op != none)
+        return fault(error_code::bad_update,
+                     tensor_label(t) + " is a graph output, but " + op_label(op) + " changes its value", {op}, {t});
+    return true;
+  }
+
   bool find_predecessors() {
+    std::vector<std::pair<op_id, op_id>> updates;
+    if (draft().updates.items() > 0 && !order_updates(updates)) return false;
+    const adjacency behind = adjacency::from_pairs(operators(), updates);
     std::vector<op_id> last_successor(operators(), none);
     for (op_id op = 0; op < operators(); ++op) {
       const auto add = [&](op_id before) {
@@ -203,6 +322,7 @@ class checker {
       for (tensor_id t : draft().reads[op])
         if (p_.writer_[t] != none) add(p_.writer_[t]);
       for (op_id before : draft().after[op]) add(before);
+      for (op_id before : behind[op]) add(before);
       p_.predecessors_.close();
     }
     return true;
@@ -237,6 +357,7 @@ class checker {
   }
 
   problem p_;
+  std::vector<tensor_id> version_;
   graph_error error_;
 };
 

@@ -8,7 +8,7 @@
 
 #include <memsched/graph/schedule_graph.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// A graph whose nodes stand for sequences of nodes of another one.
 struct fused_graph {

@@ -1,6 +1,7 @@
 // What is wrong with a graph, as a value.
 #pragma once
 
+#include <cstdio>
 #include <cstdlib>
 #include <optional>
 #include <stdexcept>
@@ -11,24 +12,29 @@
 
 #include <memsched/base/adjacency.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 enum class error_code : unsigned char {
-  cycle,              ///< operators that wait for each other
-  two_producers,      ///< a tensor written twice
-  unknown_operator,   ///< a handle or index of no operator
-  unknown_tensor,     ///< an index of no tensor
-  no_producer,        ///< read or output, but neither produced nor a graph input
-  produced_input,     ///< a graph input that an operator writes
-  reads_own_output,   ///< an operator that reads what it writes
-  bad_size,           ///< a negative size
-  overflow,           ///< sizes that sum to more than `max_total`
-  bad_alias,          ///< an alias of itself in a circle, or of a tensor that its producer does not read
-  bad_overwrite,      ///< an overwritten input that is none
-  too_large,          ///< more operators or tensors than a scheduler takes
-  bad_order,          ///< no order of the operators that respects their dependences
-  bad_input,          ///< a file that cannot be read or is not in its format
-  solver_failed,      ///< a solver from outside that is missing, or gave no answer
+  cycle,             ///< operators that wait for each other
+  two_producers,     ///< a tensor written twice
+  unknown_operator,  ///< a handle or index of no operator
+  unknown_tensor,    ///< an index of no tensor
+  no_producer,       ///< read or output, but neither produced nor a graph input
+  produced_input,    ///< a graph input that an operator writes
+  reads_own_output,  ///< an operator that reads what it writes
+  bad_size,          ///< a negative size
+  unknown_size,      ///< a size that the graph cannot tell
+  overflow,          ///< sizes that sum to more than `max_total`
+  bad_alias,         ///< an alias of itself in a circle, or of a tensor that its producer does not read
+  bad_overwrite,     ///< an overwritten input that is none, or overwritten twice
+  bad_update,        ///< an updated input that is none, or whose old value is a graph output
+  too_large,         ///< more operators or tensors than a scheduler takes
+  bad_order,         ///< no order of the operators that respects their dependences
+  bad_policy,        ///< a scheduler that answers with no valid order, or with a bound above the peak of an order
+  bad_input,         ///< a file that cannot be read or is not in its format
+  solver_failed,     ///< a solver from outside that is missing, or gave no answer
+  inconsistent_rates,  ///< synchronous dataflow whose rates balance for no numbers of firings
+  deadlock,          ///< actors on a cycle with too few tokens
 };
 
 struct graph_error {
@@ -49,18 +55,24 @@ inline std::string one_line(std::string_view text, std::size_t longest = 400) {
   return text.size() > longest ? line + "..." : line;
 }
 
+/// "operator 3 'conv'": the position always, the name where there is one. `kind` is "operator " or "tensor ".
+inline std::string labelled(const char* kind, index i, std::string_view name) {
+  std::string text = kind + std::to_string(i);
+  return name.empty() ? text : text + " '" + one_line(name, 120) + "'";
+}
+
 /// Thrown by `value()` of a result that holds an error.
 struct bad_graph : std::runtime_error {
   explicit bad_graph(graph_error e) : std::runtime_error(e.message), error(std::move(e)) {}
   graph_error error;
 };
 
-/// Ends a call that has no value to give: throws bad_graph, or aborts where exceptions are off.
+/// Ends a call that has no value to give: throws bad_graph; where exceptions are off, prints the message and aborts.
 [[noreturn]] inline void fail(const graph_error& error) {
 #if defined(__cpp_exceptions)
   throw bad_graph(error);
 #else
-  (void)error;
+  std::fprintf(stderr, "memsched: %s\n", error.message.c_str());
   std::abort();
 #endif
 }
@@ -78,7 +90,7 @@ class result {
   /// The T; throws bad_graph where there is none (aborts without exceptions).
   T& value() & { return check(), *value_; }
   const T& value() const& { return check(), *value_; }
-  T&& value() && { return check(), std::move(*value_); }
+  T value() && { return check(), std::move(*value_); }  // by value: a range-for over a member of it is safe
 
   T& operator*() { return *value_; }
   const T& operator*() const { return *value_; }

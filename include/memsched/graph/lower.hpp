@@ -2,6 +2,10 @@
 #pragma once
 
 #include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -10,7 +14,7 @@
 #include <memsched/graph/check.hpp>
 #include <memsched/graph/traits.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// A problem and the caller's handles of its operators: operator i of the problem is `ops[i]`.
 template <class Op>
@@ -20,6 +24,49 @@ struct lowered {
 };
 
 namespace detail {
+
+/// Numbers handles in order of first appearance. Small integers need no hash.
+template <class Handle>
+class handle_numbers {
+ public:
+  /// The number of a handle, and whether it is new.
+  std::pair<index, bool> insert(const Handle& h) {
+    if constexpr (is_integer) {
+      if (const auto value = static_cast<std::size_t>(h); value < room()) {
+        if (value >= dense_.size()) dense_.resize(value + 1 + value / 2, none);
+        if (dense_[value] == none) dense_[value] = in_table(h);
+        if (dense_[value] != none) return {dense_[value], false};
+        return {dense_[value] = count_++, true};
+      }
+    }
+    const auto [at, fresh] = table_.try_emplace(h, count_);
+    if (fresh) ++count_;
+    return {at->second, fresh};
+  }
+  /// Its number; none for an unknown one.
+  index find(const Handle& h) const {
+    if constexpr (is_integer)
+      if (const auto value = static_cast<std::size_t>(h); value < dense_.size() && dense_[value] != none)
+        return dense_[value];
+    return in_table(h);
+  }
+  index size() const { return count_; }
+
+ private:
+  static constexpr bool is_integer = std::integral<Handle>;
+
+  /// Integers below this get a place by value: memory stays linear in the number of handles.
+  std::size_t room() const { return 4096 + 8 * std::size_t{count_}; }
+  index in_table(const Handle& h) const {
+    if (table_.empty()) return none;
+    const auto at = table_.find(h);
+    return at == table_.end() ? none : at->second;
+  }
+
+  std::vector<index> dense_;
+  std::unordered_map<Handle, index, handle_hash> table_;
+  index count_ = 0;
+};
 
 template <memory_graph G>
 class lowering {
@@ -31,18 +78,8 @@ class lowering {
   explicit lowering(const G& g) : g_(g) {}
 
   result<lowered<op_handle>> run() {
-    for (const auto& op : traits::ops(g_)) {
-      const auto [at, fresh] = op_index_.try_emplace(op, static_cast<op_id>(ops_.size()));
-      if (!fresh)
-        return graph_error{error_code::unknown_operator,
-                           "operator " + std::to_string(ops_.size()) + " is listed twice: it is operator " +
-                               std::to_string(at->second),
-                           {at->second}, {}};
-      ops_.push_back(op);
-    }
-    for (op_id i = 0; i < ops_.size(); ++i) add_operator(i);
-    add_aliases();
-    for (tensor_id t = 0; t < tensors_.size(); ++t)
+    describe();
+    for (tensor_id t = 0; t < written_.size(); ++t)
       if (!written_[t]) draft_.graph_inputs.push_back(t);
     if (!error_.message.empty()) return std::move(error_);
     auto checked = check(std::move(draft_));
@@ -50,7 +87,32 @@ class lowering {
     return lowered<op_handle>{std::move(*checked), std::move(ops_)};
   }
 
+  /// The tensors in the order of their numbers.
+  std::vector<tensor_handle> tensors() {
+    describe();
+    return std::move(tensors_);
+  }
+
  private:
+  void describe() {
+    number_operators();
+    for (op_id i = 0; i < ops_.size(); ++i) add_operator(i);
+    describe_tensors();
+  }
+
+  void number_operators() {
+    for (const auto& op : traits::ops(g_)) {
+      const auto [number, fresh] = op_numbers_.insert(op);
+      if (!fresh) {
+        fault(error_code::unknown_operator,
+              op_label(number) + " is listed twice, the second time behind " + std::to_string(ops_.size()) + " operators",
+              {number}, {});
+        return;
+      }
+      ops_.push_back(op);
+    }
+  }
+
   void add_operator(op_id i) {
     const op_handle& op = ops_[i];
     operator_data data;
@@ -62,11 +124,14 @@ class lowering {
     }
     if constexpr (hooks<G>.after)
       for (const auto& before : traits::after(g_, op)) add_after(i, before);
-    if constexpr (hooks<G>.workspace)
-      data.workspace = amount(traits::workspace(g_, op), {i}, {}, "the workspace of operator ", i);
+    if constexpr (hooks<G>.workspace) data.workspace = amount(traits::workspace(g_, op), "the workspace of ", i, none);
     if constexpr (hooks<G>.firing) data.rule = traits::firing(g_, op);
-    if constexpr (hooks<G>.scope) data.scope = static_cast<index>(traits::scope(g_, op));
-    if constexpr (hooks<G>.overwrites) data.overwrites = input_at(i, traits::overwrites(g_, op));
+    if constexpr (hooks<G>.scope) data.scope = scope(traits::scope(g_, op));
+    if constexpr (hooks<G>.overwrites) add_overwrites(i, data, traits::overwrites(g_, op));
+    if constexpr (hooks<G>.updates) {
+      for (const auto& t : traits::updates(g_, op)) draft_.updates.push(tensor(t));
+      draft_.updates.close();
+    }
     if constexpr (hooks<G>.operator_name) draft_.operator_names.push_back(traits::operator_name(g_, op));
     draft_.reads.close();
     draft_.writes.close();
@@ -75,81 +140,176 @@ class lowering {
   }
 
   void add_after(op_id i, const op_handle& before) {
-    const auto found = op_index_.find(before);
-    if (found != op_index_.end()) return draft_.after.push(found->second);
-    fault(error_code::unknown_operator, "operator " + std::to_string(i) + " runs after an operator that is not in the graph",
-          {i}, {});
+    if (const index number = op_numbers_.find(before); number != none) return draft_.after.push(number);
+    fault(error_code::unknown_operator, op_label(i) + " runs after an operator that is not in the graph", {i}, {});
   }
 
-  tensor_id input_at(op_id i, int position) {
-    if (position < 0) return none;
-    const auto in = draft_.reads.open();
-    if (static_cast<std::size_t>(position) < in.size()) return in[static_cast<std::size_t>(position)];
-    fault(error_code::bad_overwrite, "operator " + std::to_string(i) + " overwrites input " + std::to_string(position) +
-                                         ", but reads only " + std::to_string(in.size()), {i}, {});
-    return none;
+  template <class Overwrites>
+  void add_overwrites(op_id i, operator_data& data, const Overwrites& overwrites) {
+    if constexpr (integer<Overwrites>) {
+      if (overwrites >= 0)
+        data.overwrites = at(draft_.reads.open(), overwrites, i, " overwrites input ", ", but reads only ");
+    } else {
+      for (const overwrite_at& o : overwrites)
+        draft_.overwrites.push({at(draft_.writes.open(), o.output, i, " overwrites with output ", ", but writes only "),
+                                at(draft_.reads.open(), o.input, i, " overwrites input ", ", but reads only ")});
+      draft_.overwrites.close();
+    }
+  }
+  template <class N>
+  tensor_id at(std::span<const tensor_id> list, N position, op_id i, const char* does, const char* has) {
+    if (std::in_range<std::size_t>(position) && static_cast<std::size_t>(position) < list.size())
+      return list[static_cast<std::size_t>(position)];
+    fault(error_code::bad_overwrite, op_label(i) + does + std::to_string(position) + has + std::to_string(list.size()), {i},
+          {});
+    return list.empty() ? none : list[0];
+  }
+
+  /// Cells by order of first appearance, so that no value is cut.
+  template <class Scope>
+  index scope(const Scope& s) {
+    if constexpr (is_optional<Scope>) {
+      return s ? scope(*s) : none;
+    } else {
+      if constexpr (std::signed_integral<Scope>)
+        if (s < 0) return none;
+      return scope_numbers_.insert(static_cast<std::uint64_t>(s)).first;
+    }
   }
 
   tensor_id tensor(const tensor_handle& handle) {
-    const auto [at, fresh] = tensor_index_.try_emplace(handle, static_cast<tensor_id>(tensors_.size()));
-    if (!fresh) return at->second;
-    const tensor_id id = at->second;
+    const auto [id, fresh] = tensor_numbers_.insert(handle);
+    if (!fresh) return id;
     tensors_.push_back(handle);
     written_.push_back(false);
-    draft_.tensors.push_back({.size = amount(traits::size(g_, handle), {}, {id}, "the size of tensor ", id)});
+    draft_.tensors.emplace_back();
+    if constexpr (hooks<G>.tensor_name) draft_.tensor_names.push_back(traits::tensor_name(g_, handle));
     if constexpr (hooks<G>.live_out)
       if (traits::live_out(g_, handle)) draft_.graph_outputs.push_back(id);
-    if constexpr (hooks<G>.tensor_name) draft_.tensor_names.push_back(traits::tensor_name(g_, handle));
     return id;
   }
-
-  /// Aliases last: following one may meet a tensor that no operator names.
-  void add_aliases() {
-    if constexpr (hooks<G>.alias_of)
-      for (tensor_id t = 0; t < tensors_.size(); ++t) {
-        const tensor_id of = tensor(traits::alias_of(g_, tensor_handle(tensors_[t])));
+  /// Aliases and sizes last: following an alias may meet a tensor that no operator names.
+  void describe_tensors() {
+    for (tensor_id t = 0; t < tensors_.size(); ++t) {
+      const tensor_handle handle = tensors_[t];
+      if constexpr (hooks<G>.alias_of) {
+        const tensor_id of = alias(traits::alias_of(g_, handle), t);
         draft_.tensors[t].alias_of = of;
+        if (of != t) continue;
       }
+      draft_.tensors[t].size = amount(traits::size(g_, handle), "the size of ", none, t);
+    }
+  }
+  template <class Alias>
+  tensor_id alias(const Alias& of, tensor_id self) {
+    if constexpr (is_optional<Alias>)
+      return of ? alias(*of, self) : self;
+    else if (is_null(of))
+      return self;
+    else
+      return tensor(of);
   }
 
-  template <std::integral N>
-  bytes amount(N n, std::vector<index> ops, std::vector<index> ts, const char* what, index i) {
-    if constexpr (std::signed_integral<N>)
-      if (n < 0) {
-        fault(error_code::bad_size, what + std::to_string(i) + " is negative: " + std::to_string(n), std::move(ops),
-              std::move(ts));
-        return 0;
-      }
-    return static_cast<bytes>(n);
+  template <class N>
+  bytes amount(const N& n, const char* what, op_id op, tensor_id t) {
+    if constexpr (is_optional<N>) {
+      if (n) return amount(*n, what, op, t);
+      return fault(error_code::unknown_size, what + label(op, t) + " is unknown", op, t), 0;
+    } else {
+      if constexpr (std::signed_integral<N>)
+        if (n < 0) return fault(error_code::bad_size, what + label(op, t) + " is negative: " + std::to_string(n), op, t), 0;
+      return static_cast<bytes>(n);
+    }
+  }
+
+  std::string label(op_id op, tensor_id t) const { return t == none ? op_label(op) : tensor_label(t); }
+  std::string op_label(op_id op) const {
+    std::string name;
+    if constexpr (hooks<G>.operator_name) name = traits::operator_name(g_, ops_[op]);
+    return labelled("operator ", op, name);
+  }
+  std::string tensor_label(tensor_id t) const {
+    std::string name;
+    if constexpr (hooks<G>.tensor_name) name = traits::tensor_name(g_, tensors_[t]);
+    return labelled("tensor ", t, name);
   }
 
   /// Keeps the first fault.
   void fault(error_code code, std::string message, std::vector<index> ops, std::vector<index> ts) {
     if (error_.message.empty()) error_ = {code, std::move(message), std::move(ops), std::move(ts)};
   }
+  void fault(error_code code, std::string message, op_id op, tensor_id t) {
+    const auto list = [](index i) { return i == none ? std::vector<index>{} : std::vector<index>{i}; };
+    fault(code, std::move(message), list(op), list(t));
+  }
 
   const G& g_;
   std::vector<op_handle> ops_;
   std::vector<tensor_handle> tensors_;
   std::vector<bool> written_;
-  std::unordered_map<op_handle, op_id> op_index_;
-  std::unordered_map<tensor_handle, tensor_id> tensor_index_;
+  handle_numbers<op_handle> op_numbers_;
+  handle_numbers<tensor_handle> tensor_numbers_;
+  handle_numbers<std::uint64_t> scope_numbers_;
   problem_draft draft_;
   graph_error error_;
 };
 
+/// Refuses a member of a hook's name where no hook of the right signature was found.
+template <memory_graph G>
+constexpr bool refuse_wrong_hooks() {
+  using t = graph_traits<G>;
+  constexpr bool names_after = requires { &t::after; } || requires { &G::after; };
+  static_assert(hooks<G>.after || !names_after, "memsched: after is no hook: after(op) must list operator handles");
+  constexpr bool names_workspace = requires { &t::workspace; } || requires { &G::workspace; };
+  static_assert(hooks<G>.workspace || !names_workspace, "memsched: workspace is no hook: workspace(op) must say bytes as an integer");
+  constexpr bool names_firing = requires { &t::firing; } || requires { &G::firing; };
+  static_assert(hooks<G>.firing || !names_firing, "memsched: firing is no hook: firing(op) must be a memsched::firing");
+  constexpr bool names_overwrites = requires { &t::overwrites; } || requires { &G::overwrites; };
+  static_assert(hooks<G>.overwrites || !names_overwrites, "memsched: overwrites is no hook: overwrites(op) must be an integer, -1 for none, or list overwrite_at");
+  constexpr bool names_updates = requires { &t::updates; } || requires { &G::updates; };
+  static_assert(hooks<G>.updates || !names_updates, "memsched: updates is no hook: updates(op) must list tensor handles");
+  constexpr bool names_live_out = requires { &t::live_out; } || requires { &G::live_out; };
+  static_assert(hooks<G>.live_out || !names_live_out, "memsched: live_out is no hook: live_out(tensor) must be a bool");
+  constexpr bool names_alias_of = requires { &t::alias_of; } || requires { &G::alias_of; };
+  static_assert(hooks<G>.alias_of || !names_alias_of, "memsched: alias_of is no hook: alias_of(tensor) must be a tensor handle");
+  constexpr bool names_scope = requires { &t::scope; } || requires { &G::scope; };
+  static_assert(hooks<G>.scope || !names_scope, "memsched: scope is no hook: scope(op) must be an integer");
+  constexpr bool names_operator_name = requires { &t::operator_name; } || requires { &G::operator_name; };
+  static_assert(hooks<G>.operator_name || !names_operator_name, "memsched: operator_name is no hook: operator_name(op) must be a string");
+  constexpr bool names_tensor_name = requires { &t::tensor_name; } || requires { &G::tensor_name; };
+  static_assert(hooks<G>.tensor_name || !names_tensor_name, "memsched: tensor_name is no hook: tensor_name(tensor) must be a string");
+  return true;
+}
+
 }  // namespace detail
 
-/// The problem that g describes, as result<lowered<op_t<G>>>. O(operators + uses) hash look-ups.
+/// The problem that g describes, as result<lowered<op_t<G>>>. Faults name operators and tensors by the graph's own names,
+/// and number them: operators by position in ops(g), tensors by position in `tensors_of(g)`. O(operators + uses) look-ups
+/// of handles: hashed, or direct where they are small integers.
 template <class G>
 auto lower(const G& g) {
   static_assert(has_ops<G>, "memsched: the graph lacks ops(): a range of operator handles (see memsched/graph/traits.hpp)");
-  static_assert(!has_ops<G> || has_inputs<G>, "memsched: the graph lacks inputs(op): a range of tensor handles");
-  static_assert(!has_ops<G> || has_outputs<G>, "memsched: the graph lacks outputs(op): a range of tensor handles");
-  static_assert(!has_outputs<G> || has_size<G>, "memsched: the graph lacks size(tensor): bytes as an integer");
-  static_assert(!has_ops<G> || hashable_ops<G>, "memsched: the graph's operator handles lack std::hash or ==");
-  static_assert(!has_outputs<G> || hashable_tensors<G>, "memsched: the graph's tensor handles lack std::hash or ==");
-  if constexpr (memory_graph<G>) return detail::lowering<G>(g).run();
+  static_assert(!has_ops<G> || has_inputs<G>,
+                "memsched: the graph lacks inputs(op), or what it returns is no range of tensor handles");
+  static_assert(!has_ops<G> || has_outputs<G>,
+                "memsched: the graph lacks outputs(op), or what it returns is no range of tensor handles");
+  static_assert(!has_inputs<G> || !has_outputs<G> || has_tensors<G>,
+                "memsched: inputs(op) and outputs(op) list handles of types that have no common type");
+  static_assert(!has_tensors<G> || has_size<G>, "memsched: the graph lacks size(tensor): bytes as an integer");
+  static_assert(!has_ops<G> || hashable_ops<G>,
+                "memsched: the graph's operator handles lack == or std::hash and hash_value");
+  static_assert(!has_tensors<G> || hashable_tensors<G>,
+                "memsched: the graph's tensor handles lack == or std::hash and hash_value");
+  if constexpr (memory_graph<G>) {
+    static_assert(detail::refuse_wrong_hooks<G>());
+    return detail::lowering<G>(g).run();
+  }
+}
+
+/// The tensors of g, each at the position by which an error of `lower` and `schedule` names it. O(operators + uses).
+template <memory_graph G>
+std::vector<tensor_t<G>> tensors_of(const G& g) {
+  return detail::lowering<G>(g).tensors();
 }
 
 }  // namespace memsched

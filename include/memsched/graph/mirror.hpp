@@ -6,7 +6,7 @@
 
 #include <memsched/graph/schedule_graph.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// The graph whose orders are those of g, releases included, reversed: edges turned, peaks and drops exchanged, impacts
 /// negated, the level at the end in front. All its nodes are active. A reversed order has the same peak; with credits,

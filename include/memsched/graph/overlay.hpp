@@ -1,4 +1,4 @@
-// A graph with other sizes, firing rules, workspaces or outputs, without copying it.
+// A graph with other answers to one question, without copying it.
 #pragma once
 
 #include <concepts>
@@ -7,138 +7,237 @@
 
 #include <memsched/graph/traits.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
+
+/// The questions that an overlay may answer: the hooks of `graph_traits`.
+enum class hook : unsigned char {
+  size, after, workspace, firing, overwrites, updates, live_out, alias_of, scope, operator_name, tensor_name
+};
+
+/// `base` seen with other answers to one hook.
+template <hook H, class Base, class F>
+struct overlaid {
+  Base base;
+  F answer;
+};
 
 namespace detail {
 /// A graph given by name is referred to, a temporary one is moved in.
 template <class G>
 using held = std::conditional_t<std::is_lvalue_reference_v<G>, const std::remove_reference_t<G>&, std::remove_cvref_t<G>>;
-}  // namespace detail
 
-/// `base` seen with other sizes.
-template <class Base, class F>
-struct sized_graph {
-  Base base;
-  F size;
-};
-/// `base` seen with other firing rules.
-template <class Base, class F>
-struct fired_graph {
-  Base base;
-  F rule;
-};
-/// `base` seen with other workspaces.
-template <class Base, class F>
-struct workspace_graph {
-  Base base;
-  F workspace;
-};
-/// `base` seen with other graph outputs.
-template <class Base, class F>
-struct live_out_graph {
-  Base base;
-  F stays;
-};
+template <hook H, class G, class F>
+auto overlay(G&& g, F f) {
+  return overlaid<H, held<G>, F>{std::forward<G>(g), std::move(f)};
+}
+}  // namespace detail
 
 /// g with size(tensor) = f(tensor), for a graph that has no sizes of its own or other ones.
 template <class G, class F>
 auto with_sizes(G&& g, F f) {
-  return sized_graph<detail::held<G>, F>{std::forward<G>(g), std::move(f)};
+  return detail::overlay<hook::size>(std::forward<G>(g), std::move(f));
 }
 
-/// g with every operator under `rule`, or under rule(op).
+/// g with after(op) = f(op): control edges.
 template <class G, class F>
-auto with_firing(G&& g, F rule) {
-  return fired_graph<detail::held<G>, F>{std::forward<G>(g), std::move(rule)};
+auto with_after(G&& g, F f) {
+  return detail::overlay<hook::after>(std::forward<G>(g), std::move(f));
 }
 
 /// g with workspace(op) = f(op), in bytes.
 template <class G, class F>
 auto with_workspace(G&& g, F f) {
-  return workspace_graph<detail::held<G>, F>{std::forward<G>(g), std::move(f)};
+  return detail::overlay<hook::workspace>(std::forward<G>(g), std::move(f));
 }
 
-/// g whose outputs are the tensors with f(tensor): they stay to the end.
+/// g with overwrites(op) = f(op).
+template <class G, class F>
+auto with_overwrites(G&& g, F f) {
+  return detail::overlay<hook::overwrites>(std::forward<G>(g), std::move(f));
+}
+
+/// g with updates(op) = f(op).
+template <class G, class F>
+auto with_updates(G&& g, F f) {
+  return detail::overlay<hook::updates>(std::forward<G>(g), std::move(f));
+}
+
+/// g with outputs that are the tensors with f(tensor): they stay to the end.
 template <class G, class F>
 auto with_live_out(G&& g, F f) {
-  return live_out_graph<detail::held<G>, F>{std::forward<G>(g), std::move(f)};
+  return detail::overlay<hook::live_out>(std::forward<G>(g), std::move(f));
 }
 
-namespace detail {
-
-/// Traits of V, a view with a member `base` of type Base, that hand every question on to Base.
-template <class V, class Base>
-struct forwarded_traits {
-  using G = std::remove_cvref_t<Base>;
-  using t = graph_traits<G>;
-  static decltype(auto) ops(const V& v) requires has_ops<G> { return t::ops(v.base); }
-  template <class Op>
-  static decltype(auto) inputs(const V& v, const Op& op) requires has_inputs<G> { return t::inputs(v.base, op); }
-  template <class Op>
-  static decltype(auto) outputs(const V& v, const Op& op) requires has_outputs<G> { return t::outputs(v.base, op); }
-  template <class T>
-  static auto size(const V& v, const T& x) requires has_size<G> { return t::size(v.base, x); }
-  template <class Op>
-  static decltype(auto) after(const V& v, const Op& op) requires requires { t::after(v.base, op); } {
-    return t::after(v.base, op);
-  }
-  template <class Op>
-  static auto workspace(const V& v, const Op& op) requires requires { t::workspace(v.base, op); } {
-    return t::workspace(v.base, op);
-  }
-  template <class Op>
-  static auto firing(const V& v, const Op& op) requires requires { t::firing(v.base, op); } { return t::firing(v.base, op); }
-  template <class Op>
-  static int overwrites(const V& v, const Op& op) requires requires { t::overwrites(v.base, op); } {
-    return t::overwrites(v.base, op);
-  }
-  template <class T>
-  static bool live_out(const V& v, const T& x) requires requires { t::live_out(v.base, x); } {
-    return t::live_out(v.base, x);
-  }
-  template <class T>
-  static auto alias_of(const V& v, const T& x) requires requires { t::alias_of(v.base, x); } {
-    return t::alias_of(v.base, x);
-  }
-  template <class Op>
-  static auto scope(const V& v, const Op& op) requires requires { t::scope(v.base, op); } { return t::scope(v.base, op); }
-  template <class Op>
-  static auto operator_name(const V& v, const Op& op) requires requires { t::operator_name(v.base, op); } {
-    return t::operator_name(v.base, op);
-  }
-  template <class T>
-  static auto tensor_name(const V& v, const T& x) requires requires { t::tensor_name(v.base, x); } {
-    return t::tensor_name(v.base, x);
-  }
-};
-
-}  // namespace detail
-
+/// g with alias_of(tensor) = f(tensor).
 template <class G, class F>
-struct graph_traits<sized_graph<G, F>> : detail::forwarded_traits<sized_graph<G, F>, G> {
-  template <class T>
-  static auto size(const sized_graph<G, F>& v, const T& x) { return v.size(x); }
-};
+auto with_aliases(G&& g, F f) {
+  return detail::overlay<hook::alias_of>(std::forward<G>(g), std::move(f));
+}
 
+/// g with scope(op) = f(op).
 template <class G, class F>
-struct graph_traits<fired_graph<G, F>> : detail::forwarded_traits<fired_graph<G, F>, G> {
-  template <class Op>
-  static memsched::firing firing(const fired_graph<G, F>& v, const Op& op) {
-    if constexpr (std::same_as<F, memsched::firing>) return v.rule;
-    else return v.rule(op);
+auto with_scopes(G&& g, F f) {
+  return detail::overlay<hook::scope>(std::forward<G>(g), std::move(f));
+}
+
+/// g with operator_name(op) = f(op).
+template <class G, class F>
+auto with_operator_names(G&& g, F f) {
+  return detail::overlay<hook::operator_name>(std::forward<G>(g), std::move(f));
+}
+
+/// g with tensor_name(tensor) = f(tensor).
+template <class G, class F>
+auto with_tensor_names(G&& g, F f) {
+  return detail::overlay<hook::tensor_name>(std::forward<G>(g), std::move(f));
+}
+
+/// g with every operator under `rule`, or under rule(op).
+template <class G, class F>
+auto with_firing(G&& g, F rule) {
+  if constexpr (std::same_as<F, firing>) {
+    const auto always = [rule](const auto&) { return rule; };
+    return detail::overlay<hook::firing>(std::forward<G>(g), always);
+  } else {
+    return detail::overlay<hook::firing>(std::forward<G>(g), std::move(rule));
   }
-};
+}
 
-template <class G, class F>
-struct graph_traits<workspace_graph<G, F>> : detail::forwarded_traits<workspace_graph<G, F>, G> {
+/// Hands every question but one on to the base.
+template <hook H, class Base, class F>
+struct graph_traits<overlaid<H, Base, F>> {
+  using view = overlaid<H, Base, F>;
+  using graph = std::remove_cvref_t<Base>;
+  using base = graph_traits<graph>;
+
+  static decltype(auto) ops(const view& v) requires has_ops<graph> { return base::ops(v.base); }
   template <class Op>
-  static auto workspace(const workspace_graph<G, F>& v, const Op& op) { return v.workspace(op); }
-};
+  static decltype(auto) inputs(const view& v, const Op& op) requires has_inputs<graph> { return base::inputs(v.base, op); }
+  template <class Op>
+  static decltype(auto) outputs(const view& v, const Op& op) requires has_outputs<graph> {
+    return base::outputs(v.base, op);
+  }
 
-template <class G, class F>
-struct graph_traits<live_out_graph<G, F>> : detail::forwarded_traits<live_out_graph<G, F>, G> {
   template <class T>
-  static bool live_out(const live_out_graph<G, F>& v, const T& x) { return v.stays(x); }
+  static decltype(auto) size(const view& v, const T& t) requires(H == hook::size) {
+    return v.answer(t);
+  }
+  template <class T>
+  static decltype(auto) size(const view& v, const T& t)
+    requires(H != hook::size && requires { base::size(v.base, t); })
+  {
+    return base::size(v.base, t);
+  }
+
+  template <class Op>
+  static decltype(auto) after(const view& v, const Op& op) requires(H == hook::after) {
+    return v.answer(op);
+  }
+  template <class Op>
+  static decltype(auto) after(const view& v, const Op& op)
+    requires(H != hook::after && requires { base::after(v.base, op); })
+  {
+    return base::after(v.base, op);
+  }
+
+  template <class Op>
+  static decltype(auto) workspace(const view& v, const Op& op) requires(H == hook::workspace) {
+    return v.answer(op);
+  }
+  template <class Op>
+  static decltype(auto) workspace(const view& v, const Op& op)
+    requires(H != hook::workspace && requires { base::workspace(v.base, op); })
+  {
+    return base::workspace(v.base, op);
+  }
+
+  template <class Op>
+  static decltype(auto) firing(const view& v, const Op& op) requires(H == hook::firing) {
+    return v.answer(op);
+  }
+  template <class Op>
+  static decltype(auto) firing(const view& v, const Op& op)
+    requires(H != hook::firing && requires { base::firing(v.base, op); })
+  {
+    return base::firing(v.base, op);
+  }
+
+  template <class Op>
+  static decltype(auto) overwrites(const view& v, const Op& op) requires(H == hook::overwrites) {
+    return v.answer(op);
+  }
+  template <class Op>
+  static decltype(auto) overwrites(const view& v, const Op& op)
+    requires(H != hook::overwrites && requires { base::overwrites(v.base, op); })
+  {
+    return base::overwrites(v.base, op);
+  }
+
+  template <class Op>
+  static decltype(auto) updates(const view& v, const Op& op) requires(H == hook::updates) {
+    return v.answer(op);
+  }
+  template <class Op>
+  static decltype(auto) updates(const view& v, const Op& op)
+    requires(H != hook::updates && requires { base::updates(v.base, op); })
+  {
+    return base::updates(v.base, op);
+  }
+
+  template <class T>
+  static decltype(auto) live_out(const view& v, const T& t) requires(H == hook::live_out) {
+    return v.answer(t);
+  }
+  template <class T>
+  static decltype(auto) live_out(const view& v, const T& t)
+    requires(H != hook::live_out && requires { base::live_out(v.base, t); })
+  {
+    return base::live_out(v.base, t);
+  }
+
+  template <class T>
+  static decltype(auto) alias_of(const view& v, const T& t) requires(H == hook::alias_of) {
+    return v.answer(t);
+  }
+  template <class T>
+  static decltype(auto) alias_of(const view& v, const T& t)
+    requires(H != hook::alias_of && requires { base::alias_of(v.base, t); })
+  {
+    return base::alias_of(v.base, t);
+  }
+
+  template <class Op>
+  static decltype(auto) scope(const view& v, const Op& op) requires(H == hook::scope) {
+    return v.answer(op);
+  }
+  template <class Op>
+  static decltype(auto) scope(const view& v, const Op& op)
+    requires(H != hook::scope && requires { base::scope(v.base, op); })
+  {
+    return base::scope(v.base, op);
+  }
+
+  template <class Op>
+  static decltype(auto) operator_name(const view& v, const Op& op) requires(H == hook::operator_name) {
+    return v.answer(op);
+  }
+  template <class Op>
+  static decltype(auto) operator_name(const view& v, const Op& op)
+    requires(H != hook::operator_name && requires { base::operator_name(v.base, op); })
+  {
+    return base::operator_name(v.base, op);
+  }
+
+  template <class T>
+  static decltype(auto) tensor_name(const view& v, const T& t) requires(H == hook::tensor_name) {
+    return v.answer(t);
+  }
+  template <class T>
+  static decltype(auto) tensor_name(const view& v, const T& t)
+    requires(H != hook::tensor_name && requires { base::tensor_name(v.base, t); })
+  {
+    return base::tensor_name(v.base, t);
+  }
 };
 
 }  // namespace memsched

@@ -6,7 +6,7 @@
 
 #include <memsched/graph/schedule_graph.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// The active nodes from the graph's roots over predecessors in input order; nodes that no root needs follow, by index.
 /// O(nodes + edges).

@@ -14,7 +14,7 @@
 #include <memsched/graph/error.hpp>
 #include <memsched/model/firing.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 using op_id = index;
 using tensor_id = index;
@@ -33,6 +33,17 @@ struct operator_data {
   index scope = none;             ///< the caller's cell or block
 };
 
+/// An output that may take the storage of an input.
+struct overwrite {
+  tensor_id output = none, input = none;
+};
+
+/// A storage that an output takes where its operator is the last reader, and the bytes that this spares.
+struct storage_reuse {
+  tensor_id input = none, output = none;  ///< storages
+  bytes spared = 0;
+};
+
 /// A problem as it is described, before any check; `check` makes a problem of it.
 struct problem_draft {
   std::string name;
@@ -42,6 +53,8 @@ struct problem_draft {
   list_of<tensor_id> reads;   ///< per operator, in the caller's order; repetitions allowed
   list_of<tensor_id> writes;  ///< per operator
   list_of<op_id> after;       ///< control predecessors, per operator
+  list_of<overwrite> overwrites;  ///< of further outputs, per operator; empty, or a list for each
+  list_of<tensor_id> updates;     ///< of `reads`, those whose values an operator changes; empty, or a list for each
   std::vector<std::string> operator_names, tensor_names;  ///< empty, or one for each
 };
 
@@ -64,11 +77,11 @@ class problem {
   }
   index scope(op_id op) const { return draft_.operators[op].scope; }
   /// Position in `inputs` of the input that the first output may overwrite; -1 for none.
-  int overwrites(op_id op) const {
-    const tensor_id t = draft_.operators[op].overwrites;
-    const auto in = inputs(op);
-    return t == none ? -1 : static_cast<int>(std::find(in.begin(), in.end(), t) - in.begin());
-  }
+  int overwrites(op_id op) const { return position(op, draft_.operators[op].overwrites); }
+  /// Which inputs further outputs may overwrite.
+  std::span<const overwrite> further_overwrites(op_id op) const { return list(draft_.overwrites, op); }
+  /// Inputs whose values an operator changes where they are.
+  std::span<const tensor_id> updates(op_id op) const { return list(draft_.updates, op); }
   /// What to call an operator or a tensor in a message: its name, else "operator 3", "tensor 5".
   std::string operator_name(op_id op) const { return name(draft_.operator_names, op, "operator "); }
   std::string tensor_name(tensor_id t) const { return name(draft_.tensor_names, t, "tensor "); }
@@ -90,16 +103,10 @@ class problem {
   bool stays(tensor_id storage) const { return stays_[storage]; }
   /// Whether somebody needs a storage after its producer.
   bool kept(tensor_id storage) const { return stays_[storage] || !readers_[storage].empty(); }
-  /// The storage that an operator's first output may take, and how many bytes that spares; 0 bytes for none.
-  std::pair<tensor_id, bytes> reuse(op_id op) const {
-    const tensor_id input = draft_.operators[op].overwrites;
-    const auto out = outputs(op);
-    if (input == none || out.empty() || storage_[out[0]] != out[0]) return {none, 0};
-    const tensor_id old = storage_[input];
-    if (stays_[old] || size(out[0]) > size(old)) return {none, 0};
-    return {old, size(out[0])};
-  }
-  /// Operators that must run before an operator: producers of what it reads in that order, then control; each once.
+  /// Storages that an operator's outputs may take, each once.
+  std::span<const storage_reuse> reuses(op_id op) const { return reuses_[op]; }
+  /// Operators that must run before an operator: producers of what it reads in that order, then control, then those that use
+  /// the old values of what it updates; each once.
   std::span<const op_id> predecessors(op_id op) const { return predecessors_[op]; }
   const adjacency& predecessors() const { return predecessors_; }
   /// Bytes of the graph inputs that are read or kept: what is live at the start.
@@ -111,6 +118,14 @@ class problem {
   friend class checker;
   explicit problem(problem_draft draft) : draft_(std::move(draft)) {}
 
+  template <class T>
+  static std::span<const T> list(const list_of<T>& lists, op_id op) {
+    return op < lists.size() ? lists[op] : std::span<const T>{};
+  }
+  int position(op_id op, tensor_id input) const {
+    const auto in = inputs(op);
+    return input == none ? -1 : static_cast<int>(std::find(in.begin(), in.end(), input) - in.begin());
+  }
   static std::string name(const std::vector<std::string>& names, index i, const char* kind) {
     return i < names.size() && !names[i].empty() ? names[i] : kind + std::to_string(i);
   }
@@ -120,6 +135,7 @@ class problem {
   std::vector<op_id> writer_, producer_;
   std::vector<bool> live_out_, stays_;
   list_of<tensor_id> reads_, creates_;
+  list_of<storage_reuse> reuses_;
   adjacency readers_, predecessors_;
   bytes live_at_start_ = 0;
 };

@@ -13,7 +13,7 @@
 #include <memsched/graph/problem.hpp>
 #include <memsched/model/firing.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 using node = index;
 
@@ -141,8 +141,10 @@ inline schedule_graph make_schedule_graph(const problem& p, memory_model model =
   const auto rule = [&](op_id op) { return p.firing(op).value_or(model.default_firing); };
   const auto spared = [&](op_id op, tensor_id storage) {  // bytes of room when `op` is the last reader
     if (rule(op) == firing::cbp) return static_cast<delta>(p.size(storage));
-    const auto [overwritten, amount] = p.reuse(op);
-    return model.in_place && overwritten == storage ? static_cast<delta>(amount) : 0;
+    if (model.in_place)
+      for (const storage_reuse& r : p.reuses(op))
+        if (r.input == storage) return static_cast<delta>(r.spared);
+    return delta{0};
   };
 
   for (op_id op : p.ops()) {

@@ -7,7 +7,7 @@
 
 #include <memsched/graph/schedule_graph.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// The nodes of `members` (ascending, releases last) with the edges among them, from level `base` on. Node i of the part
 /// is members[i]. What ran before is where it should be; a release whose readers do not all run by then must be left out,

@@ -9,7 +9,7 @@
 
 #include <memsched/graph/schedule_graph.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// A schedule graph as its author describes it: what each node does to memory, and the order that is needed.
 struct cost_graph {

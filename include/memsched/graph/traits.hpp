@@ -4,31 +4,42 @@
 #include <concepts>
 #include <cstddef>
 #include <functional>
-#include <ranges>
+#include <iterator>
+#include <memsched/base/bytes.hpp>
+#include <memsched/model/firing.hpp>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
 
-#include <memsched/base/bytes.hpp>
-#include <memsched/model/firing.hpp>
-
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// Own type: write members of these names. Foreign type: specialize with static functions of these names.
 ///
-/// required  ops(g)               range of operator handles, each once; any hashable value
-///           inputs(g, op)        range of tensor handles that op reads; any hashable value
-///           outputs(g, op)       range of tensor handles that op writes
-///           size(g, tensor)      bytes; any integer, negative is an error
-/// optional  after(g, op)         range of operators that must run before op
+/// required  ops(g)               operator handles, each once
+///           inputs(g, op)        tensor handles that op reads
+///           outputs(g, op)       tensor handles that op writes
+///           size(g, tensor)      bytes: any integer, or a std::optional of one; negative and absent are errors. An
+///                                alias has none: it is not asked
+/// optional  after(g, op)         operators that must run before op
 ///           workspace(g, op)     bytes that op needs while it runs
 ///           firing(g, op)        memsched::firing, or an optional one
-///           overwrites(g, op)    position in inputs of the input that the first output may overwrite; -1 for none
+///           overwrites(g, op)    position in inputs of the one that the first output may overwrite, -1 for none; or a range
+///                                of `overwrite_at`, one for each output that may overwrite an input
+///           updates(g, op)       tensor handles among inputs whose values op changes where they are (see below)
 ///           live_out(g, tensor)  whether tensor lives to the end
-///           alias_of(g, tensor)  the tensor whose storage this one names; itself where it is no alias
-///           scope(g, op)         the op's cell or block: an unsigned integer
+///           alias_of(g, tensor)  the tensor whose storage this one names. Where it is no alias: itself, an empty
+///                                optional or a null handle (a null pointer, or what its operator bool says false of)
+///           scope(g, op)         the op's cell or block: an integer, negative for none
 ///           operator_name(g, op), tensor_name(g, tensor)   for messages
-/// A tensor that no operator writes is a graph input.
+///
+/// A list of handles is anything that a range-for accepts, by value or by reference. A handle is any value with == and
+/// either std::hash or a hash_value(handle) found by argument-dependent lookup. A tensor's handle type is the common type
+/// of what inputs and outputs list. A tensor that no operator writes is a graph input.
+///
+/// An update of a tensor t has an order: where an output of op is an alias of t, that names the new value, and all other
+/// users of the old one run before op. Where none is, the order in which ops(g) lists operators decides: users of t that
+/// come before op run before it, those behind it after it. The library adds these edges, no more than one for each use.
 template <class G>
 struct graph_traits {
   static decltype(auto) ops(const G& g) requires requires { g.ops(); } { return g.ops(); }
@@ -46,9 +57,20 @@ struct graph_traits {
   template <class Op>
   static auto firing(const G& g, const Op& op) requires requires { g.firing(op); } { return g.firing(op); }
   template <class Op>
-  static int overwrites(const G& g, const Op& op) requires requires { g.overwrites(op); } { return g.overwrites(op); }
+  static decltype(auto) overwrites(const G& g, const Op& op) requires requires {
+    g.overwrites(op);
+  }
+  { return g.overwrites(op); }
+  template <class Op>
+  static decltype(auto) updates(const G& g, const Op& op) requires requires {
+    g.updates(op);
+  }
+  { return g.updates(op); }
   template <class T>
-  static bool live_out(const G& g, const T& t) requires requires { g.live_out(t); } { return g.live_out(t); }
+  static auto live_out(const G& g, const T& t) requires requires {
+    g.live_out(t);
+  }
+  { return g.live_out(t); }
   template <class T>
   static auto alias_of(const G& g, const T& t) requires requires { g.alias_of(t); } { return g.alias_of(t); }
   template <class Op>
@@ -66,12 +88,53 @@ struct graph_traits {
 template <class G>
 struct graph_traits<const G> : graph_traits<G> {};
 
+/// Output number `output` of an operator may overwrite its input number `input`.
+struct overwrite_at {
+  int output = 0, input = 0;
+};
+
+namespace detail {
+
+// What a range-for asks of a range: less than std::ranges::input_range, which many compilers' own ranges are not.
+template <class R>
+concept has_member_begin = requires(R& r) {
+  r.begin(), r.end();
+};
+template <class R>
+decltype(auto) first_of(R& r) requires(has_member_begin<R> || requires { begin(r); } || std::is_array_v<R>) {
+  if constexpr (std::is_array_v<R>)
+    return std::begin(r);
+  else if constexpr (has_member_begin<R>)
+    return r.begin();
+  else
+    return begin(r);
+}
+template <class R>
+decltype(auto) last_of(R& r) requires(has_member_begin<R> || requires { end(r); } || std::is_array_v<R>) {
+  if constexpr (std::is_array_v<R>)
+    return std::end(r);
+  else if constexpr (has_member_begin<R>)
+    return r.end();
+  else
+    return end(r);
+}
+template <class R>
+concept iterable = requires(R& r, std::remove_cvref_t<decltype(first_of(r))>& i) {
+  static_cast<bool>(i != last_of(r));
+  ++i;
+  *i;
+};
+template <class R>
+using item_t = std::remove_cvref_t<decltype(*first_of(std::declval<R&>()))>;
+
+}  // namespace detail
+
 /// What a hook may return to list handles: anything that a range-for accepts, by value or by reference.
 template <class R>
-concept handles = std::ranges::input_range<std::remove_reference_t<R>>;
+concept handles = detail::iterable<std::remove_reference_t<R>>;
 
-template <class R>
-using handle_t = std::remove_cvref_t<std::ranges::range_reference_t<std::remove_reference_t<R>>>;
+template <handles R>
+using handle_t = detail::item_t<std::remove_reference_t<R>>;
 
 template <class G>
 concept has_ops = requires(const G& g) { { graph_traits<G>::ops(g) } -> handles; };
@@ -89,43 +152,126 @@ concept has_outputs = has_ops<G> && requires(const G& g, const op_t<G>& op) {
   { graph_traits<G>::outputs(g, op) } -> handles;
 };
 
-/// The handle of a tensor.
-template <has_outputs G>
-using tensor_t = handle_t<decltype(graph_traits<G>::outputs(std::declval<const G&>(), std::declval<const op_t<G>&>()))>;
+namespace detail {
+template <class G>
+using input_t = handle_t<decltype(graph_traits<G>::inputs(std::declval<const G&>(), std::declval<const op_t<G>&>()))>;
+template <class G>
+using output_t = handle_t<decltype(graph_traits<G>::outputs(std::declval<const G&>(), std::declval<const op_t<G>&>()))>;
+}  // namespace detail
 
 template <class G>
-concept has_size = has_outputs<G> && requires(const G& g, const tensor_t<G>& t) {
-  { graph_traits<G>::size(g, t) } -> std::integral;
+concept has_tensors = has_inputs<G> && has_outputs<G> && requires {
+  typename std::common_type_t<detail::input_t<G>, detail::output_t<G>>;
+};
+
+/// The handle of a tensor.
+template <has_tensors G>
+using tensor_t = std::common_type_t<detail::input_t<G>, detail::output_t<G>>;
+
+namespace detail {
+
+template <class T>
+inline constexpr bool is_optional = false;
+template <class T>
+inline constexpr bool is_optional<std::optional<T>> = true;
+
+template <class T>
+concept integer = std::integral<T> && !std::same_as<T, bool>;
+template <class N>
+concept amount = integer<std::remove_cvref_t<N>> || requires {
+  requires is_optional<std::remove_cvref_t<N>> && integer<typename std::remove_cvref_t<N>::value_type>;
+};
+template <class P>
+concept positions = integer<std::remove_cvref_t<P>> || requires {
+  requires handles<P>;
+  requires std::same_as<handle_t<P>, overwrite_at>;
+};
+template <class A, class T>
+concept alias = std::convertible_to<A, T> || requires {
+  requires is_optional<std::remove_cvref_t<A>> && std::convertible_to<typename std::remove_cvref_t<A>::value_type, T>;
+};
+
+// Without this name in sight, hash_value could be found by argument-dependent lookup alone; with it, so it is.
+void hash_value(struct no_such_handle);
+
+/// std::hash where the type has it, else hash_value.
+struct handle_hash {
+  template <class T>
+  std::size_t operator()(const T& x) const
+      requires(std::is_default_constructible_v<std::hash<T>> || requires { static_cast<std::size_t>(hash_value(x)); }) {
+    if constexpr (std::is_default_constructible_v<std::hash<T>>)
+      return std::hash<T>{}(x);
+    else
+      return static_cast<std::size_t>(hash_value(x));
+  }
+};
+
+/// Whether a handle says of itself that it names nothing: a null pointer, a class with an explicit operator bool.
+template <class T>
+bool is_null(const T& handle) {
+  if constexpr (std::is_pointer_v<T>)
+    return handle == nullptr;
+  else if constexpr (std::is_class_v<T> && std::is_constructible_v<bool, const T&> && !std::is_convertible_v<const T&, bool>)
+    return !static_cast<bool>(handle);
+  else
+    return false;
+}
+
+}  // namespace detail
+
+template <class G>
+concept has_size = has_tensors<G> && requires(const G& g, const tensor_t<G>& t) {
+  { graph_traits<G>::size(g, t) } -> detail::amount;
 };
 
 /// What may be a handle.
 template <class T>
-concept hashable = std::equality_comparable<T> && requires(const T& x) {
-  { std::hash<T>{}(x) } -> std::convertible_to<std::size_t>;
+concept hashable = std::equality_comparable<T> && requires(const T& x, detail::handle_hash hash) {
+  hash(x);
 };
 template <class G>
 concept hashable_ops = has_ops<G> && hashable<op_t<G>>;
 template <class G>
-concept hashable_tensors = has_outputs<G> && hashable<tensor_t<G>>;
+concept hashable_tensors = has_tensors<G> && hashable<tensor_t<G>>;
 
 /// A type that the library schedules.
 template <class G>
 concept memory_graph =
-    has_ops<G> && has_inputs<G> && has_outputs<G> && has_size<G> && hashable_ops<G> && hashable_tensors<G>;
+    has_ops<G> && has_inputs<G> && has_outputs<G> && has_tensors<G> && has_size<G> && hashable_ops<G> && hashable_tensors<G>;
 
-/// Which optional hooks a graph type has; static_assert on it to catch a misspelt one.
+/// Which optional hooks a graph type has; static_assert on it to catch a misspelt one. A hook of the right name with another
+/// signature is an error in `lower`.
 template <memory_graph G>
 struct hooks_of {
   using t = graph_traits<G>;
   static constexpr bool after = requires(const G& g, const op_t<G>& op) { { t::after(g, op) } -> handles; };
-  static constexpr bool workspace = requires(const G& g, const op_t<G>& op) { t::workspace(g, op); };
-  static constexpr bool firing = requires(const G& g, const op_t<G>& op) { t::firing(g, op); };
-  static constexpr bool overwrites = requires(const G& g, const op_t<G>& op) { t::overwrites(g, op); };
-  static constexpr bool live_out = requires(const G& g, const tensor_t<G>& x) { t::live_out(g, x); };
-  static constexpr bool alias_of = requires(const G& g, const tensor_t<G>& x) { t::alias_of(g, x); };
-  static constexpr bool scope = requires(const G& g, const op_t<G>& op) { t::scope(g, op); };
-  static constexpr bool operator_name = requires(const G& g, const op_t<G>& op) { t::operator_name(g, op); };
-  static constexpr bool tensor_name = requires(const G& g, const tensor_t<G>& x) { t::tensor_name(g, x); };
+  static constexpr bool workspace = requires(const G& g, const op_t<G>& op) {
+    { t::workspace(g, op) } -> detail::amount;
+  };
+  static constexpr bool firing = requires(const G& g, const op_t<G>& op) {
+    { t::firing(g, op) } -> std::convertible_to<std::optional<memsched::firing>>;
+  };
+  static constexpr bool overwrites = requires(const G& g, const op_t<G>& op) {
+    { t::overwrites(g, op) } -> detail::positions;
+  };
+  static constexpr bool updates = requires(const G& g, const op_t<G>& op) {
+    { t::updates(g, op) } -> handles;
+  };
+  static constexpr bool live_out = requires(const G& g, const tensor_t<G>& x) {
+    { t::live_out(g, x) } -> std::convertible_to<bool>;
+  };
+  static constexpr bool alias_of = requires(const G& g, const tensor_t<G>& x) {
+    { t::alias_of(g, x) } -> detail::alias<tensor_t<G>>;
+  };
+  static constexpr bool scope = requires(const G& g, const op_t<G>& op) {
+    { t::scope(g, op) } -> detail::amount;
+  };
+  static constexpr bool operator_name = requires(const G& g, const op_t<G>& op) {
+    { t::operator_name(g, op) } -> std::convertible_to<std::string>;
+  };
+  static constexpr bool tensor_name = requires(const G& g, const tensor_t<G>& x) {
+    { t::tensor_name(g, x) } -> std::convertible_to<std::string>;
+  };
 };
 
 template <memory_graph G>

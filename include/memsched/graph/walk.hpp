@@ -7,7 +7,7 @@
 
 #include <memsched/graph/schedule_graph.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// A position in some order of a schedule graph: what has run, and the level. Steps are O(successors + credits).
 class retractable_walk {

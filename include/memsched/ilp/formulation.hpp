@@ -7,16 +7,15 @@
 #include <memory>
 #include <numeric>
 #include <optional>
-#include <queue>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <memsched/bounds/cut_bound.hpp>
-#include <memsched/graph/walk.hpp>
+#include <memsched/graph/list_schedule.hpp>
 #include <memsched/ilp/milp.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// What an integer program of a graph is asked: an order with a peak in [floor, ceiling]. Bytes.
 struct peak_range {
@@ -63,19 +62,7 @@ std::optional<schedule_program> make_program(std::shared_ptr<P> builder, std::si
 
 /// The active nodes by ascending key, as far as precedence allows.
 inline std::vector<node> order_by(const schedule_graph& g, const std::vector<double>& key) {
-  std::vector<node> order;
-  walk w(g);
-  using entry = std::pair<double, node>;
-  std::priority_queue<entry, std::vector<entry>, std::greater<>> ready;
-  for (node v = 0; v < g.active; ++v)
-    if (w.ready(v)) ready.emplace(key[v], v);
-  while (!ready.empty()) {
-    const node v = ready.top().second;
-    ready.pop();
-    order.push_back(v);
-    w.fire(v, [&](node u) { ready.emplace(key[u], u); });
-  }
-  return order;
+  return list_schedule(g, [&](const walk&, node v, index) { return std::pair(key[v], v); });
 }
 
 inline std::string name(const char* kind, index a, index b) {

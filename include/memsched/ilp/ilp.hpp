@@ -13,7 +13,7 @@
 #include <memsched/ilp/nested_sets.hpp>
 #include <memsched/schedulers/best_heuristic.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// Gives integer programs of the graph to a solver. It starts from the best heuristic order, which is the cut-off, and
 /// from the bound of minimum cuts; where they meet no solver is asked. A program of more than `most_rows` rows is not
@@ -42,13 +42,15 @@ struct ilp {
     if (s.lower_bound == peak || !context.keep_going()) return s;
     if (warm && probing) climb(g, context, s, peak);
     else ask(g, context, s, {s.lower_bound, peak});
-    lift(g, s);
+    lift(g, context, s);
     return s;
   }
 
  private:
-  static void lift(const schedule_graph& g, solution& s) {
-    s.lower_bound = std::min(next_possible_peak(g, s.lower_bound), peak_of(g, s.order));
+  /// Lifts the bound to a peak that the sizes allow, unless it may be the floor, below which there may be orders.
+  static void lift(const schedule_graph& g, const search& context, solution& s) {
+    if (s.lower_bound > context.floor()) s.lower_bound = next_possible_peak(g, s.lower_bound);
+    s.lower_bound = std::min(s.lower_bound, peak_of(g, s.order));
   }
 
   /// Asks for orders up to the bound that probing settles and, while there are none, up to higher peaks, until just below
@@ -59,7 +61,7 @@ struct ilp {
     destructive_search settled(g, s.lower_bound);
     settled.run(peak, go_on);
     s.lower_bound = settled.bound();
-    lift(g, s);
+    lift(g, context, s);
     bytes target = s.lower_bound;
     for (bytes step = (peak - target) / 16 + 1; target < peak && !context.stopped(); step *= 2) {
       prober forced(g);
@@ -67,7 +69,7 @@ struct ilp {
       if (outcome == prober::outcome::stopped) return;
       if (outcome == prober::outcome::refuted) s.lower_bound = std::max(s.lower_bound, std::min(forced.next(), peak));
       else if (ask(with_edges(g, forced.edges()), context, s, {s.lower_bound, target}) != milp_status::infeasible) return;
-      lift(g, s);
+      lift(g, context, s);
       target = target == peak - 1 ? peak : std::min(std::max(s.lower_bound, target) + step, peak - 1);
     }
   }
@@ -76,7 +78,7 @@ struct ilp {
   /// more edges than the graph of s, those that all such orders keep.
   milp_status ask(const schedule_graph& g, search& context, solution& s, peak_range range) const {
     const auto program = formulate(g, range, most_rows);
-    if (!program) return context.fits(no_limit), milp_status::limit;
+    if (!program) return context.out_of_memory(), milp_status::limit;
     const bytes peak = peak_of(g, s.order);
     milp_request request;
     if (peak <= range.ceiling) request.start = program->solution_of(s.order);

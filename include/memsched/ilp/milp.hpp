@@ -14,7 +14,7 @@
 
 #include <memsched/base/adjacency.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 inline constexpr double unbounded = std::numeric_limits<double>::infinity();
 

@@ -8,7 +8,7 @@
 
 #include <memsched/ilp/milp.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 namespace detail {
 

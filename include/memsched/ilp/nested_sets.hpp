@@ -11,7 +11,7 @@
 #include <memsched/ilp/formulation.hpp>
 #include <memsched/structure/reachability.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// For each critical node v a set E[v], what has run when v runs: variables y[u,v], one for each u that may run on either
 /// side of v. Memory when v runs is the sum of E[v]'s impacts plus v's peak. E[v] holds with each node its

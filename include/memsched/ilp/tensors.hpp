@@ -8,7 +8,7 @@
 #include <memsched/base/closure.hpp>
 #include <memsched/graph/schedule_graph.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// Bytes that one node leaves and that live until all `readers` have run; for ever where it stays.
 struct flowing_tensor {

@@ -10,7 +10,7 @@
 #include <memsched/ilp/tensors.hpp>
 #include <memsched/structure/reachability.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// Variables O[i,j], node i runs in step j, and T[k,j], tensor k is in memory in step j. Constraints (1) to (6) as the
 /// paper has them, where it leaves no doubt; else:

@@ -9,7 +9,7 @@
 #include <memsched/measure/sample.hpp>
 #include <memsched/search/statistics.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// One line for each sample: its number, its peak in bytes, and the logarithm of the number of orders it stands for.
 inline void write_csv(std::ostream& out, std::span<const order_sample> samples) {

@@ -9,7 +9,7 @@
 #include <memsched/graph/schedule_graph.hpp>
 #include <memsched/structure/hierarchy.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// What to call a node in a picture.
 using node_label = function_ref<std::string(node)>;

@@ -11,7 +11,7 @@
 
 #include <memsched/measure/sample.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// A peak with a name, to be marked in a drawing. Bytes.
 struct peak_mark {

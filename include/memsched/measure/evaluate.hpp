@@ -9,7 +9,7 @@
 #include <memsched/graph/problem.hpp>
 #include <memsched/model/firing.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// What an order costs, in bytes.
 struct evaluation {
@@ -22,7 +22,7 @@ struct evaluation {
 
 namespace detail {
 
-/// Plays an order tensor by tensor (design section 1).
+/// Plays an order tensor by tensor: a tensor lives from its producer to its last reader, under the rule of each operator.
 class referee {
  public:
   referee(const problem& p, memory_model model)
@@ -38,12 +38,13 @@ class referee {
 
   footprint play(op_id op) {
     firing_effect e{.workspace = p_.workspace(op)};
-    const auto [overwritten, spared] = p_.reuse(op);
     for (tensor_id t : p_.reads(op))
       if (--left_[t] == 0 && !p_.stays(t)) {
         e.freed += p_.size(t);
         here_[t] = false;
-        if (t == overwritten && model_.in_place) e.overwritten = spared;
+        if (model_.in_place)
+          for (const storage_reuse& r : p_.reuses(op))
+            if (r.input == t) e.overwritten += r.spared;
       }
     for (tensor_id t : p_.creates(op)) {
       e.produced += p_.size(t);

@@ -12,7 +12,7 @@
 #include <memsched/base/random.hpp>
 #include <memsched/graph/walk.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// The peak of one random order, in bytes, and how many orders it stands for.
 struct order_sample {

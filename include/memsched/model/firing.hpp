@@ -3,7 +3,7 @@
 
 #include <memsched/base/bytes.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// When an operator's last-read inputs are freed: after its outputs exist, or before.
 enum class firing : unsigned char {

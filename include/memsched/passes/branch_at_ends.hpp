@@ -11,7 +11,7 @@
 #include <memsched/search/downsets.hpp>
 #include <memsched/search/policy.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// A pass. What the inner scheduler does not settle is split into cases: by the moves that orders start with (see
 /// `best_first`), or by those that they end with, whichever leaves fewer cases that the inner scheduler does not settle
@@ -72,6 +72,10 @@ class split {
       solution s{{}, a.rest.base};
       if (a.rest.active > 0)
         s = context.with_ceiling(high, [&] { return context.aside([&] { return inner(a.rest, context); }); });
+      if (s.error) {
+        best.error = std::move(s.error);
+        return;
+      }
       bounds_[i] = std::max(bounds_[i], s.lower_bound);
       std::vector<node> order = a.start;
       for (node v : s.order) order.push_back(a.left[v]);
@@ -98,8 +102,10 @@ class split {
 
 inline solution branch_at_ends::operator()(const schedule_graph& g, search& context, inner_scheduler inner) const {
   solution s = inner(g, context);
-  const auto done = [&] { return s.lower_bound >= std::min(context.ceiling(), peak_of(g, s.order)) || context.stopped(); };
-  if (s.error || depth == 0 || g.active == 0 || done()) return s;
+  const auto done = [&] {
+    return s.error || s.lower_bound >= std::min(context.ceiling(), peak_of(g, s.order)) || context.stopped();
+  };
+  if (depth == 0 || g.active == 0 || done()) return s;
   const auto deeper = [&](const schedule_graph& h, search& c) { return branch_at_ends{depth - 1}(h, c, inner); };
 
   detail::split forward(g);
@@ -110,6 +116,7 @@ inline solution branch_at_ends::operator()(const schedule_graph& g, search& cont
   const schedule_graph image = mirror_image(g);
   solution t{topological_order(image), s.lower_bound};
   const auto take = [&] {
+    s.error = std::move(t.error);
     take_if_better(g, reflected(g, t.order), s);
     s.lower_bound = std::max(s.lower_bound, t.lower_bound);
   };

@@ -15,7 +15,7 @@
 #include <memsched/search/policy.hpp>
 #include <memsched/structure/regions.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// Finds parts that are tied to the rest at one first and one last node (`regions`), fixes in each an order that is no
 /// worse than any other beside whatever runs (its dominant order), and hands on the graph with those orders. Keeps the

@@ -5,7 +5,7 @@
 #include <memsched/presolve/compression.hpp>
 #include <memsched/search/policy.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// Hands the inner scheduler the compressed graph (see `compressed`), which has the same optimum. Where a single order is
 /// left there is nothing to hand on.

@@ -12,7 +12,7 @@
 #include <memsched/search/policy.hpp>
 #include <memsched/structure/waists.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// Cuts the graph behind every waist and schedules the parts one by one. Keeps the optimum, since every order can be made
 /// to run the parts one after the other without a higher peak (see `hourglass`). There is nothing left to divide in a

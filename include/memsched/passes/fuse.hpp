@@ -13,7 +13,7 @@
 #include <memsched/graph/contract.hpp>
 #include <memsched/search/policy.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// Replaces groups of nodes by one node each that runs them in their best order, until none is left to be found
 /// (Algorithm 1). The optimum stays what it is. Two theorems say which groups:

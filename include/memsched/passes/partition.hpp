@@ -12,7 +12,7 @@
 #include <memsched/search/policy.hpp>
 #include <memsched/structure/acyclic_partition.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// Cuts the graph into parts with little memory between them and runs them one after the other. Each part is first in
 /// depth-first post-order, as the paper has it for parts without a peak operator; then the part with the highest peak

@@ -11,7 +11,7 @@
 #include <memsched/presolve/narrowing.hpp>
 #include <memsched/search/policy.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// Looks for the smallest peak that probing cannot refute (`destructive_search`), and asks the inner scheduler for an order
 /// with at most that peak, on the graph that `narrowing` makes of it; where there is none, for a higher peak, in growing

@@ -11,7 +11,7 @@
 #include <memsched/graph/walk.hpp>
 #include <memsched/search/policy.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// Searches for a budget under which the inner scheduler prunes enough to be quick and not so much that no order is left.
 /// The hard budget is the peak of Kahn's order. From there on, as printed: `timeout`, where a step of the inner search

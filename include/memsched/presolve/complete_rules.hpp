@@ -10,7 +10,7 @@
 #include <memsched/presolve/compression_graph.hpp>
 #include <memsched/search/search.hpp>
 
-namespace memsched::detail {
+namespace memsched::inline MEMSCHED_ABI::detail {
 
 /// S1 and S2 under their general conditions, and transitive reduction, on what is alive in a graph of n nodes.
 /// n^2/4 bytes. Rows and bits are positions in a topological order.

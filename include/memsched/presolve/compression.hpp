@@ -15,7 +15,7 @@
 #include <memsched/search/search.hpp>
 #include <memsched/structure/series_parallel.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// Which rules of compression apply.
 struct compression_rules {
@@ -28,8 +28,9 @@ struct compression_rules {
   std::size_t max_closure = 4096;  ///< nodes that may be left when the general conditions and the global reduction start
 };
 
-/// Merges nodes between which no other need run (C1, C2) and orders nodes whose order costs nothing (S1, S2), until neither is
-/// possible. The smaller graph has the same optimum, for any schedule graph: nodes with a part in a credit are left alone.
+/// Merges nodes between which no other need run (C1, C2) and orders nodes whose order costs nothing (S1, S2), until neither
+/// is possible. The smaller graph has the same optimum, for any schedule graph: nodes with a part in a credit are left
+/// alone.
 /// Series-parallel graphs are ordered directly and always become one node.
 ///
 /// Near linear in practice: equal neighbour lists are found by their hashes, nodes with the same neighbours become a chain

@@ -12,7 +12,7 @@
 #include <memsched/graph/schedule_graph.hpp>
 #include <memsched/proof/certificate.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// A smaller schedule graph, and the runs of nodes of the larger one that its nodes stand for.
 struct compressed_graph {

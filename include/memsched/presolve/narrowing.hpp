@@ -15,7 +15,7 @@
 #include <memsched/presolve/compression.hpp>
 #include <memsched/search/search.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// Derives, for a peak B, a smaller graph that has an order with a peak of at most B where the given one has, or that there
 /// is none. Probes, adds the edges and compresses, as often as that helps; where it does not, shaves (see `prober`,

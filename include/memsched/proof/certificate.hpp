@@ -8,7 +8,7 @@
 
 #include <memsched/graph/schedule_graph.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// Bytes that a flow carries from a node to one of its successors.
 struct flow_arc {

@@ -4,7 +4,7 @@
 #include <memsched/base/linkage.hpp>
 #include <memsched/search/policy.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// Proves an order optimal where it can: heuristics and minimum cuts first, which suffice for many networks; then the
 /// parts of the graph one by one.
@@ -25,7 +25,7 @@ inline constexpr automatic_scheduler automatic{};
 #include <memsched/passes/divide.hpp>
 #include <memsched/schedulers/close_gap.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 MEMSCHED_FUNCTION solution automatic_scheduler::operator()(const schedule_graph& g, search& context) const {
   solution s = cheap_bounds{}(g, context);

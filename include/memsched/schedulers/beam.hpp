@@ -12,7 +12,7 @@
 #include <memsched/search/downsets.hpp>
 #include <memsched/search/policy.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// Steps from downsets to downsets by the moves of `best_first` and keeps the `width` best of each size: lowest peak so
 /// far first, then lowest level. Claims no bound. O(nodes * width * moves).

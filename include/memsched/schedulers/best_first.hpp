@@ -18,7 +18,7 @@
 #include <memsched/search/downsets.hpp>
 #include <memsched/search/policy.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// Searches the downsets of a graph, cheapest peak first and deepest first among equals, from a start no cheaper than
 /// the context's floor, for an order whose peak is below the incumbent's. One entry per downset.
@@ -83,7 +83,7 @@ class best_first_search {
       if (closed_[at] || (by.parent != none && dropped_[by.parent])) continue;
       close(at, cost, by);
       if (!context_.count_state() || !context_.fits(bytes_held())) return done(cost);
-      if ((context_.stats.states & 0xfff) == 0) context_.report(static_cast<bytes>(ceiling_), static_cast<bytes>(cost));
+      if ((context_.stats.states & 0xfff) == 0) context_.report(no_limit, static_cast<bytes>(cost));
       if (expand(at)) return done(cost);
     }
     return done(ceiling_);
@@ -288,8 +288,9 @@ inline best_first::finding best_first::between_from_both_ends(const schedule_gra
 }
 
 inline solution best_first::improve(const schedule_graph& g, search& context, solution incumbent) const {
-  const bytes from = std::max(context.floor(), incumbent.lower_bound);
-  finding f = between(g, context, from, std::min(peak_of(g, incumbent.order), context.ceiling()));
+  const bytes from = std::max(context.floor(), incumbent.lower_bound), peak = peak_of(g, incumbent.order);
+  context.report(peak, from);
+  finding f = between(g, context, from, std::min(peak, context.ceiling()));
   if (f.order) incumbent.order = std::move(*f.order);
   incumbent.lower_bound = std::max(incumbent.lower_bound, f.bound);
   return incumbent;

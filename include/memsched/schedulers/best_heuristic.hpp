@@ -10,7 +10,7 @@
 #include <memsched/schedulers/rpo.hpp>
 #include <memsched/search/policy.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// The best of several heuristics; the first among equals.
 struct best_heuristic {

@@ -5,18 +5,18 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
-#include <queue>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 #include <memsched/bounds/cut_bound.hpp>
+#include <memsched/graph/list_schedule.hpp>
 #include <memsched/graph/mirror.hpp>
 #include <memsched/graph/walk.hpp>
 #include <memsched/schedulers/best_first.hpp>
 #include <memsched/search/policy.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// The paper's two orders of ready nodes, as list schedulers (section 7.1).
 /// O((nodes + edges) log nodes).
@@ -195,35 +195,13 @@ class branch_and_bound_search {
 }  // namespace detail
 
 inline solution ready_list::operator()(const schedule_graph& g, search&) const {
-  using key = std::tuple<delta, delta, node>;
-  solution s;
-  s.order.reserve(g.active);
-  walk w(g);
-  const auto rank = [&](node v) -> key {
+  return {list_schedule(g, [&](const walk& w, node v, index) {
     const node_cost c = w.effect(v);
     if (by == rule::peak) return detail::by_peak_then_drop(c, v);
     delta least = std::numeric_limits<delta>::max();
     for (node u : g.succs[v]) least = std::min(least, g.cost[u].impact);
-    return {c.impact, least, v};
-  };
-  std::priority_queue<key, std::vector<key>, std::greater<>> ready;
-  std::vector<bool> done(g.active, false);
-  const auto push = [&](node v) { ready.push(rank(v)); };
-  for (node v = 0; v < g.active; ++v)
-    if (w.ready(v)) push(v);
-  while (!ready.empty()) {
-    const node v = std::get<node>(ready.top());
-    ready.pop();
-    if (done[v]) continue;  // was pushed again when it came to free more, and ran then
-    done[v] = true;
-    s.order.push_back(v);
-    w.fire(v, push);
-    for (node r : g.succs[v])
-      if (g.is_release(r) && w.waits(r) == 1)
-        for (node last : g.preds[r])
-          if (!done[last] && w.ready(last)) push(last);
-  }
-  return s;
+    return std::tuple(c.impact, least, v);
+  })};
 }
 
 inline solution four_starts::operator()(const schedule_graph& g, search& context) const {

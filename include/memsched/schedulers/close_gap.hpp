@@ -16,7 +16,7 @@
 #include <memsched/schedulers/best_heuristic.hpp>
 #include <memsched/schedulers/local_search.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// The order of `best_heuristic` with the bound of minimum cuts, no less than the context's floor.
 struct cheap_bounds {
@@ -74,21 +74,25 @@ class gap_closer {
   bytes peak() const { return peak_of(g_, best_.order); }
   bool done() const { return best_.lower_bound >= peak() || context_.stopped(); }
 
+  /// The first peak from a bound on that the sizes allow. A bound that is no more than the floor is left as it is: orders below
+  /// the floor, which may exist, are as good as those that reach it.
+  bytes lifted(bytes bound) const { return bound > context_.floor() ? next_possible_peak(g_, bound) : bound; }
+
   /// Narrows the graph, and asks for an order that reaches the bound where this settles one; then narrows it with more
   /// patience. A higher bound starts with the least again.
   void raise_bound(std::uint64_t effort) {
-    if (!bounds_) bounds_.emplace(g_, best_.lower_bound, narrowing(g_, context_));
+    if (!bounds_) bounds_.emplace(g_, lifted(best_.lower_bound), narrowing(g_, context_));
     const auto go_on = [&] { return context_.count_cut_as_state(bounds_->bytes_held()); };
     const std::uint64_t end = context_.stats.states + effort;
     for (bytes decided = 0; !done() && context_.stats.states < end;) {
       const bytes before = bounds_->bound();
       const auto narrow = [&] { return bounds_->run(peak(), patience_, go_on); };
       const bool settled = context_.with_states(end - context_.stats.states, narrow);
-      best_.lower_bound = std::max(best_.lower_bound, next_possible_peak(g_, bounds_->bound()));
+      best_.lower_bound = std::max(best_.lower_bound, lifted(bounds_->bound()));
       if (bounds_->bound() > before) patience_ = std::min(patience_, least_patience);
       if (done() || !settled) break;
       const bool asked = std::exchange(decided, bounds_->bound()) == bounds_->bound();
-      if (!asked && decide(decided, bounds_->lowest(), effort)) continue;
+      if (!asked && decide(decided, effort)) continue;
       if (patience_ >= most_patience) break;  // there is nothing left to ask
       patience_ = std::max(least_patience, 2 * patience_);
     }
@@ -97,11 +101,12 @@ class gap_closer {
   void lower_peak(std::uint64_t effort) {
     const local_search windows{.states = effort / 32};
     if (!done()) best_ = context_.with_states(2 * effort, [&] { return windows.improve(g_, context_, std::move(best_)); });
-    if (!done() && bounds_) decide(peak() - 1, bounds_->highest(), effort);
+    if (!done() && bounds_) decide(peak() - 1, effort);
   }
 
   /// Looks for an order with a peak of at most `asked` on a graph narrowed for that. False where it gave up.
-  bool decide(bytes asked, const narrowing& narrowed, std::uint64_t effort) {
+  bool decide(bytes asked, std::uint64_t effort) {
+    const narrowing& narrowed = bounds_->known_up_to(asked);
     auto found = context_.aside(
         [&] { return best_first{}.between_from_both_ends(narrowed.graph(), context_, asked, asked + 1, effort); });
     if (found.order) best_.order = narrowed.expand(std::move(*found.order));

@@ -18,7 +18,7 @@
 #include <memsched/search/policy.hpp>
 #include <memsched/structure/reachability.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// Node by node, for every signature the partial order with the least peak. The signature is the set of nodes that are
 /// ready (Algorithm 1's zero-indegree set), which tells what has run: all but these and their descendants. So it tells

@@ -12,7 +12,7 @@
 #include <memsched/graph/walk.hpp>
 #include <memsched/search/policy.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// The optimum by dynamic programming over all downsets, with no rule that could be wrong. Refuses graphs of more than
 /// `max_nodes` active nodes (at most 32) and keeps no limits. O(2^nodes * nodes) in the worst case.

@@ -9,7 +9,7 @@
 #include <memsched/passes/compress.hpp>
 #include <memsched/schedulers/branch_and_bound.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// compress | compose | compress | branch_and_bound, with the search's starts taken before and after compression (eight of
 /// them, section 7.1.2). Answers with an error where every order would go below 0.

@@ -1,14 +1,12 @@
 // List scheduling by memory freed.
 #pragma once
 
-#include <compare>
-#include <queue>
-#include <vector>
+#include <tuple>
 
-#include <memsched/graph/walk.hpp>
+#include <memsched/graph/list_schedule.hpp>
 #include <memsched/search/policy.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// Runs the ready node that serves memory best: first those that leave no more behind than they found, lowest peak
 /// first; else the one with the largest drop from its peak (the order of independent tasks that is optimal, Fradet et
@@ -20,49 +18,14 @@ struct greedy {
   rule prefer = rule::drop;
 
   solution operator()(const schedule_graph& g, search&) const {
-    solution s;
-    s.order.reserve(g.active);
-    walk w(g);
-    std::vector<bool> done(g.active, false);
-    std::vector<index> version(g.active, 0);
-    std::priority_queue<entry> ready;
-    index clock = 0;
-    const auto push = [&](node v) { ready.push(rank(w.effect(v), v, clock++, version[v])); };
-    for (node v = 0; v < g.active; ++v)
-      if (w.ready(v)) push(v);
-    while (!ready.empty()) {
-      const entry e = ready.top();
-      ready.pop();
-      if (done[e.v] || e.version != version[e.v]) continue;
-      done[e.v] = true;
-      s.order.push_back(e.v);
-      w.fire(e.v, push);
-      for (node r : g.succs[e.v]) {
-        if (!g.is_release(r) || w.waits(r) != 1) continue;
-        for (node last : g.preds[r])  // the one reader that is left frees the tensor
-          if (!done[last]) {
-            ++version[last];
-            if (w.ready(last)) push(last);
-          }
-      }
-    }
-    return s;
-  }
-
- private:
-  struct entry {
-    bool shrinks;
-    delta first, second;  // larger is better
-    index clock;
-    node v;
-    index version;
-    auto operator<=>(const entry&) const = default;
-  };
-  entry rank(node_cost c, node v, index clock, index version) const {
-    if (c.impact <= 0) return {true, -c.peak, -c.impact, clock, v, version};
-    const delta drop = c.peak - c.impact;
-    if (prefer == rule::drop) return {false, drop, -c.impact, clock, v, version};
-    return {false, -c.impact, drop, clock, v, version};
+    return {list_schedule(g, [this](const walk& w, node v, index age) {
+      const node_cost c = w.effect(v);
+      const delta newest_first = -static_cast<delta>(age);
+      if (c.impact <= 0) return std::tuple(false, c.peak, c.impact, newest_first);
+      const delta drop = c.peak - c.impact;
+      if (prefer == rule::drop) return std::tuple(true, -drop, c.impact, newest_first);
+      return std::tuple(true, c.impact, -drop, newest_first);
+    })};
   }
 };
 

@@ -21,7 +21,7 @@
 #include <memsched/search/policy.hpp>
 #include <memsched/structure/hierarchy.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// Schedules a hierarchical graph, takes the groups apart that have to do with what is live at the peak, and starts
 /// again, until no group is left there or a bound proves the peak. Never worse than `rpo`. Without groups it is exact,
@@ -358,12 +358,13 @@ class level_search {
     return true;
   }
 
-  /// Makes a move of the path just collected, unless it exceeds the ceiling. True where it is safe: it ends no higher
-  /// than it starts, lifts no peak, and no release runs on the way; then it stands for all.
+  /// Makes a move of the path just collected, unless it exceeds the ceiling. True where it is safe (see `is_safe`) and lifts
+  /// no peak: then it stands for all.
   bool try_move(const entry& e, index target) {
     move m{target, e.cost, e.level, none, path_begin_, paths_.size()};
-    bool early = false, fits = true;
+    bool fits = true;
     std::size_t ran = m.begin;
+    released_.clear();
     for (; fits && ran < m.end; ++ran) {
       const index unit = paths_[ran];
       const auto w = way(unit, m.level, m.cost);
@@ -371,17 +372,33 @@ class level_search {
         m.cost = std::max(m.cost, m.level + w->peak);
         m.level += w->impact;
         m.order = w->order;
-        early |= ran + 1 < m.end && w->impact < h_.cost[units_.members[unit].front()].impact;
+        if (unit != target) note_released(unit);
       }
       fits = w && m.cost <= ceiling_;
       set_.insert(unit);
     }
     for (std::size_t i = m.begin; i < ran; ++i) set_.erase(paths_[i]);
     if (!fits) return false;
-    const bool safe = policy_.safe_moves && !policy_.by_levels && !early && m.level <= e.level && m.cost == e.cost;
+    const auto waits_for_all = [&](node r) { return waits_for_path(r, m); };
+    const bool safe = policy_.safe_moves && !policy_.by_levels && m.cost == e.cost &&
+                      is_safe(e.level, m.level, released_, waits_for_all);
     if (safe) moves_.clear();
     moves_.push_back(m);
     return safe;
+  }
+
+  /// Notes the releases that a zero-drop unit which is about to run lets run. (Those of a target wait for all its path.)
+  void note_released(index unit) {
+    for (node r : h_.succs[units_.members[unit].front()])
+      if (h_.is_release(r) && h_.cost[r].impact < 0 && last(r, unit)) released_.push_back(r);
+  }
+  /// Whether a release, which units of a move's path alone let run, waits for all of them.
+  bool waits_for_path(node release, const move& m) {
+    if (m.target < units()) return false;  // not for the target
+    const bool open = collect(static_cast<index>(units() + release - h_.active));
+    const std::size_t needed = paths_.size() - m.end;
+    paths_.resize(m.end);
+    return open && needed == m.end - m.begin;
   }
 
   void add(index from, const move& m) {
@@ -456,6 +473,7 @@ class level_search {
   bit_set set_;
   std::vector<bool> zero_drop_;
   std::vector<index> targets_, paths_;
+  std::vector<node> released_;  // on the path of the move under way, before its target
   std::vector<index> seen_;  // the look at which a unit or release was last seen
   index look_ = 0;
   std::size_t path_begin_ = 0;

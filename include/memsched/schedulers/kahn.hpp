@@ -6,7 +6,7 @@
 #include <memsched/graph/walk.hpp>
 #include <memsched/search/policy.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// First ready, first run; at the start by index. O(nodes + edges).
 struct kahn {

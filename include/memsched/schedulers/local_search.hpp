@@ -13,7 +13,7 @@
 #include <memsched/schedulers/greedy.hpp>
 #include <memsched/search/policy.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// Takes a stretch of an order, a window, and looks for an order of the same nodes with a smaller peak. Windows around the
 /// first peak of the whole order come first, wider and wider ones; where they help no more, windows all along it, whose own

@@ -4,7 +4,7 @@
 #include <memsched/graph/post_order.hpp>
 #include <memsched/search/policy.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// Depth-first post-order from the graph's roots over predecessors in input order, as HMCOS has it (section 4.1).
 /// Nodes that no root needs follow, by index. O(nodes + edges).

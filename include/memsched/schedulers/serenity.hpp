@@ -6,7 +6,7 @@
 #include <memsched/schedulers/dp.hpp>
 #include <memsched/search/policy.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// divide | soft_budget | dp, each of the first two where it is wanted. Optimal, unless a limit is met.
 struct serenity {

@@ -12,7 +12,7 @@
 #include <memsched/graph/schedule_graph.hpp>
 #include <memsched/structure/reachability.hpp>
 
-namespace memsched::detail {
+namespace memsched::inline MEMSCHED_ABI::detail {
 
 /// Runs nodes on a set that is a row of bits.
 class downset_stepper {
@@ -22,18 +22,21 @@ class downset_stepper {
   void start(const_bit_row ran, delta level) {
     std::copy(ran.begin(), ran.end(), bit_row(set_).begin());
     level_ = peak_ = level;
-    released_ = false;
+    released_.clear();
   }
   const_bit_row set() const { return set_; }
   delta level() const { return level_; }
   delta peak() const { return peak_; }
-  bool released() const { return released_; }  ///< whether a release ran since `start`
+  /// The releases that freed memory since `start`.
+  const std::vector<node>& released() const { return released_; }
 
   void run(node v) {
     const node_cost c = effect_of(g_, v, [this, v](node release) { return last_for(release, v); });
     peak_ = std::max(peak_, level_ + c.peak);
     level_ += c.impact;
-    released_ |= c.impact < g_.cost[v].impact;
+    if (c.impact < g_.cost[v].impact)
+      for (node s : g_.succs[v])
+        if (g_.is_release(s) && g_.cost[s].impact < 0 && last_for(s, v)) released_.push_back(s);
     set_.insert(v);
   }
 
@@ -47,7 +50,7 @@ class downset_stepper {
   const schedule_graph& g_;
   bit_set set_;
   delta level_ = 0, peak_ = 0;
-  bool released_ = false;
+  std::vector<node> released_;
 };
 
 /// An open-addressing table from downsets to their places in an arena.
@@ -95,6 +98,25 @@ class downset_table {
   std::vector<index> slots_;
 };
 
+/// Whether a move from a downset D is safe: whether it leads to a lowest downset D' of all between the two. The move ran some
+/// nodes P at levels under the peak in force, each with all that it waits for: zero-drop ones (peak and impact are one number,
+/// which is no less than 0), and at most one other node t, for which all the zero-drop ones run. `released` are the releases
+/// that freed memory on the way; `waits_for_all(r)` says whether all of P runs before r.
+///
+/// Lemma (lowest). If level(D') <= level(D), and all of P runs before each of those releases, no downset E between D and D' is
+/// lower than D'. Proof: let E be neither of the two. It lacks some node of P, so none of the releases is in it, and t is
+/// not, which all the rest of P runs before. So E is D and zero-drop nodes: level(E) >= level(D) >= level(D').
+///
+/// Lemma (R1, safe commit). If D' is reached from D under a peak B and lowest between them, D has a completion that stays under B
+/// if and only if D' has. Proof: the one way is clear. The other: delete P from a completion of D. A state E becomes the union
+/// of E and D'; since level(E) + level(D') is the level of that union plus the level of the intersection, which is between D
+/// and D' and so no lower than D', the state becomes no higher. A node finds at least those run that it found before, so it has
+/// each credit that it had, and runs at no higher level; nor is the level after it higher.
+template <class WaitsForAll>
+bool is_safe(delta level_before, delta level_after, const std::vector<node>& released, WaitsForAll&& waits_for_all) {
+  return level_after <= level_before && std::all_of(released.begin(), released.end(), waits_for_all);
+}
+
 /// Which moves lead on from a downset.
 class downset_moves {
  public:
@@ -130,22 +152,18 @@ class downset_moves {
     return moves_;
   }
 
-  /// Runs target t with its ancestors on the stepper, which stands at `ran`. Whether a release ran before the last step.
-  bool run_to(node t, const_bit_row ran) {
+  /// Runs target t with its ancestors on the stepper, which stands at `ran`.
+  void run_to(node t, const_bit_row ran) {
     path_.clear();
     for (std::size_t k = 0; k < ran.size(); ++k)
       for (word w = (t == rest ? all_[k] : reach_.ancestors[t][k]) & ~ran[k]; w != 0; w &= w - 1)
         path_.push_back(static_cast<node>(k * 64 + static_cast<std::size_t>(std::countr_zero(w))));
     std::sort(path_.begin(), path_.end(), [&](node a, node b) { return position_[a] < position_[b]; });
     if (t != rest && !g_.is_release(t)) path_.push_back(t);
-    for (std::size_t i = 0; i + 1 < path_.size(); ++i) step_.run(path_[i]);
-    const bool early = step_.released();
-    step_.run(path_.back());
-    return early;
+    for (node v : path_) step_.run(v);
   }
 
-  /// Takes safe moves until there is none: those that end no higher than they start, under `peak`. A set between start
-  /// and end is never lower, since only zero-drop nodes run on the way and no release does.
+  /// Takes moves that are safe (see `is_safe`) and stay under `peak`, until there is none.
   template <class F>
   void settle(delta peak, F&& ran_node) {
     if (!commits_) return;
@@ -157,8 +175,9 @@ class downset_moves {
         const delta level = step_.level();
         std::copy(step_.set().begin(), step_.set().end(), bit_row(from).begin());
         step_.start(from, level);
-        const bool early = run_to(t, from);
-        if (!early && step_.level() <= level && step_.peak() <= peak) {
+        run_to(t, from);
+        const auto waits_for_all = [&](node r) { return runs_after(r, path_); };
+        if (step_.peak() <= peak && is_safe(level, step_.level(), step_.released(), waits_for_all)) {
           for (node v : path_) ran_node(v);
           moved = true;
         } else {
@@ -184,6 +203,10 @@ class downset_moves {
       missing |= open;
     }
     return !g_.is_release(t) || missing != 0;
+  }
+
+  bool runs_after(node release, const std::vector<node>& nodes) const {
+    return std::all_of(nodes.begin(), nodes.end(), [&](node v) { return test(reach_.ancestors[release], v); });
   }
 
   void find_zero_drop() {

@@ -3,20 +3,21 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <stop_token>
 
 #include <memsched/base/bytes.hpp>
-#include <memsched/base/function_ref.hpp>
 #include <memsched/model/firing.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// Why a search ended.
 enum class stop_reason : unsigned char {
   finished,     ///< by itself
   time_limit,
-  state_limit,  ///< or the memory limit
+  state_limit,
+  memory_limit,
   cancelled,    ///< by the stop token
 };
 
@@ -24,6 +25,7 @@ constexpr const char* to_string(stop_reason r) {
   switch (r) {
     case stop_reason::time_limit: return "time_limit";
     case stop_reason::state_limit: return "state_limit";
+    case stop_reason::memory_limit: return "memory_limit";
     case stop_reason::cancelled: return "cancelled";
     case stop_reason::finished: break;
   }
@@ -40,16 +42,20 @@ struct progress {
 inline constexpr std::uint64_t no_limit = std::numeric_limits<std::uint64_t>::max();
 
 /// Every limit is kept: a search that meets one returns its best order and its bound.
+///
+/// `budget` and `gap` are questions: the search ends where it has the answer, at a peak within the budget or a bound above
+/// it, or at a peak of at most (1 + gap) times the bound.
 struct options {
-  bytes budget = no_limit;                                             ///< memory there is; decides the verdict
+  bytes budget = no_limit;                                             ///< memory there is
+  double gap = 0;                                                      ///< relative; 0 asks for the best order
   std::chrono::nanoseconds time_limit = std::chrono::nanoseconds::max();  ///< the one limit that is not deterministic
   std::uint64_t state_limit = no_limit;                                ///< states over the whole search
-  bytes memory_limit = 2_GiB;                                          ///< what the tables of a search may take
+  bytes memory_limit = 2_GiB;                                          ///< what the tables of a search may take; bytes
   std::stop_token stop{};                                              ///< cancels from another thread
   firing default_firing = firing::pbc;                                 ///< for operators that do not say
   bool in_place = true;                                                ///< whether overwritten inputs spare room
   unsigned threads = 1;                                                ///< at most so many
-  function_ref<void(const progress&)> on_progress{};                   ///< called now and then; must outlive the call
+  std::function<void(const progress&)> on_progress{};                  ///< called now and then, by the calling thread
 
   memory_model model() const { return {default_firing, in_place}; }
 };

@@ -3,16 +3,19 @@
 
 #include <concepts>
 #include <optional>
+#include <span>
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 #include <memsched/base/function_ref.hpp>
+#include <memsched/base/type_name.hpp>
 #include <memsched/graph/schedule_graph.hpp>
 #include <memsched/graph/walk.hpp>
 #include <memsched/search/search.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// What a scheduler answers: an order of the active nodes and a proven bound. Its peak is the referee's to say.
 struct solution {
@@ -45,12 +48,40 @@ concept pass = !scheduler<P> && requires(const P& p, const schedule_graph& g, se
 template <class S>
 concept baseline = scheduler<S> && S::is_baseline;
 
+/// Whether `order` runs every active node of g once, each behind its predecessors. O(nodes + edges).
+inline bool is_order(const schedule_graph& g, std::span<const node> order) {
+  if (order.size() != g.active) return false;
+  std::vector<bool> ran(g.active, false);
+  for (node v : order) {
+    if (v >= g.active || ran[v]) return false;
+    for (node u : g.preds[v])
+      if (!ran[u]) return false;
+    ran[v] = true;
+  }
+  return true;
+}
+
+/// What a scheduler answers, or an error that names it where its order is none: a policy is not trusted.
+template <scheduler S>
+solution checked(const S& policy, const schedule_graph& g, search& context) {
+  solution s = policy(g, context);
+  if (!s.error && !is_order(g, s.order))
+    s.error = graph_error{error_code::bad_policy,
+                          "the scheduler " + std::string(type_name<S>()) + " answered with what is no order of the graph",
+                          {},
+                          {}};
+  return s;
+}
+
 /// pass | scheduler, a scheduler.
 template <pass P, scheduler S>
 struct passed {
   P first;
   S second;
-  solution operator()(const schedule_graph& g, search& context) const { return first(g, context, second); }
+  solution operator()(const schedule_graph& g, search& context) const {
+    const auto inner = [this](const schedule_graph& h, search& c) { return checked(second, h, c); };
+    return first(g, context, inner);
+  }
 };
 
 /// pass | pass, a pass.

@@ -11,7 +11,7 @@
 #include <memsched/search/options.hpp>
 #include <memsched/search/statistics.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// Limits of one attempt within a search, which may be followed by others.
 struct trial {
@@ -31,11 +31,11 @@ class search {
  public:
   using clock = std::chrono::steady_clock;
 
-  explicit search(const options& o) : options_(&o), start_(clock::now()), deadline_(clock::time_point::max()) {
-    if (o.time_limit < clock::time_point::max() - start_) deadline_ = start_ + o.time_limit;
+  explicit search(options o) : options_(std::move(o)), start_(clock::now()), deadline_(clock::time_point::max()) {
+    if (options_.time_limit < clock::time_point::max() - start_) deadline_ = start_ + options_.time_limit;
   }
 
-  const options& opts() const { return *options_; }
+  const options& opts() const { return options_; }
   statistics stats;
 
   /// No order is better than this, as far as anybody knows: who reaches it may stop. Bytes.
@@ -87,7 +87,7 @@ class search {
     const std::uint64_t before = slice_end_;
     slice_end_ = std::min(before, stats.states + std::min(states, no_limit - stats.states));
     auto value = f();
-    if (reason_ == stop_reason::state_limit && stats.states < std::min(before, options_->state_limit))
+    if (reason_ == stop_reason::state_limit && stats.states < std::min(before, options_.state_limit))
       reason_ = stop_reason::finished;
     slice_end_ = before;
     return value;
@@ -95,7 +95,7 @@ class search {
 
   /// States that are left before a limit on them.
   std::uint64_t states_left() const {
-    const std::uint64_t end = std::min(options_->state_limit, slice_end_);
+    const std::uint64_t end = std::min(options_.state_limit, slice_end_);
     return end - std::min(end, stats.states);
   }
 
@@ -104,13 +104,13 @@ class search {
   template <class Here, class There>
   void beside(Here&& here, There&& there) {
     std::stop_source end;
-    const std::stop_callback pass_on(options_->stop, [&] { end.request_stop(); });
-    options o = *options_;
+    const std::stop_callback pass_on(options_.stop, [&] { end.request_stop(); });
+    options o = options_;
     o.stop = end.get_token();
     o.on_progress = {};
     o.state_limit = no_limit;
     if (deadline_ != clock::time_point::max()) o.time_limit = deadline_ - clock::now();
-    search other(o);
+    search other(std::move(o));
     std::thread thread([&] { there(other); });
     const bool decided = here(*this);
     if (decided) end.request_stop();
@@ -125,7 +125,7 @@ class search {
   bool count_state() {
     if (trial_ && ++step_states_ > trial_->step_states) end_trial(trial_end::step);
     ++stats.states;
-    if (stats.states >= std::min(options_->state_limit, slice_end_)) stop_for(stop_reason::state_limit);
+    if (stats.states >= std::min(options_.state_limit, slice_end_)) stop_for(stop_reason::state_limit);
     else if ((++ticks_ & 15) == 0) look_at_clock();
     return !stopped();
   }
@@ -140,26 +140,35 @@ class search {
   /// Reports the bytes that a search's tables hold. False where that is more than the limit, which ends the trial if
   /// there is one: the next may need less.
   bool fits(std::uint64_t table_bytes) {
-    stats.memory = std::max(stats.memory, std::min(table_bytes, options_->memory_limit));
-    if (table_bytes <= options_->memory_limit) return true;
+    stats.memory = std::max(stats.memory, std::min(table_bytes, options_.memory_limit));
+    if (table_bytes <= options_.memory_limit) return true;
     if (trial_) end_trial(trial_end::memory);
-    else stop_for(stop_reason::state_limit);
+    else stop_for(stop_reason::memory_limit);
     return false;
   }
   /// Ends the whole search as a memory limit does: for who sees that no trial will fit.
-  void out_of_memory() { stop_for(stop_reason::state_limit); }
+  void out_of_memory() { stop_for(stop_reason::memory_limit); }
 
-  /// Whether a limit is met.
-  bool stopped() const { return trial_end_ != trial_end::finished || reason_ != stop_reason::finished; }
+  /// Whether a limit is met, or the caller's question is answered.
+  bool stopped() const { return trial_end_ != trial_end::finished || reason_ != stop_reason::finished || answered_; }
+  /// Whether an order and a bound answer the question of `o` about a budget or a gap.
+  static bool answers(const options& o, bytes peak, bytes lower_bound) {
+    if (o.budget != no_limit && (peak <= o.budget || lower_bound > o.budget)) return true;
+    return o.gap > 0 && static_cast<double>(peak) <= (1 + o.gap) * static_cast<double>(lower_bound);
+  }
+  /// Whether what was reported answers the caller's question about a budget or a gap.
+  bool answered() const { return answered_; }
   stop_reason reason() const { return reason_; }
   double seconds() const { return std::chrono::duration<double>(clock::now() - start_).count(); }
   double seconds_left() const { return std::chrono::duration<double>(deadline_ - clock::now()).count(); }
 
-  /// Tells the caller what is known of the graph; the best of what was told before stands.
+  /// Tells the caller what is known of the graph: the peak of an order at hand (`no_limit` for none) and a bound. The best
+  /// of what was told before stands. Ends the search where that answers the caller's question.
   void report(bytes peak, bytes lower_bound) {
     if (!aside_) known_ = {std::min(known_.peak, std::max(peak, rest_)), std::max(known_.lower_bound, lower_bound), 0};
-    if (options_->on_progress && known_.peak != no_limit)
-      options_->on_progress({known_.peak, known_.lower_bound, stats.states});
+    if (known_.peak == no_limit) return;
+    if (options_.on_progress) options_.on_progress({known_.peak, known_.lower_bound, stats.states});
+    answered_ = answered_ || answers(options_, known_.peak, known_.lower_bound);
   }
 
   /// Runs f on one of several parts that run one after the other, of which the others take `rest`. Bytes.
@@ -190,13 +199,13 @@ class search {
     if (trial_end_ == trial_end::finished) trial_end_ = e;
   }
   void look_at_clock() {
-    if (options_->stop.stop_requested()) stop_for(stop_reason::cancelled);
+    if (options_.stop.stop_requested()) stop_for(stop_reason::cancelled);
     if (deadline_ != clock::time_point::max() && clock::now() >= deadline_) stop_for(stop_reason::time_limit);
     if (trial_ && trial_->step_time != std::chrono::nanoseconds::max() && clock::now() - step_start_ >= trial_->step_time)
       end_trial(trial_end::step);
   }
 
-  const options* options_;
+  options options_;
   clock::time_point start_, deadline_;
   std::uint64_t slice_end_ = no_limit;
   std::uint64_t ticks_ = 0;
@@ -204,7 +213,7 @@ class search {
   bytes floor_ = 0, ceiling_ = no_limit;
   bytes rest_ = 0;
   progress known_{no_limit, 0, 0};
-  bool aside_ = false;
+  bool aside_ = false, answered_ = false;
   std::optional<trial> trial_;
   trial_end trial_end_ = trial_end::finished;
   std::uint64_t step_states_ = 0;

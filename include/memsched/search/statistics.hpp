@@ -6,7 +6,7 @@
 
 #include <memsched/base/bytes.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// What one step of `dp` did.
 struct step_statistics {

@@ -16,7 +16,7 @@
 #include <memsched/graph/post_order.hpp>
 #include <memsched/graph/walk.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 struct partition_shape {
   index parts = 4;

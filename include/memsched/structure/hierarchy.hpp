@@ -13,7 +13,7 @@
 #include <memsched/graph/schedule_graph.hpp>
 #include <memsched/structure/waists.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// How far operators are put together: the configurations 1 to 4 of HMCOS's ablation (its Table 2).
 enum class hierarchy_level : unsigned char {

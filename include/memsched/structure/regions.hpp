@@ -9,7 +9,7 @@
 #include <memsched/graph/schedule_graph.hpp>
 #include <memsched/structure/waists.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// Disjoint sets of nodes, each with one active node before and one behind all the others, through which all edges from
 /// and to the rest of the graph lead; with the releases that wait for members only. Largest first, each of at least 4

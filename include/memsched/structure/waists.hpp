@@ -8,7 +8,7 @@
 #include <memsched/base/topology.hpp>
 #include <memsched/graph/schedule_graph.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// Whether a node has a place of its own that is always best, so that a waist may disregard it.
 enum class drift : unsigned char {

@@ -6,7 +6,7 @@
 
 #include <memsched/structure/reachability.hpp>
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// The size of the largest set of active nodes none of which comes before another: the active nodes less a maximum
 /// matching of each to a later one (Dilworth). Nothing for graphs of more than `max_nodes` nodes, since it takes

@@ -1,4 +1,4 @@
-// expect: memsched: the graph's operator handles lack std::hash or ==
+// expect: memsched: the graph's operator handles lack == or std::hash and
 // lines: 25
 #include <memsched/schedule.hpp>
 struct handle {

@@ -15,7 +15,7 @@
 #include <memsched/formats/onnx/names.hpp>
 #include <memsched/formats/onnx/value.hpp>
 
-namespace memsched::onnx_detail {
+namespace memsched::inline MEMSCHED_ABI::onnx_detail {
 
 /// What running one operator means, beside the values it defines.
 struct outcome {

@@ -16,7 +16,9 @@
 
 #include <onnx/onnx_pb.h>
 
-namespace memsched::onnx_detail {
+#include <memsched/base/linkage.hpp>
+
+namespace memsched::inline MEMSCHED_ABI::onnx_detail {
 
 using dimensions = std::vector<std::int64_t>;
 

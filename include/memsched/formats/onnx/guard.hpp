@@ -17,7 +17,7 @@
 #include <memsched/formats/onnx/fold.hpp>
 #include <memsched/formats/onnx/value.hpp>
 
-namespace memsched::onnx_detail {
+namespace memsched::inline MEMSCHED_ABI::onnx_detail {
 
 /// Checks one operator whose inputs are known.
 class guard {

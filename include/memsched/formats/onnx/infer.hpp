@@ -23,7 +23,7 @@
 #include <memsched/formats/onnx/newer.hpp>
 #include <memsched/formats/onnx/value.hpp>
 
-namespace memsched::onnx_detail {
+namespace memsched::inline MEMSCHED_ABI::onnx_detail {
 
 /// Infers one model's graphs. Failures leave as import_failure.
 class inference {

@@ -12,7 +12,7 @@
 
 #include <onnx/onnx_pb.h>
 
-namespace memsched::onnx_detail {
+namespace memsched::inline MEMSCHED_ABI::onnx_detail {
 
 /// Calls f on each graph that an operator holds.
 template <class F>

@@ -16,7 +16,7 @@
 #include <memsched/formats/onnx/fold.hpp>
 #include <memsched/formats/onnx/value.hpp>
 
-namespace memsched::onnx_detail {
+namespace memsched::inline MEMSCHED_ABI::onnx_detail {
 
 /// Infers the outputs of one operator all of whose inputs are known.
 class newer_operator {

@@ -16,7 +16,7 @@
 #include <memsched/formats/onnx/fold.hpp>
 #include <memsched/graph/problem.hpp>
 
-namespace memsched::onnx_detail {
+namespace memsched::inline MEMSCHED_ABI::onnx_detail {
 
 /// Ends the import; `read_onnx` turns it into its error value.
 struct import_failure {

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace memsched::detail::tflite {
+namespace memsched::inline MEMSCHED_ABI::detail::tflite {
 
 /// Operator kinds by number, as of schema version 3d.
 inline constexpr const char* builtin_names[] = {

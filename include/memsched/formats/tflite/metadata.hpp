@@ -12,7 +12,7 @@
 #include <memsched/base/adjacency.hpp>
 #include <memsched/formats/tflite/tables.hpp>
 
-namespace memsched::detail::tflite {
+namespace memsched::inline MEMSCHED_ABI::detail::tflite {
 
 /// Which operator waits for which other, by position in the file (LiteRT: core/model_control_dependencies).
 inline constexpr const char* control_dependencies = "model_control_dependencies";

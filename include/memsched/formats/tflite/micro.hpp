@@ -12,7 +12,7 @@
 #include <memsched/formats/tflite/sizes.hpp>
 #include <memsched/formats/tflite/subgraph.hpp>
 
-namespace memsched::detail::tflite {
+namespace memsched::inline MEMSCHED_ABI::detail::tflite {
 
 /// A tensor that lies in the arena's head, at the clock of TensorFlow Lite Micro: operator i of a subgraph runs at the
 /// time at which it starts plus i, from 1. Never created or used: -1.

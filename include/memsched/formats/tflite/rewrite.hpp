@@ -14,7 +14,7 @@
 #include <memsched/formats/tflite/metadata.hpp>
 #include <memsched/formats/tflite/subgraph.hpp>
 
-namespace memsched::detail::tflite {
+namespace memsched::inline MEMSCHED_ABI::detail::tflite {
 
 inline std::uint32_t word_at(std::string_view bytes, std::size_t at) {
   std::uint32_t v = 0;

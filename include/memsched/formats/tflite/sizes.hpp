@@ -13,7 +13,7 @@
 #include <memsched/base/bytes.hpp>
 #include <memsched/formats/tflite/subgraph.hpp>
 
-namespace memsched::detail::tflite {
+namespace memsched::inline MEMSCHED_ABI::detail::tflite {
 
 /// Operators whose output has the shape to which those of their inputs that are no constants broadcast.
 inline constexpr kind_id pointwise[] = {

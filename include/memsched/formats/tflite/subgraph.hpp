@@ -16,7 +16,7 @@
 #include <memsched/formats/tflite/metadata.hpp>
 #include <memsched/formats/tflite/tables.hpp>
 
-namespace memsched::detail::tflite {
+namespace memsched::inline MEMSCHED_ABI::detail::tflite {
 
 /// An operator that runs subgraphs, and where its options name them.
 struct call_rule {

@@ -15,7 +15,7 @@
 
 #include <memsched/graph/error.hpp>
 
-namespace memsched::detail::tflite {
+namespace memsched::inline MEMSCHED_ABI::detail::tflite {
 
 /// A field of a table: its number in the schema.
 struct field {

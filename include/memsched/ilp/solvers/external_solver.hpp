@@ -28,7 +28,7 @@
 
 extern char** environ;
 
-namespace memsched {
+namespace memsched::inline MEMSCHED_ABI {
 
 /// Runs `command` on a model in a directory of its own under the system's temporary one, and reads back what it wrote.
 /// In the words of the command {model}, {solution}, {options} and {seconds} stand for the files and the time limit; the

@@ -1,0 +1,59 @@
+// List scheduling: the ready node with the smallest key, again and again.
+#pragma once
+
+#include <queue>
+#include <type_traits>
+#include <vector>
+
+#include <memsched/graph/walk.hpp>
+
+namespace memsched::inline MEMSCHED_ABI {
+
+/// An order that runs, of the ready nodes, the one with the smallest key(w, v, age): w is the walk so far, and ages grow as
+/// nodes become ready. Keys must differ. What a key says may hang on `w.effect(v)`: that changes for a ready node only where
+/// a release waits for it alone, and then its key is asked again, with a new age.
+/// O((nodes + edges) log nodes) keys at most.
+template <class Key>
+std::vector<node> list_schedule(const schedule_graph& g, Key key) {
+  struct entry {
+    std::invoke_result_t<Key&, const walk&, node, index> key;
+    node v;
+    index version;
+    bool operator<(const entry& other) const { return other.key < key; }  // the queue's top is its largest
+  };
+  std::vector<node> order;
+  order.reserve(g.active);
+  walk w(g);
+  std::vector<bool> done(g.active, false);
+  std::vector<index> version(g.active, 0);
+  std::priority_queue<entry> ready;
+  index age = 0;
+  const auto push = [&](node v) { ready.push({key(w, v, age++), v, version[v]}); };
+  for (node v = 0; v < g.active; ++v)
+    if (w.ready(v)) push(v);
+  while (!ready.empty()) {
+    const entry e = ready.top();
+    ready.pop();
+    if (done[e.v] || e.version != version[e.v]) continue;
+    done[e.v] = true;
+    order.push_back(e.v);
+    w.fire(e.v, push);
+    for (node r : g.succs[e.v]) {
+      if (!g.is_release(r) || w.waits(r) != 1) continue;
+      for (node last : g.preds[r])  // the one reader that is left frees the tensor
+        if (!done[last]) {
+          ++version[last];
+          if (w.ready(last)) push(last);
+        }
+    }
+  }
+  return order;
+}
+
+/// The order in which the caller lists the operators, wherever that is one: always the lowest index that is ready.
+/// O((nodes + edges) log nodes).
+inline std::vector<node> given_order(const schedule_graph& g) {
+  return list_schedule(g, [](const walk&, node v, index) { return v; });
+}
+
+}  // namespace memsched

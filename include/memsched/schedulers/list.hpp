@@ -1,0 +1,92 @@
+// All schedulers of the core, as one list: names, help, tables and laws come from it.
+#pragma once
+
+#include <cstddef>
+#include <limits>
+#include <string_view>
+#include <tuple>
+
+#include <memsched/schedulers/as_given.hpp>
+#include <memsched/schedulers/automatic.hpp>
+#include <memsched/schedulers/beam.hpp>
+#include <memsched/schedulers/best_first.hpp>
+#include <memsched/schedulers/branch_and_bound.hpp>
+#include <memsched/schedulers/dp.hpp>
+#include <memsched/schedulers/exhaustive.hpp>
+#include <memsched/schedulers/fradet.hpp>
+#include <memsched/schedulers/greedy.hpp>
+#include <memsched/schedulers/hierarchical.hpp>
+#include <memsched/schedulers/kahn.hpp>
+#include <memsched/schedulers/local_search.hpp>
+#include <memsched/schedulers/rpo.hpp>
+#include <memsched/schedulers/serenity.hpp>
+
+namespace memsched::inline MEMSCHED_ABI {
+
+/// What a scheduler is to users.
+enum class role : unsigned char {
+  order,   ///< one order by a rule, to compare with
+  method,  ///< of a paper or of this project, whole
+  part,    ///< what methods are made of
+};
+
+/// One scheduler. What all promise (see schedule.hpp) is not said here.
+template <scheduler S>
+struct scheduler_row {
+  using type = S;
+  std::string_view name;    ///< the program's
+  std::string_view about;   ///< one line
+  std::string_view source{};  ///< authors; empty for this project
+  memsched::role role = role::method;
+  bool exact = false;       ///< ends with a proof of its order where no limit ends it
+  std::size_t max_operators = std::numeric_limits<std::size_t>::max();  ///< more are answered with an error
+};
+
+/// Every scheduler, plain orders first. A new one is its header and a row here.
+inline constexpr std::tuple all_schedulers{
+    scheduler_row<as_given>{
+        .name = "file", .about = "the order in which the graph lists its operators", .role = role::order},
+    scheduler_row<kahn>{.name = "kahn", .about = "breadth-first waves of ready operators", .role = role::order},
+    scheduler_row<rpo>{
+        .name = "rpo", .about = "depth-first post-order from the outputs, as most compilers", .role = role::order},
+    scheduler_row<greedy>{.name = "greedy", .about = "list scheduling by memory freed", .role = role::order},
+    scheduler_row<exhaustive>{
+        .name = "exhaustive", .about = "every set of operators; at most 24 operators", .exact = true, .max_operators = 24},
+    scheduler_row<serenity>{.name = "serenity",
+                            .about = "divide and conquer, soft budgets, dynamic programming",
+                            .source = "Ahn et al.",
+                            .exact = true},
+    scheduler_row<hierarchical>{
+        .name = "hmcos", .about = "hierarchical graphs, taken apart where the peak is", .source = "Wang et al."},
+    scheduler_row<fradet_scheduler>{.name = "fradet",
+                                    .about = "compression, composition, branch and bound",
+                                    .source = "Fradet et al.",
+                                    .exact = true},
+    scheduler_row<beam>{.name = "beam", .about = "the best few sets of operators of each size", .role = role::part},
+    scheduler_row<local_search>{
+        .name = "local_search", .about = "exact search of windows of an order, again and again", .role = role::part},
+    scheduler_row<dp>{.name = "dp",
+                      .about = "dynamic programming over zero-indegree sets",
+                      .source = "Ahn et al.",
+                      .role = role::part,
+                      .exact = true},
+    scheduler_row<branch_and_bound>{.name = "branch_and_bound",
+                                    .about = "depth-first branch and bound over orders",
+                                    .source = "Fradet et al.",
+                                    .role = role::part,
+                                    .exact = true},
+    scheduler_row<best_first>{.name = "best_first",
+                              .about = "bottleneck best-first search over sets of operators",
+                              .role = role::part,
+                              .exact = true},
+    scheduler_row<automatic_scheduler>{
+        .name = "optimal", .about = "the smallest peak, with proof; best so far and a bound at a limit", .exact = true},
+};
+
+/// Calls f(row) for each.
+template <class F>
+constexpr void for_each_scheduler(F&& f) {
+  std::apply([&f](const auto&... row) { (f(row), ...); }, all_schedulers);
+}
+
+}  // namespace memsched

@@ -1,0 +1,79 @@
+#!/bin/sh
+# Makes rules wrong on purpose, one at a time, on a copy of the headers, and says how many seconds `fuzz_claims` takes to find
+# each. All are in one program; the environment says which is wrong. Ends with 1 where one survives.
+# usage: tests/fuzz/claims/mutants.sh [SECONDS at most for each (60)]
+set -eu
+cd "$(dirname "$0")/../../.."
+limit=${1:-60}
+copy=$(mktemp -d)
+trap 'rm -rf "$copy"' EXIT
+cp -r include "$copy/include"
+: >"$copy/names"
+count=0
+
+# mutant NAME FILE SED-SCRIPT, in which @ is the condition that the rule is to be wrong
+mutant() {
+  count=$((count + 1))
+  file=$(cd "$copy/include" && find memsched -path "*/$2")
+  cp "$copy/include/$file" "$copy/before"
+  sed -i -E "$(printf "%s\n" "$3" | sed "s/@/(claims_mutant == $count)/g")" "$copy/include/$file"
+  if cmp -s "$copy/before" "$copy/include/$file"; then
+    echo "mutants: '$1' changes nothing in $file" >&2
+    exit 2
+  fi
+  echo "$1" >>"$copy/names"
+}
+
+mutant "safe moves: no check for a lowest set" search/downsets.hpp \
+  's/std::all_of\(released.begin\(\), released.end\(\), waits_for_all\)/(@ || &)/'
+mutant "safe moves: any level at the end" search/downsets.hpp 's/level_after <= level_before \&\&/(@ || level_after <= level_before) \&\&/'
+mutant "safe moves: hierarchical takes every release" schedulers/hierarchical.hpp 's/return (open && needed == m.end - m.begin);/return @ || (\1);/'
+mutant "macros: zero-drop whatever the peak" search/downsets.hpp 's/g_.cost\[v\].peak == g_.cost\[v\].impact/(@ || &)/'
+mutant "macros: zero-drop beside credits" search/downsets.hpp 's/zero_drop_.erase\(reader\);/if (!@) &/'
+mutant "backjumps: no lowest set between" schedulers/best_first.hpp \
+  's/const bit_set best = lowest_between.*/bit_set best(g_.active); if (@) unite(best, table_[at]); else best = lowest_between(table_[first], table_[at]);/'
+mutant "mirror: bounds hold with credits" schedulers/best_first.hpp 's/if \(g.credits.items\(\) == 0\)  /if (@ || g.credits.items() == 0)  /'
+mutant "probing: a release runs itself after any reader" bounds/probing.hpp \
+  's/return g_->is_release\(u\) && (std::all_of(.*));/return g_->is_release(u) \&\& (@ ? std::any_of\2 : \1);/'
+mutant "probing: credits spare nothing" bounds/probing.hpp 's/amount \+= c.amount;/{ if (!@) & }/'
+mutant "shaving: the edge itself, not its reverse" bounds/shaving.hpp \
+  's/const precedence reverse\{e.after, e.before\};/const precedence reverse = @ ? e : precedence{e.after, e.before};/'
+mutant "destructive search: hands out a lower peak's graph" bounds/destructive_search.hpp \
+  's/return lower == open_.begin\(\).*/if (@) return open_.empty() ? above_ : open_.front().refuter;\n    &/'
+mutant "destructive search: bounds are the next peak tried" bounds/destructive_search.hpp \
+  's/return std::min\(std::max\(a.peak \+ 1, a.refuter.next\(\)\), valid\);/return @ ? valid : std::min(std::max(a.peak + 1, a.refuter.next()), valid);/'
+mutant "close_gap: lifts floors" schedulers/close_gap.hpp 's/return bound > context_.floor\(\) \?/return @ || bound > context_.floor() ?/'
+mutant "compress C1, C2: whatever the impact" presolve/compression.hpp 's/a.impact < 0 \|\|/(!@ \&\& a.impact < 0) ||/'
+mutant "compress C1, C2: whatever the peak" presolve/compression.hpp 's/a.peak - a.impact > b.peak\)/(!@ \&\& a.peak - a.impact > b.peak))/'
+mutant "compress S1, S2: whatever the peak" presolve/complete_rules.hpp \
+  's/cost\(static_cast<index>\(j\), s\).peak < cost\(i, s\).peak\)/(!@ \&\& cost(static_cast<index>(j), s).peak < cost(i, s).peak))/'
+mutant "compress: nodes with credits take part" presolve/compression_graph.hpp \
+  's/nodes_\[reader\].fixed = true;/if (!@) &/'
+mutant "peak_unit: without credits" bounds/cut_bound.hpp 's/unit = std::gcd\(unit, c.amount\);/{ if (!@) & }/'
+mutant "next_possible_peak: without credits" bounds/cut_bound.hpp 's/spared = std::gcd\(spared, c.amount\);/{ if (!@) & }/'
+mutant "soft_budget: a budget that is met is refuted" passes/soft_budget.hpp 's/found.lower_bound > budget/found.lower_bound + @ > budget/'
+mutant "cut_bound: nodes behind may have run" bounds/cut_bound.hpp 's/spread\(g_->succs, after\);/if (@) stack_.clear(); else &/'
+mutant "waists: comparable with later nodes only" structure/waists.hpp 's/if \(open == 2\)/if (open == 2 || (@ \&\& open == 1))/'
+mutant "fuse: blocked nodes take part" passes/fuse.hpp 's/blocked_\[reader\] = true;/if (!@) &/'
+mutant "dp: direct moves of any level" schedulers/dp.hpp 's/c.impact <= 0 && c.peak <= under/(@ || c.impact <= 0) \&\& c.peak <= under/'
+mutant "dp: equal tags are equal signatures" schedulers/dp.hpp \
+  's/e.tag \+ tag_of\(how.ran\)/(e.tag + tag_of(how.ran)) \& (@ ? 7U : ~0U)/; s/if \(!same\(old/if (!@ \&\& !same(old/'
+
+cat >"$copy/mutant.hpp" <<'TEXT'
+#pragma once
+#include <cstdlib>
+inline const int claims_mutant = std::atoi(std::getenv("CLAIMS_MUTANT"));
+TEXT
+${CXX:-g++} -std=c++20 -O2 -w -include "$copy/mutant.hpp" -I "$copy/include" -I tests tests/fuzz/claims/claims.cpp \
+  -o "$copy/claims" -pthread
+survivors=0 number=0
+while read -r name; do
+  number=$((number + 1))
+  if said=$(CLAIMS_MUTANT=$number "$copy/claims" --seconds "$limit" 2>&1); then
+    survivors=$((survivors + 1))
+    printf '%-54s survives %s s\n' "$name" "$limit"
+  else
+    printf '%-54s %s s\n' "$name" "$(echo "$said" | sed -n 's/.* findings, \([0-9.]*\) s.*/\1/p')"
+  fi
+done <"$copy/names"
+exit $((survivors > 0))

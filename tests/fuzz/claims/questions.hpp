@@ -1,0 +1,433 @@
+// Questions to schedulers, passes and bounds whose answers an oracle can judge.
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <memsched/memsched.hpp>
+
+#include "oracle.hpp"
+#include "support/random_problem.hpp"
+
+namespace claims {
+
+using namespace memsched;
+using support::random;
+
+/// A graph and its optimum. Questions draw no number that depends on either, so that a seed asks the same of all graphs.
+struct subject {
+  const problem& p;
+  const options& o;
+  const schedule_graph& g;
+  bytes optimum;
+};
+
+/// What is wrong, or nothing. `asked` is filled with the question, for the report.
+using complaint = std::optional<std::string>;
+
+namespace detail {
+
+inline std::string number(bytes b) { return b == no_limit ? "none" : std::to_string(b); }
+
+using any_scheduler = std::function<solution(const schedule_graph&, search&)>;
+using any_pass = std::function<solution(const schedule_graph&, search&, inner_scheduler)>;
+
+/// A member's name and value, for the report.
+template <class T>
+T pick(std::string& asked, const char* name, T value) {
+  asked += std::string(" ") + name + "=" + std::to_string(value);
+  return value;
+}
+inline bool flip(random& r, std::string& asked, const char* name, std::uint32_t percent = 50) {
+  return pick(asked, name, r.chance(percent));
+}
+
+inline best_first any_best_first(random& r, std::string& asked) {
+  const bool m = flip(r, asked, "macros", 75), c = flip(r, asked, "commits", 75), b = flip(r, asked, "backjumps", 60),
+             w = flip(r, asked, "witnesses", 30);
+  return {.macros = m, .commits = c, .backjumps = b, .witnesses = w};
+}
+inline compression_rules any_rules(random& r, std::string& asked) {
+  if (r.chance(50)) return {};
+  const bool c1 = flip(r, asked, "c1"), c2 = flip(r, asked, "c2"), s1 = flip(r, asked, "s1"), s2 = flip(r, asked, "s2"),
+             sp = flip(r, asked, "sp"), general = flip(r, asked, "general"), local = flip(r, asked, "local"),
+             global = flip(r, asked, "global");
+  return {.c1 = c1, .c2 = c2, .s1 = s1, .s2 = s2, .series_parallel = sp, .general = general, .local_reduction = local,
+          .global_reduction = global};
+}
+
+struct last_stage {
+  any_scheduler run;
+  bool exact;            ///< without limits it proves the optimum
+  bool heeds_ceiling;    ///< as `soft_budget` asks
+};
+
+inline last_stage any_scheduler_of(random& r, std::string& asked) {
+  switch (r.below(14)) {
+    case 0: {
+      asked += " dp";
+      return {dp{.direct = flip(r, asked, "direct")}, true, true};
+    }
+    case 1: case 2: case 3: asked += " best_first"; return {any_best_first(r, asked), true, true};
+    case 4: {
+      asked += " branch_and_bound";
+      branch_and_bound b;
+      for (bool branch_and_bound::* m : {&branch_and_bound::starts, &branch_and_bound::fast_backtracking,
+                                         &branch_and_bound::direct_negatives, &branch_and_bound::remember,
+                                         &branch_and_bound::cuts})
+        b.*m = flip(r, asked, "");
+      return {b, true, true};
+    }
+    case 5: case 6: {
+      asked += " hierarchical";
+      hierarchical h;
+      h.level = static_cast<hierarchy_level>(pick(asked, "level", r.chance(50) ? 0 : r.below(4)));
+      h.safe_moves = flip(r, asked, "safe_moves", 85);
+      for (bool hierarchical::* m : {&hierarchical::adaptive_budget, &hierarchical::simple_schedules, &hierarchical::memoize,
+                                     &hierarchical::readers, &hierarchical::bounds})
+        h.*m = flip(r, asked, "", 70);
+      h.by_levels = flip(r, asked, "by_levels", 10);
+      if (r.chance(20)) h.group_states = pick(asked, "group_states", 1 + r.below(20));
+      if (r.chance(20)) h.round_states = pick(asked, "round_states", 1 + r.below(100));
+      if (r.chance(20)) h.max_cell = pick(asked, "max_cell", 1 + r.below(5));
+      return {h, false, false};
+    }
+    case 7: case 8: case 9: {
+      asked += " close_gap";
+      return {close_gap{.short_search = pick(asked, "short_search", r.chance(50) ? 1 + r.below(4) : 1 + r.below(60))}, true,
+              false};
+    }
+    case 10: asked += " automatic"; return {automatic, true, false};
+    case 11: {
+      asked += " serenity";
+      serenity s;
+      for (bool serenity::* m : {&serenity::divides, &serenity::budgets, &serenity::direct}) s.*m = flip(r, asked, "");
+      s.budget.step_states = pick(asked, "step_states", 1 + r.below(200));
+      return {s, true, false};
+    }
+    case 12: asked += " fradet"; return {fradet, true, false};
+    default:
+      switch (r.below(4)) {
+        case 0: asked += " cheap_bounds"; return {cheap_bounds{}, false, false};
+        case 1: asked += " beam"; return {beam{}, false, false};
+        case 2: asked += " local_search"; return {local_search{}, false, false};
+        default: asked += " exhaustive"; return {exhaustive{}, true, false};
+      }
+  }
+}
+
+struct stage {
+  any_pass run;
+  bool exact = true;        ///< keeps the optimum
+  bool is_budget = false;
+};
+
+inline stage any_pass_of(random& r, std::string& asked) {
+  switch (r.below(9)) {
+    case 0: case 1: asked += " compress"; return {compress{any_rules(r, asked)}};
+    case 2: asked += " compose"; return {compose{}};
+    case 3: asked += " divide"; return {divide{}};
+    case 4: {
+      asked += " soft_budget";
+      soft_budget b;
+      b.use_bounds = flip(r, asked, "use_bounds");
+      b.step_states = pick(asked, "step_states", 1 + r.below(300));
+      return {b, true, true};
+    }
+    case 5: {
+      asked += " fuse";
+      fuse f;
+      if (r.chance(30)) f.max_size = pick(asked, "max_size", 2 + r.below(5));
+      if (r.chance(30)) f.max_sets = pick(asked, "max_sets", 1 + r.below(20));
+      return {f};
+    }
+    case 6: {
+      asked += " probe";
+      return {probe{.patience = pick(asked, "patience", r.below(4))}};
+    }
+    case 7: asked += " branch_at_ends"; return {branch_at_ends{.depth = pick(asked, "depth", r.below(4))}};
+    default: {
+      asked += " partition";
+      partition q;
+      q.shape.parts = pick(asked, "parts", 1 + r.below(4));
+      q.shape.naive = flip(r, asked, "naive");
+      return {q, false};
+    }
+  }
+}
+
+/// A number near the optimum: `offset` of it.
+inline bytes near(bytes optimum, int offset) {
+  const auto b = static_cast<delta>(optimum) + offset;
+  return b > 0 ? static_cast<bytes>(b) : 0;
+}
+inline int any_offset(random& r) {
+  switch (r.below(5)) {
+    case 0: return 0;
+    case 1: return 1 - static_cast<int>(r.below(3));
+    case 2: return -static_cast<int>(r.below(20));
+    case 3: return static_cast<int>(r.below(20));
+    default: return 500 - static_cast<int>(r.below(1000));
+  }
+}
+
+inline bool is_order(const schedule_graph& g, const std::vector<node>& order) {
+  std::vector<bool> ran(g.active, false);
+  for (node v : order) {
+    if (v >= g.active || ran[v]) return false;
+    for (node u : g.preds[v])
+      if (!ran[u]) return false;
+    ran[v] = true;
+  }
+  return order.size() == g.active;
+}
+
+inline std::vector<node> any_order(const schedule_graph& g, random& r) {
+  std::vector<node> order, ready;
+  retractable_walk w(g);
+  for (node v = 0; v < g.active; ++v)
+    if (w.ready(v)) ready.push_back(v);
+  while (!ready.empty()) {
+    std::swap(ready[r.below(static_cast<std::uint32_t>(ready.size()))], ready.back());
+    order.push_back(ready.back());
+    ready.pop_back();
+    w.fire(order.back(), [&](node v) { ready.push_back(v); });
+  }
+  return order;
+}
+
+inline std::string compared(const char* what, bytes is, bytes should) {
+  return std::string(what) + " " + number(is) + ", optimum " + number(should);
+}
+
+}  // namespace detail
+
+/// Passes before a scheduler, with some floor, ceiling and limits. A bound is no more than the optimum or the floor; what says
+/// that it is done has found or refuted what it was asked for.
+inline complaint ask_scheduler(const subject& x, random& r, std::string& asked) {
+  using namespace detail;
+  std::vector<stage> passes;
+  for (std::uint32_t i = r.chance(40) ? 0 : 1 + r.below(3); i > 0; --i) passes.push_back(any_pass_of(r, asked));
+  const last_stage last = any_scheduler_of(r, asked);
+  bool exact = last.exact, heeds = last.heeds_ceiling;
+  for (std::size_t i = passes.size(); i-- > 0;) {
+    exact = exact && passes[i].exact && (!passes[i].is_budget || (heeds && i + 1 == passes.size()));
+    heeds = false;
+  }
+  options o = x.o;
+  const bool bounded = r.chance(50);
+  int floor_offset = any_offset(r), ceiling_offset = any_offset(r);
+  const bool with_floor = bounded && r.chance(60), with_ceiling = bounded && r.chance(50);
+  const bytes floor = with_floor ? near(x.optimum, floor_offset) : 0,
+              ceiling = with_ceiling ? near(x.optimum, ceiling_offset) : no_limit;
+  o.state_limit = 20000;  // some switches leave a search without anything that prunes
+  if (r.chance(30)) o.state_limit = pick(asked, "state_limit", 1 + r.below(r.chance(50) ? 30 : 400));
+  if (r.chance(3)) o.memory_limit = pick(asked, "memory_limit", 20000 + r.below(200000));
+  o.time_limit = std::chrono::seconds(20);
+  asked += " floor=" + number(floor) + " ceiling=" + number(ceiling);
+  const std::function<solution(std::size_t, const schedule_graph&, search&)> run = [&](std::size_t i, const schedule_graph& h,
+                                                                                      search& c) -> solution {
+    if (i == passes.size()) return last.run(h, c);
+    return passes[i].run(h, c, [&](const schedule_graph& k, search& d) { return run(i + 1, k, d); });
+  };
+  search context(o);
+  const solution s = context.with_bounds(floor, ceiling, [&] { return run(0, x.g, context); });
+  if (s.error) return std::nullopt;
+  if (!is_order(x.g, s.order)) return "no order";
+  const bytes peak = peak_of(x.g, s.order);
+  if (peak < x.optimum) return compared("peak", peak, x.optimum);
+  if (s.lower_bound > std::max(x.optimum, floor)) return compared("bound", s.lower_bound, x.optimum);
+  if (context.reason() == stop_reason::time_limit) return "no end";
+  if (exact && context.reason() == stop_reason::finished && !with_ceiling && peak > std::max(x.optimum, floor))
+    return compared("it is done with", peak, x.optimum);
+  return std::nullopt;
+}
+
+/// The searches between two peaks, from both ends, and from an order that is known.
+inline complaint ask_between(const subject& x, random& r, std::string& asked) {
+  using namespace detail;
+  asked += " between";
+  const best_first policy = any_best_first(r, asked);
+  const bytes from = near(x.optimum, any_offset(r)), below = near(x.optimum, any_offset(r));
+  const std::uint64_t states = r.chance(40) ? 1 + r.below(60) : 1000000;
+  const bool both = r.chance(50);
+  asked += " from=" + number(from) + " below=" + number(below) + " states=" + number(states) + (both ? " both ends" : "");
+  search c(x.o);
+  const auto f = both ? policy.between_from_both_ends(x.g, c, from, below, states)
+                      : c.with_states(states, [&] { return policy.between(x.g, c, from, below); });
+  if (f.bound > std::max(from, x.optimum)) return compared("bound", f.bound, x.optimum);
+  if (f.bound > below && f.bound > from) return compared("bound beyond what was asked", f.bound, x.optimum);
+  if (f.order) {
+    if (!is_order(x.g, *f.order)) return "no order";
+    const bytes peak = peak_of(x.g, *f.order);
+    if (peak >= below) return compared("order not below", peak, x.optimum);
+    if (states == 1000000 && peak > std::max(x.optimum, from)) return compared("order not the cheapest:", peak, x.optimum);
+  } else if (states == 1000000 && x.optimum < below && from < below) {
+    return compared("finds nothing below", below, x.optimum);
+  }
+  return std::nullopt;
+}
+
+/// Compression, fusion and mirror images keep the optimum.
+inline complaint ask_transformation(const subject& x, random& r, std::string& asked) {
+  using namespace detail;
+  search c(x.o);
+  const std::uint32_t which = r.below(5);
+  if (which == 0) {
+    asked += " mirror_image";
+    const auto image = optimum_of(mirror_image(x.g));
+    const bool same = x.g.credits.items() == 0;
+    if (image && (same ? *image != x.optimum : *image < x.optimum)) return compared("optimum of the image", *image, x.optimum);
+    return std::nullopt;
+  }
+  if (which == 1) {
+    asked += " fuse";
+    const auto fused = optimum_of(fuse{}.apply(x.g, c).graph);
+    if (fused && *fused != x.optimum) return compared("optimum when fused", *fused, x.optimum);
+    return std::nullopt;
+  }
+  asked += " compress";
+  const auto small = compressed(x.g, c, any_rules(r, asked));
+  const auto reduced = optimum_of(small.graph);
+  if (reduced && *reduced != x.optimum) return compared("optimum when compressed", *reduced, x.optimum);
+  const auto order = any_order(small.graph, r);
+  const auto expanded = small.expand(order);
+  if (!is_order(x.g, expanded)) return "no order";
+  if (peak_of(x.g, expanded) > peak_of(small.graph, order)) return "an expanded order is higher";
+  return std::nullopt;
+}
+
+namespace detail {
+
+/// The same graph with sizes that share a factor, which the room that credits give does not.
+inline schedule_graph coarsened(const schedule_graph& g, delta factor) {
+  schedule_graph h = g;
+  h.base *= static_cast<bytes>(factor);
+  for (node_cost& c : h.cost) c = {c.peak * factor, c.impact * factor};
+  h.credits = {};
+  for (node v = 0; v < g.size(); ++v) {
+    for (const credit& c : g.credits[v]) h.credits.push({c.release, c.amount * factor - 1});
+    h.credits.close();
+  }
+  return h;
+}
+
+/// Peaks are on the grid of peaks, and are not skipped.
+inline complaint ask_peaks(const schedule_graph& g, std::initializer_list<bytes> peaks, random& r) {
+  const peak_grid grid(g);
+  for (const bytes reached : peaks) {
+    if (grid.down(reached) != reached || grid.up(reached) != reached) return "not on the grid: " + number(reached);
+    if (next_possible_peak(g, reached) != reached) return "not possible: " + number(reached);
+    const bytes below = reached - std::min<bytes>(reached, r.below(50));
+    if (next_possible_peak(g, below) > reached) return "skipped: " + number(reached);
+  }
+  return std::nullopt;
+}
+
+}  // namespace detail
+
+/// Bounds, and what is said of the peaks that there are.
+inline complaint ask_bound(const subject& x, random& r, std::string& asked) {
+  using namespace detail;
+  asked += " bounds";
+  const auto order = any_order(x.g, r);
+  const bytes peak = peak_of(x.g, order);
+  if (const bytes b = footprint_bound(x.p, x.o.model()); b > x.optimum) return compared("footprint", b, x.optimum);
+  const auto go_on = [] { return true; };
+  if (const bytes b = best_cut_bound(x.g, order, 0, go_on).bound; b > x.optimum) return compared("cut", b, x.optimum);
+  cut_bound cut(x.g);
+  for (node v = 0; v < x.g.active; ++v)
+    if (cut.at(v) > x.optimum) return compared("cut at a node", cut.at(v), x.optimum);
+  const schedule_graph coarse = coarsened(x.g, 2 + r.below(4));
+  if (auto c = ask_peaks(coarse, {peak_of(coarse, order), peak_of(coarse, any_order(coarse, r))}, r)) return c;
+  return ask_peaks(x.g, {peak, x.optimum}, r);
+}
+
+/// Probing and shaving keep every order below a peak; here: a best one. Narrowed graphs likewise.
+inline complaint ask_probing(const subject& x, random& r, std::string& asked) {
+  using namespace detail;
+  asked += " probing";
+  search c(x.o);
+  const int above = r.chance(50) ? 0 : static_cast<int>(r.below(60));
+  const bytes b = near(x.optimum, r.chance(70) ? above : -1 - static_cast<int>(r.below(30)));
+  const unsigned patience = r.below(4);
+  std::uint64_t cuts = r.chance(50) ? 1000000 : r.below(60);
+  asked += " peak=" + number(b) + " patience=" + std::to_string(patience) + " cuts=" + std::to_string(cuts);
+  const auto go_on = [&] { return cuts > 0 ? (--cuts, true) : false; };
+  if (r.chance(50)) {
+    prober p(x.g, r.chance(70));
+    auto outcome = p.run(b, go_on);
+    if (outcome == prober::outcome::open && patience > 0) outcome = shaver(p, r.chance(70)).run(p, patience, go_on);
+    if (outcome == prober::outcome::refuted)
+      return b >= x.optimum || p.next() > x.optimum ? complaint(compared("refutes up to", p.next(), x.optimum)) : std::nullopt;
+    const auto kept = optimum_of(with_edges(x.g, p.edges()));
+    return b >= x.optimum && kept != x.optimum ? complaint(compared("optimum with edges", *kept, x.optimum)) : std::nullopt;
+  }
+  asked += " narrowing";
+  narrowing n(x.g, c);
+  bytes now = b + r.below(60);
+  for (;;) {
+    if (n.run(now, patience, go_on) == prober::outcome::refuted)
+      return now >= x.optimum || n.next() > x.optimum ? complaint(compared("refutes up to", n.next(), x.optimum)) : std::nullopt;
+    const auto kept = optimum_of(n.graph());
+    if (now >= x.optimum && kept && *kept != x.optimum) return compared("optimum of the narrowed graph", *kept, x.optimum);
+    if (now == b) return std::nullopt;
+    now = b, cuts += 20;
+  }
+}
+
+/// A destructive search that is stopped, while the peak that is reached falls.
+inline complaint ask_destructive_search(const subject& x, random& r, std::string& asked) {
+  using namespace detail;
+  asked += " destructive_search";
+  search c(x.o);
+  destructive_search<narrowing> bounds(x.g, x.g.base, narrowing(x.g, c));
+  bytes high = x.optimum + r.below(r.chance(50) ? 60 : 1000);
+  for (int call = 0; call < 8; ++call) {
+    std::uint64_t cuts = r.chance(30) ? 100000 : r.below(r.chance(50) ? 10 : 60);
+    bounds.run(high, r.chance(70) ? 0 : r.below(4), [&] { return cuts > 0 ? (--cuts, true) : false; });
+    if (bounds.bound() > x.optimum) return compared("bound", bounds.bound(), x.optimum);
+    if (high > x.optimum) {
+      const auto kept = optimum_of(bounds.known_up_to(r.chance(50) ? high - 1 : x.optimum).graph());
+      if (kept && *kept != x.optimum) return compared("optimum of what is known", *kept, x.optimum);
+      if (r.chance(50)) high = x.optimum + r.below(static_cast<std::uint32_t>(high - x.optimum + 1));
+    }
+    if (r.chance(10)) bounds.raise(x.optimum - std::min<bytes>(x.optimum, r.below(20)));
+  }
+  return std::nullopt;
+}
+
+/// A certificate is accepted, and so claims no more than the optimum.
+inline complaint ask_certificate(const subject& x, random& r, std::string& asked) {
+  using namespace detail;
+  asked += " certify";
+  const auto order = any_order(x.g, r);
+  const bytes goal = near(x.optimum, r.chance(50) ? 0 : -static_cast<int>(r.below(30)));
+  certificate made = certify(x.g, order, goal, [] { return true; });
+  if (made.bound > x.optimum) return compared("certificate", made.bound, x.optimum);
+  if (const std::string fault = check_certificate(x.g, made); !fault.empty()) return "its own certificate is refused: " + fault;
+  made.bound = x.optimum + 1;
+  for (cut_step& s : made.steps) s.level = std::max(s.level, x.optimum + 1);
+  if (check_certificate(x.g, made).empty()) return "a false certificate is accepted";
+  return std::nullopt;
+}
+
+/// One question; most go to schedulers.
+inline complaint ask(const subject& x, std::uint64_t seed, std::string& asked) {
+  random r(seed);
+  const std::uint32_t kind = r.below(100);
+  if (kind < 64) return ask_scheduler(x, r, asked);
+  if (kind < 74) return ask_between(x, r, asked);
+  if (kind < 80) return ask_transformation(x, r, asked);
+  if (kind < 84) return ask_bound(x, r, asked);
+  if (kind < 90) return ask_probing(x, r, asked);
+  if (kind < 98) return ask_destructive_search(x, r, asked);
+  return ask_certificate(x, r, asked);
+}
+
+}  // namespace claims

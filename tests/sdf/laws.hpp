@@ -1,0 +1,141 @@
+// What must hold of every graph, whatever it is like.
+#pragma once
+
+#include <catch2/catch.hpp>
+#include <memsched/passes/compress.hpp>
+#include <memsched/schedulers/best_first.hpp>
+#include <memsched/sdf/schedule.hpp>
+
+#include "random_sdf.hpp"
+
+namespace laws {
+
+using namespace memsched;
+using support::random_sdf;
+using support::sdf_shape;
+
+inline const std::vector<sdf_shape>& shapes() {
+  static const std::vector<sdf_shape> all{{.actors = 6},
+                                          {.actors = 6, .delays = 4},
+                                          {.actors = 5, .delays = 2, .back = 3, .self_loops = 2},
+                                          {.actors = 4, .delays = 6, .back = 4, .self_loops = 4, .most = 8},
+                                          {.actors = 9, .most = 2, .most_states = 20000},
+                                          {.actors = 7, .delays = 2, .back = 1, .most = 3, .most_states = 20000}};
+  return all;
+}
+
+/// The smallest peak of a graph of costs and needs, by the engine on all its firings. An independent search answers for
+/// the graph that was given (`support::smallest_peak`).
+inline bytes smallest_peak(const sdf::composite_graph& c) {
+  const schedule_graph g = make_schedule_graph(sdf::expand(c).value()).value();
+  const memsched::options o;
+  search context(o);
+  const solution s = best_first{}(g, context);
+  REQUIRE(s.lower_bound == peak_of(g, s.order));
+  return s.lower_bound;
+}
+
+/// Levels, fills and counts by moving tokens one firing after the other agree with the referee. Returns the peak.
+inline bytes replayed(const sdf::graph& g, const sdf::loops& schedule, firing rule) {
+  const auto judged = sdf::replay(g, schedule, rule);
+  if (!judged) FAIL(judged.error().message);
+  support::token_walk walk(g, rule);
+  std::vector<bytes> fired(g.actors(), 0);
+  schedule.each_firing([&](index a) {
+    REQUIRE(walk.can(a));
+    walk.fire(a);
+    ++fired[a];
+    return true;
+  });
+  REQUIRE(walk.peak() == judged->peak);
+  REQUIRE(walk.fills() == judged->fills);
+  for (index a = 0; a < g.actors(); ++a) REQUIRE(fired[a] == g.repetitions()[a] * judged->iterations);
+  return judged->peak;
+}
+
+struct tally {
+  sdf::actor_rule_counts rules;
+  std::uint64_t graphs = 0, became_one = 0;
+};
+
+/// All laws of one graph and firing rule.
+inline void hold(const sdf::graph& g, firing rule, tally& t) {
+  const bytes optimum = support::smallest_peak(g, rule);
+  const sdf::composite_graph all = sdf::costs(g, rule).value();
+  REQUIRE(smallest_peak(all) == optimum);
+
+  // Each rule by itself, and all.
+  for (const sdf::actor_rules& rules :
+       {sdf::actor_rules{true, false, false, false}, sdf::actor_rules{false, true, false, false},
+        sdf::actor_rules{false, false, true, false}, sdf::actor_rules{false, false, false, true}, sdf::actor_rules{}}) {
+    const sdf::composite_graph less = sdf::compress(all, rules, t.rules);
+    REQUIRE(smallest_peak(less) == optimum);
+    if (less.firings() == 1) {
+      ++t.became_one;
+      REQUIRE(less.actors[0].body.appearances() == g.actors());
+      REQUIRE(replayed(g, less.actors[0].body, rule) == optimum);
+    }
+  }
+  ++t.graphs;
+
+  memsched::options limits;
+  limits.default_firing = rule;
+  const auto best = sdf::schedule(g, compress{} | best_first{}, {}, limits).value();
+  REQUIRE(replayed(g, best.schedule, rule) == optimum);
+  REQUIRE(best.lower_bound == optimum);
+  REQUIRE(sdf::shared_bound(g, rule) <= optimum);
+
+  // Nests: by algebra as by replay, none below the optimum, and flat ones among them.
+  const std::vector<index> order = sdf::first_appearances(best.schedule, g.actors());
+  if (const auto nest = sdf::single_appearance(all, order)) {
+    REQUIRE(nest->schedule.appearances() == g.actors());
+    REQUIRE(replayed(g, nest->schedule, rule) == nest->peak);
+    REQUIRE(nest->peak >= optimum);
+    sdf::loops row;
+    for (index a : order) row.fire(a, g.repetitions()[a]);
+    if (const auto judged = sdf::replay(g, row, rule)) REQUIRE(nest->peak <= judged->peak);
+  }
+  const auto row = sdf::schedule(g, compress{} | best_first{}, {.form = sdf::form::flat}, limits);
+  if (!row.error) {
+    REQUIRE(row.optimal());
+    REQUIRE(replayed(g, row.schedule, rule) == row.lower_bound);
+    REQUIRE(row.schedule.appearances() == g.actors());
+    REQUIRE(row.peak >= optimum);
+    const auto nest = sdf::single_appearance(all, sdf::first_appearances(row.schedule, g.actors())).value();
+    REQUIRE(nest.peak <= row.peak);
+  } else {
+    REQUIRE(row.error->code == error_code::cycle);
+  }
+
+  // Separate buffers.
+  const auto apart = sdf::schedule(g, best_first{}, {.memory = sdf::memory::separate}, limits).value();
+  replayed(g, apart.schedule, rule);
+  REQUIRE(apart.separate >= apart.separate_bound);
+  REQUIRE(best.separate >= best.separate_bound);
+  REQUIRE(apart.peak >= optimum);
+
+  // Grouping, down to what there is: schedules of the original.
+  for (bytes most : {g.actors() + 1, std::size_t{1}}) {
+    const sdf::options grouped{.most_firings = most};
+    const auto r = sdf::schedule(g, best_first{}, grouped, limits);
+    if (r.error && r.error->code == error_code::too_large) continue;
+    REQUIRE_FALSE(r.error);
+    REQUIRE(replayed(g, r.schedule, rule) >= optimum);
+    REQUIRE(r.lower_bound <= optimum);
+  }
+}
+
+inline tally hold_for(std::uint64_t from, std::uint64_t to) {
+  tally t;
+  for (std::uint64_t seed = from; seed < to; ++seed)
+    for (std::size_t k = 0; k < shapes().size(); ++k)
+      for (firing rule : {firing::pbc, firing::cbp}) {
+        const auto g = random_sdf(seed, shapes()[k]);
+        if (!g) continue;
+        INFO("seed " << seed << ", shape " << k << (rule == firing::pbc ? ", pbc" : ", cbp"));
+        hold(*g, rule, t);
+      }
+  return t;
+}
+
+}  // namespace laws
