@@ -25,7 +25,7 @@ struct sdf_knobs {
 struct request {
   memsched::options options;
   cli::knobs knobs;
-  cli::shapes shapes;
+  reading how;
   sdf_knobs sdf;
   double time_limit = 0;  ///< seconds; none where negative
 };
@@ -53,7 +53,13 @@ struct traffic_request : request {
   bool json = false;
 };
 
+struct reorder_request : request {
+  std::string graph, scheduler = "optimal", output, order;  ///< `order`: a result of `schedule`; empty for none
+  bool offsets = false, in_place = false, control_edges = false;
+};
+
 int run_schedule(const schedule_request&);
+int run_reorder(const reorder_request&);
 int run_sample(const sample_request&);
 /// `all`: also the schedulers that are parts of others.
 int run_compare(const std::vector<std::string>& graphs, bool all, const request&);
@@ -70,6 +76,13 @@ memsched::result<std::vector<memsched::op_id>> read_order(const std::string& pat
 
 /// Checks a plan of `plan --format json`; an empty message where it holds.
 memsched::graph_error verify_plan(const loaded&, const std::string& path, memsched::memory_model);
+
+/// Schedules with the limits of a request.
+body_scheduler scheduler_of(const std::string& name, const request&);
+
+/// The orders of a model's graphs that a result file holds, with their peaks as bounds.
+memsched::result<std::vector<memsched::graph_order>> orders_of_result(const std::string& path,
+                                                                     const memsched::model_graphs&, const request&);
 
 /// Says on standard error what is wrong; returns `bad_input`.
 int report(const memsched::graph_error&);

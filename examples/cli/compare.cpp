@@ -57,7 +57,9 @@ int run_compare(const std::vector<std::string>& graphs, bool all, const request&
   for (const std::string& path : graphs) {
     if (is_sdf(path)) return run_sdf_compare(graphs, all, r);
     if (const auto error = only_for_sdf(path, r); !error.message.empty()) return report(error);
-    auto graph = load(path, path.ends_with(".onnx") ? r.shapes : shapes{});
+    reading how = r.how;
+    if (!path.ends_with(".onnx") && !path.ends_with(".tflite")) how.shapes.clear();
+    auto graph = load(path, how, scheduler_of("optimal", r));
     if (!graph) return report(graph.error());
     loaded_graphs.push_back(std::move(*graph));
   }

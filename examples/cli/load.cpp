@@ -1,7 +1,7 @@
 #include "load.hpp"
 
-#include <charconv>
 #include <cerrno>
+#include <charconv>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -16,6 +16,7 @@ namespace cli {
 
 using memsched::error_code;
 using memsched::graph_error;
+using memsched::model_graphs;
 using memsched::problem_draft;
 using memsched::result;
 
@@ -26,7 +27,7 @@ graph_error bad_input(const std::string& path, const std::string& reason) {
 }
 
 /// "NAME=1,3,224,224", with any "=" but the last one as part of the name.
-graph_error parse_shape(const std::string& text, memsched::onnx_options& into) {
+graph_error parse_shape(const std::string& text, memsched::read_options& into) {
   const std::size_t split = text.rfind('=');
   const auto wrong = [&] { return bad_input("--shape " + text, "is not of the form NAME=1,3,224,224"); };
   if (split == std::string::npos || split == 0) return wrong();
@@ -44,24 +45,32 @@ graph_error parse_shape(const std::string& text, memsched::onnx_options& into) {
   }
 }
 
-result<problem_draft> read_draft(const std::string& path, const shapes& given) {
+std::string kind_of(const std::string& path) { return std::filesystem::path(path).extension().string(); }
+
+/// A graph that is no model file.
+model_graphs single(problem_draft draft) {
+  model_graphs graphs(1);
+  graphs[0].draft = std::move(draft);
+  return graphs;
+}
+
+result<model_graphs> read_any(const std::string& path, const reading& how) {
   constexpr std::string_view builtin = "builtin:";
   const bool made = path.starts_with(builtin);
-  const std::string kind = made ? "" : std::filesystem::path(path).extension().string();
-  if (!given.empty() && kind != ".onnx")
-    return graph_error{error_code::bad_input, "takes no --shape, which is for .onnx files", {}, {}};
-  if (made) return networks::make(path.substr(builtin.size()));
+  const std::string kind = made ? "" : kind_of(path);
+  if (!how.shapes.empty() && kind != ".onnx" && kind != ".tflite")
+    return graph_error{error_code::bad_input, "takes no --shape, which is for .onnx and .tflite files", {}, {}};
+  if (made) {
+    auto draft = networks::make(path.substr(builtin.size()));
+    if (!draft) return draft.error();
+    return single(std::move(*draft));
+  }
   if (kind != ".json" && kind != ".onnx" && kind != ".tflite")
     return graph_error{
         error_code::bad_input, "the name must end in .json, .onnx, .tflite or .xml, or be builtin:NAME", {}, {}};
-  memsched::onnx_options onnx;
-  for (const std::string& text : given)
-    if (graph_error error = parse_shape(text, onnx); !error.message.empty()) return error;
-  auto file = read_file(path);
+  const auto file = read_file(path);
   if (!file) return file.error();
-  if (kind == ".json") return memsched::read_json(*file);
-  if (kind == ".onnx") return memsched::read_onnx(*file, onnx);
-  return memsched::read_tflite(*file);
+  return read_graphs(path, file->view(), how);
 }
 
 /// One line, whatever a file's names hold, that starts with the path.
@@ -74,15 +83,24 @@ graph_error located(const std::string& path, graph_error error) {
 
 }  // namespace
 
-result<std::string> read_file(const std::string& path) {
-  std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) return bad_input(path, "is a directory");
-  std::ifstream in(path, std::ios::binary);
-  if (!in) return bad_input(path, std::strerror(errno));
-  std::string text{std::istreambuf_iterator<char>(in), {}};
-  if (in.bad()) return bad_input(path, "cannot be read");
-  if (text.empty()) return bad_input(path, "is empty");
-  return text;
+result<model_graphs> read_graphs(const std::string& path, std::string_view bytes, const reading& how) {
+  if (kind_of(path) == ".json") {
+    constexpr std::size_t largest = std::size_t{1} << 31;  // what is parsed takes several times as much
+    if (bytes.size() > largest) return bad_input(path, "is larger than the 2 GiB that are read of a JSON file");
+    auto draft = memsched::read_json(bytes);
+    if (!draft) return draft.error();
+    return single(std::move(*draft));
+  }
+  const auto options = read_options_of(how);
+  if (!options) return options.error();
+  return kind_of(path) == ".onnx" ? memsched::read_onnx(bytes, *options) : memsched::read_tflite(bytes, *options);
+}
+
+result<memsched::read_options> read_options_of(const reading& how) {
+  memsched::read_options options{.shapes = {}, .pure_custom = how.pure_custom};
+  for (const std::string& text : how.shapes)
+    if (graph_error error = parse_shape(text, options); !error.message.empty()) return error;
+  return options;
 }
 
 namespace {
@@ -115,13 +133,44 @@ graph_error write_files(const std::vector<output_file>& files) {
   return {};
 }
 
-result<loaded> load(const std::string& path, const shapes& given) {
-  auto draft = read_draft(path, given);
-  if (!draft) return located(path, draft.error());
-  std::string name = draft->name.empty() ? std::filesystem::path(path).stem().string() : draft->name;
-  auto checked = memsched::check(std::move(*draft));
-  if (!checked) return located(path, checked.error());
-  return loaded{std::move(name), std::move(*checked)};
+namespace {
+
+/// Schedules what operators run, and makes the main problem.
+result<loaded> finish(std::string name, model_graphs graphs, const body_scheduler& schedule) {
+  auto orders = memsched::schedule_graphs(graphs, 1, schedule);
+  if (!orders) return orders.error();
+  const auto main = [&](memsched::bytes memsched::graph_order::*amount) {
+    return memsched::check(memsched::with_workspace(graphs, 0, *orders, amount));
+  };
+  auto problem = main(&memsched::graph_order::peak);
+  if (!problem) return problem.error();
+  loaded l{std::move(name), {}, std::move(*orders), std::move(*problem), {}};
+  if (!memsched::calls_are_proven(graphs, 0, l.orders)) {
+    orders = l.orders;
+    auto least = main(&memsched::graph_order::lower_bound);
+    if (!least) return least.error();
+    l.least = std::move(*least);
+  }
+  l.graphs = std::move(graphs);
+  return l;
+}
+
+}  // namespace
+
+result<loaded> load(const std::string& path, const reading& how, const body_scheduler& schedule) {
+  auto graphs = read_any(path, how);
+  if (!graphs) return located(path, graphs.error());
+  problem_draft& draft = (*graphs)[0].draft;
+  if (how.keep_inputs)
+    draft.graph_outputs.insert(draft.graph_outputs.end(), draft.graph_inputs.begin(), draft.graph_inputs.end());
+  std::string name = draft.name.empty() ? std::filesystem::path(path).stem().string() : draft.name;
+  auto l = finish(std::move(name), std::move(*graphs), schedule);
+  if (!l) return located(path, l.error());
+  return l;
+}
+
+result<loaded> rescheduled(const loaded& l, const body_scheduler& schedule) {
+  return finish(l.name, l.graphs, schedule);
 }
 
 }  // namespace cli

@@ -1,8 +1,14 @@
 // From what a user names on the command line to a checked problem.
 #pragma once
 
+#include <functional>
+#include <memsched/formats/model.hpp>
 #include <memsched/graph/problem.hpp>
+#include <memsched/schedule.hpp>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace cli {
@@ -10,16 +16,59 @@ namespace cli {
 /// Dimensions for dynamic inputs, as "NAME=1,3,224,224".
 using shapes = std::vector<std::string>;
 
+/// How a graph is read.
+struct reading {
+  cli::shapes shapes;
+  bool pure_custom = false;  ///< custom operators of .tflite files keep no state
+  bool keep_inputs = false;  ///< graph inputs live to the end
+};
+
+/// Schedules a graph that an operator runs.
+using body_scheduler = std::function<memsched::schedule_result<memsched::op_id>(const memsched::problem&)>;
+
 struct loaded {
-  std::string name;  ///< of the graph: its own, else the file's
-  memsched::problem problem;
+  std::string name;                           ///< of the graph: its own, else the file's
+  memsched::model_graphs graphs;              ///< of a model file; empty for others
+  std::vector<memsched::graph_order> orders;  ///< of the graphs that operators run, from 1
+  memsched::problem problem;                  ///< the main graph; operators that run others have their peaks as workspace
+  /// The main graph with the bounds of what its operators run as workspace; none where these are the peaks.
+  std::optional<memsched::problem> least;
 };
 
 /// Reads *.json, *.onnx, *.tflite or builtin:NAME. An error's message is one line that starts with the path.
-memsched::result<loaded> load(const std::string& path, const shapes& shapes = {});
+memsched::result<loaded> load(const std::string& path, const reading&, const body_scheduler&);
 
-/// The bytes of a file, or why they cannot be had; the message starts with the path.
-memsched::result<std::string> read_file(const std::string& path);
+/// The main problem of a loaded model when the graphs that operators run are scheduled otherwise.
+memsched::result<loaded> rescheduled(const loaded&, const body_scheduler&);
+
+/// The bytes of a regular file, mapped into memory; others may be copies.
+class file_bytes {
+ public:
+  file_bytes() = default;
+  file_bytes(const file_bytes&) = delete;
+  file_bytes& operator=(const file_bytes&) = delete;
+  file_bytes(file_bytes&& other) noexcept : bytes_(std::exchange(other.bytes_, {})) {}
+  file_bytes& operator=(file_bytes&& other) noexcept {
+    std::swap(bytes_, other.bytes_);
+    return *this;
+  }
+  ~file_bytes();
+  std::string_view view() const { return bytes_; }
+
+ private:
+  friend memsched::result<file_bytes> read_file(const std::string&);
+  std::string_view bytes_;
+};
+
+/// The bytes of a file, or why they cannot be had; the message starts with the path. Directories, devices and pipes are
+/// refused, also behind links.
+memsched::result<file_bytes> read_file(const std::string& path);
+
+/// How the readers of formats/ are told.
+memsched::result<memsched::read_options> read_options_of(const reading&);
+
+/// What a model file holds.
+memsched::result<memsched::model_graphs> read_graphs(const std::string& path, std::string_view bytes, const reading&);
 
 struct output_file {
   std::string path, text;

@@ -55,9 +55,11 @@ void add_model(CLI::App& command, cli::request& r) {
       ->check(CLI::IsMember({"pbc", "cbp"}))
       ->default_str("pbc");
   command.add_flag_callback("--no-inplace", [&r] { r.options.in_place = false; }, "no output takes the storage of an input");
-  command.add_option("--shape", r.shapes, "dimensions of a dynamic ONNX input: NAME=1,3,224,224")
+  command.add_option("--shape", r.how.shapes, "dimensions of an input of a model file that leaves them open: NAME=1,3,224,224")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command.add_flag("--keep-inputs", r.how.keep_inputs, "graph inputs live to the end, as in TensorFlow Lite");
+  command.add_flag("--pure-custom", r.how.pure_custom, "custom operators of .tflite files keep no state: any order will do");
 }
 
 void add_time_limit(CLI::App& command, cli::request& r, const char* time_default) {
@@ -179,6 +181,28 @@ int main(int argc, char** argv) {
                           "write the result as JSON there, with a proof of its bound that `verify --certificate` checks");
   on_schedule->add_option("--svg", schedule.svg, "draw memory over time, beside the file's own order, as an SVG there");
 
+  cli::reorder_request reorder;
+  reorder.time_limit = -1;
+  auto* on_reorder = app.add_subcommand("reorder", "Write a model file again with its operators in the best order");
+  on_reorder->add_option("model", reorder.graph, "*.onnx or *.tflite")->required();
+  on_reorder->add_option("-o,--output", reorder.output, "the new file")->required();
+  std::string offsets;
+  auto* with_offsets =
+      on_reorder->add_option("--offsets", offsets,
+                             "also write where tensors lie, for TensorFlow Lite Micro; inplace: outputs over inputs")
+          ->expected(0, 1)
+          ->check(CLI::IsMember({"inplace", "true", ""}));
+  on_reorder->add_flag("--control-edges", reorder.control_edges,
+                       "also write control dependencies, so that LiteRT keeps the order beside a delegate");
+  on_reorder->add_option("--order", reorder.order, "the order of this result of `schedule --format json`");
+  on_reorder->add_option("--scheduler", reorder.scheduler, scheduler_help())
+      ->check(CLI::IsMember(scheduler_names()))
+      ->capture_default_str();
+  on_reorder->add_option("--budget", reorder.options.budget, "bytes there are; exit status 3 where the order needs more")
+      ->check(whole_number);
+  add_limits(*on_reorder, reorder, "none");
+  add_model(*on_reorder, reorder);
+
   cli::request compare;
   compare.time_limit = 10;
   std::vector<std::string> compared;
@@ -288,6 +312,11 @@ int main(int argc, char** argv) {
     schedule.json = format == "json";
     prepare(schedule, line);
     status = cli::run_schedule(schedule);
+  } else if (*on_reorder) {
+    reorder.offsets = with_offsets->count() > 0;
+    reorder.in_place = offsets == "inplace";
+    prepare(reorder, line);
+    status = cli::run_reorder(reorder);
   } else if (*on_compare) {
     prepare(compare, line);
     status = cli::run_compare(compared, compare_all, compare);

@@ -25,7 +25,7 @@ std::vector<memsched::peak_mark> marks(const memsched::problem& p, const sample_
 }  // namespace
 
 int run_sample(const sample_request& r) {
-  const auto graph = load(r.graph, r.shapes);
+  const auto graph = load(r.graph, r.how, scheduler_of("optimal", r));
   if (!graph) return report(graph.error());
   const auto g = memsched::make_schedule_graph(graph->problem, r.options.model());
   memsched::search context(r.options);

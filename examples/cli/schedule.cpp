@@ -41,6 +41,9 @@ nlohmann::ordered_json as_json(const loaded& graph, const schedule_request& r, c
   j["stopped"] = to_string(s.stopped == stop_reason::memory_limit ? stop_reason::state_limit : s.stopped);
   if (s.budget != memsched::no_limit) j["budget"] = s.budget;
   j["seconds"] = took;
+  for (std::size_t g = 1; g < graph.graphs.size(); ++g)
+    j["bodies"].push_back({{"graph", graph.graphs[g].place}, {"order", graph.orders[g].order},
+                           {"peak", graph.orders[g].peak}, {"lower_bound", graph.orders[g].lower_bound}});
   j["statistics"] = {{"states", s.stats.states}, {"cuts", s.stats.cuts}, {"parts", s.stats.parts}, {"nodes", s.stats.nodes}};
   return j;
 }
@@ -108,6 +111,12 @@ std::string as_text(const loaded& graph, const schedule_request& r, const result
 
 }  // namespace
 
+body_scheduler scheduler_of(const std::string& name, const request& r) {
+  const auto& known = schedulers();
+  const auto found = std::find_if(known.begin(), known.end(), [&](const auto& s) { return s.name == name; });
+  return [run = found->run, &r](const memsched::problem& p) { return run(p, r.options, r.knobs); };
+}
+
 int report(const memsched::graph_error& error) {
   std::fprintf(stderr, "memsched: %s\n", error.message.c_str());
   return bad_input;
@@ -118,15 +127,24 @@ int run_schedule(const schedule_request& r) {
   if (const auto error = only_for_sdf(r.graph, r); !error.message.empty()) return report(error);
   if (!r.emit_c.empty())
     return report({memsched::error_code::bad_input, r.graph + ": takes no --emit-c, which is for .xml files", {}, {}});
-  const auto graph = load(r.graph, r.shapes);
-  if (!graph) return report(graph.error());
-  const auto& known = schedulers();
-  const auto scheduler = std::find_if(known.begin(), known.end(), [&](const auto& s) { return s.name == r.scheduler; });
+  const auto run = scheduler_of(r.scheduler, r);
   const auto start = std::chrono::steady_clock::now();
-  const result s = scheduler->run(graph->problem, r.options, r.knobs);
+  const auto graph = load(r.graph, r.how, run);
+  if (!graph) return report(graph.error());
+  result s = run(graph->problem);
   const double took = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (s.error) return report({s.error->code, r.graph + ": " + s.error->message, {}, {}});
 
+  if (graph->least) {
+    const result least = run(*graph->least);
+    if (least.error) return report({least.error->code, r.graph + ": " + least.error->message, {}, {}});
+    s.lower_bound = std::min(s.lower_bound, least.lower_bound);
+  }
+  if (graph->graphs.size() > 1) {  // in the file's own order, what operators run has its own order too
+    const auto as_listed = rescheduled(*graph, scheduler_of("file", r));
+    if (!as_listed) return report(as_listed.error());
+    s.given_peak = memsched::schedule(as_listed->problem, memsched::as_given{}, r.options).peak;
+  }
   const auto as_object = as_json(*graph, r, s, took);
   const std::string text = r.json ? line_of(as_object) : as_text(*graph, r, s, took);
   std::vector<output_file> files;

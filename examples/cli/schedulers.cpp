@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <concepts>
+#include <memsched/formats/onnx_write.hpp>
 
 #ifdef MEMSCHED_HAS_CBC
 #include <memsched/ilp/ilp.hpp>
@@ -26,6 +27,23 @@ S with_knobs(const knobs& k) {
   } else {
     return {};
   }
+}
+
+/// An order that is known.
+struct given_order {
+  static constexpr bool is_baseline = true;
+  std::vector<memsched::op_id> order;
+  memsched::solution operator()(const memsched::schedule_graph&, memsched::search&) const { return {order}; }
+};
+
+result run_onnxruntime(const memsched::problem& p, const memsched::options& o, const knobs&) {
+  return memsched::schedule(p, given_order{memsched::onnxruntime_order(p)}, o);
+}
+memsched::sdf::schedule_result refuse_sdf(const memsched::sdf::graph&, const memsched::sdf::options&, const memsched::options&,
+                                          const knobs&) {
+  memsched::sdf::schedule_result r;
+  r.error = {memsched::error_code::bad_input, "ONNX Runtime runs no synchronous dataflow", {}, {}};
+  return r;
 }
 
 #ifdef MEMSCHED_HAS_CBC
@@ -65,6 +83,8 @@ std::vector<named_scheduler> make_list() {
   list.insert(list.end() - 1, {"ilp", "fused, partitioned, then integer programming (Zhong et al.); --parts",
                                memsched::role::method, run<ilp_parts>, run_sdf<ilp_parts>});
 #endif
+  list.push_back({"onnxruntime", "the order in which ONNX Runtime runs the file, whatever is written there",
+                  memsched::role::part, run_onnxruntime, refuse_sdf});
   return list;
 }
 

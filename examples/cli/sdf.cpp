@@ -33,10 +33,10 @@ graph_error located(const std::string& path, const std::string& reason) {
 }
 
 memsched::result<loaded_sdf> load_sdf(const std::string& path, const request& r) {
-  if (!r.shapes.empty()) return located(path, "takes no --shape, which is for .onnx files");
+  if (!r.how.shapes.empty()) return located(path, "takes no --shape, which is for .onnx and .tflite files");
   const auto file = read_file(path);
   if (!file) return file.error();
-  auto g = memsched::read_sdf3(*file, {.token_size = r.sdf.token_size});
+  auto g = memsched::read_sdf3(file->view(), {.token_size = r.sdf.token_size});
   if (!g) return located(path, g.error().message);
   std::string name = g->name.empty() ? std::filesystem::path(path).stem().string() : memsched::one_line(g->name);
   return loaded_sdf{std::move(name), std::move(g->graph), g->sized ? "bytes" : "tokens"};
@@ -289,7 +289,7 @@ int run_sdf_verify(const std::string& path, const std::string& result, const req
   if (!g) return report(g.error());
   const auto file = read_file(result);
   if (!file) return report(file.error());
-  const json j = json::parse(*file, nullptr, false);
+  const json j = json::parse(file->view(), nullptr, false);
   if (!j.is_object()) return report(located(result, "is no JSON object"));
   if (j.value("kind", json()) != "sdf" || !j.contains("schedule"))
     return report(located(result, "is no schedule of synchronous dataflow: no \"kind\": \"sdf\" with a \"schedule\""));

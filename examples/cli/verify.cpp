@@ -15,6 +15,7 @@ namespace {
 /// What a result file claims.
 struct claim {
   std::vector<memsched::op_id> order;
+  std::vector<memsched::graph_order> bodies;  ///< of the graphs that operators run, from 1; empty where none are listed
   memsched::bytes peak = 0, lower_bound = 0;
   std::string status;
   memsched::memory_model model;
@@ -36,21 +37,38 @@ memsched::result<memsched::bytes> number(const json& j, const char* key, const s
 memsched::result<json> read_object(const std::string& path) {
   const auto text = read_file(path);
   if (!text) return text.error();
-  json j = json::parse(*text, nullptr, false);
+  json j = json::parse(text->view(), nullptr, false);
   if (!j.is_object()) return wrong(path, "is no JSON object");
   return j;
+}
+
+memsched::result<std::vector<memsched::op_id>> read_order(const json& j, const std::string& place,
+                                                          const std::string& path) {
+  if (!j.is_object() || !j.contains("order") || !j["order"].is_array())
+    return wrong(path, place + ": must be a list of operator indices");
+  std::vector<memsched::op_id> order;
+  for (const json& op : j["order"]) {
+    if (!op.is_number_unsigned() || op.get<std::uint64_t>() >= memsched::none)
+      return wrong(path, place + "[" + std::to_string(order.size()) + "]: must be an operator's index");
+    order.push_back(op.get<memsched::op_id>());
+  }
+  return order;
 }
 
 memsched::result<claim> read_claim(const json& j, const std::string& path, memsched::memory_model model) {
   claim c;
   c.model = model;
-  const auto order = j.find("order");
-  if (order == j.end() || !order->is_array()) return wrong(path, "order: must be a list of operator indices");
-  for (std::size_t i = 0; i < order->size(); ++i) {
-    const json& op = (*order)[i];
-    if (!op.is_number_unsigned() || op.get<std::uint64_t>() >= memsched::none)
-      return wrong(path, "order[" + std::to_string(i) + "]: must be an operator's index");
-    c.order.push_back(op.get<memsched::op_id>());
+  auto order = read_order(j, "order", path);
+  if (!order) return order.error();
+  c.order = std::move(*order);
+  if (const auto bodies = j.find("bodies"); bodies != j.end()) {
+    if (!bodies->is_array()) return wrong(path, "bodies: must be a list");
+    c.bodies.resize(1);
+    for (std::size_t i = 0; i < bodies->size(); ++i) {
+      auto inner = read_order((*bodies)[i], "bodies[" + std::to_string(i) + "].order", path);
+      if (!inner) return inner.error();
+      c.bodies.push_back({std::move(*inner)});
+    }
   }
   for (auto [key, into] : {std::pair{"peak", &c.peak}, std::pair{"lower_bound", &c.lower_bound}}) {
     const auto n = number(j, key, path);
@@ -93,12 +111,43 @@ memsched::result<memsched::bytes> proven(const claim& c, const json& file, const
   return certificate->bound;
 }
 
-memsched::graph_error verify(const loaded& graph, const std::string& path, bool with_certificate,
+/// Answers with the listed orders, from the last graph on: the innermost stand last and are asked for first.
+body_scheduler replay(const claim& c, const std::string& path) {
+  return [&c, &path, next = c.bodies.size()](const memsched::problem& p) mutable {
+    memsched::schedule_result<memsched::op_id> r;
+    r.order = c.bodies[--next].order;
+    const auto e = memsched::evaluate(p, r.order, c.model);
+    if (!e) r.error = wrong(path, (next == 0 ? "order" : "bodies[" + std::to_string(next - 1) + "]") + (": " + e.error().message));
+    else r.peak = r.lower_bound = e->peak;
+    return r;
+  };
+}
+
+/// The graph when what its operators run is ordered as a result says.
+memsched::result<loaded> as_claimed(const loaded& graph, const claim& c, const std::string& path) {
+  if (c.bodies.size() != std::max<std::size_t>(graph.graphs.size(), 1))
+    return wrong(path, "bodies: there must be one for each graph that operators run");
+  return rescheduled(graph, replay(c, path));
+}
+
+memsched::result<std::vector<memsched::graph_order>> replayed(const memsched::model_graphs& graphs, std::size_t first,
+                                                             const claim& c, const std::string& path) {
+  return memsched::schedule_graphs(graphs, first, replay(c, path));
+}
+
+memsched::graph_error verify(const loaded& listed, const std::string& path, bool with_certificate,
                              memsched::memory_model model) {
   const auto file = read_object(path);
   if (!file) return file.error();
   const auto c = read_claim(*file, path, model);
   if (!c) return c.error();
+  std::optional<loaded> other;
+  if (!c->bodies.empty()) {
+    auto claimed = as_claimed(listed, *c, path);
+    if (!claimed) return claimed.error();
+    other = std::move(*claimed);
+  }
+  const loaded& graph = other ? *other : listed;
   if (auto error = check(*c, graph, path); !error.message.empty()) return error;
   std::string of_bound = "Its bound is a claim that only a certificate proves";
   if (with_certificate) {
@@ -116,13 +165,26 @@ memsched::graph_error verify(const loaded& graph, const std::string& path, bool 
 
 }  // namespace
 
+memsched::result<std::vector<memsched::graph_order>> orders_of_result(const std::string& path,
+                                                                     const memsched::model_graphs& graphs,
+                                                                     const request& r) {
+  const auto file = read_object(path);
+  if (!file) return file.error();
+  auto c = read_claim(*file, path, r.options.model());
+  if (!c) return c.error();
+  c->bodies.resize(std::max<std::size_t>(c->bodies.size(), 1));
+  c->bodies[0].order = c->order;
+  if (c->bodies.size() != graphs.size()) return wrong(path, "bodies: there must be one for each graph that operators run");
+  return replayed(graphs, 0, *c, path);
+}
+
 int run_verify(const std::string& path, const std::string& result, const std::string& certificate, const request& r) {
   if (is_sdf(path)) {
     if (certificate.empty()) return run_sdf_verify(path, result, r);
     return report({memsched::error_code::bad_input, path + ": takes no --certificate", {}, {}});
   }
   if (const auto error = only_for_sdf(path, r); !error.message.empty()) return report(error);
-  const auto graph = load(path, r.shapes);
+  const auto graph = load(path, r.how, scheduler_of("optimal", r));
   if (!graph) return report(graph.error());
   for (const std::string* file : {&result, &certificate}) {
     if (file->empty()) continue;

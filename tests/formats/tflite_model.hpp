@@ -19,7 +19,7 @@ struct tensor {
   std::uint32_t external_buffer = 0;
 };
 
-struct options {
+struct call_options {
   std::uint8_t tag = 0;               ///< 0: none
   std::vector<std::int32_t> values{};  ///< fields 0, 1...
   bool second_union = false;
@@ -29,7 +29,7 @@ struct op {
   int kind = 0;
   std::vector<std::int32_t> inputs{}, outputs{};
   std::string custom{};
-  options call{};
+  call_options call{};
 };
 
 struct subgraph {
@@ -42,6 +42,11 @@ struct subgraph {
 struct buffer {
   std::size_t bytes = 0;
   std::uint64_t offset = 0, size = 0;
+  std::string content{};  ///< instead of so many zeros
+};
+
+struct metadata {
+  std::string name, content;
 };
 
 struct model {
@@ -49,6 +54,7 @@ struct model {
   std::vector<buffer> buffers{{0}, {16}};  ///< buffer 1 holds data
   std::uint32_t version = 3;
   std::uint32_t skipped_codes = 0;  ///< shifts every operator's code index, to point past the end
+  std::vector<tflite_model::metadata> metadata{};  ///< each with a buffer of its own, behind the others
 };
 
 class writer {
@@ -60,14 +66,21 @@ class writer {
     std::uint32_t code = m.skipped_codes;
     for (const subgraph& g : m.subgraphs) graphs.push_back(add_subgraph(g, code));
     for (const buffer& data : m.buffers) buffers.push_back(add_buffer(data));
+    std::vector<offset> entries;
+    for (const metadata& entry : m.metadata) {
+      entries.push_back(add_metadata(entry, static_cast<std::uint32_t>(buffers.size())));
+      buffers.push_back(add_buffer({.content = entry.content}));
+    }
     const auto code_list = b_.CreateVector(codes);
     const auto graph_list = b_.CreateVector(graphs);
     const auto buffer_list = b_.CreateVector(buffers);
+    const auto entry_list = b_.CreateVector(entries);
     start();
     b_.AddElement<std::uint32_t>(slot(0), m.version, 0);
     b_.AddOffset(slot(1), code_list);
     b_.AddOffset(slot(2), graph_list);
     b_.AddOffset(slot(4), buffer_list);
+    if (!entries.empty()) b_.AddOffset(slot(6), entry_list);
     b_.Finish(end(), "TFL3");
     return {reinterpret_cast<const char*>(b_.GetBufferPointer()), b_.GetSize()};
   }
@@ -138,11 +151,21 @@ class writer {
     return end();
   }
 
-  offset add_buffer(const buffer& data) {
-    const std::vector<std::uint8_t> zeros(data.bytes);
-    const auto list = b_.CreateVector(zeros);
+  offset add_metadata(const metadata& m, std::uint32_t buffer) {
+    const auto name = b_.CreateString(m.name);
     start();
-    if (data.bytes > 0) b_.AddOffset(slot(0), list);
+    b_.AddOffset(slot(0), name);
+    b_.AddElement<std::uint32_t>(slot(1), buffer, 0);
+    return end();
+  }
+
+  offset add_buffer(const buffer& data) {
+    std::vector<std::uint8_t> content(data.content.begin(), data.content.end());
+    if (content.empty()) content.resize(data.bytes);
+    b_.ForceVectorAlignment(content.size(), 1, 16);
+    const auto list = b_.CreateVector(content);
+    start();
+    if (!content.empty()) b_.AddOffset(slot(0), list);
     b_.AddElement<std::uint64_t>(slot(1), data.offset, 0);
     b_.AddElement<std::uint64_t>(slot(2), data.size, 0);
     return end();

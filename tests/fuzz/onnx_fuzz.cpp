@@ -7,7 +7,8 @@
 #include <memsched/formats/onnx.hpp>
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  auto draft = memsched::read_onnx({reinterpret_cast<const char*>(data), size});
-  if (draft) static_cast<void>(memsched::check(std::move(*draft)));
+  const auto graphs = memsched::read_onnx({reinterpret_cast<const char*>(data), size});
+  if (graphs)
+    for (const auto& g : *graphs) static_cast<void>(memsched::check(g.draft));
   return 0;
 }

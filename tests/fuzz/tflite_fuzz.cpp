@@ -8,8 +8,9 @@
 #include <memsched/graph/check.hpp>
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const auto draft = memsched::read_tflite({reinterpret_cast<const char*>(data), size});
-  if (draft) (void)memsched::check(*draft);
-  else if (draft.error().message.find('\n') != std::string::npos) std::abort();
+  const auto graphs = memsched::read_tflite({reinterpret_cast<const char*>(data), size});
+  if (graphs)
+    for (const auto& g : *graphs) (void)memsched::check(g.draft);
+  else if (graphs.error().message.find('\n') != std::string::npos) std::abort();
   return 0;
 }

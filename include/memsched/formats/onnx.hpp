@@ -18,39 +18,34 @@
 
 namespace memsched::inline MEMSCHED_ABI {
 
-struct onnx_options {
-  /// Dimensions of graph inputs that the file leaves open, by name.
-  std::map<std::string, std::vector<std::int64_t>> shapes;
-};
-
 namespace onnx_detail {
 
-/// Makes a draft of one model.
+/// Makes the drafts of one model.
 class reader {
  public:
-  reader(const onnx::ModelProto& model, const onnx_options& options)
-      : graph_(model.graph()), options_(options), inference_(model) {}
+  reader(const onnx::ModelProto& model, const read_options& options)
+      : graph_(model.graph()), options_(options), graphs_(1), inference_(model, graphs_) {}
 
-  problem_draft run() {
-    draft_.name = graph_.name();
+  model_graphs run() {
     inference_.open(graph_, top_);
-    add_inputs();
+    draft_maker maker(graph_, top_, {});
+    add_inputs(maker);
     const auto order = execution_order(graph_);
     if (!order) refuse_cycle();
-    name_list read;
-    for (const auto& node : graph_.node()) add_uses(node, read);
-    for (const auto& x : graph_.output()) read.add(x.name());
-    read_.insert(read.names().begin(), read.names().end());
     for (int position : *order) {
       const auto& node = graph_.node(position);
-      add_operator(node, position, inference_.infer(node, position, top_));
+      maker.add_operator(node, position, inference_.infer(node, position, top_, {}));
     }
-    add_outputs();
-    return std::move(draft_);
+    for (const auto& x : graph_.output())
+      if (!top_.find(x.name()))
+        refuse("graph output " + in_quotes(x.name()) + " is no operator's output, no graph input and no initializer",
+               error_code::no_producer);
+    graphs_[0] = maker.finish();
+    return std::move(graphs_);
   }
 
  private:
-  void add_inputs() {
+  void add_inputs(draft_maker& maker) {
     std::unordered_set<std::string> inputs;
     for (const auto& x : graph_.input()) {
       if (const value* v = top_.find(x.name()); v && v->constant) continue;  // an initializer, named here until IR 3
@@ -63,8 +58,7 @@ class reader {
       else if (!p.fixed()) refuse_open_input(x, p);
       value v;
       inference::make_activation(v, p, who);
-      v.id = add_tensor(x.name(), {.size = v.size});
-      draft_.graph_inputs.push_back(v.id);
+      maker.add_input(x.name(), v);
       inference::define(x.name(), std::move(v), "another graph input", top_);
     }
     for (const auto& [name, dims] : options_.shapes)
@@ -95,72 +89,6 @@ class reader {
     if (!p.ranked) example = "1,3,224,224";
     refuse("graph input " + in_quotes(x.name()) + (p.ranked ? " has open dimensions, [" + shape + "]" : " has no shape") +
            ": give them, as in --shape " + one_line(x.name(), 120) + "=" + example);
-  }
-
-  tensor_id add_tensor(const std::string& name, const tensor_data& data) {
-    draft_.tensors.push_back(data);
-    draft_.tensor_names.push_back(name);
-    return static_cast<tensor_id>(draft_.tensors.size() - 1);
-  }
-
-  void add_operator(const onnx::NodeProto& node, int position, const inference::outcome& o) {
-    std::vector<tensor_id> writes;
-    for (int i = 0; i < node.output_size(); ++i) {
-      const std::string& name = node.output(i);
-      if (name.empty() || (i > 0 && node.op_type() == "Dropout" && !read_.count(name))) continue;
-      value& v = top_.values.at(name);
-      if (v.constant) continue;
-      v.id = add_tensor(name, {.size = v.size, .alias_of = o.alias && i == 0 ? top_.find(node.input(0))->id : none});
-      writes.push_back(v.id);
-    }
-    if (writes.empty() && node.output_size() > 0) return;  // makes weights
-    name_list reads;
-    for (const auto& name : node.input()) reads.add(name);
-    for (const auto& name : o.captured) reads.add(name);
-    for (const auto& name : reads.names())
-      if (const tensor_id id = top_.find(name)->id; id != none) draft_.reads.push(id);
-    for (tensor_id t : writes) draft_.writes.push(t);
-    draft_.reads.close();
-    draft_.writes.close();
-    draft_.after.close();
-    draft_.operators.push_back({.workspace = o.workspace, .overwrites = overwritten(node, o)});
-    draft_.operator_names.push_back(node.name().empty() ? node.op_type() + "_" + std::to_string(position)
-                                                        : node.name());
-  }
-
-  /// The first input of an element-wise operator that is as large as its output.
-  tensor_id overwritten(const onnx::NodeProto& node, const inference::outcome& o) const {
-    static const std::unordered_set<std::string> element_wise{
-        "Abs",   "Acos",     "Acosh",       "Add",       "And",
-        "Asin",  "Asinh",    "Atan",        "Atanh",     "BitShift",
-        "Cast",  "Ceil",     "Celu",        "Clip",      "Cos",
-        "Cosh",  "Div",      "Elu",         "Erf",       "Exp",
-        "Floor", "Gelu",     "HardSigmoid", "HardSwish", "LeakyRelu",
-        "Log",   "Max",      "Mean",        "Min",       "Mish",
-        "Mod",   "Mul",      "Neg",         "Not",       "Or",
-        "PRelu", "Pow",      "Reciprocal",  "Relu",      "Round",
-        "Selu",  "Shrink",   "Sigmoid",     "Sign",      "Sin",
-        "Sinh",  "Softplus", "Softsign",    "Sqrt",      "Sub",
-        "Sum",   "Swish",    "Tan",         "Tanh",      "ThresholdedRelu",
-        "Xor"};
-    if (o.alias || !one_of(node.op_type(), element_wise) || !(node.domain().empty() || node.domain() == "ai.onnx"))
-      return none;
-    if (node.output_size() == 0 || node.output(0).empty()) return none;
-    const bytes size = top_.find(node.output(0))->size;
-    for (const auto& name : node.input())
-      if (const value* v = name.empty() ? nullptr : top_.find(name); v && v->id != none && v->size == size)
-        return v->id;
-    return none;
-  }
-
-  void add_outputs() {
-    for (const auto& x : graph_.output()) {
-      const value* v = top_.find(x.name());
-      if (!v)
-        refuse("graph output " + in_quotes(x.name()) + " is no operator's output, no graph input and no initializer",
-               error_code::no_producer);
-      if (v->id != none) draft_.graph_outputs.push_back(v->id);
-    }
   }
 
   /// Says which operators wait for each other, in the words of `check`: no shape is known of them.
@@ -195,14 +123,13 @@ class reader {
   }
 
   const onnx::GraphProto& graph_;
-  const onnx_options& options_;
+  const read_options& options_;
+  model_graphs graphs_;
   inference inference_;
   scope top_;
-  std::unordered_set<std::string> read_;
-  problem_draft draft_;
 };
 
-inline problem_draft read(std::string_view file, const onnx_options& options) {
+inline model_graphs read(std::string_view file, const read_options& options) {
   const google::protobuf::LogSilencer silence;
   if (file.empty()) refuse("the file is empty");
   if (file.size() > static_cast<std::size_t>(std::numeric_limits<int>::max()))
@@ -221,7 +148,7 @@ inline problem_draft read(std::string_view file, const onnx_options& options) {
 
 }  // namespace onnx_detail
 
-/// What `check` makes a problem of: the activations of an ONNX model and the operators on them.
+/// The graphs of an ONNX model, as activations and operators on them; `check` the drafts afterwards.
 ///
 /// file      the bytes of the file
 /// options   dimensions for graph inputs that the file leaves open
@@ -234,9 +161,10 @@ inline problem_draft read(std::string_view file, const onnx_options& options) {
 /// * Aliases of their first input: Reshape, Flatten, Squeeze, Unsqueeze, Identity, and Dropout, whose mask is left out
 ///   where nobody reads it.
 /// * `overwrites`: an element-wise operator names its first input that is an activation as large as its output.
-/// * An operator that holds graphs (If, Loop, Scan) stays one operator. It reads what they capture. Its workspace is
-///   an upper bound: the sum of all that a graph produces and of its formal inputs; for If the larger branch, or the
-///   only branch where the condition is constant. A loop's carried values must keep their shape.
+/// * An operator that holds graphs (If, Loop, Scan) reads what they capture and runs them; an If whose condition is
+///   constant runs one alone. Captured values are weights to a graph inside, what it makes and its formal inputs are not.
+///   A loop's carried values must keep their shape.
+/// * An operator that needs a number computed from the shape of an activation runs behind what makes that activation.
 /// * An operator that this ONNX library does not know needs a declared shape. Functions of the file, sequences, maps,
 ///   optionals, sparse activations and strings are refused.
 /// * Operators are named as in the file, else by type and position ("Relu_3"), and keep the file's order where that
@@ -244,7 +172,7 @@ inline problem_draft read(std::string_view file, const onnx_options& options) {
 ///
 /// Errors: `bad_input` mostly; the fitting code for cycles, missing or double producers and overflow. One line that
 /// names operator or tensor and reason. Nothing is thrown or printed. O(size of the file).
-inline result<problem_draft> read_onnx(std::string_view file, const onnx_options& options = {}) {
+inline result<model_graphs> read_onnx(std::string_view file, const read_options& options = {}) {
   const auto failure = [](std::string message) {
     return graph_error{error_code::bad_input, std::move(message), {}, {}};
   };

@@ -23,4 +23,4 @@ constexpr const char* to_string(verdict v) {
   return "feasible";
 }
 
-}  // namespace memsched
+}  // namespace memsched::inline MEMSCHED_ABI

@@ -179,6 +179,7 @@ class folder {
     if (op == "Reshape" || op == "Squeeze" || op == "Unsqueeze" || op == "Flatten") return reshaped();
     if (op == "ConstantOfShape") return constant_of_shape();
     if (op == "NonZero") return non_zero();
+    if (op == "Transpose") return transpose();
     if (op == "Concat") return concat();
     if (op == "Slice") return slice();
     if (op == "Gather") return given(2) ? gather() : std::nullopt;
@@ -215,6 +216,30 @@ class folder {
     if (shapes_.empty() || !shapes_[0] || element_count(*shapes_[0], max_literal) != count(*in_[0]))
       return std::nullopt;
     return literal{in_[0]->type, *shapes_[0], in_[0]->values};
+  }
+
+  maybe transpose() const {
+    const literal& x = *in_[0];
+    const std::size_t rank = x.dims.size();
+    std::vector<std::size_t> from(rank);  // the dimension of x that becomes each of the result
+    for (std::size_t i = 0; i < rank; ++i) from[i] = rank - 1 - i;
+    if (const auto* a = attribute(node_, "perm")) {
+      std::vector<bool> seen(rank, false);
+      if (a->ints_size() != static_cast<int>(rank)) return std::nullopt;
+      for (std::size_t i = 0; i < rank; ++i) {
+        const std::int64_t p = a->ints(static_cast<int>(i));
+        if (p < 0 || p >= static_cast<std::int64_t>(rank) || seen[static_cast<std::size_t>(p)]) return std::nullopt;
+        from[i] = static_cast<std::size_t>(p);
+        seen[from[i]] = true;
+      }
+    }
+    dimensions out(rank);
+    for (std::size_t i = 0; i < rank; ++i) out[i] = x.dims[from[i]];
+    return pick(x, out, [&](const dimensions& at) {
+      dimensions of_x(rank);
+      for (std::size_t i = 0; i < rank; ++i) of_x[from[i]] = at[i];
+      return flat(of_x, x.dims);
+    });
   }
 
   maybe constant_of_shape() const {

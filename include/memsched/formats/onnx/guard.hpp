@@ -29,6 +29,7 @@ class guard {
     check_ranges();
     check_ranks();
     check_list();
+    check_axis();
     if (const auto other = window_input()) check_window(*other);
     if (op_ == "Scan") check_scan();
     if (op_ == "GatherND")
@@ -75,6 +76,18 @@ class guard {
       check_range(rank_label(i), rank(i), {found->second[i], found->second[i]});
   }
 
+  /// Inference cuts an axis to 32 bits before it looks at it.
+  void check_axis() const {
+    static const std::unordered_map<std::string, std::int64_t> beyond{  // how far it may lie behind the last dimension
+        {"Concat", 0}, {"Split", 0}, {"Gather", 0}, {"GatherElements", 0}, {"ScatterElements", 0}, {"Softmax", 0},
+        {"LogSoftmax", 0}, {"Hardmax", 0}, {"ArgMax", 0}, {"ArgMin", 0}, {"TopK", 0}, {"Compress", 0}, {"Flatten", 1},
+        {"OneHot", 1}};
+    const auto found = beyond.find(op_);
+    const auto* a = attribute(node_, "axis");
+    if (found == beyond.end() || !a || inputs_.empty() || !inputs_[0] || !inputs_[0]->shape) return;
+    check_range("axis", a->i(), {-rank(0) - found->second, rank(0) - 1 + found->second});
+  }
+
   /// Inputs that list a number for each dimension (or two, in paddings).
   void check_list() const {
     static const std::unordered_map<std::string, std::size_t> lists{
@@ -104,6 +117,26 @@ class guard {
     const std::int64_t spatial = rank(0) - 2;
     for (const char* name : {"kernel_shape", "strides", "dilations", "output_padding"}) check_length(name, spatial);
     check_length("pads", 2 * spatial);
+    if (op_ != "ConvTranspose" && op_ != "MaxUnpool") check_kernel(other);
+  }
+
+  /// A window must fit into the padded image.
+  void check_kernel(std::size_t other) const {
+    const auto* pads = attribute(node_, "pads");
+    const auto* kernel = attribute(node_, "kernel_shape");
+    const auto* dilations = attribute(node_, "dilations");
+    if (const auto* automatic = attribute(node_, "auto_pad"); automatic && automatic->s().starts_with("SAME")) return;
+    if (!kernel && other == 0) return;
+    const dimensions& image = *inputs_[0]->shape;
+    const auto spatial = static_cast<int>(image.size()) - 2;
+    for (int i = 0; i < spatial; ++i) {
+      const auto at = static_cast<std::size_t>(i) + 2;
+      const std::int64_t size = kernel ? kernel->ints(i) : (*inputs_[other]->shape)[at];
+      const std::int64_t reach = (size - 1) * (dilations ? dilations->ints(i) : 1) + 1;
+      const std::int64_t padded = image[at] + (pads ? pads->ints(i) + pads->ints(i + spatial) : 0);
+      if (image[at] > 0 && size > 0 && reach > padded)
+        refuse(who_ + ": a kernel of " + std::to_string(reach) + " is larger than its image of " + std::to_string(padded));
+    }
   }
 
   void check_length(const char* name, std::int64_t length) const {

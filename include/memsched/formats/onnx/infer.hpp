@@ -4,11 +4,9 @@
 #include <algorithm>
 #include <cstdint>
 #include <exception>
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
-#include <queue>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -19,102 +17,24 @@
 #include <onnx/onnx_pb.h>
 #include <onnx/shape_inference/implementation.h>
 
+#include <memsched/formats/onnx/draft.hpp>
 #include <memsched/formats/onnx/fold.hpp>
 #include <memsched/formats/onnx/guard.hpp>
+#include <memsched/formats/onnx/newer.hpp>
 #include <memsched/formats/onnx/value.hpp>
 
 namespace memsched::inline MEMSCHED_ABI::onnx_detail {
 
-/// Calls f on each graph that an operator holds.
-template <class F>
-void for_each_graph(const onnx::NodeProto& node, F f) {
-  for (const auto& a : node.attribute()) {
-    if (a.has_g()) f(a.g());
-    for (const auto& g : a.graphs()) f(g);
-  }
-}
-
-/// A list of names, each once, in order of first appearance.
-class name_list {
- public:
-  void add(const std::string& name) {
-    if (!name.empty() && seen_.insert(name).second) names_.push_back(name);
-  }
-  const std::vector<std::string>& names() const { return names_; }
-
- private:
-  std::unordered_set<std::string> seen_;
-  std::vector<std::string> names_;
-};
-
-/// Names that a graph uses and does not define: those of the graphs around it. Nesting is as deep as protobuf parses.
-inline void add_captured(const onnx::GraphProto& graph, name_list& list) {
-  std::unordered_set<std::string> own;
-  for (const auto& x : graph.input()) own.insert(x.name());
-  for (const auto& x : graph.initializer()) own.insert(x.name());
-  for (const auto& x : graph.sparse_initializer()) own.insert(x.values().name());
-  for (const auto& node : graph.node()) own.insert(node.output().begin(), node.output().end());
-  name_list used;
-  for (const auto& node : graph.node()) {
-    for (const auto& name : node.input()) used.add(name);
-    for_each_graph(node, [&](const auto& inner) { add_captured(inner, used); });
-  }
-  for (const auto& x : graph.output()) used.add(x.name());
-  for (const auto& name : used.names())
-    if (!own.count(name)) list.add(name);
-}
-
-inline void add_uses(const onnx::NodeProto& node, name_list& list) {
-  for (const auto& name : node.input()) list.add(name);
-  for_each_graph(node, [&](const auto& inner) { add_captured(inner, list); });
-}
-
-/// The operators in an order that can run, the file's own where that can; empty where they wait for each other.
-inline std::optional<std::vector<int>> execution_order(const onnx::GraphProto& graph) {
-  std::unordered_map<std::string, int> writer;
-  for (int i = 0; i < graph.node_size(); ++i)
-    for (const auto& name : graph.node(i).output())
-      if (!name.empty()) writer.emplace(name, i);
-  const auto count = static_cast<std::size_t>(graph.node_size());
-  std::vector<std::vector<int>> next(count);
-  std::vector<int> waits(count, 0);
-  for (int i = 0; i < graph.node_size(); ++i) {
-    name_list uses;
-    add_uses(graph.node(i), uses);
-    for (const auto& name : uses.names())
-      if (const auto found = writer.find(name); found != writer.end()) {
-        next[static_cast<std::size_t>(found->second)].push_back(i);
-        ++waits[static_cast<std::size_t>(i)];
-      }
-  }
-  std::priority_queue<int, std::vector<int>, std::greater<>> ready;
-  for (int i = 0; i < graph.node_size(); ++i)
-    if (waits[static_cast<std::size_t>(i)] == 0) ready.push(i);
-  std::vector<int> order;
-  while (!ready.empty()) {
-    const int i = ready.top();
-    ready.pop();
-    order.push_back(i);
-    for (int later : next[static_cast<std::size_t>(i)])
-      if (--waits[static_cast<std::size_t>(later)] == 0) ready.push(later);
-  }
-  if (order.size() != count) return std::nullopt;
-  return order;
-}
-
 /// Infers one model's graphs. Failures leave as import_failure.
 class inference {
  public:
-  /// What running one operator means, beside the values it defines.
-  struct outcome {
-    bool alias = false;                 ///< the first output names the storage of the first input
-    bytes workspace = 0;                ///< what the graphs that it holds may need
-    std::vector<std::string> captured{};  ///< names of the graphs around, used in graphs that it holds
-  };
-
-  explicit inference(const onnx::ModelProto& model) {
+  /// `graphs` gets the graphs that operators hold, each behind the one that holds it.
+  inference(const onnx::ModelProto& model, model_graphs& graphs) : graphs_(graphs) {
     for (const auto& o : model.opset_import()) {
-      constexpr std::int64_t newest = 1 << 20;
+      constexpr std::int64_t newest = 1 << 20, newest_of_onnx = 26;
+      if (domain_of(o.domain()).empty() && o.version() > newest_of_onnx)
+        refuse("the file is for operator set " + std::to_string(o.version()) + " of ONNX; known are those up to " +
+               std::to_string(newest_of_onnx));
       if (o.version() < 1 || o.version() > newest)
         refuse("the version of operator set " + in_quotes(o.domain()) + " is " + std::to_string(o.version()));
       opsets_[domain_of(o.domain())] = static_cast<int>(o.version());
@@ -133,9 +53,12 @@ class inference {
   }
 
   /// Defines the outputs of an operator all of whose inputs are defined.
-  outcome infer(const onnx::NodeProto& node, int position, scope& here) {
+  outcome infer(const onnx::NodeProto& node, int position, scope& here, const location& around) {
     const std::string who = label(node, position);
-    call c{node, who, here, {}, {}, {}};
+    call c{node, who, here, {}, {}, {}, around};
+    c.where.place += (c.where.place.empty() ? "" : ".") + who;
+    c.where.path.push_back(static_cast<index>(position));
+    const std::size_t graphs_before = graphs_.size();
     for (const auto& name : node.input()) c.inputs.push_back(name.empty() ? nullptr : lookup(name, who, here));
 
     outcome result;
@@ -147,8 +70,8 @@ class inference {
 
     std::vector<value> outputs;
     if (branch) {
-      body taken = infer_body(*branch, here, {}, who);
-      result.workspace = taken.total;
+      body taken = infer_body(*branch, c, {});
+      result.runs = {taken.graph};
       outputs = std::move(taken.outputs);
       if (outputs.size() != static_cast<std::size_t>(node.output_size()))
         refuse(who + " has " + std::to_string(node.output_size()) + " outputs, its branch " +
@@ -160,9 +83,14 @@ class inference {
       value& v = outputs[static_cast<std::size_t>(i)];
       v.id = none;
       v.producer = position;
-      if (!node.output(i).empty()) define(node.output(i), std::move(v), who, here);
+      v.after.clear();
+      if (!node.output(i).empty()) define(node.output(i), v, who, here);
     }
     result.alias = is_alias(c);
+    if (std::all_of(outputs.begin(), outputs.end(), [](const value& v) { return v.constant; }) && !outputs.empty()) {
+      graphs_.resize(graphs_before);  // makes weights
+      result.runs.clear();
+    }
     return result;
   }
 
@@ -194,10 +122,10 @@ class inference {
   }
 
  private:
-  /// The values of a graph's outputs, and the bytes of all that it produces.
+  /// The values of a graph's outputs, and its place in the list of graphs.
   struct body {
     std::vector<value> outputs;
-    bytes total = 0;
+    std::size_t graph = 0;
   };
 
   /// One operator under inference.
@@ -208,6 +136,7 @@ class inference {
     std::vector<const value*> inputs;
     std::vector<partial> types;   // of the outputs
     std::vector<body> bodies;     // of the graphs that were inferred
+    location where;               // the operator, in the model
   };
 
   /// Infers a graph of an operator when the operator's own inference function asks for it.
@@ -221,7 +150,7 @@ class inference {
       std::vector<partial> formals;
       for (const auto* type : types) formals.push_back(type ? facts(*type, call_.who) : partial{});
       if (call_.node.op_type() == "Loop") add_loop_shapes(formals);
-      call_.bodies.push_back(owner_.infer_body(graph_, call_.here, formals, call_.who));
+      call_.bodies.push_back(owner_.infer_body(graph_, call_, formals));
       types_.clear();
       for (const value& v : call_.bodies.back().outputs) types_.push_back(type_of(v));
       std::vector<const onnx::TypeProto*> result;
@@ -327,7 +256,7 @@ class inference {
     const bool constant = is_constant(c, result.captured);
     c.types.resize(count);
     const bool known = infer_types(c);
-    result.workspace = workspace(c);
+    result.runs = runs(c);
 
     std::vector<std::optional<dimensions>> shapes(count);
     for (std::size_t i = 0; i < count; ++i) {
@@ -343,6 +272,10 @@ class inference {
       std::vector<literal> contents = fold(c, shapes);
       for (std::size_t i = 0; i < count; ++i) {
         outputs[i] = {.type = c.types[i].type, .shape = shapes[i], .constant = true};
+        if (shapes[i] && (!element_count(*shapes[i], static_cast<std::int64_t>(max_total)) ||
+                          std::any_of(shapes[i]->begin(), shapes[i]->end(), [](auto d) { return d > max_dimension; })))
+          refuse(tensor_label(c.node.output(static_cast<int>(i)), c) + " " + to_string(c.types[i]) +
+                     " has a dimension of more than 2^40, or more than 2^61 elements", error_code::overflow);
         if (i >= contents.size()) continue;
         outputs[i].type = contents[i].type;
         outputs[i].shape = contents[i].dims;
@@ -397,6 +330,10 @@ class inference {
     const std::string domain = domain_of(c.node.domain());
     if (functions_.count(domain + ":" + c.node.op_type()))
       refuse(c.who + " calls " + in_quotes(c.node.op_type()) + ", a function of the file; those are not supported");
+    if (domain == "com.microsoft") {
+      if (c.node.op_type() == "FusedConv") return infer_fused_convolution(c);
+      if (newer_operator(c.node, c.inputs, c.types, c.who).infer_contributed()) return true;
+    }
     const auto opset = opsets_.find(domain);
     if (opset == opsets_.end() && domain.empty())
       refuse("the file imports no operator set of ONNX, which " + c.who + " needs");
@@ -405,7 +342,7 @@ class inference {
     const onnx::NodeProto* node = &c.node;
     std::string op = c.node.op_type();
     if (domain.empty() && opset->second > newest_opset) {
-      if (keeps_shape(op)) return copy_first_input(c);
+      if (newer_operator(c.node, c.inputs, c.types, c.who).infer_standard()) return true;
       adapted = adapt(c.node);
       node = &adapted;
       op = adapted.op_type();
@@ -436,19 +373,19 @@ class inference {
       c.types[i] = facts(*ctx.getOutputType(i), tensor_label(node.output(static_cast<int>(i)), c));
   }
 
-  /// Operators that came after opset 17 and give their first input's shape.
-  static bool keeps_shape(const std::string& op) {
-    static const std::unordered_set<std::string> set{
-        "Mish", "Gelu", "Swish", "GroupNormalization", "RMSNormalization", "BitwiseNot"};
-    return one_of(op, set);
-  }
-
-  static bool copy_first_input(call& c) {
-    if (c.inputs.empty() || !c.inputs[0] || c.types.size() != 1) refuse(c.who + " has not one input and one output");
-    c.types[0].type = c.inputs[0]->type;
-    c.types[0].ranked = c.inputs[0]->shape.has_value();
-    if (c.inputs[0]->shape) c.types[0].dims = *c.inputs[0]->shape;
-    return true;
+  /// A convolution with an activation and a summand, as a convolution.
+  bool infer_fused_convolution(call& c) {
+    onnx::NodeProto plain = c.node;
+    plain.set_op_type("Conv");
+    plain.clear_domain();
+    if (plain.input_size() > 3) plain.mutable_input()->DeleteSubrange(3, plain.input_size() - 3);
+    auto& list = *plain.mutable_attribute();
+    list.erase(std::remove_if(list.begin(), list.end(), [](const auto& a) { return a.name().starts_with("activation"); }),
+               list.end());
+    constexpr int opset = 11;
+    const onnx::OpSchema* schema = onnx::OpSchemaRegistry::Schema("Conv", opset, "");
+    if (schema) run_inference(c, *schema, plain, opset);
+    return schema != nullptr;
   }
 
   /// An operator of an opset after 17 in terms of 17, as far as shapes go: reductions take their axes as an input as
@@ -457,7 +394,8 @@ class inference {
     static const std::unordered_set<std::string> reductions{"ReduceL1",        "ReduceL2",   "ReduceLogSum",
                                                             "ReduceLogSumExp", "ReduceMax",  "ReduceMean",
                                                             "ReduceMin",       "ReduceProd", "ReduceSumSquare"};
-    static const std::unordered_set<std::string> shapeless{"num_outputs", "antialias", "saturate"};
+    static const std::unordered_set<std::string> shapeless{"num_outputs", "antialias", "saturate", "block_size",
+                                                           "output_dtype", "keep_aspect_ratio_policy", "round_mode"};
     onnx::NodeProto copy = node;
     if (one_of(node.op_type(), reductions)) copy.set_op_type("ReduceSum");
     auto& list = *copy.mutable_attribute();
@@ -543,52 +481,59 @@ class inference {
     return training && training->values.size() == 1 && training->values[0] == 0;
   }
 
-  /// The bytes that the graphs of an operator may need: an If runs one of them.
-  static bytes workspace(const call& c) {
+  /// The graphs that an operator holds.
+  static std::vector<std::size_t> runs(const call& c) {
     std::size_t graphs = 0;
     for_each_graph(c.node, [&](const auto&) { ++graphs; });
     if (graphs != c.bodies.size()) refuse(c.who + " holds a graph whose memory is not known");
-    bytes sum = 0, largest = 0;
-    for (const body& b : c.bodies) {
-      add(sum, b.total, c.who);
-      largest = std::max(largest, b.total);
-    }
-    return c.node.op_type() == "If" ? largest : sum;
-  }
-
-  static void add(bytes& sum, bytes more, const std::string& who) {
-    sum += more;
-    if (sum > max_total) refuse("the graphs of " + who + " take more than 2^61 bytes", error_code::overflow);
+    std::vector<std::size_t> found;
+    for (const body& b : c.bodies) found.push_back(b.graph);
+    return found;
   }
 
   /// Infers a graph that an operator holds, given what its inputs are.
-  body infer_body(const onnx::GraphProto& graph, const scope& outer, const std::vector<partial>& formals,
-                  const std::string& who) {
+  body infer_body(const onnx::GraphProto& graph, const call& c, const std::vector<partial>& formals) {
+    body result;
+    result.graph = graphs_.size();
+    graphs_.emplace_back();
     try {
-      scope here{&outer};
+      scope here{&c.here};
       open(graph, here);
-      body result;
-      add_formals(graph, here, formals, result);
+      draft_maker maker(graph, here, inside(c, graph));
+      add_formals(graph, here, formals, maker);
       const auto order = execution_order(graph);
       if (!order) refuse("its operators wait for each other", error_code::cycle);
-      for (int position : *order) {
-        const onnx::NodeProto& node = graph.node(position);
-        const outcome o = infer(node, position, here);
-        add(result.total, o.workspace, who);
-        for (int i = 0; i < node.output_size(); ++i)
-          if (!(o.alias && i == 0) && !node.output(i).empty())
-            add(result.total, here.values.at(node.output(i)).size, who);
-      }
+      for (int position : *order)
+        maker.add_operator(graph.node(position), position, infer(graph.node(position), position, here, maker.where));
       for (const auto& x : graph.output()) result.outputs.push_back(*lookup(x.name(), "its output", here));
+      graphs_[result.graph] = maker.finish();
       return result;
     } catch (import_failure& f) {
-      f.error.message = "in a graph of " + who + ": " + f.error.message;
+      f.error.message = "in a graph of " + c.who + ": " + f.error.message;
       throw;
     }
   }
 
+  /// Where a graph that an operator holds stands.
+  static location inside(const call& c, const onnx::GraphProto& graph) {
+    location found = c.where;
+    index ordinal = 0;
+    for (const auto& a : c.node.attribute()) {
+      const auto here = [&](const onnx::GraphProto& g) {
+        if (&g == &graph) {
+          found.place += "." + one_line(a.name(), 60);
+          found.path.push_back(ordinal);
+        }
+        ++ordinal;
+      };
+      if (a.has_g()) here(a.g());
+      for (const auto& g : a.graphs()) here(g);
+    }
+    return found;
+  }
+
   static void add_formals(const onnx::GraphProto& graph, scope& here, const std::vector<partial>& formals,
-                          body& result) {
+                          draft_maker& maker) {
     std::size_t at = 0;
     for (const auto& x : graph.input()) {
       if (const auto found = here.values.find(x.name()); found != here.values.end() && found->second.constant) continue;
@@ -599,7 +544,7 @@ class inference {
       if (!p.fixed()) refuse(who + " has no static shape: it is " + to_string(p));
       value v;
       make_activation(v, p, who);
-      add(result.total, v.size, who);
+      maker.add_input(x.name(), v);
       define(x.name(), std::move(v), who, here);
     }
     if (at != formals.size()) refuse("it has fewer inputs than the operator gives");
@@ -638,6 +583,7 @@ class inference {
 
   static constexpr int newest_opset = 17;  // of ONNX 1.12
 
+  model_graphs& graphs_;
   std::unordered_map<std::string, int> opsets_;
   std::unordered_set<std::string> functions_;
   std::int64_t fold_budget_ = std::int64_t{1} << 22;

@@ -98,8 +98,8 @@ inline void merge(partial& p, const partial& other, const std::string& who, cons
 
 /// Bits of one element of a dense tensor; 0 for strings and what is no type. Types above 16 are newer than ONNX 1.12.
 inline unsigned element_bits(int type) {
-  static constexpr std::array<unsigned, 24> bits{0,  32, 8,  8,   16, 16, 32, 64, 0, 8, 16, 64,
-                                                 32, 64, 64, 128, 16, 8,  8,  8,  8, 4, 4,  4};
+  static constexpr std::array<unsigned, 27> bits{0,  32, 8,   8,  16, 16, 32, 64, 0, 8, 16, 64, 32, 64,
+                                                 64, 128, 16, 8, 8,  8,  8,  4,  4, 4, 8,  2,  2};
   return type >= 0 && static_cast<std::size_t>(type) < bits.size() ? bits[static_cast<std::size_t>(type)] : 0;
 }
 
@@ -127,7 +127,8 @@ struct value {
   bool constant = false;            ///< a weight, or made of weights and shapes alone
   bytes size = 0;                   ///< of an activation
   int producer = -1;                ///< position of the operator that writes it
-  tensor_id id = none;              ///< of an activation of the main graph, in the draft
+  tensor_id id = none;              ///< of an activation, in the draft of its graph
+  std::vector<op_id> after{};       ///< of a constant that depends on shapes: the makers of what has them, in the draft
 };
 
 /// The names of a graph, and those of the graphs around it.

@@ -1,0 +1,213 @@
+// memsched reorder: a model file with its operators in the best order found, in the bytes of the file.
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <memsched/formats/onnx_write.hpp>
+#include <memsched/formats/tflite_write.hpp>
+#include <memsched/measure/evaluate.hpp>
+#include <memsched/schedulers/as_given.hpp>
+
+#include "commands.hpp"
+#include "text.hpp"
+
+namespace cli {
+
+namespace {
+
+using memsched::bytes;
+using memsched::op_id;
+using memsched::result;
+using orders = std::vector<std::vector<op_id>>;
+
+memsched::graph_error wrong(const std::string& path, const std::string& reason) {
+  return {memsched::error_code::bad_input, path + ": " + reason, {}, {}};
+}
+
+void note(const std::string& path, const std::string& text) {
+  std::fprintf(stderr, "memsched: note: %s: %s\n", path.c_str(), text.c_str());
+}
+
+/// Everything that a file's new order depends on.
+struct job {
+  const reorder_request& r;
+  file_bytes file;
+  memsched::model_graphs graphs;   ///< as the runtime has them: sizes, what is in place, which inputs stay
+  memsched::read_options reading;
+  bool tflite = false;
+};
+
+/// Peak of all graphs in the file's own order, and per graph that order.
+struct found {
+  bytes file_peak = 0, peak = 0, lower_bound = 0;
+  orders lists;             ///< per graph; empty: the file's
+};
+
+bytes peak_of(const job& j, const orders& lists) {
+  std::size_t g = j.graphs.size();
+  const auto all = memsched::schedule_graphs(j.graphs, 0, [&](const memsched::problem& p) {
+    memsched::schedule_result<op_id> s;
+    --g;
+    s.order = lists[g].empty() ? memsched::schedule(p, memsched::as_given{}, j.r.options).order : lists[g];
+    const auto e = memsched::evaluate(p, s.order, j.r.options.model());
+    if (e) s.peak = s.lower_bound = e->peak;
+    else s.error = e.error();
+    return s;
+  });
+  return all ? (*all)[0].peak : memsched::no_limit;
+}
+
+/// The best orders that the scheduler finds, or those of a result; the file's where they are no better.
+result<found> find_orders(const job& j) {
+  found f;
+  f.lists.resize(j.graphs.size());
+  f.file_peak = peak_of(j, f.lists);
+  const auto best = j.r.order.empty()
+                        ? memsched::schedule_graphs(j.graphs, 0, scheduler_of(j.r.scheduler, j.r))
+                        : orders_of_result(j.r.order, j.graphs, j.r);
+  if (!best) return best.error();
+  f.peak = (*best)[0].peak;
+  f.lower_bound = (*best)[0].lower_bound;
+  if (f.peak >= f.file_peak) f.peak = f.file_peak;
+  else
+    for (std::size_t g = 0; g < best->size(); ++g) f.lists[g] = (*best)[g].order;
+  return f;
+}
+
+/// Moves single operators of the main graph as long as TensorFlow Lite Micro's own planner then needs less and the peak
+/// does not grow: orders of one peak differ there. The first move that helps is taken; work is limited, not time.
+void lower_head(const job& j, found& f) {
+  const memsched::model_graph& g = j.graphs[0];
+  const std::size_t n = g.draft.operators.size();
+  std::vector<op_id> order = f.lists[0];
+  if (order.empty())
+    for (op_id op = 0; op < n; ++op) order.push_back(op);
+  const auto head_of = [&](const std::vector<op_id>& o) {
+    const auto arena = memsched::micro_arena_of(j.file.view(), j.reading, memsched::file_order(g, o));
+    return arena ? arena->greedy : memsched::no_limit;
+  };
+  const auto p = memsched::check(g.draft);
+  if (!p) return;
+  const memsched::memory_model model = j.r.options.model();
+  const auto first = memsched::evaluate(*p, order, model);
+  if (!first) return;
+  bytes head = head_of(order);
+  std::uint64_t work = 0;
+  constexpr std::uint64_t most = 6000;
+  for (bool better = true; better && work < most;) {
+    better = false;
+    for (std::size_t from = 0; from < n && !better; ++from)
+      for (std::size_t to = 0; to < n && !better && work < most; ++to) {
+        if (to == from) continue;
+        std::vector<op_id> other = order;
+        const op_id moved = other[from];
+        other.erase(other.begin() + static_cast<std::ptrdiff_t>(from));
+        other.insert(other.begin() + static_cast<std::ptrdiff_t>(to), moved);
+        const auto e = memsched::evaluate(*p, other, model);
+        if (!e || e->peak > first->peak) continue;
+        ++work;
+        const bytes less = head_of(other);
+        if (less >= head) continue;
+        head = less;
+        order = f.lists[0] = std::move(other);
+        better = true;
+      }
+  }
+}
+
+std::size_t moved(const job& j, const found& f) {
+  std::size_t count = 0;
+  for (std::size_t g = 0; g < j.graphs.size(); ++g) {
+    if (f.lists[g].empty()) continue;
+    const auto order = memsched::file_order(j.graphs[g], f.lists[g]);
+    for (memsched::index i = 0; i < order.size(); ++i) count += order[i] != i;
+  }
+  return count;
+}
+
+result<std::string> write(const job& j, const found& f, memsched::micro_plan& plan) {
+  if (!j.tflite) return memsched::write_onnx(j.file.view(), j.graphs, f.lists);
+  if (!j.r.offsets) return memsched::write_tflite(j.file.view(), j.graphs, f.lists, {}, j.r.control_edges);
+  auto permuted = memsched::write_tflite(j.file.view(), j.graphs, f.lists);
+  if (!permuted) return permuted;
+  memsched::options limits = j.r.options;
+  limits.budget = memsched::no_limit;
+  if (limits.state_limit == memsched::no_limit) limits.state_limit = 2'000'000;  // nodes: a plan that is good, at once
+  auto made = memsched::plan_micro(*permuted, j.reading, j.r.in_place, memsched::minimize{}, limits);
+  if (!made) return made.error();
+  plan = std::move(*made);
+  return memsched::write_tflite(j.file.view(), j.graphs, f.lists, plan.offsets, j.r.control_edges);
+}
+
+std::string lines(const job& j, const found& f, const memsched::micro_plan& plan, std::string_view written) {
+  std::string text = "peak      " + grouped(f.file_peak) + " -> " + grouped(f.peak) + " bytes: ";
+  if (f.peak == f.lower_bound) text += "optimal\n";
+  else text += "no order takes less than " + grouped(f.lower_bound) + "\n";
+  text += "moved     " + std::to_string(moved(j, f)) + " operators\n";
+  if (!j.tflite) return text;
+  const auto before = memsched::micro_arena_of(j.file.view(), j.reading);
+  const auto after = memsched::micro_arena_of(written, j.reading);
+  if (!before || !after) return text;
+  text += "head      " + grouped(before->planned) + " -> " + grouped(after->planned) + " bytes in TensorFlow Lite Micro";
+  if (j.r.offsets) text += "; " + grouped(after->greedy) + " without the offsets; no plan takes less than " +
+                           grouped(plan.lower_bound);
+  return text + "\n";
+}
+
+/// What users of ONNX Runtime get: it orders operators anew.
+void note_onnxruntime(const job& j, std::string_view written) {
+  const auto peak = [&](std::string_view model) {
+    const auto graphs = read_graphs(j.r.graph, model, j.r.how);
+    if (!graphs) return memsched::no_limit;
+    const auto all = memsched::schedule_graphs(*graphs, 0, scheduler_of("onnxruntime", j.r));
+    return all ? (*all)[0].peak : memsched::no_limit;
+  };
+  const bytes before = peak(j.file.view()), after = peak(written);
+  note(j.r.graph, "ONNX Runtime orders operators anew: a peak of " + grouped(before) + " bytes for this file, " +
+                      grouped(after) + " for what is written" + (after > before ? ", which is worse" : ""));
+}
+
+result<job> open_job(const reorder_request& r) {
+  job j{r, {}, {}, {}, r.graph.ends_with(".tflite")};
+  if (!j.tflite && !r.graph.ends_with(".onnx")) return wrong(r.graph, "the name must end in .onnx or .tflite");
+  if (!j.tflite && (r.offsets || r.control_edges)) return wrong(r.graph, "takes no --offsets or --control-edges: these are for .tflite");
+  const std::filesystem::path from(r.graph), to(r.output);
+  std::error_code ignored;
+  if (std::filesystem::equivalent(from, to, ignored) || from == to) return wrong(r.output, "is the model itself");
+  auto file = read_file(r.graph);
+  if (!file) return file.error();
+  j.file = std::move(*file);
+  auto graphs = read_graphs(r.graph, j.file.view(), r.how);
+  if (!graphs) return wrong(r.graph, graphs.error().message);
+  j.graphs = std::move(*graphs);
+  auto options = read_options_of(r.how);
+  if (!options) return options.error();
+  j.reading = std::move(*options);
+  if (r.offsets)
+    for (memsched::model_graph& g : j.graphs) memsched::as_micro(g, r.in_place);
+  auto& draft = j.graphs[0].draft;
+  if (r.how.keep_inputs)
+    draft.graph_outputs.insert(draft.graph_outputs.end(), draft.graph_inputs.begin(), draft.graph_inputs.end());
+  return j;
+}
+
+}  // namespace
+
+int run_reorder(const reorder_request& r) {
+  const auto j = open_job(r);
+  if (!j) return report(j.error());
+  auto f = find_orders(*j);
+  if (!f) return report(wrong(r.graph, f.error().message));
+  if (j->tflite && !r.offsets) lower_head(*j, *f);
+  memsched::micro_plan plan;
+  const auto written = write(*j, *f, plan);
+  if (!written) return report(wrong(r.graph, written.error().message));
+  const std::string text = lines(*j, *f, plan, *written);
+  if (const auto error = write_files({{r.output, *written}}); !error.message.empty()) return report(error);
+  if (j->tflite)
+    for (const std::string& n : memsched::tflite_notes(j->file.view(), j->reading)) note(r.graph, n);
+  else if (moved(*j, *f) > 0) note_onnxruntime(*j, *written);
+  std::fputs(text.c_str(), stdout);
+  return f->peak <= r.options.budget ? done : over_budget;
+}
+
+}  // namespace cli

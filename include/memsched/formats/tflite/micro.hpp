@@ -1,0 +1,126 @@
+// How TensorFlow Lite Micro lays a model out in its arena: the judge of orders and of offsets.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <memsched/formats/tflite/sizes.hpp>
+#include <memsched/formats/tflite/subgraph.hpp>
+
+namespace memsched::inline MEMSCHED_ABI::detail::tflite {
+
+/// A tensor that lies in the arena's head, at the clock of TensorFlow Lite Micro: operator i of a subgraph runs at the
+/// time at which it starts plus i, from 1. Never created or used: -1.
+struct micro_buffer {
+  std::size_t subgraph = 0;
+  index tensor = 0;
+  bytes size = 0;                              ///< rounded up to 16
+  std::int64_t created = -1, used = -1;        ///< both inclusive
+  std::int64_t offset = runtime_decides;       ///< fixed by a plan
+};
+
+/// Tensors of all subgraphs that the runtime places, for the order of the file. A subgraph runs
+/// within the operator that runs it, and time goes on meanwhile.
+class micro_buffers {
+ public:
+  /// `order` lists the operators of subgraph 0 by position; empty: as in the file.
+  micro_buffers(model_file& m, tensor_sizes& sizes, const std::vector<index>& order)
+      : m_(m), sizes_(sizes), order_(order), of_(m.subgraphs.size()) {}
+
+  std::vector<micro_buffer> run() {
+    for (const std::size_t s : m_.callers_first) of_[s].assign(m_.subgraphs[s].tensors.size(), {});
+    mark(0);
+    std::vector<micro_buffer> list;
+    for (std::size_t s = 0; s < of_.size(); ++s)
+      for (index t = 0; t < of_[s].size() && !m_.file.failed(); ++t) {
+        if (!placed(s, t)) continue;
+        const bytes size = (sizes_.size(s, t) + 15) / 16 * 16;
+        if (size > 0) list.push_back({s, t, size, of_[s][t].created, of_[s][t].used, runtime_decides});
+      }
+    return list;
+  }
+
+ private:
+  struct lifetime {
+    std::int64_t created = -1, used = -1;
+  };
+
+  /// What has data in the file is not placed in the head, nor is a variable.
+  bool placed(std::size_t s, index t) {
+    const subgraph_info& g = m_.subgraphs[s];
+    const table& data = g.tensors[t];
+    return g.origins[t] != origin::variable && !m_.holds_data(data);
+  }
+
+  void create(std::size_t s, index t) {
+    if (of_[s][t].created < 0) of_[s][t].created = clock_;
+  }
+  void use(std::size_t s, index t) { of_[s][t].used = clock_; }
+
+  void mark(std::size_t s) {
+    const subgraph_info& g = m_.subgraphs[s];
+    for (const index t : g.inputs) create(s, t);
+    for (std::size_t i = 0; i < g.operators.size(); ++i) {
+      const operator_info& op = g.operators[s == 0 && !order_.empty() ? order_[i] : i];
+      ++clock_;
+      for (const index t : op.outputs) create(s, t);
+      // A subgraph that is run again keeps its first marks, and time goes on all the same.
+      for (const std::size_t inner : op.runs)
+        if (steps_ < most_steps) mark(inner);
+      steps_ += 1;
+      for (const index t : op.inputs) use(s, t);
+      for (const index t : op.outputs) use(s, t);
+    }
+    for (const index t : g.outputs) use(s, t);
+  }
+
+  static constexpr std::size_t most_steps = std::size_t{1} << 22;
+  model_file& m_;
+  tensor_sizes& sizes_;
+  const std::vector<index>& order_;
+  std::vector<std::vector<lifetime>> of_;  ///< per subgraph and tensor
+  std::int64_t clock_ = 0;
+  std::size_t steps_ = 0;
+};
+
+/// The bytes of the head, and the offset of each buffer. The planner of TensorFlow Lite Micro (GreedyMemoryPlanner):
+/// buffers with a fixed offset first, in their order; then the others by decreasing size, the later of equal ones first,
+/// each in the lowest gap between those that are there at the same time. O(n^2).
+inline bytes place_greedily(std::vector<micro_buffer>& buffers) {
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < buffers.size(); ++i)
+    if (buffers[i].offset >= 0) order.push_back(i);
+  const auto fixed = static_cast<std::ptrdiff_t>(order.size());
+  for (std::size_t i = buffers.size(); i-- > 0;)
+    if (buffers[i].offset < 0) order.push_back(i);
+  std::stable_sort(order.begin() + fixed, order.end(),
+                   [&](std::size_t a, std::size_t b) { return buffers[a].size > buffers[b].size; });
+  std::vector<std::size_t> placed;  // by offset
+  bytes head = 0;
+  for (const std::size_t i : order) {
+    micro_buffer& b = buffers[i];
+    if (b.offset < 0) {
+      std::int64_t candidate = 0;
+      for (const std::size_t other : placed) {
+        const micro_buffer& o = buffers[other];
+        if (o.created > b.used || b.created > o.used) continue;
+        if (o.offset - candidate >= static_cast<std::int64_t>(b.size)) break;
+        candidate = std::max(candidate, o.offset + static_cast<std::int64_t>(o.size));
+      }
+      b.offset = candidate;
+    }
+    const auto behind = std::upper_bound(placed.begin(), placed.end(), b.offset, [&](std::int64_t at, std::size_t other) {
+      return at < buffers[other].offset;
+    });
+    placed.insert(behind, i);
+    head = std::max(head, static_cast<bytes>(b.offset) + b.size);
+  }
+  return head;
+}
+
+}  // namespace memsched::detail::tflite

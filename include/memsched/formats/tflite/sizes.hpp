@@ -1,0 +1,250 @@
+// Sizes of the tensors of a TensorFlow Lite model, also of those whose dimensions depend on an input's.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <memsched/base/bytes.hpp>
+#include <memsched/formats/tflite/subgraph.hpp>
+
+namespace memsched::inline MEMSCHED_ABI::detail::tflite {
+
+/// Operators whose output has the shape to which those of their inputs that are no constants broadcast.
+inline constexpr kind_id pointwise[] = {
+    kind("ADD"),        kind("SUB"),        kind("MUL"),           kind("DIV"),        kind("FLOOR_DIV"),
+    kind("FLOOR_MOD"),  kind("MAXIMUM"),    kind("MINIMUM"),       kind("POW"),        kind("SQUARED_DIFFERENCE"),
+    kind("ADD_N"),      kind("ATAN2"),      kind("LOGICAL_OR"),    kind("LOGICAL_AND"), kind("LOGICAL_NOT"),
+    kind("EQUAL"),      kind("NOT_EQUAL"),  kind("LESS"),          kind("LESS_EQUAL"), kind("GREATER"),
+    kind("GREATER_EQUAL"), kind("SELECT"),  kind("SELECT_V2"),     kind("RELU"),       kind("RELU_N1_TO_1"),
+    kind("RELU_0_TO_1"), kind("RELU6"),     kind("LEAKY_RELU"),    kind("PRELU"),      kind("ELU"),
+    kind("GELU"),       kind("HARD_SWISH"), kind("LOGISTIC"),      kind("TANH"),       kind("EXP"),
+    kind("LOG"),        kind("SIN"),        kind("COS"),           kind("SQRT"),       kind("RSQRT"),
+    kind("SQUARE"),     kind("ABS"),        kind("NEG"),           kind("SIGN"),       kind("FLOOR"),
+    kind("CEIL"),       kind("ROUND"),      kind("SOFTMAX"),       kind("LOG_SOFTMAX"), kind("L2_NORMALIZATION"),
+    kind("CAST"),       kind("QUANTIZE"),   kind("DEQUANTIZE"),    kind("FAKE_QUANT"), kind("CUMSUM"),
+    kind("ZEROS_LIKE"), kind("LOCAL_RESPONSE_NORMALIZATION"),      kind("REVERSE_V2")};
+
+/// Operators that keep the number of elements: one open dimension follows.
+inline constexpr kind_id rearranging[] = {kind("RESHAPE"),        kind("SQUEEZE"),        kind("EXPAND_DIMS"),
+                                          kind("TRANSPOSE"),      kind("DEPTH_TO_SPACE"), kind("SPACE_TO_DEPTH"),
+                                          kind("BITCAST")};
+
+/// Operators whose output has the first dimension of their first input, unless the file fixes it.
+inline constexpr kind_id batched[] = {
+    kind("CONV_2D"),   kind("DEPTHWISE_CONV_2D"), kind("CONV_3D"),         kind("AVERAGE_POOL_2D"), kind("MAX_POOL_2D"),
+    kind("L2_POOL_2D"), kind("TRANSPOSE_CONV"),   kind("STRIDED_SLICE"),   kind("RESIZE_BILINEAR"), kind("MEAN"),
+    kind("RESIZE_NEAREST_NEIGHBOR"),              kind("PAD"),             kind("PADV2"),           kind("MIRROR_PAD"),
+    kind("SUM"),       kind("REDUCE_MAX"),        kind("REDUCE_MIN"),      kind("REDUCE_PROD"),     kind("ARG_MAX"),
+    kind("ARG_MIN"),   kind("SPLIT"),             kind("SPLIT_V"),         kind("BATCH_MATMUL"),    kind("TOPK_V2"),
+    kind("SVDF"),      kind("UNIDIRECTIONAL_SEQUENCE_LSTM")};
+
+/// Shapes of tensors; faults go to the file.
+class tensor_sizes {
+ public:
+  using dimensions = std::vector<std::int64_t>;  // -1: open
+
+  tensor_sizes(model_file& m, const std::map<std::string, dimensions>& given) : m_(m), given_(given) {}
+
+  /// Follows given dimensions through subgraph 0.
+  void infer() {
+    const subgraph_info& g = m_.subgraphs[0];
+    inferred_.resize(g.tensors.size());
+    std::vector<std::string> names;
+    for (const index t : g.inputs) {
+      if (g.origins[t] != origin::input) continue;
+      names.push_back(m_.file.text(g.tensors[t], tensor_fields::name));
+      take_given(g.tensors[t], t, names.back());
+    }
+    for (const auto& entry : given_)
+      if (std::find(names.begin(), names.end(), entry.first) == names.end())
+        m_.file.fault(error_code::bad_input, "a shape is given for '" + one_line(entry.first, 120) +
+                                                 "', which is no graph input");
+    for (const operator_info& op : g.operators)
+      if (!op.folded && !m_.file.failed()) infer(g, op);
+  }
+
+  /// The bytes of a tensor of subgraph s; 0 after a fault.
+  bytes size(std::size_t s, index t) {
+    const table& data = m_.subgraphs[s].tensors[t];
+    const auto type = m_.file.number<std::uint8_t>(data, tensor_fields::type);
+    if (type >= std::size(element_types))
+      return refuse(data, error_code::bad_input, "has the unknown element type " + std::to_string(type));
+    if (s == 0 && t < inferred_.size() && !inferred_[t].empty()) return size_of(data, element_types[type], inferred_[t]);
+    const dimensions dims = declared(data);
+    if (dims.empty() && m_.file.length(data, tensor_fields::shape_signature) > 0)
+      return refuse(data, error_code::bad_input, "has no shape");
+    for (std::size_t i = 0; i < dims.size(); ++i)
+      if (dims[i] < 0)
+        return refuse(data, error_code::bad_size, "has a dynamic shape: dimension " + std::to_string(i) + " is open");
+    return size_of(data, element_types[type], dims);
+  }
+
+ private:
+  /// What the file says; -1 where the shape or its signature leaves a dimension open.
+  dimensions declared(const table& t) {
+    const std::vector<std::int32_t> stored = m_.file.numbers(t, tensor_fields::shape);
+    const std::vector<std::int32_t> signature = m_.file.numbers(t, tensor_fields::shape_signature);
+    dimensions dims(stored.begin(), stored.end());
+    for (std::size_t i = 0; i < dims.size(); ++i)
+      if (dims[i] < 0 || (signature.size() == dims.size() && signature[i] < 0)) dims[i] = -1;
+    return dims;
+  }
+  static bool open(const dimensions& dims) { return std::find(dims.begin(), dims.end(), -1) != dims.end(); }
+  static std::string text(const dimensions& dims, const char* unknown = "?") {
+    std::string s;
+    for (const std::int64_t d : dims) s += (s.empty() ? "" : ",") + (d < 0 ? std::string(unknown) : std::to_string(d));
+    return s;
+  }
+
+  /// What is known of a tensor of subgraph 0.
+  dimensions known(const subgraph_info& g, index t) {
+    return inferred_[t].empty() ? declared(g.tensors[t]) : inferred_[t];
+  }
+
+  void take_given(const table& data, index t, const std::string& name) {
+    const auto found = given_.find(name);
+    const dimensions dims = declared(data);
+    const auto refuse_given = [&](const std::string& why) {
+      m_.file.fault(error_code::bad_input, "the shape [" + text(found->second) + "] given for graph input '" +
+                                               one_line(name, 120) + "' " + why);
+    };
+    if (found == given_.end()) {
+      if (!open(dims) || m_.file.failed()) return;
+      m_.file.fault(error_code::bad_size, data.where.text() + ": " + m_.label(data) + " is a graph input with open "
+                                          "dimensions, [" + text(dims) + "]: give them, as in --shape " +
+                                          one_line(name, 120) + "=" + text(dims, "1"));
+      return;
+    }
+    if (std::any_of(found->second.begin(), found->second.end(),
+                    [](auto d) { return d <= 0 || d > std::numeric_limits<std::int32_t>::max(); }))
+      return refuse_given("has a dimension that is not positive or beyond 2^31");
+    bool fits = dims.size() == found->second.size();
+    for (std::size_t i = 0; fits && i < dims.size(); ++i) fits = dims[i] < 0 || dims[i] == found->second[i];
+    if (!fits) return refuse_given("contradicts the file's [" + text(dims) + "]");
+    inferred_[t] = found->second;
+  }
+
+  /// Fills in the open dimensions of what an operator writes.
+  void infer(const subgraph_info& g, const operator_info& op) {
+    for (const index t : op.outputs) {
+      dimensions dims = declared(g.tensors[t]);
+      if (!open(dims)) continue;
+      fill(g, op, dims);
+      if (open(dims)) {
+        m_.file.fault(error_code::bad_size, g.tensors[t].where.text() + ": " + m_.label(g.tensors[t]) +
+                                                " has a dynamic shape, [" + text(dims) + "], that does not follow from " +
+                                                "the inputs of " + op.data.where.text() + " (" + m_.kind_of(op) + ")");
+        return;
+      }
+      inferred_[t] = std::move(dims);
+    }
+  }
+
+  void fill(const subgraph_info& g, const operator_info& op, dimensions& dims) {
+    std::vector<dimensions> inputs;
+    for (const index t : op.inputs) inputs.push_back(known(g, t));
+    if (inputs.empty() || std::any_of(inputs.begin(), inputs.end(), open)) return;
+    const index first = first_activation(g, op);
+    if (first == none) return;
+    const dimensions leading = known(g, first);
+    if (among(pointwise, op.kind)) {
+      broadcast(inputs, dims);
+    } else if (among(rearranging, op.kind)) {
+      fill_last(inputs[0], dims);
+    } else if (op.kind == kind("FULLY_CONNECTED")) {  // rows of as many elements as the weights have columns
+      if (inputs.size() < 2 || inputs[1].size() != 2 || dims.size() > 2) return;
+      const auto all = product(inputs[0]);
+      if (all && inputs[1][1] > 0 && *all % inputs[1][1] == 0 && dims[0] < 0) dims[0] = *all / inputs[1][1];
+    } else if (op.kind == kind("CONCATENATION")) {
+      concatenate(op, inputs, dims);
+    } else if (among(batched, op.kind) && batch_is_open(declared(g.tensors[first]))) {
+      if (!dims.empty() && dims[0] < 0) dims[0] = leading[0];
+    }
+  }
+
+  static bool batch_is_open(const dimensions& dims) {
+    return !dims.empty() && dims[0] < 0 && std::count(dims.begin(), dims.end(), -1) == 1;
+  }
+
+  /// Open dimensions of a result to which the inputs broadcast; they stay open where the inputs do not fit together.
+  static void broadcast(const std::vector<dimensions>& inputs, dimensions& dims) {
+    for (std::size_t i = 0; i < dims.size(); ++i) {
+      std::int64_t size = 1;
+      for (const dimensions& in : inputs) {
+        if (in.size() > dims.size()) return;
+        const std::int64_t d = i < in.size() ? in[in.size() - 1 - i] : 1;
+        if (size != 1 && d != 1 && size != d) return;
+        if (size == 1) size = d;
+      }
+      if (std::int64_t& d = dims[dims.size() - 1 - i]; d < 0) d = size;
+    }
+  }
+
+  void concatenate(const operator_info& op, const std::vector<dimensions>& inputs, dimensions& dims) {
+    const table options = m_.file.child(op.data, operator_fields::options);
+    const auto listed = m_.file.number<std::int32_t>(options, {0, "axis"});
+    const auto rank = static_cast<std::int64_t>(dims.size());
+    const std::int64_t axis = listed < 0 ? listed + rank : listed;
+    std::int64_t sum = 0;
+    for (const dimensions& in : inputs) {
+      if (in.size() != dims.size() || axis < 0 || axis >= rank) return;
+      sum += in[static_cast<std::size_t>(axis)];
+    }
+    for (std::size_t i = 0; i < dims.size(); ++i)
+      if (dims[i] < 0) dims[i] = static_cast<std::int64_t>(i) == axis ? sum : inputs[0][i];
+  }
+
+  index first_activation(const subgraph_info& g, const operator_info& op) const {
+    const auto found = std::find_if(op.inputs.begin(), op.inputs.end(), [&](index t) { return !g.constant(t); });
+    return found == op.inputs.end() ? none : *found;
+  }
+
+  /// The one open dimension such that there are as many elements as in `from`.
+  static void fill_last(const dimensions& from, dimensions& dims) {
+    if (std::count(dims.begin(), dims.end(), -1) != 1) return;
+    const auto all = product(from), rest = product(dims);
+    if (all && rest && *rest > 0 && *all % *rest == 0) *std::find(dims.begin(), dims.end(), -1) = *all / *rest;
+  }
+
+  /// The product of what is known; none beyond 2^61.
+  static std::optional<std::int64_t> product(const dimensions& dims) {
+    std::int64_t n = 1;
+    for (const std::int64_t d : dims) {
+      if (d < 0) continue;
+      if (d > 0 && n > (std::int64_t{1} << 61) / d) return std::nullopt;
+      n *= d;
+    }
+    return n;
+  }
+
+  bytes size_of(const table& data, const element_type& element, const dimensions& dims) {
+    if (std::find(dims.begin(), dims.end(), 0) != dims.end()) return 0;
+    if (element.bits == 0)
+      return refuse(data, error_code::bad_size, std::string("is a ") + element.name + ", whose size the file does not tell");
+    std::uint64_t bits = element.bits;
+    for (const std::int64_t d : dims) {
+      const auto n = static_cast<std::uint64_t>(d);
+      if (bits > std::numeric_limits<std::uint64_t>::max() / n)
+        return refuse(data, error_code::overflow, "is larger than 2^61 bytes");
+      bits *= n;
+    }
+    return bits / 8 + (bits % 8 != 0);
+  }
+
+  bytes refuse(const table& t, error_code code, const std::string& reason) {
+    m_.file.fault(code, t.where.text() + ": " + m_.label(t) + " " + reason);
+    return 0;
+  }
+
+  model_file& m_;
+  const std::map<std::string, dimensions>& given_;
+  std::vector<dimensions> inferred_;  ///< per tensor of subgraph 0; empty: as declared
+};
+
+}  // namespace memsched::detail::tflite

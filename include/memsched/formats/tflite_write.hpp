@@ -1,0 +1,284 @@
+// TensorFlow Lite models with another order of their operators, and where their tensors lie. Opt-in, as tflite.hpp.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <memsched/allocation/plan_offsets.hpp>
+#include <memsched/formats/tflite.hpp>
+#include <memsched/formats/tflite/micro.hpp>
+#include <memsched/formats/tflite/rewrite.hpp>
+
+namespace memsched::inline MEMSCHED_ABI {
+
+/// What TensorFlow Lite Micro makes of the order and the plan in a file. Bytes of the arena's head, where activations lie,
+/// without what kernels ask for.
+struct micro_arena {
+  bytes greedy = 0;      ///< where the runtime decides about all
+  bytes planned = 0;     ///< with the file's plan; equal to `greedy` where it has none
+  bool has_plan = false;
+  bytes load = 0;        ///< the most that is live at one time: no plan without storages in common takes less
+};
+
+/// Where the tensors of a file lie, for its metadata.
+struct micro_plan {
+  std::vector<std::int32_t> offsets;  ///< of all tensors of all subgraphs; -1: the runtime decides
+  bytes head = 0, lower_bound = 0;    ///< of the storages that are planned
+};
+
+namespace detail::tflite {
+
+/// Kinds whose kernels in TensorFlow Lite Micro may write over an input of the size of their output, as was measured.
+inline constexpr kind_id micro_in_place[] = {
+    kind("ADD"),     kind("SUB"),         kind("MUL"),        kind("DIV"),        kind("MAXIMUM"),     kind("MINIMUM"),
+    kind("SQUARED_DIFFERENCE"),           kind("FLOOR_DIV"),  kind("FLOOR_MOD"),  kind("LOGICAL_OR"),  kind("LOGICAL_AND"),
+    kind("LOGICAL_NOT"), kind("ADD_N"),   kind("PRELU"),      kind("RELU"),       kind("RELU6"),       kind("LEAKY_RELU"),
+    kind("ELU"),     kind("HARD_SWISH"),  kind("LOGISTIC"),   kind("TANH"),       kind("EXP"),         kind("LOG"),
+    kind("SIN"),     kind("COS"),         kind("SQRT"),       kind("RSQRT"),      kind("SQUARE"),      kind("ABS"),
+    kind("NEG"),     kind("FLOOR"),       kind("CEIL"),       kind("ROUND"),      kind("SOFTMAX"),     kind("LOG_SOFTMAX"),
+    kind("L2_NORMALIZATION")};
+
+/// Kinds whose reference kernels ask for room that no plan knows.
+inline constexpr kind_id micro_scratch[] = {
+    kind("ADD_N"), kind("MEAN"), kind("SUM"), kind("REDUCE_MAX"), kind("REDUCE_MIN"), kind("MIRROR_PAD"), kind("SVDF"),
+    kind("TRANSPOSE_CONV"), kind("UNIDIRECTIONAL_SEQUENCE_LSTM")};
+
+/// The places of subgraphs' tensors in the concatenation of all; the last entry is the number of tensors.
+inline std::vector<std::size_t> tensor_starts(model_file& m) {
+  std::vector<std::size_t> starts{0};
+  for (const table& g : m.listed()) starts.push_back(starts.back() + m.file.children(g, subgraph_fields::tensors).size());
+  return starts;
+}
+
+/// Storages in common: the output of an operator takes the storage of an input that nobody reads later.
+class storages {
+ public:
+  storages(const subgraph_info& g, const std::vector<micro_buffer>& buffers) : g_(g), parent_(buffers.size()) {
+    std::iota(parent_.begin(), parent_.end(), std::size_t{0});
+    buffer_of_.assign(g.tensors.size(), buffers.size());
+    for (std::size_t b = 0; b < buffers.size(); ++b)
+      if (buffers[b].subgraph == 0) buffer_of_[buffers[b].tensor] = b;
+    for (const micro_buffer& b : buffers) used_.push_back(b.used);
+  }
+
+  /// The buffer that stands for the storage of each buffer.
+  std::vector<std::size_t> run(const std::vector<micro_buffer>& buffers) {
+    for (const operator_info& op : g_.operators) {
+      if (op.outputs.empty()) continue;
+      const std::size_t out = buffer_of_[op.outputs[0]];
+      if (out == parent_.size()) continue;
+      const bool view = op.kind == kind("RESHAPE");
+      if (!view && !among(micro_in_place, op.kind)) continue;
+      for (std::size_t i = 0; i < (view ? std::min<std::size_t>(1, op.inputs.size()) : op.inputs.size()); ++i) {
+        const std::size_t in = buffer_of_[op.inputs[i]];
+        if (in == parent_.size() || buffers[in].size != buffers[out].size) continue;
+        if (std::count(op.inputs.begin(), op.inputs.end(), op.inputs[i]) > 1) continue;
+        const std::size_t storage = find(in);
+        if (!view && used_[storage] > buffers[out].created) continue;  // somebody reads it later
+        parent_[out] = storage;
+        used_[storage] = std::max(used_[storage], buffers[out].used);
+        break;
+      }
+    }
+    std::vector<std::size_t> of(parent_.size());
+    for (std::size_t b = 0; b < of.size(); ++b) of[b] = find(b);
+    return of;
+  }
+
+ private:
+  std::size_t find(std::size_t b) const {
+    while (parent_[b] != b) b = parent_[b];
+    return b;
+  }
+
+  const subgraph_info& g_;
+  std::vector<std::size_t> parent_, buffer_of_;
+  std::vector<std::int64_t> used_;  ///< of storages, by the buffer that stands for them
+};
+
+inline bytes load_of(const std::vector<micro_buffer>& buffers) {
+  std::vector<std::pair<std::int64_t, std::int64_t>> changes;
+  for (const micro_buffer& b : buffers)
+    if (b.created <= b.used) {
+      changes.emplace_back(2 * b.created, static_cast<std::int64_t>(b.size));
+      changes.emplace_back(2 * b.used + 1, -static_cast<std::int64_t>(b.size));
+    }
+  std::sort(changes.begin(), changes.end());
+  std::int64_t live = 0, most = 0;
+  for (const auto& [at, change] : changes) most = std::max(most, live += change);
+  return static_cast<bytes>(most);
+}
+
+}  // namespace detail::tflite
+
+/// What TensorFlow Lite Micro's planner makes of a file whose subgraph 0 runs in `order` (positions in the file's list;
+/// empty: the file's own). Exact for kernels that ask for no room of their own. O(file + tensors^2).
+inline result<micro_arena> micro_arena_of(std::string_view file, const read_options& options = {},
+                                          const std::vector<index>& order = {}) {
+  using namespace detail::tflite;
+  model_file m(file);
+  if (!m.read()) return m.file.error();
+  tensor_sizes sizes(m, options.shapes);
+  sizes.infer();
+  std::vector<micro_buffer> buffers = micro_buffers(m, sizes, order).run();
+  if (m.file.failed()) return m.file.error();
+  micro_arena arena;
+  arena.load = load_of(buffers);
+  std::vector<micro_buffer> fixed = buffers;
+  arena.greedy = arena.planned = place_greedily(buffers);
+  for (const metadata_entry& e : m.metadata)
+    if (e.name == offline_allocation) {
+      const auto plan = read_offsets(e.content);
+      const auto starts = tensor_starts(m);
+      if (!plan || plan->size() != starts.back())
+        return graph_error{error_code::bad_input, e.where.where.text() + ": its memory plan is of another model", {}, {}};
+      arena.has_plan = true;
+      for (micro_buffer& b : fixed) b.offset = (*plan)[starts[b.subgraph] + b.tensor];
+    }
+  if (arena.has_plan) arena.planned = place_greedily(fixed);
+  return arena;
+}
+
+/// Offsets of the tensors of a file for TensorFlow Lite Micro, multiples of 16, by a planner of `allocation/`.
+/// Constants and variables get none. `in_place`: an operator's output takes the storage of an input that nobody reads
+/// later, where kernels can.
+template <planner P = minimize>
+result<micro_plan> plan_micro(std::string_view file, const read_options& options, bool in_place, const P& how = {},
+                              const memsched::options& limits = {}) {
+  using namespace detail::tflite;
+  model_file m(file);
+  if (!m.read()) return m.file.error();
+  tensor_sizes sizes(m, options.shapes);
+  sizes.infer();
+  const std::vector<index> as_listed;
+  const std::vector<micro_buffer> tensors = micro_buffers(m, sizes, as_listed).run();
+  if (m.file.failed()) return m.file.error();
+  std::vector<std::size_t> storage(tensors.size());
+  std::iota(storage.begin(), storage.end(), std::size_t{0});
+  if (in_place) storage = storages(m.subgraphs[0], tensors).run(tensors);
+
+  constexpr bytes alignment = 16;
+  std::vector<buffer> buffers;
+  std::vector<std::size_t> place(tensors.size());  // of a storage among the buffers
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    const micro_buffer& t = tensors[i];
+    const std::int64_t upper = std::max(t.created, t.used) + 1;
+    if (storage[i] == i) {
+      place[i] = buffers.size();
+      buffers.push_back({.lower = t.created, .upper = upper, .size = t.size, .alignment = alignment});
+    } else {
+      buffer& b = buffers[place[storage[i]]];
+      b.lower = std::min(b.lower, t.created);
+      b.upper = std::max(b.upper, upper);
+    }
+  }
+  const arena_plan plan = plan_offsets(buffers, how, limits);
+  if (plan.error) return *plan.error;
+  const std::vector<std::size_t> starts = tensor_starts(m);
+  if (m.file.failed()) return m.file.error();
+  micro_plan made{std::vector<std::int32_t>(starts.back(), runtime_decides), plan.size, plan.lower_bound};
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    const bytes offset = plan.offset[place[storage[i]]];
+    if (offset > std::numeric_limits<std::int32_t>::max())
+      return graph_error{error_code::too_large, "an arena of 2 GiB or more is beyond what a plan can say", {}, {}};
+    made.offsets[starts[tensors[i].subgraph] + tensors[i].tensor] = static_cast<std::int32_t>(offset);
+  }
+  // The runtime looks up whether a variable of a later subgraph has an offset at its place in subgraph 0.
+  for (std::size_t s = 1; s < m.subgraphs.size(); ++s)
+    for (index t = 0; t < m.subgraphs[s].origins.size(); ++t)
+      if (m.subgraphs[s].origins[t] == origin::variable && t < starts[1] && made.offsets[t] != runtime_decides)
+        return graph_error{error_code::bad_input,
+                           m.subgraphs[s].tensors[t].where.text() +
+                               ": is a variable of a further subgraph, for which TensorFlow Lite Micro takes the offset of "
+                               "another tensor: no plan can be written", {}, {}};
+  return made;
+}
+
+/// The draft of a graph as TensorFlow Lite Micro sees it: sizes are multiples of 16, and nothing is in place but, where
+/// asked for, what `plan_micro` puts there.
+inline void as_micro(model_graph& g, bool in_place) {
+  using namespace detail::tflite;
+  for (tensor_data& t : g.draft.tensors) {
+    t.size = (t.size + 15) / 16 * 16;
+    if (!in_place) t.alias_of = none;
+  }
+  for (op_id op = 0; op < g.draft.operators.size(); ++op) {
+    const std::string& name = g.draft.operator_names[op];
+    const std::string of_kind = name.substr(0, name.rfind('_'));
+    const bool kept = in_place && std::any_of(std::begin(micro_in_place), std::end(micro_in_place),
+                                              [&](kind_id k) { return of_kind == builtin_names[k]; });
+    if (!kept) g.draft.operators[op].overwrites = none;
+    if (of_kind == "RESHAPE") continue;
+    for (const tensor_id t : g.draft.writes[op]) g.draft.tensors[t].alias_of = none;
+  }
+}
+
+/// What a plan or an order does not account for, in one line each: kernels that ask for room, tensors that nobody uses,
+/// metadata that is not known to stand for any order.
+inline std::vector<std::string> tflite_notes(std::string_view file, const read_options& options = {}) {
+  using namespace detail::tflite;
+  std::vector<std::string> notes;
+  model_file m(file);
+  if (!m.read()) return notes;
+  tensor_sizes sizes(m, options.shapes);
+  sizes.infer();
+  std::vector<std::string> kinds;
+  for (const operator_info& op : m.subgraphs[0].operators)
+    if (among(micro_scratch, op.kind) || (op.kind == custom && m.kind_of(op).find("Detection") != std::string::npos))
+      if (std::find(kinds.begin(), kinds.end(), m.kind_of(op)) == kinds.end()) kinds.push_back(m.kind_of(op));
+  std::string list;
+  for (const std::string& k : kinds) list += (list.empty() ? "" : ", ") + k;
+  if (!list.empty())
+    notes.push_back("in TensorFlow Lite Micro, kernels may ask for scratch room that is not accounted for: " + one_line(list));
+  const std::vector<index> as_listed;
+  bytes stray = 0;
+  std::size_t count = 0;
+  for (const micro_buffer& b : micro_buffers(m, sizes, as_listed).run())
+    if (b.created < 0) {
+      stray += b.size;
+      ++count;
+    }
+  if (count > 0)
+    notes.push_back(std::to_string(count) + " tensors that nobody uses take " + std::to_string(stray) +
+                    " bytes in TensorFlow Lite Micro");
+  for (const metadata_entry& e : m.metadata)
+    if (e.name != control_dependencies && e.name != offline_allocation && e.name != "min_runtime_version" &&
+        e.name != "TFLITE_METADATA" && e.name != "CONVERSION_METADATA")
+      notes.push_back("the metadata '" + one_line(e.name, 60) + "' is kept as it is");
+  return notes;
+}
+
+/// A TensorFlow Lite file with other orders of its operators.
+///
+/// orders    per graph of `graphs`, which `read_tflite` made of this file: operators of its draft; empty: as it was
+/// offsets   for the metadata OfflineMemoryAllocation, of all tensors of all subgraphs (see plan_micro: make it from a
+///           file that has these orders); empty: none
+/// chain     whether metadata model_control_dependencies keeps the order of subgraph 0 where delegates take a part
+///
+/// Lists of operators are permuted in the bytes; all else stays, and the length. Metadata that need more room get a new
+/// head before the old bytes. An old plan of another order is replaced, or leaves all to the runtime; old control
+/// dependencies are renumbered. Refused: lists that subgraphs share, tables that overlap a list, a model with fields that
+/// the schema does not have where metadata must be added. O(file).
+inline result<std::string> write_tflite(std::string_view file, const model_graphs& graphs,
+                                        const std::vector<std::vector<op_id>>& orders,
+                                        std::vector<std::int32_t> offsets = {}, bool chain = false) {
+  using namespace detail::tflite;
+  rewrite how{{}, std::move(offsets), chain};
+  for (std::size_t g = 0; g < graphs.size() && g < orders.size(); ++g) {
+    if (orders[g].empty()) continue;
+    if (!lists_operators(graphs[g], orders[g]))
+      return graph_error{error_code::bad_order, graphs[g].place + ": the order does not list each operator once", {}, {}};
+    const std::size_t s = graphs[g].path[0];
+    if (how.orders.size() <= s) how.orders.resize(s + 1);
+    how.orders[s] = file_order(graphs[g], orders[g]);
+  }
+  return file_writer(file, how).run();
+}
+
+}  // namespace memsched
