@@ -137,7 +137,7 @@ arena_plan solve(subject& s, const plan_request& r) {
     if (r.joint || !r.order.empty()) return refuse({{}, "a table of buffers has no order", {}, {}});
     const auto text = read_file(r.graph);
     if (!text) return failed.error = text.error(), failed;
-    auto table = memsched::read_buffers_csv(*text);
+    auto table = memsched::read_buffers_csv(text->view());
     if (!table) return refuse(table.error());
     s.name = std::filesystem::path(r.graph).stem().string();
     s.names = std::move(table->ids);
@@ -148,7 +148,7 @@ arena_plan solve(subject& s, const plan_request& r) {
     arena_plan plan = with_planner(r.planner, [&](const auto& how) { return memsched::plan_offsets(s.held.buffers, how, r.options); });
     return plan.error ? refuse(*plan.error) : plan;
   }
-  const auto graph = load(r.graph, r.shapes);
+  const auto graph = load(r.graph, r.how, scheduler_of("optimal", r));
   if (!graph) return failed.error = graph.error(), failed;
   s.name = graph->name;
   s.of_graph = true;
@@ -187,7 +187,7 @@ memsched::result<std::vector<memsched::op_id>> read_order(const std::string& pat
   }
   const auto text = read_file(path);
   if (!text) return text.error();
-  const auto j = nlohmann::json::parse(*text, nullptr, false);
+  const auto j = nlohmann::json::parse(text->view(), nullptr, false);
   const auto list = j.is_object() && j.contains("order") ? j["order"] : j;
   if (!list.is_array()) return wrong(path, "must be a list of operator indices, or an object with one as \"order\"");
   std::vector<memsched::op_id> order;
@@ -204,7 +204,7 @@ memsched::result<std::vector<memsched::op_id>> read_order(const std::string& pat
 memsched::graph_error verify_plan(const loaded& graph, const std::string& path, memsched::memory_model model) {
   const auto text = read_file(path);
   if (!text) return text.error();
-  const auto j = nlohmann::json::parse(*text, nullptr, false);
+  const auto j = nlohmann::json::parse(text->view(), nullptr, false);
   if (!j.is_object() || !j.contains("buffers") || !j["buffers"].is_array()) return wrong(path, "has no list \"buffers\"");
   const auto order = read_order(path, graph, {});
   if (!order) return order.error();
@@ -284,7 +284,7 @@ int run_plan(const plan_request& r) {
 }
 
 int run_traffic(const traffic_request& r) {
-  const auto graph = load(r.graph, r.shapes);
+  const auto graph = load(r.graph, r.how, scheduler_of("optimal", r));
   if (!graph) return report(graph.error());
   auto order = read_order(r.order, *graph, r.options);
   if (!order) return report(order.error());
