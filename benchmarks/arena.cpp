@@ -1,5 +1,5 @@
-// Arenas: the networks of the papers, planner by planner; order and offsets together; off-chip traffic; a million buffers; and
-// the instances of minimalloc, where their folder is given:
+// Arenas: the networks of the papers, planner by planner; order and offsets together; off-chip traffic; a million buffers;
+// and the instances of minimalloc, where their folder is given:
 //   bench_arena [FOLDER of A.1048576.csv to K.1048576.csv [SECONDS for each minimum]]
 // One thread; times are of this machine.
 #include <algorithm>
@@ -65,9 +65,11 @@ void plan_order(const std::string& name, const char* what, const problem& p, std
 }
 
 void networks_table() {
-  std::printf("Orders of networks. Ratios of planners to the peak; lite: by birth at 64 bytes, in place as touching lifetimes, + 128.\n"
-              "%-18s %-7s %-3s %5s %9s %9s %-8s %7s %7s | %6s %6s %6s %10s\n", "", "order", "in", "bufs", "peak", "arena", "", "ms",
-              "nodes", "size", "birth", "valley", "lite");
+  std::printf(
+      "Orders of networks. Ratios of planners to the peak; lite: by birth at 64 bytes, in place as touching lifetimes, + "
+      "128.\n"
+      "%-18s %-7s %-3s %5s %9s %9s %-8s %7s %7s | %6s %6s %6s %10s\n",
+      "", "order", "in", "bufs", "peak", "arena", "", "ms", "nodes", "size", "birth", "valley", "lite");
   totals best, rpo_totals;
   double slowest_joint = 0;
   int joint_optimal = 0, joint_all = 0;
@@ -90,15 +92,16 @@ void networks_table() {
     }
   }
   const auto line = [](const char* what, const totals& t) {
-    std::printf("%s: %d orders, %d perfect, slowest %.1f ms; perfect by size %d (worst %.3f), by birth %d (worst %.3f, mean %.3f), "
-                "valley fit %d (worst %.3f)\n",
-                what, t.orders, t.perfect, t.slowest * 1e3, t.size, t.worst_size, t.birth, t.worst_birth,
-                t.mean_birth / std::max(t.orders, 1), t.valley, t.worst_valley);
+    std::printf(
+        "%s: %d orders, %d perfect, slowest %.1f ms; perfect by size %d (worst %.3f), by birth %d (worst %.3f, mean %.3f), "
+        "valley fit %d (worst %.3f)\n",
+        what, t.orders, t.perfect, t.slowest * 1e3, t.size, t.worst_size, t.birth, t.worst_birth,
+        t.mean_birth / std::max(t.orders, 1), t.valley, t.worst_valley);
   };
   line("optimal", best);
   line("rpo", rpo_totals);
-  std::printf("order and offsets together: %d of %d proven jointly optimal; at most %.1f ms beside the order\n", joint_optimal,
-              joint_all, slowest_joint * 1e3);
+  std::printf("order and offsets together: %d of %d proven jointly optimal; at most %.1f ms beside the order\n",
+              joint_optimal, joint_all, slowest_joint * 1e3);
 }
 
 void traffic_table() {
@@ -110,8 +113,11 @@ void traffic_table() {
       {"swiftnet-cell-a", {{1723904, 1711104, 1681920}, {1117184, 877568, 891392}, {178176, 178176, 0}}},
       {"swiftnet-cells-abc", {{2391296, 2297280, 2340224}, {1439616, 1136640, 1170560}, {205824, 253440, 27648}}},
       {"swiftnet", {{3414016, 3303360, 3384576}, {1918848, 1685504, 1725056}, {333824, 331264, 105472}}}};
-  std::printf("\nTraffic, paged, bytes; * meets its bound. Known: an earlier count by the same definition. Search: 2,000 tries from rpo.\n"
-              "%-20s %7s %-8s %9s %9s %9s %9s %9s\n", "", "KiB", "order", "traffic", "known", "bound", "search", "bound");
+  std::printf(
+      "\nTraffic, paged, bytes; * meets its bound. Known: an earlier count by the same definition. Search: 2,000 tries from "
+      "rpo.\n"
+      "%-20s %7s %-8s %9s %9s %9s %9s %9s\n",
+      "", "KiB", "order", "traffic", "known", "bound", "search", "bound");
   for (const row& r : rows) {
     const problem p = check(networks::make(r.name).value()).value();
     const std::vector<op_id> orders[] = {schedule(p, as_given{}).order, schedule(p, rpo{}).order, schedule(p).order};
@@ -120,8 +126,8 @@ void traffic_table() {
         const bytes capacity = 64_KiB << c;
         const auto count = count_traffic(p, orders[k], capacity).value();
         const char* names[] = {"file", "rpo", "optimal"};
-        std::printf("%-20s %7llu %-8s %9llu%c %8llu%s %9llu", r.name, number(capacity >> 10), names[k], number(count.total()),
-                    count.total() == count.lower_bound ? '*' : ' ', number(r.known[c][k]),
+        std::printf("%-20s %7llu %-8s %9llu%c %8llu%s %9llu", r.name, number(capacity >> 10), names[k],
+                    number(count.total()), count.total() == count.lower_bound ? '*' : ' ', number(r.known[c][k]),
                     count.total() == r.known[c][k] ? " " : "!", number(count.lower_bound));
         if (k == 1) {
           const options o;
@@ -136,8 +142,11 @@ void traffic_table() {
 }
 
 void many_buffers() {
-  std::printf("\nValley fit on 1,000,000 buffers: 90%% live 1 to 20 steps, 9%% 20 to 500, 1%% 500 to the longest; sizes 1 to 1,000.\n"
-              "%10s %12s %12s %8s %8s\n", "longest", "load", "arena", "above", "seconds");
+  std::printf(
+      "\nValley fit on 1,000,000 buffers: 90%% live 1 to 20 steps, 9%% 20 to 500, 1%% 500 to the longest; sizes 1 to "
+      "1,000.\n"
+      "%10s %12s %12s %8s %8s\n",
+      "longest", "load", "arena", "above", "seconds");
   for (const std::uint64_t longest : {500, 5000, 50000}) {
     random_source r(longest);
     std::vector<buffer> buffers;
@@ -157,9 +166,11 @@ void many_buffers() {
 void minimalloc(const std::string& folder, double limit) {
   // Seconds that minimalloc needs, built -O3, on a two-core machine that was not this one.
   constexpr double known[] = {3.53, 2.44, 0.50, 1.78, 2.58, 4.00, 0.85, 1.22, 2.48, 0.65, 0.47};
-  std::printf("\nminimalloc's instances. Fit: into 1,048,576, beside minimalloc's seconds on another machine. Minimum: %.0f s at most.\n"
-              "%-2s %5s %9s | %9s %8s %8s %10s | %9s %9s %6s %8s\n", limit, "", "bufs", "load", "arena", "nodes", "seconds", "minimalloc",
-              "arena", "bound", "above", "seconds");
+  std::printf(
+      "\nminimalloc's instances. Fit: into 1,048,576, beside minimalloc's seconds on another machine. Minimum: %.0f s at "
+      "most.\n"
+      "%-2s %5s %9s | %9s %8s %8s %10s | %9s %9s %6s %8s\n",
+      limit, "", "bufs", "load", "arena", "nodes", "seconds", "minimalloc", "arena", "bound", "above", "seconds");
   for (char name = 'A'; name <= 'K'; ++name) {
     std::ifstream in(folder + '/' + name + ".1048576.csv");
     std::ostringstream text;
@@ -170,13 +181,16 @@ void minimalloc(const std::string& folder, double limit) {
       continue;
     }
     auto start = clock::now();
-    const auto fit = plan_offsets(table->buffers, exact_fit{}, {.budget = 1'048'576, .time_limit = std::chrono::seconds(60)});
+    const auto fit =
+        plan_offsets(table->buffers, exact_fit{}, {.budget = 1'048'576, .time_limit = std::chrono::seconds(60)});
     const double fit_took = since(start);
     start = clock::now();
-    const auto least = plan_offsets(table->buffers, minimize{}, {.time_limit = std::chrono::milliseconds(static_cast<long>(limit * 1e3))});
+    const auto least =
+        plan_offsets(table->buffers, minimize{}, {.time_limit = std::chrono::milliseconds(static_cast<long>(limit * 1e3))});
     std::printf("%c  %5zu %9llu | %9llu %8llu %8.3f %10.2f | %9llu %9llu %5.2f%% %8.2f\n", name, table->buffers.size(),
                 number(load(table->buffers)), number(fit.size), number(fit.stats.states), fit_took, known[name - 'A'],
-                number(least.size), number(least.lower_bound), 100 * (ratio(least.size, least.lower_bound) - 1), since(start));
+                number(least.size), number(least.lower_bound), 100 * (ratio(least.size, least.lower_bound) - 1),
+                since(start));
     std::fflush(stdout);
   }
 }

@@ -55,7 +55,8 @@ void add_model(CLI::App& command, cli::request& r) {
       ->check(CLI::IsMember({"pbc", "cbp"}))
       ->default_str("pbc");
   command.add_flag_callback("--no-inplace", [&r] { r.options.in_place = false; }, "no output takes the storage of an input");
-  command.add_option("--shape", r.how.shapes, "dimensions of an input of a model file that leaves them open: NAME=1,3,224,224")
+  command
+      .add_option("--shape", r.how.shapes, "dimensions of an input of a model file that leaves them open: NAME=1,3,224,224")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command.add_flag("--keep-inputs", r.how.keep_inputs, "graph inputs live to the end, as in TensorFlow Lite");
@@ -244,7 +245,8 @@ int main(int argc, char** argv) {
   auto* on_verify = app.add_subcommand("verify", "Check a result of `schedule` or `plan`, and the certificate of a bound");
   on_verify->add_option("graph", verified, graph_help)->required();
   auto* files = on_verify->add_option_group("what to check", "at least one of");
-  files->add_option("result", result, "what `schedule --format json` wrote: order and peak; or `plan --format json`: offsets");
+  files->add_option("result", result,
+                    "what `schedule --format json` wrote: order and peak; or `plan --format json`: offsets");
   files->add_option("--certificate", certificate, "what `schedule --certificate` wrote: order, peak and bound");
   files->require_option(1, 2);
   add_model(*on_verify, verify);
@@ -252,9 +254,11 @@ int main(int argc, char** argv) {
 
   cli::plan_request plan;
   plan.time_limit = -1;
-  auto* on_plan = app.add_subcommand("plan", "Offsets of all tensors of an order in the smallest arena; of a table of buffers");
+  auto* on_plan =
+      app.add_subcommand("plan", "Offsets of all tensors of an order in the smallest arena; of a table of buffers");
   on_plan->add_option("graph", plan.graph, std::string(graph_help) + "; or BUFFERS.csv as minimalloc reads it")->required();
-  on_plan->add_option("--order", plan.order, "a result of `schedule`, or a list of operator indices; else the order of least peak");
+  on_plan->add_option("--order", plan.order,
+                      "a result of `schedule`, or a list of operator indices; else the order of least peak");
   on_plan->add_flag("--joint", plan.joint, "find the order, too: the smallest arena over all orders");
   on_plan
       ->add_option("--planner", plan.planner,
@@ -285,7 +289,9 @@ int main(int argc, char** argv) {
   on_traffic->add_option("graph", traffic.graph, graph_help)->required();
   on_traffic->add_option("--capacity", traffic.capacity, "bytes on the chip")->check(whole_number)->required();
   on_traffic->add_option("--order", traffic.order, "as for `plan`");
-  on_traffic->add_option("--model", traffic.model, "paged: bytes move and may stream; resident: whole tensors, operands on the chip")
+  on_traffic
+      ->add_option("--model", traffic.model,
+                   "paged: bytes move and may stream; resident: whole tensors, operands on the chip")
       ->check(CLI::IsMember({"paged", "resident"}))
       ->capture_default_str();
   on_traffic->add_option("--tries", traffic.tries, "look for an order of less traffic, by so many steps of local search")

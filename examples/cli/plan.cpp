@@ -56,7 +56,8 @@ void name_buffers(subject& s, const memsched::problem& p) {
   for (index b = 0; b < s.held.buffers.size(); ++b) {
     std::string name;
     for (const index t : s.tensors[b]) name += (name.empty() ? "" : " ") + memsched::one_line(p.tensor_name(t), 60);
-    if (s.held.workspace_of[b] != none) name = "workspace of " + memsched::one_line(p.operator_name(s.held.workspace_of[b]), 60);
+    if (s.held.workspace_of[b] != none)
+      name = "workspace of " + memsched::one_line(p.operator_name(s.held.workspace_of[b]), 60);
     s.names.push_back(std::move(name));
   }
 }
@@ -145,7 +146,8 @@ arena_plan solve(subject& s, const plan_request& r) {
     s.held.workspace_of.assign(s.names.size(), none);
     for (auto& b : s.held.buffers)
       if (r.alignment != 1 && b.alignment == 1) b.alignment = r.alignment;
-    arena_plan plan = with_planner(r.planner, [&](const auto& how) { return memsched::plan_offsets(s.held.buffers, how, r.options); });
+    arena_plan plan =
+        with_planner(r.planner, [&](const auto& how) { return memsched::plan_offsets(s.held.buffers, how, r.options); });
     return plan.error ? refuse(*plan.error) : plan;
   }
   const auto graph = load(r.graph, r.how, scheduler_of("optimal", r));
@@ -217,7 +219,8 @@ memsched::graph_error verify_plan(const loaded& graph, const std::string& path, 
     return true;
   };
   bytes arena = 0, bound = 0, alignment = 1;
-  if (!whole(j, "arena", arena) || !whole(j, "lower_bound", bound) || (j.contains("alignment") && !whole(j, "alignment", alignment)) || alignment == 0)
+  if (!whole(j, "arena", arena) || !whole(j, "lower_bound", bound) ||
+      (j.contains("alignment") && !whole(j, "alignment", alignment)) || alignment == 0)
     return wrong(path, "arena, lower_bound and alignment must be whole numbers, alignment 1 or more");
   std::vector<bytes> offset(held.buffers.size(), 0);
   std::vector<bool> placed(held.buffers.size(), false);
@@ -232,7 +235,8 @@ memsched::graph_error verify_plan(const loaded& graph, const std::string& path, 
       if (op < none && found != held.workspace_of.end()) which = static_cast<index>(found - held.workspace_of.begin());
     } else if (entry.contains("tensors") && entry["tensors"].is_array()) {
       for (const auto& t : entry["tensors"]) {
-        if (!t.is_number_unsigned() || t.get<bytes>() >= held.of_tensor.size()) return wrong(path, place + "names a tensor that there is not");
+        if (!t.is_number_unsigned() || t.get<bytes>() >= held.of_tensor.size())
+          return wrong(path, place + "names a tensor that there is not");
         const index b = held.of_tensor[t.get<std::size_t>()];
         if (which != none && b != which) return wrong(path, place + "holds tensors that do not share a buffer");
         which = b;
@@ -246,15 +250,16 @@ memsched::graph_error verify_plan(const loaded& graph, const std::string& path, 
   if (const auto missing = std::find(placed.begin(), placed.end(), false); missing != placed.end())
     return wrong(path, "buffers: one of the order's is missing");
   for (auto& b : held.buffers) b.alignment = alignment;
-  if (auto error = memsched::check_plan(held.buffers, offset, arena); !error.message.empty()) return wrong(path, error.message);
+  if (auto error = memsched::check_plan(held.buffers, offset, arena); !error.message.empty())
+    return wrong(path, error.message);
   if (const bytes needs = memsched::arena_of(held.buffers, offset); needs != arena)
     return wrong(path, "arena: says " + grouped(arena) + ", but the plan takes " + grouped(needs));
   if (bound > arena) return wrong(path, "lower_bound: " + grouped(bound) + " is above the arena, " + grouped(arena));
   if (j.value("status", nlohmann::json()) == "optimal" && bound != arena)
     return wrong(path, "status: says optimal, but the bound is below the arena");
   const bytes most = memsched::load(held.buffers);
-  std::printf("%s: a valid plan of %s in %s bytes, as it says; its buffers are %s bytes at once. %s.\n", path.c_str(), graph.name.c_str(),
-              grouped(arena).c_str(), grouped(most).c_str(),
+  std::printf("%s: a valid plan of %s in %s bytes, as it says; its buffers are %s bytes at once. %s.\n", path.c_str(),
+              graph.name.c_str(), grouped(arena).c_str(), grouped(most).c_str(),
               most == arena ? "For this order no arena is smaller" : "Its bound is a claim that is not checked here");
   return {};
 }
@@ -292,7 +297,8 @@ int run_traffic(const traffic_request& r) {
   const auto model = r.options.model();
   if (r.tries > 0) {
     memsched::search context(r.options);
-    *order = memsched::reduce_traffic(graph->problem, std::move(*order), r.capacity, how, model, context, {.tries = r.tries});
+    *order =
+        memsched::reduce_traffic(graph->problem, std::move(*order), r.capacity, how, model, context, {.tries = r.tries});
   }
   const auto count = memsched::count_traffic(graph->problem, *order, r.capacity, how, model);
   if (!count) return report(wrong(r.graph, count.error().message));
@@ -312,11 +318,12 @@ int run_traffic(const traffic_request& r) {
     j["bound_of"] = "order";
     std::printf("%s\n", j.dump(-1, ' ', false, json::error_handler_t::replace).c_str());
   } else {
-    std::printf("graph        %s\npeak         %s bytes\ncapacity     %s bytes, %s\ntraffic      %s bytes: %s read, %s written\n"
-                "lower bound  %s bytes, for this order%s\n",
-                memsched::one_line(graph->name).c_str(), grouped(peak).c_str(), grouped(r.capacity).c_str(), r.model.c_str(),
-                grouped(count->total()).c_str(), grouped(count->reads).c_str(), grouped(count->writes).c_str(),
-                grouped(count->lower_bound).c_str(), count->lower_bound == count->total() ? ": optimal" : "");
+    std::printf(
+        "graph        %s\npeak         %s bytes\ncapacity     %s bytes, %s\ntraffic      %s bytes: %s read, %s written\n"
+        "lower bound  %s bytes, for this order%s\n",
+        memsched::one_line(graph->name).c_str(), grouped(peak).c_str(), grouped(r.capacity).c_str(), r.model.c_str(),
+        grouped(count->total()).c_str(), grouped(count->reads).c_str(), grouped(count->writes).c_str(),
+        grouped(count->lower_bound).c_str(), count->lower_bound == count->total() ? ": optimal" : "");
   }
   return done;
 }

@@ -169,7 +169,8 @@ void note_onnxruntime(const job& j, std::string_view written) {
 result<job> open_job(const reorder_request& r) {
   job j{r, {}, {}, {}, r.graph.ends_with(".tflite")};
   if (!j.tflite && !r.graph.ends_with(".onnx")) return wrong(r.graph, "the name must end in .onnx or .tflite");
-  if (!j.tflite && (r.offsets || r.control_edges)) return wrong(r.graph, "takes no --offsets or --control-edges: these are for .tflite");
+  if (!j.tflite && (r.offsets || r.control_edges))
+    return wrong(r.graph, "takes no --offsets or --control-edges: these are for .tflite");
   const std::filesystem::path from(r.graph), to(r.output);
   std::error_code ignored;
   if (std::filesystem::equivalent(from, to, ignored) || from == to) return wrong(r.output, "is the model itself");

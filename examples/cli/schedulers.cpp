@@ -39,8 +39,8 @@ struct given_order {
 result run_onnxruntime(const memsched::problem& p, const memsched::options& o, const knobs&) {
   return memsched::schedule(p, given_order{memsched::onnxruntime_order(p)}, o);
 }
-memsched::sdf::schedule_result refuse_sdf(const memsched::sdf::graph&, const memsched::sdf::options&, const memsched::options&,
-                                          const knobs&) {
+memsched::sdf::schedule_result refuse_sdf(const memsched::sdf::graph&, const memsched::sdf::options&,
+                                          const memsched::options&, const knobs&) {
   memsched::sdf::schedule_result r;
   r.error = {memsched::error_code::bad_input, "ONNX Runtime runs no synchronous dataflow", {}, {}};
   return r;

@@ -117,7 +117,8 @@ body_scheduler replay(const claim& c, const std::string& path) {
     memsched::schedule_result<memsched::op_id> r;
     r.order = c.bodies[--next].order;
     const auto e = memsched::evaluate(p, r.order, c.model);
-    if (!e) r.error = wrong(path, (next == 0 ? "order" : "bodies[" + std::to_string(next - 1) + "]") + (": " + e.error().message));
+    if (!e)
+      r.error = wrong(path, (next == 0 ? "order" : "bodies[" + std::to_string(next - 1) + "]") + (": " + e.error().message));
     else r.peak = r.lower_bound = e->peak;
     return r;
   };

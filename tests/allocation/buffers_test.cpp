@@ -115,9 +115,11 @@ TEST_CASE("buffers with a fault are errors, not guesses") {
   REQUIRE(error({{.upper = 1, .size = 1}, {.upper = 1, .size = 1, .alignment = 0}}) == "buffer 1 has an alignment of 0");
   REQUIRE(error({{.upper = 1, .size = 1, .alignment = 8, .offset = 4}}) ==
           "buffer 0 is fixed at 4, no multiple of its alignment, 8");
-  REQUIRE(error({{.upper = 2, .size = 4, .offset = 0}, {.lower = 3, .upper = 4, .size = 4}, {.upper = 1, .size = 1, .offset = 3}}) ==
-          "buffers 0 and 2 meet and are fixed across each other");
+  REQUIRE(error({{.upper = 2, .size = 4, .offset = 0},
+                 {.lower = 3, .upper = 4, .size = 4},
+                 {.upper = 1, .size = 1, .offset = 3}}) == "buffers 0 and 2 meet and are fixed across each other");
   REQUIRE(error({{.upper = 1, .size = max_total}, {.upper = 1, .size = 1}}).find("above 2^61") != std::string::npos);
   REQUIRE(error({{.upper = 4, .size = 5, .drops = {{1, 5}}}}) == "buffer 0 has a drop that does not lessen its size");
-  REQUIRE(error({{.upper = 4, .size = 5, .drops = {{4, 2}}}}) == "buffer 0 drops its size outside its lifetime, or too early");
+  REQUIRE(error({{.upper = 4, .size = 5, .drops = {{4, 2}}}}) ==
+          "buffer 0 drops its size outside its lifetime, or too early");
 }

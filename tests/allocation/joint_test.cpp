@@ -71,7 +71,8 @@ problem around_a_gap(std::uint64_t seed) {
     index first, last;  // written by, last read by
     bytes size;
   };
-  const tensor tensors[] = {{0, 1, 6}, {1, 2, 9}, {2, 3, 6}, {3, 4, 3}, {3, 5, 3}, {3, 6, 3}, {4, 4, 3}, {4, 5, 3}, {5, 6, 6}, {6, 6, 6}};
+  const tensor tensors[] = {{0, 1, 6}, {1, 2, 9}, {2, 3, 6}, {3, 4, 3}, {3, 5, 3},
+                            {3, 6, 3}, {4, 4, 3}, {4, 5, 3}, {5, 6, 6}, {6, 6, 6}};
   support::random r(seed);
   problem_draft d;
   const std::uint32_t noise = r.below(2), loose = r.below(60), in_place = r.below(3) * 40;

@@ -30,7 +30,8 @@ fit_rules rules_of(unsigned mask) {
   return {on(0), on(1), on(2), on(3), on(4), on(5), on(6)};
 }
 
-const std::vector<buffer> gap{{0, 4, 2}, {1, 7, 3}, {4, 8, 2}, {7, 9, 1}, {7, 10, 1}, {7, 11, 1}, {8, 9, 1}, {8, 10, 1}, {9, 11, 2}, {10, 11, 2}};
+const std::vector<buffer> gap{{0, 4, 2},  {1, 7, 3}, {4, 8, 2},  {7, 9, 1},  {7, 10, 1},
+                              {7, 11, 1}, {8, 9, 1}, {8, 10, 1}, {9, 11, 2}, {10, 11, 2}};
 
 }  // namespace
 
@@ -110,7 +111,10 @@ TEST_CASE("runtimes' planners, by hand") {
   const std::vector<buffer> twins{{.upper = 2, .size = 4}, {.upper = 2, .size = 4}, {.lower = 1, .upper = 3, .size = 9}};
   REQUIRE(plan_offsets(twins, by_size{}).offset == std::vector<bytes>{13, 9, 0});
   // By birth, the tightest gap: 3 bytes fit into the gap of 3 above, not the one of 5 beneath.
-  const std::vector<buffer> gaps{{.upper = 2, .size = 5}, {.upper = 9, .size = 1}, {.upper = 2, .size = 3}, {.upper = 9, .size = 1},
+  const std::vector<buffer> gaps{{.upper = 2, .size = 5},
+                                 {.upper = 9, .size = 1},
+                                 {.upper = 2, .size = 3},
+                                 {.upper = 9, .size = 1},
                                  {.lower = 2, .upper = 9, .size = 3}};
   REQUIRE(plan_offsets(gaps, by_birth{}).size == 10);
 }

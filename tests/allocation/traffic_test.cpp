@@ -93,7 +93,9 @@ TEST_CASE("orders of less traffic, and of a smaller arena by a planner of the ca
   REQUIRE(context.stats.states <= 3000);
 
   const auto optimal = schedule(p);
-  const auto arena = [&](std::span<const op_id> order) { return plan_offsets(buffers_of(p, order)->buffers, by_birth{}).size; };
+  const auto arena = [&](std::span<const op_id> order) {
+    return plan_offsets(buffers_of(p, order)->buffers, by_birth{}).size;
+  };
   search again(o);
   const auto same_peak = improve_order(p, optimal.order, optimal.peak, arena, {}, again, {.floor = optimal.peak});
   REQUIRE(evaluate(p, same_peak)->peak == optimal.peak);

@@ -7,7 +7,8 @@
 using namespace memsched;
 
 TEST_CASE("a table of buffers as minimalloc has it") {
-  const auto table = read_buffers_csv("size,buffer,start,end,alignment,offset,gaps,hint\r\n10,a,0,3,4,-1,,-1\r\n8,b,1,6,,12,2-4@0:5 4-7@0:2,3\r\n");
+  const auto table = read_buffers_csv(
+      "size,buffer,start,end,alignment,offset,gaps,hint\r\n10,a,0,3,4,-1,,-1\r\n8,b,1,6,,12,2-4@0:5 4-7@0:2,3\r\n");
   REQUIRE(table);
   REQUIRE(table->ids == std::vector<std::string>{"a", "b"});
   REQUIRE(table->buffers[0].upper == 4);  // `end` is inclusive

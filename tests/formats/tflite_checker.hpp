@@ -67,7 +67,8 @@ struct subgraph {
 
 inline subgraph read(const std::string& bytes, std::size_t s) {
   const reader r(bytes);
-  const std::size_t g = r.entry(r.list(r.root(), 2), s), tensors = r.list(g, 0), ops = r.list(g, 3), buffers = r.list(r.root(), 4);
+  const std::size_t g = r.entry(r.list(r.root(), 2), s), tensors = r.list(g, 0), ops = r.list(g, 3),
+                    buffers = r.list(r.root(), 4);
   subgraph made{{}, {}, {}, {}, r.numbers(g, 1), r.numbers(g, 2)};
   for (std::size_t i = 0; i < r.count(ops); ++i) {
     const std::size_t o = r.entry(ops, i), code = r.field(o, 0);

@@ -95,7 +95,8 @@ subgraph random_subgraph(std::mt19937& random, int n) {
     for (unsigned k = 0; k <= random() % 3; ++k) in.push_back(static_cast<std::int32_t>(random() % g.tensors.size()));
     g.tensors.push_back({.shape = {static_cast<std::int32_t>(1 + random() % 60)}, .type = int8});
     const int kinds[] = {conv, add, relu, 22, custom, 6};
-    g.ops.push_back({.kind = kinds[random() % 6], .inputs = in, .outputs = {static_cast<std::int32_t>(g.tensors.size() - 1)}});
+    g.ops.push_back(
+        {.kind = kinds[random() % 6], .inputs = in, .outputs = {static_cast<std::int32_t>(g.tensors.size() - 1)}});
   }
   g.outputs = {static_cast<std::int32_t>(g.tensors.size() - 1)};
   return g;

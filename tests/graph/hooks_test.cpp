@@ -156,8 +156,10 @@ TEST_CASE("several outputs overwrite") {
 }
 
 TEST_CASE("an update whose result has a name runs behind all users of the old value, and before those of the new one") {
-  // 1 is an update of 0 by op 0, listed first; op 1 reads the old value 0, op 2 a view 4 of it that op 3 makes, op 4 the new one.
-  const ir::block b({{{0}, {1}, {0}}, {{0}, {2}}, {{4}, {3}}, {{0}, {4}}, {{1}, {5}}}, {8, {}, 1, 1, {}, 1}, {{1, 0}, {4, 0}});
+  // 1 is an update of 0 by op 0, listed first; op 1 reads the old value 0, op 2 a view 4 of it that op 3 makes, op 4 the new
+  // one.
+  const ir::block b({{{0}, {1}, {0}}, {{0}, {2}}, {{4}, {3}}, {{0}, {4}}, {{1}, {5}}}, {8, {}, 1, 1, {}, 1},
+                    {{1, 0}, {4, 0}});
   const auto low = lower(b).value();
   for (op_id reader : {1U, 2U, 3U}) REQUIRE(comes_before(low.problem, reader, 0));
   REQUIRE(comes_before(low.problem, 0, 4));

@@ -170,7 +170,8 @@ TEST_CASE("graphs with hubs: orders stay valid, and the mirror image has the sam
     const schedule_graph m = mirror_image(g);
     const options o;
     search context(o);
-    const compression_rules rules{.series_parallel = false, .max_closure = seed % 2 == 0 ? std::size_t{4096} : std::size_t{0}};
+    const compression_rules rules{.series_parallel = false,
+                                  .max_closure = seed % 2 == 0 ? std::size_t{4096} : std::size_t{0}};
     const compressed_graph forward = compressed(g, context, rules), backward = compressed(m, context, rules);
     INFO("seed " << seed);
     const std::vector<node> order = forward.expand(as_given{}(forward.graph, context).order);

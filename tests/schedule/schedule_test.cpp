@@ -132,7 +132,8 @@ TEST_CASE("a budget and a gap are questions, and end where they are answered") {
       };
       const auto best = run({});
       REQUIRE(best.verdict() == verdict::optimal);
-      for (bytes budget : {best.peak, best.peak + best.peak / 4, best.given_peak, best.peak - std::min<bytes>(best.peak, 1)}) {
+      for (bytes budget :
+           {best.peak, best.peak + best.peak / 4, best.given_peak, best.peak - std::min<bytes>(best.peak, 1)}) {
         const auto r = run({.budget = budget});
         INFO("seed " << seed << " budget " << budget << " peak " << r.peak << " bound " << r.lower_bound);
         REQUIRE((r.peak <= budget || r.lower_bound > budget));

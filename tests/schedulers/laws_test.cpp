@@ -160,7 +160,8 @@ TEST_CASE("probing never refutes a peak that is reached, and its edges keep an o
         bound.run(high, go_on);
         REQUIRE(bound.bound() <= optimum);
         if (bound.unrefuted() && *bound.unrefuted() >= optimum)
-          REQUIRE(exhaustive{}(with_edges(g, bound.known_up_to(*bound.unrefuted()).edges()), context).lower_bound == optimum);
+          REQUIRE(exhaustive{}(with_edges(g, bound.known_up_to(*bound.unrefuted()).edges()), context).lower_bound ==
+                  optimum);
       }
     }
 }

@@ -37,8 +37,8 @@ void for_each_policy(F&& f) {
   });
 }
 
-/// Shapes of some 20,000 operators: chains side by side, a fan in and out, a layered random graph, a chain of shared tensors,
-/// and one long chain.
+/// Shapes of some 20,000 operators: chains side by side, a fan in and out, a layered random graph, a chain of shared
+/// tensors, and one long chain.
 std::vector<problem> large_problems() {
   std::vector<problem> all;
   constexpr index n = 20000;

@@ -17,7 +17,8 @@ struct buffer_shape {
   bool one_alignment = false;
 };
 
-/// Buffers in no order. `percent_full`: room that is left at a moment is filled up to the load, so that there is little waste.
+/// Buffers in no order. `percent_full`: room that is left at a moment is filled up to the load, so that there is little
+/// waste.
 inline std::vector<memsched::buffer> random_buffers(std::uint64_t seed, const buffer_shape& s) {
   using namespace memsched;
   random r(seed);
@@ -58,7 +59,8 @@ inline std::vector<memsched::buffer> random_buffers(std::uint64_t seed, const bu
       if (to > from && buffers.size() < s.count + 5) buffers.push_back({.lower = from, .upper = to, .size = room});
     }
   }
-  for (std::size_t i = buffers.size(); i > 1; --i) std::swap(buffers[i - 1], buffers[r.below(static_cast<std::uint32_t>(i))]);
+  for (std::size_t i = buffers.size(); i > 1; --i)
+    std::swap(buffers[i - 1], buffers[r.below(static_cast<std::uint32_t>(i))]);
   return buffers;
 }
 

@@ -19,8 +19,8 @@ struct random : memsched::random_source {
   bool chance(std::uint32_t percent) { return random_source::chance(percent, 100); }
 };
 
-/// Where each of `n` items goes, seven times of ten to a place drawn at random: rules that look at numbers, by accident or to
-/// break ties, see others than those of a topological order.
+/// Where each of `n` items goes, seven times of ten to a place drawn at random: rules that look at numbers, by accident or
+/// to break ties, see others than those of a topological order.
 inline std::vector<std::uint32_t> random_places(std::uint64_t seed, std::uint32_t n) {
   std::vector<std::uint32_t> place(n);
   std::iota(place.begin(), place.end(), 0U);

@@ -75,7 +75,10 @@ inline std::vector<level_change> moments(std::span<const buffer> buffers) {
     list.push_back({b.upper, false, i, size, 0});
   }
   std::sort(list.begin(), list.end(), [](const level_change& a, const level_change& b) {
-    return a.at != b.at ? a.at < b.at : a.rises != b.rises ? !a.rises : a.buffer != b.buffer ? a.buffer < b.buffer : a.after > b.after;
+    return a.at != b.at           ? a.at < b.at
+           : a.rises != b.rises   ? !a.rises
+           : a.buffer != b.buffer ? a.buffer < b.buffer
+                                  : a.after > b.after;
   });
   return list;
 }
@@ -105,13 +108,15 @@ inline graph_error check_buffers(std::span<const buffer> buffers) {
       return fault(error_code::bad_input, i, "is fixed at " + std::to_string(b.offset) + ", no multiple of its alignment, " +
                                                  std::to_string(b.alignment));
     for (const bytes part : {b.size, b.alignment, b.offset == no_offset ? 0 : b.offset}) {
-      if (part > left) return fault(error_code::overflow, i, "takes the sum of sizes, alignments and offsets above 2^61 bytes");
+      if (part > left)
+        return fault(error_code::overflow, i, "takes the sum of sizes, alignments and offsets above 2^61 bytes");
       left -= part;
     }
     bytes size = b.size;
     std::int64_t at = b.lower;
     for (const size_drop& d : b.drops) {
-      if (d.at <= at || d.at >= b.upper) return fault(error_code::bad_input, i, "drops its size outside its lifetime, or too early");
+      if (d.at <= at || d.at >= b.upper)
+        return fault(error_code::bad_input, i, "drops its size outside its lifetime, or too early");
       if (d.size >= size || d.size == 0) return fault(error_code::bad_input, i, "has a drop that does not lessen its size");
       at = d.at, size = d.size;
     }

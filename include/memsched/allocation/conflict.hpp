@@ -30,8 +30,8 @@ inline bool never_fit(std::span<const buffer> buffers, bytes capacity, std::uint
 
 }  // namespace detail
 
-/// An irreducible subset of buffers that does not fit into `capacity`: a deletion filter, which leaves out halves, quarters and at last single buffers
-/// as long as the rest does not fit. `nodes`: of each question; what they do not decide stays in.
+/// An irreducible subset of buffers that does not fit into `capacity`: a deletion filter, which leaves out halves, quarters
+/// and at last single buffers as long as the rest does not fit. `nodes`: of each question; what they do not decide stays in.
 inline buffer_conflict find_conflict(std::span<const buffer> buffers, bytes capacity, search& context,
                                      std::uint64_t nodes = 100'000) {
   buffer_conflict found;

@@ -87,7 +87,8 @@ class fit_restarts {
   }
 
   valley_choice next_round(std::span<const units> best, std::uint64_t& limit) {
-    constexpr std::array choices{valley_choice::options_then_slack, valley_choice::options_then_lowest, valley_choice::lowest};
+    constexpr std::array choices{valley_choice::options_then_slack, valley_choice::options_then_lowest,
+                                 valley_choice::lowest};
     const std::uint64_t round = round_++, twice = 2 * p_.items.size() + 2;
     if (round < fixed_rounds) {
       limit = twice;
@@ -116,7 +117,9 @@ class fit_restarts {
     });
   }
 
-  std::int64_t draw(std::int64_t below) { return static_cast<std::int64_t>(random_.below(static_cast<std::uint64_t>(below))); }
+  std::int64_t draw(std::int64_t below) {
+    return static_cast<std::int64_t>(random_.below(static_cast<std::uint64_t>(below)));
+  }
   /// About normal with variance 1, times 2^16.
   std::int64_t normal() {
     std::int64_t sum = -6 * 65536;

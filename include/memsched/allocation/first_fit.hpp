@@ -74,7 +74,8 @@ inline std::vector<bytes> place_in_turn(std::span<const buffer> buffers, std::sp
     if (offset[i] != no_offset) continue;
     taken.clear();
     meets.for_each_in(b.lower, b.upper, [&](index j) {
-      if (offset[j] != no_offset) taken.emplace_back(offset[j], offset[j] + buffers[j].size_at(std::max(b.lower, buffers[j].lower)));
+      if (offset[j] != no_offset)
+        taken.emplace_back(offset[j], offset[j] + buffers[j].size_at(std::max(b.lower, buffers[j].lower)));
     });
     std::sort(taken.begin(), taken.end());
     bytes top = 0, best = no_offset, tightest = no_offset;
@@ -139,7 +140,8 @@ inline arena_plan make_plan(std::span<const buffer> buffers, std::vector<bytes> 
 
 }  // namespace detail
 
-/// In order of birth, then of death, each in the tightest gap: TensorFlow Lite (SimpleMemoryArena). O(n times what one meets).
+/// In order of birth, then of death, each in the tightest gap: TensorFlow Lite (SimpleMemoryArena). O(n times what one
+/// meets).
 struct by_birth {
   arena_plan operator()(std::span<const buffer> buffers, bytes capacity, search&) const {
     const auto order = detail::buffer_order(buffers, [&](index a, index b) {

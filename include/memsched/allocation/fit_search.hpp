@@ -71,12 +71,12 @@ enum class fit_answer : unsigned char { fits, never, stopped };
 
 /// The search for one packing and one capacity.
 ///
-/// **State.** f(s), the floor of section s: below it all is decided. m(i), the least offset of an unplaced item i: the largest
-/// floor over its sections, rounded up to its alignment; its offset if fixed. A section is *supported* where its floor is 0 or the
-/// top of a placed item, else there is at least a unit of empty room beneath its floor. Looked for is a **stable** plan: one
-/// of which no item that is not fixed can be moved down into empty room. Of the plans that fit, one with the least sum of offsets is stable, so that there is a
-/// stable one where there is any; in it an item that is not fixed lies at 0 or rests on another that it meets, at the first multiple of its
-/// alignment above that one's top.
+/// **State.** f(s), the floor of section s: below it all is decided. m(i), the least offset of an unplaced item i: the
+/// largest floor over its sections, rounded up to its alignment; its offset if fixed. A section is *supported* where its
+/// floor is 0 or the top of a placed item, else there is at least a unit of empty room beneath its floor. Looked for is a
+/// **stable** plan: one of which no item that is not fixed can be moved down into empty room. Of the plans that fit, one
+/// with the least sum of offsets is stable, so that there is a stable one where there is any; in it an item that is not
+/// fixed lies at 0 or rests on another that it meets, at the first multiple of its alignment above that one's top.
 ///
 /// A **valley** is a maximal run of sections of one floor h whose neighbours, the walls, are higher or are crossed by no
 /// unplaced item. All of the following holds for any valley, and for items whose size drops.
@@ -85,21 +85,23 @@ enum class fit_answer : unsigned char { fits, never, stopped };
 /// valley (elsewhere f > h), and placing it raises f to its tops with nothing lost beneath. Or none does: x is *wasted*.
 ///
 /// **A2 Waste.** A wasted x may be raised to the least of both walls; h + the least size of each unplaced item j in
-/// the valley that is not over x; and, of each unplaced item over x in the valley, its fixed offset, or the first multiple above h of an
-/// alignment that h is no multiple of. For let i be the lowest item above x, at o > h. If it crosses a wall, o is at least the wall. If it is fixed, o is listed. Else it rests on some k, o the
-/// first multiple of its alignment above the top of k. If k is placed, its top in the valley is at most h: then o is
-/// listed, as the first multiple above h (were h a multiple, i would rest at h or below). If k is unplaced and
-/// crosses a wall, its top is above the wall. Else k is in the valley and not over x, where i is the lowest: o >= h + least size of k.
+/// the valley that is not over x; and, of each unplaced item over x in the valley, its fixed offset, or the first multiple
+/// above h of an alignment that h is no multiple of. For let i be the lowest item above x, at o > h. If it crosses a wall, o
+/// is at least the wall. If it is fixed, o is listed. Else it rests on some k, o the first multiple of its alignment above
+/// the top of k. If k is placed, its top in the valley is at most h: then o is listed, as the first multiple above h (were h
+/// a multiple, i would rest at h or below). If k is unplaced and crosses a wall, its top is above the wall. Else k is in the
+/// valley and not over x, where i is the lowest: o >= h + least size of k.
 ///
-/// **A3 No support.** In a valley without a supported section nothing lies at h: it would rest on nothing. Let i be the lowest of
-/// the items inside the valley, at o > h. What it rests on is lower, so that it is placed or crosses a wall: the valley may be raised to the least of the
-/// lower wall and the fixed offsets and the next multiples of A2. Where an item inside, not fixed, fits into the room so made (from
-/// its first multiple at or above h), it could be moved down: no stable plan. Section marks stay true under
-/// raises if a section raised to a level that is a fixed offset, or a multiple of the alignment above 1, of an unplaced item over it counts as supported: that
-/// item may lie there without touching what it rests on.
+/// **A3 No support.** In a valley without a supported section nothing lies at h: it would rest on nothing. Let i be the
+/// lowest of the items inside the valley, at o > h. What it rests on is lower, so that it is placed or crosses a wall: the
+/// valley may be raised to the least of the lower wall and the fixed offsets and the next multiples of A2. Where an item
+/// inside, not fixed, fits into the room so made (from its first multiple at or above h), it could be moved down: no stable
+/// plan. Section marks stay true under raises if a section raised to a level that is a fixed offset, or a multiple of the
+/// alignment above 1, of an unplaced item over it counts as supported: that item may lie there without touching what it
+/// rests on.
 ///
-/// **A4 Section bound.** The unplaced items of a section are jobs on one machine with release m(i): it takes until t + the sizes
-/// of those with m(i) >= t, for every t. And f(s) may be raised to min m(i).
+/// **A4 Section bound.** The unplaced items of a section are jobs on one machine with release m(i): it takes until t + the
+/// sizes of those with m(i) >= t, for every t. And f(s) may be raised to min m(i).
 ///
 /// **A5 Parts.** Where no unplaced item crosses from one section to the next, both sides are independent.
 ///
@@ -107,8 +109,9 @@ enum class fit_answer : unsigned char { fits, never, stopped };
 /// are in the key. A part that failed does so for every choice of valleys and orders, as long as the capacity stands.
 ///
 /// **A7 Everywhere.** In a part of one floor h an item over all sections may be placed at h: all others lie wholly below
-/// or above it, and those below can change places with it. The items of the part must not be fixed, nor have alignments that are not void, nor
-/// different distances between their caps and the capacity. The rest is a question of its own above a supported floor.
+/// or above it, and those below can change places with it. The items of the part must not be fixed, nor have alignments that
+/// are not void, nor different distances between their caps and the capacity. The rest is a question of its own above a
+/// supported floor.
 ///
 /// **A8 Twins.** Of equal unplaced items only the first is tried at a place: exchange them.
 class fit_search {

@@ -24,8 +24,9 @@ struct order_search {
   bytes floor = 0;             ///< known lower bound of the cost: it ends there
 };
 
-/// An order with peak at most `peak` that costs no more than `order`: a local search that moves one operator at a time between its
-/// predecessors and successors, and takes what costs no more. It proves nothing. Each try takes one call of `cost` and O(operators + uses).
+/// An order with peak at most `peak` that costs no more than `order`: a local search that moves one operator at a time
+/// between its predecessors and successors, and takes what costs no more. It proves nothing. Each try takes one call of
+/// `cost` and O(operators + uses).
 inline std::vector<op_id> improve_order(const problem& p, std::vector<op_id> order, bytes peak, order_cost cost,
                                         memory_model model, search& context, order_search how = {}) {
   random_source random(how.seed);

@@ -10,9 +10,9 @@
 
 namespace memsched::inline MEMSCHED_ABI {
 
-/// The smallest arena: quick planners first, then the exact search at the lower bound, just below the best plan, and between,
-/// in slices that grow, until bound and plan meet. With a capacity it asks for that alone, and ends at a plan within it or a
-/// bound above it. More than 2,500 buffers get the quick planners and the bound that takes no search.
+/// The smallest arena: quick planners first, then the exact search at the lower bound, just below the best plan, and
+/// between, in slices that grow, until bound and plan meet. With a capacity it asks for that alone, and ends at a plan
+/// within it or a bound above it. More than 2,500 buffers get the quick planners and the bound that takes no search.
 struct minimize {
   fit_rules rules{};
   std::uint64_t seed = 1;

@@ -22,14 +22,14 @@ inline constexpr units no_wall = std::numeric_limits<units>::max() / 2;
 /// The buffers of a question "do they fit?", dense, without the empty ones.
 ///
 /// **Sections.** Lifetimes are intervals, and of the sets of buffers that are live at once only those matter that no other
-/// contains: buffers that meet in pairs have a moment in common, so that two buffers meet exactly where they share a section.
-/// A sweep closes a section at the first end (or drop of a size) behind a start.
+/// contains: buffers that meet in pairs have a moment in common, so that two buffers meet exactly where they share a
+/// section. A sweep closes a section at the first end (or drop of a size) behind a start.
 ///
-/// **Units.** Let g be the gcd of alignments and fixed offsets: all offsets are multiples of g, so that rounding the sizes up
-/// to g changes nothing but where the topmost buffer ends (see `cap`). In a plan of least sum of offsets a buffer lies at 0,
-/// at its fixed offset, or at the first multiple of its alignment above the top of another. With u the gcd of the rounded sizes and
-/// of the fixed offsets, and of each alignment that does not divide it, all those are multiples of u, by induction from below.
-/// An alignment that divides u is void.
+/// **Units.** Let g be the gcd of alignments and fixed offsets: all offsets are multiples of g, so that rounding the sizes
+/// up to g changes nothing but where the topmost buffer ends (see `cap`). In a plan of least sum of offsets a buffer lies at
+/// 0, at its fixed offset, or at the first multiple of its alignment above the top of another. With u the gcd of the rounded
+/// sizes and of the fixed offsets, and of each alignment that does not divide it, all those are multiples of u, by induction
+/// from below. An alignment that divides u is void.
 class packing {
  public:
   struct item {

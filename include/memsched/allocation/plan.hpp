@@ -27,7 +27,8 @@ struct arena_plan {
   bytes capacity = no_limit;     ///< that was asked for
   stop_reason stopped = stop_reason::finished;
   statistics stats{};            ///< `states`: nodes of exact searches
-  std::vector<index> conflict{};  ///< where lower_bound exceeds the load: buffers that need that much by themselves (see conflict.hpp)
+  std::vector<index>
+      conflict{};  ///< where lower_bound exceeds the load: buffers that need that much by themselves (see conflict.hpp)
   std::optional<graph_error> error{};
 
   memsched::verdict verdict() const {
@@ -61,8 +62,8 @@ inline bytes arena_of(std::span<const buffer> buffers, std::span<const bytes> of
   return most;
 }
 
-/// Two buffers that meet in time and in offsets, the smaller index first; none twice where there are none. It sweeps over time
-/// and keeps what is live by offset: O(n log n).
+/// Two buffers that meet in time and in offsets, the smaller index first; none twice where there are none. It sweeps over
+/// time and keeps what is live by offset: O(n log n).
 inline std::pair<index, index> find_clash(std::span<const buffer> buffers, std::span<const bytes> offset) {
   struct event {
     std::int64_t at;
@@ -106,7 +107,8 @@ inline graph_error check_plan(std::span<const buffer> buffers, std::span<const b
   const auto fault = [](const std::string& message) { return graph_error{error_code::bad_input, message, {}, {}}; };
   const auto name = [](std::size_t i) { return "buffer " + std::to_string(i); };
   if (offset.size() != buffers.size())
-    return fault("there are " + std::to_string(offset.size()) + " offsets for " + std::to_string(buffers.size()) + " buffers");
+    return fault("there are " + std::to_string(offset.size()) + " offsets for " + std::to_string(buffers.size()) +
+                 " buffers");
   for (std::size_t i = 0; i < buffers.size(); ++i) {
     const buffer& b = buffers[i];
     if (b.offset != no_offset && offset[i] != b.offset) return fault(name(i) + " is fixed elsewhere");
@@ -131,9 +133,11 @@ inline graph_error check_fixed(std::span<const buffer> buffers) {
   }
   const auto [a, b] = find_clash(fixed, offset);
   if (a == none) return {};
-  return {error_code::bad_input,
-          "buffers " + std::to_string(where[a]) + " and " + std::to_string(where[b]) + " meet and are fixed across each other",
-          {}, {}};
+  return {
+      error_code::bad_input,
+      "buffers " + std::to_string(where[a]) + " and " + std::to_string(where[b]) + " meet and are fixed across each other",
+      {},
+      {}};
 }
 
 }  // namespace memsched

@@ -37,7 +37,8 @@ inline problem_draft draft_of(const problem& p) {
   d.graph_outputs.assign(p.graph_outputs().begin(), p.graph_outputs().end());
   for (op_id op : p.ops()) {
     const int old = p.overwrites(op);
-    d.operators.push_back({p.workspace(op), old < 0 ? none : p.inputs(op)[static_cast<std::size_t>(old)], p.firing(op), p.scope(op)});
+    d.operators.push_back(
+        {p.workspace(op), old < 0 ? none : p.inputs(op)[static_cast<std::size_t>(old)], p.firing(op), p.scope(op)});
     for (tensor_id t : p.inputs(op)) d.reads.push(t);
     for (tensor_id t : p.outputs(op)) d.writes.push(t);
     for (op_id before : p.after(op)) d.after.push(before);
@@ -67,17 +68,19 @@ inline result<problem> with_edges(const problem& p, const order_edges& edges) {
 
 /// Order and offsets within a capacity, or a proof that there are none.
 ///
-/// **J1.** Think of storages and workspaces as rectangles of time and offsets, where one that takes the place of another in place has the same offset. Whether a set of them fits
-/// into a capacity depends on which pairs meet in time and on which pairs are so tied, and gets harder with more of either. Let S not fit
-/// under the order o, as its conflict says. Then under every order o' that fits
-/// (a) some a and b of S that meet under o and are not tied are apart: every operator that reads or writes a comes before the writer of b (which may be the last
+/// **J1.** Think of storages and workspaces as rectangles of time and offsets, where one that takes the place of another in
+/// place has the same offset. Whether a set of them fits into a capacity depends on which pairs meet in time and on which
+/// pairs are so tied, and gets harder with more of either. Let S not fit under the order o, as its conflict says. Then under
+/// every order o' that fits (a) some a and b of S that meet under o and are not tied are apart: every operator that reads or
+/// writes a comes before the writer of b (which may be the last
 ///     reader where it fires `cbp`), or the other way round; or
-/// (b) they meet and are tied, as b's writer takes the storage of a (or the other way round): all other readers of a come before it; or
-/// (c) some a and b of S that are tied under o, b's writer having taken the storage of a, are not: the writer comes before another reader of a.
-/// Each is a set of edges between operators that o violates. So the orders that fit are among those of the problems with one of these
-/// sets added; there are finitely many sets of edges. Two rectangles that meet and are in one chain of ties are tied directly, since
-/// in a chain each ends where the next but one has not begun. Where two buffers of S have no drops, they meet as long as any of their parts do,
-/// and one pair of parts that meets stands for all.
+/// (b) they meet and are tied, as b's writer takes the storage of a (or the other way round): all other readers of a come
+/// before it; or (c) some a and b of S that are tied under o, b's writer having taken the storage of a, are not: the writer
+/// comes before another reader of a. Each is a set of edges between operators that o violates. So the orders that fit are
+/// among those of the problems with one of these sets added; there are finitely many sets of edges. Two rectangles that meet
+/// and are in one chain of ties are tied directly, since in a chain each ends where the next but one has not begun. Where
+/// two buffers of S have no drops, they meet as long as any of their parts do, and one pair of parts that meets stands for
+/// all.
 class joint_search {
  public:
   joint_search(const problem& p, inner_scheduler scheduler, any_planner how, bytes alignment, search& context)
@@ -158,7 +161,8 @@ class joint_search {
   }
 
   /// The storages and workspaces of some buffers, each with its own lifetime.
-  std::vector<piece> pieces(const order_buffers& held, const std::vector<index>& chosen, std::span<const op_id> order) const {
+  std::vector<piece> pieces(const order_buffers& held, const std::vector<index>& chosen,
+                            std::span<const op_id> order) const {
     memory_model apart = context_.opts().model();
     apart.in_place = false;  // the same lifetimes, nothing merged
     const order_buffers single = buffers_of(p_, order, apart).value();
@@ -245,10 +249,11 @@ class joint_search {
 
 }  // namespace detail
 
-/// The order and the offsets with the smallest arena. An order of the smallest peak comes first; where its arena is the bound of
-/// the peak, both are proven. Else a local search among orders of that peak; then the exact search (J1), from the bound upwards. A claim is exact if scheduler and planner prove theirs;
-/// where a limit leaves one open, so does this. With `options.budget`, it ends at a plan within it or a bound above it.
-/// The scheduler must not know of the arena; its peaks and bounds are those of `schedule`.
+/// The order and the offsets with the smallest arena. An order of the smallest peak comes first; where its arena is the
+/// bound of the peak, both are proven. Else a local search among orders of that peak; then the exact search (J1), from the
+/// bound upwards. A claim is exact if scheduler and planner prove theirs; where a limit leaves one open, so does this. With
+/// `options.budget`, it ends at a plan within it or a bound above it. The scheduler must not know of the arena; its peaks
+/// and bounds are those of `schedule`.
 inline joint_plan plan_jointly(const problem& p, inner_scheduler scheduler, any_planner how, const options& o = {},
                                bytes alignment = 1) {
   joint_plan best;
@@ -280,13 +285,15 @@ inline joint_plan plan_jointly(const problem& p, inner_scheduler scheduler, any_
     take(std::move(s.order), std::move(first));
   }
   const auto done = [&] {
-    return best.plan.size <= bound || bound > o.budget || (o.budget != no_limit && best.plan.size <= o.budget) || context.stopped();
+    return best.plan.size <= bound || bound > o.budget || (o.budget != no_limit && best.plan.size <= o.budget) ||
+           context.stopped();
   };
   if (!done()) {
     const auto cost = [&](std::span<const op_id> order) { return plan_order(order, 2 * order.size() + 100).size; };
     std::vector<op_id> other = improve_order(p, best.order, std::max(best.peak, bound), cost, o.model(), context,
                                              {.tries = 200, .seed = 1, .floor = bound});
-    if (arena_plan plan = plan_order(other, first_nodes); plan.size < best.plan.size) take(std::move(other), std::move(plan));
+    if (arena_plan plan = plan_order(other, first_nodes); plan.size < best.plan.size)
+      take(std::move(other), std::move(plan));
   }
   // Every arena of every order is a sum of sizes where nothing is aligned.
   bytes step = 0;

@@ -9,9 +9,9 @@
 
 namespace memsched::inline MEMSCHED_ABI {
 
-/// Where buffers lie, by a planner. `options.budget` is the capacity asked for; `state_limit` counts nodes of exact searches.
-/// Buffers with a fault are an error that names the first; so are fixed buffers across each other. A planner is not trusted:
-/// a plan that `check_plan` refuses, or a bound above its size, is an error.
+/// Where buffers lie, by a planner. `options.budget` is the capacity asked for; `state_limit` counts nodes of exact
+/// searches. Buffers with a fault are an error that names the first; so are fixed buffers across each other. A planner is
+/// not trusted: a plan that `check_plan` refuses, or a bound above its size, is an error.
 template <planner P = minimize>
 arena_plan plan_offsets(std::span<const buffer> buffers, const P& how = {}, const options& o = {}) {
   arena_plan plan;

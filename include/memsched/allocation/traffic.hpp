@@ -17,7 +17,7 @@ namespace memsched::inline MEMSCHED_ABI {
 
 /// What has to be on the chip while an operator runs.
 enum class traffic_model : unsigned char {
-  paged,     ///< bytes move one by one: an operator reads its inputs in turn, then writes, and may stream; for every capacity
+  paged,  ///< bytes move one by one: an operator reads its inputs in turn, then writes, and may stream; for every capacity
   resident,  ///< all operands and the workspace; whole tensors move; no less than the largest working set
 };
 
@@ -32,12 +32,21 @@ struct traffic_count {
 namespace detail {
 
 /// Plays an order on a chip. What is evicted is what is used furthest in the future (Belady's rule); of equals the smaller
-/// tensor, then the lower index; of one tensor first the bytes with a copy outside. With sizes and write-backs that is a heuristic.
+/// tensor, then the lower index; of one tensor first the bytes with a copy outside. With sizes and write-backs that is a
+/// heuristic.
 class chip {
  public:
   chip(const problem& p, std::span<const op_id> order, bytes capacity, traffic_model how, memory_model model)
-      : p_(p), order_(order), capacity_(capacity), how_(how), model_(model), here_(p.tensors().size()), copied_(p.tensors().size()),
-        next_(p.tensors().size(), never), read_at_(p.tensors().size(), never), uses_(p.tensors().size()) {
+      : p_(p),
+        order_(order),
+        capacity_(capacity),
+        how_(how),
+        model_(model),
+        here_(p.tensors().size()),
+        copied_(p.tensors().size()),
+        next_(p.tensors().size(), never),
+        read_at_(p.tensors().size(), never),
+        uses_(p.tensors().size()) {
     for (std::size_t k = order.size(); k-- > 0;)
       for (tensor_id t : p.reads(order[k])) uses_[t].push_back(k);
     for (tensor_id t : p.tensors()) {
@@ -92,10 +101,10 @@ class chip {
     return sum;
   }
 
-  /// At a step whose operands fit, what lives beyond the capacity is idle and outside: each such byte was written before and is
-  /// read again. Once only: what is just waited for until the end, and inputs not used yet, which may have started outside.
-  /// Not at all: both of these. Under `paged` that also holds for outputs that the operator writes: they may stream out, and
-  /// cost nothing where nobody reads them.
+  /// At a step whose operands fit, what lives beyond the capacity is idle and outside: each such byte was written before and
+  /// is read again. Once only: what is just waited for until the end, and inputs not used yet, which may have started
+  /// outside. Not at all: both of these. Under `paged` that also holds for outputs that the operator writes: they may stream
+  /// out, and cost nothing where nobody reads them.
   void note_bound(std::size_t k) {
     const bytes operands = working_set(k);
     if (operands > capacity_) return;

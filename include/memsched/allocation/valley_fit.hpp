@@ -16,7 +16,8 @@ namespace memsched::inline MEMSCHED_ABI {
 
 namespace detail {
 
-/// Valley fit over the items of a packing, none of which is fixed. Runs of equal floor are a linked list, and a heap has the lowest.
+/// Valley fit over the items of a packing, none of which is fixed. Runs of equal floor are a linked list, and a heap has the
+/// lowest.
 class valley_filler {
  public:
   explicit valley_filler(const packing& p) : p_(p), offset_(p.items.size(), -1), run_(p.sections) {

@@ -37,8 +37,8 @@ class peak_grid {
 template <class Refuter = prober>
 class destructive_search {
  public:
-  /// Peaks below `low` are of no interest, whether they are reached or not. So `low` is not lifted to the next peak that there
-  /// can be, as a bound is (see `raise`). `fresh` has been asked nothing yet.
+  /// Peaks below `low` are of no interest, whether they are reached or not. So `low` is not lifted to the next peak that
+  /// there can be, as a bound is (see `raise`). `fresh` has been asked nothing yet.
   destructive_search(const schedule_graph& g, bytes low, Refuter fresh)
       : peaks_(g), bound_(std::max(low, g.base)), above_(std::move(fresh)) {}
   destructive_search(const schedule_graph& g, bytes low) : destructive_search(g, low, Refuter(g)) {}
@@ -48,10 +48,12 @@ class destructive_search {
   /// The smallest peak that is not refuted, where one was tried; at the end the largest that there can be within the bound.
   std::optional<bytes> unrefuted() const { return open_.empty() ? std::nullopt : std::optional(open_.back().peak); }
   bool settled() const { return unrefuted() == peaks_.down(bound_); }
-  /// What is known of orders with a peak of at most `peak`, which is below the one `run` was last called with. What a refuter
-  /// derives from one peak holds for lower ones, and for no higher one: so this is the last that was asked about so high a peak.
+  /// What is known of orders with a peak of at most `peak`, which is below the one `run` was last called with. What a
+  /// refuter derives from one peak holds for lower ones, and for no higher one: so this is the last that was asked about so
+  /// high a peak.
   const Refuter& known_up_to(bytes peak) const {
-    const auto lower = std::find_if(open_.begin(), open_.end(), [&](const attempt& a) { return a.peak < peaks_.down(peak); });
+    const auto lower =
+        std::find_if(open_.begin(), open_.end(), [&](const attempt& a) { return a.peak < peaks_.down(peak); });
     return lower == open_.begin() ? above_ : std::prev(lower)->refuter;
   }
 

@@ -67,9 +67,18 @@ class buffer_table {
   }
 
   bool read_head(const std::vector<std::string_view>& cells) {
-    constexpr std::array<std::pair<std::string_view, column>, 12> names{
-        {{"id", id}, {"buffer", id}, {"buffer_id", id}, {"lower", lower}, {"start", lower}, {"begin", lower}, {"upper", upper},
-         {"end", end}, {"size", size}, {"alignment", alignment}, {"gaps", gaps}, {"offset", offset}}};
+    constexpr std::array<std::pair<std::string_view, column>, 12> names{{{"id", id},
+                                                                         {"buffer", id},
+                                                                         {"buffer_id", id},
+                                                                         {"lower", lower},
+                                                                         {"start", lower},
+                                                                         {"begin", lower},
+                                                                         {"upper", upper},
+                                                                         {"end", end},
+                                                                         {"size", size},
+                                                                         {"alignment", alignment},
+                                                                         {"gaps", gaps},
+                                                                         {"offset", offset}}};
     at_.fill(absent);
     columns_ = cells.size();
     for (std::size_t i = 0; i < cells.size(); ++i) {
@@ -109,14 +118,15 @@ class buffer_table {
     b.upper += inclusive ? 1 : 0;
     if (!number(cell(size), b.size)) return wrong("size", cell(size));
     if (const auto text = cell(alignment); !text.empty() && !number(text, b.alignment)) return wrong("alignment", text);
-    if (const auto text = cell(offset); !text.empty() && text != "-1" && !number(text, b.offset)) return wrong("offset", text);
+    if (const auto text = cell(offset); !text.empty() && text != "-1" && !number(text, b.offset))
+      return wrong("offset", text);
     if (!read_gaps(cell(gaps), b)) return false;
     table_.buffers.push_back(std::move(b));
     return true;
   }
 
-  /// "start-end@low:high", blanks between: during [start, end) the buffer needs its bytes [low, high) alone. Taken are those that
-  /// keep the lowest bytes, ever fewer, until the buffer ends.
+  /// "start-end@low:high", blanks between: during [start, end) the buffer needs its bytes [low, high) alone. Taken are those
+  /// that keep the lowest bytes, ever fewer, until the buffer ends.
   bool read_gaps(std::string_view text, buffer& b) {
     std::int64_t until = b.lower;
     while (!text.empty()) {
@@ -147,9 +157,9 @@ class buffer_table {
 
 }  // namespace detail
 
-/// Reads buffers. The header names the columns, in any order: `id` (or `buffer`, `buffer_id`), `lower` (`start`, `begin`), `upper`,
-/// or `end`, which is inclusive, `size`; perhaps `alignment`, `gaps`, `offset` (fixed; -1 or nothing: free) and `hint` (not used).
-/// An error names the line.
+/// Reads buffers. The header names the columns, in any order: `id` (or `buffer`, `buffer_id`), `lower` (`start`, `begin`),
+/// `upper`, or `end`, which is inclusive, `size`; perhaps `alignment`, `gaps`, `offset` (fixed; -1 or nothing: free) and
+/// `hint` (not used). An error names the line.
 inline result<named_buffers> read_buffers_csv(std::string_view text) { return detail::buffer_table{}.read(text); }
 
 /// Writes buffers; `offset`: a plan of them, or empty for what is fixed, a column that is left out where nothing is.
@@ -170,7 +180,8 @@ inline std::string write_buffers_csv(const named_buffers& table, std::span<const
     if (drops) text += ',';
     for (std::size_t k = 0; k < b.drops.size(); ++k) {
       const std::int64_t to = k + 1 < b.drops.size() ? b.drops[k + 1].at : b.upper;
-      text += (k > 0 ? " " : "") + std::to_string(b.drops[k].at) + '-' + std::to_string(to) + "@0:" + std::to_string(b.drops[k].size);
+      text += (k > 0 ? " " : "") + std::to_string(b.drops[k].at) + '-' + std::to_string(to) +
+              "@0:" + std::to_string(b.drops[k].size);
     }
     if (fixed) {
       text += ',';

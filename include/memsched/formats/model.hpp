@@ -32,7 +32,7 @@ struct graph_call {
 /// the latter that reads a shape, the draft orders it behind the producer of what has the shape.
 struct model_graph {
   std::string place;                  ///< in the file, for messages: "subgraphs[1]"
-  std::vector<index> path;            ///< in the file: the subgraph; in ONNX, from outside in, operator and which of its graphs
+  std::vector<index> path;  ///< in the file: the subgraph; in ONNX, from outside in, operator and which of its graphs
   problem_draft draft;                ///< workspace of an operator that runs graphs: 0, see `with_workspace`
   std::vector<index> positions;       ///< per operator of the draft: its place in the file's list
   std::vector<graph_call> calls;      ///< ascending by operator

@@ -146,7 +146,8 @@ inline result<std::string> write_onnx(std::string_view file, const model_graphs&
     if (std::is_sorted(order.begin(), order.end())) continue;
     const auto graph = onnx_wire::find_graph(made, graphs[g].path);
     if (!graph || !onnx_wire::permute(made, *graph, order))
-      return graph_error{error_code::bad_input, graphs[g].place + ": its operators cannot be told apart in the file", {}, {}};
+      return graph_error{
+          error_code::bad_input, graphs[g].place + ": its operators cannot be told apart in the file", {}, {}};
   }
   return made;
 }

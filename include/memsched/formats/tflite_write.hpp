@@ -235,7 +235,8 @@ inline std::vector<std::string> tflite_notes(std::string_view file, const read_o
   std::string list;
   for (const std::string& k : kinds) list += (list.empty() ? "" : ", ") + k;
   if (!list.empty())
-    notes.push_back("in TensorFlow Lite Micro, kernels may ask for scratch room that is not accounted for: " + one_line(list));
+    notes.push_back("in TensorFlow Lite Micro, kernels may ask for scratch room that is not accounted for: " +
+                    one_line(list));
   const std::vector<index> as_listed;
   bytes stray = 0;
   std::size_t count = 0;

@@ -261,23 +261,28 @@ constexpr bool refuse_wrong_hooks() {
   constexpr bool names_after = requires { &t::after; } || requires { &G::after; };
   static_assert(hooks<G>.after || !names_after, "memsched: after is no hook: after(op) must list operator handles");
   constexpr bool names_workspace = requires { &t::workspace; } || requires { &G::workspace; };
-  static_assert(hooks<G>.workspace || !names_workspace, "memsched: workspace is no hook: workspace(op) must say bytes as an integer");
+  static_assert(hooks<G>.workspace || !names_workspace,
+                "memsched: workspace is no hook: workspace(op) must say bytes as an integer");
   constexpr bool names_firing = requires { &t::firing; } || requires { &G::firing; };
   static_assert(hooks<G>.firing || !names_firing, "memsched: firing is no hook: firing(op) must be a memsched::firing");
   constexpr bool names_overwrites = requires { &t::overwrites; } || requires { &G::overwrites; };
-  static_assert(hooks<G>.overwrites || !names_overwrites, "memsched: overwrites is no hook: overwrites(op) must be an integer, -1 for none, or list overwrite_at");
+  static_assert(hooks<G>.overwrites || !names_overwrites,
+                "memsched: overwrites is no hook: overwrites(op) must be an integer, -1 for none, or list overwrite_at");
   constexpr bool names_updates = requires { &t::updates; } || requires { &G::updates; };
   static_assert(hooks<G>.updates || !names_updates, "memsched: updates is no hook: updates(op) must list tensor handles");
   constexpr bool names_live_out = requires { &t::live_out; } || requires { &G::live_out; };
   static_assert(hooks<G>.live_out || !names_live_out, "memsched: live_out is no hook: live_out(tensor) must be a bool");
   constexpr bool names_alias_of = requires { &t::alias_of; } || requires { &G::alias_of; };
-  static_assert(hooks<G>.alias_of || !names_alias_of, "memsched: alias_of is no hook: alias_of(tensor) must be a tensor handle");
+  static_assert(hooks<G>.alias_of || !names_alias_of,
+                "memsched: alias_of is no hook: alias_of(tensor) must be a tensor handle");
   constexpr bool names_scope = requires { &t::scope; } || requires { &G::scope; };
   static_assert(hooks<G>.scope || !names_scope, "memsched: scope is no hook: scope(op) must be an integer");
   constexpr bool names_operator_name = requires { &t::operator_name; } || requires { &G::operator_name; };
-  static_assert(hooks<G>.operator_name || !names_operator_name, "memsched: operator_name is no hook: operator_name(op) must be a string");
+  static_assert(hooks<G>.operator_name || !names_operator_name,
+                "memsched: operator_name is no hook: operator_name(op) must be a string");
   constexpr bool names_tensor_name = requires { &t::tensor_name; } || requires { &G::tensor_name; };
-  static_assert(hooks<G>.tensor_name || !names_tensor_name, "memsched: tensor_name is no hook: tensor_name(tensor) must be a string");
+  static_assert(hooks<G>.tensor_name || !names_tensor_name,
+                "memsched: tensor_name is no hook: tensor_name(tensor) must be a string");
   return true;
 }
 

@@ -253,8 +253,9 @@ class bottleneck_search {
     while (!line_.legal(i)) --i;  // the first position is legal
     return i;
   }
-  /// Takes over that no order has a peak below b, or that none has that is not below the floor. Peaks differ from the base by
-  /// multiples of a unit, to the next of which a bound is lifted: but not the floor itself, below which there may be orders.
+  /// Takes over that no order has a peak below b, or that none has that is not below the floor. Peaks differ from the base
+  /// by multiples of a unit, to the next of which a bound is lifted: but not the floor itself, below which there may be
+  /// orders.
   void raise(bytes b) {
     if (b > bound_) bound_ = peak_grid(g_.base, unit_).up(b);
   }

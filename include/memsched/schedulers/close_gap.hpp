@@ -94,8 +94,8 @@ class gap_closer {
   bytes peak() const { return std::min(peak_of(g_, best_.order), context_.ceiling()); }
   bool done() const { return best_.lower_bound >= peak() || context_.stopped(); }
 
-  /// The first peak from a bound on that the sizes allow. A bound that is no more than the floor is left as it is: orders below
-  /// the floor, which may exist, are as good as those that reach it.
+  /// The first peak from a bound on that the sizes allow. A bound that is no more than the floor is left as it is: orders
+  /// below the floor, which may exist, are as good as those that reach it.
   bytes lifted(bytes bound) const { return bound > context_.floor() ? next_possible_peak(g_, bound) : bound; }
 
   /// Narrows the graph, and asks for an order that reaches the bound where this settles one; then narrows it with more

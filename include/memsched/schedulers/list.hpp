@@ -10,6 +10,7 @@
 #include <memsched/schedulers/automatic.hpp>
 #include <memsched/schedulers/beam.hpp>
 #include <memsched/schedulers/best_first.hpp>
+#include <memsched/schedulers/bottleneck.hpp>
 #include <memsched/schedulers/branch_and_bound.hpp>
 #include <memsched/schedulers/dp.hpp>
 #include <memsched/schedulers/exhaustive.hpp>
@@ -65,6 +66,8 @@ inline constexpr std::tuple all_schedulers{
     scheduler_row<beam>{.name = "beam", .about = "the best few sets of operators of each size", .role = role::part},
     scheduler_row<local_search>{
         .name = "local_search", .about = "exact search of windows of an order, again and again", .role = role::part},
+    scheduler_row<bottleneck>{
+        .name = "bottleneck", .about = "large graphs, worked on where the order is highest", .role = role::part},
     scheduler_row<dp>{.name = "dp",
                       .about = "dynamic programming over zero-indegree sets",
                       .source = "Ahn et al.",

@@ -98,20 +98,20 @@ class downset_table {
   std::vector<index> slots_;
 };
 
-/// Whether a move from a downset D is safe: whether it leads to a lowest downset D' of all between the two. The move ran some
-/// nodes P at levels under the peak in force, each with all that it waits for: zero-drop ones (peak and impact are one number,
-/// which is no less than 0), and at most one other node t, for which all the zero-drop ones run. `released` are the releases
-/// that freed memory on the way; `waits_for_all(r)` says whether all of P runs before r.
+/// Whether a move from a downset D is safe: whether it leads to a lowest downset D' of all between the two. The move ran
+/// some nodes P at levels under the peak in force, each with all that it waits for: zero-drop ones (peak and impact are one
+/// number, which is no less than 0), and at most one other node t, for which all the zero-drop ones run. `released` are the
+/// releases that freed memory on the way; `waits_for_all(r)` says whether all of P runs before r.
 ///
-/// Lemma (lowest). If level(D') <= level(D), and all of P runs before each of those releases, no downset E between D and D' is
-/// lower than D'. Proof: let E be neither of the two. It lacks some node of P, so none of the releases is in it, and t is
+/// Lemma (lowest). If level(D') <= level(D), and all of P runs before each of those releases, no downset E between D and D'
+/// is lower than D'. Proof: let E be neither of the two. It lacks some node of P, so none of the releases is in it, and t is
 /// not, which all the rest of P runs before. So E is D and zero-drop nodes: level(E) >= level(D) >= level(D').
 ///
-/// Lemma (R1, safe commit). If D' is reached from D under a peak B and lowest between them, D has a completion that stays under B
-/// if and only if D' has. Proof: the one way is clear. The other: delete P from a completion of D. A state E becomes the union
-/// of E and D'; since level(E) + level(D') is the level of that union plus the level of the intersection, which is between D
-/// and D' and so no lower than D', the state becomes no higher. A node finds at least those run that it found before, so it has
-/// each credit that it had, and runs at no higher level; nor is the level after it higher.
+/// Lemma (R1, safe commit). If D' is reached from D under a peak B and lowest between them, D has a completion that stays
+/// under B if and only if D' has. Proof: the one way is clear. The other: delete P from a completion of D. A state E becomes
+/// the union of E and D'; since level(E) + level(D') is the level of that union plus the level of the intersection, which is
+/// between D and D' and so no lower than D', the state becomes no higher. A node finds at least those run that it found
+/// before, so it has each credit that it had, and runs at no higher level; nor is the level after it higher.
 template <class WaitsForAll>
 bool is_safe(delta level_before, delta level_after, const std::vector<node>& released, WaitsForAll&& waits_for_all) {
   return level_after <= level_before && std::all_of(released.begin(), released.end(), waits_for_all);

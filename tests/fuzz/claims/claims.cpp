@@ -61,9 +61,9 @@ void report(const table& t, std::uint64_t graph_seed, std::uint64_t question) {
   std::string asked;
   const complaint c = fault_of({*problem_of(small), graph_seed}, graph_seed, question, asked);
   const char* const models[] = {"pbc", "pbc --no-inplace", "cbp"};
-  std::printf("FALSE: seed %llu, question %llu:%s: %s (%zu operators, %s)\n%s\n", static_cast<unsigned long long>(graph_seed),
-              static_cast<unsigned long long>(question), asked.c_str(), c ? c->c_str() : "gone", small.ops.size(),
-              models[graph_seed % 3], to_json(small).c_str());
+  std::printf("FALSE: seed %llu, question %llu:%s: %s (%zu operators, %s)\n%s\n",
+              static_cast<unsigned long long>(graph_seed), static_cast<unsigned long long>(question), asked.c_str(),
+              c ? c->c_str() : "gone", small.ops.size(), models[graph_seed % 3], to_json(small).c_str());
   std::fflush(stdout);
 }
 
@@ -105,7 +105,8 @@ int main(int argc, char** argv) {
     claims::random r(seed);
     const table t = random_table(r);
     const known_graph known(problem_of(t).value(), seed);
-    for (std::uint64_t question = 0; question <= questions_per_graph && findings < most_findings; ++question, ++asked_so_far) {
+    for (std::uint64_t question = 0; question <= questions_per_graph && findings < most_findings;
+         ++question, ++asked_so_far) {
       std::string asked;
       seed_now = seed, question_now = question;
       alarm(30);

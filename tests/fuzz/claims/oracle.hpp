@@ -1,5 +1,5 @@
-// The smallest peak by enumeration of all downsets: on a problem by tensors, and on a schedule graph by nodes. Shares no code
-// with the library's walks, searches and referee.
+// The smallest peak by enumeration of all downsets: on a problem by tensors, and on a schedule graph by nodes. Shares no
+// code with the library's walks, searches and referee.
 #pragma once
 
 #include <algorithm>

@@ -79,8 +79,8 @@ inline std::string compared(const char* what, bytes is, bytes should) {
 
 }  // namespace detail
 
-/// Passes before a scheduler, with some floor, ceiling and limits. A bound is no more than the optimum or the floor; what says
-/// that it is done has found or refuted what it was asked for.
+/// Passes before a scheduler, with some floor, ceiling and limits. A bound is no more than the optimum or the floor; what
+/// says that it is done has found or refuted what it was asked for.
 inline complaint ask_scheduler(const subject& x, random& r, std::string& asked) {
   using namespace detail;
   std::vector<stage> passes;
@@ -102,8 +102,8 @@ inline complaint ask_scheduler(const subject& x, random& r, std::string& asked) 
   if (r.chance(3)) o.memory_limit = pick(asked, "memory_limit", 20000 + r.below(200000));
   o.time_limit = std::chrono::seconds(20);
   asked += " floor=" + number(floor) + " ceiling=" + number(ceiling);
-  const std::function<solution(std::size_t, const schedule_graph&, search&)> run = [&](std::size_t i, const schedule_graph& h,
-                                                                                      search& c) -> solution {
+  const std::function<solution(std::size_t, const schedule_graph&, search&)> run =
+      [&](std::size_t i, const schedule_graph& h, search& c) -> solution {
     if (i == passes.size()) return last.run(h, c);
     return passes[i].run(h, c, [&](const schedule_graph& k, search& d) { return run(i + 1, k, d); });
   };
@@ -164,7 +164,8 @@ inline complaint ask_moves(const subject& x, random& r, std::string& asked) {
     for (const auto& m : std::vector(moves.from(ran, w.level()))) {
       moves.stepper().start(ran, w.level());
       moves.run_to(m.target, ran);
-      least = std::min(least, std::max(static_cast<bytes>(std::max<delta>(m.peak, 0)), to_go[number_of(moves.stepper().set())]));
+      least =
+          std::min(least, std::max(static_cast<bytes>(std::max<delta>(m.peak, 0)), to_go[number_of(moves.stepper().set())]));
     }
     if (least != best) return compared("the best move leads to", least, best);
     const bytes peak = r.chance(50) ? best : best + r.below(30);
@@ -211,7 +212,8 @@ inline complaint ask_transformation(const subject& x, random& r, std::string& as
     asked += " mirror_image";
     const auto image = optimum_of(mirror_image(x.g));
     const bool same = x.g.credits.items() == 0;
-    if (image && (same ? *image != x.optimum : *image < x.optimum)) return compared("optimum of the image", *image, x.optimum);
+    if (image && (same ? *image != x.optimum : *image < x.optimum))
+      return compared("optimum of the image", *image, x.optimum);
     return std::nullopt;
   }
   if (which == 1) {
@@ -293,7 +295,8 @@ inline complaint ask_probing(const subject& x, random& r, std::string& asked) {
     auto outcome = p.run(b, go_on);
     if (outcome == prober::outcome::open && patience > 0) outcome = shaver(p, r.chance(70)).run(p, patience, go_on);
     if (outcome == prober::outcome::refuted)
-      return b >= x.optimum || p.next() > x.optimum ? complaint(compared("refutes up to", p.next(), x.optimum)) : std::nullopt;
+      return b >= x.optimum || p.next() > x.optimum ? complaint(compared("refutes up to", p.next(), x.optimum))
+                                                    : std::nullopt;
     const auto kept = optimum_of(with_edges(x.g, p.edges()));
     return b >= x.optimum && kept != x.optimum ? complaint(compared("optimum with edges", *kept, x.optimum)) : std::nullopt;
   }
@@ -302,7 +305,8 @@ inline complaint ask_probing(const subject& x, random& r, std::string& asked) {
   bytes now = b + r.below(60);
   for (;;) {
     if (n.run(now, patience, go_on) == prober::outcome::refuted)
-      return now >= x.optimum || n.next() > x.optimum ? complaint(compared("refutes up to", n.next(), x.optimum)) : std::nullopt;
+      return now >= x.optimum || n.next() > x.optimum ? complaint(compared("refutes up to", n.next(), x.optimum))
+                                                      : std::nullopt;
     const auto kept = optimum_of(n.graph());
     if (now >= x.optimum && kept && *kept != x.optimum) return compared("optimum of the narrowed graph", *kept, x.optimum);
     if (now == b) return std::nullopt;
@@ -339,7 +343,8 @@ inline complaint ask_certificate(const subject& x, random& r, std::string& asked
   const bytes goal = near(x.optimum, r.chance(50) ? 0 : -static_cast<int>(r.below(30)));
   certificate made = certify(x.g, order, goal, [] { return true; });
   if (made.bound > x.optimum) return compared("certificate", made.bound, x.optimum);
-  if (const std::string fault = check_certificate(x.g, made); !fault.empty()) return "its own certificate is refused: " + fault;
+  if (const std::string fault = check_certificate(x.g, made); !fault.empty())
+    return "its own certificate is refused: " + fault;
   made.bound = x.optimum + 1;
   for (cut_step& s : made.steps) s.level = std::max(s.level, x.optimum + 1);
   if (check_certificate(x.g, made).empty()) return "a false certificate is accepted";

@@ -74,7 +74,8 @@ inline table random_table(random& r) {
   const std::uint32_t overwrites = r.below(3) * 30, outputs = r.below(20), workspaces = r.below(3) * 25,
                       twice = r.below(3) * 20, control = r.below(3) * 12, aliases = r.chance(30) ? 12 : 0,
                       rules = r.chance(25) ? 30 : 0, zero = r.below(3) * 8, sink = r.below(3) * 6,
-                      near = r.chance(50) ? 2 + r.below(7) : 1000, hubs = r.chance(40) ? 2 + r.below(4) : 0, scopes = r.chance(20) ? 1 + r.below(4) : 0;
+                      near = r.chance(50) ? 2 + r.below(7) : 1000, hubs = r.chance(40) ? 2 + r.below(4) : 0,
+                      scopes = r.chance(20) ? 1 + r.below(4) : 0;
   table t;
   const auto add = [&](int alias) {
     t.tensors.push_back({alias >= 0 || r.chance(zero) ? 0 : bytes{unit} * (1 + r.below(most)), alias, false});

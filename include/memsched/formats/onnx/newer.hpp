@@ -27,8 +27,8 @@ class newer_operator {
 
   /// Operators of ONNX after opset 17; false where the shape does not follow, or the operator is as it was.
   bool infer_standard() {
-    static const std::unordered_set<std::string> like_first{"Mish", "Gelu", "Swish", "GroupNormalization", "RMSNormalization",
-                                                            "BitwiseNot", "RotaryEmbedding", "TensorScatter"};
+    static const std::unordered_set<std::string> like_first{
+        "Mish", "Gelu", "Swish", "GroupNormalization", "RMSNormalization", "BitwiseNot", "RotaryEmbedding", "TensorScatter"};
     if (out_.empty()) return false;
     if (one_of(op_, like_first)) return like(0);
     if (op_ == "Cast") return like(0, static_cast<int>(attribute(node_, "to", 0)));
@@ -77,7 +77,9 @@ class newer_operator {
   const dimensions* dims(std::size_t i) const {
     return i < in_.size() && in_[i] && in_[i]->shape ? &*in_[i]->shape : nullptr;
   }
-  const literal* content(std::size_t i) const { return i < in_.size() && in_[i] && in_[i]->content ? &*in_[i]->content : nullptr; }
+  const literal* content(std::size_t i) const {
+    return i < in_.size() && in_[i] && in_[i]->content ? &*in_[i]->content : nullptr;
+  }
   int type(std::size_t i) const { return i < in_.size() && in_[i] ? in_[i]->type : 0; }
   int stated_type(int otherwise) const {
     const auto stated = static_cast<int>(attribute(node_, "output_dtype", 0));

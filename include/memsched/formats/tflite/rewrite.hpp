@@ -35,7 +35,8 @@ inline graph_error permute_operators(std::string& bytes, std::size_t list, const
   for (std::size_t i = 0; i < order.size(); ++i) tables[i] = slot(i) + word_at(bytes, slot(i));
   for (std::size_t i = 0; i < order.size(); ++i) {
     const std::size_t target = tables[order[i]];
-    if (target <= slot(i)) return {error_code::bad_input, "an operator's table stands before the list that names it", {}, {}};
+    if (target <= slot(i))
+      return {error_code::bad_input, "an operator's table stands before the list that names it", {}, {}};
     set_number(bytes, slot(i), static_cast<std::uint32_t>(target - slot(i)));
   }
   return {};
