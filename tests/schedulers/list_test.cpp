@@ -26,15 +26,31 @@ std::vector<options> models() {
   return {options{}, options{.in_place = false}, options{.default_firing = firing::cbp}};
 }
 
-/// Calls f(row, policy) for each scheduler, and for it behind passes.
-template <class F>
-void for_each_policy(F&& f) {
-  for_each_scheduler([&]<class S>(const scheduler_row<S>& row) {
-    f(row, S{});
-    if (row.role == role::order) return;
-    f(row, compress{} | S{});
-    f(row, divide{} | S{});
-  });
+using run_function = schedule_result<op_id> (*)(const problem&, const options&);
+
+/// A scheduler of the list, alone or behind passes, whatever its type.
+struct policy {
+  std::string name;
+  run_function run;
+  bool exact, is_baseline, alone;
+  std::size_t max_operators;
+};
+
+const std::vector<policy>& policies() {
+  static const std::vector<policy> all = [] {
+    std::vector<policy> list;
+    for_each_scheduler([&]<class S>(const scheduler_row<S>& row) {
+      const auto add = [&](const char* passes, run_function run, bool alone) {
+        list.push_back({passes + std::string(row.name), run, row.exact, alone && baseline<S>, alone, row.max_operators});
+      };
+      add("", [](const problem& p, const options& o) { return schedule(p, S{}, o); }, true);
+      if (row.role == role::order) return;
+      add("compress | ", [](const problem& p, const options& o) { return schedule(p, compress{} | S{}, o); }, false);
+      add("divide | ", [](const problem& p, const options& o) { return schedule(p, divide{} | S{}, o); }, false);
+    });
+    return list;
+  }();
+  return all;
 }
 
 /// Shapes of some 20,000 operators: chains side by side, a fan in and out, a layered random graph, a chain of shared
@@ -118,16 +134,16 @@ TEST_CASE("every scheduler gives a valid order and a bound that holds; exact one
     for (const options& o : models()) {
       const problem p = support::random_problem(seed, {.operators = 4 + static_cast<index>(seed % 8)});
       const bytes optimum = schedule(p, exhaustive{}, o).peak;
-      for_each_policy([&]<class S>(const auto& row, const S& policy) {
-        INFO("seed " << seed << " " << row.name);
-        const auto r = schedule(p, policy, o);
+      for (const policy& s : policies()) {
+        INFO("seed " << seed << " " << s.name);
+        const auto r = s.run(p, o);
         REQUIRE_FALSE(r.error);
         REQUIRE(evaluate(p, r.order, o.model()).value().peak == r.peak);
         REQUIRE(r.peak >= optimum);
         REQUIRE(r.lower_bound <= optimum);
-        if (row.exact) REQUIRE((r.peak == optimum && r.lower_bound == optimum));
-        if (!baseline<S>) REQUIRE(r.peak <= r.given_peak);
-      });
+        if (s.exact) REQUIRE((r.peak == optimum && r.lower_bound == optimum));
+        if (!s.is_baseline) REQUIRE(r.peak <= r.given_peak);
+      }
     }
 }
 
@@ -137,35 +153,35 @@ TEST_CASE("every scheduler stops at every limit with an order and a bound that h
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     const problem p = support::random_problem(seed, {.operators = 12});
     const bytes optimum = schedule(p).peak;
-    for_each_policy([&](const auto& row, const auto& policy) {
+    for (const policy& s : policies()) {
       for (const options& o :
            {options{.time_limit = std::chrono::nanoseconds{0}}, options{.state_limit = 0}, options{.state_limit = 1 + seed},
             options{.memory_limit = 0}, options{.memory_limit = 200 * seed}, options{.stop = stopped.get_token()},
             options{.budget = optimum}, options{.gap = 0.3}}) {
-        INFO("seed " << seed << " " << row.name << " states " << o.state_limit << " memory " << o.memory_limit);
-        const auto r = schedule(p, policy, o);
+        INFO("seed " << seed << " " << s.name << " states " << o.state_limit << " memory " << o.memory_limit);
+        const auto r = s.run(p, o);
         REQUIRE_FALSE(r.error);
         REQUIRE(evaluate(p, r.order).value().peak == r.peak);
         REQUIRE(r.lower_bound <= optimum);
         if (r.stopped == stop_reason::state_limit) REQUIRE(r.stats.states <= o.state_limit + 1 + r.stats.parts);
       }
-    });
+    }
   }
 }
 
 TEST_CASE("every scheduler is deterministic, at a limit of states too") {
   for (std::uint64_t seed = 0; seed < 12; ++seed) {
     const problem p = support::random_problem(seed, {.operators = 20});
-    for_each_scheduler([&]<class S>(const scheduler_row<S>& row) {
-      if (p.ops().size() > row.max_operators) return;
+    for (const policy& s : policies()) {
+      if (p.ops().size() > s.max_operators) continue;
       for (std::uint64_t states : {std::uint64_t{50}, std::uint64_t{1000}}) {
-        const auto a = schedule(p, S{}, {.state_limit = states}), b = schedule(p, S{}, {.state_limit = states});
-        INFO("seed " << seed << " " << row.name);
+        const auto a = s.run(p, {.state_limit = states}), b = s.run(p, {.state_limit = states});
+        INFO("seed " << seed << " " << s.name);
         REQUIRE(a.order == b.order);
         REQUIRE(a.lower_bound == b.lower_bound);
         REQUIRE(a.stats.states == b.stats.states);
       }
-    });
+    }
   }
 }
 
@@ -173,34 +189,35 @@ TEST_CASE("no scheduler tells of a peak below the optimum or a bound above it") 
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
     const problem p = support::random_problem(seed, {.operators = 14});
     const bytes optimum = schedule(p).peak;
-    for_each_policy([&](const auto& row, const auto& policy) {
+    for (const policy& s : policies()) {
       progress last{no_limit, 0, 0};
       options o;
       o.on_progress = [&](const progress& now) {
-        INFO("seed " << seed << " " << row.name);
+        INFO("seed " << seed << " " << s.name);
         REQUIRE((now.peak >= optimum && now.lower_bound <= optimum));
         REQUIRE((now.peak <= last.peak && now.lower_bound >= last.lower_bound));
         last = now;
       };
-      schedule(p, policy, o);
-    });
+      s.run(p, o);
+    }
   }
 }
 
 TEST_CASE("at a deadline of zero every scheduler answers on large graphs with little work") {
   for (const problem& p : large_problems())
-    for_each_scheduler([&]<class S>(const scheduler_row<S>& row) {
+    for (const policy& s : policies()) {
+      if (!s.alone) continue;
       const auto start = std::chrono::steady_clock::now();
-      const auto r = schedule(p, S{}, {.time_limit = std::chrono::nanoseconds{0}});
+      const auto r = s.run(p, {.time_limit = std::chrono::nanoseconds{0}});
       const double took = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-      INFO(row.name << " took " << took);
-      if (p.ops().size() > row.max_operators) {
+      INFO(s.name << " took " << took);
+      if (p.ops().size() > s.max_operators) {
         REQUIRE(r.error->code == error_code::too_large);
-        return;
+        continue;
       }
       REQUIRE_FALSE(r.error);
       REQUIRE(r.order.size() == p.ops().size());
       REQUIRE(r.stats.states <= 64);
       REQUIRE(took < 10);  // it takes some hundredths: what this finds is a scheduler that does not look at the clock
-    });
+    }
 }

@@ -236,7 +236,7 @@ inline result<model_graphs> read_model(model_file& m, const read_options& option
 ///   The inputs of a loop's condition live to its end, since the next turn needs them. STABLEHLO_CASE is an error.
 ///   Workspace of kernels is not in the file, and counts as 0.
 /// * Operators are named after kind (custom ones: their code) and position in the file: CONV_2D_3; unknown kinds
-///   BUILTIN_<number>. Tensors have their names of the file. Both may hold any byte.
+///   BUILTIN_N, its number. Tensors have their names of the file. Both may hold any byte.
 inline result<model_graphs> read_tflite(std::string_view file, const read_options& options = {}) {
   detail::tflite::model_file m(file);
   return detail::tflite::read_model(m, options);
