@@ -49,7 +49,7 @@ best_of_all try_all_orders(const problem& p, const options& o, bytes alignment =
 /// A graph around a gap: the order of least peak, 54, needs 62; another, of peak 60, needs 61.
 problem better_above_the_peak() {
   problem_draft d;
-  for (bytes size : {11, 20, 20, 12, 10, 10, 11, 11, 31, 11, 20, 22, 10}) d.tensors.push_back({size});
+  for (unsigned size : {11U, 20U, 20U, 12U, 10U, 10U, 11U, 11U, 31U, 11U, 20U, 22U, 10U}) d.tensors.push_back({size});
   d.graph_outputs = {10, 11, 12};
   const std::vector<std::vector<index>> reads{{}, {2}, {1}, {3, 4}, {5}, {6}, {8}, {10}};
   const std::vector<std::vector<index>> writes{{0, 1, 2}, {3}, {4, 5}, {6, 7}, {8}, {9}, {10}, {11, 12}};

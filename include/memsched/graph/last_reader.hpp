@@ -19,7 +19,7 @@ namespace memsched::inline MEMSCHED_ABI::detail {
 /// steps: what is not decided within that stays undecided, which costs strength of bounds, never exactness.
 class last_reader_finder {
  public:
-  explicit last_reader_finder(const problem& p) : p_(p), position_(p.ops().size()), seen_(p.ops().size(), none) {
+  explicit last_reader_finder(const problem& p) : position_(p.ops().size()), seen_(p.ops().size(), none) {
     const std::size_t n = p.ops().size();
     const adjacency succs = transpose(p.predecessors(), n);
     std::vector<op_id> order(n);
@@ -92,7 +92,6 @@ class last_reader_finder {
 
   static constexpr std::size_t least_steps = 4096;
 
-  const problem& p_;
   std::vector<index> position_, seen_;
   adjacency preds_;  // each list from the latest to the earliest
   backbone backbone_;

@@ -1,6 +1,7 @@
 // The cheap orders, and the best of them.
 #pragma once
 
+#include <cstddef>
 #include <utility>
 
 #include <memsched/graph/walk.hpp>
@@ -12,18 +13,22 @@
 
 namespace memsched::inline MEMSCHED_ABI {
 
-/// The best of several heuristics; the first among equals. After a limit is met, of those so far.
+/// The best of several heuristics; the first among equals. On a graph of more than `always` nodes, after a limit is met, of
+/// those so far.
 struct best_heuristic {
+  std::size_t always = 4096;  ///< nodes
+
   solution operator()(const schedule_graph& g, search& context) const {
     solution best = as_given{}(g, context);
     bytes peak = peak_of(g, best.order);
     const auto consider = [&](solution s) {
       if (const bytes p = peak_of(g, s.order); p < peak) peak = p, best.order = std::move(s.order);
     };
-    if (context.keep_going()) consider(greedy{}(g, context));
-    if (context.keep_going()) consider(rpo{}(g, context));
-    if (context.keep_going()) consider(greedy{greedy::rule::growth}(g, context));
-    if (context.keep_going()) consider(kahn{}(g, context));
+    const auto go_on = [&] { return g.size() <= always || context.keep_going(); };
+    if (go_on()) consider(greedy{}(g, context));
+    if (go_on()) consider(rpo{}(g, context));
+    if (go_on()) consider(greedy{greedy::rule::growth}(g, context));
+    if (go_on()) consider(kahn{}(g, context));
     return best;
   }
 };
