@@ -112,8 +112,8 @@ auto schedule(const G& g, const options& o) {
 #include <algorithm>
 
 #include <memsched/bounds/cut_bound.hpp>
+#include <memsched/graph/list_schedule.hpp>
 #include <memsched/measure/evaluate.hpp>
-#include <memsched/schedulers/as_given.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
 
@@ -143,8 +143,7 @@ MEMSCHED_FUNCTION schedule_result<op_id> detail::run_policy(const problem& p, in
   const auto start = search::clock::now();
   const memory_model model = o.model();
   const schedule_graph g = make_schedule_graph(p, model);
-  search no_limits{options{}};
-  std::vector<op_id> given = as_given{}(g, no_limits).order;
+  std::vector<op_id> given = given_order(g);
   evaluation given_cost = evaluate(p, given, model).value();
   const bytes bound = std::min(footprint_bound(p, model), given_cost.peak);
 

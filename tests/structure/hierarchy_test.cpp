@@ -7,6 +7,7 @@
 #include <networks/networks.hpp>
 #include <set>
 
+#include "support/random_order.hpp"
 #include "support/random_problem.hpp"
 
 using namespace memsched;
@@ -29,18 +30,7 @@ schedule_graph random_graph(std::uint64_t seed, std::uint32_t operators, memory_
 
 std::vector<node> random_order(const schedule_graph& g, std::uint64_t seed) {
   support::random r(seed);
-  std::vector<node> ready, order;
-  walk w(g);
-  for (node v = 0; v < g.active; ++v)
-    if (w.ready(v)) ready.push_back(v);
-  while (!ready.empty()) {
-    std::swap(ready[r.below(static_cast<std::uint32_t>(ready.size()))], ready.back());
-    const node v = ready.back();
-    ready.pop_back();
-    order.push_back(v);
-    w.fire(v, [&](node u) { ready.push_back(u); });
-  }
-  return order;
+  return support::random_order(g, r);
 }
 
 }  // namespace
