@@ -58,6 +58,10 @@
 #include <memsched/measure/evaluate.hpp>
 #include <memsched/measure/sample.hpp>
 #include <memsched/model/firing.hpp>
+#include <memsched/network/box.hpp>
+#include <memsched/network/builder.hpp>
+#include <memsched/network/check.hpp>
+#include <memsched/network/network.hpp>
 #include <memsched/passes/branch_at_ends.hpp>
 #include <memsched/passes/compose.hpp>
 #include <memsched/passes/compress.hpp>

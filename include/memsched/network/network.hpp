@@ -1,0 +1,291 @@
+// The typed network: what each operator computes, of which parts of which tensors.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <memsched/base/adjacency.hpp>
+#include <memsched/base/bytes.hpp>
+#include <memsched/graph/problem.hpp>
+#include <memsched/network/box.hpp>
+
+namespace memsched::inline MEMSCHED_ABI {
+
+/// The type of a tensor's elements. A token has none and takes no memory: it only says that its writer has run.
+enum class element : unsigned char { float32, int8, uint8, int16, int32, int64, float16, float64, boolean, token };
+
+/// Bytes of one element.
+constexpr bytes size_of(element e) {
+  switch (e) {
+    case element::token: return 0;
+    case element::int8: case element::uint8: case element::boolean: return 1;
+    case element::int16: case element::float16: return 2;
+    case element::float32: case element::int32: break;
+    case element::int64: case element::float64: return 8;
+  }
+  return 4;
+}
+
+/// A stored integer q stands for the real number scale * (q - zero_point). Scale 0: the numbers stand for themselves.
+struct quantization {
+  float scale = 0;
+  std::int32_t zero_point = 0;
+  bool operator==(const quantization&) const = default;
+};
+
+/// Weights of one constant of the model. Axes by meaning, whatever their order in the file: a convolution has outputs x
+/// rows x columns x inputs (inputs of one group); a depthwise one has one input; a dense layer has outputs and inputs;
+/// bias, PReLU slopes: outputs only, or one; a constant operand of add or multiply: rows, columns, and its channels as
+/// inputs. The element at (o, r, c, i) is number o * stride.outputs + r * stride.rows + c * stride.columns + i *
+/// stride.inputs of `data`.
+struct blob {
+  struct axes {
+    std::int64_t outputs = 1, rows = 1, columns = 1, inputs = 1;
+    bool operator==(const axes&) const = default;
+  };
+  std::string name;
+  memsched::element element = memsched::element::float32;
+  axes size{}, stride{};
+  std::vector<float> scales{};                ///< of quantized weights: one for all, or one per output channel
+  std::vector<std::int32_t> zero_points{};    ///< likewise; empty: 0
+  std::span<const std::byte> data{};          ///< little-endian, of the bytes that `network::holder` owns; empty: unknown
+};
+
+/// Strides of weights that are stored in the order outputs, rows, columns, inputs.
+constexpr blob::axes packed(const blob::axes& a) {
+  return {a.rows * a.columns * a.inputs, a.columns * a.inputs, a.inputs, 1};
+}
+
+/// A part of a blob: these output and input channels, whole kernels. `of` is none where the operator has no such weights.
+struct slice {
+  index of = none;
+  interval outputs{}, inputs{};
+  bool operator==(const slice&) const = default;
+  explicit operator bool() const { return of != none; }
+};
+
+/// What a tensor is for.
+enum class tensor_role : unsigned char {
+  value,  ///< it holds elements of a tensor of the model
+  sum,    ///< it holds sums that are not complete: no activation, no rounding, maybe no bias
+  token,  ///< it holds nothing
+};
+
+/// A tensor: an image of one batch, stored row by row, pixel by pixel.
+struct typed_tensor {
+  std::string name;
+  memsched::element element = memsched::element::float32;
+  extents size{};
+  quantization quant{};
+  tensor_role role = tensor_role::value;
+  bool input = false;          ///< of the network: no operator writes it, and it lives from the start
+  bool output = false;         ///< of the network: it lives to the end
+  tensor_id alias_of = none;   ///< the tensor whose storage it names (a reshape that copies nothing)
+  /// Provenance: the tensor of the first network of which it holds `part`, in that tensor's coordinates. In a first network
+  /// each tensor is its own origin. A sum holds sums for these elements; a token names what its writer computes.
+  tensor_id origin = none;
+  box part{};
+
+  memsched::bytes bytes() const { return size_of(element) * static_cast<memsched::bytes>(size.elements()); }
+};
+
+/// A tensor in an image: its first element stands at this place.
+struct placed {
+  tensor_id tensor = none;
+  coordinate row = 0, column = 0, channel = 0;
+  bool operator==(const placed&) const = default;
+};
+
+/// What an operator reads as one operand, or writes as one result: an image with the tensors that hold its parts. A
+/// rewritten operator keeps the coordinates of the operator that it comes from: its images have the same extents, and only
+/// some parts of them are there. So windows and pads are those of the first network, and a block needs none of its own.
+struct image {
+  extents size{};
+  std::vector<placed> parts{};
+};
+
+/// What an operator computes.
+enum class op_kind : unsigned char {
+  convolution,             ///< of one operand; `groups` share its channels
+  depthwise,               ///< output channel c reads input channel c / multiplier, multiplier = channels out / in
+  transposed_convolution,  ///< output row y takes input row i with kernel row k where y = i * stride - pad + k * dilation
+  max_pooling,
+  average_pooling,  ///< an average divides by the number of cells inside the image (or see `count_pad`)
+  mean,             ///< over all rows and columns
+  dense,            ///< a product of a matrix and all elements of the operand, in the network's `order`
+  /// Of two operands, or of one and a constant (`weights`); where `bias` is there, multiply adds it (batch normalization).
+  /// An operand with extent 1 along an axis is repeated along it; with fewer channels, it counts for the first ones only.
+  add,
+  subtract,
+  multiply,
+  divide,
+  minimum,
+  maximum,
+  /// Element (r, c, k) of the operand. Concatenation: an operand of several parts. Split: a result of several parts. Slice:
+  /// a result that lacks parts. Where element type or quantization of operand and result differ, it converts.
+  copy,
+  pad,  ///< constant: `win.pad_*` before the image; how much behind it, the extents of the result say
+  resize_bilinear,
+  resize_nearest,
+  depth_to_space,  ///< `block` x `block` pixels of each pixel's channels
+  reshape,         ///< the same elements in the network's `order`, in an image of other extents
+  unary,           ///< `act` of each element
+  prelu,           ///< x, or slope * x where x < 0; `weights` has the slopes by channel
+  softmax,         ///< over channels
+  add_sums,        ///< the sum of all operands, which are sums (see `summation`)
+  finish,          ///< rounding and activation of the sum in the first operand, tokens behind it; with a bias, adds it
+  begin,           ///< writes a sum that starts with the bias, or with 0
+  read,            ///< makes its result, a part of a network input, as a camera does line by line
+  opaque,          ///< what the library does not know: each result depends on all of all operands
+};
+
+/// How much of a sum one operator makes. Convolutions, depthwise ones excepted, dense layers, means. `operation::reduces`
+/// says over what it sums.
+enum class summation : unsigned char {
+  complete,  ///< all of it: bias, terms, rounding, activation
+  partial,   ///< writes the terms of `reduces` (and the bias, where it has one) as a sum
+  onto,      ///< the last operand is a sum: writes that and the terms of `reduces`; may overwrite it
+  into,      ///< the last operand is a sum: changes it in place, and writes a token
+};
+
+enum class activation : unsigned char {
+  identity, relu, relu6, relu_n1_to_1, relu_0_to_1, leaky, elu, logistic, tanh, hard_swish, hard_sigmoid, gelu, exp, log,
+  square_root, absolute, negate,
+  clip,   ///< to [alpha, beta]
+  other,  ///< one that the library does not know: `function` names it
+};
+
+/// How a resize finds the point of the input for a row y of the output: (y + 0.5) * scale - 0.5, y * scale, or y * scale
+/// with corners on corners. The extents give the scale, H_in / H_out or (H_in - 1) / (H_out - 1).
+enum class resize_coordinates : unsigned char { half_pixel, asymmetric, align_corners };
+/// How a resize to the nearest pixel rounds that point.
+enum class resize_rounding : unsigned char { floor, round_half_up, round_half_down, ceil };
+
+/// Where along an axis a window lies. Output row y reads rows y * stride - pad + k * dilation, k < kernel. `pad` is what
+/// lies before the image; what lies behind it follows from the extents.
+struct window {
+  std::int64_t kernel_rows = 1, kernel_columns = 1;
+  std::int64_t stride_rows = 1, stride_columns = 1;
+  std::int64_t dilation_rows = 1, dilation_columns = 1;
+  std::int64_t pad_rows = 0, pad_columns = 0, pad_channels = 0;  ///< the last of `pad` alone
+  bool operator==(const window&) const = default;
+};
+
+/// The attributes of an operator: what it is, apart from what it reads and writes.
+struct attributes {
+  op_kind what = op_kind::opaque;
+  window win{};
+  activation act = activation::identity;
+  float alpha = 0;  ///< of leaky and elu; of hard_sigmoid its slope (and beta its offset); softmax: of the exponent
+  float beta = 0;
+  std::int64_t groups = 1;
+  std::int64_t block = 1;      ///< of depth_to_space
+  bool depth_first = true;  ///< of depth_to_space: channel = (dy * block + dx) * C + c; else (c * block + dy) * block + dx
+  bool count_pad = false;      ///< an average divides by the whole kernel
+  float pad_value = 0;         ///< of pad; a quantized tensor's real value
+  resize_coordinates coordinates = resize_coordinates::half_pixel;
+  resize_rounding rounding = resize_rounding::round_half_down;
+  std::string function{};      ///< of opaque and activation::other: equal names mean equal functions
+  bool operator==(const attributes&) const = default;
+};
+
+/// An operator.
+struct operation {
+  std::string name{};
+  attributes does{};
+  std::vector<image> reads{}, writes{};
+  slice weights{}, bias{};
+  summation sum = summation::complete;
+  /// What it sums over, where it is part of a sum: input channels of a convolution or dense layer (of all elements), rows of
+  /// a mean. Empty where `sum` is complete.
+  interval reduces{};
+  tensor_id overwrites = none;    ///< what it reads and its first result may take the place of
+  std::vector<op_id> after{};     ///< operators that must run before it, beside the writers of what it reads
+  memsched::bytes workspace = 0;  ///< held while it runs
+  op_id origin = none;            ///< provenance: the operator of the first network that it does a part of
+};
+
+/// In which order reshape and dense take the elements of an image, and files store images.
+enum class element_order : unsigned char { rows_columns_channels, channels_rows_columns };
+
+/// A network. It is a `memory_graph`: `schedule(net)` works, with positions in `operations` as operators and in `tensors`
+/// as tensors. A plain aggregate: whoever changes one calls `check_network` (network/check.hpp) before others rely on it.
+///
+/// In a first network (as an importer or the builder makes it) every image has one part, at place 0, of its own extents
+/// (a concatenation or split: several side by side; a slice: a result at its place), and every tensor and operator is its
+/// own origin.
+struct network {
+  std::string name;
+  std::vector<typed_tensor> tensors;
+  std::vector<operation> operations;    ///< in an order in which they can run
+  std::vector<blob> blobs;
+  element_order order = element_order::rows_columns_channels;
+  std::shared_ptr<const void> holder{};  ///< keeps alive the bytes that blobs point into
+
+  // The hooks of graph_traits.
+  index_range ops() const { return index_range(operations.size()); }
+  std::vector<tensor_id> inputs(op_id op) const { return listed(operations[op].reads); }
+  std::vector<tensor_id> outputs(op_id op) const { return listed(operations[op].writes); }
+  bytes size(tensor_id t) const { return tensors[t].bytes(); }
+  const std::vector<op_id>& after(op_id op) const { return operations[op].after; }
+  bytes workspace(op_id op) const { return operations[op].workspace; }
+  bool live_out(tensor_id t) const { return tensors[t].output; }
+  tensor_id alias_of(tensor_id t) const { return tensors[t].alias_of == none ? t : tensors[t].alias_of; }
+  int overwrites(op_id op) const {
+    if (operations[op].overwrites == none) return -1;
+    const std::vector<tensor_id> list = inputs(op);
+    for (std::size_t i = 0; i < list.size(); ++i)
+      if (list[i] == operations[op].overwrites) return static_cast<int>(i);
+    return static_cast<int>(list.size());  // no input: `lower` names the fault
+  }
+  std::string operator_name(op_id op) const { return operations[op].name; }
+  std::string tensor_name(tensor_id t) const { return tensors[t].name; }
+
+ private:
+  static std::vector<tensor_id> listed(const std::vector<image>& images) {
+    std::vector<tensor_id> list;
+    for (const image& i : images)
+      for (const placed& p : i.parts) list.push_back(p.tensor);
+    return list;
+  }
+};
+
+/// Where a tensor lies in an image.
+inline box box_of(const network& net, const placed& p) {
+  const extents& e = net.tensors[p.tensor].size;
+  return {{p.row, p.row + e.rows}, {p.column, p.column + e.columns}, {p.channel, p.channel + e.channels}};
+}
+
+/// The smallest box of an image that holds its parts.
+inline box held(const network& net, const image& i) {
+  box all;
+  for (const placed& p : i.parts) all = hull(all, box_of(net, p));
+  return all;
+}
+
+/// The image in whose coordinates an operator's work is counted: its first result, or, where that is a token, its sum.
+inline const image& target(const operation& op) {
+  return op.sum == summation::into ? op.reads.back() : op.writes.front();
+}
+
+/// How many operands are data: all but the sum that `onto` and `into` read last.
+inline std::size_t data_operands(const operation& op) {
+  return op.reads.size() - (op.sum == summation::onto || op.sum == summation::into ? 1 : 0);
+}
+
+/// The blob's element at these places, as bytes. Precondition: the blob has data.
+inline std::span<const std::byte> element_at(const blob& b, std::int64_t output, std::int64_t row, std::int64_t column,
+                                             std::int64_t input) {
+  const std::int64_t at =
+      output * b.stride.outputs + row * b.stride.rows + column * b.stride.columns + input * b.stride.inputs;
+  const auto width = static_cast<std::size_t>(size_of(b.element));
+  return b.data.subspan(static_cast<std::size_t>(at) * width, width);
+}
+
+}  // namespace memsched
