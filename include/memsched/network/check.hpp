@@ -47,6 +47,7 @@ inline kind_facts facts_of(op_kind k) {
     case op_kind::softmax: return {"softmax", 1, 1, false, false, false};
     case op_kind::add_sums: return {"sum of sums", 1, -1, false, false, false};
     case op_kind::finish: return {"finish", 1, -1, false, false, false};
+    case op_kind::finish_mean: return {"finish of a mean", 1, -1, false, false, false};
     case op_kind::begin: return {"begin", 0, 0, false, false, false};
     case op_kind::read: return {"read", 0, 0, false, false, false};
     case op_kind::opaque: break;

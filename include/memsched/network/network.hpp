@@ -139,7 +139,10 @@ enum class op_kind : unsigned char {
   prelu,           ///< x, or slope * x where x < 0; `weights` has the slopes by channel
   softmax,         ///< over channels
   add_sums,        ///< the sum of all operands, which are sums (see `summation`)
-  finish,          ///< rounding and activation of the sum in the first operand, tokens behind it; with a bias, adds it
+  /// Rounding and activation of the sum of its operands, which are sums, or tokens. With a bias, adds that first. `weights`
+  /// are those of the convolution, for their scales.
+  finish,
+  finish_mean,     ///< likewise for a mean: divides by the number of cells, which `win.kernel_*` says
   begin,           ///< writes a sum that starts with the bias, or with 0
   read,            ///< makes its result, a part of a network input, as a camera does line by line
   opaque,          ///< what the library does not know: each result depends on all of all operands
