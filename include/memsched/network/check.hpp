@@ -116,8 +116,7 @@ class network_check {
   void check_operation(op_id i) {
     const operation& op = net_.operations[i];
     const kind_facts facts = facts_of(op.does.what);
-    const auto operands =
-        static_cast<int>(op.reads.size()) - (op.sum == summation::onto || op.sum == summation::into ? 1 : 0);
+    const auto operands = static_cast<int>(op.reads.size()) - (continues_sum(op) ? 1 : 0);
     if (op.sum != summation::complete && !facts.may_sum)
       return fault_at(i, std::string("is part of a sum, and no ") + facts.name + " can be");
     if (operands < facts.least_operands || (facts.most_operands >= 0 && operands > facts.most_operands))

@@ -283,8 +283,8 @@ class network_run {
       }
       return a_.complete(site_, terms(bias(k), r, c, k), op_->weights ? place(op_->weights, k) : k);
     }
-    const number start = op_->sum == summation::onto ? get(op_->reads.size() - 1, r, c, k) : bias(k);
-    return terms(start, r, c, k);
+    const number sum = terms(continues_sum(*op_) ? get(op_->reads.size() - 1, r, c, k) : bias(k), r, c, k);
+    return op_->sum == summation::last ? a_.complete(site_, sum, op_->weights ? place(op_->weights, k) : k) : sum;
   }
 
   /// sum, and the terms of the element at (r, c, k) behind it.
