@@ -251,13 +251,13 @@ class network_run {
         return sum;
       }
       case op_kind::begin: return bias(k);
-      case op_kind::finish: {
-        number sum = op_->bias ? bias(k) : get(0, r, c, k);
-        for (std::size_t i = op_->bias ? 0 : 1; i < operands_.size(); ++i)
-          if (!is_token(op_->reads[i])) sum = a_.plus(sum, get(i, r, c, k));
+      case op_kind::finish: case op_kind::finish_mean: {
+        number sum = op_->bias ? bias(k) : number{};
+        for (std::size_t i = 0; i < operands_.size(); ++i)
+          if (!is_token(op_->reads[i])) sum = i == 0 && !op_->bias ? get(i, r, c, k) : a_.plus(sum, get(i, r, c, k));
+        if (d.what == op_kind::finish_mean) return a_.average(site_, sum, d.win.kernel_rows * d.win.kernel_columns);
         return a_.complete(site_, sum, op_->weights ? place(op_->weights, k) : k);
       }
-      case op_kind::finish_mean: return a_.average(site_, get(0, r, c, k), d.win.kernel_rows * d.win.kernel_columns);
       case op_kind::read: {
         const typed_tensor& x = net_.tensors[t];
         return a_.input(x.origin, x, r, c, k);
@@ -276,15 +276,11 @@ class network_run {
   number bias(coordinate k) const { return op_->bias ? *weights(op_->bias.of, place(op_->bias, k), 0, 0) : number{}; }
 
   number summed(coordinate r, coordinate c, coordinate k) {
-    if (op_->sum == summation::complete) {
-      if (does_.what == op_kind::mean) {
-        const extents& n = operands_[0].size;
-        return a_.average(site_, terms(number{}, r, c, k), n.rows * n.columns);
-      }
-      return a_.complete(site_, terms(bias(k), r, c, k), op_->weights ? place(op_->weights, k) : k);
-    }
     const number sum = terms(continues_sum(*op_) ? get(op_->reads.size() - 1, r, c, k) : bias(k), r, c, k);
-    return op_->sum == summation::last ? a_.complete(site_, sum, op_->weights ? place(op_->weights, k) : k) : sum;
+    if (op_->sum != summation::complete && op_->sum != summation::last) return sum;
+    const extents& n = operands_[0].size;
+    if (does_.what == op_kind::mean) return a_.average(site_, sum, n.rows * n.columns);
+    return a_.complete(site_, sum, op_->weights ? place(op_->weights, k) : k);
   }
 
   /// sum, and the terms of the element at (r, c, k) behind it.
