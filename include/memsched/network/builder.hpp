@@ -16,14 +16,16 @@
 
 namespace memsched::inline MEMSCHED_ABI {
 
-/// How much pad a window has: none, or so much that a window of stride s makes ceil(n / s) rows of n, the odd one behind.
-enum class padding : unsigned char { valid, same };
+/// How much pad a window has: none; so much that a window of stride s makes ceil(n / s) rows of n, the odd one behind; or
+/// `layer::around` on each side.
+enum class padding : unsigned char { valid, same, around };
 
 /// A square window layer for `network_builder`. Every member may be left out.
 struct layer {
   coordinate channels = 0;      ///< that it writes; 0: as many as it reads (depthwise: times `multiplier`)
   std::int64_t kernel = 1, stride = 1, dilation = 1;
   padding pad = padding::same;
+  std::int64_t around = 0;
   std::int64_t groups = 1;
   std::int64_t multiplier = 1;
   activation act = activation::identity;
@@ -248,12 +250,13 @@ class network_builder {
 
   static coordinate windows(coordinate in, const layer& l) {
     const coordinate reach = (l.kernel - 1) * l.dilation + 1;
-    return l.pad == padding::same ? (in + l.stride - 1) / l.stride : (in - reach) / l.stride + 1;
+    if (l.pad == padding::same) return (in + l.stride - 1) / l.stride;
+    return (in + (l.pad == padding::around ? 2 * l.around : 0) - reach) / l.stride + 1;
   }
   static window window_of(const layer& l, const extents& in, const extents& out) {
     const auto before = [&](coordinate n, coordinate m) {
-      return l.pad == padding::same ? std::max<coordinate>(0, (m - 1) * l.stride + (l.kernel - 1) * l.dilation + 1 - n) / 2
-                                    : 0;
+      if (l.pad != padding::same) return l.pad == padding::around ? l.around : 0;
+      return std::max<coordinate>(0, (m - 1) * l.stride + (l.kernel - 1) * l.dilation + 1 - n) / 2;
     };
     window w;
     w.kernel_rows = w.kernel_columns = l.kernel;

@@ -481,7 +481,8 @@ class rewrite_check {
     const bool ends = op.does.what == op_kind::finish || op.does.what == op_kind::finish_mean;
     if (!mean && from.does.what != op_kind::convolution && from.does.what != op_kind::transposed_convolution)
       return at_operator(i, "is part of a sum that its origin does not make");
-    if (ends && mean != (op.does.what == op_kind::finish_mean)) return at_operator(i, "ends another kind of sum than its origin makes");
+    if (ends && mean != (op.does.what == op_kind::finish_mean))
+      return at_operator(i, "ends another kind of sum than its origin makes");
     check_place(i, op.writes[0], from.writes[0], ends ? tensor_role::value : tensor_role::sum);
     if (!fault_.empty()) return;
     const box part = held(after_, op.writes[0]);
