@@ -185,7 +185,9 @@ class network_run {
     for (const placed& p : op_->reads.back().parts) {
       std::vector<number>& sum = values_[p.tensor];
       std::size_t i = 0;
-      each(box_of(net_, p), [&](coordinate r, coordinate c, coordinate k) { sum[i] = terms(sum[i], r, c, k), ++i; });
+      each(box_of(net_, p), [&](coordinate r, coordinate c, coordinate k) {
+        sum[i] = terms(op_->bias ? a_.plus(sum[i], bias(k)) : sum[i], r, c, k), ++i;
+      });
     }
   }
 
@@ -276,7 +278,12 @@ class network_run {
   number bias(coordinate k) const { return op_->bias ? *weights(op_->bias.of, place(op_->bias, k), 0, 0) : number{}; }
 
   number summed(coordinate r, coordinate c, coordinate k) {
-    const number sum = terms(continues_sum(*op_) ? get(op_->reads.size() - 1, r, c, k) : bias(k), r, c, k);
+    number sum = bias(k);
+    if (continues_sum(*op_)) {
+      const number before = get(op_->reads.size() - 1, r, c, k);
+      sum = op_->bias ? a_.plus(before, sum) : before;
+    }
+    sum = terms(sum, r, c, k);
     if (op_->sum != summation::complete && op_->sum != summation::last) return sum;
     const extents& n = operands_[0].size;
     if (does_.what == op_kind::mean) return a_.average(site_, sum, n.rows * n.columns);

@@ -1,0 +1,94 @@
+// The search.
+#include <catch2/catch.hpp>
+
+#include <networks/typed.hpp>
+
+#include <memsched/measure/evaluate.hpp>
+#include <memsched/network/disagreement.hpp>
+#include <memsched/rewrite/check_rewrite.hpp>
+#include <memsched/rewrite/fit.hpp>
+#include <memsched/schedule.hpp>
+
+#include "random_network.hpp"
+
+using namespace memsched;
+using memsched_tests::random_network;
+
+namespace {
+
+void check_answer(const network& net, const fitted& r) {
+  REQUIRE_FALSE(r.error);
+  CHECK(check_rewrite(net, r.net) == "");
+  CHECK(disagreement(net, r.net) == "");
+  CHECK(r.after.peak <= r.before.peak);
+  const auto low = lower(r.net).value();
+  const auto cost = evaluate(low.problem, r.order);
+  CHECK(cost.value().peak == r.after.peak);
+  CHECK(r.after.lower_bound <= r.after.peak);
+  CHECK(r.after.operators == r.net.operations.size());
+  CHECK(r.after.macs == macs(r.net));
+  for (std::size_t i = 1; i < r.front.size(); ++i) {
+    CHECK(r.front[i - 1].peak < r.front[i].peak);
+    CHECK(r.front[i - 1].operators > r.front[i].operators);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("what fit answers computes the same in no more memory") {
+  options o;
+  o.state_limit = 2'000;
+  std::size_t lower_peaks = 0;
+  for (std::uint64_t seed = 0; seed < 12; ++seed) {
+    INFO("seed " << seed);
+    const network net = random_network(seed, seed % 2 == 0 ? element::float32 : element::int8);
+    const fitted free = fit(net, automatic, {}, o);
+    check_answer(net, free);
+    lower_peaks += free.after.peak < free.before.peak ? 1 : 0;
+    const bytes budget = (free.before.peak + free.after.peak) / 2;
+    const fitted within = fit(net, automatic, {.budget = budget}, o);
+    check_answer(net, within);
+    if (within.fits({.budget = budget})) CHECK(within.after.peak <= budget);
+  }
+  CHECK(lower_peaks > 6);
+}
+
+TEST_CASE("a budget is met with few operators") {
+  const network net = networks::mcunet_v2_chain();
+  options o;
+  o.state_limit = 20'000;
+  const fit_options f{.budget = 32'768, .streamed_input = true};
+  const fitted r = fit(net, automatic, f, o);
+  check_answer(net, r);
+  CHECK(r.fits(f));
+  CHECK(r.after.macs == 11'578'496);
+  CHECK(r.after.operators < 277);  // those of 8 blocks a tensor, which meet it too
+}
+
+TEST_CASE("a budget that no cut meets is said to be missed") {
+  const network net = random_network(1, element::float32);
+  options o;
+  o.state_limit = 500;
+  const fit_options f{.budget = 8};
+  const fitted r = fit(net, automatic, f, o);
+  check_answer(net, r);
+  CHECK_FALSE(r.fits(f));
+}
+
+TEST_CASE("a network that is none is an error") {
+  network net = random_network(1, element::float32);
+  net.operations[0].reads[0].parts[0].tensor = 1000;
+  const fitted r = fit(net, automatic);
+  REQUIRE(r.error);
+  CHECK(r.error->message.find("reads a tensor that does not exist") != std::string::npos);
+}
+
+TEST_CASE("time that is out ends the search with what there is") {
+  const network net = networks::mobilenet_v2_chain();
+  options o;
+  o.time_limit = std::chrono::milliseconds(1);
+  const fitted r = fit(net, automatic, {}, o);
+  REQUIRE_FALSE(r.error);
+  CHECK(r.stopped == stop_reason::time_limit);
+  CHECK(check_rewrite(net, r.net) == "");
+}

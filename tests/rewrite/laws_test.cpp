@@ -1,0 +1,91 @@
+// Laws on random networks: every rule computes the same, the checker agrees, and refinement raises no optimum.
+#include <catch2/catch.hpp>
+
+#include <memsched/network/disagreement.hpp>
+#include <memsched/rewrite/check_rewrite.hpp>
+#include <memsched/rewrite/cut.hpp>
+#include <memsched/rewrite/fold_pads.hpp>
+#include <memsched/rewrite/gather.hpp>
+#include <memsched/rewrite/split_sums.hpp>
+#include <memsched/rewrite/stream_inputs.hpp>
+#include <memsched/schedule.hpp>
+
+#include "random_network.hpp"
+
+using namespace memsched;
+using memsched_tests::random_network;
+
+namespace {
+
+/// Random cuts of tensors that may be cut, by rows and channels.
+std::vector<cut_points> random_cuts(const network& net, random_source& r, bool channels) {
+  std::vector<cut_points> cuts = row_cuts(net, 1000);
+  for (tensor_id t = 0; t < cuts.size(); ++t) {
+    const bool whole_tensor = r.chance(1, 4);
+    std::erase_if(cuts[t].rows, [&](coordinate) { return whole_tensor || r.chance(1, 2); });
+    if (channels && !row_cuts(net, 2)[t].none() && net.tensors[t].size.channels > 1 && r.chance(1, 3))
+      cuts[t].channels = {1 +
+                          static_cast<coordinate>(r.below(static_cast<std::uint64_t>(net.tensors[t].size.channels - 1)))};
+  }
+  return cuts;
+}
+
+void check_same(const network& before, const network& after, exactness exact) {
+  CHECK(check_network(after).message == "");
+  CHECK(check_rewrite(before, after) == "");
+  CHECK(disagreement(before, after, 3, exact) == "");
+}
+
+}  // namespace
+
+TEST_CASE("every rule computes what the network computes, and the checker agrees") {
+  std::size_t folded = 0, gathered = 0, split = 0;
+  for (std::uint64_t seed = 0; seed < 120; ++seed) {
+    const element e = seed % 3 == 0 ? element::int8 : element::float32;
+    const network net = random_network(seed, e);
+    INFO("seed " << seed);
+    check_same(net, net, exactness::bits);
+    random_source r(seed);
+
+    const network pads = fold_pads(net);
+    folded += net.operations.size() - pads.operations.size();
+    check_same(net, pads, exactness::bits);
+    check_same(net, flatten_concats(net), exactness::bits);
+    const network parts = gather_all(pads);
+    gathered += pads.operations.size() - parts.operations.size();
+    check_same(net, parts, exactness::bits);
+
+    const network& from = seed % 2 == 0 ? parts : net;
+    network blocks = cut(from, random_cuts(from, r, seed % 4 < 2)).value();
+    check_same(net, blocks, exactness::bits);
+    check_same(net, stream_inputs(blocks), exactness::bits);
+    check_same(net, split_means(blocks, sum_form::chain), exactness::bits);  // rows in order: the same bits
+    for (op_id i = 0; i < blocks.operations.size(); ++i)
+      if (may_split_sum(blocks, i)) blocks = split_sum(blocks, i, static_cast<sum_form>(r.below(4))), ++split;
+    check_same(net, blocks, exactness::reals);
+    if (e == element::float32) CHECK(float_difference(net, blocks, 3) < 1e-4);
+  }
+  CHECK(folded > 20);
+  CHECK(gathered > 20);
+  CHECK(split > 50);
+}
+
+TEST_CASE("row blocks raise no optimum") {
+  options o;
+  o.state_limit = 20'000;
+  std::size_t lower = 0, proved = 0;
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    const network net = random_network(seed, element::float32);
+    // Where an operator works in place, its input and result are cut alike.
+    std::vector<cut_points> cuts = row_cuts(net, 3);
+    const auto whole_net = schedule(net, automatic, o).value();
+    const auto parts = schedule(cut(net, cuts).value(), automatic, o).value();
+    INFO("seed " << seed);
+    if (parts.peak != parts.lower_bound || whole_net.peak != whole_net.lower_bound) continue;
+    ++proved;
+    CHECK(parts.peak <= whole_net.peak);
+    lower += parts.peak < whole_net.peak ? 1 : 0;
+  }
+  CHECK(proved > 30);
+  CHECK(lower > 10);
+}
