@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -217,10 +218,12 @@ class network_builder {
   }
 
   void weigh(operation& op, const blob::axes& size, bool bias) {
+    // Weights of this scale, with stored values all over [-127, 127], keep the scale of what they are multiplied with.
+    const float scale = 1 / (73 * std::sqrt(static_cast<float>(size.rows * size.columns * size.inputs)));
     const auto add_blob = [&](const blob::axes& a, const char* what, element e) {
       blob b;
       b.name = op.name + what, b.element = e, b.size = a, b.stride = packed(a);
-      if (quant_.scale != 0) b.scales = {quant_.scale};
+      if (quant_.scale != 0) b.scales = {scale};
       net_.blobs.push_back(std::move(b));
       return slice{static_cast<index>(net_.blobs.size() - 1), {0, a.outputs}, {0, a.inputs}};
     };

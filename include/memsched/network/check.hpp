@@ -47,6 +47,7 @@ inline kind_facts facts_of(op_kind k) {
     case op_kind::softmax: return {"softmax", 1, 1, false, false, false};
     case op_kind::add_sums: return {"sum of sums", 1, -1, false, false, false};
     case op_kind::finish: return {"finish", 1, -1, false, false, false};
+    case op_kind::finish_mean: return {"finish of a mean", 1, -1, false, false, false};
     case op_kind::begin: return {"begin", 0, 0, false, false, false};
     case op_kind::read: return {"read", 0, 0, false, false, false};
     case op_kind::opaque: break;
@@ -115,8 +116,7 @@ class network_check {
   void check_operation(op_id i) {
     const operation& op = net_.operations[i];
     const kind_facts facts = facts_of(op.does.what);
-    const auto operands =
-        static_cast<int>(op.reads.size()) - (op.sum == summation::onto || op.sum == summation::into ? 1 : 0);
+    const auto operands = static_cast<int>(op.reads.size()) - (continues_sum(op) ? 1 : 0);
     if (op.sum != summation::complete && !facts.may_sum)
       return fault_at(i, std::string("is part of a sum, and no ") + facts.name + " can be");
     if (operands < facts.least_operands || (facts.most_operands >= 0 && operands > facts.most_operands))

@@ -139,7 +139,10 @@ enum class op_kind : unsigned char {
   prelu,           ///< x, or slope * x where x < 0; `weights` has the slopes by channel
   softmax,         ///< over channels
   add_sums,        ///< the sum of all operands, which are sums (see `summation`)
-  finish,          ///< rounding and activation of the sum in the first operand, tokens behind it; with a bias, adds it
+  /// Rounding and activation of the sum of its operands, which are sums, or tokens. With a bias, adds that first. `weights`
+  /// are those of the convolution, for their scales.
+  finish,
+  finish_mean,     ///< likewise for a mean: divides by the number of cells, which `win.kernel_*` says
   begin,           ///< writes a sum that starts with the bias, or with 0
   read,            ///< makes its result, a part of a network input, as a camera does line by line
   opaque,          ///< what the library does not know: each result depends on all of all operands
@@ -152,6 +155,7 @@ enum class summation : unsigned char {
   partial,   ///< writes the terms of `reduces` (and the bias, where it has one) as a sum
   onto,      ///< the last operand is a sum: writes that and the terms of `reduces`; may overwrite it
   into,      ///< the last operand is a sum: changes it in place, and writes a token
+  last,  ///< the last operand is a sum that lacks the terms of `reduces` only: adds these, rounds, applies the activation
 };
 
 enum class activation : unsigned char {
@@ -274,10 +278,13 @@ inline const image& target(const operation& op) {
   return op.sum == summation::into ? op.reads.back() : op.writes.front();
 }
 
-/// How many operands are data: all but the sum that `onto` and `into` read last.
-inline std::size_t data_operands(const operation& op) {
-  return op.reads.size() - (op.sum == summation::onto || op.sum == summation::into ? 1 : 0);
+/// Whether the last operand is a sum that the operator adds to.
+inline bool continues_sum(const operation& op) {
+  return op.sum == summation::onto || op.sum == summation::into || op.sum == summation::last;
 }
+
+/// How many operands are data: all but the sum that it continues.
+inline std::size_t data_operands(const operation& op) { return op.reads.size() - (continues_sum(op) ? 1 : 0); }
 
 /// The blob's element at these places, as bytes. Precondition: the blob has data.
 inline std::span<const std::byte> element_at(const blob& b, std::int64_t output, std::int64_t row, std::int64_t column,

@@ -1,0 +1,104 @@
+// Whether a rewritten network computes what the first one does, by running both.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <memsched/network/integers.hpp>
+#include <memsched/network/run.hpp>
+
+namespace memsched::inline MEMSCHED_ABI {
+
+namespace detail {
+
+/// Calls f(r, c, k, number in before, number in after, tensor of before) for each element of each output of `after`. An
+/// error where an output of `before` is not there element for element.
+template <class Number, class F>
+std::string compare_outputs(const network& before, const network& after, const std::vector<std::vector<Number>>& x,
+                            const std::vector<std::vector<Number>>& y, F&& f) {
+  std::vector<std::vector<bool>> seen(before.tensors.size());
+  for (tensor_id t = 0; t < before.tensors.size(); ++t)
+    if (before.tensors[t].output) seen[t].resize(x[t].size());
+  for (tensor_id t = 0; t < after.tensors.size(); ++t) {
+    const typed_tensor& part = after.tensors[t];
+    if (!part.output) continue;
+    if (part.origin >= before.tensors.size() || !before.tensors[part.origin].output)
+      return labelled("tensor ", t, part.name) + " is an output, but its origin is not";
+    const typed_tensor& from = before.tensors[part.origin];
+    if (!whole(from.size).contains(part.part)) return labelled("tensor ", t, part.name) + " lies outside its origin";
+    std::size_t i = 0;
+    for (coordinate r = part.part.rows.first; r < part.part.rows.last; ++r)
+      for (coordinate c = part.part.columns.first; c < part.part.columns.last; ++c)
+        for (coordinate k = part.part.channels.first; k < part.part.channels.last; ++k, ++i) {
+          const auto at = static_cast<std::size_t>((r * from.size.columns + c) * from.size.channels + k);
+          seen[part.origin][at] = true;
+          if (!f(r, c, k, x[part.origin][at], y[t][i]))
+            return "row " + std::to_string(r) + ", column " + std::to_string(c) + ", channel " + std::to_string(k) + " of " +
+                   labelled("tensor ", part.origin, from.name) + " differ";
+        }
+  }
+  for (tensor_id t = 0; t < before.tensors.size(); ++t)
+    for (std::size_t i = 0; i < seen[t].size(); ++i)
+      if (!seen[t][i]) return "element " + std::to_string(i) + " of output " + before.tensors[t].name + " is not computed";
+  return {};
+}
+
+}  // namespace detail
+
+/// Why two networks disagree over these numbers: the first element of an output that differs, or why one does not run. An
+/// empty text where all outputs are equal. `before` is a first network, `after` has its provenance. Costs two runs.
+template <class Numbers>
+std::string disagreement_over(const network& before, const network& after, const Numbers& numbers) {
+  const auto x = run(before, numbers);
+  if (!x) return "the first network: " + x.error().message;
+  const auto y = run(after, numbers);
+  if (!y) return "the rewritten network: " + y.error().message;
+  return detail::compare_outputs(before, after, *x, *y,
+                                 [](coordinate, coordinate, coordinate, auto a, auto b) { return a == b; });
+}
+
+/// Whether all values of a network are eight-bit integers with a scale.
+inline bool is_quantized(const network& net) {
+  for (const typed_tensor& t : net.tensors)
+    if (t.role == tensor_role::value && ((t.element != element::int8 && t.element != element::uint8) || t.quant.scale == 0))
+      return false;
+  return true;
+}
+
+/// What is preserved: the values of real arithmetic, or each rounded one.
+enum class exactness : unsigned char { reals, bits };
+
+/// Why a rewritten network does not compute what the first one does; empty where it does. Over the field always; with
+/// `exactness::bits` also in float32 or, for a quantized network, in integers, bit for bit, up to the sign of zero.
+inline std::string disagreement(const network& before, const network& after, std::uint64_t seed = 1,
+                                exactness exact = exactness::bits) {
+  if (std::string text = disagreement_over(before, after, field_numbers{seed}); !text.empty()) return "field: " + text;
+  if (is_quantized(before)) {  // integer sums are exact, whatever their order
+    const std::string text = disagreement_over(before, after, int8_numbers{seed});
+    return text.empty() ? text : "int8: " + text;
+  }
+  if (exact == exactness::reals) return {};
+  const std::string text = disagreement_over(before, after, float_numbers{seed});
+  return text.empty() ? text : "float32: " + text;
+}
+
+/// The largest difference of an output element in float32, relative to the largest output element: what another order of
+/// sums changes. Negative where the networks do not run.
+inline double float_difference(const network& before, const network& after, std::uint64_t seed = 1) {
+  const auto x = run(before, float_numbers{seed}), y = run(after, float_numbers{seed});
+  if (!x || !y) return -1;
+  double most = 0, difference = 0;
+  const std::string text =
+      detail::compare_outputs(before, after, *x, *y, [&](coordinate, coordinate, coordinate, float a, float b) {
+        most = std::max(most, static_cast<double>(std::abs(a)));
+        difference = std::max(difference, std::abs(static_cast<double>(a) - static_cast<double>(b)));
+        return true;
+      });
+  return text.empty() ? difference / std::max(most, 1e-30) : -1;
+}
+
+}  // namespace memsched
