@@ -1,6 +1,7 @@
 // What readers of typed networks share: operators begin as opaque ones, and are replaced by those that are understood.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -103,6 +104,21 @@ class layers {
     op.does.what = what;
     return op;
   }
+  /// Likewise, where the operator's operands are these; each of them is among what number i reads, and all of that is.
+  std::optional<operation> begin(op_id i, op_kind what, const std::vector<tensor_id>& reads, std::size_t writes = 1) const {
+    std::vector<tensor_id> listed, old;
+    for (const tensor_id t : reads) listed.push_back(t);
+    for (const image& x : net_.operations[i].reads) old.push_back(x.parts[0].tensor);
+    for (auto* list : {&listed, &old}) {
+      std::sort(list->begin(), list->end());
+      list->erase(std::unique(list->begin(), list->end()), list->end());
+    }
+    std::optional<operation> op = begin(i, what, net_.operations[i].reads.size(), writes);
+    if (listed != old || !op) return {};
+    op->reads.clear();
+    for (const tensor_id t : reads) op->reads.push_back(of(t));
+    return op;
+  }
   /// Replaces number i, which reads and writes the same tensors in the same order.
   void replace(op_id i, operation op) { net_.operations[i] = std::move(op); }
 
@@ -139,7 +155,7 @@ class layers {
   network finish(std::shared_ptr<const void> holder, element_order order) {
     for (operation& op : net_.operations) {
       if (op.does.what != op_kind::opaque) continue;
-      if (op.does.function.empty()) op.does.function = op.name;
+      if (op.does.function.empty()) op.does.function = op.name + "#" + std::to_string(op.origin);
       for (auto* list : {&op.reads, &op.writes})
         for (image& x : *list) x.size = size(x.parts[0].tensor);
     }
