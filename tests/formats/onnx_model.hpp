@@ -54,6 +54,16 @@ class graph {
     where->set_value("no_such_file.bin");
     return *this;
   }
+  /// Weights in the file: element i is i % 7 - 3.
+  graph& floats(const std::string& name, const dims& shape) {
+    auto* t = g_.add_initializer();
+    t->set_name(name);
+    t->set_data_type(onnx::TensorProto::FLOAT);
+    std::int64_t n = 1;
+    for (std::int64_t d : shape) t->add_dims(d), n *= d;
+    for (std::int64_t i = 0; i < n; ++i) t->add_float_data(static_cast<float>(i % 7) - 3);
+    return *this;
+  }
   graph& integers(const std::string& name, const dims& values) {
     auto* t = g_.add_initializer();
     t->set_name(name);
@@ -97,6 +107,9 @@ inline void set(onnx::NodeProto& node, const std::string& name, std::int64_t val
 inline void set(onnx::NodeProto& node, const std::string& name, const dims& values) {
   auto& a = attribute(node, name, onnx::AttributeProto::INTS);
   for (std::int64_t v : values) a.add_ints(v);
+}
+inline void set_number(onnx::NodeProto& node, const std::string& name, float value) {
+  attribute(node, name, onnx::AttributeProto::FLOAT).set_f(value);
 }
 inline void set_text(onnx::NodeProto& node, const std::string& name, const std::string& value) {
   attribute(node, name, onnx::AttributeProto::STRING).set_s(value);

@@ -17,6 +17,9 @@ struct tensor {
   bool variable = false;
   std::vector<std::int32_t> signature{};
   std::uint32_t external_buffer = 0;
+  std::vector<float> scale{};
+  std::vector<std::int64_t> zero_point{};
+  std::int32_t dimension = 0;  ///< along which several scales lie
 };
 
 struct call_options {
@@ -30,6 +33,7 @@ struct op {
   std::vector<std::int32_t> inputs{}, outputs{};
   std::string custom{};
   call_options call{};
+  std::string custom_options{};
 };
 
 struct subgraph {
@@ -123,14 +127,26 @@ class writer {
     const auto shape = b_.CreateVector(t.shape);
     const auto name = b_.CreateString(t.name);
     const auto signature = b_.CreateVector(t.signature);
+    const auto quantization = add_quantization(t);
     start();
     b_.AddOffset(slot(0), shape);
     b_.AddElement<std::int8_t>(slot(1), static_cast<std::int8_t>(t.type), 0);
     b_.AddElement<std::uint32_t>(slot(2), t.buffer, 0);
     b_.AddOffset(slot(3), name);
+    if (!t.scale.empty()) b_.AddOffset(slot(4), quantization);
     b_.AddElement<std::uint8_t>(slot(5), t.variable, 0);
     if (!t.signature.empty()) b_.AddOffset(slot(7), signature);
     b_.AddElement<std::uint32_t>(slot(10), t.external_buffer, 0);
+    return end();
+  }
+
+  offset add_quantization(const tensor& t) {
+    const auto scale = b_.CreateVector(t.scale);
+    const auto zero = b_.CreateVector(t.zero_point);
+    start();
+    b_.AddOffset(slot(2), scale);
+    if (!t.zero_point.empty()) b_.AddOffset(slot(3), zero);
+    b_.AddElement<std::int32_t>(slot(6), t.dimension, 0);
     return end();
   }
 
@@ -141,6 +157,7 @@ class writer {
     for (std::size_t i = 0; i < o.call.values.size(); ++i)
       b_.AddElement<std::int32_t>(slot(static_cast<int>(i)), o.call.values[i], 0);
     const auto call = end();
+    const auto settings = b_.CreateVector(std::vector<std::uint8_t>(o.custom_options.begin(), o.custom_options.end()));
     const int type = o.call.second_union ? 11 : 3;
     start();
     b_.AddElement<std::uint32_t>(slot(0), code, 0);
@@ -148,6 +165,7 @@ class writer {
     b_.AddOffset(slot(2), outputs);
     b_.AddElement<std::uint8_t>(slot(type), o.call.tag, 0);
     if (o.call.tag != 0) b_.AddOffset(slot(type + 1), call);
+    if (!o.custom_options.empty()) b_.AddOffset(slot(5), settings);
     return end();
   }
 

@@ -43,6 +43,8 @@ class reader {
     graphs_[0] = maker.finish();
     return std::move(graphs_);
   }
+  /// What the names of the model's own graph stand for.
+  const scope& names() const { return top_; }
 
  private:
   void add_inputs(draft_maker& maker) {
@@ -129,12 +131,11 @@ class reader {
   scope top_;
 };
 
-inline model_graphs read(std::string_view file, const read_options& options) {
-  const google::protobuf::LogSilencer silence;
+/// Parses a file into `model`.
+inline void parse(std::string_view file, onnx::ModelProto& model) {
   if (file.empty()) refuse("the file is empty");
   if (file.size() > static_cast<std::size_t>(std::numeric_limits<int>::max()))
     refuse("the file is larger than the 2 GiB that protobuf reads");
-  onnx::ModelProto model;
   if (!model.ParseFromArray(file.data(), static_cast<int>(file.size())))
     refuse("this is no ONNX file, or not the whole of one: protobuf cannot parse it");
   constexpr std::int64_t newest = 255;
@@ -143,7 +144,24 @@ inline model_graphs read(std::string_view file, const read_options& options) {
   if (!model.has_graph() || (model.graph().node_size() == 0 && model.graph().output_size() == 0))
     refuse("the file holds no graph");
   if (model.opset_import_size() == 0) refuse("the file imports no operator set, or is not whole");
-  return reader(model, options).run();
+}
+
+/// What f returns, or the error with which it ends.
+template <class T, class F>
+result<T> guarded(F f) {
+  const auto failure = [](std::string message) {
+    return graph_error{error_code::bad_input, std::move(message), {}, {}};
+  };
+  try {
+    const google::protobuf::LogSilencer silence;
+    return f();
+  } catch (const import_failure& e) {
+    return e.error;
+  } catch (const std::bad_alloc&) {
+    return failure("not enough memory for this ONNX file");
+  } catch (const std::exception& e) {
+    return failure("ONNX: " + one_line(e.what()));
+  }
 }
 
 }  // namespace onnx_detail
@@ -173,18 +191,11 @@ inline model_graphs read(std::string_view file, const read_options& options) {
 /// Errors: `bad_input` mostly; the fitting code for cycles, missing or double producers and overflow. One line that
 /// names operator or tensor and reason. Nothing is thrown or printed. O(size of the file).
 inline result<model_graphs> read_onnx(std::string_view file, const read_options& options = {}) {
-  const auto failure = [](std::string message) {
-    return graph_error{error_code::bad_input, std::move(message), {}, {}};
-  };
-  try {
-    return onnx_detail::read(file, options);
-  } catch (const onnx_detail::import_failure& f) {
-    return f.error;
-  } catch (const std::bad_alloc&) {
-    return failure("not enough memory for this ONNX file");
-  } catch (const std::exception& e) {
-    return failure("ONNX: " + one_line(e.what()));
-  }
+  return onnx_detail::guarded<model_graphs>([&]() -> result<model_graphs> {
+    onnx::ModelProto model;
+    onnx_detail::parse(file, model);
+    return onnx_detail::reader(model, options).run();
+  });
 }
 
 }  // namespace memsched

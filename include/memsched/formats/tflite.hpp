@@ -186,9 +186,9 @@ class draft_maker {
   problem_draft draft_;
 };
 
-inline result<model_graphs> read_model(model_file& m, const read_options& options) {
+/// `sizes` are those of m.
+inline result<model_graphs> read_model(model_file& m, tensor_sizes& sizes, const read_options& options) {
   if (!m.read()) return m.file.error();
-  tensor_sizes sizes(m, options.shapes);
   sizes.infer();
   const std::vector<std::size_t>& order = m.callers_first;
   std::vector<std::size_t> graphs(m.subgraphs.size(), 0);
@@ -239,7 +239,8 @@ inline result<model_graphs> read_model(model_file& m, const read_options& option
 ///   BUILTIN_N, its number. Tensors have their names of the file. Both may hold any byte.
 inline result<model_graphs> read_tflite(std::string_view file, const read_options& options = {}) {
   detail::tflite::model_file m(file);
-  return detail::tflite::read_model(m, options);
+  detail::tflite::tensor_sizes sizes(m, options.shapes);
+  return detail::tflite::read_model(m, sizes, options);
 }
 
 }  // namespace memsched

@@ -69,6 +69,9 @@ class tensor_sizes {
       if (!op.folded && !m_.file.failed()) infer(g, op);
   }
 
+  /// The dimensions of a tensor of subgraph 0; -1 where one is open.
+  dimensions shape(index t) { return known(m_.subgraphs[0], t); }
+
   /// The bytes of a tensor of subgraph s; 0 after a fault.
   bytes size(std::size_t s, index t) {
     const table& data = m_.subgraphs[s].tensors[t];

@@ -127,6 +127,15 @@ class model_file {
     return true;
   }
 
+  /// The data of a buffer, in the tables or behind them.
+  std::string_view content(const table& buffer) {
+    const std::string_view inside = file.content(buffer, buffer_fields::data);
+    const auto from = file.number<std::uint64_t>(buffer, buffer_fields::offset);
+    const auto count = file.number<std::uint64_t>(buffer, buffer_fields::size);
+    if (!inside.empty() || from <= 1 || from > file.size() || count > file.size() - from) return inside;
+    return file.bytes().substr(static_cast<std::size_t>(from), static_cast<std::size_t>(count));
+  }
+
   untrusted_file file;
   table root;
   std::vector<table> codes, buffers;
@@ -158,15 +167,6 @@ class model_file {
         else
           edges_ = std::move(*edges);
       }
-  }
-
-  /// The data of a buffer, in the tables or behind them.
-  std::string_view content(const table& buffer) {
-    const std::string_view inside = file.content(buffer, buffer_fields::data);
-    const auto from = file.number<std::uint64_t>(buffer, buffer_fields::offset);
-    const auto count = file.number<std::uint64_t>(buffer, buffer_fields::size);
-    if (!inside.empty() || from <= 1 || from > file.size() || count > file.size() - from) return inside;
-    return file.bytes().substr(static_cast<std::size_t>(from), static_cast<std::size_t>(count));
   }
 
   // Lists ----------------------------------------------------------------------------------------------------------

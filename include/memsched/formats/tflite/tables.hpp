@@ -34,13 +34,17 @@ inline constexpr field tensors{0, "tensors"}, inputs{1, "inputs"}, outputs{2, "o
 }
 namespace tensor_fields {
 inline constexpr field shape{0, "shape"}, type{1, "type"}, buffer{2, "buffer"}, name{3, "name"},
-    is_variable{5, "is_variable"}, shape_signature{7, "shape_signature"}, external_buffer{10, "external_buffer"};
+    quantization{4, "quantization"}, is_variable{5, "is_variable"}, sparsity{6, "sparsity"}, shape_signature{7, "shape_signature"}, external_buffer{10, "external_buffer"};
 }
 namespace operator_fields {
 inline constexpr field opcode_index{0, "opcode_index"}, inputs{1, "inputs"}, outputs{2, "outputs"},
-    options_type{3, "builtin_options_type"}, options{4, "builtin_options"},
+    options_type{3, "builtin_options_type"}, options{4, "builtin_options"}, custom_options{5, "custom_options"},
     large_custom_options_offset{9, "large_custom_options_offset"},
     options_2_type{11, "builtin_options_2_type"}, options_2{12, "builtin_options_2"};
+}
+namespace quantization_fields {
+inline constexpr field scale{2, "scale"}, zero_point{3, "zero_point"}, details_type{4, "details_type"},
+    dimension{6, "quantized_dimension"};
 }
 namespace code_fields {
 inline constexpr field old_builtin{0, "deprecated_builtin_code"}, custom_code{1, "custom_code"},
@@ -151,10 +155,11 @@ class untrusted_file {
     return tables;
   }
 
-  std::vector<std::int32_t> numbers(const table& t, field f) {
-    const auto* list = vector<std::int32_t>(t, f);
-    std::vector<std::int32_t> values;
-    if (list == nullptr || !take(list->size() * sizeof(std::int32_t), t, f)) return values;
+  template <class T = std::int32_t>
+  std::vector<T> numbers(const table& t, field f) {
+    const auto* list = vector<T>(t, f);
+    std::vector<T> values;
+    if (list == nullptr || !take(list->size() * sizeof(T), t, f)) return values;
     values.reserve(list->size());
     for (flatbuffers::uoffset_t i = 0; i < list->size(); ++i) values.push_back(list->Get(i));
     return values;

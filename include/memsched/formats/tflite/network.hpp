@@ -1,0 +1,78 @@
+// TensorFlow Lite models as typed networks. Opt-in: needs the headers of FlatBuffers.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include <memsched/formats/tflite.hpp>
+#include <memsched/formats/tflite/operators.hpp>
+#include <memsched/network/check.hpp>
+
+namespace memsched::inline MEMSCHED_ABI {
+
+namespace detail::tflite {
+
+inline result<network> read_network(std::string file, const read_options& options) {
+  const auto holder = std::make_shared<held_file>(held_file{std::move(file)});
+  model_file m(holder->bytes);
+  tensor_sizes sizes(m, options.shapes);
+  result<model_graphs> read = read_model(m, sizes, options);
+  if (!read) return read.error();
+  const model_graph& g = read->front();
+  if (!g.calls.empty())
+    return graph_error{error_code::bad_input,
+                       labelled("operator ", g.calls[0].op, g.draft.operator_names[g.calls[0].op]) +
+                           " runs another subgraph, which no typed network can", {g.calls[0].op}, {}};
+  if (result<problem> p = check(g.draft); !p) return p.error();
+  typed_tensors tensors(m, sizes, holder);
+  layers to(g.draft);
+  for (op_id i = 0; i < g.positions.size(); ++i) {
+    const operator_info& op = m.subgraphs[0].operators[g.positions[i]];
+    std::size_t k = 0;
+    for (const auto* list : {&op.inputs, &op.outputs}) {
+      const auto ids = list == &op.inputs ? g.draft.reads[i] : g.draft.writes[i];
+      k = 0;
+      for (const index t : *list)
+        if (!m.subgraphs[0].constant(t)) to.describe(ids[k++], tensors.facts(t));
+    }
+  }
+  operator_reader reader(m, tensors, to);
+  for (op_id i = 0; i < g.positions.size() && !m.file.failed(); ++i) reader.read(i, g.positions[i]);
+  if (m.file.failed()) return m.file.error();
+  network net = to.finish(holder, element_order::rows_columns_channels);
+  if (graph_error e = check_network(net); !e.message.empty()) return e;
+  return net;
+}
+
+}  // namespace detail::tflite
+
+/// The typed network of a TensorFlow Lite model: subgraph 0, with the tensors and operators of the first graph that
+/// `read_tflite` gives, in its order, under its names, with its sizes. The network keeps the file's bytes, since its
+/// weights point into it (only half-precision and quantized weights behind a DEQUANTIZE are made anew). O(file).
+///
+/// * An image is a shape of up to four dimensions, the last ones rows, columns and channels, and of batch 1. A tensor of
+///   another shape, of a type that `element` lacks, or with a scale for each channel is a row of bytes, and what reads or
+///   writes it is opaque. What has no result (ASSIGN_VARIABLE) writes a token.
+/// * Understood: CONV_2D (groups too), DEPTHWISE_CONV_2D, TRANSPOSE_CONV, MAX_POOL_2D, AVERAGE_POOL_2D, FULLY_CONNECTED (of
+///   several vectors: as a 1 x 1 convolution), MEAN over rows and columns, ADD SUB MUL DIV MINIMUM MAXIMUM of two activations
+///   or of one and a constant behind it (before it where they commute), CONCATENATION, SPLIT, SPLIT_V, SLICE and
+///   STRIDED_SLICE of step 1 as copies, PAD, PADV2 of floats, RESIZE_BILINEAR, RESIZE_NEAREST_NEIGHBOR, DEPTH_TO_SPACE,
+///   RESHAPE, SQUEEZE, EXPAND_DIMS, SOFTMAX, PRELU with slopes by channel, QUANTIZE, DEQUANTIZE, and the element-wise RELU,
+///   RELU6, RELU_N1_TO_1, RELU_0_TO_1, LEAKY_RELU, ELU, GELU, LOGISTIC, TANH, HARD_SWISH, EXP, LOG, SQRT, ABS, NEG; RSQRT
+///   SQUARE SIN COS FLOOR CEIL ROUND SIGN as functions without a definition.
+/// * Everything else is opaque, and so is an operator of these kinds whose options, types, shapes or weights are not what
+///   the kind asks for: weights that an operator computes, integer weights of float layers, fused SIGN_BIT, windows that do
+///   not make the extents of the result, parts of a concatenation with scales of their own. Of custom operators MediaPipe's
+///   Convolution2DTransposeBias is understood.
+/// * SAME pads follow from the whole image: what is missing, halved, the odd row behind.
+/// * Weights without bytes (of another file, sparse ones, what other operators make of constants) have `blob::data` empty.
+///
+/// Errors are those of `read_tflite` and of `check`; besides, a model whose subgraph 0 runs others (IF, WHILE, CALL), scales
+/// that are not positive, and weights that lack bytes.
+inline result<network> read_tflite_network(std::string file, const read_options& options = {}) {
+  return detail::tflite::read_network(std::move(file), options);
+}
+
+}  // namespace memsched

@@ -1,0 +1,499 @@
+// Which operator of a typed network an operator of a TensorFlow Lite model is.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <memsched/formats/layers.hpp>
+#include <memsched/formats/tflite/weights.hpp>
+
+namespace memsched::inline MEMSCHED_ABI::detail::tflite {
+
+/// Reads attributes and weights of the operators of subgraph 0 and puts them into `layers`. What is not understood in every
+/// part (a kind, an option, a type, a shape of more batches than one, weights that are computed) stays opaque.
+class operator_reader {
+ public:
+  operator_reader(model_file& m, typed_tensors& tensors, layers& to) : m_(m), tensors_(tensors), to_(to) {}
+
+  /// Operator `id` of the draft, number `position` of the file.
+  void read(op_id id, std::size_t position) {
+    info_ = &m_.subgraphs[0].operators[position];
+    id_ = id;
+    options_ = m_.file.child(info_->data, operator_fields::options);
+    tag_ = m_.file.number<std::uint8_t>(info_->data, operator_fields::options_type);
+    std::optional<operation> op = make(info_->kind);
+    if (op && !m_.file.failed()) to_.replace(id, std::move(*op));
+  }
+
+ private:
+  // Numbers of the tables of options in their union.
+  enum : std::uint8_t {
+    no_options = 0, convolution_options = 1, depthwise_options = 2, pool_options = 5, dense_options = 8, softmax_options = 9,
+    concat_options = 10, add_options = 11, bilinear_options = 15, mul_options = 21, reducer_options = 27, sub_options = 28,
+    div_options = 29, strided_options = 32, split_options = 35, transposed_options = 49, nearest_options = 74,
+    leaky_options = 75, depth_options = 94, gelu_options = 116
+  };
+  using found = std::optional<operation>;
+
+  found make(kind_id k) {
+    switch (k) {
+      case kind("CONV_2D"): return convolution();
+      case kind("DEPTHWISE_CONV_2D"): return depthwise();
+      case kind("TRANSPOSE_CONV"): return transposed();
+      case custom: return custom_transposed();
+      case kind("MAX_POOL_2D"): return pooling(op_kind::max_pooling);
+      case kind("AVERAGE_POOL_2D"): return pooling(op_kind::average_pooling);
+      case kind("FULLY_CONNECTED"): return dense();
+      case kind("MEAN"): return mean();
+      case kind("ADD"): return binary(op_kind::add, add_options);
+      case kind("SUB"): return binary(op_kind::subtract, sub_options);
+      case kind("MUL"): return binary(op_kind::multiply, mul_options);
+      case kind("DIV"): return binary(op_kind::divide, div_options);
+      case kind("MINIMUM"): return binary(op_kind::minimum, no_options);
+      case kind("MAXIMUM"): return binary(op_kind::maximum, no_options);
+      case kind("CONCATENATION"): return concat();
+      case kind("SPLIT"): case kind("SPLIT_V"): return split();
+      case kind("SLICE"): case kind("STRIDED_SLICE"): return slice_of(k);
+      case kind("PAD"): case kind("PADV2"): return pad(k);
+      case kind("RESIZE_BILINEAR"): return resize(op_kind::resize_bilinear);
+      case kind("RESIZE_NEAREST_NEIGHBOR"): return resize(op_kind::resize_nearest);
+      case kind("DEPTH_TO_SPACE"): return depth_to_space();
+      case kind("RESHAPE"): case kind("SQUEEZE"): case kind("EXPAND_DIMS"): return reshape();
+      case kind("SOFTMAX"): return softmax();
+      case kind("PRELU"): return prelu();
+      case kind("QUANTIZE"): case kind("DEQUANTIZE"): return elementwise(op_kind::copy, activation::identity, true);
+      default: return unary(k);
+    }
+  }
+
+  // Operands ---------------------------------------------------------------------------------------------------------
+
+  index input(std::size_t k) const { return k < info_->inputs.size() ? info_->inputs[k] : none; }
+  bool constant_input(std::size_t k) const { return input(k) != none && m_.subgraphs[0].constant(input(k)); }
+  /// Whether the operator reads inputs 0, 1, ... as activations up to so many, and constants from there on.
+  bool reads(std::size_t activations, std::size_t first = 0) const {
+    for (std::size_t k = 0; k < info_->inputs.size(); ++k)
+      if (constant_input(k) == (k >= first && k < first + activations)) return false;
+    return info_->inputs.size() >= first + activations;
+  }
+  std::int32_t option(flatbuffers::voffset_t number, std::int32_t otherwise = 0) {
+    return m_.file.number<std::int32_t>(options_, {number, "builtin_options"}, otherwise);
+  }
+  std::int32_t small_option(flatbuffers::voffset_t number) {
+    return m_.file.number<std::int8_t>(options_, {number, "builtin_options"});
+  }
+  bool has(std::uint8_t tag) const { return options_.data != nullptr && tag_ == tag; }
+
+  static bool fuse(operation& op, std::int32_t number) {
+    static constexpr activation known[] = {activation::identity, activation::relu, activation::relu_n1_to_1,
+                                           activation::relu6, activation::tanh};
+    if (number < 0 || number > 4) return false;
+    op.does.act = known[number];
+    return true;
+  }
+  /// Whether operand and result have one type, so that an operator that does not convert can be what it seems.
+  bool one_type() const { return to_.tensor(to_.operand(id_, 0)).element == to_.tensor(to_.outcome(id_)).element; }
+
+  /// Weights and bias of a layer. Real layers have real weights, and quantized ones integers with scales.
+  bool weigh(operation& op, std::size_t at, std::size_t bias_at, const blob::axes& size, const blob::axes& stride,
+             int channels) {
+    const auto& w = tensors_.content(input(at));
+    if (!w) return false;
+    const typed_tensor& x = to_.tensor(to_.operand(id_, 0));
+    const bool real = x.element == element::float32;
+    if (real != (w->type == element::float32)) return false;
+    if (!real && (w->quant.scale.empty() || x.quant.scale == 0)) return false;
+    const auto b = tensors_.weights(*w, input(at), size, stride, channels);
+    if (!b) return false;
+    std::optional<blob> bias;
+    if (input(bias_at) != none) {
+      const auto& c = tensors_.content(input(bias_at));
+      if (!c || (real ? c->type != element::float32 : c->type != element::int32 && c->type != element::int64)) return false;
+      if (elements(c->shape) != size.outputs) return false;
+      bias = tensors_.weights(*c, input(bias_at), {size.outputs, 1, 1, 1}, {1, 1, 1, 1}, axis_with_all(c->shape));
+      if (!bias) return false;
+    }
+    op.weights = to_.add(*b);
+    if (bias) op.bias = to_.add(std::move(*bias));
+    return true;
+  }
+  static std::int64_t elements(const std::vector<std::int64_t>& shape) {
+    std::int64_t n = 1;
+    for (const std::int64_t d : shape) {
+      if (d > (std::int64_t{1} << 40) / n) return -1;
+      n *= d;
+    }
+    return n;
+  }
+  static int axis_with_all(const std::vector<std::int64_t>& shape) {
+    for (std::size_t i = 0; i < shape.size(); ++i)
+      if (shape[i] == elements(shape)) return static_cast<int>(i);
+    return -1;
+  }
+
+  // Windows ----------------------------------------------------------------------------------------------------------
+
+  /// Places the windows of an operator as its padding says (0 SAME, 1 VALID).
+  static bool place(operation& op, std::int32_t padding) {
+    const extents &in = op.reads[0].size, &out = op.writes[0].size;
+    window& w = op.does.win;
+    const bool same = padding == 0;
+    const auto rows = pad_before(in.rows, out.rows, w.kernel_rows, w.stride_rows, w.dilation_rows, same);
+    const auto columns = pad_before(in.columns, out.columns, w.kernel_columns, w.stride_columns, w.dilation_columns, same);
+    if (padding < 0 || padding > 1 || !rows || !columns) return false;
+    w.pad_rows = *rows, w.pad_columns = *columns;
+    return windows_fit(in.rows, out.rows, w.kernel_rows, w.stride_rows, w.dilation_rows, w.pad_rows) &&
+           windows_fit(in.columns, out.columns, w.kernel_columns, w.stride_columns, w.dilation_columns, w.pad_columns);
+  }
+
+  found convolution() {
+    found op = to_.begin(id_, op_kind::convolution, 1);
+    if (!op || !has(convolution_options) || !reads(1) || info_->inputs.size() < 2 || !one_type()) return {};
+    const auto shape = tensors_.shape(input(1));
+    if (shape.size() != 4) return {};
+    const extents &in = op->reads[0].size, &out = op->writes[0].size;
+    const blob::axes size{shape[0], shape[1], shape[2], shape[3]};
+    if (size.outputs != out.channels || size.inputs < 1 || in.channels % size.inputs != 0) return {};
+    op->does.groups = in.channels / size.inputs;
+    if (out.channels % op->does.groups != 0) return {};
+    op->does.win = {.kernel_rows = size.rows, .kernel_columns = size.columns, .stride_rows = option(2),
+                    .stride_columns = option(1), .dilation_rows = option(5, 1), .dilation_columns = option(4, 1)};
+    if (!place(*op, small_option(0)) || !fuse(*op, small_option(3))) return {};
+    if (!weigh(*op, 1, 2, size, packed(size), 0)) return {};
+    return op;
+  }
+
+  found depthwise() {
+    found op = to_.begin(id_, op_kind::depthwise, 1);
+    if (!op || !has(depthwise_options) || !reads(1) || info_->inputs.size() < 2 || !one_type()) return {};
+    const auto shape = tensors_.shape(input(1));
+    if (shape.size() != 4 || shape[0] != 1) return {};
+    const extents &in = op->reads[0].size, &out = op->writes[0].size;
+    const blob::axes size{shape[3], shape[1], shape[2], 1};
+    if (size.outputs != out.channels || out.channels % in.channels != 0) return {};
+    op->does.win = {.kernel_rows = size.rows, .kernel_columns = size.columns, .stride_rows = option(2),
+                    .stride_columns = option(1), .dilation_rows = option(6, 1), .dilation_columns = option(5, 1)};
+    if (!place(*op, small_option(0)) || !fuse(*op, small_option(4))) return {};
+    if (!weigh(*op, 1, 2, size, {1, size.columns * size.outputs, size.outputs, 1}, 3)) return {};
+    return op;
+  }
+
+  found transposed() {
+    found op = to_.begin(id_, op_kind::transposed_convolution, 1);
+    if (!op || !has(transposed_options) || !reads(1, 2) || !one_type() || !fuse(*op, small_option(3))) return {};
+    return transposed(std::move(*op), small_option(0), option(1), option(2), 3);
+  }
+  /// Its pad is that of the convolution which leads from its result back to its operand.
+  found transposed(operation op, std::int32_t padding, std::int32_t stride_columns, std::int32_t stride_rows,
+                   std::size_t bias_at) {
+    const auto shape = tensors_.shape(input(1));
+    if (shape.size() != 4) return {};
+    const extents &in = op.reads[0].size, &out = op.writes[0].size;
+    const blob::axes size{shape[0], shape[1], shape[2], shape[3]};
+    window& w = op.does.win;
+    w = {.kernel_rows = size.rows, .kernel_columns = size.columns, .stride_rows = stride_rows,
+         .stride_columns = stride_columns};
+    const auto rows = pad_before(out.rows, in.rows, w.kernel_rows, w.stride_rows, 1, padding == 0);
+    const auto columns = pad_before(out.columns, in.columns, w.kernel_columns, w.stride_columns, 1, padding == 0);
+    if (padding < 0 || padding > 1 || !rows || !columns) return {};
+    if (size.outputs != out.channels || size.inputs != in.channels) return {};
+    w.pad_rows = *rows, w.pad_columns = *columns;
+    if (!weigh(op, 1, bias_at, size, packed(size), 0)) return {};
+    return op;
+  }
+
+  /// MediaPipe's Convolution2DTransposeBias: operand, weights, bias; options: padding (1 SAME, 2 VALID), stride over columns,
+  /// stride over rows, each a 32-bit word.
+  found custom_transposed() {
+    if (m_.kind_of(*info_) != "Convolution2DTransposeBias") return {};
+    const std::string_view words = m_.file.content(info_->data, operator_fields::custom_options);
+    found op = to_.begin(id_, op_kind::transposed_convolution, 1);
+    if (!op || words.size() != 12 || !reads(1) || info_->inputs.size() != 3 || !one_type()) return {};
+    std::int32_t settings[3];
+    std::memcpy(settings, words.data(), sizeof settings);
+    return transposed(std::move(*op), settings[0] - 1, settings[1], settings[2], 2);
+  }
+
+  found pooling(op_kind k) {
+    found op = to_.begin(id_, k, 1);
+    if (!op || !has(pool_options) || !reads(1) || !one_type()) return {};
+    op->does.win = {.kernel_rows = option(4), .kernel_columns = option(3), .stride_rows = option(2),
+                    .stride_columns = option(1)};
+    if (op->reads[0].size.channels != op->writes[0].size.channels) return {};
+    if (!place(*op, small_option(0)) || !fuse(*op, small_option(5))) return {};
+    return op;
+  }
+
+  /// Of one vector: a dense layer. Of several side by side, all with the same weights: a 1 x 1 convolution.
+  found dense() {
+    found op = to_.begin(id_, op_kind::dense, 1);
+    if (!op || !has(dense_options) || !reads(1) || info_->inputs.size() < 2 || !one_type()) return {};
+    const auto shape = tensors_.shape(input(1));
+    if (shape.size() != 2 || small_option(1) != 0 || !fuse(*op, small_option(0))) return {};
+    const extents &in = op->reads[0].size, &out = op->writes[0].size;
+    const blob::axes size{shape[0], 1, 1, shape[1]};
+    if (size.inputs < 1) return {};
+    if (in.elements() != size.inputs || out != extents{1, 1, size.outputs}) {
+      op->does.what = op_kind::convolution;
+      if (in.channels != size.inputs || out != extents{in.rows, in.columns, size.outputs}) return {};
+    }
+    if (!weigh(*op, 1, 2, size, packed(size), 0)) return {};
+    return op;
+  }
+
+  // The others -------------------------------------------------------------------------------------------------------
+
+  found mean() {
+    found op = to_.begin(id_, op_kind::mean, 1);
+    if (!op || !reads(1) || info_->inputs.size() != 2 || !one_type()) return {};
+    const auto axes = tensors_.integers(input(1));
+    if (!axes) return {};
+    const auto& shape = tensors_.shape(input(0));
+    extents left = op->reads[0].size;
+    for (const std::int64_t a : *axes) {
+      const auto rank = static_cast<std::int64_t>(shape.size());
+      if (a < -rank || a >= rank) return {};
+      const int along = typed_tensors::axis_of(shape, a < 0 ? a + rank : a);
+      if (along == 2) return {};
+      if (along == 0) left.rows = 1;
+      if (along == 1) left.columns = 1;
+    }
+    if (left.rows != 1 || left.columns != 1 || op->writes[0].size != left) return {};
+    return op;
+  }
+
+  found binary(op_kind k, std::uint8_t tag) {
+    if (tag != no_options && tag_ != no_options && tag_ != tag) return {};
+    if (info_->inputs.size() != 2 || info_->outputs.size() != 1) return {};
+    const bool first_constant = constant_input(0);
+    if (first_constant && (k == op_kind::subtract || k == op_kind::divide)) return {};
+    found op = to_.begin(id_, k, first_constant || constant_input(1) ? 1 : 2);
+    if (!op || (tag != no_options && !fuse(*op, small_option(0)))) return {};
+    const extents& out = op->writes[0].size;
+    for (const image& x : op->reads)
+      if (!broadcasts(x.size, out) || to_.tensor(x.parts[0].tensor).element != to_.tensor(to_.outcome(id_)).element) return {};
+    if (op->reads.size() == 2) return op;
+    const std::size_t at = first_constant ? 0 : 1;
+    const auto& c = tensors_.content(input(at));
+    const auto size = c ? typed_tensors::image_of(c->shape) : std::nullopt;
+    if (!size || c->type != to_.tensor(to_.operand(id_, 0)).element || !broadcasts(*size, out)) return {};
+    const blob::axes axes{1, size->rows, size->columns, size->channels};
+    auto b = tensors_.weights(*c, input(at), axes, packed(axes), -1);
+    if (!b) return {};
+    op->weights = to_.add(std::move(*b));
+    return op;
+  }
+
+  found concat() {
+    if (!has(concat_options) || !reads(info_->inputs.size())) return {};
+    found op = to_.begin(id_, op_kind::copy, info_->inputs.size());
+    if (!op) return {};
+    const auto axis = axis_in_image(option(0), tensors_.shape(info_->outputs[0]));
+    if (!axis || !fuse(*op, small_option(1))) return {};
+    for (const index t : info_->inputs)
+      if (tensors_.shape(t).size() != tensors_.shape(info_->outputs[0]).size()) return {};
+    auto all = to_.side_by_side(op->reads, *axis, to_.outcome(id_));
+    if (!all || all->size != op->writes[0].size) return {};
+    op->reads = {std::move(*all)};
+    return op;
+  }
+
+  found split() {
+    const bool by_sizes = info_->kind == kind("SPLIT_V");
+    const std::size_t x = by_sizes ? 0 : 1, where = by_sizes ? 2 : 0;
+    found op = to_.begin(id_, op_kind::copy, 1, info_->outputs.size());
+    if (!op || input(x) == none || constant_input(x) || !constant_input(where)) return {};
+    const auto at = tensors_.integers(input(where));
+    if (!at || at->size() != 1) return {};
+    const auto axis = axis_in_image((*at)[0], tensors_.shape(input(x)));
+    auto all = axis ? to_.side_by_side(op->writes, *axis, to_.operand(id_, 0)) : std::nullopt;
+    if (!all || all->size != op->reads[0].size) return {};
+    op->writes = {std::move(*all)};
+    return op;
+  }
+  static std::optional<int> axis_in_image(std::int64_t axis, const typed_tensors::dimensions& shape) {
+    const auto rank = static_cast<std::int64_t>(shape.size());
+    if (axis < -rank || axis >= rank) return {};
+    const int found_axis = typed_tensors::axis_of(shape, axis < 0 ? axis + rank : axis);
+    if (found_axis < 0) return {};
+    return found_axis;
+  }
+
+  /// A box of the operand: a result that lacks the rest of its image.
+  found slice_of(kind_id k) {
+    found op = to_.begin(id_, op_kind::copy, 1);
+    const bool strided = k == kind("STRIDED_SLICE");
+    if (!op || !reads(1) || info_->inputs.size() != (strided ? 4U : 3U)) return {};
+    const typed_tensor &from = to_.tensor(to_.operand(id_, 0)), &result = to_.tensor(to_.outcome(id_));
+    const auto& shape = tensors_.shape(input(0));
+    const auto begin = tensors_.integers(input(1));
+    const auto steps = strided ? tensors_.integers(input(3)) : std::vector<std::int64_t>(shape.size(), 1);
+    if (!begin || !steps || begin->size() != shape.size() || steps->size() != shape.size()) return {};
+    if (from.element != result.element || from.quant != result.quant) return {};
+    if (tensors_.shape(info_->outputs[0]).size() != shape.size()) return {};
+    // Ellipsis, new axes, dimensions that go, ends that count from the beginning: not understood.
+    if (strided && (!has(strided_options) || option(2) != 0 || option(3) != 0 || option(4) != 0 ||
+                    m_.file.number<std::uint8_t>(options_, {5, "offset"}) != 0))
+      return {};
+    box b{{0, result.size.rows}, {0, result.size.columns}, {0, result.size.channels}};
+    for (std::size_t d = 0; d < shape.size(); ++d) {
+      std::int64_t first = strided && (option(0) >> d & 1) != 0 ? 0 : (*begin)[d];
+      if (first < 0) first += shape[d];
+      if ((*steps)[d] != 1 || first < 0 || first >= shape[d]) return {};
+      const int axis = typed_tensors::axis_of(shape, static_cast<std::int64_t>(d));
+      if (axis < 0) continue;
+      interval& i = axis == 0 ? b.rows : axis == 1 ? b.columns : b.channels;
+      i = {first, first + i.size()};
+    }
+    if (!whole(from.size).contains(b)) return {};
+    op->writes[0] = {from.size, {{to_.outcome(id_), b.rows.first, b.columns.first, b.channels.first}}};
+    return op;
+  }
+
+  found pad(kind_id k) {
+    found op = to_.begin(id_, op_kind::pad, 1);
+    if (!op || !reads(1) || info_->inputs.size() != (k == kind("PADV2") ? 3U : 2U)) return {};
+    const typed_tensor &from = to_.tensor(to_.operand(id_, 0)), &result = to_.tensor(to_.outcome(id_));
+    const auto& shape = tensors_.shape(input(0));
+    const auto pads = tensors_.integers(input(1));
+    if (!pads || pads->size() != 2 * shape.size() || from.element != result.element || from.quant != result.quant) return {};
+    std::int64_t behind[3] = {0, 0, 0}, before[3] = {0, 0, 0};
+    for (std::size_t d = 0; d < shape.size(); ++d) {
+      const std::int64_t first = (*pads)[2 * d], last = (*pads)[2 * d + 1];
+      if (first < 0 || last < 0 || first > 1 << 20 || last > 1 << 20) return {};
+      const int axis = typed_tensors::axis_of(shape, static_cast<std::int64_t>(d));
+      if (axis < 0 && (first != 0 || last != 0)) return {};
+      if (axis >= 0) before[axis] = first, behind[axis] = last;
+    }
+    const extents& e = from.size;
+    if (result.size != extents{e.rows + before[0] + behind[0], e.columns + before[1] + behind[1],
+                               e.channels + before[2] + behind[2]})
+      return {};
+    op->does.win.pad_rows = before[0], op->does.win.pad_columns = before[1], op->does.win.pad_channels = before[2];
+    if (k == kind("PADV2")) {
+      const auto& c = tensors_.content(input(2));
+      if (!c || c->data.size() != 4 || c->type != element::float32 || from.element != element::float32) return {};
+      std::memcpy(&op->does.pad_value, c->data.data(), 4);
+      if (!(std::abs(op->does.pad_value) <= std::numeric_limits<float>::max())) return {};
+    }
+    return op;
+  }
+
+  found resize(op_kind k) {
+    found op = to_.begin(id_, k, 1);
+    const bool bilinear = k == op_kind::resize_bilinear;
+    if (!op || !reads(1) || !one_type() || op->reads[0].size.channels != op->writes[0].size.channels) return {};
+    if (!has(bilinear ? bilinear_options : nearest_options)) return {};
+    const bool corners = small_option(bilinear ? 2 : 0) != 0, centers = small_option(bilinear ? 3 : 1) != 0;
+    if (corners && centers) return {};
+    op->does.coordinates = corners   ? resize_coordinates::align_corners
+                           : centers ? resize_coordinates::half_pixel
+                                     : resize_coordinates::asymmetric;
+    // To the nearest pixel: round(y * scale) with corners, floor((y + 0.5) * scale) with centers, else floor(y * scale).
+    op->does.rounding = corners || centers ? resize_rounding::round_half_up : resize_rounding::floor;
+    return op;
+  }
+
+  found depth_to_space() {
+    found op = to_.begin(id_, op_kind::depth_to_space, 1);
+    if (!op || !has(depth_options) || !reads(1) || !one_type()) return {};
+    const std::int64_t q = option(0);
+    const extents &in = op->reads[0].size, &out = op->writes[0].size;
+    if (q < 1 || q > 4096 || out != extents{in.rows * q, in.columns * q, in.channels / (q * q)} || in.channels % (q * q) != 0)
+      return {};
+    op->does.block = q;
+    return op;
+  }
+
+  /// Also what drops or adds dimensions of 1: the order of the elements stays.
+  found reshape() {
+    found op = to_.begin(id_, op_kind::reshape, 1);
+    if (!op || info_->inputs.empty() || constant_input(0) || !one_type()) return {};
+    if (op->reads[0].size.elements() != op->writes[0].size.elements()) return {};
+    return op;
+  }
+
+  found softmax() {
+    found op = elementwise(op_kind::softmax, activation::identity, false);
+    if (!op || !has(softmax_options)) return {};
+    op->does.alpha = m_.file.number<float>(options_, {0, "beta"});
+    if (!(op->does.alpha > 0) || op->does.alpha > 1e30F) return {};
+    return op;
+  }
+
+  /// Slopes by channel; one for each element is not understood.
+  found prelu() {
+    found op = to_.begin(id_, op_kind::prelu, 1);
+    if (!op || !reads(1) || info_->inputs.size() != 2 || !one_type() || op->reads[0].size != op->writes[0].size) return {};
+    const auto& c = tensors_.content(input(1));
+    if (!c || c->type != to_.tensor(to_.operand(id_, 0)).element) return {};
+    const std::int64_t n = elements(c->shape), channels = op->reads[0].size.channels;
+    if (n != 1 && (n != channels || c->shape.empty() || c->shape.back() != channels)) return {};
+    auto b = tensors_.weights(*c, input(1), {n, 1, 1, 1}, {1, 1, 1, 1}, -1);
+    if (!b) return {};
+    op->weights = to_.add(std::move(*b));
+    return op;
+  }
+
+  found elementwise(op_kind k, activation act, bool converts) {
+    found op = to_.begin(id_, k, 1);
+    if (!op || !reads(1) || op->reads[0].size != op->writes[0].size || (!converts && !one_type())) return {};
+    op->does.act = act;
+    return op;
+  }
+  found other(const std::string& name) {
+    found op = elementwise(op_kind::unary, activation::other, false);
+    if (op) op->does.function = name;
+    return op;
+  }
+
+  found unary(kind_id k) {
+    const auto plain = [&](activation a) { return elementwise(op_kind::unary, a, false); };
+    switch (k) {
+      case kind("RELU"): return plain(activation::relu);
+      case kind("RELU6"): return plain(activation::relu6);
+      case kind("RELU_N1_TO_1"): return plain(activation::relu_n1_to_1);
+      case kind("RELU_0_TO_1"): return plain(activation::relu_0_to_1);
+      case kind("LOGISTIC"): return plain(activation::logistic);
+      case kind("TANH"): return plain(activation::tanh);
+      case kind("HARD_SWISH"): return plain(activation::hard_swish);
+      case kind("EXP"): return plain(activation::exp);
+      case kind("LOG"): return plain(activation::log);
+      case kind("SQRT"): return plain(activation::square_root);
+      case kind("ABS"): return plain(activation::absolute);
+      case kind("NEG"): return plain(activation::negate);
+      case kind("ELU"): case kind("LEAKY_RELU"): {
+        found op = plain(k == kind("ELU") ? activation::elu : activation::leaky);
+        if (!op || (k == kind("LEAKY_RELU") && !has(leaky_options))) return {};
+        op->does.alpha = k == kind("ELU") ? 1 : m_.file.number<float>(options_, {0, "alpha"});
+        if (!(std::abs(op->does.alpha) < 1e30F)) return {};
+        return op;
+      }
+      case kind("GELU"): {
+        if (!has(gelu_options)) return {};
+        return small_option(0) != 0 ? other("GELU_TANH") : plain(activation::gelu);
+      }
+      case kind("RSQRT"): case kind("SQUARE"): case kind("SIN"): case kind("COS"): case kind("FLOOR"): case kind("CEIL"):
+      case kind("ROUND"): case kind("SIGN"): return other(kind_name(k));
+      default: return {};
+    }
+  }
+
+  model_file& m_;
+  typed_tensors& tensors_;
+  layers& to_;
+  const operator_info* info_ = nullptr;
+  table options_;
+  std::uint8_t tag_ = 0;
+  op_id id_ = 0;
+};
+
+}  // namespace memsched::detail::tflite
