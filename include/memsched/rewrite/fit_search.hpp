@@ -136,8 +136,7 @@ class fit_run {
     note(trial->cost);
     const bool better = trial->cost.peak < best_.cost.peak || (ties && trial->cost.peak == best_.cost.peak);
     out_.steps.push_back({std::move(rule), std::move(site), best_.cost.peak, trial->cost, better});
-    last_ = std::move(*trial);
-    if (better) best_ = last_;
+    if (better) best_ = std::move(*trial);
     return better;
   }
 
@@ -281,30 +280,30 @@ class fit_run {
       note(trial->cost);
       const bool better = trial->cost.peak < best_.cost.peak;
       out_.steps.push_back({"rows", "what is live at the peak", best_.cost.peak, trial->cost, better});
-      if (better) best_ = *trial, best_level_ = level;
+      if (better) best_ = *trial;
       if (trial->cost.peak <= f_.budget) return coarsen(level);
       if (out_of_time()) return;
-      bool raised = false;
-      for (const tensor_id t : trial->live_at_peak) {
-        const tensor_id whole_tensor = parent(*trial, of, t);
-        if (whole_tensor == none || level[whole_tensor] >= most_[whole_tensor]) continue;
-        const auto blocks = level[whole_tensor];
-        if (!raised_now(level, blocks, whole_tensor)) continue;
-        raised = true;
-      }
-      raised_.clear();
-      if (!raised) return;
+      std::vector<bool> live(level.size(), false);
+      for (const tensor_id t : trial->live_at_peak)
+        if (of[t] != none) live[of[t]] = true;
+      if (!raise(level, std::move(live))) return;
       settle(level);
     }
   }
-  /// A tensor of a trial as one of the base. Tensors behind those of the cut are sums: none.
-  static tensor_id parent(const fit_trial&, const std::vector<tensor_id>& of, tensor_id t) { return of[t]; }
-  /// Raises a level once a round.
-  bool raised_now(levels& level, unsigned from, tensor_id t) {
-    if (std::find(raised_.begin(), raised_.end(), t) != raised_.end()) return false;
-    raised_.push_back(t);
-    level[t] = from + 1;
-    return true;
+  /// Raises the levels of these tensors; where all are as fine as can be, of their neighbours, and theirs, until one is not.
+  bool raise(levels& level, std::vector<bool> of) const {
+    for (bool grew = true; grew;) {
+      bool raised = false;
+      for (tensor_id t = 0; t < level.size(); ++t)
+        if (of[t] && level[t] < most_[t]) ++level[t], raised = true;
+      if (raised) return true;
+      grew = false;
+      const std::vector<bool> before = of;
+      for (const auto& [a, b] : near_)
+        for (const auto& [x, y] : {std::pair(a, b), std::pair(b, a)})
+          if (before[x] && !of[y]) of[y] = true, grew = true;
+    }
+    return false;
   }
 
   /// Cuts coarser again where the budget still holds: tensors with the most blocks first.
@@ -363,10 +362,9 @@ class fit_run {
   search::clock::time_point start_;
   fitted out_;
   network base_;
-  fit_trial best_, last_;
-  levels most_, best_level_;
+  fit_trial best_;
+  levels most_;
   std::vector<std::pair<tensor_id, tensor_id>> near_, alike_;
-  std::vector<tensor_id> raised_;
 };
 
 inline fitted fit_network(const network& net, inner_scheduler policy, const fit_options& f, const options& o) {
