@@ -91,6 +91,7 @@
 #include <memsched/rewrite/fold_pads.hpp>
 #include <memsched/rewrite/gather.hpp>
 #include <memsched/rewrite/provenance.hpp>
+#include <memsched/rewrite/rematerialize.hpp>
 #include <memsched/rewrite/split_sums.hpp>
 #include <memsched/rewrite/stream_inputs.hpp>
 #include <memsched/schedule.hpp>

@@ -173,6 +173,23 @@ class fit_run {
   void rewrite_whole() {
     free_rule("fold pads", may_fold_pad, [](network n, op_id i) { return fold_pad(std::move(n), i); });
     if (!met()) free_rule("gather", may_gather, [](network n, op_id i) { return gather(std::move(n), i); });
+    if (!met() && (f_.exact == exactness::reals || is_quantized(base_))) split_at_peak();
+  }
+
+  /// R1 where the result of a convolution of several parts is live at the peak, where the peak falls. What comes of it
+  /// competes as it is: row blocks are made of the base.
+  void split_at_peak() {
+    for (bool fell = true; fell && !met() && !out_of_time();) {
+      fell = false;
+      std::vector<bool> live(best_.net.tensors.size(), false);
+      for (const tensor_id t : best_.live_at_peak) live[t] = true;
+      for (op_id i = 0; i < best_.net.operations.size() && !fell; ++i) {
+        const operation& op = best_.net.operations[i];
+        if (op.does.what == op_kind::mean || !may_split_sum(best_.net, i) || !live[op.writes[0].parts[0].tensor]) continue;
+        const std::string site = op.name;
+        fell = try_network(split_sum(best_.net, i, sum_form::any_order), "partial sums", site);
+      }
+    }
   }
 
   // Row blocks.
