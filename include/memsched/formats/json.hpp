@@ -170,7 +170,7 @@ class json_graph_reader {
       case at::op_list:
       case at::graph_list: break;
     }
-    index i = none;
+    index_t i = none;
     if (!take_index(v, i)) return false;
     list_->push_back(i);
     return true;
@@ -196,7 +196,7 @@ class json_graph_reader {
     if (key_->name == "firing") return take_firing(v);
     std::string scope;
     if (!take_text(v, scope)) return false;
-    op_.data.scope = scopes_.try_emplace(std::move(scope), static_cast<index>(scopes_.size())).first->second;
+    op_.data.scope = scopes_.try_emplace(std::move(scope), static_cast<index_t>(scopes_.size())).first->second;
     return true;
   }
 
@@ -215,8 +215,8 @@ class json_graph_reader {
                                                                 std::to_string(op_.inputs.size()) + " inputs");
       op_.data.overwrites = op_.inputs[op_.inplace];
     }
-    const auto append = [](adjacency& lists, const std::vector<index>& items) {
-      for (index i : items) lists.push(i);
+    const auto append = [](adjacency& lists, const std::vector<index_t>& items) {
+      for (index_t i : items) lists.push(i);
       lists.close();
     };
     append(draft_.reads, op_.inputs);
@@ -239,7 +239,7 @@ class json_graph_reader {
     at_ = inside;
     return true;
   }
-  bool enter_list(const json_value& v, std::vector<index>& list, at inside) {
+  bool enter_list(const json_value& v, std::vector<index_t>& list, at inside) {
     list_ = &list;
     return enter(v, kind::list, inside);
   }
@@ -260,9 +260,9 @@ class json_graph_reader {
     size = v.magnitude;
     return true;
   }
-  bool take_index(const json_value& v, index& i, const char* wanted = "an index, 0 or more") {
+  bool take_index(const json_value& v, index_t& i, const char* wanted = "an index, 0 or more") {
     if (v.type != kind::whole || v.negative || v.magnitude >= none) return wrong(v, wanted);
-    i = static_cast<index>(v.magnitude);
+    i = static_cast<index_t>(v.magnitude);
     return true;
   }
   bool take_firing(const json_value& v) {
@@ -296,13 +296,13 @@ class json_graph_reader {
       return std::string(array) + (list.empty() ? "" : "[" + std::to_string(at) + "]." + std::string(list));
     }
   };
-  bool exist(std::span<const index> list, std::size_t count, const list_place& where,
+  bool exist(std::span<const index_t> list, std::size_t count, const list_place& where,
              error_code code = error_code::unknown_tensor) {
-    const auto bad = std::find_if(list.begin(), list.end(), [&](index i) { return i >= count; });
+    const auto bad = std::find_if(list.begin(), list.end(), [&](index_t i) { return i >= count; });
     return bad == list.end() ||
            unknown(where.text() + "[" + std::to_string(bad - list.begin()) + "]", *bad, count, code);
   }
-  bool unknown(std::string place, index i, std::size_t count, error_code code) {
+  bool unknown(std::string place, index_t i, std::size_t count, error_code code) {
     const char* what = code == error_code::unknown_operator ? "operator" : "tensor";
     place += std::string(": there is no ") + what + " " + std::to_string(i) + " among " + std::to_string(count);
     error_ = {code, std::move(place), {}, {}};
@@ -338,8 +338,8 @@ class json_graph_reader {
 
   struct operator_values {
     operator_data data;
-    std::vector<index> inputs, outputs, after;
-    index inplace = none;
+    std::vector<index_t> inputs, outputs, after;
+    index_t inplace = none;
     std::string name, kind;
   };
   struct tensor_values {
@@ -352,10 +352,10 @@ class json_graph_reader {
   const json_key* key_ = nullptr;          ///< of the value that comes; null: unknown
   std::size_t skipped_ = 0;                ///< open lists and objects below an unknown key
   unsigned seen_in_graph_ = 0, seen_ = 0;  ///< keys met so far, by position in their table
-  std::vector<index>* list_ = nullptr;
+  std::vector<index_t>* list_ = nullptr;
   operator_values op_;
   tensor_values tensor_;
-  std::unordered_map<std::string, index> scopes_;
+  std::unordered_map<std::string, index_t> scopes_;
   problem_draft draft_;
   graph_error error_;
 };
@@ -410,13 +410,13 @@ class json_graph_writer {
     out_ += "}";
   }
 
-  void open_line(index i) { out_ += i == 0 ? "\n  {" : ",\n  {"; }
+  void open_line(index_t i) { out_ += i == 0 ? "\n  {" : ",\n  {"; }
 
-  void add_name(const std::vector<std::string>& names, index i) {
+  void add_name(const std::vector<std::string>& names, index_t i) {
     if (i < names.size() && !names[i].empty()) out_ += "\"name\": " + quoted(names[i]) + ", ";
   }
 
-  void add_list(std::span<const index> list) {
+  void add_list(std::span<const index_t> list) {
     out_ += "[";
     for (std::size_t i = 0; i < list.size(); ++i) out_ += (i == 0 ? "" : ", ") + std::to_string(list[i]);
     out_ += "]";

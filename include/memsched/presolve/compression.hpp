@@ -74,20 +74,20 @@ class compressor {
   // A change mostly makes the next one possible nearby. So the latest is followed first, as far as it leads, while what is
   // near is in the cache; hubs alone wait until nothing else is to do, when all that changed around them is looked at once.
 
-  bool is_hub(node v) const { return std::max(g_.degree(v, side::later), g_.degree(v, side::earlier)) > few; }
+  bool is_hub(node_id v) const { return std::max(g_.degree(v, side::later), g_.degree(v, side::earlier)) > few; }
 
   /// Moves what is left together, so that neighbours in memory are alive. All changes must have been taken.
   void pack() {
-    const std::vector<node> place = g_.pack();
-    for (node v = 0; v < place.size(); ++v) {
+    const std::vector<node_id> place = g_.pack();
+    for (node_id v = 0; v < place.size(); ++v) {
       if (place[v] == none) continue;
       rank_[place[v]] = rank_[v];
       queued_[place[v]] = queued_[v];
       for (auto& flags : is_waiting_) flags[place[v]] = flags[v];
     }
     for (auto* nodes : {&queued_hubs_, &waiting_[0], &waiting_[1], &crowded_[0], &crowded_[1], &suspects_, &looked_at_}) {
-      std::erase_if(*nodes, [&](node v) { return place[v] == none; });
-      for (node& v : *nodes) v = place[v];
+      std::erase_if(*nodes, [&](node_id v) { return place[v] == none; });
+      for (node_id& v : *nodes) v = place[v];
     }
   }
 
@@ -95,13 +95,13 @@ class compressor {
 
   void cluster() {
     for (take_changes(); !queue_.empty(); take_changes()) {
-      const node v = queue_.back();
+      const node_id v = queue_.back();
       queue_.pop_back();
       const unsigned char tasks = std::exchange(queued_[v], 0);
       if (!g_.alive(v) || g_.fixed(v)) continue;
       if ((tasks & wake_neighbours) != 0)
         for (side s : both_sides)
-          g_.for_each(v, mirror(s), [&](index, node w) {
+          g_.for_each(v, mirror(s), [&](index_t, node_id w) {
             if (g_.degree(w, s) == 1) enqueue(w, test_node);
           });
       for (side s : both_sides)
@@ -109,21 +109,21 @@ class compressor {
     }
   }
 
-  void merge_with_only_neighbour(node v, side s) {
+  void merge_with_only_neighbour(node_id v, side s) {
     if (g_.degree(v, s) != 1) return;
-    const node w = g_.front(v, s);
+    const node_id w = g_.front(v, s);
     const node_cost a = g_.cost(v, s), b = g_.cost(w, s);
     if (g_.fixed(w) || a.impact < 0 || a.peak - a.impact > b.peak) return;
     ++(s == side::later ? counts_.c1 : counts_.c2);
     if (s == side::later) g_.note(reduction::rule::c1, v, w);
     else g_.note(reduction::rule::c2, w, v);
-    const node x = s == side::later ? g_.merge(v, w, w) : g_.merge(w, v, w);
+    const node_id x = s == side::later ? g_.merge(v, w, w) : g_.merge(w, v, w);
     if (rules_.local_reduction) reduce_around(x);
     suspect(x);
     enqueue(x, wake_neighbours);
   }
 
-  void enqueue(node v, task t) {
+  void enqueue(node_id v, task t) {
     if (g_.fixed(v)) return;
     if (queued_[v] == 0) (is_hub(v) ? queued_hubs_ : queue_).push_back(v);
     queued_[v] = static_cast<unsigned char>(queued_[v] | t);
@@ -132,7 +132,7 @@ class compressor {
   void take_changes() {
     for (side s : both_sides) {
       g_.take_changed(s, changed_);
-      for (node v : changed_) {
+      for (node_id v : changed_) {
         if (!g_.alive(v) || g_.fixed(v)) continue;
         if (!is_waiting_[index_of(s)][v] && (s == side::earlier ? rules_.s1 : rules_.s2)) {
           (is_hub(v) ? crowded_ : waiting_)[index_of(s)].push_back(v);
@@ -149,7 +149,7 @@ class compressor {
     std::uint64_t hash;
     bool grows;
     delta peak;
-    node v;
+    node_id v;
     auto operator<=>(const peer&) const = default;
   };
 
@@ -164,8 +164,8 @@ class compressor {
 
   /// Until some nodes are ordered.
   bool order_waiting(side s) {
-    for (std::vector<node>& waiting = waiting_[index_of(s)]; !waiting.empty();) {
-      const node v = waiting.back(), hub = hub_of_waiting(v, s);
+    for (std::vector<node_id>& waiting = waiting_[index_of(s)]; !waiting.empty();) {
+      const node_id v = waiting.back(), hub = hub_of_waiting(v, s);
       waiting.pop_back();
       if (hub == none) continue;
       if (is_hub(hub)) crowded_[index_of(s)].push_back(v);
@@ -175,25 +175,25 @@ class compressor {
   }
   bool order_crowded(side s) {
     bool any = false;
-    for (node v : std::exchange(crowded_[index_of(s)], {}))
-      if (const node hub = hub_of_waiting(v, s); hub != none) any |= order_around(hub, s);
+    for (node_id v : std::exchange(crowded_[index_of(s)], {}))
+      if (const node_id hub = hub_of_waiting(v, s); hub != none) any |= order_around(hub, s);
     return any;
   }
   /// None where v has been looked at since it was put on a list.
-  node hub_of_waiting(node v, side s) const {
+  node_id hub_of_waiting(node_id v, side s) const {
     return g_.alive(v) && is_waiting_[index_of(s)][v] ? narrowest(v, s) : none;
   }
 
   /// The neighbour of v with the fewest neighbours of its own: nodes with equal lists agree on it.
-  node narrowest(node v, side s) const {
+  node_id narrowest(node_id v, side s) const {
     std::pair best(none, none);
-    g_.for_each(v, s, [&](index, node u) { best = std::min(best, {g_.degree(u, mirror(s)), u}); });
+    g_.for_each(v, s, [&](index_t, node_id u) { best = std::min(best, {g_.degree(u, mirror(s)), u}); });
     return best.second;
   }
 
-  bool order_around(node hub, side s) {
+  bool order_around(node_id hub, side s) {
     peers_.clear();
-    g_.for_each(hub, mirror(s), [&](index, node v) {
+    g_.for_each(hub, mirror(s), [&](index_t, node_id v) {
       const node_cost c = g_.cost(v, mirror(s));
       is_waiting_[index_of(s)][v] = false;  // who has its list is here
       if (!g_.fixed(v)) peers_.push_back({g_.hash(v, s), c.impact > 0, c.peak, v});
@@ -216,8 +216,8 @@ class compressor {
   /// others, each of which goes behind the last of the chain whose peak is no higher.
   bool order_peers(std::span<const peer> peers, side s) {
     std::size_t chain = 1, behind = 0, added = 0;
-    node front = none;
-    index front_stamp = 0;  // marks of what is behind `front`: disjoint from what is before its peers
+    node_id front = none;
+    index_t front_stamp = 0;  // marks of what is behind `front`: disjoint from what is before its peers
     while (chain < peers.size() && !peers[chain].grows) ++chain;
     for (std::size_t i = 1; i < peers.size(); ++i) {
       if (i < chain) behind = i - 1;
@@ -242,19 +242,19 @@ class compressor {
     return added > 0;
   }
 
-  bool has_list_of(node v, node model, side s) {
+  bool has_list_of(node_id v, node_id model, side s) {
     new_marks();
-    g_.for_each(v, s, [&](index e, node u) { mark_[u] = {stamp_, e}; });
+    g_.for_each(v, s, [&](index_t e, node_id u) { mark_[u] = {stamp_, e}; });
     bool all = true;
-    g_.for_each(model, s, [&](index, node u) { all &= marked(u); });
+    g_.for_each(model, s, [&](index_t, node_id u) { all &= marked(u); });
     return all;
   }
 
   /// Makes v wait for `front` instead of what both of them wait for.
-  void put_behind(node front, node v, side s, index front_stamp) {
+  void put_behind(node_id front, node_id v, side s, index_t front_stamp) {
     if (rules_.local_reduction) {
-      g_.for_each(v, s, [&](index e, node) { unlink(e); });
-      g_.for_each(v, mirror(s), [&](index, node w) {
+      g_.for_each(v, s, [&](index_t e, node_id) { unlink(e); });
+      g_.for_each(v, mirror(s), [&](index_t, node_id w) {
         if (mark_[w].stamp == front_stamp) unlink(std::exchange(mark_[w], {}).edge);
       });
     }
@@ -266,42 +266,42 @@ class compressor {
   // do, those that a longer path nearby replaces, first everywhere, then at nodes that merged or got others behind them.
 
   void reduce_everywhere() {
-    for (node v = 0; v < g_.size(); ++v) reduce_list(v, side::earlier, max_steps * max_steps);
+    for (node_id v = 0; v < g_.size(); ++v) reduce_list(v, side::earlier, max_steps * max_steps);
   }
 
   /// What may have become a bypass when x came to be.
-  void reduce_around(node x) {
+  void reduce_around(node_id x) {
     for (side s : both_sides) reduce_list(x, s, max_steps);
     if (g_.degree(x, side::later) > max_steps || g_.degree(x, side::earlier) > max_steps) return;
     mark_list(x, side::later);
-    index left = max_steps;
-    g_.for_each(x, side::earlier, [&](index, node u) {
+    index_t left = max_steps;
+    g_.for_each(x, side::earlier, [&](index_t, node_id u) {
       if (left < g_.degree(u, side::later)) return;
       left -= g_.degree(u, side::later);
-      g_.for_each(u, side::later, [&](index e, node w) {
+      g_.for_each(u, side::later, [&](index_t e, node_id w) {
         if (marked(w)) unlink(e);
       });
     });
   }
 
   /// Drops the edges of v at side s to neighbours of its neighbours. Looks at no more than `steps` edges.
-  void reduce_list(node v, side s, index steps) {
+  void reduce_list(node_id v, side s, index_t steps) {
     if (g_.degree(v, s) < 2 || g_.degree(v, s) > steps) return;
     mark_list(v, s);
     bypassed_.clear();
-    g_.for_each(v, s, [&](index, node u) {
+    g_.for_each(v, s, [&](index_t, node_id u) {
       if (steps < g_.degree(u, s)) return;
       steps -= g_.degree(u, s);
-      g_.for_each(u, s, [&](index, node w) {
+      g_.for_each(u, s, [&](index_t, node_id w) {
         if (!marked(w)) return;
         bypassed_.push_back(mark_[w].edge);
         mark_[w].stamp = 0;
       });
     });
-    for (index e : bypassed_) unlink(e);
+    for (index_t e : bypassed_) unlink(e);
   }
 
-  void suspect(node v) {
+  void suspect(node_id v) {
     if (!all_suspect_) suspects_.push_back(v);
   }
 
@@ -309,20 +309,20 @@ class compressor {
   bool reduce_suspects() {
     if (!rules_.local_reduction) return false;
     if (!all_suspect_ && reduce_far(std::exchange(suspects_, {}), max_steps)) return true;
-    const std::vector<node> order = g_.order();
+    const std::vector<node_id> order = g_.order();
     for (side s : both_sides) {
-      index next = 0;
-      for (node v : s == side::later ? order : g_.order(s)) rank_[v][index_of(s)] = next++;
+      index_t next = 0;
+      for (node_id v : s == side::later ? order : g_.order(s)) rank_[v][index_of(s)] = next++;
     }
-    std::vector<node> long_look = std::exchange(all_suspect_, false) ? order : std::exchange(looked_at_, {});
+    std::vector<node_id> long_look = std::exchange(all_suspect_, false) ? order : std::exchange(looked_at_, {});
     return reduce_far(std::move(long_look), 4 * max_steps);
   }
 
-  bool reduce_far(std::vector<node> suspects, index steps) {
+  bool reduce_far(std::vector<node_id> suspects, index_t steps) {
     std::sort(suspects.begin(), suspects.end());
     suspects.erase(std::unique(suspects.begin(), suspects.end()), suspects.end());
     const std::uint64_t before = counts_.local;
-    for (node v : suspects)
+    for (node_id v : suspects)
       for (side s : both_sides)
         if (g_.alive(v)) reduce_far(v, s, steps);
     if (steps == max_steps) looked_at_.insert(looked_at_.end(), suspects.begin(), suspects.end());
@@ -332,21 +332,21 @@ class compressor {
   /// Drops the edges of v at side s to nodes that a walk from its other neighbours reaches within so many steps.
   /// Goes no further than the furthest of them, neither from the start nor from the end; what has changed since ranks were
   /// taken may escape it.
-  void reduce_far(node v, side s, index steps) {
+  void reduce_far(node_id v, side s, index_t steps) {
     if (g_.degree(v, s) < 2 || g_.degree(v, s) > max_steps) return;
     mark_list(v, s);
-    const index listed = stamp_;
-    std::array<index, 2> furthest{0, none};  // towards s; what is left to the last node at that side
+    const index_t listed = stamp_;
+    std::array<index_t, 2> furthest{0, none};  // towards s; what is left to the last node at that side
     bypassed_.clear();
     reached_.clear();
-    const auto rank = [&](node w, side from) { return rank_[w][index_of(from)]; };
-    g_.for_each(v, s, [&](index, node u) {
+    const auto rank = [&](node_id w, side from) { return rank_[w][index_of(from)]; };
+    g_.for_each(v, s, [&](index_t, node_id u) {
       reached_.push_back(u);
       furthest = {std::max(furthest[0], rank(u, s)), std::min(furthest[1], rank(u, mirror(s)))};
     });
-    const auto beyond = [&](node w) { return rank(w, s) > furthest[0] || rank(w, mirror(s)) < furthest[1]; };
+    const auto beyond = [&](node_id w) { return rank(w, s) > furthest[0] || rank(w, mirror(s)) < furthest[1]; };
     for (std::size_t i = 0; i < reached_.size() && steps > 0; ++i)
-      g_.for_each(reached_[i], s, [&](index, node w) {
+      g_.for_each(reached_[i], s, [&](index_t, node_id w) {
         if (mark_[w].stamp == stamp_ + 1 || steps == 0 || beyond(w)) return;
         --steps;
         if (mark_[w].stamp == listed) bypassed_.push_back(mark_[w].edge);
@@ -354,20 +354,20 @@ class compressor {
         mark_[w].stamp = stamp_ + 1;
       });
     ++stamp_;
-    for (index e : bypassed_) unlink(e);
+    for (index_t e : bypassed_) unlink(e);
   }
 
-  void unlink(index e) {
+  void unlink(index_t e) {
     g_.unlink(e);
     ++counts_.local;
   }
 
   void new_marks() { ++stamp_; }
-  void mark_list(node v, side s) {
+  void mark_list(node_id v, side s) {
     new_marks();
-    g_.for_each(v, s, [&](index e, node w) { mark_[w] = {stamp_, e}; });
+    g_.for_each(v, s, [&](index_t e, node_id w) { mark_[w] = {stamp_, e}; });
   }
-  bool marked(node v) const { return mark_[v].stamp == stamp_; }
+  bool marked(node_id v) const { return mark_[v].stamp == stamp_; }
 
   bool apply_general_rules() {
     if (g_.alive_count() > rules_.max_closure) return false;
@@ -381,51 +381,51 @@ class compressor {
 
   /// One node where only one order is left.
   void fold_chain() {
-    const std::vector<node> chain = g_.order();
+    const std::vector<node_id> chain = g_.order();
     if (chain.size() < 4) return;
     for (std::size_t i = 1; i < chain.size(); ++i) {
       bool next = false;
-      g_.for_each(chain[i - 1], side::later, [&](index, node w) { next |= w == chain[i]; });
+      g_.for_each(chain[i - 1], side::later, [&](index_t, node_id w) { next |= w == chain[i]; });
       if (!next || (g_.fixed(chain[i]) && chain[i] != g_.end())) return;
     }
-    node whole = chain[1];
+    node_id whole = chain[1];
     for (std::size_t i = 2; i + 1 < chain.size(); ++i) whole = g_.merge(whole, chain[i], chain[i]);
   }
 
   static constexpr std::size_t index_of(side s) { return static_cast<std::size_t>(s); }
-  static constexpr index max_steps = 256, few = 64;
+  static constexpr index_t max_steps = 256, few = 64;
   static constexpr std::size_t cached = 4096;  // so many nodes and their edges are near each other however they lie
 
   struct edge_mark {
-    index stamp = 0, edge = none;
+    index_t stamp = 0, edge = none;
   };
   const compression_rules& rules_;
   compression_graph g_;
   search& context_;
   rule_counts& counts_;
-  std::vector<node> queue_, queued_hubs_, changed_;
+  std::vector<node_id> queue_, queued_hubs_, changed_;
   std::vector<unsigned char> queued_;             // tasks of a node in a queue
   // Nodes whose list at that side has changed since it was looked at; those that a hub is or may be looked at for.
-  std::array<std::vector<node>, 2> waiting_, crowded_;
+  std::array<std::vector<node_id>, 2> waiting_, crowded_;
   std::array<std::vector<bool>, 2> is_waiting_;
   std::vector<peer> peers_, group_;
-  std::vector<std::pair<node, node>> ordered_;
+  std::vector<std::pair<node_id, node_id>> ordered_;
   std::vector<edge_mark> mark_;
-  index stamp_ = 0;
-  std::vector<index> bypassed_;
-  std::vector<node> reached_;
-  std::vector<node> suspects_, looked_at_;
+  index_t stamp_ = 0;
+  std::vector<index_t> bypassed_;
+  std::vector<node_id> reached_;
+  std::vector<node_id> suspects_, looked_at_;
   bool all_suspect_ = true;
-  std::vector<std::array<index, 2>> rank_;  // in the topological order from the start, and in that from the end
+  std::vector<std::array<index_t, 2>> rank_;  // in the topological order from the start, and in that from the end
 };
 
 /// All of g as one node that runs `order`.
-inline compressed_graph single_node(const schedule_graph& g, const std::vector<node>& order) {
+inline compressed_graph single_node(const schedule_graph& g, const std::vector<node_id>& order) {
   compressed_graph c;
   c.active = g.active;
   c.next.assign(g.size(), none);
   node_cost whole;
-  walk w(g);
+  order_walk w(g);
   for (std::size_t i = 0; i < order.size(); ++i) {
     const node_cost e = w.effect(order[i]);
     whole = {std::max(whole.peak, whole.impact + e.peak), whole.impact + e.impact};
@@ -447,7 +447,7 @@ inline compressed_graph uncompressed(const schedule_graph& g) {
   compressed_graph c;
   c.graph = g;
   c.first.resize(g.size());
-  std::iota(c.first.begin(), c.first.end(), node{0});
+  std::iota(c.first.begin(), c.first.end(), node_id{0});
   c.next.assign(g.size(), none);
   c.active = g.active;
   return c;
@@ -458,16 +458,16 @@ inline compressed_graph uncompressed(const schedule_graph& g) {
 inline bool seems_compressible(const schedule_graph& g, search& context, compression_rules rules) {
   rules.general = rules.global_reduction = false;  // which are for small graphs
   constexpr std::size_t samples = 4, size = 2048;
-  std::vector<node> local(g.size(), none);
+  std::vector<node_id> local(g.size(), none);
   const rule_counts counts = context.stats.rules;
   bool any = false;
   for (std::size_t i = 0; i < samples && !any; ++i) {
     const std::size_t first = (g.active - size) / samples * i;
-    std::vector<node> members;
-    for (std::size_t v = first; v < first + size; ++v) members.push_back(static_cast<node>(v));
-    const auto here = [&](node v) { return v >= first && v < first + size; };
+    std::vector<node_id> members;
+    for (std::size_t v = first; v < first + size; ++v) members.push_back(static_cast<node_id>(v));
+    const auto here = [&](node_id v) { return v >= first && v < first + size; };
     for (std::size_t v = first; v < first + size; ++v)
-      for (node r : g.succs[v]) {
+      for (node_id r : g.succs[v]) {
         if (!g.is_release(r)) continue;
         const auto readers = g.preds[r];
         if (readers.back() == v && std::all_of(readers.begin(), readers.end(), here)) members.push_back(r);
