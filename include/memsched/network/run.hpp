@@ -83,6 +83,8 @@ class network_run {
     if (op.reads.size() > 1) describe(op.reads[1], site_.other, site_.to);
     describe(op.writes.front(), site_.out, site_.to);
     if (op.weights) site_.weights = &net_.blobs[op.weights.of];
+    const bool constant = op.reads.size() == 1 && facts_of(op.does.what).most_operands == 2 && !op.bias;
+    if (constant && !site_.weights->scales.empty()) site_.other.scale = site_.weights->scales[0];
     box_ = computes(net_, op);
     for (const slice* s : {&op.weights, &op.bias})
       if (*s) load(s->of);
