@@ -47,7 +47,11 @@ std::vector<float> output(const network& net, std::size_t tensor) {
 
 TEST_CASE("typed networks have ONNX's windows, channels first") {
   onnx_model::model m;
-  m.input("x", {1, 6, 8, 7}).floats("w", {4, 3, 3, 2}).floats("b", {4}).floats("d", {12, 1, 3, 3}).floats("u", {12, 5, 2, 3});
+  m.input("x", {1, 6, 8, 7})
+      .floats("w", {4, 3, 3, 2})
+      .floats("b", {4})
+      .floats("d", {12, 1, 3, 3})
+      .floats("u", {12, 5, 2, 3});
   auto& a = m.op("Conv", {"x", "w", "b"}, {"a"}, "grouped");
   set(a, "group", 2), set(a, "strides", {2, 1}), set(a, "pads", {1, 0, 0, 1});
   auto& d = m.op("Conv", {"x", "d2"}, {"y"}, "depthwise");
@@ -90,7 +94,8 @@ TEST_CASE("typed networks have ONNX's windows, channels first") {
     for (int c = 0; c < 2; ++c)
       for (int i = 0; i < 3; ++i) {
         const double weight = (i * 3 + r) * 2 + c;
-        sum += (std::fmod(weight, 7) - 3) * static_cast<double>((*values)[0][static_cast<std::size_t>(((r - 1) * 7 + c) * 6 + i)]);
+        sum += (std::fmod(weight, 7) - 3) *
+               static_cast<double>((*values)[0][static_cast<std::size_t>(((r - 1) * 7 + c) * 6 + i)]);
       }
   CHECK(static_cast<double>((*values)[net.outputs(0)[0]][0]) == Approx(sum));
 }
@@ -128,8 +133,10 @@ TEST_CASE("typed networks know ONNX's products, normalizations and element-wise 
   CHECK(normal.does.what == op_kind::multiply);
   // scale (-3, -2, -1) / sqrt(variance), shift - mean * that: (-3 + 3 * -3, -2 + 2 * -1, -1 + 1 * -2)
   for (int c = 0; c < 3; ++c) {
-    CHECK(detail::stored(net.blobs[normal.weights.of], 0, 0, 0, c) == std::array{-3.0, -1.0, -2.0}[static_cast<std::size_t>(c)]);
-    CHECK(detail::stored(net.blobs[normal.bias.of], 0, 0, 0, c) == std::array{-12.0, -4.0, -3.0}[static_cast<std::size_t>(c)]);
+    CHECK(detail::stored(net.blobs[normal.weights.of], 0, 0, 0, c) ==
+          std::array{-3.0, -1.0, -2.0}[static_cast<std::size_t>(c)]);
+    CHECK(detail::stored(net.blobs[normal.bias.of], 0, 0, 0, c) ==
+          std::array{-12.0, -4.0, -3.0}[static_cast<std::size_t>(c)]);
   }
   CHECK(by_name(net, "add").reads.size() == 1);
   CHECK(by_name(net, "twice").reads.size() == 2);
@@ -145,8 +152,8 @@ TEST_CASE("typed networks know ONNX's products, normalizations and element-wise 
   const auto& in = (*values)[net.inputs(6)[0]];  // rows, columns, channels
   double sum = 0;
   for (std::size_t i = 0; i < 12; ++i)
-    sum += (static_cast<double>(i * 4 % 7) - 3) * static_cast<double>((*values)[by_name(net, "flat").reads[0].parts[0].tensor]
-                                                                                [(i % 4) * 3 + i / 4]);
+    sum += (static_cast<double>(i * 4 % 7) - 3) *
+           static_cast<double>((*values)[by_name(net, "flat").reads[0].parts[0].tensor][(i % 4) * 3 + i / 4]);
   CHECK(in.size() == 12);
   CHECK(static_cast<double>((*values)[by_name(net, "product").writes[0].parts[0].tensor][0]) == Approx(sum));
 }

@@ -25,8 +25,8 @@ namespace {
 constexpr int add = 0, average_pool = 1, concatenation = 2, conv = 3, depthwise = 4, depth_to_space = 5, dequantize = 6,
               fully_connected = 9, logistic = 14, max_pool = 17, mul = 18, relu = 19, reshape = 22, resize_bilinear = 23,
               softmax = 25, custom = 32, pad = 34, mean = 40, sub = 41, strided_slice = 45, split = 49, prelu = 54,
-              slice_kind = 65, transpose_conv = 67, transpose_kind = 39, resize_nearest = 97, leaky_relu = 98, quantize = 114,
-              hard_swish = 117, if_op = 118, assign_variable = 144;
+              slice_kind = 65, transpose_conv = 67, transpose_kind = 39, resize_nearest = 97, leaky_relu = 98,
+              quantize = 114, hard_swish = 117, if_op = 118, assign_variable = 144;
 constexpr int float32 = 0, float16 = 1, int32 = 2, int8 = 9;
 
 template <class T>
@@ -135,8 +135,8 @@ TEST_CASE("typed networks know groups, transposed convolutions, pooling and dens
   maker m;
   const int x = m.input({1, 6, 6, 8});
   const int grouped = m.op(conv, {x, m.weights({4, 1, 1, 2})}, {1, 6, 6, 4}, window_options(1, 1, 1));
-  const int up = m.op(transpose_conv, {m.list({1, 12, 12, 3}), m.weights({3, 3, 3, 4}), grouped, m.weights({3})}, {1, 12, 12, 3},
-                      {49, {0, 2, 2, 1}});
+  const int up = m.op(transpose_conv, {m.list({1, 12, 12, 3}), m.weights({3, 3, 3, 4}), grouped, m.weights({3})},
+                      {1, 12, 12, 3}, {49, {0, 2, 2, 1}});
   m.at(up).type = float32;
   const int own = m.op(custom, {grouped, m.weights({2, 2, 2, 4}), m.weights({2})}, {1, 12, 12, 2}, {},
                        "Convolution2DTransposeBias", bytes_of(ints{1, 2, 2}));
@@ -174,9 +174,11 @@ TEST_CASE("typed networks place the parts of TFLite's concatenations, splits and
   const int both = m.op(concatenation, {x, a, x}, {1, 4, 4, 18}, {10, {3}});
   const int tall = m.op(concatenation, {x, a}, {1, 8, 4, 6}, {10, {-3, 1}});
   const int first = m.value({1, 4, 4, 9}), second = m.value({1, 4, 4, 9});
-  m.g().ops.push_back({.kind = split, .inputs = {m.constant({}, bytes_of(ints{3}), int32), both}, .outputs = {first, second}});
+  m.g().ops.push_back(
+      {.kind = split, .inputs = {m.constant({}, bytes_of(ints{3}), int32), both}, .outputs = {first, second}});
   m.op(slice_kind, {tall, m.list({0, 2, 1, 0}), m.list({1, 3, -1, 2})}, {1, 3, 3, 2});
-  m.op(strided_slice, {tall, m.list({0, 2, -1, 0}), m.list({0, 4, 0, 6}), m.list({1, 1, 1, 1})}, {1, 2, 1, 6}, {32, {9, 12}});
+  m.op(strided_slice, {tall, m.list({0, 2, -1, 0}), m.list({0, 4, 0, 6}), m.list({1, 1, 1, 1})}, {1, 2, 1, 6},
+       {32, {9, 12}});
   m.g().outputs = {first, second, m.g().ops[4].outputs[0], m.g().ops[5].outputs[0]};
   const network net = read(m);
   const image& parts = net.operations[1].reads[0];

@@ -57,8 +57,8 @@ inline result<network> read_network(std::string_view file, const read_options& o
 ///   Resize that are not those of its extents.
 /// * Weights without bytes (external data, what is computed from constants and not followed) have `blob::data` empty.
 ///
-/// Errors are those of `read_onnx` and of `check`; besides, a model whose graph runs others (If, Loop, Scan), and weights that
-/// lack bytes.
+/// Errors are those of `read_onnx` and of `check`; besides, a model whose graph runs others (If, Loop, Scan), and weights
+/// that lack bytes.
 inline result<network> read_onnx_network(std::string_view file, const read_options& options = {}) {
   return onnx_detail::guarded<network>([&] { return onnx_detail::read_network(file, options); });
 }

@@ -137,7 +137,8 @@ class operator_reader {
     if (!w) return false;
     std::optional<blob> b;
     if (input(bias) != nullptr) {
-      if (constant_at(bias) == nullptr || !input(bias)->shape || *input(bias)->shape != dimensions{size.outputs}) return false;
+      if (constant_at(bias) == nullptr || !input(bias)->shape || *input(bias)->shape != dimensions{size.outputs})
+        return false;
       b = weights(bias, {size.outputs, 1, 1, 1}, {1, 1, 1, 1});
       if (!b) return false;
     }
@@ -209,7 +210,8 @@ class operator_reader {
 
   found convolution() {
     found op = begin(op_kind::convolution);
-    if (!op || !real() || constant_at(1) == nullptr || !input(1)->shape || shape(1).size() != rank() || rank() < 3) return {};
+    if (!op || !real() || constant_at(1) == nullptr || !input(1)->shape || shape(1).size() != rank() || rank() < 3)
+      return {};
     const auto [rows, columns] = kernel_of(shape(1));
     const std::int64_t inputs = shape(1)[1], groups = attribute(*node_, "group", 1);
     const blob::axes size{shape(1)[0], rows, columns, inputs};
@@ -227,7 +229,8 @@ class operator_reader {
 
   found transposed() {
     found op = begin(op_kind::transposed_convolution);
-    if (!op || !real() || constant_at(1) == nullptr || !input(1)->shape || shape(1).size() != rank() || rank() < 3 || rank() > 4)
+    if (!op || !real() || constant_at(1) == nullptr || !input(1)->shape || shape(1).size() != rank() || rank() < 3 ||
+        rank() > 4)
       return {};
     const auto [rows, columns] = kernel_of(shape(1));
     const blob::axes size{shape(1)[1], rows, columns, shape(1)[0]};
@@ -403,7 +406,8 @@ class operator_reader {
         {"Relu", activation::relu}, {"Sigmoid", activation::logistic}, {"Tanh", activation::tanh},
         {"HardSwish", activation::hard_swish}, {"Exp", activation::exp}, {"Log", activation::log},
         {"Sqrt", activation::square_root}, {"Abs", activation::absolute}, {"Neg", activation::negate}};
-    static const std::unordered_map<std::string, float> with_alpha{{"LeakyRelu", 0.01F}, {"Elu", 1.0F}, {"HardSigmoid", 0.2F}};
+    static const std::unordered_map<std::string, float> with_alpha{
+        {"LeakyRelu", 0.01F}, {"Elu", 1.0F}, {"HardSigmoid", 0.2F}};
     static const std::unordered_set<std::string> others{
         "Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh", "Ceil", "Cos", "Cosh", "Erf", "Floor", "Mish", "Reciprocal",
         "Round", "Sign", "Sin", "Sinh", "Softplus", "Softsign", "Tan"};
@@ -522,11 +526,13 @@ class operator_reader {
       if (axes[i] < -n || axes[i] >= n) return {};
       const std::int64_t length = shape(0)[static_cast<std::size_t>(axes[i] < 0 ? axes[i] + n : axes[i])];
       const std::int64_t first = std::clamp<std::int64_t>(starts[i] < 0 ? starts[i] + length : starts[i], 0, length);
-      if (const auto axis = axis_in_image(axes[i], rank())) (*axis == 0 ? at.row : *axis == 1 ? at.column : at.channel) = first;
+      if (const auto axis = axis_in_image(axes[i], rank()))
+        (*axis == 0 ? at.row : *axis == 1 ? at.column : at.channel) = first;
       else if (first != 0) return {};
     }
     const extents out = op->writes[0].size;
-    if (at.row + out.rows > in.rows || at.column + out.columns > in.columns || at.channel + out.channels > in.channels) return {};
+    if (at.row + out.rows > in.rows || at.column + out.columns > in.columns || at.channel + out.channels > in.channels)
+      return {};
     op->writes[0] = {in, {at}};
     return op;
   }

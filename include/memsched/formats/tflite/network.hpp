@@ -56,7 +56,8 @@ inline result<network> read_network(std::string file, const read_options& option
 ///   another shape, of a type that `element` lacks, or with a scale for each channel is a row of bytes, and what reads or
 ///   writes it is opaque. What has no result (ASSIGN_VARIABLE) writes a token.
 /// * Understood: CONV_2D (groups too), DEPTHWISE_CONV_2D, TRANSPOSE_CONV, MAX_POOL_2D, AVERAGE_POOL_2D, FULLY_CONNECTED (of
-///   several vectors: as a 1 x 1 convolution), MEAN over rows and columns, ADD SUB MUL DIV MINIMUM MAXIMUM of two activations
+///   several vectors: as a 1 x 1 convolution), MEAN over rows and columns, ADD SUB MUL DIV MINIMUM MAXIMUM of two
+///   activations
 ///   or of one and a constant behind it (before it where they commute), CONCATENATION, SPLIT, SPLIT_V, SLICE and
 ///   STRIDED_SLICE of step 1 as copies, PAD, PADV2 of floats, RESIZE_BILINEAR, RESIZE_NEAREST_NEIGHBOR, DEPTH_TO_SPACE,
 ///   RESHAPE, SQUEEZE, EXPAND_DIMS, SOFTMAX, PRELU with slopes by channel, QUANTIZE, DEQUANTIZE, and the element-wise RELU,

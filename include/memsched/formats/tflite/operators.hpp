@@ -210,8 +210,8 @@ class operator_reader {
     return op;
   }
 
-  /// MediaPipe's Convolution2DTransposeBias: operand, weights, bias; options: padding (1 SAME, 2 VALID), stride over columns,
-  /// stride over rows, each a 32-bit word.
+  /// MediaPipe's Convolution2DTransposeBias: operand, weights, bias; options: padding (1 SAME, 2 VALID), stride over
+  /// columns, stride over rows, each a 32-bit word.
   found custom_transposed() {
     if (m_.kind_of(*info_) != "Convolution2DTransposeBias") return {};
     const std::string_view words = m_.file.content(info_->data, operator_fields::custom_options);
@@ -279,7 +279,8 @@ class operator_reader {
     if (!op || (tag != no_options && !fuse(*op, small_option(0)))) return {};
     const extents& out = op->writes[0].size;
     for (const image& x : op->reads)
-      if (!broadcasts(x.size, out) || to_.tensor(x.parts[0].tensor).element != to_.tensor(to_.outcome(id_)).element) return {};
+      if (!broadcasts(x.size, out) || to_.tensor(x.parts[0].tensor).element != to_.tensor(to_.outcome(id_)).element)
+        return {};
     if (op->reads.size() == 2) return op;
     const std::size_t at = first_constant ? 0 : 1;
     const auto& c = tensors_.content(input(at));
@@ -407,7 +408,8 @@ class operator_reader {
     if (!op || !has(depth_options) || !reads(1) || !one_type()) return {};
     const std::int64_t q = option(0);
     const extents &in = op->reads[0].size, &out = op->writes[0].size;
-    if (q < 1 || q > 4096 || out != extents{in.rows * q, in.columns * q, in.channels / (q * q)} || in.channels % (q * q) != 0)
+    if (q < 1 || q > 4096 || out != extents{in.rows * q, in.columns * q, in.channels / (q * q)} ||
+        in.channels % (q * q) != 0)
       return {};
     op->does.block = q;
     return op;

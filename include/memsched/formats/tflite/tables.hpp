@@ -34,7 +34,8 @@ inline constexpr field tensors{0, "tensors"}, inputs{1, "inputs"}, outputs{2, "o
 }
 namespace tensor_fields {
 inline constexpr field shape{0, "shape"}, type{1, "type"}, buffer{2, "buffer"}, name{3, "name"},
-    quantization{4, "quantization"}, is_variable{5, "is_variable"}, sparsity{6, "sparsity"}, shape_signature{7, "shape_signature"}, external_buffer{10, "external_buffer"};
+    quantization{4, "quantization"}, is_variable{5, "is_variable"}, sparsity{6, "sparsity"},
+    shape_signature{7, "shape_signature"}, external_buffer{10, "external_buffer"};
 }
 namespace operator_fields {
 inline constexpr field opcode_index{0, "opcode_index"}, inputs{1, "inputs"}, outputs{2, "outputs"},

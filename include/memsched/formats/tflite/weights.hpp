@@ -138,7 +138,8 @@ class typed_tensors {
       if (n < 1) return {};
     if (folded_[t] != none) {
       const operator_info& op = g_.operators[folded_[t]];
-      if (op.kind == kind("DEQUANTIZE") && op.inputs.size() == 1 && folded_[op.inputs[0]] == none) c.data = dequantized(c, t, op);
+      if (op.kind == kind("DEQUANTIZE") && op.inputs.size() == 1 && folded_[op.inputs[0]] == none)
+        c.data = dequantized(c, t, op);
       return c;
     }
     if (m_.file.child(g_.tensors[t], tensor_fields::sparsity).data == nullptr) c.data = stored(t);
