@@ -58,7 +58,15 @@ struct reorder_request : request {
   bool offsets = false, in_place = false, control_edges = false;
 };
 
+struct rewrite_request : request {
+  std::string graph, output, svg, front, front_svg;
+  std::uint64_t verify = 1;  ///< runs with random numbers that before and after must agree in
+  std::uint64_t blocks = 0;  ///< at most so many of a tensor; 0 for single rows
+  bool stream_input = false, reals = false, json = false;
+};
+
 int run_schedule(const schedule_request&);
+int run_rewrite(const rewrite_request&);
 int run_reorder(const reorder_request&);
 int run_sample(const sample_request&);
 /// `all`: also the schedulers that are parts of others.

@@ -5,6 +5,7 @@
 
 #include "commands.hpp"
 #include "networks/networks.hpp"
+#include "networks/typed.hpp"
 #include "schedulers.hpp"
 #include "sdf.hpp"
 #include "text.hpp"
@@ -76,6 +77,8 @@ int run_networks() {
     if (!n.published.empty()) std::printf("    published: %s\n", n.published.c_str());
     if (n.optimum) std::printf("    optimum: %s bytes\n", grouped(*n.optimum).c_str());
   }
+  std::puts("for `memsched rewrite`, which asks what operators compute:");
+  for (const auto& n : networks::typed_networks()) std::printf("builtin:%s\n    %s\n", n.name, n.what);
   return done;
 }
 

@@ -303,6 +303,41 @@ int main(int argc, char** argv) {
       ->check(CLI::IsMember({"text", "json"}))
       ->capture_default_str();
 
+  cli::rewrite_request rewrite;
+  rewrite.time_limit = 60;
+  rewrite.options.budget = 0;
+  auto* on_rewrite =
+      app.add_subcommand("rewrite", "A network that computes the same in less memory than any order of the given one");
+  on_rewrite->add_option("model", rewrite.graph, "*.onnx, *.tflite, or builtin:NAME (`memsched networks` lists them)")
+      ->required();
+  on_rewrite->add_option("--budget", rewrite.options.budget,
+                         "bytes there are: few operators that fit; exit status 3 where none do. Without: the smallest peak")
+      ->check(whole_number)
+      ->check(CLI::PositiveNumber);
+  on_rewrite->add_flag("--stream-input", rewrite.stream_input, "inputs come line by line and need no room before");
+  on_rewrite->add_option("--blocks", rewrite.blocks, "at most so many blocks of rows of a tensor; without: single rows")
+      ->check(whole_number)
+      ->check(CLI::Range(1, 1 << 20));
+  on_rewrite->add_flag("--reals", rewrite.reals, "sums of floats may come in another order");
+  on_rewrite->add_option("--verify", rewrite.verify, "run both networks with so many seeds of random numbers")
+      ->check(whole_number)
+      ->capture_default_str();
+  add_time_limit(*on_rewrite, rewrite, "60");
+  on_rewrite
+      ->add_option("--state-limit", rewrite.options.state_limit,
+                   "sets of operators to look at for each network; deterministic")
+      ->check(whole_number);
+  add_model(*on_rewrite, rewrite);
+  std::string rewrite_format = "text";
+  on_rewrite->add_option("--format", rewrite_format, "text or json")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->capture_default_str();
+  on_rewrite->add_option("-o,--output", rewrite.output, "write the rewritten graph as JSON there, in the order found");
+  on_rewrite->add_option("--front", rewrite.front,
+                         "write peaks, multiply-accumulates and operators that no other network seen beats, as CSV there");
+  on_rewrite->add_option("--svg", rewrite.svg, "draw memory over time, before and after, as an SVG there");
+  on_rewrite->add_option("--front-svg", rewrite.front_svg, "draw the front as an SVG there");
+
   auto* on_networks = app.add_subcommand("networks", "List the graphs that builtin:NAME makes");
 
   try {
@@ -341,6 +376,10 @@ int main(int argc, char** argv) {
     traffic.json = traffic_format == "json";
     prepare(traffic, line);
     status = cli::run_traffic(traffic);
+  } else if (*on_rewrite) {
+    rewrite.json = rewrite_format == "json";
+    prepare(rewrite, line);
+    status = cli::run_rewrite(rewrite);
   } else if (*on_networks) {
     status = cli::run_networks();
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdio>
 
 #include "text.hpp"
@@ -74,6 +75,33 @@ std::string memory_svg(const std::string& title, const std::vector<named_profile
   svg += label(width - right, y(bound) - 6, "lower bound " + scaled(bound), "text-anchor=\"end\" fill=\"#c44536\"");
   svg += label((left + width - right) / 2, height - 12, "operators, in the order in which they run",
                "text-anchor=\"middle\"");
+  return svg + "</svg>\n";
+}
+
+std::string front_svg(const std::string& title, const std::vector<std::pair<double, memsched::bytes>>& points) {
+  memsched::bytes highest = 1;
+  double fewest = 1e300, most = 1;
+  for (const auto& [operators, peak] : points)
+    highest = std::max(highest, peak), fewest = std::min(fewest, operators), most = std::max(most, operators);
+  const double low = std::log2(std::max(1.0, std::min(fewest, most))), span = std::max(1.0, std::log2(most) - low);
+  const auto x = [&](double n) { return left + (width - left - right - 60) * (std::log2(std::max(n, 1.0)) - low) / span; };
+  const auto y = [&](memsched::bytes b) {
+    return height - bottom - (height - top - bottom) * static_cast<double>(b) / static_cast<double>(highest);
+  };
+  std::string svg =
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 900 420\" font-family=\"sans-serif\" font-size=\"13\">\n"
+      "<rect width=\"900\" height=\"420\" fill=\"white\"/>\n";
+  svg += label(left, 24, title, "font-size=\"16\" font-weight=\"bold\"");
+  for (int i = 0; i <= 4; ++i) {
+    const memsched::bytes b = highest / 4 * static_cast<memsched::bytes>(i);
+    svg += line(left, y(b), width - right, y(b), "stroke=\"#e4e4e4\"");
+    svg += label(left - 8, y(b) + 4, scaled(b), "text-anchor=\"end\"");
+  }
+  for (const auto& [operators, peak] : points) {
+    svg += "<circle r=\"4\" fill=\"#0b6e4f\" cx=\"" + number(x(operators)) + "\" cy=\"" + number(y(peak)) + "\"/>\n";
+    svg += label(x(operators) + 7, y(peak) - 6, std::to_string(static_cast<long>(operators)), "fill=\"#555\"");
+  }
+  svg += label((left + width - right) / 2, height - 12, "operators; peak upwards", "text-anchor=\"middle\"");
   return svg + "</svg>\n";
 }
 

@@ -109,9 +109,9 @@ struct typed_network {
 
 inline const std::vector<typed_network>& typed_networks() {
   static const std::vector<typed_network> list{
-      {"mobilenet_v2_chain", "MobileNetV2 w0.35, 144 pixels, int8, as msf-CNN measures it", mobilenet_v2_chain},
-      {"mcunet_v2_chain", "MCUNetV2 for visual wake words, 80 pixels, int8, as msf-CNN measures it", mcunet_v2_chain},
-      {"swiftnet_cell_a", "cell A of SwiftNet with the convolution behind it, float32",
+      {"mobilenet-v2-chain", "MobileNetV2 w0.35, 144 pixels, int8, as msf-CNN measures it", mobilenet_v2_chain},
+      {"mcunet-v2-chain", "MCUNetV2 for visual wake words, 80 pixels, int8, as msf-CNN measures it", mcunet_v2_chain},
+      {"swiftnet-cell-a-conv", "cell A of SwiftNet with the convolution behind it, float32",
        [] { return swiftnet_cell_a_typed(); }},
   };
   return list;

@@ -55,7 +55,8 @@ inline memsched::network random_network(std::uint64_t seed, memsched::element e)
       }
       case 10: {
         const tensor_id more = b.convolution(x, {.channels = size.channels + 2, .kernel = 1});
-        at.push_back(b.add(more, b.pad(x, {.channels_behind = 2})));
+        const tensor_id padded = b.pad(x, {.channels_behind = 2});
+        at.push_back(r.chance(1, 2) ? b.add(more, padded) : b.add(padded, more));
         break;
       }
       case 11:

@@ -376,8 +376,12 @@ class network_run {
       return a_.scaled_and_shifted(site_, operand(0), w,
                                    *(weights(op_->bias.of, 0, 0, 0) + op_->bias.inputs.first + k - box_.channels.first));
     }
-    const bool lacks = operands_[1].size.channels > 1 && k >= operands_[1].size.channels;
-    return lacks ? a_.unary(site_, operand(0)) : a_.binary(site_, operand(0), operand(1));
+    const auto lacks = [&](std::size_t i) { return operands_[i].size.channels > 1 && k >= operands_[i].size.channels; };
+    if (lacks(1)) return a_.unary(site_, operand(0));
+    if (!lacks(0)) return a_.binary(site_, operand(0), operand(1));
+    arithmetic_site second = site_;
+    second.in = site_.other;
+    return a_.unary(second, operand(1));
   }
 
   number bilinear(coordinate r, coordinate c, coordinate k) const {

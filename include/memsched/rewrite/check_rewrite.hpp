@@ -311,7 +311,7 @@ class rewrite_check {
         if (linear && in.channels == out.channels && w2.pad_channels == 0 && !crops) {
           expected.does.win.pad_rows += w2.pad_rows;
           expected.does.win.pad_columns += w2.pad_columns;
-        } else if (!(expected.does.what == op_kind::add && k == 1 && w2.pad_channels == 0 && in.channels > 1 &&
+        } else if (!(expected.does.what == op_kind::add && w2.pad_channels == 0 && in.channels > 1 &&
                      in.channels <= out.channels && in.rows == out.rows && in.columns == out.columns && w2.pad_rows == 0 &&
                      w2.pad_columns == 0)) {
           return;

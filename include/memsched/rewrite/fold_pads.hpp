@@ -26,11 +26,13 @@ inline bool takes_spatial_pad(const operation& reader) {
   return reader.does.what == op_kind::convolution || reader.does.what == op_kind::depthwise;
 }
 
-/// Whether a reader of a tensor with channels of zeros behind its own may do without these: an addition whose second operand
-/// it is. One channel would be repeated, so that there must be more.
+/// Whether a reader of a tensor with channels of zeros behind its own may do without these: an addition of it and a tensor
+/// that has all channels. A tensor of one channel would be repeated, so that there must be more.
 inline bool takes_channel_pad(const operation& reader, tensor_id padded) {
-  return reader.does.what == op_kind::add && reader.reads.size() == 2 && reader.reads[1].parts.size() == 1 &&
-         reader.reads[1].parts[0].tensor == padded && reader.reads[1].size == reader.writes[0].size;
+  if (reader.does.what != op_kind::add || reader.reads.size() != 2) return false;
+  const auto is_padded = [&](const image& x) { return x.parts.size() == 1 && x.parts[0].tensor == padded; };
+  return is_padded(reader.reads[0]) != is_padded(reader.reads[1]) && reader.reads[0].size == reader.writes[0].size &&
+         reader.reads[1].size == reader.writes[0].size;
 }
 
 /// Whether operator i pads with zeros and every reader takes over its pad.
@@ -50,10 +52,15 @@ inline bool may_fold_pad(const network& net, const uses& use, op_id i) {
   return std::all_of(use.readers[t].begin(), use.readers[t].end(), [&](op_id r) {
     const operation& reader = net.operations[r];
     if (spatial) return takes_spatial_pad(reader) && reader.reads[0].parts.size() == 1 && reader.reads[0].size == to;
-    return w.pad_channels == 0 && from.channels > 1 && from.channels <= to.channels && takes_channel_pad(reader, t) &&
-           reader.reads[0].parts.end() == std::find_if(reader.reads[0].parts.begin(), reader.reads[0].parts.end(),
-                                                       [&](const placed& p) { return p.tensor == t; });
+    return w.pad_channels == 0 && from.channels > 1 && from.channels <= to.channels && takes_channel_pad(reader, t);
   });
+}
+
+/// Whether the result of an addition may take the place of this operand: of the same extents and elements.
+inline bool takes_other_place(const network& net, const operation& op, const image& x) {
+  if (op.does.what != op_kind::add || x.parts.size() != 1 || x.size != op.writes[0].size) return false;
+  const typed_tensor &from = net.tensors[x.parts[0].tensor], &to = net.tensors[op.writes[0].parts[0].tensor];
+  return from.size == to.size && from.element == to.element && !from.input;
 }
 
 /// The network with the pad that operator i makes in its readers. Exact: zeros add nothing to a sum (-0.0 + 0.0 is 0.0,
@@ -69,8 +76,12 @@ inline network fold_pad(network net, op_id i) {
       op.does.win.pad_rows += pad.does.win.pad_rows;
       op.does.win.pad_columns += pad.does.win.pad_columns;
     }
-  for (operation& op : net.operations)
-    if (op.overwrites == t) op.overwrites = none;
+  for (operation& op : net.operations) {
+    if (op.overwrites != t) continue;
+    op.overwrites = none;  // an addition in place of what was padded is one in place of its other operand
+    for (const image& x : op.reads)
+      if (takes_other_place(net, op, x)) op.overwrites = x.parts[0].tensor;
+  }
   std::vector<bool> dropped(net.operations.size(), false);
   dropped[i] = true;
   return without(net, dropped);

@@ -1,0 +1,198 @@
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <memsched/formats/json.hpp>
+#include <memsched/formats/onnx/network.hpp>
+#include <memsched/formats/tflite/network.hpp>
+#include <memsched/rewrite/check_rewrite.hpp>
+#include <memsched/rewrite/fit.hpp>
+#include <memsched/schedule.hpp>
+#include <nlohmann/json.hpp>
+
+#include "commands.hpp"
+#include "networks/typed.hpp"
+#include "svg.hpp"
+#include "text.hpp"
+
+namespace cli {
+
+namespace {
+
+using memsched::bytes;
+using memsched::fit_point;
+using memsched::fitted;
+using memsched::network;
+using json = nlohmann::ordered_json;
+
+memsched::graph_error wrong(const std::string& path, const std::string& reason) {
+  return {memsched::error_code::bad_input, path + ": " + memsched::one_line(reason), {}, {}};
+}
+
+memsched::result<network> read_network(const std::string& path, const reading& how) {
+  constexpr std::string_view builtin = "builtin:";
+  if (path.starts_with(builtin)) {
+    if (!how.shapes.empty()) return wrong(path, "takes no --shape, which is for .onnx and .tflite files");
+    for (const auto& n : networks::typed_networks())
+      if (path.substr(builtin.size()) == n.name) return n.make();
+    return wrong(path, "no network of this name says what its operators compute; `memsched networks` lists those that do");
+  }
+  const std::string kind = std::filesystem::path(path).extension().string();
+  if (kind != ".onnx" && kind != ".tflite") return wrong(path, "the name must end in .onnx or .tflite, or be builtin:NAME");
+  const auto options = read_options_of(how);
+  if (!options) return options.error();
+  const auto file = read_file(path);
+  if (!file) return file.error();
+  auto net = kind == ".onnx" ? memsched::read_onnx_network(file->view(), *options)
+                             : memsched::read_tflite_network(std::string(file->view()), *options);
+  if (!net) return wrong(path, net.error().message);
+  return net;
+}
+
+/// The problem that a network lowers to, as a graph file has it.
+memsched::problem_draft draft_of(const network& net, const std::vector<memsched::op_id>& order) {
+  memsched::problem_draft d;
+  d.name = net.name + ", rewritten";
+  for (memsched::tensor_id t = 0; t < net.tensors.size(); ++t) {
+    d.tensors.push_back({net.size(t), net.tensors[t].alias_of});
+    d.tensor_names.push_back(net.tensors[t].name);
+    if (net.tensors[t].input) d.graph_inputs.push_back(t);
+    if (net.tensors[t].output) d.graph_outputs.push_back(t);
+  }
+  std::vector<memsched::op_id> place(order.size());
+  for (memsched::op_id i = 0; i < order.size(); ++i) place[order[i]] = i;
+  for (const memsched::op_id i : order) {
+    for (const auto t : net.inputs(i)) d.reads.push(t);
+    for (const auto t : net.outputs(i)) d.writes.push(t);
+    for (const auto before : net.after(i)) d.after.push(place[before]);
+    d.reads.close(), d.writes.close(), d.after.close();
+    d.operators.push_back({.workspace = net.workspace(i), .overwrites = net.operations[i].overwrites});
+    d.operator_names.push_back(net.operations[i].name);
+  }
+  return d;
+}
+
+/// Whether provenance and runs over the field and in rounded arithmetic agree; why not, on standard error.
+bool verified(const network& before, const fitted& r, const rewrite_request& request) {
+  std::string fault = memsched::check_rewrite(before, r.net);
+  const auto exact = request.reals ? memsched::exactness::reals : memsched::exactness::bits;
+  for (std::uint64_t seed = 1; fault.empty() && seed <= request.verify; ++seed)
+    fault = memsched::disagreement(before, r.net, seed, exact);
+  if (fault.empty()) return request.verify > 0;
+  std::fprintf(stderr, "memsched: the rewritten network is wrong: %s\n", fault.c_str());
+  return false;
+}
+
+const char* status_of(const fitted& r, const rewrite_request& request) {
+  if (request.options.budget != 0 && r.after.peak > request.options.budget) return "infeasible";
+  return r.after.peak == r.after.lower_bound ? "optimal" : "feasible";
+}
+
+json as_json(const fit_point& p) { return {{"peak", p.peak}, {"macs", p.macs}, {"operators", p.operators}}; }
+
+json as_json(const fitted& r, const rewrite_request& request, bool good, double took) {
+  json j;
+  j["version"] = 1;
+  j["graph"] = r.net.name;
+  j["peak_before"] = r.before.peak;
+  j["peak"] = r.after.peak;
+  j["lower_bound"] = r.after.lower_bound;
+  j["status"] = r.after.peak == r.after.lower_bound ? "optimal" : "feasible";
+  j["macs_before"] = r.before.macs;
+  j["macs"] = r.after.macs;
+  j["operators_before"] = r.before.operators;
+  j["operators"] = r.after.operators;
+  j["runtime"] = "parts";
+  j["verified"] = good;
+  if (request.options.budget != 0) j["budget"] = request.options.budget;
+  j["steps"] = json::array();
+  for (const auto& s : r.steps)
+    j["steps"].push_back({{"rule", s.rule}, {"site", s.site}, {"peak_before", s.peak_before}, {"peak", s.after.peak},
+                          {"lower_bound", s.after.lower_bound}, {"macs", s.after.macs}, {"operators", s.after.operators},
+                          {"kept", s.kept}});
+  j["front"] = json::array();
+  for (const auto& p : r.front) j["front"].push_back(as_json(p));
+  j["stopped"] = to_string(r.stopped);
+  j["seconds"] = took;
+  return j;
+}
+
+std::string as_text(const fitted& r, const rewrite_request& request, bool good, double took) {
+  std::string text = "graph        " + r.net.name + '\n';
+  text += "given        " + grouped(r.before.peak) + " bytes, the best order found; " + std::to_string(r.before.operators) +
+          " operators, " + grouped(r.before.macs) + " multiply-accumulates\n\n";
+  table steps({"rule", "peak", "bound", "operators", "kept"});
+  for (const auto& s : r.steps)
+    steps.row({s.rule + ": " + memsched::one_line(s.site, 60), grouped(s.after.peak), grouped(s.after.lower_bound),
+               grouped(s.after.operators), s.kept ? "yes" : "no"});
+  if (!r.steps.empty()) text += steps.text() + '\n';
+  text += "peak         " + grouped(r.after.peak) + " bytes (" + scaled(r.after.peak) + "), " + status_of(r, request) +
+          "; bound " + grouped(r.after.lower_bound) + '\n';
+  if (request.options.budget != 0)
+    text += "budget       " + grouped(request.options.budget) + " bytes: " +
+            (r.after.peak <= request.options.budget ? "fits" : "does not fit") + '\n';
+  text += "cost         " + grouped(r.after.operators) + " operators, " + grouped(r.after.macs) + " multiply-accumulates\n";
+  text += std::string("verified     ") + (good ? "by provenance, over a finite field, and to the bit" : "no") +
+          (good && request.reals ? " but for the order of sums\n" : "\n");
+  text += "took         " + seconds(took) + " s\n\n";
+  table front({"front: peak", "operators", "multiply-accumulates"});
+  for (const auto& p : r.front) front.row({grouped(p.peak), grouped(p.operators), grouped(p.macs)});
+  return text + front.text();
+}
+
+std::string front_csv(const fitted& r) {
+  std::string text = "peak,lower_bound,macs,operators\n";
+  for (const auto& p : r.front)
+    text += std::to_string(p.peak) + ',' + std::to_string(p.lower_bound) + ',' + std::to_string(p.macs) + ',' +
+            std::to_string(p.operators) + '\n';
+  return text;
+}
+
+/// Memory while each operator of an order runs.
+std::vector<bytes> profile(const network& net, const std::vector<memsched::op_id>& order, const memsched::options& o) {
+  const auto low = memsched::lower(net);
+  return low ? memsched::evaluate(low->problem, order, o.model()).value().during : std::vector<bytes>{};
+}
+
+}  // namespace
+
+int run_rewrite(const rewrite_request& r) {
+  const auto start = std::chrono::steady_clock::now();
+  const auto net = read_network(r.graph, r.how);
+  if (!net) return report(net.error());
+  memsched::fit_options f;
+  f.budget = r.options.budget;
+  f.streamed_input = r.stream_input;
+  f.most_blocks = static_cast<memsched::coordinate>(r.blocks);
+  f.exact = r.reals ? memsched::exactness::reals : memsched::exactness::bits;
+  memsched::options limits = r.options;
+  limits.budget = memsched::no_limit;
+  const fitted found = memsched::fit(*net, memsched::automatic, f, limits);
+  if (found.error) return report(wrong(r.graph, found.error->message));
+  const bool good = verified(*net, found, r);
+  if (!good && r.verify > 0) return bad_input;
+  const double took = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+
+  std::vector<output_file> files;
+  if (!r.output.empty()) files.push_back({r.output, memsched::write_json(draft_of(found.net, found.order))});
+  if (!r.front.empty()) files.push_back({r.front, front_csv(found)});
+  if (!r.svg.empty() || !r.front_svg.empty()) {
+    if (!r.front_svg.empty()) {
+      std::vector<std::pair<double, bytes>> points;
+      for (const auto& p : found.front) points.push_back({static_cast<double>(p.operators), p.peak});
+      files.push_back({r.front_svg, front_svg(net->name + ": peak and operators", points)});
+    }
+    if (!r.svg.empty()) {
+      const auto given = memsched::schedule(*net, limits);
+      files.push_back({r.svg, memory_svg(net->name, {{"rewritten", profile(found.net, found.order, limits)},
+                                                      {"best order", given.profile}},
+                                         found.after.lower_bound)});
+    }
+  }
+  if (const auto fault = write_files(files); !fault.message.empty()) return report(fault);
+  const std::string text = r.json ? as_json(found, r, good, took).dump(-1, ' ', false, json::error_handler_t::replace) + '\n'
+                                  : as_text(found, r, good, took);
+  std::fputs(text.c_str(), stdout);
+  return found.fits(f) ? done : over_budget;
+}
+
+}  // namespace cli
