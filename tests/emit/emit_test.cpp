@@ -19,6 +19,7 @@
 #include <memsched/network/run.hpp>
 #include <memsched/plan.hpp>
 #include <memsched/rewrite/cut.hpp>
+#include <memsched/rewrite/fold_pads.hpp>
 #include <memsched/rewrite/gather.hpp>
 #include <memsched/rewrite/split_sums.hpp>
 #include <memsched/rewrite/stream_inputs.hpp>
@@ -209,6 +210,22 @@ TEST_CASE("a C program of a uint8 network, and of sums in parts, computes the ex
       if (e == element::uint8) check_program<int8_numbers>(net, split);
       else if (form == sum_form::chain) check_program<float_numbers>(net, split);  // the order of sums stays
     }
+  }
+}
+
+TEST_CASE("a C program adds what has fewer channels to the first ones, on either side") {
+  for (const bool real : {true, false}) {
+    network_builder b("padded", real ? element::float32 : element::int8, real ? quantization{} : quantization{0.05F, 7});
+    const tensor_id x = b.input({4, 4, 3}), wide = b.convolution(x, {.channels = 5});
+    const tensor_id t = b.add(b.pad(x, {.channels_behind = 2}), wide, activation::relu);
+    b.output(b.add(b.convolution(t, {.channels = 8}), b.pad(t, {.channels_behind = 3})));
+    const auto built = b.build();
+    REQUIRE(built);
+    const network net = weighed(*built);
+    const network folded = fold_pads(net);
+    CHECK(folded.operations.size() + 2 == net.operations.size());
+    if (real) check_program<float_numbers>(net, folded);
+    else check_program<int8_numbers>(net, folded);
   }
 }
 

@@ -328,15 +328,21 @@ static number pooled(const struct layer *l, int r, int c, int k) {
 static number repeated(const struct image *x, int r, int c, int k) {
   return get(x, x->rows == 1 ? 0 : r, x->columns == 1 ? 0 : c, x->channels == 1 ? 0 : k);
 }
+/* An operand with fewer channels counts for the first ones only. */
+static int lacks(const struct image *x, int channel) { return x->channels > 1 && channel >= x->channels; }
 static number binary(const struct layer *l, int r, int c, int k) {
-  const number a = repeated(l->in, r, c, k);
   if (l->weights) {
+    const number a = repeated(l->in, r, c, k);
     const int channel = l->weight_inputs == 1 ? 0 : l->first_input + k - l->first_channel;
     const weight w = weights_at(l, 0, l->weight_rows == 1 ? 0 : r, l->weight_columns == 1 ? 0 : c)[channel];
     return l->bias ? scaled_and_shifted(l, a, w, bias_of(l, k)) : paired(l, a, (number)w);
   }
-  if (l->in[1].channels > 1 && k >= l->in[1].channels) return single(l, a);
-  return paired(l, a, repeated(l->in + 1, r, c, k));
+  if (lacks(l->in + 1, k)) return single(l, repeated(l->in, r, c, k));
+  if (!lacks(l->in, k)) return paired(l, repeated(l->in, r, c, k), repeated(l->in + 1, r, c, k));
+  struct layer second = *l;
+  second.in_scale = l->other_scale;
+  second.in_zero = l->other_zero;
+  return single(&second, repeated(l->in + 1, r, c, k));
 }
 
 /* The point of `in` rows at which a resize to `out` rows reads for row y. */
@@ -375,6 +381,10 @@ static number summed(const struct layer *l, int r, int c, int k) {
   if (l->sum != complete && l->sum != last) return sum;
   if (l->kind == mean) return average(l, sum, l->in->rows * l->in->columns);
   return completed(l, sum, l->first_output + k - l->first_channel);
+}
+/* A sum with the terms of the layer, and its bias where it has one. */
+static number more(const struct layer *l, number sum, int r, int c, int k) {
+  return terms(l, l->bias ? plus(sum, bias_of(l, k)) : sum, r, c, k);
 }
 static number added(const struct layer *l, number sum, int from, int r, int c, int k) {
   for (int i = from; i < l->operands; ++i)
@@ -445,7 +455,7 @@ static void run(const struct layer *l) {
           continue;
         }
         for (int k = p->channel; k < p->channel + p->channels; ++k, ++at)
-          store(p, at, l->sum == into ? terms(l, load(p, at), r, c, k) : element(l, r, c, k));
+          store(p, at, l->sum == into ? more(l, load(p, at), r, c, k) : element(l, r, c, k));
       }
   }
 }
