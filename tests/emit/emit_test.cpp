@@ -101,8 +101,8 @@ std::string content(const std::filesystem::path& p) {
   return s.str();
 }
 
-/// Compiles the program of `net`, runs it on the inputs of `first`, and compares its outputs with the executor's for `first`,
-/// byte for byte.
+/// Compiles the program of `net`, runs it on the inputs of `first`, and compares its outputs with the executor's for
+/// `first`, byte for byte.
 template <class Numbers>
 void check_program(const network& first, const network& net) {
   const placed_network p = place_tensors(net);
@@ -123,7 +123,8 @@ void check_program(const network& first, const network& net) {
   std::ofstream(folder / "net.c") << *text;
   std::ofstream(folder / "in", std::ios::binary) << inputs;
   const std::string in = folder.string();
-  const std::string compile = std::string(MEMSCHED_C_COMPILER) + " -std=c11 -O1 -Wall -Wextra -Werror -fsanitize=address,undefined " +
+  const std::string compile = std::string(MEMSCHED_C_COMPILER) +
+                              " -std=c11 -O1 -Wall -Wextra -Werror -fsanitize=address,undefined " +
                               "-fno-sanitize-recover=all -o " + in + "/net " + in + "/net.c -lm";
   REQUIRE(std::system(compile.c_str()) == 0);
   REQUIRE(std::system(("ASAN_OPTIONS=detect_leaks=0 " + in + "/net < " + in + "/in > " + in + "/out").c_str()) == 0);
@@ -188,10 +189,12 @@ TEST_CASE("a C program of an int8 network, whole or in row blocks, computes the 
 }
 
 TEST_CASE("a C program of a uint8 network, and of sums in parts, computes the executor's bits") {
-  for (const auto& [e, q] : {std::pair{element::uint8, quantization{0.04F, 117}}, std::pair{element::float32, quantization{}}}) {
+  for (const auto& [e, q] :
+       {std::pair{element::uint8, quantization{0.04F, 117}}, std::pair{element::float32, quantization{}}}) {
     network_builder b("parts", e, q);
     const tensor_id x = b.input({6, 5, 4});
-    const tensor_id left = b.convolution(x, {.channels = 3, .act = activation::relu}), right = b.max_pooling(x, {.kernel = 3});
+    const tensor_id left = b.convolution(x, {.channels = 3, .act = activation::relu}),
+                    right = b.max_pooling(x, {.kernel = 3});
     tensor_id t = b.convolution(b.concat({left, right}), {.channels = 5, .kernel = 1, .act = activation::relu6});
     t = b.multiply(t, b.mean(t));
     b.output(t);

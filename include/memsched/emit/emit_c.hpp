@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include <memsched/emit/kernels.hpp>
 #include <memsched/emit/runtime.hpp>
 #include <memsched/graph/error.hpp>
 #include <memsched/network/check.hpp>
@@ -67,10 +68,12 @@ class c_program {
   void check_kind(op_id i) {
     const operation& op = net_.operations[i];
     if (op.does.what == op_kind::opaque) return fault_at(i, "is opaque: what it computes is not known");
-    if (op.does.act == activation::other) return fault_at(i, "applies " + op.does.function + ", of which only the name is known");
+    if (op.does.act == activation::other)
+      return fault_at(i, "applies " + op.does.function + ", of which only the name is known");
     for (const slice* s : {&op.weights, &op.bias})
       if (*s && net_.blobs[s->of].data.empty())
-        return fault_at(i, "has weights that the model does not hold: " + labelled("weights ", s->of, net_.blobs[s->of].name));
+        return fault_at(i,
+                        "has weights that the model does not hold: " + labelled("weights ", s->of, net_.blobs[s->of].name));
   }
   void check_tensor(tensor_id t) {
     const typed_tensor& x = net_.tensors[t];
@@ -91,7 +94,8 @@ class c_program {
 
   void write() {
     text_ = "/* " + one_line(net_.name.empty() ? "network" : comment(net_.name), 120) + ": " +
-            std::to_string(net_.operations.size()) + " operators in an arena of " + std::to_string(e_.arena) + " bytes. C11. */\n" +
+            std::to_string(net_.operations.size()) + " operators in an arena of " + std::to_string(e_.arena) +
+            " bytes. C11. */\n" +
             "#include <math.h>\n#include <stdint.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n\n";
     if constexpr (real) {
       text_ += "typedef float stored;\ntypedef float number;\ntypedef float weight;\n#define WIDE 0\n";
@@ -99,8 +103,8 @@ class c_program {
       const bool is_unsigned = std::any_of(net_.tensors.begin(), net_.tensors.end(),
                                            [](const typed_tensor& x) { return x.element == element::uint8; });
       text_ += std::string("typedef ") + (is_unsigned ? "u" : "") + "int8_t stored;\ntypedef int32_t number;\ntypedef " +
-               (narrow() ? "int8_t" : "int16_t") + " weight;\n#define WIDE 1\n#define LEAST " + (is_unsigned ? "0" : "-128") +
-               "\n";
+               (narrow() ? "int8_t" : "int16_t") + " weight;\n#define WIDE 1\n#define LEAST " +
+               (is_unsigned ? "0" : "-128") + "\n";
     }
     const bytes elements = std::max<bytes>(1, (e_.arena + width() - 1) / width());
     text_ += "static _Alignas(64) stored arena[" + std::to_string(elements) + "];\n";
@@ -136,7 +140,8 @@ class c_program {
             list += (count++ % 12 == 0 ? "\n  " : " ") + value(a_.weight(id, b, o, r, c, i)) + ",";
     for (const auto& [type, name, wanted] :
          {std::tuple{"weight", "w", weighs}, std::tuple{"number", "b", biases}})
-      if (wanted) text_ += std::string("static const ") + type + " " + name + std::to_string(id) + "[] = {" + list + "\n};\n";
+      if (wanted)
+        text_ += std::string("static const ") + type + " " + name + std::to_string(id) + "[] = {" + list + "\n};\n";
     if (!weighs || b.scales.empty() || real) return;
     text_ += "static const double s" + std::to_string(id) + "[] = {";
     for (const float s : b.scales) text_ += value(static_cast<double>(s)) + ", ";
@@ -167,7 +172,8 @@ class c_program {
     ++listed_;
     const std::string id = std::to_string(i);
     std::vector<std::string> operands;
-    for (std::size_t k = 0; k < op.reads.size(); ++k) operands.push_back(image_of(op.reads[k], std::string("p") + id + "_" + std::to_string(k)));
+    for (std::size_t k = 0; k < op.reads.size(); ++k)
+      operands.push_back(image_of(op.reads[k], std::string("p") + id + "_" + std::to_string(k)));
     image out = target(op);
     if (d.what == op_kind::read) out = from_zero(out);
     const std::string written = image_of(out, "q" + id);
@@ -187,7 +193,9 @@ class c_program {
                     act_name(d.act) + ", .alpha = " + value(static_cast<double>(d.alpha)) +
                     ", .beta = " + value(static_cast<double>(d.beta)) + ",\n   .operands = " +
                     std::to_string(data_operands(op)) + ", .in = in" + id + ", .out = " + written + ",";
-    const auto set = [&](const char* name, std::int64_t x) { s += std::string(" .") + name + " = " + std::to_string(x) + ","; };
+    const auto set = [&](const char* name, std::int64_t x) {
+      s += std::string(" .") + name + " = " + std::to_string(x) + ",";
+    };
     set("first_channel", b.channels.first);
     const window& w = d.win;
     s += "\n  ";
@@ -197,7 +205,8 @@ class c_program {
     s += "\n  ";
     set("pad_channels", w.pad_channels), set("groups", d.groups), set("block", d.block), set("depth_first", d.depth_first);
     set("count_pad", d.count_pad), set("channels_first", net_.order == element_order::channels_rows_columns);
-    s += std::string("\n   .coordinates = ") + coordinates_name(d.coordinates) + ", .rounding = " + rounding_name(d.rounding) + ",";
+    s += std::string("\n   .coordinates = ") + coordinates_name(d.coordinates) +
+         ", .rounding = " + rounding_name(d.rounding) + ",";
     if (d.what == op_kind::pad) s += " .pad_value = " + value(a_.pad(site)) + ",";
     set("reduce_first", op.reduces.first), set("reduce_last", op.reduces.last);
     if (op.weights) {
@@ -217,7 +226,8 @@ class c_program {
     }
     if (!real) {
       const auto scale = [](const quantization& q) { return value(q.scale == 0 ? 1.0 : static_cast<double>(q.scale)); };
-      s += "\n   .in_scale = " + scale(site.in) + ", .other_scale = " + scale(site.other) + ", .out_scale = " + scale(site.out) + ",";
+      s += "\n   .in_scale = " + scale(site.in) + ", .other_scale = " + scale(site.other) +
+           ", .out_scale = " + scale(site.out) + ",";
       set("in_zero", site.in.zero_point), set("other_zero", site.other.zero_point), set("out_zero", site.out.zero_point);
       set("converts", !(site.in == site.out && d.act == activation::identity));
     }
@@ -310,10 +320,33 @@ class c_program {
     return s;
   }
   static const char* kind_name(op_kind k) {
-    static constexpr const char* names[] = {
-        "convolution", "depthwise", "transposed_convolution", "max_pooling", "average_pooling", "mean", "dense", "add",
-        "subtract", "multiply", "divide", "minimum", "maximum", "copy", "pad", "resize_bilinear", "resize_nearest",
-        "depth_to_space", "reshape", "unary", "prelu", "softmax", "add_sums", "finish", "finish_mean", "begin", "read_input"};
+    static constexpr const char* names[] = {"convolution",
+                                            "depthwise",
+                                            "transposed_convolution",
+                                            "max_pooling",
+                                            "average_pooling",
+                                            "mean",
+                                            "dense",
+                                            "add",
+                                            "subtract",
+                                            "multiply",
+                                            "divide",
+                                            "minimum",
+                                            "maximum",
+                                            "copy",
+                                            "pad",
+                                            "resize_bilinear",
+                                            "resize_nearest",
+                                            "depth_to_space",
+                                            "reshape",
+                                            "unary",
+                                            "prelu",
+                                            "softmax",
+                                            "add_sums",
+                                            "finish",
+                                            "finish_mean",
+                                            "begin",
+                                            "read_input"};
     return names[static_cast<std::size_t>(k)];
   }
   static const char* sum_name(summation s) {
@@ -354,10 +387,10 @@ class c_program {
 }  // namespace detail
 
 /// The text of a C11 program that computes the network: one static arena of `e.arena` bytes, the tensors at their offsets,
-/// kernels in plain loops that read and write row blocks, slices and whole tensors alike, weights as arrays. Its `main` reads
-/// the inputs (from the file that its first argument names, else from standard input) and writes the outputs (to the second
-/// one, else to standard output): little-endian elements, rows, columns, channels, in the order of the first network's
-/// tensors, however they are cut. Streamed inputs are read when they are wanted.
+/// kernels in plain loops that read and write row blocks, slices and whole tensors alike, weights as arrays. Its `main`
+/// reads the inputs (from the file that its first argument names, else from standard input) and writes the outputs (to the
+/// second one, else to standard output): little-endian elements, rows, columns, channels, in the order of the first
+/// network's tensors, however they are cut. Streamed inputs are read when they are wanted.
 ///
 /// All values are float32, or all are int8, or all uint8, with a scale. The program computes what `run` computes over
 /// `float_numbers` or `int8_numbers` with the model's own weights, bit for bit where the compiler does not contract products
