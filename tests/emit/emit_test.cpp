@@ -7,14 +7,12 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <memory>
 #include <sstream>
 #include <string>
 #include <vector>
 
 #include <catch2/catch.hpp>
 
-#include <memsched/base/random.hpp>
 #include <memsched/network/builder.hpp>
 #include <memsched/network/run.hpp>
 #include <memsched/plan.hpp>
@@ -24,6 +22,8 @@
 #include <memsched/rewrite/split_sums.hpp>
 #include <memsched/rewrite/stream_inputs.hpp>
 
+#include "support/weighed.hpp"
+
 #ifndef MEMSCHED_C_COMPILER
 #define MEMSCHED_C_COMPILER "cc"
 #endif
@@ -31,33 +31,6 @@
 using namespace memsched;
 
 namespace {
-
-/// Gives a network's weights bytes: floats in [-1, 1), scaled to keep the size of what they multiply, or integers.
-network weighed(network net) {
-  auto bytes = std::make_shared<std::vector<std::vector<std::byte>>>();
-  random_source random(3);
-  for (blob& b : net.blobs) {
-    const auto n = static_cast<std::size_t>(b.size.outputs * b.size.rows * b.size.columns * b.size.inputs);
-    const auto width = static_cast<std::size_t>(size_of(b.element));
-    std::vector<std::byte> data(n * width);
-    for (std::size_t i = 0; i < n; ++i) {
-      const std::uint64_t h = random.next();
-      if (b.element == element::float32) {
-        const auto x = static_cast<float>(detail::signed_unit(h) * std::sqrt(6 / detail::fan_in(b)));
-        std::memcpy(data.data() + 4 * i, &x, 4);
-      } else if (width == 1) {
-        data[i] = static_cast<std::byte>(h % 255 - 127);
-      } else {
-        const auto x = static_cast<std::int32_t>(h % 2001) - 1000;
-        std::memcpy(data.data() + width * i, &x, 4);
-      }
-    }
-    bytes->push_back(std::move(data));
-  }
-  for (std::size_t i = 0; i < net.blobs.size(); ++i) net.blobs[i].data = (*bytes)[i];
-  net.holder = bytes;
-  return net;
-}
 
 /// The network in the best order that a short search finds, with offsets of the smallest arena found.
 struct placed_network {
