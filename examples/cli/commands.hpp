@@ -71,6 +71,7 @@ struct reorder_request : request {
 
 struct rewrite_request : request {
   std::string graph, output, svg, front, front_svg;
+  std::string emit;          ///< the folder of a C program, or empty
   std::uint64_t verify = 1;  ///< runs with random numbers that before and after must agree in
   std::uint64_t blocks = 0;  ///< at most so many of a tensor; 0 for single rows
   bool stream_input = false, reals = false, json = false;

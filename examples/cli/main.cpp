@@ -359,6 +359,8 @@ int main(int argc, char** argv) {
                          "write peaks, multiply-accumulates and operators that no other network seen beats, as CSV there");
   on_rewrite->add_option("--svg", rewrite.svg, "draw memory over time, before and after, as an SVG there");
   on_rewrite->add_option("--front-svg", rewrite.front_svg, "draw the front as an SVG there");
+  on_rewrite->add_option("--emit-c", rewrite.emit,
+                         "write a C program there, as network.c: the rewritten network in one static arena");
 
   std::string shell;
   auto* on_completion = app.add_subcommand("completion", "Print what makes a shell complete this program's words");

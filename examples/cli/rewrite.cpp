@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "commands.hpp"
+#include "emit.hpp"
 #include "networks/typed.hpp"
 #include "svg.hpp"
 #include "text.hpp"
@@ -184,6 +185,15 @@ int run_rewrite(const rewrite_request& r) {
                                                       {"best order", given.profile}},
                                          found.after.lower_bound)});
     }
+  }
+  if (!r.emit.empty()) {
+    auto program = program_of(found.net, found.order);
+    if (!program) return report(wrong(r.graph, "no C program: " + program.error().message));
+    std::error_code exists;
+    std::filesystem::create_directories(r.emit, exists);
+    const std::string path = (std::filesystem::path(r.emit) / "network.c").string();
+    std::fprintf(stderr, "%s: an arena of %s bytes\n", path.c_str(), grouped(program->arena).c_str());
+    files.push_back({path, std::move(program->text)});
   }
   if (const auto fault = write_files(files); !fault.message.empty()) return report(fault);
   const std::string text = r.json ? as_json(found, r, good, took).dump(-1, ' ', false, json::error_handler_t::replace) + '\n'

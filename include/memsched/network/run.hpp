@@ -61,6 +61,8 @@ class network_run {
     if (op.reads.size() > 1) describe(op.reads[1], site_.other, site_.to);
     describe(op.writes.front(), site_.out, site_.to);
     if (op.weights) site_.weights = &net_.blobs[op.weights.of];
+    const bool constant = op.reads.size() == 1 && facts_of(op.does.what).most_operands == 2 && !op.bias;
+    if (constant && !site_.weights->scales.empty()) site_.other.scale = site_.weights->scales[0];
     box_ = computes(net_, op);
     for (const slice* s : {&op.weights, &op.bias})
       if (*s) load(s->of);
@@ -78,7 +80,7 @@ class network_run {
     e = net_.tensors[x.parts.front().tensor].element;
   }
 
-  void load(index id) {
+  void load(index_t id) {
     const blob& b = net_.blobs[id];
     std::vector<number>& w = weights_[id];
     if (!w.empty()) return;
@@ -88,7 +90,7 @@ class network_run {
           for (std::int64_t i = 0; i < b.size.inputs; ++i) w.push_back(a_.weight(id, b, o, r, c, i));
   }
   /// The place of the first of the weights at these places: those of further inputs follow.
-  const number* weights(index id, std::int64_t o, std::int64_t r, std::int64_t c) const {
+  const number* weights(index_t id, std::int64_t o, std::int64_t r, std::int64_t c) const {
     const blob::axes& s = net_.blobs[id].size;
     return weights_[id].data() + ((o * s.rows + r) * s.columns + c) * s.inputs;
   }

@@ -145,7 +145,7 @@ class rewrite_check {
                                   to_string(expected.reads[k].size));
     check_results(i, expected);
     if (!fault_.empty()) return;
-    const box part = held(after_, target(op));
+    const box part = hull_of(after_, target(op));
     check_weights(i, expected, part);
     for (const placed& p : target(op).parts)
       for (std::size_t k = 0; k < expected.reads.size() && fault_.empty(); ++k)
@@ -291,7 +291,7 @@ class rewrite_check {
       return at_operator(i, "sums over " + to_string(op.reduces) + " of " + std::to_string(range));
     ledger sum{op.bias ? 1 : 0, 0, false, {op.reduces}, op.origin};
     if (continues_sum(op)) {
-      if (!check_sum_operand(i, op.reads.back(), held(after_, target(op)))) return;
+      if (!check_sum_operand(i, op.reads.back(), hull_of(after_, target(op)))) return;
       ledger& old = sums_[op.reads.back().parts[0].tensor];
       if (old.origin != op.origin) return at_operator(i, "continues a sum of another operator");
       if (op.sum == summation::into) {
@@ -327,7 +327,7 @@ class rewrite_check {
       return at_operator(i, "ends another kind of sum than its origin makes");
     check_place(i, op.writes[0], from.writes[0], ends ? tensor_role::value : tensor_role::sum);
     if (!fault_.empty()) return;
-    const box part = held(after_, op.writes[0]);
+    const box part = hull_of(after_, op.writes[0]);
     if (op.bias && (op.bias.of != from.bias.of || !same_slice(op.bias, from.bias, op, from, part, false)))
       return at_operator(i, "uses a bias for other channels than it computes");
     ledger sum{op.bias ? 1 : 0, 0, false, {}, op.origin};

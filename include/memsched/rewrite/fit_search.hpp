@@ -112,7 +112,7 @@ class fit_run {
     evaluation e = evaluate(p, s.order, model).value(), as_given = evaluate(p, given, model).value();
     if (as_given.peak < e.peak) e = std::move(as_given), s.order = std::move(given);
     fit_trial trial{std::move(net), {}, {e.peak, std::min(s.lower_bound, e.peak), 0, p.ops().size()}, {}};
-    for (const node v : s.order) trial.order.push_back(low->ops[v]);
+    for (const node_id v : s.order) trial.order.push_back(low->ops[v]);
     trial.cost.macs = macs(trial.net);
     const auto handles = tensors_of(trial.net);
     referee play(p, model);

@@ -70,7 +70,7 @@ class tensor_sizes {
   }
 
   /// The dimensions of a tensor of subgraph 0; -1 where one is open.
-  dimensions shape(index t) { return known(m_.subgraphs[0], t); }
+  dimensions shape(index_t t) { return known(m_.subgraphs[0], t); }
 
   /// The bytes of a tensor of subgraph s; 0 after a fault.
   bytes size(std::size_t s, index_t t) {

@@ -1,0 +1,527 @@
+// A typed network, rewritten or not, as an ONNX graph of standard operators.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <set>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <onnx/onnx_pb.h>
+
+#include <memsched/network/check.hpp>
+#include <memsched/network/numbers.hpp>
+#include <memsched/network/windows.hpp>
+
+namespace memsched::inline MEMSCHED_ABI::onnx_detail {
+
+/// Writes one network whose origins are those of `first`. What it cannot write is the error.
+class network_writer {
+ public:
+  network_writer(const network& first, const network& net) : first_(first), net_(net), names_(net.tensors.size()) {}
+
+  result<onnx::ModelProto> run(std::span<const op_id> order) {
+    model_.set_ir_version(8);
+    model_.set_producer_name("memsched");
+    model_.add_opset_import()->set_version(15);
+    graph_ = model_.mutable_graph();
+    graph_->set_name(net_.name.empty() ? "network" : net_.name);
+    for (tensor_id t = 0; t < net_.tensors.size(); ++t) names_[t] = "t" + std::to_string(t);
+    add_ends(true);
+    std::vector<bool> done(net_.operations.size(), false);
+    for (const op_id i : order) {
+      if (i >= done.size() || done[i]) return graph_error{error_code::bad_order, "the order lists no operator, or one twice", {}, {}};
+      done[i] = true;
+      add_operation(i);
+      if (!error_.message.empty()) return std::move(error_);
+    }
+    if (order.size() != net_.operations.size())
+      return graph_error{error_code::bad_order, "the order does not list each operator", {}, {}};
+    add_ends(false);
+    if (!error_.message.empty()) return std::move(error_);
+    return std::move(model_);
+  }
+
+ private:
+  using integers = std::vector<std::int64_t>;
+
+  // Nodes ------------------------------------------------------------------------------------------------------------
+
+  std::string fresh(const std::string& what) { return what + "_" + std::to_string(count_++); }
+
+  onnx::NodeProto& node(const char* kind, const std::vector<std::string>& inputs, const std::string& output) {
+    auto* n = graph_->add_node();
+    n->set_op_type(kind);
+    n->set_name(op_ == nullptr ? fresh(kind) : op_->name + "/" + fresh(kind));
+    for (const std::string& x : inputs) n->add_input(x);
+    n->add_output(output);
+    return *n;
+  }
+  static onnx::AttributeProto& attribute(onnx::NodeProto& n, const char* name, onnx::AttributeProto::AttributeType type) {
+    auto* a = n.add_attribute();
+    a->set_name(name);
+    a->set_type(type);
+    return *a;
+  }
+  static void set(onnx::NodeProto& n, const char* name, std::int64_t value) {
+    attribute(n, name, onnx::AttributeProto::INT).set_i(value);
+  }
+  static void set(onnx::NodeProto& n, const char* name, const integers& values) {
+    auto& a = attribute(n, name, onnx::AttributeProto::INTS);
+    for (const std::int64_t v : values) a.add_ints(v);
+  }
+  static void set(onnx::NodeProto& n, const char* name, float value) {
+    attribute(n, name, onnx::AttributeProto::FLOAT).set_f(value);
+  }
+  static void set(onnx::NodeProto& n, const char* name, const char* value) {
+    attribute(n, name, onnx::AttributeProto::STRING).set_s(value);
+  }
+
+  std::string list(const integers& values) {
+    auto* t = graph_->add_initializer();
+    t->set_name(fresh("integers"));
+    t->set_data_type(onnx::TensorProto::INT64);
+    t->add_dims(static_cast<std::int64_t>(values.size()));
+    for (const std::int64_t v : values) t->add_int64_data(v);
+    return t->name();
+  }
+  std::string scalar(float value) {
+    auto* t = graph_->add_initializer();
+    t->set_name(fresh("number"));
+    t->set_data_type(onnx::TensorProto::FLOAT);
+    t->add_float_data(value);
+    return t->name();
+  }
+  /// A part of a blob in this shape, whose elements `at(i)` gives in order.
+  template <class F>
+  std::string weights(const integers& shape, F at) {
+    auto* t = graph_->add_initializer();
+    t->set_name(fresh("weights"));
+    t->set_data_type(onnx::TensorProto::FLOAT);
+    std::int64_t n = 1;
+    for (const std::int64_t d : shape) t->add_dims(d), n *= d;
+    for (std::int64_t i = 0; i < n; ++i) t->add_float_data(at(i));
+    return t->name();
+  }
+  float weight(index_t id, std::int64_t o, std::int64_t r, std::int64_t c, std::int64_t i) const {
+    return float_numbers{.random_weights = false}.weight(id, net_.blobs[id], o, r, c, i);
+  }
+
+  // Images -----------------------------------------------------------------------------------------------------------
+
+  struct piece {
+    box where;
+    std::string name;
+  };
+  static constexpr axis axes[] = {axis::rows, axis::columns, axis::channels};
+  static std::int64_t dimension(axis a) { return a == axis::rows ? 2 : a == axis::columns ? 3 : 1; }
+  static interval& along(box& b, axis a) { return a == axis::rows ? b.rows : a == axis::columns ? b.columns : b.channels; }
+  static const interval& along(const box& b, axis a) { return along(const_cast<box&>(b), a); }
+
+  /// The part `b` of what stands at `from`.
+  std::string cut(const std::string& name, const box& from, const box& b) {
+    if (b == from) return name;
+    integers starts, ends, dims;
+    for (const axis a : axes) {
+      if (along(b, a) == along(from, a)) continue;
+      starts.push_back(along(b, a).first - along(from, a).first);
+      ends.push_back(along(b, a).last - along(from, a).first);
+      dims.push_back(dimension(a));
+    }
+    const std::string y = fresh("part");
+    node("Slice", {name, list(starts), list(ends), list(dims)}, y);
+    return y;
+  }
+
+  /// The box `want` of an image as one value: slices of its parts, put together.
+  std::string assemble(const image& x, const box& want) {
+    std::vector<piece> pieces;
+    for (const placed& p : x.parts) {
+      const box b = box_of(net_, p), shared = common(b, want);
+      if (net_.tensors[p.tensor].role != tensor_role::value || shared.empty()) continue;
+      const bool known = std::any_of(pieces.begin(), pieces.end(), [&](const piece& q) { return q.where.contains(shared); });
+      if (!known) pieces.push_back({shared, cut(names_[p.tensor], b, shared)});
+    }
+    return together(std::move(pieces), want);
+  }
+  std::string together(std::vector<piece> pieces, const box& want) {
+    if (pieces.size() == 1 && pieces[0].where == want) return pieces[0].name;
+    for (const axis a : axes) {
+      std::set<coordinate> starts;
+      for (const piece& p : pieces) starts.insert(along(p.where, a).first);
+      for (const piece& p : pieces)  // a piece that reaches over a start spoils it
+        for (coordinate c = along(p.where, a).first + 1; c < along(p.where, a).last; ++c) starts.erase(c);
+      if (starts.size() < 2 || *starts.begin() != along(want, a).first) continue;
+      std::vector<std::string> names;
+      for (auto at = starts.begin(); at != starts.end(); ++at) {
+        box slab = want;
+        along(slab, a) = {*at, std::next(at) == starts.end() ? along(want, a).last : *std::next(at)};
+        std::vector<piece> inside;
+        for (const piece& p : pieces)
+          if (slab.contains(p.where)) inside.push_back(p);
+        names.push_back(together(std::move(inside), slab));
+        if (names.back().empty()) return {};
+      }
+      const std::string y = fresh("whole");
+      set(node("Concat", names, y), "axis", dimension(a));
+      return y;
+    }
+    fault("reads " + to_string(want) + ", which its parts do not hold side by side");
+    return {};
+  }
+  /// What the operator reads of operand k to compute `out`.
+  std::string operand(std::size_t k, const box& out) {
+    const box b = needed(*op_, k, out);
+    if (b.empty()) fault("reads nothing but pad");
+    return error_.message.empty() ? assemble(op_->reads[k], b) : std::string();
+  }
+
+  /// Inputs as the first network has them, in the parts of this one; or outputs, from the parts.
+  void add_ends(bool inputs) {
+    op_ = nullptr;
+    for (tensor_id o = 0; o < first_.tensors.size(); ++o) {
+      const typed_tensor& end = first_.tensors[o];
+      if (!(inputs ? end.input : end.output)) continue;
+      if (inputs && end.output) return fault("is input and output at once: " + labelled("tensor ", o, end.name));
+      if (end.element != element::float32) return fault(labelled("tensor ", o, end.name) + " is not of float32");
+      image all{end.size, {}};
+      for (tensor_id t = 0; t < net_.tensors.size(); ++t) {
+        const typed_tensor& x = net_.tensors[t];
+        if (x.origin == o && (inputs ? x.input : x.output))
+          all.parts.push_back({t, x.part.rows.first, x.part.columns.first, x.part.channels.first});
+      }
+      auto* info = inputs ? graph_->add_input() : graph_->add_output();
+      const std::string name = end.name.empty() ? (inputs ? "input" : "output") + std::to_string(o) : end.name;
+      info->set_name(name);
+      auto* type = info->mutable_type()->mutable_tensor_type();
+      type->set_elem_type(onnx::TensorProto::FLOAT);
+      for (const coordinate d : {coordinate{1}, end.size.channels, end.size.rows, end.size.columns})
+        type->mutable_shape()->add_dim()->set_dim_value(d);
+      if (inputs) {
+        for (const placed& p : all.parts) names_[p.tensor] = cut(name, whole(end.size), box_of(net_, p));
+      } else {
+        node("Identity", {assemble(all, whole(end.size))}, name);
+      }
+    }
+  }
+
+  // Operators --------------------------------------------------------------------------------------------------------
+
+  void add_operation(op_id i) {
+    op_ = &net_.operations[i];
+    number_ = i;
+    if (op_->sum != summation::complete) return fault("is part of a sum, which standard operators keep in no tensor");
+    for (const slice* s : {&op_->weights, &op_->bias})
+      if (*s && net_.blobs[s->of].data.empty()) return fault("has weights that the model does not hold");
+    for (const auto* images : {&op_->reads, &op_->writes})
+      for (const image& x : *images)
+        for (const placed& p : x.parts)
+          if (net_.tensors[p.tensor].element != element::float32) return fault("has values that are not float32");
+    const box out = computes(net_, *op_);
+    const std::string y = activated(compute(out));
+    if (!error_.message.empty()) return;
+    for (const placed& p : op_->writes[0].parts) {
+      const box b = box_of(net_, p);
+      names_[p.tensor] = cut(y, out, b);
+    }
+    if (op_->writes.size() > 1) fault("has several results");
+  }
+
+  std::string compute(const box& out) {
+    switch (op_->does.what) {
+      case op_kind::convolution: case op_kind::depthwise: return convolution(out);
+      case op_kind::transposed_convolution: return transposed(out);
+      case op_kind::max_pooling: case op_kind::average_pooling: return pooling(out);
+      case op_kind::mean: return single("GlobalAveragePool", operand(0, out));
+      case op_kind::dense: return dense(out);
+      case op_kind::add: return binary("Add", out);
+      case op_kind::subtract: return binary("Sub", out);
+      case op_kind::multiply: return binary("Mul", out);
+      case op_kind::divide: return binary("Div", out);
+      case op_kind::minimum: return binary("Min", out);
+      case op_kind::maximum: return binary("Max", out);
+      case op_kind::copy: case op_kind::unary: return operand(0, out);
+      case op_kind::pad: return pad(out);
+      case op_kind::resize_bilinear: case op_kind::resize_nearest: return resize(out);
+      case op_kind::depth_to_space: return depth_to_space(out);
+      case op_kind::reshape: return reshape(out);
+      case op_kind::prelu: return prelu(out);
+      case op_kind::softmax: return softmax(out);
+      default: break;
+    }
+    fault(std::string("is a ") + to_string(op_->does.what) + ", which no standard operator is");
+    return {};
+  }
+  std::string single(const char* kind, const std::string& x) {
+    const std::string y = fresh("value");
+    node(kind, {x}, y);
+    return y;
+  }
+
+  std::string activated(const std::string& x) {
+    const attributes& d = op_->does;
+    const auto clip = [&](float low, float high) {
+      const std::string y = fresh("value");
+      node("Clip", {x, scalar(low), scalar(high)}, y);
+      return y;
+    };
+    const auto with_alpha = [&](const char* kind, bool beta) {
+      const std::string y = fresh("value");
+      auto& n = node(kind, {x}, y);
+      set(n, "alpha", d.alpha);
+      if (beta) set(n, "beta", d.beta);
+      return y;
+    };
+    switch (d.act) {
+      case activation::identity: return x;
+      case activation::relu: return single("Relu", x);
+      case activation::relu6: return clip(0, 6);
+      case activation::relu_n1_to_1: return clip(-1, 1);
+      case activation::relu_0_to_1: return clip(0, 1);
+      case activation::clip: return clip(d.alpha, d.beta);
+      case activation::leaky: return with_alpha("LeakyRelu", false);
+      case activation::elu: return with_alpha("Elu", false);
+      case activation::hard_sigmoid: return with_alpha("HardSigmoid", true);
+      case activation::logistic: return single("Sigmoid", x);
+      case activation::tanh: return single("Tanh", x);
+      case activation::hard_swish: return single("HardSwish", x);
+      case activation::exp: return single("Exp", x);
+      case activation::log: return single("Log", x);
+      case activation::square_root: return single("Sqrt", x);
+      case activation::absolute: return single("Abs", x);
+      case activation::negate: return single("Neg", x);
+      case activation::gelu: case activation::other: break;
+    }
+    fault("applies a function that no standard operator of this version has");
+    return {};
+  }
+
+  /// The pads of a window operator that computes `out` from the box `in` of its operand: where the whole one pads.
+  integers pads(const box& out, const box& in) const {
+    integers before, behind;
+    for (const axis a : {axis::rows, axis::columns}) {
+      const auto [kernel, stride, dilation, pad] = line_of(op_->does.win, a);
+      const std::int64_t first = along(out, a).first * stride - pad;
+      const std::int64_t last = (along(out, a).last - 1) * stride - pad + (kernel - 1) * dilation + 1;
+      before.push_back(along(in, a).first - first);
+      behind.push_back(last - along(in, a).last);
+    }
+    before.insert(before.end(), behind.begin(), behind.end());
+    return before;
+  }
+  void set_window(onnx::NodeProto& n, const integers& pads, bool dilates) {
+    const window& w = op_->does.win;
+    set(n, "kernel_shape", integers{w.kernel_rows, w.kernel_columns});
+    set(n, "strides", integers{w.stride_rows, w.stride_columns});
+    if (dilates) set(n, "dilations", integers{w.dilation_rows, w.dilation_columns});
+    set(n, "pads", pads);
+  }
+  std::string bias() {
+    if (!op_->bias) return {};
+    const slice& s = op_->bias;
+    return weights({s.outputs.size()}, [&](std::int64_t o) { return weight(s.of, s.outputs.first + o, 0, 0, 0); });
+  }
+  /// Weights of a convolution: outputs, inputs, rows, columns; of a transposed one with inputs first.
+  std::string kernel(bool inputs_first) {
+    const slice& s = op_->weights;
+    const std::int64_t outputs = s.outputs.size(), inputs = s.inputs.size(), rows = net_.blobs[s.of].size.rows,
+                       columns = net_.blobs[s.of].size.columns;
+    const std::int64_t second = inputs_first ? outputs : inputs;
+    return weights({inputs_first ? inputs : outputs, second, rows, columns}, [&](std::int64_t n) {
+      const std::int64_t c = n % columns, r = n / columns % rows, b = n / (columns * rows) % second,
+                         a = n / (columns * rows * second);
+      return weight(s.of, s.outputs.first + (inputs_first ? b : a), r, c, s.inputs.first + (inputs_first ? a : b));
+    });
+  }
+
+  std::string convolution(const box& out) {
+    const box in = needed(*op_, 0, out);
+    const bool depthwise = op_->does.what == op_kind::depthwise;
+    std::int64_t groups = depthwise ? in.channels.size() : op_->does.groups;
+    if (depthwise ? out.channels.size() % groups != 0 : groups > 1 && out.channels.size() != op_->writes[0].size.channels)
+      return fault("computes a part of its groups"), std::string();
+    std::vector<std::string> inputs{operand(0, out), kernel(false)};
+    if (op_->bias) inputs.push_back(bias());
+    const std::string y = fresh("value");
+    auto& n = node("Conv", inputs, y);
+    set_window(n, pads(out, in), true);
+    set(n, "group", groups);
+    return y;
+  }
+  bool whole_only(const box& out) {
+    if (out != whole(op_->writes[0].size)) fault("computes a part, which the standard operator cannot");
+    return error_.message.empty();
+  }
+  std::string transposed(const box& out) {
+    if (!whole_only(out)) return {};
+    integers before, behind, more;
+    for (const axis a : {axis::rows, axis::columns}) {
+      const auto [k, stride, dilation, pad] = line_of(op_->does.win, a);
+      const extents &from = op_->reads[0].size, &to = op_->writes[0].size;
+      const std::int64_t surplus = ((a == axis::rows ? from.rows : from.columns) - 1) * stride + (k - 1) * dilation + 1 - pad -
+                                   (a == axis::rows ? to.rows : to.columns);
+      before.push_back(pad), behind.push_back(std::max<std::int64_t>(0, surplus));
+      more.push_back(std::max<std::int64_t>(0, -surplus));
+    }
+    before.insert(before.end(), behind.begin(), behind.end());
+    std::vector<std::string> inputs{operand(0, out), kernel(true)};
+    if (op_->bias) inputs.push_back(bias());
+    const std::string y = fresh("value");
+    auto& n = node("ConvTranspose", inputs, y);
+    set_window(n, before, true);
+    set(n, "output_padding", more);
+    return y;
+  }
+  std::string pooling(const box& out) {
+    const bool average = op_->does.what == op_kind::average_pooling;
+    const std::string x = operand(0, out), y = fresh("value");
+    auto& n = node(average ? "AveragePool" : "MaxPool", {x}, y);
+    set_window(n, pads(out, needed(*op_, 0, out)), !average);
+    if (average) set(n, "count_include_pad", std::int64_t{op_->does.count_pad});
+    if (average && (op_->does.win.dilation_rows != 1 || op_->does.win.dilation_columns != 1)) fault("averages dilated windows");
+    return y;
+  }
+
+  /// Whether elements of an image come in another order in the network's file than in ONNX's.
+  bool moves(const extents& e) const {
+    return net_.order == element_order::rows_columns_channels && e.channels != 1 && e.rows * e.columns != 1;
+  }
+  /// Elements in the order of the file as one row.
+  std::string flattened(std::string x) {
+    if (moves(op_->reads[0].size)) x = permuted(x, {0, 2, 3, 1});
+    return shaped(x, {1, -1});
+  }
+  std::string permuted(const std::string& x, const integers& order) {
+    const std::string y = fresh("value");
+    set(node("Transpose", {x}, y), "perm", order);
+    return y;
+  }
+  std::string shaped(const std::string& x, const integers& shape) {
+    const std::string y = fresh("value");
+    node("Reshape", {x, list(shape)}, y);
+    return y;
+  }
+  std::string reshape(const box& out) {
+    if (!whole_only(out)) return {};
+    const std::string x = flattened(operand(0, out));
+    const extents& e = op_->writes[0].size;
+    if (!moves(e)) return shaped(x, {1, e.channels, e.rows, e.columns});
+    return permuted(shaped(x, {1, e.rows, e.columns, e.channels}), {0, 3, 1, 2});
+  }
+  std::string dense(const box& out) {
+    const slice& s = op_->weights;
+    const std::int64_t outputs = s.outputs.size(), inputs = s.inputs.size();
+    std::vector<std::string> list_of_inputs{flattened(operand(0, out)), weights({outputs, inputs}, [&](std::int64_t n) {
+                                              return weight(s.of, s.outputs.first + n / inputs, 0, 0, s.inputs.first + n % inputs);
+                                            })};
+    if (op_->bias) list_of_inputs.push_back(bias());
+    const std::string y = fresh("value");
+    set(node("Gemm", list_of_inputs, y), "transB", std::int64_t{1});
+    return shaped(y, {1, outputs, 1, 1});
+  }
+
+  std::string binary(const char* kind, const box& out) {
+    for (const image& x : op_->reads)
+      if (x.size.channels != 1 && x.size.channels != op_->writes[0].size.channels)
+        return fault("has an operand with fewer channels"), std::string();
+    const std::string a = operand(0, out);
+    const std::string y = fresh("value");
+    if (op_->reads.size() == 2) {
+      const std::string b = operand(1, out);
+      node(kind, {a, b}, y);
+      return y;
+    }
+    node(kind, {a, constant(op_->weights, out)}, y);
+    if (!op_->bias) return y;
+    const std::string z = fresh("value");
+    node("Add", {y, constant(op_->bias, out)}, z);
+    return z;
+  }
+  /// The part of a constant operand that `out` needs: channels are its inputs.
+  std::string constant(const slice& s, const box& out) {
+    const blob::axes& a = net_.blobs[s.of].size;
+    const interval rows = a.rows == 1 ? interval{0, 1} : out.rows, columns = a.columns == 1 ? interval{0, 1} : out.columns;
+    const interval channels = a.inputs == 1 ? interval{0, 1} : s.inputs;
+    return weights({1, channels.size(), rows.size(), columns.size()}, [&](std::int64_t n) {
+      return weight(s.of, 0, rows.first + n / columns.size() % rows.size(), columns.first + n % columns.size(),
+                    channels.first + n / (columns.size() * rows.size()));
+    });
+  }
+  std::string prelu(const box& out) {
+    const slice& s = op_->weights;
+    const std::string x = operand(0, out), y = fresh("value");
+    const std::int64_t n = net_.blobs[s.of].size.outputs == 1 ? 1 : s.outputs.size();
+    node("PRelu", {x, weights({n, 1, 1}, [&](std::int64_t o) { return weight(s.of, (n == 1 ? 0 : s.outputs.first) + o, 0, 0, 0); })},
+         y);
+    return y;
+  }
+  std::string softmax(const box& out) {
+    if (op_->does.alpha != 1) return fault("has an exponent that the standard operator lacks"), std::string();
+    const std::string x = operand(0, out), y = fresh("value");
+    set(node("Softmax", {x}, y), "axis", std::int64_t{1});
+    return y;
+  }
+
+  std::string pad(const box& out) {
+    const box in = needed(*op_, 0, out);
+    const window& w = op_->does.win;
+    const std::int64_t shift[] = {w.pad_channels, w.pad_rows, w.pad_columns};
+    integers before{0}, behind{0};
+    std::size_t k = 0;
+    for (const axis a : {axis::channels, axis::rows, axis::columns}) {
+      before.push_back(along(in, a).first - (along(out, a).first - shift[k]));
+      behind.push_back(along(out, a).last - shift[k] - along(in, a).last);
+      ++k;
+    }
+    before.insert(before.end(), behind.begin(), behind.end());
+    const std::string x = operand(0, out), y = fresh("value");
+    node("Pad", {x, list(before), scalar(op_->does.pad_value)}, y);
+    return y;
+  }
+  std::string resize(const box& out) {
+    if (!whole_only(out)) return {};
+    const extents& e = op_->writes[0].size;
+    static constexpr const char* coordinates[] = {"half_pixel", "asymmetric", "align_corners"};
+    static constexpr const char* roundings[] = {"floor", "round_prefer_ceil", "round_prefer_floor", "ceil"};
+    const std::string x = operand(0, out), y = fresh("value");
+    auto& n = node("Resize", {x, "", "", list({1, e.channels, e.rows, e.columns})}, y);
+    const bool nearest = op_->does.what == op_kind::resize_nearest;
+    set(n, "mode", nearest ? "nearest" : "linear");
+    set(n, "coordinate_transformation_mode", coordinates[static_cast<std::size_t>(op_->does.coordinates)]);
+    if (nearest) set(n, "nearest_mode", roundings[static_cast<std::size_t>(op_->does.rounding)]);
+    return y;
+  }
+  std::string depth_to_space(const box& out) {
+    const std::int64_t q = op_->does.block;
+    const box in = needed(*op_, 0, out);
+    const std::string x = operand(0, out), y = fresh("value");
+    auto& n = node("DepthToSpace", {x}, y);
+    set(n, "blocksize", q);
+    set(n, "mode", op_->does.depth_first ? "DCR" : "CRD");
+    const box made{{in.rows.first * q, in.rows.last * q}, {in.columns.first * q, in.columns.last * q},
+                   {0, op_->writes[0].size.channels}};
+    return cut(y, made, out);
+  }
+
+  void fault(const std::string& what) {
+    if (!error_.message.empty()) return;
+    const std::string who = op_ == nullptr ? std::string("the network ") : labelled("operator ", number_, op_->name) + " ";
+    error_ = {error_code::bad_input, who + what, {}, {}};
+  }
+
+  const network& first_;
+  const network& net_;
+  std::vector<std::string> names_;  ///< of values in the file, per tensor
+  onnx::ModelProto model_;
+  onnx::GraphProto* graph_ = nullptr;
+  const operation* op_ = nullptr;
+  op_id number_ = 0;
+  std::size_t count_ = 0;
+  graph_error error_;
+};
+
+}  // namespace memsched::onnx_detail

@@ -1,0 +1,234 @@
+#include <memsched/emit/emit_c.hpp>
+
+#include <bit>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include <memsched/network/builder.hpp>
+#include <memsched/network/run.hpp>
+#include <memsched/plan.hpp>
+#include <memsched/rewrite/cut.hpp>
+#include <memsched/rewrite/fold_pads.hpp>
+#include <memsched/rewrite/gather.hpp>
+#include <memsched/rewrite/split_sums.hpp>
+#include <memsched/rewrite/stream_inputs.hpp>
+
+#include "support/weighed.hpp"
+
+#ifndef MEMSCHED_C_COMPILER
+#define MEMSCHED_C_COMPILER "cc"
+#endif
+
+using namespace memsched;
+
+namespace {
+
+/// The network in the best order that a short search finds, with offsets of the smallest arena found.
+struct placed_network {
+  emission e;
+  bytes peak = 0;
+};
+placed_network place_tensors(const network& net) {
+  options o;
+  o.time_limit = std::chrono::seconds(2);
+  const auto found = schedule(net, o);
+  REQUIRE(!found.error);
+  plan_options p;
+  p.alignment = 4;
+  const auto planned = plan(net, std::span<const op_id>(found.order), minimize{}, p);
+  REQUIRE(!planned.arena.error);
+  placed_network result{{planned.order, std::vector<bytes>(net.tensors.size(), 0), planned.arena.size}, planned.peak};
+  for (const auto& [t, at] : planned.offset) result.e.offset[t] = at;
+  return result;
+}
+
+template <class Numbers>
+std::string bytes_of(const network& net, const std::vector<typename Numbers::number>& values, tensor_id t) {
+  std::string s;
+  for (const auto x : values) {
+    if constexpr (std::is_same_v<typename Numbers::number, float>) {
+      char raw[4];
+      std::memcpy(raw, &x, 4);
+      s.append(raw, 4);
+    } else {
+      s += static_cast<char>(x);
+    }
+  }
+  REQUIRE(s.size() == net.tensors[t].bytes());
+  return s;
+}
+
+std::string content(const std::filesystem::path& p) {
+  std::ifstream f(p, std::ios::binary);
+  std::stringstream s;
+  s << f.rdbuf();
+  return s.str();
+}
+
+/// Compiles the program of `net`, runs it on the inputs of `first`, and compares its outputs with the executor's for
+/// `first`, byte for byte.
+template <class Numbers>
+void check_program(const network& first, const network& net) {
+  const placed_network p = place_tensors(net);
+  const auto text = emit_c(net, p.e);
+  INFO(text.error().message);
+  REQUIRE(text);
+  CHECK(text->find("arena[" + std::to_string(p.e.arena / (std::is_same_v<Numbers, float_numbers> ? 4 : 1)) + "]") !=
+        std::string::npos);
+  const auto values = run(first, Numbers{.random_weights = false});
+  REQUIRE(values);
+  std::string inputs, expected;
+  for (tensor_id t = 0; t < first.tensors.size(); ++t) {
+    if (first.tensors[t].input) inputs += bytes_of<Numbers>(first, (*values)[t], t);
+    if (first.tensors[t].output) expected += bytes_of<Numbers>(first, (*values)[t], t);
+  }
+  const auto folder = std::filesystem::temp_directory_path() / ("memsched_emit_" + std::to_string(std::rand()));
+  std::filesystem::create_directory(folder);
+  std::ofstream(folder / "net.c") << *text;
+  std::ofstream(folder / "in", std::ios::binary) << inputs;
+  const std::string in = folder.string();
+  const std::string compile = std::string(MEMSCHED_C_COMPILER) +
+                              " -std=c11 -O1 -Wall -Wextra -Werror -fsanitize=address,undefined " +
+                              "-fno-sanitize-recover=all -o " + in + "/net " + in + "/net.c -lm";
+  REQUIRE(std::system(compile.c_str()) == 0);
+  REQUIRE(std::system(("ASAN_OPTIONS=detect_leaks=0 " + in + "/net < " + in + "/in > " + in + "/out").c_str()) == 0);
+  CHECK(content(folder / "out") == expected);
+  REQUIRE(std::system((in + "/net " + in + "/in " + in + "/out2").c_str()) == 0);
+  CHECK(content(folder / "out2") == expected);
+  // Inputs that end too early are refused.
+  std::ofstream(folder / "in", std::ios::binary) << inputs.substr(1);
+  CHECK(std::system((in + "/net " + in + "/in " + in + "/out2 2> " + in + "/message").c_str()) != 0);
+  CHECK(content(folder / "message") == "the inputs are not whole\n");
+  std::filesystem::remove_all(folder);
+}
+
+/// A network of inverted residuals with a strided stem, a pad, pooling, a concatenation, resizes and a head.
+network mixed(element e, quantization q) {
+  network_builder b("mixed", e, q);
+  const tensor_id x = b.input({13, 11, 3});
+  tensor_id t = b.convolution(x, {.channels = 8, .kernel = 3, .stride = 2, .act = activation::relu6});
+  const tensor_id kept = t;
+  t = b.convolution(t, {.channels = 16, .act = activation::relu});
+  t = b.pad(t, {.above = 1, .below = 1, .left = 1, .right = 1});
+  t = b.depthwise(t, {.kernel = 3, .pad = padding::valid, .act = activation::relu6});
+  t = b.convolution(t, {.channels = 8});
+  t = b.add(t, kept, activation::relu);
+  const tensor_id low = b.max_pooling(t, {.kernel = 2, .stride = 2});
+  const tensor_id wide = b.convolution(low, {.channels = 6, .kernel = 3, .dilation = 2, .groups = 2});
+  const tensor_id up = b.resize_bilinear(wide, 7, 6);
+  const tensor_id near = b.resize_nearest(low, 7, 6);
+  t = b.concat({t, up, near});
+  t = b.average_pooling(t, {.kernel = 3, .stride = 1});
+  const tensor_id gate = b.unary(b.convolution(b.mean(t), {.channels = 22}), activation::logistic);
+  t = b.multiply(t, gate);
+  t = b.prelu(t);
+  b.output(t);
+  t = b.transposed_convolution(t, {.channels = 4, .kernel = 2, .stride = 2});
+  t = b.depth_to_space(t, 2);
+  t = b.unary(t, activation::hard_swish);
+  b.output(b.softmax(b.dense(b.reshape(b.max_pooling(t, {.kernel = 7, .stride = 7}), {1, 1, 16}), 10)));
+  auto net = b.build();
+  INFO(net.error().message);
+  REQUIRE(net);
+  return weighed(*net);
+}
+
+}  // namespace
+
+TEST_CASE("a C program of a float32 network, whole or in row blocks, computes the executor's bits in the promised arena") {
+  const network net = mixed(element::float32, {});
+  check_program<float_numbers>(net, net);
+  const network gathered = gather_all(net);
+  const auto blocks = cut(gathered, row_cuts(gathered, 5));
+  REQUIRE(blocks);
+  check_program<float_numbers>(net, *blocks);
+}
+
+TEST_CASE("a C program of an int8 network, whole or in row blocks, computes the executor's bits in the promised arena") {
+  const network net = mixed(element::int8, {0.05F, -3});
+  check_program<int8_numbers>(net, net);
+  const auto blocks = cut(net, row_cuts(net, 64));
+  REQUIRE(blocks);
+  check_program<int8_numbers>(net, stream_inputs(*blocks));
+}
+
+TEST_CASE("a C program of a uint8 network, and of sums in parts, computes the executor's bits") {
+  for (const auto& [e, q] :
+       {std::pair{element::uint8, quantization{0.04F, 117}}, std::pair{element::float32, quantization{}}}) {
+    network_builder b("parts", e, q);
+    const tensor_id x = b.input({6, 5, 4});
+    const tensor_id left = b.convolution(x, {.channels = 3, .act = activation::relu}),
+                    right = b.max_pooling(x, {.kernel = 3});
+    tensor_id t = b.convolution(b.concat({left, right}), {.channels = 5, .kernel = 1, .act = activation::relu6});
+    t = b.multiply(t, b.mean(t));
+    b.output(t);
+    const auto built = b.build();
+    REQUIRE(built);
+    const network net = weighed(*built);
+    const network gathered = gather_all(net);
+    for (const sum_form form : {sum_form::together, sum_form::chain, sum_form::any_order}) {
+      network split = gathered;
+      for (op_id i = 0; i < gathered.operations.size(); ++i)
+        if (gathered.operations[i].reads[0].parts.size() > 1 && may_split_sum(gathered, i)) {
+          split = split_sum(gathered, i, form);
+          break;
+        }
+      REQUIRE(split.operations.size() > gathered.operations.size());
+      if (e == element::uint8) check_program<int8_numbers>(net, split);
+      else if (form == sum_form::chain) check_program<float_numbers>(net, split);  // the order of sums stays
+    }
+  }
+}
+
+TEST_CASE("a C program adds what has fewer channels to the first ones, on either side") {
+  for (const bool real : {true, false}) {
+    network_builder b("padded", real ? element::float32 : element::int8, real ? quantization{} : quantization{0.05F, 7});
+    const tensor_id x = b.input({4, 4, 3}), wide = b.convolution(x, {.channels = 5});
+    const tensor_id t = b.add(b.pad(x, {.channels_behind = 2}), wide, activation::relu);
+    b.output(b.add(b.convolution(t, {.channels = 8}), b.pad(t, {.channels_behind = 3})));
+    const auto built = b.build();
+    REQUIRE(built);
+    const network net = weighed(*built);
+    const network folded = fold_pads(net);
+    CHECK(folded.operations.size() + 2 == net.operations.size());
+    if (real) check_program<float_numbers>(net, folded);
+    else check_program<int8_numbers>(net, folded);
+  }
+}
+
+TEST_CASE("what a C program cannot be is an error that names the operator or tensor") {
+  const network net = mixed(element::float32, {});
+  const placed_network p = place_tensors(net);
+  const auto message = [&](const network& n, const emission& e) { return emit_c(n, e).error().message; };
+  CHECK(emit_c(net, p.e));
+  emission e = p.e;
+  e.order.pop_back();
+  CHECK(message(net, e) == "the order does not list each operator once");
+  e = p.e;
+  e.offset[2] = 2;
+  CHECK(message(net, e).find("does not lie at a multiple of the size of its elements") != std::string::npos);
+  e.offset[2] = e.arena;
+  CHECK(message(net, e).find("lies outside the arena") != std::string::npos);
+  network lacking = net;
+  lacking.blobs[0].data = {};
+  CHECK(message(lacking, p.e).find("operator 0 'convolution_0' has weights that the model does not hold") == 0);
+  network unknown = net;
+  unknown.operations[1].does.act = activation::other;
+  unknown.operations[1].does.function = "Erf";
+  CHECK(message(unknown, p.e).find("applies Erf, of which only the name is known") != std::string::npos);
+  network opaque = net;
+  opaque.operations[4].does.what = op_kind::opaque;
+  CHECK(message(opaque, p.e).find("is opaque: what it computes is not known") != std::string::npos);
+  network typed = net;
+  typed.tensors[3].element = element::int8;
+  CHECK(message(typed, p.e) == "a C program needs tensors of float32 alone, or of int8 or uint8 alone with scales");
+}

@@ -1,0 +1,131 @@
+#include <memsched/formats/onnx/network.hpp>
+#include <memsched/formats/onnx_network_write.hpp>
+
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include <memsched/network/builder.hpp>
+#include <memsched/network/run.hpp>
+#include <memsched/rewrite/cut.hpp>
+#include <memsched/rewrite/fold_pads.hpp>
+#include <memsched/rewrite/gather.hpp>
+#include <memsched/rewrite/split_sums.hpp>
+
+#include "support/weighed.hpp"
+
+using namespace memsched;
+
+namespace {
+
+std::vector<op_id> listed(const network& net) {
+  std::vector<op_id> order;
+  for (op_id i = 0; i < net.operations.size(); ++i) order.push_back(i);
+  return order;
+}
+
+/// Inverted residuals with a strided stem, pads, pooling, a concatenation, resizes and a head.
+network mixed() {
+  network_builder b("mixed");
+  const tensor_id x = b.input({13, 11, 3});
+  tensor_id t = b.convolution(x, {.channels = 8, .kernel = 3, .stride = 2, .act = activation::relu6});
+  const tensor_id kept = t;
+  t = b.convolution(t, {.channels = 16, .act = activation::relu});
+  t = b.pad(t, {.above = 1, .below = 1, .left = 1, .right = 1});
+  t = b.depthwise(t, {.kernel = 3, .pad = padding::valid, .act = activation::hard_swish});
+  t = b.convolution(t, {.channels = 8});
+  t = b.add(t, kept, activation::relu);
+  const tensor_id low = b.max_pooling(t, {.kernel = 3, .stride = 2});
+  const tensor_id wide = b.convolution(low, {.channels = 6, .kernel = 3, .dilation = 2, .groups = 2});
+  t = b.concat({t, b.resize_bilinear(wide, 7, 6), b.resize_nearest(low, 7, 6)});
+  t = b.average_pooling(t, {.kernel = 3, .stride = 1});
+  t = b.multiply(t, b.unary(b.convolution(b.mean(t), {.channels = 22}), activation::logistic));
+  t = b.prelu(t);
+  b.output(t);
+  t = b.transposed_convolution(t, {.channels = 4, .kernel = 3, .stride = 2});
+  t = b.unary(b.depth_to_space(t, 2), activation::leaky);
+  t = b.max_pooling(t, {.kernel = 7, .stride = 7});
+  b.output(b.softmax(b.dense(b.reshape(t, {1, 1, 16}), 10)));
+  auto net = b.build();
+  INFO(net.error().message);
+  REQUIRE(net);
+  network made = weighed(*net);
+  made.order = element_order::channels_rows_columns;  // as ONNX has it: elsewhere a reshape is a Transpose too
+  return made;
+}
+
+/// Writes the network, reads the file, and compares what it computes with `first`, to the bit.
+void check_written(const network& first, const network& net) {
+  const auto file = write_onnx_network(first, net, listed(net));
+  INFO(file.error().message);
+  REQUIRE(file);
+  const auto back = read_onnx_network(*file);
+  INFO(back.error().message);
+  REQUIRE(back);
+  const auto expected = run(first, float_numbers{.random_weights = false});
+  const auto values = run(*back, float_numbers{.random_weights = false});
+  INFO(values.error().message);
+  REQUIRE(expected);
+  REQUIRE(values);
+  for (const operation& op : back->operations) {
+    INFO(op.name);
+    CHECK(op.does.what != op_kind::opaque);
+  }
+  std::size_t compared = 0;
+  for (tensor_id o = 0; o < first.tensors.size(); ++o) {
+    if (!first.tensors[o].output) continue;
+    for (tensor_id t = 0; t < back->tensors.size(); ++t) {
+      if (back->tensors[t].name != first.tensors[o].name) continue;
+      CHECK(back->tensors[t].output);
+      CHECK((*values)[t] == (*expected)[o]);
+      ++compared;
+    }
+  }
+  CHECK(compared == 2);
+}
+
+/// Cuts into blocks of rows, but for results of operators that no standard operator computes in blocks.
+network in_blocks(const network& net, coordinate n) {
+  std::vector<cut_points> cuts = row_cuts(net, n);
+  for (const operation& op : net.operations)
+    if (op.does.what == op_kind::resize_bilinear || op.does.what == op_kind::resize_nearest ||
+        op.does.what == op_kind::transposed_convolution)
+      cuts[op.writes[0].parts[0].tensor] = {};
+  auto blocks = cut(net, cuts);
+  REQUIRE(blocks);
+  CHECK(blocks->operations.size() > net.operations.size());
+  return std::move(*blocks);
+}
+
+}  // namespace
+
+TEST_CASE("a written ONNX file computes what the network does, to the bit: whole, folded, gathered, and in row blocks") {
+  const network net = mixed();
+  check_written(net, net);
+  const network gathered = gather_all(fold_pads(net));
+  check_written(net, gathered);
+  for (const coordinate n : {2, 3, 64}) check_written(net, in_blocks(gathered, n));
+  check_written(net, in_blocks(net, 3));  // with blocks of pads
+}
+
+TEST_CASE("what no standard operator of ONNX is, is an error that names the operator") {
+  const network net = mixed();
+  const auto message = [&](const network& n) { return write_onnx_network(net, n, listed(n)).error().message; };
+  const auto blocks = cut(net, row_cuts(net, 3));
+  REQUIRE(blocks);
+  CHECK(message(*blocks).find("computes a part, which the standard operator cannot") != std::string::npos);
+  network lacking = net;
+  lacking.blobs[0].data = {};
+  CHECK(message(lacking) == "operator 0 'convolution_0' has weights that the model does not hold");
+  network unknown = net;
+  unknown.operations[1].does.act = activation::gelu;
+  CHECK(message(unknown).find("applies a function that no standard operator of this version has") != std::string::npos);
+  network opaque = net;
+  opaque.operations[4].does.what = op_kind::opaque;
+  CHECK(message(opaque).find("is a opaque, which no standard operator is") != std::string::npos);
+  const auto order = write_onnx_network(net, net, std::vector<op_id>{0, 0});
+  CHECK(order.error().message == "the order lists no operator, or one twice");
+  const auto short_order = write_onnx_network(net, net, std::vector<op_id>{0});
+  CHECK(short_order.error().message == "the order does not list each operator");
+}
