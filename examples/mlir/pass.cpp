@@ -1,57 +1,16 @@
 // The pass memsched-reorder: moves the operations of each block into an order with a small peak memory. A plugin for
 // mlir-opt; docs/compilers.md says how it is used.
-#include <llvm/Support/FileSystem.h>
-#include <llvm/Support/JSON.h>
 #include <memsched/adapters/mlir.hpp>
 #include <memsched/schedulers/greedy.hpp>
 #include <mlir/IR/Builders.h>
 #include <mlir/Pass/Pass.h>
 #include <mlir/Tools/Plugins/PassPlugin.h>
 
+#include "dump.hpp"
+
 namespace {
 
 using memsched::bytes;
-
-/// The graph as the JSON that the program memsched reads.
-void write_graph(const memsched::problem& p, llvm::StringRef name, llvm::raw_ostream& out) {
-  llvm::json::OStream j(out);
-  const auto list = [&](llvm::StringRef key, const auto& items) {
-    j.attributeArray(key, [&] {
-      for (const auto i : items) j.value(static_cast<std::int64_t>(i));
-    });
-  };
-  std::vector<memsched::tensor_id> inputs, outputs;
-  for (const auto t : p.tensors()) {
-    if (p.writer(t) == memsched::none) inputs.push_back(t);
-    if (p.live_out(t)) outputs.push_back(t);
-  }
-  j.object([&] {
-    j.attribute("name", name);
-    j.attributeArray("ops", [&] {
-      for (const auto op : p.ops())
-        j.object([&] {
-          j.attribute("name", p.operator_name(op));
-          list("inputs", p.inputs(op));
-          list("outputs", p.outputs(op));
-          list("after", p.after(op));
-          j.attribute("workspace", static_cast<std::int64_t>(p.workspace(op)));
-          for (const auto& o : p.further_overwrites(op))
-            if (o.output == p.outputs(op)[0])
-              j.attribute("inplace", static_cast<std::int64_t>(llvm::find(p.inputs(op), o.input) - p.inputs(op).begin()));
-        });
-    });
-    j.attributeArray("tensors", [&] {
-      for (const auto t : p.tensors())
-        j.object([&] {
-          j.attribute("bytes", static_cast<std::int64_t>(p.size(t)));
-          if (p.alias_of(t) != t) j.attribute("alias_of", static_cast<std::int64_t>(p.alias_of(t)));
-        });
-    });
-    list("graph_inputs", inputs);
-    list("graph_outputs", outputs);
-  });
-  out << '\n';
-}
 
 struct reorder_pass : mlir::PassWrapper<reorder_pass, mlir::OperationPass<>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(reorder_pass)
@@ -69,6 +28,9 @@ struct reorder_pass : mlir::PassWrapper<reorder_pass, mlir::OperationPass<>> {
       getOperation()->emitError() << "memsched-reorder: there is no scheduler " << scheduler << ": optimal or greedy";
       return signalPassFailure();
     }
+    const memsched::stay_close near{.least_gain = std::max<bytes>(min_gain, 1)};
+    if (scheduler == "greedy") policy_ = near | memsched::greedy{};
+    else policy_ = near | memsched::automatic;
     getOperation()->walk([&](mlir::FunctionOpInterface function) {
       if (!function.isExternal()) run(function);
     });
@@ -103,29 +65,21 @@ struct reorder_pass : mlir::PassWrapper<reorder_pass, mlir::OperationPass<>> {
   }
 
   memsched::schedule_result<mlir::Operation*> schedule(mlir::Block& block) const {
-    const memsched::stay_close near{.least_gain = std::max<bytes>(min_gain, 1)};
     const memsched::options limits{.state_limit = state_limit};
-    if (scheduler == "greedy") return order(block, near | memsched::greedy{}, limits);
-    return order(block, near | memsched::automatic, limits);
-  }
-  template <class S>
-  memsched::schedule_result<mlir::Operation*> order(mlir::Block& block, const S& policy, const memsched::options& o) const {
-    if (!dry_run) return memsched::reorder(block, settings_, policy, o);
+    if (!dry_run) return memsched::reorder(block, settings_, policy_, limits);
     memsched::schedule_result<mlir::Operation*> r;
     const auto g = memsched::mlir_block_graph::of(block, settings_);
     if (!g) return r.error = g.error(), r;
-    return memsched::schedule(*g, policy, o);
+    return memsched::schedule(*g, policy_, limits);
   }
 
   void write(mlir::FunctionOpInterface function, mlir::Block& block) {
     const auto g = memsched::mlir_block_graph::of(block, settings_);
     const auto p = g ? memsched::lower(*g) : memsched::result<memsched::lowered<mlir::Operation*>>(g.error());
     if (!p) return;
-    std::error_code error;
     const std::string path = dump + function.getName().str() + ".json";
-    llvm::raw_fd_ostream out(path, error);
-    if (error) function->emitWarning() << "memsched-reorder: " << path << ": " << error.message();
-    else write_graph(p->problem, function.getName(), out);
+    if (const std::string error = write_graph(p->problem, function.getName(), path); !error.empty())
+      function->emitWarning() << "memsched-reorder: " << path << ": " << error;
   }
 
   ListOption<std::string> pure{*this, "pure", llvm::cl::desc("operations or dialects without effects")};
@@ -149,6 +103,7 @@ struct reorder_pass : mlir::PassWrapper<reorder_pass, mlir::OperationPass<>> {
   Option<std::string> dump{*this, "dump", llvm::cl::desc("write DUMP<function>.json for the program memsched")};
 
   memsched::mlir_options settings_;
+  std::function<memsched::solution(const memsched::schedule_graph&, memsched::search&)> policy_;
 };
 
 }  // namespace

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <numeric>
 #include <span>
 #include <string>
 #include <utility>
@@ -19,9 +18,9 @@
 
 #include <memsched/adapters/mlir/effects.hpp>
 #include <memsched/adapters/mlir/options.hpp>
-#include <memsched/measure/evaluate.hpp>
 #include <memsched/passes/stay_close.hpp>
 #include <memsched/schedule.hpp>
+#include <memsched/schedulers/as_given.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
 
@@ -242,13 +241,9 @@ class mlir_block_graph::builder {
   bytes inside(::mlir::Block& block, bytes results) {
     const auto g = of(block, o_);
     if (!g) return error_ = g.error(), 0;
-    const auto p = lower(*g);
-    if (!p) return error_ = p.error(), 0;
-    std::vector<op_id> order(g->ops().size());
-    std::iota(order.begin(), order.end(), op_id{0});
-    const auto cost = evaluate(p->problem, order);
-    if (!cost) return error_ = cost.error(), 0;
-    return cost->peak - std::min(cost->peak, std::min(results, std::max(g->yielded(), g->arguments())));
+    const auto r = schedule(*g, as_given{});
+    if (r.error) return error_ = *r.error, 0;
+    return r.peak - std::min({r.peak, results, std::max(g->yielded(), g->arguments())});
   }
 
   bytes size_of(::mlir::Value v) {

@@ -1,10 +1,8 @@
 // In which order operations of an MLIR block must stay for their effects. Needs MLIR.
 #pragma once
 
-#include <algorithm>
-#include <utility>
-
 #include <llvm/ADT/DenseMap.h>
+#include <llvm/ADT/STLFunctionalExtras.h>
 #include <llvm/ADT/SmallVector.h>
 #include <mlir/IR/SymbolTable.h>
 #include <mlir/Interfaces/FunctionInterfaces.h>
@@ -37,8 +35,8 @@ inline bool is_allocated(::mlir::Value v) {
 }
 
 /// Calls visit for each effect of an operation, those of its regions included; false where they are not known.
-template <class Visit>
-bool for_each_effect(::mlir::Operation* op, const mlir_options& o, const Visit& visit) {
+inline bool for_each_effect(::mlir::Operation* op, const mlir_options& o,
+                            llvm::function_ref<void(const ::mlir::MemoryEffects::EffectInstance&)> visit) {
   if (lists(o.pure, op)) return true;
   const bool recursive = op->hasTrait<::mlir::OpTrait::HasRecursiveMemoryEffects>();
   auto told = llvm::dyn_cast<::mlir::MemoryEffectOpInterface>(op);
@@ -76,8 +74,7 @@ class mlir_effect_order {
   explicit mlir_effect_order(const mlir_options& o) : o_(o) {}
 
   /// Calls before(other) for operations of the block that must run before op. To be called in the order of the block.
-  template <class Before>
-  void place(::mlir::Operation* op, const Before& before) {
+  void place(::mlir::Operation* op, llvm::function_ref<void(::mlir::Operation*)> before) {
     accesses_.clear();
     const bool known = for_each_effect(op, o_, [&](const auto& effect) { add(op, effect); });
     const bool everything = !known || llvm::any_of(accesses_, [](const access& a) { return a.object == nullptr; });
@@ -129,8 +126,7 @@ class mlir_effect_order {
     accesses_.push_back({object, writes});
   }
 
-  template <class Before>
-  void take_turn(::mlir::Operation* op, const access& a, const Before& before) {
+  void take_turn(::mlir::Operation* op, const access& a, llvm::function_ref<void(::mlir::Operation*)> before) {
     turn& t = turns_[a.object];
     if (!a.writes || t.readers.empty()) {
       if (::mlir::Operation* last = t.writer ? t.writer : barrier_) before(last);
