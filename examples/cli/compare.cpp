@@ -24,7 +24,7 @@ void compare_one(const loaded& graph, const request& r, bool all) {
   std::vector<row> rows;
   bytes bound = 0, file_peak = 0;
   for (const auto& scheduler : schedulers()) {
-    if (scheduler.role == memsched::role::part && !all) continue;
+    if (scheduler.role == memsched::scheduler_role::part && !all) continue;
     const auto start = std::chrono::steady_clock::now();
     auto result = scheduler.run(graph.problem, r.options, r.knobs);
     const double took = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -96,8 +96,8 @@ void print_peak(const problem& p, const memsched::schedule_graph& g, const memsc
 
 void print_hierarchy(const memsched::hierarchical_graph& h, const std::string& file) {
   std::size_t longest = 0, largest = 0, in_groups = 0;
-  for (memsched::node i = 0; i < h.graph.active; ++i) longest = std::max(longest, h.sequences[i].size());
-  for (memsched::index i = 0; i < h.groups.size(); ++i) {
+  for (memsched::node_id i = 0; i < h.graph.active; ++i) longest = std::max(longest, h.sequences[i].size());
+  for (memsched::index_t i = 0; i < h.groups.size(); ++i) {
     largest = std::max(largest, h.groups[i].size());
     in_groups += h.groups[i].size();
   }
@@ -125,7 +125,7 @@ int run_inspect(const std::string& path, const std::string& hierarchy, const req
   memsched::hierarchical_graph h;
   if (!hierarchy.empty()) {
     h = memsched::hierarchize(g);
-    const auto label = [&](memsched::node v) { return graph->problem.operator_name(v); };
+    const auto label = [&](memsched::node_id v) { return graph->problem.operator_name(v); };
     const auto error = write_files({{hierarchy, memsched::to_dot(h, label, graph->name)}});
     if (!error.message.empty()) return report(error);
   }

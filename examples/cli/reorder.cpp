@@ -119,7 +119,7 @@ std::size_t moved(const job& j, const found& f) {
   for (std::size_t g = 0; g < j.graphs.size(); ++g) {
     if (f.lists[g].empty()) continue;
     const auto order = memsched::file_order(j.graphs[g], f.lists[g]);
-    for (memsched::index i = 0; i < order.size(); ++i) count += order[i] != i;
+    for (memsched::index_t i = 0; i < order.size(); ++i) count += order[i] != i;
   }
   return count;
 }

@@ -15,7 +15,7 @@ namespace {
 std::vector<memsched::peak_mark> marks(const memsched::problem& p, const sample_request& r) {
   std::vector<memsched::peak_mark> found;
   for (const auto& scheduler : schedulers()) {
-    if (scheduler.role == memsched::role::part) continue;
+    if (scheduler.role == memsched::scheduler_role::part) continue;
     const auto result = scheduler.run(p, r.options, r.knobs);
     if (!result.error) found.push_back({std::string(scheduler.name), result.peak});
   }

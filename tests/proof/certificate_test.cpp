@@ -48,7 +48,7 @@ bytes optimum(const schedule_graph& g) {
   return exhaustive{}(g, context).lower_bound;
 }
 
-std::vector<node> good_order(const schedule_graph& g) {
+std::vector<node_id> good_order(const schedule_graph& g) {
   const options o;
   search context(o);
   return best_heuristic{}(g, context).order;

@@ -31,16 +31,16 @@ void for_small_graphs(std::uint64_t seeds, F&& f) {
 
 /// The number of orders with a peak of at most b.
 double orders_within(const schedule_graph& g, bytes b) {
-  std::map<std::vector<word>, double> known;
+  std::map<std::vector<bit_word>, double> known;
   const auto from = [&](const auto& self, const bit_set& ran, delta level) -> double {
     const const_bit_row row = ran;
-    if (count(row) == g.active) return 1;
-    std::vector<word> key(row.begin(), row.end());
+    if (count_bits(row) == g.active) return 1;
+    std::vector<bit_word> key(row.begin(), row.end());
     if (const auto found = known.find(key); found != known.end()) return found->second;
     double sum = 0;
-    for (node v = 0; v < g.active; ++v) {
+    for (node_id v = 0; v < g.active; ++v) {
       const auto before = g.preds[v];
-      if (ran[v] || !std::all_of(before.begin(), before.end(), [&](node u) { return ran[u]; })) continue;
+      if (ran[v] || !std::all_of(before.begin(), before.end(), [&](node_id u) { return ran[u]; })) continue;
       detail::downset_stepper step(g);
       step.start(row, level);
       step.run(v);
@@ -135,7 +135,7 @@ TEST_CASE("no bound exceeds the optimum") {
       cut_bound cut(g);
       INFO("seed " << seed);
       REQUIRE(footprint_bound(p, o.model()) <= optimum);
-      for (node v = 0; v < g.active; ++v) REQUIRE(cut.at(v) <= optimum);
+      for (node_id v = 0; v < g.active; ++v) REQUIRE(cut.at(v) <= optimum);
     }
 }
 
