@@ -48,17 +48,14 @@ struct reorder_pass : mlir::PassWrapper<reorder_pass, mlir::OperationPass<>> {
       if (r.error) {
         known = false;
         if (r.error->code != memsched::error_code::unknown_size)  // that has its remark
-          function->emitWarning() << "memsched-reorder: " << r.error->message;
+          mlir::emitWarning(function.getLoc()) << "memsched-reorder: " << r.error->message;
         return;
       }
       if (block->getParentOp() != function) return;
       before = std::max(before, r.given_peak);
       after = std::max(after, r.peak);
     });
-    if (!known) return;
-    if (after < before)
-      function->emitRemark() << "memsched-reorder: peak " << before << " -> " << after << " bytes";
-    if (!annotate) return;
+    if (!known || !annotate) return;
     mlir::Builder b(&getContext());
     function->setAttr("memsched.peak_before", b.getI64IntegerAttr(static_cast<std::int64_t>(before)));
     function->setAttr("memsched.peak", b.getI64IntegerAttr(static_cast<std::int64_t>(after)));
@@ -79,7 +76,7 @@ struct reorder_pass : mlir::PassWrapper<reorder_pass, mlir::OperationPass<>> {
     if (!p) return;
     const std::string path = dump + function.getName().str() + ".json";
     if (const std::string error = write_graph(p->problem, function.getName(), path); !error.empty())
-      function->emitWarning() << "memsched-reorder: " << path << ": " << error;
+      mlir::emitWarning(function.getLoc()) << "memsched-reorder: " << path << ": " << error;
   }
 
   ListOption<std::string> pure{*this, "pure", llvm::cl::desc("operations or dialects without effects")};

@@ -34,7 +34,7 @@ namespace memsched::inline MEMSCHED_ABI {
 ///   it is a part of a larger storage: the result would keep the whole alive. `tensor.empty` takes nothing: who writes it
 ///   does.
 /// * Constants and globals take nothing. Arguments of a function count as the options say; those of a loop's body count in
-///   the body; values of other blocks are not counted.
+///   the body. Values of other blocks, and arguments that no operation uses, are not counted.
 /// * What the terminator or another block uses lives to the end. An allocation that nobody frees in the block dies with its
 ///   last reader, unless an operation that is no view makes another memref of it; one on the stack lives to the end.
 /// * An operation reads what its regions use from above. Its workspace is the largest peak of its blocks, in the order in
@@ -57,15 +57,16 @@ class mlir_block_graph {
   ::mlir::Value alias_of(::mlir::Value v) const { return facts(v).alias_of; }  ///< null for no alias
   std::string operator_name(::mlir::Operation* op) const { return op->getName().getStringRef().str(); }
 
-  /// Bytes of the storages that the terminator returns from the block, each once.
+  /// Bytes of the storages that the terminator returns from the block, each once, as far as operators name them.
   bytes yielded() const;
-  /// Bytes of the arguments of the block.
+  /// Bytes of the arguments of the block, likewise.
   bytes arguments() const;
 
  private:
   struct value_facts {
     bytes size = 0;
     bool live_out = false;
+    bool named = false;  // by an operator; the peak knows no others
     ::mlir::Value alias_of{};
   };
 
@@ -160,7 +161,7 @@ class mlir_block_graph::builder {
   void add_inputs(::mlir::Operation* op) {
     const auto add = [&](::mlir::Value v) {
       g_.inputs_.push(v);
-      g_.facts_.try_emplace(v);  // of another block: nothing
+      g_.facts_[v].named = true;  // of another block: no bytes
     };
     for (const ::mlir::Value v : op->getOperands()) add(v);
     if (op->getNumRegions() > 0) {
@@ -172,7 +173,7 @@ class mlir_block_graph::builder {
   }
 
   void add_results(::mlir::Operation* op) {
-    for (const ::mlir::OpResult r : op->getResults()) g_.facts_[r].live_out = lives_on(r);
+    for (const ::mlir::OpResult r : op->getResults()) g_.facts_[r] = {.live_out = lives_on(r), .named = true};
     if (const bool nothing = is_constant(op) || is_folded(op); !nothing) {
       if (has_tensors(op)) find_tensor_aliases(op);
       for (const ::mlir::OpResult r : op->getResults()) add_result(op, r);
@@ -352,13 +353,15 @@ inline bytes mlir_block_graph::yielded() const {
   llvm::SetVector<::mlir::Value> storages;
   for (const ::mlir::Value v : end->getOperands()) storages.insert(storage(v));
   bytes sum = 0;
-  for (const ::mlir::Value v : storages) sum += facts(v).size;
+  for (const ::mlir::Value v : storages)
+    if (facts(v).named) sum += facts(v).size;
   return sum;
 }
 
 inline bytes mlir_block_graph::arguments() const {
   bytes sum = 0;
-  for (const ::mlir::Value v : block_->getArguments()) sum += facts(v).size;
+  for (const ::mlir::Value v : block_->getArguments())
+    if (facts(v).named) sum += facts(v).size;
   return sum;
 }
 
