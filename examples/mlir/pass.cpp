@@ -24,13 +24,17 @@ struct reorder_pass : mlir::PassWrapper<reorder_pass, mlir::OperationPass<>> {
   void runOnOperation() final {
     settings_ = {.pure = pure, .views = views, .overwrites = overwrites, .arguments = arguments, .fold_constants = fold};
     if (dynamic_dim >= 0) settings_.dynamic_dim = static_cast<std::uint64_t>(dynamic_dim);
-    if (scheduler != "optimal" && scheduler != "greedy") {
-      getOperation()->emitError() << "memsched-reorder: there is no scheduler " << scheduler << ": optimal or greedy";
+    const memsched::stay_close near{.least_gain = std::max<bytes>(min_gain, 1)};
+    if (scheduler == "optimal") {
+      policy_ = near | memsched::automatic;
+    } else if (scheduler == "greedy") {
+      policy_ = near | memsched::greedy{};
+    } else if (scheduler == "file") {
+      policy_ = memsched::as_given{};
+    } else {
+      mlir::emitError(getOperation()->getLoc()) << "memsched-reorder: there is no scheduler " << scheduler;
       return signalPassFailure();
     }
-    const memsched::stay_close near{.least_gain = std::max<bytes>(min_gain, 1)};
-    if (scheduler == "greedy") policy_ = near | memsched::greedy{};
-    else policy_ = near | memsched::automatic;
     getOperation()->walk([&](mlir::FunctionOpInterface function) {
       if (!function.isExternal()) run(function);
     });
@@ -92,7 +96,7 @@ struct reorder_pass : mlir::PassWrapper<reorder_pass, mlir::OperationPass<>> {
   Option<std::int64_t> dynamic_dim{*this, "dynamic-dim", llvm::cl::desc("what a dynamic dimension counts"), llvm::cl::init(-1)};
   Option<std::uint64_t> state_limit{*this, "state-limit", llvm::cl::desc("states that a search may look at"),
                                     llvm::cl::init(100000)};
-  Option<std::string> scheduler{*this, "scheduler", llvm::cl::desc("optimal or greedy"), llvm::cl::init("optimal")};
+  Option<std::string> scheduler{*this, "scheduler", llvm::cl::desc("optimal, greedy or file"), llvm::cl::init("optimal")};
   Option<std::uint64_t> min_gain{*this, "min-gain", llvm::cl::desc("bytes of the peak below which nothing moves"),
                                  llvm::cl::init(1)};
   Option<bool> annotate{*this, "annotate", llvm::cl::desc("write memsched.peak_before and memsched.peak to functions")};
