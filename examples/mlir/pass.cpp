@@ -88,12 +88,14 @@ struct reorder_pass : mlir::PassWrapper<reorder_pass, mlir::OperationPass<>> {
   ListOption<std::string> overwrites{*this, "overwrites",
                                      llvm::cl::desc("operations whose result may take the first operand's storage")};
   Option<memsched::mlir_arguments> arguments{
-      *this, "arguments", llvm::cl::desc("how arguments of functions count"), llvm::cl::init(memsched::mlir_arguments::callers),
+      *this, "arguments", llvm::cl::desc("how arguments of functions count"),
+      llvm::cl::init(memsched::mlir_arguments::callers),
       llvm::cl::values(clEnumValN(memsched::mlir_arguments::callers, "callers", "not at all"),
                        clEnumValN(memsched::mlir_arguments::held, "held", "from the start to the end"),
                        clEnumValN(memsched::mlir_arguments::donated, "donated", "from the start to the last reader"))};
   Option<bool> fold{*this, "fold-constants", llvm::cl::desc("what is computed from constants alone takes no memory")};
-  Option<std::int64_t> dynamic_dim{*this, "dynamic-dim", llvm::cl::desc("what a dynamic dimension counts"), llvm::cl::init(-1)};
+  Option<std::int64_t> dynamic_dim{*this, "dynamic-dim", llvm::cl::desc("what a dynamic dimension counts"),
+                                   llvm::cl::init(-1)};
   Option<std::uint64_t> state_limit{*this, "state-limit", llvm::cl::desc("states that a search may look at"),
                                     llvm::cl::init(100000)};
   Option<std::string> scheduler{*this, "scheduler", llvm::cl::desc("optimal, greedy or file"), llvm::cl::init("optimal")};

@@ -1,4 +1,4 @@
-// MLIR: a block as a graph of operators and tensors, and its operations moved into an order with a small peak. Needs MLIR 22.
+// MLIR: a block as a graph of operators and tensors, and its operations in an order with a small peak. Needs MLIR 22.
 #pragma once
 
 #include <algorithm>
@@ -177,7 +177,8 @@ class mlir_block_graph::builder {
     if (const bool nothing = is_constant(op) || is_folded(op); !nothing) {
       if (has_tensors(op)) find_tensor_aliases(op);
       for (const ::mlir::OpResult r : op->getResults()) add_result(op, r);
-      if (op->getNumResults() > 0 && op->getNumOperands() > 0 && detail::lists(o_.overwrites, op)) destinations_.push_back({0, 0});
+      if (op->getNumResults() > 0 && op->getNumOperands() > 0 && detail::lists(o_.overwrites, op))
+        destinations_.push_back({0, 0});
       add_overwrites(op);
     }
     g_.overwrites_.close();
@@ -208,7 +209,8 @@ class mlir_block_graph::builder {
     if (f.alias_of) return;
     if (detail::is_memref(r)) {
       const bool allocated = detail::is_allocated(r);
-      if (!allocated && op->getNumRegions() == 0 && detail::is_effect_free(op, o_)) return;  // chooses among others' storages
+      const bool chooses = op->getNumRegions() == 0 && detail::is_effect_free(op, o_);
+      if (!allocated && chooses) return;  // among storages of others
       if (allocated) f.live_out |= is_on_stack(r) || (!is_freed(r) && escapes(r));
     } else if (detail::is_tensor(r) && op->getNumRegions() == 0 && !has_tensor_operand(op) &&
                !state_.bufferizesToMemoryWrite(r)) {
@@ -278,7 +280,9 @@ class mlir_block_graph::builder {
     });
   }
   static bool is_freed(::mlir::Value v) {
-    return llvm::any_of(v.getUsers(), [&](::mlir::Operation* user) { return ::mlir::hasEffect<::mlir::MemoryEffects::Free>(user, v); });
+    return llvm::any_of(v.getUsers(), [&](::mlir::Operation* user) {
+      return ::mlir::hasEffect<::mlir::MemoryEffects::Free>(user, v);
+    });
   }
   /// Whether an operation that is no view makes another memref of a buffer or of a view of it.
   bool escapes(::mlir::Value v) const {
@@ -370,7 +374,8 @@ inline bytes mlir_block_graph::arguments() const {
 /// (`given_peak`) and after, bound, order; its error, where the graph has a fault or a size is unknown, leaves the block as
 /// it is. Limit it by `state_limit`: a time limit is not reproducible.
 template <class S>
-schedule_result<::mlir::Operation*> reorder(::mlir::Block& block, const mlir_options& m, const S& policy, const options& o = {}) {
+schedule_result<::mlir::Operation*> reorder(::mlir::Block& block, const mlir_options& m, const S& policy,
+                                            const options& o = {}) {
   const auto g = mlir_block_graph::of(block, m);
   schedule_result<::mlir::Operation*> r;
   if (!g) return r.error = g.error(), r;

@@ -22,7 +22,8 @@ inline ::mlir::Value view_source(::mlir::OpResult result, const mlir_options& o)
   ::mlir::Operation* op = result.getOwner();
   if (result.getResultNumber() == 0 && op->getNumOperands() > 0) {
     const llvm::StringRef name = op->getName().getStringRef();
-    if (name == "bufferization.to_tensor" || name == "bufferization.to_buffer" || lists(o.views, op)) return op->getOperand(0);
+    const bool changes_level = name == "bufferization.to_tensor" || name == "bufferization.to_buffer";
+    if (changes_level || lists(o.views, op)) return op->getOperand(0);
   }
   if (!is_memref(result)) return {};
   auto view = llvm::dyn_cast<::mlir::ViewLikeOpInterface>(op);

@@ -73,9 +73,10 @@ class mlir_sizes {
       if (!memref.getLayout().isIdentity() && !llvm::isa<::mlir::StridedLayoutAttr>(memref.getLayout())) return std::nullopt;
       return of(memref.getShape(), memref.getElementType(), dynamic);
     }
+    using namespace ::mlir;
     const bool is_register = type.isIntOrIndexOrFloat() || type.getDialect().getNamespace() == "llvm" ||
-                             llvm::isa<::mlir::VectorType, ::mlir::ComplexType, ::mlir::NoneType, ::mlir::FunctionType>(type);
-    if (is_register) return 0;
+                             llvm::isa<VectorType, ComplexType, NoneType, FunctionType>(type);
+    if (is_register) return bytes{0};
     return std::nullopt;
   }
 
