@@ -207,7 +207,7 @@ int run_reorder(const reorder_request& r) {
   if (j->tflite)
     for (const std::string& n : memsched::tflite_notes(j->file.view(), j->reading)) note(r.graph, n);
   else if (moved(*j, *f) > 0) note_onnxruntime(*j, *written);
-  std::fputs(text.c_str(), stdout);
+  print(text);
   return f->peak <= r.options.budget ? done : over_budget;
 }
 

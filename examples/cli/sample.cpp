@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "commands.hpp"
+#include "text.hpp"
 #include "schedulers.hpp"
 
 namespace cli {
@@ -39,7 +40,7 @@ int run_sample(const sample_request& r) {
   }
   if (!r.output.empty()) files.push_back({r.output, csv.str()});
   if (const auto error = write_files(files); !error.message.empty()) return report(error);
-  if (r.output.empty()) std::fputs(csv.str().c_str(), stdout);
+  if (r.output.empty()) print(csv.str());
   return done;
 }
 

@@ -155,7 +155,7 @@ graph_error read_loops(const json& list, const std::string& place, unsigned dept
 
 }  // namespace
 
-bool is_sdf(const std::string& path) { return path.ends_with(".xml"); }
+bool is_sdf(const std::string& path, const reading& how) { return kind_of(path, how) == ".xml"; }
 
 graph_error only_for_sdf(const std::string& path, const request& r) {
   if (r.sdf.given.empty()) return {};
@@ -217,7 +217,7 @@ void compare_one(const loaded_sdf& g, bool all, const request& r) {
 int run_sdf_compare(const std::vector<std::string>& graphs, bool all, const request& r) {
   std::vector<loaded_sdf> loaded_graphs;
   for (const std::string& path : graphs) {
-    if (!is_sdf(path)) return report(located(path, "is not compared together with .xml files"));
+    if (!is_sdf(path, r.how)) return report(located(path, "is not compared together with .xml files"));
     auto g = load_sdf(path, r);
     if (!g) return report(g.error());
     loaded_graphs.push_back(std::move(*g));

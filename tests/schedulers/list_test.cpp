@@ -3,6 +3,8 @@
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <cstdint>
+#include <fstream>
+#include <iterator>
 #include <set>
 #include <stop_token>
 #include <string>
@@ -220,4 +222,19 @@ TEST_CASE("at a deadline of zero every scheduler answers on large graphs with li
       REQUIRE(r.stats.states <= 64);
       REQUIRE(took < 10);  // it takes some hundredths: what this finds is a scheduler that does not look at the clock
     }
+}
+
+TEST_CASE("the README's table of schedulers is the list") {
+  std::ifstream file(MEMSCHED_README);
+  const std::string readme((std::istreambuf_iterator<char>(file)), {});
+  REQUIRE(!readme.empty());
+  std::string table;
+  for_each_scheduler([&](const auto& row) {
+    const bool plain = row.role == scheduler_role::order;
+    const std::string source(plain ? "" : row.source.empty() ? "this project" : row.source);
+    table += "| `" + std::string(row.name) + "` | `" + std::string(row.write) + "` | " + std::string(row.about) + " | " +
+             source + " |\n";
+  });
+  INFO(table);
+  CHECK(readme.find(table) != std::string::npos);
 }
