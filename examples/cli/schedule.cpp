@@ -36,6 +36,8 @@ nlohmann::ordered_json as_json(const loaded& graph, const schedule_request& r, c
   j["firing"] = firing_name(r.options);
   j["inplace"] = r.options.in_place;
   j["order"] = s.order;
+  if (!graph.problem.draft().operator_names.empty())
+    for (const memsched::op_id op : s.order) j["names"].push_back(graph.problem.operator_name(op));
   j["peak"] = s.peak;
   j["given_peak"] = s.given_peak;
   j["lower_bound"] = s.lower_bound;
