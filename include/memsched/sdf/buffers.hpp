@@ -1,15 +1,11 @@
-// Bounds that need no schedule, and schedules for buffers of their own.
+// Bounds that need no schedule.
 #pragma once
 
 #include <algorithm>
-#include <cstdint>
-#include <map>
 #include <numeric>
-#include <utility>
 #include <vector>
 
 #include <memsched/model/firing.hpp>
-#include <memsched/sdf/fold.hpp>
 #include <memsched/sdf/graph.hpp>
 
 namespace memsched::inline MEMSCHED_ABI::sdf {
@@ -67,92 +63,5 @@ inline bytes shared_bound(const graph& g, firing rule) {
     bound = std::max(bound, c.size * least_fill(c, rule) + (c.from == c.to ? states - c.size * c.tokens : states));
   return bound;
 }
-
-namespace detail {
-
-/// Fires whatever has tokens and room, with room for the least fill of each channel; more room where nobody has any.
-class separate_run {
- public:
-  separate_run(const graph& g, bytes iterations) : g_(g) {
-    std::vector<std::pair<index, index>> in, out;
-    for (index i = 0; i < g.channels().size(); ++i) {
-      const channel& c = g.channels()[i];
-      tokens_.push_back(c.tokens);
-      room_.push_back(c.size == 0 ? ~bytes{0} : least_fill(c, firing::pbc));
-      if (c.from == c.to) continue;
-      in.emplace_back(c.to, i);
-      out.emplace_back(c.from, i);
-    }
-    in_ = adjacency::from_pairs(g.actors(), in);
-    out_ = adjacency::from_pairs(g.actors(), out);
-    for (bytes q : g.repetitions()) left_.push_back(q * iterations);
-    queued_.assign(g.actors(), true);
-    for (index a = static_cast<index>(g.actors()); a-- > 0;) queue_.push_back(a);
-  }
-
-  loops run() {
-    for (;;) {
-      while (!queue_.empty()) {
-        const index a = queue_.back();
-        queue_.pop_back();
-        queued_[a] = false;
-        bytes times = left_[a];
-        for (index i : in_[a]) times = std::min(times, tokens_[i] / g_.channels()[i].consumed);
-        for (index i : out_[a]) times = std::min(times, (room_[i] - tokens_[i]) / g_.channels()[i].produced);
-        if (times > 0) fire(a, times);
-      }
-      const index a = cheapest_to_unblock();
-      if (a == none) break;
-      for (index i : out_[a]) room_[i] = std::max(room_[i], tokens_[i] + g_.channels()[i].produced);
-      wake(a);
-    }
-    std::vector<loops> bodies(symbols_.size());
-    for (const auto& [what, symbol] : symbols_) bodies[symbol].fire(what.first, what.second);
-    return fold(sequence_, bodies, std::uint64_t{1} << 24);
-  }
-
- private:
-  void wake(index a) {
-    if (!queued_[a]) queued_[a] = true, queue_.push_back(a);
-  }
-  void fire(index a, bytes times) {
-    left_[a] -= times;
-    sequence_.push_back(symbols_.try_emplace({a, times}, static_cast<index>(symbols_.size())).first->second);
-    for (index i : in_[a]) tokens_[i] -= times * g_.channels()[i].consumed, wake(g_.channels()[i].from);
-    for (index i : out_[a]) tokens_[i] += times * g_.channels()[i].produced, wake(g_.channels()[i].to);
-  }
-  /// Of the actors that have tokens and firings left and lack only room, the one that needs the fewest bytes of it.
-  index cheapest_to_unblock() const {
-    index best = none;
-    bytes least = 0;
-    for (index a = 0; a < g_.actors(); ++a) {
-      const bool ready = left_[a] > 0 && std::all_of(in_[a].begin(), in_[a].end(), [&](index i) {
-        return tokens_[i] >= g_.channels()[i].consumed;
-      });
-      if (!ready) continue;
-      bytes more = 0;
-      for (index i : out_[a]) {
-        const bytes wanted = tokens_[i] + g_.channels()[i].produced;
-        more += (wanted - std::min(wanted, room_[i])) * g_.channels()[i].size;
-      }
-      if (best == none || more < least) best = a, least = more;
-    }
-    return best;
-  }
-
-  const graph& g_;
-  std::vector<bytes> tokens_, room_, left_;
-  adjacency in_, out_;
-  std::vector<index> queue_, sequence_;
-  std::vector<bool> queued_;
-  std::map<std::pair<index, bytes>, index> symbols_;
-};
-
-}  // namespace detail
-
-/// A schedule with a small sum of separate buffers: each channel has room for its least fill, and whatever has tokens and
-/// room fires, until all have fired. Where that completes, the sum is `separate_bound` and so the least. Where it stops, the
-/// cheapest channel gets room for one more firing, and the sum is only a good one. `replay` says which. O(firings).
-inline loops least_buffers(const graph& g, bytes iterations = 1) { return detail::separate_run(g, iterations).run(); }
 
 }  // namespace memsched::sdf
