@@ -23,9 +23,14 @@ struct planned {
   order_buffers held;                        ///< the buffers themselves; tensors and operators by their number
   arena_plan arena;                          ///< `plan`: its bound is about this order; `plan_jointly`: about all orders
 
-  const planned& value() const {
-    arena.value();
+  /// Itself; throws bad_graph where there is an error (aborts without exceptions).
+  const planned& value() const& {
+    if (arena.error) fail(*arena.error);
     return *this;
+  }
+  planned value() && {
+    if (arena.error) fail(*arena.error);
+    return std::move(*this);
   }
 };
 
