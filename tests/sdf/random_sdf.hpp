@@ -46,7 +46,7 @@ inline std::optional<sdf::graph> random_sdf(std::uint64_t seed, const sdf_shape&
   std::iota(name.begin(), name.end(), index{0});
   for (unsigned i = n; i > 1; --i) std::swap(name[i - 1], name[below(i)]);
   sdf::graph_builder b;
-  for (unsigned a = 0; a < n; ++a) b.actor({}, below(6) == 0 ? below(5) : 0);
+  for (unsigned a = 0; a < n; ++a) b.actor({}, below(6) == 0 ? below(below(2) == 0 ? 5 : 30) : 0);
   const auto connect = [&](unsigned u, unsigned v, bytes tokens) {
     const bytes g = std::gcd(q[u], q[v]), k = 1 + below(below(3) == 0 ? 3 : 1);
     b.connect({name[u], name[v], q[v] / g * k, q[u] / g * k, tokens, below(6) == 0 ? 0 : 1 + below(4)});

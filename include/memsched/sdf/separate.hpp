@@ -282,7 +282,7 @@ class room_search {
     std::vector<loops> bodies(symbols.size());
     for (const auto& [what, symbol] : symbols) bodies[symbol].fire(what.first, what.second);
     loops all;
-    all.append(fold(sequence, bodies, std::uint64_t{1} << 24), iterations);
+    all.append(fold(sequence, bodies), iterations);
     return all;
   }
 
