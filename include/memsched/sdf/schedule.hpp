@@ -10,7 +10,7 @@
 
 #include <memsched/base/type_name.hpp>
 #include <memsched/graph/task_graph.hpp>
-#include <memsched/sdf/buffers.hpp>
+#include <memsched/sdf/bounds.hpp>
 #include <memsched/sdf/compress.hpp>
 #include <memsched/sdf/fold.hpp>
 #include <memsched/sdf/regroup.hpp>

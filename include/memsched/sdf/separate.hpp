@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include <memsched/sdf/buffers.hpp>
+#include <memsched/sdf/bounds.hpp>
 #include <memsched/sdf/fold.hpp>
 #include <memsched/search/search.hpp>
 
