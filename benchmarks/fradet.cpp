@@ -93,8 +93,8 @@ void tables_1_and_2() {
   for (const row& r : rows) {
     const schedule_graph& g = r.graph;
     const compression c = compressed(g);
-    std::printf("%-16s %8zu %14llu %7s %12zu %16.3f %8.5f\n", r.name, g.size(), static_cast<unsigned long long>(r.peak), peak_text(g, c.result).c_str(),
-                c.result.graph.size(), r.seconds, c.seconds);
+    std::printf("%-16s %8zu %14llu %7s %12zu %16.3f %8.5f\n", r.name, g.size(), static_cast<unsigned long long>(r.peak),
+                peak_text(g, c.result).c_str(), c.result.graph.size(), r.seconds, c.seconds);
   }
 }
 

@@ -106,9 +106,10 @@ std::string solved(const sdf::composite_graph& c) {
 }
 
 void table_3() {
-  std::printf("\nTable 3: peaks with at most so many firings. The paper's, with t where its 600 s ran out, and ours.\n"
-              "Where they differ: Equation (6) leaves ties open, which move the columns from 1600 on by some percent either way;\n"
-              "and the paper's row (6) counts batches whole, without Equation (5), as the second line does here.\n");
+  std::printf(
+      "\nTable 3: peaks with at most so many firings. The paper's, with t where its 600 s ran out, and ours.\n"
+      "Where they differ: Equation (6) leaves ties open, which move the columns from 1600 on by some percent either way;\n"
+      "and the paper's row (6) counts batches whole, without Equation (5), as the second line does here.\n");
   std::printf("%-48s %9s %9s %9s %9s %9s\n", "", "188", "400", "800", "1600", "3200");
   struct line {
     const char* name;

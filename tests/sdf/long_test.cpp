@@ -6,7 +6,9 @@
 TEST_CASE("laws of synchronous dataflow on 100,000 random graphs") {
   const laws::tally t = laws::hold_for(1'000'000, 1'009'500);
   REQUIRE(t.graphs >= 100'000);
-  const auto count = [](const char* of, std::uint64_t n) { std::printf("%10llu %s\n", static_cast<unsigned long long>(n), of); };
+  const auto count = [](const char* of, std::uint64_t n) {
+    std::printf("%10llu %s\n", static_cast<unsigned long long>(n), of);
+  };
   count("pairs of graph and firing rule, each against a search over counts of firings", t.graphs);
   count("times that a rule or all rules made one actor of a graph", t.became_one);
   count("orders of actors whose best nest was compared with all nests", t.nests);

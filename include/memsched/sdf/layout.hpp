@@ -62,7 +62,8 @@ inline std::vector<buffer> channel_buffers(const graph& g, const loops& schedule
 }
 
 /// Channels that never hold tokens at the same time may lie in the same place: offsets by a planner, checked by
-/// `check_plan`. At least the schedule's peak, and at most the separate size. Errors: what `plan_offsets` says of the planner.
+/// `check_plan`. At least the schedule's peak, and at most the separate size. Errors: what `plan_offsets` says of the
+/// planner.
 template <planner P = minimize>
 result<layout> shared_layout(const graph& g, const loops& schedule, const std::vector<bytes>& fills, const P& how = {},
                      const memsched::options& limits = {}) {
