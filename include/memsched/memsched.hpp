@@ -6,7 +6,9 @@
 #include <memsched/allocation/exact_fit.hpp>
 #include <memsched/allocation/first_fit.hpp>
 #include <memsched/allocation/fit_search.hpp>
+#include <memsched/allocation/fit_state.hpp>
 #include <memsched/allocation/improve_order.hpp>
+#include <memsched/allocation/key_set.hpp>
 #include <memsched/allocation/minimize.hpp>
 #include <memsched/allocation/packing.hpp>
 #include <memsched/allocation/plan.hpp>

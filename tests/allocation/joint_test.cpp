@@ -159,8 +159,9 @@ TEST_CASE("an order above the least peak can have the least arena") {
 
 TEST_CASE("joint plans of random graphs equal the best over all orders") {
   std::uint32_t settled = 0, above = 0;
-  for (std::uint64_t seed = 0; seed < 400; ++seed) {
-    support::shape s{.operators = 5 + static_cast<std::uint32_t>(seed % 2), .max_size = 6};
+  constexpr std::uint64_t count = MEMSCHED_LAW_JOINT;
+  for (std::uint64_t seed = 0; seed < count; ++seed) {
+    support::shape s{.operators = 5 + static_cast<std::uint32_t>(seed % (seed < 400 ? 2 : 4)), .max_size = 6};
     s.percent_inplace = seed % 3 == 0 ? 80 : 30;
     const problem p = support::random_problem(seed, s);
     options o;
@@ -180,6 +181,6 @@ TEST_CASE("joint plans of random graphs equal the best over all orders") {
     REQUIRE(j.plan.size == truth.arena);
     REQUIRE(j.plan.lower_bound == truth.arena);
   }
-  REQUIRE(settled > 380);
+  REQUIRE(settled * 20 > count * 19);
   REQUIRE(above > 10);  // the aligned ones
 }

@@ -57,7 +57,7 @@ TEST_CASE("traffic of SwiftNet, to the byte") {
 
 TEST_CASE("the bound holds, and nothing moves once the peak fits") {
   std::uint32_t met = 0, positive = 0, undefined = 0;
-  for (std::uint64_t seed = 0; seed < 2000; ++seed) {
+  for (std::uint64_t seed = 0; seed < MEMSCHED_LAW_TRAFFIC; ++seed) {
     support::random r(seed);
     const problem p = support::random_problem(seed, {.operators = 3 + r.below(10)});
     const memory_model model{r.chance(30) ? firing::cbp : firing::pbc, r.chance(70)};
