@@ -3,6 +3,7 @@
 
 #include <memsched/allocation/buffers.hpp>
 #include <memsched/allocation/conflict.hpp>
+#include <memsched/allocation/draft_of.hpp>
 #include <memsched/allocation/exact_fit.hpp>
 #include <memsched/allocation/first_fit.hpp>
 #include <memsched/allocation/fit_search.hpp>
@@ -15,6 +16,7 @@
 #include <memsched/allocation/plan_jointly.hpp>
 #include <memsched/allocation/plan_offsets.hpp>
 #include <memsched/allocation/traffic.hpp>
+#include <memsched/allocation/traffic_bound.hpp>
 #include <memsched/allocation/valley_fit.hpp>
 #include <memsched/base/adjacency.hpp>
 #include <memsched/base/backbone.hpp>

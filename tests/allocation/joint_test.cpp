@@ -5,25 +5,12 @@
 #include <memsched/schedulers/automatic.hpp>
 #include <vector>
 
+#include "support/all_orders.hpp"
 #include "support/random_problem.hpp"
 
 using namespace memsched;
 
 namespace {
-
-/// Calls f with every order of p.
-template <class F>
-void for_each_order(const problem& p, std::vector<op_id>& prefix, F& f) {
-  if (prefix.size() == p.ops().size()) return f(prefix);
-  for (op_id op : p.ops()) {
-    const auto ran = [&](op_id x) { return std::find(prefix.begin(), prefix.end(), x) != prefix.end(); };
-    const auto preds = p.predecessors(op);
-    if (ran(op) || !std::all_of(preds.begin(), preds.end(), ran)) continue;
-    prefix.push_back(op);
-    for_each_order(p, prefix, f);
-    prefix.pop_back();
-  }
-}
 
 struct best_of_all {
   bytes peak = no_limit, arena = no_limit, arena_at_peak = no_limit;
@@ -42,7 +29,7 @@ best_of_all try_all_orders(const problem& p, const options& o, bytes alignment =
     if (peak == best.peak) best.arena_at_peak = std::min(best.arena_at_peak, plan.size);
     best.arena = std::min(best.arena, plan.size);
   };
-  for_each_order(p, prefix, look);
+  support::for_each_order(p, prefix, look);
   return best;
 }
 
