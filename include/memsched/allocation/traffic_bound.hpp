@@ -56,7 +56,8 @@ inline bool read_first(const problem& p, tensor_id t) {
 ///
 /// With e = P - V - capacity, traffic is at least 2e - min(e, E). The same holds of the peak with ends taken as of no bytes,
 /// but that a graph output that takes the place of an input may leave in its stead: E is then the most that one operator
-/// writes of those. At the start only inputs live; those that the first operator reads fit, so that the others are e or more.
+/// writes of those. At the start only inputs live; those that the first operator reads fit, so that the others are e or
+/// more.
 ///
 /// Two runs of the scheduler, under the limits of `o`; a budget or a gap in it is not asked for.
 inline bytes traffic_bound(const problem& p, bytes capacity, inner_scheduler policy, options o = {}) {
