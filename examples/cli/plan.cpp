@@ -18,7 +18,7 @@ namespace {
 
 using memsched::arena_plan;
 using memsched::bytes;
-using memsched::index;
+using memsched::index_t;
 using memsched::none;
 using json = nlohmann::ordered_json;
 
@@ -30,7 +30,7 @@ memsched::graph_error wrong(const std::string& path, const std::string& reason) 
 struct subject {
   std::string name;
   std::vector<memsched::op_id> order;
-  std::vector<std::vector<index>> tensors;  ///< per buffer
+  std::vector<std::vector<index_t>> tensors;  ///< per buffer
   std::vector<std::string> names;           ///< per buffer
   memsched::order_buffers held;
   bytes peak = 0;
@@ -51,9 +51,9 @@ void name_buffers(subject& s, const memsched::problem& p) {
   s.tensors.assign(s.held.buffers.size(), {});
   for (memsched::tensor_id t : p.tensors())
     if (s.held.of_tensor[t] != none) s.tensors[s.held.of_tensor[t]].push_back(t);
-  for (index b = 0; b < s.held.buffers.size(); ++b) {
+  for (index_t b = 0; b < s.held.buffers.size(); ++b) {
     std::string name;
-    for (const index t : s.tensors[b]) name += (name.empty() ? "" : " ") + memsched::one_line(p.tensor_name(t), 60);
+    for (const index_t t : s.tensors[b]) name += (name.empty() ? "" : " ") + memsched::one_line(p.tensor_name(t), 60);
     if (s.held.workspace_of[b] != none)
       name = "workspace of " + memsched::one_line(p.operator_name(s.held.workspace_of[b]), 60);
     s.names.push_back(std::move(name));
@@ -107,7 +107,7 @@ std::string as_text(const subject& s, const plan_request& r, const arena_plan& p
     text += "capacity     " + grouped(plan.capacity) + " bytes: " + (plan.fits() ? "fits" : "does not fit") + '\n';
   if (!plan.conflict.empty()) {
     text += "conflict     these do not fit below the bound by themselves:";
-    for (const index b : plan.conflict) text += ' ' + s.names[b];
+    for (const index_t b : plan.conflict) text += ' ' + s.names[b];
     text += '\n';
   }
   text += "took         " + seconds(took) + " s, " + grouped(plan.stats.states) + " nodes\n\n";

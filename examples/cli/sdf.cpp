@@ -18,7 +18,7 @@ namespace {
 
 using memsched::bytes;
 using memsched::graph_error;
-using memsched::index;
+using memsched::index_t;
 namespace sdf = memsched::sdf;
 using json = nlohmann::ordered_json;
 
@@ -35,7 +35,7 @@ const named_scheduler& scheduler_of(const std::string& name) {
 }
 
 std::string text_of(const loaded_sdf& g, const sdf::loops& l) {
-  return l.text([&](index a) { return memsched::one_line(g.graph.actor_name(a), 100); });
+  return l.text([&](index_t a) { return memsched::one_line(g.graph.actor_name(a), 100); });
 }
 
 /// [item, ...], where an item is an actor's index, or [count, item, ...].
@@ -62,7 +62,7 @@ json as_json(const loaded_sdf& g, const schedule_request& r, const sdf::schedule
   j["unit"] = g.unit;
   j["scheduler"] = r.scheduler;
   j["firing"] = firing_name(r);
-  for (index a = 0; a < g.graph.actors(); ++a) j["actors"].push_back(g.graph.actor_name(a));
+  for (index_t a = 0; a < g.graph.actors(); ++a) j["actors"].push_back(g.graph.actor_name(a));
   j["repetitions"] = g.graph.repetitions();
   j["iterations"] = s.what.iterations;
   j["schedule"] = as_json(s.schedule);
@@ -165,7 +165,7 @@ void compare_one(const loaded_sdf& g, bool all, const request& r) {
   };
   sdf::options what = r.sdf.what;
   for (const auto& s : schedulers())
-    if (s.role != memsched::role::part || all) add(s.name, s, what);
+    if (s.role != memsched::scheduler_role::part || all) add(s.name, s, what);
   what.form = sdf::form::single;
   add("single appearance", scheduler_of("optimal"), what);
   what.form = sdf::form::flat;
@@ -182,7 +182,7 @@ void compare_one(const loaded_sdf& g, bool all, const request& r) {
 int run_sdf_compare(const std::vector<std::string>& graphs, bool all, const request& r) {
   std::vector<loaded_sdf> loaded_graphs;
   for (const std::string& path : graphs) {
-    if (!is_sdf(path)) return report(located(path, "is not compared together with .xml files"));
+    if (!is_sdf(path, r.how)) return report(located(path, "is not compared together with .xml files"));
     auto g = load_sdf(path, r);
     if (!g) return report(g.error());
     loaded_graphs.push_back(std::move(*g));
@@ -200,13 +200,13 @@ int run_sdf_inspect(const std::string& path, const request& r) {
   const sdf::graph& graph = g->graph;
   const auto all = sdf::costs(graph, r.options.default_firing, r.sdf.what.iterations);
   if (!all) return report(located(path, all.error().message));
-  std::vector<index> part(graph.actors());
-  for (index a = 0; a < part.size(); ++a) part[a] = a;
-  const auto find = [&](index a) {
+  std::vector<index_t> part(graph.actors());
+  for (index_t a = 0; a < part.size(); ++a) part[a] = a;
+  const auto find = [&](index_t a) {
     while (part[a] != a) a = part[a] = part[part[a]];
     return a;
   };
-  std::vector<std::pair<index, index>> follows;
+  std::vector<std::pair<index_t, index_t>> follows;
   std::size_t loops = 0;
   for (const sdf::channel& c : graph.channels()) {
     part[find(c.from)] = find(c.to);
@@ -214,13 +214,13 @@ int run_sdf_inspect(const std::string& path, const request& r) {
     else follows.emplace_back(c.from, c.to);
   }
   std::size_t parts = 0;
-  for (index a = 0; a < part.size(); ++a) parts += part[a] == a ? 1 : 0;
-  index components = 0;
+  for (index_t a = 0; a < part.size(); ++a) parts += part[a] == a ? 1 : 0;
+  index_t components = 0;
   const auto component =
       sdf::detail::components(memsched::adjacency::from_pairs(graph.actors(), follows), components);
   std::vector<std::size_t> members(components, 0);
-  for (index k : component) ++members[k];
-  const auto on_cycles = std::count_if(component.begin(), component.end(), [&](index k) { return members[k] > 1; });
+  for (index_t k : component) ++members[k];
+  const auto on_cycles = std::count_if(component.begin(), component.end(), [&](index_t k) { return members[k] > 1; });
   sdf::actor_rule_counts counts;
   const auto rest = sdf::compress(*all, {}, counts);
 
@@ -243,7 +243,7 @@ int run_sdf_inspect(const std::string& path, const request& r) {
   std::fputs(rows.text().c_str(), stdout);
   std::printf("\n");
   table actors({"  actor", "repetitions"});
-  for (index a = 0; a < graph.actors(); ++a)
+  for (index_t a = 0; a < graph.actors(); ++a)
     actors.row({"  " + memsched::one_line(graph.actor_name(a), 100), grouped(graph.repetitions()[a])});
   std::fputs(actors.text().c_str(), stdout);
   return done;

@@ -13,8 +13,8 @@ namespace cli {
 
 using memsched::bytes;
 using memsched::graph_error;
-using memsched::index;
-using memsched::node;
+using memsched::index_t;
+using memsched::node_id;
 namespace sdf = memsched::sdf;
 using json = nlohmann::ordered_json;
 
@@ -34,7 +34,7 @@ memsched::result<loaded_sdf> load_sdf(const std::string& path, const request& r)
 
 const char* firing_name(const request& r) { return r.options.default_firing == memsched::firing::cbp ? "cbp" : "pbc"; }
 
-bool is_sdf(const std::string& path) { return path.ends_with(".xml"); }
+bool is_sdf(const std::string& path, const reading& how) { return kind_of(path, how) == ".xml"; }
 
 graph_error only_for_sdf(const std::string& path, const request& r) {
   if (r.sdf.given.empty()) return {};
@@ -46,7 +46,7 @@ namespace {
 /// The firings of a schedule as operators and an order of them.
 struct firings {
   memsched::schedule_graph graph;
-  std::vector<node> order;
+  std::vector<node_id> order;
 };
 
 memsched::result<firings> firings_of(const sdf::graph& g, const sdf::loops& schedule, memsched::firing rule) {
@@ -58,13 +58,13 @@ memsched::result<firings> firings_of(const sdf::graph& g, const sdf::loops& sche
   auto graph = memsched::make_schedule_graph(std::move(*costs));
   if (!graph) return graph.error();
   firings f{std::move(*graph), {}};
-  std::vector<node> next;
+  std::vector<node_id> next;
   bytes before = 0;
-  for (index a = 0; a < g.actors(); ++a) {
-    next.push_back(static_cast<node>(before));
+  for (index_t a = 0; a < g.actors(); ++a) {
+    next.push_back(static_cast<node_id>(before));
     before += g.repetitions()[a] * judged->iterations;
   }
-  schedule.each_firing([&](index a) {
+  schedule.each_firing([&](index_t a) {
     f.order.push_back(next[a]++);
     return true;
   });
@@ -97,14 +97,14 @@ graph_error read_loops(const json& list, const std::string& place, unsigned dept
   for (std::size_t i = depth == 0 ? 0 : 1; i < list.size(); ++i) {
     const json& item = list[i];
     if (item.is_number_unsigned() && item.get<bytes>() < memsched::none) {
-      into.fire(item.get<index>());
+      into.fire(item.get<index_t>());
       continue;
     }
     const std::string here = depth == 0 ? place + "[" + std::to_string(i) + "]" : place;
     if (!item.is_array() || item.size() < 2 || !number(item[0]))
       return located(here, "must be an actor's index or [count, item, ...]");
     if (item.size() == 2 && item[1].is_number_unsigned() && item[1].get<bytes>() < memsched::none) {
-      into.fire(item[1].get<index>(), item[0].get<bytes>());
+      into.fire(item[1].get<index_t>(), item[0].get<bytes>());
       continue;
     }
     into.open(item[0].get<bytes>());

@@ -180,7 +180,7 @@ memsched::result<std::vector<memsched::graph_order>> orders_of_result(const std:
 }
 
 int run_verify(const std::string& path, const std::string& result, const std::string& certificate, const request& r) {
-  if (is_sdf(path)) {
+  if (is_sdf(path, r.how)) {
     const int status = result.empty() ? done : run_sdf_verify(path, result, false, r);
     return certificate.empty() || status != done ? status : run_sdf_verify(path, certificate, true, r);
   }

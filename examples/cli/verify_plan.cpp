@@ -12,7 +12,7 @@ namespace cli {
 namespace {
 
 using memsched::bytes;
-using memsched::index;
+using memsched::index_t;
 using memsched::none;
 
 memsched::graph_error wrong(const std::string& path, const std::string& reason) {
@@ -71,16 +71,16 @@ memsched::graph_error verify_plan(const loaded& graph, const std::string& path, 
     const auto& entry = j["buffers"][i];
     const std::string place = "buffers[" + std::to_string(i) + "]: ";
     bytes at = 0, op = 0;
-    index which = none;
+    index_t which = none;
     if (!whole(entry, "offset", at)) return wrong(path, place + "offset: must be a whole number");
     if (whole(entry, "workspace_of", op)) {
       const auto found = std::find(held.workspace_of.begin(), held.workspace_of.end(), op);
-      if (op < none && found != held.workspace_of.end()) which = static_cast<index>(found - held.workspace_of.begin());
+      if (op < none && found != held.workspace_of.end()) which = static_cast<index_t>(found - held.workspace_of.begin());
     } else if (entry.contains("tensors") && entry["tensors"].is_array()) {
       for (const auto& t : entry["tensors"]) {
         if (!t.is_number_unsigned() || t.get<bytes>() >= held.of_tensor.size())
           return wrong(path, place + "names a tensor that there is not");
-        const index b = held.of_tensor[t.get<std::size_t>()];
+        const index_t b = held.of_tensor[t.get<std::size_t>()];
         if (which != none && b != which) return wrong(path, place + "holds tensors that do not share a buffer");
         which = b;
       }
@@ -100,7 +100,7 @@ memsched::graph_error verify_plan(const loaded& graph, const std::string& path, 
   if (bound > arena) return wrong(path, "lower_bound: " + grouped(bound) + " is above the arena, " + grouped(arena));
   if (j.value("status", nlohmann::json()) == "optimal" && bound != arena)
     return wrong(path, "status: says optimal, but the bound is below the arena");
-  const bytes most = memsched::load(held.buffers);
+  const bytes most = memsched::load_of(held.buffers);
   std::printf("%s: a valid plan of %s in %s bytes, as it says; its buffers are %s bytes at once. %s.\n", path.c_str(),
               graph.name.c_str(), grouped(arena).c_str(), grouped(most).c_str(),
               most == arena ? "For this order no arena is smaller" : "Its bound is a claim that is not checked here");

@@ -29,11 +29,11 @@ struct planned {
 
   /// Itself; throws bad_graph where there is an error (aborts without exceptions).
   const planned& value() const& {
-    if (arena.error) fail(*arena.error);
+    if (arena.error) abort_with(*arena.error);
     return *this;
   }
   planned value() && {
-    if (arena.error) fail(*arena.error);
+    if (arena.error) abort_with(*arena.error);
     return std::move(*this);
   }
 };
@@ -55,7 +55,7 @@ planned_of<G> in_handles(const G& g, const std::vector<op_t<G>>& ops, joint_plan
   r.peak = j.peak;
   if (!j.plan.error) {
     const auto see = [&](const auto& t, std::size_t number) {
-      if (const index b = j.held.of_tensor[number]; b != none) r.offset.emplace(t, j.plan.offset[b]);
+      if (const index_t b = j.held.of_tensor[number]; b != none) r.offset.emplace(t, j.plan.offset[b]);
     };
     if constexpr (std::same_as<G, problem>) {
       for (tensor_id t : g.tensors()) see(t, t);
@@ -63,7 +63,7 @@ planned_of<G> in_handles(const G& g, const std::vector<op_t<G>>& ops, joint_plan
       const auto tensors = tensors_of(g);
       for (std::size_t i = 0; i < tensors.size(); ++i) see(tensors[i], i);
     }
-    for (index b = 0; b < j.held.workspace_of.size(); ++b)
+    for (index_t b = 0; b < j.held.workspace_of.size(); ++b)
       if (const op_id op = j.held.workspace_of[b]; op != none) r.workspace.emplace(ops[op], j.plan.offset[b]);
   }
   r.held = std::move(j.held);

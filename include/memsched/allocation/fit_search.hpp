@@ -55,14 +55,14 @@ class fit_search : private fit_state {
       : fit_state(p, capacity, rules), in_valley_(p.sections), count_(p.sections + 1) {}
 
   /// Looks at no more than `nodes`; items are tried by ascending `rank`.
-  fit_answer run(std::span<const index> rank, valley_choice choice, std::uint64_t nodes, search& context) {
+  fit_answer run(std::span<const index_t> rank, valley_choice choice, std::uint64_t nodes, search& context) {
     if (!possible_) return fit_answer::never;
     rank_ = rank, choice_ = choice, left_ = nodes, context_ = &context;
     pool_.clear();
-    for (index i = 0; i < n_; ++i) pool_.push_back(i);
+    for (index_t i = 0; i < n_; ++i) pool_.push_back(i);
     const mark start = here();
     fit_answer answer = fit_answer::never;
-    for (index s = 0; s < p_.sections; ++s) soil(s);
+    for (index_t s = 0; s < p_.sections; ++s) soil(s);
     if (settle(0, n_, 0, p_.sections)) answer = solve_parts(0, n_, 0, p_.sections);
     if (answer == fit_answer::fits) best_ = offset_;
     undo(start);
@@ -85,14 +85,14 @@ class fit_search : private fit_state {
       y = (y + value) * 0xd6e8feb86659fd93;
       y ^= y >> 32;
     };
-    for (index s = v.a; s < v.b; ++s)
+    for (index_t s = v.a; s < v.b; ++s)
       mix(static_cast<std::uint64_t>(floor_[s]) << 1 | static_cast<std::uint64_t>(supported_[s]));
     for (std::size_t k = v.from; k < v.to; ++k) mix(pool_[k] + (std::uint64_t{1} << 40));
     return {x ^ x >> 32, y ^ y >> 29};
   }
 
   /// Solves what is unplaced of pool_[from, to), which is settled.
-  fit_answer solve_parts(std::size_t from, std::size_t to, index a, index b) {
+  fit_answer solve_parts(std::size_t from, std::size_t to, index_t a, index_t b) {
     const std::size_t base = pool_.size();
     for (std::size_t k = from; k < to; ++k)
       if (offset_[pool_[k]] < 0) pool_.push_back(pool_[k]);
@@ -110,7 +110,7 @@ class fit_search : private fit_state {
       }
       if (parts.size() > 1) {
         for (part& v : parts)
-          for (index s = v.a; s < v.b; ++s) v.slack = std::min(v.slack, top_ - floor_[s] - rem_[s]);
+          for (index_t s = v.a; s < v.b; ++s) v.slack = std::min(v.slack, top_ - floor_[s] - rem_[s]);
         std::stable_sort(parts.begin(), parts.end(), [](const part& v, const part& w) { return v.slack < w.slack; });
       }
       for (const part& v : parts)
@@ -144,15 +144,15 @@ class fit_search : private fit_state {
     const fit_answer answer = branch(v);
     --depth_;
     if (answer != fit_answer::never) return answer;
-    for (index s = v.a; s < v.b; ++s) ++failures_[s];
+    for (index_t s = v.a; s < v.b; ++s) ++failures_[s];
     if (rules_.failed_states) failed_.insert(key, context_->opts().memory_limit);
     return answer;
   }
 
   /// A7: an item over the whole part, which has one floor; none where there is none.
-  index everywhere(const part& v) const {
+  index_t everywhere(const part& v) const {
     if (!rules_.everywhere || !even_) return none;
-    for (index s = v.a; s < v.b; ++s)
+    for (index_t s = v.a; s < v.b; ++s)
       if (wall(s) != floor_[v.a]) return none;
     for (std::size_t k = v.from; k < v.to; ++k) {
       const auto& item = p_.items[pool_[k]];
@@ -161,28 +161,28 @@ class fit_search : private fit_state {
     return none;
   }
 
-  bool twin_waits(index i) const {
-    const index other = p_.items[i].twin;
+  bool twin_waits(index_t i) const {
+    const index_t other = p_.items[i].twin;
     return rules_.twins && other != none && offset_[other] < 0;
   }
   /// Whether an unplaced item may lie at the floor of the valley [p, q).
-  bool is_candidate(index i, index p, index q) const {
+  bool is_candidate(index_t i, index_t p, index_t q) const {
     const auto& item = p_.items[i];
     return item.first >= p && item.last <= q && least_[i] == floor_[p] && !twin_waits(i);
   }
 
   fit_answer branch(const part& v) {
-    if (const index i = everywhere(v); i != none)
+    if (const index_t i = everywhere(v); i != none)
       return attempt(v, [&] { return place(i, floor_[v.a], v.from, v.to); });
     const auto [section, p, q] = choose(v);
-    const index x = section;  // lambdas may not capture a binding
+    const index_t x = section;  // lambdas may not capture a binding
     if (x == none) return fit_answer::never;
-    std::vector<index> candidates;
+    std::vector<index_t> candidates;
     for (std::size_t k = v.from; k < v.to && p_.items[pool_[k]].first <= x; ++k)
       if (p_.items[pool_[k]].last > x && is_candidate(pool_[k], p, q)) candidates.push_back(pool_[k]);
-    std::sort(candidates.begin(), candidates.end(), [&](index i, index j) { return rank_[i] < rank_[j]; });
+    std::sort(candidates.begin(), candidates.end(), [&](index_t i, index_t j) { return rank_[i] < rank_[j]; });
     const units h = floor_[x];
-    for (const index i : candidates) {
+    for (const index_t i : candidates) {
       const auto answer = attempt(v, [&] { return place(i, h, v.from, v.to); });
       if (answer != fit_answer::never) return answer;
     }
@@ -194,7 +194,7 @@ class fit_search : private fit_state {
     });
   }
 
-  units waste_level(const part& v, index x, index p, index q) const {
+  units waste_level(const part& v, index_t x, index_t p, index_t q) const {
     const units h = floor_[x];
     if (!rules_.waste_bound) return h + 1;
     units level = std::min(p > v.a ? wall(p - 1) : no_wall, q < v.b ? wall(q) : no_wall);
@@ -207,27 +207,27 @@ class fit_search : private fit_state {
   }
 
   struct chosen {
-    index section, from, to;
+    index_t section, from, to;
   };
   /// The section to branch on, and its valley. The part is not empty, so that it has a valley with a section to branch on.
   chosen choose(const part& v) {
-    for (index s = v.a; s < v.b; ++s) in_valley_[s] = none, count_[s] = 0;
+    for (index_t s = v.a; s < v.b; ++s) in_valley_[s] = none, count_[s] = 0;
     count_[v.b] = 0;
     valleys_.clear();
-    for_each_valley(v.a, v.b, [&](index p, index q, units) {
-      for (index s = p; s < q; ++s) in_valley_[s] = static_cast<index>(valleys_.size());
+    for_each_valley(v.a, v.b, [&](index_t p, index_t q, units) {
+      for (index_t s = p; s < q; ++s) in_valley_[s] = static_cast<index_t>(valleys_.size());
       valleys_.emplace_back(p, q);
       return true;
     });
     for (std::size_t k = v.from; k < v.to; ++k) {
-      const index i = pool_[k], w = in_valley_[p_.items[i].first];
+      const index_t i = pool_[k], w = in_valley_[p_.items[i].first];
       if (w == none || !is_candidate(i, valleys_[w].first, valleys_[w].second)) continue;
       ++count_[p_.items[i].first], --count_[p_.items[i].last];
     }
     chosen best{none, 0, 0};
     std::array<units, 3> least{};
     units open = 0;
-    for (index s = v.a; s < v.b; ++s) {
+    for (index_t s = v.a; s < v.b; ++s) {
       open += count_[s];
       if (in_valley_[s] == none || (rules_.unsupported && supported_[s] == 0)) continue;
       const units slack = top_ - floor_[s] - rem_[s], options = open + (slack > 0 ? 1 : 0);
@@ -246,11 +246,11 @@ class fit_search : private fit_state {
   static constexpr int max_depth = 5000;
 
   std::vector<units> best_;
-  std::vector<index> in_valley_;
+  std::vector<index_t> in_valley_;
   std::vector<units> count_;
-  std::vector<std::pair<index, index>> valleys_;
+  std::vector<std::pair<index_t, index_t>> valleys_;
   key_set failed_;
-  std::span<const index> rank_;
+  std::span<const index_t> rank_;
   valley_choice choice_{};
   std::uint64_t left_ = 0;
   int depth_ = 0;

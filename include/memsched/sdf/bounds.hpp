@@ -26,7 +26,7 @@ namespace detail {
 
 inline bytes largest_workspace(const graph& g) {
   bytes most = 0;
-  for (index a = 0; a < g.actors(); ++a) most = std::max(most, g.workspace(a));
+  for (index_t a = 0; a < g.actors(); ++a) most = std::max(most, g.workspace(a));
   return most;
 }
 
@@ -55,7 +55,7 @@ inline bytes shared_bound(const graph& g, firing rule) {
     if (rule == firing::pbc) out[c.from] += c.size * c.produced;
   }
   bytes bound = g.base();
-  for (index a = 0; a < g.actors(); ++a) {
+  for (index_t a = 0; a < g.actors(); ++a) {
     const bytes made = out[a] + g.workspace(a);
     bound = std::max(bound, states + (rule == firing::pbc ? in[a] + made : std::max(in[a], made)));
   }

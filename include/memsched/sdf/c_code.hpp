@@ -14,7 +14,7 @@ namespace memsched::inline MEMSCHED_ABI::sdf {
 
 namespace detail {
 
-inline std::string c_name(const std::string& name, index a, std::set<std::string>& taken) {
+inline std::string c_name(const std::string& name, index_t a, std::set<std::string>& taken) {
   std::string c = "actor_";
   for (char x : name) c += std::isalnum(static_cast<unsigned char>(x)) != 0 ? x : '_';
   if (!taken.insert(c).second) taken.insert(c += "_" + std::to_string(a));
@@ -44,7 +44,7 @@ inline std::string to_c(const graph& g, const loops& schedule, const std::vector
   std::size_t count = 0;
   std::string entries, start;
   bool initial = false;
-  for (index i = 0; i < g.channels().size(); ++i) {
+  for (index_t i = 0; i < g.channels().size(); ++i) {
     const channel& e = g.channels()[i];
     if (e.size == 0) continue;
     place[i] = count++;
@@ -69,13 +69,13 @@ inline std::string to_c(const graph& g, const loops& schedule, const std::vector
   std::set<std::string> taken;
   std::vector<std::string> names;
   std::string list, firings;
-  for (index a = 0; a < g.actors(); ++a) {
+  for (index_t a = 0; a < g.actors(); ++a) {
     names.push_back(detail::c_name(g.actor_name(a), a, taken));
     c += "void " + names[a] + "(sdf_channel *const in[], sdf_channel *const out[]);\n";
     list += " X(" + names[a] + ")";
     std::string in, out, move;
     for (bool takes : {true, false})
-      for (index i = 0; i < g.channels().size(); ++i) {
+      for (index_t i = 0; i < g.channels().size(); ++i) {
         const channel& e = g.channels()[i];
         if (e.size == 0 || (takes ? e.to : e.from) != a) continue;
         const std::string name = "sdf_channels[" + std::to_string(place[i]) + "]";

@@ -35,17 +35,17 @@ inline layout separate_layout(const graph& g, const std::vector<bytes>& fills) {
 inline std::vector<buffer> channel_buffers(const graph& g, const loops& schedule, const std::vector<bytes>& fills) {
   const auto& items = schedule.items();
   std::vector<std::pair<std::size_t, std::size_t>> touched(g.channels().size(), {items.size(), 0});
-  std::vector<std::vector<index>> around(g.actors());
-  for (index i = 0; i < g.channels().size(); ++i) {
+  std::vector<std::vector<index_t>> around(g.actors());
+  for (index_t i = 0; i < g.channels().size(); ++i) {
     around[g.channels()[i].from].push_back(i);
     around[g.channels()[i].to].push_back(i);
   }
   for (std::size_t at = 0; at < items.size(); ++at)
     if (items[at].actor != none)
-      for (index i : around[items[at].actor])
+      for (index_t i : around[items[at].actor])
         touched[i] = {std::min(touched[i].first, at), std::max(touched[i].second, at)};
   std::vector<buffer> buffers;
-  for (index i = 0; i < touched.size(); ++i) {
+  for (index_t i = 0; i < touched.size(); ++i) {
     const auto [from, to] = touched[i];
     std::size_t first = 0, end = items.size();
     if (g.channels()[i].tokens == 0 && from < items.size()) {

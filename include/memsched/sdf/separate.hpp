@@ -31,8 +31,8 @@ class bounded_run {
   static constexpr bytes unlimited = ~bytes{0};
 
   explicit bounded_run(const graph& g) : g_(&g) {
-    std::vector<std::pair<index, index>> in, out;
-    for (index i = 0; i < g.channels().size(); ++i) {
+    std::vector<std::pair<index_t, index_t>> in, out;
+    for (index_t i = 0; i < g.channels().size(); ++i) {
       if (g.channels()[i].from == g.channels()[i].to) continue;
       in.emplace_back(g.channels()[i].to, i);
       out.emplace_back(g.channels()[i].from, i);
@@ -50,12 +50,12 @@ class bounded_run {
     for (const channel& c : g_->channels()) tokens_.push_back(c.tokens);
     queued_.assign(g_->actors(), true);
     queue_.clear();
-    for (index a = static_cast<index>(g_->actors()); a-- > 0;) queue_.push_back(a);
+    for (index_t a = static_cast<index_t>(g_->actors()); a-- > 0;) queue_.push_back(a);
     firings_left_ = g_->actors();
   }
   const std::vector<bytes>& room() const { return room_; }
   /// Gives a channel more room, for a run to go on.
-  void widen(index c, bytes room) {
+  void widen(index_t c, bytes room) {
     room_[c] = room;
     wake(g_->channels()[c].from);
   }
@@ -63,25 +63,25 @@ class bounded_run {
   template <class F>
   bool run(F&& fired) {
     while (!queue_.empty()) {
-      const index a = queue_.back();
+      const index_t a = queue_.back();
       queue_.pop_back();
       queued_[a] = false;
       bytes times = left_[a];
-      for (index i : in_[a]) times = std::min(times, tokens_[i] / g_->channels()[i].consumed);
-      for (index i : out_[a])
+      for (index_t i : in_[a]) times = std::min(times, tokens_[i] / g_->channels()[i].consumed);
+      for (index_t i : out_[a])
         if (room_[i] != unlimited) times = std::min(times, (room_[i] - tokens_[i]) / g_->channels()[i].produced);
       if (times == 0) continue;
       fired(a, times);
       if ((left_[a] -= times) == 0) --firings_left_;
-      for (index i : in_[a]) tokens_[i] -= times * g_->channels()[i].consumed, wake(g_->channels()[i].from);
-      for (index i : out_[a]) tokens_[i] += times * g_->channels()[i].produced, wake(g_->channels()[i].to);
+      for (index_t i : in_[a]) tokens_[i] -= times * g_->channels()[i].consumed, wake(g_->channels()[i].from);
+      for (index_t i : out_[a]) tokens_[i] += times * g_->channels()[i].produced, wake(g_->channels()[i].to);
     }
     return firings_left_ == 0;
   }
 
   /// A channel that is to have room for at least so many tokens.
   struct lack {
-    index channel;
+    index_t channel;
     bytes room;
   };
   /// Of a run that stopped: the channels of a cycle of actors, each of which waits for the next, that lack room. Those where
@@ -91,21 +91,21 @@ class bounded_run {
   /// here, and the channel holds then what is said here, or more.
   template <class May>
   std::vector<lack> cycle(May&& may) {
-    index a = 0;
+    index_t a = 0;
     while (left_[a] == 0) ++a;
-    std::vector<index> path;
+    std::vector<index_t> path;
     std::vector<lack> reasons;  // of each step; channel none where it is tokens
     ++round_;
     while (visited_[a] != round_) {
       visited_[a] = round_;
       path.push_back(a);
       reasons.push_back({none, 0});
-      index next = none;
+      index_t next = none;
       bytes most = 0;
-      for (index i : in_[a])
+      for (index_t i : in_[a])
         if (tokens_[i] < g_->channels()[i].consumed) next = g_->channels()[i].from;
       if (next == none)
-        for (index i : out_[a]) {
+        for (index_t i : out_[a]) {
           const channel& c = g_->channels()[i];
           if (room_[i] == unlimited || room_[i] - tokens_[i] >= c.produced) continue;
           const lack l{i, tokens_[i] + c.produced};
@@ -126,14 +126,14 @@ class bounded_run {
   }
 
  private:
-  void wake(index a) {
+  void wake(index_t a) {
     if (!queued_[a] && left_[a] > 0) queued_[a] = true, queue_.push_back(a);
   }
 
   const graph* g_;
   adjacency in_, out_;
   std::vector<bytes> room_, tokens_, left_;
-  std::vector<index> queue_;
+  std::vector<index_t> queue_;
   std::vector<bool> queued_;
   std::size_t firings_left_ = 0;  // actors that have some
   std::vector<std::uint64_t> visited_;
@@ -178,7 +178,7 @@ class room_search {
   static auto within(const std::vector<bytes>& most) {
     return [&most](const lack& l) { return l.room < most[l.channel]; };
   }
-  static void ignore(index, bytes) {}
+  static void ignore(index_t, bytes) {}
 
   /// Sets the bound of x, and whether it completes. Some channel of a cycle needs more room; with all that it lacks given to
   /// that cycle, the run goes on to another. So the cheapest lacks of cycles without a common channel add up.
@@ -216,14 +216,14 @@ class room_search {
         bounded_run next = now;
         next.widen(l.channel, l.room);
         double fired = 0;
-        const bool complete = next.run([&](index, bytes times) { fired += static_cast<double>(times); });
+        const bool complete = next.run([&](index_t, bytes times) { fired += static_cast<double>(times); });
         const double value = (complete ? 1e30 : fired) / static_cast<double>(price(l, now.room()));
         if (value > most) most = value, chosen = &l;
       }
       now.widen(chosen->channel, chosen->room);
     }
     best_ = now.room();
-    for (index i = 0; i < best_.size(); ++i)  // less room for each by itself, as long as it completes
+    for (index_t i = 0; i < best_.size(); ++i)  // less room for each by itself, as long as it completes
       for (bytes low = room[i]; low < best_[i] && context_.count_state();) {
         std::vector<bytes> less = best_;
         less[i] = low + (best_[i] - low) / 2;
@@ -231,7 +231,7 @@ class room_search {
         if (run_.run(ignore)) best_ = std::move(less);
         else low = less[i] + 1;
       }
-    for (index i = 0; i < best_.size(); ++i)
+    for (index_t i = 0; i < best_.size(); ++i)
       if (best_[i] != bounded_run::unlimited) best_cost_ += (best_[i] - room[i]) * g_.channels()[i].size;
   }
 
@@ -273,11 +273,11 @@ class room_search {
   }
 
   loops written_out(bytes iterations) {
-    std::map<std::pair<index, bytes>, index> symbols;
-    std::vector<index> sequence;
+    std::map<std::pair<index_t, bytes>, index_t> symbols;
+    std::vector<index_t> sequence;
     run_.start(best_);
-    run_.run([&](index a, bytes times) {
-      sequence.push_back(symbols.try_emplace({a, times}, static_cast<index>(symbols.size())).first->second);
+    run_.run([&](index_t a, bytes times) {
+      sequence.push_back(symbols.try_emplace({a, times}, static_cast<index_t>(symbols.size())).first->second);
     });
     std::vector<loops> bodies(symbols.size());
     for (const auto& [what, symbol] : symbols) bodies[symbol].fire(what.first, what.second);
