@@ -196,7 +196,7 @@ int run_plan(const plan_request& r) {
   if (!r.svg.empty()) files.push_back({r.svg, arena_svg(s.name, s.held.buffers, s.names, plan)});
   if (!r.output.empty()) files.push_back({r.output, text});
   if (const auto error = write_files(files); !error.message.empty()) return report(error);
-  if (r.output.empty()) std::fwrite(text.data(), 1, text.size(), stdout);
+  if (r.output.empty()) print(text);
   return plan.fits() ? done : over_budget;
 }
 

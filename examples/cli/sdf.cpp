@@ -147,7 +147,7 @@ int run_sdf_schedule(const schedule_request& r) {
   }
   if (!r.output.empty()) files.push_back({r.output, text});
   if (const auto error = write_files(files); !error.message.empty()) return report(error);
-  if (r.output.empty()) std::fwrite(text.data(), 1, text.size(), stdout);
+  if (r.output.empty()) print(text);
   return s.fits() ? done : over_budget;
 }
 
@@ -188,7 +188,7 @@ int run_sdf_compare(const std::vector<std::string>& graphs, bool all, const requ
     loaded_graphs.push_back(std::move(*g));
   }
   for (std::size_t i = 0; i < loaded_graphs.size(); ++i) {
-    if (i > 0) std::fputs("\n", stdout);
+    if (i > 0) print("\n");
     compare_one(loaded_graphs[i], all, r);
   }
   return done;
@@ -240,12 +240,12 @@ int run_sdf_inspect(const std::string& path, const request& r) {
   rows.row({std::string("  lower bound, shared, ") + g->unit, grouped(sdf::shared_bound(graph, r.options.default_firing))});
   rows.row(
       {std::string("  lower bound, separate, ") + g->unit, grouped(sdf::separate_bound(graph, r.options.default_firing))});
-  std::fputs(rows.text().c_str(), stdout);
+  print(rows.text());
   std::printf("\n");
   table actors({"  actor", "repetitions"});
   for (index_t a = 0; a < graph.actors(); ++a)
     actors.row({"  " + memsched::one_line(graph.actor_name(a), 100), grouped(graph.repetitions()[a])});
-  std::fputs(actors.text().c_str(), stdout);
+  print(actors.text());
   return done;
 }
 

@@ -51,7 +51,7 @@ int run_traffic(const traffic_request& r) {
     j["lower_bound"] = std::max(count->lower_bound, of_all);
     j["bound_of"] = "order";
     j["lower_bound_of_all"] = of_all;
-    std::printf("%s\n", j.dump(-1, ' ', false, json::error_handler_t::replace).c_str());
+    print(j.dump(-1, ' ', false, json::error_handler_t::replace) + "\n");
   } else {
     std::printf(
         "graph        %s\npeak         %s bytes\ncapacity     %s bytes, %s\ntraffic      %s bytes: %s read, %s written\n"
