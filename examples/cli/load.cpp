@@ -189,6 +189,15 @@ result<loaded> load(const std::string& path, const reading& how, const body_sche
   return l;
 }
 
+result<loaded> load_json(const std::string& name, std::string_view text, const body_scheduler& schedule) {
+  auto draft = memsched::read_json(text);
+  if (!draft) return located(name, draft.error());
+  std::string title = draft->name.empty() ? name : memsched::one_line(draft->name);
+  auto l = finish(std::move(title), single(std::move(*draft)), schedule);
+  if (!l) return located(name, l.error());
+  return l;
+}
+
 result<loaded> rescheduled(const loaded& l, const body_scheduler& schedule) {
   return finish(l.name, l.graphs, schedule);
 }

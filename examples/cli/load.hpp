@@ -42,6 +42,9 @@ struct loaded {
 /// Reads *.json, *.onnx, *.tflite, builtin:NAME, or "-" for standard input. An error's message is one line that starts with the path.
 memsched::result<loaded> load(const std::string& path, const reading&, const body_scheduler&);
 
+/// Reads a graph from its JSON text; `name` stands for a path in messages.
+memsched::result<loaded> load_json(const std::string& name, std::string_view text, const body_scheduler&);
+
 /// The main problem of a loaded model when the graphs that operators run are scheduled otherwise.
 memsched::result<loaded> rescheduled(const loaded&, const body_scheduler&);
 

@@ -237,6 +237,25 @@ int main(int argc, char** argv) {
   add_model(*on_compare, compare);
   add_sdf(*on_compare, compare, true);
 
+  cli::batch_request batch;
+  batch.time_limit = -1;
+  auto* on_batch = app.add_subcommand(
+      "batch", "Schedule many graphs: a line of JSON in for each, a line of JSON out, in the same order");
+  on_batch
+      ->add_option("input", batch.input,
+                   "lines such as {\"graph\": \"a.onnx\", \"id\": 7, \"time_limit\": 1}; a graph may stand there itself. Keys:\n"
+                   "  graph, id, scheduler, time_limit, state_limit, memory_limit, budget, firing, inplace, keep_inputs,\n"
+                   "  explain; others are errors. A bad line costs one error line. - is standard input")
+      ->capture_default_str();
+  on_batch->add_option("--jobs", batch.jobs, "graphs at once")->check(CLI::Range(1u, 4096u))->capture_default_str();
+  on_batch->add_option("--scheduler", batch.scheduler, "where a line does not say")
+      ->check(CLI::IsMember(scheduler_names()))
+      ->capture_default_str();
+  on_batch->add_option("-o,--output", batch.output, "write the results there instead of standard output");
+  on_batch->add_flag("--resume", batch.resume, "go on behind the last whole line of the output file");
+  add_limits(*on_batch, batch, "none, for each graph");
+  add_model(*on_batch, batch);
+
   cli::request inspect;
   inspect.time_limit = -1;
   std::string inspected, hierarchy;
@@ -357,6 +376,11 @@ int main(int argc, char** argv) {
   } else if (*on_compare) {
     prepare(compare, here);
     status = cli::run_compare(compare);
+  } else if (*on_batch) {
+    prepare(batch, here);
+    batch.options.stop = {};  // what runs is finished
+    batch.options.on_progress = {};
+    status = cli::run_batch(batch, [&] { return here.interrupted(); });
   } else if (*on_inspect) {
     prepare(inspect, here);
     status = cli::run_inspect(inspected, hierarchy, inspect);
