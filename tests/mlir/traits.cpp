@@ -1,4 +1,5 @@
-// The least that one writes to schedule MLIR without the adapter: handles, ranges and hashes are MLIR's own. It has to compile.
+// The least that one writes to schedule MLIR without the adapter: handles, ranges and hashes are MLIR's own. It has to
+// compile.
 #include <optional>
 
 #include <memsched/schedule.hpp>
