@@ -1,7 +1,6 @@
 // The pass memsched-reorder: moves the operations of each block into an order with a small peak memory. A plugin for
 // mlir-opt; docs/compilers.md says how it is used.
 #include <memsched/adapters/mlir.hpp>
-#include <memsched/schedulers/greedy.hpp>
 #include <mlir/IR/Builders.h>
 #include <mlir/Pass/Pass.h>
 #include <mlir/Tools/Plugins/PassPlugin.h>
@@ -24,11 +23,8 @@ struct reorder_pass : mlir::PassWrapper<reorder_pass, mlir::OperationPass<>> {
   void runOnOperation() final {
     settings_ = {.pure = pure, .views = views, .overwrites = overwrites, .arguments = arguments, .fold_constants = fold};
     if (dynamic_dim >= 0) settings_.dynamic_dim = static_cast<std::uint64_t>(dynamic_dim);
-    const memsched::stay_close near{.least_gain = std::max<bytes>(min_gain, 1)};
     if (scheduler == "optimal") {
-      policy_ = near | memsched::automatic;
-    } else if (scheduler == "greedy") {
-      policy_ = near | memsched::greedy{};
+      policy_ = memsched::stay_close{.least_gain = std::max<bytes>(min_gain, 1)} | memsched::automatic;
     } else if (scheduler == "file") {
       policy_ = memsched::as_given{};
     } else {
@@ -98,7 +94,7 @@ struct reorder_pass : mlir::PassWrapper<reorder_pass, mlir::OperationPass<>> {
                                    llvm::cl::init(-1)};
   Option<std::uint64_t> state_limit{*this, "state-limit", llvm::cl::desc("states that a search may look at"),
                                     llvm::cl::init(100000)};
-  Option<std::string> scheduler{*this, "scheduler", llvm::cl::desc("optimal, greedy or file"), llvm::cl::init("optimal")};
+  Option<std::string> scheduler{*this, "scheduler", llvm::cl::desc("optimal or file"), llvm::cl::init("optimal")};
   Option<std::uint64_t> min_gain{*this, "min-gain", llvm::cl::desc("bytes of the peak below which nothing moves"),
                                  llvm::cl::init(1)};
   Option<bool> annotate{*this, "annotate", llvm::cl::desc("write memsched.peak_before and memsched.peak to functions")};

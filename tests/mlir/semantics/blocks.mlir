@@ -9,7 +9,7 @@ func.func @blocks(%x: tensor<10xf32>, %p: i1) -> tensor<10xf32> {
   %k = "t.keep"(%x) : (tensor<10xf32>) -> tensor<10xf32>
   %w = "t.wide"(%x) : (tensor<10xf32>) -> tensor<100xf32>
   "t.use"(%w) : (tensor<100xf32>) -> ()
-  cf.cond_br %p, ^a(%k : tensor<10xf32>), ^b
+  cf.cond_br %p, ^a(%x : tensor<10xf32>), ^b
 ^a(%m: tensor<10xf32>):
   %n = "t.make"(%m) : (tensor<10xf32>) -> tensor<100xf32>
   %o = "t.make"(%n) : (tensor<100xf32>) -> tensor<10xf32>

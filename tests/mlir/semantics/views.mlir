@@ -37,3 +37,20 @@ func.func @buffers(%x: memref<?xf32>) {
   memref.dealloc %a : memref<1024xf32>
   return
 }
+
+// What goes through views of two buffers is no more ordered than the buffers are: %a is filled when %b is gone.
+// CHECK: @apart{{.*}}memsched.peak = 800 : i64, memsched.peak_before = 1200 : i64
+func.func @apart(%x: memref<50xf32>, %y: memref<100xf32>) {
+  %z = arith.constant 0.0 : f32
+  %a = memref.alloc() : memref<100xf32>
+  %b = memref.alloc() : memref<200xf32>
+  %s = memref.subview %a[0] [50] [1] : memref<100xf32> to memref<50xf32, strided<[1]>>
+  %t = memref.subview %b[0] [100] [1] : memref<200xf32> to memref<100xf32, strided<[1]>>
+  linalg.fill ins(%z : f32) outs(%s : memref<50xf32, strided<[1]>>)
+  linalg.fill ins(%z : f32) outs(%t : memref<100xf32, strided<[1]>>)
+  memref.copy %t, %y : memref<100xf32, strided<[1]>> to memref<100xf32>
+  memref.dealloc %b : memref<200xf32>
+  memref.copy %s, %x : memref<50xf32, strided<[1]>> to memref<50xf32>
+  memref.dealloc %a : memref<100xf32>
+  return
+}

@@ -68,8 +68,9 @@ inline bool is_effect_free(::mlir::Operation* op, const mlir_options& o) {
 /// Memory is told apart by object: each allocation; what the caller may hold (the arguments of the function, and globals
 /// that may change); constant globals, which nobody orders. A write of an object runs behind the last write and the reads
 /// since; a read behind the last write. What accesses anything else, or has effects that are not known, is a barrier for
-/// all operations with effects. Allocations are not ordered. An operation without effects that may be undefined for some
-/// operands (a division) runs behind the last one that may stop before it: a barrier, or a loop that may not end.
+/// all operations with effects; so is each user of tensors behind a `bufferization.to_tensor`. Allocations are not ordered.
+/// An operation without effects that may be undefined for some operands (a division) runs behind the last one that may stop
+/// before it: a barrier, or a loop that may not end.
 class mlir_effect_order {
  public:
   explicit mlir_effect_order(const mlir_options& o) : o_(o) {}
@@ -78,7 +79,10 @@ class mlir_effect_order {
   void place(::mlir::Operation* op, llvm::function_ref<void(::mlir::Operation*)> before) {
     accesses_.clear();
     const bool known = for_each_effect(op, o_, [&](const auto& effect) { add(op, effect); });
-    const bool everything = !known || llvm::any_of(accesses_, [](const access& a) { return a.object == nullptr; });
+    mixed_ |= op->getName().getStringRef() == "bufferization.to_tensor";
+    const bool reads_buffer = mixed_ && llvm::any_of(op->getOperands(), is_tensor);
+    const bool anything = llvm::any_of(accesses_, [](const access& a) { return a.object == nullptr; });
+    const bool everything = !known || reads_buffer || anything;
     const bool anywhere = lists(o_.pure, op) || ::mlir::isSpeculatable(op);
     if (everything) {
       if (since_.empty() && barrier_) before(barrier_);
@@ -171,6 +175,7 @@ class mlir_effect_order {
   llvm::SmallVector<::mlir::Operation*> since_;  // with effects, behind the barrier
   ::mlir::Operation* barrier_ = nullptr;
   ::mlir::Operation* may_stop_ = nullptr;
+  bool mixed_ = false;  // some tensor of the block is a buffer
   char callers_ = 0;  // its address names what the caller may hold
 };
 
