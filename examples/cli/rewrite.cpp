@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <memsched/formats/json.hpp>
 #include <memsched/formats/onnx/network.hpp>
+#include <memsched/formats/onnx_network_write.hpp>
 #include <memsched/formats/tflite/network.hpp>
 #include <memsched/rewrite/check_rewrite.hpp>
 #include <memsched/rewrite/fit.hpp>
@@ -171,7 +172,13 @@ int run_rewrite(const rewrite_request& r) {
   const double took = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 
   std::vector<output_file> files;
-  if (!r.output.empty()) files.push_back({r.output, memsched::write_json(draft_of(found.net, found.order))});
+  if (std::filesystem::path(r.output).extension() == ".onnx") {
+    auto model = memsched::write_onnx_network(*net, found.net, found.order);
+    if (!model) return report(wrong(r.output, "no ONNX model: " + model.error().message));
+    files.push_back({r.output, std::move(*model)});
+  } else if (!r.output.empty()) {
+    files.push_back({r.output, memsched::write_json(draft_of(found.net, found.order))});
+  }
   if (!r.front.empty()) files.push_back({r.front, front_csv(found)});
   if (!r.svg.empty() || !r.front_svg.empty()) {
     if (!r.front_svg.empty()) {

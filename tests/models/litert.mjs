@@ -1,6 +1,7 @@
 // Runs a .tflite model with float32 or integer inputs in LiteRT.js under Node; prints a hash of its outputs and the bytes of
 // the WebAssembly heap. The page that it expects around it is imitated: files come from the package's folder.
-// usage: node litert.mjs MODEL      (where @litertjs/core is installed)
+// With INPUTS and OUTPUTS, writes the elements of all inputs into the one file, and those of output k into OUTPUTS.k.
+// usage: node litert.mjs MODEL [INPUTS OUTPUTS]      (where @litertjs/core is installed)
 import { createHash } from 'crypto';
 import fs from 'fs';
 import { createRequire } from 'module';
@@ -33,16 +34,24 @@ WebAssembly.instantiateStreaming = async (source, imports) =>
 const litert = await import(pathToFileURL(require.resolve('@litertjs/core')).href).catch(() => import('@litertjs/core'));
 await litert.loadLiteRt('http://localhost/');
 const model = await litert.loadAndCompile(new Uint8Array(fs.readFileSync(process.argv[2])), { accelerator: 'wasm' });
+const written = { inputs: [], outputs: [] };
 const inputs = model.getInputDetails().map((about, k) => {
   const shape = [...about.shape];
   const data = new Float32Array(shape.reduce((a, b) => a * b, 1)).map((_, i) => (((i + k) * 2654435761) % 1000) / 1000);
+  written.inputs.push(Buffer.from(data.buffer.slice(0)));
   return new litert.Tensor(data, shape);
 });
 const outputs = await model.run(inputs.length === 1 ? inputs[0] : inputs);
 const hash = createHash('sha256');
 for (const tensor of Array.isArray(outputs) ? outputs : Object.values(outputs)) {
   const data = await tensor.data();
-  hash.update(Buffer.from(data.buffer, data.byteOffset, data.byteLength));
+  const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
+  written.outputs.push(Buffer.from(bytes));
+  hash.update(bytes);
+}
+if (process.argv.length > 4) {
+  fs.writeFileSync(process.argv[3], Buffer.concat(written.inputs));
+  written.outputs.forEach((bytes, k) => fs.writeFileSync(`${process.argv[4]}.${k}`, bytes));
 }
 console.log(hash.digest('hex').slice(0, 16), Math.max(...memories.map((m) => m.buffer.byteLength)));
 process.exit(0);

@@ -80,5 +80,36 @@ for model in pose_landmark_lite pose_landmark_full hand_landmark_lite hand_landm
   [ -n "$before" ] && [ "${before% *}" = "${after% *}" ] || fail "$model: other outputs"
 done
 
+# In row blocks, as a C program with one arena, each computes what LiteRT.js does, but for rounding.
+echo
+cp "$here/floats.mjs" .
+for model in pose_landmark_lite hand_landmark_lite hand_landmark_full; do
+  found=$(find package -name "$model.tflite")
+  rm -f outputs.*
+  node litert.mjs "$found" inputs outputs >/dev/null 2>&1 || fail "$model: does not run in LiteRT.js"
+  "$program" rewrite "$found" --blocks 8 --time-limit 60 --verify 0 --emit-c program >/dev/null 2>message ||
+    fail "$model: no C program"
+  cc -std=c11 -O2 -Wall -Wextra -Werror -o computed program/network.c -lm || fail "$model: the C program does not compile"
+  ./computed inputs results || fail "$model: the C program does not run"
+  differs=$(node floats.mjs 1e-3 results outputs.*) || fail "$model: the C program and LiteRT.js differ"
+  echo "$model: $(cat message); beside LiteRT.js: $differs"
+done
+
+# The same networks as ONNX files of standard operators, in row blocks and as they are, agree in onnxruntime.
+echo
+npm install --silent --no-audit --no-fund --legacy-peer-deps --ignore-scripts onnxruntime-node@1.30.0 || fail "no onnxruntime"
+cp "$here/ort.mjs" .
+compare_onnx() { # compare_onnx MODEL DIMENSIONS FLAGS...
+  found=$(find package -name "$1")
+  dimensions=$2
+  shift 2
+  "$program" rewrite "$found" "$@" --blocks 4 --time-limit 60 --verify 0 -o blocks.onnx >/dev/null || fail "$found: not written"
+  # shellcheck disable=SC2086
+  differs=$(node ort.mjs "$found" blocks.onnx 1e-3 $dimensions) || fail "$found: other outputs in onnxruntime"
+  echo "$(basename "$found") in onnxruntime: $differs"
+}
+compare_onnx ch_ppocr_mobile_v2.0_cls_infer.onnx "1 3 48 320" --shape x=1,3,48,320
+compare_onnx ch_PP-OCRv4_det_infer.onnx "1 3 640 640" --shape x=1,3,640,640
+
 [ $failures -eq 0 ] || { echo "$failures checks failed" >&2; exit 1; }
 echo "all $scheduled models: optimal, no worse than the file's order, verified"

@@ -12,11 +12,12 @@ namespace memsched::inline MEMSCHED_ABI {
 /// The bytes of an ONNX model (operator set 15) of standard operators that computes what `net` does, in this order of its
 /// operators. `net` is `first` rewritten, or `first` itself: inputs and outputs are those of `first`, by its names, each of
 /// shape 1, channels, rows, columns. Blocks are Slice and Concat, which copy; a block of a convolution or pooling has pads
-/// of its own where the whole image has pad; weights are stored as slices.
+/// of its own where the whole image has pad; weights are stored as slices; sums in parts are additions; a block of a resize is
+/// Gather and, bilinear, weighted sums.
 ///
 /// Errors: a network that `check_network` refuses; an order that does not list each operator once; values that are not
-/// float32, parts of sums, opaque operators and functions that operator set 15 lacks, blocks of resizes and transposed
-/// convolutions, operands with fewer channels, weights that the model does not hold.
+/// float32, opaque operators and functions that operator set 15 lacks, streamed inputs, blocks of nothing but pad, operands
+/// with fewer channels, weights that the model does not hold.
 inline result<std::string> write_onnx_network(const network& first, const network& net, std::span<const op_id> order) {
   return onnx_detail::guarded<std::string>([&]() -> result<std::string> {
     if (graph_error e = check_network(net); !e.message.empty()) return e;

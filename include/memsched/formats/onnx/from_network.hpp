@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -142,7 +143,7 @@ class network_writer {
     std::vector<piece> pieces;
     for (const placed& p : x.parts) {
       const box b = box_of(net_, p), shared = common(b, want);
-      if (net_.tensors[p.tensor].role != tensor_role::value || shared.empty()) continue;
+      if (net_.tensors[p.tensor].role == tensor_role::token || shared.empty()) continue;
       const bool known = std::any_of(pieces.begin(), pieces.end(), [&](const piece& q) { return q.where.contains(shared); });
       if (!known) pieces.push_back({shared, cut(names_[p.tensor], b, shared)});
     }
@@ -214,17 +215,20 @@ class network_writer {
   void add_operation(op_id i) {
     op_ = &net_.operations[i];
     number_ = i;
-    if (op_->sum != summation::complete) return fault("is part of a sum, which standard operators keep in no tensor");
     for (const slice* s : {&op_->weights, &op_->bias})
       if (*s && net_.blobs[s->of].data.empty()) return fault("has weights that the model does not hold");
     for (const auto* images : {&op_->reads, &op_->writes})
       for (const image& x : *images)
         for (const placed& p : x.parts)
-          if (net_.tensors[p.tensor].element != element::float32) return fault("has values that are not float32");
+          if (net_.tensors[p.tensor].role != tensor_role::token && net_.tensors[p.tensor].element != element::float32)
+            return fault("has values that are not float32");
     const box out = computes(net_, *op_);
-    const std::string y = activated(compute(out));
+    std::string y = compute(out);
+    if (continues_sum(*op_)) y = added(y, assemble(op_->reads.back(), out));
+    if (op_->sum == summation::last && op_->does.what == op_kind::mean) y = averaged(y, op_->reads[0].size);
+    if (op_->sum == summation::complete || op_->sum == summation::last) y = activated(y);
     if (!error_.message.empty()) return;
-    for (const placed& p : op_->writes[0].parts) {
+    for (const placed& p : target(*op_).parts) {
       const box b = box_of(net_, p);
       names_[p.tensor] = cut(y, out, b);
     }
@@ -236,7 +240,11 @@ class network_writer {
       case op_kind::convolution: case op_kind::depthwise: return convolution(out);
       case op_kind::transposed_convolution: return transposed(out);
       case op_kind::max_pooling: case op_kind::average_pooling: return pooling(out);
-      case op_kind::mean: return single("GlobalAveragePool", operand(0, out));
+      case op_kind::mean: return mean(out);
+      case op_kind::add_sums: case op_kind::finish: return sum_of_all(out);
+      case op_kind::finish_mean:
+        return averaged(sum_of_all(out), {op_->does.win.kernel_rows, op_->does.win.kernel_columns, 1});
+      case op_kind::begin: return start(out);
       case op_kind::dense: return dense(out);
       case op_kind::add: return binary("Add", out);
       case op_kind::subtract: return binary("Sub", out);
@@ -256,6 +264,44 @@ class network_writer {
     fault(std::string("is a ") + to_string(op_->does.what) + ", which no standard operator is");
     return {};
   }
+  // Sums in parts are additions: a sum that is changed in place has a new name each time.
+  std::string added(const std::string& a, const std::string& b) {
+    const std::string y = fresh("sum");
+    node("Add", {a, b}, y);
+    return y;
+  }
+  std::string averaged(const std::string& x, const extents& of) {
+    const std::string y = fresh("value");
+    node("Div", {x, scalar(static_cast<float>(of.rows * of.columns))}, y);
+    return y;
+  }
+  std::string mean(const box& out) {
+    if (op_->sum == summation::complete) return single("GlobalAveragePool", operand(0, out));
+    const std::string x = operand(0, out), y = fresh("sum");
+    node("ReduceSum", {x, list({2, 3})}, y);
+    return y;
+  }
+  std::string sum_of_all(const box& out) {
+    std::string sum = op_->bias ? start(out) : std::string();
+    for (const image& x : op_->reads) {
+      const bool token = std::all_of(x.parts.begin(), x.parts.end(), [&](const placed& p) {
+        return net_.tensors[p.tensor].role == tensor_role::token;
+      });
+      if (token) continue;
+      const std::string next = assemble(x, out);
+      sum = sum.empty() ? next : added(sum, next);
+    }
+    return sum;
+  }
+  /// The bias, or zeros, of all elements of a sum.
+  std::string start(const box& out) {
+    const slice& s = op_->bias;
+    const std::int64_t pixels = out.rows.size() * out.columns.size();
+    return weights({1, out.channels.size(), out.rows.size(), out.columns.size()}, [&](std::int64_t n) {
+      return s ? weight(s.of, s.outputs.first + n / pixels, 0, 0, 0) : 0;
+    });
+  }
+
   std::string single(const char* kind, const std::string& x) {
     const std::string y = fresh("value");
     node(kind, {x}, y);
@@ -342,7 +388,7 @@ class network_writer {
     const box in = needed(*op_, 0, out);
     const bool depthwise = op_->does.what == op_kind::depthwise;
     std::int64_t groups = depthwise ? in.channels.size() : op_->does.groups;
-    if (depthwise ? out.channels.size() % groups != 0 : groups > 1 && out.channels.size() != op_->writes[0].size.channels)
+    if (depthwise ? groups == 0 || out.channels.size() % groups != 0 : groups > 1 && out.channels.size() != op_->writes[0].size.channels)
       return fault("computes a part of its groups"), std::string();
     std::vector<std::string> inputs{operand(0, out), kernel(false)};
     if (op_->bias) inputs.push_back(bias());
@@ -356,15 +402,17 @@ class network_writer {
     if (out != whole(op_->writes[0].size)) fault("computes a part, which the standard operator cannot");
     return error_.message.empty();
   }
+  /// Its pads cut what the rows that it reads make beyond `out`.
   std::string transposed(const box& out) {
-    if (!whole_only(out)) return {};
+    const box in = needed(*op_, 0, out);
     integers before, behind, more;
     for (const axis a : {axis::rows, axis::columns}) {
-      const auto [k, stride, dilation, pad] = line_of(op_->does.win, a);
-      const extents &from = op_->reads[0].size, &to = op_->writes[0].size;
-      const std::int64_t surplus = ((a == axis::rows ? from.rows : from.columns) - 1) * stride + (k - 1) * dilation + 1 - pad -
-                                   (a == axis::rows ? to.rows : to.columns);
-      before.push_back(pad), behind.push_back(std::max<std::int64_t>(0, surplus));
+      const auto [kernel_size, stride, dilation, pad] = line_of(op_->does.win, a);
+      const std::int64_t first = along(out, a).first - (along(in, a).first * stride - pad);
+      const std::int64_t surplus =
+          (along(in, a).size() - 1) * stride + (kernel_size - 1) * dilation + 1 - first - along(out, a).size();
+      if (first < 0) return fault("computes rows that no row of its operand reaches"), std::string();
+      before.push_back(first), behind.push_back(std::max<std::int64_t>(0, surplus));
       more.push_back(std::max<std::int64_t>(0, -surplus));
     }
     before.insert(before.end(), behind.begin(), behind.end());
@@ -483,7 +531,7 @@ class network_writer {
     return y;
   }
   std::string resize(const box& out) {
-    if (!whole_only(out)) return {};
+    if (out != whole(op_->writes[0].size)) return resized_block(out);
     const extents& e = op_->writes[0].size;
     static constexpr const char* coordinates[] = {"half_pixel", "asymmetric", "align_corners"};
     static constexpr const char* roundings[] = {"floor", "round_prefer_ceil", "round_prefer_floor", "ceil"};
@@ -493,6 +541,46 @@ class network_writer {
     set(n, "mode", nearest ? "nearest" : "linear");
     set(n, "coordinate_transformation_mode", coordinates[static_cast<std::size_t>(op_->does.coordinates)]);
     if (nearest) set(n, "nearest_mode", roundings[static_cast<std::size_t>(op_->does.rounding)]);
+    return y;
+  }
+  /// A block of a resize: rows and columns of the operand by number, and for a bilinear one their weighted sums.
+  std::string resized_block(const box& out) {
+    const box in = needed(*op_, 0, out);
+    std::string x = operand(0, out);
+    for (const axis a : {axis::columns, axis::rows}) {
+      const coordinate n = along(whole(op_->reads[0].size), a).last, m = along(whole(op_->writes[0].size), a).last;
+      integers low, high;
+      std::vector<float> fraction;
+      for (coordinate y = along(out, a).first; y < along(out, a).last; ++y) {
+        if (op_->does.what == op_kind::resize_nearest) {
+          low.push_back(nearest_row(y, n, m, op_->does) - along(in, a).first);
+          continue;
+        }
+        const double f = std::clamp(resize_point(y, n, m, op_->does.coordinates), 0.0, static_cast<double>(n - 1));
+        const auto row = static_cast<coordinate>(std::floor(f));
+        fraction.push_back(static_cast<float>(f - static_cast<double>(row)));
+        low.push_back(row - along(in, a).first);
+        high.push_back(std::min(row + (fraction.back() == 0 ? 0 : 1), n - 1) - along(in, a).first);
+      }
+      const std::string first = gathered(x, low, a);
+      if (fraction.empty()) {
+        x = first;
+        continue;
+      }
+      const auto count = static_cast<std::int64_t>(fraction.size());
+      const integers shape = a == axis::rows ? integers{1, 1, count, 1} : integers{1, 1, 1, count};
+      const auto at = [&](std::int64_t i) { return fraction[static_cast<std::size_t>(i)]; };
+      const std::string left = fresh("value"), right = fresh("value"), sum = fresh("value");
+      node("Mul", {first, weights(shape, [&](std::int64_t i) { return 1 - at(i); })}, left);
+      node("Mul", {gathered(x, high, a), weights(shape, at)}, right);
+      node("Add", {left, right}, sum);
+      x = sum;
+    }
+    return x;
+  }
+  std::string gathered(const std::string& x, const integers& which, axis a) {
+    const std::string y = fresh("value");
+    set(node("Gather", {x, list(which)}, y), "axis", dimension(a));
     return y;
   }
   std::string depth_to_space(const box& out) {
