@@ -35,7 +35,8 @@ class network_writer {
     add_ends(true);
     std::vector<bool> done(net_.operations.size(), false);
     for (const op_id i : order) {
-      if (i >= done.size() || done[i]) return graph_error{error_code::bad_order, "the order lists no operator, or one twice", {}, {}};
+      if (i >= done.size() || done[i])
+        return graph_error{error_code::bad_order, "the order lists no operator, or one twice", {}, {}};
       done[i] = true;
       add_operation(i);
       if (!error_.message.empty()) return std::move(error_);
@@ -388,7 +389,8 @@ class network_writer {
     const box in = needed(*op_, 0, out);
     const bool depthwise = op_->does.what == op_kind::depthwise;
     std::int64_t groups = depthwise ? in.channels.size() : op_->does.groups;
-    if (depthwise ? groups == 0 || out.channels.size() % groups != 0 : groups > 1 && out.channels.size() != op_->writes[0].size.channels)
+    if (depthwise ? groups == 0 || out.channels.size() % groups != 0
+                  : groups > 1 && out.channels.size() != op_->writes[0].size.channels)
       return fault("computes a part of its groups"), std::string();
     std::vector<std::string> inputs{operand(0, out), kernel(false)};
     if (op_->bias) inputs.push_back(bias());
@@ -430,7 +432,8 @@ class network_writer {
     auto& n = node(average ? "AveragePool" : "MaxPool", {x}, y);
     set_window(n, pads(out, needed(*op_, 0, out)), !average);
     if (average) set(n, "count_include_pad", std::int64_t{op_->does.count_pad});
-    if (average && (op_->does.win.dilation_rows != 1 || op_->does.win.dilation_columns != 1)) fault("averages dilated windows");
+    if (average && (op_->does.win.dilation_rows != 1 || op_->does.win.dilation_columns != 1))
+      fault("averages dilated windows");
     return y;
   }
 
@@ -464,7 +467,8 @@ class network_writer {
     const slice& s = op_->weights;
     const std::int64_t outputs = s.outputs.size(), inputs = s.inputs.size();
     std::vector<std::string> list_of_inputs{flattened(operand(0, out)), weights({outputs, inputs}, [&](std::int64_t n) {
-                                              return weight(s.of, s.outputs.first + n / inputs, 0, 0, s.inputs.first + n % inputs);
+                                              return weight(s.of, s.outputs.first + n / inputs, 0, 0,
+                                                            s.inputs.first + n % inputs);
                                             })};
     if (op_->bias) list_of_inputs.push_back(bias());
     const std::string y = fresh("value");
@@ -503,7 +507,8 @@ class network_writer {
     const slice& s = op_->weights;
     const std::string x = operand(0, out), y = fresh("value");
     const std::int64_t n = net_.blobs[s.of].size.outputs == 1 ? 1 : s.outputs.size();
-    node("PRelu", {x, weights({n, 1, 1}, [&](std::int64_t o) { return weight(s.of, (n == 1 ? 0 : s.outputs.first) + o, 0, 0, 0); })},
+    node("PRelu",
+         {x, weights({n, 1, 1}, [&](std::int64_t o) { return weight(s.of, (n == 1 ? 0 : s.outputs.first) + o, 0, 0, 0); })},
          y);
     return y;
   }
