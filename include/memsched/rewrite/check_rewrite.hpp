@@ -14,8 +14,7 @@ namespace memsched::inline MEMSCHED_ABI {
 ///
 /// 1. Every output element of `before` is computed by exactly one part of an output of `after`, and nothing else is output.
 /// 2. What an operator writes is the part of its origin's result that its place says, and what it reads there (row by row,
-/// as
-///    its window says, clipped to the image) is held by parts with these very elements of the origin's operand. Plain
+///    as its window says, clipped to the image) is held by parts with these very elements of the origin's operand. Plain
 ///    concatenations are seen through; a convolution or addition may take over the zeros of its operand's pad.
 /// 3. The partial sums of an element have reduction intervals that partition the range, one bias, and one end, which runs
 ///    behind all of them.
