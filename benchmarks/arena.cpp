@@ -30,7 +30,7 @@ std::vector<buffer> touching(const problem& p, std::span<const op_id> order, mem
   for (op_id op : order)
     for (const storage_reuse& r : p.reuses(op)) {
       if (!model.in_place || r.spared == 0) continue;
-      const index a = held.of_tensor[r.input], b = held.of_tensor[r.output];
+      const index_t a = held.of_tensor[r.input], b = held.of_tensor[r.output];
       if (merged.of_tensor[r.input] == merged.of_tensor[r.output]) held.buffers[a].upper = held.buffers[b].lower;
     }
   for (buffer& b : held.buffers) b.alignment = 64;
@@ -147,7 +147,7 @@ void many_buffers() {
       "1,000.\n"
       "%10s %12s %12s %8s %8s\n",
       "longest", "load", "arena", "above", "seconds");
-  for (const std::uint64_t longest : {500, 5000, 50000}) {
+  for (const std::uint64_t longest : {500u, 5000u, 50000u}) {
     random_source r(longest);
     std::vector<buffer> buffers;
     for (int i = 0; i < 1'000'000; ++i) {
@@ -188,7 +188,7 @@ void minimalloc(const std::string& folder, double limit) {
     const auto least =
         plan_offsets(table->buffers, minimize{}, {.time_limit = std::chrono::milliseconds(static_cast<long>(limit * 1e3))});
     std::printf("%c  %5zu %9llu | %9llu %8llu %8.3f %10.2f | %9llu %9llu %5.2f%% %8.2f\n", name, table->buffers.size(),
-                number(load(table->buffers)), number(fit.size), number(fit.stats.states), fit_took, known[name - 'A'],
+                number(load_of(table->buffers)), number(fit.size), number(fit.stats.states), fit_took, known[name - 'A'],
                 number(least.size), number(least.lower_bound), 100 * (ratio(least.size, least.lower_bound) - 1),
                 since(start));
     std::fflush(stdout);

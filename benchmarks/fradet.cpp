@@ -83,7 +83,7 @@ void figure_1() {
     search context(o);
     const solution s = fradet(g, context);
     std::string order;
-    for (node v : s.order) {
+    for (node_id v : s.order) {
       if (!order.empty()) order += ';';
       order += static_cast<char>('A' + v);
     }
@@ -207,8 +207,8 @@ cost_graph block(std::uint64_t& seed) {
   for (;; ++seed) {
     task_graph t = task_graphs::random_tasks(task_graphs::family::uniform, seed, 45);
     std::vector<bool> read(t.tasks, false);
-    for (const channel& c : t.channels) read[c.from] = true;
-    for (node v = 0; v < 45; ++v)
+    for (const task_channel& c : t.channels) read[c.from] = true;
+    for (node_id v = 0; v < 45; ++v)
       if (!read[v]) t.channels.push_back({v, 45, 10 + v % 7});
     t.tasks = 46;
     const options o;
@@ -217,8 +217,8 @@ cost_graph block(std::uint64_t& seed) {
     if (g.size() != 32 || g.active != 32) continue;
     cost_graph c;
     c.cost = g.cost;
-    for (node v = 0; v < 32; ++v)
-      for (node u : g.preds[v]) c.edges.push_back({u, v});
+    for (node_id v = 0; v < 32; ++v)
+      for (node_id u : g.preds[v]) c.edges.push_back({u, v});
     ++seed;
     return c;
   }
@@ -230,7 +230,7 @@ schedule_graph four_blocks() {
   std::uint64_t seed = 1;
   for (int i = 0; i < 4; ++i) {
     cost_graph b = block(seed);
-    const node first = static_cast<node>(all.cost.size()), last = first + 31;
+    const node_id first = static_cast<node_id>(all.cost.size()), last = first + 31;
     --b.cost.front().impact;
     ++b.cost.back().impact;
     b.cost.back().peak = std::max(b.cost.back().peak, b.cost.back().impact);

@@ -117,7 +117,7 @@ void program_cell(const problem& p, const Front& front, ilp<counting_cbc, F> pol
   std::fflush(stdout);
 }
 
-constexpr memsched::index ablation_parts = 6;
+constexpr memsched::index_t ablation_parts = 6;
 constexpr double ablation_limit = 10;
 
 void table_4() {
@@ -196,7 +196,7 @@ void table_6() {
   std::puts("\nTable VI: KiB and seconds by parts, published (Gurobi) and ours (Cbc)");
   for (const auto& row : rows) {
     const problem p = load(row.network);
-    for (memsched::index k = 1; k <= 6; ++k) {
+    for (memsched::index_t k = 1; k <= 6; ++k) {
       std::printf("%-19s %u | %5d %5s", k == 1 ? row.network : "", k, row.peaks[k - 1], row.seconds[k - 1]);
       print(solve(p, fuse{} | partition{{.parts = k}} | ilp<cbc>{}));
       std::puts("");
@@ -216,10 +216,10 @@ void figure_9() {
     search context(o);
     const schedule_graph g = make_schedule_graph(p, o.model());
     const std::size_t sequences = find_sequences(g).size(), left = fuse{}.apply(g, context).graph.active;
-    const std::size_t compressed = fuse{}.apply(compressed(g, context).graph, context).graph.active;
+    const std::size_t small = fuse{}.apply(compressed(g, context).graph, context).graph.active;
     const auto times = [&](std::size_t n) { return static_cast<double>(n) / static_cast<double>(left); };
     std::printf("%-13s %9zu %9zu %9zu %16.1f %16.1f | %22zu\n", row.name, g.active, sequences, left, times(g.active),
-                times(sequences), compressed);
+                times(sequences), small);
   }
 }
 

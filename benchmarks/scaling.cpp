@@ -14,7 +14,7 @@
 namespace {
 
 using memsched::bytes;
-using memsched::index;
+using memsched::index_t;
 using memsched::problem;
 using clock = std::chrono::steady_clock;
 
@@ -30,10 +30,10 @@ struct ir {
   std::vector<operation> list;
 
   explicit ir(const problem& p) : list(p.ops().size()) {
-    for (index t : p.tensors()) values.push_back({p.size(t)});
-    for (index op : p.ops()) {
-      for (index t : p.inputs(op)) list[op].in.push_back(&values[t]);
-      for (index t : p.outputs(op)) list[op].out.push_back(&values[t]);
+    for (index_t t : p.tensors()) values.push_back({p.size(t)});
+    for (index_t op : p.ops()) {
+      for (index_t t : p.inputs(op)) list[op].in.push_back(&values[t]);
+      for (index_t t : p.outputs(op)) list[op].out.push_back(&values[t]);
     }
   }
   std::vector<const operation*> ops() const {
@@ -52,12 +52,12 @@ struct subject {
   problem p;
   ir graph;
   memsched::schedule_graph g;
-  std::vector<index> order;
+  std::vector<index_t> order;
 
   explicit subject(memsched::problem_draft d)
       : draft(std::move(d)), p(memsched::check(draft).value()), graph(p), g(memsched::make_schedule_graph(p)),
         order(p.ops().size()) {
-    std::iota(order.begin(), order.end(), index{0});
+    std::iota(order.begin(), order.end(), index_t{0});
   }
 };
 

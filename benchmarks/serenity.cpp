@@ -14,14 +14,14 @@ using namespace memsched;
 
 namespace {
 
-constexpr index first_cell = 2;  // behind two stems
+constexpr index_t first_cell = 2;  // behind two stems
 constexpr std::chrono::seconds longest(60);  // of one run
 constexpr std::chrono::seconds brief(12);    // of a run on a graph with far too many signatures, to see how far it comes
 
 problem network(const std::string& name) { return check(networks::make(name).value()).value(); }
 
 /// The operators of one scope, with what flows in and out as graph inputs and outputs.
-problem cell_of(const std::string& name, index scope) {
+problem cell_of(const std::string& name, index_t scope) {
   const problem_draft whole = networks::make(name).value();
   problem_builder b;
   std::vector<tensor_id> local(whole.tensors.size(), none);
@@ -80,7 +80,7 @@ std::string parts_of(const problem& p) {
   bool first = true;
   for (const auto& part : divide::parts(g)) {
     std::size_t operators = 0;
-    for (node v : part) operators += !g.is_release(v);
+    for (node_id v : part) operators += !g.is_release(v);
     text += (first ? "" : ",") + std::to_string(operators);
     first = false;
   }

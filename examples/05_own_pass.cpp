@@ -22,11 +22,11 @@ struct trace {
 struct thrifty {
   memsched::solution operator()(const memsched::schedule_graph& g, memsched::search&) const {
     memsched::solution s;
-    memsched::walk w(g);
+    memsched::order_walk w(g);
     std::vector<bool> done(g.active, false);
     while (s.order.size() < g.active) {
-      memsched::node best = memsched::none;
-      for (memsched::node v = 0; v < g.active; ++v)
+      memsched::node_id best = memsched::none;
+      for (memsched::node_id v = 0; v < g.active; ++v)
         if (!done[v] && w.ready(v) && (best == memsched::none || w.effect(v).impact < w.effect(best).impact)) best = v;
       done[best] = true;
       s.order.push_back(best);

@@ -12,7 +12,7 @@
 
 namespace cli {
 
-enum exit_status { done = 0, bad_input = 1, wrong_usage = 2, over_budget = 3 };
+enum exit_status { done = 0, bad_input = 1, wrong_usage = 2, over_budget = 3, interrupted = 130 };
 
 /// What graphs of synchronous dataflow can be told.
 struct sdf_knobs {
@@ -30,9 +30,20 @@ struct request {
   double time_limit = 0;  ///< seconds; none where negative
 };
 
+/// Whether the operators of an order are listed for people.
+enum class listing : unsigned char { when_short, always, never };
+
 struct schedule_request : request {
   std::string graph, scheduler = "optimal", output, svg, certificate, emit_c;
   bool json = false;
+  bool explain = false;  ///< the result also says what is live at the peak
+  listing list = listing::when_short;
+};
+
+struct compare_request : request {
+  std::vector<std::string> graphs;
+  std::string format = "text";
+  bool all = false;  ///< also the schedulers that are parts of others
 };
 
 struct sample_request : request {
@@ -70,8 +81,7 @@ int run_schedule(const schedule_request&);
 int run_rewrite(const rewrite_request&);
 int run_reorder(const reorder_request&);
 int run_sample(const sample_request&);
-/// `all`: also the schedulers that are parts of others.
-int run_compare(const std::vector<std::string>& graphs, bool all, const request&);
+int run_compare(const compare_request&);
 /// `hierarchy`: where to draw the hierarchical graph, as DOT; empty for nowhere.
 int run_inspect(const std::string& graph, const std::string& hierarchy, const request&);
 /// Either file may be empty: there is none.

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "commands.hpp"
@@ -16,16 +17,43 @@ namespace {
 
 using memsched::bytes;
 
-void compare_one(const loaded& graph, const request& r, bool all) {
-  struct row {
-    const named_scheduler* scheduler;
-    memsched::schedule_result<memsched::op_id> result;
-    double took;
-  };
+struct row {
+  const named_scheduler* scheduler;
+  memsched::schedule_result<memsched::op_id> result;
+  double took;
+};
+
+/// One object a graph, on a line of its own.
+void print_json(const loaded& graph, const std::vector<row>& rows, bytes bound) {
+  using json = nlohmann::ordered_json;
+  json j{{"version", 1}, {"graph", graph.name}, {"operators", graph.problem.ops().size()}, {"lower_bound", bound}};
+  for (const row& row : rows)
+    j["schedulers"].push_back({{"scheduler", row.scheduler->name},
+                               {"peak", row.result.peak},
+                               {"lower_bound", row.result.lower_bound},
+                               {"status", row.result.peak == bound ? "optimal" : "feasible"},
+                               {"seconds", row.took}});
+  print(j.dump(-1, ' ', false, json::error_handler_t::replace) + "\n");
+}
+
+/// A field as RFC 4180 has it.
+std::string field(const std::string& text) {
+  if (text.find_first_of(",\"\n") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (char c : text) quoted.append(c == '"' ? 2 : 1, c);
+  return quoted + '"';
+}
+void print_csv(const loaded& graph, const std::vector<row>& rows) {
+  for (const row& row : rows)
+    print(field(graph.name) + ',' + std::to_string(graph.problem.ops().size()) + ',' + row.scheduler->name + ',' +
+          std::to_string(row.result.peak) + ',' + std::to_string(row.result.lower_bound) + ',' + seconds(row.took) + '\n');
+}
+
+void compare_one(const loaded& graph, const compare_request& r) {
   std::vector<row> rows;
   bytes bound = 0, file_peak = 0;
   for (const auto& scheduler : schedulers()) {
-    if (scheduler.role == memsched::role::part && !all) continue;
+    if (scheduler.role == memsched::scheduler_role::part && !r.all) continue;
     const auto start = std::chrono::steady_clock::now();
     auto result = scheduler.run(graph.problem, r.options, r.knobs);
     const double took = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -34,8 +62,10 @@ void compare_one(const loaded& graph, const request& r, bool all) {
     bound = std::max(bound, result.lower_bound);
     rows.push_back({&scheduler, std::move(result), took});
   }
-  std::printf("%s: %zu operators; the best bound known is %s bytes (%s)\n", graph.name.c_str(), graph.problem.ops().size(),
-              grouped(bound).c_str(), scaled(bound).c_str());
+  if (r.format == "json") return print_json(graph, rows, bound);
+  if (r.format == "csv") return print_csv(graph, rows);
+  print(graph.name + ": " + std::to_string(graph.problem.ops().size()) + " operators; the best bound known is " +
+        grouped(bound) + " bytes (" + scaled(bound) + ")\n");
   table text({"scheduler", "peak", "of file", "above bound", "own bound", "verdict", "seconds"});
   for (const row& row : rows) {
     const auto ratio = [&](bytes a, bytes b) {
@@ -47,26 +77,27 @@ void compare_one(const loaded& graph, const request& r, bool all) {
     text.row({std::string(row.scheduler->name), grouped(row.result.peak), ratio(row.result.peak, file_peak),
               ratio(row.result.peak, bound), grouped(row.result.lower_bound), verdict, seconds(row.took)});
   }
-  std::fputs(text.text().c_str(), stdout);
+  print(text.text());
 }
 
 }  // namespace
 
-int run_compare(const std::vector<std::string>& graphs, bool all, const request& r) {
+int run_compare(const compare_request& r) {
   // All graphs are read first: bad input leaves nothing on standard output.
   std::vector<loaded> loaded_graphs;
-  for (const std::string& path : graphs) {
-    if (is_sdf(path)) return run_sdf_compare(graphs, all, r);
+  for (const std::string& path : r.graphs) {
+    if (is_sdf(path, r.how)) return run_sdf_compare(r.graphs, r.all, r);
     if (const auto error = only_for_sdf(path, r); !error.message.empty()) return report(error);
     reading how = r.how;
-    if (!path.ends_with(".onnx") && !path.ends_with(".tflite")) how.shapes.clear();
+    if (const std::string kind = kind_of(path, how); kind != ".onnx" && kind != ".tflite") how.shapes.clear();
     auto graph = load(path, how, scheduler_of("optimal", r));
     if (!graph) return report(graph.error());
     loaded_graphs.push_back(std::move(*graph));
   }
+  if (r.format == "csv") print("graph,operators,scheduler,peak,lower_bound,seconds\n");
   for (std::size_t i = 0; i < loaded_graphs.size(); ++i) {
-    if (i > 0) std::fputs("\n", stdout);
-    compare_one(loaded_graphs[i], r, all);
+    if (i > 0 && r.format == "text") print("\n");
+    compare_one(loaded_graphs[i], r);
   }
   return done;
 }

@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <string>
 
 #include "load.hpp"
 
@@ -21,7 +22,29 @@ memsched::graph_error unreadable(const std::string& path, const std::string& rea
 }
 }  // namespace
 
+/// All that comes, up to 2 GiB, in memory of its own.
+memsched::result<file_bytes> read_standard_input() {
+  constexpr std::size_t largest = std::size_t{1} << 31;
+  std::string text;
+  for (char piece[1 << 16];;) {
+    const ssize_t n = read(STDIN_FILENO, piece, sizeof piece);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return unreadable("standard input", std::strerror(errno));
+    if (n == 0) break;
+    text.append(piece, static_cast<std::size_t>(n));
+    if (text.size() > largest) return unreadable("standard input", "is larger than 2 GiB");
+  }
+  if (text.empty()) return unreadable("standard input", "is empty");
+  void* const bytes = mmap(nullptr, text.size(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (bytes == MAP_FAILED) return unreadable("standard input", std::strerror(errno));
+  std::memcpy(bytes, text.data(), text.size());
+  file_bytes read;
+  read.bytes_ = {static_cast<const char*>(bytes), text.size()};
+  return read;
+}
+
 memsched::result<file_bytes> read_file(const std::string& path) {
+  if (path == "-") return read_standard_input();
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (file < 0) return unreadable(path, std::strerror(errno));
   struct stat about {};

@@ -55,7 +55,7 @@ void print_size(const loaded& graph, const memsched::schedule_graph& g, const me
   rows.row({"largest tensor, bytes", grouped(largest)});
   rows.row({"graph inputs, bytes", grouped(p.live_at_start())});
   rows.row({"largest workspace, bytes", grouped(workspace)});
-  std::fputs(rows.text().c_str(), stdout);
+  print(rows.text());
 }
 
 void print_bounds(const problem& p, const memsched::schedule_graph& g, const memsched::options& o) {
@@ -65,7 +65,7 @@ void print_bounds(const problem& p, const memsched::schedule_graph& g, const mem
   std::printf("\nbounds: no order takes less than\n");
   table rows({"  what one operator holds while it runs", grouped(memsched::footprint_bound(p, o.model()))});
   rows.row({"  minimum cut", grouped(best.bound)});
-  std::fputs(rows.text().c_str(), stdout);
+  print(rows.text());
   if (best.v == memsched::none) return;
   memsched::cut_bound cut(g);
   cut.at(best.v);
@@ -91,13 +91,13 @@ void print_peak(const problem& p, const memsched::schedule_graph& g, const memsc
   for (auto t : e.live_at_peak) rows.row({"  " + p.tensor_name(t), grouped(p.size(t))});
   if (e.peak_step < order.size() && p.workspace(order[e.peak_step]) > 0)
     rows.row({"  workspace", grouped(p.workspace(order[e.peak_step]))});
-  std::fputs(rows.text().c_str(), stdout);
+  print(rows.text());
 }
 
 void print_hierarchy(const memsched::hierarchical_graph& h, const std::string& file) {
   std::size_t longest = 0, largest = 0, in_groups = 0;
-  for (memsched::node i = 0; i < h.graph.active; ++i) longest = std::max(longest, h.sequences[i].size());
-  for (memsched::index i = 0; i < h.groups.size(); ++i) {
+  for (memsched::node_id i = 0; i < h.graph.active; ++i) longest = std::max(longest, h.sequences[i].size());
+  for (memsched::index_t i = 0; i < h.groups.size(); ++i) {
     largest = std::max(largest, h.groups[i].size());
     in_groups += h.groups[i].size();
   }
@@ -108,13 +108,13 @@ void print_hierarchy(const memsched::hierarchical_graph& h, const std::string& f
   rows.row({"    in groups", grouped(in_groups)});
   rows.row({"  groups", grouped(h.groups.size())});
   rows.row({"    sequences in the largest", grouped(largest)});
-  std::fputs(rows.text().c_str(), stdout);
+  print(rows.text());
 }
 
 }  // namespace
 
 int run_inspect(const std::string& path, const std::string& hierarchy, const request& r) {
-  if (is_sdf(path)) {
+  if (is_sdf(path, r.how)) {
     if (hierarchy.empty()) return run_sdf_inspect(path, r);
     return report({memsched::error_code::bad_input, path + ": takes no --hierarchy", {}, {}});
   }
@@ -125,7 +125,7 @@ int run_inspect(const std::string& path, const std::string& hierarchy, const req
   memsched::hierarchical_graph h;
   if (!hierarchy.empty()) {
     h = memsched::hierarchize(g);
-    const auto label = [&](memsched::node v) { return graph->problem.operator_name(v); };
+    const auto label = [&](memsched::node_id v) { return graph->problem.operator_name(v); };
     const auto error = write_files({{hierarchy, memsched::to_dot(h, label, graph->name)}});
     if (!error.message.empty()) return report(error);
   }

@@ -45,8 +45,6 @@ graph_error parse_shape(const std::string& text, memsched::read_options& into) {
   }
 }
 
-std::string kind_of(const std::string& path) { return std::filesystem::path(path).extension().string(); }
-
 /// A graph that is no model file.
 model_graphs single(problem_draft draft) {
   model_graphs graphs(1);
@@ -54,10 +52,13 @@ model_graphs single(problem_draft draft) {
   return graphs;
 }
 
+/// The name of what is read, for people.
+std::string named(const std::string& path) { return path == "-" ? "standard input" : path; }
+
 result<model_graphs> read_any(const std::string& path, const reading& how) {
   constexpr std::string_view builtin = "builtin:";
   const bool made = path.starts_with(builtin);
-  const std::string kind = made ? "" : kind_of(path);
+  const std::string kind = made ? "" : kind_of(path, how);
   if (!how.shapes.empty() && kind != ".onnx" && kind != ".tflite")
     return graph_error{error_code::bad_input, "takes no --shape, which is for .onnx and .tflite files", {}, {}};
   if (made) {
@@ -65,6 +66,8 @@ result<model_graphs> read_any(const std::string& path, const reading& how) {
     if (!draft) return draft.error();
     return single(std::move(*draft));
   }
+  if (path == "-" && how.format.empty())
+    return graph_error{error_code::bad_input, "needs --input-format: json, onnx, tflite or xml", {}, {}};
   if (kind != ".json" && kind != ".onnx" && kind != ".tflite")
     return graph_error{
         error_code::bad_input, "the name must end in .json, .onnx, .tflite or .xml, or be builtin:NAME", {}, {}};
@@ -83,8 +86,12 @@ graph_error located(const std::string& path, graph_error error) {
 
 }  // namespace
 
+std::string kind_of(const std::string& path, const reading& how) {
+  return how.format.empty() ? std::filesystem::path(path).extension().string() : "." + how.format;
+}
+
 result<model_graphs> read_graphs(const std::string& path, std::string_view bytes, const reading& how) {
-  if (kind_of(path) == ".json") {
+  if (kind_of(path, how) == ".json") {
     constexpr std::size_t largest = std::size_t{1} << 31;  // what is parsed takes several times as much
     if (bytes.size() > largest) return bad_input(path, "is larger than the 2 GiB that are read of a JSON file");
     auto draft = memsched::read_json(bytes);
@@ -93,7 +100,7 @@ result<model_graphs> read_graphs(const std::string& path, std::string_view bytes
   }
   const auto options = read_options_of(how);
   if (!options) return options.error();
-  return kind_of(path) == ".onnx" ? memsched::read_onnx(bytes, *options) : memsched::read_tflite(bytes, *options);
+  return kind_of(path, how) == ".onnx" ? memsched::read_onnx(bytes, *options) : memsched::read_tflite(bytes, *options);
 }
 
 result<memsched::read_options> read_options_of(const reading& how) {
@@ -159,13 +166,14 @@ result<loaded> finish(std::string name, model_graphs graphs, const body_schedule
 
 result<loaded> load(const std::string& path, const reading& how, const body_scheduler& schedule) {
   auto graphs = read_any(path, how);
-  if (!graphs) return located(path, graphs.error());
+  if (!graphs) return located(named(path), graphs.error());
   problem_draft& draft = (*graphs)[0].draft;
   if (how.keep_inputs)
     draft.graph_outputs.insert(draft.graph_outputs.end(), draft.graph_inputs.begin(), draft.graph_inputs.end());
-  std::string name = draft.name.empty() ? std::filesystem::path(path).stem().string() : draft.name;
+  const std::string stem = path == "-" ? "graph" : std::filesystem::path(path).stem().string();
+  std::string name = draft.name.empty() ? stem : memsched::one_line(draft.name);
   auto l = finish(std::move(name), std::move(*graphs), schedule);
-  if (!l) return located(path, l.error());
+  if (!l) return located(named(path), l.error());
   return l;
 }
 

@@ -21,7 +21,11 @@ struct reading {
   cli::shapes shapes;
   bool pure_custom = false;  ///< custom operators of .tflite files keep no state
   bool keep_inputs = false;  ///< graph inputs live to the end
+  std::string format;        ///< what a file is, whatever its name says: json, onnx, tflite or xml; empty: its name says
 };
+
+/// What a file is, as the end of a name: ".json", ".onnx", ".tflite", ".xml", or something else.
+std::string kind_of(const std::string& path, const reading&);
 
 /// Schedules a graph that an operator runs.
 using body_scheduler = std::function<memsched::schedule_result<memsched::op_id>(const memsched::problem&)>;
@@ -35,7 +39,7 @@ struct loaded {
   std::optional<memsched::problem> least;
 };
 
-/// Reads *.json, *.onnx, *.tflite or builtin:NAME. An error's message is one line that starts with the path.
+/// Reads *.json, *.onnx, *.tflite, builtin:NAME, or "-" for standard input. An error's message is one line that starts with the path.
 memsched::result<loaded> load(const std::string& path, const reading&, const body_scheduler&);
 
 /// The main problem of a loaded model when the graphs that operators run are scheduled otherwise.
@@ -57,12 +61,15 @@ class file_bytes {
 
  private:
   friend memsched::result<file_bytes> read_file(const std::string&);
+  friend memsched::result<file_bytes> read_standard_input();
   std::string_view bytes_;
 };
 
-/// The bytes of a file, or why they cannot be had; the message starts with the path. Directories, devices and pipes are
+/// The bytes of a file, or of standard input ("-"), or why they cannot be had; the message starts with the path. Directories, devices and pipes are
 /// refused, also behind links.
 memsched::result<file_bytes> read_file(const std::string& path);
+
+memsched::result<file_bytes> read_standard_input();
 
 /// How the readers of formats/ are told.
 memsched::result<memsched::read_options> read_options_of(const reading&);

@@ -1,6 +1,4 @@
 // memsched: schedules operator graphs from files.
-#include <unistd.h>
-
 #include <CLI/CLI.hpp>
 #include <charconv>
 #include <chrono>
@@ -9,7 +7,10 @@
 #include <limits>
 
 #include "commands.hpp"
+#include "man.hpp"
 #include "schedulers.hpp"
+#include "session.hpp"
+#include "text.hpp"
 
 namespace {
 
@@ -26,7 +27,7 @@ std::vector<std::string> scheduler_names() {
 }
 
 constexpr const char* graph_help =
-    "*.json, *.onnx, *.tflite, *.xml (synchronous dataflow, SDF3), or builtin:NAME (`memsched networks` lists them)";
+    "*.json, *.onnx, *.tflite, *.xml (synchronous dataflow, SDF3), builtin:NAME (`memsched networks` lists them), or - for standard input";
 
 /// CLI11 alone would let -1 and 2^64 wrap to other numbers.
 std::string whole_number(const std::string& text) {
@@ -44,6 +45,26 @@ std::string seconds(const std::string& text) {
   return error == std::errc{} && rest == end && n >= 0 ? "" : text + " is no number of seconds";
 }
 
+/// 262144, 256K, 256KiB, 1.5M, 2GB: K, M and G are powers of 1024, kB, MB and GB of 1000. Leaves the number of bytes.
+std::string size(std::string& text) {
+  if (whole_number(text).empty()) return "";
+  const std::string wrong = text + " is no size, as 262144, 256K, 1.5M or 2GB";
+  double n = -1;
+  const char* end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, n);
+  if (error != std::errc{} || !(n >= 0) || rest == end) return wrong;
+  const std::size_t at = std::string_view("KMG").find(*rest == 'k' ? 'K' : *rest);
+  const std::string_view behind(rest + 1, end);
+  const bool binary = behind.empty() || behind == "iB";
+  if (at == std::string_view::npos || (!binary && behind != "B")) return wrong;
+  for (std::size_t i = 0; i <= at; ++i) n *= binary ? 1024 : 1000;
+  if (n >= 1e18) return text + " is too large";
+  text = std::to_string(static_cast<std::uint64_t>(n));
+  return "";
+}
+/// The same as a check of CLI11.
+CLI::Validator as_size() { return CLI::Validator(size, "SIZE"); }
+
 void add_model(CLI::App& command, cli::request& r) {
   command
       .add_option_function<std::string>(
@@ -59,6 +80,9 @@ void add_model(CLI::App& command, cli::request& r) {
       .add_option("--shape", r.how.shapes, "dimensions of an input of a model file that leaves them open: NAME=1,3,224,224")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command
+      .add_option("--input-format", r.how.format, "what the graph is, whatever its name says: json, onnx, tflite or xml")
+      ->check(CLI::IsMember({"json", "onnx", "tflite", "xml"}));
   command.add_flag("--keep-inputs", r.how.keep_inputs, "graph inputs live to the end, as in TensorFlow Lite");
   command.add_flag("--pure-custom", r.how.pure_custom, "custom operators of .tflite files keep no state: any order will do");
 }
@@ -75,6 +99,9 @@ void add_limits(CLI::App& command, cli::request& r, const char* time_default) {
       .add_option("--state-limit", r.options.state_limit,
                   "sets of operators to look at; deterministic, unlike a time limit")
       ->check(whole_number);
+  command.add_option("--memory-limit", r.options.memory_limit, "what the tables of a search may take, such as 512M")
+      ->transform(as_size())
+      ->default_str("2G");
   command.add_option("--parts", r.knobs.parts, "ilp: parts of the graph; 1 for an exact answer")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
@@ -87,7 +114,7 @@ void add_limits(CLI::App& command, cli::request& r, const char* time_default) {
   command
       .add_option("--threads", r.options.threads,
                   "at most so many: optimal uses two for what is hard, ilp all; the answer is the same with one")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(1u, 4096u));
 }
 
 /// What is only for synchronous dataflow.
@@ -128,25 +155,13 @@ void add_sdf(CLI::App& command, cli::request& r, bool schedules) {
       ->default_str("shared");
 }
 
-std::function<void(const memsched::progress&)> progress_line() {
-  return [last = std::chrono::steady_clock::now()](const memsched::progress& p) mutable {
-    const auto now = std::chrono::steady_clock::now();
-    if (now - last < std::chrono::milliseconds(200)) return;
-    last = now;
-    std::fprintf(stderr, "\r\033[Kpeak %llu, bound %llu, %llu states", static_cast<unsigned long long>(p.peak),
-                 static_cast<unsigned long long>(p.lower_bound), static_cast<unsigned long long>(p.states));
-  };
-}
-
-/// Sets the time limit and, on a terminal, the progress line of a request.
-void prepare(cli::request& r, std::function<void(const memsched::progress&)>& line) {
+/// Sets the time limit of a request, and makes it heed interrupts.
+void prepare(cli::request& r, cli::session& here) {
   using namespace std::chrono;
   constexpr double largest = 1e9;
   if (r.time_limit >= 0 && r.time_limit < largest)
     r.options.time_limit = duration_cast<nanoseconds>(duration<double>(r.time_limit));
-  if (isatty(STDERR_FILENO) == 0) return;
-  line = progress_line();
-  r.options.on_progress = line;
+  here.attend(r.options);
 }
 
 }  // namespace
@@ -156,10 +171,12 @@ int main(int argc, char** argv) {
       "memsched finds the execution order of an operator graph with the smallest peak memory, and proves it.\n\n"
       "  memsched schedule model.onnx --shape x=1,3,224,224\n"
       "  memsched compare builtin:nasnet-cifar\n"
-      "  memsched schedule model.tflite --budget 262144 || echo does not fit\n\n"
-      "Exit status: 0 done; 1 bad input; 2 wrong usage; 3 a budget or a capacity that is not met."};
+      "  memsched schedule model.tflite --budget 256K || echo does not fit\n\n"
+      "Exit status: 0 done; 1 bad input; 2 wrong usage; 3 a budget or a capacity that is not met;\n"
+      "130 interrupted, with the best answer so far."};
   app.require_subcommand(1);
   app.fallthrough(false);
+  app.set_version_flag("--version", "memsched " MEMSCHED_VERSION);
 
   cli::schedule_request schedule;
   schedule.time_limit = -1;
@@ -168,8 +185,8 @@ int main(int argc, char** argv) {
   on_schedule->add_option("--scheduler", schedule.scheduler, scheduler_help())
       ->check(CLI::IsMember(scheduler_names()))
       ->capture_default_str();
-  on_schedule->add_option("--budget", schedule.options.budget, "bytes there are; exit status 3 where the order needs more")
-      ->check(whole_number);
+  on_schedule->add_option("--budget", schedule.options.budget, "bytes there are, as 262144 or 256K; exit status 3 where the order needs more")
+      ->transform(as_size());
   add_limits(*on_schedule, schedule, "none");
   add_model(*on_schedule, schedule);
   add_sdf(*on_schedule, schedule, true);
@@ -177,6 +194,10 @@ int main(int argc, char** argv) {
                           ".xml: write the schedule as C there: loops that call the actors, and buffers");
   std::string format = "text";
   on_schedule->add_option("--format", format, "text or json")->check(CLI::IsMember({"text", "json"}))->capture_default_str();
+  on_schedule->add_flag("--explain", schedule.explain, "the JSON also says which tensors are live at the peak");
+  on_schedule->add_flag_callback(
+      "--list", [&] { schedule.list = cli::listing::always; }, "list the order, however long; else up to 60 operators");
+  on_schedule->add_flag_callback("--no-list", [&] { schedule.list = cli::listing::never; }, "do not list the order");
   on_schedule->add_option("-o,--output", schedule.output, "write the result there instead of standard output");
   on_schedule->add_option("--certificate", schedule.certificate,
                           "write the result as JSON there, with a proof of its bound that `verify --certificate` checks");
@@ -199,18 +220,19 @@ int main(int argc, char** argv) {
   on_reorder->add_option("--scheduler", reorder.scheduler, scheduler_help())
       ->check(CLI::IsMember(scheduler_names()))
       ->capture_default_str();
-  on_reorder->add_option("--budget", reorder.options.budget, "bytes there are; exit status 3 where the order needs more")
-      ->check(whole_number);
+  on_reorder->add_option("--budget", reorder.options.budget, "bytes there are, as 262144 or 256K; exit status 3 where the order needs more")
+      ->transform(as_size());
   add_limits(*on_reorder, reorder, "none");
   add_model(*on_reorder, reorder);
 
-  cli::request compare;
+  cli::compare_request compare;
   compare.time_limit = 10;
-  std::vector<std::string> compared;
   auto* on_compare = app.add_subcommand("compare", "The schedulers on some graphs: peak, bound, verdict, seconds");
-  on_compare->add_option("graphs", compared, graph_help)->required();
-  bool compare_all = false;
-  on_compare->add_flag("--all", compare_all, "also the schedulers that others are made of");
+  on_compare->add_option("graphs", compare.graphs, graph_help)->required();
+  on_compare->add_flag("--all", compare.all, "also the schedulers that others are made of");
+  on_compare->add_option("--format", compare.format, "text; json: one object a graph and line; csv: one row a scheduler")
+      ->check(CLI::IsMember({"text", "json", "csv"}))
+      ->capture_default_str();
   add_limits(*on_compare, compare, "10, for each scheduler");
   add_model(*on_compare, compare);
   add_sdf(*on_compare, compare, true);
@@ -270,8 +292,8 @@ int main(int argc, char** argv) {
       ->check(whole_number)
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 40))
       ->capture_default_str();
-  on_plan->add_option("--capacity", plan.options.budget, "bytes there are; exit status 3 where the arena needs more")
-      ->check(whole_number);
+  on_plan->add_option("--capacity", plan.options.budget, "bytes there are, as 262144 or 256K; exit status 3 where the arena needs more")
+      ->transform(as_size());
   add_time_limit(*on_plan, plan, "none");
   on_plan->add_option("--node-limit", plan.options.state_limit, "nodes to look at; deterministic, unlike a time limit")
       ->check(whole_number);
@@ -287,7 +309,7 @@ int main(int argc, char** argv) {
   std::string traffic_format = "text";
   auto* on_traffic = app.add_subcommand("traffic", "Bytes that an order moves off a chip with less memory than its peak");
   on_traffic->add_option("graph", traffic.graph, graph_help)->required();
-  on_traffic->add_option("--capacity", traffic.capacity, "bytes on the chip")->check(whole_number)->required();
+  on_traffic->add_option("--capacity", traffic.capacity, "bytes on the chip, as 262144 or 256K")->transform(as_size())->required();
   on_traffic->add_option("--order", traffic.order, "as for `plan`");
   on_traffic
       ->add_option("--model", traffic.model,
@@ -311,9 +333,9 @@ int main(int argc, char** argv) {
   on_rewrite->add_option("model", rewrite.graph, "*.onnx, *.tflite, or builtin:NAME (`memsched networks` lists them)")
       ->required();
   on_rewrite->add_option("--budget", rewrite.options.budget,
-                         "bytes there are: few operators that fit; exit status 3 where none do. Without: the smallest peak")
-      ->check(whole_number)
-      ->check(CLI::PositiveNumber);
+                         "bytes there are, as 262144 or 256K: few operators that fit; exit status 3 where none are found. "
+                         "Without: the smallest peak")
+      ->transform(as_size());
   on_rewrite->add_flag("--stream-input", rewrite.stream_input, "inputs come line by line and need no room before");
   on_rewrite->add_option("--blocks", rewrite.blocks, "at most so many blocks of rows of a tensor; without: single rows")
       ->check(whole_number)
@@ -341,6 +363,11 @@ int main(int argc, char** argv) {
   on_rewrite->add_option("--emit-c", rewrite.emit,
                          "write a C program there, as network.c: the rewritten network in one static arena");
 
+  std::string shell;
+  auto* on_completion = app.add_subcommand("completion", "Print what makes a shell complete this program's words");
+  on_completion->add_option("shell", shell, "bash, zsh or fish")->required()->check(CLI::IsMember({"bash", "zsh", "fish"}));
+  auto* on_man = app.add_subcommand("man", "Print the manual page, for `man -l -`");
+
   auto* on_networks = app.add_subcommand("networks", "List the graphs that builtin:NAME makes");
 
   try {
@@ -350,44 +377,48 @@ int main(int argc, char** argv) {
     return status == 0 ? cli::done : cli::wrong_usage;
   }
 
-  std::function<void(const memsched::progress&)> line;
+  if (*on_completion || *on_man) {
+    cli::print(*on_man ? cli::manual(app) : cli::completion(app, shell));
+    return std::fflush(stdout) == 0 ? cli::done : cli::bad_input;
+  }
+  cli::session here;
   int status = cli::done;
   if (*on_schedule) {
     schedule.json = format == "json";
-    prepare(schedule, line);
+    prepare(schedule, here);
     status = cli::run_schedule(schedule);
   } else if (*on_reorder) {
     reorder.offsets = with_offsets->count() > 0;
     reorder.in_place = offsets == "inplace";
-    prepare(reorder, line);
+    prepare(reorder, here);
     status = cli::run_reorder(reorder);
   } else if (*on_compare) {
-    prepare(compare, line);
-    status = cli::run_compare(compared, compare_all, compare);
+    prepare(compare, here);
+    status = cli::run_compare(compare);
   } else if (*on_inspect) {
-    prepare(inspect, line);
+    prepare(inspect, here);
     status = cli::run_inspect(inspected, hierarchy, inspect);
   } else if (*on_sample) {
-    prepare(sample, line);
+    prepare(sample, here);
     status = cli::run_sample(sample);
   } else if (*on_verify) {
     status = cli::run_verify(verified, result, certificate, verify);
   } else if (*on_plan) {
-    prepare(plan, line);
+    prepare(plan, here);
     status = cli::run_plan(plan);
   } else if (*on_traffic) {
     traffic.json = traffic_format == "json";
-    prepare(traffic, line);
+    prepare(traffic, here);
     status = cli::run_traffic(traffic);
   } else if (*on_rewrite) {
     rewrite.json = rewrite_format == "json";
-    prepare(rewrite, line);
+    prepare(rewrite, here);
     status = cli::run_rewrite(rewrite);
   } else if (*on_networks) {
     status = cli::run_networks();
   }
-  if (line) std::fputs("\r\033[K", stderr);
+  cli::clear_progress();
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
     return cli::report({memsched::error_code::bad_input, "standard output: cannot be written whole", {}, {}});
-  return status;
+  return here.interrupted() && status != cli::bad_input ? cli::interrupted : status;
 }

@@ -20,7 +20,7 @@ namespace {
 
 using memsched::arena_plan;
 using memsched::bytes;
-using memsched::index;
+using memsched::index_t;
 using memsched::none;
 using json = nlohmann::ordered_json;
 
@@ -32,7 +32,7 @@ memsched::graph_error wrong(const std::string& path, const std::string& reason) 
 struct subject {
   std::string name;
   std::vector<memsched::op_id> order;
-  std::vector<std::vector<index>> tensors;  ///< per buffer
+  std::vector<std::vector<index_t>> tensors;  ///< per buffer
   std::vector<std::string> names;           ///< per buffer
   memsched::order_buffers held;
   bytes peak = 0;
@@ -53,9 +53,9 @@ void name_buffers(subject& s, const memsched::problem& p) {
   s.tensors.assign(s.held.buffers.size(), {});
   for (memsched::tensor_id t : p.tensors())
     if (s.held.of_tensor[t] != none) s.tensors[s.held.of_tensor[t]].push_back(t);
-  for (index b = 0; b < s.held.buffers.size(); ++b) {
+  for (index_t b = 0; b < s.held.buffers.size(); ++b) {
     std::string name;
-    for (const index t : s.tensors[b]) name += (name.empty() ? "" : " ") + memsched::one_line(p.tensor_name(t), 60);
+    for (const index_t t : s.tensors[b]) name += (name.empty() ? "" : " ") + memsched::one_line(p.tensor_name(t), 60);
     if (s.held.workspace_of[b] != none)
       name = "workspace of " + memsched::one_line(p.operator_name(s.held.workspace_of[b]), 60);
     s.names.push_back(std::move(name));
@@ -109,7 +109,7 @@ std::string as_text(const subject& s, const plan_request& r, const arena_plan& p
     text += "capacity     " + grouped(plan.capacity) + " bytes: " + (plan.fits() ? "fits" : "does not fit") + '\n';
   if (!plan.conflict.empty()) {
     text += "conflict     these do not fit below the bound by themselves:";
-    for (const index b : plan.conflict) text += ' ' + s.names[b];
+    for (const index_t b : plan.conflict) text += ' ' + s.names[b];
     text += '\n';
   }
   text += "took         " + seconds(took) + " s, " + grouped(plan.stats.states) + " nodes\n\n";
@@ -228,16 +228,16 @@ memsched::graph_error verify_plan(const loaded& graph, const std::string& path, 
     const auto& entry = j["buffers"][i];
     const std::string place = "buffers[" + std::to_string(i) + "]: ";
     bytes at = 0, op = 0;
-    index which = none;
+    index_t which = none;
     if (!whole(entry, "offset", at)) return wrong(path, place + "offset: must be a whole number");
     if (whole(entry, "workspace_of", op)) {
       const auto found = std::find(held.workspace_of.begin(), held.workspace_of.end(), op);
-      if (op < none && found != held.workspace_of.end()) which = static_cast<index>(found - held.workspace_of.begin());
+      if (op < none && found != held.workspace_of.end()) which = static_cast<index_t>(found - held.workspace_of.begin());
     } else if (entry.contains("tensors") && entry["tensors"].is_array()) {
       for (const auto& t : entry["tensors"]) {
         if (!t.is_number_unsigned() || t.get<bytes>() >= held.of_tensor.size())
           return wrong(path, place + "names a tensor that there is not");
-        const index b = held.of_tensor[t.get<std::size_t>()];
+        const index_t b = held.of_tensor[t.get<std::size_t>()];
         if (which != none && b != which) return wrong(path, place + "holds tensors that do not share a buffer");
         which = b;
       }
@@ -257,7 +257,7 @@ memsched::graph_error verify_plan(const loaded& graph, const std::string& path, 
   if (bound > arena) return wrong(path, "lower_bound: " + grouped(bound) + " is above the arena, " + grouped(arena));
   if (j.value("status", nlohmann::json()) == "optimal" && bound != arena)
     return wrong(path, "status: says optimal, but the bound is below the arena");
-  const bytes most = memsched::load(held.buffers);
+  const bytes most = memsched::load_of(held.buffers);
   std::printf("%s: a valid plan of %s in %s bytes, as it says; its buffers are %s bytes at once. %s.\n", path.c_str(),
               graph.name.c_str(), grouped(arena).c_str(), grouped(most).c_str(),
               most == arena ? "For this order no arena is smaller" : "Its bound is a claim that is not checked here");

@@ -119,7 +119,7 @@ std::size_t moved(const job& j, const found& f) {
   for (std::size_t g = 0; g < j.graphs.size(); ++g) {
     if (f.lists[g].empty()) continue;
     const auto order = memsched::file_order(j.graphs[g], f.lists[g]);
-    for (memsched::index i = 0; i < order.size(); ++i) count += order[i] != i;
+    for (memsched::index_t i = 0; i < order.size(); ++i) count += order[i] != i;
   }
   return count;
 }
@@ -207,7 +207,7 @@ int run_reorder(const reorder_request& r) {
   if (j->tflite)
     for (const std::string& n : memsched::tflite_notes(j->file.view(), j->reading)) note(r.graph, n);
   else if (moved(*j, *f) > 0) note_onnxruntime(*j, *written);
-  std::fputs(text.c_str(), stdout);
+  print(text);
   return f->peak <= r.options.budget ? done : over_budget;
 }
 

@@ -84,10 +84,7 @@ bool verified(const network& before, const fitted& r, const rewrite_request& req
   return false;
 }
 
-const char* status_of(const fitted& r, const rewrite_request& request) {
-  if (request.options.budget != 0 && r.after.peak > request.options.budget) return "infeasible";
-  return r.after.peak == r.after.lower_bound ? "optimal" : "feasible";
-}
+const char* status_of(const fitted& r) { return r.after.peak == r.after.lower_bound ? "optimal" : "feasible"; }
 
 json as_json(const fit_point& p) { return {{"peak", p.peak}, {"macs", p.macs}, {"operators", p.operators}}; }
 
@@ -98,7 +95,7 @@ json as_json(const fitted& r, const rewrite_request& request, bool good, double 
   j["peak_before"] = r.before.peak;
   j["peak"] = r.after.peak;
   j["lower_bound"] = r.after.lower_bound;
-  j["status"] = r.after.peak == r.after.lower_bound ? "optimal" : "feasible";
+  j["status"] = status_of(r);
   j["macs_before"] = r.before.macs;
   j["macs"] = r.after.macs;
   j["operators_before"] = r.before.operators;
@@ -127,7 +124,7 @@ std::string as_text(const fitted& r, const rewrite_request& request, bool good, 
     steps.row({s.rule + ": " + memsched::one_line(s.site, 60), grouped(s.after.peak), grouped(s.after.lower_bound),
                grouped(s.after.operators), s.kept ? "yes" : "no"});
   if (!r.steps.empty()) text += steps.text() + '\n';
-  text += "peak         " + grouped(r.after.peak) + " bytes (" + scaled(r.after.peak) + "), " + status_of(r, request) +
+  text += "peak         " + grouped(r.after.peak) + " bytes (" + scaled(r.after.peak) + "), " + status_of(r) +
           "; bound " + grouped(r.after.lower_bound) + '\n';
   if (request.options.budget != 0)
     text += "budget       " + grouped(request.options.budget) + " bytes: " +

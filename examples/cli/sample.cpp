@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "commands.hpp"
+#include "text.hpp"
 #include "schedulers.hpp"
 
 namespace cli {
@@ -15,7 +16,7 @@ namespace {
 std::vector<memsched::peak_mark> marks(const memsched::problem& p, const sample_request& r) {
   std::vector<memsched::peak_mark> found;
   for (const auto& scheduler : schedulers()) {
-    if (scheduler.role == memsched::role::part) continue;
+    if (scheduler.role == memsched::scheduler_role::part) continue;
     const auto result = scheduler.run(p, r.options, r.knobs);
     if (!result.error) found.push_back({std::string(scheduler.name), result.peak});
   }
@@ -39,7 +40,7 @@ int run_sample(const sample_request& r) {
   }
   if (!r.output.empty()) files.push_back({r.output, csv.str()});
   if (const auto error = write_files(files); !error.message.empty()) return report(error);
-  if (r.output.empty()) std::fputs(csv.str().c_str(), stdout);
+  if (r.output.empty()) print(csv.str());
   return done;
 }
 

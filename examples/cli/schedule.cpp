@@ -24,6 +24,10 @@ const char* firing_name(const memsched::options& o) {
   return o.default_firing == memsched::firing::cbp ? "cbp" : "pbc";
 }
 
+memsched::evaluation at_peak(const loaded& graph, const request& r, const result& s) {
+  return memsched::evaluate(graph.problem, s.order, r.options.model()).value();
+}
+
 nlohmann::ordered_json as_json(const loaded& graph, const schedule_request& r, const result& s, double took) {
   nlohmann::ordered_json j;
   j["version"] = 1;
@@ -44,6 +48,7 @@ nlohmann::ordered_json as_json(const loaded& graph, const schedule_request& r, c
   for (std::size_t g = 1; g < graph.graphs.size(); ++g)
     j["bodies"].push_back({{"graph", graph.graphs[g].place}, {"order", graph.orders[g].order},
                            {"peak", graph.orders[g].peak}, {"lower_bound", graph.orders[g].lower_bound}});
+  if (r.explain) j["live_at_peak"] = at_peak(graph, r, s).live_at_peak;
   j["statistics"] = {{"states", s.stats.states}, {"cuts", s.stats.cuts}, {"parts", s.stats.parts}, {"nodes", s.stats.nodes}};
   return j;
 }
@@ -84,6 +89,26 @@ std::string budget_text(const result& s) {
   return text + '\n';
 }
 
+/// The largest tensors that are live at the peak, and how much the others are.
+std::string live_text(const loaded& graph, const request& r, const result& s) {
+  const auto& p = graph.problem;
+  const memsched::evaluation e = at_peak(graph, r, s);
+  if (e.live_at_peak.empty()) return {};
+  std::vector<memsched::tensor_id> live = e.live_at_peak;
+  std::stable_sort(live.begin(), live.end(), [&](auto a, auto b) { return p.size(a) > p.size(b); });
+  constexpr std::size_t shown = 8;
+  const std::string place =
+      e.peak_step < s.order.size() ? p.operator_name(s.order[e.peak_step]) + " runs" : std::string("the graph starts");
+  table rows({"live when " + memsched::one_line(place, 60), "bytes", "of the peak"});
+  const auto share = [&](bytes n) { return percent(n, s.peak); };
+  for (std::size_t i = 0; i < std::min(shown, live.size()); ++i)
+    rows.row({p.tensor_name(live[i]), grouped(p.size(live[i])), share(p.size(live[i]))});
+  bytes rest = 0;
+  for (std::size_t i = shown; i < live.size(); ++i) rest += p.size(live[i]);
+  if (live.size() > shown) rows.row({std::to_string(live.size() - shown) + " more", grouped(rest), share(rest)});
+  return rows.text() + "\n";
+}
+
 std::string as_text(const loaded& graph, const schedule_request& r, const result& s, double took) {
   const auto& p = graph.problem;
   std::string text = graph.name + ": " + std::to_string(p.ops().size()) + " operators, " + r.scheduler + ", " +
@@ -96,6 +121,12 @@ std::string as_text(const loaded& graph, const schedule_request& r, const result
   if (s.budget != memsched::no_limit) text += budget_text(s);
   text += "took         " + seconds(took) + " s, " + grouped(s.stats.states) + " states, " + grouped(s.stats.cuts) +
           " minimum cuts\n\n";
+
+  text += live_text(graph, r, s);
+  constexpr std::size_t short_enough = 60;
+  if (r.list == listing::never) return text;
+  if (r.list == listing::when_short && s.order.size() > short_enough)
+    return text + "(" + grouped(s.order.size()) + " operators; --list writes them here, --format json and -o elsewhere)\n";
 
   constexpr std::size_t bar_width = 40;
   table rows({"operator", "index", "bytes while it runs", ""});
@@ -123,7 +154,7 @@ int report(const memsched::graph_error& error) {
 }
 
 int run_schedule(const schedule_request& r) {
-  if (is_sdf(r.graph)) return run_sdf_schedule(r);
+  if (is_sdf(r.graph, r.how)) return run_sdf_schedule(r);
   if (const auto error = only_for_sdf(r.graph, r); !error.message.empty()) return report(error);
   if (!r.emit_c.empty())
     return report({memsched::error_code::bad_input, r.graph + ": takes no --emit-c, which is for .xml files", {}, {}});
@@ -155,7 +186,7 @@ int run_schedule(const schedule_request& r) {
   if (!r.certificate.empty()) files.push_back({r.certificate, with_certificate(as_object, *graph, r, s)});
   if (!r.output.empty()) files.push_back({r.output, text});
   if (const auto error = write_files(files); !error.message.empty()) return report(error);
-  if (r.output.empty()) std::fwrite(text.data(), 1, text.size(), stdout);
+  if (r.output.empty()) print(text);
   return s.fits() ? done : over_budget;
 }
 

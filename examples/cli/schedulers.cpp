@@ -81,10 +81,10 @@ std::vector<named_scheduler> make_list() {
   });
 #ifdef MEMSCHED_HAS_CBC
   list.insert(list.end() - 1, {"ilp", "fused, partitioned, then integer programming (Zhong et al.); --parts",
-                               memsched::role::method, run<ilp_parts>, run_sdf<ilp_parts>});
+                               memsched::scheduler_role::method, run<ilp_parts>, run_sdf<ilp_parts>});
 #endif
   list.push_back({"onnxruntime", "the order in which ONNX Runtime runs the file, whatever is written there",
-                  memsched::role::part, run_onnxruntime, refuse_sdf});
+                  memsched::scheduler_role::part, run_onnxruntime, refuse_sdf});
   return list;
 }
 

@@ -12,14 +12,14 @@ namespace cli {
 
 /// What single schedulers can be told.
 struct knobs {
-  memsched::index parts = 4;           ///< ilp: parts of the graph; 1 for an exact answer
+  memsched::index_t parts = 4;           ///< ilp: parts of the graph; 1 for an exact answer
   std::vector<std::string> without{};  ///< serenity: parts of the method that are left out
 };
 
 struct named_scheduler {
   std::string name;
   std::string about;  ///< one line
-  memsched::role role;
+  memsched::scheduler_role role;
   memsched::schedule_result<memsched::op_id> (*run)(const memsched::problem&, const memsched::options&, const knobs&);
   memsched::sdf::schedule_result (*run_sdf)(const memsched::sdf::graph&, const memsched::sdf::options&,
                                             const memsched::options&, const knobs&);

@@ -18,7 +18,7 @@ namespace {
 
 using memsched::bytes;
 using memsched::graph_error;
-using memsched::index;
+using memsched::index_t;
 namespace sdf = memsched::sdf;
 using json = nlohmann::ordered_json;
 
@@ -57,7 +57,7 @@ const named_scheduler& scheduler_of(const std::string& name) {
 const char* firing_name(const request& r) { return r.options.default_firing == memsched::firing::cbp ? "cbp" : "pbc"; }
 
 std::string text_of(const loaded_sdf& g, const sdf::loops& l) {
-  return l.text([&](index a) { return memsched::one_line(g.graph.actor_name(a), 100); });
+  return l.text([&](index_t a) { return memsched::one_line(g.graph.actor_name(a), 100); });
 }
 
 /// [item, ...], where an item is an actor's index, or [count, item, ...].
@@ -83,7 +83,7 @@ json as_json(const loaded_sdf& g, const schedule_request& r, const sdf::schedule
   j["unit"] = g.unit;
   j["scheduler"] = r.scheduler;
   j["firing"] = firing_name(r);
-  for (index a = 0; a < g.graph.actors(); ++a) j["actors"].push_back(g.graph.actor_name(a));
+  for (index_t a = 0; a < g.graph.actors(); ++a) j["actors"].push_back(g.graph.actor_name(a));
   j["repetitions"] = g.graph.repetitions();
   j["iterations"] = s.what.iterations;
   j["schedule"] = as_json(s.schedule);
@@ -136,14 +136,14 @@ graph_error read_loops(const json& list, const std::string& place, unsigned dept
   for (std::size_t i = depth == 0 ? 0 : 1; i < list.size(); ++i) {
     const json& item = list[i];
     if (item.is_number_unsigned() && item.get<bytes>() < memsched::none) {
-      into.fire(item.get<index>());
+      into.fire(item.get<index_t>());
       continue;
     }
     const std::string here = depth == 0 ? place + "[" + std::to_string(i) + "]" : place;
     if (!item.is_array() || item.size() < 2 || !number(item[0]))
       return located(here, "must be an actor's index or [count, item, ...]");
     if (item.size() == 2 && item[1].is_number_unsigned() && item[1].get<bytes>() < memsched::none) {
-      into.fire(item[1].get<index>(), item[0].get<bytes>());
+      into.fire(item[1].get<index_t>(), item[0].get<bytes>());
       continue;
     }
     into.open(item[0].get<bytes>());
@@ -155,7 +155,7 @@ graph_error read_loops(const json& list, const std::string& place, unsigned dept
 
 }  // namespace
 
-bool is_sdf(const std::string& path) { return path.ends_with(".xml"); }
+bool is_sdf(const std::string& path, const reading& how) { return kind_of(path, how) == ".xml"; }
 
 graph_error only_for_sdf(const std::string& path, const request& r) {
   if (r.sdf.given.empty()) return {};
@@ -200,7 +200,7 @@ void compare_one(const loaded_sdf& g, bool all, const request& r) {
   };
   sdf::options what = r.sdf.what;
   for (const auto& s : schedulers())
-    if (s.role != memsched::role::part || all) add(s.name, s, what);
+    if (s.role != memsched::scheduler_role::part || all) add(s.name, s, what);
   what.form = sdf::form::single;
   add("single appearance", scheduler_of("optimal"), what);
   what.form = sdf::form::flat;
@@ -217,7 +217,7 @@ void compare_one(const loaded_sdf& g, bool all, const request& r) {
 int run_sdf_compare(const std::vector<std::string>& graphs, bool all, const request& r) {
   std::vector<loaded_sdf> loaded_graphs;
   for (const std::string& path : graphs) {
-    if (!is_sdf(path)) return report(located(path, "is not compared together with .xml files"));
+    if (!is_sdf(path, r.how)) return report(located(path, "is not compared together with .xml files"));
     auto g = load_sdf(path, r);
     if (!g) return report(g.error());
     loaded_graphs.push_back(std::move(*g));
@@ -235,13 +235,13 @@ int run_sdf_inspect(const std::string& path, const request& r) {
   const sdf::graph& graph = g->graph;
   const auto all = sdf::costs(graph, r.options.default_firing, r.sdf.what.iterations);
   if (!all) return report(located(path, all.error().message));
-  std::vector<index> part(graph.actors());
-  for (index a = 0; a < part.size(); ++a) part[a] = a;
-  const auto find = [&](index a) {
+  std::vector<index_t> part(graph.actors());
+  for (index_t a = 0; a < part.size(); ++a) part[a] = a;
+  const auto find = [&](index_t a) {
     while (part[a] != a) a = part[a] = part[part[a]];
     return a;
   };
-  std::vector<std::pair<index, index>> follows;
+  std::vector<std::pair<index_t, index_t>> follows;
   std::size_t loops = 0;
   for (const sdf::channel& c : graph.channels()) {
     part[find(c.from)] = find(c.to);
@@ -249,13 +249,13 @@ int run_sdf_inspect(const std::string& path, const request& r) {
     else follows.emplace_back(c.from, c.to);
   }
   std::size_t parts = 0;
-  for (index a = 0; a < part.size(); ++a) parts += part[a] == a ? 1 : 0;
-  index components = 0;
+  for (index_t a = 0; a < part.size(); ++a) parts += part[a] == a ? 1 : 0;
+  index_t components = 0;
   const auto component =
       sdf::detail::components(memsched::adjacency::from_pairs(graph.actors(), follows), components);
   std::vector<std::size_t> members(components, 0);
-  for (index k : component) ++members[k];
-  const auto on_cycles = std::count_if(component.begin(), component.end(), [&](index k) { return members[k] > 1; });
+  for (index_t k : component) ++members[k];
+  const auto on_cycles = std::count_if(component.begin(), component.end(), [&](index_t k) { return members[k] > 1; });
   sdf::actor_rule_counts counts;
   const auto rest = sdf::compress(*all, {}, counts);
 
@@ -278,7 +278,7 @@ int run_sdf_inspect(const std::string& path, const request& r) {
   std::fputs(rows.text().c_str(), stdout);
   std::printf("\n");
   table actors({"  actor", "repetitions"});
-  for (index a = 0; a < graph.actors(); ++a)
+  for (index_t a = 0; a < graph.actors(); ++a)
     actors.row({"  " + memsched::one_line(graph.actor_name(a), 100), grouped(graph.repetitions()[a])});
   std::fputs(actors.text().c_str(), stdout);
   return done;

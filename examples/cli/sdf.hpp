@@ -6,7 +6,7 @@
 namespace cli {
 
 /// Whether a path names such a graph.
-bool is_sdf(const std::string& path);
+bool is_sdf(const std::string& path, const reading&);
 
 int run_sdf_schedule(const schedule_request&);
 /// Compares graphs that are all of this kind; an error where one is not.

@@ -4,6 +4,8 @@
 #include <array>
 #include <cstdio>
 
+#include "session.hpp"
+
 namespace cli {
 
 std::string grouped(memsched::bytes n) {
@@ -12,8 +14,20 @@ std::string grouped(memsched::bytes n) {
   return digits;
 }
 
+std::string printable(std::string_view name) {
+  std::string text(name);
+  for (char& c : text)
+    if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') c = ' ';
+  return text;
+}
+
+void print(std::string_view text) {
+  clear_progress();
+  std::fwrite(text.data(), 1, text.size(), stdout);
+}
+
 namespace {
-std::string print(const char* format, double value) {
+std::string formatted(const char* format, double value) {
   std::array<char, 64> text{};
   std::snprintf(text.data(), text.size(), format, value);
   return text.data();
@@ -25,10 +39,10 @@ std::string scaled(memsched::bytes n) {
   double value = static_cast<double>(n);
   std::size_t unit = 0;
   for (; value >= 1024 && unit + 1 < units.size(); ++unit) value /= 1024;
-  return print(unit == 0 ? "%.0f " : "%.2f ", value) + units[unit];
+  return formatted(unit == 0 ? "%.0f " : "%.2f ", value) + units[unit];
 }
 
-std::string seconds(double s) { return print(s < 0.0995 ? "%.4f" : s < 9.95 ? "%.2f" : "%.1f", s); }
+std::string seconds(double s) { return formatted(s < 0.0995 ? "%.4f" : s < 9.95 ? "%.2f" : "%.1f", s); }
 
 std::string hexadecimal(std::uint64_t n) {
   std::array<char, 17> text{};
@@ -48,8 +62,8 @@ std::string table::text() const {
     std::string line;
     for (std::size_t i = 0; i < cells.size(); ++i) {
       const std::string space(width[i] - cells[i].size(), ' ');
-      if (i == 0) line.append(cells[i]).append(space);
-      else line.append("  ").append(space).append(cells[i]);
+      if (i == 0) line.append(printable(cells[i])).append(space);
+      else line.append("  ").append(space).append(printable(cells[i]));
     }
     line.erase(line.find_last_not_of(' ') + 1);
     text.append(line).append("\n");

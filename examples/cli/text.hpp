@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memsched/base/bytes.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace cli {
@@ -18,7 +19,13 @@ std::string seconds(double s);
 /// A fingerprint, in 16 hexadecimal digits.
 std::string hexadecimal(std::uint64_t n);
 
-/// Columns as wide as their widest cell; the first to the left, the others to the right.
+/// A name as a file has it, fit for a terminal: control characters become spaces.
+std::string printable(std::string_view name);
+
+/// Writes to standard output, below no line of progress.
+void print(std::string_view text);
+
+/// Columns as wide as their widest cell; the first to the left, the others to the right. Cells are made printable.
 class table {
  public:
   explicit table(std::vector<std::string> head) { row(std::move(head)); }

@@ -180,7 +180,7 @@ memsched::result<std::vector<memsched::graph_order>> orders_of_result(const std:
 }
 
 int run_verify(const std::string& path, const std::string& result, const std::string& certificate, const request& r) {
-  if (is_sdf(path)) {
+  if (is_sdf(path, r.how)) {
     if (certificate.empty()) return run_sdf_verify(path, result, r);
     return report({memsched::error_code::bad_input, path + ": takes no --certificate", {}, {}});
   }

@@ -110,7 +110,7 @@ class cell_network {
     for (std::size_t i = 0; i < stack.cells.size(); ++i) {
       const bool reduce = stack.cells[i] == 'R';
       if (reduce && i > 0) filters *= 2;
-      net_.begin_scope(static_cast<index>(i));
+      net_.begin_scope(static_cast<index_t>(i));
       const feature right = squeeze(last, filters);
       const feature left = i == 0 ? right : fit(before_last, right.side, filters);
       before_last = std::exchange(last, cell(reduce ? plan_.reduction : plan_.normal, left, right, reduce));

@@ -10,7 +10,7 @@
 namespace networks {
 
 using memsched::bytes;
-using memsched::index;
+using memsched::index_t;
 using memsched::problem_draft;
 using memsched::tensor_id;
 
@@ -35,7 +35,7 @@ class layers {
   explicit layers(bytes element_size) : element_(element_size) {}
 
   /// The cell or stage of the layers to come.
-  void begin_scope(index scope) { scope_ = scope; }
+  void begin_scope(index_t scope) { scope_ = scope; }
   void end_scope() { scope_ = memsched::none; }
 
   feature input(bytes channels, bytes side) { return {builder_.input(size(channels, side), "input"), channels, side}; }
@@ -77,7 +77,7 @@ class layers {
 
   memsched::problem_builder builder_;
   bytes element_;
-  index scope_ = memsched::none;
+  index_t scope_ = memsched::none;
   std::size_t operators_ = 0;
 };
 

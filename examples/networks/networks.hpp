@@ -145,7 +145,7 @@ inline std::vector<entry> synthetic_families() {
       {.about = {.name = "watts_strogatz",
                  .source = "RandWire with stages of NODES nodes; sums of inputs are operators"},
        .parameters = {{"NODES", 100, 6, 100'000}, seed},
-       .make = [](const arguments& a) { return randwire(node_style::summed, static_cast<index>(a[0]), a[1]).build(); }},
+       .make = [](const arguments& a) { return randwire(node_style::summed, static_cast<index_t>(a[0]), a[1]).build(); }},
       {.about = {.name = "windowed",
                  .source = "reads each of the WINDOW before with probability 2/WINDOW, at least one" + random_sizes},
        .parameters = {{"OPS", 300, 1, max_operators}, {"WINDOW", 30, 1, max_operators}, seed},

@@ -14,14 +14,14 @@ namespace networks {
 using memsched::random_source;
 
 /// For each node of a random graph, the lower nodes that it is joined to, ascending.
-using wiring = std::vector<std::vector<index>>;
+using wiring = std::vector<std::vector<index_t>>;
 
 /// WS(n, 4, 0.75), n >= 6: a ring where each node is joined to the two next ones; then each of these edges moves its
 /// far end to a random node with probability 3/4: first all edges to the next node, then those to the one after. The
 /// new end is redrawn while it is the node itself or a neighbour. Drawn again until connected.
 class watts_strogatz {
  public:
-  watts_strogatz(index nodes, random_source& random) : nodes_(nodes), random_(random) {
+  watts_strogatz(index_t nodes, random_source& random) : nodes_(nodes), random_(random) {
     do {
       join_ring();
       rewire();
@@ -30,8 +30,8 @@ class watts_strogatz {
 
   wiring lower() const {
     wiring result(nodes_);
-    for (index u = 0; u < nodes_; ++u) {
-      for (index v : neighbours_[u])
+    for (index_t u = 0; u < nodes_; ++u) {
+      for (index_t v : neighbours_[u])
         if (v < u) result[u].push_back(v);
       std::sort(result[u].begin(), result[u].end());
     }
@@ -39,48 +39,48 @@ class watts_strogatz {
   }
 
  private:
-  static constexpr index reach = 2;
+  static constexpr index_t reach = 2;
 
   void join_ring() {
     neighbours_.assign(nodes_, {});
-    for (index distance = 1; distance <= reach; ++distance)
-      for (index u = 0; u < nodes_; ++u) join(u, (u + distance) % nodes_);
+    for (index_t distance = 1; distance <= reach; ++distance)
+      for (index_t u = 0; u < nodes_; ++u) join(u, (u + distance) % nodes_);
   }
 
   void rewire() {
-    for (index distance = 1; distance <= reach; ++distance)
-      for (index u = 0; u < nodes_; ++u) {
+    for (index_t distance = 1; distance <= reach; ++distance)
+      for (index_t u = 0; u < nodes_; ++u) {
         if (!random_.chance(3, 4) || neighbours_[u].size() + 1 >= nodes_) continue;
-        index to = draw();
+        index_t to = draw();
         while (to == u || joined(u, to)) to = draw();
         part(u, (u + distance) % nodes_);
         join(u, to);
       }
   }
 
-  index draw() { return static_cast<index>(random_.below(nodes_)); }
-  bool joined(index u, index v) const {
+  index_t draw() { return static_cast<index_t>(random_.below(nodes_)); }
+  bool joined(index_t u, index_t v) const {
     return std::find(neighbours_[u].begin(), neighbours_[u].end(), v) != neighbours_[u].end();
   }
-  void join(index u, index v) {
+  void join(index_t u, index_t v) {
     neighbours_[u].push_back(v);
     neighbours_[v].push_back(u);
   }
-  void part(index u, index v) {
+  void part(index_t u, index_t v) {
     std::erase(neighbours_[u], v);
     std::erase(neighbours_[v], u);
   }
 
   bool connected() const {
     std::vector<bool> seen(nodes_, false);
-    std::vector<index> open{0};
+    std::vector<index_t> open{0};
     seen[0] = true;
     std::size_t reached = 0;
     while (!open.empty()) {
-      const index u = open.back();
+      const index_t u = open.back();
       open.pop_back();
       ++reached;
-      for (index v : neighbours_[u])
+      for (index_t v : neighbours_[u])
         if (!seen[v]) {
           seen[v] = true;
           open.push_back(v);
@@ -89,9 +89,9 @@ class watts_strogatz {
     return reached == nodes_;
   }
 
-  index nodes_;
+  index_t nodes_;
   random_source& random_;
-  std::vector<std::vector<index>> neighbours_;
+  std::vector<std::vector<index_t>> neighbours_;
 };
 
 /// What of a node is an operator of its own. A node sums its inputs with weights, then applies relu, a separable
@@ -108,12 +108,12 @@ enum class node_style : unsigned char {
 /// nodes without a higher one are averaged. An operator's scope is its stage.
 class randwire {
  public:
-  randwire(node_style style, index nodes, std::uint64_t seed) : style_(style), nodes_(nodes), random_(seed) {}
+  randwire(node_style style, index_t nodes, std::uint64_t seed) : style_(style), nodes_(nodes), random_(seed) {}
 
   problem_draft build() {
     constexpr bytes width = 78;
     feature x = stem(net_.input(3, 224), width);
-    for (index s = 0; s < 3; ++s) {
+    for (index_t s = 0; s < 3; ++s) {
       net_.begin_scope(s);
       x = stage(x, width << s);
     }
@@ -133,16 +133,16 @@ class randwire {
     const wiring lower = watts_strogatz(nodes_, random_).lower();
     std::vector<feature> outputs;
     std::vector<bool> is_read(nodes_, false);
-    for (const std::vector<index>& from : lower) {
+    for (const std::vector<index_t>& from : lower) {
       std::vector<feature> inputs;
-      for (index u : from) {
+      for (index_t u : from) {
         inputs.push_back(outputs[u]);
         is_read[u] = true;
       }
       outputs.push_back(inputs.empty() ? node({x}, channels, 2) : node(inputs, channels, 1));
     }
     std::vector<feature> sinks;
-    for (index u = 0; u < nodes_; ++u)
+    for (index_t u = 0; u < nodes_; ++u)
       if (!is_read[u]) sinks.push_back(outputs[u]);
     return net_.same("mean", sinks);
   }
@@ -171,7 +171,7 @@ class randwire {
   }
 
   node_style style_;
-  index nodes_;
+  index_t nodes_;
   random_source random_;
   layers net_{float32_size};
 };

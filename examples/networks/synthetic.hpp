@@ -14,7 +14,7 @@
 namespace networks {
 
 using memsched::bytes;
-using memsched::index;
+using memsched::index_t;
 using memsched::problem_builder;
 using memsched::problem_draft;
 using memsched::random_source;
@@ -93,7 +93,7 @@ inline problem_draft windowed(std::uint64_t operators, std::uint64_t window, std
 
 /// A task graph: each edge is a tensor of its own, which its one reader consumes.
 struct token_edge {
-  index from, to;
+  index_t from, to;
   bytes tokens;
 };
 
@@ -116,21 +116,21 @@ inline problem_draft task_graph(const std::vector<std::string>& tasks, const std
 inline problem_draft series_parallel(std::uint64_t operators, std::uint64_t seed) {
   random_source random(seed);
   std::vector<token_edge> edges{{0, 1, 0}};
-  std::vector<index> next{1, memsched::none};  // a topological order, as a list from task 0
+  std::vector<index_t> next{1, memsched::none};  // a topological order, as a list from task 0
   while (next.size() < operators) {
     const std::size_t chosen = random.below(edges.size());
     const token_edge e = edges[chosen];
     if (random.chance(1, 2)) {
       edges.push_back(e);
     } else {
-      const index task = static_cast<index>(next.size());
+      const index_t task = static_cast<index_t>(next.size());
       next.push_back(std::exchange(next[e.from], task));
       edges[chosen].to = task;
       edges.push_back({task, e.to, 0});
     }
   }
-  std::vector<index> place(next.size());
-  for (index task = 0, i = 0; task != memsched::none; task = next[task]) place[task] = i++;
+  std::vector<index_t> place(next.size());
+  for (index_t task = 0, i = 0; task != memsched::none; task = next[task]) place[task] = i++;
   for (token_edge& e : edges) e = {place[e.from], place[e.to], random_size(random)};
   std::vector<std::string> names;
   for (std::size_t i = 0; i < next.size(); ++i) names.push_back("t" + std::to_string(i));
@@ -140,14 +140,14 @@ inline problem_draft series_parallel(std::uint64_t operators, std::uint64_t seed
 /// Figure 1 of Fradet et al. The text gives A->B, B->C and B->D; the peaks 8 (cbp) and 10 (pbc), both at C in A;E;B;C;D
 /// only, leave C->D + E->D = 4, and of the rates that fit, these are the least that make this order the only best one.
 inline problem_draft task_figure1() {
-  enum : index { A, B, C, E, D };
+  enum : index_t { A, B, C, E, D };
   return task_graph({"A", "B", "C", "E", "D"}, {{A, B, 1}, {A, E, 3}, {B, C, 2}, {B, D, 4}, {C, D, 2}, {E, D, 2}});
 }
 
 /// The satellite receiver of the SDF3 collection as a flat single-appearance schedule of its SDF graph: one task for
 /// all firings of an actor, so that an edge holds a whole iteration's tokens.
 inline problem_draft satellite() {
-  enum : index { a, b, c, d, e, f, g, h, i, j, k, l, m, n, p, q, r, s, t, u, v, w };
+  enum : index_t { a, b, c, d, e, f, g, h, i, j, k, l, m, n, p, q, r, s, t, u, v, w };
   return task_graph(
       {"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n", "p", "q", "r", "s", "t", "u", "v", "w"},
       {{a, b, 1056}, {b, c, 264}, {c, g, 24},  {c, p, 240}, {d, e, 1056}, {e, f, 264}, {f, k, 24},

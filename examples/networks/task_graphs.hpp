@@ -14,8 +14,8 @@
 namespace task_graphs {
 
 using memsched::bytes;
-using memsched::index;
-using memsched::node;
+using memsched::index_t;
+using memsched::node_id;
 using memsched::task_graph;
 
 /// One task per actor, which fires all at once and whose tokens count as a whole: the flat schedules of Fradet et al.'s
@@ -32,7 +32,7 @@ inline task_graph whole_batches(const memsched::sdf::graph& g) {
 class filterbank {
  public:
   filterbank(std::uint32_t low, std::uint32_t high, std::uint32_t depth) : low_(low), high_(high) {
-    const index source = graph_.actor(), sink = graph_.actor();
+    const index_t source = graph_.actor(), sink = graph_.actor();
     const auto [in, out] = split(depth);
     edge(source, in, 1, 1);
     edge(out, sink, 1, 1);
@@ -40,13 +40,13 @@ class filterbank {
   memsched::sdf::graph graph() const { return graph_.build().value(); }
 
  private:
-  void edge(index from, index to, bytes produced, bytes consumed) { graph_.connect({from, to, produced, consumed}); }
+  void edge(index_t from, index_t to, bytes produced, bytes consumed) { graph_.connect({from, to, produced, consumed}); }
   /// A split and its inverse. Returns its first and last actor.
-  std::pair<index, index> split(std::uint32_t depth) {
-    const index fork = graph_.actor(), add = graph_.actor();
+  std::pair<index_t, index_t> split(std::uint32_t depth) {
+    const index_t fork = graph_.actor(), add = graph_.actor();
     const std::uint32_t all = low_ + high_;
     for (std::uint32_t kept : {low_, high_}) {
-      const index analysis = graph_.actor(), synthesis = graph_.actor();
+      const index_t analysis = graph_.actor(), synthesis = graph_.actor();
       edge(fork, analysis, 1, all);
       if (depth > 1) {
         const auto [in, out] = split(depth - 1);
@@ -66,7 +66,7 @@ class filterbank {
 
 /// The receiver of Ritz et al. that Fradet et al.'s Table 1 is about; 4515 firings of 22 actors.
 inline memsched::sdf::graph satellite() {
-  enum : index { a, b, c, d, e, f, g, h, i, j, k, l, m, n, p, q, r, s, t, u, v, w };
+  enum : index_t { a, b, c, d, e, f, g, h, i, j, k, l, m, n, p, q, r, s, t, u, v, w };
   memsched::sdf::graph_builder graph;
   for (char name : std::string("abcdefghijklmnpqrstuvw")) graph.actor(std::string(1, name));
   for (const memsched::sdf::channel& x : std::initializer_list<memsched::sdf::channel>{
@@ -81,7 +81,7 @@ inline memsched::sdf::graph satellite() {
 /// Fradet et al.'s Figure 13. The rates of the channel T -> V are not in the text; these give its 12 and 15 tokens.
 inline memsched::sdf::graph figure_13() {
   memsched::sdf::graph_builder graph;
-  const index u = graph.actor("U"), t = graph.actor("T"), s = graph.actor("S"), v = graph.actor("V"), w = graph.actor("W");
+  const index_t u = graph.actor("U"), t = graph.actor("T"), s = graph.actor("S"), v = graph.actor("V"), w = graph.actor("W");
   graph.connect({u, s, 3, 1});
   graph.connect({s, v, 1, 3});
   graph.connect({u, t, 3, 3});
@@ -93,11 +93,11 @@ inline memsched::sdf::graph figure_13() {
 /// A source whose every token goes to so many chains of stages, each of which keeps one of ten: 10^stages firings.
 inline memsched::sdf::graph decimators(std::uint32_t stages, std::uint32_t chains) {
   memsched::sdf::graph_builder graph;
-  const index source = graph.actor("source");
+  const index_t source = graph.actor("source");
   for (std::uint32_t k = 0; k < chains; ++k) {
-    index last = source;
+    index_t last = source;
     for (std::uint32_t i = 0; i < stages; ++i) {
-      const index next = graph.actor();
+      const index_t next = graph.actor();
       graph.connect({last, next, 1, 10});
       last = next;
     }
@@ -108,7 +108,7 @@ inline memsched::sdf::graph decimators(std::uint32_t stages, std::uint32_t chain
 /// Fradet et al.'s Figure 1: tasks A to E. The text gives B's tokens, both peaks and where they are; the others follow but
 /// for how C and E share four, and for E taking more than it writes.
 inline task_graph figure_1() {
-  enum : node { a, b, c, d, e };
+  enum : node_id { a, b, c, d, e };
   return {5, {{a, b, 1}, {a, e, 2}, {b, c, 2}, {b, d, 4}, {c, d, 3}, {e, d, 1}}};
 }
 
@@ -124,7 +124,7 @@ inline task_graph random_tasks(family kind, std::uint64_t seed, std::uint32_t ta
   memsched::random_source random(seed * 3 + static_cast<std::uint64_t>(kind));
   const auto below = [&](std::uint32_t n) { return static_cast<std::uint32_t>(random.below(n)); };
   task_graph t{tasks, {}};
-  for (node v = 1; v < tasks; ++v)
+  for (node_id v = 1; v < tasks; ++v)
     for (std::uint32_t reads = 1 + below(2); reads > 0; --reads) {
       const std::uint32_t size = 1 + below(100), layer = v / 8;
       if (kind == family::uniform) t.channels.push_back({below(v), v, size});

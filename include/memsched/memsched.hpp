@@ -62,6 +62,7 @@
 #include <memsched/network/builder.hpp>
 #include <memsched/network/check.hpp>
 #include <memsched/network/disagreement.hpp>
+#include <memsched/network/gathered.hpp>
 #include <memsched/network/integers.hpp>
 #include <memsched/network/network.hpp>
 #include <memsched/network/numbers.hpp>
@@ -89,6 +90,8 @@
 #include <memsched/rewrite/fit_search.hpp>
 #include <memsched/rewrite/fold_pads.hpp>
 #include <memsched/rewrite/gather.hpp>
+#include <memsched/rewrite/provenance.hpp>
+#include <memsched/rewrite/rematerialize.hpp>
 #include <memsched/rewrite/split_sums.hpp>
 #include <memsched/rewrite/stream_inputs.hpp>
 #include <memsched/schedule.hpp>

@@ -65,7 +65,7 @@ planned_of<G> in_handles(const G& g, const std::vector<op_t<G>>& ops, joint_plan
     for (const auto& [t, i] : tensor_numbers(g))
       if (i < j.held.of_tensor.size() && j.held.of_tensor[i] != none)
         r.offset.emplace(t, j.plan.offset[j.held.of_tensor[i]]);
-    for (index b = 0; b < j.held.workspace_of.size(); ++b)
+    for (index_t b = 0; b < j.held.workspace_of.size(); ++b)
       if (const op_id op = j.held.workspace_of[b]; op != none) r.workspace.emplace(ops[op], j.plan.offset[b]);
   }
   r.held = std::move(j.held);

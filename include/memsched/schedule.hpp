@@ -46,12 +46,12 @@ struct schedule_result : schedule_facts {
 
   /// The result itself; throws bad_graph where there is an error (without exceptions: prints it and aborts).
   const schedule_result& value() const& {
-    if (error) fail(*error);
+    if (error) abort_with(*error);
     return *this;
   }
   /// By value, so that a range-for over a member of it is safe.
   schedule_result value() && {
-    if (error) fail(*error);
+    if (error) abort_with(*error);
     return std::move(*this);
   }
 };

@@ -39,7 +39,7 @@ void check_law(const problem& p, const std::vector<op_id>& order) {
       const memory_model model{rule, in_place};
       const auto held = buffers_of(p, order, model).value();
       REQUIRE(check_buffers(held.buffers).message.empty());
-      REQUIRE(load(held.buffers) == evaluate(p, order, model)->peak);
+      REQUIRE(load_of(held.buffers) == evaluate(p, order, model)->peak);
     }
 }
 
@@ -76,12 +76,12 @@ TEST_CASE("an output in place shares the buffer of its input, which drops where 
   const problem p = b.build().value();
   const std::vector<op_id> order{0, 1, 2};
   const auto held = buffers_of(p, order).value();
-  REQUIRE(held.of_tensor == std::vector<index>{0, 0, 0, 1});
+  REQUIRE(held.of_tensor == std::vector<index_t>{0, 0, 0, 1});
   REQUIRE(held.buffers[0].upper == 6);
   REQUIRE(held.buffers[0].drops == std::vector<size_drop>{{2, 6}});
   REQUIRE(held.workspace_of == std::vector<op_id>{none, none, 2});
   const auto apart = buffers_of(p, order, {.in_place = false}).value();
-  REQUIRE(apart.of_tensor == std::vector<index>{0, 1, 1, 2});
+  REQUIRE(apart.of_tensor == std::vector<index_t>{0, 1, 1, 2});
   REQUIRE(!buffers_of(p, std::vector<op_id>{0, 2, 1}));
 }
 

@@ -51,14 +51,14 @@ problem better_above_the_peak() {
   problem_draft d;
   for (unsigned size : {11U, 20U, 20U, 12U, 10U, 10U, 11U, 11U, 31U, 11U, 20U, 22U, 10U}) d.tensors.push_back({size});
   d.graph_outputs = {10, 11, 12};
-  const std::vector<std::vector<index>> reads{{}, {2}, {1}, {3, 4}, {5}, {6}, {8}, {10}};
-  const std::vector<std::vector<index>> writes{{0, 1, 2}, {3}, {4, 5}, {6, 7}, {8}, {9}, {10}, {11, 12}};
-  const std::vector<std::vector<index>> after{{}, {0}, {0}, {1, 2}, {2, 3}, {3, 4}, {4, 5}, {6}};
+  const std::vector<std::vector<index_t>> reads{{}, {2}, {1}, {3, 4}, {5}, {6}, {8}, {10}};
+  const std::vector<std::vector<index_t>> writes{{0, 1, 2}, {3}, {4, 5}, {6, 7}, {8}, {9}, {10}, {11, 12}};
+  const std::vector<std::vector<index_t>> after{{}, {0}, {0}, {1, 2}, {2, 3}, {3, 4}, {4, 5}, {6}};
   for (std::size_t op = 0; op < reads.size(); ++op) {
     d.operators.emplace_back();
-    for (index t : reads[op]) d.reads.push(t);
-    for (index t : writes[op]) d.writes.push(t);
-    for (index b : after[op]) d.after.push(b);
+    for (index_t t : reads[op]) d.reads.push(t);
+    for (index_t t : writes[op]) d.writes.push(t);
+    for (index_t b : after[op]) d.after.push(b);
     d.reads.close(), d.writes.close(), d.after.close();
   }
   return check(std::move(d)).value();
@@ -68,7 +68,7 @@ problem better_above_the_peak() {
 /// sizes, control edges left out, outputs in place, operators that fire `cbp`.
 problem around_a_gap(std::uint64_t seed) {
   struct tensor {
-    index first, last;  // written by, last read by
+    index_t first, last;  // written by, last read by
     bytes size;
   };
   const tensor tensors[] = {{0, 1, 6}, {1, 2, 9}, {2, 3, 6}, {3, 4, 3}, {3, 5, 3},
@@ -77,9 +77,9 @@ problem around_a_gap(std::uint64_t seed) {
   problem_draft d;
   const std::uint32_t noise = r.below(2), loose = r.below(60), in_place = r.below(3) * 40;
   for (const tensor& t : tensors) d.tensors.push_back({t.size + (r.chance(30) ? r.below(noise + 1) : 0)});
-  for (index op = 0; op < 7; ++op) {
+  for (index_t op = 0; op < 7; ++op) {
     operator_data data;
-    for (index t = 0; t < 10; ++t) {
+    for (index_t t = 0; t < 10; ++t) {
       if (tensors[t].first == op) d.writes.push(t);
       const bool reads = tensors[t].last == op && tensors[t].first < op;
       if (reads || (tensors[t].first < op && op < tensors[t].last && r.chance(20))) {

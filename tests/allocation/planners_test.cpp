@@ -81,7 +81,7 @@ TEST_CASE("planners against every offset, rules in all subsets") {
 }
 
 TEST_CASE("ten buffers that need more than their load") {
-  REQUIRE(load(gap) == 5);
+  REQUIRE(load_of(gap) == 5);
   const auto plan = plan_offsets(gap);
   REQUIRE(plan.size == 6);
   REQUIRE(plan.lower_bound == 6);
@@ -96,7 +96,7 @@ TEST_CASE("ten buffers that need more than their load") {
   const auto conflict = find_conflict(more, 5, context);
   REQUIRE(conflict.irreducible);
   std::vector<buffer> core;
-  for (const index i : conflict.buffers) core.push_back(more[i]);
+  for (const index_t i : conflict.buffers) core.push_back(more[i]);
   REQUIRE(support::offset_oracle(core).smallest() == 6);
   for (std::size_t i = 0; i < core.size(); ++i) {
     auto rest = core;
@@ -133,7 +133,7 @@ TEST_CASE("a plan always, a bound always, limits or not") {
   REQUIRE(first.stats.states <= 5000);
   REQUIRE(first.size <= at_once.size);
   REQUIRE(first.offset == plan_offsets(buffers, minimize{}, {.state_limit = 5000}).offset);
-  REQUIRE(first.lower_bound >= load(buffers));
+  REQUIRE(first.lower_bound >= load_of(buffers));
   std::stop_source stop;
   stop.request_stop();
   REQUIRE(plan_offsets(buffers, minimize{}, {.stop = stop.get_token()}).stopped == stop_reason::cancelled);

@@ -9,7 +9,7 @@
 #include "support/random_problem.hpp"
 
 using namespace memsched;
-using vertex = memsched::index;  // <strings.h> has an index too
+using vertex = memsched::index_t;  // <strings.h> has an index too
 
 namespace {
 

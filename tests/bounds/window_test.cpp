@@ -28,8 +28,8 @@ tally check_stretches(std::uint64_t first, std::uint64_t seeds) {
     if (g.active == 0) continue;
     const solution best = dp{}(g, context);
     const bytes optimum = peak_of(g, best.order);
-    const std::vector<node> order = r.chance(30) ? best.order : support::random_order(g, r);
-    const line l(g, order);
+    const std::vector<node_id> order = r.chance(30) ? best.order : support::random_order(g, r);
+    const order_line l(g, order);
     const live_index live(l);
     const backbone bone = r.chance(80) ? backbone(g.preds, g.succs, l.nodes(0, l.size())) : backbone({}, {}, {});
     if (bone.path().empty()) continue;
@@ -40,7 +40,7 @@ tally check_stretches(std::uint64_t first, std::uint64_t seeds) {
       const std::size_t a = l.legal_from(r.below(static_cast<std::uint32_t>(l.size())));
       const std::size_t b = l.legal_from(std::min(l.size(), a + 1 + r.below(static_cast<std::uint32_t>(l.size()))));
       if (a == b) continue;
-      for (node v : l.nodes(a, b)) {
+      for (node_id v : l.nodes(a, b)) {
         if (g.is_release(v)) continue;
         const bytes bound = cut.at(v, a, b).bound, better = global.at(v);
         REQUIRE(bound <= optimum);

@@ -41,7 +41,7 @@ error_code code(const std::string& text) {
   return draft.error().code;
 }
 
-std::vector<memsched::index> items(std::span<const memsched::index> list) { return {list.begin(), list.end()}; }
+std::vector<memsched::index_t> items(std::span<const memsched::index_t> list) { return {list.begin(), list.end()}; }
 
 void check_same(const problem_draft& a, const problem_draft& b) {
   CHECK(a.name == b.name);
@@ -75,9 +75,9 @@ TEST_CASE("every key of a graph is read") {
   CHECK(d.name == "net");
   CHECK(d.operator_names == std::vector<std::string>{"c1", "Relu", "v"});
   CHECK(d.tensor_names == std::vector<std::string>{"x", "", "", "view"});
-  CHECK(items(d.reads[1]) == std::vector<memsched::index>{1});
-  CHECK(items(d.writes[2]) == std::vector<memsched::index>{3});
-  CHECK(items(d.after[2]) == std::vector<memsched::index>{0});
+  CHECK(items(d.reads[1]) == std::vector<memsched::index_t>{1});
+  CHECK(items(d.writes[2]) == std::vector<memsched::index_t>{3});
+  CHECK(items(d.after[2]) == std::vector<memsched::index_t>{0});
   CHECK(d.after[0].empty());
   CHECK(d.operators[0].workspace == 7);
   CHECK(d.operators[0].overwrites == none);

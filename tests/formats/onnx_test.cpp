@@ -38,8 +38,8 @@ struct imported {
     REQUIRE(checked);
   }
 
-  static memsched::index find(const texts& names, const std::string& name) {
-    return static_cast<memsched::index>(std::find(names.begin(), names.end(), name) - names.begin());
+  static memsched::index_t find(const texts& names, const std::string& name) {
+    return static_cast<memsched::index_t>(std::find(names.begin(), names.end(), name) - names.begin());
   }
   tensor_id tensor(const std::string& name) const {
     const tensor_id t = find(draft.tensor_names, name);

@@ -90,8 +90,8 @@ inline std::vector<std::string> metadata(const std::string& bytes, const std::st
   const std::size_t list = r.list(r.root(), 6), buffers = r.list(r.root(), 4);
   std::vector<std::string> found;
   for (std::size_t i = 0; i < r.count(list); ++i) {
-    const std::size_t m = r.entry(list, i), index = r.field(m, 1);
-    if (r.text(m, 0) == name) found.push_back(r.text(r.entry(buffers, index == 0 ? 0 : r.u32(index)), 0));
+    const std::size_t m = r.entry(list, i), index_t = r.field(m, 1);
+    if (r.text(m, 0) == name) found.push_back(r.text(r.entry(buffers, index_t == 0 ? 0 : r.u32(index_t)), 0));
   }
   return found;
 }

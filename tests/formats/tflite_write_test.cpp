@@ -102,9 +102,9 @@ subgraph random_subgraph(std::mt19937& random, int n) {
   return g;
 }
 
-std::vector<memsched::index> inverse(const std::vector<memsched::index>& order) {
-  std::vector<memsched::index> found(order.size());
-  for (memsched::index i = 0; i < order.size(); ++i) found[order[i]] = i;
+std::vector<memsched::index_t> inverse(const std::vector<memsched::index_t>& order) {
+  std::vector<memsched::index_t> found(order.size());
+  for (memsched::index_t i = 0; i < order.size(); ++i) found[order[i]] = i;
   return found;
 }
 
@@ -152,7 +152,7 @@ TEST_CASE("a permutation changes the words of the list, and the inverse gives th
       order.push_back(ready[random() % ready.size()]);
       done[order.back()] = true;
     }
-    const std::vector<memsched::index> places = file_order(graphs[0], order);
+    const std::vector<memsched::index_t> places = file_order(graphs[0], order);
     const std::string out = written(file, order);
     CHECK(written(file, order) == out);
     REQUIRE(out.size() == file.size());
@@ -200,7 +200,7 @@ TEST_CASE("what is computed from constants stands just before its first reader")
               {.kind = add, .inputs = {3, 2}, .outputs = {4}}},
              {0}, {4}};
   const auto graphs = graphs_of(tflite_model::write(g));
-  CHECK(file_order(graphs[0], {0, 1}) == std::vector<memsched::index>{1, 0, 2});
+  CHECK(file_order(graphs[0], {0, 1}) == std::vector<memsched::index_t>{1, 0, 2});
 }
 
 TEST_CASE("a plan of the old order is never kept; control dependencies follow their operators") {
@@ -214,7 +214,7 @@ TEST_CASE("a plan of the old order is never kept; control dependencies follow th
   const std::string file = tflite_model::write(m);
   const model_graphs graphs = graphs_of(file);
   const auto best = schedule(check(graphs[0].draft).value());
-  const std::vector<memsched::index> places = file_order(graphs[0], best.order);
+  const std::vector<memsched::index_t> places = file_order(graphs[0], best.order);
   CHECK(written(file, {}) == file);  // the old order: all stays
 
   const std::string out = written(file, best.order);
@@ -230,7 +230,7 @@ TEST_CASE("a plan of the old order is never kept; control dependencies follow th
 
   const std::string chained = written(file, best.order, {}, true);
   std::vector<detail::tflite::control_edge> chain;
-  for (memsched::index i = 1; i < 25; ++i) chain.emplace_back(i - 1, i);
+  for (memsched::index_t i = 1; i < 25; ++i) chain.emplace_back(i - 1, i);
   CHECK(tflite_checker::metadata(chained, "model_control_dependencies") ==
         std::vector<std::string>{detail::tflite::write_control_edges({chain})});
   CHECK(chained.size() % 64 == file.size() % 64);

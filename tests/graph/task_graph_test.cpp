@@ -20,7 +20,7 @@ std::string error_of(cost_graph c) {
 problem as_problem(const task_graph& t) {
   problem_builder b;
   std::vector<operator_spec> ops(t.tasks);
-  for (const channel& c : t.channels) {
+  for (const task_channel& c : t.channels) {
     const tensor_id tensor = b.tensor(c.size);
     ops[c.from].writes.push_back(tensor);
     ops[c.to].reads.push_back(tensor);
@@ -39,7 +39,7 @@ TEST_CASE("a task graph costs what its operators and tensors cost") {
       const schedule_graph same = make_schedule_graph(as_problem(t), {.default_firing = rule});
       const options o;
       search context(o);
-      const std::vector<node> order = as_given{}(g, context).order;
+      const std::vector<node_id> order = as_given{}(g, context).order;
       INFO("seed " << seed);
       REQUIRE(order == as_given{}(same, context).order);
       REQUIRE(peak_of(g, order) == peak_of(same, order));
@@ -52,7 +52,7 @@ TEST_CASE("a reversed order of the mirror image has the same peak") {
     const options o;
     search context(o);
     const schedule_graph m = mirror_image(g);
-    std::vector<node> order = as_given{}(m, context).order;
+    std::vector<node_id> order = as_given{}(m, context).order;
     const bytes peak = peak_of(m, order);
     INFO("seed " << seed);
     REQUIRE(peak_of(g, reflected(g, std::move(order))) == peak);

@@ -44,15 +44,15 @@ TEST_CASE("tensors add up to the levels of the schedule graph") {
       const schedule_graph g = make_schedule_graph(support::random_problem(seed, {.operators = 15}), o.model());
       const auto tensors = tensors_of(g);
       search context(o);
-      walk w(g);
+      order_walk w(g);
       std::vector<bool> ran(g.active, false);
-      for (node v : kahn{}(g, context).order) {
+      for (node_id v : kahn{}(g, context).order) {
         w.fire(v);
         ran[v] = true;
         delta live = 0;
         for (const flowing_tensor& t : tensors) {
           const bool there = t.producer == none || ran[t.producer];
-          const bool needed = t.stays || std::any_of(t.readers.begin(), t.readers.end(), [&](node u) { return !ran[u]; });
+          const bool needed = t.stays || std::any_of(t.readers.begin(), t.readers.end(), [&](node_id u) { return !ran[u]; });
           if (there && needed) live += t.size;
         }
         INFO("seed " << seed);
@@ -62,7 +62,7 @@ TEST_CASE("tensors add up to the levels of the schedule graph") {
 }
 
 TEST_CASE("an order is a solution of every program, and comes back from it") {
-  const auto check = [](const auto& formulate, const schedule_graph& g, const std::vector<node>& order) {
+  const auto check = [](const auto& formulate, const schedule_graph& g, const std::vector<node_id>& order) {
     const bytes peak = peak_of(g, order);
     const auto program = *formulate(g, peak_range{g.base, peak}, no_limit);
     const std::vector<double> x = program.solution_of(order);
@@ -288,7 +288,7 @@ TEST_CASE("Cbc reads its start, keeps its cut-off, its limits and its silence") 
   const schedule_graph g = make_schedule_graph(support::random_problem(3, {.operators = 10}));
   search context{options{}};
   const bytes optimum = exhaustive{}(g, context).lower_bound;
-  const std::vector<node> order = exhaustive{}(g, context).order;
+  const std::vector<node_id> order = exhaustive{}(g, context).order;
   const auto program = *nested_sets{}(g, {g.base, peak_of(g, kahn{}(g, context).order)}, no_limit);
   const double best = static_cast<double>(optimum / program.unit);
 

@@ -59,7 +59,7 @@ TEST_CASE("a schedule graph and its hierarchy as DOT") {
   b.output(end);
   const problem p = b.build().value();
   const schedule_graph g = make_schedule_graph(p);
-  const auto label = [&](node v) { return p.operator_name(v); };
+  const auto label = [&](node_id v) { return p.operator_name(v); };
   const std::string plain = to_dot(g, label);
   REQUIRE(well_formed(plain));
   REQUIRE(holds(plain, "n0 [label=\"start\\npeak 16, impact 16\"]"));
@@ -76,7 +76,7 @@ TEST_CASE("a schedule graph and its hierarchy as DOT") {
 TEST_CASE("pictures of nothing") {
   const problem p = problem_builder{}.build().value();
   const schedule_graph g = make_schedule_graph(p);
-  const auto label = [](node) { return std::string("?"); };
+  const auto label = [](node_id) { return std::string("?"); };
   REQUIRE(well_formed(to_dot(p)));
   REQUIRE(well_formed(to_dot(g, label)));
   REQUIRE(well_formed(to_dot(hierarchize(g), label)));

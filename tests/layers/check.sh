@@ -1,7 +1,10 @@
 #!/bin/sh
 # Checks that a header includes its own room or one that its room may include. README.md says which, in indented lines
 # `room: other rooms`; what a room may include, those that include it may too. memsched.hpp is the roof and includes what it likes.
-# usage: check.sh DIRECTORY of the headers
+# With a second directory, of the tests: each room has tests there, under its name. No header outside formats/ has more than
+# 420 lines.
+# usage: check.sh HEADERS [TESTS]
+tests=${2:+$(cd "$2" && pwd)}
 cd "$1" || exit 2
 plan=$(sed -n 's/^    \([a-z_.]*:.*\)/\1/p' README.md)
 status=0
@@ -20,7 +23,9 @@ rooms=$(find . -name '*.hpp' ! -path ./memsched.hpp | sed 's|^\./||; s|/.*||' | 
 for room in $rooms; do
   echo "$plan" | grep -q "^$room:" || { complain "README.md: no room $room"; continue; }
   allowed=" $(below "$room" | sort -u | tr '\n' ' ') "
+  [ -z "$tests" ] || [ ! -d "$room" ] || [ -n "$(find "$tests/$room" -name '*_test.cpp' 2>/dev/null)" ] || complain "$room: no tests under its name"
   for header in $(find "$room" -name '*.hpp' | sort); do
+    [ "$room" = formats ] || [ "$(wc -l <"$header")" -le 420 ] || complain "$header: more than 420 lines; split it by job"
     for included in $(sed -n 's|^ *# *include *[<"]memsched/\([^/>"]*\).*|\1|p' "$header"); do
       case $allowed in
         *" $included "*) ;;

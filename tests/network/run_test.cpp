@@ -13,7 +13,7 @@ namespace {
 
 /// Gives a blob these bytes; the network keeps them.
 template <class T>
-void give(network& net, memsched::index b, const std::vector<T>& values) {
+void give(network& net, memsched::index_t b, const std::vector<T>& values) {
   struct kept {
     std::shared_ptr<const void> before;
     std::vector<std::byte> bytes;

@@ -10,7 +10,7 @@
 #include <networks/fingerprint.hpp>
 #include <networks/networks.hpp>
 
-using memsched::index;
+using memsched::index_t;
 using memsched::op_id;
 using memsched::problem_draft;
 using memsched::tensor_id;
@@ -71,17 +71,17 @@ TEST_CASE("families have as many operators as asked for") {
 }
 
 TEST_CASE("Watts-Strogatz graphs keep their 2n edges, without loops or double ones") {
-  for (index nodes : {6u, 7u, 32u, 300u})
+  for (index_t nodes : {6u, 7u, 32u, 300u})
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
       memsched::random_source random(seed);
       const networks::wiring lower = networks::watts_strogatz(nodes, random).lower();
       REQUIRE(lower.size() == nodes);
       std::size_t edges = 0;
-      for (index u = 0; u < nodes; ++u) {
+      for (index_t u = 0; u < nodes; ++u) {
         edges += lower[u].size();
         CHECK(std::is_sorted(lower[u].begin(), lower[u].end()));
         CHECK(std::adjacent_find(lower[u].begin(), lower[u].end()) == lower[u].end());
-        CHECK(std::all_of(lower[u].begin(), lower[u].end(), [u](index v) { return v < u; }));
+        CHECK(std::all_of(lower[u].begin(), lower[u].end(), [u](index_t v) { return v < u; }));
       }
       CHECK(edges == 2 * nodes);
     }
@@ -89,11 +89,11 @@ TEST_CASE("Watts-Strogatz graphs keep their 2n edges, without loops or double on
 
 TEST_CASE("Watts-Strogatz moves three quarters of the edges") {
   memsched::random_source random(1);
-  const index nodes = 10'000;
+  const index_t nodes = 10'000;
   const networks::wiring lower = networks::watts_strogatz(nodes, random).lower();
   int kept = 0;
-  for (index u = 0; u < nodes; ++u)
-    for (index v : lower[u]) kept += u - v <= 2 || v + nodes - u <= 2;
+  for (index_t u = 0; u < nodes; ++u)
+    for (index_t v : lower[u]) kept += u - v <= 2 || v + nodes - u <= 2;
   CHECK(kept > 4'600);
   CHECK(kept < 5'400);
 }

@@ -34,8 +34,8 @@ std::map<std::string, int> kinds(const problem_draft& graph) {
   return count;
 }
 
-std::set<memsched::index> scopes(const problem_draft& graph) {
-  std::set<memsched::index> found;
+std::set<memsched::index_t> scopes(const problem_draft& graph) {
+  std::set<memsched::index_t> found;
   for (const auto& op : graph.operators) found.insert(op.scope);
   found.erase(memsched::none);
   return found;

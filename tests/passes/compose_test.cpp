@@ -14,9 +14,9 @@ using namespace memsched;
 namespace {
 
 /// Levels and peaks of an order in turn, from 0 (the paper's equation 7).
-std::vector<delta> profile(const schedule_graph& g, const std::vector<node>& order) {
+std::vector<delta> profile(const schedule_graph& g, const std::vector<node_id>& order) {
   std::vector<delta> p{0};
-  for (node v : order) {
+  for (node_id v : order) {
     const delta level = p.back();
     p.push_back(level + g.cost[v].peak);
     p.push_back(level + g.cost[v].impact);
@@ -44,10 +44,10 @@ bool dominates(const std::vector<delta>& a, const std::vector<delta>& b) {
 }
 
 template <class F>
-void for_each_order(const schedule_graph& g, std::vector<node>& order, F&& f) {
+void for_each_order(const schedule_graph& g, std::vector<node_id>& order, F&& f) {
   if (order.size() == g.size()) return f(order);
-  for (node v = 0; v < g.size(); ++v) {
-    const auto ran = [&](node u) { return std::find(order.begin(), order.end(), u) != order.end(); };
+  for (node_id v = 0; v < g.size(); ++v) {
+    const auto ran = [&](node_id u) { return std::find(order.begin(), order.end(), u) != order.end(); };
     if (ran(v) || !std::all_of(g.preds[v].begin(), g.preds[v].end(), ran)) continue;
     order.push_back(v);
     for_each_order(g, order, f);
@@ -56,22 +56,22 @@ void for_each_order(const schedule_graph& g, std::vector<node>& order, F&& f) {
 }
 
 /// A graph of `blocks` bridges (the smallest part that is not series-parallel) in parallel and `extra` nodes beside them.
-cost_graph blocks_beside(std::uint64_t seed, node blocks, node extra) {
+cost_graph blocks_beside(std::uint64_t seed, node_id blocks, node_id extra) {
   support::random r(seed);
   cost_graph c;
   const auto add = [&] {
     const delta impact = static_cast<delta>(r.below(25)) - 12;
     c.cost.push_back({std::max<delta>(impact, 0) + r.below(14), impact});
-    return static_cast<node>(c.cost.size() - 1);
+    return static_cast<node_id>(c.cost.size() - 1);
   };
-  for (node i = 0; i < blocks; ++i) {
-    node v[6];
-    for (node& x : v) x = add();
+  for (node_id i = 0; i < blocks; ++i) {
+    node_id v[6];
+    for (node_id& x : v) x = add();
     for (auto [a, b] : {std::pair(0, 1), {0, 2}, {1, 3}, {1, 4}, {2, 4}, {3, 5}, {4, 5}}) c.edges.push_back({v[a], v[b]});
   }
-  for (node i = 0; i < extra; ++i) {
-    const node v = add();
-    for (node u = 6 * blocks; u < v; ++u)
+  for (node_id i = 0; i < extra; ++i) {
+    const node_id v = add();
+    for (node_id u = 6 * blocks; u < v; ++u)
       if (r.chance(30)) c.edges.push_back({u, v});
   }
   c.base = 12 * c.cost.size();
@@ -92,8 +92,8 @@ TEST_CASE("the dominant order dominates every order") {
     const auto best = dominant_order(g, context, exhaustive{});
     REQUIRE(best);
     const std::vector<delta> lowest = profile(g, *best);
-    std::vector<node> order;
-    for_each_order(g, order, [&](const std::vector<node>& other) {
+    std::vector<node_id> order;
+    for_each_order(g, order, [&](const std::vector<node_id>& other) {
       ++compared;
       if (dominates(lowest, profile(g, other))) return;
       CAPTURE(seed, *best, other);
@@ -106,7 +106,7 @@ TEST_CASE("the dominant order dominates every order") {
 TEST_CASE("compose keeps the optimum") {
   std::uint64_t parts = 0;
   for (std::uint64_t seed = 0; seed < 600; ++seed) {
-    const schedule_graph g = make_schedule_graph(blocks_beside(seed, 1 + seed % 2, static_cast<node>(seed % 4))).value();
+    const schedule_graph g = make_schedule_graph(blocks_beside(seed, 1 + seed % 2, static_cast<node_id>(seed % 4))).value();
     const options o;
     search context(o);
     const bytes optimum = exhaustive{}(g, context).lower_bound;
@@ -140,7 +140,7 @@ TEST_CASE("regions are closed, disjoint and worth an order of their own") {
   };
   const std::vector<precedence> diamond{{0, 1}, {0, 2}, {1, 3}, {2, 3}};
   REQUIRE(beside(diamond, 4).empty());  // nothing beside it
-  REQUIRE(beside(diamond, 5) == std::vector<std::vector<node>>{{0, 1, 2, 3}});
+  REQUIRE(beside(diamond, 5) == std::vector<std::vector<node_id>>{{0, 1, 2, 3}});
   auto entered = diamond;
   entered.push_back({4, 1});
   REQUIRE(beside(entered, 5).empty());

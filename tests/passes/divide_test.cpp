@@ -63,13 +63,14 @@ TEST_CASE("waists are the nodes comparable with all others") {
   for (std::uint64_t seed = 0; seed < 2000; ++seed) {
     const schedule_graph g = make_schedule_graph(support::random_hourglass(seed, 3));
     const reachability reach(g);
-    std::vector<node> expected;
-    for (node v = 0; v < g.active; ++v) {
+    std::vector<node_id> expected;
+    for (node_id v = 0; v < g.active; ++v) {
       std::size_t comparable = 1;
-      for (node u = 0; u < g.active; ++u) comparable += test(reach.ancestors[v], u) || test(reach.descendants[v], u);
+      for (node_id u = 0; u < g.active; ++u)
+        comparable += test_bit(reach.ancestors[v], u) || test_bit(reach.descendants[v], u);
       if (comparable == g.active) expected.push_back(v);
     }
-    std::vector<node> found = waists(g);
+    std::vector<node_id> found = waists(g);
     std::sort(found.begin(), found.end());
     INFO("seed " << seed);
     REQUIRE(found == expected);
@@ -83,11 +84,11 @@ TEST_CASE("parts hold every node once, and no edge leads back") {
     std::vector<std::size_t> part(g.size(), parts.size());
     std::size_t nodes = 0;
     for (std::size_t i = 0; i < parts.size(); ++i)
-      for (node v : parts[i]) part[v] = i, ++nodes;
+      for (node_id v : parts[i]) part[v] = i, ++nodes;
     REQUIRE(nodes == g.size());
-    for (node v = 0; v < g.size(); ++v) {
+    for (node_id v = 0; v < g.size(); ++v) {
       REQUIRE(part[v] < parts.size());
-      for (node u : g.preds[v]) REQUIRE(part[u] <= part[v]);
+      for (node_id u : g.preds[v]) REQUIRE(part[u] <= part[v]);
     }
   }
 }

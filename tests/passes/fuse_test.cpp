@@ -99,8 +99,8 @@ TEST_CASE("a fused node takes what its nodes take") {
     const schedule_graph g = make_schedule_graph(p, o.model());
     const fused_graph f = fuse{}.apply(g, context);
     for (const auto& order : {as_given{}(f.graph, context).order, kahn{}(f.graph, context).order}) {
-      std::vector<node> expanded;
-      for (node v : order) expanded.insert(expanded.end(), f.members[v].begin(), f.members[v].end());
+      std::vector<node_id> expanded;
+      for (node_id v : order) expanded.insert(expanded.end(), f.members[v].begin(), f.members[v].end());
       INFO("seed " << seed);
       REQUIRE(expanded.size() == g.active);
       // Between the nodes of a group a release may run, after which its peak in the group is an upper bound.

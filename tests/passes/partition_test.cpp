@@ -21,10 +21,10 @@ void require_acyclic_and_balanced(const schedule_graph& g, const partition_shape
   const node_parts part = acyclic_partition(g, shape);
   REQUIRE(part.size() == g.size());
   std::vector<std::size_t> weight(shape.parts, 0);
-  for (node v = 0; v < g.size(); ++v) {
+  for (node_id v = 0; v < g.size(); ++v) {
     REQUIRE(part[v] < shape.parts);
     if (!g.is_release(v)) ++weight[part[v]];
-    for (node u : g.preds[v]) REQUIRE(part[u] <= part[v]);
+    for (node_id u : g.preds[v]) REQUIRE(part[u] <= part[v]);
   }
   if (g.active < shape.parts) return;
   for (std::size_t w : weight) {
@@ -39,7 +39,7 @@ TEST_CASE("parts are acyclic, balanced and not empty") {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     const schedule_graph g =
         make_schedule_graph(support::random_problem(seed, {.operators = 5 + static_cast<std::uint32_t>(seed)}));
-    for (index parts : {1u, 2u, 3u, 7u})
+    for (index_t parts : {1u, 2u, 3u, 7u})
       for (double imbalance : {0.1, 0.5}) require_acyclic_and_balanced(g, {.parts = parts, .imbalance = imbalance});
     require_acyclic_and_balanced(g, {.parts = 4, .naive = true});
   }
@@ -78,10 +78,10 @@ TEST_CASE("cut_bytes is what lives between the parts") {
     const schedule_graph g = make_schedule_graph(support::random_problem(seed, {.operators = 30}));
     const node_parts part = acyclic_partition(g, {.parts = 3});
     bytes live = 0;
-    walk w(g);
-    for (index k = 0; k < 3; ++k) {
+    order_walk w(g);
+    for (index_t k = 0; k < 3; ++k) {
       if (k > 0) live += static_cast<bytes>(w.level());
-      for (node v : topological_order(g.preds, g.succs))
+      for (node_id v : topological_order(g.preds, g.succs))
         if (!g.is_release(v) && part[v] == k) w.fire(v);
     }
     REQUIRE(cut_bytes(g, part, 3) == live);
@@ -90,7 +90,7 @@ TEST_CASE("cut_bytes is what lives between the parts") {
 
 TEST_CASE("refinement never cuts more than equal shares of breadth-first waves do") {
   for (const char* name : {"hrnet-w18-small-v1", "nasnet-cifar", "randwire", "windowed:2000:20", "layered:50:20"})
-    for (index parts : {2u, 5u}) {
+    for (index_t parts : {2u, 5u}) {
       const schedule_graph g = graph_of(name);
       INFO(name);
       REQUIRE(cut_bytes(g, acyclic_partition(g, {.parts = parts}), parts) <=
@@ -103,7 +103,7 @@ TEST_CASE("partition gives valid orders and bounds that hold, exact for one part
     for (const options& o : {options{}, options{.default_firing = firing::cbp}}) {
       const problem p = support::random_problem(seed, {.operators = 12});
       const bytes optimum = schedule(p, exhaustive{}, o).peak;
-      for (index parts : {1u, 2u, 4u}) {
+      for (index_t parts : {1u, 2u, 4u}) {
         const auto r = schedule(p, partition{{.parts = parts}} | exhaustive{}, o).value();
         INFO("seed " << seed << " parts " << parts);
         REQUIRE(r.order.size() == p.ops().size());
@@ -135,7 +135,7 @@ TEST_CASE("sums over borders of huge graphs stay within their range") {
   b.output(last);
   const problem p = b.build().value();
   const schedule_graph g = make_schedule_graph(p);
-  for (index parts : {2u, 8u, 16u, 40u}) {
+  for (index_t parts : {2u, 8u, 16u, 40u}) {
     const bytes cut = cut_bytes(g, acyclic_partition(g, {.parts = parts}), parts);
     REQUIRE(cut >= bytes{1} << 60);
     REQUIRE(cut < bytes{1} << 63);

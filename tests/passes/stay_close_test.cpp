@@ -29,7 +29,7 @@ TEST_CASE("the peak and the bound stay, and no more operators move in sum") {
   std::size_t before = 0, after = 0;
   for (std::uint64_t seed = 0; seed < 600; ++seed)
     for (const options& o : {options{}, options{.default_firing = firing::cbp}}) {
-      const problem p = support::random_problem(seed, {.operators = 6 + static_cast<index>(seed % 20)});
+      const problem p = support::random_problem(seed, {.operators = 6 + static_cast<index_t>(seed % 20)});
       const auto best = schedule(p, automatic, o), near = schedule(p, stay_close{} | automatic, o);
       INFO("seed " << seed);
       REQUIRE(near.peak == best.peak);

@@ -28,11 +28,11 @@ compression_rules rules(unsigned mask) {
 }
 constexpr unsigned all_rules = 256;
 
-void require_order(const schedule_graph& g, const std::vector<node>& order) {
+void require_order(const schedule_graph& g, const std::vector<node_id>& order) {
   REQUIRE(order.size() == g.active);
-  walk w(g);
+  order_walk w(g);
   std::vector<bool> ran(g.active, false);
-  for (node v : order) {
+  for (node_id v : order) {
     REQUIRE(w.ready(v));
     REQUIRE_FALSE(ran[v]);
     ran[v] = true;
@@ -116,9 +116,9 @@ TEST_CASE("a series-parallel graph becomes one node") {
         INFO("seed " << seed << " direct " << direct);
         REQUIRE(c.graph.active == 1);
         REQUIRE(c.graph.size() == 1);
-        const std::vector<node> order = c.expand({0});
+        const std::vector<node_id> order = c.expand({0});
         require_order(g, order);
-        REQUIRE(peak_of(g, order) == peak_of(c.graph, std::vector<node>{0}));
+        REQUIRE(peak_of(g, order) == peak_of(c.graph, std::vector<node_id>{0}));
         if (g.size() <= 14) REQUIRE(peak_of(g, order) == optimum_of(g));
       }
     }
@@ -161,9 +161,9 @@ TEST_CASE("graphs with hubs: orders stay valid, and the mirror image has the sam
   for (std::uint64_t seed = 0; seed < 12; ++seed) {
     support::random r(seed);
     cost_graph c = support::random_costs(seed, 6000, 0, 500);
-    const node hubs = 1 + static_cast<node>(seed % 4) * 3;
-    for (node v = 1; v < c.cost.size(); ++v) {
-      for (node u : {r.below(hubs), v - 1 - r.below(std::min(v, 50U))})
+    const node_id hubs = 1 + static_cast<node_id>(seed % 4) * 3;
+    for (node_id v = 1; v < c.cost.size(); ++v) {
+      for (node_id u : {r.below(hubs), v - 1 - r.below(std::min(v, 50U))})
         if (u < v && r.chance(80)) c.edges.push_back({u, v});
     }
     const schedule_graph g = make_schedule_graph(std::move(c)).value();
@@ -174,7 +174,7 @@ TEST_CASE("graphs with hubs: orders stay valid, and the mirror image has the sam
                                   .max_closure = seed % 2 == 0 ? std::size_t{4096} : std::size_t{0}};
     const compressed_graph forward = compressed(g, context, rules), backward = compressed(m, context, rules);
     INFO("seed " << seed);
-    const std::vector<node> order = forward.expand(as_given{}(forward.graph, context).order);
+    const std::vector<node_id> order = forward.expand(as_given{}(forward.graph, context).order);
     require_order(g, order);
     require_order(m, backward.expand(as_given{}(backward.graph, context).order));
     if (forward.graph.active > 1 || backward.graph.active > 1) continue;
@@ -193,9 +193,9 @@ TEST_CASE("an order of what is left has the peak of the order that it stands for
       const schedule_graph g = make_schedule_graph(p, o.model());
       search context(o);
       const compressed_graph c = compressed(g, context, {.max_closure = 0});
-      const std::vector<node> order = topological_order(c.graph);
+      const std::vector<node_id> order = topological_order(c.graph);
       INFO("seed " << seed);
-      const std::vector<node> whole = c.expand(order);
+      const std::vector<node_id> whole = c.expand(order);
       require_order(g, whole);
       REQUIRE(peak_of(g, whole) == peak_of(c.graph, order));
       if (large) kept += c.graph.size(), had += g.size();

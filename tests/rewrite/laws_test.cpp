@@ -6,6 +6,7 @@
 #include <memsched/rewrite/cut.hpp>
 #include <memsched/rewrite/fold_pads.hpp>
 #include <memsched/rewrite/gather.hpp>
+#include <memsched/rewrite/rematerialize.hpp>
 #include <memsched/rewrite/split_sums.hpp>
 #include <memsched/rewrite/stream_inputs.hpp>
 #include <memsched/schedule.hpp>
@@ -39,7 +40,7 @@ void check_same(const network& before, const network& after, exactness exact) {
 }  // namespace
 
 TEST_CASE("every rule computes what the network computes, and the checker agrees") {
-  std::size_t folded = 0, gathered = 0, split = 0;
+  std::size_t folded = 0, gathered = 0, split = 0, copied = 0;
   for (std::uint64_t seed = 0; seed < 120; ++seed) {
     const element e = seed % 3 == 0 ? element::int8 : element::float32;
     const network net = random_network(seed, e);
@@ -60,6 +61,11 @@ TEST_CASE("every rule computes what the network computes, and the checker agrees
     check_same(net, blocks, exactness::bits);
     check_same(net, stream_inputs(blocks), exactness::bits);
     check_same(net, split_means(blocks, sum_form::chain), exactness::bits);  // rows in order: the same bits
+    network again = blocks;
+    for (int n = 0; n < 5; ++n)
+      if (const auto i = static_cast<op_id>(r.below(again.operations.size())); may_rematerialize(again, uses(again), i))
+        again = rematerialize(again, i), ++copied;
+    check_same(net, again, exactness::bits);
     for (op_id i = 0; i < blocks.operations.size(); ++i)
       if (may_split_sum(blocks, i)) blocks = split_sum(blocks, i, static_cast<sum_form>(r.below(4))), ++split;
     check_same(net, blocks, exactness::reals);
@@ -68,6 +74,7 @@ TEST_CASE("every rule computes what the network computes, and the checker agrees
   CHECK(folded > 20);
   CHECK(gathered > 20);
   CHECK(split > 50);
+  CHECK(copied > 50);
 }
 
 TEST_CASE("row blocks raise no optimum") {

@@ -33,7 +33,7 @@ problem branches() {
 }
 
 struct wrong_order {
-  solution operator()(const schedule_graph& g, search&) const { return {std::vector<node>(g.active, 0), 0}; }
+  solution operator()(const schedule_graph& g, search&) const { return {std::vector<node_id>(g.active, 0), 0}; }
 };
 struct no_order {
   solution operator()(const schedule_graph&, search&) const { return {{9, 9, 9, 9, 9, 9}, 0}; }

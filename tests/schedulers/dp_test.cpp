@@ -105,7 +105,7 @@ TEST_CASE("a step of Figures 6 and 8") {
   const problem p = b.build().value();
   const schedule_graph graph = make_schedule_graph(p);
 
-  walk w(graph);
+  order_walk w(graph);
   REQUIRE(w.level() == 32);
   w.fire(run_h);
   CHECK(w.peak() == 35);   // 32 + 3

@@ -47,7 +47,7 @@ TEST_CASE("fradet at a limit") {
 }
 
 TEST_CASE("figure 1") {
-  const std::vector<node> published{0, 4, 1, 2, 3};  // A; E; B; C; D
+  const std::vector<node_id> published{0, 4, 1, 2, 3};  // A; E; B; C; D
   for (auto [rule, peak] : {std::pair(firing::cbp, bytes{8}), std::pair(firing::pbc, bytes{10})}) {
     const schedule_graph g = make_schedule_graph(task_graphs::figure_1(), rule).value();
     REQUIRE(peak_of(g, published) == peak);
@@ -87,7 +87,7 @@ TEST_CASE("a graph that frees more than there is") {
   REQUIRE(s.error->message ==
           "node 1 leaves negative memory in every order: it and what it waits for consume 2 bytes more than can exist by "
           "then");
-  REQUIRE(s.error->operators == std::vector<index>{1});
+  REQUIRE(s.error->operators == std::vector<index_t>{1});
   // With node 2 free to run first there is an order.
   REQUIRE_FALSE(solve(make_schedule_graph(cost_graph{{{3, 3}, {0, -5}, {9, 9}}, {{0, 1}}}).value()).error);
 }

@@ -152,7 +152,7 @@ TEST_CASE("graph inputs that are live at the peak") {
 TEST_CASE("a caller's scopes may run in circles") {
   problem_builder b;
   tensor_id last = b.input(4);
-  for (index i = 0; i < 12; ++i) {
+  for (index_t i = 0; i < 12; ++i) {
     const tensor_id next = b.tensor(4 + i % 5);
     b.op({.reads = {last}, .writes = {next}, .scope = i % 2});
     last = next;

@@ -3,6 +3,8 @@
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <cstdint>
+#include <fstream>
+#include <iterator>
 #include <set>
 #include <stop_token>
 #include <string>
@@ -44,7 +46,7 @@ const std::vector<policy>& policies() {
         list.push_back({passes + std::string(row.name), run, row.exact, alone && baseline<S>, alone, row.max_operators});
       };
       add("", [](const problem& p, const options& o) { return schedule(p, S{}, o); }, true);
-      if (row.role == role::order) return;
+      if (row.role == scheduler_role::order) return;
       add("compress | ", [](const problem& p, const options& o) { return schedule(p, compress{} | S{}, o); }, false);
       add("divide | ", [](const problem& p, const options& o) { return schedule(p, divide{} | S{}, o); }, false);
     });
@@ -57,13 +59,13 @@ const std::vector<policy>& policies() {
 /// tensors, and one long chain.
 std::vector<problem> large_problems() {
   std::vector<problem> all;
-  constexpr index n = 20000;
+  constexpr index_t n = 20000;
   {
     problem_builder b;
     const auto x = b.input(8);
-    for (index chain = 0; chain < 100; ++chain) {
+    for (index_t chain = 0; chain < 100; ++chain) {
       auto t = x;
-      for (index i = 0; i < n / 100; ++i) {
+      for (index_t i = 0; i < n / 100; ++i) {
         const auto next = b.tensor(1 + (chain * 7 + i * 13) % 97);
         b.op({.reads = {t}, .writes = {next}});
         t = next;
@@ -75,7 +77,7 @@ std::vector<problem> large_problems() {
     problem_builder b;
     const auto x = b.input(5);
     std::vector<tensor_id> leaves;
-    for (index i = 0; i < n; ++i) {
+    for (index_t i = 0; i < n; ++i) {
       leaves.push_back(b.tensor(1 + i % 50));
       b.op({.reads = {x}, .writes = {leaves.back()}});
     }
@@ -86,9 +88,9 @@ std::vector<problem> large_problems() {
     support::random r(1);
     problem_builder b;
     std::vector<tensor_id> made;
-    for (index i = 0; i < n; ++i) {
+    for (index_t i = 0; i < n; ++i) {
       std::vector<tensor_id> reads;
-      for (index k = 0; k < 2 && i >= 8; ++k) reads.push_back(made[i - 1 - r.below(std::min<index>(i, 16))]);
+      for (index_t k = 0; k < 2 && i >= 8; ++k) reads.push_back(made[i - 1 - r.below(std::min<index_t>(i, 16))]);
       made.push_back(b.tensor(1 + r.below(1000)));
       b.op({.reads = reads, .writes = {made.back()}});
     }
@@ -97,7 +99,7 @@ std::vector<problem> large_problems() {
   {
     problem_builder b;
     tensor_id before = b.input(3), last = b.input(4);
-    for (index i = 0; i < n; ++i) {
+    for (index_t i = 0; i < n; ++i) {
       const auto next = b.tensor(1 + i % 9);
       b.op({.reads = {before, last}, .writes = {next}});
       before = last, last = next;
@@ -107,7 +109,7 @@ std::vector<problem> large_problems() {
   {
     problem_builder b;
     auto t = b.input(1);
-    for (index i = 0; i < n; ++i) {
+    for (index_t i = 0; i < n; ++i) {
       const auto next = b.tensor(1 + (i * 31) % 64);
       b.op({.reads = {t}, .writes = {next}});
       t = next;
@@ -132,7 +134,7 @@ TEST_CASE("the list has each name once, and says something of each") {
 TEST_CASE("every scheduler gives a valid order and a bound that holds; exact ones agree; none is worse than what came in") {
   for (std::uint64_t seed = 0; seed < 250; ++seed)
     for (const options& o : models()) {
-      const problem p = support::random_problem(seed, {.operators = 4 + static_cast<index>(seed % 8)});
+      const problem p = support::random_problem(seed, {.operators = 4 + static_cast<index_t>(seed % 8)});
       const bytes optimum = schedule(p, exhaustive{}, o).peak;
       for (const policy& s : policies()) {
         INFO("seed " << seed << " " << s.name);
@@ -220,4 +222,19 @@ TEST_CASE("at a deadline of zero every scheduler answers on large graphs with li
       REQUIRE(r.stats.states <= 64);
       REQUIRE(took < 10);  // it takes some hundredths: what this finds is a scheduler that does not look at the clock
     }
+}
+
+TEST_CASE("the README's table of schedulers is the list") {
+  std::ifstream file(MEMSCHED_README);
+  const std::string readme((std::istreambuf_iterator<char>(file)), {});
+  REQUIRE(!readme.empty());
+  std::string table;
+  for_each_scheduler([&](const auto& row) {
+    const bool plain = row.role == scheduler_role::order;
+    const std::string source(plain ? "" : row.source.empty() ? "this project" : row.source);
+    table += "| `" + std::string(row.name) + "` | `" + std::string(row.write) + "` | " + std::string(row.about) + " | " +
+             source + " |\n";
+  });
+  INFO(table);
+  CHECK(readme.find(table) != std::string::npos);
 }

@@ -17,8 +17,8 @@ namespace {
 
 using node_set = unsigned;  // a bit for each
 
-bool in(node v, node_set s) { return (s >> v & 1) != 0; }
-node_set with(node_set s, node v) { return s | 1U << v; }
+bool in(node_id v, node_set s) { return (s >> v & 1) != 0; }
+node_set with(node_set s, node_id v) { return s | 1U << v; }
 
 /// A graph small enough for sets of its nodes to be walked one by one. Edges lead to larger ids.
 struct small_graph {
@@ -28,26 +28,26 @@ struct small_graph {
       : g(make_schedule_graph(cost_graph{.cost = std::move(cost), .edges = std::move(edges), .base = base}).value()) {}
 
   node_set all() const { return (1U << g.size()) - 1; }
-  node_set ancestors(node v) const {
+  node_set ancestors(node_id v) const {
     node_set s = 0;
-    for (node u : g.preds[v]) s |= with(ancestors(u), u);
+    for (node_id u : g.preds[v]) s |= with(ancestors(u), u);
     return s;
   }
   bool closed(node_set s) const {
-    for (node v = 0; v < g.size(); ++v)
+    for (node_id v = 0; v < g.size(); ++v)
       if (in(v, s) && (ancestors(v) & ~s) != 0) return false;
     return true;
   }
-  bool ready(node v, node_set ran) const { return !in(v, ran) && (ancestors(v) & ~ran) == 0; }
+  bool ready(node_id v, node_set ran) const { return !in(v, ran) && (ancestors(v) & ~ran) == 0; }
   delta level(node_set ran) const {
     delta l = static_cast<delta>(g.base);
-    for (node v = 0; v < g.size(); ++v) l += in(v, ran) ? g.cost[v].impact : 0;
+    for (node_id v = 0; v < g.size(); ++v) l += in(v, ran) ? g.cost[v].impact : 0;
     return l;
   }
   /// The peak of running what `to` has beyond `from`, smallest ids first.
   delta peak(node_set from, node_set to) const {
     delta highest = level(from);
-    for (node v = 0; v < g.size(); ++v)
+    for (node_id v = 0; v < g.size(); ++v)
       if (in(v, to) && !in(v, from)) highest = std::max(highest, level(from) + g.cost[v].peak), from = with(from, v);
     return highest;
   }
@@ -78,10 +78,10 @@ void check_exact_schedulers(const schedule_graph& g, bytes optimum) {
 template <class F>
 delta branch_over_targets(const small_graph& s, node_set ran, const F& postponed) {
   std::optional<delta> best;
-  for (node t = 0; t < s.g.size(); ++t) {
+  for (node_id t = 0; t < s.g.size(); ++t) {
     const node_set next = with(ran | s.ancestors(t), t);
     bool target = !in(t, ran) && !postponed(t);
-    for (node u = 0; u < s.g.size(); ++u)
+    for (node_id u = 0; u < s.g.size(); ++u)
       if (in(u, next) && !in(u, ran) && u != t) target = target && postponed(u);
     if (!target) continue;
     const delta peak = std::max(s.peak(ran, next), branch_over_targets(s, next, postponed));
@@ -113,7 +113,7 @@ class depth_first {
     if (ran == s_.all()) return std::nullopt;
     if (std::any_of(failed_.begin(), failed_.end(), [&](node_set f) { return known_to_fail_(s_, f, ran); })) return depth;
     path_.push_back(ran);
-    for (node v = 0; v < s_.g.size(); ++v) {
+    for (node_id v = 0; v < s_.g.size(); ++v) {
       if (!s_.ready(v, ran) || s_.level(ran) + s_.g.cost[v].peak > bound_) continue;
       const auto failed = first_failed(with(ran, v));
       if (!failed || *failed <= depth) return path_.pop_back(), failed;
@@ -136,8 +136,8 @@ class depth_first {
 
 TEST_CASE("what only adds memory may wait for a target only if its peak is what it adds") {
   const small_graph s({{10, 1}, {5, 5}, {0, -1}}, {{1, 2}}, 0);
-  const auto adds = [&](node v) { return s.g.cost[v].impact >= 0; };
-  const auto only_adds = [&](node v) { return adds(v) && s.g.cost[v].peak == s.g.cost[v].impact; };
+  const auto adds = [&](node_id v) { return s.g.cost[v].impact >= 0; };
+  const auto only_adds = [&](node_id v) { return adds(v) && s.g.cost[v].peak == s.g.cost[v].impact; };
   REQUIRE(branch_over_targets(s, 0, adds) == 14);
   REQUIRE(branch_over_targets(s, 0, only_adds) == 10);
   check_exact_schedulers(s.g, 10);

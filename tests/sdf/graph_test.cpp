@@ -15,14 +15,14 @@ std::string error_of(const sdf::graph_builder& b, error_code code) {
 }
 
 std::string text(const sdf::loops& l) {
-  return l.text([](index a) { return std::string(1, static_cast<char>('a' + a)); });
+  return l.text([](index_t a) { return std::string(1, static_cast<char>('a' + a)); });
 }
 
 }  // namespace
 
 TEST_CASE("a graph that is inconsistent, stuck or too large names the culprit") {
   sdf::graph_builder b;
-  const index x = b.actor("x"), y = b.actor("y");
+  const index_t x = b.actor("x"), y = b.actor("y");
   b.connect({x, y, 2, 3}, "first");
   b.connect({x, y, 1, 1}, "second");
   REQUIRE(error_of(b, error_code::inconsistent_rates) ==
@@ -67,7 +67,7 @@ TEST_CASE("a graph that is inconsistent, stuck or too large names the culprit") 
 
   b = {};
   b.actor("a0");
-  for (index i = 1; i < 20; ++i) {
+  for (index_t i = 1; i < 20; ++i) {
     b.actor("a" + std::to_string(i));
     b.connect({i - 1, i, 16, 1});
   }
@@ -83,7 +83,7 @@ TEST_CASE("a graph that is inconsistent, stuck or too large names the culprit") 
 TEST_CASE("liveness does not count firings one by one") {
   // A cycle with one token whose iteration is a thousand million of its own: its own iteration is looked at.
   sdf::graph_builder b;
-  const index source = b.actor("source"), x = b.actor("x"), y = b.actor("y");
+  const index_t source = b.actor("source"), x = b.actor("x"), y = b.actor("y");
   b.connect({source, x, 1'000'000'000, 1});
   b.connect({x, y, 1, 1, 0});
   b.connect({y, x, 1, 1, 1});
@@ -132,7 +132,7 @@ TEST_CASE("looped schedules are written as the literature does") {
   twice.append(l, 2);
   REQUIRE(text(twice) == "(2 (24 a (2 b) (10 c d)) e)");
   std::uint64_t firings = 0;
-  twice.each_firing([&](index) { return ++firings, true; });
+  twice.each_firing([&](index_t) { return ++firings, true; });
   REQUIRE(firings == 2 * (24 * (1 + 2 + 20) + 1));
   sdf::loops one;
   one.fire(0, 3);
@@ -143,8 +143,8 @@ TEST_CASE("looped schedules are written as the literature does") {
 
 TEST_CASE("folding finds loops in loops") {
   std::vector<sdf::loops> letters(3);
-  for (index i = 0; i < 3; ++i) letters[i].fire(i);
-  const auto folded = [&](std::vector<index> s) { return text(sdf::fold(s, letters)); };
+  for (index_t i = 0; i < 3; ++i) letters[i].fire(i);
+  const auto folded = [&](std::vector<index_t> s) { return text(sdf::fold(s, letters)); };
   REQUIRE(folded({0, 1, 1, 0, 1, 1, 2}) == "(2 a (2 b)) c");
   REQUIRE(folded({0, 1, 0, 1, 0}) == "(2 a b) a");
   REQUIRE(folded({0, 1, 2}) == "a b c");
@@ -153,10 +153,10 @@ TEST_CASE("folding finds loops in loops") {
 
 TEST_CASE("the referee refuses what is no schedule") {
   sdf::graph_builder b;
-  const index x = b.actor("x"), y = b.actor("y");
+  const index_t x = b.actor("x"), y = b.actor("y");
   b.connect({x, y, 2, 3}, "c");
   const sdf::graph g = b.build().value();
-  const auto judged = [&](std::initializer_list<std::pair<index, bytes>> firings) {
+  const auto judged = [&](std::initializer_list<std::pair<index_t, bytes>> firings) {
     sdf::loops l;
     for (auto [a, n] : firings) l.fire(a, n);
     const auto r = sdf::replay(g, l);
@@ -199,10 +199,10 @@ TEST_CASE("a scheduler is not trusted") {
 
 TEST_CASE("forms that a graph does not have") {
   sdf::graph_builder b;
-  const index x = b.actor("x"), y = b.actor("y");
+  const index_t x = b.actor("x"), y = b.actor("y");
   b.connect({x, y, 1, 1, 0}, "forth");
   b.connect({y, x, 1, 1, 1}, "back");
-  const index source = b.actor("source");
+  const index_t source = b.actor("source");
   b.connect({source, x, 2, 1});
   const auto r = sdf::schedule(b.build().value(), automatic, {.form = sdf::form::flat});
   REQUIRE(r.error);

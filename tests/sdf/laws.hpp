@@ -39,22 +39,22 @@ inline bytes smallest_peak(const sdf::composite_graph& c) {
 inline bytes replayed(const sdf::graph& g, const sdf::loops& schedule, firing rule) {
   const auto judged = sdf::replay(g, schedule, rule);
   if (!judged) FAIL(judged.error().message);
-  support::token_walk walk(g, rule);
+  support::token_walk order_walk(g, rule);
   std::vector<bytes> fired(g.actors(), 0);
-  schedule.each_firing([&](index a) {
-    REQUIRE(walk.can(a));
-    walk.fire(a);
+  schedule.each_firing([&](index_t a) {
+    REQUIRE(order_walk.can(a));
+    order_walk.fire(a);
     ++fired[a];
     return true;
   });
-  REQUIRE(walk.peak() == judged->peak);
-  REQUIRE(walk.fills() == judged->fills);
-  for (index a = 0; a < g.actors(); ++a) REQUIRE(fired[a] == g.repetitions()[a] * judged->iterations);
+  REQUIRE(order_walk.peak() == judged->peak);
+  REQUIRE(order_walk.fills() == judged->fills);
+  for (index_t a = 0; a < g.actors(); ++a) REQUIRE(fired[a] == g.repetitions()[a] * judged->iterations);
   return judged->peak;
 }
 
 /// All nests of loops of the actors i..j of an order, each fired q / g times; at most `most`.
-inline std::vector<sdf::loops> all_nests(const sdf::graph& graph, const std::vector<index>& order, std::size_t i,
+inline std::vector<sdf::loops> all_nests(const sdf::graph& graph, const std::vector<index_t>& order, std::size_t i,
                                          std::size_t j, bytes g, std::size_t most) {
   std::vector<sdf::loops> nests;
   const auto& q = graph.repetitions();
@@ -112,13 +112,13 @@ inline void hold(const sdf::graph& g, firing rule, tally& t) {
   REQUIRE(sdf::shared_bound(g, rule) <= optimum);
 
   // Nests: by algebra as by replay, none below the optimum, and flat ones among them.
-  const std::vector<index> order = sdf::first_appearances(best.schedule, g.actors());
+  const std::vector<index_t> order = sdf::first_appearances(best.schedule, g.actors());
   if (const auto nest = sdf::single_appearance(all, order)) {
     REQUIRE(nest->schedule.appearances() == g.actors());
     REQUIRE(replayed(g, nest->schedule, rule) == nest->peak);
     REQUIRE(nest->peak >= optimum);
     sdf::loops row;
-    for (index a : order) row.fire(a, g.repetitions()[a]);
+    for (index_t a : order) row.fire(a, g.repetitions()[a]);
     if (const auto judged = sdf::replay(g, row, rule)) REQUIRE(nest->peak <= judged->peak);
   }
   if (g.actors() <= 4) {

@@ -20,7 +20,7 @@ namespace support {
 using memsched::bytes;
 using memsched::delta;
 using memsched::firing;
-using memsched::index;
+using memsched::index_t;
 namespace sdf = memsched::sdf;
 
 struct sdf_shape {
@@ -40,8 +40,8 @@ inline std::optional<sdf::graph> random_sdf(std::uint64_t seed, const sdf_shape&
   std::vector<bytes> q(n);
   const unsigned kind = below(3);  // equal, multiples of each other, or any numbers of firings
   for (bytes& x : q) x = kind == 0 ? 2 : kind == 1 ? bytes{1} << below(3) : 1 + below(shape.most);
-  std::vector<index> name(n);  // a random numbering
-  std::iota(name.begin(), name.end(), index{0});
+  std::vector<index_t> name(n);  // a random numbering
+  std::iota(name.begin(), name.end(), index_t{0});
   for (unsigned i = n; i > 1; --i) std::swap(name[i - 1], name[below(i)]);
   sdf::graph_builder b;
   for (unsigned a = 0; a < n; ++a) b.actor({}, below(6) == 0 ? below(5) : 0);
@@ -83,12 +83,12 @@ class token_walk {
     fills_ = tokens_;
     peak_ = level();
   }
-  bool can(index a) const {
+  bool can(index_t a) const {
     for (std::size_t i = 0; i < tokens_.size(); ++i)
       if (g_.channels()[i].to == a && tokens_[i] < g_.channels()[i].consumed) return false;
     return true;
   }
-  void fire(index a) {
+  void fire(index_t a) {
     const auto take = [&] {
       for (std::size_t i = 0; i < tokens_.size(); ++i)
         if (g_.channels()[i].to == a) tokens_[i] -= g_.channels()[i].consumed;
@@ -134,12 +134,12 @@ inline bytes smallest_peak(const sdf::graph& g, firing rule) {
     if (state + 1 == weight[n]) return peak;
     std::vector<bytes> tokens;
     bytes level = 0;
-    const auto fired = [&](index a) { return state / weight[a] % (g.repetitions()[a] + 1); };
+    const auto fired = [&](index_t a) { return state / weight[a] % (g.repetitions()[a] + 1); };
     for (const sdf::channel& c : g.channels()) {
       tokens.push_back(c.tokens + c.produced * fired(c.from) - c.consumed * fired(c.to));
       level += tokens.back() * c.size;
     }
-    for (index a = 0; a < n; ++a) {
+    for (index_t a = 0; a < n; ++a) {
       if (fired(a) == g.repetitions()[a]) continue;
       bool can = true;
       bytes made = g.workspace(a), taken = 0;

@@ -23,12 +23,12 @@ schedule_graph random_graph(std::uint64_t seed, std::uint32_t operators, memory_
       support::random_problem(seed, {.operators = operators, .max_inputs = static_cast<std::uint32_t>(1 + seed % 3)}),
       model);
   const std::uint32_t kind = r.below(3);
-  for (node v = 0; kind > 0 && v < g.active; ++v)
+  for (node_id v = 0; kind > 0 && v < g.active; ++v)
     g.scope.push_back(r.chance(10) ? none : kind == 1 ? 7 + v / 4 : r.below(3));
   return g;
 }
 
-std::vector<node> random_order(const schedule_graph& g, std::uint64_t seed) {
+std::vector<node_id> random_order(const schedule_graph& g, std::uint64_t seed) {
   support::random r(seed);
   return support::random_order(g, r);
 }
@@ -42,8 +42,8 @@ TEST_CASE("sequences are paths that partition the graph and keep both conditions
       const schedule_graph g = random_graph(seed, 14, model);
       const auto sequences = find_sequences(g);
       INFO("seed " << seed);
-      std::vector<node> all;
-      for (index i = 0; i < sequences.size(); ++i) {
+      std::vector<node_id> all;
+      for (index_t i = 0; i < sequences.size(); ++i) {
         const auto s = sequences[i];
         REQUIRE_FALSE(s.empty());
         all.insert(all.end(), s.begin(), s.end());
@@ -59,7 +59,7 @@ TEST_CASE("sequences are paths that partition the graph and keep both conditions
         }
       }
       std::sort(all.begin(), all.end());
-      for (node v = 0; v < g.active; ++v) REQUIRE(all[v] == v);
+      for (node_id v = 0; v < g.active; ++v) REQUIRE(all[v] == v);
       REQUIRE(all.size() == g.active);
     }
   REQUIRE(long_ones > 1000);
@@ -74,8 +74,8 @@ TEST_CASE("an order of sequences costs what its operators cost, and the optimum 
       INFO("seed " << seed);
       for (std::uint64_t i = 0; i < 4; ++i) {
         const auto order = random_order(h, i);
-        std::vector<node> expanded;
-        for (node s : order) expanded.insert(expanded.end(), sequences[s].begin(), sequences[s].end());
+        std::vector<node_id> expanded;
+        for (node_id s : order) expanded.insert(expanded.end(), sequences[s].begin(), sequences[s].end());
         REQUIRE(peak_of(h, order) == peak_of(g, expanded));
       }
       const options o;
@@ -94,13 +94,13 @@ TEST_CASE("groups partition sequences, and units have no cycle") {
       if (level == hierarchy_level::operators) REQUIRE(h.graph.active == g.active);
       if (level < hierarchy_level::cells) REQUIRE(h.groups.size() == 0);
       std::size_t in_groups = 0;
-      for (index group = 0; group < h.groups.size(); ++group) {
+      for (index_t group = 0; group < h.groups.size(); ++group) {
         REQUIRE(h.groups[group].size() >= 2);
-        for (node v : h.groups[group]) REQUIRE(h.group[v] == group);
+        for (node_id v : h.groups[group]) REQUIRE(h.group[v] == group);
         in_groups += h.groups[group].size();
       }
       REQUIRE(in_groups ==
-              static_cast<std::size_t>(std::count_if(h.group.begin(), h.group.end(), [](index i) { return i != none; })));
+              static_cast<std::size_t>(std::count_if(h.group.begin(), h.group.end(), [](index_t i) { return i != none; })));
       const unit_graph units = make_units(h.graph, h.group);
       REQUIRE(topological_order(units.preds, units.succs).size() == units.members.size());
     }
@@ -111,11 +111,11 @@ TEST_CASE("cells that the library finds are small and are left through one node"
   for (std::uint64_t seed = 0; seed < 1000; ++seed) {
     const schedule_graph h = make_schedule_graph(support::random_problem(seed, {.operators = 24}));
     const auto cell = find_cells(h, 6);
-    std::map<index, std::set<node>> members, exits;
-    for (node v = 0; v < h.active; ++v) {
+    std::map<index_t, std::set<node_id>> members, exits;
+    for (node_id v = 0; v < h.active; ++v) {
       if (cell[v] == none) continue;
       members[cell[v]].insert(v);
-      for (node s : h.succs[v])
+      for (node_id s : h.succs[v])
         if (!h.is_release(s) && cell[s] != cell[v]) exits[cell[v]].insert(v);
     }
     INFO("seed " << seed);
@@ -149,7 +149,7 @@ TEST_CASE("what shrinks a cell's output is one group, taken from other cells") {
   b.output(end);
   const schedule_graph g = make_schedule_graph(b.build().value());
   const auto group_of = [](const hierarchical_graph& h, op_id op) {
-    for (node i = 0; i < h.graph.active; ++i)
+    for (node_id i = 0; i < h.graph.active; ++i)
       if (std::count(h.sequences[i].begin(), h.sequences[i].end(), op) > 0) return h.group[i];
     return none;
   };

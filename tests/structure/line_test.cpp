@@ -32,7 +32,7 @@ void for_graphs(std::uint64_t seeds, F&& f) {
 
 TEST_CASE("resources say how levels differ") {
   for_graphs(800, [](const schedule_graph& g, support::random& r) {
-    const line l(g, random_order(g, r));
+    const order_line l(g, random_order(g, r));
     std::vector<delta> live(g.size() + 1, 0);  // at each position, relative to the start
     for (const resource& x : g.resources) {
       const std::size_t begin = x.from == none ? 0 : l.position(x.from) + 1;
@@ -46,8 +46,8 @@ TEST_CASE("resources say how levels differ") {
 
 TEST_CASE("a line has its order's peak, also after a stretch was replaced") {
   for_graphs(800, [](const schedule_graph& g, support::random& r) {
-    const std::vector<node> order = random_order(g, r);
-    line l(g, order);
+    const std::vector<node_id> order = random_order(g, r);
+    order_line l(g, order);
     REQUIRE(l.order() == order);
     REQUIRE(l.peak() == peak_of(g, order));
     REQUIRE(l.highest_in(0, l.size()) <= static_cast<delta>(l.peak()));
@@ -55,13 +55,13 @@ TEST_CASE("a line has its order's peak, also after a stretch was replaced") {
     for (int round = 0; round < 4; ++round) {
       const std::size_t a = l.legal_from(r.below(static_cast<std::uint32_t>(l.size() + 1)));
       const std::size_t b = l.legal_from(std::min(l.size(), a + r.below(12)));
-      std::vector<node> members(l.nodes(a, b).begin(), l.nodes(a, b).end());
+      std::vector<node_id> members(l.nodes(a, b).begin(), l.nodes(a, b).end());
       std::sort(members.begin(), members.end());
-      std::vector<node> local(g.size(), none), other;
+      std::vector<node_id> local(g.size(), none), other;
       const schedule_graph part = subgraph(g, members, static_cast<bytes>(l.level(a)), local);
-      for (node v : random_order(part, r)) other.push_back(members[v]);
+      for (node_id v : random_order(part, r)) other.push_back(members[v]);
       l.replace(a, other);
-      const line fresh(g, l.order());
+      const order_line fresh(g, l.order());
       REQUIRE(l.peak() == peak_of(g, l.order()));
       for (std::size_t i = 0; i < l.size(); ++i) {
         REQUIRE(l.at(i) == fresh.at(i));
@@ -77,9 +77,9 @@ TEST_CASE("a backbone proves only what holds, and all that its own path says") {
   for_graphs(300, [](const schedule_graph& g, support::random&) {
     const reachability reach(g);
     const backbone bone(g.preds, g.succs, topological_order(g.preds, g.succs));
-    for (node u = 0; u < g.active; ++u)
-      for (node v = 0; v < g.size(); ++v)
-        if (bone.proves_before(u, v) && !g.is_release(v)) REQUIRE(test(reach.ancestors[v], u));
+    for (node_id u = 0; u < g.active; ++u)
+      for (node_id v = 0; v < g.size(); ++v)
+        if (bone.proves_before(u, v) && !g.is_release(v)) REQUIRE(test_bit(reach.ancestors[v], u));
     for (std::size_t i = 1; i < bone.path().size(); ++i) REQUIRE(bone.proves_before(bone.path()[i - 1], bone.path()[i]));
   });
 }
@@ -113,7 +113,7 @@ TEST_CASE("the last of several readers is found through hubs, in any numbering")
       if (readers.size() < 2 || p.stays(t)) continue;
       releases += std::none_of(readers.begin(), readers.end(), [&](op_id last) {
         return std::all_of(readers.begin(), readers.end(),
-                           [&](op_id o) { return o == last || test(reach.ancestors[last], o); });
+                           [&](op_id o) { return o == last || test_bit(reach.ancestors[last], o); });
       });
     }
     REQUIRE(g.size() - g.active == releases);

@@ -14,10 +14,10 @@ schedule_graph unit_graph(std::uint32_t n, std::vector<precedence> edges) {
   return make_schedule_graph(cost_graph{std::vector<node_cost>(n, {1, 1}), std::move(edges)}).value();
 }
 
-void require_order(const schedule_graph& g, const std::vector<node>& order) {
+void require_order(const schedule_graph& g, const std::vector<node_id>& order) {
   REQUIRE(order.size() == g.active);
-  walk w(g);
-  for (node v : order) {
+  order_walk w(g);
+  for (node_id v : order) {
     REQUIRE(w.ready(v));
     w.fire(v);
   }

@@ -44,7 +44,7 @@ inline std::vector<memsched::buffer> random_buffers(std::uint64_t seed, const bu
     buffers.push_back(b);
   }
   if (r.chance(s.percent_full)) {
-    const bytes target = load(buffers);
+    const bytes target = load_of(buffers);
     for (std::uint32_t t = 0; t < s.time; ++t) {
       const std::int64_t from = t;
       std::int64_t to = from;
@@ -73,7 +73,7 @@ class offset_oracle {
   /// The smallest arena; nothing where that takes more than so many steps.
   std::optional<memsched::bytes> smallest(std::uint64_t steps = 300'000) {
     left_ = steps;
-    memsched::bytes capacity = memsched::load(buffers_);
+    memsched::bytes capacity = memsched::load_of(buffers_);
     while (!fits(capacity) && left_ > 0) ++capacity;
     return left_ > 0 ? std::optional(capacity) : std::nullopt;
   }

@@ -56,6 +56,7 @@ struct shape {
   std::uint32_t max_size = 30;
   std::uint32_t percent_inplace = 40, percent_alias = 10, percent_control = 15, percent_rule = 20;
   std::uint32_t max_inputs = 3;
+  memsched::bytes unit = 1;  ///< of which all sizes are multiples
 };
 
 /// Operators with shared tensors, several outputs, workspaces, aliases, control edges, overwritten inputs, own firing
@@ -65,7 +66,7 @@ inline memsched::problem_draft random_draft(std::uint64_t seed, const shape& s =
   random r(seed);
   problem_builder b;
   std::vector<tensor_id> tensors;
-  const auto size = [&] { return bytes{r.chance(10) ? 0 : r.below(s.max_size) + 1}; };
+  const auto size = [&] { return s.unit * (r.chance(10) ? 0 : r.below(s.max_size) + 1); };
   for (std::uint32_t i = r.below(3); i > 0; --i) tensors.push_back(b.input(size()));
   for (op_id op = 0; op < s.operators; ++op) {
     operator_spec spec;
@@ -75,7 +76,7 @@ inline memsched::problem_draft random_draft(std::uint64_t seed, const shape& s =
     if (!spec.reads.empty() && r.chance(s.percent_inplace))
       spec.overwrites = spec.reads[r.below(static_cast<std::uint32_t>(spec.reads.size()))];
     if (r.chance(s.percent_rule)) spec.rule = r.chance(50) ? firing::cbp : firing::pbc;
-    if (r.chance(30)) spec.workspace = r.below(s.max_size);
+    if (r.chance(30)) spec.workspace = s.unit * r.below(s.max_size);
     if (!spec.reads.empty() && r.chance(s.percent_alias)) spec.writes.push_back(b.alias(spec.reads[0]));
     for (std::uint32_t i = r.chance(5) ? 0 : r.chance(25) ? 2 : 1; i > 0; --i) spec.writes.push_back(b.tensor(size()));
     b.op(spec);

@@ -26,16 +26,16 @@ class numbered_vertices {
   template <class Graph>
   explicit numbered_vertices(const Graph& g) {
     for (auto [v, end] = vertices(g); v != end; ++v) {
-      position_.emplace(*v, static_cast<index>(list_.size()));
+      position_.emplace(*v, static_cast<index_t>(list_.size()));
       list_.push_back(*v);
     }
   }
   const std::vector<Vertex>& list() const { return list_; }
-  index operator[](const Vertex& v) const { return position_.at(v); }
+  index_t operator[](const Vertex& v) const { return position_.at(v); }
 
  private:
   std::vector<Vertex> list_;
-  std::unordered_map<Vertex, index> position_;
+  std::unordered_map<Vertex, index_t> position_;
 };
 
 template <class Map>
@@ -64,7 +64,7 @@ class vertex_tensors {
   template <class Graph, class SizeMap>
   vertex_tensors(const Graph& g, const SizeMap& size) : vertices_(g) {
     for (const Vertex& v : vertices_.list()) sizes_.push_back(detail::value(size, v));
-    std::vector<std::pair<index, Vertex>> reads;
+    std::vector<std::pair<index_t, Vertex>> reads;
     for (auto [e, end] = edges(g); e != end; ++e) reads.emplace_back(vertices_[target(*e, g)], source(*e, g));
     inputs_ = list_of<Vertex>::from_pairs(vertices_.list().size(), reads);
   }
@@ -87,7 +87,7 @@ class edge_tensors {
 
   template <class Graph, class SizeMap>
   edge_tensors(const Graph& g, const SizeMap& size) : vertices_(g) {
-    std::vector<std::pair<index, std::size_t>> reads, writes;
+    std::vector<std::pair<index_t, std::size_t>> reads, writes;
     for (auto [e, end] = edges(g); e != end; ++e) {
       writes.emplace_back(vertices_[source(*e, g)], sizes_.size());
       reads.emplace_back(vertices_[target(*e, g)], sizes_.size());

@@ -59,14 +59,14 @@ constexpr bytes round_up(bytes n, bytes multiple) { return (n + multiple - 1) / 
 struct level_change {
   std::int64_t at = 0;
   bool rises = false;
-  index buffer = 0;
+  index_t buffer = 0;
   bytes before = 0, after = 0;
 };
 
 inline std::vector<level_change> moments(std::span<const buffer> buffers) {
   std::vector<level_change> list;
   list.reserve(2 * buffers.size());
-  for (index i = 0; i < buffers.size(); ++i) {
+  for (index_t i = 0; i < buffers.size(); ++i) {
     const buffer& b = buffers[i];
     if (b.empty()) continue;
     list.push_back({b.lower, true, i, 0, b.size});
@@ -86,7 +86,7 @@ inline std::vector<level_change> moments(std::span<const buffer> buffers) {
 }  // namespace detail
 
 /// The largest sum of sizes that are live at once: no arena is smaller. O(n log n).
-inline bytes load(std::span<const buffer> buffers) {
+inline bytes load_of(std::span<const buffer> buffers) {
   bytes live = 0, most = 0;
   for (const auto& change : detail::moments(buffers)) most = std::max(most, live = live - change.before + change.after);
   return most;
@@ -128,7 +128,7 @@ inline graph_error check_buffers(std::span<const buffer> buffers) {
 /// The buffers of an order, and what each holds.
 struct order_buffers {
   std::vector<buffer> buffers;          ///< of storages by their first tensor, then of workspaces in order of running
-  std::vector<index> of_tensor;         ///< the buffer of each tensor; none where it has no bytes or is never live
+  std::vector<index_t> of_tensor;         ///< the buffer of each tensor; none where it has no bytes or is never live
   std::vector<op_id> workspace_of;      ///< per buffer, the operator whose workspace it is; none where it holds tensors
 };
 
@@ -182,7 +182,7 @@ inline result<order_buffers> buffers_of(const problem& p, std::span<const op_id>
   held.of_tensor.assign(p.tensors().size(), none);
   for (tensor_id t : p.tensors()) {
     if (p.storage(t) != t || life[t].size == 0 || root[t] != t) continue;
-    held.of_tensor[t] = static_cast<index>(held.buffers.size());
+    held.of_tensor[t] = static_cast<index_t>(held.buffers.size());
     held.buffers.push_back(life[t]);
   }
   for (tensor_id t : p.tensors())

@@ -11,7 +11,7 @@ namespace memsched::inline MEMSCHED_ABI {
 
 /// Buffers that do not fit into a capacity by themselves.
 struct buffer_conflict {
-  std::vector<index> buffers;  ///< ascending; empty where none is proven
+  std::vector<index_t> buffers;  ///< ascending; empty where none is proven
   bool irreducible = false;    ///< whether all but any one of them do fit; false where a limit left that open
 };
 
@@ -36,19 +36,19 @@ inline buffer_conflict find_conflict(std::span<const buffer> buffers, bytes capa
                                      std::uint64_t nodes = 100'000) {
   buffer_conflict found;
   bool open = false;
-  std::vector<index> core;
-  for (index i = 0; i < buffers.size(); ++i)
+  std::vector<index_t> core;
+  for (index_t i = 0; i < buffers.size(); ++i)
     if (!buffers[i].empty()) core.push_back(i);
-  const auto never = [&](const std::vector<index>& chosen) {
+  const auto never = [&](const std::vector<index_t>& chosen) {
     std::vector<buffer> some;
-    for (const index i : chosen) some.push_back(buffers[i]);
+    for (const index_t i : chosen) some.push_back(buffers[i]);
     return detail::never_fit(some, capacity, nodes, context, open);
   };
   if (!never(core)) return found;
   for (std::size_t chunk = std::max<std::size_t>(core.size() / 2, 1);; chunk /= 2) {
     open = false;
     for (std::size_t at = 0; at < core.size();) {
-      std::vector<index> rest(core.begin(), core.begin() + static_cast<std::ptrdiff_t>(at));
+      std::vector<index_t> rest(core.begin(), core.begin() + static_cast<std::ptrdiff_t>(at));
       rest.insert(rest.end(), core.begin() + static_cast<std::ptrdiff_t>(std::min(at + chunk, core.size())), core.end());
       if (never(rest)) core = std::move(rest);
       else at += chunk;

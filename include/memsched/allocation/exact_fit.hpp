@@ -40,9 +40,9 @@ class fit_restarts {
     const std::size_t n = p.items.size();
     for (auto* list : {&life_, &sections_, &size_, &load_}) list->resize(n);
     std::vector<units> live(p.sections, 0);
-    for (index i = 0; i < n; ++i)
-      for (index s = p.items[i].first; s < p.items[i].last; ++s) live[s] += p.size_in(i, s);
-    for (index i = 0; i < n; ++i) {
+    for (index_t i = 0; i < n; ++i)
+      for (index_t s = p.items[i].first; s < p.items[i].last; ++s) live[s] += p.size_in(i, s);
+    for (index_t i = 0; i < n; ++i) {
       const auto& item = p.items[i];
       life_[i] = log_of(p.lifetime(i));
       sections_[i] = log_of(item.last - item.first);
@@ -77,13 +77,13 @@ class fit_restarts {
   /// Ranks items by descending key.
   template <class Key>
   void rank_by(Key key_of) {
-    std::vector<std::pair<key, index>> list;
-    for (index i = 0; i < p_.items.size(); ++i) list.emplace_back(key_of(i), i);
+    std::vector<std::pair<key, index_t>> list;
+    for (index_t i = 0; i < p_.items.size(); ++i) list.emplace_back(key_of(i), i);
     std::sort(list.begin(), list.end(), [](const auto& a, const auto& b) {
       return a.first != b.first ? a.first > b.first : a.second < b.second;
     });
     rank_.resize(list.size());
-    for (index r = 0; r < list.size(); ++r) rank_[list[r].second] = r;
+    for (index_t r = 0; r < list.size(); ++r) rank_[list[r].second] = r;
   }
 
   valley_choice next_round(std::span<const units> best, std::uint64_t& limit) {
@@ -104,7 +104,7 @@ class fit_restarts {
 
   /// One of six orders, with noise of 2^(noise - 4) octaves on lifetimes and sizes; 0: none.
   void rank_fixed(std::uint64_t which, std::int64_t noise) {
-    rank_by([&](index i) -> key {
+    rank_by([&](index_t i) -> key {
       const std::int64_t life = life_[i] + blur(noise), sections = sections_[i] + blur(noise), size = size_[i] + blur(noise);
       switch (which) {
         case 0: return {life, life + size, load_[i]};
@@ -132,9 +132,9 @@ class fit_restarts {
   /// Random weights of lifetime, size, load, and how often the sections failed; and noise.
   void rank_random() {
     const std::array<std::int64_t, 5> weight{draw(65), draw(65), draw(65) * 4, draw(65) / (1 + draw(4)), draw(33)};
-    rank_by([&](index i) -> key {
+    rank_by([&](index_t i) -> key {
       std::uint64_t failed = 0;
-      for (index s = p_.items[i].first; s < p_.items[i].last; ++s) failed = std::max(failed, search_.failures()[s]);
+      for (index_t s = p_.items[i].first; s < p_.items[i].last; ++s) failed = std::max(failed, search_.failures()[s]);
       return {weight[0] * life_[i] + weight[1] * size_[i] + weight[2] * log_of(static_cast<std::uint64_t>(load_[i])) +
                   weight[3] * log_of(failed + 1) + weight[4] * normal(), 0, 0};
     });
@@ -143,7 +143,7 @@ class fit_restarts {
   /// The order of offsets in a plan, upside down half of the time, with noise on some items of a window of time.
   void rank_guided(std::span<const units> best) {
     units height = 1;
-    for (index i = 0; i < p_.items.size(); ++i) height = std::max(height, best[i] + p_.items[i].size);
+    for (index_t i = 0; i < p_.items.size(); ++i) height = std::max(height, best[i] + p_.items[i].size);
     const int shift = 36 - static_cast<int>(std::bit_width(static_cast<std::uint64_t>(height)));  // heights of 36 bits
     const auto scaled = [&](units h) { return shift >= 0 ? h << shift : h >> -shift; };
     const bool flipped = random_.below(2) == 0;
@@ -152,7 +152,7 @@ class fit_restarts {
     const std::int64_t noise = (scaled(height) >> (octave / 8 + 1)) * (16 - octave % 8) / 8;
     const std::int64_t share = draw(100) + 1, sections = std::max<std::int64_t>(p_.sections, 1);
     const std::int64_t width = draw(sections) + 1, from = draw(sections + width) - width;
-    rank_by([&](index i) -> key {
+    rank_by([&](index_t i) -> key {
       const auto& item = p_.items[i];
       std::int64_t at = scaled(flipped ? height - best[i] - item.size : best[i]);
       const bool inside = std::int64_t{item.last} > from && std::int64_t{item.first} < from + width;
@@ -166,7 +166,7 @@ class fit_restarts {
   fit_search search_;
   random_source random_;
   std::vector<std::int64_t> life_, sections_, size_, load_;  ///< per item: logarithms, and the largest load it is part of
-  std::vector<index> rank_;
+  std::vector<index_t> rank_;
   std::uint64_t round_ = 0;
 };
 

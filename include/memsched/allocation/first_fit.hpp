@@ -18,9 +18,9 @@ namespace detail {
 class lifetime_index {
  public:
   explicit lifetime_index(std::span<const buffer> buffers) : buffers_(buffers) {
-    for (index i = 0; i < buffers.size(); ++i)
+    for (index_t i = 0; i < buffers.size(); ++i)
       if (!buffers[i].empty()) order_.push_back(i);
-    std::sort(order_.begin(), order_.end(), [&](index a, index b) {
+    std::sort(order_.begin(), order_.end(), [&](index_t a, index_t b) {
       return std::tie(buffers[a].lower, a) < std::tie(buffers[b].lower, b);
     });
     latest_.resize(order_.size());
@@ -53,7 +53,7 @@ class lifetime_index {
   }
 
   std::span<const buffer> buffers_;
-  std::vector<index> order_;
+  std::vector<index_t> order_;
   std::vector<std::int64_t> latest_;  // end among those of a subtree, at its root
 };
 
@@ -61,19 +61,19 @@ class lifetime_index {
 enum class gap_choice : unsigned char { lowest, tightest };
 
 /// Places the fixed buffers, then the others in `order`, each in a gap or above all that it meets.
-inline std::vector<bytes> place_in_turn(std::span<const buffer> buffers, std::span<const index> order, gap_choice choice) {
+inline std::vector<bytes> place_in_turn(std::span<const buffer> buffers, std::span<const index_t> order, gap_choice choice) {
   const lifetime_index meets(buffers);
   std::vector<bytes> offset(buffers.size(), no_offset);
-  for (index i = 0; i < buffers.size(); ++i) {
+  for (index_t i = 0; i < buffers.size(); ++i) {
     if (buffers[i].offset != no_offset) offset[i] = buffers[i].offset;
     else if (buffers[i].empty()) offset[i] = 0;
   }
   std::vector<std::pair<bytes, bytes>> taken;  // offset and end of what is placed and met
-  for (const index i : order) {
+  for (const index_t i : order) {
     const buffer& b = buffers[i];
     if (offset[i] != no_offset) continue;
     taken.clear();
-    meets.for_each_in(b.lower, b.upper, [&](index j) {
+    meets.for_each_in(b.lower, b.upper, [&](index_t j) {
       if (offset[j] != no_offset)
         taken.emplace_back(offset[j], offset[j] + buffers[j].size_at(std::max(b.lower, buffers[j].lower)));
     });
@@ -95,9 +95,9 @@ inline std::vector<bytes> place_in_turn(std::span<const buffer> buffers, std::sp
 
 /// The buffers that are to be placed, in the order that `less` says.
 template <class Less>
-std::vector<index> buffer_order(std::span<const buffer> buffers, Less less) {
-  std::vector<index> order;
-  for (index i = 0; i < buffers.size(); ++i)
+std::vector<index_t> buffer_order(std::span<const buffer> buffers, Less less) {
+  std::vector<index_t> order;
+  for (index_t i = 0; i < buffers.size(); ++i)
     if (!buffers[i].empty()) order.push_back(i);
   std::sort(order.begin(), order.end(), less);
   return order;
@@ -111,7 +111,7 @@ inline bytes simple_bound(std::span<const buffer> buffers) {
     if (!b.empty()) g = std::gcd(g, b.offset == no_offset ? b.alignment : b.offset);
   for (const buffer& b : buffers)
     if (b.offset != no_offset && !b.empty()) bound = std::max(bound, b.offset + b.size);
-  if (g <= 1) return std::max(bound, load(buffers));
+  if (g <= 1) return std::max(bound, load_of(buffers));
   bytes sum = 0;
   std::map<bytes, std::size_t> spared;  // bytes that rounding adds, over the live buffers
   for (const auto& change : moments(buffers)) {
@@ -144,7 +144,7 @@ inline arena_plan make_plan(std::span<const buffer> buffers, std::vector<bytes> 
 /// meets).
 struct by_birth {
   arena_plan operator()(std::span<const buffer> buffers, bytes capacity, search&) const {
-    const auto order = detail::buffer_order(buffers, [&](index a, index b) {
+    const auto order = detail::buffer_order(buffers, [&](index_t a, index_t b) {
       return std::tie(buffers[a].lower, buffers[a].upper, a) < std::tie(buffers[b].lower, buffers[b].upper, b);
     });
     return detail::make_plan(buffers, detail::place_in_turn(buffers, order, detail::gap_choice::tightest), capacity,
@@ -156,7 +156,7 @@ struct by_birth {
 /// (GreedyMemoryPlanner), which rounds sizes up to its alignment beforehand. O(n times what one meets).
 struct by_size {
   arena_plan operator()(std::span<const buffer> buffers, bytes capacity, search&) const {
-    const auto order = detail::buffer_order(buffers, [&](index a, index b) {
+    const auto order = detail::buffer_order(buffers, [&](index_t a, index_t b) {
       return std::pair(buffers[a].size, a) > std::pair(buffers[b].size, b);
     });
     return detail::make_plan(buffers, detail::place_in_turn(buffers, order, detail::gap_choice::lowest), capacity,

@@ -117,31 +117,31 @@ enum class fit_answer : unsigned char { fits, never, stopped };
 class fit_search {
  public:
   fit_search(const packing& p, bytes capacity, fit_rules rules)
-      : p_(p), rules_(rules), n_(static_cast<index>(p.items.size())), floor_(p.sections), rem_(p.sections),
+      : p_(p), rules_(rules), n_(static_cast<index_t>(p.items.size())), floor_(p.sections), rem_(p.sections),
         supported_(p.sections, 1), dirty_mark_(p.sections), least_(n_), offset_(n_, -1), cap_(n_), in_valley_(p.sections),
         count_(p.sections + 1), failures_(p.sections) {
     possible_ = true;
     even_ = p.plain;
-    for (index i = 0; i < n_; ++i) {
+    for (index_t i = 0; i < n_; ++i) {
       cap_[i] = p.cap(i, capacity);
       top_ = std::max(top_, cap_[i]);
       even_ &= cap_[i] == cap_[0];
       least_[i] = std::max<units>(p.items[i].fixed, 0);
       possible_ &= cap_[i] >= least_[i] + p.items[i].size;
-      for (index s = p.items[i].first; s < p.items[i].last; ++s) rem_[s] += p.size_in(i, s);
+      for (index_t s = p.items[i].first; s < p.items[i].last; ++s) rem_[s] += p.size_in(i, s);
     }
-    for (index s = 0; s < p.sections; ++s) soil(s);
+    for (index_t s = 0; s < p.sections; ++s) soil(s);
   }
 
   /// Looks at no more than `nodes`; items are tried by ascending `rank`.
-  fit_answer run(std::span<const index> rank, valley_choice choice, std::uint64_t nodes, search& context) {
+  fit_answer run(std::span<const index_t> rank, valley_choice choice, std::uint64_t nodes, search& context) {
     if (!possible_) return fit_answer::never;
     rank_ = rank, choice_ = choice, left_ = nodes, context_ = &context;
     pool_.clear();
-    for (index i = 0; i < n_; ++i) pool_.push_back(i);
+    for (index_t i = 0; i < n_; ++i) pool_.push_back(i);
     const mark start = here();
     fit_answer answer = fit_answer::never;
-    for (index s = 0; s < p_.sections; ++s) soil(s);
+    for (index_t s = 0; s < p_.sections; ++s) soil(s);
     if (settle(0, n_, 0, p_.sections)) answer = solve_parts(0, n_, 0, p_.sections);
     if (answer == fit_answer::fits) best_ = offset_;
     undo(start);
@@ -161,13 +161,13 @@ class fit_search {
     std::size_t floors, leasts, placed;
   };
   struct old_floor {
-    index section;
+    index_t section;
     char supported;
     units floor;
   };
   struct part {
     std::size_t from, to;  ///< in the pool
-    index a, b;            ///< sections
+    index_t a, b;            ///< sections
     units slack;
   };
 
@@ -180,72 +180,72 @@ class fit_search {
     }
     while (leasts_.size() > m.leasts) least_[leasts_.back().first] = leasts_.back().second, leasts_.pop_back();
     while (placed_.size() > m.placed) {
-      const index i = placed_.back();
+      const index_t i = placed_.back();
       offset_[i] = -1;
-      for (index s = p_.items[i].first; s < p_.items[i].last; ++s) rem_[s] += p_.size_in(i, s);
+      for (index_t s = p_.items[i].first; s < p_.items[i].last; ++s) rem_[s] += p_.size_in(i, s);
       placed_.pop_back();
     }
-    for (const index s : dirty_) dirty_mark_[s] = 0;
+    for (const index_t s : dirty_) dirty_mark_[s] = 0;
     dirty_.clear();
   }
-  void soil(index s) {
+  void soil(index_t s) {
     if (dirty_mark_[s] == 0) dirty_mark_[s] = 1, dirty_.push_back(s);
   }
   /// The floor of a section as its neighbours see it.
-  units wall(index s) const { return rem_[s] == 0 ? no_wall : floor_[s]; }
-  units aligned(index i, units h) const {
+  units wall(index_t s) const { return rem_[s] == 0 ? no_wall : floor_[s]; }
+  units aligned(index_t i, units h) const {
     const units a = p_.items[i].alignment;
     return a == 1 ? h : (h + a - 1) / a * a;
   }
 
-  void set_floor(index s, units h, bool support) {
+  void set_floor(index_t s, units h, bool support) {
     floors_.push_back({s, supported_[s], floor_[s]});
     floor_[s] = h, supported_[s] = support ? 1 : 0;
     soil(s);
   }
   /// Raises the floor of a section above which nothing was placed; see A3 for the mark.
-  void raise(index s, units h) {
+  void raise(index_t s, units h) {
     bool support = false;
     if (!p_.plain)
-      for (const index i : p_.in_section[s]) {
+      for (const index_t i : p_.in_section[s]) {
         const auto& item = p_.items[i];
         support |= offset_[i] < 0 && (item.fixed == h || (item.fixed < 0 && item.alignment > 1 && h % item.alignment == 0));
       }
     set_floor(s, h, support);
   }
   /// Notes that an unplaced item must lie at h or above. False where it cannot.
-  bool lift(index i, units h) {
+  bool lift(index_t i, units h) {
     const auto& item = p_.items[i];
     if (h <= least_[i]) return true;
     if (item.fixed >= 0) return false;
     h = aligned(i, h);
     leasts_.emplace_back(i, least_[i]);
     least_[i] = h;
-    for (index s = item.first; s < item.last; ++s) soil(s);
+    for (index_t s = item.first; s < item.last; ++s) soil(s);
     return h + item.size <= cap_[i];
   }
   /// Lifts the unplaced items of pool_[from, to) over the floors of [a, b), which have just been raised.
-  bool lift_over(std::size_t from, std::size_t to, index a, index b, units h, bool flat) {
+  bool lift_over(std::size_t from, std::size_t to, index_t a, index_t b, units h, bool flat) {
     for (std::size_t k = from; k < to; ++k) {
-      const index j = pool_[k];
+      const index_t j = pool_[k];
       const auto& item = p_.items[j];
       if (item.first >= b) break;  // the pool is in order of first sections
       if (item.last <= a || offset_[j] >= 0) continue;
       units level = h;
       if (!flat) {
         level = 0;
-        for (index s = std::max(a, item.first); s < std::min(b, item.last); ++s) level = std::max(level, floor_[s]);
+        for (index_t s = std::max(a, item.first); s < std::min(b, item.last); ++s) level = std::max(level, floor_[s]);
       }
       if (!lift(j, level)) return false;
     }
     return true;
   }
 
-  bool place(index i, units h, std::size_t from, std::size_t to) {
+  bool place(index_t i, units h, std::size_t from, std::size_t to) {
     const auto& item = p_.items[i];
     offset_[i] = h;
     placed_.push_back(i);
-    for (index s = item.first; s < item.last; ++s) {
+    for (index_t s = item.first; s < item.last; ++s) {
       const units size = item.drops.empty() ? item.size : p_.size_in(i, s);
       rem_[s] -= size;
       set_floor(s, h + size, true);
@@ -254,11 +254,11 @@ class fit_search {
   }
 
   /// A4 for one section.
-  bool settle_section(index s) {
+  bool settle_section(index_t s) {
     if (rem_[s] == 0) return true;
     units low = no_wall, high = 0;
     jobs_.clear();
-    for (const index i : p_.in_section[s]) {
+    for (const index_t i : p_.in_section[s]) {
       if (offset_[i] >= 0) continue;
       low = std::min(low, least_[i]), high = std::max(high, least_[i]);
       jobs_.push_back(i);
@@ -268,9 +268,9 @@ class fit_search {
     if (low > floor_[s]) raise(s, low);
     if (high + rem_[s] <= top_) return true;
     if (low + rem_[s] > top_) return false;
-    std::sort(jobs_.begin(), jobs_.end(), [&](index i, index j) { return least_[i] > least_[j]; });
+    std::sort(jobs_.begin(), jobs_.end(), [&](index_t i, index_t j) { return least_[i] > least_[j]; });
     units sum = 0;
-    for (const index i : jobs_) {
+    for (const index_t i : jobs_) {
       sum += p_.items[i].drops.empty() ? p_.items[i].size : p_.size_in(i, s);
       if (least_[i] + sum > top_) return false;
     }
@@ -278,10 +278,10 @@ class fit_search {
   }
 
   /// Applies A3 and A4 until nothing changes. False where nothing fits.
-  bool settle(std::size_t from, std::size_t to, index a, index b) {
+  bool settle(std::size_t from, std::size_t to, index_t a, index_t b) {
     for (;;) {
       while (!dirty_.empty()) {
-        const index s = dirty_.back();
+        const index_t s = dirty_.back();
         dirty_.pop_back();
         dirty_mark_[s] = 0;
         if (!settle_section(s)) return ++failures_[s], false;
@@ -294,11 +294,11 @@ class fit_search {
 
   /// Calls f(p, q, lower wall) for each valley [p, q) of sections [a, b); stops where f says false.
   template <class F>
-  bool for_each_valley(index a, index b, F&& f) const {
+  bool for_each_valley(index_t a, index_t b, F&& f) const {
     units before = no_wall;
-    for (index p = a; p < b;) {
+    for (index_t p = a; p < b;) {
       const units h = wall(p);
-      index q = p + 1;
+      index_t q = p + 1;
       while (q < b && wall(q) == h) ++q;
       const units after = q < b ? wall(q) : no_wall;
       if (h < before && h < after && h < no_wall && !f(p, q, std::min(before, after))) return false;
@@ -309,11 +309,11 @@ class fit_search {
   }
 
   /// Levels of A2 that alignments and fixed offsets of unplaced items inside [p, q) over `x` set (over any section: none).
-  units special_level(std::size_t from, std::size_t to, index p, index q, index x, units level) const {
+  units special_level(std::size_t from, std::size_t to, index_t p, index_t q, index_t x, units level) const {
     if (p_.plain) return level;
     const units h = floor_[p];
     for (std::size_t k = from; k < to; ++k) {
-      const index i = pool_[k];
+      const index_t i = pool_[k];
       const auto& item = p_.items[i];
       if (offset_[i] >= 0 || item.first < p || item.last > q || (x != none && (x < item.first || x >= item.last))) continue;
       const units at = item.fixed >= 0 ? item.fixed : aligned(i, h);
@@ -323,11 +323,11 @@ class fit_search {
   }
 
   /// A3 for all valleys of [a, b).
-  bool raise_unsupported(std::size_t from, std::size_t to, index a, index b) {
+  bool raise_unsupported(std::size_t from, std::size_t to, index_t a, index_t b) {
     bool fine = true;
     raised_.clear();
-    for_each_valley(a, b, [&](index p, index q, units lower_wall) {
-      for (index s = p; s < q; ++s)
+    for_each_valley(a, b, [&](index_t p, index_t q, units lower_wall) {
+      for (index_t s = p; s < q; ++s)
         if (supported_[s] != 0) return true;
       raised_.push_back({from, to, p, q, lower_wall});
       return true;
@@ -336,13 +336,13 @@ class fit_search {
       const units h = floor_[v.a], level = special_level(from, to, v.a, v.b, none, v.slack);
       if (level >= no_wall) return false;
       for (std::size_t k = from; k < to; ++k) {
-        const index i = pool_[k];
+        const index_t i = pool_[k];
         const auto& item = p_.items[i];
         if (item.first >= v.b) break;
         if (offset_[i] >= 0 || item.first < v.a || item.last > v.b || item.fixed >= 0) continue;
         if (aligned(i, h) + item.size <= level) return false;
       }
-      for (index s = v.a; s < v.b; ++s) raise(s, level);
+      for (index_t s = v.a; s < v.b; ++s) raise(s, level);
       fine &= lift_over(from, to, v.a, v.b, level, true);
       if (!fine) return false;
     }
@@ -357,14 +357,14 @@ class fit_search {
       y = (y + value) * 0xd6e8feb86659fd93;
       y ^= y >> 32;
     };
-    for (index s = v.a; s < v.b; ++s)
+    for (index_t s = v.a; s < v.b; ++s)
       mix(static_cast<std::uint64_t>(floor_[s]) << 1 | static_cast<std::uint64_t>(supported_[s]));
     for (std::size_t k = v.from; k < v.to; ++k) mix(pool_[k] + (std::uint64_t{1} << 40));
     return {x ^ x >> 32, y ^ y >> 29};
   }
 
   /// Solves what is unplaced of pool_[from, to), which is settled.
-  fit_answer solve_parts(std::size_t from, std::size_t to, index a, index b) {
+  fit_answer solve_parts(std::size_t from, std::size_t to, index_t a, index_t b) {
     const std::size_t base = pool_.size();
     for (std::size_t k = from; k < to; ++k)
       if (offset_[pool_[k]] < 0) pool_.push_back(pool_[k]);
@@ -382,7 +382,7 @@ class fit_search {
       }
       if (parts.size() > 1) {
         for (part& v : parts)
-          for (index s = v.a; s < v.b; ++s) v.slack = std::min(v.slack, top_ - floor_[s] - rem_[s]);
+          for (index_t s = v.a; s < v.b; ++s) v.slack = std::min(v.slack, top_ - floor_[s] - rem_[s]);
         std::stable_sort(parts.begin(), parts.end(), [](const part& v, const part& w) { return v.slack < w.slack; });
       }
       for (const part& v : parts)
@@ -416,15 +416,15 @@ class fit_search {
     const fit_answer answer = branch(v);
     --depth_;
     if (answer != fit_answer::never) return answer;
-    for (index s = v.a; s < v.b; ++s) ++failures_[s];
+    for (index_t s = v.a; s < v.b; ++s) ++failures_[s];
     if (rules_.failed_states) failed_.insert(key, context_->opts().memory_limit);
     return answer;
   }
 
   /// A7: an item over the whole part, which has one floor; none where there is none.
-  index everywhere(const part& v) const {
+  index_t everywhere(const part& v) const {
     if (!rules_.everywhere || !even_) return none;
-    for (index s = v.a; s < v.b; ++s)
+    for (index_t s = v.a; s < v.b; ++s)
       if (wall(s) != floor_[v.a]) return none;
     for (std::size_t k = v.from; k < v.to; ++k) {
       const auto& item = p_.items[pool_[k]];
@@ -433,28 +433,28 @@ class fit_search {
     return none;
   }
 
-  bool twin_waits(index i) const {
-    const index other = p_.items[i].twin;
+  bool twin_waits(index_t i) const {
+    const index_t other = p_.items[i].twin;
     return rules_.twins && other != none && offset_[other] < 0;
   }
   /// Whether an unplaced item may lie at the floor of the valley [p, q).
-  bool is_candidate(index i, index p, index q) const {
+  bool is_candidate(index_t i, index_t p, index_t q) const {
     const auto& item = p_.items[i];
     return item.first >= p && item.last <= q && least_[i] == floor_[p] && !twin_waits(i);
   }
 
   fit_answer branch(const part& v) {
-    if (const index i = everywhere(v); i != none)
+    if (const index_t i = everywhere(v); i != none)
       return attempt(v, [&] { return place(i, floor_[v.a], v.from, v.to); });
     const auto [section, p, q] = choose(v);
-    const index x = section;  // lambdas may not capture a binding
+    const index_t x = section;  // lambdas may not capture a binding
     if (x == none) return fit_answer::never;
-    std::vector<index> candidates;
+    std::vector<index_t> candidates;
     for (std::size_t k = v.from; k < v.to && p_.items[pool_[k]].first <= x; ++k)
       if (p_.items[pool_[k]].last > x && is_candidate(pool_[k], p, q)) candidates.push_back(pool_[k]);
-    std::sort(candidates.begin(), candidates.end(), [&](index i, index j) { return rank_[i] < rank_[j]; });
+    std::sort(candidates.begin(), candidates.end(), [&](index_t i, index_t j) { return rank_[i] < rank_[j]; });
     const units h = floor_[x];
-    for (const index i : candidates) {
+    for (const index_t i : candidates) {
       const auto answer = attempt(v, [&] { return place(i, h, v.from, v.to); });
       if (answer != fit_answer::never) return answer;
     }
@@ -466,7 +466,7 @@ class fit_search {
     });
   }
 
-  units waste_level(const part& v, index x, index p, index q) const {
+  units waste_level(const part& v, index_t x, index_t p, index_t q) const {
     const units h = floor_[x];
     if (!rules_.waste_bound) return h + 1;
     units level = std::min(p > v.a ? wall(p - 1) : no_wall, q < v.b ? wall(q) : no_wall);
@@ -479,27 +479,27 @@ class fit_search {
   }
 
   struct chosen {
-    index section, from, to;
+    index_t section, from, to;
   };
   /// The section to branch on, and its valley. The part is not empty, so that it has a valley with a section to branch on.
   chosen choose(const part& v) {
-    for (index s = v.a; s < v.b; ++s) in_valley_[s] = none, count_[s] = 0;
+    for (index_t s = v.a; s < v.b; ++s) in_valley_[s] = none, count_[s] = 0;
     count_[v.b] = 0;
     valleys_.clear();
-    for_each_valley(v.a, v.b, [&](index p, index q, units) {
-      for (index s = p; s < q; ++s) in_valley_[s] = static_cast<index>(valleys_.size());
+    for_each_valley(v.a, v.b, [&](index_t p, index_t q, units) {
+      for (index_t s = p; s < q; ++s) in_valley_[s] = static_cast<index_t>(valleys_.size());
       valleys_.emplace_back(p, q);
       return true;
     });
     for (std::size_t k = v.from; k < v.to; ++k) {
-      const index i = pool_[k], w = in_valley_[p_.items[i].first];
+      const index_t i = pool_[k], w = in_valley_[p_.items[i].first];
       if (w == none || !is_candidate(i, valleys_[w].first, valleys_[w].second)) continue;
       ++count_[p_.items[i].first], --count_[p_.items[i].last];
     }
     chosen best{none, 0, 0};
     std::array<units, 3> least{};
     units open = 0;
-    for (index s = v.a; s < v.b; ++s) {
+    for (index_t s = v.a; s < v.b; ++s) {
       open += count_[s];
       if (in_valley_[s] == none || (rules_.unsupported && supported_[s] == 0)) continue;
       const units slack = top_ - floor_[s] - rem_[s], options = open + (slack > 0 ? 1 : 0);
@@ -519,7 +519,7 @@ class fit_search {
 
   const packing& p_;
   fit_rules rules_;
-  index n_;
+  index_t n_;
   units top_ = 0;          ///< the highest cap
   bool possible_ = true;   ///< every item alone fits
   bool even_ = true;       ///< A7 applies
@@ -527,17 +527,17 @@ class fit_search {
   std::vector<char> supported_, dirty_mark_;
   std::vector<units> least_, offset_, cap_;  ///< per item; offset -1 while unplaced
   std::vector<units> best_;
-  std::vector<index> in_valley_;
+  std::vector<index_t> in_valley_;
   std::vector<units> count_;
-  std::vector<std::pair<index, index>> valleys_;
+  std::vector<std::pair<index_t, index_t>> valleys_;
   std::vector<std::uint64_t> failures_;
   std::vector<old_floor> floors_;
-  std::vector<std::pair<index, units>> leasts_;
-  std::vector<index> placed_, dirty_, jobs_;
-  std::vector<index> pool_;  ///< items of the parts on the way, each by first section
+  std::vector<std::pair<index_t, units>> leasts_;
+  std::vector<index_t> placed_, dirty_, jobs_;
+  std::vector<index_t> pool_;  ///< items of the parts on the way, each by first section
   std::vector<part> raised_;
   key_set failed_;
-  std::span<const index> rank_;
+  std::span<const index_t> rank_;
   valley_choice choice_{};
   std::uint64_t left_ = 0;
   int depth_ = 0;

@@ -33,13 +33,13 @@ inline constexpr units no_wall = std::numeric_limits<units>::max() / 2;
 class packing {
  public:
   struct item {
-    index buffer = 0;            ///< in the caller's list
-    index first = 0, last = 0;   ///< sections [first, last)
+    index_t buffer = 0;            ///< in the caller's list
+    index_t first = 0, last = 0;   ///< sections [first, last)
     units size = 0, least = 0;   ///< at the start, and after the last drop
     units alignment = 1;         ///< in units; 1 where void
     units fixed = -1;            ///< offset; -1 where it is free
-    index twin = none;           ///< the item before this one with the same lifetime, sizes, alignment and cap
-    std::vector<std::pair<index, units>> drops{};  ///< from a section on
+    index_t twin = none;           ///< the item before this one with the same lifetime, sizes, alignment and cap
+    std::vector<std::pair<index_t, units>> drops{};  ///< from a section on
   };
 
   explicit packing(std::span<const buffer> buffers) : buffers_(buffers) {
@@ -50,15 +50,15 @@ class packing {
   /// Fills `in_section`. False where that is more than an exact search takes.
   bool list_sections() {
     if (items.size() > most_items || spans_ > most_spans) return false;
-    std::vector<std::pair<index, index>> pairs;
-    for (index i = 0; i < items.size(); ++i)
-      for (index s = items[i].first; s < items[i].last; ++s) pairs.emplace_back(s, i);
+    std::vector<std::pair<index_t, index_t>> pairs;
+    for (index_t i = 0; i < items.size(); ++i)
+      for (index_t s = items[i].first; s < items[i].last; ++s) pairs.emplace_back(s, i);
     in_section = adjacency::from_pairs(sections, pairs);
     return true;
   }
 
   /// The size of an item in a section in which it is live.
-  units size_in(index i, index s) const {
+  units size_in(index_t i, index_t s) const {
     units now = items[i].size;
     for (const auto& [from, size] : items[i].drops)
       if (from <= s) now = size;
@@ -66,14 +66,14 @@ class packing {
   }
 
   /// How long an item lives, in the caller's time.
-  std::uint64_t lifetime(index i) const {
+  std::uint64_t lifetime(index_t i) const {
     const buffer& b = buffers_[items[i].buffer];
     return static_cast<std::uint64_t>(b.upper) - static_cast<std::uint64_t>(b.lower);
   }
 
   /// The highest that an item may end, in units, with an arena of `capacity` bytes; less than its size where it cannot lie.
   /// Its offset, a multiple of u, is at most capacity minus its true size.
-  units cap(index i, bytes capacity) const {
+  units cap(index_t i, bytes capacity) const {
     const bytes size = buffers_[items[i].buffer].size;
     if (size > capacity) return items[i].size - 1;
     return static_cast<units>((capacity - size) / unit) + items[i].size;
@@ -97,7 +97,7 @@ class packing {
   }
 
   std::vector<item> items;  ///< by first section, then by last, then by buffer
-  index sections = 0;
+  index_t sections = 0;
   adjacency in_section;     ///< items that are live in a section; see list_sections
   bytes unit = 1;
   bool plain = true;        ///< no item is fixed or has an alignment that is not void
@@ -157,7 +157,7 @@ class packing {
         spans_ += i.last - i.first;
       }
     }
-    for (index b = 0; b < buffers_.size(); ++b) {
+    for (index_t b = 0; b < buffers_.size(); ++b) {
       if (buffers_[b].empty()) continue;
       item& i = made[b];
       i.buffer = b;
@@ -176,7 +176,7 @@ class packing {
       const auto x = key(a), y = key(b);
       return x != y ? x < y : a.buffer < b.buffer;
     });
-    for (index i = 1; i < items.size(); ++i)
+    for (index_t i = 1; i < items.size(); ++i)
       if (key(items[i]) == key(items[i - 1]) && items[i].drops == items[i - 1].drops) items[i].twin = i - 1;
   }
 

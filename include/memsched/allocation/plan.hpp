@@ -27,7 +27,7 @@ struct arena_plan {
   bytes capacity = no_limit;     ///< that was asked for
   stop_reason stopped = stop_reason::finished;
   statistics stats{};            ///< `states`: nodes of exact searches
-  std::vector<index>
+  std::vector<index_t>
       conflict{};  ///< where lower_bound exceeds the load: buffers that need that much by themselves (see conflict.hpp)
   std::optional<graph_error> error{};
 
@@ -39,7 +39,7 @@ struct arena_plan {
   bool fits() const { return !error && size <= capacity; }
   /// The plan itself; throws bad_graph where there is an error (aborts without exceptions).
   const arena_plan& value() const {
-    if (error) fail(*error);
+    if (error) abort_with(*error);
     return *this;
   }
 };
@@ -64,15 +64,15 @@ inline bytes arena_of(std::span<const buffer> buffers, std::span<const bytes> of
 
 /// Two buffers that meet in time and in offsets, the smaller index first; none twice where there are none. It sweeps over
 /// time and keeps what is live by offset: O(n log n).
-inline std::pair<index, index> find_clash(std::span<const buffer> buffers, std::span<const bytes> offset) {
+inline std::pair<index_t, index_t> find_clash(std::span<const buffer> buffers, std::span<const bytes> offset) {
   struct event {
     std::int64_t at;
     int kind;  // 0: ends, 1: drops, 2: starts
-    index buffer;
+    index_t buffer;
     bytes size;
   };
   std::vector<event> events;
-  for (index i = 0; i < buffers.size(); ++i) {
+  for (index_t i = 0; i < buffers.size(); ++i) {
     const buffer& b = buffers[i];
     if (b.size == 0 || b.lower >= b.upper) continue;
     events.push_back({b.lower, 2, i, b.size});
@@ -82,7 +82,7 @@ inline std::pair<index, index> find_clash(std::span<const buffer> buffers, std::
   std::sort(events.begin(), events.end(), [](const event& a, const event& b) {
     return std::tie(a.at, a.kind, a.buffer) < std::tie(b.at, b.kind, b.buffer);
   });
-  std::map<bytes, std::pair<bytes, index>> live;  // offset -> end, buffer
+  std::map<bytes, std::pair<bytes, index_t>> live;  // offset -> end, buffer
   for (const event& e : events) {
     const bytes from = offset[e.buffer], to = from + e.size;
     if (e.kind == 0) {
@@ -92,7 +92,7 @@ inline std::pair<index, index> find_clash(std::span<const buffer> buffers, std::
     } else {
       const auto [at, fresh] = live.try_emplace(from, to, e.buffer);
       const auto above = std::next(at);
-      index other = none;
+      index_t other = none;
       if (!fresh) other = at->second.second;
       else if (at != live.begin() && std::prev(at)->second.first > from) other = std::prev(at)->second.second;
       else if (above != live.end() && above->first < to) other = above->second.second;
@@ -124,8 +124,8 @@ inline graph_error check_plan(std::span<const buffer> buffers, std::span<const b
 inline graph_error check_fixed(std::span<const buffer> buffers) {
   std::vector<buffer> fixed;
   std::vector<bytes> offset;
-  std::vector<index> where;
-  for (index i = 0; i < buffers.size(); ++i) {
+  std::vector<index_t> where;
+  for (index_t i = 0; i < buffers.size(); ++i) {
     if (buffers[i].offset == no_offset) continue;
     fixed.push_back(buffers[i]);
     offset.push_back(buffers[i].offset);

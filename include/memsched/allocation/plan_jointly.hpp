@@ -149,7 +149,7 @@ class joint_search {
 
   /// A storage or a workspace, and its lifetime.
   struct piece {
-    index buffer;
+    index_t buffer;
     tensor_id storage;  ///< none for a workspace
     op_id writer;       ///< none for a graph input
     std::int64_t lower, upper;
@@ -161,20 +161,20 @@ class joint_search {
   }
 
   /// The storages and workspaces of some buffers, each with its own lifetime.
-  std::vector<piece> pieces(const order_buffers& held, const std::vector<index>& chosen,
+  std::vector<piece> pieces(const order_buffers& held, const std::vector<index_t>& chosen,
                             std::span<const op_id> order) const {
     memory_model apart = context_.opts().model();
     apart.in_place = false;  // the same lifetimes, nothing merged
     const order_buffers single = buffers_of(p_, order, apart).value();
     std::vector<bool> in(held.buffers.size(), false);
-    for (const index b : chosen) in[b] = true;
+    for (const index_t b : chosen) in[b] = true;
     std::vector<piece> list;
     for (tensor_id t : p_.tensors()) {
       if (p_.storage(t) != t || held.of_tensor[t] == none || !in[held.of_tensor[t]]) continue;
       const buffer& life = single.buffers[single.of_tensor[t]];
       list.push_back({held.of_tensor[t], t, p_.producer(t), life.lower, life.upper});
     }
-    for (const index b : chosen)
+    for (const index_t b : chosen)
       if (const op_id op = held.workspace_of[b]; op != none)
         list.push_back({b, none, op, held.buffers[b].lower, held.buffers[b].upper});
     return list;
@@ -201,11 +201,11 @@ class joint_search {
     });
   }
 
-  std::vector<order_edges> ways_out(const order_buffers& held, const std::vector<index>& chosen,
+  std::vector<order_edges> ways_out(const order_buffers& held, const std::vector<index_t>& chosen,
                                     std::span<const op_id> order) const {
     const auto list = pieces(held, chosen, order);
     std::set<order_edges> ways;
-    std::set<std::pair<index, index>> done;
+    std::set<std::pair<index_t, index_t>> done;
     const auto add = [&](order_edges edges) { if (!edges.empty()) ways.insert(std::move(edges)); };
     for (std::size_t i = 0; i < list.size(); ++i)
       for (std::size_t j = i + 1; j < list.size(); ++j) {

@@ -13,36 +13,36 @@
 
 namespace memsched::inline MEMSCHED_ABI {
 
-using index = std::uint32_t;
-inline constexpr index none = static_cast<index>(-1);
+using index_t = std::uint32_t;
+inline constexpr index_t none = static_cast<index_t>(-1);
 
 /// The indices [0, n).
 class index_range {
  public:
   class iterator {
    public:
-    using value_type = index;
+    using value_type = index_t;
     using difference_type = std::ptrdiff_t;
     using iterator_category = std::forward_iterator_tag;
-    using reference = index;
-    using pointer = const index*;
+    using reference = index_t;
+    using pointer = const index_t*;
     iterator() = default;
-    explicit iterator(index i) : i_(i) {}
-    index operator*() const { return i_; }
+    explicit iterator(index_t i) : i_(i) {}
+    index_t operator*() const { return i_; }
     iterator& operator++() { return ++i_, *this; }
     iterator operator++(int) { return iterator(i_++); }
     bool operator==(const iterator&) const = default;
 
    private:
-    index i_ = 0;
+    index_t i_ = 0;
   };
-  explicit index_range(std::size_t n) : n_(static_cast<index>(n)) {}
+  explicit index_range(std::size_t n) : n_(static_cast<index_t>(n)) {}
   iterator begin() const { return iterator(0); }
   iterator end() const { return iterator(n_); }
   std::size_t size() const { return n_; }
 
  private:
-  index n_;
+  index_t n_;
 };
 
 /// A list of T for each index; lists are appended in index order and then read only.
@@ -62,7 +62,7 @@ class list_of {
   std::span<const T> open() const { return {items_.data() + offset_.back(), items_.size() - offset_.back()}; }
 
   /// Lists for [0, n) from (index, item) pairs; a list keeps the order of its pairs. O(n + pairs).
-  static list_of from_pairs(std::size_t n, const std::vector<std::pair<index, T>>& pairs) {
+  static list_of from_pairs(std::size_t n, const std::vector<std::pair<index_t, T>>& pairs) {
     list_of lists;
     lists.offset_.assign(n + 1, 0);
     for (const auto& [i, item] : pairs) ++lists.offset_[i + 1];
@@ -78,14 +78,14 @@ class list_of {
   std::vector<T> items_;
 };
 
-using adjacency = list_of<index>;
+using adjacency = list_of<index_t>;
 
 /// The lists that hold i in the list of j where `lists` holds j in the list of i.
 inline adjacency transpose(const adjacency& lists, std::size_t n) {
-  std::vector<std::pair<index, index>> pairs;
+  std::vector<std::pair<index_t, index_t>> pairs;
   pairs.reserve(lists.items());
-  for (index i = 0; i < lists.size(); ++i)
-    for (index j : lists[i]) pairs.emplace_back(j, i);
+  for (index_t i = 0; i < lists.size(); ++i)
+    for (index_t j : lists[i]) pairs.emplace_back(j, i);
   return adjacency::from_pairs(n, pairs);
 }
 

@@ -16,35 +16,35 @@ class backbone {
  public:
   backbone() = default;
   /// `order` holds each vertex once, predecessors first.
-  backbone(const adjacency& preds, const adjacency& succs, std::span<const index> order)
+  backbone(const adjacency& preds, const adjacency& succs, std::span<const index_t> order)
       : first_(order.size(), none), last_(order.size(), none) {
-    std::vector<index> length(order.size(), 0), before(order.size(), none);
-    index end = none;
-    for (index v : order) {
-      for (index u : preds[v])
+    std::vector<index_t> length(order.size(), 0), before(order.size(), none);
+    index_t end = none;
+    for (index_t v : order) {
+      for (index_t u : preds[v])
         if (length[u] + 1 > length[v]) length[v] = length[u] + 1, before[v] = u;
       if (end == none || length[v] > length[end]) end = v;
     }
     for (; end != none; end = before[end]) path_.push_back(end);
     std::reverse(path_.begin(), path_.end());
-    for (index i = 0; i < path_.size(); ++i) first_[path_[i]] = last_[path_[i]] = i;
+    for (index_t i = 0; i < path_.size(); ++i) first_[path_[i]] = last_[path_[i]] = i;
     for (std::size_t i = order.size(); i-- > 0;)
-      for (index s : succs[order[i]]) first_[order[i]] = std::min(first_[order[i]], first_[s]);
-    for (index v : order)
-      for (index u : preds[v])
+      for (index_t s : succs[order[i]]) first_[order[i]] = std::min(first_[order[i]], first_[s]);
+    for (index_t v : order)
+      for (index_t u : preds[v])
         if (last_[u] != none && (last_[v] == none || last_[v] < last_[u])) last_[v] = last_[u];
   }
 
-  const std::vector<index>& path() const { return path_; }
+  const std::vector<index_t>& path() const { return path_; }
   /// `none`, the largest index, where x comes before no vertex of the path.
-  index first(index x) const { return first_[x]; }
+  index_t first(index_t x) const { return first_[x]; }
   /// `none` where no vertex of the path comes before x.
-  index last(index x) const { return last_[x]; }
+  index_t last(index_t x) const { return last_[x]; }
   /// True only where u comes before v; false says nothing.
-  bool proves_before(index u, index v) const { return u != v && last_[v] != none && first_[u] <= last_[v]; }
+  bool proves_before(index_t u, index_t v) const { return u != v && last_[v] != none && first_[u] <= last_[v]; }
 
  private:
-  std::vector<index> path_, first_, last_;
+  std::vector<index_t> path_, first_, last_;
 };
 
 }  // namespace memsched

@@ -11,29 +11,29 @@
 
 namespace memsched::inline MEMSCHED_ABI {
 
-using word = std::uint64_t;
-using bit_row = std::span<word>;
-using const_bit_row = std::span<const word>;
+using bit_word = std::uint64_t;
+using bit_row = std::span<bit_word>;
+using const_bit_row = std::span<const bit_word>;
 
 constexpr std::size_t words_for(std::size_t bits) { return (bits + 63) / 64; }
 
-constexpr bool test(const_bit_row row, std::size_t i) { return (row[i / 64] >> (i % 64) & 1) != 0; }
-constexpr void set(bit_row row, std::size_t i) { row[i / 64] |= word{1} << (i % 64); }
-constexpr void reset(bit_row row, std::size_t i) { row[i / 64] &= ~(word{1} << (i % 64)); }
+constexpr bool test_bit(const_bit_row row, std::size_t i) { return (row[i / 64] >> (i % 64) & 1) != 0; }
+constexpr void set_bit(bit_row row, std::size_t i) { row[i / 64] |= bit_word{1} << (i % 64); }
+constexpr void reset_bit(bit_row row, std::size_t i) { row[i / 64] &= ~(bit_word{1} << (i % 64)); }
 
-constexpr void unite(bit_row into, const_bit_row from) {
+constexpr void unite_bits(bit_row into, const_bit_row from) {
   for (std::size_t k = 0; k < into.size(); ++k) into[k] |= from[k];
 }
 
-constexpr bool subset(const_bit_row inner, const_bit_row outer) {
+constexpr bool is_subset(const_bit_row inner, const_bit_row outer) {
   for (std::size_t k = 0; k < inner.size(); ++k)
     if ((inner[k] & ~outer[k]) != 0) return false;
   return true;
 }
 
-constexpr std::size_t count(const_bit_row row) {
+constexpr std::size_t count_bits(const_bit_row row) {
   std::size_t n = 0;
-  for (word w : row) n += static_cast<std::size_t>(std::popcount(w));
+  for (bit_word w : row) n += static_cast<std::size_t>(std::popcount(w));
   return n;
 }
 
@@ -41,7 +41,7 @@ constexpr std::size_t count(const_bit_row row) {
 template <class F>
 constexpr void for_each_bit(const_bit_row row, F&& f) {
   for (std::size_t k = 0; k < row.size(); ++k)
-    for (word w = row[k]; w != 0; w &= w - 1) f(k * 64 + static_cast<std::size_t>(std::countr_zero(w)));
+    for (bit_word w = row[k]; w != 0; w &= w - 1) f(k * 64 + static_cast<std::size_t>(std::countr_zero(w)));
 }
 
 /// `rows` sets over the universe [0, columns), all empty at first. rows * columns / 8 bytes.
@@ -55,7 +55,7 @@ class bit_matrix {
 
  private:
   std::size_t width_ = 0;
-  std::vector<word> words_;
+  std::vector<bit_word> words_;
 };
 
 /// One set over [0, columns), as an object.
@@ -66,13 +66,13 @@ class bit_set {
 
   operator bit_row() { return words_; }              // NOLINT(google-explicit-constructor)
   operator const_bit_row() const { return words_; }  // NOLINT(google-explicit-constructor)
-  bool operator[](std::size_t i) const { return test(words_, i); }
-  void insert(std::size_t i) { set(words_, i); }
-  void erase(std::size_t i) { reset(words_, i); }
+  bool operator[](std::size_t i) const { return test_bit(words_, i); }
+  void insert(std::size_t i) { set_bit(words_, i); }
+  void erase(std::size_t i) { reset_bit(words_, i); }
   void clear() { words_.assign(words_.size(), 0); }
 
  private:
-  std::vector<word> words_;
+  std::vector<bit_word> words_;
 };
 
 }  // namespace memsched

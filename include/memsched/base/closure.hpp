@@ -18,7 +18,7 @@ class closure_problem {
  public:
   /// Bytes that the flow carries from a member to one that rests on it.
   struct arc {
-    index from, to;
+    index_t from, to;
     delta flow;
   };
 
@@ -32,16 +32,16 @@ class closure_problem {
     next_in_.clear();
   }
   /// A member; its id counts up from 0.
-  index add(delta impact) {
+  index_t add(delta impact) {
     supply_.push_back(std::max<delta>(impact, 0));
     demand_.push_back(std::max<delta>(-impact, 0));
     out_.push_back(none);
     in_.push_back(none);
-    return static_cast<index>(supply_.size() - 1);
+    return static_cast<index_t>(supply_.size() - 1);
   }
   /// A set with `to` must hold `from`.
-  void require(index from, index to) {
-    const index e = static_cast<index>(arcs_.size());
+  void require(index_t from, index_t to) {
+    const index_t e = static_cast<index_t>(arcs_.size());
     arcs_.push_back({from, to, 0});
     next_out_.push_back(std::exchange(out_[from], e));
     next_in_.push_back(std::exchange(in_[to], e));
@@ -52,7 +52,7 @@ class closure_problem {
     at_out_.resize(supply_.size());
     at_in_.resize(supply_.size());
     while (find_levels())
-      for (index v : queue_)
+      for (index_t v : queue_)
         while (supply_[v] > 0 && augment(v)) {
         }
     delta unmet = 0;
@@ -62,19 +62,19 @@ class closure_problem {
 
   // After `solve`:
   /// Whether the cheapest set holds v: the smallest of those, or after `widen` the largest.
-  bool holds(index v) const { return level_[v] != none; }
+  bool holds(index_t v) const { return level_[v] != none; }
   /// O(V + E).
   void widen() {
     level_.assign(supply_.size(), 0);
     queue_.clear();
-    const auto visit = [&](index v) {
+    const auto visit = [&](index_t v) {
       if (std::exchange(level_[v], none) != none) queue_.push_back(v);
     };
-    for (index v = 0; v < supply_.size(); ++v)
+    for (index_t v = 0; v < supply_.size(); ++v)
       if (supply_[v] > 0) visit(v);
     for (std::size_t i = 0; i < queue_.size(); ++i) {
-      for (index e = out_[queue_[i]]; e != none; e = next_out_[e]) visit(arcs_[e].to);
-      for (index e = in_[queue_[i]]; e != none; e = next_in_[e])
+      for (index_t e = out_[queue_[i]]; e != none; e = next_out_[e]) visit(arcs_[e].to);
+      for (index_t e = in_[queue_[i]]; e != none; e = next_in_[e])
         if (arcs_[e].flow > 0) visit(arcs_[e].from);
     }
   }
@@ -89,29 +89,29 @@ class closure_problem {
   bool find_levels() {
     level_.assign(supply_.size(), none);
     queue_.clear();
-    for (index v = 0; v < demand_.size(); ++v)
+    for (index_t v = 0; v < demand_.size(); ++v)
       if (demand_[v] > 0) level_[v] = 0, queue_.push_back(v);
-    index nearest = none;  // level of supply
+    index_t nearest = none;  // level of supply
     for (std::size_t i = 0; i < queue_.size() && level_[queue_[i]] < nearest; ++i) {
-      const index v = queue_[i];
+      const index_t v = queue_[i];
       work_ += 2;
       if (supply_[v] > 0) nearest = level_[v];
-      const auto visit = [&](index u) {
+      const auto visit = [&](index_t u) {
         ++work_;
         if (level_[u] == none) level_[u] = level_[v] + 1, queue_.push_back(u);
       };
-      for (index e = in_[v]; e != none; e = next_in_[e]) visit(arcs_[e].from);
-      for (index e = out_[v]; e != none; e = next_out_[e])
+      for (index_t e = in_[v]; e != none; e = next_in_[e]) visit(arcs_[e].from);
+      for (index_t e = out_[v]; e != none; e = next_out_[e])
         if (arcs_[e].flow > 0) visit(arcs_[e].to);
     }
-    for (index v : queue_) at_out_[v] = out_[v], at_in_[v] = in_[v];
+    for (index_t v : queue_) at_out_[v] = out_[v], at_in_[v] = in_[v];
     return nearest != none;
   }
 
   /// Sends what fits along one path from `source` to an unmet demand, one level a step; false where none is left.
-  bool augment(index source) {
+  bool augment(index_t source) {
     path_.clear();
-    index v = source;
+    index_t v = source;
     while (demand_[v] == 0) {
       ++work_;
       if (!step(v)) {
@@ -128,27 +128,27 @@ class closure_problem {
     demand_[v] -= amount;
     return true;
   }
-  bool step(index& v) {
+  bool step(index_t& v) {
     if (level_[v] == 0) return false;
-    for (index& e = at_out_[v]; e != none; e = next_out_[e])
+    for (index_t& e = at_out_[v]; e != none; e = next_out_[e])
       if (level_[arcs_[e].to] == level_[v] - 1) return path_.push_back({e, true}), v = arcs_[e].to, true;
-    for (index& e = at_in_[v]; e != none; e = next_in_[e])
+    for (index_t& e = at_in_[v]; e != none; e = next_in_[e])
       if (arcs_[e].flow > 0 && level_[arcs_[e].from] == level_[v] - 1)
         return path_.push_back({e, false}), v = arcs_[e].from, true;
     return false;
   }
-  index back() {
+  index_t back() {
     const hop h = path_.back();
     path_.pop_back();
     return h.forward ? arcs_[h.arc].from : arcs_[h.arc].to;
   }
 
   struct hop {
-    index arc;
+    index_t arc;
     bool forward;
   };
   std::vector<delta> supply_, demand_;
-  std::vector<index> out_, in_, next_out_, next_in_, at_out_, at_in_, level_, queue_;
+  std::vector<index_t> out_, in_, next_out_, next_in_, at_out_, at_in_, level_, queue_;
   std::vector<arc> arcs_;
   std::vector<hop> path_;
   std::uint64_t work_ = 0;

@@ -17,30 +17,30 @@ namespace memsched::inline MEMSCHED_ABI {
 class dominator_tree {
  public:
   /// `order` holds each vertex once, predecessors first; in `preds`, what is n or above does not count.
-  dominator_tree(const adjacency& preds, std::span<const index> order)
+  dominator_tree(const adjacency& preds, std::span<const index_t> order)
       : parent_(order.size() + 1, none), jump_(order.size() + 1), depth_(order.size() + 1, 0),
         first_(order.size() + 1, 0), size_(order.size() + 1, 1) {
-    const index top = root();
+    const index_t top = root();
     jump_[top] = top;
-    for (index v : order) {
-      index above = none;
-      for (index u : preds[v])
+    for (index_t v : order) {
+      index_t above = none;
+      for (index_t u : preds[v])
         if (u < top) above = above == none ? u : nearest_common(above, u);
       hang(v, above == none ? top : above);
     }
     number(order);
   }
 
-  index root() const { return static_cast<index>(parent_.size() - 1); }
+  index_t root() const { return static_cast<index_t>(parent_.size() - 1); }
   /// The nearest dominator of v other than v; none for the root.
-  index parent(index v) const { return parent_[v]; }
+  index_t parent(index_t v) const { return parent_[v]; }
   /// Whether u dominates v; each vertex dominates itself.
-  bool dominates(index u, index v) const { return first_[v] - first_[u] < size_[u]; }
+  bool dominates(index_t u, index_t v) const { return first_[v] - first_[u] < size_[u]; }
   /// How many vertices v dominates, itself included.
-  index dominated(index v) const { return size_[v]; }
+  index_t dominated(index_t v) const { return size_[v]; }
 
   /// The nearest vertex that dominates both.
-  index nearest_common(index u, index v) const {
+  index_t nearest_common(index_t u, index_t v) const {
     if (depth_[u] < depth_[v]) std::swap(u, v);
     while (depth_[u] > depth_[v]) u = depth_[jump_[u]] >= depth_[v] ? jump_[u] : parent_[u];
     while (u != v) {
@@ -53,24 +53,24 @@ class dominator_tree {
 
  private:
   /// Jumps double where two jumps above have the same length (skew-binary numbers), so they depend on the depth alone.
-  void hang(index v, index above) {
+  void hang(index_t v, index_t above) {
     parent_[v] = above;
     depth_[v] = depth_[above] + 1;
-    const index far = jump_[above];
+    const index_t far = jump_[above];
     jump_[v] = depth_[above] - depth_[far] == depth_[far] - depth_[jump_[far]] ? jump_[far] : above;
   }
 
   /// Numbers in pre-order, so that what a vertex dominates is an interval.
-  void number(std::span<const index> order) {
+  void number(std::span<const index_t> order) {
     for (std::size_t i = order.size(); i-- > 0;) size_[parent_[order[i]]] += size_[order[i]];
-    std::vector<index> next(size_.size(), 1);
-    for (index v : order) {
+    std::vector<index_t> next(size_.size(), 1);
+    for (index_t v : order) {
       first_[v] = first_[parent_[v]] + next[parent_[v]];
       next[parent_[v]] += size_[v];
     }
   }
 
-  std::vector<index> parent_, jump_, depth_, first_, size_;
+  std::vector<index_t> parent_, jump_, depth_, first_, size_;
 };
 
 }  // namespace memsched

@@ -9,13 +9,13 @@ namespace memsched::inline MEMSCHED_ABI {
 
 /// An order of [0, preds.size()) in which predecessors come first, in breadth-first waves of ascending index (Kahn).
 /// Where there is a cycle, what it blocks is left out. O(nodes + edges).
-inline std::vector<index> topological_order(const adjacency& preds, const adjacency& succs) {
-  std::vector<index> waits(preds.size()), order;
+inline std::vector<index_t> topological_order(const adjacency& preds, const adjacency& succs) {
+  std::vector<index_t> waits(preds.size()), order;
   order.reserve(preds.size());
-  for (index v = 0; v < preds.size(); ++v)
-    if ((waits[v] = static_cast<index>(preds[v].size())) == 0) order.push_back(v);
+  for (index_t v = 0; v < preds.size(); ++v)
+    if ((waits[v] = static_cast<index_t>(preds[v].size())) == 0) order.push_back(v);
   for (std::size_t i = 0; i < order.size(); ++i)
-    for (index next : succs[order[i]])
+    for (index_t next : succs[order[i]])
       if (--waits[next] == 0) order.push_back(next);
   return order;
 }

@@ -29,9 +29,9 @@ namespace detail {
 class mark_sets {
  public:
   mark_sets(std::size_t nodes, std::size_t marks) : marks_(marks), sets_(nodes, marks) {}
-  void set(std::size_t i, std::size_t mark) { memsched::set(sets_[i], mark); }
-  void add(std::size_t i, std::size_t from) { unite(sets_[i], sets_[from]); }
-  bool all(std::size_t i) const { return count(sets_[i]) == marks_; }
+  void set(std::size_t i, std::size_t mark) { memsched::set_bit(sets_[i], mark); }
+  void add(std::size_t i, std::size_t from) { unite_bits(sets_[i], sets_[from]); }
+  bool all(std::size_t i) const { return count_bits(sets_[i]) == marks_; }
 
  private:
   std::size_t marks_;
@@ -65,10 +65,10 @@ inline constexpr std::size_t most_marks = std::size_t{1} << 24;
 /// missing edges: the bound is weaker and still holds.
 ///
 /// O(nodes and edges of W, times what is live at the ends / 64).
-inline std::optional<closed_window> close_window(const line& l, const live_index& live, const backbone& bone, std::size_t a,
-                                                 std::size_t b) {
+inline std::optional<closed_window> close_window(const order_line& l, const live_index& live, const backbone& bone,
+                                                 std::size_t a, std::size_t b) {
   const schedule_graph& g = l.graph();
-  std::vector<node> producers, takers;  // P and Q
+  std::vector<node_id> producers, takers;  // P and Q
   live.for_each(a, [&](const resource& r) {
     if (r.from != none) producers.push_back(r.from);
   });
@@ -79,7 +79,7 @@ inline std::optional<closed_window> close_window(const line& l, const live_index
     std::sort(nodes->begin(), nodes->end());
     nodes->erase(std::unique(nodes->begin(), nodes->end()), nodes->end());
   }
-  const auto place_of = [](const std::vector<node>& nodes, node v) {
+  const auto place_of = [](const std::vector<node_id>& nodes, node_id v) {
     const auto it = std::lower_bound(nodes.begin(), nodes.end(), v);
     return it != nodes.end() && *it == v ? static_cast<std::size_t>(it - nodes.begin()) : nodes.size();
   };
@@ -90,12 +90,12 @@ inline std::optional<closed_window> close_window(const line& l, const live_index
   detail::mark_sets above(b - start, producers.size()), below(end - a, takers.size());
   std::vector<bool> inside(n), ending(n);
   for (std::size_t i = start; i < b; ++i) {
-    const node v = l.at(i);
+    const node_id v = l.at(i);
     if (const std::size_t m = place_of(producers, v); m < producers.size()) above.set(i - start, m);
     if (i >= a)
       for (std::size_t m = 0; m < producers.size(); ++m)
         if (bone.proves_before(producers[m], v)) above.set(i - start, m);
-    for (node u : g.preds[v]) {
+    for (node_id u : g.preds[v]) {
       if (l.position(u) >= start)
         above.add(i - start, l.position(u) - start);
       else if (const std::size_t m = place_of(producers, u); m < producers.size())
@@ -103,18 +103,18 @@ inline std::optional<closed_window> close_window(const line& l, const live_index
     }
     if (i >= a) inside[i - a] = !g.is_release(v) && above.all(i - start);
   }
-  const auto has_credit_outside = [&](node v) {
+  const auto has_credit_outside = [&](node_id v) {
     const auto credits = g.credits[v];
     return std::any_of(credits.begin(), credits.end(), [&](const credit& k) { return l.position(k.release) >= b; });
   };
   bool has_core = false;
   for (std::size_t i = end; i-- > a;) {
-    const node v = l.at(i);
+    const node_id v = l.at(i);
     if (const std::size_t m = place_of(takers, v); m < takers.size()) below.set(i - a, m);
     if (i < b)
       for (std::size_t m = 0; m < takers.size(); ++m)
         if (bone.proves_before(v, takers[m])) below.set(i - a, m);
-    for (node s : g.succs[v]) {
+    for (node_id s : g.succs[v]) {
       if (l.position(s) < end)
         below.add(i - a, l.position(s) - a);
       else if (const std::size_t m = place_of(takers, s); m < takers.size())
@@ -130,37 +130,37 @@ inline std::optional<closed_window> close_window(const line& l, const live_index
   const bool opens = a > 0, closes = b < l.size();
   closed_window c;
   schedule_graph& h = c.graph;
-  std::vector<index> place(n);
+  std::vector<index_t> place(n);
   for (std::size_t i = 0; i < n; ++i)
-    if (!g.is_release(l.at(a + i))) place[i] = static_cast<index>(h.active++);
-  const index open = static_cast<index>(h.active), close = static_cast<index>(h.active + opens);
+    if (!g.is_release(l.at(a + i))) place[i] = static_cast<index_t>(h.active++);
+  const index_t open = static_cast<index_t>(h.active), close = static_cast<index_t>(h.active + opens);
   h.active += opens;
   h.active += closes;
-  index size = static_cast<index>(h.active);
+  index_t size = static_cast<index_t>(h.active);
   for (std::size_t i = 0; i < n; ++i)
     if (g.is_release(l.at(a + i))) place[i] = size++;
 
   h.base = static_cast<bytes>(l.level(a));
   h.cost.resize(size);
-  std::vector<std::pair<index, index>> edges;
-  std::vector<std::pair<index, credit>> credits;
+  std::vector<std::pair<index_t, index_t>> edges;
+  std::vector<std::pair<index_t, credit>> credits;
   bytes most = static_cast<bytes>(l.level(a)) + static_cast<bytes>(l.level(b));
   for (std::size_t i = 0; i < n; ++i) {
-    const node v = l.at(a + i);
+    const node_id v = l.at(a + i);
     const node_cost cost = g.cost[v];
     h.cost[place[i]] = cost;
     most += static_cast<bytes>(std::max<delta>(cost.peak, 0)) + static_cast<bytes>(std::max<delta>(cost.impact, 0));
     bool behind_inside = false, before_ending = false;
-    for (node u : g.preds[v]) {
+    for (node_id u : g.preds[v]) {
       if (l.position(u) < a) continue;
       edges.emplace_back(place[i], place[l.position(u) - a]);
       behind_inside |= inside[l.position(u) - a];
     }
-    for (node s : g.succs[v]) before_ending |= l.position(s) < b && ending[l.position(s) - a];
+    for (node_id s : g.succs[v]) before_ending |= l.position(s) < b && ending[l.position(s) - a];
     if (opens && inside[i] && !behind_inside) edges.emplace_back(place[i], open);
     if (closes && ending[i] && !before_ending) edges.emplace_back(close, place[i]);
     for (const credit& k : g.credits[v])
-      if (const index r = l.position(k.release); r < b) credits.emplace_back(place[i], credit{place[r - a], k.amount});
+      if (const index_t r = l.position(k.release); r < b) credits.emplace_back(place[i], credit{place[r - a], k.amount});
   }
   h.preds = adjacency::from_pairs(size, edges);
   h.succs = transpose(h.preds, size);

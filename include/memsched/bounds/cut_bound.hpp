@@ -44,9 +44,9 @@ class cut_bound {
   explicit cut_bound(const schedule_graph& g) : g_(&g), lowest_(g), side_(g.size()), stamp_(g.size(), 0) {}
 
   /// The bound that v gives; bytes. One minimum cut over the nodes that may run before or after v.
-  bytes at(node v) {
+  bytes at(node_id v) {
     delta level = static_cast<delta>(g_->base) + collect(v);
-    level += lowest_.solve(g_->preds, v, [&](node u) { return side(u) == before; });
+    level += lowest_.solve(g_->preds, v, [&](node_id u) { return side(u) == before; });
     return static_cast<bytes>(std::max<delta>(level + g_->cost[v].peak, 0));
   }
 
@@ -54,39 +54,39 @@ class cut_bound {
   std::uint64_t work() const { return work_ + lowest_.work(); }
 
   /// What has run in a cheapest case of the last `at`, releases included; ascending.
-  std::vector<node> ran() const {
-    std::vector<node> nodes;
-    for (node u = 0; u < g_->size(); ++u)
+  std::vector<node_id> ran() const {
+    std::vector<node_id> nodes;
+    for (node_id u = 0; u < g_->size(); ++u)
       if (side(u) == before || lowest_.holds(u)) nodes.push_back(u);
     return nodes;
   }
 
  private:
   enum where : unsigned char { undecided, before, after };  // when a node runs, seen from v
-  where side(node u) const { return stamp_[u] == now_ ? side_[u] : undecided; }
-  void place(node u, where w) { side_[u] = w, stamp_[u] = now_, stack_.push_back(u); }
+  where side(node_id u) const { return stamp_[u] == now_ ? side_[u] : undecided; }
+  void place(node_id u, where w) { side_[u] = w, stamp_[u] = now_, stack_.push_back(u); }
 
   /// Splits the nodes into those that run before v, after v, and free ones. Returns the impact of the first.
-  delta collect(node v) {
+  delta collect(node_id v) {
     ++now_;
     work_ += g_->size() + g_->preds.items();
     place(v, after);
     spread(g_->succs, after);
     delta level = 0;
-    for (node u : g_->preds[v]) if (side(u) == undecided) place(u, before);
+    for (node_id u : g_->preds[v]) if (side(u) == undecided) place(u, before);
     level += spread(g_->preds, before);
     lowest_.clear();
-    for (node u = 0; u < g_->size(); ++u)
+    for (node_id u = 0; u < g_->size(); ++u)
       if (side(u) == undecided) lowest_.add(u);
     return level;
   }
   delta spread(const adjacency& next, where w) {
     delta impact = 0;
     while (!stack_.empty()) {
-      const node u = stack_.back();
+      const node_id u = stack_.back();
       stack_.pop_back();
       impact += g_->cost[u].impact;
-      for (node x : next[u])
+      for (node_id x : next[u])
         if (side(x) == undecided) place(x, w);
     }
     return impact;
@@ -95,9 +95,9 @@ class cut_bound {
   const schedule_graph* g_;
   lowest_set lowest_;
   std::vector<where> side_;
-  std::vector<index> stamp_;
-  std::vector<node> stack_;
-  index now_ = 0;
+  std::vector<index_t> stamp_;
+  std::vector<node_id> stack_;
+  index_t now_ = 0;
   std::uint64_t work_ = 0;
 };
 
@@ -106,13 +106,13 @@ class cut_bound {
 /// `go_on` before each cut. On large graphs only the first nodes get one: until so many nodes and edges have been visited.
 struct node_bound {
   bytes bound = 0;
-  node v = none;
+  node_id v = none;
 };
-inline node_bound best_cut_bound(const schedule_graph& g, std::span<const node> order, bytes start,
+inline node_bound best_cut_bound(const schedule_graph& g, std::span<const node_id> order, bytes start,
                                  function_ref<bool()> go_on, std::uint64_t most_work = std::uint64_t{1} << 27) {
-  std::vector<std::pair<delta, node>> by_peak;
-  walk w(g);
-  for (node v : order) {
+  std::vector<std::pair<delta, node_id>> by_peak;
+  order_walk w(g);
+  for (node_id v : order) {
     by_peak.emplace_back(w.level() + w.effect(v).peak, v);
     w.fire(v);
   }
@@ -130,7 +130,7 @@ inline node_bound best_cut_bound(const schedule_graph& g, std::span<const node> 
 /// A size such that the peaks of all orders differ by multiples of it; bytes. O(nodes + credits).
 inline bytes peak_unit(const schedule_graph& g) {
   delta unit = 0;
-  for (node v = 0; v < g.size(); ++v) {
+  for (node_id v = 0; v < g.size(); ++v) {
     unit = std::gcd(unit, std::gcd(g.cost[v].peak, g.cost[v].impact));
     for (const credit& c : g.credits[v]) unit = std::gcd(unit, c.amount);
   }
@@ -149,15 +149,16 @@ inline bytes next_possible_peak(const schedule_graph& g, bytes least) {
     const delta peak = step == 0 ? some : low + ((some - low) % step + step) % step;
     next = std::min(next, static_cast<bytes>(peak));
   };
-  for (node v = 0; v < g.active; ++v) {
+  for (node_id v = 0; v < g.active; ++v) {
     delta level = static_cast<delta>(g.base), step = 0;
     const const_bit_row ran = reach.ancestors[v], later = reach.descendants[v];
-    for (node u = 0; u < g.size(); ++u) {
+    for (node_id u = 0; u < g.size(); ++u) {
       const auto readers = g.preds[u];
       const bool release = g.is_release(u);
-      if (release ? std::all_of(readers.begin(), readers.end(), [&](node r) { return test(ran, r); }) : test(ran, u))
+      if (release ? std::all_of(readers.begin(), readers.end(), [&](node_id r) { return test_bit(ran, r); })
+                  : test_bit(ran, u))
         level += g.cost[u].impact;
-      else if (u != v && !test(later, u))
+      else if (u != v && !test_bit(later, u))
         step = std::gcd(step, g.cost[u].impact);
     }
     if (g.credits[v].empty()) {
@@ -166,7 +167,7 @@ inline bytes next_possible_peak(const schedule_graph& g, bytes least) {
     }
     delta spared = step, freed = step;
     for (const credit& c : g.credits[v]) spared = std::gcd(spared, c.amount);
-    for (node r : g.succs[v])
+    for (node_id r : g.succs[v])
       if (g.is_release(r)) freed = std::gcd(freed, g.cost[r].impact);
     consider(level + g.cost[v].peak, spared);
     consider(level + g.cost[v].impact, freed);

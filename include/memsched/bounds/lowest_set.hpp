@@ -17,17 +17,17 @@ class lowest_set {
   explicit lowest_set(const schedule_graph& g) : g_(&g), member_(g.size(), none) {}
 
   void clear() {
-    for (node u : free_) member_[u] = none;
+    for (node_id u : free_) member_[u] = none;
     free_.clear();
     closure_.clear();
   }
   /// Makes u free, once.
-  void add(node u) {
+  void add(node_id u) {
     member_[u] = closure_.add(g_->cost[u].impact);
     free_.push_back(u);
   }
-  const std::vector<node>& free() const { return free_; }
-  bool is_free(node u) const { return member_[u] != none; }
+  const std::vector<node_id>& free() const { return free_; }
+  bool is_free(node_id u) const { return member_[u] != none; }
 
   /// What the free nodes that have run add to the level, in bytes; at most 0. A node has run only where those of
   /// `preds[u]` that are free have; the others must have run.
@@ -39,14 +39,14 @@ class lowest_set {
   /// The same with the room that v gains, which is not free: it has a credit where all others that its release waits
   /// for have run, either as `ran(u)` says or as free nodes.
   template <class Preds, class Ran>
-  delta solve(const Preds& preds, node v, Ran ran) {
+  delta solve(const Preds& preds, node_id v, Ran ran) {
     rest_on(preds);
     for (const credit& c : g_->credits[v]) {
       const auto readers = g_->preds[c.release];
-      const auto may_have_run = [&](node r) { return r == v || is_free(r) || ran(r); };
+      const auto may_have_run = [&](node_id r) { return r == v || is_free(r) || ran(r); };
       if (!std::all_of(readers.begin(), readers.end(), may_have_run)) continue;
-      const index gain = closure_.add(-c.amount);
-      for (node r : readers)
+      const index_t gain = closure_.add(-c.amount);
+      for (node_id r : readers)
         if (is_free(r)) closure_.require(member_[r], gain);
     }
     return closure_.solve();
@@ -57,20 +57,20 @@ class lowest_set {
 
   // After `solve`:
   /// Whether u is free and has run in the lowest set: the smallest of those, or after `widen` the largest.
-  bool holds(node u) const { return is_free(u) && closure_.holds(member_[u]); }
+  bool holds(node_id u) const { return is_free(u) && closure_.holds(member_[u]); }
   void widen() { closure_.widen(); }
 
  private:
   template <class Preds>
   void rest_on(const Preds& preds) {
-    for (node u : free_)
-      for (node needed : preds[u])
+    for (node_id u : free_)
+      for (node_id needed : preds[u])
         if (is_free(needed)) closure_.require(member_[needed], member_[u]);
   }
 
   const schedule_graph* g_;
-  std::vector<index> member_;  // of the closure problem
-  std::vector<node> free_;
+  std::vector<index_t> member_;  // of the closure problem
+  std::vector<node_id> free_;
   closure_problem closure_;
 };
 

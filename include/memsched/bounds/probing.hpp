@@ -21,20 +21,20 @@ namespace memsched::inline MEMSCHED_ABI {
 /// g with more edges. An edge from a release is drawn from its readers, after the last of which it runs.
 /// O(nodes + edges).
 inline schedule_graph with_edges(const schedule_graph& g, std::span<const precedence> edges) {
-  std::vector<std::pair<index, node>> all;  // (node, its predecessor)
-  for (node v = 0; v < g.size(); ++v)
-    for (node u : g.preds[v]) all.emplace_back(v, u);
+  std::vector<std::pair<index_t, node_id>> all;  // (node, its predecessor)
+  for (node_id v = 0; v < g.size(); ++v)
+    for (node_id u : g.preds[v]) all.emplace_back(v, u);
   for (const precedence& e : edges) {
     if (!g.is_release(e.before)) all.emplace_back(e.after, e.before);
     else
-      for (node reader : g.preds[e.before]) all.emplace_back(e.after, reader);
+      for (node_id reader : g.preds[e.before]) all.emplace_back(e.after, reader);
   }
   const adjacency repeated = adjacency::from_pairs(g.size(), all);
   schedule_graph h = g;
   h.preds = {};
-  std::vector<node> last(g.size(), none);
-  for (node v = 0; v < g.size(); ++v) {
-    for (node u : repeated[v])
+  std::vector<node_id> last(g.size(), none);
+  for (node_id v = 0; v < g.size(); ++v) {
+    for (node_id u : repeated[v])
       if (std::exchange(last[u], v) != v) h.preds.push(u);
     h.preds.close();
   }
@@ -64,7 +64,7 @@ class prober {
         known_(g.active, knowledge{witness_sets(g.size()), {}}),
         preds_(g.size()),
         lowest_(g) {
-    for (node v = 0; v < g.size(); ++v) preds_[v].assign(g.preds[v].begin(), g.preds[v].end());
+    for (node_id v = 0; v < g.size(); ++v) preds_[v].assign(g.preds[v].begin(), g.preds[v].end());
   }
 
   /// Asks `go_on` before each minimum cut; where that said no, another call goes on. Later calls must not raise b, since
@@ -75,14 +75,14 @@ class prober {
     bound_ = static_cast<delta>(b);
     for (std::size_t before = no_edges; before != edges_.size();) {
       before = edges_.size();
-      for (node v : by_slack())
+      for (node_id v : by_slack())
         if (const outcome o = narrow(v); o != outcome::open) return o;
     }
     return outcome::open;
   }
 
   /// Whether the graph and the edges so far run u before v.
-  bool ordered(node u, node v) const { return test(reach_.descendants[u], v); }
+  bool ordered(node_id u, node_id v) const { return test_bit(reach_.descendants[u], v); }
   /// Takes an edge between nodes that are not ordered for granted: what is derived from there on holds for orders that keep
   /// it.
   void assume(const precedence& e) { add_edge(e.before, e.after); }
@@ -93,11 +93,11 @@ class prober {
   }
   /// Adds the order that two probers share, one of which took an edge for granted, the other its reverse. O(nodes^2).
   void learn_common(const prober& one, const prober& other) {
-    for (node u = 0; u < g_->size(); ++u) {
+    for (node_id u = 0; u < g_->size(); ++u) {
       const bit_set shared = minus(intersection(one.copy(one.reach_.descendants[u]), other.reach_.descendants[u]),
                                    reach_.descendants[u]);
       for_each_bit(shared, [&](std::size_t v) {
-        const precedence e{u, static_cast<node>(v)};
+        const precedence e{u, static_cast<node_id>(v)};
         if ((u < g_->active || v < g_->active) && !ordered(u, e.after)) learn(e, std::min(one.next(), other.next()));
       });
     }
@@ -148,37 +148,37 @@ class prober {
         heights_.resize(heights_.size() + 64);
       }
       const auto slot = static_cast<std::size_t>(std::countr_one(valid_[block]));
-      valid_[block] |= word{1} << slot;
+      valid_[block] |= bit_word{1} << slot;
       heights_[block * 64 + slot] = height;
       for (std::size_t u = 0; u < nodes_; ++u) {
-        word& column = words_[block * nodes_ + u];
-        column = (column & ~(word{1} << slot)) | word{test(set, u)} << slot;
+        bit_word& column = words_[block * nodes_ + u];
+        column = (column & ~(bit_word{1} << slot)) | bit_word{test_bit(set, u)} << slot;
       }
     }
     /// Drops the sets that are higher than `bound`.
     void keep_below(delta bound) {
       for_each([&](std::size_t block, std::size_t slot) {
-        if (heights_[block * 64 + slot] > bound) valid_[block] &= ~(word{1} << slot);
+        if (heights_[block * 64 + slot] > bound) valid_[block] &= ~(bit_word{1} << slot);
       });
     }
     /// Drops the sets that hold `to`, or all where that is the node itself, and not `from`.
     void keep_legal(const precedence& e, bool all) {
       for (std::size_t block = 0; block < valid_.size(); ++block) {
-        const word* columns = words_.data() + block * nodes_;
+        const bit_word* columns = words_.data() + block * nodes_;
         valid_[block] &= (all ? 0 : ~columns[e.after]) | columns[e.before];
       }
     }
-    std::size_t size() const { return count(valid_); }
-    std::uint64_t bytes_held() const { return words_.capacity() * sizeof(word); }
-    bool has(node u, bool inside) const {
+    std::size_t size() const { return count_bits(valid_); }
+    std::uint64_t bytes_held() const { return words_.capacity() * sizeof(bit_word); }
+    bool has(node_id u, bool inside) const {
       for (std::size_t block = 0; block < valid_.size(); ++block) {
-        const word column = words_[block * nodes_ + u];
+        const bit_word column = words_[block * nodes_ + u];
         if ((valid_[block] & (inside ? column : ~column)) != 0) return true;
       }
       return false;
     }
     /// The least height of a set with u, or without.
-    std::optional<delta> lowest(node u, bool inside) const {
+    std::optional<delta> lowest(node_id u, bool inside) const {
       std::optional<delta> least;
       for_each([&](std::size_t block, std::size_t slot) {
         const delta height = heights_[block * 64 + slot];
@@ -191,11 +191,11 @@ class prober {
     template <class F>
     void for_each(F&& f) const {
       for (std::size_t block = 0; block < valid_.size(); ++block)
-        for (word w = valid_[block]; w != 0; w &= w - 1) f(block, static_cast<std::size_t>(std::countr_zero(w)));
+        for (bit_word w = valid_[block]; w != 0; w &= w - 1) f(block, static_cast<std::size_t>(std::countr_zero(w)));
     }
 
     std::size_t nodes_;
-    std::vector<word> words_, valid_;  // per block and node; per block
+    std::vector<bit_word> words_, valid_;  // per block and node; per block
     std::vector<delta> heights_;
   };
   /// What is known of one node: sets in which it can run, legal under the first `edges` edges.
@@ -209,18 +209,18 @@ class prober {
   };
 
   /// Nodes with the least room under B first: they refute soonest.
-  std::vector<node> by_slack() const {
-    std::vector<std::pair<delta, node>> heights;
-    for (node v = 0; v < g_->active; ++v)
+  std::vector<node_id> by_slack() const {
+    std::vector<std::pair<delta, node_id>> heights;
+    for (node_id v = 0; v < g_->active; ++v)
       heights.emplace_back(known_[v].has_lowest ? -known_[v].least : -g_->cost[v].peak, v);
     std::sort(heights.begin(), heights.end());
-    std::vector<node> order;
+    std::vector<node_id> order;
     for (const auto& [height, v] : heights) order.push_back(v);
     return order;
   }
 
   /// Drops what is no witness any more, and sees to it that the lowest is known.
-  outcome find_lowest(node v) {
+  outcome find_lowest(node_id v) {
     knowledge& k = known_[v];
     const std::size_t before = k.witnesses.size();
     k.witnesses.keep_below(bound_);
@@ -239,10 +239,10 @@ class prober {
   }
 
   /// Finds the edges of one node. Where all its witnesses stand, they still answer every question.
-  outcome narrow(node v) {
+  outcome narrow(node_id v) {
     if (const outcome o = find_lowest(v); o != outcome::open || known_[v].answered) return o;
     knowledge& k = known_[v];
-    for (node u = 0; u < g_->size(); ++u) {
+    for (node_id u = 0; u < g_->size(); ++u) {
       if (u == v) continue;
       for (const bool inside : {true, false}) {
         if (ordered(u, v) || ordered(v, u)) break;
@@ -266,17 +266,18 @@ class prober {
   static constexpr std::size_t no_edges = static_cast<std::size_t>(-1);
 
   /// Room that v gains where `set` has run before it.
-  delta gain(node v, const_bit_row set) const {
+  delta gain(node_id v, const_bit_row set) const {
     delta amount = 0;
     for (const credit& c : g_->credits[v]) {
       const auto readers = g_->preds[c.release];
-      if (std::all_of(readers.begin(), readers.end(), [&](node r) { return r == v || test(set, r); })) amount += c.amount;
+      if (std::all_of(readers.begin(), readers.end(), [&](node_id r) { return r == v || test_bit(set, r); }))
+        amount += c.amount;
     }
     return amount;
   }
 
   /// Finds the lowest set in which v can run; false where it is too high.
-  bool solve_lowest(node v) {
+  bool solve_lowest(node_id v) {
     knowledge& k = known_[v];
     k.lowest = lowest(v, copy(reach_.ancestors[v]), undecided(v));
     k.least = height_of(v, k.lowest);
@@ -285,7 +286,7 @@ class prober {
   /// The lowest set with u. It may be taken to hold the lowest set of all with u and its ancestors (submodularity). Beyond
   /// that it holds only what an added node brings within reach: nodes that free memory, with what they rest on, and so on.
   /// (Credits tie nodes in ways that this does not see: then all.)
-  bit_set lowest_with(node v, node u) {
+  bit_set lowest_with(node_id v, node_id u) {
     const bit_set& first = known_[v].lowest;
     const bit_set added = minus(above(u), first);
     bit_set set = united(copy(first), added);
@@ -295,7 +296,7 @@ class prober {
   }
 
   /// The lowest set without u: likewise part of the lowest set of all, less u and its descendants.
-  bit_set lowest_without(node v, node u) {
+  bit_set lowest_without(node_id v, node_id u) {
     const bit_set& first = known_[v].lowest;
     const bit_set removed = intersection(below(u), first);
     const bit_set left = minus(copy(first), removed);
@@ -312,9 +313,9 @@ class prober {
     for (bool more = true; more;) {
       more = false;
       bit_set reached(g_->size()), fresh(g_->size());
-      for_each_bit(changed, [&](std::size_t c) { unite(reached, behind[c]); });
+      for_each_bit(changed, [&](std::size_t c) { unite_bits(reached, behind[c]); });
       for_each_bit(minus(intersection(std::move(reached), possible), found), [&](std::size_t r) {
-        if (g_->cost[r].impact * sign > 0) fresh.insert(r), unite(fresh, before[r]);
+        if (g_->cost[r].impact * sign > 0) fresh.insert(r), unite_bits(fresh, before[r]);
       });
       changed = minus(intersection(std::move(fresh), possible), found);
       for_each_bit(changed, [&](std::size_t c) { found.insert(c), more = true; });
@@ -323,24 +324,24 @@ class prober {
   }
 
   /// The lowest set for v that holds `set` and otherwise nothing but nodes of `free`.
-  bit_set lowest(node v, bit_set set, const bit_set& free) {
+  bit_set lowest(node_id v, bit_set set, const bit_set& free) {
     lowest_.clear();
-    for_each_bit(free, [&](std::size_t u) { lowest_.add(static_cast<node>(u)); });
-    lowest_.solve(preds_, v, [&](node u) { return set[u]; });
-    for (node u : lowest_.free())
+    for_each_bit(free, [&](std::size_t u) { lowest_.add(static_cast<node_id>(u)); });
+    lowest_.solve(preds_, v, [&](node_id u) { return set[u]; });
+    for (node_id u : lowest_.free())
       if (lowest_.holds(u)) set.insert(u);
     return set;
   }
 
   /// What v takes where `set` has run before it: level plus peak.
-  delta height_of(node v, const bit_set& set) const {
+  delta height_of(node_id v, const bit_set& set) const {
     delta h = static_cast<delta>(g_->base) + g_->cost[v].peak - gain(v, set);
     for_each_bit(set, [&](std::size_t u) { h += g_->cost[u].impact; });
     return h;
   }
 
   /// Makes a set a witness where it is low enough.
-  bool accept(node v, const bit_set& set) {
+  bool accept(node_id v, const bit_set& set) {
     const delta h = height_of(v, set);
     if (h > bound_) return failed_ = h, false;
     known_[v].witnesses.add(set, h);
@@ -348,39 +349,39 @@ class prober {
   }
 
   /// Whether v is behind all that release u waits for.
-  bool runs_by_itself(node u, node v) const {
+  bool runs_by_itself(node_id u, node_id v) const {
     const auto readers = g_->preds[u];
-    return g_->is_release(u) && std::all_of(readers.begin(), readers.end(), [&](node r) { return ordered(r, v); });
+    return g_->is_release(u) && std::all_of(readers.begin(), readers.end(), [&](node_id r) { return ordered(r, v); });
   }
 
-  void add_edge(node from, node to) {
+  void add_edge(node_id from, node_id to) {
     edges_.push_back({from, to});
     preds_[to].push_back(from);
     order(from, to);
   }
-  void order(node from, node to) {
+  void order(node_id from, node_id to) {
     const bit_set earlier = above(from), later = below(to);
-    for_each_bit(earlier, [&](std::size_t a) { unite(reach_.descendants[a], later); });
-    for_each_bit(later, [&](std::size_t b) { unite(reach_.ancestors[b], earlier); });
+    for_each_bit(earlier, [&](std::size_t a) { unite_bits(reach_.descendants[a], later); });
+    for_each_bit(later, [&](std::size_t b) { unite_bits(reach_.ancestors[b], earlier); });
   }
 
   // Sets over all nodes.
-  bit_set undecided(node v) const {
+  bit_set undecided(node_id v) const {
     bit_set s(g_->size());
-    for (node u = 0; u < g_->size(); ++u)
-      if (u != v && !test(reach_.ancestors[v], u) && !test(reach_.descendants[v], u)) s.insert(u);
+    for (node_id u = 0; u < g_->size(); ++u)
+      if (u != v && !test_bit(reach_.ancestors[v], u) && !test_bit(reach_.descendants[v], u)) s.insert(u);
     return s;
   }
   bit_set copy(const_bit_row row) const {
     bit_set s(g_->size());
-    unite(s, row);
+    unite_bits(s, row);
     return s;
   }
   /// v with what runs before it; v with what runs after it.
-  bit_set above(node v) const { return with(copy(reach_.ancestors[v]), v); }
-  bit_set below(node v) const { return with(copy(reach_.descendants[v]), v); }
-  static bit_set with(bit_set s, node v) { return s.insert(v), s; }
-  static bit_set united(bit_set s, const_bit_row row) { return unite(s, row), s; }
+  bit_set above(node_id v) const { return with(copy(reach_.ancestors[v]), v); }
+  bit_set below(node_id v) const { return with(copy(reach_.descendants[v]), v); }
+  static bit_set with(bit_set s, node_id v) { return s.insert(v), s; }
+  static bit_set united(bit_set s, const_bit_row row) { return unite_bits(s, row), s; }
   static bit_set minus(bit_set s, const_bit_row row) {
     for (std::size_t k = 0; k < row.size(); ++k) bit_row(s)[k] &= ~row[k];
     return s;
@@ -395,7 +396,7 @@ class prober {
   function_ref<bool()> go_on_;
   reachability reach_;
   std::vector<knowledge> known_;
-  std::vector<std::vector<node>> preds_;
+  std::vector<std::vector<node_id>> preds_;
   std::vector<precedence> edges_;
   lowest_set lowest_;
   delta bound_ = -1, next_ = 0;

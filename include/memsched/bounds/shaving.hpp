@@ -69,8 +69,8 @@ class shaver {
   void collect(const prober& p, bool both_ways) {
     std::vector<question> edges, pairs;
     const schedule_graph& g = p.graph();
-    for (node v = 0; v < g.size(); ++v)
-      for (node u = 0; u < std::min<std::size_t>(v, g.active); ++u) {
+    for (node_id v = 0; v < g.size(); ++v)
+      for (node_id u = 0; u < std::min<std::size_t>(v, g.active); ++u) {
         if (p.ordered(v, u) || p.ordered(u, v)) continue;
         const delta one = p.known_height({u, v}), other = p.known_height({v, u});
         edges.push_back({one, {u, v}, false});

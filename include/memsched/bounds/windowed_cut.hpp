@@ -18,17 +18,17 @@ namespace memsched::inline MEMSCHED_ABI {
 /// there. O(resources) to build. Valid until the line changes.
 class live_index {
  public:
-  explicit live_index(const line& l) : line_(&l), first_(levels + 1, 0) {
+  explicit live_index(const order_line& l) : line_(&l), first_(levels + 1, 0) {
     const std::size_t n = l.size();
-    std::vector<std::pair<index, index>> pairs;
+    std::vector<std::pair<index_t, index_t>> pairs;
     for (std::size_t k = 0; k < levels; ++k) first_[k + 1] = first_[k] + (n >> k) + 1;
     const auto& resources = l.graph().resources;
-    for (index i = 0; i < resources.size(); ++i) {
+    for (index_t i = 0; i < resources.size(); ++i) {
       const auto [begin, end] = extent(i);
       const auto k = static_cast<std::size_t>(std::bit_width((end - begin) | 1) - 1);
-      pairs.emplace_back(static_cast<index>(first_[k] + (begin >> k)), i);
+      pairs.emplace_back(static_cast<index_t>(first_[k] + (begin >> k)), i);
     }
-    lists_ = list_of<index>::from_pairs(first_[levels], pairs);
+    lists_ = list_of<index_t>::from_pairs(first_[levels], pairs);
   }
 
   /// Calls f(resource) for each that is live before position i: its `from` is in front of i and its `to` is not.
@@ -37,7 +37,7 @@ class live_index {
     for (std::size_t k = 0; k < levels; ++k) {
       const std::size_t block = i >> k;
       for (std::size_t b = block - std::min<std::size_t>(block, 2); b <= block && first_[k] + b < first_[k + 1]; ++b)
-        for (index r : lists_[first_[k] + b])
+        for (index_t r : lists_[first_[k] + b])
           if (const auto [begin, end] = extent(r); begin <= i && i <= end) f(line_->graph().resources[r]);
     }
   }
@@ -46,15 +46,15 @@ class live_index {
   static constexpr std::size_t levels = 32;
 
   /// The first and the last position before which resource r is live.
-  std::pair<std::size_t, std::size_t> extent(index r) const {
+  std::pair<std::size_t, std::size_t> extent(index_t r) const {
     const resource& x = line_->graph().resources[r];
     return {x.from == none ? 0 : line_->position(x.from) + std::size_t{1},
             x.to == none ? line_->size() : line_->position(x.to)};
   }
 
-  const line* line_;
+  const order_line* line_;
   std::vector<std::size_t> first_;  // list of each level
-  list_of<index> lists_;
+  list_of<index_t> lists_;
 };
 
 /// The bound that one node gives, from a minimum cut over a stretch [a, b) of a line alone.
@@ -70,7 +70,7 @@ class live_index {
 /// Ancestors may be missed, which adds to the slack. v's credits are taken off its peak, all of them.
 class windowed_cut {
  public:
-  windowed_cut(const line& l, const live_index& live, const backbone& bone)
+  windowed_cut(const order_line& l, const live_index& live, const backbone& bone)
       : g_(&l.graph()), line_(&l), live_(&live), bone_(&bone), lowest_(l.graph()), side_(l.size()), stamp_(l.size(), 0) {}
 
   struct result {
@@ -79,15 +79,15 @@ class windowed_cut {
   };
   /// a and b are legal and v, an active node, stands between them. O(nodes and edges of the stretch, what is live at its
   /// ends), and one minimum cut.
-  result at(node v, std::size_t a, std::size_t b) {
+  result at(node_id v, std::size_t a, std::size_t b) {
     ++now_;
-    const auto known_before = [&](node u, node w) { return bone_->proves_before(u, w); };
+    const auto known_before = [&](node_id u, node_id w) { return bone_->proves_before(u, w); };
     place(v, after);
-    spread(g_->succs, after, [&](node u) { return line_->position(u) < b; });
-    for (node u : g_->preds[v]) place(u, before), work_ += 1;
-    const delta ancestors = spread(g_->preds, before, [&](node u) { return line_->position(u) >= a; });
+    spread(g_->succs, after, [&](node_id u) { return line_->position(u) < b; });
+    for (node_id u : g_->preds[v]) place(u, before), work_ += 1;
+    const delta ancestors = spread(g_->preds, before, [&](node_id u) { return line_->position(u) >= a; });
     lowest_.clear();
-    for (node u : line_->nodes(a, b))
+    for (node_id u : line_->nodes(a, b))
       if (side(u) == undecided) lowest_.add(u);
     delta level = line_->level(a) + ancestors + lowest_.solve(g_->preds);
     result r;
@@ -112,8 +112,8 @@ class windowed_cut {
 
  private:
   enum where : unsigned char { undecided, before, after };
-  where side(node u) const { return stamp_[u] == now_ ? side_[u] : undecided; }
-  void place(node u, where w) {
+  where side(node_id u) const { return stamp_[u] == now_ ? side_[u] : undecided; }
+  void place(node_id u, where w) {
     if (side(u) == undecided) side_[u] = w, stamp_[u] = now_, stack_.push_back(u);
   }
 
@@ -123,25 +123,25 @@ class windowed_cut {
   delta spread(const adjacency& next, where w, Inside inside) {
     delta impact = 0;
     while (!stack_.empty()) {
-      const node u = stack_.back();
+      const node_id u = stack_.back();
       stack_.pop_back();
       if (!inside(u)) continue;
       impact += g_->cost[u].impact;
       work_ += next[u].size();
-      for (node x : next[u]) place(x, w);
+      for (node_id x : next[u]) place(x, w);
     }
     return impact;
   }
 
   const schedule_graph* g_;
-  const line* line_;
+  const order_line* line_;
   const live_index* live_;
   const backbone* bone_;
   lowest_set lowest_;
   std::vector<where> side_;
-  std::vector<index> stamp_;
-  std::vector<node> stack_;
-  index now_ = 0;
+  std::vector<index_t> stamp_;
+  std::vector<node_id> stack_;
+  index_t now_ = 0;
   std::uint64_t work_ = 0;
 };
 

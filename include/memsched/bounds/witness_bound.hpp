@@ -19,17 +19,17 @@ class witness_bound {
  public:
   explicit witness_bound(const schedule_graph& g)
       : g_(g), reach_(g), witness_(g.active), ran_(g.size()), last_failed_(g.active), lowest_(g) {
-    for (node i = 0; i < g.active; ++i) last_failed_[i] = i;
+    for (node_id i = 0; i < g.active; ++i) last_failed_[i] = i;
   }
 
   /// False where no order that starts with `downset` stays below the peak.
   bool may_end_below(delta peak, const_bit_row downset) {
     ran_.clear();
     std::copy(downset.begin(), downset.end(), bit_row(ran_).begin());
-    for (node r = static_cast<node>(g_.active); r < g_.size(); ++r)
+    for (node_id r = static_cast<node_id>(g_.active); r < g_.size(); ++r)
       if (complete(r, ran_)) ran_.insert(r);
     for (std::size_t i = 0; i < last_failed_.size(); ++i) {
-      const node v = last_failed_[i];
+      const node_id v = last_failed_[i];
       if (ran_[v] || stands(v, peak) || find(v, peak)) continue;
       const auto failed = last_failed_.begin() + static_cast<std::ptrdiff_t>(i);
       std::rotate(last_failed_.begin(), failed, failed + 1);
@@ -44,37 +44,37 @@ class witness_bound {
     delta height = 0;  ///< level of the set plus the peak of its node
   };
 
-  bool complete(node release, const bit_set& set) const {
+  bool complete(node_id release, const bit_set& set) const {
     const auto readers = g_.preds[release];
-    return std::all_of(readers.begin(), readers.end(), [&](node u) { return set[u]; });
+    return std::all_of(readers.begin(), readers.end(), [&](node_id u) { return set[u]; });
   }
 
   /// Whether v's witness, with the downset added, is low enough.
-  bool stands(node v, delta peak) {
+  bool stands(node_id v, delta peak) {
     if (!witness_[v]) return false;
     auto& [set, height] = *witness_[v];
     const const_bit_row in = set, ran = ran_;
     bool grew = false;
     for (std::size_t k = 0; k < in.size(); ++k)
-      for (word w = ran[k] & ~in[k]; w != 0; w &= w - 1) {
+      for (bit_word w = ran[k] & ~in[k]; w != 0; w &= w - 1) {
         height += g_.cost[k * 64 + static_cast<std::size_t>(std::countr_zero(w))].impact;
         grew = true;
       }
-    if (grew) unite(set, ran_);
+    if (grew) unite_bits(set, ran_);
     return height < peak;
   }
 
   /// A lowest set becomes v's witness; false where it is too high.
-  bool find(node v, delta peak) {
+  bool find(node_id v, delta peak) {
     bit_set set = ran_;
-    unite(set, reach_.ancestors[v]);
+    unite_bits(set, reach_.ancestors[v]);
     lowest_.clear();
-    for (node u = 0; u < g_.size(); ++u)
-      if (u != v && !set[u] && !test(reach_.descendants[v], u)) lowest_.add(u);
+    for (node_id u = 0; u < g_.size(); ++u)
+      if (u != v && !set[u] && !test_bit(reach_.descendants[v], u)) lowest_.add(u);
     delta height = static_cast<delta>(g_.base) + g_.cost[v].peak;
-    height += lowest_.solve(g_.preds, v, [&](node u) { return set[u]; });
+    height += lowest_.solve(g_.preds, v, [&](node_id u) { return set[u]; });
     for_each_bit(set, [&](std::size_t u) { height += g_.cost[u].impact; });
-    for (node u : lowest_.free())
+    for (node_id u : lowest_.free())
       if (lowest_.holds(u)) set.insert(u);
     witness_[v] = witness{std::move(set), height};
     return height < peak;
@@ -84,7 +84,7 @@ class witness_bound {
   reachability reach_;
   std::vector<std::optional<witness>> witness_;
   bit_set ran_;
-  std::vector<node> last_failed_;  ///< active nodes, those first that ended a downset last
+  std::vector<node_id> last_failed_;  ///< active nodes, those first that ended a downset last
   lowest_set lowest_;
 };
 

@@ -112,7 +112,7 @@ class c_program {
     text_ += real ? c_floats : c_integers;
     text_ += c_kernels;
     text_ += "\n";
-    for (index b = 0; b < net_.blobs.size(); ++b) write_blob(b);
+    for (index_t b = 0; b < net_.blobs.size(); ++b) write_blob(b);
     std::string layers;
     for (const op_id i : e_.order) layers += layer(i);
     text_ += "static const struct layer layers[] = {\n" + layers + "};\n";
@@ -123,7 +123,7 @@ class c_program {
   }
 
   /// Weights as an array: outputs, rows, columns, inputs.
-  void write_blob(index id) {
+  void write_blob(index_t id) {
     const blob& b = net_.blobs[id];
     bool weighs = false, biases = false;
     for (const operation& op : net_.operations) {

@@ -80,9 +80,9 @@ class json_certificate_reader {
     const auto at = j.find(key);
     return at == j.end() ? nothing : *at;
   }
-  bool number(const json& j, const std::string& place, node& n) {
+  bool number(const json& j, const std::string& place, node_id& n) {
     if (!j.is_number_unsigned() || j.get<bytes>() >= none) return wrong(place, "a node");
-    n = j.get<node>();
+    n = j.get<node_id>();
     return true;
   }
   bool number(const json& j, const std::string& place, bytes& n) {
@@ -131,20 +131,21 @@ inline nlohmann::ordered_json write_certificate(const certificate& c) {
 
 /// A number that belongs to a graph, an order of it, a bound that is claimed, and a certificate: it tells of damage, and
 /// of a certificate for another graph. Proofs do not rest on it. FNV-1a over 64-bit words.
-inline std::uint64_t fingerprint(const schedule_graph& g, std::span<const node> order, bytes claimed, const certificate& c) {
+inline std::uint64_t fingerprint(const schedule_graph& g, std::span<const node_id> order, bytes claimed,
+                                 const certificate& c) {
   std::uint64_t hash = 0xcbf29ce484222325;
   const auto add = [&](auto... values) {
     for (const std::uint64_t n : {static_cast<std::uint64_t>(values)...})
       for (int shift = 0; shift < 64; shift += 8) hash = (hash ^ (n >> shift & 0xff)) * 0x100000001b3;
   };
   add(g.size(), g.active, g.base);
-  for (node v = 0; v < g.size(); ++v) {
+  for (node_id v = 0; v < g.size(); ++v) {
     add(g.cost[v].peak, g.cost[v].impact, g.preds[v].size(), g.credits[v].size());
-    for (node u : g.preds[v]) add(u);
+    for (node_id u : g.preds[v]) add(u);
     for (const credit& k : g.credits[v]) add(k.release, k.amount);
   }
   add(order.size(), claimed, c.bound, c.steps.size());
-  for (node v : order) add(v);
+  for (node_id v : order) add(v);
   for (const cut_step& s : c.steps) {
     add(s.v, s.other, s.v_first, s.level, s.reductions.size(), s.flow.size());
     for (const reduction& r : s.reductions) add(r.by, r.first, r.second);

@@ -148,7 +148,7 @@ class layers {
 
   /// Adds weights; a slice of all of them. With no data where the bytes are not known.
   slice add(blob b) {
-    const slice s{static_cast<index>(net_.blobs.size()), {0, b.size.outputs}, {0, b.size.inputs}};
+    const slice s{static_cast<index_t>(net_.blobs.size()), {0, b.size.outputs}, {0, b.size.inputs}};
     net_.blobs.push_back(std::move(b));
     return s;
   }

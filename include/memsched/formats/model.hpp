@@ -32,12 +32,12 @@ struct graph_call {
 /// the latter that reads a shape, the draft orders it behind the producer of what has the shape.
 struct model_graph {
   std::string place;                  ///< in the file, for messages: "subgraphs[1]"
-  std::vector<index> path;  ///< in the file: the subgraph; in ONNX, from outside in, operator and which of its graphs
+  std::vector<index_t> path;  ///< in the file: the subgraph; in ONNX, from outside in, operator and which of its graphs
   problem_draft draft;                ///< workspace of an operator that runs graphs: 0, see `with_workspace`
-  std::vector<index> positions;       ///< per operator of the draft: its place in the file's list
+  std::vector<index_t> positions;       ///< per operator of the draft: its place in the file's list
   std::vector<graph_call> calls;      ///< ascending by operator
   adjacency needs;                    ///< per listed operator: those whose results it reads, each once
-  std::vector<index> eager;           ///< left out, but read the shape of an activation; ascending
+  std::vector<index_t> eager;           ///< left out, but read the shape of an activation; ascending
 };
 
 /// The first is the model itself; a graph runs only such as stand behind it.
@@ -112,20 +112,20 @@ inline bool lists_operators(const model_graph& g, const std::vector<op_id>& orde
 /// All operators that the file lists for g, by place in the list, in an order that holds `order` of the draft. One that
 /// is left out and reads an activation stands right behind the producer of that, so that it keeps nothing alive; any
 /// other stands just before its first reader. O(operators + uses).
-inline std::vector<index> file_order(const model_graph& g, const std::vector<op_id>& order) {
+inline std::vector<index_t> file_order(const model_graph& g, const std::vector<op_id>& order) {
   const std::size_t n = g.needs.size();
   std::vector<bool> kept(n, false), placed(n, false);
-  for (const index at : g.positions) kept[at] = true;
-  std::vector<index> found, path;
+  for (const index_t at : g.positions) kept[at] = true;
+  std::vector<index_t> found, path;
   found.reserve(n);
   // Places an operator behind those left-out ones whose results it reads. They form chains of any length: no recursion.
-  const auto place = [&](index last) {
+  const auto place = [&](index_t last) {
     path.push_back(last);
     while (!path.empty()) {
-      const index at = path.back();
+      const index_t at = path.back();
       const auto needs = g.needs[at];
       const auto missing =
-          std::find_if(needs.begin(), needs.end(), [&](index need) { return !kept[need] && !placed[need]; });
+          std::find_if(needs.begin(), needs.end(), [&](index_t need) { return !kept[need] && !placed[need]; });
       if (missing != needs.end()) {
         path.push_back(*missing);
         continue;
@@ -135,18 +135,18 @@ inline std::vector<index> file_order(const model_graph& g, const std::vector<op_
       path.pop_back();
     }
   };
-  std::vector<std::pair<index, index>> pairs;  // producer, or n for a graph input, and the left-out reader
-  for (const index at : g.eager) {
+  std::vector<std::pair<index_t, index_t>> pairs;  // producer, or n for a graph input, and the left-out reader
+  for (const index_t at : g.eager) {
     const auto needs = g.needs[at];
-    pairs.emplace_back(needs.empty() ? static_cast<index>(n) : needs[0], at);
+    pairs.emplace_back(needs.empty() ? static_cast<index_t>(n) : needs[0], at);
   }
   const adjacency behind = adjacency::from_pairs(n + 1, pairs);
-  for (const index at : behind[n]) place(at);
+  for (const index_t at : behind[n]) place(at);
   for (const op_id op : order) {
     place(g.positions[op]);
-    for (const index at : behind[g.positions[op]]) place(at);
+    for (const index_t at : behind[g.positions[op]]) place(at);
   }
-  for (index at = 0; at < n; ++at) place(at);
+  for (index_t at = 0; at < n; ++at) place(at);
   return found;
 }
 

@@ -70,7 +70,7 @@ inline constexpr std::uint64_t model_graph_field = 7, graph_node = 1, node_attri
                                attribute_graphs = 11;
 
 /// The bytes of the graph at a path (see model_graph::path), found in a file whose graphs have their old order.
-inline std::optional<record> find_graph(std::string_view bytes, const std::vector<index>& path) {
+inline std::optional<record> find_graph(std::string_view bytes, const std::vector<index_t>& path) {
   const auto only = [](const std::vector<record>& list, std::uint64_t field) -> std::optional<record> {
     std::optional<record> found;
     for (const record& r : list) {
@@ -86,7 +86,7 @@ inline std::optional<record> find_graph(std::string_view bytes, const std::vecto
   for (std::size_t step = 0; graph && step + 1 < path.size(); step += 2) {
     const auto of_graph = fields_of(bytes, graph->payload, graph->end);
     if (!of_graph) return std::nullopt;
-    index nodes = 0, graphs = 0;
+    index_t nodes = 0, graphs = 0;
     graph.reset();
     for (const record& node : *of_graph) {
       if (node.field != graph_node || node.type != 2 || nodes++ != path[step]) continue;
@@ -107,7 +107,7 @@ inline std::optional<record> find_graph(std::string_view bytes, const std::vecto
 
 /// Puts the operators of a graph in another order: the bytes of each as they are, all other fields where they are
 /// between them.
-inline bool permute(std::string& bytes, const record& graph, const std::vector<index>& order) {
+inline bool permute(std::string& bytes, const record& graph, const std::vector<index_t>& order) {
   const auto fields = fields_of(bytes, graph.payload, graph.end);
   if (!fields) return false;
   std::vector<record> nodes;
@@ -142,7 +142,7 @@ inline result<std::string> write_onnx(std::string_view file, const model_graphs&
     if (orders[g].empty()) continue;
     if (!lists_operators(graphs[g], orders[g]))
       return graph_error{error_code::bad_order, graphs[g].place + ": the order does not list each operator once", {}, {}};
-    const std::vector<index> order = file_order(graphs[g], orders[g]);
+    const std::vector<index_t> order = file_order(graphs[g], orders[g]);
     if (std::is_sorted(order.begin(), order.end())) continue;
     const auto graph = onnx_wire::find_graph(made, graphs[g].path);
     if (!graph || !onnx_wire::permute(made, *graph, order))

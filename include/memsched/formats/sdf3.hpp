@@ -65,7 +65,7 @@ class sdf3_reader {
     bool used = false;
   };
   struct actor {
-    index id = none;
+    index_t id = none;
     std::map<std::string, port> ports;
   };
 
@@ -197,7 +197,7 @@ class sdf3_reader {
   bool read_channel(pugi::xml_node n, const std::string& name) {
     const std::string who = "channel " + quoted(name);
     sdf::channel c;
-    const auto end = [&](const char* actor_key, const char* port_key, bool out, index& id, bytes& rate) {
+    const auto end = [&](const char* actor_key, const char* port_key, bool out, index_t& id, bytes& rate) {
       const std::string a = n.attribute(actor_key).value(), p = n.attribute(port_key).value();
       const auto it = actors_.find(a);
       if (it == actors_.end())

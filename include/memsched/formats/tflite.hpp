@@ -39,7 +39,7 @@ class draft_maker {
     ids_.assign(g_.tensors.size(), none);
     last_user_.assign(g_.tensors.size(), none);
     made_.place = "subgraphs[" + std::to_string(s_) + "]";
-    made_.path = {static_cast<index>(s_)};
+    made_.path = {static_cast<index_t>(s_)};
     draft_.name = m_.file.text(g_.data, subgraph_fields::name);
     list(g_.inputs, draft_.graph_inputs);
     const adjacency controls = control_predecessors();
@@ -47,7 +47,7 @@ class draft_maker {
     for (std::size_t i = 0; i < g_.operators.size() && !m_.file.failed(); ++i) {
       if (g_.operators[i].folded) continue;
       kept[i] = static_cast<op_id>(draft_.operators.size());
-      for (const index before : controls[i]) draft_.after.push(kept[before]);
+      for (const index_t before : controls[i]) draft_.after.push(kept[before]);
       add_operator(i);
     }
     list(g_.outputs, draft_.graph_outputs);
@@ -61,21 +61,21 @@ class draft_maker {
 
  private:
   adjacency control_predecessors() const {
-    std::vector<std::pair<index, index>> pairs;
+    std::vector<std::pair<index_t, index_t>> pairs;
     for (const auto& [from, to] : g_.edges) pairs.emplace_back(to, from);
     return adjacency::from_pairs(g_.operators.size(), pairs);
   }
 
   /// Variables are listed when they are met, constants never.
-  void list(const std::vector<index>& tensors, std::vector<tensor_id>& into) {
-    for (index t : tensors)
+  void list(const std::vector<index_t>& tensors, std::vector<tensor_id>& into) {
+    for (index_t t : tensors)
       if (!g_.constant(t)) {
         const tensor_id id = tensor(t);
         if (g_.origins[t] != origin::variable) into.push_back(id);
       }
   }
 
-  tensor_id tensor(index t) {
+  tensor_id tensor(index_t t) {
     if (ids_[t] != none) return ids_[t];
     ids_[t] = static_cast<tensor_id>(draft_.tensors.size());
     draft_.tensors.push_back({.size = sizes_.size(s_, t)});
@@ -96,14 +96,14 @@ class draft_maker {
       made_.calls.push_back({id, graphs_[s]});
     }
     bool acts = own.state || own.random || own.custom;
-    for (index t : op.inputs)
+    for (index_t t : op.inputs)
       if (!g_.constant(t)) {
         draft_.reads.push(tensor(t));
         if (g_.origins[t] != origin::variable) continue;
         run_after(std::exchange(last_user_[t], id), id);
         acts = own.state = true;
       }
-    for (index t : op.outputs)
+    for (index_t t : op.outputs)
       if (!g_.constant(t)) draft_.writes.push(tensor(t));
     if (among(stateful, op.kind) || of_calls_state(op)) run_after(std::exchange(last_stateful_, id), id);
     if (own.random) run_after(std::exchange(last_random_, id), id);
@@ -117,7 +117,7 @@ class draft_maker {
     draft_.after.close();
     draft_.operators.push_back(data);
     draft_.operator_names.push_back(m_.kind_of(op) + "_" + std::to_string(position));
-    made_.positions.push_back(static_cast<index>(position));
+    made_.positions.push_back(static_cast<index_t>(position));
   }
 
   bool of_calls_state(const operator_info& op) const {
@@ -151,7 +151,7 @@ class draft_maker {
     if (op.outputs.empty() || ids_[op.outputs[0]] == none) return none;
     const bytes wanted = draft_.tensors[ids_[op.outputs[0]]].size;
     for (std::size_t i = 0; i < std::min(candidates, op.inputs.size()); ++i) {
-      const index t = op.inputs[i];
+      const index_t t = op.inputs[i];
       if (g_.constant(t) || g_.origins[t] == origin::variable) continue;
       if (draft_.tensors[ids_[t]].size == wanted) return ids_[t];
     }
@@ -159,13 +159,13 @@ class draft_maker {
   }
 
   void find_needs() {
-    std::vector<index> producer(g_.tensors.size(), none);
+    std::vector<index_t> producer(g_.tensors.size(), none);
     for (std::size_t i = 0; i < g_.operators.size(); ++i)
-      for (const index t : g_.operators[i].outputs) producer[t] = static_cast<index>(i);
-    std::vector<index> last_reader(g_.operators.size(), none);
+      for (const index_t t : g_.operators[i].outputs) producer[t] = static_cast<index_t>(i);
+    std::vector<index_t> last_reader(g_.operators.size(), none);
     for (std::size_t i = 0; i < g_.operators.size(); ++i) {
-      for (const index t : g_.operators[i].inputs)
-        if (const index p = producer[t]; p != none && std::exchange(last_reader[p], static_cast<index>(i)) != i)
+      for (const index_t t : g_.operators[i].inputs)
+        if (const index_t p = producer[t]; p != none && std::exchange(last_reader[p], static_cast<index_t>(i)) != i)
           made_.needs.push(p);
       made_.needs.close();
     }

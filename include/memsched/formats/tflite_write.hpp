@@ -120,7 +120,7 @@ inline bytes load_of(const std::vector<micro_buffer>& buffers) {
 /// What TensorFlow Lite Micro's planner makes of a file whose subgraph 0 runs in `order` (positions in the file's list;
 /// empty: the file's own). Exact for kernels that ask for no room of their own. O(file + tensors^2).
 inline result<micro_arena> micro_arena_of(std::string_view file, const read_options& options = {},
-                                          const std::vector<index>& order = {}) {
+                                          const std::vector<index_t>& order = {}) {
   using namespace detail::tflite;
   model_file m(file);
   if (!m.read()) return m.file.error();
@@ -156,7 +156,7 @@ result<micro_plan> plan_micro(std::string_view file, const read_options& options
   if (!m.read()) return m.file.error();
   tensor_sizes sizes(m, options.shapes);
   sizes.infer();
-  const std::vector<index> as_listed;
+  const std::vector<index_t> as_listed;
   const std::vector<micro_buffer> tensors = micro_buffers(m, sizes, as_listed).run();
   if (m.file.failed()) return m.file.error();
   std::vector<std::size_t> storage(tensors.size());
@@ -191,7 +191,7 @@ result<micro_plan> plan_micro(std::string_view file, const read_options& options
   }
   // The runtime looks up whether a variable of a later subgraph has an offset at its place in subgraph 0.
   for (std::size_t s = 1; s < m.subgraphs.size(); ++s)
-    for (index t = 0; t < m.subgraphs[s].origins.size(); ++t)
+    for (index_t t = 0; t < m.subgraphs[s].origins.size(); ++t)
       if (m.subgraphs[s].origins[t] == origin::variable && t < starts[1] && made.offsets[t] != runtime_decides)
         return graph_error{error_code::bad_input,
                            m.subgraphs[s].tensors[t].where.text() +
@@ -237,7 +237,7 @@ inline std::vector<std::string> tflite_notes(std::string_view file, const read_o
   if (!list.empty())
     notes.push_back("in TensorFlow Lite Micro, kernels may ask for scratch room that is not accounted for: " +
                     one_line(list));
-  const std::vector<index> as_listed;
+  const std::vector<index_t> as_listed;
   bytes stray = 0;
   std::size_t count = 0;
   for (const micro_buffer& b : micro_buffers(m, sizes, as_listed).run())

@@ -17,7 +17,7 @@ struct operator_spec {
   bytes workspace = 0;                 ///< held while it runs
   tensor_id overwrites = none;         ///< one of `reads`, whose storage the first of `writes` may take
   std::optional<firing> rule{};        ///< absent: the default of the options
-  index scope = none;                  ///< its cell or block
+  index_t scope = none;                ///< its cell or block
   std::string name{};
 };
 

@@ -39,13 +39,13 @@ class checker {
   std::size_t operators() const { return p_.draft_.operators.size(); }
   std::size_t tensors() const { return p_.draft_.tensors.size(); }
 
-  static std::string label(const char* kind, const std::vector<std::string>& names, index i) {
+  static std::string label(const char* kind, const std::vector<std::string>& names, index_t i) {
     return labelled(kind, i, i < names.size() ? std::string_view(names[i]) : std::string_view());
   }
   std::string op_label(op_id op) const { return label("operator ", p_.draft_.operator_names, op); }
   std::string tensor_label(tensor_id t) const { return label("tensor ", p_.draft_.tensor_names, t); }
 
-  bool fault(error_code code, std::string message, std::vector<index> ops, std::vector<index> ts) {
+  bool fault(error_code code, std::string message, std::vector<index_t> ops, std::vector<index_t> ts) {
     error_ = {code, std::move(message), std::move(ops), std::move(ts)};
     return false;
   }
@@ -94,7 +94,7 @@ class checker {
 
   bool unknown_tensor(const std::string& who, tensor_id t, op_id op) {
     return fault(error_code::unknown_tensor, who + " tensor " + std::to_string(t) + ", which does not exist",
-                 op == none ? std::vector<index>{} : std::vector<index>{op}, {});
+                 op == none ? std::vector<index_t>{} : std::vector<index_t>{op}, {});
   }
 
   bool check_sizes() {
@@ -184,7 +184,7 @@ class checker {
   }
 
   bool find_reads() {
-    std::vector<std::pair<index, op_id>> readers;
+    std::vector<std::pair<index_t, op_id>> readers;
     std::vector<op_id> last_reader(tensors(), none);
     for (op_id op = 0; op < operators(); ++op) {
       for (tensor_id t : draft().reads[op]) {

@@ -40,8 +40,8 @@ enum class error_code : unsigned char {
 struct graph_error {
   error_code code{};
   std::string message;            ///< one line that names the culprit
-  std::vector<index> operators;   ///< the culprits, by position in the caller's graph
-  std::vector<index> tensors;     ///< likewise, in order of first appearance
+  std::vector<index_t> operators;   ///< the culprits, by position in the caller's graph
+  std::vector<index_t> tensors;     ///< likewise, in order of first appearance
 };
 
 /// A text as a piece of a message: on one line, and cut behind `longest` characters.
@@ -56,7 +56,7 @@ inline std::string one_line(std::string_view text, std::size_t longest = 400) {
 }
 
 /// "operator 3 'conv'": the position always, the name where there is one. `kind` is "operator " or "tensor ".
-inline std::string labelled(const char* kind, index i, std::string_view name) {
+inline std::string labelled(const char* kind, index_t i, std::string_view name) {
   std::string text = kind + std::to_string(i);
   return name.empty() ? text : text + " '" + one_line(name, 120) + "'";
 }
@@ -68,7 +68,7 @@ struct bad_graph : std::runtime_error {
 };
 
 /// Ends a call that has no value to give: throws bad_graph; where exceptions are off, prints the message and aborts.
-[[noreturn]] inline void fail(const graph_error& error) {
+[[noreturn]] inline void abort_with(const graph_error& error) {
 #if defined(__cpp_exceptions)
   throw bad_graph(error);
 #else
@@ -99,7 +99,7 @@ class result {
 
  private:
   void check() const {
-    if (!value_) fail(error_);
+    if (!value_) abort_with(error_);
   }
   std::optional<T> value_;
   graph_error error_;

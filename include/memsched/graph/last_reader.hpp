@@ -29,10 +29,10 @@ class last_reader_finder {
       return std::all_of(before.begin(), before.end(), [&](op_id b) { return b < op; });
     };
     if (!std::all_of(order.begin(), order.end(), is_ordered)) order = topological_order(p.predecessors(), succs);
-    std::vector<std::pair<index, index>> latest_first;  // so that a walk reads no further than it goes
+    std::vector<std::pair<index_t, index_t>> latest_first;  // so that a walk reads no further than it goes
     latest_first.reserve(succs.items());
     for (std::size_t i = n; i-- > 0;) {
-      position_[order[i]] = static_cast<index>(i);
+      position_[order[i]] = static_cast<index_t>(i);
       for (op_id next : succs[order[i]]) latest_first.emplace_back(next, order[i]);
     }
     preds_ = adjacency::from_pairs(n, latest_first);
@@ -66,7 +66,7 @@ class last_reader_finder {
   /// Calls f(i) for readers[i] that come before `from`, each once, until that says no.
   template <class F>
   void for_readers_before(op_id from, std::span<const op_id> readers, F&& f) {
-    index earliest = none;
+    index_t earliest = none;
     for (op_id r : readers) earliest = std::min(earliest, position_[r]);
     std::size_t steps = std::min(budget_, least_steps + budget_ / 64);  // one walk leaves the others most of the budget
     budget_ -= steps;
@@ -92,12 +92,12 @@ class last_reader_finder {
 
   static constexpr std::size_t least_steps = 4096;
 
-  std::vector<index> position_, seen_;
+  std::vector<index_t> position_, seen_;
   adjacency preds_;  // each list from the latest to the earliest
   backbone backbone_;
   std::vector<op_id> stack_, asked_;
   op_id answer_ = none;
-  index walk_ = 0;
+  index_t walk_ = 0;
   std::size_t budget_ = 0;
 };
 

@@ -14,22 +14,22 @@ namespace memsched::inline MEMSCHED_ABI {
 /// a release waits for it alone, and then its key is asked again, with a new age.
 /// O((nodes + edges) log nodes) keys at most.
 template <class Key>
-std::vector<node> list_schedule(const schedule_graph& g, Key key) {
+std::vector<node_id> list_schedule(const schedule_graph& g, Key key) {
   struct entry {
-    std::invoke_result_t<Key&, const walk&, node, index> key;
-    node v;
-    index version;
+    std::invoke_result_t<Key&, const order_walk&, node_id, index_t> key;
+    node_id v;
+    index_t version;
     bool operator<(const entry& other) const { return other.key < key; }  // the queue's top is its largest
   };
-  std::vector<node> order;
+  std::vector<node_id> order;
   order.reserve(g.active);
-  walk w(g);
+  order_walk w(g);
   std::vector<bool> done(g.active, false);
-  std::vector<index> version(g.active, 0);
+  std::vector<index_t> version(g.active, 0);
   std::priority_queue<entry> ready;
-  index age = 0;
-  const auto push = [&](node v) { ready.push({key(w, v, age++), v, version[v]}); };
-  for (node v = 0; v < g.active; ++v)
+  index_t age = 0;
+  const auto push = [&](node_id v) { ready.push({key(w, v, age++), v, version[v]}); };
+  for (node_id v = 0; v < g.active; ++v)
     if (w.ready(v)) push(v);
   while (!ready.empty()) {
     const entry e = ready.top();
@@ -38,9 +38,9 @@ std::vector<node> list_schedule(const schedule_graph& g, Key key) {
     done[e.v] = true;
     order.push_back(e.v);
     w.fire(e.v, push);
-    for (node r : g.succs[e.v]) {
+    for (node_id r : g.succs[e.v]) {
       if (!g.is_release(r) || w.waits(r) != 1) continue;
-      for (node last : g.preds[r])  // the one reader that is left frees the tensor
+      for (node_id last : g.preds[r])  // the one reader that is left frees the tensor
         if (!done[last]) {
           ++version[last];
           if (w.ready(last)) push(last);
@@ -52,8 +52,8 @@ std::vector<node> list_schedule(const schedule_graph& g, Key key) {
 
 /// The order in which the caller lists the operators, wherever that is one: always the lowest index that is ready.
 /// O((nodes + edges) log nodes).
-inline std::vector<node> given_order(const schedule_graph& g) {
-  return list_schedule(g, [](const walk&, node v, index) { return v; });
+inline std::vector<node_id> given_order(const schedule_graph& g) {
+  return list_schedule(g, [](const order_walk&, node_id v, index_t) { return v; });
 }
 
 }  // namespace memsched

@@ -30,7 +30,7 @@ template <class Handle>
 class handle_numbers {
  public:
   /// The number of a handle, and whether it is new.
-  std::pair<index, bool> insert(const Handle& h) {
+  std::pair<index_t, bool> insert(const Handle& h) {
     if constexpr (is_integer) {
       if (const auto value = static_cast<std::size_t>(h); value < room()) {
         if (value >= dense_.size()) dense_.resize(value + 1 + value / 2, none);
@@ -44,28 +44,28 @@ class handle_numbers {
     return {at->second, fresh};
   }
   /// Its number; none for an unknown one.
-  index find(const Handle& h) const {
+  index_t find(const Handle& h) const {
     if constexpr (is_integer)
       if (const auto value = static_cast<std::size_t>(h); value < dense_.size() && dense_[value] != none)
         return dense_[value];
     return in_table(h);
   }
-  index size() const { return count_; }
+  index_t size() const { return count_; }
 
  private:
   static constexpr bool is_integer = std::integral<Handle>;
 
   /// Integers below this get a place by value: memory stays linear in the number of handles.
   std::size_t room() const { return 4096 + 8 * std::size_t{count_}; }
-  index in_table(const Handle& h) const {
+  index_t in_table(const Handle& h) const {
     if (table_.empty()) return none;
     const auto at = table_.find(h);
     return at == table_.end() ? none : at->second;
   }
 
-  std::vector<index> dense_;
-  std::unordered_map<Handle, index, handle_hash> table_;
-  index count_ = 0;
+  std::vector<index_t> dense_;
+  std::unordered_map<Handle, index_t, handle_hash> table_;
+  index_t count_ = 0;
 };
 
 template <memory_graph G>
@@ -140,7 +140,7 @@ class lowering {
   }
 
   void add_after(op_id i, const op_handle& before) {
-    if (const index number = op_numbers_.find(before); number != none) return draft_.after.push(number);
+    if (const index_t number = op_numbers_.find(before); number != none) return draft_.after.push(number);
     fault(error_code::unknown_operator, op_label(i) + " runs after an operator that is not in the graph", {i}, {});
   }
 
@@ -167,7 +167,7 @@ class lowering {
 
   /// Cells by order of first appearance, so that no value is cut.
   template <class Scope>
-  index scope(const Scope& s) {
+  index_t scope(const Scope& s) {
     if constexpr (is_optional<Scope>) {
       return s ? scope(*s) : none;
     } else {
@@ -235,11 +235,11 @@ class lowering {
   }
 
   /// Keeps the first fault.
-  void fault(error_code code, std::string message, std::vector<index> ops, std::vector<index> ts) {
+  void fault(error_code code, std::string message, std::vector<index_t> ops, std::vector<index_t> ts) {
     if (error_.message.empty()) error_ = {code, std::move(message), std::move(ops), std::move(ts)};
   }
   void fault(error_code code, std::string message, op_id op, tensor_id t) {
-    const auto list = [](index i) { return i == none ? std::vector<index>{} : std::vector<index>{i}; };
+    const auto list = [](index_t i) { return i == none ? std::vector<index_t>{} : std::vector<index_t>{i}; };
     fault(code, std::move(message), list(op), list(t));
   }
 

@@ -28,9 +28,9 @@ inline schedule_graph mirror_image(const schedule_graph& g) {
 }
 
 /// The order of g that is the mirror image of an order of `mirror_image(g)`: reversed, without releases.
-inline std::vector<node> reflected(const schedule_graph& g, std::vector<node> order) {
+inline std::vector<node_id> reflected(const schedule_graph& g, std::vector<node_id> order) {
   std::reverse(order.begin(), order.end());
-  std::erase_if(order, [&](node v) { return g.is_release(v); });
+  std::erase_if(order, [&](node_id v) { return g.is_release(v); });
   return order;
 }
 

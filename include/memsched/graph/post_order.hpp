@@ -10,12 +10,12 @@ namespace memsched::inline MEMSCHED_ABI {
 
 /// The active nodes from the graph's roots over predecessors in input order; nodes that no root needs follow, by index.
 /// O(nodes + edges).
-inline std::vector<node> post_order(const schedule_graph& g) {
-  std::vector<node> order;
+inline std::vector<node_id> post_order(const schedule_graph& g) {
+  std::vector<node_id> order;
   order.reserve(g.active);
   std::vector<bool> seen(g.active, false);
-  std::vector<std::pair<node, std::size_t>> path;  // (node, next predecessor to visit)
-  const auto visit = [&](node root) {
+  std::vector<std::pair<node_id, std::size_t>> path;  // (node, next predecessor to visit)
+  const auto visit = [&](node_id root) {
     if (seen[root]) return;
     seen[root] = true;
     path.emplace_back(root, 0);
@@ -24,14 +24,14 @@ inline std::vector<node> post_order(const schedule_graph& g) {
       if (next == g.preds[v].size()) {
         order.push_back(v);
         path.pop_back();
-      } else if (const node u = g.preds[v][next++]; !seen[u]) {
+      } else if (const node_id u = g.preds[v][next++]; !seen[u]) {
         seen[u] = true;
         path.emplace_back(u, 0);
       }
     }
   };
-  for (node root : g.roots) visit(root);
-  for (node v = 0; v < g.active; ++v) visit(v);
+  for (node_id root : g.roots) visit(root);
+  for (node_id v = 0; v < g.active; ++v) visit(v);
   return order;
 }
 

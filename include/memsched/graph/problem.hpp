@@ -16,8 +16,8 @@
 
 namespace memsched::inline MEMSCHED_ABI {
 
-using op_id = index;
-using tensor_id = index;
+using op_id = index_t;
+using tensor_id = index_t;
 
 /// The facts of one tensor.
 struct tensor_data {
@@ -30,7 +30,7 @@ struct operator_data {
   bytes workspace = 0;
   tensor_id overwrites = none;    ///< an input whose storage the first output may take
   std::optional<firing> rule{};   ///< absent: the graph's default
-  index scope = none;             ///< the caller's cell or block
+  index_t scope = none;             ///< the caller's cell or block
 };
 
 /// An output that may take the storage of an input.
@@ -75,7 +75,7 @@ class problem {
     const tensor_id of = draft_.tensors[t].alias_of;
     return of == none ? t : of;
   }
-  index scope(op_id op) const { return draft_.operators[op].scope; }
+  index_t scope(op_id op) const { return draft_.operators[op].scope; }
   /// Position in `inputs` of the input that the first output may overwrite; -1 for none.
   int overwrites(op_id op) const { return position(op, draft_.operators[op].overwrites); }
   /// Which inputs further outputs may overwrite.
@@ -126,7 +126,7 @@ class problem {
     const auto in = inputs(op);
     return input == none ? -1 : static_cast<int>(std::find(in.begin(), in.end(), input) - in.begin());
   }
-  static std::string name(const std::vector<std::string>& names, index i, const char* kind) {
+  static std::string name(const std::vector<std::string>& names, index_t i, const char* kind) {
     return i < names.size() && !names[i].empty() ? names[i] : kind + std::to_string(i);
   }
 

@@ -16,7 +16,7 @@
 
 namespace memsched::inline MEMSCHED_ABI {
 
-using node = index;
+using node_id = index_t;
 
 /// What running a node does, in bytes relative to the level before it.
 struct node_cost {
@@ -26,19 +26,19 @@ struct node_cost {
 
 /// What must run before what.
 struct precedence {
-  node before = none, after = none;
+  node_id before = none, after = none;
 };
 
 /// Room that a node gains while it runs where it is the last one that `release` waits for.
 struct credit {
-  node release = none;
+  node_id release = none;
   delta amount = 0;
 };
 
 /// A stretch of memory: live from where the node `from` has run until `to` has.
 struct resource {
-  node from = none;  ///< none: live from the start
-  node to = none;    ///< none: stays to the end
+  node_id from = none;  ///< none: live from the start
+  node_id to = none;    ///< none: stays to the end
   bytes size = 0;
 };
 
@@ -51,33 +51,33 @@ struct schedule_graph {
   std::vector<node_cost> cost;   ///< a peak may be negative where credits exist: the level after counts too
   adjacency preds, succs;        ///< preds keep the order of the operator's inputs
   list_of<credit> credits;       ///< per node
-  std::vector<node> roots;       ///< where a depth-first order starts; may be empty
+  std::vector<node_id> roots;       ///< where a depth-first order starts; may be empty
   /// What the levels are made of, where that is known; else empty. `from` comes before `to`. The level after a set of nodes
   /// that holds what its members wait for is that of the resources which are live then, and a constant.
   std::vector<resource> resources;
-  std::vector<index> scope;      ///< the caller's cell of each active node, or none; empty where the caller gave none
+  std::vector<index_t> scope;      ///< the caller's cell of each active node, or none; empty where the caller gave none
 
   std::size_t size() const { return cost.size(); }
-  bool is_release(node v) const { return v >= active; }
+  bool is_release(node_id v) const { return v >= active; }
 };
 
 /// What running v does, releases included, relative to the level before it, where `last(r)` tells of each release r that
 /// waits for v whether it waits for nothing else. O(successors + credits) calls.
 template <class Last>
-constexpr node_cost effect_of(const schedule_graph& g, node v, Last last) {
+constexpr node_cost effect_of(const schedule_graph& g, node_id v, Last last) {
   node_cost c = g.cost[v];
   for (const credit& k : g.credits[v])
     if (last(k.release)) c.peak -= k.amount;
-  for (node s : g.succs[v])
+  for (node_id s : g.succs[v])
     if (g.is_release(s) && last(s)) c.impact += g.cost[s].impact;
   c.peak = std::max(c.peak, c.impact);
   return c;
 }
 
 /// The active nodes, predecessors first, in breadth-first waves. O(nodes + edges).
-inline std::vector<node> topological_order(const schedule_graph& g) {
-  std::vector<node> order = topological_order(g.preds, g.succs);
-  std::erase_if(order, [&](node v) { return g.is_release(v); });
+inline std::vector<node_id> topological_order(const schedule_graph& g) {
+  std::vector<node_id> order = topological_order(g.preds, g.succs);
+  std::erase_if(order, [&](node_id v) { return g.is_release(v); });
   return order;
 }
 
@@ -89,8 +89,8 @@ inline schedule_graph make_schedule_graph(const problem& p, memory_model model =
   g.active = n;
   g.base = p.live_at_start();
   g.cost.resize(n);
-  std::vector<std::pair<index, node>> edges;  // (node, its predecessor)
-  std::vector<std::pair<index, credit>> credits;
+  std::vector<std::pair<index_t, node_id>> edges;  // (node, its predecessor)
+  std::vector<std::pair<index_t, credit>> credits;
   const auto rule = [&](op_id op) { return p.firing(op).value_or(model.default_firing); };
   const auto spared = [&](op_id op, tensor_id storage) {  // bytes of room when `op` is the last reader
     if (rule(op) == firing::cbp) return static_cast<delta>(p.size(storage));
@@ -116,7 +116,7 @@ inline schedule_graph make_schedule_graph(const problem& p, memory_model model =
   for (tensor_id s : p.tensors()) {
     const auto readers = p.readers(s);
     if (p.storage(s) != s || !p.kept(s) || p.size(s) == 0) continue;
-    const node from = p.producer(s);
+    const node_id from = p.producer(s);
     if (p.stays(s)) {
       g.resources.push_back({from, none, p.size(s)});
       continue;
@@ -129,7 +129,7 @@ inline schedule_graph make_schedule_graph(const problem& p, memory_model model =
       g.resources.push_back({from, last, p.size(s)});
       continue;
     }
-    const node release = static_cast<node>(g.cost.size());
+    const node_id release = static_cast<node_id>(g.cost.size());
     g.cost.push_back({0, -size});
     g.resources.push_back({from, release, p.size(s)});
     for (op_id reader : readers) edges.emplace_back(release, reader);
@@ -141,7 +141,7 @@ inline schedule_graph make_schedule_graph(const problem& p, memory_model model =
   }
 
   g.credits = list_of<credit>::from_pairs(g.size(), credits);
-  for (node v = 0; v < n; ++v)
+  for (node_id v = 0; v < n; ++v)
     if (g.credits[v].empty()) g.cost[v].peak = std::max({g.cost[v].peak, g.cost[v].impact, delta{0}});
   g.preds = adjacency::from_pairs(g.size(), edges);
   g.succs = transpose(g.preds, g.size());

@@ -12,28 +12,28 @@ namespace memsched::inline MEMSCHED_ABI {
 /// The nodes of `members` (ascending, releases last) with the edges among them, from level `base` on. Node i of the part
 /// is members[i]. What ran before is where it should be; a release whose readers do not all run by then must be left out,
 /// and credits on it are void. `local` is scratch of g's size, all none, and is left so. O(members + their edges).
-inline schedule_graph subgraph(const schedule_graph& g, std::span<const node> members, bytes base,
-                               std::vector<node>& local) {
+inline schedule_graph subgraph(const schedule_graph& g, std::span<const node_id> members, bytes base,
+                               std::vector<node_id>& local) {
   schedule_graph part;
   part.base = base;
-  for (node i = 0; i < members.size(); ++i) local[members[i]] = i;
-  for (node v : members) {
+  for (node_id i = 0; i < members.size(); ++i) local[members[i]] = i;
+  for (node_id v : members) {
     if (!g.is_release(v)) ++part.active;
     if (!g.is_release(v) && !g.scope.empty()) part.scope.push_back(g.scope[v]);
     part.cost.push_back(g.cost[v]);
-    for (node u : g.preds[v])
+    for (node_id u : g.preds[v])
       if (local[u] != none) part.preds.push(local[u]);
     part.preds.close();
-    for (node s : g.succs[v])
+    for (node_id s : g.succs[v])
       if (local[s] != none) part.succs.push(local[s]);
     part.succs.close();
     for (const credit& c : g.credits[v])
       if (local[c.release] != none) part.credits.push({local[c.release], c.amount});
     part.credits.close();
   }
-  for (node v : g.roots)
+  for (node_id v : g.roots)
     if (local[v] != none) part.roots.push_back(local[v]);
-  for (node v : members) local[v] = none;
+  for (node_id v : members) local[v] = none;
   return part;
 }
 

@@ -20,20 +20,20 @@ struct cost_graph {
 };
 
 /// An edge of a task graph: `from` writes so many bytes (or tokens) and `to` takes them. 0 orders two tasks only.
-struct channel {
-  node from, to;
+struct task_channel {
+  node_id from, to;
   bytes size = 0;
 };
 
 /// Tasks and the data between them. Several channels between two tasks are allowed.
 struct task_graph {
   std::size_t tasks = 0;
-  std::vector<channel> channels;
+  std::vector<task_channel> channels;
 };
 
 namespace detail {
 
-inline std::string node_name(node v) { return "node " + std::to_string(v); }
+inline std::string node_name(node_id v) { return "node " + std::to_string(v); }
 
 /// Why the cost of node v makes no sense; empty where it does.
 inline std::string cost_fault(node_cost c) {
@@ -47,21 +47,21 @@ inline std::string cost_fault(node_cost c) {
 
 inline graph_error cycle_error(const schedule_graph& g) {
   std::vector<bool> ordered(g.size(), false);
-  for (node v : topological_order(g.preds, g.succs)) ordered[v] = true;
-  node v = static_cast<node>(std::find(ordered.begin(), ordered.end(), false) - ordered.begin());
+  for (node_id v : topological_order(g.preds, g.succs)) ordered[v] = true;
+  node_id v = static_cast<node_id>(std::find(ordered.begin(), ordered.end(), false) - ordered.begin());
   std::vector<bool> seen(g.size(), false);
   while (!seen[v]) {  // back over nodes that wait, until one comes again
     seen[v] = true;
-    v = *std::find_if(g.preds[v].begin(), g.preds[v].end(), [&](node u) { return !ordered[u]; });
+    v = *std::find_if(g.preds[v].begin(), g.preds[v].end(), [&](node_id u) { return !ordered[u]; });
   }
-  std::vector<index> cycle;
-  for (node u = v; cycle.empty() || u != v;) {
+  std::vector<index_t> cycle;
+  for (node_id u = v; cycle.empty() || u != v;) {
     cycle.push_back(u);
-    u = *std::find_if(g.preds[u].begin(), g.preds[u].end(), [&](node w) { return !ordered[w]; });
+    u = *std::find_if(g.preds[u].begin(), g.preds[u].end(), [&](node_id w) { return !ordered[w]; });
   }
   std::reverse(cycle.begin(), cycle.end());
   std::string path;
-  for (node u : cycle) path += node_name(u) + " -> ";
+  for (node_id u : cycle) path += node_name(u) + " -> ";
   return {error_code::cycle, "the nodes wait for each other in a circle: " + path + node_name(cycle.front()), cycle, {}};
 }
 
@@ -73,14 +73,14 @@ inline schedule_graph from_edges(std::vector<node_cost> cost, std::vector<preced
   g.cost = std::move(cost);
   g.active = g.cost.size();
   std::size_t i = 0;
-  for (node v = 0; v < g.size(); ++v) {
-    for (node last = none; i < edges.size() && edges[i].after == v; ++i)
+  for (node_id v = 0; v < g.size(); ++v) {
+    for (node_id last = none; i < edges.size() && edges[i].after == v; ++i)
       if (edges[i].before != last) g.preds.push(last = edges[i].before);
     g.preds.close();
     g.credits.close();
   }
   g.succs = transpose(g.preds, g.size());
-  for (node v = 0; v < g.size(); ++v)
+  for (node_id v = 0; v < g.size(); ++v)
     if (g.succs[v].empty()) g.roots.push_back(v);
   return g;
 }
@@ -93,13 +93,13 @@ inline schedule_graph from_edges(std::vector<node_cost> cost, std::vector<preced
 inline result<schedule_graph> make_schedule_graph(cost_graph c) {
   const std::size_t n = c.cost.size();
   if (n >= none) return graph_error{error_code::too_large, "the graph has more than 2^32 - 2 nodes", {}, {}};
-  const auto fault = [](error_code code, std::string message, std::vector<index> nodes) {
+  const auto fault = [](error_code code, std::string message, std::vector<index_t> nodes) {
     return graph_error{code, std::move(message), std::move(nodes), {}};
   };
   bytes total = c.base;
   delta level = 0;
   if (total > max_total) return fault(error_code::overflow, "the level at the start is more than 2^61 bytes", {});
-  for (node v = 0; v < n; ++v) {
+  for (node_id v = 0; v < n; ++v) {
     if (const std::string why = detail::cost_fault(c.cost[v]); !why.empty())
       return fault(error_code::bad_size, detail::node_name(v) + " has " + why, {v});
     total += static_cast<bytes>(c.cost[v].peak - std::min<delta>(c.cost[v].impact, 0));
@@ -108,7 +108,7 @@ inline result<schedule_graph> make_schedule_graph(cost_graph c) {
       return fault(error_code::overflow, "costs up to " + detail::node_name(v) + " sum to more than 2^61 bytes", {v});
   }
   for (const precedence& e : c.edges) {
-    const node unknown = e.before >= n ? e.before : e.after;
+    const node_id unknown = e.before >= n ? e.before : e.after;
     if (unknown >= n)
       return fault(error_code::unknown_operator,
                    "an edge names " + detail::node_name(unknown) + ", and there are " + std::to_string(n), {unknown});
@@ -136,8 +136,8 @@ inline result<schedule_graph> make_schedule_graph(const task_graph& t, firing ru
   c.cost.resize(t.tasks);
   c.left = 0;
   bytes total = 0;
-  for (const channel& e : t.channels) {
-    if (const node unknown = e.from >= t.tasks ? e.from : e.to; unknown >= t.tasks)
+  for (const task_channel& e : t.channels) {
+    if (const node_id unknown = e.from >= t.tasks ? e.from : e.to; unknown >= t.tasks)
       return graph_error{error_code::unknown_operator,
                          "a channel names task " + std::to_string(unknown) + ", and there are " + std::to_string(t.tasks),
                          {unknown}, {}};

@@ -13,58 +13,58 @@ namespace memsched::inline MEMSCHED_ABI {
 class retractable_walk {
  public:
   explicit retractable_walk(const schedule_graph& g) : g_(&g), waits_(g.size()), level_(static_cast<delta>(g.base)) {
-    for (node v = 0; v < g.size(); ++v) waits_[v] = static_cast<index>(g.preds[v].size());
+    for (node_id v = 0; v < g.size(); ++v) waits_[v] = static_cast<index_t>(g.preds[v].size());
   }
 
   /// Whether every predecessor of v has run.
-  bool ready(node v) const { return waits_[v] == 0; }
+  bool ready(node_id v) const { return waits_[v] == 0; }
   /// Predecessors of v that have not run.
-  index waits(node v) const { return waits_[v]; }
+  index_t waits(node_id v) const { return waits_[v]; }
   /// Level now, in bytes.
   delta level() const { return level_; }
   /// What running v now would do, releases included, relative to the level now.
-  node_cost effect(node v) const {
-    return effect_of(*g_, v, [this](node release) { return waits_[release] == 1; });
+  node_cost effect(node_id v) const {
+    return effect_of(*g_, v, [this](node_id release) { return waits_[release] == 1; });
   }
 
   /// Runs v, which must be ready, and the releases that become ready; calls newly_ready(u) for each other node that does.
   /// Returns what that did.
   template <class F>
-  node_cost fire(node v, F&& newly_ready) {
+  node_cost fire(node_id v, F&& newly_ready) {
     const node_cost c = effect(v);
     level_ += c.impact;
-    for (node s : g_->succs[v])
+    for (node_id s : g_->succs[v])
       if (--waits_[s] == 0 && !g_->is_release(s)) newly_ready(s);
     return c;
   }
   /// Undoes `fire(v)`, the last that was not undone.
-  void take_back(node v) {
-    for (node s : g_->succs[v]) ++waits_[s];
+  void take_back(node_id v) {
+    for (node_id s : g_->succs[v]) ++waits_[s];
     level_ -= effect(v).impact;
   }
 
  private:
   const schedule_graph* g_;
-  std::vector<index> waits_;
+  std::vector<index_t> waits_;
   delta level_;
 };
 
 /// The same with the highest level so far; it only goes on.
-class walk : retractable_walk {
+class order_walk : retractable_walk {
  public:
-  explicit walk(const schedule_graph& g) : retractable_walk(g), peak_(level()) {}
+  explicit order_walk(const schedule_graph& g) : retractable_walk(g), peak_(level()) {}
   using retractable_walk::effect, retractable_walk::level, retractable_walk::ready, retractable_walk::waits;
 
   /// Highest level so far.
   delta peak() const { return peak_; }
 
   template <class F>
-  void fire(node v, F&& newly_ready) {
+  void fire(node_id v, F&& newly_ready) {
     const delta before = level();
     peak_ = std::max(peak_, before + retractable_walk::fire(v, newly_ready).peak);
   }
-  void fire(node v) {
-    fire(v, [](node) {});
+  void fire(node_id v) {
+    fire(v, [](node_id) {});
   }
 
  private:
@@ -72,9 +72,9 @@ class walk : retractable_walk {
 };
 
 /// The peak of an order of all active nodes, in bytes. O(nodes + edges).
-inline bytes peak_of(const schedule_graph& g, std::span<const node> order) {
-  walk w(g);
-  for (node v : order) w.fire(v);
+inline bytes peak_of(const schedule_graph& g, std::span<const node_id> order) {
+  order_walk w(g);
+  for (node_id v : order) w.fire(v);
   return static_cast<bytes>(w.peak());
 }
 

@@ -26,8 +26,8 @@ struct peak_range {
 struct schedule_program {
   milp_model model;  ///< its objective is the peak
   bytes unit = 1;    ///< bytes of one unit of the objective
-  std::function<std::vector<double>(const std::vector<node>&)> solution_of;  ///< of an order with a peak in the range
-  std::function<std::vector<node>(const std::vector<double>&)> order_of;     ///< always a valid order
+  std::function<std::vector<double>(const std::vector<node_id>&)> solution_of;  ///< of an order with a peak in the range
+  std::function<std::vector<node_id>(const std::vector<double>&)> order_of;     ///< always a valid order
 };
 
 /// A function from a graph and a range to a program; nothing where that would have more than `most_rows` rows. The graph
@@ -43,7 +43,7 @@ namespace detail {
 inline bytes unit_of(const schedule_graph& g) { return std::gcd(g.base, peak_unit(g)); }
 
 /// What a node takes beside its credits. Without any, what it leaves counts too.
-inline delta own_peak(const schedule_graph& g, node v) {
+inline delta own_peak(const schedule_graph& g, node_id v) {
   return g.credits[v].empty() ? std::max(g.cost[v].peak, g.cost[v].impact) : g.cost[v].peak;
 }
 
@@ -55,17 +55,17 @@ std::optional<schedule_program> make_program(std::shared_ptr<P> builder, std::si
   schedule_program p;
   p.model = builder->take_model();
   p.unit = builder->unit();
-  p.solution_of = [builder](const std::vector<node>& order) { return builder->solution_of(order); };
+  p.solution_of = [builder](const std::vector<node_id>& order) { return builder->solution_of(order); };
   p.order_of = [builder](const std::vector<double>& x) { return builder->order_of(x); };
   return p;
 }
 
 /// The active nodes by ascending key, as far as precedence allows.
-inline std::vector<node> order_by(const schedule_graph& g, const std::vector<double>& key) {
-  return list_schedule(g, [&](const walk&, node v, index) { return std::pair(key[v], v); });
+inline std::vector<node_id> order_by(const schedule_graph& g, const std::vector<double>& key) {
+  return list_schedule(g, [&](const order_walk&, node_id v, index_t) { return std::pair(key[v], v); });
 }
 
-inline std::string name(const char* kind, index a, index b) {
+inline std::string name(const char* kind, index_t a, index_t b) {
   std::string text = kind;
   return text.append(std::to_string(a)).append("_").append(std::to_string(b));
 }

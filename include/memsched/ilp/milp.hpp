@@ -33,18 +33,18 @@ struct milp_model {
 class milp_builder {
  public:
   struct term {
-    index column;
+    index_t column;
     double factor;
   };
 
   /// A variable; its column.
-  index column(std::string name, double lower, double upper, bool integral, double cost = 0) {
+  index_t column(std::string name, double lower, double upper, bool integral, double cost = 0) {
     model_.columns.push_back(std::move(name));
     model_.lower.push_back(lower);
     model_.upper.push_back(upper);
     model_.integral.push_back(integral);
     model_.objective.push_back(cost);
-    return static_cast<index>(model_.columns.size() - 1);
+    return static_cast<index_t>(model_.columns.size() - 1);
   }
   /// lower <= sum of terms <= upper. A column may be named more than once.
   void row(std::string name, double lower, double upper, const std::vector<term>& terms) {

@@ -12,9 +12,9 @@ namespace memsched::inline MEMSCHED_ABI {
 
 /// Bytes that one node leaves and that live until all `readers` have run; for ever where it stays.
 struct flowing_tensor {
-  node producer = none;  ///< none: live from the start
+  node_id producer = none;  ///< none: live from the start
   delta size = 0;
-  std::vector<node> readers;
+  std::vector<node_id> readers;
   bool stays = false;
 };
 
@@ -22,30 +22,30 @@ struct flowing_tensor {
 /// node has no tensors of its own any more, and a folded one no size, so they are found as a flow from the nodes that
 /// add memory to those that free it; a tensor with several readers is found again from its release.
 inline std::vector<flowing_tensor> tensors_of(const schedule_graph& g) {
-  const index start = static_cast<index>(g.size());  // stands for what is live at first
+  const index_t start = static_cast<index_t>(g.size());  // stands for what is live at first
   closure_problem flow;
   std::vector<delta> left;
-  for (node v = 0; v < g.size(); ++v) left.push_back(g.cost[v].impact);
+  for (node_id v = 0; v < g.size(); ++v) left.push_back(g.cost[v].impact);
   left.push_back(static_cast<delta>(g.base));
   for (delta impact : left) flow.add(impact);
-  for (node v = 0; v < g.size(); ++v) {
-    for (node u : g.preds[v])
+  for (node_id v = 0; v < g.size(); ++v) {
+    for (node_id u : g.preds[v])
       if (!g.is_release(v)) flow.require(u, v);
     if (g.preds[v].empty()) flow.require(start, v);
   }
-  for (node r = static_cast<node>(g.active); r < g.size(); ++r) {
+  for (node_id r = static_cast<node_id>(g.active); r < g.size(); ++r) {
     // From the producer, where all readers have one in common, which the flow takes first; else through a reader.
     const auto readers = g.preds[r];
-    const auto is_common = [&](node p) {
-      return std::all_of(readers.begin(), readers.end(), [&](node u) {
+    const auto is_common = [&](node_id p) {
+      return std::all_of(readers.begin(), readers.end(), [&](node_id u) {
         const auto preds = g.preds[u];
         return std::find(preds.begin(), preds.end(), p) != preds.end();
       });
     };
-    for (node p : g.preds[readers[0]])
+    for (node_id p : g.preds[readers[0]])
       if (is_common(p)) flow.require(p, r);
-    if (std::all_of(readers.begin(), readers.end(), [&](node u) { return g.preds[u].empty(); })) flow.require(start, r);
-    for (node u : readers) flow.require(u, r);
+    if (std::all_of(readers.begin(), readers.end(), [&](node_id u) { return g.preds[u].empty(); })) flow.require(start, r);
+    for (node_id u : readers) flow.require(u, r);
   }
   flow.solve();
 
@@ -55,13 +55,13 @@ inline std::vector<flowing_tensor> tensors_of(const schedule_graph& g) {
     flowing_tensor t{arc.from == start ? none : arc.from, arc.flow, {}};
     if (!g.is_release(arc.to)) t.readers.push_back(arc.to);
     else
-      for (node u : g.preds[arc.to])
+      for (node_id u : g.preds[arc.to])
         if (u != arc.from) t.readers.push_back(u);
     tensors.push_back(std::move(t));
     left[arc.from] -= arc.flow;
     left[arc.to] += arc.flow;
   }
-  for (index v = 0; v < left.size(); ++v)
+  for (index_t v = 0; v < left.size(); ++v)
     if (left[v] > 0) tensors.push_back({v == start ? none : v, left[v], {}, true});
   return tensors;
 }

@@ -12,7 +12,7 @@
 namespace memsched::inline MEMSCHED_ABI {
 
 /// What to call a node in a picture.
-using node_label = function_ref<std::string(node)>;
+using node_label = function_ref<std::string(node_id)>;
 
 namespace detail {
 
@@ -31,11 +31,11 @@ inline std::string dot_open(std::string_view name) {
   return "digraph " + dot_quoted(name) + " {\n  rankdir=TB;\n  node [shape=box, fontsize=10];\n";
 }
 
-inline std::string dot_node(char kind, index i, std::string_view label, std::string_view attributes = {}) {
+inline std::string dot_node(char kind, index_t i, std::string_view label, std::string_view attributes = {}) {
   return "  " + std::string(1, kind) + std::to_string(i) + " [label=" + dot_quoted(label) + std::string(attributes) + "];\n";
 }
 
-inline std::string dot_edge(char from_kind, index from, char to_kind, index to) {
+inline std::string dot_edge(char from_kind, index_t from, char to_kind, index_t to) {
   return "  " + std::string(1, from_kind) + std::to_string(from) + " -> " + std::string(1, to_kind) + std::to_string(to) +
          ";\n";
 }
@@ -43,10 +43,10 @@ inline std::string dot_edge(char from_kind, index from, char to_kind, index to) 
 /// Releases as dashed circles, and all edges.
 inline std::string dot_edges(const schedule_graph& g) {
   std::string text;
-  for (node r = static_cast<node>(g.active); r < g.size(); ++r)
+  for (node_id r = static_cast<node_id>(g.active); r < g.size(); ++r)
     text += dot_node('n', r, std::to_string(g.cost[r].impact), ", shape=ellipse, style=dashed");
-  for (node v = 0; v < g.size(); ++v)
-    for (node u : g.preds[v]) text += dot_edge('n', u, 'n', v);
+  for (node_id v = 0; v < g.size(); ++v)
+    for (node_id u : g.preds[v]) text += dot_edge('n', u, 'n', v);
   return text;
 }
 
@@ -74,7 +74,7 @@ inline std::string to_dot(const problem& p, std::string_view name = "problem") {
 /// Active nodes as boxes with their peak and impact, releases as dashed ellipses with what they free.
 inline std::string to_dot(const schedule_graph& g, node_label label, std::string_view name = "schedule graph") {
   std::string text = detail::dot_open(name);
-  for (node v = 0; v < g.active; ++v)
+  for (node_id v = 0; v < g.active; ++v)
     text += detail::dot_node('n', v, label(v) + "\npeak " + std::to_string(g.cost[v].peak) + ", impact " +
                                          std::to_string(g.cost[v].impact));
   return text + detail::dot_edges(g) + "}\n";
@@ -84,18 +84,18 @@ inline std::string to_dot(const schedule_graph& g, node_label label, std::string
 /// was hierarchized.
 inline std::string to_dot(const hierarchical_graph& h, node_label label, std::string_view name = "hierarchical graph") {
   std::string text = detail::dot_open(name);
-  const auto sequence = [&](node i) {
+  const auto sequence = [&](node_id i) {
     std::string lines;
-    for (node v : h.sequences[i]) lines += label(v) + "\n";
+    for (node_id v : h.sequences[i]) lines += label(v) + "\n";
     lines += "peak " + std::to_string(h.graph.cost[i].peak) + ", impact " + std::to_string(h.graph.cost[i].impact);
     return detail::dot_node('n', i, lines);
   };
-  for (index group = 0; group < h.groups.size(); ++group) {
+  for (index_t group = 0; group < h.groups.size(); ++group) {
     text += "  subgraph cluster_" + std::to_string(group) + " {\n  label=\"group " + std::to_string(group) + "\";\n";
-    for (node i : h.groups[group]) text += sequence(i);
+    for (node_id i : h.groups[group]) text += sequence(i);
     text += "  }\n";
   }
-  for (node i = 0; i < h.graph.active; ++i)
+  for (node_id i = 0; i < h.graph.active; ++i)
     if (h.group[i] == none) text += sequence(i);
   return text + detail::dot_edges(h.graph) + "}\n";
 }

@@ -28,7 +28,7 @@ class referee {
   referee(const problem& p, memory_model model)
       : p_(p), model_(model), left_(p.tensors().size()), here_(p.tensors().size()) {
     for (tensor_id t : p.tensors()) {
-      left_[t] = static_cast<index>(p.readers(t).size());
+      left_[t] = static_cast<index_t>(p.readers(t).size());
       here_[t] = p.storage(t) == t && p.writer(t) == none && p.kept(t);
       if (here_[t]) live_ += p.size(t);
     }
@@ -77,7 +77,7 @@ class referee {
 
   const problem& p_;
   memory_model model_;
-  std::vector<index> left_;
+  std::vector<index_t> left_;
   std::vector<bool> here_;
   bytes live_ = 0;
 };
@@ -87,11 +87,11 @@ class referee {
 /// Why `order` is no order of p, as a graph_error; an empty message where it is one. O(operators + uses).
 inline graph_error check_order(const problem& p, std::span<const op_id> order) {
   std::vector<bool> done(p.ops().size(), false);
-  const auto fault = [](std::string message, std::vector<index> ops) {
+  const auto fault = [](std::string message, std::vector<index_t> ops) {
     return graph_error{error_code::bad_order, std::move(message), std::move(ops), {}};
   };
   const auto name = [&](op_id op) { return one_line(p.operator_name(op)); };
-  const auto at_step = [&](std::size_t i, std::string message, std::vector<index> ops) {
+  const auto at_step = [&](std::size_t i, std::string message, std::vector<index_t> ops) {
     return fault("step " + std::to_string(i) + message, std::move(ops));
   };
   for (std::size_t i = 0; i < order.size(); ++i) {

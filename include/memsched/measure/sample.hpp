@@ -29,21 +29,21 @@ struct order_sample {
 inline std::vector<order_sample> sample_orders(const schedule_graph& g, std::size_t count, std::uint64_t seed,
                                                function_ref<bool()> go_on = {}) {
   random_source random(seed);
-  const walk start(g);
-  std::vector<node> sources;
-  for (node v = 0; v < g.active; ++v)
+  const order_walk start(g);
+  std::vector<node_id> sources;
+  for (node_id v = 0; v < g.active; ++v)
     if (start.ready(v)) sources.push_back(v);
   std::vector<order_sample> samples;
   for (std::size_t i = 0; i < count && (!go_on || go_on()); ++i) {
-    walk w = start;
-    std::vector<node> ready = sources;
+    order_walk w = start;
+    std::vector<node_id> ready = sources;
     order_sample s;
     while (!ready.empty()) {
       s.log2_orders += std::log2(static_cast<double>(ready.size()));
       std::swap(ready[static_cast<std::size_t>(random.below(ready.size()))], ready.back());
-      const node v = ready.back();
+      const node_id v = ready.back();
       ready.pop_back();
-      w.fire(v, [&](node u) { ready.push_back(u); });
+      w.fire(v, [&](node_id u) { ready.push_back(u); });
     }
     s.peak = static_cast<bytes>(w.peak());
     samples.push_back(s);

@@ -227,7 +227,7 @@ class network_builder {
       b.name = op.name + what, b.element = e, b.size = a, b.stride = packed(a);
       if (quant_.scale != 0) b.scales = {scale};
       net_.blobs.push_back(std::move(b));
-      return slice{static_cast<index>(net_.blobs.size() - 1), {0, a.outputs}, {0, a.inputs}};
+      return slice{static_cast<index_t>(net_.blobs.size() - 1), {0, a.outputs}, {0, a.inputs}};
     };
     const bool real = element_ == element::float32;
     op.weights = add_blob(size, "/weights", element_);

@@ -60,7 +60,7 @@ class network_check {
   explicit network_check(const network& net) : net_(net) {}
 
   graph_error run() {
-    for (index b = 0; b < net_.blobs.size(); ++b) check_blob(b);
+    for (index_t b = 0; b < net_.blobs.size(); ++b) check_blob(b);
     for (tensor_id t = 0; t < net_.tensors.size(); ++t) check_tensor(t);
     if (!error_.message.empty()) return std::move(error_);
     there_.assign(net_.tensors.size(), false);
@@ -72,7 +72,7 @@ class network_check {
   }
 
  private:
-  void check_blob(index i) {
+  void check_blob(index_t i) {
     const blob& b = net_.blobs[i];
     const auto complain = [&](const std::string& what) {
       keep({error_code::bad_input, labelled("weights ", i, b.name) + " " + what, {}, {}});

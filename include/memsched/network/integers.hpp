@@ -25,7 +25,7 @@ struct int8_numbers {
     const auto q = static_cast<number>(detail::key(seed, origin, r, c, k) % 256);
     return x.element == element::uint8 ? q : q - 128;
   }
-  number weight(index id, const blob& b, std::int64_t o, std::int64_t r, std::int64_t c, std::int64_t i) const {
+  number weight(index_t id, const blob& b, std::int64_t o, std::int64_t r, std::int64_t c, std::int64_t i) const {
     const bool wide = size_of(b.element) > 1;
     if (!random_weights && !b.data.empty()) {
       const std::int32_t zero =

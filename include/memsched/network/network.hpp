@@ -64,7 +64,7 @@ constexpr blob::axes packed(const blob::axes& a) {
 
 /// A part of a blob: these output and input channels, whole kernels. `of` is none where the operator has no such weights.
 struct slice {
-  index of = none;
+  index_t of = none;
   interval outputs{}, inputs{};
   bool operator==(const slice&) const = default;
   explicit operator bool() const { return of != none; }
@@ -267,7 +267,7 @@ inline box box_of(const network& net, const placed& p) {
 }
 
 /// The smallest box of an image that holds its parts.
-inline box held(const network& net, const image& i) {
+inline box hull_of(const network& net, const image& i) {
   box all;
   for (const placed& p : i.parts) all = hull(all, box_of(net, p));
   return all;

@@ -123,7 +123,7 @@ struct field_numbers {
   number input(tensor_id origin, const typed_tensor&, coordinate r, coordinate c, coordinate k) const {
     return from_hash(detail::key(seed, origin, r, c, k));
   }
-  number weight(index id, const blob&, std::int64_t o, std::int64_t r, std::int64_t c, std::int64_t i) const {
+  number weight(index_t id, const blob&, std::int64_t o, std::int64_t r, std::int64_t c, std::int64_t i) const {
     return from_hash(detail::key(seed ^ 0xb10b, id, o, r, c, i));
   }
   number product(const arithmetic_site&, number x, number w) const { return x * w; }
@@ -198,7 +198,7 @@ struct float_numbers {
     return from_hash(detail::key(seed, origin, r, c, k));
   }
   /// Random weights have variance 2 / fan-in (He et al.), so that values keep their size through relus and no fault drowns.
-  number weight(index id, const blob& b, std::int64_t o, std::int64_t r, std::int64_t c, std::int64_t i) const {
+  number weight(index_t id, const blob& b, std::int64_t o, std::int64_t r, std::int64_t c, std::int64_t i) const {
     if (!random_weights && !b.data.empty()) {
       const double scale =
           b.scales.empty() ? 1 : static_cast<double>(b.scales[b.scales.size() == 1 ? 0 : static_cast<std::size_t>(o)]);

@@ -12,6 +12,7 @@
 
 #include <memsched/graph/error.hpp>
 #include <memsched/network/check.hpp>
+#include <memsched/network/gathered.hpp>
 #include <memsched/network/network.hpp>
 #include <memsched/network/numbers.hpp>
 #include <memsched/network/windows.hpp>
@@ -19,29 +20,6 @@
 namespace memsched::inline MEMSCHED_ABI {
 
 namespace detail {
-
-/// An operand's parts, side by side in one array that covers their hull.
-template <class Number>
-struct gathered {
-  extents size;                 ///< of the whole operand
-  box here;
-  std::vector<Number> values;
-  std::vector<unsigned char> there;  ///< per value: whether a part holds it; empty where all do
-
-  std::size_t at(coordinate r, coordinate c, coordinate k) const {
-    return static_cast<std::size_t>(((r - here.rows.first) * here.columns.size() + (c - here.columns.first)) *
-                                        here.channels.size() + (k - here.channels.first));
-  }
-  bool holds(const box& b) const {
-    if (!here.contains(b)) return false;
-    if (there.empty()) return true;
-    for (coordinate r = b.rows.first; r < b.rows.last; ++r)
-      for (coordinate c = b.columns.first; c < b.columns.last; ++c)
-        for (coordinate k = b.channels.first; k < b.channels.last; ++k)
-          if (there[at(r, c, k)] == 0) return false;
-    return true;
-  }
-};
 
 template <class A>
 class network_run {
@@ -89,7 +67,7 @@ class network_run {
     for (const slice* s : {&op.weights, &op.bias})
       if (*s) load(s->of);
     operands_.clear();
-    for (const image& x : op.reads) operands_.push_back(gather(x));
+    for (const image& x : op.reads) operands_.push_back(gathered<number>::of(net_, x, values_));
     if (!check_slices() || !check_reads()) return;
     if (op.sum == summation::into) return add_in_place();
     for (std::size_t i = 0; i < op.writes.size(); ++i)
@@ -102,7 +80,7 @@ class network_run {
     e = net_.tensors[x.parts.front().tensor].element;
   }
 
-  void load(index id) {
+  void load(index_t id) {
     const blob& b = net_.blobs[id];
     std::vector<number>& w = weights_[id];
     if (!w.empty()) return;
@@ -112,37 +90,9 @@ class network_run {
           for (std::int64_t i = 0; i < b.size.inputs; ++i) w.push_back(a_.weight(id, b, o, r, c, i));
   }
   /// The place of the first of the weights at these places: those of further inputs follow.
-  const number* weights(index id, std::int64_t o, std::int64_t r, std::int64_t c) const {
+  const number* weights(index_t id, std::int64_t o, std::int64_t r, std::int64_t c) const {
     const blob::axes& s = net_.blobs[id].size;
     return weights_[id].data() + ((o * s.rows + r) * s.columns + c) * s.inputs;
-  }
-
-  gathered<number> gather(const image& x) const {
-    gathered<number> g{x.size, {}, {}, {}};
-    std::vector<placed> parts;
-    for (const placed& p : x.parts)
-      if (net_.tensors[p.tensor].role != tensor_role::token) parts.push_back(p), g.here = hull(g.here, box_of(net_, p));
-    if (parts.size() == 1) {
-      g.values = values_[parts[0].tensor];
-      return g;
-    }
-    const auto n = static_cast<std::size_t>(g.here.size().elements());
-    g.values.assign(n, number{});
-    g.there.assign(n, 0);
-    for (const placed& p : parts) {
-      const box b = box_of(net_, p);
-      std::size_t from = 0;
-      const auto width = static_cast<std::size_t>(b.channels.size());
-      for (coordinate r = b.rows.first; r < b.rows.last; ++r)
-        for (coordinate c = b.columns.first; c < b.columns.last; ++c, from += width) {
-          const std::size_t to = g.at(r, c, b.channels.first);
-          std::copy_n(values_[p.tensor].begin() + static_cast<std::ptrdiff_t>(from), width,
-                      g.values.begin() + static_cast<std::ptrdiff_t>(to));
-          std::fill_n(g.there.begin() + static_cast<std::ptrdiff_t>(to), width, static_cast<unsigned char>(1));
-        }
-    }
-    if (std::all_of(g.there.begin(), g.there.end(), [](unsigned char c) { return c != 0; })) g.there.clear();
-    return g;
   }
 
   bool check_slices() {

@@ -129,7 +129,7 @@ inline box needed(const operation& op, std::size_t k, const box& out) {
 }
 
 /// What an operator computes: the box of its `target` that its results, or its sum, hold.
-inline box computes(const network& net, const operation& op) { return held(net, target(op)); }
+inline box computes(const network& net, const operation& op) { return hull_of(net, target(op)); }
 
 /// Multiply-accumulates of an operator: products of convolutions and dense layers, those with pad among them; one for each
 /// element that a mean or an average adds up is not counted. Sums over all of its results.

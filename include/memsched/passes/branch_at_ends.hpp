@@ -29,9 +29,9 @@ namespace detail {
 /// What orders of a graph start with, and what is left then.
 struct first_moves {
   struct alternative {
-    std::vector<node> start;  ///< what runs first
+    std::vector<node_id> start;  ///< what runs first
     delta peak;               ///< of that
-    std::vector<node> left;   ///< nodes of the rest, as the whole knows them
+    std::vector<node_id> left;   ///< nodes of the rest, as the whole knows them
     schedule_graph rest;
   };
   std::vector<alternative> alternatives;  ///< lowest peak first
@@ -40,13 +40,13 @@ struct first_moves {
     downset_moves moves(g, true, true);
     const bit_set nothing(g.active);
     const auto base = static_cast<delta>(g.base);
-    std::vector<node> local(g.size(), none);
+    std::vector<node_id> local(g.size(), none);
     for (const auto& m : std::vector(moves.from(nothing, base))) {
       moves.stepper().start(nothing, base);
       moves.run_to(m.target, nothing);
-      const auto ran = [&](node v) { return test(moves.stepper().set(), v); };
+      const auto ran = [&](node_id v) { return test_bit(moves.stepper().set(), v); };
       alternative a{moves.path(), m.peak, {}, {}};
-      for (node v = 0; v < g.size(); ++v) {
+      for (node_id v = 0; v < g.size(); ++v) {
         const auto readers = g.preds[v];
         if (g.is_release(v) ? !std::all_of(readers.begin(), readers.end(), ran) : !ran(v)) a.left.push_back(v);
       }
@@ -77,8 +77,8 @@ class split {
         return;
       }
       bounds_[i] = std::max(bounds_[i], s.lower_bound);
-      std::vector<node> order = a.start;
-      for (node v : s.order) order.push_back(a.left[v]);
+      std::vector<node_id> order = a.start;
+      for (node_id v : s.order) order.push_back(a.left[v]);
       take_if_better(g_, std::move(order), best);
     }
     best.lower_bound =

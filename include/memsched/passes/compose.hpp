@@ -36,18 +36,18 @@ struct compose {
 /// From the lowest downset D on: an optimal order of what is left, up to the first node that reaches its peak; then the
 /// lowest downset that holds D and that prefix; what it adds to D comes next, in that order. What is before the lowest
 /// downset of all is found the same way from the end.
-std::optional<std::vector<node>> dominant_order(const schedule_graph& g, search& context, inner_scheduler exact);
+std::optional<std::vector<node_id>> dominant_order(const schedule_graph& g, search& context, inner_scheduler exact);
 
 namespace detail {
 
 /// The largest of the lowest downsets of g that hold `in`, itself a downset, as flags.
 inline std::vector<bool> lowest_downset(const schedule_graph& g, std::vector<bool> in) {
   lowest_set lowest(g);
-  for (node v = 0; v < g.size(); ++v)
+  for (node_id v = 0; v < g.size(); ++v)
     if (!in[v]) lowest.add(v);
   lowest.solve(g.preds);
   lowest.widen();
-  for (node v : lowest.free())
+  for (node_id v : lowest.free())
     if (lowest.holds(v)) in[v] = true;
   return in;
 }
@@ -60,38 +60,38 @@ inline schedule_graph all_active(schedule_graph g) {
   return g;
 }
 
-inline schedule_graph part_of(const schedule_graph& g, const std::vector<node>& members) {
-  std::vector<node> local(g.size(), none);
+inline schedule_graph part_of(const schedule_graph& g, const std::vector<node_id>& members) {
+  std::vector<node_id> local(g.size(), none);
   return all_active(subgraph(g, members, 0, local));
 }
 
-inline std::vector<node> where(const std::vector<bool>& in, bool value) {
-  std::vector<node> members;
-  for (node v = 0; v < in.size(); ++v)
+inline std::vector<node_id> where(const std::vector<bool>& in, bool value) {
+  std::vector<node_id> members;
+  for (node_id v = 0; v < in.size(); ++v)
     if (in[v] == value) members.push_back(v);
   return members;
 }
 
 /// The dominant order of a graph whose lowest downset is the empty one.
-inline std::optional<std::vector<node>> dominant_rise(const schedule_graph& g, search& context, inner_scheduler exact) {
-  std::vector<node> order;
+inline std::optional<std::vector<node_id>> dominant_rise(const schedule_graph& g, search& context, inner_scheduler exact) {
+  std::vector<node_id> order;
   std::vector<bool> done(g.size(), false);
   while (order.size() < g.size()) {
-    const std::vector<node> rest = where(done, false);
+    const std::vector<node_id> rest = where(done, false);
     const schedule_graph h = part_of(g, rest);
     const solution s = exact(h, context);
     if (s.error) return std::nullopt;
     const bytes peak = peak_of(h, s.order);
     if (s.lower_bound < peak) return std::nullopt;
     std::vector<bool> in = done;
-    walk w(h);
-    for (node v : s.order) {
+    order_walk w(h);
+    for (node_id v : s.order) {
       w.fire(v);
       in[rest[v]] = true;
       if (w.peak() == static_cast<delta>(peak)) break;
     }
     in = lowest_downset(g, std::move(in));
-    for (node v : s.order)
+    for (node_id v : s.order)
       if (in[rest[v]]) order.push_back(rest[v]);
     done = std::move(in);
   }
@@ -103,11 +103,11 @@ class chained_parts {
  public:
   explicit chained_parts(const schedule_graph& g) : g_(g), part_(g.size(), none) {}
 
-  void fix(const std::vector<node>& order) {
-    for (node v : order) part_[v] = parts_;
+  void fix(const std::vector<node_id>& order) {
+    for (node_id v : order) part_[v] = parts_;
     ++parts_;
-    node last = none;
-    for (node v : order) {
+    node_id last = none;
+    for (node_id v : order) {
       if (g_.is_release(v)) continue;  // runs by itself
       if (last != none) edges_.emplace_back(v, last);
       last = v;
@@ -116,8 +116,8 @@ class chained_parts {
 
   schedule_graph graph() {
     schedule_graph h = g_;
-    for (node v = 0; v < g_.size(); ++v)
-      for (node u : g_.preds[v])
+    for (node_id v = 0; v < g_.size(); ++v)
+      for (node_id u : g_.preds[v])
         if (part_[v] == none || part_[u] != part_[v] || g_.is_release(v)) edges_.emplace_back(v, u);
     h.preds = adjacency::from_pairs(g_.size(), edges_);
     h.succs = transpose(h.preds, g_.size());
@@ -126,37 +126,37 @@ class chained_parts {
 
  private:
   const schedule_graph& g_;
-  std::vector<index> part_;
-  index parts_ = 0;
-  std::vector<std::pair<index, index>> edges_;  // (node, its predecessor)
+  std::vector<index_t> part_;
+  index_t parts_ = 0;
+  std::vector<std::pair<index_t, index_t>> edges_;  // (node, its predecessor)
 };
 
 }  // namespace detail
 
-inline std::optional<std::vector<node>> dominant_order(const schedule_graph& g, search& context, inner_scheduler exact) {
+inline std::optional<std::vector<node_id>> dominant_order(const schedule_graph& g, search& context, inner_scheduler exact) {
   const std::vector<bool> low = detail::lowest_downset(g, std::vector<bool>(g.size(), false));
-  const std::vector<node> before = detail::where(low, true), behind = detail::where(low, false);
+  const std::vector<node_id> before = detail::where(low, true), behind = detail::where(low, false);
   const auto fall = detail::dominant_rise(mirror_image(detail::part_of(g, before)), context, exact);
   if (!fall) return std::nullopt;
   const auto rise = detail::dominant_rise(detail::part_of(g, behind), context, exact);
   if (!rise) return std::nullopt;
-  std::vector<node> order;
+  std::vector<node_id> order;
   for (auto it = fall->rbegin(); it != fall->rend(); ++it) order.push_back(before[*it]);
-  for (node v : *rise) order.push_back(behind[v]);
+  for (node_id v : *rise) order.push_back(behind[v]);
   return order;
 }
 
 inline solution compose::operator()(const schedule_graph& g, search& context, inner_scheduler inner) const {
   detail::chained_parts parts(g);
   bool any = false;
-  for (const std::vector<node>& members : regions(g, max_nodes)) {
+  for (const std::vector<node_id>& members : regions(g, max_nodes)) {
     if (!context.keep_going()) break;
     ++context.stats.parts;
     const schedule_graph part = detail::part_of(g, members);
     const auto solve = [&] { return context.aside([&] { return dominant_order(part, context, inner); }); };
     auto order = context.with_bounds(0, no_limit, solve);
     if (!order) continue;
-    for (node& v : *order) v = members[v];
+    for (node_id& v : *order) v = members[v];
     parts.fix(*order);
     any = true;
   }

@@ -23,12 +23,12 @@ namespace memsched::inline MEMSCHED_ABI {
 /// needs no scheduler. After a limit is met, parts keep that order.
 struct divide {
   solution operator()(const schedule_graph& g, search& context, inner_scheduler inner) const {
-    const std::vector<std::vector<node>> members = parts(g);
+    const std::vector<std::vector<node_id>> members = parts(g);
     if (members.size() <= 1) return inner(g, context);
     std::vector<task> tasks = prepare(g, members);
     std::stable_sort(tasks.begin(), tasks.end(), [](const task& a, const task& b) { return a.peak > b.peak; });
     solution whole;
-    std::vector<std::vector<node>> orders(members.size());
+    std::vector<std::vector<node_id>> orders(members.size());
     for (task& t : tasks) {
       ++context.stats.parts;
       orders[t.part] = std::move(t.order);
@@ -41,16 +41,16 @@ struct divide {
       whole.lower_bound = std::max(whole.lower_bound, s.lower_bound);
     }
     for (std::size_t i = 0; i < members.size(); ++i)
-      for (node v : orders[i]) whole.order.push_back(members[i][v]);
+      for (node_id v : orders[i]) whole.order.push_back(members[i][v]);
     return whole;
   }
 
   /// The nodes of each part, ascending. O(nodes + edges).
-  static std::vector<std::vector<node>> parts(const schedule_graph& g) {
-    const std::vector<node> order = topological_order(g.preds, g.succs);
+  static std::vector<std::vector<node_id>> parts(const schedule_graph& g) {
+    const std::vector<node_id> order = topological_order(g.preds, g.succs);
     const std::vector<std::size_t> part = part_of(g, order);
-    std::vector<std::vector<node>> members;
-    for (node v : order) {
+    std::vector<std::vector<node_id>> members;
+    for (node_id v : order) {
       if (part[v] >= members.size()) members.resize(part[v] + 1);
       members[part[v]].push_back(v);
     }
@@ -63,30 +63,30 @@ struct divide {
   struct task {
     std::size_t part;
     schedule_graph graph;
-    std::vector<node> order;  ///< some order, until the scheduler finds one
+    std::vector<node_id> order;  ///< some order, until the scheduler finds one
     bytes peak;               ///< of that order
   };
 
   /// The number of waists that come before each node: late nodes join the part that needs them, early ones the part
   /// that they are ready in.
-  static std::vector<std::size_t> part_of(const schedule_graph& g, const std::vector<node>& order) {
+  static std::vector<std::size_t> part_of(const schedule_graph& g, const std::vector<node_id>& order) {
     const hourglass glass(g);
     std::vector<std::size_t> part(g.size(), 0);
     std::size_t last = 0;
-    for (node v : order) {
+    for (node_id v : order) {
       if (glass.drifting[v] != drift::firm) continue;
       part[v] = last;
       if (last < glass.waists.size() && glass.waists[last] == v) ++last;
     }
     for (std::size_t i = order.size(); i-- > 0;) {
-      const node v = order[i];
+      const node_id v = order[i];
       if (glass.drifting[v] != drift::late) continue;
       part[v] = last;
-      for (node s : g.succs[v]) part[v] = std::min(part[v], part[s]);
+      for (node_id s : g.succs[v]) part[v] = std::min(part[v], part[s]);
     }
-    for (node v : order)
+    for (node_id v : order)
       if (glass.drifting[v] == drift::early)
-        for (node u : g.preds[v]) part[v] = std::max(part[v], part[u]);
+        for (node_id u : g.preds[v]) part[v] = std::max(part[v], part[u]);
     return part;
   }
 
@@ -98,12 +98,12 @@ struct divide {
   }
 
   /// A resource is one of the parts that its ends are in; what is live throughout a part is none of it.
-  static void share_resources(const schedule_graph& g, const std::vector<std::vector<node>>& members,
+  static void share_resources(const schedule_graph& g, const std::vector<std::vector<node_id>>& members,
                               std::vector<task>& tasks) {
     if (g.resources.empty()) return;
-    std::vector<std::pair<index, node>> place(g.size());
-    for (index i = 0; i < members.size(); ++i)
-      for (node k = 0; k < members[i].size(); ++k) place[members[i][k]] = {i, k};
+    std::vector<std::pair<index_t, node_id>> place(g.size());
+    for (index_t i = 0; i < members.size(); ++i)
+      for (node_id k = 0; k < members[i].size(); ++k) place[members[i][k]] = {i, k};
     for (const resource& r : g.resources) {
       const auto [from_part, from] = r.from == none ? std::pair(none, none) : place[r.from];
       const auto [to_part, to] = r.to == none ? std::pair(none, none) : place[r.to];
@@ -113,17 +113,17 @@ struct divide {
     }
   }
 
-  static std::vector<task> prepare(const schedule_graph& g, const std::vector<std::vector<node>>& members) {
+  static std::vector<task> prepare(const schedule_graph& g, const std::vector<std::vector<node_id>>& members) {
     std::vector<task> tasks;
     tasks.reserve(members.size());
-    std::vector<node> local(g.size(), none);
+    std::vector<node_id> local(g.size(), none);
     delta level = static_cast<delta>(g.base);
     for (std::size_t i = 0; i < members.size(); ++i) {
       task t{i, subgraph(g, members[i], static_cast<bytes>(level), local), {}, 0};
       t.order = topological_order(t.graph);
       t.peak = peak_of(t.graph, t.order);
       tasks.push_back(std::move(t));
-      for (node v : members[i]) level += g.cost[v].impact;
+      for (node_id v : members[i]) level += g.cost[v].impact;
     }
     share_resources(g, members, tasks);
     return tasks;

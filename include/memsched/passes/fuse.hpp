@@ -38,8 +38,8 @@ struct fuse {
     const solution small = inner(f.graph, context);
     solution s{{}, small.lower_bound, small.error};
     s.order.reserve(g.active);
-    for (node v : small.order)
-      for (node u : f.members[v]) s.order.push_back(u);
+    for (node_id v : small.order)
+      for (node_id u : f.members[v]) s.order.push_back(u);
     return s;
   }
 
@@ -55,20 +55,20 @@ class fusion_round {
   fusion_round(const schedule_graph& g, const fuse& policy)
       : g_(g), policy_(policy), order_(topological_order(g.preds, g.succs)), position_(g.size()), blocked_(g.active, false),
         inside_(g.size(), none), entry_(g.size(), none), outside_succs_(g.active, 0) {
-    for (index i = 0; i < order_.size(); ++i) position_[order_[i]] = i;
-    for (node v = 0; v < g.active; ++v)
+    for (index_t i = 0; i < order_.size(); ++i) position_[order_[i]] = i;
+    for (node_id v = 0; v < g.active; ++v)
       if (g.preds[v].empty()) sources_.push_back(v);
-    for (node v = 0; v < g.active; ++v)
+    for (node_id v = 0; v < g.active; ++v)
       for (const credit& c : g.credits[v]) {
         blocked_[v] = true;
-        for (node reader : g.preds[c.release]) blocked_[reader] = true;
+        for (node_id reader : g.preds[c.release]) blocked_[reader] = true;
       }
   }
 
   std::vector<node_group> run() {
-    for (node u : order_)
+    for (node_id u : order_)
       if (!g_.is_release(u) && !blocked_[u]) fuse_neighbours(u);
-    for (node u : order_)
+    for (node_id u : order_)
       if (!g_.is_release(u) && !blocked_[u]) fuse_from(u);
     return std::move(found_);
   }
@@ -77,14 +77,14 @@ class fusion_round {
   static constexpr std::size_t most = 64;
 
   void take(node_group found) {
-    for (node v : found.order) blocked_[v] = true;
+    for (node_id v : found.order) blocked_[v] = true;
     found_.push_back(std::move(found));
   }
 
   /// The one active successor of u, or none.
-  node only_successor(node u) const {
-    node only = none;
-    for (node s : g_.succs[u]) {
+  node_id only_successor(node_id u) const {
+    node_id only = none;
+    for (node_id s : g_.succs[u]) {
       if (g_.is_release(s)) continue;
       if (only != none) return none;
       only = s;
@@ -93,12 +93,12 @@ class fusion_round {
   }
 
   /// Theorem IV.1.
-  void fuse_neighbours(node u) {
-    const node v = only_successor(u);
+  void fuse_neighbours(node_id u) {
+    const node_id v = only_successor(u);
     if (v == none || blocked_[v] || g_.preds[v].size() != 1) return;
     bool u_releases = false;  // together with others than v
     node_cost before = g_.cost[u], after = g_.cost[v];
-    for (node r : g_.succs[u]) {
+    for (node_id r : g_.succs[u]) {
       if (!g_.is_release(r)) continue;
       const auto readers = g_.preds[r];
       const bool with_v = std::find(readers.begin(), readers.end(), v) != readers.end();
@@ -106,7 +106,7 @@ class fusion_round {
       else if (!with_v) u_releases = true;
       else if (readers.size() == 2) after.impact += g_.cost[r].impact;
     }
-    for (node r : g_.succs[v])
+    for (node_id r : g_.succs[v])
       if (g_.is_release(r) && g_.preds[r].size() == 1) after.impact += g_.cost[r].impact;
     const bool rising = before.impact >= 0 && before.peak <= before.impact + after.peak && !u_releases;
     const bool falling = after.impact <= 0 && before.impact + after.peak <= before.peak;
@@ -115,42 +115,42 @@ class fusion_round {
   }
 
   /// Theorem IV.2: grows a group from u, or from all nodes with u's predecessors, until it closes and is legal.
-  void fuse_from(node u) {
+  void fuse_from(node_id u) {
     if (grow({&u, 1})) return;
     const auto preds = g_.preds[u];
-    std::vector<node> siblings;
-    const auto is_sibling = [&](node s) {
+    std::vector<node_id> siblings;
+    const auto is_sibling = [&](node_id s) {
       return !g_.is_release(s) && std::is_permutation(preds.begin(), preds.end(), g_.preds[s].begin(), g_.preds[s].end());
     };
-    const auto others = preds.empty() ? std::span<const node>(sources_) : g_.succs[preds[0]];
+    const auto others = preds.empty() ? std::span<const node_id>(sources_) : g_.succs[preds[0]];
     if (others.size() > policy_.max_size) return;
-    for (node s : others)
+    for (node_id s : others)
       if (is_sibling(s)) siblings.push_back(s);
     if (siblings.size() > 1 && siblings.front() == u) grow(siblings);
   }
 
-  bool grow(std::span<const node> seeds) {
+  bool grow(std::span<const node_id> seeds) {
     const std::size_t limit = std::min(policy_.max_size, most);
     ++walk_;
-    for (node p : g_.preds[seeds[0]]) entry_[p] = walk_;
+    for (node_id p : g_.preds[seeds[0]]) entry_[p] = walk_;
     members_.clear();
     open_ = 0;
-    for (node s : seeds) {
+    for (node_id s : seeds) {
       if (blocked_[s] || members_.size() >= limit) return false;
       join(s);
     }
-    std::vector<node> next;
-    const auto offer = [&](node v) {
-      for (node s : g_.succs[v])
+    std::vector<node_id> next;
+    const auto offer = [&](node_id v) {
+      for (node_id s : g_.succs[v])
         if (!g_.is_release(s) && inside_[s] != walk_ && !blocked_[s] && can_join(s) &&
             std::find(next.begin(), next.end(), s) == next.end())
           next.push_back(s);
     };
-    for (node s : seeds) offer(s);
+    for (node_id s : seeds) offer(s);
     while (!next.empty() && members_.size() < limit) {
       const auto first =
-          std::min_element(next.begin(), next.end(), [&](node a, node b) { return position_[a] < position_[b]; });
-      const node v = *first;
+          std::min_element(next.begin(), next.end(), [&](node_id a, node_id b) { return position_[a] < position_[b]; });
+      const node_id v = *first;
       next.erase(first);
       join(v);
       offer(v);
@@ -160,35 +160,35 @@ class fusion_round {
     return false;
   }
 
-  bool can_join(node v) const {
-    for (node p : g_.preds[v])
+  bool can_join(node_id v) const {
+    for (node_id p : g_.preds[v])
       if (inside_[p] != walk_ && entry_[p] != walk_) return false;
     return true;
   }
 
   /// Adds v and counts the nodes that somebody outside waits for, or nobody at all. One of them: the group has one way out.
-  void join(node v) {
+  void join(node_id v) {
     members_.push_back(v);
     inside_[v] = walk_;
-    index outside = 0;
-    for (node s : g_.succs[v])
+    index_t outside = 0;
+    for (node_id s : g_.succs[v])
       if (!g_.is_release(s)) ++outside;
     outside_succs_[v] = outside;
     ++open_;
-    for (node p : g_.preds[v])
+    for (node_id p : g_.preds[v])
       if (inside_[p] == walk_ && --outside_succs_[p] == 0) --open_;
   }
 
   /// What of the group's releases is inside; false where one of them makes the group illegal.
-  bool collect_releases(node last) {
+  bool collect_releases(node_id last) {
     releases_.clear();
     ++check_;
-    for (node v : members_)
-      for (node r : g_.succs[v]) {
+    for (node_id v : members_)
+      for (node_id r : g_.succs[v]) {
         if (!g_.is_release(r) || std::exchange(inside_[r], check_) == check_) continue;
         std::uint64_t readers = 0;
         bool all = true, by_last = false;
-        for (node u : g_.preds[r]) {
+        for (node_id u : g_.preds[r]) {
           by_last |= u == last;
           if (inside_[u] == walk_) readers |= bit_of(u);
           else all = false;
@@ -198,35 +198,35 @@ class fusion_round {
       }
     return true;
   }
-  std::uint64_t bit_of(node v) const { return std::uint64_t{1} << local_.at(v); }
+  std::uint64_t bit_of(node_id v) const { return std::uint64_t{1} << local_.at(v); }
 
   /// The group's best order, where every set of its nodes that can have run takes at least what both ends take.
   std::optional<node_group> check() {
-    std::sort(members_.begin(), members_.end(), [&](node a, node b) { return position_[a] < position_[b]; });
+    std::sort(members_.begin(), members_.end(), [&](node_id a, node_id b) { return position_[a] < position_[b]; });
     local_.clear();
-    for (index i = 0; i < members_.size(); ++i) local_[members_[i]] = i;
+    for (index_t i = 0; i < members_.size(); ++i) local_[members_[i]] = i;
     if (!collect_releases(members_.back())) return std::nullopt;
     const std::size_t n = members_.size();
     std::vector<std::uint64_t> needs(n, 0);
     for (std::size_t i = 0; i < n; ++i)
-      for (node p : g_.preds[members_[i]])
+      for (node_id p : g_.preds[members_[i]])
         if (inside_[p] == walk_) needs[i] |= bit_of(p);
     const std::uint64_t full = n == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << n) - 1;
     delta total = 0;
-    for (node v : members_) total += g_.cost[v].impact;
+    for (node_id v : members_) total += g_.cost[v].impact;
     for (const auto& r : releases_) total += r.impact;
     const delta shore = std::max<delta>(0, total);
 
     struct state {
       delta level, peak;
-      index last;
+      index_t last;
     };
     std::vector<std::unordered_map<std::uint64_t, state>> layers(n + 1);
     layers[0][0] = {0, 0, none};
     std::size_t sets = 0;
     for (std::size_t k = 0; k < n; ++k)
       for (const auto& [set, here] : layers[k])
-        for (index i = 0; i < n; ++i) {
+        for (index_t i = 0; i < n; ++i) {
           const std::uint64_t bit = std::uint64_t{1} << i;
           if ((set & bit) != 0 || (needs[i] & ~set) != 0) continue;
           const std::uint64_t then = set | bit;
@@ -259,16 +259,16 @@ class fusion_round {
   };
   const schedule_graph& g_;
   const fuse& policy_;
-  std::vector<node> order_, sources_;
-  std::vector<index> position_;
+  std::vector<node_id> order_, sources_;
+  std::vector<index_t> position_;
   std::vector<bool> blocked_;                  // has credits, or is in a group of this round
-  std::vector<index> inside_, entry_;          // the last walk (check, for releases) that met a node inside, or before
-  std::vector<index> outside_succs_;
-  std::vector<node> members_;
-  std::unordered_map<node, index> local_;
+  std::vector<index_t> inside_, entry_;          // the last walk (check, for releases) that met a node inside, or before
+  std::vector<index_t> outside_succs_;
+  std::vector<node_id> members_;
+  std::unordered_map<node_id, index_t> local_;
   std::vector<inner_release> releases_;
   std::vector<node_group> found_;
-  index walk_ = 0, check_ = 0;
+  index_t walk_ = 0, check_ = 0;
   std::size_t open_ = 0;
 };
 

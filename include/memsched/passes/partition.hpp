@@ -44,19 +44,19 @@ struct partition {
     solution whole;
     whole.lower_bound = bound;
     for (const piece& p : pieces)
-      for (node v : p.order) whole.order.push_back(p.members[v]);
+      for (node_id v : p.order) whole.order.push_back(p.members[v]);
     return whole;
   }
 
  private:
   struct piece {
-    std::vector<node> members;
+    std::vector<node_id> members;
     schedule_graph graph;
-    std::vector<node> order;
+    std::vector<node_id> order;
     bytes peak = no_limit, bound = 0;
     bool solved = false;
 
-    void take(std::vector<node> other) {
+    void take(std::vector<node_id> other) {
       if (const bytes p = peak_of(graph, other); p < peak) peak = p, order = std::move(other);
     }
   };
@@ -65,22 +65,22 @@ struct partition {
   std::vector<piece> cut(const schedule_graph& g) const {
     const node_parts part = acyclic_partition(g, shape);
     std::vector<piece> pieces(1 + *std::max_element(part.begin(), part.end()));
-    for (node v = 0; v < g.size(); ++v) pieces[part[v]].members.push_back(v);
-    std::vector<node> local(g.size(), none);
+    for (node_id v = 0; v < g.size(); ++v) pieces[part[v]].members.push_back(v);
+    std::vector<node_id> local(g.size(), none);
     delta level = static_cast<delta>(g.base);
     for (piece& p : pieces) {
       p.graph = subgraph(g, p.members, static_cast<bytes>(level), local);
       p.take(post_order(p.graph));
-      for (node v : p.members) level += g.cost[v].impact;
+      for (node_id v : p.members) level += g.cost[v].impact;
     }
     return pieces;
   }
 
   bytes cut_floor(const schedule_graph& g, search& context, const std::vector<piece>& pieces) const {
     if (g.active > max_cut_nodes) return context.floor();
-    std::vector<node> order;
+    std::vector<node_id> order;
     for (const piece& p : pieces)
-      for (node v : p.order) order.push_back(p.members[v]);
+      for (node_id v : p.order) order.push_back(p.members[v]);
     const auto go_on = [&] { return context.count_cut(); };
     return best_cut_bound(g, order, std::max(context.floor(), g.base), go_on).bound;
   }

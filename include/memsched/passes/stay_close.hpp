@@ -24,7 +24,7 @@ struct stay_close {
   solution operator()(const schedule_graph& g, search& context, inner_scheduler inner) const {
     solution s = inner(g, context);
     if (s.error || g.active == 0) return s;
-    std::vector<node> given = given_order(g);
+    std::vector<node_id> given = given_order(g);
     const bytes peak = peak_of(g, s.order), given_peak = peak_of(g, given);
     if (given_peak <= peak || given_peak - peak < least_gain) s.order = std::move(given);
     else s.order = near(g, given, s.order, static_cast<delta>(peak), looks_per_node * g.active);
@@ -32,22 +32,22 @@ struct stay_close {
   }
 
  private:
-  static std::vector<node> near(const schedule_graph& g, const std::vector<node>& given, std::vector<node> rest, delta peak,
-                                std::uint64_t looks) {
-    std::vector<node> order;
+  static std::vector<node_id> near(const schedule_graph& g, const std::vector<node_id>& given, std::vector<node_id> rest,
+                                   delta peak, std::uint64_t looks) {
+    std::vector<node_id> order;
     order.reserve(rest.size());
     std::vector<bool> ran(g.active, false);
     retractable_walk w(g);
     std::size_t next_given = 0, next = 0;  // in `given`, and in `rest`, from which what ran early is left in place
-    const auto run = [&](node v) {
-      w.fire(v, [](node) {});
+    const auto run = [&](node_id v) {
+      w.fire(v, [](node_id) {});
       ran[v] = true;
       order.push_back(v);
     };
     while (order.size() < rest.size()) {
       while (ran[rest[next]]) ++next;
       while (ran[given[next_given]]) ++next_given;
-      const node wanted = given[next_given];
+      const node_id wanted = given[next_given];
       if (wanted != rest[next] && looks > 0 && w.ready(wanted) && fits(w, wanted, rest, next, ran, peak, looks)) run(wanted);
       else run(rest[next]);
     }
@@ -55,13 +55,13 @@ struct stay_close {
   }
 
   /// Whether v may run now, before what is left of `rest` in front of it. Behind v's own place nothing changes.
-  static bool fits(retractable_walk& w, node v, const std::vector<node>& rest, std::size_t next,
+  static bool fits(retractable_walk& w, node_id v, const std::vector<node_id>& rest, std::size_t next,
                    const std::vector<bool>& ran, delta peak, std::uint64_t& looks) {
-    std::vector<node> tried;
-    const auto step = [&](node u) {
+    std::vector<node_id> tried;
+    const auto step = [&](node_id u) {
       tried.push_back(u);
       const delta before = w.level();
-      return before + w.fire(u, [](node) {}).peak <= peak;
+      return before + w.fire(u, [](node_id) {}).peak <= peak;
     };
     bool good = step(v);
     for (; good && rest[next] != v; ++next) {

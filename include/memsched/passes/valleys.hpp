@@ -18,60 +18,60 @@ namespace detail {
 /// Builds a chain of sets that can have run, each a lowest one among those between what must and what may have run.
 class lowest_chain {
  public:
-  explicit lowest_chain(const line& l)
+  explicit lowest_chain(const order_line& l)
       : line_(&l), g_(&l.graph()), lowest_(*g_), mark_(g_->size(), 0), in_(g_->size(), false) {}
 
   /// The set before c is to run: it holds all of c's ancestors and neither c nor a descendant. It is looked for up to
   /// `reach` positions behind c; what is more than `old` positions in front of c is in it.
-  void before(node c, std::size_t reach, std::size_t old) {
+  void before(node_id c, std::size_t reach, std::size_t old) {
     ++now_;
     admit(line_->position(c) + reach);
-    force({c}, g_->preds, [&](node u) { return !in_[u]; });
+    force({c}, g_->preds, [&](node_id u) { return !in_[u]; });
     const std::size_t frontier = frontier_;
     exclude(c, frontier);
-    cut([&](node u) { return line_->position(u) + old < line_->position(c); });
+    cut([&](node_id u) { return line_->position(u) + old < line_->position(c); });
   }
   /// A set between those that stand before two legal positions.
   void between(std::size_t first, std::size_t last) {
     ++now_;
     admit(last);
-    cut([&](node u) { return line_->position(u) < first; });
+    cut([&](node_id u) { return line_->position(u) < first; });
   }
   void finish() {
     ++now_;
     admit(line_->size());
-    cut([](node) { return true; });
+    cut([](node_id) { return true; });
   }
 
   /// What each set adds to the one before, in the line's order. Releases are in the block that completes their readers.
-  std::vector<std::vector<node>> take() { return std::move(blocks_); }
+  std::vector<std::vector<node_id>> take() { return std::move(blocks_); }
 
  private:
   static constexpr unsigned kinds = 2;
   enum kind : unsigned { forced = 0, excluded = 1 };
-  bool is(node u, kind k) const { return mark_[u] == kinds * now_ + k; }
-  void make(node u, kind k) { mark_[u] = kinds * now_ + k; }
+  bool is(node_id u, kind k) const { return mark_[u] == kinds * now_ + k; }
+  void make(node_id u, kind k) { mark_[u] = kinds * now_ + k; }
 
   void admit(std::size_t frontier) {
     frontier = line_->legal_from(std::min(std::max(frontier, frontier_), line_->size()));
     for (; frontier_ < frontier; ++frontier_) pending_.push_back(line_->at(frontier_));
   }
   template <class May>
-  void force(std::vector<node> stack, const adjacency& preds, May may) {
+  void force(std::vector<node_id> stack, const adjacency& preds, May may) {
     while (!stack.empty()) {
-      const node v = stack.back();
+      const node_id v = stack.back();
       stack.pop_back();
-      for (node u : preds[v])
+      for (node_id u : preds[v])
         if (may(u) && !is(u, forced)) make(u, forced), stack.push_back(u);
     }
   }
-  void exclude(node c, std::size_t frontier) {
-    std::vector<node> stack{c};
+  void exclude(node_id c, std::size_t frontier) {
+    std::vector<node_id> stack{c};
     make(c, excluded);
     while (!stack.empty()) {
-      const node v = stack.back();
+      const node_id v = stack.back();
       stack.pop_back();
-      for (node s : g_->succs[v])
+      for (node_id s : g_->succs[v])
         if (line_->position(s) < frontier && !is(s, excluded)) make(s, excluded), stack.push_back(s);
     }
   }
@@ -79,14 +79,14 @@ class lowest_chain {
   template <class Must>
   void cut(Must must) {
     lowest_.clear();
-    for (node u : pending_) {
+    for (node_id u : pending_) {
       if (is(u, excluded)) continue;
       if (must(u)) make(u, forced);
       if (!is(u, forced)) lowest_.add(u);
     }
     lowest_.solve(g_->preds);
-    std::vector<node> block;
-    std::erase_if(pending_, [&](node u) {
+    std::vector<node_id> block;
+    std::erase_if(pending_, [&](node_id u) {
       if (!is(u, forced) && !lowest_.holds(u)) return false;
       in_[u] = true;
       block.push_back(u);
@@ -95,15 +95,15 @@ class lowest_chain {
     if (!block.empty()) blocks_.push_back(std::move(block));
   }
 
-  const line* line_;
+  const order_line* line_;
   const schedule_graph* g_;
   lowest_set lowest_;
-  std::vector<index> mark_;
-  index now_ = 1;
+  std::vector<index_t> mark_;
+  index_t now_ = 1;
   std::vector<bool> in_;
-  std::vector<node> pending_;  // in front of the frontier and not in the last set
+  std::vector<node_id> pending_;  // in front of the frontier and not in the last set
   std::size_t frontier_ = 0;
-  std::vector<std::vector<node>> blocks_;
+  std::vector<std::vector<node_id>> blocks_;
 };
 
 }  // namespace detail
@@ -118,11 +118,11 @@ struct valley_shape {
 /// valleys, no order lowers it by leaving out part of the first or running more than the second. With several strands
 /// side by side see `slice_blocks`. One minimum cut of about `reach` nodes each; asks `go_on` before each, and leaves the
 /// rest in one block where that says no.
-inline std::vector<std::vector<node>> valley_blocks(const line& l, const backbone& bone, function_ref<bool()> go_on,
+inline std::vector<std::vector<node_id>> valley_blocks(const order_line& l, const backbone& bone, function_ref<bool()> go_on,
                                                     const valley_shape& shape = {}) {
   detail::lowest_chain chain(l);
   std::size_t next = shape.every;
-  for (node c : bone.path()) {
+  for (node_id c : bone.path()) {
     if (l.position(c) < next || l.graph().is_release(c)) continue;
     if (!go_on()) break;
     chain.before(c, shape.reach, shape.old);
@@ -134,7 +134,8 @@ inline std::vector<std::vector<node>> valley_blocks(const line& l, const backbon
 
 /// The same with lowest sets between what stands `half` positions before and behind each 64th position, so that strands
 /// that the line keeps in step stay so.
-inline std::vector<std::vector<node>> slice_blocks(const line& l, function_ref<bool()> go_on, std::size_t half = 200) {
+inline std::vector<std::vector<node_id>> slice_blocks(const order_line& l, function_ref<bool()> go_on,
+                                                      std::size_t half = 200) {
   detail::lowest_chain chain(l);
   constexpr std::size_t every = 64;
   for (std::size_t p = every; p < l.size() && go_on(); p += every)

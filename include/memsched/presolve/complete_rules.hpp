@@ -19,14 +19,14 @@ class general_rules {
   general_rules(compression_graph& g, search& context)
       : g_(g), context_(context), nodes_(g.order()), position_(g.size(), none) {
     const std::size_t n = nodes_.size();
-    for (index i = 0; i < n; ++i) position_[nodes_[i]] = i;
+    for (index_t i = 0; i < n; ++i) position_[nodes_[i]] = i;
     for (side s : both_sides) {
       reach(s) = bit_matrix(n, n);
       for (std::size_t k = 0; k < n; ++k) {
         const std::size_t i = s == side::later ? n - 1 - k : k;
-        g_.for_each(nodes_[i], s, [&](index, node w) {
-          set(reach(s)[i], position_[w]);
-          unite(reach(s)[i], reach(s)[position_[w]]);
+        g_.for_each(nodes_[i], s, [&](index_t, node_id w) {
+          set_bit(reach(s)[i], position_[w]);
+          unite_bits(reach(s)[i], reach(s)[position_[w]]);
         });
       }
     }
@@ -37,8 +37,8 @@ class general_rules {
   /// unless they are ordered already, and whose peak is no lower. S2, the mirror image, for side::later.
   /// Lowest peaks first. Whether an edge was added.
   bool order(side s) {
-    std::vector<std::pair<delta, index>> movable;
-    for (index i = 0; i < nodes_.size(); ++i)
+    std::vector<std::pair<delta, index_t>> movable;
+    for (index_t i = 0; i < nodes_.size(); ++i)
       if (const node_cost c = cost(i, s); !g_.fixed(nodes_[i]) && c.impact <= 0) movable.emplace_back(c.peak, i);
     std::sort(movable.begin(), movable.end());
     std::uint64_t added = 0;
@@ -53,12 +53,12 @@ class general_rules {
   /// Full transitive reduction. Whether an edge was dropped.
   bool reduce() {
     std::uint64_t dropped = 0;
-    for (index i = 0; i < nodes_.size(); ++i) {
+    for (index_t i = 0; i < nodes_.size(); ++i) {
       bit_row beyond = row_;
       std::fill(beyond.begin(), beyond.end(), 0);
-      g_.for_each(nodes_[i], side::later, [&](index, node w) { unite(beyond, reach(side::later)[position_[w]]); });
-      g_.for_each(nodes_[i], side::later, [&](index e, node w) {
-        if (!test(beyond, position_[w])) return set(beyond, position_[w]);  // a second edge to w goes
+      g_.for_each(nodes_[i], side::later, [&](index_t, node_id w) { unite_bits(beyond, reach(side::later)[position_[w]]); });
+      g_.for_each(nodes_[i], side::later, [&](index_t e, node_id w) {
+        if (!test_bit(beyond, position_[w])) return set_bit(beyond, position_[w]);  // a second edge to w goes
         g_.unlink(e);
         ++dropped;
       });
@@ -69,28 +69,28 @@ class general_rules {
 
  private:
   bit_matrix& reach(side s) { return reach_[static_cast<std::size_t>(s)]; }
-  node_cost cost(index i, side s) const { return g_.cost(nodes_[i], mirror(s)); }
+  node_cost cost(index_t i, side s) const { return g_.cost(nodes_[i], mirror(s)); }
 
-  std::uint64_t put_in_front(index i, side s) {
+  std::uint64_t put_in_front(index_t i, side s) {
     const side ahead = mirror(s);
     bit_row candidates = row_, behind = front_;
-    std::fill(candidates.begin(), candidates.end(), ~word{0});
-    g_.for_each(nodes_[i], s, [&](index, node u) { intersect(candidates, reach(ahead)[position_[u]]); });
+    std::fill(candidates.begin(), candidates.end(), ~bit_word{0});
+    g_.for_each(nodes_[i], s, [&](index_t, node_id u) { intersect(candidates, reach(ahead)[position_[u]]); });
     for (std::size_t k = 0; k < candidates.size(); ++k) candidates[k] &= ~reach(ahead)[i][k];
-    reset(candidates, i);
+    reset_bit(candidates, i);
     std::fill(behind.begin(), behind.end(), 0);
     std::uint64_t added = 0;
     const auto consider = [&](std::size_t j) {
-      if (j >= nodes_.size() || test(behind, j) || g_.fixed(nodes_[j]) ||
-          cost(static_cast<index>(j), s).peak < cost(i, s).peak)
+      if (j >= nodes_.size() || test_bit(behind, j) || g_.fixed(nodes_[j]) ||
+          cost(static_cast<index_t>(j), s).peak < cost(i, s).peak)
         return;
       if (s == side::earlier)
         g_.note(reduction::rule::s1, nodes_[i], nodes_[j]);
       else
         g_.note(reduction::rule::s2, nodes_[j], nodes_[i]);
       g_.link(nodes_[i], nodes_[j], ahead);
-      set(behind, j);
-      unite(behind, reach(ahead)[j]);
+      set_bit(behind, j);
+      unite_bits(behind, reach(ahead)[j]);
       ++added;
     };
     // Nearest first: what follows a node that is behind already needs no edge of its own.
@@ -98,14 +98,14 @@ class general_rules {
       for_each_bit(candidates, consider);
     } else {
       for (std::size_t j = nodes_.size(); j-- > 0;)
-        if (test(candidates, j)) consider(j);
+        if (test_bit(candidates, j)) consider(j);
     }
     if (added == 0) return 0;
     bit_set before(nodes_.size());
-    unite(before, reach(s)[i]);
+    unite_bits(before, reach(s)[i]);
     before.insert(i);
-    for_each_bit(const_bit_row(before), [&](std::size_t j) { unite(reach(ahead)[j], behind); });
-    for_each_bit(behind, [&](std::size_t j) { unite(reach(s)[j], before); });
+    for_each_bit(const_bit_row(before), [&](std::size_t j) { unite_bits(reach(ahead)[j], behind); });
+    for_each_bit(behind, [&](std::size_t j) { unite_bits(reach(s)[j], before); });
     return added;
   }
 
@@ -115,8 +115,8 @@ class general_rules {
 
   compression_graph& g_;
   search& context_;
-  std::vector<node> nodes_;
-  std::vector<index> position_;
+  std::vector<node_id> nodes_;
+  std::vector<index_t> position_;
   std::array<bit_matrix, 2> reach_;
   bit_set row_, front_;
 };

@@ -2,34 +2,16 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
-#include <cstdint>
-#include <compare>
 #include <numeric>
-#include <span>
-#include <utility>
 #include <vector>
 
 #include <memsched/graph/subgraph.hpp>
 #include <memsched/graph/walk.hpp>
-#include <memsched/presolve/complete_rules.hpp>
-#include <memsched/presolve/compression_graph.hpp>
+#include <memsched/presolve/compressor.hpp>
 #include <memsched/search/search.hpp>
 #include <memsched/structure/series_parallel.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
-
-/// Which rules of compression apply.
-struct compression_rules {
-  bool c1 = true, c2 = true;
-  bool s1 = true, s2 = true;
-  bool series_parallel = true;   ///< order series-parallel graphs directly
-  bool general = true;           ///< S1 and S2 under their general conditions, beside equal neighbours
-  bool local_reduction = true;   ///< drop edges that a path of two replaces, where something changed
-  bool global_reduction = true;  ///< drop all edges that a path replaces
-  std::size_t max_unsampled = 50000;  ///< larger graphs are left as they are where samples of them do not get smaller
-  std::size_t max_closure = 4096;  ///< nodes that may be left when the general conditions and the global reduction start
-};
 
 /// Merges nodes between which no other need run (C1, C2) and orders nodes whose order costs nothing (S1, S2), until neither
 /// is possible. The smaller graph has the same optimum, for any schedule graph: nodes with a part in a credit are left
@@ -44,388 +26,13 @@ compressed_graph compressed(const schedule_graph& g, search& context, const comp
 
 namespace detail {
 
-class compressor {
- public:
-  compressor(const compression_rules& rules, const schedule_graph& g, search& context)
-      : rules_(rules), g_(g), context_(context), counts_(context.stats.rules), queued_(g_.size(), 0), mark_(g_.size()),
-        rank_(g_.size()) {
-    for (auto& flags : is_waiting_) flags.resize(g_.size());
-  }
-
-  compressed_graph run() {
-    counts_.before += g_.size() - 2;
-    if (rules_.local_reduction) reduce_everywhere();
-    do {
-      ++counts_.rounds;
-      do {
-        cluster();
-        if (g_.size() > cached && g_.alive_count() < g_.size() / 2) pack();
-      } while (context_.keep_going() && (order_equals() || reduce_suspects()));
-    } while (context_.keep_going() && apply_general_rules());
-    fold_chain();
-    compressed_graph c = std::move(g_).finish();
-    counts_.after += c.graph.size();
-    return c;
-  }
-
- private:
-  enum task : unsigned char { test_node = 1, wake_neighbours = 2 };
-
-  // A change mostly makes the next one possible nearby. So the latest is followed first, as far as it leads, while what is
-  // near is in the cache; hubs alone wait until nothing else is to do, when all that changed around them is looked at once.
-
-  bool is_hub(node v) const { return std::max(g_.degree(v, side::later), g_.degree(v, side::earlier)) > few; }
-
-  /// Moves what is left together, so that neighbours in memory are alive. All changes must have been taken.
-  void pack() {
-    const std::vector<node> place = g_.pack();
-    for (node v = 0; v < place.size(); ++v) {
-      if (place[v] == none) continue;
-      rank_[place[v]] = rank_[v];
-      queued_[place[v]] = queued_[v];
-      for (auto& flags : is_waiting_) flags[place[v]] = flags[v];
-    }
-    for (auto* nodes : {&queued_hubs_, &waiting_[0], &waiting_[1], &crowded_[0], &crowded_[1], &suspects_, &looked_at_}) {
-      std::erase_if(*nodes, [&](node v) { return place[v] == none; });
-      for (node& v : *nodes) v = place[v];
-    }
-  }
-
-  // Clustering. C2 is C1 seen from the mirror image.
-
-  void cluster() {
-    for (take_changes(); !queue_.empty(); take_changes()) {
-      const node v = queue_.back();
-      queue_.pop_back();
-      const unsigned char tasks = std::exchange(queued_[v], 0);
-      if (!g_.alive(v) || g_.fixed(v)) continue;
-      if ((tasks & wake_neighbours) != 0)
-        for (side s : both_sides)
-          g_.for_each(v, mirror(s), [&](index, node w) {
-            if (g_.degree(w, s) == 1) enqueue(w, test_node);
-          });
-      for (side s : both_sides)
-        if (g_.alive(v) && (s == side::later ? rules_.c1 : rules_.c2)) merge_with_only_neighbour(v, s);
-    }
-  }
-
-  void merge_with_only_neighbour(node v, side s) {
-    if (g_.degree(v, s) != 1) return;
-    const node w = g_.front(v, s);
-    const node_cost a = g_.cost(v, s), b = g_.cost(w, s);
-    if (g_.fixed(w) || a.impact < 0 || a.peak - a.impact > b.peak) return;
-    ++(s == side::later ? counts_.c1 : counts_.c2);
-    if (s == side::later) g_.note(reduction::rule::c1, v, w);
-    else g_.note(reduction::rule::c2, w, v);
-    const node x = s == side::later ? g_.merge(v, w, w) : g_.merge(w, v, w);
-    if (rules_.local_reduction) reduce_around(x);
-    suspect(x);
-    enqueue(x, wake_neighbours);
-  }
-
-  void enqueue(node v, task t) {
-    if (g_.fixed(v)) return;
-    if (queued_[v] == 0) (is_hub(v) ? queued_hubs_ : queue_).push_back(v);
-    queued_[v] = static_cast<unsigned char>(queued_[v] | t);
-  }
-
-  void take_changes() {
-    for (side s : both_sides) {
-      g_.take_changed(s, changed_);
-      for (node v : changed_) {
-        if (!g_.alive(v) || g_.fixed(v)) continue;
-        if (!is_waiting_[index_of(s)][v] && (s == side::earlier ? rules_.s1 : rules_.s2)) {
-          (is_hub(v) ? crowded_ : waiting_)[index_of(s)].push_back(v);
-          is_waiting_[index_of(s)][v] = true;
-        }
-        if (g_.degree(v, s) == 1) enqueue(v, test_node);
-      }
-    }
-  }
-
-  // Nodes with equal neighbours. S1 for equal predecessors; S2 is S1 seen from the mirror image.
-
-  struct peer {
-    std::uint64_t hash;
-    bool grows;
-    delta peak;
-    node v;
-    auto operator<=>(const peer&) const = default;
-  };
-
-  bool order_equals() {
-    for (side s : both_sides)
-      if (order_waiting(s)) return true;
-    if (!queued_hubs_.empty()) return queue_.swap(queued_hubs_), true;
-    bool any = false;
-    for (side s : both_sides) any |= order_crowded(s);
-    return any;
-  }
-
-  /// Until some nodes are ordered.
-  bool order_waiting(side s) {
-    for (std::vector<node>& waiting = waiting_[index_of(s)]; !waiting.empty();) {
-      const node v = waiting.back(), hub = hub_of_waiting(v, s);
-      waiting.pop_back();
-      if (hub == none) continue;
-      if (is_hub(hub)) crowded_[index_of(s)].push_back(v);
-      else if (order_around(hub, s)) return true;
-    }
-    return false;
-  }
-  bool order_crowded(side s) {
-    bool any = false;
-    for (node v : std::exchange(crowded_[index_of(s)], {}))
-      if (const node hub = hub_of_waiting(v, s); hub != none) any |= order_around(hub, s);
-    return any;
-  }
-  /// None where v has been looked at since it was put on a list.
-  node hub_of_waiting(node v, side s) const {
-    return g_.alive(v) && is_waiting_[index_of(s)][v] ? narrowest(v, s) : none;
-  }
-
-  /// The neighbour of v with the fewest neighbours of its own: nodes with equal lists agree on it.
-  node narrowest(node v, side s) const {
-    std::pair best(none, none);
-    g_.for_each(v, s, [&](index, node u) { best = std::min(best, {g_.degree(u, mirror(s)), u}); });
-    return best.second;
-  }
-
-  bool order_around(node hub, side s) {
-    peers_.clear();
-    g_.for_each(hub, mirror(s), [&](index, node v) {
-      const node_cost c = g_.cost(v, mirror(s));
-      is_waiting_[index_of(s)][v] = false;  // who has its list is here
-      if (!g_.fixed(v)) peers_.push_back({g_.hash(v, s), c.impact > 0, c.peak, v});
-    });
-    std::sort(peers_.begin(), peers_.end());
-    peers_.erase(std::unique(peers_.begin(), peers_.end()), peers_.end());  // two edges to one
-    bool any = false;
-    for (std::size_t i = 0, j = 0; i < peers_.size(); i = j) {
-      while (j < peers_.size() && peers_[j].hash == peers_[i].hash) ++j;
-      if (j - i < 2 || peers_[i].grows) continue;
-      group_.clear();
-      for (std::size_t k = i; k < j; ++k)  // ordering another group may have shortened a list
-        if (g_.hash(peers_[k].v, s) == peers_[k].hash) group_.push_back(peers_[k]);
-      if (group_.size() > 1 && !group_[0].grows) any |= order_peers(group_, s);
-    }
-    return any;
-  }
-
-  /// Peers with equal lists at side s: first those that do not grow, lowest peak first, which become a chain; then the
-  /// others, each of which goes behind the last of the chain whose peak is no higher.
-  bool order_peers(std::span<const peer> peers, side s) {
-    std::size_t chain = 1, behind = 0, added = 0;
-    node front = none;
-    index front_stamp = 0;  // marks of what is behind `front`: disjoint from what is before its peers
-    while (chain < peers.size() && !peers[chain].grows) ++chain;
-    for (std::size_t i = 1; i < peers.size(); ++i) {
-      if (i < chain) behind = i - 1;
-      if (i == chain) behind = 0;
-      if (peers[i].peak < peers[behind].peak) continue;
-      while (i >= chain && behind + 1 < chain && peers[behind + 1].peak <= peers[i].peak) ++behind;
-      if (!has_list_of(peers[i].v, peers[0].v, s)) break;  // equal hashes of unequal lists
-      if (rules_.local_reduction && std::exchange(front, peers[behind].v) != peers[behind].v) {
-        mark_list(front, mirror(s));
-        front_stamp = stamp_;
-      }
-      put_behind(peers[behind].v, peers[i].v, s, front_stamp);
-      ordered_.emplace_back(peers[behind].v, peers[i].v);
-      ++added;
-    }
-    for (; !ordered_.empty(); ordered_.pop_back()) {  // last first, so that both have equal lists when the rule is applied
-      const auto [ahead, v] = ordered_.back();
-      if (s == side::earlier) g_.note(reduction::rule::s1, ahead, v);
-      else g_.note(reduction::rule::s2, v, ahead);
-    }
-    (s == side::earlier ? counts_.s1 : counts_.s2) += added;
-    return added > 0;
-  }
-
-  bool has_list_of(node v, node model, side s) {
-    new_marks();
-    g_.for_each(v, s, [&](index e, node u) { mark_[u] = {stamp_, e}; });
-    bool all = true;
-    g_.for_each(model, s, [&](index, node u) { all &= marked(u); });
-    return all;
-  }
-
-  /// Makes v wait for `front` instead of what both of them wait for.
-  void put_behind(node front, node v, side s, index front_stamp) {
-    if (rules_.local_reduction) {
-      g_.for_each(v, s, [&](index e, node) { unlink(e); });
-      g_.for_each(v, mirror(s), [&](index, node w) {
-        if (mark_[w].stamp == front_stamp) unlink(std::exchange(mark_[w], {}).edge);
-      });
-    }
-    g_.link(front, v, mirror(s));
-    suspect(front);
-  }
-
-  // Local transitive reduction: at once the edges that a path of two edges replaces; and when nothing else is left to
-  // do, those that a longer path nearby replaces, first everywhere, then at nodes that merged or got others behind them.
-
-  void reduce_everywhere() {
-    for (node v = 0; v < g_.size(); ++v) reduce_list(v, side::earlier, max_steps * max_steps);
-  }
-
-  /// What may have become a bypass when x came to be.
-  void reduce_around(node x) {
-    for (side s : both_sides) reduce_list(x, s, max_steps);
-    if (g_.degree(x, side::later) > max_steps || g_.degree(x, side::earlier) > max_steps) return;
-    mark_list(x, side::later);
-    index left = max_steps;
-    g_.for_each(x, side::earlier, [&](index, node u) {
-      if (left < g_.degree(u, side::later)) return;
-      left -= g_.degree(u, side::later);
-      g_.for_each(u, side::later, [&](index e, node w) {
-        if (marked(w)) unlink(e);
-      });
-    });
-  }
-
-  /// Drops the edges of v at side s to neighbours of its neighbours. Looks at no more than `steps` edges.
-  void reduce_list(node v, side s, index steps) {
-    if (g_.degree(v, s) < 2 || g_.degree(v, s) > steps) return;
-    mark_list(v, s);
-    bypassed_.clear();
-    g_.for_each(v, s, [&](index, node u) {
-      if (steps < g_.degree(u, s)) return;
-      steps -= g_.degree(u, s);
-      g_.for_each(u, s, [&](index, node w) {
-        if (!marked(w)) return;
-        bypassed_.push_back(mark_[w].edge);
-        mark_[w].stamp = 0;
-      });
-    });
-    for (index e : bypassed_) unlink(e);
-  }
-
-  void suspect(node v) {
-    if (!all_suspect_) suspects_.push_back(v);
-  }
-
-  /// A look at the suspects; where that finds nothing, a longer one at everything that has changed since the last such.
-  bool reduce_suspects() {
-    if (!rules_.local_reduction) return false;
-    if (!all_suspect_ && reduce_far(std::exchange(suspects_, {}), max_steps)) return true;
-    const std::vector<node> order = g_.order();
-    for (side s : both_sides) {
-      index next = 0;
-      for (node v : s == side::later ? order : g_.order(s)) rank_[v][index_of(s)] = next++;
-    }
-    std::vector<node> long_look = std::exchange(all_suspect_, false) ? order : std::exchange(looked_at_, {});
-    return reduce_far(std::move(long_look), 4 * max_steps);
-  }
-
-  bool reduce_far(std::vector<node> suspects, index steps) {
-    std::sort(suspects.begin(), suspects.end());
-    suspects.erase(std::unique(suspects.begin(), suspects.end()), suspects.end());
-    const std::uint64_t before = counts_.local;
-    for (node v : suspects)
-      for (side s : both_sides)
-        if (g_.alive(v)) reduce_far(v, s, steps);
-    if (steps == max_steps) looked_at_.insert(looked_at_.end(), suspects.begin(), suspects.end());
-    return counts_.local > before;
-  }
-
-  /// Drops the edges of v at side s to nodes that a walk from its other neighbours reaches within so many steps.
-  /// Goes no further than the furthest of them, neither from the start nor from the end; what has changed since ranks were
-  /// taken may escape it.
-  void reduce_far(node v, side s, index steps) {
-    if (g_.degree(v, s) < 2 || g_.degree(v, s) > max_steps) return;
-    mark_list(v, s);
-    const index listed = stamp_;
-    std::array<index, 2> furthest{0, none};  // towards s; what is left to the last node at that side
-    bypassed_.clear();
-    reached_.clear();
-    const auto rank = [&](node w, side from) { return rank_[w][index_of(from)]; };
-    g_.for_each(v, s, [&](index, node u) {
-      reached_.push_back(u);
-      furthest = {std::max(furthest[0], rank(u, s)), std::min(furthest[1], rank(u, mirror(s)))};
-    });
-    const auto beyond = [&](node w) { return rank(w, s) > furthest[0] || rank(w, mirror(s)) < furthest[1]; };
-    for (std::size_t i = 0; i < reached_.size() && steps > 0; ++i)
-      g_.for_each(reached_[i], s, [&](index, node w) {
-        if (mark_[w].stamp == stamp_ + 1 || steps == 0 || beyond(w)) return;
-        --steps;
-        if (mark_[w].stamp == listed) bypassed_.push_back(mark_[w].edge);
-        else reached_.push_back(w);
-        mark_[w].stamp = stamp_ + 1;
-      });
-    ++stamp_;
-    for (index e : bypassed_) unlink(e);
-  }
-
-  void unlink(index e) {
-    g_.unlink(e);
-    ++counts_.local;
-  }
-
-  void new_marks() { ++stamp_; }
-  void mark_list(node v, side s) {
-    new_marks();
-    g_.for_each(v, s, [&](index e, node w) { mark_[w] = {stamp_, e}; });
-  }
-  bool marked(node v) const { return mark_[v].stamp == stamp_; }
-
-  bool apply_general_rules() {
-    if (g_.alive_count() > rules_.max_closure) return false;
-    general_rules rest(g_, context_);
-    bool any = false;
-    if (rules_.general && rules_.s1) any |= rest.order(side::earlier);
-    if (rules_.general && rules_.s2) any |= rest.order(side::later);
-    if (rules_.global_reduction) any |= rest.reduce();
-    return any;
-  }
-
-  /// One node where only one order is left.
-  void fold_chain() {
-    const std::vector<node> chain = g_.order();
-    if (chain.size() < 4) return;
-    for (std::size_t i = 1; i < chain.size(); ++i) {
-      bool next = false;
-      g_.for_each(chain[i - 1], side::later, [&](index, node w) { next |= w == chain[i]; });
-      if (!next || (g_.fixed(chain[i]) && chain[i] != g_.end())) return;
-    }
-    node whole = chain[1];
-    for (std::size_t i = 2; i + 1 < chain.size(); ++i) whole = g_.merge(whole, chain[i], chain[i]);
-  }
-
-  static constexpr std::size_t index_of(side s) { return static_cast<std::size_t>(s); }
-  static constexpr index max_steps = 256, few = 64;
-  static constexpr std::size_t cached = 4096;  // so many nodes and their edges are near each other however they lie
-
-  struct edge_mark {
-    index stamp = 0, edge = none;
-  };
-  const compression_rules& rules_;
-  compression_graph g_;
-  search& context_;
-  rule_counts& counts_;
-  std::vector<node> queue_, queued_hubs_, changed_;
-  std::vector<unsigned char> queued_;             // tasks of a node in a queue
-  // Nodes whose list at that side has changed since it was looked at; those that a hub is or may be looked at for.
-  std::array<std::vector<node>, 2> waiting_, crowded_;
-  std::array<std::vector<bool>, 2> is_waiting_;
-  std::vector<peer> peers_, group_;
-  std::vector<std::pair<node, node>> ordered_;
-  std::vector<edge_mark> mark_;
-  index stamp_ = 0;
-  std::vector<index> bypassed_;
-  std::vector<node> reached_;
-  std::vector<node> suspects_, looked_at_;
-  bool all_suspect_ = true;
-  std::vector<std::array<index, 2>> rank_;  // in the topological order from the start, and in that from the end
-};
-
 /// All of g as one node that runs `order`.
-inline compressed_graph single_node(const schedule_graph& g, const std::vector<node>& order) {
+inline compressed_graph single_node(const schedule_graph& g, const std::vector<node_id>& order) {
   compressed_graph c;
   c.active = g.active;
   c.next.assign(g.size(), none);
   node_cost whole;
-  walk w(g);
+  order_walk w(g);
   for (std::size_t i = 0; i < order.size(); ++i) {
     const node_cost e = w.effect(order[i]);
     whole = {std::max(whole.peak, whole.impact + e.peak), whole.impact + e.impact};
@@ -447,7 +54,7 @@ inline compressed_graph uncompressed(const schedule_graph& g) {
   compressed_graph c;
   c.graph = g;
   c.first.resize(g.size());
-  std::iota(c.first.begin(), c.first.end(), node{0});
+  std::iota(c.first.begin(), c.first.end(), node_id{0});
   c.next.assign(g.size(), none);
   c.active = g.active;
   return c;
@@ -458,16 +65,16 @@ inline compressed_graph uncompressed(const schedule_graph& g) {
 inline bool seems_compressible(const schedule_graph& g, search& context, compression_rules rules) {
   rules.general = rules.global_reduction = false;  // which are for small graphs
   constexpr std::size_t samples = 4, size = 2048;
-  std::vector<node> local(g.size(), none);
+  std::vector<node_id> local(g.size(), none);
   const rule_counts counts = context.stats.rules;
   bool any = false;
   for (std::size_t i = 0; i < samples && !any; ++i) {
     const std::size_t first = (g.active - size) / samples * i;
-    std::vector<node> members;
-    for (std::size_t v = first; v < first + size; ++v) members.push_back(static_cast<node>(v));
-    const auto here = [&](node v) { return v >= first && v < first + size; };
+    std::vector<node_id> members;
+    for (std::size_t v = first; v < first + size; ++v) members.push_back(static_cast<node_id>(v));
+    const auto here = [&](node_id v) { return v >= first && v < first + size; };
     for (std::size_t v = first; v < first + size; ++v)
-      for (node r : g.succs[v]) {
+      for (node_id r : g.succs[v]) {
         if (!g.is_release(r)) continue;
         const auto readers = g.preds[r];
         if (readers.back() == v && std::all_of(readers.begin(), readers.end(), here)) members.push_back(r);

@@ -45,7 +45,7 @@ class narrowing {
   bytes next() const { return std::min(next_, probing_.next()); }
   const schedule_graph& graph() const { return forms_.empty() ? *given_ : forms_.back()->graph; }
   /// The given graph's order from one of `graph()`.
-  std::vector<node> expand(std::vector<node> order) const {
+  std::vector<node_id> expand(std::vector<node_id> order) const {
     for (std::size_t i = forms_.size(); i-- > 0;) order = forms_[i]->expand(order);
     return order;
   }

@@ -12,7 +12,7 @@ namespace memsched::inline MEMSCHED_ABI {
 
 /// Bytes that a flow carries from a node to one of its successors.
 struct flow_arc {
-  node from = none, to = none;
+  node_id from = none, to = none;
   delta amount = 0;
   auto operator<=>(const flow_arc&) const = default;
 };
@@ -23,7 +23,7 @@ struct flow_arc {
 struct reduction {
   enum class rule : unsigned char { c1, c2, s1, s2 };
   rule by = rule::c1;
-  node first = none, second = none;
+  node_id first = none, second = none;
   auto operator<=>(const reduction&) const = default;
 };
 
@@ -35,7 +35,7 @@ struct reduction {
 /// The flow proves it: it balances what nodes add against what their successors free. In it, size + i stands for the i-th
 /// credit of v, a successor of the nodes that must have run for v to have it.
 struct cut_step {
-  node v = none, other = none;
+  node_id v = none, other = none;
   bool v_first = false;
   bytes level = 0;
   std::vector<flow_arc> flow{};         ///< ascending
@@ -55,16 +55,16 @@ namespace detail {
 
 class certificate_checker {
   using node_set = std::vector<bool>;
-  using lists = std::vector<std::vector<node>>;
+  using lists = std::vector<std::vector<node_id>>;
 
  public:
   explicit certificate_checker(const schedule_graph& g)
       : g_(g), cost_(g.cost), preds_(g.size()), succs_(g.size()), merged_(g.size()), in_credit_(g.size()) {
-    for (node v = 0; v < g.size(); ++v) {
-      for (node u : g.preds[v]) add_edge(u, v);
+    for (node_id v = 0; v < g.size(); ++v) {
+      for (node_id u : g.preds[v]) add_edge(u, v);
       for (const credit& k : g.credits[v]) {
         in_credit_[k.release] = true;
-        for (node r : g.preds[k.release]) in_credit_[r] = true;
+        for (node_id r : g.preds[k.release]) in_credit_[r] = true;
       }
     }
   }
@@ -99,7 +99,7 @@ class certificate_checker {
     const node_set before_a = reached(a, preds_), before_b = reached(b, preds_);
     const node_set after_a = reached(a, succs_), after_b = reached(b, succs_);
     node_set idle = merged_;
-    for (node u = 0; u < g_.size(); ++u)
+    for (node_id u = 0; u < g_.size(); ++u)
       if (cost_[u].peak == 0 && cost_[u].impact <= 0 && (g_.is_release(u) || !in_credit_[u])) idle[u] = true;
     const bool ordered = after_a[b];
     const auto applies = [&, a = a, b = b, by = by] {
@@ -119,8 +119,8 @@ class certificate_checker {
 
  private:
   /// Whether `larger`, with v where there is one, holds all of `smaller` but for what may be looked past.
-  bool covers(const node_set& larger, node v, const node_set& smaller, const node_set& past) const {
-    for (node u = 0; u < g_.size(); ++u)
+  bool covers(const node_set& larger, node_id v, const node_set& smaller, const node_set& past) const {
+    for (node_id u = 0; u < g_.size(); ++u)
       if (smaller[u] && !larger[u] && u != v && !past[u]) return false;
     return true;
   }
@@ -150,7 +150,7 @@ class certificate_checker {
     const auto credits = g_.credits[s.v];
     delta level = static_cast<delta>(g_.base) + cost_[s.v].peak;
     std::vector<delta> keeps(g_.size() + credits.size(), 0);
-    for (node u = 0; u < g_.size(); ++u) {
+    for (node_id u = 0; u < g_.size(); ++u) {
       if (before_[u]) level += cost_[u].impact;
       else if (!after_[u]) keeps[u] = cost_[u].impact;
     }
@@ -177,44 +177,44 @@ class certificate_checker {
   }
 
   /// Whether an edge between undecided nodes, or from one to a credit that v may have, leads from `from` to `to`.
-  bool has_arc(node v, node from, node to) const {
+  bool has_arc(node_id v, node_id from, node_id to) const {
     if (from >= g_.size() || !undecided(from)) return false;
     if (to < g_.size()) return undecided(to) && contains(preds_[to], from);
     const auto credits = g_.credits[v];
     const std::size_t i = to - g_.size();
     return i < credits.size() && possible(v, credits[i]) && contains(g_.preds[credits[i].release], from);
   }
-  bool undecided(node u) const { return !before_[u] && !after_[u]; }
+  bool undecided(node_id u) const { return !before_[u] && !after_[u]; }
   /// Whether all other readers can have run before v.
-  bool possible(node v, const credit& k) const {
+  bool possible(node_id v, const credit& k) const {
     const auto readers = g_.preds[k.release];
-    return std::none_of(readers.begin(), readers.end(), [&](node r) { return r != v && after_[r]; });
+    return std::none_of(readers.begin(), readers.end(), [&](node_id r) { return r != v && after_[r]; });
   }
 
   // The graph and sets of its nodes.
 
-  void add_edge(node from, node to) {
+  void add_edge(node_id from, node_id to) {
     preds_[to].push_back(from);
     succs_[from].push_back(to);
   }
   /// All that is reached from v, which is not.
-  node_set reached(node v, const lists& next) const {
+  node_set reached(node_id v, const lists& next) const {
     node_set seen(g_.size());
-    std::vector<node> left{v};
+    std::vector<node_id> left{v};
     while (!left.empty()) {
-      const node u = left.back();
+      const node_id u = left.back();
       left.pop_back();
-      for (node x : next[u])
+      for (node_id x : next[u])
         if (!seen[x]) seen[x] = true, left.push_back(x);
     }
     return seen;
   }
-  static void join(node_set& into, node v, const node_set& more) {
+  static void join(node_set& into, node_id v, const node_set& more) {
     for (std::size_t u = 0; u < into.size(); ++u)
       if (more[u] || u == v) into[u] = true;
   }
   template <class List>
-  static bool contains(const List& list, node v) {
+  static bool contains(const List& list, node_id v) {
     return std::find(list.begin(), list.end(), v) != list.end();
   }
   bytes level_at_end() const {

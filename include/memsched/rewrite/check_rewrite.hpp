@@ -30,87 +30,16 @@ std::string check_rewrite(const network& before, const network& after);
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include <memsched/network/check.hpp>
+#include <memsched/rewrite/provenance.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
 
 namespace detail {
-
-/// a without b.
-inline void subtract(std::vector<box>& a, const box& b) {
-  std::vector<box> left;
-  for (const box& x : a) {
-    const box c = common(x, b);
-    if (c.empty()) {
-      left.push_back(x);
-      continue;
-    }
-    const auto keep = [&](const box& rest) {
-      if (!rest.empty()) left.push_back(rest);
-    };
-    keep({{x.rows.first, c.rows.first}, x.columns, x.channels});
-    keep({{c.rows.last, x.rows.last}, x.columns, x.channels});
-    keep({c.rows, {x.columns.first, c.columns.first}, x.channels});
-    keep({c.rows, {c.columns.last, x.columns.last}, x.channels});
-    keep({c.rows, c.columns, {x.channels.first, c.channels.first}});
-    keep({c.rows, c.columns, {c.channels.last, x.channels.last}});
-  }
-  a = std::move(left);
-}
-
-inline box shifted(const box& b, coordinate r, coordinate c, coordinate k) {
-  return {{b.rows.first + r, b.rows.last + r}, {b.columns.first + c, b.columns.last + c},
-          {b.channels.first + k, b.channels.last + k}};
-}
-
-/// Calls f(i) for each input coordinate, of n, that output coordinate y, of m, reads along rows (columns).
-template <class F>
-void each_read(const attributes& d, bool rows, coordinate y, coordinate n, coordinate m, F&& f) {
-  const window& w = d.win;
-  const std::int64_t kernel = rows ? w.kernel_rows : w.kernel_columns, stride = rows ? w.stride_rows : w.stride_columns,
-                     dilation = rows ? w.dilation_rows : w.dilation_columns, pad = rows ? w.pad_rows : w.pad_columns;
-  const auto inside = [&](coordinate i) {
-    if (i >= 0 && i < n) f(i);
-  };
-  switch (d.what) {
-    case op_kind::convolution: case op_kind::depthwise: case op_kind::max_pooling: case op_kind::average_pooling:
-      for (std::int64_t k = 0; k < kernel; ++k) inside(stride * y + dilation * k - pad);
-      return;
-    case op_kind::transposed_convolution:
-      for (std::int64_t k = 0; k < kernel; ++k)
-        if (const coordinate at = y + pad - dilation * k; at >= 0 && at % stride == 0) inside(at / stride);
-      return;
-    case op_kind::pad: return inside(y - pad);
-    case op_kind::depth_to_space: return inside(y / d.block);
-    case op_kind::resize_nearest: case op_kind::resize_bilinear: {
-      const double scale = static_cast<double>(n) / static_cast<double>(m);
-      double at = static_cast<double>(y) * scale;
-      if (d.coordinates == resize_coordinates::half_pixel)
-        at = (static_cast<double>(y) + 0.5) * static_cast<double>(n) / static_cast<double>(m) - 0.5;
-      if (d.coordinates == resize_coordinates::align_corners)
-        at = m > 1 ? static_cast<double>(y) * static_cast<double>(n - 1) / static_cast<double>(m - 1) : 0;
-      if (d.coordinates == resize_coordinates::asymmetric)
-        at = static_cast<double>(y) * static_cast<double>(n) / static_cast<double>(m);
-      const auto last = static_cast<double>(n - 1);
-      if (d.what == op_kind::resize_bilinear) {
-        at = std::min(std::max(at, 0.0), last);
-        f(static_cast<coordinate>(std::floor(at)));
-        return f(std::min<coordinate>(static_cast<coordinate>(std::floor(at)) + 1, n - 1));
-      }
-      if (d.rounding == resize_rounding::round_half_up) at += 0.5;
-      if (d.rounding == resize_rounding::round_half_down) at -= 0.5;
-      const bool up = d.rounding == resize_rounding::round_half_down || d.rounding == resize_rounding::ceil;
-      return f(static_cast<coordinate>(std::min(std::max(up ? std::ceil(at) : std::floor(at), 0.0), last)));
-    }
-    case op_kind::mean: case op_kind::dense: case op_kind::reshape: case op_kind::opaque:
-      for (coordinate i = 0; i < n; ++i) f(i);
-      return;
-    default: return inside(n == 1 ? 0 : y);
-  }
-}
 
 class rewrite_check {
  public:
@@ -119,10 +48,7 @@ class rewrite_check {
   std::string run() {
     if (const graph_error e = check_network(before_); !e.message.empty()) return "the first network: " + e.message;
     if (const graph_error e = check_network(after_); !e.message.empty()) return e.message;
-    writer_.assign(before_.tensors.size(), none);
-    for (op_id i = 0; i < before_.operations.size(); ++i)
-      for (const image& x : before_.operations[i].writes)
-        for (const placed& p : x.parts) writer_[p.tensor] = i;
+    from_.emplace(before_, after_);
     for (tensor_id t = 0; t < after_.tensors.size() && fault_.empty(); ++t) check_tensor(t);
     if (fault_.empty()) check_outputs();
     sums_.resize(after_.tensors.size());
@@ -135,18 +61,9 @@ class rewrite_check {
   struct ledger {
     int biases = 0;
     std::size_t changes = 0;  ///< operators that change it in place
+    bool taken = false;       ///< by an operator that needs it complete: nobody may change it any more
     std::vector<interval> reduces{};
     op_id origin = none;
-  };
-
-  /// Elements of a tensor of `before` in an image: the element at x - shift stands at x, for x in `at`.
-  struct piece {
-    tensor_id tensor;
-    box at;
-    coordinate row, column, channel;
-    bool same(const piece& p) const {
-      return tensor == p.tensor && row == p.row && column == p.column && channel == p.channel;
-    }
   };
 
   void complain(const std::string& what) {
@@ -200,51 +117,6 @@ class rewrite_check {
     }
   }
 
-  /// The pieces that an image has in `wanted` of a tensor of `before`, of which element x - shift stands at x. What a plain
-  /// concatenation writes is what it reads.
-  void resolve(const piece& p, std::vector<piece>& list) const {
-    if (p.at.empty()) return;
-    const op_id w = writer_[p.tensor];
-    if (w == none || !is_plain(before_.operations[w], p.tensor)) return list.push_back(p);
-    const operation& op = before_.operations[w];
-    const placed& to = op.writes[0].parts[0];
-    for (const placed& q : op.reads[0].parts) {
-      const box b = shifted(box_of(before_, q), p.row - to.row, p.column - to.column, p.channel - to.channel);
-      resolve({q.tensor, common(p.at, b), p.row - to.row + q.row, p.column - to.column + q.column,
-               p.channel - to.channel + q.channel},
-              list);
-    }
-  }
-  bool is_plain(const operation& op, tensor_id t) const {
-    if (op.does.what != op_kind::copy || op.does.act != activation::identity || op.writes.size() != 1 ||
-        op.writes[0].parts.size() != 1)
-      return false;
-    const typed_tensor& y = before_.tensors[t];
-    for (const placed& q : op.reads[0].parts) {
-      const typed_tensor& x = before_.tensors[q.tensor];
-      if (x.element != y.element || !(x.quant == y.quant)) return false;
-    }
-    return true;
-  }
-
-  std::vector<piece> pieces_before(const image& x, const box& wanted) const {
-    std::vector<piece> list;
-    for (const placed& p : x.parts)
-      resolve({p.tensor, common(wanted, box_of(before_, p)), p.row, p.column, p.channel}, list);
-    return list;
-  }
-  std::vector<piece> pieces_after(const image& x) const {
-    std::vector<piece> list;
-    for (const placed& p : x.parts) {
-      const typed_tensor& t = after_.tensors[p.tensor];
-      if (t.role != tensor_role::value) continue;
-      resolve({t.origin, box_of(after_, p), p.row - t.part.rows.first, p.column - t.part.columns.first,
-               p.channel - t.part.channels.first},
-              list);
-    }
-    return list;
-  }
-
   void check_operation(op_id i) {
     const operation& op = after_.operations[i];
     if (op.does.what == op_kind::read) return check_read(i);
@@ -273,7 +145,7 @@ class rewrite_check {
                                   to_string(expected.reads[k].size));
     check_results(i, expected);
     if (!fault_.empty()) return;
-    const box part = held(after_, target(op));
+    const box part = hull_of(after_, target(op));
     check_weights(i, expected, part);
     for (const placed& p : target(op).parts)
       for (std::size_t k = 0; k < expected.reads.size() && fault_.empty(); ++k)
@@ -296,7 +168,7 @@ class rewrite_check {
   void take_over_pads(const operation& op, operation& expected) const {
     for (std::size_t k = 0; k < expected.reads.size() && k < op.reads.size(); ++k)
       while (expected.reads[k].size != op.reads[k].size && expected.reads[k].parts.size() == 1) {
-        const op_id w = writer_[expected.reads[k].parts[0].tensor];
+        const op_id w = from_->writer(expected.reads[k].parts[0].tensor);
         if (w == none) return;
         const operation& pad = before_.operations[w];
         if (pad.does.what != op_kind::pad || pad.does.pad_value != 0) return;
@@ -362,9 +234,9 @@ class rewrite_check {
     if (expected.does.what == op_kind::mean && op.sum != summation::complete) rows = {op.reduces};
     if (expected.does.what == op_kind::dense && op.sum != summation::complete)
       return at_operator(i, "is a part of a dense layer's sum, which is not checked");
-    const std::vector<piece> there = pieces_after(op.reads[k]);
+    const std::vector<piece> there = from_->pieces_after(op.reads[k]);
     for (const interval r : rows)
-      for (const piece& want : pieces_before(expected.reads[k], {r, columns, channels})) {
+      for (const piece& want : from_->pieces_before(expected.reads[k], {r, columns, channels})) {
         std::vector<box> missing{want.at};
         for (const piece& have : there)
           if (have.same(want)) subtract(missing, have.at);
@@ -374,42 +246,10 @@ class rewrite_check {
       }
     // A place may not be held by other elements, too: kernels would read these.
     for (const piece& have : there)
-      for (const piece& want : pieces_before(expected.reads[k], have.at))
+      for (const piece& want : from_->pieces_before(expected.reads[k], have.at))
         if (!have.same(want) && !common(have.at, want.at).empty())
           return at_operator(i, "reads " + before_.tensors[have.tensor].name + " at " + to_string(common(have.at, want.at)) +
                                     " of operand " + std::to_string(k) + ", where its origin has other elements");
-  }
-
-  static interval channels_read(const operation& op, const operation& expected, const extents& n, const extents& m,
-                                const interval& out) {
-    const attributes& d = expected.does;
-    const interval all{0, n.channels};
-    switch (d.what) {
-      case op_kind::convolution: {
-        if (op.sum != summation::complete) return op.reduces;
-        interval read;
-        for (coordinate o = out.first; o < out.last; ++o) {
-          const coordinate group = o * d.groups / m.channels, each = n.channels / d.groups;
-          read = hull(read, {group * each, group * each + each});
-        }
-        return read;
-      }
-      case op_kind::transposed_convolution: return op.sum != summation::complete ? op.reduces : all;
-      case op_kind::depthwise: {
-        interval read;
-        for (coordinate o = out.first; o < out.last; ++o)
-          read = hull(read, {o * n.channels / m.channels, o * n.channels / m.channels + 1});
-        return read;
-      }
-      case op_kind::pad: return common(all, {out.first - d.win.pad_channels, out.last - d.win.pad_channels});
-      case op_kind::dense:
-      case op_kind::reshape:
-      case op_kind::opaque:
-      case op_kind::softmax:
-      case op_kind::depth_to_space:
-        return all;
-      default: return n.channels == 1 ? all : common(all, out);
-    }
   }
 
   void check_weights(op_id i, const operation& expected, const box& part) {
@@ -449,17 +289,19 @@ class rewrite_check {
         expected.does.what == op_kind::mean ? expected.reads[0].size.rows : expected.reads[0].size.channels;
     if (op.reduces.empty() || !interval{0, range}.contains(op.reduces))
       return at_operator(i, "sums over " + to_string(op.reduces) + " of " + std::to_string(range));
-    ledger sum{op.bias ? 1 : 0, 0, {op.reduces}, op.origin};
+    ledger sum{op.bias ? 1 : 0, 0, false, {op.reduces}, op.origin};
     if (continues_sum(op)) {
-      if (!check_sum_operand(i, op.reads.back(), held(after_, target(op)))) return;
-      const ledger& old = sums_[op.reads.back().parts[0].tensor];
+      if (!check_sum_operand(i, op.reads.back(), hull_of(after_, target(op)))) return;
+      ledger& old = sums_[op.reads.back().parts[0].tensor];
       if (old.origin != op.origin) return at_operator(i, "continues a sum of another operator");
       if (op.sum == summation::into) {
         ledger& to = sums_[op.reads.back().parts[0].tensor];
+        if (to.taken) return at_operator(i, "changes a sum that another operator has taken");
         to.biases += sum.biases, ++to.changes, to.reduces.push_back(op.reduces);
         return;
       }
       if (old.changes != 0) return at_operator(i, "continues a sum that others change in place");
+      old.taken = true;
       sum.biases += old.biases;
       sum.reduces.insert(sum.reduces.end(), old.reduces.begin(), old.reduces.end());
     }
@@ -485,10 +327,10 @@ class rewrite_check {
       return at_operator(i, "ends another kind of sum than its origin makes");
     check_place(i, op.writes[0], from.writes[0], ends ? tensor_role::value : tensor_role::sum);
     if (!fault_.empty()) return;
-    const box part = held(after_, op.writes[0]);
+    const box part = hull_of(after_, op.writes[0]);
     if (op.bias && (op.bias.of != from.bias.of || !same_slice(op.bias, from.bias, op, from, part, false)))
       return at_operator(i, "uses a bias for other channels than it computes");
-    ledger sum{op.bias ? 1 : 0, 0, {}, op.origin};
+    ledger sum{op.bias ? 1 : 0, 0, false, {}, op.origin};
     std::size_t changes = 0, tokens = 0;
     for (const image& x : op.reads) {
       for (const placed& p : x.parts)
@@ -499,7 +341,8 @@ class rewrite_check {
       const typed_tensor& data = before_.tensors[from.reads[0].parts[0].tensor];
       if (!(in.quant == data.quant))
         return at_operator(i, "takes a sum with another quantization than its origin's operand");
-      const ledger& l = sums_[x.parts[0].tensor];
+      ledger& l = sums_[x.parts[0].tensor];
+      l.taken = true;
       if (l.origin != op.origin) return at_operator(i, "takes a sum of another operator");
       changes += l.changes;
       sum.biases += l.biases;
@@ -541,24 +384,24 @@ class rewrite_check {
     if (reached != range) at_operator(i, "ends a sum that lacks what is behind " + std::to_string(reached));
   }
 
-  /// A result may name the storage of a view's operand, or of the sum that it ends.
+  /// A result may name the storage of what a view reads.
   void check_alias(op_id i) {
     const operation& op = after_.operations[i];
-    for (const image& x : op.writes)
-      for (const placed& p : x.parts) {
+    for (const image& y : op.writes)
+      for (const placed& p : y.parts) {
         const tensor_id of = after_.tensors[p.tensor].alias_of;
         if (of == none) continue;
-        const typed_tensor &y = after_.tensors[p.tensor], &base = after_.tensors[of];
-        const bool view = op.does.what == op_kind::reshape || op.does.what == op_kind::copy ||
-                          op.does.what == op_kind::opaque || op.does.what == op_kind::finish ||
-                          op.does.what == op_kind::finish_mean;
-        if (!view || size_of(y.element) != size_of(base.element))
+        const op_kind k = op.does.what;
+        const bool reads = std::any_of(op.reads.begin(), op.reads.end(), [&](const image& x) {
+          return x.parts.size() == 1 && x.parts[0].tensor == of;
+        });
+        if (!reads || (k != op_kind::reshape && k != op_kind::copy && k != op_kind::opaque))
           return at_operator(i, "writes into the storage of another tensor");
       }
   }
 
   const network &before_, &after_;
-  std::vector<op_id> writer_;
+  std::optional<provenance> from_;
   std::vector<ledger> sums_;
   std::string fault_;
 };

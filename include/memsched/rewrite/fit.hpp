@@ -59,9 +59,10 @@ fitted fit_network(const network& net, inner_scheduler policy, const fit_options
 
 /// A network that computes what `net` does with a smaller peak under this scheduler, whose orders the referee measures.
 /// First rules that cost nothing, each kept where the peak does not rise: pads go into their readers (R7), concatenations go
-/// (R3, R0). Then tensors are cut into row blocks (R5), and means follow block by block (R9). With a budget, only what is
-/// live at a step of the peak is cut, finer and finer, until the budget holds, and then coarser again where it still does;
-/// without, every tensor is cut into 2, 4, 8, ... blocks, and the smallest peak stands. Multiply-accumulates stay.
+/// (R3, R0); where sums may come in another order or are of integers, convolutions of several parts at the peak become
+/// partial sums (R1). Then tensors are cut into row blocks (R5), and means follow block by block (R9). With a budget, only
+/// what is live at a step of the peak is cut, finer and finer, until the budget holds, and then coarser again where it still
+/// does; without, every tensor is cut into 2, 4, 8, ... blocks, and the smallest peak stands. Multiply-accumulates stay.
 ///
 /// `o` limits the whole: each network gets a part of the time that is left, 10 s where there is no limit. A first network
 /// that is none, and a scheduler whose answer is no order, are `error`.

@@ -112,7 +112,7 @@ class fit_run {
     evaluation e = evaluate(p, s.order, model).value(), as_given = evaluate(p, given, model).value();
     if (as_given.peak < e.peak) e = std::move(as_given), s.order = std::move(given);
     fit_trial trial{std::move(net), {}, {e.peak, std::min(s.lower_bound, e.peak), 0, p.ops().size()}, {}};
-    for (const node v : s.order) trial.order.push_back(low->ops[v]);
+    for (const node_id v : s.order) trial.order.push_back(low->ops[v]);
     trial.cost.macs = macs(trial.net);
     const auto handles = tensors_of(trial.net);
     referee play(p, model);
@@ -136,8 +136,7 @@ class fit_run {
     note(trial->cost);
     const bool better = trial->cost.peak < best_.cost.peak || (ties && trial->cost.peak == best_.cost.peak);
     out_.steps.push_back({std::move(rule), std::move(site), best_.cost.peak, trial->cost, better});
-    last_ = std::move(*trial);
-    if (better) best_ = last_;
+    if (better) best_ = std::move(*trial);
     return better;
   }
 
@@ -174,6 +173,23 @@ class fit_run {
   void rewrite_whole() {
     free_rule("fold pads", may_fold_pad, [](network n, op_id i) { return fold_pad(std::move(n), i); });
     if (!met()) free_rule("gather", may_gather, [](network n, op_id i) { return gather(std::move(n), i); });
+    if (!met() && (f_.exact == exactness::reals || is_quantized(base_))) split_at_peak();
+  }
+
+  /// R1 where the result of a convolution of several parts is live at the peak, where the peak falls. What comes of it
+  /// competes as it is: row blocks are made of the base.
+  void split_at_peak() {
+    for (bool fell = true; fell && !met() && !out_of_time();) {
+      fell = false;
+      std::vector<bool> live(best_.net.tensors.size(), false);
+      for (const tensor_id t : best_.live_at_peak) live[t] = true;
+      for (op_id i = 0; i < best_.net.operations.size() && !fell; ++i) {
+        const operation& op = best_.net.operations[i];
+        if (op.does.what == op_kind::mean || !may_split_sum(best_.net, i) || !live[op.writes[0].parts[0].tensor]) continue;
+        const std::string site = op.name;
+        fell = try_network(split_sum(best_.net, i, sum_form::any_order), "partial sums", site);
+      }
+    }
   }
 
   // Row blocks.
@@ -281,30 +297,30 @@ class fit_run {
       note(trial->cost);
       const bool better = trial->cost.peak < best_.cost.peak;
       out_.steps.push_back({"rows", "what is live at the peak", best_.cost.peak, trial->cost, better});
-      if (better) best_ = *trial, best_level_ = level;
+      if (better) best_ = *trial;
       if (trial->cost.peak <= f_.budget) return coarsen(level);
       if (out_of_time()) return;
-      bool raised = false;
-      for (const tensor_id t : trial->live_at_peak) {
-        const tensor_id whole_tensor = parent(*trial, of, t);
-        if (whole_tensor == none || level[whole_tensor] >= most_[whole_tensor]) continue;
-        const auto blocks = level[whole_tensor];
-        if (!raised_now(level, blocks, whole_tensor)) continue;
-        raised = true;
-      }
-      raised_.clear();
-      if (!raised) return;
+      std::vector<bool> live(level.size(), false);
+      for (const tensor_id t : trial->live_at_peak)
+        if (of[t] != none) live[of[t]] = true;
+      if (!raise(level, std::move(live))) return;
       settle(level);
     }
   }
-  /// A tensor of a trial as one of the base. Tensors behind those of the cut are sums: none.
-  static tensor_id parent(const fit_trial&, const std::vector<tensor_id>& of, tensor_id t) { return of[t]; }
-  /// Raises a level once a round.
-  bool raised_now(levels& level, unsigned from, tensor_id t) {
-    if (std::find(raised_.begin(), raised_.end(), t) != raised_.end()) return false;
-    raised_.push_back(t);
-    level[t] = from + 1;
-    return true;
+  /// Raises the levels of these tensors; where all are as fine as can be, of their neighbours, and theirs, until one is not.
+  bool raise(levels& level, std::vector<bool> of) const {
+    for (bool grew = true; grew;) {
+      bool raised = false;
+      for (tensor_id t = 0; t < level.size(); ++t)
+        if (of[t] && level[t] < most_[t]) ++level[t], raised = true;
+      if (raised) return true;
+      grew = false;
+      const std::vector<bool> before = of;
+      for (const auto& [a, b] : near_)
+        for (const auto& [x, y] : {std::pair(a, b), std::pair(b, a)})
+          if (before[x] && !of[y]) of[y] = true, grew = true;
+    }
+    return false;
   }
 
   /// Cuts coarser again where the budget still holds: tensors with the most blocks first.
@@ -363,10 +379,9 @@ class fit_run {
   search::clock::time_point start_;
   fitted out_;
   network base_;
-  fit_trial best_, last_;
-  levels most_, best_level_;
+  fit_trial best_;
+  levels most_;
   std::vector<std::pair<tensor_id, tensor_id>> near_, alike_;
-  std::vector<tensor_id> raised_;
 };
 
 inline fitted fit_network(const network& net, inner_scheduler policy, const fit_options& f, const options& o) {

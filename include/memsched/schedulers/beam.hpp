@@ -25,14 +25,14 @@ struct beam {
     detail::downset_moves moves(g, true, true);
     struct state {
       delta peak, level;
-      std::vector<word> set;
-      index parent;
-      node target;
+      std::vector<bit_word> set;
+      index_t parent;
+      node_id target;
     };
     std::vector<state> kept;  // what was expanded, for the way back
     std::map<std::size_t, std::vector<state>> open;
     const delta base = static_cast<delta>(g.base);
-    open[0].push_back({base, base, std::vector<word>(words_for(g.active)), none, none});
+    open[0].push_back({base, base, std::vector<bit_word>(words_for(g.active)), none, none});
     while (open.begin()->first < g.active) {
       auto bucket = std::move(open.begin()->second);
       open.erase(open.begin());
@@ -45,15 +45,15 @@ struct beam {
       if (bucket.size() > width) bucket.resize(width);
       for (state& s : bucket) {
         if (!context.count_state()) return greedy{}(g, context);
-        const index at = static_cast<index>(kept.size());
+        const index_t at = static_cast<index_t>(kept.size());
         kept.push_back(std::move(s));
         for (const auto& m : std::vector(moves.from(kept[at].set, kept[at].level))) {
           moves.stepper().start(kept[at].set, kept[at].level);
           moves.run_to(m.target, kept[at].set);
           const delta peak = std::max(kept[at].peak, m.peak);
-          moves.settle(peak, [](node) {});
+          moves.settle(peak, [](node_id) {});
           const auto set = moves.stepper().set();
-          open[count(set)].push_back({peak, moves.stepper().level(), {set.begin(), set.end()}, at, m.target});
+          open[count_bits(set)].push_back({peak, moves.stepper().level(), {set.begin(), set.end()}, at, m.target});
         }
       }
     }
@@ -62,15 +62,15 @@ struct beam {
         *std::min_element(full.begin(), full.end(), [](const state& a, const state& b) { return a.peak < b.peak; });
     kept.push_back(best);
 
-    std::vector<index> path;
-    for (index i = static_cast<index>(kept.size() - 1); kept[i].parent != none; i = kept[i].parent) path.push_back(i);
+    std::vector<index_t> path;
+    for (index_t i = static_cast<index_t>(kept.size() - 1); kept[i].parent != none; i = kept[i].parent) path.push_back(i);
     solution s;
-    const auto take = [&](node v) { s.order.push_back(v); };
+    const auto take = [&](node_id v) { s.order.push_back(v); };
     for (std::size_t i = path.size(); i-- > 0;) {
       const state& from = kept[kept[path[i]].parent];
       moves.stepper().start(from.set, from.level);
       moves.run_to(kept[path[i]].target, from.set);
-      for (node v : moves.path()) take(v);
+      for (node_id v : moves.path()) take(v);
       moves.settle(kept[path[i]].peak, take);
     }
     return s;

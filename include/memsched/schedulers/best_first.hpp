@@ -51,7 +51,7 @@ struct best_first {
 
   /// What a search between two peaks says.
   struct finding {
-    std::optional<std::vector<node>> order;  ///< the cheapest at or above `from`, where there is one below `below`
+    std::optional<std::vector<node_id>> order;  ///< the cheapest at or above `from`, where there is one below `below`
     bytes bound = 0;                         ///< no order has a peak from `from` on that is below this; at most `below`
   };
   /// Looks for an order with a peak below `below`; peaks below `from` are not told apart.
@@ -91,27 +91,27 @@ class best_first_search {
 
  private:
   struct way {
-    index parent;         ///< none for the start
-    node target;          ///< none where safe moves alone lead from the parent, or a detour
-    index detour = none;  ///< in `detours_`
+    index_t parent;         ///< none for the start
+    node_id target;          ///< none where safe moves alone lead from the parent, or a detour
+    index_t detour = none;  ///< in `detours_`
   };
   struct entry {
     delta level, cost;  ///< cost: of the path to it; of the cheapest known while it is open
     way by;
   };
   struct claim {
-    index at;
+    index_t at;
     way by;  ///< void where the parent is dropped
   };
 
   /// True where the downset is everything: its path becomes the incumbent.
-  bool expand(index at) {
+  bool expand(index_t at) {
     const entry e = entries_[at];
     moves_.stepper().start(table_[at], e.level);
-    moves_.settle(e.cost, [](node) {});
+    moves_.settle(e.cost, [](node_id) {});
     const delta level = moves_.stepper().level();
     settled_.assign(moves_.stepper().set().begin(), moves_.stepper().set().end());
-    if (count(settled_) == g_.active) {
+    if (count_bits(settled_) == g_.active) {
       order_.emplace();
       append_path(none, at, *order_);
       append_safe_moves(at, e.cost, *order_);
@@ -154,7 +154,7 @@ class best_first_search {
     closed_.push_back(false);
     dropped_.push_back(false);
   }
-  void close(index at, delta cost, way by) {
+  void close(index_t at, delta cost, way by) {
     entries_[at].cost = cost;
     entries_[at].by = by;
     closed_[at] = true;
@@ -163,29 +163,29 @@ class best_first_search {
 
   /// True where another downset takes the place of `at` and of those before it, which are open again: that one may lead to
   /// them. `unsettled` is `at` before its safe moves. Only downsets of one cost: their other claims still wait.
-  bool backjump(index unsettled, index at) {
+  bool backjump(index_t unsettled, index_t at) {
     const entry e = entries_[at];
-    const index parent = entries_[unsettled].by.parent;
-    index first = none;
-    const auto no_lower = [&](index i) { return entries_[i].level >= e.level && entries_[i].cost == e.cost; };
-    for (index i = parent; i != none && no_lower(i); i = entries_[i].by.parent) first = i;
+    const index_t parent = entries_[unsettled].by.parent;
+    index_t first = none;
+    const auto no_lower = [&](index_t i) { return entries_[i].level >= e.level && entries_[i].cost == e.cost; };
+    for (index_t i = parent; i != none && no_lower(i); i = entries_[i].by.parent) first = i;
     if (first == none) return false;
     const bit_set best = lowest_between(table_[first], table_[at]);
     const bool stays = std::ranges::equal(const_bit_row(best), table_[at]);
-    const index before = entries_[first].by.parent;
-    std::vector<node> path;
+    const index_t before = entries_[first].by.parent;
+    std::vector<node_id> path;
     if (!stays) {
       append_path(before, at, path);
-      std::erase_if(path, [&](node v) { return !best[v]; });
+      std::erase_if(path, [&](node_id v) { return !best[v]; });
       if (before == none) moves_.stepper().start(bit_set(g_.active), static_cast<delta>(g_.base));
       else moves_.stepper().start(table_[before], entries_[before].level);
-      for (node v : path) moves_.stepper().run(v);
+      for (node_id v : path) moves_.stepper().run(v);
       if (moves_.stepper().peak() > e.cost) return false;  // a credit is lost on the way
     }
-    for (index i = stays ? parent : at; i != before; i = entries_[i].by.parent) dropped_[i] = true, closed_[i] = false;
+    for (index_t i = stays ? parent : at; i != before; i = entries_[i].by.parent) dropped_[i] = true, closed_[i] = false;
     if (stays) return false;
     detours_.push_back(std::move(path));
-    add(best, moves_.stepper().level(), e.cost, {before, none, static_cast<index>(detours_.size() - 1)});
+    add(best, moves_.stepper().level(), e.cost, {before, none, static_cast<index_t>(detours_.size() - 1)});
     return true;
   }
 
@@ -193,28 +193,28 @@ class best_first_search {
   bit_set lowest_between(const_bit_row small, const_bit_row large) {
     lowest_.clear();
     for (std::size_t k = 0; k < small.size(); ++k)
-      for (word w = large[k] & ~small[k]; w != 0; w &= w - 1)
-        lowest_.add(static_cast<node>(k * 64 + static_cast<std::size_t>(std::countr_zero(w))));
+      for (bit_word w = large[k] & ~small[k]; w != 0; w &= w - 1)
+        lowest_.add(static_cast<node_id>(k * 64 + static_cast<std::size_t>(std::countr_zero(w))));
     const std::size_t nodes = lowest_.free().size();
     for (std::size_t i = 0; i < nodes; ++i)
-      for (node r : g_.succs[lowest_.free()[i]]) {
+      for (node_id r : g_.succs[lowest_.free()[i]]) {
         const auto readers = g_.preds[r];
-        const auto ran = [&](node u) { return test(large, u); };
+        const auto ran = [&](node_id u) { return test_bit(large, u); };
         if (g_.is_release(r) && !lowest_.is_free(r) && std::all_of(readers.begin(), readers.end(), ran)) lowest_.add(r);
       }
     lowest_.solve(g_.preds);
     lowest_.widen();
     bit_set set(g_.active);
-    unite(set, small);
+    unite_bits(set, small);
     for (std::size_t i = 0; i < nodes; ++i)
-      if (const node v = lowest_.free()[i]; lowest_.holds(v)) set.insert(v);
+      if (const node_id v = lowest_.free()[i]; lowest_.holds(v)) set.insert(v);
     return set;
   }
 
   /// Replays the path from one downset to another.
-  void append_path(index from, index to, std::vector<node>& nodes) {
-    std::vector<index> path;
-    for (index i = to; i != from; i = entries_[i].by.parent) path.push_back(i);
+  void append_path(index_t from, index_t to, std::vector<node_id>& nodes) {
+    std::vector<index_t> path;
+    for (index_t i = to; i != from; i = entries_[i].by.parent) path.push_back(i);
     for (std::size_t i = path.size(); i-- > 0;) {
       const auto& [level, cost, by] = entries_[path[i]];
       if (by.detour != none) {
@@ -229,9 +229,9 @@ class best_first_search {
     }
   }
   /// Settling repeats itself, being a function of set, level and cost.
-  void append_safe_moves(index at, delta cost, std::vector<node>& nodes) {
+  void append_safe_moves(index_t at, delta cost, std::vector<node_id>& nodes) {
     moves_.stepper().start(table_[at], entries_[at].level);
-    moves_.settle(cost, [&](node v) { nodes.push_back(v); });
+    moves_.settle(cost, [&](node_id v) { nodes.push_back(v); });
   }
 
   best_first::finding done(delta bound) {
@@ -251,11 +251,11 @@ class best_first_search {
   std::vector<bool> closed_, dropped_;
   bucket_queue<claim> open_;
   std::optional<witness_bound> witnesses_;
-  std::vector<std::vector<node>> detours_;
+  std::vector<std::vector<node_id>> detours_;
   lowest_set lowest_;
-  std::vector<word> settled_;
+  std::vector<bit_word> settled_;
   std::vector<downset_moves::move> children_;
-  std::optional<std::vector<node>> order_;
+  std::optional<std::vector<node_id>> order_;
   delta floor_, ceiling_;
 };
 

@@ -31,14 +31,14 @@ struct bisect {
     return s;
   }
   /// The order, or one with a smaller peak. What is at most `target`, bytes, is good enough.
-  std::vector<node> improve(const schedule_graph& g, search& context, std::vector<node> order, bytes target) const {
+  std::vector<node_id> improve(const schedule_graph& g, search& context, std::vector<node_id> order, bytes target) const {
     return improve(g, context, std::move(order), target, max_depth);
   }
 
  private:
-  std::vector<node> improve(const schedule_graph& g, search& context, std::vector<node> best, bytes target,
+  std::vector<node_id> improve(const schedule_graph& g, search& context, std::vector<node_id> best, bytes target,
                             unsigned depth) const {
-    const auto take = [&](std::vector<node> other) {
+    const auto take = [&](std::vector<node_id> other) {
       if (peak_of(g, other) < peak_of(g, best)) best = std::move(other);
     };
     if (peak_of(g, best) <= target || depth == 0 || !context.keep_going()) return best;
@@ -56,9 +56,9 @@ struct bisect {
       if (peak_of(g, best) < peak || depth == 0 || g.active < 16) return best;
     }
 
-    std::vector<std::pair<delta, node>> by_height;
-    walk w(g);
-    for (node v : best) {
+    std::vector<std::pair<delta, node_id>> by_height;
+    order_walk w(g);
+    for (node_id v : best) {
       by_height.emplace_back(w.level() + w.effect(v).peak, v);
       w.fire(v);
     }
@@ -77,38 +77,38 @@ struct bisect {
   }
 
   /// What is in `first`, which holds v's ancestors, then v, then the rest.
-  std::vector<node> split(const schedule_graph& g, search& context, const std::vector<node>& order,
-                          const std::vector<node>& first, node v, bytes target, unsigned depth) const {
+  std::vector<node_id> split(const schedule_graph& g, search& context, const std::vector<node_id>& order,
+                          const std::vector<node_id>& first, node_id v, bytes target, unsigned depth) const {
     std::vector<bool> ran(g.size(), false);
-    for (node u : first) ran[u] = true;
-    std::vector<node> members, begin, end;
-    for (node u : order)
+    for (node_id u : first) ran[u] = true;
+    std::vector<node_id> members, begin, end;
+    for (node_id u : order)
       if (u != v) (ran[u] ? begin : end).push_back(u);
-    std::vector<node> local(g.size(), none), whole;
+    std::vector<node_id> local(g.size(), none), whole;
     std::vector<bool> fired(g.size(), false);
-    walk w(g);
-    const auto run = [&](node u) { w.fire(u), whole.push_back(u), fired[u] = true; };
-    const auto solve = [&](const std::vector<node>& part) {
+    order_walk w(g);
+    const auto run = [&](node_id u) { w.fire(u), whole.push_back(u), fired[u] = true; };
+    const auto solve = [&](const std::vector<node_id>& part) {
       members = part;
       std::sort(members.begin(), members.end());
-      for (node u : members) local[u] = 0;
-      std::vector<node> releases;  // that wait for nothing but these and what has run
-      for (node u : members)
-        for (node r : g.succs[u]) {
+      for (node_id u : members) local[u] = 0;
+      std::vector<node_id> releases;  // that wait for nothing but these and what has run
+      for (node_id u : members)
+        for (node_id r : g.succs[u]) {
           if (!g.is_release(r) || local[r] != none) continue;
           const auto readers = g.preds[r];
-          const auto here = [&](node x) { return local[x] != none || fired[x]; };
+          const auto here = [&](node_id x) { return local[x] != none || fired[x]; };
           if (std::all_of(readers.begin(), readers.end(), here)) releases.push_back(r), local[r] = 0;
         }
       for (const auto* nodes : {&members, &releases})
-        for (node u : *nodes) local[u] = none;
+        for (node_id u : *nodes) local[u] = none;
       std::sort(releases.begin(), releases.end());
-      std::vector<node> place(part.size());
+      std::vector<node_id> place(part.size());
       for (std::size_t i = 0; i < part.size(); ++i)
-        place[i] = static_cast<node>(std::lower_bound(members.begin(), members.end(), part[i]) - members.begin());
+        place[i] = static_cast<node_id>(std::lower_bound(members.begin(), members.end(), part[i]) - members.begin());
       members.insert(members.end(), releases.begin(), releases.end());
       const schedule_graph h = subgraph(g, members, static_cast<bytes>(w.level()), local);
-      for (node u : improve(h, context, std::move(place), target, depth)) run(members[u]);
+      for (node_id u : improve(h, context, std::move(place), target, depth)) run(members[u]);
     };
     if (!begin.empty()) solve(begin);
     run(v);

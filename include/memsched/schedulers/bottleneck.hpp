@@ -50,8 +50,8 @@ class bottleneck_search {
   }
 
   solution run() {
-    const std::vector<node> given = line_.order();
-    const std::vector<index> ends = order_blocks();
+    const std::vector<node_id> given = line_.order();
+    const std::vector<index_t> ends = order_blocks();
     if (!done()) raise_by_cuts(0);
     if (!done()) lower_blocks(ends);
     for (unsigned effort = 0; !done() && effort <= efforts_;) {
@@ -68,7 +68,7 @@ class bottleneck_search {
   }
 
  private:
-  using blocks = std::vector<std::vector<node>>;
+  using blocks = std::vector<std::vector<node_id>>;
 
   bool done() const { return bound_ >= line_.peak() || context_.stopped(); }
   bytes gap() const { return line_.peak() - std::min(bound_, line_.peak()); }
@@ -81,53 +81,54 @@ class bottleneck_search {
   // Orders.
 
   /// Lays the line out block by block, where that is better; returns the positions where blocks end.
-  std::vector<index> order_blocks() {
+  std::vector<index_t> order_blocks() {
     const auto go_on = [&] { return context_.keep_going(); };
     blocks best = valley_blocks(line_, bone_, go_on);
-    std::vector<node> order = in_blocks(best);
+    std::vector<node_id> order = in_blocks(best);
     const bool several_strands = std::any_of(best.begin(), best.end(), [](const auto& b) { return b.size() > 1000; });
     if (several_strands && go_on()) {
       blocks slices = slice_blocks(line_, go_on);
-      std::vector<node> other = in_blocks(slices);
+      std::vector<node_id> other = in_blocks(slices);
       if (peak_of(g_, other) < peak_of(g_, order)) best = std::move(slices), order = std::move(other);
     }
-    std::vector<index> ends;
+    std::vector<index_t> ends;
     if (peak_of(g_, order) > line_.peak() &&
         std::any_of(best.begin(), best.end(), [&](const auto& b) { return b.size() > g_.size() / 2; }))
       return ends;
-    line_ = line(g_, order);
-    std::vector<index> last(best.size(), 0);
-    index end = 0;
+    line_ = order_line(g_, order);
+    std::vector<index_t> last(best.size(), 0);
+    index_t end = 0;
     for (const auto& block : best) {
-      for (node v : block)
+      for (node_id v : block)
         if (!g_.is_release(v)) end = std::max(end, line_.position(v));
-      if (const auto legal = static_cast<index>(line_.legal_from(end + std::size_t{1})); ends.empty() || legal > ends.back())
+      if (const auto legal = static_cast<index_t>(line_.legal_from(end + std::size_t{1}));
+          ends.empty() || legal > ends.back())
         ends.push_back(legal);
     }
     return ends;
   }
   /// Each block in the line's order or a greedy one.
-  std::vector<node> in_blocks(const blocks& chain) {
-    std::vector<node> order;
+  std::vector<node_id> in_blocks(const blocks& chain) {
+    std::vector<node_id> order;
     order.reserve(g_.active);
     delta level = static_cast<delta>(g_.base);
-    for (const std::vector<node>& block : chain) {
-      std::vector<node> members = block, given;
+    for (const std::vector<node_id>& block : chain) {
+      std::vector<node_id> members = block, given;
       std::sort(members.begin(), members.end());
       const schedule_graph part = subgraph(g_, members, static_cast<bytes>(level), local_);
-      for (node v : block)
+      for (node_id v : block)
         if (!g_.is_release(v))
-          given.push_back(static_cast<node>(std::lower_bound(members.begin(), members.end(), v) - members.begin()));
+          given.push_back(static_cast<node_id>(std::lower_bound(members.begin(), members.end(), v) - members.begin()));
       solution s{std::move(given)};
       if (context_.keep_going()) take_if_better(part, greedy{}(part, context_).order, s);
-      for (node v : s.order) order.push_back(members[v]);
-      for (node v : block) level += g_.cost[v].impact;
+      for (node_id v : s.order) order.push_back(members[v]);
+      for (node_id v : block) level += g_.cost[v].impact;
     }
     return order;
   }
 
   /// Lowers the blocks to falling aims, highest first, until one stays above.
-  void lower_blocks(const std::vector<index>& ends) {
+  void lower_blocks(const std::vector<index_t>& ends) {
     std::vector<std::pair<delta, std::size_t>> by_height;
     std::size_t begin = 0;
     for (std::size_t i = 0; i < ends.size(); begin = ends[i++]) by_height.emplace_back(line_.highest_in(begin, ends[i]), i);
@@ -173,7 +174,7 @@ class bottleneck_search {
 
   /// Searches a stretch for an order with a lower peak; one within the goal is good enough. True where it is lower now.
   bool lower(std::size_t first, std::size_t last, bytes goal, std::uint64_t states) {
-    return change(first, last, [&](const schedule_graph& part, const std::vector<node>& order, bytes peak) {
+    return change(first, last, [&](const schedule_graph& part, const std::vector<node_id>& order, bytes peak) {
       const auto below_peak = [&](const schedule_graph& h, search&) {
         auto found =
             best_first{}.between_from_both_ends(h, context_, std::min(std::max(goal, part.base), peak - 1), peak, states);
@@ -185,7 +186,7 @@ class bottleneck_search {
     });
   }
   bool bisect_between(std::size_t first, std::size_t last, bytes goal) {
-    return change(first, last, [&](const schedule_graph& part, const std::vector<node>& order, bytes) {
+    return change(first, last, [&](const schedule_graph& part, const std::vector<node_id>& order, bytes) {
       return bisect{}.improve(part, context_, order, goal);
     });
   }
@@ -198,15 +199,15 @@ class bottleneck_search {
     const auto base = static_cast<bytes>(line_.level(first)), peak = static_cast<bytes>(line_.highest_in(first, last));
     if (peak <= base) return false;
     const auto nodes = line_.nodes(first, last);
-    std::vector<node> members(nodes.begin(), nodes.end()), order;
+    std::vector<node_id> members(nodes.begin(), nodes.end()), order;
     std::sort(members.begin(), members.end());
-    for (node v : nodes)
+    for (node_id v : nodes)
       if (!g_.is_release(v))
-        order.push_back(static_cast<node>(std::lower_bound(members.begin(), members.end(), v) - members.begin()));
+        order.push_back(static_cast<node_id>(std::lower_bound(members.begin(), members.end(), v) - members.begin()));
     const schedule_graph part = subgraph(g_, members, base, local_);
     order = better(part, std::as_const(order), peak);
     if (peak_of(part, order) >= peak) return false;
-    for (node& v : order) v = members[v];
+    for (node_id& v : order) v = members[v];
     line_.replace(first, order);
     return true;
   }
@@ -219,19 +220,19 @@ class bottleneck_search {
     const live_index live(line_);
     windowed_cut cut(line_, live, bone_);
     const auto go_on = [&] { return !done() && context_.count_cut(); };
-    for (index i : line_.heights()) {
+    for (index_t i : line_.heights()) {
       if (static_cast<bytes>(line_.height(i)) <= bound_ || !go_on()) break;
       cut_around(cut, i);
     }
     if (done() || others == 0) return;
-    std::vector<index> high;
-    for (index i = 0; i < line_.size(); ++i)
+    std::vector<index_t> high;
+    for (index_t i = 0; i < line_.size(); ++i)
       if (static_cast<bytes>(line_.height(i)) > bound_ && !g_.is_release(line_.at(i))) high.push_back(i);
     const std::size_t most = std::min(high.size(), others);
     std::partial_sort(high.begin(), high.begin() + static_cast<std::ptrdiff_t>(most), high.end(),
-                      [&](index a, index b) { return std::pair(-line_.height(a), a) < std::pair(-line_.height(b), b); });
+                      [&](index_t a, index_t b) { return std::pair(-line_.height(a), a) < std::pair(-line_.height(b), b); });
     high.resize(most);
-    for (index i : high) {
+    for (index_t i : high) {
       if (static_cast<bytes>(line_.height(i)) <= bound_ || !go_on()) break;
       cut_around(cut, i);
     }
@@ -306,9 +307,9 @@ class bottleneck_search {
   const schedule_graph& g_;
   search& context_;
   unsigned efforts_;
-  line line_;
+  order_line line_;
   backbone bone_;
-  std::vector<node> local_;
+  std::vector<node_id> local_;
   bytes bound_, unit_;
 };
 

@@ -53,7 +53,7 @@ struct branch_and_bound {
 namespace detail {
 
 /// H2's key: smaller first.
-inline auto by_peak_then_drop(node_cost c, node v) {
+inline auto by_peak_then_drop(node_cost c, node_id v) {
   return c.impact <= 0 ? std::tuple(delta{0}, c.peak, v) : std::tuple(delta{1}, c.impact - c.peak, v);
 }
 
@@ -68,7 +68,7 @@ class branch_and_bound_search {
   solution run() {
     context_.stats.nodes = std::max<std::uint64_t>(context_.stats.nodes, g_.active);
     if (floor_ >= ceiling_) return done(ceiling_);
-    for (node v = 0; v < g_.active; ++v)
+    for (node_id v = 0; v < g_.active; ++v)
       if (walk_.ready(v)) ready_.push_back(v);
     open_frame(none, static_cast<delta>(g_.base), 0);
     while (!frames_.empty()) {
@@ -77,7 +77,7 @@ class branch_and_bound_search {
         close_frame();
         continue;
       }
-      const node v = choices_[f.next];
+      const node_id v = choices_[f.next];
       if (!context_.count_state()) return done(open_bound());
       ++f.next;
       const delta peak = std::max(f.peak, walk_.level() + walk_.effect(v).peak);
@@ -89,16 +89,16 @@ class branch_and_bound_search {
 
  private:
   struct frame {
-    node chosen;                    // what led here
+    node_id chosen;                    // what led here
     delta peak;                     // so far
     std::size_t ready, next, end;   // its ready nodes start at `ready`; its choices that are left are [next, end)
   };
 
-  void descend(node v, delta peak) {
+  void descend(node_id v, delta peak) {
     const std::size_t ready = ready_.size();
     for (std::size_t i = frames_.back().ready; i < ready; ++i)
       if (ready_[i] != v) ready_.push_back(ready_[i]);
-    walk_.fire(v, [&](node u) { ready_.push_back(u); });
+    walk_.fire(v, [&](node_id u) { ready_.push_back(u); });
     order_.push_back(v);
     ran_.insert(v);
     const bool whole = order_.size() == g_.active;
@@ -128,7 +128,7 @@ class branch_and_bound_search {
     context_.report(static_cast<bytes>(ceiling_), static_cast<bytes>(floor_));
   }
 
-  void open_frame(node chosen, delta peak, std::size_t ready) {
+  void open_frame(node_id chosen, delta peak, std::size_t ready) {
     keyed_.clear();
     for (std::size_t i = ready; i < ready_.size(); ++i)
       keyed_.push_back(by_peak_then_drop(walk_.effect(ready_[i]), ready_[i]));
@@ -156,7 +156,7 @@ class branch_and_bound_search {
     choices_.resize(frames_.empty() ? 0 : frames_.back().end);
     if (f.chosen != none) take_back(f.chosen);
   }
-  void take_back(node v) {
+  void take_back(node_id v) {
     walk_.take_back(v);
     order_.pop_back();
     ran_.erase(v);
@@ -187,8 +187,8 @@ class branch_and_bound_search {
   downset_table seen_;
   std::vector<delta> seen_peak_;
   std::vector<frame> frames_;
-  std::vector<node> ready_, choices_, order_;
-  std::vector<std::tuple<delta, delta, node>> keyed_;
+  std::vector<node_id> ready_, choices_, order_;
+  std::vector<std::tuple<delta, delta, node_id>> keyed_;
   solution best_;
   delta ceiling_ = 0, floor_ = 0;
 };
@@ -196,11 +196,11 @@ class branch_and_bound_search {
 }  // namespace detail
 
 inline solution ready_list::operator()(const schedule_graph& g, search&) const {
-  return {list_schedule(g, [&](const walk& w, node v, index) {
+  return {list_schedule(g, [&](const order_walk& w, node_id v, index_t) {
     const node_cost c = w.effect(v);
     if (by == rule::peak) return detail::by_peak_then_drop(c, v);
     delta least = std::numeric_limits<delta>::max();
-    for (node u : g.succs[v]) least = std::min(least, g.cost[u].impact);
+    for (node_id u : g.succs[v]) least = std::min(least, g.cost[u].impact);
     return std::tuple(c.impact, least, v);
   })};
 }

@@ -5,13 +5,13 @@
 #include <array>
 #include <cstdint>
 #include <limits>
-#include <memory>
 #include <span>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 #include <memsched/base/bitset.hpp>
+#include <memsched/base/chunked.hpp>
 #include <memsched/base/random.hpp>
 #include <memsched/graph/walk.hpp>
 #include <memsched/schedulers/best_heuristic.hpp>
@@ -40,59 +40,35 @@ struct dp {
 
 namespace detail {
 
-/// An array that grows by chunks, so that it neither moves nor takes more than it holds.
-template <class T>
-class chunked {
- public:
-  T& operator[](std::size_t i) { return chunks_[i / per_chunk][i % per_chunk]; }
-  const T& operator[](std::size_t i) const { return chunks_[i / per_chunk][i % per_chunk]; }
-  void push(const T& value) {
-    if (size_ == chunks_.size() * per_chunk) chunks_.push_back(std::make_unique_for_overwrite<T[]>(per_chunk));
-    (*this)[size_++] = value;
-  }
-  std::size_t size() const { return size_; }
-  /// Forgets the items, and the memory of all but `keep` of them.
-  void clear(std::size_t keep) {
-    size_ = 0;
-    chunks_.resize(std::min(chunks_.size(), keep / per_chunk + 1));
-  }
-  std::uint64_t bytes_held() const { return chunks_.size() * per_chunk * sizeof(T); }
-
- private:
-  static constexpr std::size_t per_chunk = std::size_t{1} << 12;
-  std::vector<std::unique_ptr<T[]>> chunks_;
-  std::size_t size_ = 0;
-};
-
 /// A set of nodes as a key. `Words` is its width where the compiler knows it, or 0: then it is the width of the graph.
 template <std::size_t Words>
 struct signature {
-  using type = std::array<word, Words>;
+  using type = std::array<bit_word, Words>;
   static type nothing(std::size_t) { return {}; }
 };
 template <>
 struct signature<0> {
-  using type = std::vector<word>;
+  using type = std::vector<bit_word>;
   static type nothing(std::size_t words) { return type(words); }
 };
 
 template <class Key>
 bool same(const Key& a, const Key& b) {
-  word differ = 0;
+  bit_word differ = 0;
   for (std::size_t k = 0; k < a.size(); ++k) differ |= a[k] ^ b[k];
   return differ == 0;
 }
 template <class Key>
 bool disjoint(const Key& a, const Key& b) {
-  word common = 0;
+  bit_word common = 0;
   for (std::size_t k = 0; k < a.size(); ++k) common |= a[k] & b[k];
   return common == 0;
 }
 
 /// to = from without v, word by word: a word that was just written by itself is slow to read beside others.
 template <class Key>
-void take_out(const Key& from, node v, Key& to) {
-  for (std::size_t k = 0; k < from.size(); ++k) to[k] = from[k] & ~(word{k == v / 64} << (v % 64));
+void take_out(const Key& from, node_id v, Key& to) {
+  for (std::size_t k = 0; k < from.size(); ++k) to[k] = from[k] & ~(bit_word{k == v / 64} << (v % 64));
 }
 
 inline void prefetch([[maybe_unused]] const void* at) {
@@ -112,8 +88,8 @@ class memo_table {
   };
   /// How an entry came about, and how to get back.
   struct step {
-    index parent;
-    node ran;
+    index_t parent;
+    node_id ran;
   };
 
   std::size_t size() const { return entries_.size(); }
@@ -135,7 +111,7 @@ class memo_table {
     for (std::size_t at = place(e.tag);; at = next(at)) {
       slot& s = slots_[at];
       if (s.entry == none) {
-        s = {e.tag, static_cast<index>(entries_.size())};
+        s = {e.tag, static_cast<index_t>(entries_.size())};
         entries_.push(e);
         steps_.push(how);
         return true;
@@ -165,7 +141,7 @@ class memo_table {
  private:
   struct slot {
     std::uint32_t tag = 0;
-    index entry = none;
+    index_t entry = none;
   };
 
   std::size_t place(std::uint32_t tag) const { return tag & (slots_.size() - 1); }
@@ -192,7 +168,7 @@ template <class Key>
 class signature_moves {
  public:
   struct successor {
-    node s;
+    node_id s;
     Key before;  ///< its ancestors
   };
   struct release {
@@ -203,8 +179,8 @@ class signature_moves {
 
   signature_moves(const schedule_graph& g, const Key& nothing) {
     const reachability reach(g);
-    for (node v = 0; v < g.active; ++v) {
-      for (node s : g.succs[v]) {
+    for (node_id v = 0; v < g.active; ++v) {
+      for (node_id s : g.succs[v]) {
         if (!covers(g, reach, v, s)) continue;
         Key before = nothing;
         std::copy_n(reach.ancestors[s].begin(), before.size(), before.begin());  // releases are not among them
@@ -221,13 +197,13 @@ class signature_moves {
     }
   }
 
-  std::span<const successor> covered_by(node v) const { return covered_[v]; }
-  std::span<const release> releases_of(node v) const { return releases_[v]; }
+  std::span<const successor> covered_by(node_id v) const { return covered_[v]; }
+  std::span<const release> releases_of(node_id v) const { return releases_[v]; }
 
  private:
-  static bool covers(const schedule_graph& g, const reachability& reach, node v, node s) {
+  static bool covers(const schedule_graph& g, const reachability& reach, node_id v, node_id s) {
     const auto preds = g.preds[s];
-    return std::none_of(preds.begin(), preds.end(), [&](node u) { return u != v && test(reach.ancestors[u], v); });
+    return std::none_of(preds.begin(), preds.end(), [&](node_id u) { return u != v && test_bit(reach.ancestors[u], v); });
   }
 
   list_of<successor> covered_;
@@ -235,7 +211,7 @@ class signature_moves {
 };
 
 /// Tags of nodes; that of a signature is the sum over what has run.
-constexpr std::uint32_t tag_of(node v) { return static_cast<std::uint32_t>(random_source::at(v)); }
+constexpr std::uint32_t tag_of(node_id v) { return static_cast<std::uint32_t>(random_source::at(v)); }
 
 /// Algorithm 1 with keys of `Words` words.
 template <std::size_t Words>
@@ -254,8 +230,8 @@ class dp_search {
 
   solution run() {
     key ready = nothing_;
-    for (node v = 0; v < g_.active; ++v)
-      if (g_.preds[v].empty()) set(ready, v);
+    for (node_id v = 0; v < g_.active; ++v)
+      if (g_.preds[v].empty()) set_bit(ready, v);
     const delta base = static_cast<delta>(g_.base);
     now_.expect(1);
     now_.offer({ready, base, base, 0}, {none, none});
@@ -278,13 +254,13 @@ class dp_search {
     const double start = context_.seconds();
     step_statistics s{.run = run_, .step = i};
     bool go_on = true;
-    for (index at = 0; at < now_.size() && go_on; ++at) {
+    for (index_t at = 0; at < now_.size() && go_on; ++at) {
       const entry& e = now_[at];
       const auto take = [&](std::size_t v) {
         ++s.moves;
-        s.pruned += !move(e, {at, static_cast<node>(v)});
+        s.pruned += !move(e, {at, static_cast<node_id>(v)});
       };
-      if (const node v = policy_.direct ? safe_node(e) : none; v != none) take(v);
+      if (const node_id v = policy_.direct ? safe_node(e) : none; v != none) take(v);
       else for_each_bit(const_bit_row(e.ready), take);
       if (made_ >= batch) go_on = memoize();
       if ((at & 63) == 0) go_on = go_on && context_.fits(bytes_held()) && context_.keep_going();
@@ -297,7 +273,7 @@ class dp_search {
   }
 
   /// The effect of v after e; leaves in `rest` what is ready beside it.
-  node_cost effect(const entry& e, node v, key& rest) {
+  node_cost effect(const entry& e, node_id v, key& rest) {
     take_out(e.ready, v, rest);
     node_cost c = g_.cost[v];
     for (const auto& r : moves_.releases_of(v)) {
@@ -309,11 +285,11 @@ class dp_search {
     return c;
   }
 
-  node safe_node(const entry& e) {
+  node_id safe_node(const entry& e) {
     const delta under = std::max(e.peak, static_cast<delta>(best_.lower_bound)) - e.level;
     for (std::size_t k = 0; k < e.ready.size(); ++k)
-      for (word w = e.ready[k]; w != 0; w &= w - 1) {
-        const node v = static_cast<node>(k * 64 + static_cast<std::size_t>(std::countr_zero(w)));
+      for (bit_word w = e.ready[k]; w != 0; w &= w - 1) {
+        const node_id v = static_cast<node_id>(k * 64 + static_cast<std::size_t>(std::countr_zero(w)));
         if (g_.cost[v].impact > 0 && moves_.releases_of(v).empty()) continue;
         if (const node_cost c = effect(e, v, rest_); c.impact <= 0 && c.peak <= under) return v;
       }
@@ -335,7 +311,7 @@ class dp_search {
     after.level = e.level + c.impact;
     after.tag = e.tag + tag_of(how.ran);
     for (const auto& s : moves_.covered_by(how.ran))  // none is an ancestor of another
-      if (disjoint(s.before, after.ready)) set(after.ready, s.s);
+      if (disjoint(s.before, after.ready)) set_bit(after.ready, s.s);
     return true;
   }
   /// Memoizes what waits. False once a limit is met.
@@ -351,7 +327,7 @@ class dp_search {
   /// No order has a peak below it: each has a prefix in the table, or one that was pruned.
   bytes bound() const {
     delta least = least_pruned_;
-    for (index i = 0; i < now_.size(); ++i) least = std::min(least, now_[i].peak);
+    for (index_t i = 0; i < now_.size(); ++i) least = std::min(least, now_[i].peak);
     return std::max(best_.lower_bound, static_cast<bytes>(least));
   }
   /// The incumbent, after a limit or where everything was pruned.
@@ -369,7 +345,7 @@ class dp_search {
     return std::move(best_);
   }
   std::uint64_t bytes_held() const {
-    const std::uint64_t far_keys = Words == 0 ? (now_.size() + next_.size()) * words_for(g_.active) * sizeof(word) : 0;
+    const std::uint64_t far_keys = Words == 0 ? (now_.size() + next_.size()) * words_for(g_.active) * sizeof(bit_word) : 0;
     return now_.bytes_held() + next_.bytes_held() + far_keys + trail_bytes_;
   }
 

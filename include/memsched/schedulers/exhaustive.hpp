@@ -30,16 +30,16 @@ struct exhaustive {
     }
     struct best {
       delta peak;
-      node last;
+      node_id last;
     };
     std::vector<std::unordered_map<std::uint32_t, best>> levels(g.active + 1);
     levels[0][0] = {static_cast<delta>(g.base), none};
     for (std::size_t k = 0; k < g.active; ++k)
       for (const auto& [set, here] : levels[k]) {
         ++context.stats.states;
-        walk w(g);
-        for (node v : in_order(g, set)) w.fire(v);
-        for (node v = 0; v < g.active; ++v) {
+        order_walk w(g);
+        for (node_id v : in_order(g, set)) w.fire(v);
+        for (node_id v = 0; v < g.active; ++v) {
           if ((set >> v & 1) != 0 || !w.ready(v)) continue;
           const delta peak = std::max({here.peak, w.level() + w.effect(v).peak, w.level() + w.effect(v).impact});
           const auto [at, fresh] = levels[k + 1].try_emplace(set | std::uint32_t{1} << v, best{peak, v});
@@ -49,7 +49,7 @@ struct exhaustive {
     std::uint32_t set = g.active == 0 ? 0 : ~std::uint32_t{0} >> (32 - g.active);
     s.lower_bound = static_cast<bytes>(levels[g.active].at(set).peak);
     for (std::size_t k = g.active; k > 0; --k) {
-      const node v = levels[k].at(set).last;
+      const node_id v = levels[k].at(set).last;
       s.order.push_back(v);
       set &= ~(std::uint32_t{1} << v);
     }
@@ -59,9 +59,9 @@ struct exhaustive {
 
  private:
   /// The members of a downset, predecessors first.
-  static std::vector<node> in_order(const schedule_graph& g, std::uint32_t set) {
-    std::vector<node> order;
-    for (node v : topological_order(g))
+  static std::vector<node_id> in_order(const schedule_graph& g, std::uint32_t set) {
+    std::vector<node_id> order;
+    for (node_id v : topological_order(g))
       if ((set >> v & 1) != 0) order.push_back(v);
     return order;
   }

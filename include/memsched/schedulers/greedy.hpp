@@ -18,7 +18,7 @@ struct greedy {
   rule prefer = rule::drop;
 
   solution operator()(const schedule_graph& g, search&) const {
-    return {list_schedule(g, [this](const walk& w, node v, index age) {
+    return {list_schedule(g, [this](const order_walk& w, node_id v, index_t age) {
       const node_cost c = w.effect(v);
       const delta newest_first = -static_cast<delta>(age);
       if (c.impact <= 0) return std::tuple(false, c.peak, c.impact, newest_first);

@@ -15,10 +15,10 @@ struct kahn {
   solution operator()(const schedule_graph& g, search&) const {
     solution s;
     s.order.reserve(g.active);
-    walk w(g);
-    for (node v = 0; v < g.active; ++v)
+    order_walk w(g);
+    for (node_id v = 0; v < g.active; ++v)
       if (w.ready(v)) s.order.push_back(v);
-    for (std::size_t i = 0; i < s.order.size(); ++i) w.fire(s.order[i], [&](node u) { s.order.push_back(u); });
+    for (std::size_t i = 0; i < s.order.size(); ++i) w.fire(s.order[i], [&](node_id u) { s.order.push_back(u); });
     return s;
   }
 };

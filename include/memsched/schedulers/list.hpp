@@ -25,7 +25,7 @@
 namespace memsched::inline MEMSCHED_ABI {
 
 /// What a scheduler is to users.
-enum class role : unsigned char {
+enum class scheduler_role : unsigned char {
   order,   ///< one order by a rule, to compare with
   method,  ///< of a paper or of this project, whole
   part,    ///< what methods are made of
@@ -35,55 +35,81 @@ enum class role : unsigned char {
 template <scheduler S>
 struct scheduler_row {
   using type = S;
-  std::string_view name;    ///< the program's
-  std::string_view about;   ///< one line
+  std::string_view name;      ///< the program's
+  std::string_view write;     ///< how it is written in C++
+  std::string_view about;     ///< one line
   std::string_view source{};  ///< authors; empty for this project
-  memsched::role role = role::method;
+  memsched::scheduler_role role = scheduler_role::method;
   bool exact = false;       ///< ends with a proof of its order where no limit ends it
   std::size_t max_operators = std::numeric_limits<std::size_t>::max();  ///< more are answered with an error
 };
 
 /// Every scheduler, plain orders first. A new one is its header and a row here.
 inline constexpr std::tuple all_schedulers{
-    scheduler_row<as_given>{
-        .name = "file", .about = "the order in which the graph lists its operators", .role = role::order},
-    scheduler_row<kahn>{.name = "kahn", .about = "breadth-first waves of ready operators", .role = role::order},
-    scheduler_row<rpo>{
-        .name = "rpo", .about = "depth-first post-order from the outputs, as most compilers", .role = role::order},
-    scheduler_row<greedy>{.name = "greedy", .about = "list scheduling by memory freed", .role = role::order},
-    scheduler_row<exhaustive>{
-        .name = "exhaustive", .about = "every set of operators; at most 24 operators", .exact = true, .max_operators = 24},
+    scheduler_row<as_given>{.name = "file",
+                            .write = "as_given{}",
+                            .about = "the order in which the graph lists its operators",
+                            .role = scheduler_role::order},
+    scheduler_row<kahn>{
+        .name = "kahn", .write = "kahn{}", .about = "breadth-first waves of ready operators", .role = scheduler_role::order},
+    scheduler_row<rpo>{.name = "rpo",
+                       .write = "rpo{}",
+                       .about = "depth-first post-order from the outputs, as most compilers",
+                       .role = scheduler_role::order},
+    scheduler_row<greedy>{
+        .name = "greedy", .write = "greedy{}", .about = "list scheduling by memory freed", .role = scheduler_role::order},
+    scheduler_row<exhaustive>{.name = "exhaustive",
+                              .write = "exhaustive{}",
+                              .about = "every set of operators; at most 24 operators",
+                              .exact = true,
+                              .max_operators = 24},
     scheduler_row<serenity>{.name = "serenity",
+                            .write = "serenity{}",
                             .about = "divide and conquer, soft budgets, dynamic programming",
                             .source = "Ahn et al.",
                             .exact = true},
-    scheduler_row<hierarchical>{
-        .name = "hmcos", .about = "hierarchical graphs, taken apart where the peak is", .source = "Wang et al."},
+    scheduler_row<hierarchical>{.name = "hmcos",
+                                .write = "hmcos",
+                                .about = "hierarchical graphs, taken apart where the peak is",
+                                .source = "Wang et al."},
     scheduler_row<fradet_scheduler>{.name = "fradet",
+                                    .write = "fradet",
                                     .about = "compression, composition, branch and bound",
                                     .source = "Fradet et al.",
                                     .exact = true},
-    scheduler_row<beam>{.name = "beam", .about = "the best few sets of operators of each size", .role = role::part},
-    scheduler_row<local_search>{
-        .name = "local_search", .about = "exact search of windows of an order, again and again", .role = role::part},
-    scheduler_row<bottleneck>{
-        .name = "bottleneck", .about = "large graphs, worked on where the order is highest", .role = role::part},
+    scheduler_row<beam>{.name = "beam",
+                        .write = "beam{}",
+                        .about = "the best few sets of operators of each size",
+                        .role = scheduler_role::part},
+    scheduler_row<local_search>{.name = "local_search",
+                                .write = "local_search{}",
+                                .about = "exact search of windows of an order, again and again",
+                                .role = scheduler_role::part},
+    scheduler_row<bottleneck>{.name = "bottleneck",
+                              .write = "bottleneck{}",
+                              .about = "large graphs, worked on where the order is highest",
+                              .role = scheduler_role::part},
     scheduler_row<dp>{.name = "dp",
+                      .write = "dp{}",
                       .about = "dynamic programming over zero-indegree sets",
                       .source = "Ahn et al.",
-                      .role = role::part,
+                      .role = scheduler_role::part,
                       .exact = true},
     scheduler_row<branch_and_bound>{.name = "branch_and_bound",
+                                    .write = "branch_and_bound{}",
                                     .about = "depth-first branch and bound over orders",
                                     .source = "Fradet et al.",
-                                    .role = role::part,
+                                    .role = scheduler_role::part,
                                     .exact = true},
     scheduler_row<best_first>{.name = "best_first",
+                              .write = "best_first{}",
                               .about = "bottleneck best-first search over sets of operators",
-                              .role = role::part,
+                              .role = scheduler_role::part,
                               .exact = true},
-    scheduler_row<automatic_scheduler>{
-        .name = "optimal", .about = "the smallest peak, with proof; best so far and a bound at a limit", .exact = true},
+    scheduler_row<automatic_scheduler>{.name = "optimal",
+                                       .write = "automatic",
+                                       .about = "the smallest peak, with proof; at a limit the best so far and a bound",
+                                       .exact = true},
 };
 
 /// Calls f(row) for each.
@@ -92,4 +118,4 @@ constexpr void for_each_scheduler(F&& f) {
   std::apply([&f](const auto&... row) { (f(row), ...); }, all_schedulers);
 }
 
-}  // namespace memsched
+}  // namespace memsched::inline MEMSCHED_ABI

@@ -33,11 +33,11 @@ namespace detail {
 
 class window_search {
  public:
-  window_search(const schedule_graph& g, search& context, const std::vector<node>& order)
+  window_search(const schedule_graph& g, search& context, const std::vector<node_id>& order)
       : g_(g), context_(context), line_(g, order), local_(g.size(), none) {}
 
   bytes peak() const { return line_.peak(); }
-  std::vector<node> take() const { return line_.order(); }
+  std::vector<node_id> take() const { return line_.order(); }
 
   /// Tries windows that hold the first peak; true where one of them is lower now.
   bool lower_at_peak(std::size_t width, std::uint64_t states) {
@@ -67,7 +67,7 @@ class window_search {
     const auto peak = static_cast<bytes>(line_.highest_in(first, last));
     if (peak <= base) return false;
     const auto nodes = line_.nodes(first, last);
-    std::vector<node> members(nodes.begin(), nodes.end());
+    std::vector<node_id> members(nodes.begin(), nodes.end());
     std::sort(members.begin(), members.end());  // releases are last
     const schedule_graph part = subgraph(g_, members, base, local_);
 
@@ -77,16 +77,16 @@ class window_search {
     };
     const solution found = context_.aside([&] { return compress{}(part, context_, below_peak); });
     if (peak_of(part, found.order) >= peak) return false;
-    std::vector<node> order;
-    for (node v : found.order) order.push_back(members[v]);
+    std::vector<node_id> order;
+    for (node_id v : found.order) order.push_back(members[v]);
     line_.replace(first, order);
     return true;
   }
 
   const schedule_graph& g_;
   search& context_;
-  line line_;
-  std::vector<node> local_;
+  order_line line_;
+  std::vector<node_id> local_;
 };
 
 }  // namespace detail

@@ -30,7 +30,7 @@ namespace detail {
 
 inline bytes largest_workspace(const graph& g) {
   bytes most = 0;
-  for (index a = 0; a < g.actors(); ++a) most = std::max(most, g.workspace(a));
+  for (index_t a = 0; a < g.actors(); ++a) most = std::max(most, g.workspace(a));
   return most;
 }
 
@@ -59,7 +59,7 @@ inline bytes shared_bound(const graph& g, firing rule) {
     if (rule == firing::pbc) out[c.from] += c.size * c.produced;
   }
   bytes bound = g.base();
-  for (index a = 0; a < g.actors(); ++a) {
+  for (index_t a = 0; a < g.actors(); ++a) {
     const bytes made = out[a] + g.workspace(a);
     bound = std::max(bound, states + (rule == firing::pbc ? in[a] + made : std::max(in[a], made)));
   }
@@ -74,8 +74,8 @@ namespace detail {
 class separate_run {
  public:
   separate_run(const graph& g, bytes iterations) : g_(g) {
-    std::vector<std::pair<index, index>> in, out;
-    for (index i = 0; i < g.channels().size(); ++i) {
+    std::vector<std::pair<index_t, index_t>> in, out;
+    for (index_t i = 0; i < g.channels().size(); ++i) {
       const channel& c = g.channels()[i];
       tokens_.push_back(c.tokens);
       room_.push_back(c.size == 0 ? ~bytes{0} : least_fill(c, firing::pbc));
@@ -87,23 +87,23 @@ class separate_run {
     out_ = adjacency::from_pairs(g.actors(), out);
     for (bytes q : g.repetitions()) left_.push_back(q * iterations);
     queued_.assign(g.actors(), true);
-    for (index a = static_cast<index>(g.actors()); a-- > 0;) queue_.push_back(a);
+    for (index_t a = static_cast<index_t>(g.actors()); a-- > 0;) queue_.push_back(a);
   }
 
   loops run() {
     for (;;) {
       while (!queue_.empty()) {
-        const index a = queue_.back();
+        const index_t a = queue_.back();
         queue_.pop_back();
         queued_[a] = false;
         bytes times = left_[a];
-        for (index i : in_[a]) times = std::min(times, tokens_[i] / g_.channels()[i].consumed);
-        for (index i : out_[a]) times = std::min(times, (room_[i] - tokens_[i]) / g_.channels()[i].produced);
+        for (index_t i : in_[a]) times = std::min(times, tokens_[i] / g_.channels()[i].consumed);
+        for (index_t i : out_[a]) times = std::min(times, (room_[i] - tokens_[i]) / g_.channels()[i].produced);
         if (times > 0) fire(a, times);
       }
-      const index a = cheapest_to_unblock();
+      const index_t a = cheapest_to_unblock();
       if (a == none) break;
-      for (index i : out_[a]) room_[i] = std::max(room_[i], tokens_[i] + g_.channels()[i].produced);
+      for (index_t i : out_[a]) room_[i] = std::max(room_[i], tokens_[i] + g_.channels()[i].produced);
       wake(a);
     }
     std::vector<loops> bodies(symbols_.size());
@@ -112,26 +112,26 @@ class separate_run {
   }
 
  private:
-  void wake(index a) {
+  void wake(index_t a) {
     if (!queued_[a]) queued_[a] = true, queue_.push_back(a);
   }
-  void fire(index a, bytes times) {
+  void fire(index_t a, bytes times) {
     left_[a] -= times;
-    sequence_.push_back(symbols_.try_emplace({a, times}, static_cast<index>(symbols_.size())).first->second);
-    for (index i : in_[a]) tokens_[i] -= times * g_.channels()[i].consumed, wake(g_.channels()[i].from);
-    for (index i : out_[a]) tokens_[i] += times * g_.channels()[i].produced, wake(g_.channels()[i].to);
+    sequence_.push_back(symbols_.try_emplace({a, times}, static_cast<index_t>(symbols_.size())).first->second);
+    for (index_t i : in_[a]) tokens_[i] -= times * g_.channels()[i].consumed, wake(g_.channels()[i].from);
+    for (index_t i : out_[a]) tokens_[i] += times * g_.channels()[i].produced, wake(g_.channels()[i].to);
   }
   /// Of the actors that have tokens and firings left and lack only room, the one that needs the fewest bytes of it.
-  index cheapest_to_unblock() const {
-    index best = none;
+  index_t cheapest_to_unblock() const {
+    index_t best = none;
     bytes least = 0;
-    for (index a = 0; a < g_.actors(); ++a) {
-      const bool ready = left_[a] > 0 && std::all_of(in_[a].begin(), in_[a].end(), [&](index i) {
+    for (index_t a = 0; a < g_.actors(); ++a) {
+      const bool ready = left_[a] > 0 && std::all_of(in_[a].begin(), in_[a].end(), [&](index_t i) {
         return tokens_[i] >= g_.channels()[i].consumed;
       });
       if (!ready) continue;
       bytes more = 0;
-      for (index i : out_[a]) {
+      for (index_t i : out_[a]) {
         const bytes wanted = tokens_[i] + g_.channels()[i].produced;
         more += (wanted - std::min(wanted, room_[i])) * g_.channels()[i].size;
       }
@@ -143,9 +143,9 @@ class separate_run {
   const graph& g_;
   std::vector<bytes> tokens_, room_, left_;
   adjacency in_, out_;
-  std::vector<index> queue_, sequence_;
+  std::vector<index_t> queue_, sequence_;
   std::vector<bool> queued_;
-  std::map<std::pair<index, bytes>, index> symbols_;
+  std::map<std::pair<index_t, bytes>, index_t> symbols_;
 };
 
 }  // namespace detail

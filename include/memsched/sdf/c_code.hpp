@@ -42,16 +42,16 @@ struct lifetime {
 inline std::vector<lifetime> lifetimes(const graph& g, const loops& schedule) {
   const auto& items = schedule.items();
   std::vector<lifetime> touched(g.channels().size(), {items.size(), 0});
-  std::vector<std::vector<index>> around(g.actors());
-  for (index i = 0; i < g.channels().size(); ++i) {
+  std::vector<std::vector<index_t>> around(g.actors());
+  for (index_t i = 0; i < g.channels().size(); ++i) {
     around[g.channels()[i].from].push_back(i);
     around[g.channels()[i].to].push_back(i);
   }
   for (std::size_t at = 0; at < items.size(); ++at)
     if (items[at].actor != none)
-      for (index i : around[items[at].actor])
+      for (index_t i : around[items[at].actor])
         touched[i] = {std::min(touched[i].begin, at), std::max(touched[i].end, at)};
-  for (index i = 0; i < touched.size(); ++i) {
+  for (index_t i = 0; i < touched.size(); ++i) {
     lifetime& t = touched[i];
     if (g.channels()[i].tokens > 0) {
       t = {0, items.size()};
@@ -70,7 +70,7 @@ inline std::vector<lifetime> lifetimes(const graph& g, const loops& schedule) {
   return touched;
 }
 
-inline std::string c_name(const std::string& name, index a, std::set<std::string>& taken) {
+inline std::string c_name(const std::string& name, index_t a, std::set<std::string>& taken) {
   std::string c = "actor_";
   for (char x : name) c += std::isalnum(static_cast<unsigned char>(x)) != 0 ? x : '_';
   if (!taken.insert(c).second) taken.insert(c += "_" + std::to_string(a));
@@ -83,23 +83,24 @@ inline std::string c_name(const std::string& name, index a, std::set<std::string
 /// that is free while it may hold tokens. O(channels^2). At least the schedule's peak, and at most the separate size.
 inline layout shared_layout(const graph& g, const loops& schedule, const std::vector<bytes>& fills) {
   const auto live = detail::lifetimes(g, schedule);
-  const auto size = [&](index i) { return fills[i] * g.channels()[i].size; };
-  std::vector<index> order(fills.size());
-  std::iota(order.begin(), order.end(), index{0});
-  std::stable_sort(order.begin(), order.end(), [&](index a, index b) { return size(a) > size(b); });
+  const auto size = [&](index_t i) { return fills[i] * g.channels()[i].size; };
+  std::vector<index_t> order(fills.size());
+  std::iota(order.begin(), order.end(), index_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](index_t a, index_t b) { return size(a) > size(b); });
   layout l;
   l.offset.assign(fills.size(), 0);
-  std::vector<index> placed;  // by offset
-  for (index i : order) {
+  std::vector<index_t> placed;  // by offset
+  for (index_t i : order) {
     bytes at = 0;
-    for (index k : placed) {
+    for (index_t k : placed) {
       if (live[k].end <= live[i].begin || live[i].end <= live[k].begin) continue;
       if (l.offset[k] >= at + size(i)) break;
       at = std::max(at, l.offset[k] + size(k));
     }
     l.offset[i] = at;
     l.size = std::max(l.size, at + size(i));
-    placed.insert(std::upper_bound(placed.begin(), placed.end(), at, [&](bytes o, index k) { return o < l.offset[k]; }), i);
+    placed.insert(std::upper_bound(placed.begin(), placed.end(), at, [&](bytes o, index_t k) { return o < l.offset[k]; }),
+                  i);
   }
   return l;
 }
@@ -125,7 +126,7 @@ inline std::string to_c(const graph& g, const loops& schedule, const std::vector
   std::size_t count = 0;
   std::string entries, start;
   bool initial = false;
-  for (index i = 0; i < g.channels().size(); ++i) {
+  for (index_t i = 0; i < g.channels().size(); ++i) {
     const channel& e = g.channels()[i];
     if (e.size == 0) continue;
     place[i] = count++;
@@ -150,13 +151,13 @@ inline std::string to_c(const graph& g, const loops& schedule, const std::vector
   std::set<std::string> taken;
   std::vector<std::string> names;
   std::string list, firings;
-  for (index a = 0; a < g.actors(); ++a) {
+  for (index_t a = 0; a < g.actors(); ++a) {
     names.push_back(detail::c_name(g.actor_name(a), a, taken));
     c += "void " + names[a] + "(sdf_channel *const in[], sdf_channel *const out[]);\n";
     list += " X(" + names[a] + ")";
     std::string in, out, move;
     for (bool takes : {true, false})
-      for (index i = 0; i < g.channels().size(); ++i) {
+      for (index_t i = 0; i < g.channels().size(); ++i) {
         const channel& e = g.channels()[i];
         if (e.size == 0 || (takes ? e.to : e.from) != a) continue;
         const std::string name = "sdf_channels[" + std::to_string(place[i]) + "]";

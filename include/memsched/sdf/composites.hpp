@@ -82,7 +82,7 @@ inline result<composite_graph> costs(const graph& g, firing rule = firing::pbc, 
     consumed[e.to] += e.consumed * e.size;
     overflow |= add(std::max<bytes>(e.size, 1) * (e.tokens + e.produced * g.repetitions()[e.from]));
   }
-  for (index a = 0; a < g.actors(); ++a) {
+  for (index_t a = 0; a < g.actors(); ++a) {
     overflow |= add(g.repetitions()[a]);
     const delta made = static_cast<delta>(produced[a] + g.workspace(a)), taken = static_cast<delta>(consumed[a]);
     composite x;
@@ -120,11 +120,11 @@ inline result<cost_graph> expand(const composite_graph& c, bytes most_firings = 
   g.base = c.base;
   g.left = c.base;
   g.cost.reserve(static_cast<std::size_t>(c.firings()));
-  std::vector<node> first;
+  std::vector<node_id> first;
   for (const composite& a : c.actors) {
-    first.push_back(static_cast<node>(g.cost.size()));
+    first.push_back(static_cast<node_id>(g.cost.size()));
     for (bytes j = 0; j < a.repetitions; ++j) {
-      if (j > 0) g.edges.push_back({static_cast<node>(g.cost.size() - 1), static_cast<node>(g.cost.size())});
+      if (j > 0) g.edges.push_back({static_cast<node_id>(g.cost.size() - 1), static_cast<node_id>(g.cost.size())});
       g.cost.push_back(a.cost);
     }
   }
@@ -136,7 +136,7 @@ inline result<cost_graph> expand(const composite_graph& c, bytes most_firings = 
       bytes i = before <= e.tokens ? 1 : (before - e.tokens) / e.produced + 1;
       if (last - i >= most_producers) i = last;
       for (; i <= last; ++i)
-        g.edges.push_back({first[e.from] + static_cast<node>(i - 1), first[e.to] + static_cast<node>(j - 1)});
+        g.edges.push_back({first[e.from] + static_cast<node_id>(i - 1), first[e.to] + static_cast<node_id>(j - 1)});
     }
   return g;
 }
@@ -150,9 +150,9 @@ inline result<cost_graph> expand(const graph& g, firing rule = firing::pbc, byte
 }
 
 /// The actor of each node that `expand` makes.
-inline std::vector<index> actors_of_nodes(const composite_graph& c) {
-  std::vector<index> actor;
-  for (index a = 0; a < c.actors.size(); ++a)
+inline std::vector<index_t> actors_of_nodes(const composite_graph& c) {
+  std::vector<index_t> actor;
+  for (index_t a = 0; a < c.actors.size(); ++a)
     actor.insert(actor.end(), static_cast<std::size_t>(c.actors[a].repetitions), a);
   return actor;
 }

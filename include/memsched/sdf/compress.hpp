@@ -39,7 +39,7 @@ class actor_compressor {
       : given_(c), rules_(rules), links_{std::vector<std::vector<link>>(c.actors.size()),
                                          std::vector<std::vector<link>>(c.actors.size())},
         queued_(c.actors.size(), true), alive_count_(c.actors.size()) {
-    for (index a = 0; a < c.actors.size(); ++a) {
+    for (index_t a = 0; a < c.actors.size(); ++a) {
       actors_.push_back({c.actors[a].repetitions, c.actors[a].cost, a});
       plans_.push_back({plan::leaf, a, 0});
       queue_.push_back(a);
@@ -60,7 +60,7 @@ class actor_compressor {
   static constexpr side mirror(side s) { return s == outputs ? inputs : outputs; }
 
   struct link {
-    index other;
+    index_t other;
     bytes tokens;
   };
   struct actor {
@@ -75,19 +75,19 @@ class actor_compressor {
     bytes second;       // of a repetition: how often
   };
 
-  bool alive(index a) const { return actors_[a].repetitions > 0; }
-  std::vector<link>& around(index a, side s) { return links_[s][a]; }
+  bool alive(index_t a) const { return actors_[a].repetitions > 0; }
+  std::vector<link>& around(index_t a, side s) { return links_[s][a]; }
 
-  void wake(index a) {
+  void wake(index_t a) {
     if (!queued_[a]) queued_[a] = true, queue_.push_back(a);
   }
-  void wake_around(index a) {
+  void wake_around(index_t a) {
     wake(a);
     for (side s : {outputs, inputs})
       for (const link& l : around(a, s)) wake(l.other);
   }
 
-  need rates(index from, index to, bytes tokens) const {
+  need rates(index_t from, index_t to, bytes tokens) const {
     const bytes g = std::gcd(actors_[from].repetitions, actors_[to].repetitions);
     return {from, to, actors_[to].repetitions / g, actors_[from].repetitions / g, tokens};
   }
@@ -95,20 +95,20 @@ class actor_compressor {
   void connect(const need& e) {
     for (side s : {outputs, inputs}) {
       std::vector<link>& list = around(s == outputs ? e.from : e.to, s);
-      const index other = s == outputs ? e.to : e.from;
+      const index_t other = s == outputs ? e.to : e.from;
       const auto it = std::find_if(list.begin(), list.end(), [&](const link& l) { return l.other == other; });
       if (it == list.end()) list.push_back({other, e.tokens});
       else it->tokens = std::min(it->tokens, e.tokens);
     }
   }
-  void disconnect(index from, index to) {
+  void disconnect(index_t from, index_t to) {
     std::erase_if(around(from, outputs), [&](const link& l) { return l.other == to; });
     std::erase_if(around(to, inputs), [&](const link& l) { return l.other == from; });
   }
 
   void settle() {
     while (!queue_.empty()) {
-      const index a = queue_.back();
+      const index_t a = queue_.back();
       queue_.pop_back();
       queued_[a] = false;
       if (!alive(a)) continue;
@@ -122,7 +122,7 @@ class actor_compressor {
   // first has the one before as its only predecessor, and C2 merges them, as peak <= drop - (impact of those merged before).
   // What comes behind does not matter. For impact >= 0 the mirror image: outputs, S2, C1.
 
-  bool regroup(index a) {
+  bool regroup(index_t a) {
     actor& x = actors_[a];
     const auto divisor = [&](side s) {
       bytes f = x.repetitions;
@@ -143,7 +143,7 @@ class actor_compressor {
   }
 
   /// Makes f firings of a one.
-  void group(index a, bytes f) {
+  void group(index_t a, bytes f) {
     std::vector<need> all;
     for (const link& l : around(a, inputs)) {
       all.push_back(rates(l.other, a, l.tokens));
@@ -171,10 +171,10 @@ class actor_compressor {
   // peak(B), some best order runs B_j right behind A_j (Fradet et al., rule C1, for each j in turn: merging one pair leaves
   // the condition of the others as it is). C2 is the mirror image.
 
-  bool one_to_one(index a, const link& l) const {
+  bool one_to_one(index_t a, const link& l) const {
     return l.tokens == 0 && actors_[a].repetitions == actors_[l.other].repetitions;
   }
-  bool merge_first(index a) {
+  bool merge_first(index_t a) {
     if (around(a, outputs).size() != 1) return false;
     const link l = around(a, outputs).front();
     const node_cost x = actors_[a].cost, y = actors_[l.other].cost;
@@ -183,7 +183,7 @@ class actor_compressor {
     merge(a, l.other);
     return true;
   }
-  bool merge_second(index b) {
+  bool merge_second(index_t b) {
     if (around(b, inputs).size() != 1) return false;
     const link l = around(b, inputs).front();
     const node_cost x = actors_[l.other].cost, y = actors_[b].cost;
@@ -194,10 +194,10 @@ class actor_compressor {
   }
 
   /// A;B, with A_j and B_j as one, in the place of the one with more neighbours.
-  void merge(index a, index b) {
+  void merge(index_t a, index_t b) {
     disconnect(a, b);
-    const auto degree = [&](index x) { return around(x, outputs).size() + around(x, inputs).size(); };
-    const index keep = degree(a) >= degree(b) ? a : b, gone = keep == a ? b : a;
+    const auto degree = [&](index_t x) { return around(x, outputs).size() + around(x, inputs).size(); };
+    const index_t keep = degree(a) >= degree(b) ? a : b, gone = keep == a ? b : a;
     const node_cost x = actors_[a].cost, y = actors_[b].cost;
     plans_.push_back({plan::sequence, actors_[a].body, actors_[b].body});
     actors_[keep].cost = {std::max(x.peak, x.impact + y.peak), x.impact + y.impact};
@@ -223,10 +223,10 @@ class actor_compressor {
     close();
     bool changed = false;
     if (rules_.t)
-      for (index a : order_) changed |= drop_implied(a);
+      for (index_t a : order_) changed |= drop_implied(a);
     if (changed || !rules_.s) return changed;
     for (side s : {inputs, outputs})
-      for (index a : order_)
+      for (index_t a : order_)
         if (order_one(a, s)) changed = true;
     return changed;
   }
@@ -236,8 +236,8 @@ class actor_compressor {
     const std::size_t n = actors_.size();
     place_.assign(n, none);
     order_.clear();
-    std::vector<index> waits(n, 0);
-    for (index a = 0; a < n; ++a) {
+    std::vector<index_t> waits(n, 0);
+    for (index_t a = 0; a < n; ++a) {
       if (!alive(a)) continue;
       for (const link& l : around(a, inputs)) waits[a] += l.tokens == 0 ? 1 : 0;
       if (waits[a] == 0) order_.push_back(a);
@@ -245,25 +245,25 @@ class actor_compressor {
     for (std::size_t i = 0; i < order_.size(); ++i)
       for (const link& l : around(order_[i], outputs))
         if (l.tokens == 0 && --waits[l.other] == 0) order_.push_back(l.other);
-    for (index i = 0; i < order_.size(); ++i) place_[order_[i]] = i;
+    for (index_t i = 0; i < order_.size(); ++i) place_[order_[i]] = i;
     free_ = bit_matrix(order_.size(), order_.size());
     for (std::size_t i = order_.size(); i-- > 0;)
       for (const link& l : around(order_[i], outputs))
-        if (l.tokens == 0) set(free_[i], place_[l.other]), unite(free_[i], free_[place_[l.other]]);
+        if (l.tokens == 0) set_bit(free_[i], place_[l.other]), unite_bits(free_[i], free_[place_[l.other]]);
   }
-  bool reaches_free(index a, index b) const { return test(free_[place_[a]], place_[b]); }
+  bool reaches_free(index_t a, index_t b) const { return test_bit(free_[place_[a]], place_[b]); }
 
   /// T. Along a free path the needs compose to n(from) >= (q(from) / q(to)) n(to), by balance, which is p n(from) >= c n(to)
   /// and implies what a need from the first to the last actor asks, with or without tokens.
-  bool drop_implied(index a) {
-    std::vector<index> implied;
+  bool drop_implied(index_t a) {
+    std::vector<index_t> implied;
     for (const link& l : around(a, outputs)) {
       const bool by_path = std::any_of(around(a, outputs).begin(), around(a, outputs).end(), [&](const link& k) {
         return k.other != l.other && k.tokens == 0 && reaches_free(k.other, l.other);
       });
       if (by_path) implied.push_back(l.other);
     }
-    for (index b : implied) disconnect(a, b), wake(a), wake(b), ++counts_->t;
+    for (index_t b : implied) disconnect(a, b), wake(a), wake(b), ++counts_->t;
     return !implied.empty();
   }
 
@@ -273,11 +273,11 @@ class actor_compressor {
   /// by the pair before, and so before B_j. So all predecessors of A_j come before B_j, which is why B_j cannot come before
   /// A_j. Where impact(A) <= 0 and peak(A) <= peak(B), some best order runs A_j before B_j (Fradet et al., rule S1).
   /// S2 (side `outputs`) is the mirror image: A below is the one that then runs last, with drops for peaks.
-  bool order_one(index a, side s) {
+  bool order_one(index_t a, side s) {
     const node_cost x = actors_[a].cost;
     const auto level = [&](const node_cost& c) { return s == inputs ? c.peak : c.peak - c.impact; };
     if (s == inputs ? x.impact > 0 : x.impact < 0) return false;
-    for (index b : order_) {
+    for (index_t b : order_) {
       const actor& y = actors_[b];
       if (b == a || y.repetitions != actors_[a].repetitions || level(x) > level(y.cost)) continue;
       if (reaches_free(a, b) || reaches_free(b, a)) continue;
@@ -285,7 +285,7 @@ class actor_compressor {
         return s == inputs ? reaches_free(l.other, b) : reaches_free(b, l.other);
       });
       if (!covered) continue;
-      const index before = s == inputs ? a : b, after = s == inputs ? b : a;
+      const index_t before = s == inputs ? a : b, after = s == inputs ? b : a;
       ++(s == inputs ? counts_->s1 : counts_->s2);
       connect({before, after, 1, 1, 0});
       note_path(before, after);
@@ -294,22 +294,22 @@ class actor_compressor {
     }
     return false;
   }
-  void note_path(index from, index to) {
+  void note_path(index_t from, index_t to) {
     const std::size_t i = place_[from], j = place_[to];
     for (std::size_t k = 0; k < order_.size(); ++k)
-      if (k == i || test(free_[k], i)) set(free_[k], j), unite(free_[k], free_[j]);
+      if (k == i || test_bit(free_[k], i)) set_bit(free_[k], j), unite_bits(free_[k], free_[j]);
   }
 
   composite_graph finish() {
     composite_graph c;
     c.base = given_.base;
-    std::vector<index> place(actors_.size(), none);
-    for (index a = 0; a < actors_.size(); ++a) {
+    std::vector<index_t> place(actors_.size(), none);
+    for (index_t a = 0; a < actors_.size(); ++a) {
       if (!alive(a)) continue;
-      place[a] = static_cast<index>(c.actors.size());
+      place[a] = static_cast<index_t>(c.actors.size());
       c.actors.push_back({actors_[a].repetitions, actors_[a].cost, written_out(actors_[a].body)});
     }
-    for (index a = 0; a < actors_.size(); ++a)
+    for (index_t a = 0; a < actors_.size(); ++a)
       for (const link& l : around(a, outputs)) {
         need e = rates(a, l.other, l.tokens);
         e.from = place[a], e.to = place[l.other];
@@ -349,10 +349,10 @@ class actor_compressor {
   std::vector<actor> actors_;
   std::vector<plan> plans_;
   std::vector<std::vector<link>> links_[2];
-  std::vector<index> queue_;
+  std::vector<index_t> queue_;
   std::vector<bool> queued_;
   std::size_t alive_count_;
-  std::vector<index> order_, place_;  // alive actors, free needs first to last
+  std::vector<index_t> order_, place_;  // alive actors, free needs first to last
   bit_matrix free_;  // by places in `order_`
 };
 

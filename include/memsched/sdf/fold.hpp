@@ -15,18 +15,18 @@ namespace detail {
 
 class folder {
  public:
-  folder(std::span<const index> sequence, std::uint64_t most_work) : work_(most_work) {
-    for (index s : sequence) text_.push_back(symbol({s, 0, {}}));
+  folder(std::span<const index_t> sequence, std::uint64_t most_work) : work_(most_work) {
+    for (index_t s : sequence) text_.push_back(symbol({s, 0, {}}));
     for (std::size_t period = 1; 2 * period <= text_.size() && work_ > 0;) period = fold(period) ? 1 : period + 1;
   }
 
   /// Writes body(symbol) for each symbol of the sequence.
   loops result(std::span<const loops> bodies) const {
-    constexpr index end = none;
+    constexpr index_t end = none;
     loops l;
-    std::vector<index> todo(text_.rbegin(), text_.rend());
+    std::vector<index_t> todo(text_.rbegin(), text_.rend());
     while (!todo.empty()) {
-      const index s = todo.back();
+      const index_t s = todo.back();
       todo.pop_back();
       if (s == end) {
         l.close();
@@ -44,14 +44,14 @@ class folder {
  private:
   /// A symbol that was given (count 0), or a body that is repeated.
   struct entry {
-    index given;
+    index_t given;
     bytes count;
-    std::vector<index> body;
+    std::vector<index_t> body;
     friend auto operator<=>(const entry&, const entry&) = default;
   };
 
-  index symbol(entry e) {
-    const auto [it, fresh] = number_.try_emplace(std::move(e), static_cast<index>(entries_.size()));
+  index_t symbol(entry e) {
+    const auto [it, fresh] = number_.try_emplace(std::move(e), static_cast<index_t>(entries_.size()));
     if (fresh) entries_.push_back(&it->first);
     return it->second;
   }
@@ -60,7 +60,7 @@ class folder {
   bool fold(std::size_t period) {
     const std::size_t n = text_.size();
     work_ -= std::min<std::uint64_t>(work_, n);
-    std::vector<index> folded;
+    std::vector<index_t> folded;
     bool found = false;
     std::size_t at = 0, equal = 0;  // places [i, i + equal) equal those one period on
     for (std::size_t i = 0; i + period <= n;) {
@@ -85,9 +85,9 @@ class folder {
   }
 
   std::uint64_t work_;
-  std::map<entry, index> number_;
+  std::map<entry, index_t> number_;
   std::vector<const entry*> entries_;
-  std::vector<index> text_;
+  std::vector<index_t> text_;
 };
 
 }  // namespace detail
@@ -96,7 +96,7 @@ class folder {
 /// again, until none is left. Symbol s stands for bodies[s]. Not the fewest appearances there can be (that is the smallest
 /// grammar problem, which is NP-hard). O(length) for each length of a stretch; after `most_work` symbols it ends where it
 /// is.
-inline loops fold(std::span<const index> sequence, std::span<const loops> bodies,
+inline loops fold(std::span<const index_t> sequence, std::span<const loops> bodies,
                   std::uint64_t most_work = std::uint64_t{1} << 28) {
   return detail::folder(sequence, most_work).result(bodies);
 }

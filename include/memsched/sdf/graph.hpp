@@ -19,7 +19,7 @@ namespace memsched::inline MEMSCHED_ABI::sdf {
 /// A self loop (from = to) holds an actor's state; its rates must be equal. A channel whose tokens have size 0 only orders
 /// firings: a self loop that forbids overlapping ones, or free places of a bounded buffer.
 struct channel {
-  index from = none, to = none;
+  index_t from = none, to = none;
   bytes produced = 1, consumed = 1;  ///< tokens per firing, 1 or more
   bytes tokens = 0;                  ///< there at the start of an iteration, and again at its end
   bytes size = 1;                    ///< bytes of one token
@@ -48,9 +48,9 @@ class graph {
     return sum;
   }
   /// Bytes that an actor holds while it fires.
-  bytes workspace(index a) const { return workspace_[a]; }
+  bytes workspace(index_t a) const { return workspace_[a]; }
   /// The name that was given, or "actor 3".
-  std::string actor_name(index a) const { return names_[a].empty() ? "actor " + std::to_string(a) : names_[a]; }
+  std::string actor_name(index_t a) const { return names_[a].empty() ? "actor " + std::to_string(a) : names_[a]; }
   /// The name that was given, or "channel 3".
   std::string channel_name(std::size_t c) const {
     return channel_names_[c].empty() ? "channel " + std::to_string(c) : channel_names_[c];
@@ -72,15 +72,15 @@ class graph {
 /// Collects actors and channels; `build` checks them. Ids are handed out from 0.
 class graph_builder {
  public:
-  index actor(std::string name = {}, bytes workspace = 0) {
+  index_t actor(std::string name = {}, bytes workspace = 0) {
     g_.names_.push_back(std::move(name));
     g_.workspace_.push_back(workspace);
-    return static_cast<index>(g_.names_.size() - 1);
+    return static_cast<index_t>(g_.names_.size() - 1);
   }
-  index connect(const channel& c, std::string name = {}) {
+  index_t connect(const channel& c, std::string name = {}) {
     g_.channels_.push_back(c);
     g_.channel_names_.push_back(std::move(name));
-    return static_cast<index>(g_.channels_.size() - 1);
+    return static_cast<index_t>(g_.channels_.size() - 1);
   }
 
   /// The graph, or what is wrong with it: a channel of an actor that does not exist or with a rate of 0
@@ -124,10 +124,10 @@ inline std::optional<fraction> scaled(fraction f, bytes p, bytes c) {
 inline std::optional<graph_error> graph_builder::check_channels() const {
   if (g_.actors() >= none || g_.channels_.size() >= none)
     return graph_error{error_code::too_large, "the graph has more than 2^32 - 2 actors or channels", {}, {}};
-  for (index i = 0; i < g_.channels_.size(); ++i) {
+  for (index_t i = 0; i < g_.channels_.size(); ++i) {
     const channel& c = g_.channels_[i];
     const std::string name = "channel " + detail::quoted(g_.channel_name(i));
-    for (index a : {c.from, c.to})
+    for (index_t a : {c.from, c.to})
       if (a >= g_.actors())
         return graph_error{error_code::unknown_operator,
                            name + " names actor " + std::to_string(a) + ", and there are " + std::to_string(g_.actors()),
@@ -144,8 +144,8 @@ inline std::optional<graph_error> graph_builder::check_channels() const {
 inline std::optional<graph_error> graph_builder::balance(graph& g) const {
   using detail::fraction;
   const std::size_t n = g.actors();
-  std::vector<std::pair<index, index>> pairs;
-  for (index i = 0; i < g.channels_.size(); ++i) {
+  std::vector<std::pair<index_t, index_t>> pairs;
+  for (index_t i = 0; i < g.channels_.size(); ++i) {
     pairs.emplace_back(g.channels_[i].from, i);
     if (g.channels_[i].to != g.channels_[i].from) pairs.emplace_back(g.channels_[i].to, i);
   }
@@ -153,18 +153,18 @@ inline std::optional<graph_error> graph_builder::balance(graph& g) const {
   std::vector<fraction> share(n);
   std::vector<bool> seen(n, false);
   g.repetitions_.assign(n, 0);
-  const auto overflow = [&](index a) {
+  const auto overflow = [&](index_t a) {
     return graph_error{error_code::overflow, "repetitions overflow at " + detail::quoted(g.actor_name(a)), {a}, {}};
   };
-  for (index root = 0; root < n; ++root) {
+  for (index_t root = 0; root < n; ++root) {
     if (seen[root]) continue;
-    std::vector<index> part{root};
+    std::vector<index_t> part{root};
     seen[root] = true;
     for (std::size_t at = 0; at < part.size(); ++at)
-      for (index i : around[part[at]]) {
+      for (index_t i : around[part[at]]) {
         const channel& c = g.channels_[i];
         const bool forward = c.from == part[at];
-        const index other = forward ? c.to : c.from;
+        const index_t other = forward ? c.to : c.from;
         const auto expected = forward ? detail::scaled(share[part[at]], c.produced, c.consumed)
                                       : detail::scaled(share[part[at]], c.consumed, c.produced);
         if (!seen[other]) {
@@ -195,9 +195,9 @@ inline std::optional<graph_error> graph_builder::balance(graph& g) const {
         }
       }
     bytes common = 1;
-    for (index a : part)
+    for (index_t a : part)
       if (__builtin_mul_overflow(common / std::gcd(common, share[a].m), share[a].m, &common)) return overflow(a);
-    for (index a : part)
+    for (index_t a : part)
       if (__builtin_mul_overflow(share[a].n, common / share[a].m, &g.repetitions_[a]) || g.repetitions_[a] > max_total)
         return overflow(a);
   }
@@ -211,7 +211,7 @@ inline std::optional<graph_error> graph_builder::check_sizes(const graph& g) con
     return __builtin_mul_overflow(tokens, std::max<bytes>(size, 1), &more) || __builtin_add_overflow(total, more, &total) ||
            total > max_total;
   };
-  for (index i = 0; i < g.channels_.size(); ++i) {
+  for (index_t i = 0; i < g.channels_.size(); ++i) {
     const channel& c = g.channels_[i];
     bytes moved = 0;
     if (__builtin_mul_overflow(c.produced, g.repetitions_[c.from], &moved) || exceeds(moved, c.size) ||
@@ -221,7 +221,7 @@ inline std::optional<graph_error> graph_builder::check_sizes(const graph& g) con
                              detail::quoted(g.channel_name(i)),
                          {}, {i}};
   }
-  for (index a = 0; a < g.actors(); ++a)
+  for (index_t a = 0; a < g.actors(); ++a)
     if (exceeds(g.workspace_[a], 1))
       return graph_error{error_code::overflow,
                          "tokens and workspace take more than 2^61 bytes, with actor " + detail::quoted(g.actor_name(a)),
@@ -242,7 +242,7 @@ inline std::optional<graph_error> graph_builder::check_deadlock(const graph& g) 
   for (std::size_t k = 0; k < l.cycle.size(); ++k) {
     const channel& c = g.channels_[l.cycle[k].need];
     e.operators.push_back(c.to);
-    e.tensors.push_back(static_cast<index>(l.cycle[k].need));
+    e.tensors.push_back(static_cast<index_t>(l.cycle[k].need));
     if (k == most_named) e.message += ", ...";
     if (k >= most_named) continue;
     const std::string missing = std::to_string(l.cycle[k].missing);

@@ -16,7 +16,7 @@ namespace memsched::inline MEMSCHED_ABI::sdf {
 /// What a channel asks of an order: each firing of `from` adds `produced` tokens, each of `to` takes `consumed`, and
 /// `tokens` are there at the start. Memory does not enter.
 struct need {
-  index from = none, to = none;
+  index_t from = none, to = none;
   bytes produced = 1, consumed = 1, tokens = 0;
 };
 
@@ -35,33 +35,33 @@ enum class life : unsigned char {
 struct liveness {
   life verdict = life::live;
   std::vector<shortage> cycle;  ///< where stuck: actors that wait for each other, each for the one before it
-  index actor = none;           ///< where unknown: one on the cycle that takes long
+  index_t actor = none;           ///< where unknown: one on the cycle that takes long
 };
 
 namespace detail {
 
 /// The strongly connected component of each node, numbered from 0 in reverse topological order (Tarjan). O(nodes + edges).
-inline std::vector<index> components(const adjacency& succs, index& count) {
-  const index n = static_cast<index>(succs.size());
-  std::vector<index> component(n, none), seen(n, none), low(n, 0), open;
-  std::vector<std::pair<index, std::size_t>> path;
-  index clock = 0;
+inline std::vector<index_t> components(const adjacency& succs, index_t& count) {
+  const index_t n = static_cast<index_t>(succs.size());
+  std::vector<index_t> component(n, none), seen(n, none), low(n, 0), open;
+  std::vector<std::pair<index_t, std::size_t>> path;
+  index_t clock = 0;
   count = 0;
-  for (index root = 0; root < n; ++root) {
+  for (index_t root = 0; root < n; ++root) {
     if (seen[root] != none) continue;
     path.emplace_back(root, 0);
     while (!path.empty()) {
-      const index v = path.back().first;
+      const index_t v = path.back().first;
       std::size_t& at = path.back().second;
       if (at == 0) seen[v] = low[v] = clock++, open.push_back(v);
       if (at < succs[v].size()) {
-        const index w = succs[v][at++];
+        const index_t w = succs[v][at++];
         if (seen[w] == none) path.emplace_back(w, 0);
         else if (component[w] == none) low[v] = std::min(low[v], seen[w]);
         continue;
       }
       if (low[v] == seen[v]) {
-        for (index w = none; w != v; open.pop_back()) component[w = open.back()] = count;
+        for (index_t w = none; w != v; open.pop_back()) component[w = open.back()] = count;
         ++count;
       }
       path.pop_back();
@@ -86,7 +86,7 @@ inline liveness check_liveness(std::span<const need> needs, std::span<const byte
                                std::uint64_t limit = std::uint64_t{1} << 26) {
   const std::size_t n = repetitions.size();
   liveness result;
-  std::vector<std::pair<index, index>> pairs;
+  std::vector<std::pair<index_t, index_t>> pairs;
   std::vector<std::size_t> binding;  // needs that can make somebody wait
   for (std::size_t i = 0; i < needs.size(); ++i) {
     const need& e = needs[i];
@@ -98,54 +98,54 @@ inline liveness check_liveness(std::span<const need> needs, std::span<const byte
     binding.push_back(i);
     pairs.emplace_back(e.from, e.to);
   }
-  index count = 0;
+  index_t count = 0;
   const auto component = detail::components(adjacency::from_pairs(n, pairs), count);
   if (count == n) return result;
 
   std::vector<bytes> common(count, 0), left(repetitions.begin(), repetitions.end()), tokens(needs.size());
   for (std::size_t a = 0; a < n; ++a) common[component[a]] = std::gcd(common[component[a]], repetitions[a]);
   for (std::size_t a = 0; a < n; ++a) left[a] /= common[component[a]];
-  std::vector<std::pair<index, index>> inputs, outputs;
+  std::vector<std::pair<index_t, index_t>> inputs, outputs;
   for (std::size_t i : binding) {
     if (component[needs[i].from] != component[needs[i].to]) continue;
     tokens[i] = needs[i].tokens;
-    inputs.emplace_back(needs[i].to, static_cast<index>(i));
-    outputs.emplace_back(needs[i].from, static_cast<index>(i));
+    inputs.emplace_back(needs[i].to, static_cast<index_t>(i));
+    outputs.emplace_back(needs[i].from, static_cast<index_t>(i));
   }
   const auto in = adjacency::from_pairs(n, inputs), out = adjacency::from_pairs(n, outputs);
-  std::vector<index> waiting;
+  std::vector<index_t> waiting;
   std::vector<bool> queued(n, false);
-  for (index a = 0; a < n; ++a)
+  for (index_t a = 0; a < n; ++a)
     if (!in[a].empty()) waiting.push_back(a), queued[a] = true;
   while (!waiting.empty()) {
-    const index a = waiting.back();
+    const index_t a = waiting.back();
     waiting.pop_back();
     queued[a] = false;
     bytes times = left[a];
-    for (index i : in[a]) times = std::min(times, tokens[i] / needs[i].consumed);
+    for (index_t i : in[a]) times = std::min(times, tokens[i] / needs[i].consumed);
     if (times == 0) continue;
     if (limit-- == 0) return {life::unknown, {}, a};
     left[a] -= times;
-    for (index i : in[a]) tokens[i] -= times * needs[i].consumed;
-    for (index i : out[a]) {
+    for (index_t i : in[a]) tokens[i] -= times * needs[i].consumed;
+    for (index_t i : out[a]) {
       tokens[i] += times * needs[i].produced;
       if (!queued[needs[i].to]) queued[needs[i].to] = true, waiting.push_back(needs[i].to);
     }
   }
   // Back from an actor with firings left over needs that lack tokens, until an actor comes again.
-  const auto short_input = [&](index a) {
-    return *std::find_if(in[a].begin(), in[a].end(), [&](index i) { return tokens[i] < needs[i].consumed; });
+  const auto short_input = [&](index_t a) {
+    return *std::find_if(in[a].begin(), in[a].end(), [&](index_t i) { return tokens[i] < needs[i].consumed; });
   };
-  index a = none;
-  for (index b = 0; b < n && a == none; ++b)
+  index_t a = none;
+  for (index_t b = 0; b < n && a == none; ++b)
     if (!in[b].empty() && left[b] > 0) a = b;
   if (a == none) return result;
   std::vector<bool> seen(n, false);
   for (; !seen[a]; a = needs[short_input(a)].from) seen[a] = true;
   result.verdict = life::stuck;
-  const index first = a;
+  const index_t first = a;
   do {
-    const index i = short_input(a);
+    const index_t i = short_input(a);
     result.cycle.push_back({i, needs[i].consumed - tokens[i]});
     a = needs[i].from;
   } while (a != first);

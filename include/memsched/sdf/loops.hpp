@@ -18,7 +18,7 @@ class loops {
  public:
   struct item {
     bytes count = 1;           ///< how often the actor fires or the list runs, 1 or more
-    index actor = none;        ///< none: a list
+    index_t actor = none;        ///< none: a list
     std::uint32_t length = 1;  ///< of the item and the list behind it, in items
   };
 
@@ -32,7 +32,7 @@ class loops {
   }
 
   /// Appends firings of one actor.
-  void fire(index actor, bytes count = 1) { items_.push_back({count, actor, 1}); }
+  void fire(index_t actor, bytes count = 1) { items_.push_back({count, actor, 1}); }
   /// Starts a list that runs so often; what is appended until `close` is its body.
   void open(bytes count) {
     open_.push_back(items_.size());
@@ -126,8 +126,8 @@ class loops {
 };
 
 /// The order of the actors' first appearances. O(items).
-inline std::vector<index> first_appearances(const loops& l, std::size_t actors) {
-  std::vector<index> order;
+inline std::vector<index_t> first_appearances(const loops& l, std::size_t actors) {
+  std::vector<index_t> order;
   std::vector<bool> seen(actors, false);
   for (const loops::item& i : l.items())
     if (i.actor != none && !seen[i.actor]) seen[i.actor] = true, order.push_back(i.actor);

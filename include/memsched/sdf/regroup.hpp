@@ -47,25 +47,25 @@ class regrouper {
  public:
   regrouper(const composite_graph& c, bool as_printed)
       : c_(c), as_printed_(as_printed), d_(c.actors.size(), 1), version_(c.actors.size(), 0) {
-    std::vector<std::pair<index, index>> in, out, succs;
-    for (index i = 0; i < c.needs.size(); ++i) {
+    std::vector<std::pair<index_t, index_t>> in, out, succs;
+    for (index_t i = 0; i < c.needs.size(); ++i) {
       in.emplace_back(c.needs[i].to, i);
       out.emplace_back(c.needs[i].from, i);
       succs.emplace_back(c.needs[i].from, c.needs[i].to);
     }
     const std::size_t n = c.actors.size();
     in_ = adjacency::from_pairs(n, in), out_ = adjacency::from_pairs(n, out);
-    index parts = 0;
+    index_t parts = 0;
     part_ = components(adjacency::from_pairs(n, succs), parts);
     size_of_part_.assign(parts, 0);
-    for (index p : part_) ++size_of_part_[p];
+    for (index_t p : part_) ++size_of_part_[p];
   }
 
   /// False where no actor can be grouped any further.
   bool run(bytes most) {
     bytes firings = c_.firings();
     if (as_printed_) firings -= group_as_printed();
-    for (index a = 0; a < d_.size(); ++a) queue(a);
+    for (index_t a = 0; a < d_.size(); ++a) queue(a);
     while (firings > most) {
       if (queue_.empty()) return false;
       const step s = queue_.top();
@@ -80,8 +80,8 @@ class regrouper {
       firings -= c_.actors[s.actor].repetitions / before - c_.actors[s.actor].repetitions / s.next;
       if (as_printed_) firings -= group_as_printed();
       queue(s.actor);
-      for (index i : in_[s.actor]) queue(c_.needs[i].from);
-      for (index i : out_[s.actor]) queue(c_.needs[i].to);
+      for (index_t i : in_[s.actor]) queue(c_.needs[i].from);
+      for (index_t i : out_[s.actor]) queue(c_.needs[i].to);
     }
     return true;
   }
@@ -90,7 +90,7 @@ class regrouper {
  private:
   struct step {
     delta score;
-    index actor;
+    index_t actor;
     bytes next;
     std::uint64_t version;
     friend bool operator<(const step& a, const step& b) {  // the least score first, then the smallest index
@@ -100,8 +100,8 @@ class regrouper {
 
   static delta up(bytes s, bytes r) { return static_cast<delta>((s + r - 1) / r * r); }
 
-  void queue(index a) { queue_step(a, d_[a]); }
-  void queue_step(index a, bytes above) {
+  void queue(index_t a) { queue_step(a, d_[a]); }
+  void queue_step(index_t a, bytes above) {
     const bytes q = c_.actors[a].repetitions;
     ++version_[a];
     bytes next = 0;  // the least divisor of q above
@@ -118,14 +118,14 @@ class regrouper {
   }
   /// Equation (6): tokens that A must produce for one firing of each successor, and predecessors for one of A, with `next`
   /// firings as one rather than as they are.
-  delta score(index a, bytes next) const {
+  delta score(index_t a, bytes next) const {
     delta sum = 0;
-    for (index i : out_[a]) {
+    for (index_t i : out_[a]) {
       const need& e = c_.needs[i];
       const bytes wanted = e.consumed * d_[e.to];
       sum += up(wanted, e.produced * next) - up(wanted, e.produced * d_[a]);
     }
-    for (index i : in_[a]) {
+    for (index_t i : in_[a]) {
       const need& e = c_.needs[i];
       const bytes batch = e.produced * d_[e.from];
       sum += up(e.consumed * next, batch) - up(e.consumed * d_[a], batch);
@@ -136,11 +136,11 @@ class regrouper {
   /// firings that one firing of each predecessor enables and one of each successor needs. Returns how many firings vanish.
   bytes group_as_printed() {
     bytes fewer = 0;
-    for (index a = 0; a < d_.size(); ++a) {
+    for (index_t a = 0; a < d_.size(); ++a) {
       const bytes q = c_.actors[a].repetitions;
       bytes most = q;
-      for (index i : out_[a]) most = std::min(most, c_.needs[i].consumed * d_[c_.needs[i].to] / c_.needs[i].produced);
-      for (index i : in_[a]) most = std::min(most, c_.needs[i].produced * d_[c_.needs[i].from] / c_.needs[i].consumed);
+      for (index_t i : out_[a]) most = std::min(most, c_.needs[i].consumed * d_[c_.needs[i].to] / c_.needs[i].produced);
+      for (index_t i : in_[a]) most = std::min(most, c_.needs[i].produced * d_[c_.needs[i].from] / c_.needs[i].consumed);
       bytes best = 0;
       for (bytes k = 1; k * k <= q && k <= most_tried; ++k)
         if (q % k == 0)
@@ -170,7 +170,7 @@ class regrouper {
   bool as_printed_;
   std::vector<bytes> d_;
   adjacency in_, out_;
-  std::vector<index> part_, size_of_part_;
+  std::vector<index_t> part_, size_of_part_;
   std::vector<std::uint64_t> version_;
   std::priority_queue<step> queue_;
 };
@@ -211,7 +211,7 @@ result<composite_graph> flat(const composite_graph& c, Names&& names) {
   return e;
 }
 inline result<composite_graph> flat(const composite_graph& c) {
-  return flat(c, [](index a) { return "actor " + std::to_string(a); });
+  return flat(c, [](index_t a) { return "actor " + std::to_string(a); });
 }
 
 }  // namespace memsched::sdf

@@ -47,14 +47,14 @@ struct swing {
 
 struct piece {
   swing level;
-  std::unordered_map<index, swing> tokens;  // of the channels that it touches
+  std::unordered_map<index_t, swing> tokens;  // of the channels that it touches
 };
 
 class referee {
  public:
   referee(const graph& g, firing rule) : g_(g), rule_(rule) {
-    std::vector<std::pair<index, index>> in, out;
-    for (index i = 0; i < g.channels().size(); ++i) {
+    std::vector<std::pair<index_t, index_t>> in, out;
+    for (index_t i = 0; i < g.channels().size(); ++i) {
       in.emplace_back(g.channels()[i].to, i);
       out.emplace_back(g.channels()[i].from, i);
     }
@@ -87,9 +87,9 @@ class referee {
         });
     const piece& whole = open.front();
     bytes largest_workspace = 0;
-    for (index a = 0; a < g_.actors(); ++a) largest_workspace = std::max(largest_workspace, g_.workspace(a));
+    for (index_t a = 0; a < g_.actors(); ++a) largest_workspace = std::max(largest_workspace, g_.workspace(a));
     r.separate = largest_workspace;
-    for (index i = 0; i < g_.channels().size(); ++i) {
+    for (index_t i = 0; i < g_.channels().size(); ++i) {
       const channel& c = g_.channels()[i];
       const auto it = whole.tokens.find(i);
       const swing moves = it == whole.tokens.end() ? swing{} : it->second;
@@ -103,9 +103,9 @@ class referee {
 
  private:
   /// n firings of an actor behind a piece.
-  void fire(index a, bytes n, piece& p) const {
+  void fire(index_t a, bytes n, piece& p) const {
     delta made = 0, taken = 0;
-    for (index i : in_[a]) {
+    for (index_t i : in_[a]) {
       const channel& c = g_.channels()[i];
       const delta tokens = static_cast<delta>(c.consumed);
       taken += tokens * static_cast<delta>(c.size);
@@ -113,7 +113,7 @@ class referee {
       s.repeat(n);
       p.tokens[i].then(s);
     }
-    for (index i : out_[a]) {
+    for (index_t i : out_[a]) {
       const channel& c = g_.channels()[i];
       const delta tokens = static_cast<delta>(c.produced);
       made += tokens * static_cast<delta>(c.size);
@@ -132,7 +132,7 @@ class referee {
   std::optional<graph_error> count(const loops& schedule, bytes& iterations) const {
     std::vector<bytes> fired(g_.actors(), 0), around{1};
     bool overflow = false;
-    index unknown = none;
+    index_t unknown = none;
     schedule.walk(
         [&](const loops::item& i) {
           bytes times = 0;
@@ -149,14 +149,14 @@ class referee {
                       __builtin_add_overflow(fired[i.actor], times, &fired[i.actor]) || i.count == 0;
         },
         [&] { around.pop_back(); });
-    const auto fault = [&](std::string message, std::vector<index> actors) {
+    const auto fault = [&](std::string message, std::vector<index_t> actors) {
       return graph_error{error_code::bad_order, std::move(message), std::move(actors), {}};
     };
     if (unknown != none)
       return fault("the schedule names actor " + std::to_string(unknown) + ", and there are " + std::to_string(g_.actors()),
                    {});
     if (overflow) return fault("the schedule repeats something 0 times or 2^64 times", {});
-    for (index a = 0; a < g_.actors(); ++a) {
+    for (index_t a = 0; a < g_.actors(); ++a) {
       const bytes q = g_.repetitions()[a];
       if (a == 0) iterations = fired[a] / q;
       if (fired[a] == 0 || fired[a] % q != 0 || fired[a] / q != iterations)
@@ -177,14 +177,14 @@ class referee {
   }
 
   /// Which firing lacks tokens, where it is among the first 2^24.
-  graph_error lacking(const loops& schedule, index some) const {
+  graph_error lacking(const loops& schedule, index_t some) const {
     std::vector<bytes> tokens;
     for (const channel& c : g_.channels()) tokens.push_back(c.tokens);
     std::uint64_t step = 0;
     graph_error e{error_code::bad_order, {}, {g_.channels()[some].to}, {some}};
-    schedule.each_firing([&](index a) {
+    schedule.each_firing([&](index_t a) {
       ++step;
-      for (index i : in_[a]) {
+      for (index_t i : in_[a]) {
         const channel& c = g_.channels()[i];
         if (tokens[i] < c.consumed) {
           e.message = "firing " + std::to_string(step) + " of the schedule, of " + quoted(g_.actor_name(a)) + ", needs " +
@@ -196,7 +196,7 @@ class referee {
         }
         tokens[i] -= c.consumed;
       }
-      for (index i : out_[a]) tokens[i] += g_.channels()[i].produced;
+      for (index_t i : out_[a]) tokens[i] += g_.channels()[i].produced;
       return step < (std::uint64_t{1} << 24);
     });
     if (e.message.empty())

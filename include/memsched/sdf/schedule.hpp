@@ -63,7 +63,7 @@ struct schedule_result {
 
   /// The result itself; throws bad_graph where there is an error (aborts without exceptions).
   const schedule_result& value() const {
-    if (error) fail(*error);
+    if (error) abort_with(*error);
     return *this;
   }
 };
@@ -119,7 +119,7 @@ class front_door {
       return std::nullopt;
     }
     if (r_.what.form == form::flat) {
-      auto f = flat(*all, [&](index a) { return g_.actor_name(a); });
+      auto f = flat(*all, [&](index_t a) { return g_.actor_name(a); });
       if (!f) return f.error();
       return order(*f);
     }
@@ -135,7 +135,7 @@ class front_door {
     const bool whole = rest.firings() <= most;
     if (!whole) rest = compress(regroup(rest, most));
     r_.left = rest.firings();
-    std::vector<node> nodes(static_cast<std::size_t>(std::min<bytes>(r_.left, 1)), 0);
+    std::vector<node_id> nodes(static_cast<std::size_t>(std::min<bytes>(r_.left, 1)), 0);
     if (r_.left > 1) {
       auto expanded = expand(rest, most);
       if (!expanded) return expanded.error();
@@ -148,11 +148,11 @@ class front_door {
     } else if (whole) {
       r_.lower_bound = rest.base + (rest.actors.empty() ? 0 : static_cast<bytes>(rest.actors[0].cost.peak));
     }
-    const std::vector<index> actor = actors_of_nodes(rest);
-    std::vector<index> sequence;
+    const std::vector<index_t> actor = actors_of_nodes(rest);
+    std::vector<index_t> sequence;
     std::vector<loops> bodies;
     delta level = 0, peak = 0;
-    for (node v : nodes) {
+    for (node_id v : nodes) {
       const node_cost c = rest.actors[actor[v]].cost;
       sequence.push_back(actor[v]);
       peak = std::max(peak, level + c.peak);
@@ -164,11 +164,11 @@ class front_door {
     return std::nullopt;
   }
   /// Takes the nest with each composite once where its peak is no larger.
-  void take_nest(const composite_graph& rest, const std::vector<index>& sequence, bytes peak) {
+  void take_nest(const composite_graph& rest, const std::vector<index_t>& sequence, bytes peak) {
     constexpr std::uint64_t little_work = std::uint64_t{1} << 22;
     loops plain;
-    for (index a : sequence) plain.fire(a);
-    const std::vector<index> order = first_appearances(plain, rest.actors.size());
+    for (index_t a : sequence) plain.fire(a);
+    const std::vector<index_t> order = first_appearances(plain, rest.actors.size());
     if (order.size() < rest.actors.size()) return;
     const auto nest = single_appearance(rest, order, little_work);
     if (nest && nest->peak <= peak) r_.schedule = nest->schedule;
@@ -177,7 +177,7 @@ class front_door {
   /// The best nest with each actor once, in the order in which they first appear in the best schedule.
   std::optional<graph_error> nest(const composite_graph& all) {
     if (r_.schedule.appearances() == g_.actors()) return std::nullopt;
-    const std::vector<index> order = first_appearances(r_.schedule, g_.actors());
+    const std::vector<index_t> order = first_appearances(r_.schedule, g_.actors());
     auto nest = single_appearance(all, order);
     if (!nest) return nest.error();
     r_.schedule = std::move(nest->schedule);

@@ -24,9 +24,9 @@ namespace detail {
 
 class nest_finder {
  public:
-  nest_finder(const composite_graph& c, std::span<const index> order) : c_(c), order_(order), n_(order.size()) {
-    std::vector<index> place(n_);
-    for (index i = 0; i < n_; ++i) place[order[i]] = i;
+  nest_finder(const composite_graph& c, std::span<const index_t> order) : c_(c), order_(order), n_(order.size()) {
+    std::vector<index_t> place(n_);
+    for (index_t i = 0; i < n_; ++i) place[order[i]] = i;
     for (const need& e : c.needs)
       if (place[e.from] > place[e.to])
         // A body whose firings are q / g may run `to` first where its c q / g tokens are there: g >= c q / d.
@@ -77,7 +77,7 @@ class nest_finder {
 
   struct choice {
     delta peak = unknown;
-    index split = 0;
+    index_t split = 0;
     bytes inner = 1;
   };
   /// Of a range of actors: the divisors g of all repetitions, ascending, and the best of each; singles keep none.
@@ -138,7 +138,7 @@ class nest_finder {
         const delta left = peak_of(i, k, g), right = peak_of(k + 1, j, g);
         if (left == unknown || right == unknown) continue;
         const delta peak = std::max(left, impact(i, k, g) + right);
-        if (peak < once[x].peak) once[x] = {peak, static_cast<index>(k), 1};
+        if (peak < once[x].peak) once[x] = {peak, static_cast<index_t>(k), 1};
       }
     }
     r.best.assign(r.g.size(), {});
@@ -177,7 +177,7 @@ class nest_finder {
   static constexpr bytes most_tried = bytes{1} << 20;
 
   const composite_graph& c_;
-  std::span<const index> order_;
+  std::span<const index_t> order_;
   std::size_t n_;
   std::vector<back_need> back_;
   std::vector<delta> impact_;  // sums of q * impact
@@ -199,7 +199,7 @@ class nest_finder {
 ///
 /// `cycle` where tokens that go back in this order allow none. O(actors^3 * divisors + actors^2 * divisors^2), and
 /// `too_large` where that is more than `most_work`.
-inline result<looped> single_appearance(const composite_graph& c, std::span<const index> order,
+inline result<looped> single_appearance(const composite_graph& c, std::span<const index_t> order,
                                         std::uint64_t most_work = std::uint64_t{1} << 30) {
   constexpr std::size_t most_actors = 2048;
   if (order.size() > most_actors)

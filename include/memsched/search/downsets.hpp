@@ -28,21 +28,21 @@ class downset_stepper {
   delta level() const { return level_; }
   delta peak() const { return peak_; }
   /// The releases that freed memory since `start`.
-  const std::vector<node>& released() const { return released_; }
+  const std::vector<node_id>& released() const { return released_; }
 
-  void run(node v) {
-    const node_cost c = effect_of(g_, v, [this, v](node release) { return last_for(release, v); });
+  void run(node_id v) {
+    const node_cost c = effect_of(g_, v, [this, v](node_id release) { return last_for(release, v); });
     peak_ = std::max(peak_, level_ + c.peak);
     level_ += c.impact;
     if (c.impact < g_.cost[v].impact)
-      for (node s : g_.succs[v])
+      for (node_id s : g_.succs[v])
         if (g_.is_release(s) && g_.cost[s].impact < 0 && last_for(s, v)) released_.push_back(s);
     set_.insert(v);
   }
 
  private:
-  bool last_for(node release, node v) const {
-    for (node u : g_.preds[release])
+  bool last_for(node_id release, node_id v) const {
+    for (node_id u : g_.preds[release])
       if (u != v && !set_[u]) return false;
     return true;
   }
@@ -50,7 +50,7 @@ class downset_stepper {
   const schedule_graph& g_;
   bit_set set_;
   delta level_ = 0, peak_ = 0;
-  std::vector<node> released_;
+  std::vector<node_id> released_;
 };
 
 /// An open-addressing table from downsets to their places in an arena.
@@ -59,17 +59,17 @@ class downset_table {
   explicit downset_table(std::size_t bits) : width_(words_for(bits)), slots_(1024, none) {}
 
   std::size_t size() const { return count_; }
-  const_bit_row operator[](index i) const { return {words_.data() + i * width_, width_}; }
-  std::uint64_t bytes_held() const { return words_.capacity() * sizeof(word) + slots_.capacity() * sizeof(index); }
+  const_bit_row operator[](index_t i) const { return {words_.data() + i * width_, width_}; }
+  std::uint64_t bytes_held() const { return words_.capacity() * sizeof(bit_word) + slots_.capacity() * sizeof(index_t); }
 
   /// The place of `row`, and whether it is new.
-  std::pair<index, bool> insert(const_bit_row row) {
+  std::pair<index_t, bool> insert(const_bit_row row) {
     if (2 * count_ >= slots_.size()) grow();
     for (std::size_t at = hash(row) & (slots_.size() - 1);; at = (at + 1) & (slots_.size() - 1)) {
       if (slots_[at] == none) {
-        slots_[at] = static_cast<index>(count_);
+        slots_[at] = static_cast<index_t>(count_);
         words_.insert(words_.end(), row.begin(), row.end());
-        return {static_cast<index>(count_++), true};
+        return {static_cast<index_t>(count_++), true};
       }
       if (std::equal(row.begin(), row.end(), (*this)[slots_[at]].begin())) return {slots_[at], false};
     }
@@ -78,7 +78,7 @@ class downset_table {
  private:
   static std::uint64_t hash(const_bit_row row) {
     std::uint64_t h = 0x9e3779b97f4a7c15;
-    for (word w : row) {
+    for (bit_word w : row) {
       h = (h ^ w) * 0xff51afd7ed558ccd;
       h ^= h >> 32;
     }
@@ -86,7 +86,7 @@ class downset_table {
   }
   void grow() {
     slots_.assign(2 * slots_.size(), none);
-    for (index i = 0; i < count_; ++i) {
+    for (index_t i = 0; i < count_; ++i) {
       std::size_t at = hash((*this)[i]) & (slots_.size() - 1);
       while (slots_[at] != none) at = (at + 1) & (slots_.size() - 1);
       slots_[at] = i;
@@ -94,8 +94,8 @@ class downset_table {
   }
 
   std::size_t width_, count_ = 0;
-  std::vector<word> words_;
-  std::vector<index> slots_;
+  std::vector<bit_word> words_;
+  std::vector<index_t> slots_;
 };
 
 /// Whether a move from a downset D is safe: whether it leads to a lowest downset D' of all between the two. The move ran
@@ -113,7 +113,7 @@ class downset_table {
 /// between D and D' and so no lower than D', the state becomes no higher. A node finds at least those run that it found
 /// before, so it has each credit that it had, and runs at no higher level; nor is the level after it higher.
 template <class WaitsForAll>
-bool is_safe(delta level_before, delta level_after, const std::vector<node>& released, WaitsForAll&& waits_for_all) {
+bool is_safe(delta level_before, delta level_after, const std::vector<node_id>& released, WaitsForAll&& waits_for_all) {
   return level_after <= level_before && std::all_of(released.begin(), released.end(), waits_for_all);
 }
 
@@ -122,45 +122,45 @@ class downset_moves {
  public:
   downset_moves(const schedule_graph& g, bool macros, bool commits)
       : g_(g), reach_(g), commits_(commits), all_(words_for(g.active)), zero_drop_(g.active), position_(g.size()), step_(g) {
-    for (node v = 0; v < g.active; ++v) set(all_, v);
+    for (node_id v = 0; v < g.active; ++v) set_bit(all_, v);
     const auto order = topological_order(g.preds, g.succs);
-    for (index i = 0; i < order.size(); ++i) position_[order[i]] = i;
+    for (index_t i = 0; i < order.size(); ++i) position_[order[i]] = i;
     if (macros) find_zero_drop();
-    for (node v = 0; v < g.size(); ++v)
+    for (node_id v = 0; v < g.size(); ++v)
       if (g.is_release(v) ? has_zero_drop_pred(v) : !zero_drop_[v]) targets_.push_back(v);
   }
 
   struct move {
-    node target;
+    node_id target;
     delta peak, level;  // highest level on the way, and level at the end
   };
 
   /// The target that stands for all nodes that are left.
-  static constexpr node rest = none - 1;
+  static constexpr node_id rest = none - 1;
 
   /// The moves from a downset at `level`; every completion of it is matched by one that starts with one of them.
   const std::vector<move>& from(const_bit_row ran, delta level) {
     moves_.clear();
-    const auto try_move = [&](node t) {
+    const auto try_move = [&](node_id t) {
       step_.start(ran, level);
       run_to(t, ran);
       moves_.push_back({t, step_.peak(), step_.level()});
     };
-    for (node t : targets_)
+    for (node_id t : targets_)
       if (open(t, ran)) try_move(t);
     if (moves_.empty()) try_move(rest);  // nothing but zero-drop nodes: their order does not matter
     return moves_;
   }
 
   /// Runs target t with its ancestors on the stepper, which stands at `ran`.
-  void run_to(node t, const_bit_row ran) {
+  void run_to(node_id t, const_bit_row ran) {
     path_.clear();
     for (std::size_t k = 0; k < ran.size(); ++k)
-      for (word w = (t == rest ? all_[k] : reach_.ancestors[t][k]) & ~ran[k]; w != 0; w &= w - 1)
-        path_.push_back(static_cast<node>(k * 64 + static_cast<std::size_t>(std::countr_zero(w))));
-    std::sort(path_.begin(), path_.end(), [&](node a, node b) { return position_[a] < position_[b]; });
+      for (bit_word w = (t == rest ? all_[k] : reach_.ancestors[t][k]) & ~ran[k]; w != 0; w &= w - 1)
+        path_.push_back(static_cast<node_id>(k * 64 + static_cast<std::size_t>(std::countr_zero(w))));
+    std::sort(path_.begin(), path_.end(), [&](node_id a, node_id b) { return position_[a] < position_[b]; });
     if (t != rest && !g_.is_release(t)) path_.push_back(t);
-    for (node v : path_) step_.run(v);
+    for (node_id v : path_) step_.run(v);
   }
 
   /// Takes moves that are safe (see `is_safe`) and stay under `peak`, until there is none.
@@ -170,15 +170,15 @@ class downset_moves {
     bit_set from(g_.active);
     for (bool moved = true; moved;) {
       moved = false;
-      for (node t : targets_) {
+      for (node_id t : targets_) {
         if (!open(t, step_.set())) continue;
         const delta level = step_.level();
         std::copy(step_.set().begin(), step_.set().end(), bit_row(from).begin());
         step_.start(from, level);
         run_to(t, from);
-        const auto waits_for_all = [&](node r) { return runs_after(r, path_); };
+        const auto waits_for_all = [&](node_id r) { return runs_after(r, path_); };
         if (step_.peak() <= peak && is_safe(level, step_.level(), step_.released(), waits_for_all)) {
-          for (node v : path_) ran_node(v);
+          for (node_id v : path_) ran_node(v);
           moved = true;
         } else {
           step_.start(from, level);
@@ -188,46 +188,46 @@ class downset_moves {
   }
 
   downset_stepper& stepper() { return step_; }
-  const std::vector<node>& path() const { return path_; }
+  const std::vector<node_id>& path() const { return path_; }
 
  private:
   /// Whether t has not run and all its ancestors that have not are zero-drop.
-  bool open(node t, const_bit_row ran) const {
-    if (!g_.is_release(t) && test(ran, t)) return false;
+  bool open(node_id t, const_bit_row ran) const {
+    if (!g_.is_release(t) && test_bit(ran, t)) return false;
     const auto anc = reach_.ancestors[t];
     const const_bit_row zero = zero_drop_;
-    word missing = 0;
+    bit_word missing = 0;
     for (std::size_t k = 0; k < ran.size(); ++k) {
-      const word open = anc[k] & ~ran[k];
+      const bit_word open = anc[k] & ~ran[k];
       if ((open & ~zero[k]) != 0) return false;
       missing |= open;
     }
     return !g_.is_release(t) || missing != 0;
   }
 
-  bool runs_after(node release, const std::vector<node>& nodes) const {
-    return std::all_of(nodes.begin(), nodes.end(), [&](node v) { return test(reach_.ancestors[release], v); });
+  bool runs_after(node_id release, const std::vector<node_id>& nodes) const {
+    return std::all_of(nodes.begin(), nodes.end(), [&](node_id v) { return test_bit(reach_.ancestors[release], v); });
   }
 
   void find_zero_drop() {
-    for (node v = 0; v < g_.active; ++v)
+    for (node_id v = 0; v < g_.active; ++v)
       if (g_.cost[v].peak == g_.cost[v].impact && g_.cost[v].impact >= 0) zero_drop_.insert(v);
-    for (node v = 0; v < g_.active; ++v)
+    for (node_id v = 0; v < g_.active; ++v)
       for (const credit& c : g_.credits[v])
-        for (node reader : g_.preds[c.release]) zero_drop_.erase(reader);
+        for (node_id reader : g_.preds[c.release]) zero_drop_.erase(reader);
   }
-  bool has_zero_drop_pred(node release) const {
+  bool has_zero_drop_pred(node_id release) const {
     const auto readers = g_.preds[release];
-    return std::any_of(readers.begin(), readers.end(), [&](node v) { return zero_drop_[v]; });
+    return std::any_of(readers.begin(), readers.end(), [&](node_id v) { return zero_drop_[v]; });
   }
 
   const schedule_graph& g_;
   reachability reach_;
   bool commits_;
-  std::vector<word> all_;
+  std::vector<bit_word> all_;
   bit_set zero_drop_;
-  std::vector<index> position_;
-  std::vector<node> targets_, path_;
+  std::vector<index_t> position_;
+  std::vector<node_id> targets_, path_;
   std::vector<move> moves_;
   downset_stepper step_;
 };

@@ -19,13 +19,13 @@ namespace memsched::inline MEMSCHED_ABI {
 
 /// What a scheduler answers: an order of the active nodes and a proven bound. Its peak is the referee's to say.
 struct solution {
-  std::vector<node> order;
+  std::vector<node_id> order;
   bytes lower_bound = 0;  ///< no order of this graph has a smaller peak; 0 claims nothing
   std::optional<graph_error> error{};  ///< set where the scheduler does not take this graph; then there is no order
 };
 
 /// Gives s another order of g where that has a smaller peak.
-inline void take_if_better(const schedule_graph& g, std::vector<node> order, solution& s) {
+inline void take_if_better(const schedule_graph& g, std::vector<node_id> order, solution& s) {
   if (peak_of(g, order) < peak_of(g, s.order)) s.order = std::move(order);
 }
 
@@ -49,12 +49,12 @@ template <class S>
 concept baseline = scheduler<S> && S::is_baseline;
 
 /// Whether `order` runs every active node of g once, each behind its predecessors. O(nodes + edges).
-inline bool is_order(const schedule_graph& g, std::span<const node> order) {
+inline bool is_order(const schedule_graph& g, std::span<const node_id> order) {
   if (order.size() != g.active) return false;
   std::vector<bool> ran(g.active, false);
-  for (node v : order) {
+  for (node_id v : order) {
     if (v >= g.active || ran[v]) return false;
-    for (node u : g.preds[v])
+    for (node_id u : g.preds[v])
       if (!ran[u]) return false;
     ran[v] = true;
   }

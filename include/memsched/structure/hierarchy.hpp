@@ -26,40 +26,40 @@ enum class hierarchy_level : unsigned char {
 /// Operators in sequences, sequences in groups; a value to build, inspect and draw (io/dot.hpp).
 struct hierarchical_graph {
   schedule_graph graph;     ///< active node i is sequence i; it has the optimum of the graph that it was made of
-  list_of<node> sequences;  ///< per active node, the nodes that it runs, in order
-  std::vector<index> group; ///< per active node; none where it is in no group
-  list_of<node> groups;     ///< per group, its sequences, ascending; the graph of groups and other sequences has no cycle
+  list_of<node_id> sequences;  ///< per active node, the nodes that it runs, in order
+  std::vector<index_t> group; ///< per active node; none where it is in no group
+  list_of<node_id> groups;     ///< per group, its sequences, ascending; the graph of groups and other sequences has no cycle
 };
 
 /// What a graph becomes where nodes are put together: units are groups, and nodes that are in none.
 struct unit_graph {
-  std::vector<index> unit;  ///< per active node
-  list_of<node> members;    ///< per unit, ascending
+  std::vector<index_t> unit;  ///< per active node
+  list_of<node_id> members;    ///< per unit, ascending
   adjacency preds, succs;   ///< among units, each once, ascending
 };
 
 /// Units are numbered by their lowest member. `group` may hold any numbers; none is no group. O(nodes + edges).
-inline unit_graph make_units(const schedule_graph& h, const std::vector<index>& group) {
+inline unit_graph make_units(const schedule_graph& h, const std::vector<index_t>& group) {
   unit_graph u;
-  index units = 0;
-  std::unordered_map<index, index> unit_of_group;
-  std::vector<std::pair<index, node>> members;
-  for (node v = 0; v < h.active; ++v) {
-    const index unit = group[v] == none ? units : unit_of_group.try_emplace(group[v], units).first->second;
+  index_t units = 0;
+  std::unordered_map<index_t, index_t> unit_of_group;
+  std::vector<std::pair<index_t, node_id>> members;
+  for (node_id v = 0; v < h.active; ++v) {
+    const index_t unit = group[v] == none ? units : unit_of_group.try_emplace(group[v], units).first->second;
     units = std::max(units, unit + 1);
     u.unit.push_back(unit);
     members.emplace_back(unit, v);
   }
-  u.members = list_of<node>::from_pairs(units, members);
-  std::vector<index> before;
-  for (index unit = 0; unit < units; ++unit) {
+  u.members = list_of<node_id>::from_pairs(units, members);
+  std::vector<index_t> before;
+  for (index_t unit = 0; unit < units; ++unit) {
     before.clear();
-    for (node v : u.members[unit])
-      for (node p : h.preds[v])
+    for (node_id v : u.members[unit])
+      for (node_id p : h.preds[v])
         if (u.unit[p] != unit) before.push_back(u.unit[p]);
     std::sort(before.begin(), before.end());
     before.erase(std::unique(before.begin(), before.end()), before.end());
-    for (index b : before) u.preds.push(b);
+    for (index_t b : before) u.preds.push(b);
     u.preds.close();
   }
   u.succs = transpose(u.preds, units);
@@ -69,9 +69,9 @@ inline unit_graph make_units(const schedule_graph& h, const std::vector<index>& 
 namespace detail {
 
 /// The one active node among `nodes`; none where there is none or several.
-inline node only_active(const schedule_graph& g, std::span<const node> nodes) {
-  node only = none;
-  for (node v : nodes) {
+inline node_id only_active(const schedule_graph& g, std::span<const node_id> nodes) {
+  node_id only = none;
+  for (node_id v : nodes) {
     if (g.is_release(v)) continue;
     if (only != none) return none;
     only = v;
@@ -87,16 +87,16 @@ inline node only_active(const schedule_graph& g, std::span<const node> nodes) {
 /// Which credits apply and which releases run depends on what ran before. Condition 1 is asked of the lowest way in
 /// which the first node can run against the highest of the others. Then running a sequence at one go keeps the optimum:
 /// its later nodes, moved forward to the first one, are no new peak there, and everything behind runs no higher.
-inline list_of<node> find_sequences(const schedule_graph& g) {
-  list_of<node> sequences;
+inline list_of<node_id> find_sequences(const schedule_graph& g) {
+  list_of<node_id> sequences;
   std::vector<bool> taken(g.active, false);
-  for (node head : topological_order(g)) {
+  for (node_id head : topological_order(g)) {
     if (taken[head]) continue;
     sequences.push(head);
     delta lowest = g.cost[head].peak, level = g.cost[head].impact;
     for (const credit& c : g.credits[head]) lowest -= c.amount;
-    for (node last = head; lowest >= g.cost[head].impact;) {
-      const node next = detail::only_active(g, g.succs[last]);
+    for (node_id last = head; lowest >= g.cost[head].impact;) {
+      const node_id next = detail::only_active(g, g.succs[last]);
       if (next == none || detail::only_active(g, g.preds[next]) == none) break;
       if (g.cost[next].impact > 0 || level + g.cost[next].peak > lowest) break;
       sequences.push(next);
@@ -110,33 +110,33 @@ inline list_of<node> find_sequences(const schedule_graph& g) {
 }
 
 /// The graph whose active node i is sequence i, with the scope of its first node. O(nodes + edges).
-inline schedule_graph join_sequences(const schedule_graph& g, const list_of<node>& sequences) {
+inline schedule_graph join_sequences(const schedule_graph& g, const list_of<node_id>& sequences) {
   schedule_graph h;
   h.active = sequences.size();
   h.base = g.base;
-  std::vector<node> to(g.size());
-  for (node i = 0; i < h.active; ++i)
-    for (node v : sequences[i]) to[v] = i;
-  for (std::size_t r = g.active; r < g.size(); ++r) to[r] = static_cast<node>(h.active + r - g.active);
+  std::vector<node_id> to(g.size());
+  for (node_id i = 0; i < h.active; ++i)
+    for (node_id v : sequences[i]) to[v] = i;
+  for (std::size_t r = g.active; r < g.size(); ++r) to[r] = static_cast<node_id>(h.active + r - g.active);
 
-  std::vector<std::pair<index, credit>> credits;
-  for (node i = 0; i < h.active; ++i) {
-    const node first = sequences[i].front();
+  std::vector<std::pair<index_t, credit>> credits;
+  for (node_id i = 0; i < h.active; ++i) {
+    const node_id first = sequences[i].front();
     node_cost c = g.cost[first];
-    for (node v : sequences[i].subspan(1)) c.impact += g.cost[v].impact;
+    for (node_id v : sequences[i].subspan(1)) c.impact += g.cost[v].impact;
     h.cost.push_back(c);
-    for (node p : g.preds[first]) h.preds.push(to[p]);
+    for (node_id p : g.preds[first]) h.preds.push(to[p]);
     h.preds.close();
     for (const credit& k : g.credits[first]) {
       const auto readers = g.preds[k.release];
-      if (std::none_of(readers.begin(), readers.end(), [&](node r) { return r != first && to[r] == i; }))
+      if (std::none_of(readers.begin(), readers.end(), [&](node_id r) { return r != first && to[r] == i; }))
         credits.emplace_back(i, credit{to[k.release], k.amount});
     }
     if (!g.scope.empty()) h.scope.push_back(g.scope[first]);
   }
-  for (node r = static_cast<node>(g.active); r < g.size(); ++r) {
+  for (node_id r = static_cast<node_id>(g.active); r < g.size(); ++r) {
     h.cost.push_back(g.cost[r]);
-    for (node reader : g.preds[r]) {
+    for (node_id reader : g.preds[r]) {
       const auto so_far = h.preds.open();
       if (std::find(so_far.begin(), so_far.end(), to[reader]) == so_far.end()) h.preds.push(to[reader]);
     }
@@ -144,7 +144,7 @@ inline schedule_graph join_sequences(const schedule_graph& g, const list_of<node
   }
   h.credits = list_of<credit>::from_pairs(h.size(), credits);
   h.succs = transpose(h.preds, h.size());
-  for (node v : g.roots) h.roots.push_back(to[v]);
+  for (node_id v : g.roots) h.roots.push_back(to[v]);
   return h;
 }
 
@@ -152,27 +152,27 @@ inline schedule_graph join_sequences(const schedule_graph& g, const list_of<node
 /// each part, what a node post-dominates forms a region that is left through this node alone; the largest regions of 2
 /// to `max_cell` nodes are the cells. No two regions of that kind overlap or run into each other in a cycle.
 /// O(edges log nodes).
-inline std::vector<index> find_cells(const schedule_graph& h, std::size_t max_cell) {
-  std::vector<node> order = topological_order(h);
-  std::vector<index> part(h.active), size(h.active, 1), cell(h.active, none);
+inline std::vector<index_t> find_cells(const schedule_graph& h, std::size_t max_cell) {
+  std::vector<node_id> order = topological_order(h);
+  std::vector<index_t> part(h.active), size(h.active, 1), cell(h.active, none);
   std::vector<bool> is_waist(h.active, false);
-  for (node v : waists(h)) is_waist[v] = true;
-  index parts = 0;
-  for (node v : order) {
+  for (node_id v : waists(h)) is_waist[v] = true;
+  index_t parts = 0;
+  for (node_id v : order) {
     part[v] = parts;
     if (is_waist[v]) ++parts;
   }
   std::reverse(order.begin(), order.end());
   const dominator_tree tree(h.succs, order);
-  const auto above = [&](node v) {
-    const node p = tree.parent(v);
+  const auto above = [&](node_id v) {
+    const node_id p = tree.parent(v);
     return p == tree.root() || part[p] != part[v] ? none : p;
   };
   for (std::size_t i = order.size(); i-- > 0;)
-    if (const node p = above(order[i]); p != none) size[p] += size[order[i]];
-  index cells = 0;
-  for (node v : order) {
-    const node p = above(v);
+    if (const node_id p = above(order[i]); p != none) size[p] += size[order[i]];
+  index_t cells = 0;
+  for (node_id v : order) {
+    const node_id p = above(v);
     if (p != none && cell[p] != none) cell[v] = cell[p];
     else if (size[v] >= 2 && size[v] <= max_cell) cell[v] = cells++;
   }
@@ -185,100 +185,100 @@ namespace detail {
 class regrouping {
  public:
   /// `group` holds cells, numbered from 0.
-  regrouping(const schedule_graph& h, std::vector<index>& group)
+  regrouping(const schedule_graph& h, std::vector<index_t>& group)
       : h_(h), group_(group), cell_(group), order_(topological_order(h)), tree_(h.preds, order_),
         accepted_(h.size(), 0), local_(h.size(), none) {
-    for (node v : order_) {
+    for (node_id v : order_) {
       if (cell_[v] == none) continue;
       if (cell_[v] >= entry_.size()) entry_.resize(cell_[v] + 1, none);
-      index& entry = entry_[cell_[v]];
+      index_t& entry = entry_[cell_[v]];
       entry = entry == none ? v : tree_.nearest_common(entry, v);
     }
-    next_ = static_cast<index>(entry_.size());
+    next_ = static_cast<index_t>(entry_.size());
   }
 
   void run() {
-    for (node v : order_)
+    for (node_id v : order_)
       if (cell_[v] != none && group_[v] == cell_[v] && is_output(v)) extract(v);
   }
 
  private:
-  bool is_output(node v) const {
+  bool is_output(node_id v) const {
     const auto next = h_.succs[v];
-    return std::any_of(next.begin(), next.end(), [&](node s) { return !h_.is_release(s) && cell_[s] != cell_[v]; });
+    return std::any_of(next.begin(), next.end(), [&](node_id s) { return !h_.is_release(s) && cell_[s] != cell_[v]; });
   }
 
   /// Whether x, behind the output v, may be taken: a member of another cell, one that also starts elsewhere. A cell that
   /// v dominates wholly stays as it is; else all that follows the waist of an hourglass would be one group.
-  bool may_take(node v, node x) const {
-    const index c = cell_[x];
+  bool may_take(node_id v, node_id x) const {
+    const index_t c = cell_[x];
     return c != none && c != cell_[v] && group_[x] == c && !tree_.dominates(v, entry_[c]);
   }
 
   /// Takes nodes that the output v dominates into a group of their own: those with which the values that v and they
   /// leave behind are smallest, the most of them among equals. That is a minimum closure, since the predecessors of a
   /// node that v dominates are v or dominated by v.
-  void extract(node v) {
+  void extract(node_id v) {
     closure_.clear();
     members_.assign(1, v);
     met_.clear();
     for (std::size_t i = 0; i < members_.size(); ++i)
-      for (node s : h_.succs[members_[i]]) {
+      for (node_id s : h_.succs[members_[i]]) {
         if (accepted_[s]++ == 0) met_.push_back(s);
         if (accepted_[s] == h_.preds[s].size() && (h_.is_release(s) || may_take(v, s))) add(s, v);
       }
     closure_.solve();
-    std::vector<node> chosen;
-    for (node x : members_)
+    std::vector<node_id> chosen;
+    for (node_id x : members_)
       if (x != v && closure_.holds(local_[x])) chosen.push_back(x);
     if (chosen.size() >= 2) {
-      for (node x : chosen) group_[x] = next_;
+      for (node_id x : chosen) group_[x] = next_;
       ++next_;
     }
-    for (node x : met_) accepted_[x] = 0, local_[x] = none;
+    for (node_id x : met_) accepted_[x] = 0, local_[x] = none;
   }
 
-  void add(node x, node v) {
+  void add(node_id x, node_id v) {
     local_[x] = closure_.add(h_.cost[x].impact);
-    for (node p : h_.preds[x])
+    for (node_id p : h_.preds[x])
       if (p != v) closure_.require(local_[p], local_[x]);
     if (!h_.is_release(x)) members_.push_back(x);
   }
 
   const schedule_graph& h_;
-  std::vector<index>& group_;
-  const std::vector<index> cell_;
-  const std::vector<node> order_;
+  std::vector<index_t>& group_;
+  const std::vector<index_t> cell_;
+  const std::vector<node_id> order_;
   const dominator_tree tree_;
-  std::vector<index> entry_;  // per cell, the nearest vertex that dominates all of it
-  std::vector<index> accepted_, local_;
-  std::vector<node> members_, met_;
+  std::vector<index_t> entry_;  // per cell, the nearest vertex that dominates all of it
+  std::vector<index_t> accepted_, local_;
+  std::vector<node_id> members_, met_;
   closure_problem closure_;
-  index next_ = 0;
+  index_t next_ = 0;
 };
 
 /// Dissolves groups through which a cycle of units runs, and groups of one: a caller's scopes may be anything.
-inline void dissolve_cycles(const schedule_graph& h, std::vector<index>& group) {
+inline void dissolve_cycles(const schedule_graph& h, std::vector<index_t>& group) {
   const unit_graph u = make_units(h, group);
   std::vector<bool> reached(u.members.size(), false), reaches(u.members.size(), false);
-  for (index i : topological_order(u.preds, u.succs)) reached[i] = true;
-  for (index i : topological_order(u.succs, u.preds)) reaches[i] = true;
-  for (node v = 0; v < h.active; ++v) {
-    const index unit = u.unit[v];
+  for (index_t i : topological_order(u.preds, u.succs)) reached[i] = true;
+  for (index_t i : topological_order(u.succs, u.preds)) reaches[i] = true;
+  for (node_id v = 0; v < h.active; ++v) {
+    const index_t unit = u.unit[v];
     if ((!reached[unit] && !reaches[unit]) || u.members[unit].size() == 1) group[v] = none;
   }
 }
 
 /// Numbers groups from 0 by their lowest member.
-inline list_of<node> number_groups(std::vector<index>& group) {
-  std::unordered_map<index, index> number;
-  std::vector<std::pair<index, node>> members;
-  for (node v = 0; v < group.size(); ++v) {
+inline list_of<node_id> number_groups(std::vector<index_t>& group) {
+  std::unordered_map<index_t, index_t> number;
+  std::vector<std::pair<index_t, node_id>> members;
+  for (node_id v = 0; v < group.size(); ++v) {
     if (group[v] == none) continue;
-    group[v] = number.try_emplace(group[v], static_cast<index>(number.size())).first->second;
+    group[v] = number.try_emplace(group[v], static_cast<index_t>(number.size())).first->second;
     members.emplace_back(group[v], v);
   }
-  return list_of<node>::from_pairs(number.size(), members);
+  return list_of<node_id>::from_pairs(number.size(), members);
 }
 
 }  // namespace detail
@@ -289,7 +289,7 @@ inline hierarchical_graph hierarchize(const schedule_graph& g, hierarchy_level l
                                       std::size_t max_cell = 64) {
   hierarchical_graph h;
   if (level == hierarchy_level::operators) {
-    for (node v : topological_order(g)) h.sequences.push(v), h.sequences.close();
+    for (node_id v : topological_order(g)) h.sequences.push(v), h.sequences.close();
   } else {
     h.sequences = find_sequences(g);
   }

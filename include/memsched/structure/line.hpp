@@ -11,22 +11,22 @@ namespace memsched::inline MEMSCHED_ABI {
 
 /// An order with its releases: each right behind the last node that it waits for. A stretch [a, b) of positions whose ends
 /// are `legal` holds what runs between two sets that can have run. O(nodes + edges) to build.
-class line {
+class order_line {
  public:
   /// `order` holds the active nodes, predecessors first; g must outlive this.
-  line(const schedule_graph& g, std::span<const node> order)
+  order_line(const schedule_graph& g, std::span<const node_id> order)
       : g_(&g),
         at_(g.size()),
         position_(g.size()),
         level_(g.size() + 1),
         height_(g.size()),
         highest_(g.size() / stretch + 1) {
-    std::vector<index> waits(g.size() - g.active);
-    for (std::size_t r = g.active; r < g.size(); ++r) waits[r - g.active] = static_cast<index>(g.preds[r].size());
+    std::vector<index_t> waits(g.size() - g.active);
+    for (std::size_t r = g.active; r < g.size(); ++r) waits[r - g.active] = static_cast<index_t>(g.preds[r].size());
     std::size_t end = 0;
-    for (node v : order) {
+    for (node_id v : order) {
       at_[end++] = v;
-      for (node r : g.succs[v])
+      for (node_id r : g.succs[v])
         if (g.is_release(r) && --waits[r - g.active] == 0) at_[end++] = r;
     }
     level_[0] = static_cast<delta>(g.base);
@@ -35,10 +35,10 @@ class line {
 
   const schedule_graph& graph() const { return *g_; }
   std::size_t size() const { return at_.size(); }
-  node at(std::size_t i) const { return at_[i]; }
-  index position(node v) const { return position_[v]; }
+  node_id at(std::size_t i) const { return at_[i]; }
+  index_t position(node_id v) const { return position_[v]; }
   /// The nodes in the positions [a, b).
-  std::span<const node> nodes(std::size_t a, std::size_t b) const { return {at_.data() + a, b - a}; }
+  std::span<const node_id> nodes(std::size_t a, std::size_t b) const { return {at_.data() + a, b - a}; }
   /// The level before position i, or at the end for i = size(). Bytes.
   delta level(std::size_t i) const { return level_[i]; }
   /// What memory takes while the node in position i runs; for a release the level at the end of its step. Bytes.
@@ -67,14 +67,14 @@ class line {
     return i;
   }
   /// The highest position of each stretch of 128, highest stretch first.
-  std::vector<index> heights() const {
-    std::vector<index> top;
+  std::vector<index_t> heights() const {
+    std::vector<index_t> top;
     for (std::size_t first = 0; first < at_.size(); first += stretch) {
       const auto begin = height_.begin() + static_cast<std::ptrdiff_t>(first);
       const auto end = height_.begin() + static_cast<std::ptrdiff_t>(std::min(first + stretch, at_.size()));
-      top.push_back(static_cast<index>(std::max_element(begin, end) - height_.begin()));
+      top.push_back(static_cast<index_t>(std::max_element(begin, end) - height_.begin()));
     }
-    std::stable_sort(top.begin(), top.end(), [&](index a, index b) { return height_[a] > height_[b]; });
+    std::stable_sort(top.begin(), top.end(), [&](index_t a, index_t b) { return height_[a] > height_[b]; });
     return top;
   }
   /// The highest height in [a, b).
@@ -85,29 +85,29 @@ class line {
   }
 
   /// Puts active nodes into another order: those in a stretch with legal ends that begins at a. O(nodes + their edges).
-  void replace(std::size_t a, std::span<const node> order) {
+  void replace(std::size_t a, std::span<const node_id> order) {
     std::size_t end = a;
     for (std::size_t left = order.size(); left > 0 || !legal(end); ++end) {
       left -= !g_->is_release(at_[end]);
       position_[at_[end]] = none;
     }
     end = a;
-    const auto put = [&](node v) { at_[end] = v, position_[v] = static_cast<index>(end++); };
-    for (node v : order) {
+    const auto put = [&](node_id v) { at_[end] = v, position_[v] = static_cast<index_t>(end++); };
+    for (node_id v : order) {
       put(v);
-      for (node r : g_->succs[v]) {
+      for (node_id r : g_->succs[v]) {
         if (!g_->is_release(r) || position_[r] != none) continue;  // runs elsewhere, or has run
         const auto readers = g_->preds[r];
-        if (std::all_of(readers.begin(), readers.end(), [&](node u) { return position_[u] < end; })) put(r);
+        if (std::all_of(readers.begin(), readers.end(), [&](node_id u) { return position_[u] < end; })) put(r);
       }
     }
     measure(a, end);
   }
 
-  std::vector<node> order() const {
-    std::vector<node> active;
+  std::vector<node_id> order() const {
+    std::vector<node_id> active;
     active.reserve(g_->active);
-    for (node v : at_)
+    for (node_id v : at_)
       if (!g_->is_release(v)) active.push_back(v);
     return active;
   }
@@ -116,11 +116,11 @@ class line {
   static constexpr std::size_t stretch = 128;
 
   void measure(std::size_t a, std::size_t b) {
-    for (std::size_t i = a; i < b; ++i) position_[at_[i]] = static_cast<index>(i);
+    for (std::size_t i = a; i < b; ++i) position_[at_[i]] = static_cast<index_t>(i);
     for (std::size_t i = a, end = a; i < b; i = end) {
       level_[i + 1] = level_[i] + g_->cost[at_[i]].impact;
       for (end = i + 1; !legal(end); ++end) level_[end + 1] = level_[end] + g_->cost[at_[end]].impact;
-      const auto last = [&](node r) { return position_[r] > i && position_[r] < end; };
+      const auto last = [&](node_id r) { return position_[r] > i && position_[r] < end; };
       height_[i] = level_[i] + effect_of(*g_, at_[i], last).peak;
       for (std::size_t r = i + 1; r < end; ++r) height_[r] = level_[end];
     }
@@ -129,8 +129,8 @@ class line {
   }
 
   const schedule_graph* g_;
-  std::vector<node> at_;
-  std::vector<index> position_;
+  std::vector<node_id> at_;
+  std::vector<index_t> position_;
   std::vector<delta> level_, height_;
   std::vector<delta> highest_;  // of each stretch
 };

@@ -14,16 +14,16 @@ struct reachability {
   bit_matrix ancestors, descendants;
 
   explicit reachability(const schedule_graph& g) : ancestors(g.size(), g.size()), descendants(g.size(), g.size()) {
-    const std::vector<node> order = topological_order(g.preds, g.succs);
-    for (node v : order)
-      for (node u : g.preds[v]) {
-        unite(ancestors[v], ancestors[u]);
-        set(ancestors[v], u);
+    const std::vector<node_id> order = topological_order(g.preds, g.succs);
+    for (node_id v : order)
+      for (node_id u : g.preds[v]) {
+        unite_bits(ancestors[v], ancestors[u]);
+        set_bit(ancestors[v], u);
       }
     for (std::size_t i = order.size(); i-- > 0;)
-      for (node s : g.succs[order[i]]) {
-        unite(descendants[order[i]], descendants[s]);
-        set(descendants[order[i]], s);
+      for (node_id s : g.succs[order[i]]) {
+        unite_bits(descendants[order[i]], descendants[s]);
+        set_bit(descendants[order[i]], s);
       }
   }
 };

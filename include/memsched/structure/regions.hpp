@@ -16,7 +16,7 @@ namespace memsched::inline MEMSCHED_ABI {
 /// and to the rest of the graph lead; with the releases that wait for members only. Largest first, each of at least 4
 /// and at most `max_nodes` active nodes. Left out are chains, parts with a share in a credit, and parts beside which
 /// nothing can run. Members ascend. O(edges log nodes + nodes * max_nodes^2) at worst, near linear in practice.
-std::vector<std::vector<node>> regions(const schedule_graph& g, std::size_t max_nodes);
+std::vector<std::vector<node_id>> regions(const schedule_graph& g, std::size_t max_nodes);
 
 namespace detail {
 
@@ -25,48 +25,48 @@ class region_finder {
   region_finder(const schedule_graph& g, std::size_t max_nodes)
       : region_finder(g, max_nodes, topological_order(g)) {}
 
-  std::vector<std::vector<node>> run() {
-    std::vector<std::vector<node>> found;
-    for (node s = 0; s < g_.active; ++s) {
-      node t = behind_.parent(s);
+  std::vector<std::vector<node_id>> run() {
+    std::vector<std::vector<node_id>> found;
+    for (node_id s = 0; s < g_.active; ++s) {
+      node_id t = behind_.parent(s);
       size_ = 0;
       for (std::size_t step = 0; t != behind_.root() && step < max_nodes_ && size_ <= max_nodes_;
            ++step, t = behind_.parent(t))
         if (before_.dominates(s, t) && !(is_waist_[s] && is_waist_[t]) && collect(s, t)) found.push_back(members_);
     }
     std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.size() > b.size(); });
-    std::erase_if(found, [&](const std::vector<node>& r) {
-      if (std::any_of(r.begin(), r.end(), [&](node v) { return taken_[v]; })) return true;
-      for (node v : r) taken_[v] = true;
+    std::erase_if(found, [&](const std::vector<node_id>& r) {
+      if (std::any_of(r.begin(), r.end(), [&](node_id v) { return taken_[v]; })) return true;
+      for (node_id v : r) taken_[v] = true;
       return false;
     });
     return found;
   }
 
  private:
-  region_finder(const schedule_graph& g, std::size_t max_nodes, std::vector<node> order)
+  region_finder(const schedule_graph& g, std::size_t max_nodes, std::vector<node_id> order)
       : g_(g), max_nodes_(max_nodes), mark_(g.size(), none), is_waist_(g.size(), false), taken_(g.size(), false),
         before_(g.preds, order), behind_(g.succs, (std::reverse(order.begin(), order.end()), order)) {
-    for (node v : waists(g)) is_waist_[v] = true;
+    for (node_id v : waists(g)) is_waist_[v] = true;
     fixed_.assign(g.size(), false);
-    for (node v = 0; v < g.active; ++v)
+    for (node_id v = 0; v < g.active; ++v)
       for (const credit& c : g.credits[v]) {
         fixed_[c.release] = true;
-        for (node reader : g.preds[c.release]) fixed_[reader] = true;
+        for (node_id reader : g.preds[c.release]) fixed_[reader] = true;
       }
   }
 
   /// The part from s to t into `members_`; false where it is too large, too simple or not closed.
-  bool collect(node s, node t) {
+  bool collect(node_id s, node_id t) {
     members_.assign(1, s);
     mark_[s] = ++now_;
     bool branches = false;
     for (std::size_t i = 0; i < members_.size(); ++i) {
-      const node v = members_[i];
+      const node_id v = members_[i];
       if (fixed_[v] || (size_ = members_.size()) > max_nodes_) return false;
       if (v == t) continue;
       std::size_t next = 0;
-      for (node w : g_.succs[v]) {
+      for (node_id w : g_.succs[v]) {
         if (g_.is_release(w)) continue;
         ++next;
         if (std::exchange(mark_[w], now_) != now_) members_.push_back(w);
@@ -78,9 +78,9 @@ class region_finder {
   }
   bool add_releases() {
     for (std::size_t i = 0, n = members_.size(); i < n; ++i)
-      for (node r : g_.succs[members_[i]]) {
+      for (node_id r : g_.succs[members_[i]]) {
         if (!g_.is_release(r) || mark_[r] == now_) continue;
-        for (node reader : g_.preds[r])
+        for (node_id reader : g_.preds[r])
           if (mark_[reader] != now_) return false;
         mark_[r] = now_;
         members_.push_back(r);
@@ -91,17 +91,17 @@ class region_finder {
 
   const schedule_graph& g_;
   std::size_t max_nodes_;
-  std::vector<index> mark_;
-  index now_ = 0;
+  std::vector<index_t> mark_;
+  index_t now_ = 0;
   std::vector<bool> is_waist_, taken_, fixed_;
   dominator_tree before_, behind_;
   std::size_t size_ = 0;  // of the part that was collected last; those that end later are larger
-  std::vector<node> members_;
+  std::vector<node_id> members_;
 };
 
 }  // namespace detail
 
-inline std::vector<std::vector<node>> regions(const schedule_graph& g, std::size_t max_nodes) {
+inline std::vector<std::vector<node_id>> regions(const schedule_graph& g, std::size_t max_nodes) {
   return detail::region_finder(g, max_nodes).run();
 }
 

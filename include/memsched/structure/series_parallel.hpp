@@ -19,7 +19,7 @@ namespace detail {
 /// A run of nodes that nothing else need interrupt.
 struct run {
   node_cost cost;
-  node first, last;
+  node_id first, last;
 };
 
 /// An optimal order of what lies on one side of a decomposition: first the runs that shrink, by rising peak, then those
@@ -34,7 +34,7 @@ class sorted_chain {
   }
 
   /// This chain, then x, then `other`. `next` links the nodes of runs.
-  void then(run x, sorted_chain&& other, std::vector<node>& next) {
+  void then(run x, sorted_chain&& other, std::vector<node_id>& next) {
     const auto joined = [&](run a, run b) {
       next[a.last] = b.first;
       const delta peak = std::max(a.cost.peak, a.cost.impact + b.cost.peak);
@@ -62,10 +62,10 @@ class sorted_chain {
     beside(std::move(other));
   }
 
-  std::vector<node> nodes(const std::vector<node>& next) const {
-    std::vector<node> all;
+  std::vector<node_id> nodes(const std::vector<node_id>& next) const {
+    std::vector<node_id> all;
     const auto take = [&](const run& r) {
-      for (node v = r.first; v != none; v = v == r.last ? none : next[v]) all.push_back(v);
+      for (node_id v = r.first; v != none; v = v == r.last ? none : next[v]) all.push_back(v);
     };
     for (const auto& [peak, r] : shrinking_) take(r);
     for (auto it = growing_.rbegin(); it != growing_.rend(); ++it) take(it->second);
@@ -93,25 +93,25 @@ class sorted_chain {
 class series_parallel_reduction {
  public:
   explicit series_parallel_reduction(const schedule_graph& g)
-      : g_(g), start_(static_cast<node>(g.size())), end_(start_ + 1),
+      : g_(g), start_(static_cast<node_id>(g.size())), end_(start_ + 1),
         ends_{std::vector<tip>(g.size() + 2), std::vector<tip>(g.size() + 2)}, next_(g.size(), none) {}
 
-  std::optional<std::vector<node>> run() {
+  std::optional<std::vector<node_id>> run() {
     edges_.reserve(2 * g_.preds.items() + g_.size());
     between_.reserve(g_.preds.items() + g_.size() / 8);
-    for (node v = 0; v < g_.size(); ++v) {
-      for (node u : g_.preds[v]) add(u, v, {});
+    for (node_id v = 0; v < g_.size(); ++v) {
+      for (node_id u : g_.preds[v]) add(u, v, {});
       if (g_.preds[v].empty()) add(start_, v, {});
       if (g_.succs[v].empty()) add(v, end_, {});
     }
     while (!inner_.empty()) {
-      const node v = inner_.back();
+      const node_id v = inner_.back();
       inner_.pop_back();
       if (!is_inner(v)) continue;
-      const index in = ends_[0][v].edges, out = ends_[1][v].edges;
+      const index_t in = ends_[0][v].edges, out = ends_[1][v].edges;
       sorted_chain chain = std::move(edges_[in].chain);
       chain.then({g_.cost[v], v, v}, std::move(edges_[out].chain), next_);
-      const node from = edges_[in].from, to = edges_[out].to;
+      const node_id from = edges_[in].from, to = edges_[out].to;
       remove(in);
       remove(out);
       add(from, to, std::move(chain));
@@ -122,18 +122,18 @@ class series_parallel_reduction {
 
  private:
   struct edge {
-    node from, to;
+    node_id from, to;
     sorted_chain chain;
   };
   struct tip {
-    index degree = 0, edges = 0;  // edges: exclusive or of ids, so that of a single one its id
+    index_t degree = 0, edges = 0;  // edges: exclusive or of ids, so that of a single one its id
   };
 
-  bool is_inner(node v) const { return v < start_ && ends_[0][v].degree == 1 && ends_[1][v].degree == 1; }
-  static std::uint64_t key(node from, node to) { return std::uint64_t{from} << 32 | to; }
+  bool is_inner(node_id v) const { return v < start_ && ends_[0][v].degree == 1 && ends_[1][v].degree == 1; }
+  static std::uint64_t key(node_id from, node_id to) { return std::uint64_t{from} << 32 | to; }
 
-  void add(node from, node to, sorted_chain chain) {
-    const auto [at, fresh] = between_.try_emplace(key(from, to), static_cast<index>(edges_.size()));
+  void add(node_id from, node_id to, sorted_chain chain) {
+    const auto [at, fresh] = between_.try_emplace(key(from, to), static_cast<index_t>(edges_.size()));
     if (!fresh) {
       edges_[at->second].chain.beside(std::move(chain));
     } else {
@@ -141,26 +141,26 @@ class series_parallel_reduction {
       ++count_;
       turn(at->second, 1);
     }
-    for (node v : {from, to})
+    for (node_id v : {from, to})
       if (is_inner(v)) inner_.push_back(v);
   }
-  void remove(index e) {
+  void remove(index_t e) {
     between_.erase(key(edges_[e].from, edges_[e].to));
     --count_;
     turn(e, none);
   }
-  void turn(index e, index change) {
+  void turn(index_t e, index_t change) {
     for (tip* t : {&ends_[1][edges_[e].from], &ends_[0][edges_[e].to]}) t->degree += change, t->edges ^= e;
   }
 
   const schedule_graph& g_;
-  node start_, end_;
+  node_id start_, end_;
   std::vector<tip> ends_[2];  // [0]: where edges end, [1]: where they start
-  std::vector<node> next_;    // within a run
+  std::vector<node_id> next_;    // within a run
   std::vector<edge> edges_;
-  std::unordered_map<std::uint64_t, index> between_;
+  std::unordered_map<std::uint64_t, index_t> between_;
   std::size_t count_ = 0;
-  std::vector<node> inner_;
+  std::vector<node_id> inner_;
 };
 
 }  // namespace detail
@@ -168,11 +168,11 @@ class series_parallel_reduction {
 /// An order of the active nodes with the smallest peak where g, with a start before its sources and an end behind its
 /// sinks, is series-parallel; nothing where it is not, or has credits. An edge that a path replaces counts as an edge.
 /// O(n log^2 n).
-inline std::optional<std::vector<node>> series_parallel_order(const schedule_graph& g) {
-  if (g.size() == 0) return std::vector<node>{};
+inline std::optional<std::vector<node_id>> series_parallel_order(const schedule_graph& g) {
+  if (g.size() == 0) return std::vector<node_id>{};
   if (g.credits.items() > 0 || g.preds.items() > 2 * g.size()) return std::nullopt;
   auto order = detail::series_parallel_reduction(g).run();
-  if (order) std::erase_if(*order, [&](node v) { return g.is_release(v); });
+  if (order) std::erase_if(*order, [&](node_id v) { return g.is_release(v); });
   return order;
 }
 

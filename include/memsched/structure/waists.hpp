@@ -27,15 +27,15 @@ enum class drift : unsigned char {
 /// earlier place takes no credit from another.
 inline std::vector<drift> drifts(const schedule_graph& g) {
   std::vector<drift> found(g.size(), drift::firm);
-  const auto plain = [&](node v) { return g.credits[v].empty(); };
-  for (node v = 0; v < g.size(); ++v) {
+  const auto plain = [&](node_id v) { return g.credits[v].empty(); };
+  for (node_id v = 0; v < g.size(); ++v) {
     const delta peak = std::max(g.cost[v].peak, g.cost[v].impact);
     if (g.is_release(v) || (plain(v) && peak <= 0)) found[v] = drift::early;
   }
-  for (node v = 0; v < g.active; ++v) {
+  for (node_id v = 0; v < g.active; ++v) {
     const bool takes = found[v] == drift::firm && plain(v) && g.cost[v].peak <= g.cost[v].impact && g.cost[v].impact >= 0;
     const auto succs = g.succs[v];
-    if (takes && std::none_of(succs.begin(), succs.end(), [&](node s) { return found[s] == drift::early; }))
+    if (takes && std::none_of(succs.begin(), succs.end(), [&](node_id s) { return found[s] == drift::early; }))
       found[v] = drift::late;
   }
   return found;
@@ -48,28 +48,28 @@ inline std::vector<drift> drifts(const schedule_graph& g) {
 /// among those from i on, and after all earlier ones if it is the only sink among those up to i. A node is such a source
 /// from behind its last predecessor to its own place, and such a sink from there to before its first successor; a path
 /// through drifting nodes counts as an edge.
-inline std::vector<node> waists(const schedule_graph& g, const std::vector<drift>& drifting) {
-  const std::vector<node> order = topological_order(g.preds, g.succs);
-  const auto firm = [&](node v) { return drifting[v] == drift::firm; };
-  std::vector<node> row;
+inline std::vector<node_id> waists(const schedule_graph& g, const std::vector<drift>& drifting) {
+  const std::vector<node_id> order = topological_order(g.preds, g.succs);
+  const auto firm = [&](node_id v) { return drifting[v] == drift::firm; };
+  std::vector<node_id> row;
   std::vector<std::size_t> place(g.size(), 0);
-  for (node v : order)
+  for (node_id v : order)
     if (firm(v)) place[v] = row.size(), row.push_back(v);
 
   std::vector<std::size_t> behind(g.size(), 0), before(g.size(), row.size());  // last predecessor, first successor
-  for (node v : order)
-    for (node u : g.preds[v]) behind[v] = std::max(behind[v], firm(u) ? place[u] + 1 : behind[u]);
+  for (node_id v : order)
+    for (node_id u : g.preds[v]) behind[v] = std::max(behind[v], firm(u) ? place[u] + 1 : behind[u]);
   for (std::size_t i = order.size(); i-- > 0;)
-    for (node s : g.succs[order[i]]) before[order[i]] = std::min(before[order[i]], firm(s) ? place[s] : before[s]);
+    for (node_id s : g.succs[order[i]]) before[order[i]] = std::min(before[order[i]], firm(s) ? place[s] : before[s]);
 
   // Places where a node starts and ends to be either.
-  std::vector<index> opened(row.size() + 1, 0), closed(row.size() + 1, 0);
-  for (node v : row) {
+  std::vector<index_t> opened(row.size() + 1, 0), closed(row.size() + 1, 0);
+  for (node_id v : row) {
     ++opened[behind[v]], ++closed[place[v] + 1];
     ++opened[place[v]], ++closed[before[v]];
   }
-  std::vector<node> found;
-  index open = 0;
+  std::vector<node_id> found;
+  index_t open = 0;
   for (std::size_t i = 0; i < row.size(); ++i) {
     open += opened[i] - closed[i];
     if (open == 2) found.push_back(row[i]);  // as a source and as a sink
@@ -79,7 +79,7 @@ inline std::vector<node> waists(const schedule_graph& g, const std::vector<drift
 
 /// The active nodes that are comparable with every other active node, in the one order in which they can run: whatever the
 /// order, the same nodes have run when such a node runs. O(nodes + edges).
-inline std::vector<node> waists(const schedule_graph& g) {
+inline std::vector<node_id> waists(const schedule_graph& g) {
   std::vector<drift> releases(g.size(), drift::firm);
   for (std::size_t v = g.active; v < g.size(); ++v) releases[v] = drift::early;
   return waists(g, releases);
@@ -87,7 +87,7 @@ inline std::vector<node> waists(const schedule_graph& g) {
 
 /// Where every order can be made to pass without a higher peak.
 struct hourglass {
-  std::vector<node> waists;     ///< in the one order in which they can run
+  std::vector<node_id> waists;     ///< in the one order in which they can run
   std::vector<drift> drifting;  ///< the nodes that the waists disregard
 
   /// The waists as above and those that disregard all drifting nodes. Every order can be made to pass each of them with
@@ -95,7 +95,7 @@ struct hourglass {
   /// then, waist by waist, move what else runs before it behind it. That is late nodes only, and with each the nodes that
   /// wait for it. O(nodes + edges).
   explicit hourglass(const schedule_graph& g) : drifting(drifts(g)) {
-    for (node v : memsched::waists(g)) drifting[v] = drift::firm;
+    for (node_id v : memsched::waists(g)) drifting[v] = drift::firm;
     waists = memsched::waists(g, drifting);
   }
 };

@@ -14,21 +14,21 @@ namespace memsched::inline MEMSCHED_ABI {
 inline std::optional<std::size_t> width(const schedule_graph& g, std::size_t max_nodes = 4096) {
   if (g.size() > max_nodes) return std::nullopt;
   const reachability reach(g);
-  std::vector<node> matched(g.size(), none);  // the earlier node that a later one is matched to
+  std::vector<node_id> matched(g.size(), none);  // the earlier node that a later one is matched to
   bit_set open(g.size());
-  std::vector<std::pair<node, node>> path;  // (earlier node, the later one it tries)
+  std::vector<std::pair<node_id, node_id>> path;  // (earlier node, the later one it tries)
   std::size_t pairs = 0;
-  const auto first_open = [&](node v) {
+  const auto first_open = [&](node_id v) {
     const auto later = reach.descendants[v];
     const const_bit_row unseen = open;
     for (std::size_t k = 0; k < later.size(); ++k)
-      if (const word w = later[k] & unseen[k]; w != 0)
-        return static_cast<node>(k * 64 + static_cast<std::size_t>(std::countr_zero(w)));
+      if (const bit_word w = later[k] & unseen[k]; w != 0)
+        return static_cast<node_id>(k * 64 + static_cast<std::size_t>(std::countr_zero(w)));
     return none;
   };
-  for (node root = 0; root < g.active; ++root) {
+  for (node_id root = 0; root < g.active; ++root) {
     open.clear();
-    for (node v = 0; v < g.active; ++v) open.insert(v);
+    for (node_id v = 0; v < g.active; ++v) open.insert(v);
     path.assign(1, {root, none});
     while (!path.empty()) {
       auto& [v, tried] = path.back();

@@ -27,11 +27,11 @@ mutant() {
 mutant "safe moves: no check for a lowest set" search/downsets.hpp \
   's/std::all_of\(released.begin\(\), released.end\(\), waits_for_all\)/(@ || &)/'
 mutant "safe moves: any level at the end" search/downsets.hpp 's/level_after <= level_before \&\&/(@ || level_after <= level_before) \&\&/'
-mutant "safe moves: hierarchical takes every release" schedulers/hierarchical.hpp 's/return (open && needed == m.end - m.begin);/return @ || (\1);/'
+mutant "safe moves: hierarchical takes every release" hierarchical/level_search.hpp 's/return (open && needed == m.end - m.begin);/return @ || (\1);/'
 mutant "macros: zero-drop whatever the peak" search/downsets.hpp 's/g_.cost\[v\].peak == g_.cost\[v\].impact/(@ || &)/'
 mutant "macros: zero-drop beside credits" search/downsets.hpp 's/zero_drop_.erase\(reader\);/if (!@) &/'
 mutant "backjumps: no lowest set between" schedulers/best_first.hpp \
-  's/const bit_set best = lowest_between.*/bit_set best(g_.active); if (@) unite(best, table_[at]); else best = lowest_between(table_[first], table_[at]);/'
+  's/const bit_set best = lowest_between.*/bit_set best(g_.active); if (@) unite_bits(best, table_[at]); else best = lowest_between(table_[first], table_[at]);/'
 mutant "mirror: bounds hold with credits" schedulers/best_first.hpp 's/if \(g.credits.items\(\) == 0\)  /if (@ || g.credits.items() == 0)  /'
 mutant "probing: a release runs itself after any reader" bounds/probing.hpp \
   's/return g_->is_release\(u\) && (std::all_of(.*));/return g_->is_release(u) \&\& (@ ? std::any_of\2 : \1);/'
@@ -43,10 +43,10 @@ mutant "destructive search: hands out a lower peak's graph" bounds/destructive_s
 mutant "destructive search: bounds are the next peak tried" bounds/destructive_search.hpp \
   's/return std::min\(std::max\(a.peak \+ 1, a.refuter.next\(\)\), valid\);/return @ ? valid : std::min(std::max(a.peak + 1, a.refuter.next()), valid);/'
 mutant "close_gap: lifts floors" schedulers/close_gap.hpp 's/return bound > context_.floor\(\) \?/return @ || bound > context_.floor() ?/'
-mutant "compress C1, C2: whatever the impact" presolve/compression.hpp 's/a.impact < 0 \|\|/(!@ \&\& a.impact < 0) ||/'
-mutant "compress C1, C2: whatever the peak" presolve/compression.hpp 's/a.peak - a.impact > b.peak\)/(!@ \&\& a.peak - a.impact > b.peak))/'
+mutant "compress C1, C2: whatever the impact" presolve/compressor.hpp 's/a.impact < 0 \|\|/(!@ \&\& a.impact < 0) ||/'
+mutant "compress C1, C2: whatever the peak" presolve/compressor.hpp 's/a.peak - a.impact > b.peak\)/(!@ \&\& a.peak - a.impact > b.peak))/'
 mutant "compress S1, S2: whatever the peak" presolve/complete_rules.hpp \
-  's/cost\(static_cast<index>\(j\), s\).peak < cost\(i, s\).peak\)/(!@ \&\& cost(static_cast<index>(j), s).peak < cost(i, s).peak))/'
+  's/cost\(static_cast<index_t>\(j\), s\).peak < cost\(i, s\).peak\)/(!@ \&\& cost(static_cast<index_t>(j), s).peak < cost(i, s).peak))/'
 mutant "compress: nodes with credits take part" presolve/compression_graph.hpp \
   's/nodes_\[reader\].fixed = true;/if (!@) &/'
 mutant "peak_unit: without credits" bounds/cut_bound.hpp 's/unit = std::gcd\(unit, c.amount\);/{ if (!@) & }/'

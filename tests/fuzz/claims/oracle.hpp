@@ -101,13 +101,13 @@ struct node_sets {
   std::vector<std::uint32_t> waits;  // per node, releases included
 
   explicit node_sets(const memsched::schedule_graph& graph) : g(graph), waits(g.size(), 0) {
-    for (memsched::node v = 0; v < g.size(); ++v)
-      for (memsched::node u : g.preds[v]) waits[v] |= std::uint32_t{1} << u;
+    for (memsched::node_id v = 0; v < g.size(); ++v)
+      for (memsched::node_id u : g.preds[v]) waits[v] |= std::uint32_t{1} << u;
   }
   std::vector<std::uint32_t> needs() const { return {waits.begin(), waits.begin() + static_cast<std::ptrdiff_t>(g.active)}; }
   delta level(std::uint32_t set) const {
     auto sum = static_cast<delta>(g.base);
-    for (memsched::node v = 0; v < g.size(); ++v)
+    for (memsched::node_id v = 0; v < g.size(); ++v)
       if (v < g.active ? (set >> v & 1) != 0 : (waits[v] & ~set) == 0) sum += g.cost[v].impact;
     return sum;
   }

@@ -48,27 +48,27 @@ inline int any_offset(random& r) {
   }
 }
 
-inline bool is_order(const schedule_graph& g, const std::vector<node>& order) {
+inline bool is_order(const schedule_graph& g, const std::vector<node_id>& order) {
   std::vector<bool> ran(g.active, false);
-  for (node v : order) {
+  for (node_id v : order) {
     if (v >= g.active || ran[v]) return false;
-    for (node u : g.preds[v])
+    for (node_id u : g.preds[v])
       if (!ran[u]) return false;
     ran[v] = true;
   }
   return order.size() == g.active;
 }
 
-inline std::vector<node> any_order(const schedule_graph& g, random& r) {
-  std::vector<node> order, ready;
+inline std::vector<node_id> any_order(const schedule_graph& g, random& r) {
+  std::vector<node_id> order, ready;
   retractable_walk w(g);
-  for (node v = 0; v < g.active; ++v)
+  for (node_id v = 0; v < g.active; ++v)
     if (w.ready(v)) ready.push_back(v);
   while (!ready.empty()) {
     std::swap(ready[r.below(static_cast<std::uint32_t>(ready.size()))], ready.back());
     order.push_back(ready.back());
     ready.pop_back();
-    w.fire(order.back(), [&](node v) { ready.push_back(v); });
+    w.fire(order.back(), [&](node_id v) { ready.push_back(v); });
   }
   return order;
 }
@@ -156,7 +156,7 @@ inline complaint ask_moves(const subject& x, random& r, std::string& asked) {
   for (int sample = 0; sample < 12; ++sample) {
     const auto order = any_order(x.g, r);
     bit_set ran(x.g.active);
-    walk w(x.g);
+    order_walk w(x.g);
     const std::uint32_t prefix = r.below(static_cast<std::uint32_t>(order.size()));
     for (std::uint32_t i = 0; i < prefix; ++i) ran.insert(order[i]), w.fire(order[i]);
     const bytes best = to_go[number_of(ran)];
@@ -170,7 +170,7 @@ inline complaint ask_moves(const subject& x, random& r, std::string& asked) {
     if (least != best) return compared("the best move leads to", least, best);
     const bytes peak = r.chance(50) ? best : best + r.below(30);
     moves.stepper().start(ran, w.level());
-    moves.settle(static_cast<delta>(peak), [](node) {});
+    moves.settle(static_cast<delta>(peak), [](node_id) {});
     const bytes settled = to_go[number_of(moves.stepper().set())];
     if (settled > peak) return compared("safe moves lead to", settled, best);
   }
@@ -185,11 +185,11 @@ inline complaint ask_hierarchical(const subject& x, random& r, std::string& aske
   for (int sample = 0; sample < 4; ++sample) {
     const auto order = any_order(x.g, r);
     const std::uint32_t prefix = sample == 0 ? 0 : r.below(static_cast<std::uint32_t>(order.size() / 2));
-    walk w(x.g);
+    order_walk w(x.g);
     for (std::uint32_t i = 0; i < prefix; ++i) w.fire(order[i]);
-    std::vector<node> members(order.begin() + prefix, order.end()), local(x.g.size(), none);
+    std::vector<node_id> members(order.begin() + prefix, order.end()), local(x.g.size(), none);
     std::sort(members.begin(), members.end());
-    for (auto v = static_cast<node>(x.g.active); v < x.g.size(); ++v)
+    for (auto v = static_cast<node_id>(x.g.active); v < x.g.size(); ++v)
       if (w.waits(v) > 0) members.push_back(v);
     const schedule_graph rest = subgraph(x.g, members, static_cast<bytes>(w.level()), local);
     const auto best = optimum_of(rest);
@@ -241,7 +241,7 @@ inline schedule_graph coarsened(const schedule_graph& g, delta factor) {
   h.base *= static_cast<bytes>(factor);
   for (node_cost& c : h.cost) c = {c.peak * factor, c.impact * factor};
   h.credits = {};
-  for (node v = 0; v < g.size(); ++v) {
+  for (node_id v = 0; v < g.size(); ++v) {
     for (const credit& c : g.credits[v]) h.credits.push({c.release, c.amount * factor - 1});
     h.credits.close();
   }
@@ -272,7 +272,7 @@ inline complaint ask_bound(const subject& x, random& r, std::string& asked) {
   const auto go_on = [] { return true; };
   if (const bytes b = best_cut_bound(x.g, order, 0, go_on).bound; b > x.optimum) return compared("cut", b, x.optimum);
   cut_bound cut(x.g);
-  for (node v = 0; v < x.g.active; ++v)
+  for (node_id v = 0; v < x.g.active; ++v)
     if (cut.at(v) > x.optimum) return compared("cut at a node", cut.at(v), x.optimum);
   const schedule_graph coarse = coarsened(x.g, 2 + r.below(4));
   if (auto c = ask_peaks(coarse, {peak_of(coarse, order), peak_of(coarse, any_order(coarse, r))}, r)) return c;

@@ -54,7 +54,7 @@ inline std::optional<memsched::problem> problem_of(const table& t) {
     memsched::operator_data data{.workspace = o.workspace};
     if (o.overwrites >= 0) data.overwrites = static_cast<memsched::tensor_id>(o.overwrites);
     if (o.rule >= 0) data.rule = o.rule == 1 ? memsched::firing::cbp : memsched::firing::pbc;
-    if (o.scope >= 0) data.scope = static_cast<memsched::index>(o.scope);
+    if (o.scope >= 0) data.scope = static_cast<memsched::index_t>(o.scope);
     for (unsigned r : o.reads) d.reads.push(r);
     for (unsigned w : o.writes) d.writes.push(w);
     for (unsigned a : o.after) d.after.push(a);

@@ -27,7 +27,7 @@ struct outcome {
 /// Where a graph stands in a model (see model_graph).
 struct location {
   std::string place;
-  std::vector<index> path;
+  std::vector<index_t> path;
 };
 
 /// Makes the draft of a graph whose values are in `here`. Operators are added in an order that can run.
@@ -77,7 +77,7 @@ class draft_maker {
     draft().after.close();
     draft().operators.push_back({.overwrites = overwritten(node, o)});
     draft().operator_names.push_back(node.name().empty() ? node.op_type() + "_" + std::to_string(position) : node.name());
-    made_.positions.push_back(static_cast<index>(position));
+    made_.positions.push_back(static_cast<index_t>(position));
     for (const std::size_t g : o.runs) made_.calls.push_back({id, g});
   }
 
@@ -124,7 +124,7 @@ class draft_maker {
   void leave_out(const onnx::NodeProto& node, int position, std::vector<op_id> after) {
     const value* in = node.input_size() > 0 ? find(node.input(0)) : nullptr;
     if ((node.op_type() == "Shape" || node.op_type() == "Size") && in && in->id != none) {
-      made_.eager.push_back(static_cast<index>(position));
+      made_.eager.push_back(static_cast<index_t>(position));
       if (in->producer >= 0) after.push_back(kept_[static_cast<std::size_t>(in->producer)]);
     }
     for (const auto& name : node.output())
@@ -156,18 +156,18 @@ class draft_maker {
   }
 
   void find_needs() {
-    std::unordered_map<std::string, index> writer;
+    std::unordered_map<std::string, index_t> writer;
     for (int i = 0; i < graph_.node_size(); ++i)
       for (const auto& name : graph_.node(i).output())
-        if (!name.empty()) writer.emplace(name, static_cast<index>(i));
-    std::vector<index> last_reader(kept_.size(), none);
+        if (!name.empty()) writer.emplace(name, static_cast<index_t>(i));
+    std::vector<index_t> last_reader(kept_.size(), none);
     for (int i = 0; i < graph_.node_size(); ++i) {
       name_list uses;
       add_uses(graph_.node(i), uses);
       for (const auto& name : uses.names())
         if (const auto found = writer.find(name); found != writer.end() &&
-                                                  std::exchange(last_reader[found->second], static_cast<index>(i)) !=
-                                                      static_cast<index>(i))
+                                                  std::exchange(last_reader[found->second], static_cast<index_t>(i)) !=
+                                                      static_cast<index_t>(i))
           made_.needs.push(found->second);
       made_.needs.close();
     }

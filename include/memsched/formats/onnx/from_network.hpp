@@ -108,7 +108,7 @@ class network_writer {
     for (std::int64_t i = 0; i < n; ++i) t->add_float_data(at(i));
     return t->name();
   }
-  float weight(index id, std::int64_t o, std::int64_t r, std::int64_t c, std::int64_t i) const {
+  float weight(index_t id, std::int64_t o, std::int64_t r, std::int64_t c, std::int64_t i) const {
     return float_numbers{.random_weights = false}.weight(id, net_.blobs[id], o, r, c, i);
   }
 

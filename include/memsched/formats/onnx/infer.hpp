@@ -57,7 +57,7 @@ class inference {
     const std::string who = label(node, position);
     call c{node, who, here, {}, {}, {}, around};
     c.where.place += (c.where.place.empty() ? "" : ".") + who;
-    c.where.path.push_back(static_cast<index>(position));
+    c.where.path.push_back(static_cast<index_t>(position));
     const std::size_t graphs_before = graphs_.size();
     for (const auto& name : node.input()) c.inputs.push_back(name.empty() ? nullptr : lookup(name, who, here));
 
@@ -517,7 +517,7 @@ class inference {
   /// Where a graph that an operator holds stands.
   static location inside(const call& c, const onnx::GraphProto& graph) {
     location found = c.where;
-    index ordinal = 0;
+    index_t ordinal = 0;
     for (const auto& a : c.node.attribute()) {
       const auto here = [&](const onnx::GraphProto& g) {
         if (&g == &graph) {

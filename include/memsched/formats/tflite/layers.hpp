@@ -32,7 +32,7 @@ class operand_reader {
   };
   using found = std::optional<operation>;
 
-  index input(std::size_t k) const { return k < info_->inputs.size() ? info_->inputs[k] : none; }
+  index_t input(std::size_t k) const { return k < info_->inputs.size() ? info_->inputs[k] : none; }
   bool constant_input(std::size_t k) const { return input(k) != none && m_.subgraphs[0].constant(input(k)); }
   /// Whether the operator reads inputs 0, 1, ... as activations up to so many, and constants from there on.
   bool reads(std::size_t activations, std::size_t first = 0) const {

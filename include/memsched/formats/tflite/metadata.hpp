@@ -26,7 +26,7 @@ struct metadata_entry {
   std::string_view content{};
 };
 
-using control_edge = std::pair<index, index>;  // operators of one subgraph: the first runs before the second
+using control_edge = std::pair<index_t, index_t>;  // operators of one subgraph: the first runs before the second
 
 namespace codec {
 
@@ -71,7 +71,7 @@ inline std::optional<std::vector<std::vector<control_edge>>> read_control_edges(
       const auto from = take(), to = take();
       // An even number is a zigzag of one that is not negative.
       if (!from || !to || *from % 2 != 0 || *to % 2 != 0 || *from / 2 >= none || *to / 2 >= none) return std::nullopt;
-      list.emplace_back(static_cast<index>(*from / 2), static_cast<index>(*to / 2));
+      list.emplace_back(static_cast<index_t>(*from / 2), static_cast<index_t>(*to / 2));
     }
   }
   if (!bytes.empty()) return std::nullopt;

@@ -18,7 +18,7 @@ namespace memsched::inline MEMSCHED_ABI::detail::tflite {
 /// time at which it starts plus i, from 1. Never created or used: -1.
 struct micro_buffer {
   std::size_t subgraph = 0;
-  index tensor = 0;
+  index_t tensor = 0;
   bytes size = 0;                              ///< rounded up to 16
   std::int64_t created = -1, used = -1;        ///< both inclusive
   std::int64_t offset = runtime_decides;       ///< fixed by a plan
@@ -29,7 +29,7 @@ struct micro_buffer {
 class micro_buffers {
  public:
   /// `order` lists the operators of subgraph 0 by position; empty: as in the file.
-  micro_buffers(model_file& m, tensor_sizes& sizes, const std::vector<index>& order)
+  micro_buffers(model_file& m, tensor_sizes& sizes, const std::vector<index_t>& order)
       : m_(m), sizes_(sizes), order_(order), of_(m.subgraphs.size()) {}
 
   std::vector<micro_buffer> run() {
@@ -37,7 +37,7 @@ class micro_buffers {
     mark(0);
     std::vector<micro_buffer> list;
     for (std::size_t s = 0; s < of_.size(); ++s)
-      for (index t = 0; t < of_[s].size() && !m_.file.failed(); ++t) {
+      for (index_t t = 0; t < of_[s].size() && !m_.file.failed(); ++t) {
         if (!placed(s, t)) continue;
         const bytes size = (sizes_.size(s, t) + 15) / 16 * 16;
         if (size > 0) list.push_back({s, t, size, of_[s][t].created, of_[s][t].used, runtime_decides});
@@ -51,38 +51,38 @@ class micro_buffers {
   };
 
   /// What has data in the file is not placed in the head, nor is a variable.
-  bool placed(std::size_t s, index t) {
+  bool placed(std::size_t s, index_t t) {
     const subgraph_info& g = m_.subgraphs[s];
     const table& data = g.tensors[t];
     return g.origins[t] != origin::variable && !m_.holds_data(data);
   }
 
-  void create(std::size_t s, index t) {
+  void create(std::size_t s, index_t t) {
     if (of_[s][t].created < 0) of_[s][t].created = clock_;
   }
-  void use(std::size_t s, index t) { of_[s][t].used = clock_; }
+  void use(std::size_t s, index_t t) { of_[s][t].used = clock_; }
 
   void mark(std::size_t s) {
     const subgraph_info& g = m_.subgraphs[s];
-    for (const index t : g.inputs) create(s, t);
+    for (const index_t t : g.inputs) create(s, t);
     for (std::size_t i = 0; i < g.operators.size(); ++i) {
       const operator_info& op = g.operators[s == 0 && !order_.empty() ? order_[i] : i];
       ++clock_;
-      for (const index t : op.outputs) create(s, t);
+      for (const index_t t : op.outputs) create(s, t);
       // A subgraph that is run again keeps its first marks, and time goes on all the same.
       for (const std::size_t inner : op.runs)
         if (steps_ < most_steps) mark(inner);
       steps_ += 1;
-      for (const index t : op.inputs) use(s, t);
-      for (const index t : op.outputs) use(s, t);
+      for (const index_t t : op.inputs) use(s, t);
+      for (const index_t t : op.outputs) use(s, t);
     }
-    for (const index t : g.outputs) use(s, t);
+    for (const index_t t : g.outputs) use(s, t);
   }
 
   static constexpr std::size_t most_steps = std::size_t{1} << 22;
   model_file& m_;
   tensor_sizes& sizes_;
-  const std::vector<index>& order_;
+  const std::vector<index_t>& order_;
   std::vector<std::vector<lifetime>> of_;  ///< per subgraph and tensor
   std::int64_t clock_ = 0;
   std::size_t steps_ = 0;

@@ -34,7 +34,7 @@ inline result<network> read_network(std::string file, const read_options& option
     for (const auto* list : {&op.inputs, &op.outputs}) {
       const auto ids = list == &op.inputs ? g.draft.reads[i] : g.draft.writes[i];
       k = 0;
-      for (const index t : *list)
+      for (const index_t t : *list)
         if (!m.subgraphs[0].constant(t)) to.describe(ids[k++], tensors.facts(t));
     }
   }

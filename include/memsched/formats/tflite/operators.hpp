@@ -113,7 +113,7 @@ class operator_reader : public layer_reader {
     if (!op) return {};
     const auto axis = axis_in_image(option(0), tensors_.shape(info_->outputs[0]));
     if (!axis || !fuse(*op, small_option(1))) return {};
-    for (const index t : info_->inputs)
+    for (const index_t t : info_->inputs)
       if (tensors_.shape(t).size() != tensors_.shape(info_->outputs[0]).size()) return {};
     auto all = to_.side_by_side(op->reads, *axis, to_.outcome(id_));
     if (!all || all->size != op->writes[0].size) return {};

@@ -29,7 +29,7 @@ void set_number(std::string& bytes, std::size_t at, T v) {
 
 /// Orders the operators of a subgraph by permuting the list of them, whose n words lead from where they stand to the
 /// operators' tables. `order` holds positions of the list.
-inline graph_error permute_operators(std::string& bytes, std::size_t list, const std::vector<index>& order) {
+inline graph_error permute_operators(std::string& bytes, std::size_t list, const std::vector<index_t>& order) {
   std::vector<std::size_t> tables(order.size());
   const auto slot = [&](std::size_t i) { return list + 4 + 4 * i; };
   for (std::size_t i = 0; i < order.size(); ++i) tables[i] = slot(i) + word_at(bytes, slot(i));
@@ -216,7 +216,7 @@ class head_writer {
 
 /// What a rewritten file holds beside its old contents.
 struct rewrite {
-  std::vector<std::vector<index>> orders;   ///< per subgraph: its operators by position; empty: as in the file
+  std::vector<std::vector<index_t>> orders;   ///< per subgraph: its operators by position; empty: as in the file
   std::vector<std::int32_t> offsets{};      ///< of all tensors of all subgraphs, for OfflineMemoryAllocation; empty: none
   bool chain = false;                       ///< control dependencies that keep the order of subgraph 0
 };
@@ -247,8 +247,8 @@ class file_writer {
 
   bool changed(std::size_t s) const {
     if (s >= how_.orders.size()) return false;
-    const std::vector<index>& order = how_.orders[s];
-    for (index i = 0; i < order.size(); ++i)
+    const std::vector<index_t>& order = how_.orders[s];
+    for (index_t i = 0; i < order.size(); ++i)
       if (order[i] != i) return true;
     return false;
   }
@@ -293,8 +293,8 @@ class file_writer {
     for (std::size_t s = 0; s < all.size(); ++s) {
       all[s] = m_.control_edges(s);
       if (!changed(s)) continue;
-      std::vector<index> place(how_.orders[s].size());
-      for (index i = 0; i < place.size(); ++i) place[how_.orders[s][i]] = i;
+      std::vector<index_t> place(how_.orders[s].size());
+      for (index_t i = 0; i < place.size(); ++i) place[how_.orders[s][i]] = i;
       for (auto& [from, to] : all[s]) {
         from = place[from];
         to = place[to];
@@ -302,7 +302,7 @@ class file_writer {
     }
     if (!how_.chain) return all;
     all[0].clear();
-    for (index i = 1; i < m_.subgraphs[0].operators.size(); ++i) all[0].emplace_back(i - 1, i);
+    for (index_t i = 1; i < m_.subgraphs[0].operators.size(); ++i) all[0].emplace_back(i - 1, i);
     return all;
   }
 

@@ -56,7 +56,7 @@ class tensor_sizes {
     const subgraph_info& g = m_.subgraphs[0];
     inferred_.resize(g.tensors.size());
     std::vector<std::string> names;
-    for (const index t : g.inputs) {
+    for (const index_t t : g.inputs) {
       if (g.origins[t] != origin::input) continue;
       names.push_back(m_.file.text(g.tensors[t], tensor_fields::name));
       take_given(g.tensors[t], t, names.back());
@@ -70,10 +70,10 @@ class tensor_sizes {
   }
 
   /// The dimensions of a tensor of subgraph 0; -1 where one is open.
-  dimensions shape(index t) { return known(m_.subgraphs[0], t); }
+  dimensions shape(index_t t) { return known(m_.subgraphs[0], t); }
 
   /// The bytes of a tensor of subgraph s; 0 after a fault.
-  bytes size(std::size_t s, index t) {
+  bytes size(std::size_t s, index_t t) {
     const table& data = m_.subgraphs[s].tensors[t];
     const auto type = m_.file.number<std::uint8_t>(data, tensor_fields::type);
     if (type >= std::size(element_types))
@@ -106,11 +106,11 @@ class tensor_sizes {
   }
 
   /// What is known of a tensor of subgraph 0.
-  dimensions known(const subgraph_info& g, index t) {
+  dimensions known(const subgraph_info& g, index_t t) {
     return inferred_[t].empty() ? declared(g.tensors[t]) : inferred_[t];
   }
 
-  void take_given(const table& data, index t, const std::string& name) {
+  void take_given(const table& data, index_t t, const std::string& name) {
     const auto found = given_.find(name);
     const dimensions dims = declared(data);
     const auto refuse_given = [&](const std::string& why) {
@@ -135,7 +135,7 @@ class tensor_sizes {
 
   /// Fills in the open dimensions of what an operator writes.
   void infer(const subgraph_info& g, const operator_info& op) {
-    for (const index t : op.outputs) {
+    for (const index_t t : op.outputs) {
       dimensions dims = declared(g.tensors[t]);
       if (!open(dims)) continue;
       fill(g, op, dims);
@@ -151,9 +151,9 @@ class tensor_sizes {
 
   void fill(const subgraph_info& g, const operator_info& op, dimensions& dims) {
     std::vector<dimensions> inputs;
-    for (const index t : op.inputs) inputs.push_back(known(g, t));
+    for (const index_t t : op.inputs) inputs.push_back(known(g, t));
     if (inputs.empty() || std::any_of(inputs.begin(), inputs.end(), open)) return;
-    const index first = first_activation(g, op);
+    const index_t first = first_activation(g, op);
     if (first == none) return;
     const dimensions leading = known(g, first);
     if (among(pointwise, op.kind)) {
@@ -203,8 +203,8 @@ class tensor_sizes {
       if (dims[i] < 0) dims[i] = static_cast<std::int64_t>(i) == axis ? sum : inputs[0][i];
   }
 
-  index first_activation(const subgraph_info& g, const operator_info& op) const {
-    const auto found = std::find_if(op.inputs.begin(), op.inputs.end(), [&](index t) { return !g.constant(t); });
+  index_t first_activation(const subgraph_info& g, const operator_info& op) const {
+    const auto found = std::find_if(op.inputs.begin(), op.inputs.end(), [&](index_t t) { return !g.constant(t); });
     return found == op.inputs.end() ? none : *found;
   }
 

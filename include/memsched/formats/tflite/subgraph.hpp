@@ -45,7 +45,7 @@ struct operator_info {
   table data;
   kind_id kind = 0;
   std::uint32_t code = 0;                ///< position in operator_codes
-  std::vector<index> inputs, outputs;    ///< tensors of the subgraph, absent ones left out
+  std::vector<index_t> inputs, outputs;    ///< tensors of the subgraph, absent ones left out
   const call_rule* rule = nullptr;       ///< of an operator that runs subgraphs
   std::vector<std::size_t> runs;         ///< these, in the order of the rule
   bool folded = false;                   ///< computed from constants alone
@@ -57,12 +57,12 @@ struct subgraph_info {
   std::vector<table> tensors;
   std::vector<origin> origins;
   std::vector<operator_info> operators;
-  std::vector<index> inputs, outputs;
+  std::vector<index_t> inputs, outputs;
   std::vector<control_edge> edges;    ///< of the metadata model_control_dependencies
   std::vector<bool> given_constants;  ///< per input: whether each operator that runs the subgraph hands a constant on
   bool loop_condition = false;        ///< decides about another turn: its inputs are needed after it
 
-  bool constant(index t) const { return origins[t] == origin::constant; }
+  bool constant(index_t t) const { return origins[t] == origin::constant; }
 };
 
 /// The subgraphs that subgraph 0 runs, directly or not, and itself.
@@ -235,8 +235,8 @@ class model_file {
   }
 
   /// Tensors that a field lists. Where they may be absent, -1 is left out.
-  std::vector<index> indices(const subgraph_info& g, const table& owner, field f, bool optional = false) {
-    std::vector<index> found;
+  std::vector<index_t> indices(const subgraph_info& g, const table& owner, field f, bool optional = false) {
+    std::vector<index_t> found;
     const std::vector<std::int32_t> listed = file.numbers(owner, f);
     for (std::size_t i = 0; i < listed.size(); ++i) {
       if (optional && listed[i] == -1) continue;
@@ -245,7 +245,7 @@ class model_file {
                    g.tensors.size());
         return {};
       }
-      found.push_back(static_cast<index>(listed[i]));
+      found.push_back(static_cast<index_t>(listed[i]));
     }
     return found;
   }
@@ -287,8 +287,8 @@ class model_file {
     subgraph_info& g = subgraphs[s];
     find_origins(g, s > 0);
     for (const operator_info& op : g.operators)
-      for (index t : op.outputs) mark_produced(g, op, t);
-    for (index t = 0; t < g.tensors.size(); ++t)
+      for (index_t t : op.outputs) mark_produced(g, op, t);
+    for (index_t t = 0; t < g.tensors.size(); ++t)
       if (g.origins[t] == origin::nowhere) {
         const auto dims = file.numbers(g.tensors[t], tensor_fields::shape);
         if (std::find(dims.begin(), dims.end(), 0) != dims.end()) g.origins[t] = origin::constant;
@@ -304,9 +304,9 @@ class model_file {
       }
       op.folded = !controlled[i] && !op.inputs.empty() && !among(unfoldable, op.kind) && !among(stateful, op.kind) &&
                   !among(random, op.kind) &&
-                  std::all_of(op.inputs.begin(), op.inputs.end(), [&](index t) { return g.constant(t); });
+                  std::all_of(op.inputs.begin(), op.inputs.end(), [&](index_t t) { return g.constant(t); });
       if (op.folded)
-        for (index t : op.outputs) g.origins[t] = origin::constant;
+        for (index_t t : op.outputs) g.origins[t] = origin::constant;
     }
   }
 
@@ -320,7 +320,7 @@ class model_file {
         o = called && g.given_constants[i] ? origin::constant : origin::input;
   }
 
-  void mark_produced(subgraph_info& g, const operator_info& op, index t) {
+  void mark_produced(subgraph_info& g, const operator_info& op, index_t t) {
     const auto refuse = [&](error_code code, const char* reason) {
       file.fault(code, op.data.where.text(operator_fields::outputs) + ": " + label(g.tensors[t]) + " " + reason);
     };

@@ -51,10 +51,10 @@ class typed_tensors {
         folded_(g_.tensors.size(), none) {
     for (std::size_t i = 0; i < g_.operators.size(); ++i)
       if (g_.operators[i].folded)
-        for (const index t : g_.operators[i].outputs) folded_[t] = static_cast<index>(i);
+        for (const index_t t : g_.operators[i].outputs) folded_[t] = static_cast<index_t>(i);
   }
 
-  const dimensions& shape(index t) {
+  const dimensions& shape(index_t t) {
     if (!shapes_[t]) shapes_[t] = sizes_.shape(t);
     return *shapes_[t];
   }
@@ -74,7 +74,7 @@ class typed_tensors {
     return static_cast<int>(dimension) + 3 - static_cast<int>(shape.size());
   }
 
-  tensor_facts facts(index t) {
+  tensor_facts facts(index_t t) {
     tensor_facts f{.element = type(t), .size = image_of(shape(t))};
     const scales q = quantized(t);
     f.one_scale = q.scale.size() <= 1;
@@ -84,14 +84,14 @@ class typed_tensors {
 
   /// What a constant holds: data of the file, also behind a DEQUANTIZE; none where its type is not known. Without data where
   /// another operator computes it, or where it lies in another file.
-  const std::optional<constant>& content(index t) {
+  const std::optional<constant>& content(index_t t) {
     const auto [at, fresh] = contents_.try_emplace(t);
     if (fresh) at->second = read_content(t);
     return at->second;
   }
 
   /// A small list of integers; none where the tensor is no constant of integers with data.
-  std::optional<std::vector<std::int64_t>> integers(index t) {
+  std::optional<std::vector<std::int64_t>> integers(index_t t) {
     const auto& c = content(t);
     if (!c || (c->type != element::int32 && c->type != element::int64)) return {};
     const auto width = static_cast<std::size_t>(size_of(c->type));
@@ -115,7 +115,7 @@ class typed_tensors {
 
   /// Weights of these axes. `channels` is the dimension of the shape that has output channels, or -1: several scales along
   /// another are not understood, and give none.
-  std::optional<blob> weights(const constant& c, index t, const blob::axes& size, const blob::axes& stride, int channels) {
+  std::optional<blob> weights(const constant& c, index_t t, const blob::axes& size, const blob::axes& stride, int channels) {
     blob b;
     b.name = m_.file.text(g_.tensors[t], tensor_fields::name);
     b.element = c.type, b.size = size, b.stride = stride, b.data = c.data;
@@ -130,7 +130,7 @@ class typed_tensors {
   }
 
  private:
-  std::optional<constant> read_content(index t) {
+  std::optional<constant> read_content(index_t t) {
     const auto known = type(t);
     if (!known || !g_.constant(t)) return {};
     constant c{*known, shape(t), quantized(t), {}};
@@ -146,7 +146,7 @@ class typed_tensors {
     return c;
   }
 
-  std::optional<element> type(index t) {
+  std::optional<element> type(index_t t) {
     switch (m_.file.number<std::uint8_t>(g_.tensors[t], tensor_fields::type)) {
       case 0: return element::float32;
       case 1: return element::float16;
@@ -161,7 +161,7 @@ class typed_tensors {
     }
   }
 
-  scales quantized(index t) {
+  scales quantized(index_t t) {
     const table q = m_.file.child(g_.tensors[t], tensor_fields::quantization);
     if (q.data == nullptr) return {};
     scales s;
@@ -182,7 +182,7 @@ class typed_tensors {
   }
 
   /// The bytes of a constant in the file, which the holder has too.
-  std::span<const std::byte> stored(index t) {
+  std::span<const std::byte> stored(index_t t) {
     const auto b = m_.file.number<std::uint32_t>(g_.tensors[t], tensor_fields::buffer);
     if (b == 0 || b >= m_.buffers.size()) return {};
     const std::string_view view = m_.content(m_.buffers[b]);
@@ -192,8 +192,8 @@ class typed_tensors {
   }
 
   /// What a DEQUANTIZE of stored halves or bytes makes.
-  std::span<const std::byte> dequantized(const constant& to, index t, const operator_info& op) {
-    const index from = op.inputs[0];
+  std::span<const std::byte> dequantized(const constant& to, index_t t, const operator_info& op) {
+    const index_t from = op.inputs[0];
     const auto kept = type(from);
     const std::span<const std::byte> bytes = stored(from);
     if (to.type != element::float32 || !kept || shape(from) != shape(t)) return {};
@@ -224,8 +224,8 @@ class typed_tensors {
   const subgraph_info& g_;
   std::shared_ptr<held_file> holder_;
   std::vector<std::optional<dimensions>> shapes_;
-  std::unordered_map<index, std::optional<constant>> contents_;
-  std::vector<index> folded_;  ///< per tensor: the operator left out that computes it
+  std::unordered_map<index_t, std::optional<constant>> contents_;
+  std::vector<index_t> folded_;  ///< per tensor: the operator left out that computes it
 };
 
 }  // namespace memsched::detail::tflite

@@ -1,0 +1,195 @@
+// Rewriting: published figures and those of a trial beside ours. Models on the command line are cut and fitted, too.
+// usage: bench_rewrite [MODEL.tflite...]
+#include <chrono>
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <memsched/formats/tflite/network.hpp>
+#include <memsched/network/disagreement.hpp>
+#include <memsched/rewrite/check_rewrite.hpp>
+#include <memsched/rewrite/fit.hpp>
+#include <memsched/schedule.hpp>
+#include <networks/typed.hpp>
+
+using namespace memsched;
+
+namespace {
+
+using clock_type = std::chrono::steady_clock;
+constexpr std::chrono::seconds longest(10);  // of one run of the scheduler
+
+struct run_of {
+  bytes during = 0, between = 0, bound = 0;
+  double seconds = 0;
+};
+
+/// The default scheduler on a network; `between` is the largest level between operators of its order.
+run_of measure(const network& net, bool in_place = true) {
+  options o;
+  o.time_limit = longest;
+  o.in_place = in_place;
+  const auto start = clock_type::now();
+  const auto r = schedule(net, automatic, o).value();
+  run_of m{r.peak, 0, r.lower_bound, std::chrono::duration<double>(clock_type::now() - start).count()};
+  const auto e = evaluate(lower(net).value().problem, r.order, o.model()).value();
+  for (const bytes b : e.after) m.between = std::max(m.between, b);
+  return m;
+}
+
+const char* mark(const run_of& r) { return r.during == r.bound ? "proved" : ""; }
+
+network split_all(network net, sum_form form) {
+  for (op_id i = 0; i < net.operations.size(); ++i)
+    if (may_split_sum(net, i)) net = split_sum(net, i, form);
+  return net;
+}
+
+void serenity_table() {
+  std::puts(
+      "SERENITY's identity rewriting: cell A of SwiftNet and the convolution behind it, one byte an element and partial "
+      "sum");
+  std::puts(
+      "(float32, all sizes divided by four). Published: 250.9 kB before, 225.8 kB after. Trial: the same, to the byte.\n");
+  std::printf("%-52s %9s %9s %9s\n", "form", "operators", "peak", "expected");
+  const network net = networks::swiftnet_cell_a_typed(), parts = gather_all(net);
+  struct row {
+    const char* form;
+    network made;
+    bool in_place;
+    bytes expected;
+  };
+  const std::vector<row> rows{
+      {"as given", net, false, 250'880},
+      {"partial convolutions and one addition (published)", split_all(parts, sum_form::together), false, 225'792},
+      {"partial convolutions and binary additions", split_all(parts, sum_form::in_pairs), false, 200'704},
+      {"the same, additions in place", split_all(parts, sum_form::in_pairs), true, 175'616},
+      {"gather: the convolution reads the parts", parts, false, 175'616},
+      {"accumulators, any order", split_all(parts, sum_form::any_order), true, 163'072}};
+  for (const row& r : rows) {
+    const run_of m = measure(r.made, r.in_place);
+    std::printf("%-52s %9zu %9llu %9llu %s%s\n", r.form, r.made.operations.size(),
+                static_cast<unsigned long long>(m.during / 4), static_cast<unsigned long long>(r.expected), mark(m),
+                check_rewrite(net, r.made).empty() ? "" : ", WRONG");
+  }
+  const network eight = networks::swiftnet_cell_a_typed(element::int8), eight_parts = gather_all(eight);
+  std::puts("\nint8 with exact sums of 32 bits, bytes:");
+  for (const auto& [form, made] :
+       {std::pair<const char*, network>{"one addition", split_all(eight_parts, sum_form::together)},
+        {"accumulators, any order", split_all(eight_parts, sum_form::any_order)},
+        {"gather", eight_parts}}) {
+    const run_of m = measure(made);
+    std::printf("%-52s %9zu %9llu %9s %s\n", form, made.operations.size(), static_cast<unsigned long long>(m.during), "",
+                mark(m));
+  }
+}
+
+struct chain_row {
+  coordinate blocks;
+  bytes trial;  // of a trial; 0 where it states none
+};
+
+void chain_table(const network& net, const char* published, const std::vector<chain_row>& rows) {
+  std::printf("\n%s: %zu layers, %llu multiply-accumulates, input streamed\nmsf-CNN (Huang and Baccelli) states %s\n\n",
+              net.name.c_str(), net.operations.size(), static_cast<unsigned long long>(macs(net)), published);
+  std::printf("%-14s %9s %9s %9s %9s %7s %8s\n", "row blocks", "operators", "peak", "bound", "trial", "macs", "seconds");
+  for (const chain_row& r : rows) {
+    const network parts = stream_inputs(cut(net, row_cuts(net, r.blocks)).value());
+    const run_of m = measure(parts);
+    std::printf("%-14s %9zu %9llu %9llu %9s %+6.1f%% %8.2f %s%s\n",
+                r.blocks >= 1000 ? "single rows" : std::to_string(r.blocks).c_str(), parts.operations.size(),
+                static_cast<unsigned long long>(m.during), static_cast<unsigned long long>(m.bound),
+                r.trial == 0 ? "" : std::to_string(r.trial).c_str(),
+                100 * (static_cast<double>(macs(parts)) / static_cast<double>(macs(net)) - 1), m.seconds, mark(m),
+                check_rewrite(net, parts).empty() ? "" : ", WRONG");
+    std::fflush(stdout);
+  }
+}
+
+void budget_table(const network& net, bool streamed, const std::vector<bytes>& budgets) {
+  std::printf("\n%s within a budget: operators of the network found (%zu given)\n\n%10s %10s %10s %9s %8s\n",
+              net.name.c_str(), net.operations.size(), "budget", "peak", "operators", "macs", "seconds");
+  for (const bytes budget : budgets) {
+    options o;
+    o.time_limit = std::chrono::seconds(40);
+    const auto start = clock_type::now();
+    const fitted r = fit(net, automatic, {.budget = budget, .streamed_input = streamed}, o);
+    if (r.error) return std::puts(r.error->message.c_str()), void();
+    std::printf("%10llu %10llu %10zu %+8.1f%% %8.2f %s\n", static_cast<unsigned long long>(budget),
+                static_cast<unsigned long long>(r.after.peak), r.after.operators,
+                100 * (static_cast<double>(r.after.macs) / static_cast<double>(r.before.macs) - 1),
+                std::chrono::duration<double>(clock_type::now() - start).count(),
+                !check_rewrite(net, r.net).empty() || !disagreement(net, r.net).empty() ? "WRONG"
+                : r.after.peak <= budget                                               ? ""
+                                                                                       : "missed");
+    std::fflush(stdout);
+  }
+}
+
+/// What the trial measured for models of the @mediapipe packages (float32).
+struct real_row {
+  const char* name;
+  bytes now, identity, blocks_16;
+  bool proved_16;
+  bytes single_rows;
+};
+constexpr real_row real_rows[] = {
+    {"face_detection_short_range", 1'310'720, 1'245'184, 339'968, true, 236'032},
+    {"face_landmark", 1'769'472, 1'769'472, 589'824, true, 474'624},
+    {"hand_landmark_lite", 4'214'784, 4'214'784, 1'311'744, true, 829'696},
+    {"hand_landmark_full", 4'014'080, 4'014'080, 1'261'568, true, 1'137'920},
+    {"palm_detection_full", 3'538'944, 3'538'944, 1'253'376, true, 853'248},
+    {"face_detection_full_range", 2'654'208, 2'654'208, 884'736, true, 761'856},
+    {"pose_landmark_lite", 6'816'996, 6'816'996, 1'967'332, true, 1'660'416},
+    {"pose_detection", 6'538'240, 4'014'080, 1'098'496, true, 1'222'144},
+    {"pose_landmark_heavy", 13'305'344, 8'388'608, 4'199'424, false, 3'753'472},
+    {"selfie_segmentation", 3'145'792, 3'145'792, 2'162'752, true, 2'105'408},
+};
+
+void real_model(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  const auto net = read_tflite_network(std::string(std::istreambuf_iterator<char>(in), {}));
+  if (!net) return std::printf("%s: %s\n", path.c_str(), net.error().message.c_str()), void();
+  std::string name = path.substr(path.rfind('/') + 1);
+  name = name.substr(0, name.rfind('.'));
+  const real_row* trial = nullptr;
+  for (const real_row& r : real_rows)
+    if (name == r.name) trial = &r;
+  std::printf("\n%s: %zu operators, %llu multiply-accumulates\n", name.c_str(), net->operations.size(),
+              static_cast<unsigned long long>(macs(*net)));
+  const network identity = gather_all(fold_pads(*net));
+  const auto rows = [&](coordinate n) { return split_means(cut(identity, row_cuts(identity, n)).value(), sum_form::chain); };
+  const auto line = [&](const char* what, const network& made, bytes expected, bool runs) {
+    const run_of m = measure(made);
+    std::printf("%-14s %9zu %11llu %11llu %11s %8.2f %s%s%s\n", what, made.operations.size(),
+                static_cast<unsigned long long>(m.during), static_cast<unsigned long long>(m.bound),
+                expected == 0 ? "" : std::to_string(expected).c_str(), m.seconds, mark(m),
+                check_rewrite(*net, made).empty() ? "" : ", WRONG",
+                !runs || disagreement(*net, made).empty() ? "" : ", DIFFERS");
+    std::fflush(stdout);
+  };
+  std::printf("%-14s %9s %11s %11s %11s %8s\n", "", "operators", "peak", "bound", "trial", "seconds");
+  line("as given", *net, trial != nullptr ? trial->now : 0, false);
+  line("pads, concats", identity, trial != nullptr ? trial->identity : 0, true);
+  line("16 blocks", rows(16), trial != nullptr ? trial->blocks_16 : 0, true);
+  line("single rows", rows(100'000), trial != nullptr ? trial->single_rows : 0, true);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc > 1) {
+    for (int i = 1; i < argc; ++i) real_model(argv[i]);
+    return 0;
+  }
+  serenity_table();
+  chain_table(networks::mobilenet_v2_chain(), "67,905 bytes at +9.7 %, 21,288 at +29.8 %, 15,340 at +38.2 %",
+              {{1, 194'400}, {4, 100'440}, {8, 63'720}, {18, 36'720}, {36, 0}, {1000, 18'792}});
+  chain_table(networks::mcunet_v2_chain(), "13,376 bytes at +34.5 %, 12,000 at +95.7 %",
+              {{1, 96'000}, {4, 49'600}, {8, 31'520}, {18, 18'240}, {20, 0}, {1000, 13'440}});
+  budget_table(networks::mobilenet_v2_chain(), true, {131'072, 65'536, 32'768, 24'576});
+  budget_table(networks::mcunet_v2_chain(), true, {65'536, 32'768, 16'384});
+}

@@ -1,0 +1,75 @@
+#include "session.hpp"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <thread>
+
+#include "text.hpp"
+
+namespace cli {
+
+namespace {
+
+constexpr int interrupted_status = 130;
+
+std::atomic<bool> line_is_written = false;
+std::stop_source stop;
+
+/// Waits for signals, which all other threads block: what a handler may not do, a thread may.
+void listen() {
+  sigset_t awaited;
+  sigemptyset(&awaited);
+  sigaddset(&awaited, SIGINT);
+  sigaddset(&awaited, SIGTERM);
+  pthread_sigmask(SIG_BLOCK, &awaited, nullptr);
+  std::thread([awaited] {
+    for (int signal = 0; sigwait(&awaited, &signal) == 0;)
+      if (!stop.request_stop()) _exit(interrupted_status);
+  }).detach();
+}
+
+std::string progress_text(const memsched::progress& p, double seconds_left) {
+  std::string text = "peak " + grouped(p.peak) + ", bound " + grouped(p.lower_bound);
+  char gap[32];
+  const auto above = static_cast<double>(p.peak) - static_cast<double>(p.lower_bound);
+  std::snprintf(gap, sizeof gap, ", gap %.1f %%", p.peak == 0 ? 0.0 : 100 * above / static_cast<double>(p.peak));
+  text += gap;
+  text += ", " + grouped(p.states) + " states";
+  if (seconds_left >= 0) text += ", " + seconds(seconds_left) + " s left";
+  return text;
+}
+
+}  // namespace
+
+session::session() {
+  static const bool once = (listen(), true);
+  static_cast<void>(once);
+}
+session::~session() { clear_progress(); }
+
+void session::attend(memsched::options& o) {
+  using clock = std::chrono::steady_clock;
+  o.stop = stop.get_token();
+  if (isatty(STDERR_FILENO) == 0) return;
+  const bool limited = o.time_limit != std::chrono::nanoseconds::max();
+  line_ = [start = clock::now(), last = clock::now(), limited, limit = o.time_limit](const memsched::progress& p) mutable {
+    const auto now = clock::now();
+    if (now - last < std::chrono::milliseconds(200)) return;
+    last = now;
+    const double left = limited ? std::max(0.0, std::chrono::duration<double>(start + limit - now).count()) : -1;
+    std::fprintf(stderr, "\r\033[K%s", progress_text(p, left).c_str());
+    line_is_written = true;
+  };
+  o.on_progress = std::ref(line_);
+}
+bool session::interrupted() const { return stop.stop_requested(); }
+
+void clear_progress() {
+  if (line_is_written.exchange(false)) std::fputs("\r\033[K", stderr);
+}
+
+}  // namespace cli

@@ -1,0 +1,176 @@
+// Laws of bounds: none exceeds the optimum, and what is derived keeps the orders that it must.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <memsched/memsched.hpp>
+#include <networks/networks.hpp>
+
+#include "support/small_graphs.hpp"
+
+using namespace memsched;
+using namespace support;
+
+namespace {
+
+constexpr std::uint64_t cases = 3000;
+
+}  // namespace
+
+TEST_CASE("no bound exceeds the optimum") {
+  for (std::uint64_t seed = 0; seed < cases; ++seed)
+    for (const options& o : models()) {
+      const problem p = support::random_problem(seed, {.operators = 9});
+      const bytes optimum = schedule(p, exhaustive{}, o).peak;
+      const schedule_graph g = make_schedule_graph(p, o.model());
+      cut_bound cut(g);
+      INFO("seed " << seed);
+      REQUIRE(footprint_bound(p, o.model()) <= optimum);
+      for (node_id v = 0; v < g.active; ++v) REQUIRE(cut.at(v) <= optimum);
+    }
+}
+
+TEST_CASE("probing never refutes a peak that is reached, and its edges keep an order that reaches it") {
+  for (std::uint64_t seed = 0; seed < cases; ++seed)
+    for (const options& o : models()) {
+      const problem p = support::random_problem(seed, {.operators = 10});
+      const schedule_graph g = make_schedule_graph(p, o.model());
+      search context(o);
+      const bytes optimum = exhaustive{}(g, context).lower_bound;
+      const auto go_on = [] { return true; };
+      prober at_optimum(g);
+      INFO("seed " << seed);
+      REQUIRE(at_optimum.run(optimum, go_on) == prober::outcome::open);
+      const schedule_graph narrowed = with_edges(g, at_optimum.edges());
+      REQUIRE(exhaustive{}(narrowed, context).lower_bound == optimum);
+      destructive_search bound(g, g.base);
+      for (bytes high : {2 * optimum, optimum + optimum / 4, optimum}) {
+        std::size_t cuts = 5;
+        bound.run(high, [&] { return cuts-- > 0; });
+        REQUIRE(bound.bound() <= optimum);
+        bound.run(high, go_on);
+        REQUIRE(bound.bound() <= optimum);
+        if (bound.unrefuted() && *bound.unrefuted() >= optimum)
+          REQUIRE(exhaustive{}(with_edges(g, bound.known_up_to(*bound.unrefuted()).edges()), context).lower_bound ==
+                  optimum);
+      }
+    }
+}
+
+TEST_CASE("every order within a peak keeps the edges that probing and shaving derive for it") {
+  const auto go_on = [] { return true; };
+  int shaved = 0;
+  for_small_graphs(cases / 5, [&](const schedule_graph& g, search&, bytes optimum) {
+    for (const bytes b : {optimum, optimum + 1, optimum + optimum / 8}) {
+      prober p(g);
+      REQUIRE(p.run(b, go_on) == prober::outcome::open);
+      const double orders = orders_within(g, b);
+      REQUIRE(orders_within(with_edges(g, p.edges()), b) == orders);
+      const std::size_t probed = p.edges().size();
+      REQUIRE(shaver(p).run(p, 4, go_on) == prober::outcome::open);
+      REQUIRE(orders_within(with_edges(g, p.edges()), b) == orders);
+      shaved += p.edges().size() > probed;
+    }
+    for (const bytes b : {optimum - 1, optimum - optimum / 16, optimum - optimum / 8}) {
+      prober p(g);
+      auto outcome = p.run(b, go_on);
+      if (outcome == prober::outcome::open) outcome = shaver(p).run(p, 4, go_on);
+      if (b < optimum && outcome == prober::outcome::refuted) REQUIRE(p.next() <= optimum);
+    }
+  });
+  REQUIRE(shaved > 0);
+}
+
+TEST_CASE("probing without reuse of sets finds as much, with more cuts") {
+  std::size_t with_reuse = 0, without = 0;
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    const schedule_graph g = make_schedule_graph(support::random_problem(seed, {.operators = 12}));
+    search context(options{});
+    const bytes optimum = exhaustive{}(g, context).lower_bound;
+    for (const bytes b : {optimum, optimum - 1}) {
+      prober quick(g), plain(g, false);
+      INFO("seed " << seed);
+      REQUIRE(quick.run(b, [&] { return ++with_reuse > 0; }) == plain.run(b, [&] { return ++without > 0; }));
+      if (b == optimum)
+        REQUIRE(orders_within(with_edges(g, quick.edges()), no_limit) ==
+                orders_within(with_edges(g, plain.edges()), no_limit));
+    }
+  }
+  REQUIRE(with_reuse < without / 4);
+}
+
+TEST_CASE("shaving raises bounds") {
+  bytes raised = 0;
+  for (int seed = 1; seed <= 5; ++seed) {
+    const problem p = check(networks::make("windowed:60:40:" + std::to_string(seed)).value()).value();
+    const bytes probed = schedule(p, probe{.patience = 0} | greedy{}).lower_bound,
+                shaved = schedule(p, probe{} | greedy{}).lower_bound;
+    INFO("seed " << seed);
+    REQUIRE(shaved >= probed);
+    REQUIRE(shaved <= schedule(p).peak);
+    raised += shaved - probed;
+  }
+  REQUIRE(raised > 0);
+}
+
+TEST_CASE("asking about the two edges of a pair together refutes more, with the same patience") {
+  int one_way = 0, both_ways = 0;
+  for (const char* name : {"windowed:200:60:2", "windowed:200:60:7"}) {
+    const problem p = check(networks::make(name).value()).value();
+    const bytes optimum = schedule(p).peak;
+    const options o;
+    search context(o);
+    const schedule_graph g = compressed(make_schedule_graph(p), context).graph;
+    for (const bool pairs : {false, true}) {
+      const auto go_on = [] { return true; };
+      prober q(g);
+      REQUIRE(q.run(optimum - 1, go_on) == prober::outcome::open);
+      (pairs ? both_ways : one_way) += shaver(q, pairs).run(q, 8, go_on) == prober::outcome::refuted;
+    }
+  }
+  REQUIRE(both_ways > one_way);
+}
+
+TEST_CASE("a destructive search that is stopped, or gets more patience, claims no more than the optimum") {
+  support::random r(1);
+  for_small_graphs(cases / 6, [&](const schedule_graph& g, search& context, bytes optimum) {
+    destructive_search<narrowing> bound(g, g.base, narrowing(g, context));
+    const auto keeps_an_order = [&](bytes high) {
+      for (bytes b = optimum; b < high; b += std::max<bytes>((high - optimum) / 3, 1)) {
+        const narrowing& n = bound.known_up_to(b);
+        REQUIRE(peak_of(g, n.expand(exhaustive{}(n.graph(), context).order)) == optimum);
+      }
+    };
+    bytes high = 2 * optimum;
+    for (int call = 0; call < 8; ++call) {  // stopped, or not, while the peak that is reached falls
+      std::size_t cuts = r.below(30);
+      bound.run(high, r.below(3), [&] { return cuts-- > 0; });
+      REQUIRE(bound.bound() <= optimum);
+      keeps_an_order(high);
+      if (r.chance(50)) high = optimum + r.below(static_cast<std::uint32_t>(high - optimum + 1));
+    }
+    for (const unsigned patience : {0u, 1u, 4u}) {
+      REQUIRE(bound.run(high, patience, [] { return true; }));
+      REQUIRE(bound.bound() <= optimum);
+      REQUIRE((bound.settled() || bound.bound() == high));
+      keeps_an_order(high);
+    }
+    REQUIRE(bound.run(optimum, 0u, [] { return true; }));
+    bound.raise(optimum);
+    REQUIRE(!bound.unrefuted());
+  });
+}
+
+TEST_CASE("every peak is on the grid of peaks") {
+  for (std::uint64_t seed = 0; seed < 300; ++seed)
+    for (const options& o : models()) {
+      const schedule_graph g = make_schedule_graph(support::random_problem(seed, {.operators = 12}), o.model());
+      search context(o);
+      const peak_grid peaks(g);
+      INFO("seed " << seed);
+      for (const bytes peak : {peak_of(g, topological_order(g)), peak_of(g, greedy{}(g, context).order)}) {
+        REQUIRE(peaks.down(peak) == peak);
+        REQUIRE(peaks.up(peak) == peak);
+        REQUIRE(peaks.down(peak - 1) < peak);
+        REQUIRE(peaks.up(peak - 1) <= peak);
+      }
+    }
+}

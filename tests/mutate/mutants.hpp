@@ -1,0 +1,80 @@
+// What mutated headers call: the environment says which mutant is on. Included before everything else.
+#pragma once
+
+#include <cstdlib>
+#include <initializer_list>
+#include <type_traits>
+#include <utility>
+
+namespace mutants {
+
+inline int current() {
+  static const int n = [] {
+    const char* text = std::getenv("MUTANT");
+    return text != nullptr ? std::atoi(text) : 0;
+  }();
+  return n;
+}
+/// Whether mutant n is on. Constant expressions are never mutated.
+constexpr bool on(int n) { return !std::is_constant_evaluated() && current() == n; }
+
+/// a OP tag OP b is a OP b, or another operation where the mutant is on: a tag of the same precedence.
+#define MUTANTS_TAG(name, op, instead)                                                                    \
+  template <int N>                                                                                        \
+  struct name {};                                                                                         \
+  template <int N, class A>                                                                               \
+  struct name##_left {                                                                                    \
+    A a;                                                                                                  \
+  };                                                                                                      \
+  template <int N, class A>                                                                               \
+  constexpr name##_left<N, A&&> operator op(A&& a, name<N>) {                                             \
+    return {std::forward<A>(a)};                                                                          \
+  }                                                                                                       \
+  template <int N, class A, class B>                                                                      \
+  constexpr auto operator op(name##_left<N, A>&& l, B&& b) {                                              \
+    using same = decltype(std::forward<A>(l.a) op std::forward<B>(b));                                    \
+    if constexpr (requires { static_cast<same>(std::forward<A>(l.a) instead std::forward<B>(b)); })       \
+      if (on(N)) return static_cast<same>(std::forward<A>(l.a) instead std::forward<B>(b));               \
+    return static_cast<same>(std::forward<A>(l.a) op std::forward<B>(b));                                 \
+  }
+MUTANTS_TAG(less, <, <=)
+MUTANTS_TAG(less_equal, <=, <)
+MUTANTS_TAG(greater, >, >=)
+MUTANTS_TAG(greater_equal, >=, >)
+MUTANTS_TAG(equal, ==, !=)
+MUTANTS_TAG(unequal, !=, ==)
+MUTANTS_TAG(plus, +, -)
+MUTANTS_TAG(minus, -, +)
+#undef MUTANTS_TAG
+
+/// The smaller where the larger is asked for, and the reverse.
+template <int N>
+struct largest {
+  template <class T>
+  static constexpr T of(const T& a, const T& b) {
+    return (a < b) != on(N) ? b : a;
+  }
+  template <class T>
+  static constexpr T of(std::initializer_list<T> list) {
+    T best = *list.begin();
+    for (const T& x : list)
+      if (on(N) ? x < best : best < x) best = x;
+    return best;
+  }
+};
+template <int N>
+struct smallest {
+  template <class T>
+  static constexpr T of(const T& a, const T& b) {
+    return (b < a) != on(N) ? b : a;
+  }
+  template <class T>
+  static constexpr T of(std::initializer_list<T> list) {
+    T best = *list.begin();
+    for (const T& x : list)
+      if (on(N) ? best < x : x < best) best = x;
+    return best;
+  }
+};
+
+}  // namespace mutants

@@ -1,0 +1,233 @@
+#!/usr/bin/env python3
+"""Makes the library wrong in many small ways, one at a time, and says which of them the tests notice.
+
+All mutants are in one build: an operator is replaced by one that asks the environment which mutant is on. Mutants:
+a relation with or without equality, == for !=, + for -, max for min, a conjunction that is false, a disjunction that is
+true, a condition of `if` that is negated.
+
+usage: tests/mutate/mutate.py [--mutants N] [--seed N] [--jobs N] [--list] [ROOM...]
+Needs the test programs' sources, a compiler (CXX, g++) and Catch2. Ends with 1 where a mutant survives that
+tests/mutate/equivalent.txt does not explain.
+"""
+import argparse
+import concurrent.futures
+import os
+import pathlib
+import random
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+root = pathlib.Path(__file__).resolve().parents[2]
+rooms = ["measure", "graph", "bounds", "proof", "search"]
+# The programs that judge, quickest first; each a room of tests/ with its sources.
+judges = ["measure", "proof", "graph", "search", "bounds", "certify", "presolve", "schedule"]
+
+token = re.compile(r"""//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])+'|^[ \t]*\#[^\n]*(?:\\\n[^\n]*)*""", re.S | re.M)
+tags = {"<": "less", "<=": "less_equal", ">": "greater", ">=": "greater_equal", "==": "equal", "!=": "unequal",
+        "+": "plus", "-": "minus"}
+
+
+def blank(text):
+    """The text with comments, strings and directives as spaces, so that places stay the same."""
+    return token.sub(lambda m: re.sub(r"[^\n]", " ", m.group(0)), text)
+
+
+def closing(text, at):
+    depth = 0
+    for i in range(at, len(text)):
+        depth += {"(": 1, ")": -1}.get(text[i], 0)
+        if depth == 0:
+            return i
+    return None
+
+
+def sites(text):
+    """(place, end, replacement with %d for the mutant's number, what it does) in a header."""
+    code = blank(text)
+    found = []
+    for m in re.finditer(r" (<=|>=|==|!=|<|>|\+|-) ", code):
+        line = text[text.rfind("\n", 0, m.start()) + 1:text.find("\n", m.end())]
+        before = code[:m.start()].rstrip()
+        if before.endswith("operator") or "template" in line or "requires" in line or "static_assert" in line:
+            continue
+        if m.group(1) in "+-" and ('"' in line or "to_string" in line or before[-1:] in "(,=?:<>&|{" or
+                                   before.endswith("return")):
+            continue
+        if m.group(1) == "==" and "nullptr" in line:
+            continue
+        op = m.group(1)
+        found.append((m.start(1), m.end(1), f"{op} mutants::{tags[op]}<%d>{{}} {op}", f"'{op}' changed"))
+    for m in re.finditer(r"(?<=\s)(&&|\|\|)(?=\s)", code):
+        line = text[text.rfind("\n", 0, m.start()) + 1:text.find("\n", m.end())]
+        if "requires" in line or "concept" in line or "template" in line or re.search(r"<[^;]*&&[^;]*>\s*$", line):
+            continue
+        if m.group(1) == "&&":
+            found.append((m.start(), m.end(), "&& !mutants::on(%d) &&", "'&&' is false"))
+        else:
+            found.append((m.start(), m.end(), "|| mutants::on(%d) ||", "'||' is true"))
+    for m in re.finditer(r"\bstd::(max|min)(?=\()", code):
+        name = "largest" if m.group(1) == "max" else "smallest"
+        found.append((m.start(), m.end(), f"mutants::{name}<%d>::of", f"std::{m.group(1)} is the other"))
+    for m in re.finditer(r"\bif \(", code):
+        end = closing(code, m.end() - 1)
+        inside = code[m.end():end] if end else ";"
+        if ";" in inside or re.search(r"[^=!<>]=[^=]", inside) or code[:m.start()].rstrip().endswith("else"):
+            continue
+        found.append((m.end(), m.end(), "mutants::on(%d) != static_cast<bool>(", "'if' negated", end))
+    return found
+
+
+def mutate(header, text, chosen):
+    """The text with all chosen sites of this header."""
+    edits = []
+    for number, site in chosen:
+        edits.append((site[0], site[1], site[2] % number))
+        if len(site) == 5:
+            edits.append((site[4], site[4], ")"))
+    for start, end, new in sorted(edits, key=lambda e: (-e[0], -e[1])):
+        text = text[:start] + new + text[end:]
+    return text
+
+
+def main():
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--mutants", type=int, default=240)
+    options.add_argument("--seed", type=int, default=1)
+    options.add_argument("--jobs", type=int, default=os.cpu_count())
+    options.add_argument("--list", action="store_true", help="only list the mutants")
+    options.add_argument("rooms", nargs="*", default=rooms)
+    a = options.parse_args()
+
+    include = root / "include" / "memsched"
+    every = []
+    for room in a.rooms or rooms:
+        for header in sorted((include / room).rglob("*.hpp")):
+            text = header.read_text()
+            every += [(header, site) for site in sites(text)]
+    random.Random(a.seed).shuffle(every)
+    chosen = list(enumerate(every[:a.mutants], start=1))
+
+    def place(header, site):
+        return f"{header.relative_to(include)}:{header.read_text().count(chr(10), 0, site[0]) + 1}: {site[3]}"
+
+    if a.list:
+        for number, (header, site) in chosen:
+            print(number, place(header, site))
+        return 0
+
+    work = pathlib.Path(tempfile.mkdtemp())
+    try:
+        return judge(a, work, chosen, place)
+    finally:
+        shutil.rmtree(work)
+
+
+def compile_all(a, work, chosen):
+    """Builds the judges over mutated headers; sites that do not compile are left out. The numbers that are in."""
+    left = dict(chosen)
+    compiler = os.environ.get("CXX", "g++").split()
+    flags = ["-std=c++20", "-O1", "-w", "-pthread", "-include", str(root / "tests/mutate/mutants.hpp"), f"-I{work}/include",
+             f"-I{root}/tests", f"-I{root}/examples"]
+
+    def run(command):
+        return subprocess.run(command, capture_output=True, text=True, cwd=root)
+
+    def write():
+        shutil.rmtree(work / "include", ignore_errors=True)
+        shutil.copytree(root / "include", work / "include")
+        by_header = {}
+        for number, (header, site) in left.items():
+            by_header.setdefault(header, []).append((number, site))
+        for header, sites_here in by_header.items():
+            copy = work / "include" / header.relative_to(root / "include")
+            copy.write_text(mutate(header, header.read_text(), sites_here))
+
+    sources = {j: sorted((root / "tests" / j).glob("*_test.cpp")) for j in judges}
+    (work / "roof.cpp").write_text("#include <memsched/memsched.hpp>\n")
+    while True:  # until all compile alone: a mutant's line that does not goes
+        write()
+        r = run(compiler + flags + ["-fsyntax-only", "-fmax-errors=0", str(work / "roof.cpp")])
+        if r.returncode == 0:
+            break
+        bad = {(m.group(1), int(m.group(2))) for m in re.finditer(r"include/(memsched/\S+?):(\d+)", r.stderr)}
+        gone = [n for n, (header, site) in left.items()
+                if (str(header.relative_to(root / "include")), header.read_text().count("\n", 0, site[0]) + 1) in bad]
+        if not gone:
+            sys.exit("mutate: the mutated headers do not compile:\n" + r.stderr[:3000])
+        for n in gone:
+            del left[n]
+    jobs = [(compiler + flags + ["-c", str(s), "-o", str(work / f"{j}_{s.stem}.o")]) for j in judges for s in sources[j]]
+    jobs.append(compiler + flags + ["-c", str(root / "tests/main.cpp"), "-o", str(work / "main.o")])
+    networks = sorted((root / "examples/networks").glob("*.cpp"))
+    jobs += [compiler + flags + ["-c", str(s), "-o", str(work / f"network_{s.stem}.o")] for s in networks]
+    with concurrent.futures.ThreadPoolExecutor(a.jobs) as pool:
+        for r in pool.map(run, jobs):
+            if r.returncode != 0:
+                sys.exit("mutate: a test does not compile:\n" + r.stderr[:3000])
+    for j in judges:
+        objects = [str(work / f"{j}_{s.stem}.o") for s in sources[j]] + [str(work / "main.o")]
+        objects += [str(work / f"network_{s.stem}.o") for s in networks]
+        r = run(compiler + ["-pthread", *objects, "-o", str(work / j)])
+        if r.returncode != 0:
+            sys.exit("mutate: a test does not link:\n" + r.stderr[:3000])
+    return left
+
+
+def judge(a, work, chosen, place):
+    left = compile_all(a, work, chosen)
+    took = {}
+    for j in judges:
+        start = time.monotonic()
+        r = subprocess.run([str(work / j)], capture_output=True, cwd=root / "tests" / j)
+        took[j] = time.monotonic() - start
+        if r.returncode != 0:
+            sys.exit(f"mutate: without a mutant, the tests of {j} fail:\n" + r.stdout.decode()[-2000:])
+    print(f"{len(left)} mutants in {len({h for h, _ in left.values()})} headers; the tests take "
+          f"{sum(took.values()):.1f} s", flush=True)
+
+    def killer(number):
+        """The room whose tests notice, and how."""
+        for j in judges:
+            try:
+                r = subprocess.run([str(work / j), "-a"], capture_output=True, cwd=root / "tests" / j,
+                                   env={**os.environ, "MUTANT": str(number)}, timeout=20 + 10 * took[j])
+            except subprocess.TimeoutExpired:
+                return j + " (no end)"
+            if r.returncode != 0:
+                return j
+        return None
+
+    explained = {}
+    listed = root / "tests/mutate/equivalent.txt"
+    for line in listed.read_text().splitlines() if listed.exists() else []:
+        if line and not line.startswith("#"):
+            where, _, why = line.partition(" | ")
+            explained[where.strip()] = why
+    killed, survivors = {}, []
+    with concurrent.futures.ThreadPoolExecutor(a.jobs) as pool:
+        for number, by in zip(left, pool.map(killer, left)):
+            if by:
+                killed[by] = killed.get(by, 0) + 1
+            else:
+                survivors.append(number)
+                header, site = left[number]
+                text = header.read_text()
+                line = text[text.rfind("\n", 0, site[0]) + 1:text.find("\n", site[0])].strip()
+                key = f"{header.relative_to(root / 'include/memsched')}: {site[3]}: {line}"
+                why = explained.get(key)
+                print(f"survives: {place(header, site)}: {line}" + (f"\n    explained: {why}" if why else ""), flush=True)
+                if why:
+                    survivors.pop()
+    total = len(left)
+    for by, n in sorted(killed.items(), key=lambda k: -k[1]):
+        print(f"{n:5} killed by the tests of {by}")
+    print(f"{sum(killed.values())} of {total} mutants killed ({100 * sum(killed.values()) / total:.1f} %), "
+          f"{total - sum(killed.values()) - len(survivors)} explained, {len(survivors)} survive")
+    return 1 if survivors else 0
+
+
+sys.exit(main())

@@ -1,0 +1,200 @@
+// The context of a search: which limit ends what, and what goes on behind it.
+#include <catch2/catch.hpp>
+#include <memsched/search/search.hpp>
+#include <thread>
+#include <vector>
+
+using namespace memsched;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// Counts states until told to stop, `most` at most. How many were counted.
+std::uint64_t count_states(search& c, std::uint64_t most = 1000) {
+  std::uint64_t n = 0;
+  while (n < most && (++n, c.count_state())) {
+  }
+  return n;
+}
+
+}  // namespace
+
+TEST_CASE("a state limit ends a search at that state") {
+  search c(options{.state_limit = 10});
+  CHECK(count_states(c) == 10);
+  CHECK(c.stopped());
+  CHECK(c.reason() == stop_reason::state_limit);
+  CHECK(c.stats.states == 10);
+  CHECK(!c.keep_going());
+}
+
+TEST_CASE("a slice of states ends what runs in it, and the search goes on behind it") {
+  search c(options{.state_limit = 100});
+  CHECK(c.with_states(10, [&] { return count_states(c); }) == 10);
+  CHECK(!c.stopped());
+  CHECK(c.reason() == stop_reason::finished);
+  CHECK(c.states_left() == 90);
+  SECTION("an inner slice is no longer than the outer one") {
+    c.with_states(20, [&] {
+      CHECK(c.states_left() == 20);
+      CHECK(c.with_states(50, [&] { return count_states(c); }) == 20);
+      CHECK(c.stopped());  // the outer slice is used up
+      return 0;
+    });
+    CHECK(!c.stopped());
+  }
+  SECTION("a slice that reaches the limit of the whole ends the whole") {
+    CHECK(c.with_states(90, [&] { return count_states(c); }) == 90);
+    CHECK(c.stopped());
+    CHECK(c.reason() == stop_reason::state_limit);
+  }
+  SECTION("a slice without end is no slice") {
+    CHECK(c.with_states(no_limit, [&] { return count_states(c); }) == 90);
+    CHECK(c.stopped());
+  }
+}
+
+TEST_CASE("a trial's limits end the trial, and say which") {
+  search c(options{.memory_limit = 100});
+  SECTION("states of one step") {
+    const auto [counted, end] = c.with_trial({.step_states = 5}, [&] {
+      const std::uint64_t first = count_states(c, 4);
+      CHECK(!c.stopped());
+      c.begin_step();  // a step of its own
+      return first + count_states(c);
+    });
+    CHECK(counted == 4 + 6);  // the sixth is one too many
+    CHECK(end == trial_end::step);
+    CHECK(!c.stopped());
+  }
+  SECTION("memory") {
+    const auto [fits, end] = c.with_trial({}, [&] { return c.fits(101); });
+    CHECK(!fits);
+    CHECK(end == trial_end::memory);
+    CHECK(!c.stopped());  // the next trial may need less
+    CHECK(c.reason() == stop_reason::finished);
+  }
+  SECTION("time of one step") {
+    const auto [unused, end] = c.with_trial({.step_time = 1ms}, [&] {
+      std::this_thread::sleep_for(5ms);
+      CHECK(!c.keep_going());
+      return 0;
+    });
+    CHECK(end == trial_end::step);
+    CHECK(!c.stopped());
+  }
+  SECTION("nothing") {
+    const auto [unused, end] = c.with_trial({.step_states = 5}, [&] { return count_states(c, 5); });
+    CHECK(end == trial_end::finished);
+  }
+}
+
+TEST_CASE("outside a trial, tables beyond the memory limit end the search; what is asked is not what is held") {
+  search c(options{.memory_limit = 100});
+  CHECK(c.fits(60));
+  CHECK(c.stats.memory == 60);
+  CHECK(c.fits(40));
+  CHECK(c.stats.memory == 60);
+  CHECK(!c.fits(no_limit));
+  CHECK(c.stats.memory == 100);
+  CHECK(c.reason() == stop_reason::memory_limit);
+}
+
+TEST_CASE("a share of the time ends what runs in it alone; without a time limit there is none") {
+  search c(options{.time_limit = 10s});
+  c.with_share(0, [&] {
+    CHECK(!c.keep_going());
+    return 0;
+  });
+  CHECK(c.keep_going());
+  search endless(options{});
+  endless.with_share(0, [&] {
+    CHECK(endless.keep_going());
+    return 0;
+  });
+}
+
+TEST_CASE("a stop token ends a search; the first reason stands") {
+  std::stop_source stop;
+  search c(options{.state_limit = 3, .stop = stop.get_token()});
+  CHECK(c.keep_going());
+  stop.request_stop();
+  CHECK(!c.keep_going());
+  CHECK(c.reason() == stop_reason::cancelled);
+  count_states(c);
+  CHECK(c.reason() == stop_reason::cancelled);
+}
+
+TEST_CASE("floors rise, ceilings and bounds are replaced, and all come back") {
+  search c(options{});
+  c.with_floor(10, [&] {
+    CHECK(c.floor() == 10);
+    CHECK(c.with_floor(5, [&] { return c.floor(); }) == 10);
+    c.with_bounds(3, 7, [&] {
+      CHECK(c.floor() == 3);
+      CHECK(c.ceiling() == 7);
+      return 0;
+    });
+    CHECK(c.ceiling() == no_limit);
+    return 0;
+  });
+  CHECK(c.floor() == 0);
+}
+
+TEST_CASE("what is told is the best of all that was told; asides are not told") {
+  std::vector<progress> told;
+  search c(options{.on_progress = [&](const progress& p) { told.push_back(p); }});
+  c.report(no_limit, 5);  // no order yet: nothing to tell
+  CHECK(told.empty());
+  c.report(50, 0);
+  c.report(60, 7);
+  c.aside([&] { return (c.report(1, 100), 0); });
+  REQUIRE(told.size() == 3);
+  CHECK(told[0].peak == 50);
+  CHECK(told[0].lower_bound == 5);
+  CHECK(told[1].peak == 50);
+  CHECK(told[1].lower_bound == 7);
+  CHECK(told[2].peak == 50);
+  CHECK(told[2].lower_bound == 7);
+  c.with_rest(55, [&] { return (c.report(20, 0), 0); });  // of a part beside which others take 55
+  CHECK(told.back().peak == 50);
+}
+
+TEST_CASE("a budget and a gap are answered by what is told") {
+  SECTION("an order that fits") {
+    search c(options{.budget = 40});
+    c.report(50, 10);
+    CHECK(!c.answered());
+    c.report(40, 10);
+    CHECK(c.answered());
+    CHECK(c.stopped());
+    CHECK(c.reason() == stop_reason::finished);
+  }
+  SECTION("a bound above it") {
+    search c(options{.budget = 40});
+    c.report(50, 41);
+    CHECK(c.answered());
+  }
+  SECTION("a bound that equals it says nothing") {
+    search c(options{.budget = 40});
+    c.report(50, 40);
+    CHECK(!c.answered());
+  }
+  SECTION("a gap") {
+    search c(options{.gap = 0.25});
+    c.report(51, 40);
+    CHECK(!c.answered());
+    c.report(50, 40);
+    CHECK(c.answered());
+  }
+}
+
+TEST_CASE("two searches beside each other: the first may decide, else both count") {
+  for (bool decides : {false, true}) {
+    search c(options{});
+    c.beside([&](search& here) { return count_states(here, 10), decides; },
+             [&](search& there) { count_states(there, 20); });
+    CHECK(c.stats.states == (decides ? 10u : 30u));
+    CHECK(!c.stopped());
+  }
+}
