@@ -131,7 +131,8 @@ TEST_CASE("sums in parts are written as additions") {
     const tensor_id last = net.operations.back().writes[0].parts[0].tensor;
     for (tensor_id t = 0; t < back->tensors.size(); ++t)
       if (back->tensors[t].name == net.tensors[last].name)
-        for (std::size_t k = 0; k < (*values)[t].size(); ++k) CHECK((*values)[t][k] == Approx((*expected)[last][k]).margin(1e-6));
+        for (std::size_t k = 0; k < (*values)[t].size(); ++k)
+          CHECK((*values)[t][k] == Approx((*expected)[last][k]).margin(1e-6));
   }
 }
 

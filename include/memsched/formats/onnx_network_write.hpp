@@ -12,8 +12,8 @@ namespace memsched::inline MEMSCHED_ABI {
 /// The bytes of an ONNX model (operator set 15) of standard operators that computes what `net` does, in this order of its
 /// operators. `net` is `first` rewritten, or `first` itself: inputs and outputs are those of `first`, by its names, each of
 /// shape 1, channels, rows, columns. Blocks are Slice and Concat, which copy; a block of a convolution or pooling has pads
-/// of its own where the whole image has pad; weights are stored as slices; sums in parts are additions; a block of a resize is
-/// Gather and, bilinear, weighted sums.
+/// of its own where the whole image has pad; weights are stored as slices; sums in parts are additions; a block of a resize
+/// is Gather and, bilinear, weighted sums.
 ///
 /// Errors: a network that `check_network` refuses; an order that does not list each operator once; values that are not
 /// float32, opaque operators and functions that operator set 15 lacks, streamed inputs, blocks of nothing but pad, operands
