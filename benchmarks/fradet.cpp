@@ -18,28 +18,14 @@
 #include <memsched/schedulers/fradet.hpp>
 #include <memsched/sdf/composites.hpp>
 
+#include "fradet_tables.hpp"
+#include "timing.hpp"
+
 using namespace memsched;
 
 namespace {
 
-using clock_type = std::chrono::steady_clock;
-
-double seconds_since(clock_type::time_point start) {
-  return std::chrono::duration<double>(clock_type::now() - start).count();
-}
-
-/// The best time of several runs of f, at most about a second in all.
-template <class F>
-double best_time(F&& f) {
-  double best = 1e9;
-  const auto start = clock_type::now();
-  for (int i = 0; i < 20 && (i == 0 || seconds_since(start) < 1); ++i) {
-    const auto begin = clock_type::now();
-    f();
-    best = std::min(best, seconds_since(begin));
-  }
-  return best;
-}
+using timing::best_time, timing::clock_type, timing::seconds_since;
 
 struct compression {
   compressed_graph result;
@@ -96,26 +82,19 @@ void tables_1_and_2() {
   struct row {
     const char* name;
     schedule_graph graph;
-    int peak;
+    bytes peak;
     double seconds;
   };
-  const auto firings = [](const sdf::graph& g) { return make_schedule_graph(sdf::expand(g).value()).value(); };
-  const auto bank = [&](std::uint32_t low, std::uint32_t high, std::uint32_t depth) {
-    return firings(task_graphs::filterbank(low, high, depth).graph());
-  };
+  std::vector<row> rows{
+      {"satellite, flat", make_schedule_graph(task_graphs::whole_batches(task_graphs::satellite())).value(), 1680, 0.002}};
+  for (const auto& l : fradet_tables::tables_1_and_2())
+    rows.push_back({l.name, make_schedule_graph(sdf::expand(l.graph).value()).value(), l.peak, l.seconds});
   std::printf("\nTables 1 and 2      tasks    peak: paper    ours   nodes left   seconds: paper     ours\n");
-  for (const row& r :
-       {row{"satellite, flat", make_schedule_graph(task_graphs::whole_batches(task_graphs::satellite())).value(), 1680,
-            0.002},
-        row{"satellite", firings(task_graphs::satellite()), 960, 7.7}, row{"qmf23_2d", bank(2, 1, 2), 13, 0.007},
-        row{"qmf23_3d", bank(2, 1, 3), 31, 0.06}, row{"qmf23_5d", bank(2, 1, 5), 247, 6.7},
-        row{"qmf12_2d", bank(1, 1, 2), 7, 0.003}, row{"qmf12_3d", bank(1, 1, 3), 11, 0.009},
-        row{"qmf12_5d", bank(1, 1, 5), 35, 0.1}, row{"qmf235_2d", bank(2, 3, 2), 22, 0.03},
-        row{"qmf235_3d", bank(2, 3, 3), 47, 0.7}, row{"qmf235_5d", bank(2, 3, 5), 272, 802.5}}) {
+  for (const row& r : rows) {
     const schedule_graph& g = r.graph;
     const compression c = compressed(g);
-    std::printf("%-16s %8zu %14d %7s %12zu %16.3f %8.5f\n", r.name, g.size(), r.peak, peak_text(g, c.result).c_str(),
-                c.result.graph.size(), r.seconds, c.seconds);
+    std::printf("%-16s %8zu %14llu %7s %12zu %16.3f %8.5f\n", r.name, g.size(), static_cast<unsigned long long>(r.peak),
+                peak_text(g, c.result).c_str(), c.result.graph.size(), r.seconds, c.seconds);
   }
 }
 

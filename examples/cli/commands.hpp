@@ -1,10 +1,12 @@
 // What the program does, one function a command. Each returns the exit status.
 #pragma once
 
+#include <functional>
 #include <memsched/sdf/schedule.hpp>
 #include <memsched/search/options.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "load.hpp"
@@ -46,6 +48,12 @@ struct compare_request : request {
   bool all = false;  ///< also the schedulers that are parts of others
 };
 
+struct batch_request : request {
+  std::string input = "-", output, scheduler = "optimal";
+  unsigned jobs = 1;
+  bool resume = false;  ///< what `output` holds already is not done again
+};
+
 struct sample_request : request {
   std::string graph, output, svg;
   std::size_t count = 1000;
@@ -79,6 +87,10 @@ struct rewrite_request : request {
 
 int run_schedule(const schedule_request&);
 int run_rewrite(const rewrite_request&);
+/// One result line for a graph; `inline_json` is the graph itself where it is not empty.
+memsched::result<std::string> schedule_json(const schedule_request&, std::string_view inline_json);
+/// `interrupted` says when to read no more.
+int run_batch(const batch_request&, const std::function<bool()>& interrupted);
 int run_reorder(const reorder_request&);
 int run_sample(const sample_request&);
 int run_compare(const compare_request&);

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <memsched/formats/json.hpp>
+#include <memsched/formats/nodes.hpp>
 #include <memsched/formats/onnx.hpp>
 #include <memsched/formats/tflite.hpp>
 #include <memsched/graph/check.hpp>
@@ -52,6 +53,16 @@ model_graphs single(problem_draft draft) {
   return graphs;
 }
 
+result<model_graphs> read_node_graph(std::string_view text) {
+  const auto nodes = memsched::read_nodes(text);
+  if (!nodes) return nodes.error();
+  const auto low = memsched::lower(*nodes);
+  if (!low) return low.error();
+  problem_draft draft = low->problem.draft();
+  draft.name = nodes->name();
+  return single(std::move(draft));
+}
+
 /// The name of what is read, for people.
 std::string named(const std::string& path) { return path == "-" ? "standard input" : path; }
 
@@ -94,6 +105,7 @@ result<model_graphs> read_graphs(const std::string& path, std::string_view bytes
   if (kind_of(path, how) == ".json") {
     constexpr std::size_t largest = std::size_t{1} << 31;  // what is parsed takes several times as much
     if (bytes.size() > largest) return bad_input(path, "is larger than the 2 GiB that are read of a JSON file");
+    if (memsched::is_node_text(bytes)) return read_node_graph(bytes);
     auto draft = memsched::read_json(bytes);
     if (!draft) return draft.error();
     return single(std::move(*draft));
@@ -174,6 +186,15 @@ result<loaded> load(const std::string& path, const reading& how, const body_sche
   std::string name = draft.name.empty() ? stem : memsched::one_line(draft.name);
   auto l = finish(std::move(name), std::move(*graphs), schedule);
   if (!l) return located(named(path), l.error());
+  return l;
+}
+
+result<loaded> load_json(const std::string& name, std::string_view text, const body_scheduler& schedule) {
+  auto draft = memsched::read_json(text);
+  if (!draft) return located(name, draft.error());
+  std::string title = draft->name.empty() ? name : memsched::one_line(draft->name);
+  auto l = finish(std::move(title), single(std::move(*draft)), schedule);
+  if (!l) return located(name, l.error());
   return l;
 }
 

@@ -39,8 +39,12 @@ struct loaded {
   std::optional<memsched::problem> least;
 };
 
-/// Reads *.json, *.onnx, *.tflite, builtin:NAME, or "-" for standard input. An error's message is one line that starts with the path.
+/// Reads *.json, *.onnx, *.tflite, builtin:NAME, or "-" for standard input. An error's message is one line that starts with
+/// the path.
 memsched::result<loaded> load(const std::string& path, const reading&, const body_scheduler&);
+
+/// Reads a graph from its JSON text; `name` stands for a path in messages.
+memsched::result<loaded> load_json(const std::string& name, std::string_view text, const body_scheduler&);
 
 /// The main problem of a loaded model when the graphs that operators run are scheduled otherwise.
 memsched::result<loaded> rescheduled(const loaded&, const body_scheduler&);
@@ -65,8 +69,8 @@ class file_bytes {
   std::string_view bytes_;
 };
 
-/// The bytes of a file, or of standard input ("-"), or why they cannot be had; the message starts with the path. Directories, devices and pipes are
-/// refused, also behind links.
+/// The bytes of a file, or of standard input ("-"), or why they cannot be had; the message starts with the path.
+/// Directories, devices and pipes are refused, also behind links.
 memsched::result<file_bytes> read_file(const std::string& path);
 
 memsched::result<file_bytes> read_standard_input();

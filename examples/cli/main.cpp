@@ -27,7 +27,8 @@ std::vector<std::string> scheduler_names() {
 }
 
 constexpr const char* graph_help =
-    "*.json, *.onnx, *.tflite, *.xml (synchronous dataflow, SDF3), builtin:NAME (`memsched networks` lists them), or - for standard input";
+    "*.json, *.onnx, *.tflite, *.xml (synchronous dataflow, SDF3), builtin:NAME (`memsched networks` lists them), or - for "
+    "standard input";
 
 /// CLI11 alone would let -1 and 2^64 wrap to other numbers.
 std::string whole_number(const std::string& text) {
@@ -185,7 +186,9 @@ int main(int argc, char** argv) {
   on_schedule->add_option("--scheduler", schedule.scheduler, scheduler_help())
       ->check(CLI::IsMember(scheduler_names()))
       ->capture_default_str();
-  on_schedule->add_option("--budget", schedule.options.budget, "bytes there are, as 262144 or 256K; exit status 3 where the order needs more")
+  on_schedule
+      ->add_option("--budget", schedule.options.budget,
+                   "bytes there are, as 262144 or 256K; exit status 3 where the order needs more")
       ->transform(as_size());
   add_limits(*on_schedule, schedule, "none");
   add_model(*on_schedule, schedule);
@@ -220,7 +223,9 @@ int main(int argc, char** argv) {
   on_reorder->add_option("--scheduler", reorder.scheduler, scheduler_help())
       ->check(CLI::IsMember(scheduler_names()))
       ->capture_default_str();
-  on_reorder->add_option("--budget", reorder.options.budget, "bytes there are, as 262144 or 256K; exit status 3 where the order needs more")
+  on_reorder
+      ->add_option("--budget", reorder.options.budget,
+                   "bytes there are, as 262144 or 256K; exit status 3 where the order needs more")
       ->transform(as_size());
   add_limits(*on_reorder, reorder, "none");
   add_model(*on_reorder, reorder);
@@ -236,6 +241,26 @@ int main(int argc, char** argv) {
   add_limits(*on_compare, compare, "10, for each scheduler");
   add_model(*on_compare, compare);
   add_sdf(*on_compare, compare, true);
+
+  cli::batch_request batch;
+  batch.time_limit = -1;
+  auto* on_batch = app.add_subcommand(
+      "batch", "Schedule many graphs: a line of JSON in for each, a line of JSON out, in the same order");
+  on_batch
+      ->add_option(
+          "input", batch.input,
+          "lines such as {\"graph\": \"a.onnx\", \"id\": 7, \"time_limit\": 1}; a graph may stand there itself. Keys:\n"
+          "  graph, id, scheduler, time_limit, state_limit, memory_limit, budget, firing, inplace, keep_inputs,\n"
+          "  explain; others are errors. A bad line costs one error line. - is standard input")
+      ->capture_default_str();
+  on_batch->add_option("--jobs", batch.jobs, "graphs at once")->check(CLI::Range(1u, 4096u))->capture_default_str();
+  on_batch->add_option("--scheduler", batch.scheduler, "where a line does not say")
+      ->check(CLI::IsMember(scheduler_names()))
+      ->capture_default_str();
+  on_batch->add_option("-o,--output", batch.output, "write the results there instead of standard output");
+  on_batch->add_flag("--resume", batch.resume, "go on behind the last whole line of the output file");
+  add_limits(*on_batch, batch, "none, for each graph");
+  add_model(*on_batch, batch);
 
   cli::request inspect;
   inspect.time_limit = -1;
@@ -292,7 +317,9 @@ int main(int argc, char** argv) {
       ->check(whole_number)
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 40))
       ->capture_default_str();
-  on_plan->add_option("--capacity", plan.options.budget, "bytes there are, as 262144 or 256K; exit status 3 where the arena needs more")
+  on_plan
+      ->add_option("--capacity", plan.options.budget,
+                   "bytes there are, as 262144 or 256K; exit status 3 where the arena needs more")
       ->transform(as_size());
   add_time_limit(*on_plan, plan, "none");
   on_plan->add_option("--node-limit", plan.options.state_limit, "nodes to look at; deterministic, unlike a time limit")
@@ -309,7 +336,9 @@ int main(int argc, char** argv) {
   std::string traffic_format = "text";
   auto* on_traffic = app.add_subcommand("traffic", "Bytes that an order moves off a chip with less memory than its peak");
   on_traffic->add_option("graph", traffic.graph, graph_help)->required();
-  on_traffic->add_option("--capacity", traffic.capacity, "bytes on the chip, as 262144 or 256K")->transform(as_size())->required();
+  on_traffic->add_option("--capacity", traffic.capacity, "bytes on the chip, as 262144 or 256K")
+      ->transform(as_size())
+      ->required();
   on_traffic->add_option("--order", traffic.order, "as for `plan`");
   on_traffic
       ->add_option("--model", traffic.model,
@@ -395,6 +424,11 @@ int main(int argc, char** argv) {
   } else if (*on_compare) {
     prepare(compare, here);
     status = cli::run_compare(compare);
+  } else if (*on_batch) {
+    prepare(batch, here);
+    batch.options.stop = {};  // what runs is finished
+    batch.options.on_progress = {};
+    status = cli::run_batch(batch, [&] { return here.interrupted(); });
   } else if (*on_inspect) {
     prepare(inspect, here);
     status = cli::run_inspect(inspected, hierarchy, inspect);

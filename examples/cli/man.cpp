@@ -76,7 +76,8 @@ std::string for_bash(const CLI::App& app) {
          "  esac\n  if [ \"$COMP_CWORD\" -eq 1 ]; then words='" + names.substr(1) + long_options(app) +
          "'; fi\n  case $cur in\n    -*) COMPREPLY=($(compgen -W \"$words\" -- \"$cur\")) ;;\n"
          "    *) if [ \"$COMP_CWORD\" -eq 1 ]; then COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
-         "       else COMPREPLY=($(compgen -f -- \"$cur\")); fi ;;\n  esac\n}\ncomplete -o filenames -F _memsched memsched\n";
+         "       else COMPREPLY=($(compgen -f -- \"$cur\")); fi ;;\n  esac\n}\ncomplete -o filenames -F _memsched "
+         "memsched\n";
 }
 
 std::string for_fish(const CLI::App& app) {
@@ -116,13 +117,15 @@ std::string for_zsh(const CLI::App& app) {
   return "#compdef memsched\n_memsched() {\n  local -a names=(\n" + names +
          "  )\n  if (( CURRENT == 2 )); then _describe command names; return; fi\n  local command=$words[2]\n"
          "  shift words; (( CURRENT-- ))\n  case $command in\n" +
-         cases + "  esac\n}\nif [ \"$funcstack[1]\" = _memsched ]; then _memsched \"$@\"; else compdef _memsched memsched; fi\n";
+         cases +
+         "  esac\n}\nif [ \"$funcstack[1]\" = _memsched ]; then _memsched \"$@\"; else compdef _memsched memsched; fi\n";
 }
 
 }  // namespace
 
 std::string manual(const CLI::App& app) {
-  std::string text = ".TH MEMSCHED 1\n.SH NAME\nmemsched \\- operator orders of smallest peak memory, with proof\n.SH SYNOPSIS\n";
+  std::string text =
+      ".TH MEMSCHED 1\n.SH NAME\nmemsched \\- operator orders of smallest peak memory, with proof\n.SH SYNOPSIS\n";
   for (const CLI::App* c : commands(app)) text += ".B memsched " + c->get_name() + "\n[options]\n.br\n";
   text += ".SH DESCRIPTION\n.nf\n" + plain(app.get_description()) + "\n.fi\n.SH COMMANDS\n";
   for (const CLI::App* c : commands(app))

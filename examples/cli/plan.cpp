@@ -2,10 +2,8 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
-#include <functional>
 #include <memsched/allocation/conflict.hpp>
 #include <memsched/allocation/plan_jointly.hpp>
-#include <memsched/allocation/traffic.hpp>
 #include <memsched/formats/buffers_csv.hpp>
 #include <memsched/schedule.hpp>
 #include <nlohmann/json.hpp>
@@ -178,92 +176,6 @@ arena_plan solve(subject& s, const plan_request& r) {
 
 }  // namespace
 
-memsched::result<std::vector<memsched::op_id>> read_order(const std::string& path, const loaded& graph,
-                                                          const memsched::options& o) {
-  if (path.empty()) {
-    memsched::options without = o;
-    without.budget = memsched::no_limit;
-    auto best = memsched::schedule(graph.problem, memsched::automatic, without);
-    if (best.error) return *best.error;
-    return std::move(best.order);
-  }
-  const auto text = read_file(path);
-  if (!text) return text.error();
-  const auto j = nlohmann::json::parse(text->view(), nullptr, false);
-  const auto list = j.is_object() && j.contains("order") ? j["order"] : j;
-  if (!list.is_array()) return wrong(path, "must be a list of operator indices, or an object with one as \"order\"");
-  std::vector<memsched::op_id> order;
-  for (std::size_t i = 0; i < list.size(); ++i) {
-    if (!list[i].is_number_unsigned() || list[i].get<std::uint64_t>() >= none)
-      return wrong(path, "order[" + std::to_string(i) + "]: must be an operator's index");
-    order.push_back(list[i].get<memsched::op_id>());
-  }
-  if (const auto error = memsched::check_order(graph.problem, order); !error.message.empty())
-    return wrong(path, "order: " + error.message);
-  return order;
-}
-
-memsched::graph_error verify_plan(const loaded& graph, const std::string& path, memsched::memory_model model) {
-  const auto text = read_file(path);
-  if (!text) return text.error();
-  const auto j = nlohmann::json::parse(text->view(), nullptr, false);
-  if (!j.is_object() || !j.contains("buffers") || !j["buffers"].is_array()) return wrong(path, "has no list \"buffers\"");
-  const auto order = read_order(path, graph, {});
-  if (!order) return order.error();
-  if (j.value("firing", nlohmann::json()) == "cbp") model.default_firing = memsched::firing::cbp;
-  if (j.contains("inplace") && j["inplace"].is_boolean()) model.in_place = j["inplace"].get<bool>();
-  auto held = memsched::buffers_of(graph.problem, *order, model).value();
-  const auto whole = [&](const nlohmann::json& from, const char* key, bytes& into) {
-    if (!from.is_object() || !from.contains(key) || !from[key].is_number_unsigned()) return false;
-    into = from[key].get<bytes>();
-    return true;
-  };
-  bytes arena = 0, bound = 0, alignment = 1;
-  if (!whole(j, "arena", arena) || !whole(j, "lower_bound", bound) ||
-      (j.contains("alignment") && !whole(j, "alignment", alignment)) || alignment == 0)
-    return wrong(path, "arena, lower_bound and alignment must be whole numbers, alignment 1 or more");
-  std::vector<bytes> offset(held.buffers.size(), 0);
-  std::vector<bool> placed(held.buffers.size(), false);
-  for (std::size_t i = 0; i < j["buffers"].size(); ++i) {
-    const auto& entry = j["buffers"][i];
-    const std::string place = "buffers[" + std::to_string(i) + "]: ";
-    bytes at = 0, op = 0;
-    index_t which = none;
-    if (!whole(entry, "offset", at)) return wrong(path, place + "offset: must be a whole number");
-    if (whole(entry, "workspace_of", op)) {
-      const auto found = std::find(held.workspace_of.begin(), held.workspace_of.end(), op);
-      if (op < none && found != held.workspace_of.end()) which = static_cast<index_t>(found - held.workspace_of.begin());
-    } else if (entry.contains("tensors") && entry["tensors"].is_array()) {
-      for (const auto& t : entry["tensors"]) {
-        if (!t.is_number_unsigned() || t.get<bytes>() >= held.of_tensor.size())
-          return wrong(path, place + "names a tensor that there is not");
-        const index_t b = held.of_tensor[t.get<std::size_t>()];
-        if (which != none && b != which) return wrong(path, place + "holds tensors that do not share a buffer");
-        which = b;
-      }
-    }
-    if (which == none) return wrong(path, place + "is no buffer of this order");
-    if (placed[which]) return wrong(path, place + "is given twice");
-    placed[which] = true;
-    offset[which] = at;
-  }
-  if (const auto missing = std::find(placed.begin(), placed.end(), false); missing != placed.end())
-    return wrong(path, "buffers: one of the order's is missing");
-  for (auto& b : held.buffers) b.alignment = alignment;
-  if (auto error = memsched::check_plan(held.buffers, offset, arena); !error.message.empty())
-    return wrong(path, error.message);
-  if (const bytes needs = memsched::arena_of(held.buffers, offset); needs != arena)
-    return wrong(path, "arena: says " + grouped(arena) + ", but the plan takes " + grouped(needs));
-  if (bound > arena) return wrong(path, "lower_bound: " + grouped(bound) + " is above the arena, " + grouped(arena));
-  if (j.value("status", nlohmann::json()) == "optimal" && bound != arena)
-    return wrong(path, "status: says optimal, but the bound is below the arena");
-  const bytes most = memsched::load_of(held.buffers);
-  std::printf("%s: a valid plan of %s in %s bytes, as it says; its buffers are %s bytes at once. %s.\n", path.c_str(),
-              graph.name.c_str(), grouped(arena).c_str(), grouped(most).c_str(),
-              most == arena ? "For this order no arena is smaller" : "Its bound is a claim that is not checked here");
-  return {};
-}
-
 int run_plan(const plan_request& r) {
   subject s;
   const auto start = std::chrono::steady_clock::now();
@@ -284,48 +196,8 @@ int run_plan(const plan_request& r) {
   if (!r.svg.empty()) files.push_back({r.svg, arena_svg(s.name, s.held.buffers, s.names, plan)});
   if (!r.output.empty()) files.push_back({r.output, text});
   if (const auto error = write_files(files); !error.message.empty()) return report(error);
-  if (r.output.empty()) std::fwrite(text.data(), 1, text.size(), stdout);
+  if (r.output.empty()) print(text);
   return plan.fits() ? done : over_budget;
-}
-
-int run_traffic(const traffic_request& r) {
-  const auto graph = load(r.graph, r.how, scheduler_of("optimal", r));
-  if (!graph) return report(graph.error());
-  auto order = read_order(r.order, *graph, r.options);
-  if (!order) return report(order.error());
-  const auto how = r.model == "resident" ? memsched::traffic_model::resident : memsched::traffic_model::paged;
-  const auto model = r.options.model();
-  if (r.tries > 0) {
-    memsched::search context(r.options);
-    *order =
-        memsched::reduce_traffic(graph->problem, std::move(*order), r.capacity, how, model, context, {.tries = r.tries});
-  }
-  const auto count = memsched::count_traffic(graph->problem, *order, r.capacity, how, model);
-  if (!count) return report(wrong(r.graph, count.error().message));
-  const bytes peak = memsched::evaluate(graph->problem, *order, model)->peak;
-  if (r.json) {
-    json j;
-    j["version"] = 1;
-    j["graph"] = graph->name;
-    j["order"] = *order;
-    j["peak"] = peak;
-    j["capacity"] = r.capacity;
-    j["model"] = r.model;
-    j["reads"] = count->reads;
-    j["writes"] = count->writes;
-    j["traffic"] = count->total();
-    j["lower_bound"] = count->lower_bound;
-    j["bound_of"] = "order";
-    std::printf("%s\n", j.dump(-1, ' ', false, json::error_handler_t::replace).c_str());
-  } else {
-    std::printf(
-        "graph        %s\npeak         %s bytes\ncapacity     %s bytes, %s\ntraffic      %s bytes: %s read, %s written\n"
-        "lower bound  %s bytes, for this order%s\n",
-        memsched::one_line(graph->name).c_str(), grouped(peak).c_str(), grouped(r.capacity).c_str(), r.model.c_str(),
-        grouped(count->total()).c_str(), grouped(count->reads).c_str(), grouped(count->writes).c_str(),
-        grouped(count->lower_bound).c_str(), count->lower_bound == count->total() ? ": optimal" : "");
-  }
-  return done;
 }
 
 }  // namespace cli

@@ -205,7 +205,7 @@ int run_rewrite(const rewrite_request& r) {
   if (const auto fault = write_files(files); !fault.message.empty()) return report(fault);
   const std::string text = r.json ? as_json(found, r, good, took).dump(-1, ' ', false, json::error_handler_t::replace) + '\n'
                                   : as_text(found, r, good, took);
-  std::fputs(text.c_str(), stdout);
+  print(text);
   return found.fits(f) ? done : over_budget;
 }
 

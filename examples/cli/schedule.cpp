@@ -36,6 +36,8 @@ nlohmann::ordered_json as_json(const loaded& graph, const schedule_request& r, c
   j["firing"] = firing_name(r.options);
   j["inplace"] = r.options.in_place;
   j["order"] = s.order;
+  if (!graph.problem.draft().operator_names.empty())
+    for (const memsched::op_id op : s.order) j["names"].push_back(graph.problem.operator_name(op));
   j["peak"] = s.peak;
   j["given_peak"] = s.given_peak;
   j["lower_bound"] = s.lower_bound;
@@ -153,37 +155,66 @@ int report(const memsched::graph_error& error) {
   return bad_input;
 }
 
+namespace {
+
+/// A graph, its schedule, and what that took.
+struct scheduled {
+  loaded graph;
+  result best;
+  double took = 0;  ///< seconds, with reading
+};
+
+memsched::result<scheduled> solve(const schedule_request& r, std::string_view inline_json) {
+  const auto run = scheduler_of(r.scheduler, r);
+  const auto start = std::chrono::steady_clock::now();
+  auto graph = inline_json.empty() ? load(r.graph, r.how, run) : load_json(r.graph, inline_json, run);
+  if (!graph) return graph.error();
+  result s = run(graph->problem);
+  const double took = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const auto located = [&](const memsched::graph_error& e) {
+    return memsched::graph_error{e.code, r.graph + ": " + e.message, {}, {}};
+  };
+  if (s.error) return located(*s.error);
+  if (graph->least) {
+    const result least = run(*graph->least);
+    if (least.error) return located(*least.error);
+    s.lower_bound = std::min(s.lower_bound, least.lower_bound);
+  }
+  if (graph->graphs.size() > 1) {  // in the file's own order, what operators run has its own order too
+    const auto as_listed = rescheduled(*graph, scheduler_of("file", r));
+    if (!as_listed) return as_listed.error();
+    s.given_peak = memsched::schedule(as_listed->problem, memsched::as_given{}, r.options).peak;
+  }
+  return scheduled{std::move(*graph), std::move(s), took};
+}
+
+}  // namespace
+
+memsched::result<std::string> schedule_json(const schedule_request& r, std::string_view inline_json) {
+  const auto s = solve(r, inline_json);
+  if (!s) return s.error();
+  std::string line = line_of(as_json(s->graph, r, s->best, s->took));
+  line.pop_back();
+  return line;
+}
+
 int run_schedule(const schedule_request& r) {
   if (is_sdf(r.graph, r.how)) return run_sdf_schedule(r);
   if (const auto error = only_for_sdf(r.graph, r); !error.message.empty()) return report(error);
   if (!r.emit_c.empty())
     return report({memsched::error_code::bad_input, r.graph + ": takes no --emit-c, which is for .xml files", {}, {}});
-  const auto run = scheduler_of(r.scheduler, r);
-  const auto start = std::chrono::steady_clock::now();
-  const auto graph = load(r.graph, r.how, run);
-  if (!graph) return report(graph.error());
-  result s = run(graph->problem);
-  const double took = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  if (s.error) return report({s.error->code, r.graph + ": " + s.error->message, {}, {}});
+  const auto solved = solve(r, {});
+  if (!solved) return report(solved.error());
+  const auto& [graph, s, took] = *solved;
 
-  if (graph->least) {
-    const result least = run(*graph->least);
-    if (least.error) return report({least.error->code, r.graph + ": " + least.error->message, {}, {}});
-    s.lower_bound = std::min(s.lower_bound, least.lower_bound);
-  }
-  if (graph->graphs.size() > 1) {  // in the file's own order, what operators run has its own order too
-    const auto as_listed = rescheduled(*graph, scheduler_of("file", r));
-    if (!as_listed) return report(as_listed.error());
-    s.given_peak = memsched::schedule(as_listed->problem, memsched::as_given{}, r.options).peak;
-  }
-  const auto as_object = as_json(*graph, r, s, took);
-  const std::string text = r.json ? line_of(as_object) : as_text(*graph, r, s, took);
+  const auto as_object = as_json(graph, r, s, took);
+  const std::string text = r.json ? line_of(as_object) : as_text(graph, r, s, took);
   std::vector<output_file> files;
   if (!r.svg.empty()) {
-    const result file = memsched::schedule(graph->problem, memsched::as_given{}, r.options);
-    files.push_back({r.svg, memory_svg(graph->name, {{r.scheduler, s.profile}, {"file", file.profile}}, s.lower_bound)});
+    const result file = memsched::schedule(graph.problem, memsched::as_given{}, r.options);
+    files.push_back({r.svg, memory_svg(graph.name, {{r.scheduler, s.profile}, {"file", file.profile}}, s.lower_bound)});
   }
-  if (!r.certificate.empty()) files.push_back({r.certificate, with_certificate(as_object, *graph, r, s)});
+  if (!r.certificate.empty()) files.push_back({r.certificate, with_certificate(as_object, graph, r, s)});
   if (!r.output.empty()) files.push_back({r.output, text});
   if (const auto error = write_files(files); !error.message.empty()) return report(error);
   if (r.output.empty()) print(text);

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <filesystem>
-#include <memsched/formats/sdf3.hpp>
 #include <memsched/sdf/c_code.hpp>
+#include <memsched/sdf/layout.hpp>
 #include <memsched/sdf/schedule.hpp>
 #include <nlohmann/json.hpp>
 
 #include "schedulers.hpp"
+#include "sdf_file.hpp"
 #include "text.hpp"
 
 namespace cli {
@@ -22,26 +22,6 @@ using memsched::index_t;
 namespace sdf = memsched::sdf;
 using json = nlohmann::ordered_json;
 
-struct loaded_sdf {
-  std::string name;
-  sdf::graph graph;
-  const char* unit;
-};
-
-graph_error located(const std::string& path, const std::string& reason) {
-  return {memsched::error_code::bad_input, path + ": " + memsched::one_line(reason, 4000), {}, {}};
-}
-
-memsched::result<loaded_sdf> load_sdf(const std::string& path, const request& r) {
-  if (!r.how.shapes.empty()) return located(path, "takes no --shape, which is for .onnx and .tflite files");
-  const auto file = read_file(path);
-  if (!file) return file.error();
-  auto g = memsched::read_sdf3(file->view(), {.token_size = r.sdf.token_size});
-  if (!g) return located(path, g.error().message);
-  std::string name = g->name.empty() ? std::filesystem::path(path).stem().string() : memsched::one_line(g->name);
-  return loaded_sdf{std::move(name), std::move(g->graph), g->sized ? "bytes" : "tokens"};
-}
-
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
@@ -53,8 +33,6 @@ sdf::schedule_result solve(const named_scheduler& s, const sdf::graph& g, const 
 const named_scheduler& scheduler_of(const std::string& name) {
   return *std::find_if(schedulers().begin(), schedulers().end(), [&](const auto& s) { return s.name == name; });
 }
-
-const char* firing_name(const request& r) { return r.options.default_firing == memsched::firing::cbp ? "cbp" : "pbc"; }
 
 std::string text_of(const loaded_sdf& g, const sdf::loops& l) {
   return l.text([&](index_t a) { return memsched::one_line(g.graph.actor_name(a), 100); });
@@ -78,6 +56,7 @@ json as_json(const sdf::loops& l) {
 
 json as_json(const loaded_sdf& g, const schedule_request& r, const sdf::schedule_result& s, double took) {
   json j;
+  j["version"] = 1;
   j["graph"] = g.name;
   j["kind"] = "sdf";
   j["unit"] = g.unit;
@@ -100,6 +79,16 @@ json as_json(const loaded_sdf& g, const schedule_request& r, const sdf::schedule
   j["seconds"] = took;
   j["statistics"] = {{"states", s.stats.states}, {"cuts", s.stats.cuts}, {"nodes", s.left}};
   return j;
+}
+
+/// A line of JSON; bytes that are no UTF-8 become U+FFFD.
+std::string line_of(const json& j) { return j.dump(-1, ' ', false, json::error_handler_t::replace) + '\n'; }
+
+/// Where the channels of a schedule lie; the best place that a limited search finds where they share memory.
+memsched::result<sdf::layout> layout_of(const loaded_sdf& g, const schedule_request& r, const sdf::schedule_result& s) {
+  constexpr std::uint64_t most_nodes = 200'000;
+  if (r.sdf.what.memory == sdf::memory::separate) return sdf::separate_layout(g.graph, s.fills);
+  return sdf::shared_layout(g.graph, s.schedule, s.fills, memsched::minimize{}, {.state_limit = most_nodes});
 }
 
 const char* form_name(sdf::form f) { return f == sdf::form::flat ? "flat schedule" : "iteration"; }
@@ -128,61 +117,37 @@ std::string as_text(const loaded_sdf& g, const schedule_request& r, const sdf::s
   return text;
 }
 
-/// A schedule as `as_json` writes it; an empty message where it is one.
-graph_error read_loops(const json& list, const std::string& place, unsigned depth, sdf::loops& into) {
-  constexpr unsigned deepest = 1000;
-  if (!list.is_array() || depth > deepest) return located(place, "must be a list, at most 1000 deep");
-  const auto number = [](const json& j) { return j.is_number_unsigned() && j.get<bytes>() > 0; };
-  for (std::size_t i = depth == 0 ? 0 : 1; i < list.size(); ++i) {
-    const json& item = list[i];
-    if (item.is_number_unsigned() && item.get<bytes>() < memsched::none) {
-      into.fire(item.get<index_t>());
-      continue;
-    }
-    const std::string here = depth == 0 ? place + "[" + std::to_string(i) + "]" : place;
-    if (!item.is_array() || item.size() < 2 || !number(item[0]))
-      return located(here, "must be an actor's index or [count, item, ...]");
-    if (item.size() == 2 && item[1].is_number_unsigned() && item[1].get<bytes>() < memsched::none) {
-      into.fire(item[1].get<index_t>(), item[0].get<bytes>());
-      continue;
-    }
-    into.open(item[0].get<bytes>());
-    if (auto e = read_loops(item, here, depth + 1, into); !e.message.empty()) return e;
-    into.close();
-  }
-  return {};
-}
-
 }  // namespace
 
-bool is_sdf(const std::string& path, const reading& how) { return kind_of(path, how) == ".xml"; }
-
-graph_error only_for_sdf(const std::string& path, const request& r) {
-  if (r.sdf.given.empty()) return {};
-  return located(path, "takes no " + r.sdf.given + ", which is for .xml files");
-}
-
 int run_sdf_schedule(const schedule_request& r) {
-  for (const auto& [option, file] : {std::pair("--svg", &r.svg), std::pair("--certificate", &r.certificate)})
-    if (!file->empty()) return report(located(r.graph, std::string("takes no ") + option));
+  if (!r.svg.empty()) return report(located(r.graph, "takes no --svg"));
+  const bool of_all = r.sdf.what.form == sdf::form::any && r.sdf.what.memory == sdf::memory::shared;
+  if (!r.certificate.empty() && !of_all)
+    return report(located(r.graph, "takes no --certificate with --loops or --buffers: it proves bounds of shared memory"));
   const auto g = load_sdf(r.graph, r);
   if (!g) return report(g.error());
   const auto start = std::chrono::steady_clock::now();
   const auto s = solve(scheduler_of(r.scheduler), g->graph, r.sdf.what, r);
   const double took = seconds_since(start);
   if (s.error) return report(located(r.graph, s.error->message));
-  const std::string text =
-      r.json ? as_json(*g, r, s, took).dump(-1, ' ', false, json::error_handler_t::replace) + '\n' : as_text(*g, r, s, took);
+  const json object = as_json(*g, r, s, took);
+  const std::string text = r.json ? line_of(object) : as_text(*g, r, s, took);
   std::vector<output_file> files;
   if (!r.emit_c.empty()) {
-    const bool apart = r.sdf.what.memory == sdf::memory::separate;
-    const sdf::layout where =
-        apart ? sdf::separate_layout(g->graph, s.fills) : sdf::shared_layout(g->graph, s.schedule, s.fills);
-    files.push_back({r.emit_c, sdf::to_c(g->graph, s.schedule, s.fills, where)});
+    const auto where = layout_of(*g, r, s);
+    if (!where) return report(located(r.graph, where.error().message));
+    files.push_back({r.emit_c, sdf::to_c(g->graph, s.schedule, s.fills, *where)});
+  }
+  if (!r.certificate.empty()) {
+    auto proven = certified(*g, s.schedule, s.lower_bound, r);
+    if (!proven) return report(located(r.graph, proven.error().message));
+    json with = object;
+    with["certificate"] = std::move(*proven);
+    files.push_back({r.certificate, line_of(with)});
   }
   if (!r.output.empty()) files.push_back({r.output, text});
   if (const auto error = write_files(files); !error.message.empty()) return report(error);
-  if (r.output.empty()) std::fwrite(text.data(), 1, text.size(), stdout);
+  if (r.output.empty()) print(text);
   return s.fits() ? done : over_budget;
 }
 
@@ -223,7 +188,7 @@ int run_sdf_compare(const std::vector<std::string>& graphs, bool all, const requ
     loaded_graphs.push_back(std::move(*g));
   }
   for (std::size_t i = 0; i < loaded_graphs.size(); ++i) {
-    if (i > 0) std::fputs("\n", stdout);
+    if (i > 0) print("\n");
     compare_one(loaded_graphs[i], all, r);
   }
   return done;
@@ -275,44 +240,12 @@ int run_sdf_inspect(const std::string& path, const request& r) {
   rows.row({std::string("  lower bound, shared, ") + g->unit, grouped(sdf::shared_bound(graph, r.options.default_firing))});
   rows.row(
       {std::string("  lower bound, separate, ") + g->unit, grouped(sdf::separate_bound(graph, r.options.default_firing))});
-  std::fputs(rows.text().c_str(), stdout);
+  print(rows.text());
   std::printf("\n");
   table actors({"  actor", "repetitions"});
   for (index_t a = 0; a < graph.actors(); ++a)
     actors.row({"  " + memsched::one_line(graph.actor_name(a), 100), grouped(graph.repetitions()[a])});
-  std::fputs(actors.text().c_str(), stdout);
-  return done;
-}
-
-int run_sdf_verify(const std::string& path, const std::string& result, const request& r) {
-  const auto g = load_sdf(path, r);
-  if (!g) return report(g.error());
-  const auto file = read_file(result);
-  if (!file) return report(file.error());
-  const json j = json::parse(file->view(), nullptr, false);
-  if (!j.is_object()) return report(located(result, "is no JSON object"));
-  if (j.value("kind", json()) != "sdf" || !j.contains("schedule"))
-    return report(located(result, "is no schedule of synchronous dataflow: no \"kind\": \"sdf\" with a \"schedule\""));
-  sdf::loops schedule;
-  if (const auto e = read_loops(j["schedule"], result + ": schedule", 0, schedule); !e.message.empty()) return report(e);
-  const auto rule = j.value("firing", json(firing_name(r)));
-  if (rule != "pbc" && rule != "cbp") return report(located(result, "firing: must be \"pbc\" or \"cbp\""));
-  const auto run = sdf::replay(g->graph, schedule, rule == "cbp" ? memsched::firing::cbp : memsched::firing::pbc);
-  if (!run) return report(located(result, "schedule: " + run.error().message));
-  const auto claim = [&](const char* key, bytes is) -> graph_error {
-    const auto at = j.find(key);
-    if (at == j.end() || !at->is_number_unsigned())
-      return located(result, std::string(key) + ": must be a whole number, 0 or more");
-    if (*at != is) return located(result, std::string(key) + ": says " + grouped(*at) + ", but it is " + grouped(is));
-    return {};
-  };
-  for (const auto& [key, is] : {std::pair("peak", run->peak), std::pair("separate", run->separate),
-                                std::pair("iterations", run->iterations)})
-    if (const auto e = claim(key, is); !e.message.empty()) return report(e);
-  if (const auto bound = j.find("lower_bound"); bound != j.end() && (!bound->is_number_unsigned() || *bound > run->peak))
-    return report(located(result, "lower_bound: is above the peak, " + grouped(run->peak)));
-  std::printf("%s: a valid schedule of %s with a peak of %s %s, as it says. Its bound is a claim that is not checked.\n",
-              result.c_str(), g->name.c_str(), grouped(run->peak).c_str(), g->unit);
+  print(actors.text());
   return done;
 }
 

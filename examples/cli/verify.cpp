@@ -181,8 +181,8 @@ memsched::result<std::vector<memsched::graph_order>> orders_of_result(const std:
 
 int run_verify(const std::string& path, const std::string& result, const std::string& certificate, const request& r) {
   if (is_sdf(path, r.how)) {
-    if (certificate.empty()) return run_sdf_verify(path, result, r);
-    return report({memsched::error_code::bad_input, path + ": takes no --certificate", {}, {}});
+    const int status = result.empty() ? done : run_sdf_verify(path, result, false, r);
+    return certificate.empty() || status != done ? status : run_sdf_verify(path, certificate, true, r);
   }
   if (const auto error = only_for_sdf(path, r); !error.message.empty()) return report(error);
   const auto graph = load(path, r.how, scheduler_of("optimal", r));

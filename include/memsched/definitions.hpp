@@ -9,4 +9,5 @@
 #endif
 
 #define MEMSCHED_DEFINITIONS
+#include <memsched/passes/stay_close.hpp>
 #include <memsched/schedule.hpp>

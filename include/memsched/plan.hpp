@@ -13,19 +13,28 @@
 
 namespace memsched::inline MEMSCHED_ABI {
 
+/// Bytes of handles of the caller's graph.
+template <class Handle>
+using bytes_by_handle = std::unordered_map<Handle, bytes, detail::handle_hash>;
+
 /// An order, where its tensors lie, and what is known of the arena. Where `arena.error` is set, nothing else is.
 template <class Op, class Tensor>
 struct planned {
   std::vector<Op> order;
   bytes peak = 0;
-  std::unordered_map<Tensor, bytes> offset;  ///< of each tensor that has bytes and is ever live, aliases included
-  std::unordered_map<Op, bytes> workspace;   ///< offset of the workspace of each operator that has one
-  order_buffers held;                        ///< the buffers themselves; tensors and operators by their number
-  arena_plan arena;                          ///< `plan`: its bound is about this order; `plan_jointly`: about all orders
+  bytes_by_handle<Tensor> offset;  ///< of each tensor that has bytes and is ever live, aliases included
+  bytes_by_handle<Op> workspace;   ///< offset of the workspace of each operator that has one
+  order_buffers held;              ///< the buffers themselves; tensors and operators by their number
+  arena_plan arena;                ///< `plan`: its bound is about this order; `plan_jointly`: about all orders
 
-  const planned& value() const {
-    arena.value();
+  /// Itself; throws bad_graph where there is an error (aborts without exceptions).
+  const planned& value() const& {
+    if (arena.error) abort_with(*arena.error);
     return *this;
+  }
+  planned value() && {
+    if (arena.error) abort_with(*arena.error);
+    return std::move(*this);
   }
 };
 
@@ -39,32 +48,21 @@ namespace detail {
 template <class G>
 using planned_of = planned<op_t<G>, tensor_t<G>>;
 
-/// The caller's tensors, by their number in the problem: in order of first appearance, as `lower` numbers them.
-template <memory_graph G>
-std::unordered_map<tensor_t<G>, tensor_id> tensor_numbers(const G& g) {
-  std::unordered_map<tensor_t<G>, tensor_id> number;
-  const auto see = [&](const auto& t) { number.try_emplace(t, static_cast<tensor_id>(number.size())); };
-  for (const auto& op : graph_traits<G>::ops(g)) {
-    for (const auto& t : graph_traits<G>::inputs(g, op)) see(t);
-    for (const auto& t : graph_traits<G>::outputs(g, op)) see(t);
-  }
-  return number;
-}
-inline std::unordered_map<tensor_id, tensor_id> tensor_numbers(const problem& p) {
-  std::unordered_map<tensor_id, tensor_id> number;
-  for (tensor_id t : p.tensors()) number.emplace(t, t);
-  return number;
-}
-
 template <memory_graph G>
 planned_of<G> in_handles(const G& g, const std::vector<op_t<G>>& ops, joint_plan j) {
   planned_of<G> r;
   for (const op_id op : j.order) r.order.push_back(ops[op]);
   r.peak = j.peak;
   if (!j.plan.error) {
-    for (const auto& [t, i] : tensor_numbers(g))
-      if (i < j.held.of_tensor.size() && j.held.of_tensor[i] != none)
-        r.offset.emplace(t, j.plan.offset[j.held.of_tensor[i]]);
+    const auto see = [&](const auto& t, std::size_t number) {
+      if (const index_t b = j.held.of_tensor[number]; b != none) r.offset.emplace(t, j.plan.offset[b]);
+    };
+    if constexpr (std::same_as<G, problem>) {
+      for (tensor_id t : g.tensors()) see(t, t);
+    } else {
+      const auto tensors = tensors_of(g);
+      for (std::size_t i = 0; i < tensors.size(); ++i) see(tensors[i], i);
+    }
     for (index_t b = 0; b < j.held.workspace_of.size(); ++b)
       if (const op_id op = j.held.workspace_of[b]; op != none) r.workspace.emplace(ops[op], j.plan.offset[b]);
   }
@@ -95,7 +93,7 @@ auto plan(const G& g, std::span<const op_t<G>> order, const P& how = {}, const p
     j.plan.error = low.error();
     return detail::in_handles(g, {}, std::move(j));
   }
-  std::unordered_map<op_t<G>, op_id> number;
+  std::unordered_map<op_t<G>, op_id, detail::handle_hash> number;
   for (op_id i = 0; i < low->ops.size(); ++i) number.emplace(low->ops[i], i);
   for (const auto& op : order) {
     const auto found = number.find(op);
@@ -119,8 +117,12 @@ template <memory_graph G, scheduler S = automatic_scheduler, planner P = minimiz
 auto plan_jointly(const G& g, const S& policy = {}, const P& how = {}, const plan_options& o = {}) {
   auto low = detail::lowered_of(g);
   joint_plan j;
-  if (!low) j.plan.error = low.error();
-  else j = plan_jointly(low->problem, inner_scheduler(policy), any_planner(how), o, o.alignment);
+  if (!low) {
+    j.plan.error = low.error();
+  } else {
+    const auto checked_policy = [&policy](const schedule_graph& s, search& context) { return checked(policy, s, context); };
+    j = plan_jointly(low->problem, checked_policy, any_planner(how), o, o.alignment);
+  }
   return detail::in_handles(g, low ? low->ops : std::vector<op_t<G>>{}, std::move(j));
 }
 

@@ -46,7 +46,7 @@ void check_law(const problem& p, const std::vector<op_id>& order) {
 }  // namespace
 
 TEST_CASE("law: the load of an order's buffers is its peak") {
-  for (std::uint64_t seed = 0; seed < 3000; ++seed) {
+  for (std::uint64_t seed = 0; seed < MEMSCHED_LAW_ORDERS; ++seed) {
     support::random r(seed);
     support::shape s{.operators = 3 + r.below(12)};
     if (r.chance(30)) s.percent_inplace = 90;

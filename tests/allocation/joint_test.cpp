@@ -5,25 +5,12 @@
 #include <memsched/schedulers/automatic.hpp>
 #include <vector>
 
+#include "support/all_orders.hpp"
 #include "support/random_problem.hpp"
 
 using namespace memsched;
 
 namespace {
-
-/// Calls f with every order of p.
-template <class F>
-void for_each_order(const problem& p, std::vector<op_id>& prefix, F& f) {
-  if (prefix.size() == p.ops().size()) return f(prefix);
-  for (op_id op : p.ops()) {
-    const auto ran = [&](op_id x) { return std::find(prefix.begin(), prefix.end(), x) != prefix.end(); };
-    const auto preds = p.predecessors(op);
-    if (ran(op) || !std::all_of(preds.begin(), preds.end(), ran)) continue;
-    prefix.push_back(op);
-    for_each_order(p, prefix, f);
-    prefix.pop_back();
-  }
-}
 
 struct best_of_all {
   bytes peak = no_limit, arena = no_limit, arena_at_peak = no_limit;
@@ -42,7 +29,7 @@ best_of_all try_all_orders(const problem& p, const options& o, bytes alignment =
     if (peak == best.peak) best.arena_at_peak = std::min(best.arena_at_peak, plan.size);
     best.arena = std::min(best.arena, plan.size);
   };
-  for_each_order(p, prefix, look);
+  support::for_each_order(p, prefix, look);
   return best;
 }
 
@@ -159,8 +146,9 @@ TEST_CASE("an order above the least peak can have the least arena") {
 
 TEST_CASE("joint plans of random graphs equal the best over all orders") {
   std::uint32_t settled = 0, above = 0;
-  for (std::uint64_t seed = 0; seed < 400; ++seed) {
-    support::shape s{.operators = 5 + static_cast<std::uint32_t>(seed % 2), .max_size = 6};
+  constexpr std::uint64_t count = MEMSCHED_LAW_JOINT;
+  for (std::uint64_t seed = 0; seed < count; ++seed) {
+    support::shape s{.operators = 5 + static_cast<std::uint32_t>(seed % (seed < 400 ? 2 : 4)), .max_size = 6};
     s.percent_inplace = seed % 3 == 0 ? 80 : 30;
     const problem p = support::random_problem(seed, s);
     options o;
@@ -180,6 +168,6 @@ TEST_CASE("joint plans of random graphs equal the best over all orders") {
     REQUIRE(j.plan.size == truth.arena);
     REQUIRE(j.plan.lower_bound == truth.arena);
   }
-  REQUIRE(settled > 380);
+  REQUIRE(settled * 20 > count * 19);
   REQUIRE(above > 10);  // the aligned ones
 }

@@ -3,12 +3,14 @@
 #include <catch2/catch.hpp>
 #include <memsched/allocation/plan_offsets.hpp>
 #include <memsched/allocation/traffic.hpp>
+#include <memsched/allocation/traffic_bound.hpp>
 #include <memsched/schedule.hpp>
 #include <memsched/schedulers/as_given.hpp>
 #include <memsched/schedulers/rpo.hpp>
 #include <networks/networks.hpp>
 #include <vector>
 
+#include "support/all_orders.hpp"
 #include "support/random_problem.hpp"
 
 using namespace memsched;
@@ -57,7 +59,7 @@ TEST_CASE("traffic of SwiftNet, to the byte") {
 
 TEST_CASE("the bound holds, and nothing moves once the peak fits") {
   std::uint32_t met = 0, positive = 0, undefined = 0;
-  for (std::uint64_t seed = 0; seed < 2000; ++seed) {
+  for (std::uint64_t seed = 0; seed < MEMSCHED_LAW_TRAFFIC; ++seed) {
     support::random r(seed);
     const problem p = support::random_problem(seed, {.operators = 3 + r.below(10)});
     const memory_model model{r.chance(30) ? firing::cbp : firing::pbc, r.chance(70)};
@@ -81,6 +83,45 @@ TEST_CASE("the bound holds, and nothing moves once the peak fits") {
   REQUIRE(positive > 300);
   REQUIRE(met > 100);
   REQUIRE(undefined > 100);
+}
+
+TEST_CASE("the bound of all orders holds for all orders") {
+  std::uint32_t positive = 0, met = 0;
+  for (std::uint64_t seed = 0; seed < MEMSCHED_LAW_TRAFFIC; ++seed) {
+    support::random r(seed);
+    const problem p = support::random_problem(seed, {.operators = 3 + r.below(4), .max_size = 20});
+    options o;
+    o.default_firing = r.chance(30) ? firing::cbp : firing::pbc;
+    o.in_place = r.chance(70);
+    const bytes peak = schedule(p, automatic, o).peak;
+    bytes capacity = 0;  // what any operator may take
+    for (op_id op : p.ops()) {
+      bytes operands = p.workspace(op);
+      for (tensor_id t : p.reads(op)) operands += p.size(t);
+      for (tensor_id t : p.creates(op)) operands += p.size(t);
+      capacity = std::max(capacity, operands);
+    }
+    if (capacity >= peak) continue;
+    capacity += r.below(static_cast<std::uint32_t>(peak - capacity));
+    const bytes bound = traffic_bound(p, capacity, automatic, o);
+    if (bound == 0) continue;
+    ++positive;
+    bytes least = no_limit;
+    std::vector<op_id> prefix;
+    const auto look = [&](const std::vector<op_id>& order) {
+      for (const auto how : {traffic_model::paged, traffic_model::resident})
+        if (const auto count = count_traffic(p, order, capacity, how, o.model())) least = std::min(least, count->total());
+    };
+    support::for_each_order(p, prefix, look);
+    INFO("seed " << seed << ", capacity " << capacity << " of " << peak);
+    REQUIRE(bound <= least);
+    met += bound == least ? 1 : 0;
+  }
+  CAPTURE(positive, met);
+  REQUIRE(positive * 50 > MEMSCHED_LAW_TRAFFIC);
+  REQUIRE(met * 200 > MEMSCHED_LAW_TRAFFIC);
+  const problem cells = check(networks::make("swiftnet-cells-abc").value()).value();
+  REQUIRE(traffic_bound(cells, 256_KiB, automatic) == 27648);  // what its order of the smallest peak moves
 }
 
 TEST_CASE("orders of less traffic, and of a smaller arena by a planner of the caller's") {

@@ -81,13 +81,16 @@ says 'firings of an iteration' inspect sized.xml
 says '"schedule":[[2,0],1,0,1]' schedule two.xml --format json
 "$program" schedule two.xml --budget 3 >out; [ $? -eq 3 ] || fail "a budget that is not met has exit status 3"
 
-refuses 1 'stuck.xml: deadlock: "left" waits for 1 more token on "own"' schedule stuck.xml
+refuses 1 'stuck.xml: line 12: deadlock: "left" waits for 1 more token on "own"' schedule stuck.xml
 refuses 1 'rate.xml: line 6: port "o" of "left": rate "12x" is no whole number above 0' inspect rate.xml
 refuses 1 'unknown.xml: line 11: channel "link" goes to "write", which is no actor' compare unknown.xml
 refuses 1 'large.xml: ' schedule large.xml
 refuses 1 'cut.xml: line ' schedule cut.xml
 refuses 1 'lost.xml: ' schedule lost.xml
 refuses 1 'takes no --svg' schedule two.xml --svg x
+refuses 1 'takes no --certificate with --loops' schedule two.xml --loops flat --certificate x
+refuses 1 'stuck.xml: line 12: deadlock: "left" waits for 1 more token on "own"' inspect stuck.xml
+says 'separate     4 tokens where each channel has its own memory; optimal' schedule two.xml --buffers separate
 refuses 1 'takes no --shape' schedule two.xml --shape x=1
 refuses 1 'takes no --loops' schedule builtin:swiftnet --loops flat
 refuses 1 'takes no --emit-c' schedule builtin:swiftnet --emit-c x
@@ -98,6 +101,11 @@ for graph in two.xml sized.xml rates.xml delays.xml equal.xml "$@"; do
     says 'a valid schedule of' verify "$graph" result.json
     sed 's/"peak":/"peak":1/' result.json >wrong.json
     refuses 1 'peak: says 1' verify "$graph" wrong.json
+    refuses 1 'result.json: has no certificate' verify "$graph" --certificate result.json
+    "$program" schedule "$graph" --firing $firing --certificate proof.json >out || fail "--certificate $graph"
+    says 'proves that no schedule takes less than' verify "$graph" --certificate proof.json
+    sed 's/"bound":/"bound":1/' proof.json >wrong.json
+    refuses 1 'certificate: fingerprint' verify "$graph" --certificate wrong.json
     for buffers in shared separate; do
       "$program" schedule "$graph" --firing $firing --buffers $buffers --emit-c schedule.c >out || fail "--emit-c $graph"
       rule=

@@ -113,10 +113,12 @@ TEST_CASE("bad files are refused with line and name") {
   REQUIRE(error("\xff\xfe\x00").find("line 1: no XML: ") == 0);
 }
 
-TEST_CASE("what the graph's own checks find has names") {
-  REQUIRE(error("initialTokens=\"1\"", "initialTokens=\"0\"") == "deadlock: \"left\" waits for 1 more token on \"own\"");
-  REQUIRE(error("name=\"s\" type=\"out\" rate=\"1\"", "name=\"s\" type=\"out\" rate=\"2\"") ==
-          "the rates are inconsistent: each firing of \"left\" puts 2 tokens into its self loop \"own\" and takes 1");
+TEST_CASE("what the checks of a graph find has names and a line") {
+  REQUIRE(error("initialTokens=\"1\"", "initialTokens=\"0\"") ==
+          "line 14: deadlock: \"left\" waits for 1 more token on \"own\"");
+  REQUIRE(
+      error("name=\"s\" type=\"out\" rate=\"1\"", "name=\"s\" type=\"out\" rate=\"2\"") ==
+      "line 14: the rates are inconsistent: each firing of \"left\" puts 2 tokens into its self loop \"own\" and takes 1");
 }
 
 TEST_CASE("a million nested elements are no danger") {

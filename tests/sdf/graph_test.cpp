@@ -1,6 +1,7 @@
 // What is wrong with a graph or a schedule, named; and the edges of what the numbers can be.
 #include <catch2/catch.hpp>
 #include <memsched/schedulers/automatic.hpp>
+#include <memsched/sdf/layout.hpp>
 #include <memsched/sdf/schedule.hpp>
 
 using namespace memsched;
@@ -139,6 +140,41 @@ TEST_CASE("looped schedules are written as the literature does") {
   sdf::loops nine;
   nine.append(one, 3);
   REQUIRE(text(nine) == "(9 a)");
+}
+
+TEST_CASE("the fullest loop is not always best for shared memory") {
+  sdf::composite_graph c;
+  c.base = 50;
+  c.actors.resize(2);
+  c.actors[0] = {10, {20, -5}, {}};
+  c.actors[1] = {10, {10, 10}, {}};
+  c.actors[0].body.fire(0), c.actors[1].body.fire(1);
+  const auto nest = sdf::single_appearance(c, std::vector<index_t>{0, 1}).value();
+  REQUIRE(nest.peak == 50 + 50);  // in one loop 50 + 65
+  REQUIRE(text(nest.schedule) == "(10 a) (10 b)");
+}
+
+TEST_CASE("results of a temporary outlive it") {
+  sdf::graph_builder b;
+  b.actor("x", 7);
+  const auto& kept = sdf::schedule(b.build().value(), automatic).value();
+  REQUIRE(kept.peak == 7);
+  REQUIRE(kept.schedule.appearances() == 1);
+}
+
+TEST_CASE("channels share memory where they never hold tokens at once") {
+  sdf::graph_builder b;  // a chain: the first channel is empty when the third fills
+  for (int i = 0; i < 4; ++i) b.actor();
+  b.connect({0, 1, 4, 4, 0, 16});
+  b.connect({1, 2, 4, 4, 0, 2});
+  b.connect({2, 3, 4, 4, 0, 16});
+  const sdf::graph g = b.build().value();
+  const auto r = sdf::schedule(g, automatic).value();
+  const sdf::layout apart = sdf::separate_layout(g, r.fills);
+  REQUIRE(apart.size == 64 + 8 + 64);
+  const sdf::layout shared = sdf::shared_layout(g, r.schedule, r.fills).value();
+  REQUIRE(shared.size == r.peak);
+  REQUIRE(check_plan(sdf::channel_buffers(g, r.schedule, r.fills), shared.offset, shared.size).message.empty());
 }
 
 TEST_CASE("folding finds loops in loops") {

@@ -81,7 +81,7 @@ inline std::vector<sdf::loops> all_nests(const sdf::graph& graph, const std::vec
 
 struct tally {
   sdf::actor_rule_counts rules;
-  std::uint64_t graphs = 0, became_one = 0, nests = 0, no_nest = 0;
+  std::uint64_t graphs = 0, became_one = 0, nests = 0, no_nest = 0, separate = 0, stalled = 0;
 };
 
 /// All laws of one graph and firing rule.
@@ -149,9 +149,16 @@ inline void hold(const sdf::graph& g, firing rule, tally& t) {
   // Separate buffers.
   const auto apart = sdf::schedule(g, best_first{}, {.memory = sdf::memory::separate}, limits).value();
   replayed(g, apart.schedule, rule);
-  REQUIRE(apart.separate >= apart.separate_bound);
-  REQUIRE(best.separate >= best.separate_bound);
+  REQUIRE(apart.optimal());
+  REQUIRE(best.separate >= apart.separate);
   REQUIRE(apart.peak >= optimum);
+  bytes workspace = 0;
+  for (index_t a = 0; a < g.actors(); ++a) workspace = std::max(workspace, g.workspace(a));
+  if (const auto least = support::smallest_separate(g, rule, 2000)) {
+    REQUIRE(apart.separate == *least + workspace);
+    ++t.separate;
+    t.stalled += sdf::separate_bound(g, rule) < apart.separate ? 1 : 0;
+  }
 
   // Grouping, down to what there is: schedules of the original.
   for (bytes most : {g.actors() + 1, std::size_t{1}}) {

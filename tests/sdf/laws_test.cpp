@@ -8,5 +8,7 @@ TEST_CASE("laws of synchronous dataflow on random graphs") {
   REQUIRE(t.became_one > t.graphs / 2);
   REQUIRE(t.nests > 500);
   REQUIRE(t.no_nest > 10);
+  REQUIRE(t.separate > 1000);
+  REQUIRE(t.stalled > 100);
   for (std::uint64_t n : {t.rules.t, t.rules.r, t.rules.c1, t.rules.c2, t.rules.s1, t.rules.s2}) REQUIRE(n > 500);
 }

@@ -37,7 +37,7 @@ TEST_CASE("smallest peaks of the paper's graphs, flat ones and separate buffers"
                        {"qmf23_5d", bank(2, 1, 5), 4536, 247, 246, 487, 0},
                        {"qmf235_2d", bank(2, 3, 2), 190, 22, 20, 52, 82},
                        {"qmf235_3d", bank(2, 3, 3), 1300, 47, 45, 252, 192},
-                       {"qmf235_5d", bank(2, 3, 5), 50000, 272, 270, 6252, 0}}) {
+                       {"qmf235_5d", bank(2, 3, 5), 50000, 272, 270, 6252, 855}}) {
     INFO(r.name);
     REQUIRE(r.graph.firings() == r.firings);
     const auto best = solve(r.graph);
@@ -49,9 +49,13 @@ TEST_CASE("smallest peaks of the paper's graphs, flat ones and separate buffers"
     const auto row = solve(r.graph, {.form = sdf::form::flat});
     REQUIRE(row.peak == r.flat);
     REQUIRE(row.optimal());
-    const auto apart = solve(r.graph, {.memory = sdf::memory::separate});
+    const auto apart = sdf::schedule(r.graph, automatic, {.memory = sdf::memory::separate}, {.state_limit = 2000}).value();
     if (r.separate > 0) REQUIRE(apart.separate == r.separate);
     REQUIRE(apart.optimal() == (r.separate > 0));
+    if (r.separate > 0) continue;  // qmf23_5d: bounds meet no schedule yet
+    REQUIRE(apart.stopped == stop_reason::state_limit);
+    REQUIRE(apart.separate_bound > sdf::separate_bound(r.graph, firing::pbc));
+    REQUIRE(apart.separate <= 544);
   }
 }
 

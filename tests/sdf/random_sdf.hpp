@@ -1,12 +1,14 @@
 // Random small graphs of synchronous dataflow, and answers found by going through all that there is.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <functional>
 #include <limits>
 #include <numeric>
 #include <optional>
 #include <queue>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -44,7 +46,7 @@ inline std::optional<sdf::graph> random_sdf(std::uint64_t seed, const sdf_shape&
   std::iota(name.begin(), name.end(), index_t{0});
   for (unsigned i = n; i > 1; --i) std::swap(name[i - 1], name[below(i)]);
   sdf::graph_builder b;
-  for (unsigned a = 0; a < n; ++a) b.actor({}, below(6) == 0 ? below(5) : 0);
+  for (unsigned a = 0; a < n; ++a) b.actor({}, below(6) == 0 ? below(below(2) == 0 ? 5 : 30) : 0);
   const auto connect = [&](unsigned u, unsigned v, bytes tokens) {
     const bytes g = std::gcd(q[u], q[v]), k = 1 + below(below(3) == 0 ? 3 : 1);
     b.connect({name[u], name[v], q[v] / g * k, q[u] / g * k, tokens, below(6) == 0 ? 0 : 1 + below(4)});
@@ -155,6 +157,49 @@ inline bytes smallest_peak(const sdf::graph& g, firing rule) {
     }
   }
   return std::numeric_limits<bytes>::max();
+}
+
+/// The smallest sum of separate buffers, without workspace: a search over how often each actor has fired and the largest
+/// fills so far, the smallest sum first. Nothing where that is more than `most_states`.
+inline std::optional<bytes> smallest_separate(const sdf::graph& g, firing rule, std::size_t most_states) {
+  struct state {
+    bytes sum;
+    std::vector<bytes> fired, fills;
+    auto operator<=>(const state&) const = default;
+  };
+  const auto sum_of = [&](const std::vector<bytes>& fills) {
+    bytes sum = 0;
+    for (std::size_t i = 0; i < fills.size(); ++i) sum += fills[i] * g.channels()[i].size;
+    return sum;
+  };
+  state start{0, std::vector<bytes>(g.actors(), 0), {}};
+  for (const sdf::channel& c : g.channels()) start.fills.push_back(c.tokens);
+  start.sum = sum_of(start.fills);
+  std::set<state> open{start}, seen{start};
+  while (!open.empty()) {
+    const state s = *open.begin();
+    open.erase(open.begin());
+    if (s.fired == g.repetitions()) return s.sum;
+    if (seen.size() > most_states) return std::nullopt;
+    for (index_t a = 0; a < g.actors(); ++a) {
+      if (s.fired[a] == g.repetitions()[a]) continue;
+      state next = s;
+      bool can = true;
+      for (std::size_t i = 0; i < s.fills.size(); ++i) {
+        const sdf::channel& c = g.channels()[i];
+        const bytes tokens = c.tokens + c.produced * s.fired[c.from] - c.consumed * s.fired[c.to];
+        if (c.to == a) can = can && tokens >= c.consumed;
+        const bool frees_first = rule == firing::cbp && c.to == a;
+        if (c.from == a && can)
+          next.fills[i] = std::max(next.fills[i], tokens + c.produced - (frees_first ? c.consumed : 0));
+      }
+      if (!can) continue;
+      ++next.fired[a];
+      next.sum = sum_of(next.fills);
+      if (seen.insert(next).second) open.insert(std::move(next));
+    }
+  }
+  return std::nullopt;
 }
 
 }  // namespace support

@@ -13,6 +13,7 @@
 #include <memsched/allocation/first_fit.hpp>
 #include <memsched/allocation/fit_search.hpp>
 #include <memsched/allocation/valley_fit.hpp>
+#include <memsched/base/random.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
 

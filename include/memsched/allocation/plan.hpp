@@ -38,9 +38,13 @@ struct arena_plan {
   }
   bool fits() const { return !error && size <= capacity; }
   /// The plan itself; throws bad_graph where there is an error (aborts without exceptions).
-  const arena_plan& value() const {
+  const arena_plan& value() const& {
     if (error) abort_with(*error);
     return *this;
+  }
+  arena_plan value() && {
+    if (error) abort_with(*error);
+    return std::move(*this);
   }
 };
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <memsched/allocation/conflict.hpp>
+#include <memsched/allocation/draft_of.hpp>
 #include <memsched/allocation/improve_order.hpp>
 #include <memsched/allocation/plan_offsets.hpp>
 #include <memsched/graph/check.hpp>
@@ -26,28 +27,6 @@ struct joint_plan {
 };
 
 namespace detail {
-
-/// The draft of a problem, so that it can be changed and checked again.
-inline problem_draft draft_of(const problem& p) {
-  problem_draft d;
-  for (tensor_id t : p.tensors()) {
-    d.tensors.push_back({p.size(t), p.alias_of(t) == t ? none : p.alias_of(t)});
-    if (p.writer(t) == none) d.graph_inputs.push_back(t);
-  }
-  d.graph_outputs.assign(p.graph_outputs().begin(), p.graph_outputs().end());
-  for (op_id op : p.ops()) {
-    const int old = p.overwrites(op);
-    d.operators.push_back(
-        {p.workspace(op), old < 0 ? none : p.inputs(op)[static_cast<std::size_t>(old)], p.firing(op), p.scope(op)});
-    for (tensor_id t : p.inputs(op)) d.reads.push(t);
-    for (tensor_id t : p.outputs(op)) d.writes.push(t);
-    for (op_id before : p.after(op)) d.after.push(before);
-    for (const overwrite& o : p.further_overwrites(op)) d.overwrites.push(o);
-    for (tensor_id t : p.updates(op)) d.updates.push(t);
-    d.reads.close(), d.writes.close(), d.after.close(), d.overwrites.close(), d.updates.close();
-  }
-  return d;
-}
 
 using order_edge = std::pair<op_id, op_id>;  ///< the first runs before the second
 using order_edges = std::set<order_edge>;

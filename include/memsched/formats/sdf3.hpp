@@ -53,7 +53,11 @@ class sdf3_reader {
     g.name = application.attribute("name").value();
     if (g.name.empty()) g.name = sdf.attribute("name").value();
     auto built = builder_.build();
-    if (!built) return built.error();
+    if (!built) {
+      graph_error e = built.error();
+      if (!e.tensors.empty()) e.message = place(channels_[e.tensors[0]].offset_debug()) + e.message;
+      return e;
+    }
     g.graph = std::move(*built);
     return g;
   }
@@ -71,10 +75,14 @@ class sdf3_reader {
 
   // Errors, with the line.
 
-  graph_error at(std::ptrdiff_t offset, const std::string& what) const {
+  /// "line 7: "
+  std::string place(std::ptrdiff_t offset) const {
     const std::size_t end = offset < 0 ? 0 : std::min(static_cast<std::size_t>(offset), text_.size());
     const auto line = 1 + std::count(text_.begin(), text_.begin() + static_cast<std::ptrdiff_t>(end), '\n');
-    return {error_code::bad_input, "line " + std::to_string(line) + ": " + one_line(what), {}, {}};
+    return "line " + std::to_string(line) + ": ";
+  }
+  graph_error at(std::ptrdiff_t offset, const std::string& what) const {
+    return {error_code::bad_input, place(offset) + one_line(what), {}, {}};
   }
   graph_error at(pugi::xml_node n, const std::string& what) const { return at(n.offset_debug(), what); }
   bool wrong(pugi::xml_node n, const std::string& what) {
@@ -232,6 +240,7 @@ class sdf3_reader {
       c.size = options_.token_size.value_or(1);
     }
     builder_.connect(c, name);
+    channels_.push_back(n);
     return true;
   }
 
@@ -244,6 +253,7 @@ class sdf3_reader {
   sdf3_options options_;
   pugi::xml_document document_;
   sdf::graph_builder builder_;
+  std::vector<pugi::xml_node> channels_;
   std::map<std::string, actor> actors_;
   std::map<std::string, size_of> sizes_;
   std::optional<graph_error> error_;
@@ -254,7 +264,7 @@ class sdf3_reader {
 /// The application graph of a file in SDF3's format: `<applicationGraph><sdf><actor><port .../></actor><channel .../></sdf>
 /// <sdfProperties><channelProperties><tokenSize sz=.../>...`. Times, processors and what else describes an implementation
 /// are left out. Cyclo-static graphs are taken where all rates of a port are equal. An error is one line, with the line of
-/// the file in front where a piece of the file is wrong; what `graph_builder` finds wrong has names instead.
+/// the file in front: of a channel, the first that is named, where `graph_builder` finds the rates or tokens wrong.
 inline result<sdf3_graph> read_sdf3(std::string_view text, const sdf3_options& options = {}) {
   return detail::sdf3_reader(text, options).read();
 }

@@ -111,6 +111,8 @@ class problem {
   const adjacency& predecessors() const { return predecessors_; }
   /// Bytes of the graph inputs that are read or kept: what is live at the start.
   bytes live_at_start() const { return live_at_start_; }
+  /// What was checked.
+  const problem_draft& draft() const { return draft_; }
   /// Graph outputs, in the caller's order where the caller has one.
   std::span<const tensor_id> graph_outputs() const { return draft_.graph_outputs; }
 

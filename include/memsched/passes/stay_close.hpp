@@ -1,12 +1,8 @@
 // An order near the one that the caller's graph came in.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
-#include <utility>
-#include <vector>
 
-#include <memsched/graph/list_schedule.hpp>
 #include <memsched/search/policy.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
@@ -21,56 +17,75 @@ struct stay_close {
   bytes least_gain = 1;
   std::uint64_t looks_per_node = 256;
 
-  solution operator()(const schedule_graph& g, search& context, inner_scheduler inner) const {
-    solution s = inner(g, context);
-    if (s.error || g.active == 0) return s;
-    std::vector<node_id> given = given_order(g);
-    const bytes peak = peak_of(g, s.order), given_peak = peak_of(g, given);
-    if (given_peak <= peak || given_peak - peak < least_gain) s.order = std::move(given);
-    else s.order = near(g, given, s.order, static_cast<delta>(peak), looks_per_node * g.active);
-    return s;
-  }
-
- private:
-  static std::vector<node_id> near(const schedule_graph& g, const std::vector<node_id>& given, std::vector<node_id> rest,
-                                   delta peak, std::uint64_t looks) {
-    std::vector<node_id> order;
-    order.reserve(rest.size());
-    std::vector<bool> ran(g.active, false);
-    retractable_walk w(g);
-    std::size_t next_given = 0, next = 0;  // in `given`, and in `rest`, from which what ran early is left in place
-    const auto run = [&](node_id v) {
-      w.fire(v, [](node_id) {});
-      ran[v] = true;
-      order.push_back(v);
-    };
-    while (order.size() < rest.size()) {
-      while (ran[rest[next]]) ++next;
-      while (ran[given[next_given]]) ++next_given;
-      const node_id wanted = given[next_given];
-      if (wanted != rest[next] && looks > 0 && w.ready(wanted) && fits(w, wanted, rest, next, ran, peak, looks)) run(wanted);
-      else run(rest[next]);
-    }
-    return order;
-  }
-
-  /// Whether v may run now, before what is left of `rest` in front of it. Behind v's own place nothing changes.
-  static bool fits(retractable_walk& w, node_id v, const std::vector<node_id>& rest, std::size_t next,
-                   const std::vector<bool>& ran, delta peak, std::uint64_t& looks) {
-    std::vector<node_id> tried;
-    const auto step = [&](node_id u) {
-      tried.push_back(u);
-      const delta before = w.level();
-      return before + w.fire(u, [](node_id) {}).peak <= peak;
-    };
-    bool good = step(v);
-    for (; good && rest[next] != v; ++next) {
-      if (looks == 0) good = false;
-      else if (--looks; !ran[rest[next]]) good = step(rest[next]);
-    }
-    while (!tried.empty()) w.take_back(tried.back()), tried.pop_back();
-    return good;
-  }
+  solution operator()(const schedule_graph& g, search& context, inner_scheduler inner) const;
 };
 
 }  // namespace memsched
+
+#if MEMSCHED_DEFINED_HERE
+
+#include <utility>
+#include <vector>
+
+#include <memsched/graph/list_schedule.hpp>
+
+namespace memsched::inline MEMSCHED_ABI {
+
+namespace detail {
+
+/// Whether v may run now, before what is left of `rest` in front of it. Behind v's own place nothing changes.
+inline bool fits_early(retractable_walk& w, node_id v, const std::vector<node_id>& rest, std::size_t next,
+                       const std::vector<bool>& ran, delta peak, std::uint64_t& looks) {
+  std::vector<node_id> tried;
+  const auto step = [&](node_id u) {
+    tried.push_back(u);
+    const delta before = w.level();
+    return before + w.fire(u, [](node_id) {}).peak <= peak;
+  };
+  bool good = step(v);
+  for (; good && rest[next] != v; ++next) {
+    if (looks == 0) good = false;
+    else if (--looks; !ran[rest[next]]) good = step(rest[next]);
+  }
+  while (!tried.empty()) w.take_back(tried.back()), tried.pop_back();
+  return good;
+}
+
+inline std::vector<node_id> order_near(const schedule_graph& g, const std::vector<node_id>& given, std::vector<node_id> rest,
+                                    delta peak, std::uint64_t looks) {
+  std::vector<node_id> order;
+  order.reserve(rest.size());
+  std::vector<bool> ran(g.active, false);
+  retractable_walk w(g);
+  std::size_t next_given = 0, next = 0;  // in `given`, and in `rest`, from which what ran early is left in place
+  const auto run = [&](node_id v) {
+    w.fire(v, [](node_id) {});
+    ran[v] = true;
+    order.push_back(v);
+  };
+  while (order.size() < rest.size()) {
+    while (ran[rest[next]]) ++next;
+    while (ran[given[next_given]]) ++next_given;
+    const node_id wanted = given[next_given];
+    const bool early =
+        wanted != rest[next] && looks > 0 && w.ready(wanted) && fits_early(w, wanted, rest, next, ran, peak, looks);
+    run(early ? wanted : rest[next]);
+  }
+  return order;
+}
+
+}  // namespace detail
+
+MEMSCHED_FUNCTION solution stay_close::operator()(const schedule_graph& g, search& context, inner_scheduler inner) const {
+  solution s = inner(g, context);
+  if (s.error || g.active == 0) return s;
+  std::vector<node_id> given = given_order(g);
+  const bytes peak = peak_of(g, s.order), given_peak = peak_of(g, given);
+  if (given_peak <= peak || given_peak - peak < least_gain) s.order = std::move(given);
+  else s.order = detail::order_near(g, given, s.order, static_cast<delta>(peak), looks_per_node * g.active);
+  return s;
+}
+
+}  // namespace memsched
+
+#endif

@@ -64,8 +64,9 @@ fitted fit_network(const network& net, inner_scheduler policy, const fit_options
 /// what is live at a step of the peak is cut, finer and finer, until the budget holds, and then coarser again where it still
 /// does; without, every tensor is cut into 2, 4, 8, ... blocks, and the smallest peak stands. Multiply-accumulates stay.
 ///
-/// `o` limits the whole: each network gets a part of the time that is left, 10 s where there is no limit. A first network
-/// that is none, and a scheduler whose answer is no order, are `error`.
+/// `o` limits the whole: each network gets a part of the time that is left, 10 s where there is no limit of time or states.
+/// A limit on states is for each network, and alone makes the search deterministic. A first network that is none, and a
+/// scheduler whose answer is no order, are `error`.
 template <scheduler S>
 fitted fit(const network& net, const S& policy, const fit_options& f = {}, const options& o = {}) {
   const auto inner = [&policy](const schedule_graph& g, search& context) { return checked(policy, g, context); };

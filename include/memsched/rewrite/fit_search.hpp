@@ -103,7 +103,9 @@ class fit_run {
     const schedule_graph g = make_schedule_graph(p, model);
     options limits = o_;
     limits.budget = budget;
-    limits.time_limit = std::chrono::nanoseconds(static_cast<std::int64_t>(std::max(0.0, seconds_left()) * share * 1e9));
+    const auto time = std::chrono::duration<double>(std::max(0.0, seconds_left()) * share);
+    const bool by_work = o_.time_limit == o_.time_limit.max() && o_.state_limit != no_limit;  // then it is deterministic
+    if (!by_work) limits.time_limit = std::chrono::duration_cast<std::chrono::nanoseconds>(time);
     search context(std::move(limits));
     solution s = policy_(g, context);
     if (s.error) return out_.error = std::move(s.error), std::nullopt;

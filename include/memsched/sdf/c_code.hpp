@@ -3,72 +3,16 @@
 
 #include <algorithm>
 #include <cctype>
-#include <numeric>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include <memsched/sdf/graph.hpp>
-#include <memsched/sdf/loops.hpp>
-#include <memsched/sdf/replay.hpp>
+#include <memsched/sdf/layout.hpp>
 
 namespace memsched::inline MEMSCHED_ABI::sdf {
 
-/// Where the channels of a schedule lie in one block of memory.
-struct layout {
-  std::vector<bytes> offset;  ///< per channel
-  bytes size = 0;
-};
-
-/// One channel behind the other, each with room for its largest fill.
-inline layout separate_layout(const graph& g, const std::vector<bytes>& fills) {
-  layout l;
-  for (std::size_t i = 0; i < fills.size(); ++i) {
-    l.offset.push_back(l.size);
-    l.size += fills[i] * g.channels()[i].size;
-  }
-  return l;
-}
-
 namespace detail {
-
-/// When a channel may hold tokens: places [begin, end) of the schedule's items. A channel that is empty at the start is
-/// empty before and behind the items of the innermost list that has all its firings: each run of that list restores it.
-struct lifetime {
-  std::size_t begin, end;
-};
-
-inline std::vector<lifetime> lifetimes(const graph& g, const loops& schedule) {
-  const auto& items = schedule.items();
-  std::vector<lifetime> touched(g.channels().size(), {items.size(), 0});
-  std::vector<std::vector<index_t>> around(g.actors());
-  for (index_t i = 0; i < g.channels().size(); ++i) {
-    around[g.channels()[i].from].push_back(i);
-    around[g.channels()[i].to].push_back(i);
-  }
-  for (std::size_t at = 0; at < items.size(); ++at)
-    if (items[at].actor != none)
-      for (index_t i : around[items[at].actor])
-        touched[i] = {std::min(touched[i].begin, at), std::max(touched[i].end, at)};
-  for (index_t i = 0; i < touched.size(); ++i) {
-    lifetime& t = touched[i];
-    if (g.channels()[i].tokens > 0) {
-      t = {0, items.size()};
-      continue;
-    }
-    std::size_t first = 0;  // down to the list whose items hold both ends
-    for (;;) {
-      while (first + items[first].length <= t.begin) first += items[first].length;
-      if (first == t.begin || t.end >= first + items[first].length) break;
-      ++first;
-    }
-    std::size_t end = first;
-    while (end <= t.end) end += items[end].length;
-    t = {first, end};
-  }
-  return touched;
-}
 
 inline std::string c_name(const std::string& name, index_t a, std::set<std::string>& taken) {
   std::string c = "actor_";
@@ -78,32 +22,6 @@ inline std::string c_name(const std::string& name, index_t a, std::set<std::stri
 }
 
 }  // namespace detail
-
-/// Channels that never hold tokens at the same time may lie in the same place: the largest first, each at the least offset
-/// that is free while it may hold tokens. O(channels^2). At least the schedule's peak, and at most the separate size.
-inline layout shared_layout(const graph& g, const loops& schedule, const std::vector<bytes>& fills) {
-  const auto live = detail::lifetimes(g, schedule);
-  const auto size = [&](index_t i) { return fills[i] * g.channels()[i].size; };
-  std::vector<index_t> order(fills.size());
-  std::iota(order.begin(), order.end(), index_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](index_t a, index_t b) { return size(a) > size(b); });
-  layout l;
-  l.offset.assign(fills.size(), 0);
-  std::vector<index_t> placed;  // by offset
-  for (index_t i : order) {
-    bytes at = 0;
-    for (index_t k : placed) {
-      if (live[k].end <= live[i].begin || live[i].end <= live[k].begin) continue;
-      if (l.offset[k] >= at + size(i)) break;
-      at = std::max(at, l.offset[k] + size(k));
-    }
-    l.offset[i] = at;
-    l.size = std::max(l.size, at + size(i));
-    placed.insert(std::upper_bound(placed.begin(), placed.end(), at, [&](bytes o, index_t k) { return o < l.offset[k]; }),
-                  i);
-  }
-  return l;
-}
 
 /// The schedule as C99: loops that call the actors, and ring buffers in one block of memory. Of an actor "fir" the caller
 /// writes `void actor_fir(sdf_channel *const in[], sdf_channel *const out[])`, with the channels in the order of the graph

@@ -97,7 +97,7 @@ class folder {
 /// grammar problem, which is NP-hard). O(length) for each length of a stretch; after `most_work` symbols it ends where it
 /// is.
 inline loops fold(std::span<const index_t> sequence, std::span<const loops> bodies,
-                  std::uint64_t most_work = std::uint64_t{1} << 28) {
+                  std::uint64_t most_work = std::uint64_t{1} << 24) {
   return detail::folder(sequence, most_work).result(bodies);
 }
 

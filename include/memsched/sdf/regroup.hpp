@@ -2,13 +2,15 @@
 #pragma once
 
 #include <algorithm>
-#include <limits>
+#include <iterator>
+#include <map>
 #include <queue>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <memsched/sdf/composites.hpp>
+#include <memsched/sdf/divisors.hpp>
 #include <memsched/sdf/liveness.hpp>
 
 namespace memsched::inline MEMSCHED_ABI::sdf {
@@ -104,17 +106,15 @@ class regrouper {
   void queue_step(index_t a, bytes above) {
     const bytes q = c_.actors[a].repetitions;
     ++version_[a];
-    bytes next = 0;  // the least divisor of q above
-    for (bytes k = 1; k * k <= q && k <= most_tried; ++k) {
-      if (q % k != 0) continue;
-      if (k > above) {
-        next = k;
-        break;
-      }
-      if (q / k > above) next = q / k;
-    }
-    if (next == 0 && q > above) next = q;
-    if (next > 0) queue_.push({score(a, next), a, next, version_[a]});
+    const std::vector<bytes>& all = divisors_of(q);
+    const auto next = std::upper_bound(all.begin(), all.end(), above);
+    if (next != all.end()) queue_.push({score(a, *next), a, *next, version_[a]});
+  }
+  /// All divisors, or many of them where q is large.
+  const std::vector<bytes>& divisors_of(bytes q) {
+    const auto [known, fresh] = divisors_.try_emplace(q);
+    if (fresh) known->second = divisors(q).all;
+    return known->second;
   }
   /// Equation (6): tokens that A must produce for one firing of each successor, and predecessors for one of A, with `next`
   /// firings as one rather than as they are.
@@ -141,11 +141,9 @@ class regrouper {
       bytes most = q;
       for (index_t i : out_[a]) most = std::min(most, c_.needs[i].consumed * d_[c_.needs[i].to] / c_.needs[i].produced);
       for (index_t i : in_[a]) most = std::min(most, c_.needs[i].produced * d_[c_.needs[i].from] / c_.needs[i].consumed);
-      bytes best = 0;
-      for (bytes k = 1; k * k <= q && k <= most_tried; ++k)
-        if (q % k == 0)
-          for (bytes f : {k, q / k})
-            if (f <= most) best = std::max(best, f);
+      const std::vector<bytes>& all = divisors_of(q);
+      const auto above = std::upper_bound(all.begin(), all.end(), most);
+      const bytes best = above == all.begin() ? 0 : *std::prev(above);
       if (best <= d_[a]) continue;
       const bytes before = std::exchange(d_[a], best);
       if (size_of_part_[part_[a]] > 1 && !live()) {
@@ -164,8 +162,6 @@ class regrouper {
     return check_liveness(needs, q).verdict == life::live;
   }
 
-  static constexpr bytes most_tried = bytes{1} << 20;  // divisors of larger numbers are found up to there and from q / that
-
   const composite_graph& c_;
   bool as_printed_;
   std::vector<bytes> d_;
@@ -173,6 +169,7 @@ class regrouper {
   std::vector<index_t> part_, size_of_part_;
   std::vector<std::uint64_t> version_;
   std::priority_queue<step> queue_;
+  std::map<bytes, std::vector<bytes>> divisors_;
 };
 
 }  // namespace detail

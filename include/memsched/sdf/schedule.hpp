@@ -10,11 +10,12 @@
 
 #include <memsched/base/type_name.hpp>
 #include <memsched/graph/task_graph.hpp>
-#include <memsched/sdf/buffers.hpp>
+#include <memsched/sdf/bounds.hpp>
 #include <memsched/sdf/compress.hpp>
 #include <memsched/sdf/fold.hpp>
 #include <memsched/sdf/regroup.hpp>
 #include <memsched/sdf/replay.hpp>
+#include <memsched/sdf/separate.hpp>
 #include <memsched/sdf/single_appearance.hpp>
 #include <memsched/search/policy.hpp>
 
@@ -62,9 +63,13 @@ struct schedule_result {
   bool fits() const { return cost() <= limits.budget; }
 
   /// The result itself; throws bad_graph where there is an error (aborts without exceptions).
-  const schedule_result& value() const {
+  const schedule_result& value() const& {
     if (error) abort_with(*error);
     return *this;
+  }
+  schedule_result value() && {
+    if (error) abort_with(*error);
+    return std::move(*this);
   }
 };
 
@@ -86,7 +91,7 @@ class front_door {
     r_.peak = judged->peak;
     r_.fills = judged->fills;
     r_.separate = judged->separate;
-    r_.separate_bound = separate_bound(g_, rule_);
+    r_.separate_bound = std::max(r_.separate_bound, separate_bound(g_, rule_));
     r_.lower_bound = std::max(r_.lower_bound, shared_bound(g_, rule_));
     r_.stopped = context_.reason();
     r_.stats = context_.stats;
@@ -115,7 +120,9 @@ class front_door {
       if (all->firings() > r_.what.most_firings)
         return graph_error{
             error_code::too_large, "too many firings to try separate buffers: " + std::to_string(all->firings()), {}, {}};
-      r_.schedule = least_buffers(g_, r_.what.iterations);
+      auto found = least_buffers(g_, rule_, context_, r_.what.iterations);
+      r_.schedule = std::move(found.schedule);
+      r_.separate_bound = found.lower_bound;
       return std::nullopt;
     }
     if (r_.what.form == form::flat) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <memsched/sdf/composites.hpp>
+#include <memsched/sdf/divisors.hpp>
 
 namespace memsched::inline MEMSCHED_ABI::sdf {
 
@@ -50,9 +51,10 @@ class nest_finder {
     for (std::size_t i = 0; i < n_; ++i)
       for (std::size_t j = i + 1; j < n_; ++j) {
         auto& g = cell(i, j).g;
-        const std::vector<bytes>* known = &divisors(g.front());
-        if (known->empty()) return too_large();
-        g = *known;
+        const auto [known, fresh] = divisors_.try_emplace(g.front());
+        if (fresh) known->second = divisors(g.front());
+        if (!known->second.complete) return too_large();
+        g = known->second.all;
       }
     for (std::size_t length = 2; length <= n_; ++length)
       for (std::size_t i = 0; i + length <= n_; ++i) {
@@ -96,19 +98,6 @@ class nest_finder {
   delta impact(std::size_t i, std::size_t j, bytes g) const { return (impact_[j + 1] - impact_[i]) / static_cast<delta>(g); }
   static graph_error too_large() {
     return {error_code::too_large, "too many actors or divisors for the table of single-appearance schedules", {}, {}};
-  }
-
-  /// The divisors of g, ascending; empty where g is too large to factor by trial.
-  const std::vector<bytes>& divisors(bytes g) {
-    const auto [it, fresh] = divisors_.try_emplace(g);
-    if (!fresh || g / most_tried > most_tried) return it->second;
-    for (bytes k = 1; k <= g / k; ++k)
-      if (g % k == 0) {
-        it->second.push_back(k);
-        if (k != g / k) it->second.push_back(g / k);
-      }
-    std::sort(it->second.begin(), it->second.end());
-    return it->second;
   }
 
   /// Highest level of actors i..j, each fired q / g times, above the level before them.
@@ -174,15 +163,13 @@ class nest_finder {
     }
   }
 
-  static constexpr bytes most_tried = bytes{1} << 20;
-
   const composite_graph& c_;
   std::span<const index_t> order_;
   std::size_t n_;
   std::vector<back_need> back_;
   std::vector<delta> impact_;  // sums of q * impact
   std::vector<range> cells_;
-  std::map<bytes, std::vector<bytes>> divisors_;
+  std::map<bytes, divisor_list> divisors_;
 };
 
 }  // namespace detail

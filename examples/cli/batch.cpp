@@ -1,0 +1,268 @@
+// Many graphs: one JSON object a line in, one result a line out.
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <condition_variable>
+#include <cstring>
+#include <deque>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "commands.hpp"
+#include "text.hpp"
+
+namespace cli {
+
+namespace {
+
+using json = nlohmann::ordered_json;
+
+/// Lines of a file descriptor, as they come; other work goes on between them.
+class line_reader {
+ public:
+  explicit line_reader(int file) : file_(file) {}
+
+  enum class state : unsigned char { line, nothing_yet, end, failed };
+  /// The next line, without its end; waits for at most `milliseconds`.
+  state next(std::string& line, int milliseconds) {
+    for (;;) {
+      if (const std::size_t end = held_.find('\n', looked_at_); end != held_.npos) {
+        line = held_.substr(0, end);
+        held_.erase(0, end + 1);
+        looked_at_ = 0;
+        return state::line;
+      }
+      looked_at_ = held_.size();
+      if (ended_) {
+        line = std::exchange(held_, {});
+        looked_at_ = 0;
+        return line.empty() ? state::end : state::line;
+      }
+      pollfd ready{file_, POLLIN, 0};
+      if (poll(&ready, 1, milliseconds) == 0) return state::nothing_yet;
+      char piece[1 << 16];
+      const ssize_t n = read(file_, piece, sizeof piece);
+      if (n < 0 && errno != EINTR) return state::failed;
+      if (n == 0) ended_ = true;
+      if (n > 0) held_.append(piece, static_cast<std::size_t>(n));
+    }
+  }
+
+ private:
+  int file_;
+  std::string held_;
+  std::size_t looked_at_ = 0;
+  bool ended_ = false;
+};
+
+/// Takes a known key out of a line's object; a wrong type is an error that names it.
+template <class T>
+void take(json& from, const char* key, T& into) {
+  const auto at = from.find(key);
+  if (at == from.end()) return;
+  try {
+    if constexpr (std::is_unsigned_v<T> && !std::is_same_v<T, bool>)
+      if (!at->is_number_unsigned()) throw std::runtime_error("");
+    into = at->get<T>();
+  } catch (const std::exception&) {
+    throw std::runtime_error(std::string(key) + ": has the wrong type");
+  }
+  from.erase(at);
+}
+
+/// What a line asks for. Throws std::runtime_error with the reason where it is no request.
+schedule_request parse(json& line, const batch_request& defaults, std::string& inline_json) {
+  schedule_request r;
+  static_cast<request&>(r) = defaults;
+  r.scheduler = defaults.scheduler;
+  if (line.is_string()) line = json{{"graph", line}};
+  if (!line.is_object()) throw std::runtime_error("must be an object or a path");
+  const auto graph = line.find("graph");
+  if (graph == line.end()) throw std::runtime_error("lacks \"graph\": a path, or a graph");
+  if (graph->is_string()) {
+    r.graph = graph->get<std::string>();
+    if (r.graph == "-") throw std::runtime_error("graph: standard input is taken");
+  } else if (graph->is_object()) {
+    inline_json = graph->dump();
+    r.graph = "graph";
+  } else {
+    throw std::runtime_error("graph: must be a path, or a graph");
+  }
+  line.erase("graph"), line.erase("id");
+  take(line, "scheduler", r.scheduler);
+  const auto& known = schedulers();
+  if (std::none_of(known.begin(), known.end(), [&](const auto& s) { return s.name == r.scheduler; }))
+    throw std::runtime_error("scheduler: there is no '" + memsched::one_line(r.scheduler, 60) + "'");
+  double seconds = -1;
+  take(line, "time_limit", seconds);
+  if (seconds >= 0 && seconds < 1e9)
+    r.options.time_limit = std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(seconds));
+  take(line, "state_limit", r.options.state_limit);
+  take(line, "memory_limit", r.options.memory_limit);
+  take(line, "budget", r.options.budget);
+  take(line, "inplace", r.options.in_place);
+  take(line, "keep_inputs", r.how.keep_inputs);
+  take(line, "explain", r.explain);
+  if (std::string firing; line.contains("firing")) {
+    take(line, "firing", firing);
+    if (firing != "pbc" && firing != "cbp") throw std::runtime_error("firing: must be pbc or cbp");
+    r.options.default_firing = firing == "cbp" ? memsched::firing::cbp : memsched::firing::pbc;
+  }
+  if (!line.empty()) throw std::runtime_error("knows no \"" + memsched::one_line(line.begin().key(), 60) + "\"");
+  return r;
+}
+
+/// The answer to a line. Whatever is wrong costs this line alone.
+std::string answer(std::uint64_t number, const std::string& text, const batch_request& defaults) {
+  std::string head = "{\"line\":" + std::to_string(number), reason;
+  try {
+    json line = json::parse(text);
+    if (line.is_object() && line.contains("id"))
+      head += ",\"id\":" + line["id"].dump(-1, ' ', false, json::error_handler_t::replace);
+    std::string inline_json;
+    const schedule_request r = parse(line, defaults, inline_json);
+    const auto result = schedule_json(r, inline_json);
+    if (result) return head + ',' + result->substr(1) + '\n';
+    reason = result.error().message;
+  } catch (const json::exception&) {
+    reason = "is no JSON";
+  } catch (const std::exception& e) {
+    reason = e.what();
+  }
+  return head + ",\"version\":1,\"error\":" + json(reason).dump(-1, ' ', false, json::error_handler_t::replace) + "}\n";
+}
+
+/// Threads that answer lines, and hand the answers out in the order of the lines.
+class workers {
+ public:
+  workers(unsigned n, const batch_request& defaults) : defaults_(defaults) {
+    for (unsigned i = 0; i < n; ++i) threads_.emplace_back([this] { work(); });
+  }
+  ~workers() {
+    {
+      const std::lock_guard lock(mutex_);
+      closed_ = true;
+    }
+    changed_.notify_all();
+    for (std::thread& t : threads_) t.join();
+  }
+  void add(std::uint64_t number, std::string line) {
+    const std::lock_guard lock(mutex_);
+    items_.push_back({number, std::move(line), {}, item::open});
+    changed_.notify_one();
+  }
+  std::size_t held() const {
+    const std::lock_guard lock(mutex_);
+    return items_.size();
+  }
+  /// The answer to the oldest line where there is one; waits for it where `wait` says so.
+  bool take(std::string& text, bool wait) {
+    std::unique_lock lock(mutex_);
+    if (wait) answered_.wait(lock, [this] { return items_.empty() || items_.front().state == item::done; });
+    if (items_.empty() || items_.front().state != item::done) return false;
+    text = std::move(items_.front().answer);
+    items_.pop_front();
+    if (next_ > 0) --next_;
+    return true;
+  }
+
+ private:
+  struct item {
+    std::uint64_t number;
+    std::string line, answer;
+    enum : unsigned char { open, done } state;
+  };
+  void work() {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      changed_.wait(lock, [this] { return closed_ || next_ < items_.size(); });
+      if (next_ == items_.size()) return;
+      item& mine = items_[next_++];  // a deque's items stay where they are
+      lock.unlock();
+      std::string text = answer(mine.number, mine.line, defaults_);
+      lock.lock();
+      mine.answer = std::move(text);
+      mine.line = {};
+      mine.state = item::done;
+      answered_.notify_one();
+    }
+  }
+
+  const batch_request& defaults_;
+  mutable std::mutex mutex_;
+  std::condition_variable changed_, answered_;
+  std::deque<item> items_;
+  std::size_t next_ = 0;  // the first that nobody works on
+  bool closed_ = false;
+  std::vector<std::thread> threads_;
+};
+
+memsched::graph_error fault(const std::string& place, const std::string& reason) {
+  return {memsched::error_code::bad_input, place + ": " + reason, {}, {}};
+}
+
+/// Opens the output to write behind its last whole line; how many of those there are.
+int open_output(const batch_request& r, std::uint64_t& lines) {
+  const int file = open(r.output.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | (r.resume ? 0 : O_TRUNC), 0644);
+  if (file < 0 || !r.resume) return file;
+  off_t whole = 0, at = 0;
+  char piece[1 << 16];
+  for (ssize_t n; (n = read(file, piece, sizeof piece)) > 0; at += n)
+    for (ssize_t i = 0; i < n; ++i)
+      if (piece[i] == '\n') ++lines, whole = at + i + 1;
+  if (ftruncate(file, whole) != 0 || lseek(file, whole, SEEK_SET) != whole) {
+    close(file);
+    return -1;
+  }
+  return file;
+}
+
+bool write_all(int file, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t n = write(file, text.data(), text.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return false;
+    text.remove_prefix(static_cast<std::size_t>(n));
+  }
+  return true;
+}
+
+}  // namespace
+
+int run_batch(const batch_request& r, const std::function<bool()>& interrupted) {
+  if (r.resume && r.output.empty()) return report(fault("--resume", "needs --output, the file that holds what was done"));
+  const int in = r.input == "-" ? STDIN_FILENO : open(r.input.c_str(), O_RDONLY | O_CLOEXEC);
+  if (in < 0) return report(fault(r.input, std::strerror(errno)));
+  std::uint64_t skip = 0, number = 0;
+  const int out = r.output.empty() ? STDOUT_FILENO : open_output(r, skip);
+  if (out < 0) return report(fault(r.output, std::strerror(errno)));
+
+  const std::size_t most_held = std::size_t{8} * r.jobs;
+  line_reader lines(in);
+  workers pool(r.jobs, r);
+  std::string line, text;
+  bool reading = true;
+  while (reading || pool.held() > 0) {
+    while (pool.take(text, !reading || pool.held() >= most_held))
+      if (!write_all(out, text)) return report(fault(r.output.empty() ? "standard output" : r.output, std::strerror(errno)));
+    if (!reading) continue;
+    if (interrupted()) {
+      reading = false;
+      continue;
+    }
+    switch (lines.next(line, pool.held() > 0 ? 1 : 100)) {
+      case line_reader::state::line:
+        if (++number > skip) pool.add(number, std::move(line));
+        break;
+      case line_reader::state::nothing_yet: break;
+      case line_reader::state::failed: return report(fault(r.input, std::strerror(errno)));
+      case line_reader::state::end: reading = false;
+    }
+  }
+  return done;
+}
+
+}  // namespace cli

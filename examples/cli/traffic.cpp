@@ -1,0 +1,68 @@
+#include <algorithm>
+#include <cstdio>
+#include <memsched/allocation/traffic.hpp>
+#include <memsched/allocation/traffic_bound.hpp>
+#include <memsched/schedule.hpp>
+#include <nlohmann/json.hpp>
+
+#include "commands.hpp"
+#include "text.hpp"
+
+namespace cli {
+
+namespace {
+
+using memsched::bytes;
+using json = nlohmann::ordered_json;
+
+memsched::graph_error wrong(const std::string& path, const std::string& reason) {
+  return {memsched::error_code::bad_input, path + ": " + reason, {}, {}};
+}
+
+}  // namespace
+
+int run_traffic(const traffic_request& r) {
+  const auto graph = load(r.graph, r.how, scheduler_of("optimal", r));
+  if (!graph) return report(graph.error());
+  auto order = read_order(r.order, *graph, r.options);
+  if (!order) return report(order.error());
+  const auto how = r.model == "resident" ? memsched::traffic_model::resident : memsched::traffic_model::paged;
+  const auto model = r.options.model();
+  if (r.tries > 0) {
+    memsched::search context(r.options);
+    *order =
+        memsched::reduce_traffic(graph->problem, std::move(*order), r.capacity, how, model, context, {.tries = r.tries});
+  }
+  const auto count = memsched::count_traffic(graph->problem, *order, r.capacity, how, model);
+  if (!count) return report(wrong(r.graph, count.error().message));
+  const bytes peak = memsched::evaluate(graph->problem, *order, model)->peak;
+  const bytes of_all = memsched::traffic_bound(graph->problem, r.capacity, memsched::automatic, r.options);
+  if (r.json) {
+    json j;
+    j["version"] = 1;
+    j["graph"] = graph->name;
+    j["order"] = *order;
+    j["peak"] = peak;
+    j["capacity"] = r.capacity;
+    j["model"] = r.model;
+    j["reads"] = count->reads;
+    j["writes"] = count->writes;
+    j["traffic"] = count->total();
+    j["lower_bound"] = std::max(count->lower_bound, of_all);
+    j["bound_of"] = "order";
+    j["lower_bound_of_all"] = of_all;
+    print(j.dump(-1, ' ', false, json::error_handler_t::replace) + "\n");
+  } else {
+    std::printf(
+        "graph        %s\npeak         %s bytes\ncapacity     %s bytes, %s\ntraffic      %s bytes: %s read, %s written\n"
+        "lower bound  %s bytes, for this order%s\n             %s bytes, for all orders%s\n",
+        memsched::one_line(graph->name).c_str(), grouped(peak).c_str(), grouped(r.capacity).c_str(), r.model.c_str(),
+        grouped(count->total()).c_str(), grouped(count->reads).c_str(), grouped(count->writes).c_str(),
+        grouped(std::max(count->lower_bound, of_all)).c_str(),
+        std::max(count->lower_bound, of_all) == count->total() ? ": optimal" : "", grouped(of_all).c_str(),
+        of_all == count->total() ? ": optimal" : "");
+  }
+  return done;
+}
+
+}  // namespace cli

@@ -1,0 +1,179 @@
+// In which order operations of an MLIR block must stay for their effects. Needs MLIR.
+#pragma once
+
+#include <llvm/ADT/DenseMap.h>
+#include <llvm/ADT/STLFunctionalExtras.h>
+#include <llvm/ADT/SmallVector.h>
+#include <mlir/IR/SymbolTable.h>
+#include <mlir/Interfaces/FunctionInterfaces.h>
+#include <mlir/Interfaces/LoopLikeInterface.h>
+#include <mlir/Interfaces/SideEffectInterfaces.h>
+#include <mlir/Interfaces/ViewLikeInterface.h>
+
+#include <memsched/adapters/mlir/options.hpp>
+
+namespace memsched::inline MEMSCHED_ABI {
+
+namespace detail {
+
+/// The value whose storage a result names since its operation is a view by interface or by the options; null for none.
+/// Views of tensors are known by other means (`mlir_block_graph`).
+inline ::mlir::Value view_source(::mlir::OpResult result, const mlir_options& o) {
+  ::mlir::Operation* op = result.getOwner();
+  if (result.getResultNumber() == 0 && op->getNumOperands() > 0) {
+    const llvm::StringRef name = op->getName().getStringRef();
+    const bool changes_level = name == "bufferization.to_tensor" || name == "bufferization.to_buffer";
+    if (changes_level || lists(o.views, op)) return op->getOperand(0);
+  }
+  if (!is_memref(result)) return {};
+  auto view = llvm::dyn_cast<::mlir::ViewLikeOpInterface>(op);
+  return view && view.getViewDest() == result ? view.getViewSource() : ::mlir::Value{};
+}
+
+inline bool is_allocated(::mlir::Value v) {
+  ::mlir::Operation* op = v.getDefiningOp();
+  return op && ::mlir::hasEffect<::mlir::MemoryEffects::Allocate>(op, v);
+}
+
+/// Calls visit for each effect of an operation, those of its regions included; false where they are not known.
+inline bool for_each_effect(::mlir::Operation* op, const mlir_options& o,
+                            llvm::function_ref<void(const ::mlir::MemoryEffects::EffectInstance&)> visit) {
+  if (lists(o.pure, op)) return true;
+  const bool recursive = op->hasTrait<::mlir::OpTrait::HasRecursiveMemoryEffects>();
+  auto told = llvm::dyn_cast<::mlir::MemoryEffectOpInterface>(op);
+  if (!told && !recursive) return false;
+  if (told) {
+    llvm::SmallVector<::mlir::MemoryEffects::EffectInstance> effects;
+    told.getEffects(effects);
+    for (const auto& effect : effects) visit(effect);
+  }
+  if (recursive)
+    for (::mlir::Region& region : op->getRegions())
+      for (::mlir::Block& block : region)
+        for (::mlir::Operation& inner : block)
+          if (!for_each_effect(&inner, o, visit)) return false;
+  return true;
+}
+
+/// Whether an operation is known to have no effects.
+inline bool is_effect_free(::mlir::Operation* op, const mlir_options& o) {
+  bool none_seen = true;
+  const bool known = for_each_effect(op, o, [&](const auto&) { none_seen = false; });
+  return known && none_seen;
+}
+
+/// Control edges of a block, no more than one for each access, one for each operation that has to wait for one that may
+/// stop, and one from each operation with effects to the next barrier.
+///
+/// Memory is told apart by object: each allocation; what the caller may hold (the arguments of the function, and globals
+/// that may change); constant globals, which nobody orders. A write of an object runs behind the last write and the reads
+/// since; a read behind the last write. What accesses anything else, or has effects that are not known, is a barrier for
+/// all operations with effects. Allocations are not ordered. An operation without effects that may be undefined for some
+/// operands (a division) runs behind the last one that may stop before it: a barrier, or a loop that may not end.
+class mlir_effect_order {
+ public:
+  explicit mlir_effect_order(const mlir_options& o) : o_(o) {}
+
+  /// Calls before(other) for operations of the block that must run before op. To be called in the order of the block.
+  void place(::mlir::Operation* op, llvm::function_ref<void(::mlir::Operation*)> before) {
+    accesses_.clear();
+    const bool known = for_each_effect(op, o_, [&](const auto& effect) { add(op, effect); });
+    const bool everything = !known || llvm::any_of(accesses_, [](const access& a) { return a.object == nullptr; });
+    const bool anywhere = lists(o_.pure, op) || ::mlir::isSpeculatable(op);
+    if (everything) {
+      if (since_.empty() && barrier_) before(barrier_);
+      for (::mlir::Operation* earlier : since_) before(earlier);
+      since_.clear();
+      turns_.clear();
+      barrier_ = op;
+    } else {
+      for (const access& a : accesses_) take_turn(op, a, before);
+      if (!accesses_.empty()) since_.push_back(op);
+    }
+    if (!anywhere && may_stop_ && may_stop_ != barrier_) before(may_stop_);
+    if (!anywhere && !everything && barrier_) before(barrier_);
+    if (everything || (!anywhere && llvm::isa<::mlir::LoopLikeOpInterface>(op))) may_stop_ = op;
+  }
+
+ private:
+  struct access {
+    const void* object;  ///< null for any
+    bool writes;
+  };
+  struct turn {
+    ::mlir::Operation* writer = nullptr;
+    llvm::SmallVector<::mlir::Operation*, 4> readers{};  // since
+  };
+
+  void add(::mlir::Operation* op, const ::mlir::MemoryEffects::EffectInstance& effect) {
+    const bool allocates = llvm::isa<::mlir::MemoryEffects::Allocate>(effect.getEffect());
+    const ::mlir::Value value = effect.getValue();
+    if (value && allocates) return;
+    if (!value) return add(nullptr, true);
+    const ::mlir::Value root = root_of(value);
+    if (is_allocated(root)) {
+      if (op->isProperAncestor(root.getDefiningOp())) return;  // its own, inside
+      return add(root.getAsOpaquePointer(), !llvm::isa<::mlir::MemoryEffects::Read>(effect.getEffect()));
+    }
+    if (is_constant_global(root)) {
+      if (!llvm::isa<::mlir::MemoryEffects::Read>(effect.getEffect())) add(nullptr, true);
+      return;
+    }
+    add(is_callers(root) ? &callers_ : nullptr, !llvm::isa<::mlir::MemoryEffects::Read>(effect.getEffect()));
+  }
+  void add(const void* object, bool writes) {
+    for (access& a : accesses_)
+      if (a.object == object) return void(a.writes |= writes);
+    accesses_.push_back({object, writes});
+  }
+
+  void take_turn(::mlir::Operation* op, const access& a, llvm::function_ref<void(::mlir::Operation*)> before) {
+    turn& t = turns_[a.object];
+    if (!a.writes || t.readers.empty()) {
+      if (::mlir::Operation* last = t.writer ? t.writer : barrier_) before(last);
+    } else {
+      for (::mlir::Operation* reader : t.readers) before(reader);
+    }
+    if (a.writes) t = {op, {}};
+    else t.readers.push_back(op);
+  }
+
+  ::mlir::Value root_of(::mlir::Value v) const {
+    for (;;) {
+      const auto result = llvm::dyn_cast<::mlir::OpResult>(v);
+      const ::mlir::Value source = result ? view_source(result, o_) : ::mlir::Value{};
+      if (!source) return v;
+      v = source;
+    }
+  }
+  static bool is_callers(::mlir::Value root) {
+    if (const auto argument = llvm::dyn_cast<::mlir::BlockArgument>(root))
+      return argument.getOwner()->isEntryBlock() &&
+             llvm::isa_and_nonnull<::mlir::FunctionOpInterface>(argument.getOwner()->getParentOp());
+    return is_global(root);
+  }
+  static bool is_global(::mlir::Value root) {
+    ::mlir::Operation* op = root.getDefiningOp();
+    return op && op->getName().getStringRef() == "memref.get_global";
+  }
+  bool is_constant_global(::mlir::Value root) {
+    if (!is_global(root)) return false;
+    ::mlir::Operation* op = root.getDefiningOp();
+    const auto name = op->getAttrOfType<::mlir::SymbolRefAttr>("name");
+    ::mlir::Operation* global = name ? symbols_.lookupNearestSymbolFrom(op, name) : nullptr;
+    return global && global->getInherentAttr("constant").value_or(::mlir::Attribute{});
+  }
+
+  const mlir_options& o_;
+  ::mlir::SymbolTableCollection symbols_;
+  llvm::DenseMap<const void*, turn> turns_;
+  llvm::SmallVector<access, 4> accesses_;
+  llvm::SmallVector<::mlir::Operation*> since_;  // with effects, behind the barrier
+  ::mlir::Operation* barrier_ = nullptr;
+  ::mlir::Operation* may_stop_ = nullptr;
+  char callers_ = 0;  // its address names what the caller may hold
+};
+
+}  // namespace detail
+
+}  // namespace memsched

@@ -1,0 +1,99 @@
+// A bound of off-chip traffic over all orders.
+#pragma once
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include <memsched/allocation/draft_of.hpp>
+#include <memsched/base/adjacency.hpp>
+#include <memsched/search/policy.hpp>
+
+namespace memsched::inline MEMSCHED_ABI {
+
+namespace detail {
+
+/// A bound of the peak of p with the storages that f names taken as of no bytes; 0 where the scheduler fails.
+template <class F>
+bytes peak_bound_without(const problem& p, F&& f, inner_scheduler policy, const options& o) {
+  problem_draft d = draft_of(p);
+  for (tensor_id t : p.tensors())
+    if (f(p.storage(t))) d.tensors[t].size = 0;
+  const auto less = check(std::move(d));
+  if (!less) return 0;
+  search context(o);
+  const solution s = policy(make_schedule_graph(*less, o.model()), context);
+  return s.error ? 0 : s.lower_bound;
+}
+
+/// Whether each operator reads t or runs behind one that does, in every order: from the first step on, t has been read.
+inline bool read_first(const problem& p, tensor_id t) {
+  std::vector<std::pair<op_id, op_id>> edges;
+  for (op_id op : p.ops())
+    for (op_id before : p.predecessors(op)) edges.emplace_back(before, op);
+  const auto succs = adjacency::from_pairs(p.ops().size(), edges);
+  std::vector<bool> behind(p.ops().size(), false);
+  std::vector<op_id> todo(p.readers(t).begin(), p.readers(t).end());
+  for (op_id op : todo) behind[op] = true;
+  for (std::size_t k = 0; k < todo.size(); ++k)
+    for (op_id next : succs[todo[k]])
+      if (!behind[next]) behind[next] = true, todo.push_back(next);
+  return todo.size() == p.ops().size();
+}
+
+}  // namespace detail
+
+/// No order moves less on and off a chip of `capacity` bytes, under either model of count_traffic, by bounds of peaks that a
+/// scheduler proves. 0 where the operands of some operator may not fit on the chip together.
+///
+/// Let every order have a peak of P or more. At the step where an order has it, operands and workspace fit, so that of the
+/// idle bytes, and of those that the operator writes, at least P - capacity are outside at once, or leave under `paged` as
+/// they are written. In general each was written to the outside, or will be, and is read again: two moves.
+/// * Bytes that may cost nothing: an input that nobody reads and that is an output; what the operator writes, nobody reads
+///   and is no output. Let there be at most V of them, at any step.
+/// * Bytes that may cost one: those of ends, which are graph inputs (not read yet, they may have started outside) but for
+///   those that the first operator of any order has read, and graph outputs (not read again). Let there be E of them.
+///
+/// With e = P - V - capacity, traffic is at least 2e - min(e, E). The same holds of the peak with ends taken as of no bytes,
+/// but that a graph output that takes the place of an input may leave in its stead: E is then the most that one operator
+/// writes of those. At the start only inputs live; those that the first operator reads fit, so that the others are e or
+/// more.
+///
+/// Two runs of the scheduler, under the limits of `o`; a budget or a gap in it is not asked for.
+inline bytes traffic_bound(const problem& p, bytes capacity, inner_scheduler policy, options o = {}) {
+  o.budget = no_limit, o.gap = 0;
+  constexpr std::size_t many = 100;
+  std::vector<bool> ends_at(p.tensors().size(), false);
+  std::size_t inputs = 0;
+  for (tensor_id t : p.tensors())
+    ends_at[t] = p.stays(t) || (p.producer(t) == none && (++inputs > many || !detail::read_first(p, t)));
+  const auto is_end = [&](tensor_id s) { return ends_at[s]; };
+  bytes for_nothing = 0, written_for_nothing = 0, ends = 0, in_place_ends = 0;
+  for (op_id op : p.ops()) {
+    bytes operands = p.workspace(op), nothing = 0, in_place = 0;
+    for (tensor_id t : p.reads(op)) operands += p.size(t);
+    for (tensor_id t : p.creates(op)) {
+      operands += p.size(t);
+      if (!p.kept(t)) nothing += p.size(t);
+    }
+    for (const storage_reuse& r : p.reuses(op))
+      if (p.stays(r.output)) in_place += p.size(r.output);
+    if (operands > capacity) return 0;
+    written_for_nothing = std::max(written_for_nothing, nothing);
+    in_place_ends = std::max(in_place_ends, in_place);
+  }
+  for (tensor_id t : p.tensors()) {
+    if (p.storage(t) != t || !is_end(t)) continue;
+    if (p.producer(t) == none && p.readers(t).empty()) for_nothing += p.size(t);
+    else ends += p.size(t);
+  }
+  const auto moved = [&](bytes peak, bytes once) {
+    const bytes room = capacity + for_nothing + written_for_nothing, outside = peak - std::min(peak, room);
+    return 2 * outside - std::min(outside, once);
+  };
+  const bytes with_ends = detail::peak_bound_without(p, [](tensor_id) { return false; }, policy, o);
+  if (moved(with_ends, 0) == 0) return 0;
+  return std::max(moved(with_ends, ends), moved(detail::peak_bound_without(p, is_end, policy, o), in_place_ends));
+}
+
+}  // namespace memsched

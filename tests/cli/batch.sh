@@ -1,0 +1,107 @@
+#!/bin/sh
+# Checks `memsched batch`: one line out for one in, in order, whatever a line holds; any number of jobs; going on after an end.
+# usage: batch.sh PROGRAM
+set -u
+[ $# -eq 1 ] || { echo "usage: batch.sh PROGRAM" >&2; exit 2; }
+here=$(cd "$(dirname "$0")" && pwd)
+program=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
+directory=$(mktemp -d) || exit 1
+trap 'rm -rf "$directory"' EXIT
+trap 'exit 1' HUP INT TERM
+cd "$directory" || exit 1
+. "$here/checks.sh"
+
+untimed() { sed 's/"seconds":[^,]*,//' "$1"; }
+same() { untimed "$1" >left && untimed "$2" >right && cmp -s left right; }
+
+# 300 graphs, and lines that are none.
+i=0
+while [ $i -lt 100 ]; do
+  echo "{\"graph\": \"builtin:layered:8:4:$i\", \"id\": $i}"
+  echo "\"builtin:swiftnet-cell-a\""
+  echo "{\"graph\": {\"ops\": [{\"inputs\": [0], \"outputs\": [1]}], \"tensors\": [{\"bytes\": $i}, {\"bytes\": 1}], \"graph_inputs\": [0], \"graph_outputs\": [1]}}"
+  i=$((i + 1))
+done >in
+cat >>in <<'TEXT'
+{bad
+
+{"graph": "none.json", "id": [1, {"a": null}]}
+{"graph": "builtin:swiftnet-cell-a", "badget": 5}
+{"graph": "builtin:swiftnet-cell-a", "budget": -5}
+{"graph": "builtin:swiftnet-cell-a", "budget": 200000}
+{"graph": "builtin:swiftnet-cell-a", "scheduler": "none"}
+{"graph": {"ops": [{"inputs": [7], "outputs": []}], "tensors": [], "graph_inputs": [], "graph_outputs": []}}
+{"graph": "builtin:swiftnet-cell-a", "firing": "cbp", "state_limit": 10, "explain": true}
+TEXT
+printf '{"graph": "builtin:swiftnet-cell-a"}' >>in  # without the end of a line
+
+succeeds batch in
+cp out one
+check "a line out for a line in" is "$(wc -l <one)" 310
+check "in the order of the lines" is "$(sed -n 's/^{"line":\([0-9]*\),.*/\1/p' one | sort -nc 2>&1; sed -n '310s/^{"line":\([0-9]*\),.*/\1/p' one)" 310
+check "ids come back" grep -q '^{"line":4,"id":1,' one
+check "graphs within the line" grep -q '^{"line":300,.*"peak":100,' one
+check "seven lines are refused" is "$(grep -c '"error":' one)" 7
+check "no JSON" grep -qx '{"line":301,"version":1,"error":"is no JSON"}' one
+check "an empty line" grep -q '^{"line":302,.*"error":' one
+check "no file, with an id of any kind" grep -q '^{"line":303,"id":\[1,{"a":null}\],.*"none.json: No such file' one
+check "an unknown key" grep -q '^{"line":304,.*knows no .*badget' one
+check "a wrong type" grep -q '^{"line":305,.*budget: has the wrong type' one
+check "a budget that is not met is an answer" grep -q '^{"line":306,.*"status":"infeasible"' one
+check "an unknown scheduler" grep -q '^{"line":307,.*scheduler: there is no ' one
+check "a graph with a fault" grep -q '^{"line":308,.*"error":"graph: ops\[0\]' one
+check "options of a line" grep -q '^{"line":309,.*"firing":"cbp".*"live_at_peak"' one
+"$program" batch - <in >piped 2>err
+check "standard input" same one piped
+for jobs in 2 7; do
+  "$program" batch in --jobs $jobs --output many
+  check "$jobs jobs answer the same" same one many
+done
+
+# Going on.
+head -c 20000 one >part
+succeeds_quietly() { run "$@"; check "exit status 0: $*" status_is 0; }
+succeeds_quietly batch in --output part --resume
+check "going on behind the last whole line" same one part
+succeeds_quietly batch in --output part --resume
+check "nothing is left to do" same one part
+refuses --resume 'needs --output' batch in --resume
+refuses none 'No such file' batch none
+if [ -w /dev/full ]; then
+  "$program" batch in >/dev/full 2>err
+  check "a full output: exit status 1" is $? 1
+fi
+
+# An end from outside: what runs is finished, what was answered is whole, and the rest can be done later.
+yes '{"graph": "builtin:layered:8:4:1"}' | head -100000 >long
+timeout --preserve-status -s TERM 0.5 "$program" batch long --output ended
+check "interrupted: exit status 130" is $? 130
+check "interrupted: whole lines" is "$(tail -c 1 ended | wc -l)" 1
+check "interrupted: no error" is "$(grep -c '"error"' ended)" 0
+
+# Streaming: answers come while the input is open; and memory does not grow with the number of lines.
+mkfifo pipe
+"$program" batch - <pipe >stream &
+child=$!
+exec 3>pipe
+answered() { # answered N: waits for so many answers
+  tries=0
+  while [ "$(wc -l <stream)" -lt "$1" ] && [ $tries -lt 300 ]; do sleep 0.1; tries=$((tries + 1)); done
+  [ "$(wc -l <stream)" -eq "$1" ]
+}
+most_memory() { sed -n 's/^VmHWM:[^0-9]*\([0-9]*\).*/\1/p' /proc/$child/status; }
+echo '"builtin:swiftnet-cell-a"' >&3
+check "an answer while more may come" answered 1
+if [ -r /proc/$child/status ]; then
+  head -499 long >&3
+  check "500 answers" answered 500
+  small=$(most_memory)
+  head -9500 long >&3
+  check "10,000 answers" answered 10000
+  large=$(most_memory)
+  check "memory: $small KiB after 500 lines, $large after 10,000" at_most "$large" $((small + 8192))
+fi
+exec 3>&-
+wait
+
+report

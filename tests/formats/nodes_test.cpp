@@ -1,0 +1,131 @@
+#include <memsched/formats/nodes.hpp>
+
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include <memsched/schedule.hpp>
+#include <memsched/schedulers/as_given.hpp>
+
+using namespace memsched;
+
+namespace {
+
+static_assert(hooks<node_graph>.after && hooks<node_graph>.workspace && hooks<node_graph>.overwrites);
+static_assert(hooks<node_graph>.updates && hooks<node_graph>.live_out && hooks<node_graph>.alias_of);
+static_assert(hooks<node_graph>.operator_name && hooks<node_graph>.tensor_name);
+
+/// A text of the given nodes, one a string.
+std::string text(const std::vector<std::string>& nodes) {
+  std::string list;
+  for (const std::string& n : nodes) list += (list.empty() ? "" : ",\n ") + n;
+  return "{\"name\": \"net\", \"nodes\": [" + list + "]}";
+}
+
+const std::string x = R"({"name": "x", "kind": "input", "bytes": 10})";
+
+std::string message(const std::vector<std::string>& nodes) {
+  const auto g = read_nodes(text(nodes));
+  if (!g) return g.error().message;
+  const auto r = schedule(*g);
+  return r.error ? r.error->message : "accepted";
+}
+
+struct answer {
+  bytes given, peak;
+  std::string order;
+};
+
+answer ask(const std::vector<std::string>& nodes) {
+  const auto g = read_nodes(text(nodes)).value();
+  const auto r = schedule(g).value();
+  std::string order;
+  for (const index_t op : r.order) order += (order.empty() ? "" : " ") + g.operator_name(op);
+  return {r.given_peak, r.peak, order};
+}
+
+}  // namespace
+
+TEST_CASE("nodes are operators, named by their order", "[nodes]") {
+  const answer a = ask({x, R"({"name": "wide", "op": "call_function", "inputs": ["x"], "bytes": 200})",
+                        R"({"name": "widest", "inputs": "x", "bytes": 400})",
+                        R"({"name": "n1", "inputs": ["wide"], "bytes": 4})",
+                        R"({"name": "n2", "inputs": ["widest"], "bytes": 8})",
+                        R"({"name": "sum", "inputs": ["n1", "n2"], "bytes": 4})",
+                        R"({"name": "out", "kind": "output", "inputs": ["sum"]})"});
+  CHECK(a.given == 610);
+  CHECK(a.peak == 414);  // n1, the input and widest; the input is gone before n2
+  CHECK(a.order == "wide n1 widest n2 sum");
+}
+
+TEST_CASE("several values, elements and views", "[nodes]") {
+  // split makes 100 and 300; the first is freed with its reader, and item is no storage of its own.
+  const answer a = ask({x, R"({"name": "split", "inputs": ["x"], "bytes": [100, 300]})",
+                        R"({"name": "first", "inputs": ["split"], "element": 0, "bytes": 1})",
+                        R"({"name": "item", "inputs": ["split"], "view_of": "split", "element": 1})",
+                        R"({"name": "next", "inputs": ["item", "first"], "bytes": 250})",
+                        R"({"name": "out", "kind": "output", "inputs": ["next"]})"});
+  CHECK(a.peak == 551);
+  CHECK(a.given == 551);
+  // A view of all values, as HLO's tuple.
+  const answer t = ask({x, R"({"name": "a", "inputs": "x", "bytes": 5})", R"({"name": "b", "inputs": "x", "bytes": 6})",
+                        R"({"name": "tuple", "inputs": ["a", "b"], "view_of": ["a", "b"]})",
+                        R"({"name": "out", "kind": "output", "inputs": ["tuple"]})"});
+  CHECK(t.peak == 21);
+}
+
+TEST_CASE("updates order, overwrites spare, after orders", "[nodes]") {
+  // read must see the value before add_ changes it, although it stands behind it.
+  const answer u = ask({x, R"({"name": "cache", "inputs": "x", "bytes": 50})",
+                        R"({"name": "add_", "inputs": ["cache", "x"], "updates": "cache", "view_of": "cache"})",
+                        R"({"name": "read", "inputs": "cache", "bytes": 1})",
+                        R"({"name": "out", "kind": "output", "inputs": ["add_", "read"]})"});
+  CHECK(u.order == "cache read add_");
+  const std::vector<std::string> relu = {R"({"name": "x", "kind": "input", "bytes": 64})",
+                                         R"({"name": "relu", "inputs": ["x"], "bytes": 64, "overwrites": "x"})",
+                                         R"({"name": "out", "kind": "output", "inputs": ["relu"]})"};
+  CHECK(ask(relu).peak == 64);
+  const answer f = ask({x, R"({"name": "late", "inputs": "x", "bytes": 1, "after": ["early"]})",
+                        R"({"name": "early", "inputs": "x", "bytes": 1, "workspace": 7})"});
+  CHECK(f.order == "early late");
+  CHECK(f.peak == 18);
+}
+
+TEST_CASE("faults name the node", "[nodes]") {
+  CHECK(message({"3"}) == "nodes[0]: must be an object");
+  CHECK(message({R"({"kind": "input"})"}) == "nodes[0].name: must be a string");
+  CHECK(message({x, x}) == "nodes[1] 'x'.name: is given twice");
+  CHECK(message({R"({"name": "y", "kind": "thing"})"}) ==
+        "nodes[0] 'y'.kind: must be \"input\", \"output\" or \"operator\"");
+  CHECK(message({R"({"name": "y", "inputs": ["rely"], "bytes": 1})"}) == "nodes[0] 'y'.inputs: there is no node 'rely'");
+  CHECK(message({R"({"name": "y", "inputs": [3], "bytes": 1})"}) ==
+        "nodes[0] 'y'.inputs: must be a name or a list of names");
+  CHECK(message({R"({"name": "y", "bytes": -1})"}) ==
+        "nodes[0] 'y'.bytes: must be a whole number of bytes, null, or a list of these");
+  CHECK(message({x, R"({"name": "y", "inputs": ["x"], "element": 1, "bytes": 1})"}) ==
+        "nodes[1] 'y'.element: is 1, but there are 1 values");
+  CHECK(message({R"({"name": "y", "view_of": "y"})"}) ==
+        "nodes[0] 'y'.view_of: names a view that stands behind it, or itself");
+  CHECK(message({x, R"({"name": "y", "inputs": "x", "bytes": 1, "after": "x"})"}) ==
+        "nodes[1] 'y'.after: names an input, which does not run");
+  CHECK(message({x, R"({"name": "y", "bytes": 1, "overwrites": "x"})"}) ==
+        "nodes[1] 'y'.overwrites: names a node that is none of the inputs");
+  CHECK(message({R"({"name": "o", "kind": "output", "inputs": []})", R"({"name": "y", "inputs": "o", "bytes": 1})"}) ==
+        "nodes[1] 'y'.inputs: names an output, which has no value");
+  CHECK(message({x, R"({"name": "y", "inputs": "x"})"}) == "the size of tensor 1 'y' is unknown");
+  const std::string circle =
+      message({x, R"({"name": "y", "inputs": "z", "bytes": 1})", R"({"name": "z", "inputs": "y", "bytes": 1})"});
+  CHECK(circle.find("cycle") != std::string::npos);
+  CHECK(message({x, R"({"name": "y", "inputs": [], "view_of": "x"})"}).find("alias") != std::string::npos);
+  CHECK(read_nodes("[]").error().message == "is no JSON object with a list \"nodes\"");
+  CHECK(read_nodes("{\"nodes\": [").error().message == "is no JSON object with a list \"nodes\"");
+}
+
+TEST_CASE("nodes are told from indexed graphs", "[nodes]") {
+  CHECK(is_node_text(text({x})));
+  CHECK(is_node_text(R"({"more": {"ops": []}, "nodes": []})"));
+  CHECK(!is_node_text(R"({"ops": [], "nodes": []})"));
+  CHECK(!is_node_text(R"({"more": {"nodes": []}})"));
+  CHECK(!is_node_text("nodes"));
+}

@@ -1,0 +1,194 @@
+"""Checks the pass memsched-reorder on graphs that make.py makes, and on others where they are.
+
+usage: check.py PLUGIN PROGRAM [DIRECTORY with known.json and the files that it names]
+
+* Known values: peaks before and after, to the byte; the program memsched finds the same from the graph that the pass writes,
+  and verifies its own certificate of the bound.
+* Execution by mlir-runner-22 before and after, with buffers poisoned: the same output, and a heap whose peak is the pass's
+  prediction, to the byte.
+* Random graphs: where the order of buffers is chosen last, no peak is above that of MLIR's own pipeline.
+* The pass a second time changes nothing.
+* 2,700 operations: the time of the pass.
+"""
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+import make
+
+PLUGIN, PROGRAM = map(os.path.abspath, sys.argv[1:3])
+KNOWN = sys.argv[3] if len(sys.argv) > 3 else None
+LIBRARIES = "/usr/lib/llvm-22/lib/"
+BUFFERS = "one-shot-bufferize{bufferize-function-boundaries=true},buffer-deallocation-pipeline"
+LIVENESS = BUFFERS + ",func.func(optimize-allocation-liveness)"
+LOWER = ("convert-linalg-to-loops,expand-strided-metadata,lower-affine,convert-scf-to-cf,convert-math-to-llvm,"
+         "finalize-memref-to-llvm{use-generic-functions=true},convert-arith-to-llvm,convert-cf-to-llvm,convert-func-to-llvm,"
+         "reconcile-unrealized-casts")
+failures = 0
+
+
+def check(holds, text):
+    global failures
+    if not holds:
+        failures += 1
+        print("FAILED: " + text, file=sys.stderr)
+    return holds
+
+
+def run(command, text=None):
+    r = subprocess.run(command, input=text, capture_output=True, text=True)
+    if r.returncode != 0:
+        sys.exit("%s\n%s" % (" ".join(command), r.stderr[-2000:]))
+    return r
+
+
+def opt(pipeline, text, *flags):
+    """What mlir-opt makes of a text; it verifies its output itself."""
+    command = ["mlir-opt-22", "--allow-unregistered-dialect", "--load-pass-plugin=" + PLUGIN, *flags,
+               "--pass-pipeline=builtin.module(%s)" % pipeline]
+    return run(command, text).stdout
+
+
+def reorder(options=""):
+    return "memsched-reorder{%s}" % options
+
+
+def peaks(text, options=""):
+    """{function: (given, found)}"""
+    text = opt(reorder("annotate=true dry-run=true " + options), text)
+    pattern = r"func\.func (?:private )?@([\w.$-]+)\(.*memsched\.peak = (\d+) : i64, memsched\.peak_before = (\d+)"
+    found = re.findall(pattern, text)
+    return {name: (int(before), int(after)) for name, after, before in found if not name.startswith("dealloc_helper")}
+
+
+def execute(text, heap):
+    """What main prints, and the peak of the heap in each function that it calls."""
+    out = run(["mlir-runner-22", "-e", "main", "--entry-point-result=void", "-O1", "--shared-libs=" + heap,
+               "--shared-libs=%slibmlir_runner_utils.so,%slibmlir_c_runner_utils.so" % (LIBRARIES, LIBRARIES)],
+              opt(LOWER, text)).stdout
+    out = re.sub(r"base@ = 0x[0-9a-f]+", "", out)
+    return re.sub(r"heap \d+\n", "", out), [int(n) for n in re.findall(r"heap (\d+)", out)]
+
+
+def check_program(directory, name, text, options, given, best):
+    """The program agrees on the graph that the pass writes, and verifies its proof."""
+    opt(reorder("dry-run=true dump=%s/%s_ %s" % (directory, name, options)), text)
+    for file in sorted(os.listdir(directory)):
+        if not file.startswith(name + "_") or file.endswith("_main.json"):
+            continue
+        graph, proof = os.path.join(directory, file), os.path.join(directory, "proof.json")
+        r = json.loads(run([PROGRAM, "schedule", graph, "--format", "json", "--certificate", proof]).stdout)
+        got = (r["given_peak"], r["peak"], r["status"])
+        check(got == (given, best, "optimal"), "%s: the program has %s %s %s" % (name, *got))
+        run([PROGRAM, "verify", graph, "--certificate", proof])
+
+
+def check_known(name, stage, text, options, given, best):
+    found = peaks(text, options)
+    got = [p for f, p in found.items() if f != "main" or len(found) == 1]  # ours have a main beside
+    got = max(got) if got else ("nothing", "nothing")
+    if check(got == (given, best), "%s, %s: %s -> %s instead of %d -> %d" % (name, stage, *got, given, best)):
+        print("%-28s %-36s %12d -> %12d" % (name, stage, given, best))
+    once = opt(reorder(options), text)
+    check(opt(reorder(options), once) == once, "%s, %s: the pass moves something the second time" % (name, stage))
+
+
+def check_execution(name, text, heap, options):
+    """Prints and checks what each pipeline takes; the text has main."""
+    first, rows = None, []
+    pipelines = {"MLIR, deallocation": BUFFERS, "MLIR, and its liveness": LIVENESS,
+                 "tensors reordered": reorder(options) + "," + BUFFERS,
+                 "buffers reordered": BUFFERS + "," + reorder(), "both": ",".join([reorder(options), BUFFERS, reorder()])}
+    for pipeline, passes in pipelines.items():
+        lowered = opt(passes, text)
+        predicted = [p[0] for f, p in peaks(lowered).items() if f != "main"]
+        output, heaps = execute(lowered, heap)
+        check(first in (None, output), "%s, %s: another output" % (name, pipeline))
+        check(heaps == predicted, "%s, %s: the heap takes %s, predicted were %s" % (name, pipeline, heaps, predicted))
+        check("nan" not in output or name == "random", "%s: prints no numbers" % name)
+        first = output
+        rows.append((pipeline, heaps))
+    return rows
+
+
+def main():
+    with tempfile.TemporaryDirectory() as directory:
+        heap = os.path.join(directory, "heap.so")
+        source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "heap.c")
+        run(["cc", "-O1", "-shared", "-fPIC", "-o", heap, source])
+        fold = "fold-constants=true"
+
+        print("\nknown values: peak of the given order, and proven optimum, bytes")
+        function, body, given, best = make.branches([64, 256, 128, 32])
+        branches = make.module([function], [body])
+        check_known("branches", "tensors", branches, "", given, best)
+        check_program(directory, "branches", branches, "", given, best)
+        function, body = make.fire_network()
+        fire = make.module([function], [body])
+        check_known("fire network", "tensors", fire, fold, 32768, 32768)
+        check_program(directory, "fire", fire, fold, 32768, 32768)
+        check_known("fire network", "buffers", opt(BUFFERS, fire), "", *FIRE_BUFFERS)
+        check_known("fire network", "buffers, MLIR's liveness", opt(LIVENESS, fire), "", *FIRE_LIVENESS)
+        networks = {"branches": branches, "fire network": fire}
+        if KNOWN:
+            check_reference()
+            squeezenet = open(os.path.join(KNOWN, "squeezenet1_0.mlir")).read().rstrip()
+            networks["squeezenet1_0"] = squeezenet[:-1] + make.calls([("forward", [(1, 3, 32, 32)], [(1, 1000)])]) + "}\n"
+
+        print("\nexecution: peak of the heap as measured, bytes; outputs are the same and predictions exact")
+        for name, text in networks.items():
+            for pipeline, heaps in check_execution(name, text, heap, fold):
+                print("%-28s %-28s %12d" % (name, pipeline, heaps[0]))
+
+        count = 30
+        print("\n%d random functions: mean peak of the heap relative to MLIR with its liveness pass" % count)
+        functions = [make.random_function(seed) for seed in range(count)]
+        text = make.module([f for f, _ in functions], [b for _, b in functions])
+        rows = dict(check_execution("random", text, heap, fold))
+        theirs = rows["MLIR, and its liveness"]
+        for pipeline, heaps in rows.items():
+            ratios = [a / b for a, b in zip(heaps, theirs)]
+            print("%-28s mean %.3f, worst %.3f" % (pipeline, sum(ratios) / count, max(ratios)))
+            if pipeline == "buffers reordered":
+                check(max(ratios) <= 1, "random: a peak above MLIR's own")
+
+        function, body = make.many_operations(2700)
+        many = make.module([function], [body])
+        print("\ntime of the pass on %d operations, ms (best of 3)" % (len(body.splitlines()) - 3))
+        for stage, text in ("tensors", many), ("buffers", opt(BUFFERS, many)):
+            for what, options in ("adapter, given order", "scheduler=file"), ("whole pass", ""):
+                best = min(pass_seconds(text, options) for _ in range(3))
+                print("%-28s %-28s %12.1f" % (stage, what, 1000 * best))
+                check(best < 1, "%s, %s: takes %.1f s" % (stage, what, best))
+
+
+def pass_seconds(text, options):
+    """What the pass takes by mlir-opt's own clock, without mlir-opt's verification behind it."""
+    r = run(["mlir-opt-22", "--load-pass-plugin=" + PLUGIN, "--mlir-timing", "--verify-each=false", "--mlir-disable-threading",
+             "--pass-pipeline=builtin.module(%s)" % reorder(options)], text)
+    return float(re.search(r"([\d.]+) \([^)]*\)\s+.*reorder_pass", r.stderr)[1])
+
+
+def check_reference():
+    """Graphs of other projects with known values, as known.json describes them."""
+    stages = {"tensors": None, "without pure=func": None, "buffers": BUFFERS.split(",")[0], "buffers_after_dealloc": BUFFERS,
+              "buffers_after_dealloc_and_liveness": LIVENESS}
+    known = json.load(open(os.path.join(KNOWN, "known.json")))
+    for name, row in known.items():
+        for stage, passes in stages.items():
+            if name == "_" or stage not in row:
+                continue
+            options = row["options"].replace("func,", "") if stage.startswith("without") else row["options"]
+            text = open(os.path.join(KNOWN, name)).read()
+            text = opt(passes, text) if passes else text
+            check_known(name, stage, text, options, row[stage]["given"], row[stage]["optimal"])
+
+
+FIRE_BUFFERS, FIRE_LIVENESS = (256048, 32768), (32768, 32768)  # as the heap measures them, below
+
+if __name__ == "__main__":
+    main()
+    sys.exit(1 if failures else 0)

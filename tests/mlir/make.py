@@ -1,0 +1,195 @@
+"""Graphs and networks in MLIR, made rather than kept: linalg on tensors, with a main function that runs them.
+
+Every function is called with constant tensors; main prints what it returns, and what it took of the heap (heap.c).
+"""
+import random
+
+
+def tensor(shape):
+    return "tensor<" + "x".join(map(str, shape)) + "xf32>"
+
+
+class Function:
+    """Builds one function; values are (name, shape)."""
+
+    def __init__(self, name, inputs):
+        self.name, self.lines, self.count = name, [], 0
+        self.inputs = [("%%x%d" % i, tuple(s)) for i, s in enumerate(inputs)]
+        self.line("%z = arith.constant 0.0 : f32")
+
+    def line(self, text):
+        self.lines.append("    " + text)
+
+    def value(self, shape, text):
+        name = "%%v%d" % self.count
+        self.count += 1
+        self.line(name + " = " + text)
+        return name, tuple(shape)
+
+    def constant(self, shape, number):
+        return self.value(shape, "arith.constant dense<%.6e> : %s" % (number, tensor(shape)))
+
+    def empty(self, shape):
+        return self.value(shape, "tensor.empty() : " + tensor(shape))
+
+    def zeros(self, shape):
+        e = self.empty(shape)
+        return self.value(shape, "linalg.fill ins(%%z : f32) outs(%s : %s) -> %s" % (e[0], tensor(shape), tensor(shape)))
+
+    def op(self, op, inputs, out, extra=""):
+        """A named operation of linalg with one destination."""
+        names, types = ", ".join(v[0] for v in inputs), ", ".join(tensor(v[1]) for v in inputs)
+        result = " -> " + tensor(out[1]) if not extra.startswith(" permutation") else ""
+        return self.value(out[1], "linalg.%s ins(%s : %s) outs(%s : %s)%s%s" % (op, names, types, out[0], tensor(out[1]),
+                                                                               extra, result))
+
+    def pointwise(self, op, inputs, out=None):
+        return self.op(op, inputs, out or self.empty(inputs[0][1]))
+
+    def matmul(self, a, b):
+        return self.op("matmul", [a, b], self.zeros((a[1][0], b[1][1])))
+
+    def transpose(self, a):
+        return self.op("transpose", [a], self.empty(a[1][::-1]), " permutation = [1, 0]")
+
+    def slice(self, a, shape):
+        return self.value(shape, "tensor.extract_slice %s[0, 0] [%d, %d] [1, 1] : %s to %s" %
+                          (a[0], *shape, tensor(a[1]), tensor(shape)))
+
+    def insert(self, part, whole, offset):
+        n = len(whole[1])
+        sizes = ", ".join(map(str, part[1]))
+        return self.value(whole[1], "tensor.insert_slice %s into %s[%s] [%s] [%s] : %s into %s" % (
+            part[0], whole[0], ", ".join(map(str, offset)), sizes, ", ".join(["1"] * n), tensor(part[1]), tensor(whole[1])))
+
+    def text(self, results):
+        types = ", ".join(tensor(r[1]) for r in results)
+        self.results = results
+        head = "  func.func @%s(%s) -> (%s) {\n" % (self.name, ", ".join("%s: %s" % (n, tensor(s)) for n, s in self.inputs), types)
+        return head + "\n".join(self.lines) + "\n    return %s : %s\n  }\n" % (", ".join(r[0] for r in results), types)
+
+
+def calls(functions, seed=1):
+    """What runs functions of (name, shapes of arguments, shapes of results), each with constants, and prints what they return."""
+    r, main, n = random.Random(seed), [], 0
+
+    def elements(dims):
+        if not dims:
+            return "%.4f" % r.uniform(-1, 1)
+        return "[" + ", ".join(elements(dims[1:]) for _ in range(dims[0])) + "]"
+
+    for name, inputs, outputs in functions:
+        arguments = ["%%c%d_%d" % (n, i) for i in range(len(inputs))]
+        for argument, shape in zip(arguments, inputs):
+            main.append("    %s = arith.constant dense<%s> : %s" % (argument, elements(shape), tensor(shape)))
+        main.append("    call @heap_begin() : () -> ()")
+        main.append("    %%r%d:%d = call @%s(%s) : (%s) -> (%s)" % (n, len(outputs), name, ", ".join(arguments), ", ".join(
+            map(tensor, inputs)), ", ".join(map(tensor, outputs))))
+        main.append("    call @heap_end() : () -> ()")
+        for i, shape in enumerate(outputs):
+            main.append("    %%u%d_%d = tensor.cast %%r%d#%d : %s to tensor<*xf32>" % (n, i, n, i, tensor(shape)))
+            main.append("    call @printMemrefF32(%%u%d_%d) : (tensor<*xf32>) -> ()" % (n, i))
+        n += 1
+    return ("  func.func private @heap_begin()\n  func.func private @heap_end()\n"
+            "  func.func private @printMemrefF32(tensor<*xf32>) attributes {llvm.emit_c_interface}\n"
+            "  func.func @main() {\n" + "\n".join(main) + "\n    return\n  }\n")
+
+
+def module(functions, bodies):
+    """All functions, and main."""
+    rows = [(f.name, [s for _, s in f.inputs], [s for _, s in f.results]) for f in functions]
+    return "module {\n" + "".join(bodies) + calls(rows) + "}\n"
+
+
+def branches(sizes, name="branches"):
+    """n branches of a 1 x 8 input: widened to w columns, then narrowed to 4, and all added up. The file widens all first.
+
+    Given: all wide tensors and the first narrow one. Best: narrow each before the next is widened, the widest first.
+    """
+    f = Function(name, [(1, 8)])
+    wide = [f.matmul(f.inputs[0], f.constant((8, w), 0.01 * (i + 1))) for i, w in enumerate(sizes)]
+    narrow = [f.matmul(v, f.constant((w, 4), 0.02)) for v, w in zip(wide, sizes)]
+    total = narrow[0]
+    for v in narrow[1:]:
+        total = f.pointwise("add", [total, v], total)
+    given = sum(4 * w for w in sizes) + 16
+    order = sorted(sizes, reverse=True)
+    best = max(4 * w + 16 * min(i + 1, len(sizes)) for i, w in enumerate(order))
+    return f, f.text([total]), given, best
+
+
+def fire_network(size_=16, modules=4):
+    """Convolutions that squeeze and expand, as in SqueezeNet: each module's two halves are put together by insertion."""
+    f = Function("fire", [(1, size_, size_, 3)])
+
+    def conv(x, k, out):
+        n, h, w, c = x[1]
+        if k > 1:
+            shape = (n, h + k - 1, w + k - 1, c)
+            x = f.value(shape, "tensor.pad %s low[0, %d, %d, 0] high[0, %d, %d, 0] {\n    ^bb0(%%i: index, %%j: index, %%k: index, "
+                        "%%l: index):\n      tensor.yield %%z : f32\n    } : %s to %s" % (x[0], *(k // 2,) * 4, tensor(x[1]), tensor(shape)))
+        weight = f.constant((k, k, c, out), 0.3 / (k * k * c) * (1 + f.count % 7))
+        shape, dest = (n, h, w, out), f.zeros((n, h, w, out))
+        return f.value(shape, "linalg.conv_2d_nhwc_hwcf {dilations = dense<1> : tensor<2xi64>, strides = dense<1> : tensor<2xi64>} "
+                       "ins(%s, %s : %s, %s) outs(%s : %s) -> %s" % (x[0], weight[0], tensor(x[1]), tensor(weight[1]), dest[0],
+                                                                     tensor(shape), tensor(shape)))
+
+    x = conv(f.inputs[0], 3, 16)
+    for _ in range(modules):
+        squeezed = conv(x, 1, 4)
+        one, three = conv(squeezed, 1, 8), conv(squeezed, 3, 8)
+        whole = f.insert(one, f.empty((1, size_, size_, 16)), (0, 0, 0, 0))
+        x = f.pointwise("abs", [f.insert(three, whole, (0, 0, 0, 8))])
+    return f, f.text([conv(x, 1, 2)])
+
+
+def random_function(seed, operations=24):
+    r = random.Random(seed)
+    dims = [4, 8, 16, 32]
+    shape = lambda: (r.choice(dims), r.choice(dims))
+    f = Function("random%d" % seed, [shape(), shape()])
+    values, empties = list(f.inputs), {}
+
+    def some():
+        return values[-1 - min(int(r.expovariate(0.25)), len(values) - 1)]
+
+    def destination(s):
+        if s not in empties or r.random() < 0.5:
+            empties[s] = f.empty(s)
+        return empties[s]
+
+    while len(values) < operations:
+        a, kind = some(), r.random()
+        if kind < 0.25:
+            values.append(f.op(r.choice(["negf", "abs"]), [a], destination(a[1])))
+        elif kind < 0.45:
+            others = [v for v in values if v[1] == a[1]]
+            values.append(f.op(r.choice(["add", "sub"]), [a, r.choice(others)], destination(a[1])))
+        elif kind < 0.7:
+            b = next((v for v in reversed(values) if v[1][0] == a[1][1] and r.random() < 0.7), None)
+            values.append(f.matmul(a, b or f.constant((a[1][1], r.choice(dims)), r.uniform(-0.2, 0.2))))
+        elif kind < 0.8:
+            values.append(f.transpose(a))
+        elif kind < 0.9:
+            values.append(f.slice(a, (max(a[1][0] // 2, 4), a[1][1])))
+        else:
+            part = some()
+            if part[1][0] <= a[1][0] and part[1][1] <= a[1][1]:
+                values.append(f.insert(part, a, (0, 0)))
+    results = [values[-1]] + r.sample(values[len(values) // 2:-1], r.randrange(0, 3))
+    results = [v for v in results if v not in f.inputs]
+    return f, f.text(results)
+
+
+def many_operations(n):
+    """About n operations: branches of several widths, eight at a time side by side."""
+    f = Function("many", [(1, 8)])
+    r, x = random.Random(5), f.inputs[0]
+    total = f.zeros((1, 8))
+    while f.count < n:
+        wide = [f.matmul(x, f.constant((8, 8 * r.randrange(2, 40)), 0.01)) for _ in range(8)]
+        for v in wide:
+            narrow = f.matmul(v, f.constant((v[1][1], 8), 0.02))
+            total = f.pointwise("add", [total, narrow], total)
+        x = f.pointwise("abs", [total])
+    return f, f.text([total])
