@@ -27,8 +27,12 @@ void listen() {
   sigaddset(&awaited, SIGTERM);
   pthread_sigmask(SIG_BLOCK, &awaited, nullptr);
   std::thread([awaited] {
+    using clock = std::chrono::steady_clock;
+    constexpr auto one_wish = std::chrono::milliseconds(300);  // some send a signal to a process and again to its group
+    clock::time_point first;
     for (int signal = 0; sigwait(&awaited, &signal) == 0;)
-      if (!stop.request_stop()) _exit(interrupted_status);
+      if (stop.request_stop()) first = clock::now();
+      else if (clock::now() - first > one_wish) _exit(interrupted_status);
   }).detach();
 }
 
