@@ -9,8 +9,8 @@
 namespace cli {
 
 /// While one lives, the first SIGINT or SIGTERM asks the search to stop, so that the best answer so far is printed, and a
-/// second, a moment later, ends the program; and where standard error is a terminal, a line tells how far the search is. One at a time, made
-/// before any thread.
+/// second, a moment later, ends the program; and where standard error is a terminal, a line tells how far the search is. One
+/// at a time, made before any thread.
 class session {
  public:
   session();
