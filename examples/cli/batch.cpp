@@ -200,10 +200,6 @@ class workers {
   std::vector<std::thread> threads_;
 };
 
-memsched::graph_error fault(const std::string& place, const std::string& reason) {
-  return {memsched::error_code::bad_input, place + ": " + reason, {}, {}};
-}
-
 /// Opens the output to write behind its last whole line; how many of those there are.
 int open_output(const batch_request& r, std::uint64_t& lines) {
   const int file = open(r.output.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | (r.resume ? 0 : O_TRUNC), 0644);
@@ -233,12 +229,12 @@ bool write_all(int file, std::string_view text) {
 }  // namespace
 
 int run_batch(const batch_request& r, const std::function<bool()>& interrupted) {
-  if (r.resume && r.output.empty()) return report(fault("--resume", "needs --output, the file that holds what was done"));
+  if (r.resume && r.output.empty()) return report(wrong("--resume", "needs --output, the file that holds what was done"));
   const int in = r.input == "-" ? STDIN_FILENO : open(r.input.c_str(), O_RDONLY | O_CLOEXEC);
-  if (in < 0) return report(fault(r.input, std::strerror(errno)));
+  if (in < 0) return report(wrong(r.input, std::strerror(errno)));
   std::uint64_t skip = 0, number = 0;
   const int out = r.output.empty() ? STDOUT_FILENO : open_output(r, skip);
-  if (out < 0) return report(fault(r.output, std::strerror(errno)));
+  if (out < 0) return report(wrong(r.output, std::strerror(errno)));
 
   const std::size_t most_held = std::size_t{8} * r.jobs;
   line_reader lines(in);
@@ -247,7 +243,7 @@ int run_batch(const batch_request& r, const std::function<bool()>& interrupted) 
   bool reading = true;
   while (reading || pool.held() > 0) {
     while (pool.take(text, !reading || pool.held() >= most_held))
-      if (!write_all(out, text)) return report(fault(r.output.empty() ? "standard output" : r.output, std::strerror(errno)));
+      if (!write_all(out, text)) return report(wrong(r.output.empty() ? "standard output" : r.output, std::strerror(errno)));
     if (!reading) continue;
     if (interrupted()) {
       reading = false;
@@ -258,7 +254,7 @@ int run_batch(const batch_request& r, const std::function<bool()>& interrupted) 
         if (++number > skip) pool.add(number, std::move(line));
         break;
       case line_reader::state::nothing_yet: break;
-      case line_reader::state::failed: return report(fault(r.input, std::strerror(errno)));
+      case line_reader::state::failed: return report(wrong(r.input, std::strerror(errno)));
       case line_reader::state::end: reading = false;
     }
   }

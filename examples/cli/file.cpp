@@ -16,12 +16,6 @@ file_bytes::~file_bytes() {
   if (!bytes_.empty()) munmap(const_cast<char*>(bytes_.data()), bytes_.size());
 }
 
-namespace {
-memsched::graph_error unreadable(const std::string& path, const std::string& reason) {
-  return {memsched::error_code::bad_input, path + ": " + reason, {}, {}};
-}
-}  // namespace
-
 /// All that comes, up to 2 GiB, in memory of its own.
 memsched::result<file_bytes> read_standard_input() {
   constexpr std::size_t largest = std::size_t{1} << 31;
@@ -29,14 +23,14 @@ memsched::result<file_bytes> read_standard_input() {
   for (char piece[1 << 16];;) {
     const ssize_t n = read(STDIN_FILENO, piece, sizeof piece);
     if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return unreadable("standard input", std::strerror(errno));
+    if (n < 0) return wrong("standard input", std::strerror(errno));
     if (n == 0) break;
     text.append(piece, static_cast<std::size_t>(n));
-    if (text.size() > largest) return unreadable("standard input", "is larger than 2 GiB");
+    if (text.size() > largest) return wrong("standard input", "is larger than 2 GiB");
   }
-  if (text.empty()) return unreadable("standard input", "is empty");
+  if (text.empty()) return wrong("standard input", "is empty");
   void* const bytes = mmap(nullptr, text.size(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (bytes == MAP_FAILED) return unreadable("standard input", std::strerror(errno));
+  if (bytes == MAP_FAILED) return wrong("standard input", std::strerror(errno));
   std::memcpy(bytes, text.data(), text.size());
   file_bytes read;
   read.bytes_ = {static_cast<const char*>(bytes), text.size()};
@@ -46,12 +40,12 @@ memsched::result<file_bytes> read_standard_input() {
 memsched::result<file_bytes> read_file(const std::string& path) {
   if (path == "-") return read_standard_input();
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (file < 0) return unreadable(path, std::strerror(errno));
+  if (file < 0) return wrong(path, std::strerror(errno));
   struct stat about {};
   const bool known = fstat(file, &about) == 0;
   const auto refuse = [&](const char* reason) {
     close(file);
-    return unreadable(path, reason);
+    return wrong(path, reason);
   };
   if (!known) return refuse("cannot be read");
   if (S_ISDIR(about.st_mode)) return refuse("is a directory");
@@ -59,7 +53,7 @@ memsched::result<file_bytes> read_file(const std::string& path) {
   if (about.st_size == 0) return refuse("is empty");
   void* const bytes = mmap(nullptr, static_cast<std::size_t>(about.st_size), PROT_READ, MAP_PRIVATE, file, 0);
   close(file);
-  if (bytes == MAP_FAILED) return unreadable(path, std::strerror(errno));
+  if (bytes == MAP_FAILED) return wrong(path, std::strerror(errno));
   file_bytes read;
   read.bytes_ = {static_cast<const char*>(bytes), static_cast<std::size_t>(about.st_size)};
   return read;

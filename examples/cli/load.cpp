@@ -21,27 +21,27 @@ using memsched::model_graphs;
 using memsched::problem_draft;
 using memsched::result;
 
-namespace {
-
-graph_error bad_input(const std::string& path, const std::string& reason) {
-  return {error_code::bad_input, path + ": " + reason, {}, {}};
+graph_error wrong(const std::string& place, const std::string& reason) {
+  return {error_code::bad_input, place + ": " + reason, {}, {}};
 }
+
+namespace {
 
 /// "NAME=1,3,224,224", with any "=" but the last one as part of the name.
 graph_error parse_shape(const std::string& text, memsched::read_options& into) {
   const std::size_t split = text.rfind('=');
-  const auto wrong = [&] { return bad_input("--shape " + text, "is not of the form NAME=1,3,224,224"); };
-  if (split == std::string::npos || split == 0) return wrong();
+  const auto malformed = [&] { return wrong("--shape " + text, "is not of the form NAME=1,3,224,224"); };
+  if (split == std::string::npos || split == 0) return malformed();
   const auto [entry, fresh] = into.shapes.try_emplace(text.substr(0, split));
-  if (!fresh) return bad_input("--shape " + text, "is the second shape for this input");
+  if (!fresh) return wrong("--shape " + text, "is the second shape for this input");
   std::vector<std::int64_t>& dims = entry->second;
   for (const char *at = text.data() + split + 1, *end = text.data() + text.size();; ++at) {
     std::int64_t dim = 0;
     const auto [next, error] = std::from_chars(at, end, dim);
-    if (error != std::errc{}) return wrong();
+    if (error != std::errc{}) return malformed();
     dims.push_back(dim);
     if (next == end) return {};
-    if (*next != ',') return wrong();
+    if (*next != ',') return malformed();
     at = next;
   }
 }
@@ -104,7 +104,7 @@ std::string kind_of(const std::string& path, const reading& how) {
 result<model_graphs> read_graphs(const std::string& path, std::string_view bytes, const reading& how) {
   if (kind_of(path, how) == ".json") {
     constexpr std::size_t largest = std::size_t{1} << 31;  // what is parsed takes several times as much
-    if (bytes.size() > largest) return bad_input(path, "is larger than the 2 GiB that are read of a JSON file");
+    if (bytes.size() > largest) return wrong(path, "is larger than the 2 GiB that are read of a JSON file");
     if (memsched::is_node_text(bytes)) return read_node_graph(bytes);
     auto draft = memsched::read_json(bytes);
     if (!draft) return draft.error();
@@ -128,15 +128,15 @@ std::string unfinished(const output_file& f) { return f.path + ".unfinished"; }
 
 graph_error write_unfinished(const output_file& f) {
   std::ofstream out(unfinished(f), std::ios::binary | std::ios::trunc);
-  if (!out) return bad_input(f.path, std::strerror(errno));
+  if (!out) return wrong(f.path, std::strerror(errno));
   out << f.text << std::flush;
-  return out ? graph_error{} : bad_input(f.path, "cannot be written whole");
+  return out ? graph_error{} : wrong(f.path, "cannot be written whole");
 }
 
 graph_error finish(const output_file& f) {
   std::error_code error;
   std::filesystem::rename(unfinished(f), f.path, error);
-  return error ? bad_input(f.path, error.message()) : graph_error{};
+  return error ? wrong(f.path, error.message()) : graph_error{};
 }
 
 }  // namespace

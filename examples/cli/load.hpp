@@ -13,6 +13,9 @@
 
 namespace cli {
 
+/// Bad input, with its place: a path or an option.
+memsched::graph_error wrong(const std::string& place, const std::string& reason);
+
 /// Dimensions for dynamic inputs, as "NAME=1,3,224,224".
 using shapes = std::vector<std::string>;
 

@@ -156,12 +156,16 @@ void add_sdf(CLI::App& command, cli::request& r, bool schedules) {
       ->default_str("shared");
 }
 
-/// Sets the time limit of a request, and makes it heed interrupts.
-void prepare(cli::request& r, cli::session& here) {
+void set_time_limit(cli::request& r) {
   using namespace std::chrono;
   constexpr double largest = 1e9;
   if (r.time_limit >= 0 && r.time_limit < largest)
     r.options.time_limit = duration_cast<nanoseconds>(duration<double>(r.time_limit));
+}
+
+/// Sets the time limit of a request, and makes its search heed interrupts and tell its progress.
+void prepare(cli::request& r, cli::session& here) {
+  set_time_limit(r);
   here.attend(r.options);
 }
 
@@ -406,10 +410,6 @@ int main(int argc, char** argv) {
     return status == 0 ? cli::done : cli::wrong_usage;
   }
 
-  if (*on_completion || *on_man) {
-    cli::print(*on_man ? cli::manual(app) : cli::completion(app, shell));
-    return std::fflush(stdout) == 0 ? cli::done : cli::bad_input;
-  }
   cli::session here;
   int status = cli::done;
   if (*on_schedule) {
@@ -425,9 +425,7 @@ int main(int argc, char** argv) {
     prepare(compare, here);
     status = cli::run_compare(compare);
   } else if (*on_batch) {
-    prepare(batch, here);
-    batch.options.stop = {};  // what runs is finished
-    batch.options.on_progress = {};
+    set_time_limit(batch);  // an interrupt ends the reading; what runs is finished
     status = cli::run_batch(batch, [&] { return here.interrupted(); });
   } else if (*on_inspect) {
     prepare(inspect, here);
@@ -450,6 +448,10 @@ int main(int argc, char** argv) {
     status = cli::run_rewrite(rewrite);
   } else if (*on_networks) {
     status = cli::run_networks();
+  } else if (*on_man) {
+    cli::print(cli::manual(app));
+  } else if (*on_completion) {
+    cli::print(cli::completion(app, shell));
   }
   cli::clear_progress();
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)

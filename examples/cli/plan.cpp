@@ -22,10 +22,6 @@ using memsched::index_t;
 using memsched::none;
 using json = nlohmann::ordered_json;
 
-memsched::graph_error wrong(const std::string& path, const std::string& reason) {
-  return {memsched::error_code::bad_input, path + ": " + reason, {}, {}};
-}
-
 /// What is planned: the buffers of an order of a graph, or those of a table.
 struct subject {
   std::string name;

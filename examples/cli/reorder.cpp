@@ -19,10 +19,6 @@ using memsched::op_id;
 using memsched::result;
 using orders = std::vector<std::vector<op_id>>;
 
-memsched::graph_error wrong(const std::string& path, const std::string& reason) {
-  return {memsched::error_code::bad_input, path + ": " + reason, {}, {}};
-}
-
 void note(const std::string& path, const std::string& text) {
   std::fprintf(stderr, "memsched: note: %s: %s\n", path.c_str(), text.c_str());
 }

@@ -26,27 +26,27 @@ using memsched::fitted;
 using memsched::network;
 using json = nlohmann::ordered_json;
 
-memsched::graph_error wrong(const std::string& path, const std::string& reason) {
-  return {memsched::error_code::bad_input, path + ": " + memsched::one_line(reason), {}, {}};
+memsched::graph_error located(const std::string& path, const std::string& reason) {
+  return wrong(path, memsched::one_line(reason));
 }
 
 memsched::result<network> read_network(const std::string& path, const reading& how) {
   constexpr std::string_view builtin = "builtin:";
   if (path.starts_with(builtin)) {
-    if (!how.shapes.empty()) return wrong(path, "takes no --shape, which is for .onnx and .tflite files");
+    if (!how.shapes.empty()) return located(path, "takes no --shape, which is for .onnx and .tflite files");
     for (const auto& n : networks::typed_networks())
       if (path.substr(builtin.size()) == n.name) return n.make();
-    return wrong(path, "no network of this name says what its operators compute; `memsched networks` lists those that do");
+    return located(path, "no network of this name says what its operators compute; `memsched networks` lists those that do");
   }
   const std::string kind = std::filesystem::path(path).extension().string();
-  if (kind != ".onnx" && kind != ".tflite") return wrong(path, "the name must end in .onnx or .tflite, or be builtin:NAME");
+  if (kind != ".onnx" && kind != ".tflite") return located(path, "the name must end in .onnx or .tflite, or be builtin:NAME");
   const auto options = read_options_of(how);
   if (!options) return options.error();
   const auto file = read_file(path);
   if (!file) return file.error();
   auto net = kind == ".onnx" ? memsched::read_onnx_network(file->view(), *options)
                              : memsched::read_tflite_network(std::string(file->view()), *options);
-  if (!net) return wrong(path, net.error().message);
+  if (!net) return located(path, net.error().message);
   return net;
 }
 
@@ -166,7 +166,7 @@ int run_rewrite(const rewrite_request& r) {
   memsched::options limits = r.options;
   limits.budget = memsched::no_limit;
   const fitted found = memsched::fit(*net, memsched::automatic, f, limits);
-  if (found.error) return report(wrong(r.graph, found.error->message));
+  if (found.error) return report(located(r.graph, found.error->message));
   const bool good = verified(*net, found, r);
   if (!good && r.verify > 0) return bad_input;
   const double took = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -174,7 +174,7 @@ int run_rewrite(const rewrite_request& r) {
   std::vector<output_file> files;
   if (std::filesystem::path(r.output).extension() == ".onnx") {
     auto model = memsched::write_onnx_network(*net, found.net, found.order);
-    if (!model) return report(wrong(r.output, "no ONNX model: " + model.error().message));
+    if (!model) return report(located(r.output, "no ONNX model: " + model.error().message));
     files.push_back({r.output, std::move(*model)});
   } else if (!r.output.empty()) {
     files.push_back({r.output, memsched::write_json(draft_of(found.net, found.order))});
@@ -195,7 +195,7 @@ int run_rewrite(const rewrite_request& r) {
   }
   if (!r.emit.empty()) {
     auto program = program_of(found.net, found.order);
-    if (!program) return report(wrong(r.graph, "no C program: " + program.error().message));
+    if (!program) return report(located(r.graph, "no C program: " + program.error().message));
     std::error_code exists;
     std::filesystem::create_directories(r.emit, exists);
     const std::string path = (std::filesystem::path(r.emit) / "network.c").string();

@@ -19,7 +19,7 @@ namespace sdf = memsched::sdf;
 using json = nlohmann::ordered_json;
 
 graph_error located(const std::string& path, const std::string& reason) {
-  return {memsched::error_code::bad_input, path + ": " + memsched::one_line(reason, 4000), {}, {}};
+  return wrong(path, memsched::one_line(reason, 4000));
 }
 
 memsched::result<loaded_sdf> load_sdf(const std::string& path, const request& r) {

@@ -39,24 +39,36 @@ std::string line(double x1, double y1, double x2, double y2, const char* style) 
          style + "/>\n";
 }
 
+/// Where so many bytes stand, when the highest stand at the top.
+struct bytes_axis {
+  memsched::bytes highest;
+  double operator()(memsched::bytes b) const {
+    return height - bottom - (height - top - bottom) * static_cast<double>(b) / static_cast<double>(highest);
+  }
+};
+
+/// The start of a drawing: its title, and lines at quarters of the axis.
+std::string opened(const std::string& title, const bytes_axis& y) {
+  std::string svg =
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 900 420\" font-family=\"sans-serif\" font-size=\"13\">\n"
+      "<rect width=\"900\" height=\"420\" fill=\"white\"/>\n";
+  svg += label(left, 24, title, "font-size=\"16\" font-weight=\"bold\"");
+  for (int i = 0; i <= 4; ++i) {
+    const memsched::bytes b = y.highest / 4 * static_cast<memsched::bytes>(i);
+    svg += line(left, y(b), width - right, y(b), "stroke=\"#e4e4e4\"");
+    svg += label(left - 8, y(b) + 4, scaled(b), "text-anchor=\"end\"");
+  }
+  return svg;
+}
+
 }  // namespace
 
 std::string memory_svg(const std::string& title, const std::vector<named_profile>& orders, memsched::bytes bound) {
   memsched::bytes highest = std::max<memsched::bytes>(bound, 1);
   for (const auto& [name, profile] : orders)
     for (memsched::bytes b : profile) highest = std::max(highest, b);
-  const auto y = [&](memsched::bytes b) {
-    return height - bottom - (height - top - bottom) * static_cast<double>(b) / static_cast<double>(highest);
-  };
-  std::string svg =
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 900 420\" font-family=\"sans-serif\" font-size=\"13\">\n"
-      "<rect width=\"900\" height=\"420\" fill=\"white\"/>\n";
-  svg += label(left, 24, title, "font-size=\"16\" font-weight=\"bold\"");
-  for (int i = 0; i <= 4; ++i) {
-    const memsched::bytes b = highest / 4 * static_cast<memsched::bytes>(i);
-    svg += line(left, y(b), width - right, y(b), "stroke=\"#e4e4e4\"");
-    svg += label(left - 8, y(b) + 4, scaled(b), "text-anchor=\"end\"");
-  }
+  const bytes_axis y{highest};
+  std::string svg = opened(title, y);
   for (std::size_t k = orders.size(); k-- > 0;) {
     const auto& [name, profile] = orders[k];
     if (profile.empty()) continue;
@@ -85,18 +97,8 @@ std::string front_svg(const std::string& title, const std::vector<std::pair<doub
     highest = std::max(highest, peak), fewest = std::min(fewest, operators), most = std::max(most, operators);
   const double low = std::log2(std::max(1.0, std::min(fewest, most))), span = std::max(1.0, std::log2(most) - low);
   const auto x = [&](double n) { return left + (width - left - right - 60) * (std::log2(std::max(n, 1.0)) - low) / span; };
-  const auto y = [&](memsched::bytes b) {
-    return height - bottom - (height - top - bottom) * static_cast<double>(b) / static_cast<double>(highest);
-  };
-  std::string svg =
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 900 420\" font-family=\"sans-serif\" font-size=\"13\">\n"
-      "<rect width=\"900\" height=\"420\" fill=\"white\"/>\n";
-  svg += label(left, 24, title, "font-size=\"16\" font-weight=\"bold\"");
-  for (int i = 0; i <= 4; ++i) {
-    const memsched::bytes b = highest / 4 * static_cast<memsched::bytes>(i);
-    svg += line(left, y(b), width - right, y(b), "stroke=\"#e4e4e4\"");
-    svg += label(left - 8, y(b) + 4, scaled(b), "text-anchor=\"end\"");
-  }
+  const bytes_axis y{highest};
+  std::string svg = opened(title, y);
   for (const auto& [operators, peak] : points) {
     svg += "<circle r=\"4\" fill=\"#0b6e4f\" cx=\"" + number(x(operators)) + "\" cy=\"" + number(y(peak)) + "\"/>\n";
     svg += label(x(operators) + 7, y(peak) - 6, std::to_string(static_cast<long>(operators)), "fill=\"#555\"");

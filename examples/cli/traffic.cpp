@@ -15,10 +15,6 @@ namespace {
 using memsched::bytes;
 using json = nlohmann::ordered_json;
 
-memsched::graph_error wrong(const std::string& path, const std::string& reason) {
-  return {memsched::error_code::bad_input, path + ": " + reason, {}, {}};
-}
-
 }  // namespace
 
 int run_traffic(const traffic_request& r) {

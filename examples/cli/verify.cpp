@@ -23,10 +23,6 @@ struct claim {
 
 using json = nlohmann::json;
 
-memsched::graph_error wrong(const std::string& path, const std::string& reason) {
-  return {memsched::error_code::bad_input, path + ": " + reason, {}, {}};
-}
-
 memsched::result<memsched::bytes> number(const json& j, const char* key, const std::string& path) {
   const auto at = j.find(key);
   if (at == j.end() || !at->is_number_unsigned())

@@ -15,10 +15,6 @@ using memsched::bytes;
 using memsched::index_t;
 using memsched::none;
 
-memsched::graph_error wrong(const std::string& path, const std::string& reason) {
-  return {memsched::error_code::bad_input, path + ": " + reason, {}, {}};
-}
-
 }  // namespace
 
 memsched::result<std::vector<memsched::op_id>> read_order(const std::string& path, const loaded& graph,

@@ -9,12 +9,6 @@
 using namespace memsched;
 using namespace support;
 
-namespace {
-
-constexpr std::uint64_t cases = 3000;
-
-}  // namespace
-
 TEST_CASE("no bound exceeds the optimum") {
   for (std::uint64_t seed = 0; seed < cases; ++seed)
     for (const options& o : models()) {

@@ -3,13 +3,7 @@
 # usage: batch.sh PROGRAM
 set -u
 [ $# -eq 1 ] || { echo "usage: batch.sh PROGRAM" >&2; exit 2; }
-here=$(cd "$(dirname "$0")" && pwd)
-program=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
-directory=$(mktemp -d) || exit 1
-trap 'rm -rf "$directory"' EXIT
-trap 'exit 1' HUP INT TERM
-cd "$directory" || exit 1
-. "$here/checks.sh"
+. "$(dirname "$0")/checks.sh"
 
 untimed() { sed 's/"seconds":[^,]*,//' "$1"; }
 same() { untimed "$1" >left && untimed "$2" >right && cmp -s left right; }

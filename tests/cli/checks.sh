@@ -1,4 +1,10 @@
-# What the tests of the program share; sourced, with `program` set. Ends with `report`.
+# What the tests of the program share; sourced by a script whose first argument is the program, which it then runs in an empty
+# directory. The script ends with `report`.
+program=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
+directory=$(mktemp -d) || exit 1
+trap 'rm -rf "$directory"' EXIT
+trap 'exit 1' HUP INT TERM
+cd "$directory" || exit 1
 passed=0
 failed=0
 check() { # check WHAT COMMAND...: the command must succeed

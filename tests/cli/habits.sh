@@ -3,13 +3,7 @@
 # usage: habits.sh PROGRAM
 set -u
 [ $# -eq 1 ] || { echo "usage: habits.sh PROGRAM" >&2; exit 2; }
-here=$(cd "$(dirname "$0")" && pwd)
-program=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
-directory=$(mktemp -d) || exit 1
-trap 'rm -rf "$directory"' EXIT
-trap 'exit 1' HUP INT TERM
-cd "$directory" || exit 1
-. "$here/checks.sh"
+. "$(dirname "$0")/checks.sh"
 cell=builtin:swiftnet-cell-a
 
 succeeds --version

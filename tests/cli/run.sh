@@ -3,15 +3,8 @@
 # usage: run.sh PROGRAM DATA_DIR; DATA_DIR/onnx and DATA_DIR/tflite hold models
 set -u
 [ $# -eq 2 ] || { echo "usage: run.sh PROGRAM DATA_DIR" >&2; exit 2; }
-here=$(cd "$(dirname "$0")" && pwd)
-program=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
 data=$(cd "$2" && pwd) || exit 2
-directory=$(mktemp -d) || exit 1
-trap 'rm -rf "$directory"' EXIT
-trap 'exit 1' HUP INT TERM
-cd "$directory" || exit 1
-
-. "$here/checks.sh"
+. "$(dirname "$0")/checks.sh"
 
 # graph FILE OPS TENSORS INPUTS OUTPUTS
 graph() {

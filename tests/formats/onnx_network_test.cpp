@@ -2,7 +2,6 @@
 
 #include <array>
 #include <cmath>
-#include <random>
 #include <string>
 #include <vector>
 
@@ -10,6 +9,7 @@
 
 #include <memsched/network/run.hpp>
 
+#include "damaged.hpp"
 #include "onnx_model.hpp"
 #include "same_problem.hpp"
 
@@ -278,22 +278,7 @@ TEST_CASE("damaged ONNX files give errors or sound typed networks") {
   m.op("GlobalAveragePool", {"i"}, {"y"});
   m.output("y");
   const std::string file = m.file();
-  std::mt19937 random(5);
-  int sound = 0;
-  for (int round = 0; round < 3000; ++round) {
-    std::string damaged = file;
-    for (unsigned k = 0; k <= random() % 3; ++k) {
-      char& c = damaged[random() % damaged.size()];
-      c = static_cast<char>(random() % 2 == 0 ? random() % 256 : static_cast<unsigned char>(c) + random() % 5);
-    }
-    const auto net = read_onnx_network(damaged);
-    if (!net) {
-      CHECK(!net.error().message.empty());
-      continue;
-    }
-    ++sound;
-    CHECK(check_network(*net).message.empty());
-    CHECK(lower(*net));
-  }
+  const int sound =
+      networks_of_damaged(file, 5, 3000, [](const std::string& damaged) { return read_onnx_network(damaged); });
   CHECK(sound > 300);
 }

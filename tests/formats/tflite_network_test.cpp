@@ -5,7 +5,6 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
-#include <random>
 #include <string>
 #include <vector>
 
@@ -14,6 +13,7 @@
 #include <memsched/network/integers.hpp>
 #include <memsched/network/run.hpp>
 
+#include "damaged.hpp"
 #include "same_problem.hpp"
 #include "tflite_model.hpp"
 
@@ -355,23 +355,7 @@ TEST_CASE("damaged TFLite files give errors or sound typed networks") {
   t = m.op(reshape, {t}, {1, 72});
   m.op(fully_connected, {t, m.weights({3, 72})}, {1, 3}, {8, {0}});
   const std::string file = m.file();
-  std::mt19937 random(7);
-  int sound = 0;
-  for (int round = 0; round < 10000; ++round) {
-    std::string damaged = file;
-    for (unsigned k = 0; k <= random() % 3; ++k) {
-      // Tables and small options stand before and between the weights: any byte, any value, or a small change.
-      char& c = damaged[random() % damaged.size()];
-      c = static_cast<char>(random() % 2 == 0 ? random() % 256 : static_cast<unsigned char>(c) + random() % 5);
-    }
-    const auto net = read_tflite_network(damaged);
-    if (!net) {
-      CHECK(!net.error().message.empty());
-      continue;
-    }
-    ++sound;
-    CHECK(check_network(*net).message.empty());
-    CHECK(lower(*net));
-  }
+  const int sound =
+      networks_of_damaged(file, 7, 10000, [](const std::string& damaged) { return read_tflite_network(damaged); });
   CHECK(sound > 1000);
 }

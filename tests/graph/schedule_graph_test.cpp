@@ -10,12 +10,6 @@
 using namespace memsched;
 using namespace support;
 
-namespace {
-
-constexpr std::uint64_t cases = 3000;
-
-}  // namespace
-
 TEST_CASE("the schedule graph says of every order what the referee says") {
   for (std::uint64_t seed = 0; seed < cases; ++seed)
     for (const options& o : models()) {

@@ -9,12 +9,6 @@
 using namespace memsched;
 using namespace support;
 
-namespace {
-
-constexpr std::uint64_t cases = 3000;
-
-}  // namespace
-
 TEST_CASE("probe keeps the optimum in front of any exact scheduler") {
   for (std::uint64_t seed = 0; seed < cases; ++seed)
     for (const options& o : models()) {

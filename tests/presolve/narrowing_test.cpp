@@ -9,12 +9,6 @@
 using namespace memsched;
 using namespace support;
 
-namespace {
-
-constexpr std::uint64_t cases = 3000;
-
-}  // namespace
-
 TEST_CASE("a narrowed graph has an order within the peak where the graph has one") {
   for_small_graphs(cases / 3, [&](const schedule_graph& g, search& context, bytes optimum) {
     narrowing n(g, context);

@@ -9,12 +9,6 @@
 using namespace memsched;
 using namespace support;
 
-namespace {
-
-constexpr std::uint64_t cases = 3000;
-
-}  // namespace
-
 TEST_CASE("exhaustive finds the optimum of all orders") {
   for (std::uint64_t seed = 0; seed < 400; ++seed)
     for (const options& o : models()) {

@@ -17,6 +17,9 @@ namespace support {
 
 using namespace memsched;
 
+/// How many seeds a law tries.
+inline constexpr std::uint64_t cases = 3000;
+
 inline std::vector<options> models() {
   return {options{}, options{.in_place = false}, options{.default_firing = firing::cbp}};
 }
