@@ -39,7 +39,8 @@ memsched::result<network> read_network(const std::string& path, const reading& h
     return located(path, "no network of this name says what its operators compute; `memsched networks` lists those that do");
   }
   const std::string kind = std::filesystem::path(path).extension().string();
-  if (kind != ".onnx" && kind != ".tflite") return located(path, "the name must end in .onnx or .tflite, or be builtin:NAME");
+  if (kind != ".onnx" && kind != ".tflite")
+    return located(path, "the name must end in .onnx or .tflite, or be builtin:NAME");
   const auto options = read_options_of(how);
   if (!options) return options.error();
   const auto file = read_file(path);
