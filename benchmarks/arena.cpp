@@ -121,7 +121,8 @@ void papers_table() {
                       {"amoebanet-imagenet", 5.30, 4.67, 4.88}, {"darts-imagenet", 5.29, 4.91, 4.53}};
   std::printf(
       "\nHMCOS, Table 1, arena size, MiB: orders by rpo, SERENITY and HMCOS in TensorFlow Lite's first arena. Published |\n"
-      "ours, by the schedulers of these names | the joint plan, and its bound over all orders. Their figure for NASNet-A on\n"
+      "ours, by the schedulers of these names | the joint plan, and its bound over all orders. Their figure for NASNet-A "
+      "on\n"
       "CIFAR-10 by rpo is that of our order with nothing in place; other orders of equal peak give other arenas.\n"
       "%-20s %7s %8s %7s | %7s %8s %7s | %7s %7s\n",
       "", "rpo", "serenity", "hmcos", "rpo", "serenity", "hmcos", "joint", "bound");
