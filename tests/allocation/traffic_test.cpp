@@ -134,12 +134,11 @@ class least_traffic {
 problem_draft leaves_in_place(support::random& r) {
   problem_builder b;
   const auto bytes_below = [&](std::uint32_t n) { return b.tensor(1 + r.below(n)); };
-  const auto old = bytes_below(4), waiting = bytes_below(5), fresh = bytes_below(4), beside = bytes_below(4),
-             last = b.tensor(1);
+  const auto old = bytes_below(4), waiting = bytes_below(5), fresh = bytes_below(4), beside = bytes_below(4);
   b.op({.writes = {old}});
   b.op({.writes = {waiting}, .after = {0}});
   b.op({.reads = {old}, .writes = {fresh, beside}, .after = {1}, .overwrites = old});
-  b.op({.reads = {waiting, beside}, .writes = {last}});
+  b.op({.reads = {waiting, beside}});
   b.output(fresh);
   return b.draft();
 }
