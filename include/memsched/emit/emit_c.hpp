@@ -2,20 +2,13 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include <memsched/base/linkage.hpp>
+#include <memsched/emit/emission.hpp>
 #include <memsched/graph/error.hpp>
 #include <memsched/network/network.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
-
-/// What a program is to do with a network.
-struct emission {
-  std::vector<op_id> order{};     ///< its operators, each once, in an order that can run
-  std::vector<bytes> offset{};    ///< of each tensor in the arena, in bytes; of tokens nothing is asked
-  bytes arena = 0;                ///< its size
-};
 
 /// The text of a C11 program that computes the network: one static arena of `e.arena` bytes, the tensors at their offsets,
 /// kernels in plain loops that read and write row blocks, slices and whole tensors alike, weights as arrays. Its `main`

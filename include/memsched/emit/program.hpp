@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include <memsched/emit/emit_c.hpp>
+#include <memsched/emit/emission.hpp>
 #include <memsched/emit/kernels.hpp>
 #include <memsched/emit/runtime.hpp>
 #include <memsched/graph/error.hpp>
