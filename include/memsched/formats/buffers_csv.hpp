@@ -139,7 +139,8 @@ class buffer_table {
       if (dash == gap.npos || at == gap.npos || colon == gap.npos || at < dash || !number(gap.substr(0, dash), from) ||
           !number(gap.substr(dash + 1, at - dash - 1), to) || !number(gap.substr(at + 1, colon - at - 1), low) ||
           !number(gap.substr(colon + 1), high))
-        return fault("gaps: " + one_line(gap, 40) + " is not of the form start-end@low:high; gaps without bytes are not taken");
+        return fault("gaps: " + one_line(gap, 40) +
+                     " is not of the form start-end@low:high; gaps without bytes are not taken");
       if (low != 0 || (from != until && !b.drops.empty()))
         return fault("gaps: " + one_line(gap, 40) + " leaves other bytes than the lowest, until the buffer ends");
       b.drops.push_back({from, high});
