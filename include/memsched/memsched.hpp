@@ -40,6 +40,7 @@
 #include <memsched/bounds/windowed_cut.hpp>
 #include <memsched/bounds/witness_bound.hpp>
 #include <memsched/certify/certify.hpp>
+#include <memsched/certify/find_family.hpp>
 #include <memsched/emit/emit_c.hpp>
 #include <memsched/graph/builder.hpp>
 #include <memsched/graph/check.hpp>
