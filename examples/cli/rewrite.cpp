@@ -13,6 +13,7 @@
 #include "commands.hpp"
 #include "emit.hpp"
 #include "networks/typed.hpp"
+#include "rewrite.hpp"
 #include "svg.hpp"
 #include "text.hpp"
 
@@ -154,6 +155,17 @@ std::vector<bytes> profile(const network& net, const std::vector<memsched::op_id
 }
 
 }  // namespace
+
+rewrite_trial try_rewrites(const std::string& path, const reading& how, const memsched::options& limits) {
+  const auto net = read_network(path, how);
+  if (!net) return {net.error().message};
+  const fitted found = memsched::fit(*net, memsched::automatic, {}, limits);
+  if (found.error) return {found.error->message};
+  rewrite_trial t{{}, found.before.peak, found.after.peak, found.before.operators, found.after.operators, {}, found.stopped};
+  for (const auto& s : found.steps)
+    t.steps.push_back({s.rule, s.site, s.peak_before, s.after.peak, s.after.operators, s.kept});
+  return t;
+}
 
 int run_rewrite(const rewrite_request& r) {
   const auto start = std::chrono::steady_clock::now();

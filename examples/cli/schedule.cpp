@@ -7,7 +7,7 @@
 #include <memsched/schedulers/as_given.hpp>
 #include <nlohmann/json.hpp>
 
-#include "commands.hpp"
+#include "schedule.hpp"
 #include "schedulers.hpp"
 #include "sdf.hpp"
 #include "svg.hpp"
@@ -28,7 +28,10 @@ memsched::evaluation at_peak(const loaded& graph, const request& r, const result
   return memsched::evaluate(graph.problem, s.order, r.options.model()).value();
 }
 
-nlohmann::ordered_json as_json(const loaded& graph, const schedule_request& r, const result& s, double took) {
+}  // namespace
+
+nlohmann::ordered_json as_json(const scheduled& found, const schedule_request& r) {
+  const auto& [graph, s, took] = found;
   nlohmann::ordered_json j;
   j["version"] = 1;
   j["graph"] = graph.name;
@@ -55,10 +58,11 @@ nlohmann::ordered_json as_json(const loaded& graph, const schedule_request& r, c
   return j;
 }
 
-/// A line of JSON; bytes that are no UTF-8 become U+FFFD.
 std::string line_of(const nlohmann::ordered_json& j) {
   return j.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + '\n';
 }
+
+namespace {
 
 /// The result with a certificate of its bound, or of the best bound that can be certified within the limits of the request.
 std::string with_certificate(nlohmann::ordered_json j, const loaded& graph, const schedule_request& r, const result& s) {
@@ -155,14 +159,9 @@ int report(const memsched::graph_error& error) {
   return bad_input;
 }
 
-namespace {
-
-/// A graph, its schedule, and what that took.
-struct scheduled {
-  loaded graph;
-  result best;
-  double took = 0;  ///< seconds, with reading
-};
+memsched::result<loaded> as_listed(const loaded& graph, const request& r) {
+  return rescheduled(graph, scheduler_of("file", r));
+}
 
 memsched::result<scheduled> solve(const schedule_request& r, std::string_view inline_json) {
   const auto run = scheduler_of(r.scheduler, r);
@@ -181,19 +180,17 @@ memsched::result<scheduled> solve(const schedule_request& r, std::string_view in
     s.lower_bound = std::min(s.lower_bound, least.lower_bound);
   }
   if (graph->graphs.size() > 1) {  // in the file's own order, what operators run has its own order too
-    const auto as_listed = rescheduled(*graph, scheduler_of("file", r));
-    if (!as_listed) return as_listed.error();
-    s.given_peak = memsched::schedule(as_listed->problem, memsched::as_given{}, r.options).peak;
+    const auto listed = as_listed(*graph, r);
+    if (!listed) return listed.error();
+    s.given_peak = memsched::schedule(listed->problem, memsched::as_given{}, r.options).peak;
   }
   return scheduled{std::move(*graph), std::move(s), took};
 }
 
-}  // namespace
-
 memsched::result<std::string> schedule_json(const schedule_request& r, std::string_view inline_json) {
   const auto s = solve(r, inline_json);
   if (!s) return s.error();
-  std::string line = line_of(as_json(s->graph, r, s->best, s->took));
+  std::string line = line_of(as_json(*s, r));
   line.pop_back();
   return line;
 }
@@ -207,7 +204,7 @@ int run_schedule(const schedule_request& r) {
   if (!solved) return report(solved.error());
   const auto& [graph, s, took] = *solved;
 
-  const auto as_object = as_json(graph, r, s, took);
+  const auto as_object = as_json(*solved, r);
   const std::string text = r.json ? line_of(as_object) : as_text(graph, r, s, took);
   std::vector<output_file> files;
   if (!r.svg.empty()) {
