@@ -148,10 +148,13 @@ std::string front_csv(const fitted& r) {
   return text;
 }
 
-/// Memory while each operator of an order runs.
-std::vector<bytes> profile(const network& net, const std::vector<memsched::op_id>& order, const memsched::options& o) {
+/// An order of a network as a drawing has it.
+drawn_order drawn(const std::string& name, const network& net, const std::vector<memsched::op_id>& order,
+                  const memsched::options& o) {
   const auto low = memsched::lower(net);
-  return low ? memsched::evaluate(low->problem, order, o.model()).value().during : std::vector<bytes>{};
+  if (!low) return {name, {}, {}};
+  auto e = memsched::evaluate(low->problem, order, o.model()).value();
+  return {name, std::move(e.during), e.peak_step < order.size() ? net.operations[order[e.peak_step]].name : ""};
 }
 
 }  // namespace
@@ -201,9 +204,9 @@ int run_rewrite(const rewrite_request& r) {
     }
     if (!r.svg.empty()) {
       const auto given = memsched::schedule(*net, limits);
-      files.push_back({r.svg, memory_svg(net->name, {{"rewritten", profile(found.net, found.order, limits)},
-                                                      {"best order", given.profile}},
-                                         found.after.lower_bound)});
+      files.push_back({r.svg, memory_svg(net->name, {drawn("rewritten", found.net, found.order, limits),
+                                                     drawn("best order", *net, given.order, limits)},
+                                         found.after.lower_bound, {})});
     }
   }
   if (!r.emit.empty()) {

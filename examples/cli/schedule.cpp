@@ -95,23 +95,36 @@ std::string budget_text(const result& s) {
   return text + '\n';
 }
 
-/// The largest tensors that are live at the peak, and how much the others are.
+/// The largest tensors that are live at the peak, and the others as one.
+std::vector<live_tensor> largest_live(const loaded& graph, const request& r, const result& s) {
+  const auto& p = graph.problem;
+  std::vector<memsched::tensor_id> live = at_peak(graph, r, s).live_at_peak;
+  std::stable_sort(live.begin(), live.end(), [&](auto a, auto b) { return p.size(a) > p.size(b); });
+  constexpr std::size_t shown = 8;
+  std::vector<live_tensor> rows;
+  bytes rest = 0;
+  for (std::size_t i = 0; i < live.size(); ++i)
+    if (i < shown) rows.emplace_back(p.tensor_name(live[i]), p.size(live[i]));
+    else rest += p.size(live[i]);
+  if (live.size() > shown) rows.emplace_back(std::to_string(live.size() - shown) + " more", rest);
+  return rows;
+}
+
+drawn_order drawn(const loaded& graph, const request& r, const std::string& name, const result& s) {
+  const std::size_t step = at_peak(graph, r, s).peak_step;
+  return {name, s.profile, step < s.order.size() ? graph.problem.operator_name(s.order[step]) : ""};
+}
+
+/// What is live at the peak, for people.
 std::string live_text(const loaded& graph, const request& r, const result& s) {
   const auto& p = graph.problem;
   const memsched::evaluation e = at_peak(graph, r, s);
-  if (e.live_at_peak.empty()) return {};
-  std::vector<memsched::tensor_id> live = e.live_at_peak;
-  std::stable_sort(live.begin(), live.end(), [&](auto a, auto b) { return p.size(a) > p.size(b); });
-  constexpr std::size_t shown = 8;
+  const std::vector<live_tensor> live = largest_live(graph, r, s);
+  if (live.empty()) return {};
   const std::string place =
       e.peak_step < s.order.size() ? p.operator_name(s.order[e.peak_step]) + " runs" : std::string("the graph starts");
   table rows({"live when " + memsched::one_line(place, 60), "bytes", "of the peak"});
-  const auto share = [&](bytes n) { return percent(n, s.peak); };
-  for (std::size_t i = 0; i < std::min(shown, live.size()); ++i)
-    rows.row({p.tensor_name(live[i]), grouped(p.size(live[i])), share(p.size(live[i]))});
-  bytes rest = 0;
-  for (std::size_t i = shown; i < live.size(); ++i) rest += p.size(live[i]);
-  if (live.size() > shown) rows.row({std::to_string(live.size() - shown) + " more", grouped(rest), share(rest)});
+  for (const auto& [name, size] : live) rows.row({name, grouped(size), percent(size, s.peak)});
   return rows.text() + "\n";
 }
 
@@ -209,7 +222,8 @@ int run_schedule(const schedule_request& r) {
   std::vector<output_file> files;
   if (!r.svg.empty()) {
     const result file = memsched::schedule(graph.problem, memsched::as_given{}, r.options);
-    files.push_back({r.svg, memory_svg(graph.name, {{r.scheduler, s.profile}, {"file", file.profile}}, s.lower_bound)});
+    files.push_back({r.svg, memory_svg(graph.name, {drawn(graph, r, r.scheduler, s), drawn(graph, r, "file", file)},
+                                       s.lower_bound, largest_live(graph, r, s))});
   }
   if (!r.certificate.empty()) files.push_back({r.certificate, with_certificate(as_object, graph, r, s)});
   if (!r.output.empty()) files.push_back({r.output, text});

@@ -54,10 +54,9 @@ done
 
 # Going on.
 head -c 20000 one >part
-succeeds_quietly() { run "$@"; check "exit status 0: $*" status_is 0; }
-succeeds_quietly batch in --output part --resume
+exits 0 batch in --output part --resume
 check "going on behind the last whole line" same one part
-succeeds_quietly batch in --output part --resume
+exits 0 batch in --output part --resume
 check "nothing is left to do" same one part
 refuses --resume 'needs --output' batch in --resume
 refuses none 'No such file' batch none
