@@ -221,7 +221,10 @@ json arena_of(const memsched::problem& p, const timeline& o, const report_reques
 
 json rewrites_of(const report_request& r, std::size_t operators, const memsched::options& limits) {
   if (operators > search_anew_up_to)
-    return {{"reason", "the network has more operators than are tried for a page; `memsched rewrite` tries any"}};
+    return {{"reason", "there are more operators than a page waits for; `memsched rewrite` takes its time."}};
+  const std::string kind = kind_of(r.graph, r.how);
+  if (kind != ".onnx" && kind != ".tflite")
+    return {{"reason", "only .onnx and .tflite files say what their operators compute."}};
   const rewrite_trial t = try_rewrites(r.graph, r.how, limits);
   if (!t.reason.empty()) return {{"reason", t.reason}};
   json j{{"before", t.before}, {"after", t.after}, {"operators_before", t.operators_before}, {"operators", t.operators},
@@ -322,8 +325,11 @@ std::string escaped(std::string_view text) {
 
 int run_report(const report_request& r) {
   if (is_sdf(r.graph, r.how)) return report(wrong(r.graph, "is synchronous dataflow, of which there is no page yet"));
-  const auto solved = solve(r);
+  schedule_request best = r;  // a budget would end the search at the first order within it
+  best.options.budget = memsched::no_limit;
+  auto solved = solve(best);
   if (!solved) return report(solved.error());
+  solved->best.budget = r.options.budget;
   const auto data = page_data(*solved, r);
   if (!data) return report(data.error());
   std::string page = filled(page::html, {{"title", escaped(printable(solved->graph.name))},

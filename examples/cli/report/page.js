@@ -34,14 +34,16 @@
     const u = unit_of(n), value = n / 1024 ** u;
     return (u === 0 ? String(n) : value.toFixed(value < 10 ? 2 : value < 100 ? 1 : 0)) + " " + units[u];
   };
+  /** 2359296 -> "2,359,296 bytes (2.25 MiB)" */
+  const in_words = (n) => `${grouped(n)} bytes` + (n < 1024 ? "" : ` (${scaled(n)})`);
   const percent = (part, whole) => (whole === 0 ? 0 : 100 * part / whole).toFixed(1) + " %";
   /** A number of the result, findable by its name. */
   const figure = (name, n) => make("span", {"data-figure": name, "data-value": n}, grouped(n));
-  /** Round ticks from 0 to at least `highest`: 1, 2 or 5 times a power of ten of a unit. */
+  /** About five round ticks from 0 to `highest`: 1, 2 or 5 times a power of ten of a unit apart. */
   const ticks_to = (highest) => {
     const size = 1024 ** unit_of(highest), rough = highest / size / 5;
     const power = 10 ** Math.floor(Math.log10(rough));
-    let step = [1, 2, 5, 10].map((k) => k * power).find((k) => k >= rough);
+    let step = [1, 2, 5, 10].map((k) => k * power).find((k) => k >= 0.7 * rough);
     if (size === 1) step = Math.max(1, Math.ceil(step));
     const ticks = [];
     for (let k = 0; k * step * size < highest * 1.0001; ++k)
@@ -81,7 +83,7 @@
     const entry = (term, value, note) => make("div", {}, make("dt", {}, term), make("dd", {}, value, make("small", {}, note)));
     const gap = r.peak - r.lower_bound;
     const list = make("dl", {},
-      entry("peak of the order found", figure("peak", r.peak), scaled(r.peak)),
+      entry("peak of the order found", figure("peak", r.peak), r.peak < 1024 ? "bytes" : scaled(r.peak)),
       entry("no order takes less than", figure("lower_bound", r.lower_bound),
             gap === 0 ? "proven: this is the best order" : `at most ${percent(gap, r.peak)} could still be saved`),
       entry("the file's order", figure("given_peak", r.given_peak),
@@ -94,7 +96,7 @@
   };
 
   // Memory over time.
-  const W = 1000, LEFT = 78, RIGHT = 14;
+  const W = 1000, LEFT = 92, RIGHT = 14;
   const axis = (picture, scale, top, highest) => {
     for (const tick of ticks_to(highest))
       append(picture, [
@@ -137,7 +139,7 @@
     const picture = draw("svg", {viewBox: `0 0 ${W} ${H}`, tabindex: 0, role: "group", "data-order": k,
                                  "aria-label": `Memory over time, ${order.name}; arrow keys move, p goes to the peak`});
     axis(picture, y, TOP, highest);
-    picture.append(draw("g", {}, layers_of(order, x, y)));
+    picture.append(draw("g", {class: order.columns.length > 150 ? "dense" : ""}, layers_of(order, x, y)));
     const bound = data.result.lower_bound;
     append(picture, [
       draw("line", {class: "bound", x1: LEFT, x2: W - RIGHT, y1: y(bound), y2: y(bound)}),
@@ -159,7 +161,7 @@
       cursor.setAttribute("x", x(column.first));
       cursor.setAttribute("width", Math.max(x(column.first + column.steps) - x(column.first), 1.5));
       const words = [paragraph(`step ${grouped(column.step + 1)} of ${grouped(n)}, `, strong(column.operator),
-        `: ${grouped(column.bytes)} bytes (${scaled(column.bytes)})${column.step === order.peak_step ? ", the peak" : ""}`)];
+        `: ${in_words(column.bytes)}${column.step === order.peak_step ? ", the peak" : ""}`)];
       const part = chosen === null ? undefined : parts_of(column).find(([t]) => t === chosen);
       if (part !== undefined)
         words.push(paragraph(swatch(chosen), chosen === REST
@@ -198,7 +200,7 @@
       show();
     });
     show();
-    const label = `${order.name}: peak ${grouped(order.peak)} bytes (${scaled(order.peak)})`;
+    const label = `${order.name}: peak ${in_words(order.peak)}`;
     return [make("h3", {}, label), make("div", {class: "wide"}, picture), info];
   };
   const memory = () => {
@@ -242,7 +244,7 @@
         make("td", {class: "number"}, percent(p.rest, p.bytes)), make("td", {colspan: 4})));
     append(here, [make("div", {class: "wide"}, make("table", {}, make("thead", {}, head), make("tbody", {}, body))),
       paragraph("“Saves” is how much lower the peak would be if a tensor took nothing: in this order, and in the best order " +
-        (data.searched_anew ? "that was found for the graph without it." : "(not searched for so large a graph)."))]);
+        (data.searched_anew ? "found for the graph without it." : "(not searched for so large a graph)."))]);
   };
 
   /** Who wrote what is alive at the peak, and who still waits for it. */
@@ -308,7 +310,8 @@
     } else {
       const others = r.bound - r.together_bytes;
       append(here, [paragraph("These must be in memory together while ", strong(r.operator), " runs, whatever the order: they take ",
-        strong(`${scaled(r.together_bytes)} of the ${scaled(result.peak)}`), ` (${grouped(r.together_bytes)} of ${grouped(result.peak)} bytes).`),
+        strong(`${scaled(r.together_bytes)} of the peak's ${scaled(result.peak)}`),
+        result.peak < 1024 ? ":" : ` (${grouped(r.together_bytes)} of ${grouped(result.peak)} bytes):`),
         named_list(r.together, r.together_count)]);
       if (r.workspace > 0) here.append(paragraph(`Its workspace of ${grouped(r.workspace)} bytes is counted with them.`));
       if (r.spared > 0) here.append(paragraph(`It may write over an input, which spares ${grouped(r.spared)} bytes of that.`));
@@ -393,7 +396,7 @@
   const rewrites = () => {
     const r = data.rewrites, here = section("rewrites");
     if (r.reason !== undefined) {
-      here.append(paragraph(`No rewrite was tried: ${r.reason}.`));
+      here.append(paragraph(`No rewrite was tried: ${r.reason}`));
       return;
     }
     const kept = r.steps.filter((s) => s.kept && s.peak < s.peak_before);
