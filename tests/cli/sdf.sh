@@ -73,19 +73,19 @@ for graph in two.xml sized.xml rates.xml delays.xml equal.xml "$@"; do
     exits 0 schedule "$graph" --firing $firing --format json -o result.json
     says 'a valid schedule of' verify "$graph" result.json
     sed 's/"peak":/"peak":1/' result.json >wrong.json
-    refuses "$graph" 'peak: says 1' verify "$graph" wrong.json
+    refuses wrong.json 'peak: says 1' verify "$graph" wrong.json
     refuses result.json 'has no certificate' verify "$graph" --certificate result.json
     exits 0 schedule "$graph" --firing $firing --certificate proof.json
     says 'proves that no schedule takes less than' verify "$graph" --certificate proof.json
     sed 's/"bound":/"bound":1/' proof.json >wrong.json
-    refuses "$graph" 'certificate: fingerprint' verify "$graph" --certificate wrong.json
+    refuses wrong.json 'certificate: fingerprint' verify "$graph" --certificate wrong.json
     for buffers in shared separate; do
       exits 0 schedule "$graph" --firing $firing --buffers $buffers --emit-c schedule.c
       rule=
       [ $firing = pbc ] || rule=-DCBP
       # The header's functions that a graph without initial tokens does not call are no error.
-      check "C of $graph compiles" cc -std=c99 -Wall -Wextra -pedantic -Werror -Wno-unused-function $rule -I . "-DSCHEDULE=\"$directory/schedule.c\"" \
-        "$source/sdf_actors.c" -o actors
+      check "C of $graph compiles" cc -std=c99 -Wall -Wextra -pedantic -Werror -Wno-unused-function $rule -I . \
+        "-DSCHEDULE=\"$directory/schedule.c\"" "$source/sdf_actors.c" -o actors
       check "tokens of $graph, $firing, $buffers" ./actors
     done
   done

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <iterator>
 #include <ostream>
 #include <span>
 #include <string>
@@ -76,10 +77,13 @@ inline void write_distribution_svg(std::ostream& out, std::string_view title, st
   detail::draw_steps(d, f, cumulative(samples));
   std::vector<peak_mark> sorted(marks.begin(), marks.end());
   std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.peak < b.peak; });
+  std::size_t line = 0;  // marks of the same peak share one
   for (std::size_t i = 0; i < sorted.size(); ++i) {
-    const std::string style = "stroke-dasharray=\"4 3\" stroke=\"" + std::string(colours[i % std::size(colours)]) + '"';
+    const bool another = i == 0 || sorted[i].peak != sorted[i - 1].peak;
+    if (i > 0 && another) ++line;
+    const std::string style = "stroke-dasharray=\"4 3\" stroke=\"" + std::string(colours[line % std::size(colours)]) + '"';
     const double x = f.x(static_cast<double>(sorted[i].peak)), y = frame::top + 8 + 18 * static_cast<double>(i);
-    d.line(x, f.y(0), x, frame::top, style);
+    if (another) d.line(x, f.y(0), x, frame::top, style);
     d.line(f.width - f.right + 14, y - 4, f.width - f.right + 34, y - 4, style);
     d.text(f.width - f.right + 40, y, "start", shortened(sorted[i].name, 18) + ' ' + binary_size(sorted[i].peak));
   }
