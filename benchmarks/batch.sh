@@ -22,9 +22,10 @@ measure() {
   shift 4
   before=$(cpu)
   start=$(now)
+  : >"$output"
   "$program" batch "$input" --jobs "$jobs" -o "$output" "$@" &
   child=$!
-  half=0 most=0
+  half=0 last=0
   while kill -0 $child 2>/dev/null; do
     most=$(sed -n 's/^VmHWM:[^0-9]*\([0-9]*\).*/\1/p' /proc/$child/status 2>/dev/null || true)
     [ -z "$most" ] || { last=$most; [ "$(wc -l <"$output" 2>/dev/null || echo 0)" -gt $((count / 20)) ] || half=$most; }

@@ -12,6 +12,7 @@
 #include <memsched/graph/check.hpp>
 
 #include "networks/networks.hpp"
+#include "session.hpp"
 
 namespace cli {
 
@@ -177,7 +178,10 @@ result<loaded> finish(std::string name, model_graphs graphs, const body_schedule
 }  // namespace
 
 result<loaded> load(const std::string& path, const reading& how, const body_scheduler& schedule) {
-  auto graphs = read_any(path, how);
+  auto graphs = [&] {
+    const without_answer yet(!how.among_others);
+    return read_any(path, how);
+  }();
   if (!graphs) return located(named(path), graphs.error());
   problem_draft& draft = (*graphs)[0].draft;
   if (how.keep_inputs)

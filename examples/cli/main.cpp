@@ -447,6 +447,7 @@ int main(int argc, char** argv) {
     prepare(compare, here);
     status = cli::run_compare(compare);
   } else if (*on_batch) {
+    here.heed();
     set_time_limit(batch);  // an interrupt ends the reading; what runs is finished
     status = cli::run_batch(batch, [&] { return here.interrupted(); });
   } else if (*on_inspect) {

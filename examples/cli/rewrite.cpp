@@ -14,6 +14,7 @@
 #include "emit.hpp"
 #include "networks/typed.hpp"
 #include "rewrite.hpp"
+#include "session.hpp"
 #include "svg.hpp"
 #include "text.hpp"
 
@@ -32,6 +33,7 @@ memsched::graph_error located(const std::string& path, const std::string& reason
 }
 
 memsched::result<network> read_network(const std::string& path, const reading& how) {
+  const without_answer yet(!how.among_others);
   constexpr std::string_view builtin = "builtin:";
   if (path.starts_with(builtin)) {
     if (!how.shapes.empty()) return located(path, "takes no --shape, which is for .onnx and .tflite files");

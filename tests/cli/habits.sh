@@ -69,6 +69,18 @@ interrupted() { # interrupted SIGNAL
 interrupted TERM
 interrupted INT
 
+# While a graph is read there is no answer yet.
+mkfifo never
+exec 3<>never
+for signal in INT TERM; do
+  timeout --preserve-status -s $signal 0.5 "$program" schedule - --input-format json <&3 >out 2>err
+  status=$?
+  check "$signal while reading: exit status 130, not $status" status_is 130
+  check "$signal while reading: nothing on standard output" fails test -s out
+  check "$signal while reading: says so" grep -qx 'memsched: interrupted' err
+done
+exec 3>&-
+
 # Pages.
 succeeds man
 check "a manual page that troff takes" grep -q '^\.TH MEMSCHED 1' out
