@@ -51,6 +51,22 @@ if command -v pkg-config >/dev/null; then
   check "it runs" ./by_pkg_config
 fi
 
+# Recipes that nobody here can run say nothing that is not so.
+sources=$here/../..
+version=$(field "$library_deb" Version)
+if command -v python3 >/dev/null; then
+  for recipe in "$sources"/packaging/conan/conanfile.py "$sources"/packaging/conan/test_package/conanfile.py; do
+    check "$recipe is Python" python3 -c 'import ast, sys; ast.parse(open(sys.argv[1]).read())' "$recipe"
+  done
+  check "vcpkg.json has the project's version" is "$version" \
+    "$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["version"])' "$sources/packaging/vcpkg/memsched/vcpkg.json")"
+fi
+for option in MEMSCHED_BUILD_TESTS MEMSCHED_BUILD_EXAMPLES MEMSCHED_COMPILED; do
+  check "there is an option $option" grep -q "option($option " "$sources/CMakeLists.txt"
+done
+check "Conan's pattern finds the version" is "$(sed -n 's/^project(memsched VERSION \([0-9.]*\).*/\1/p' "$sources/CMakeLists.txt")" "$version"
+check "vcpkg's folder of CMake files" test -d "$root/usr/share/cmake/memsched"
+
 check "dpkg removes" in_root --purge memsched libmemsched-dev
 check "nothing is left" is "$(find "$root/usr" -type f 2>/dev/null | wc -l)" 0
 report
