@@ -29,8 +29,9 @@ std::string arena_svg(const std::string& title, const std::vector<memsched::buff
   const auto at_byte = [&](bytes b) { return y(static_cast<double>(b)); };
 
   memsched::svg_drawing d(width, height);
-  d.add("<defs><pattern id=\"hatch\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\" patternTransform=\"rotate(45)\">"
-        "<rect width=\"2\" height=\"6\" fill=\"#b03a2e\"/></pattern></defs>\n");
+  d.add(
+      "<defs><pattern id=\"hatch\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\" patternTransform=\"rotate(45)\">"
+      "<rect width=\"2\" height=\"6\" fill=\"#b03a2e\"/></pattern></defs>\n");
   d.text(left, 24, "start", memsched::shortened(title, 100), "font-size=\"16\" font-weight=\"bold\"");
   d.text(left, 44, "start",
          "arena " + grouped(plan.size) + " bytes (" + memsched::binary_size(plan.size) + "); no arena has less than " +

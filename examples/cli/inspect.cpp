@@ -80,8 +80,8 @@ void print_peak(const problem& p, const memsched::schedule_graph& g, const memsc
   const auto e = memsched::evaluate(p, order, o.model()).value();
   std::string text = "\npeak of the file's order: " + grouped(e.peak) + " bytes (" + scaled(e.peak) + "), at ";
   text += e.peak_step == order.size() ? "the start"
-                                      : "step " + std::to_string(e.peak_step) + " of " + std::to_string(order.size()) + ", " +
-                                            memsched::one_line(p.operator_name(order[e.peak_step])) + "; live there:";
+                                      : "step " + std::to_string(e.peak_step) + " of " + std::to_string(order.size()) +
+                                            ", " + memsched::one_line(p.operator_name(order[e.peak_step])) + "; live there:";
   table rows({"  tensor", "bytes"});
   for (auto t : e.live_at_peak) rows.row({"  " + p.tensor_name(t), grouped(p.size(t))});
   if (e.peak_step < order.size() && p.workspace(order[e.peak_step]) > 0)

@@ -340,8 +340,8 @@ int run_report(const report_request& r) {
                                          {"data", within_script(*data)}});
   if (const auto error = write_files({{r.output, std::move(page)}}); !error.message.empty()) return report(error);
   const auto& s = solved->best;
-  print(r.output + ": " + solved->graph.name + ", peak " + grouped(s.peak) + " bytes, lower bound " + grouped(s.lower_bound) +
-        ", file order " + grouped(s.given_peak) + "\n");
+  print(r.output + ": " + solved->graph.name + ", peak " + grouped(s.peak) + " bytes, lower bound " +
+        grouped(s.lower_bound) + ", file order " + grouped(s.given_peak) + "\n");
   return s.fits() ? done : over_budget;
 }
 

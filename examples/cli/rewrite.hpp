@@ -19,7 +19,8 @@ struct tried_rewrite {
   bool kept = false;
 };
 
-/// What the search for a smaller network found; nothing but `reason` where the graph does not say what its operators compute.
+/// What the search for a smaller network found; nothing but `reason` where the graph does not say what its operators
+/// compute.
 struct rewrite_trial {
   std::string reason;
   memsched::bytes before = 0, after = 0;

@@ -172,8 +172,8 @@ void compare_one(const loaded_sdf& g, bool all, const request& r) {
   what.form = sdf::form::any;
   what.memory = sdf::memory::separate;
   add("separate buffers", scheduler_of("optimal"), what);
-  print(g.name + ": " + grouped(g.graph.actors()) + " actors, " + grouped(g.graph.firings()) + " firings, in " + g.unit + '\n' +
-        rows.text());
+  print(g.name + ": " + grouped(g.graph.actors()) + " actors, " + grouped(g.graph.firings()) + " firings, in " + g.unit +
+        '\n' + rows.text());
 }
 
 }  // namespace

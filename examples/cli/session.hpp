@@ -8,9 +8,9 @@
 
 namespace cli {
 
-/// While one lives, SIGINT and SIGTERM end the program, with exit status 130; but where a search heeds them, the first asks it
-/// to stop, so that the best answer so far is printed, and a second, a moment later, ends the program. Where standard error is
-/// a terminal, a line tells how far the search is. One at a time, made before any thread.
+/// While one lives, SIGINT and SIGTERM end the program, with exit status 130; but where a search heeds them, the first asks
+/// it to stop, so that the best answer so far is printed, and a second, a moment later, ends the program. Where standard
+/// error is a terminal, a line tells how far the search is. One at a time, made before any thread.
 class session {
  public:
   session();
@@ -30,7 +30,8 @@ class session {
   std::function<void(const memsched::progress&)> line_;
 };
 
-/// While one lives, there is no answer yet, and an interrupt ends the program, whoever heeds it later: a graph is being read.
+/// While one lives, there is no answer yet, and an interrupt ends the program, whoever heeds it later: a graph is being
+/// read.
 class without_answer {
  public:
   /// Does nothing where `counts` is false: others may have answers.

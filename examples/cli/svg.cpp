@@ -64,8 +64,8 @@ void draw_order(svg_drawing& d, const std::vector<bytes>& profile, bytes highest
   std::string path;
   for (std::size_t k = 0; k < columns; ++k) {
     const auto at = [&](std::size_t i) { return profile.begin() + static_cast<std::ptrdiff_t>(n * i / columns); };
-    path += (k == 0 ? "M" + one_digit(left) + ' ' : "V") + one_digit(y_of(static_cast<double>(*std::max_element(at(k), at(k + 1))), highest)) +
-            "H" + one_digit(x(k + 1));
+    path += (k == 0 ? "M" + one_digit(left) + ' ' : "V") +
+            one_digit(y_of(static_cast<double>(*std::max_element(at(k), at(k + 1))), highest)) + "H" + one_digit(x(k + 1));
   }
   d.path(path, "fill=\"none\" stroke-width=\"1.6\" stroke=\"" + colour + "\"");
   const auto peak = std::max_element(profile.begin(), profile.end());
@@ -104,7 +104,8 @@ std::string memory_svg(const std::string& title, const std::vector<drawn_order>&
     const bytes peak = o.profile.empty() ? 0 : *std::max_element(o.profile.begin(), o.profile.end());
     column.swatch("stroke-width=\"3\" stroke=\"" + std::string(colours[k % colours.size()]) + '"');
     column.line(memsched::shortened(o.name, 18) + ": " + memsched::binary_size(peak));
-    if (!o.at_peak.empty()) column.line(memsched::shortened("while " + o.at_peak + " runs", longest_name), 30, "fill=\"#666\"");
+    if (!o.at_peak.empty())
+      column.line(memsched::shortened("while " + o.at_peak + " runs", longest_name), 30, "fill=\"#666\"");
   }
   column.swatch(dashed);
   column.line("lower bound: " + memsched::binary_size(bound));
@@ -121,7 +122,9 @@ std::string front_svg(const std::string& title, const std::vector<std::pair<doub
   for (const auto& [operators, peak] : points)
     highest = std::max(highest, peak), fewest = std::min(fewest, operators), most = std::max(most, operators);
   const double low = std::floor(std::log2(std::max(1.0, std::min(fewest, most)))), high = std::ceil(std::log2(most) + 1e-9);
-  const auto x = [&](double n) { return left + (plot_right - left) * (std::log2(std::max(n, 1.0)) - low) / std::max(1.0, high - low); };
+  const auto x = [&](double n) {
+    return left + (plot_right - left) * (std::log2(std::max(n, 1.0)) - low) / std::max(1.0, high - low);
+  };
   svg_drawing d = opened(title, highest);
   for (double power = low; power <= std::max(high, low + 1); ++power) {
     const double at = x(std::exp2(power));

@@ -51,9 +51,10 @@ int run_traffic(const traffic_request& r) {
     const bytes bound = std::max(count->lower_bound, of_all);
     const auto met = [&](bytes n) { return n == count->total() ? ": optimal\n" : "\n"; };
     print("graph        " + memsched::one_line(graph->name) + "\npeak         " + grouped(peak) + " bytes\ncapacity     " +
-          grouped(r.capacity) + " bytes, " + r.model + "\ntraffic      " + grouped(count->total()) + " bytes: " +
-          grouped(count->reads) + " read, " + grouped(count->writes) + " written\nlower bound  " + grouped(bound) +
-          " bytes, for this order" + met(bound) + "             " + grouped(of_all) + " bytes, for all orders" + met(of_all));
+          grouped(r.capacity) + " bytes, " + r.model + "\ntraffic      " + grouped(count->total()) +
+          " bytes: " + grouped(count->reads) + " read, " + grouped(count->writes) + " written\nlower bound  " +
+          grouped(bound) + " bytes, for this order" + met(bound) + "             " + grouped(of_all) +
+          " bytes, for all orders" + met(of_all));
   }
   return done;
 }

@@ -154,8 +154,8 @@ memsched::graph_error verify(const loaded& listed, const std::string& path, bool
     else if (*bound < c->lower_bound)
       of_bound += "; that none takes less than " + grouped(c->lower_bound) + " was found by search and is not covered";
   }
-  print(path + ": a valid order of " + graph.name + " with a peak of " + grouped(c->peak) + " bytes, as it says. " + of_bound +
-        ".\n");
+  print(path + ": a valid order of " + graph.name + " with a peak of " + grouped(c->peak) + " bytes, as it says. " +
+        of_bound + ".\n");
   return {};
 }
 

@@ -89,8 +89,8 @@ inline genotype darts() {
                         .concatenated = {2, 3, 4, 5}}};
 }
 
-/// A random point of NASNet's search space (Zoph et al. 2018, section 3): each cell has five blocks; a block takes two of what
-/// is there before it, with repetition, and any step; what no block takes is concatenated.
+/// A random point of NASNet's search space (Zoph et al. 2018, section 3): each cell has five blocks; a block takes two of
+/// what is there before it, with repetition, and any step; what no block takes is concatenated.
 inline genotype random_genotype(std::uint64_t seed) {
   constexpr std::size_t blocks = 5, steps = 8;
   memsched::random_source random(seed);

@@ -45,8 +45,9 @@ TEST_CASE("random numbers stay below their bound and reach all of it") {
 }
 
 TEST_CASE("the same seed gives the same graph, another seed another") {
-  for (const std::string family : {"nasnet-space:", "randwire:", "randwire-unfused:", "randwire-stack:", "watts_strogatz:20:",
-                                   "windowed:50:10:", "layered:5:6:", "series_parallel:30:", "chain:30:", "star:30:"}) {
+  for (const std::string family :
+       {"nasnet-space:", "randwire:", "randwire-unfused:", "randwire-stack:", "watts_strogatz:20:", "windowed:50:10:",
+        "layered:5:6:", "series_parallel:30:", "chain:30:", "star:30:"}) {
     CAPTURE(family);
     CHECK(value(family + "3") == value(family + "3"));
     CHECK(value(family + "3") != value(family + "4"));

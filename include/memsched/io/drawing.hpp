@@ -17,7 +17,12 @@ namespace detail {
 /// How long the UTF-8 sequence is that text starts with; 0 where that is none.
 constexpr std::size_t utf8_length(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const std::size_t n = byte(0) < 0x80 ? 1 : byte(0) < 0xc2 ? 0 : byte(0) < 0xe0 ? 2 : byte(0) < 0xf0 ? 3 : byte(0) < 0xf5 ? 4 : 0;
+  const std::size_t n = byte(0) < 0x80   ? 1
+                        : byte(0) < 0xc2 ? 0
+                        : byte(0) < 0xe0 ? 2
+                        : byte(0) < 0xf0 ? 3
+                        : byte(0) < 0xf5 ? 4
+                                         : 0;
   if (n > text.size()) return 0;
   for (std::size_t i = 1; i < n; ++i)
     if ((byte(i) & 0xc0) != 0x80) return 0;
@@ -38,7 +43,8 @@ constexpr std::size_t unit_of(bytes most) {
 
 }  // namespace detail
 
-/// Text as XML holds it: markup escaped; what is no UTF-8 becomes '?', and control characters, which XML 1.0 has not, spaces.
+/// Text as XML holds it: markup escaped; what is no UTF-8 becomes '?', and control characters, which XML 1.0 has not,
+/// spaces.
 inline std::string escape_xml(std::string_view text) {
   std::string safe;
   while (!text.empty()) {
@@ -89,8 +95,8 @@ struct tick {
   std::string text;
 };
 
-/// About `about` marks from least to most, 1, 2 or 5 times a power of ten of a unit apart. With `binary`, of bytes, in units of
-/// powers of 1024; else plain numbers.
+/// About `about` marks from least to most, 1, 2 or 5 times a power of ten of a unit apart. With `binary`, of bytes, in units
+/// of powers of 1024; else plain numbers.
 inline std::vector<tick> round_ticks(bytes least, bytes most, bool binary, std::size_t about = 5) {
   const std::size_t unit = binary ? detail::unit_of(most) : 0;
   const double size = static_cast<double>(bytes{1} << (10 * unit));
@@ -127,11 +133,12 @@ class svg_drawing {
   svg_drawing(double width, double height) {
     const std::string w = one_digit(width), h = one_digit(height);
     text_ = "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 " + w + ' ' + h +
-            "\" font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"" + w + "\" height=\"" + h + "\" fill=\"#fff\"/>\n";
+            "\" font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"" + w + "\" height=\"" + h +
+            "\" fill=\"#fff\"/>\n";
   }
   void line(double x1, double y1, double x2, double y2, std::string_view style) {
-    add("<line x1=\"" + one_digit(x1) + "\" y1=\"" + one_digit(y1) + "\" x2=\"" + one_digit(x2) + "\" y2=\"" + one_digit(y2) +
-        "\" " + std::string(style) + "/>\n");
+    add("<line x1=\"" + one_digit(x1) + "\" y1=\"" + one_digit(y1) + "\" x2=\"" + one_digit(x2) + "\" y2=\"" +
+        one_digit(y2) + "\" " + std::string(style) + "/>\n");
   }
   /// `anchor`: start, middle or end of the text stands at x.
   void text(double x, double y, std::string_view anchor, std::string_view what, std::string_view style = {}) {
@@ -144,8 +151,8 @@ class svg_drawing {
         (title.empty() ? "/>\n" : "><title>" + escape_xml(title) + "</title></path>\n"));
   }
   void circle(double x, double y, double radius, std::string_view style) {
-    add("<circle cx=\"" + one_digit(x) + "\" cy=\"" + one_digit(y) + "\" r=\"" + one_digit(radius) + "\" " + std::string(style) +
-        "/>\n");
+    add("<circle cx=\"" + one_digit(x) + "\" cy=\"" + one_digit(y) + "\" r=\"" + one_digit(radius) + "\" " +
+        std::string(style) + "/>\n");
   }
   /// Markup as it stands.
   void add(std::string_view markup) { text_ += markup; }

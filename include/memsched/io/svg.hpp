@@ -58,8 +58,8 @@ inline void draw_steps(svg_drawing& d, const distribution_frame& f, std::span<co
 }  // namespace detail
 
 /// Draws which share of the samples needs no more than how much, with a line for each mark: the paper's Figure 3b. An
-/// SVG document of 900 x 420; the smallest and the largest peak of samples and marks are at the edges of the plot. The legend
-/// has the marks in the order of their lines.
+/// SVG document of 900 x 420; the smallest and the largest peak of samples and marks are at the edges of the plot. The
+/// legend has the marks in the order of their lines.
 inline void write_distribution_svg(std::ostream& out, std::string_view title, std::span<const order_sample> samples,
                                    std::span<const peak_mark> marks) {
   using frame = detail::distribution_frame;
