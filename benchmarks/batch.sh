@@ -14,7 +14,7 @@ lines() { # lines PREFIX: one graph a line, with seeds from 1
   awk -v prefix="$1" -v n="$count" 'BEGIN { for (i = 1; i <= n; ++i) printf "{\"graph\": \"builtin:%s%d\", \"id\": %d}\n", prefix, i, i }'
 }
 now() { date +%s.%N; }
-row() { printf '%-26s %8s %9s %10s %12s %12s %10s\n' "$@"; }
+row() { printf '%-26s %8s %9s %10s %12s %13s %19s\n' "$@"; }
 
 # measure WHAT JOBS INPUT OUTPUT [OPTION]: runs, and samples the memory in use; CPU seconds come from the children's times
 measure() {
@@ -25,22 +25,25 @@ measure() {
   : >"$output"
   "$program" batch "$input" --jobs "$jobs" -o "$output" "$@" &
   child=$!
-  half=0 last=0
+  early=0 half=0 last=0
   while kill -0 $child 2>/dev/null; do
     most=$(sed -n 's/^VmHWM:[^0-9]*\([0-9]*\).*/\1/p' /proc/$child/status 2>/dev/null || true)
-    [ -z "$most" ] || { last=$most; [ "$(wc -l <"$output" 2>/dev/null || echo 0)" -gt $((count / 20)) ] || half=$most; }
-    sleep 0.05
+    done=$(wc -l <"$output")
+    [ -z "$most" ] || last=$most
+    [ "$done" -gt $((count / 20)) ] || early=$last
+    [ "$done" -gt $((count / 2)) ] || half=$last
+    sleep 0.1
   done
   wait $child
   row "$what" "$jobs" "$(wc -l <"$output")" "$(grep -c '"status":"optimal"' "$output" || true)" \
     "$(echo "$count $start $(now)" | awk '{ printf "%.0f", $1 / ($3 - $2) }')" \
-    "$(echo "$count $before $(cpu)" | awk '{ printf "%.0f", $1 / ($3 - $2) }')" "$half/$last"
+    "$(echo "$count $before $(cpu)" | awk '{ printf "%.0f", $1 / ($3 - $2) }')" "$early/$half/$last"
 }
 cpu() { # CPU seconds of children that have ended
   awk -v tick="$(getconf CLK_TCK)" '{ print ($16 + $17) / tick }' /proc/$$/stat
 }
 
-row graphs jobs answers proven "a second" "a CPU second" "KiB 5%/all"
+row graphs jobs answers proven "a second" "a CPU second" "KiB 5%/50%/all"
 lines nasnet-space: >space
 measure "NASNet's space" 1 space one
 measure "NASNet's space" 2 space two

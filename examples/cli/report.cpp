@@ -74,8 +74,8 @@ class named_tensors {
 
 std::string name_of(const memsched::problem& p, op_id op) { return memsched::one_line(p.operator_name(op)); }
 
-/// An order as the columns of a drawing. A part is the place of a tensor, with its bytes where they are not its size; -1
-/// stands for workspace; what is too small for a layer of its own is summed up.
+/// An order as the columns of a drawing. A part is the place of a tensor, or -1 and the bytes of workspace; what is too small
+/// for a layer of its own is summed up.
 json columns_of(const memsched::problem& p, const timeline& o, bytes threshold, named_tensors& tensors) {
   json columns = json::array();
   for (const moment& m : o.moments) {
@@ -85,8 +85,7 @@ json columns_of(const memsched::problem& p, const timeline& o, bytes threshold, 
     for (const part& x : m.parts) {
       if (x.tensor == none) parts.push_back({-1, x.size});
       else if (x.size < threshold) rest += x.size, ++rest_count;
-      else if (x.size == p.size(x.tensor)) parts.push_back(tensors.place(x.tensor));
-      else parts.push_back({tensors.place(x.tensor), x.size});
+      else parts.push_back(tensors.place(x.tensor));
     }
     columns.push_back({{"first", m.first}, {"steps", m.steps}, {"step", m.step}, {"operator", name_of(p, o.order[m.step])},
                        {"bytes", m.during}, {"parts", std::move(parts)}, {"rest", rest}, {"rest_count", rest_count}});
@@ -160,6 +159,7 @@ bytes sum(const memsched::problem& p, const std::vector<tensor_id>& list) {
 json reason_of(const memsched::problem& p, const reason& r, named_tensors& tensors) {
   if (r.op == none) return {{"operator", nullptr}, {"bound", r.bound}};
   return {{"operator", name_of(p, r.op)},
+          {"moment", r.before ? "before" : "while"},
           {"bound", r.bound},
           {"together", list_of_tensors(r.together, tensors)},
           {"together_count", r.together.size()},

@@ -25,10 +25,16 @@ exits 0 report "$data/onnx/convolution.onnx" -o page.html
 check "rewrites of a model" grep -qF '"rewrites":{"before":1280,"after":896,' page.html
 exits 0 report "$data/onnx/branches.onnx" -o page.html
 check "or why there are none" grep -qF '"rewrites":{"reason":' page.html
-for graph in '{"ops": [], "tensors": []}' '{"ops": [], "tensors": [{"bytes": 5}], "graph_inputs": [0], "graph_outputs": [0]}'; do
+for graph in '{"ops": [], "tensors": [], "graph_inputs": [], "graph_outputs": []}' \
+  '{"ops": [], "tensors": [{"bytes": 5}], "graph_inputs": [0], "graph_outputs": [0]}'; do
   echo "$graph" >nothing.json
   exits 0 report nothing.json -o page.html --offsets
 done
+
+timeout --preserve-status -s INT 1 "$program" report builtin:watts_strogatz:300 --time-limit 60 -o ended.html >out 2>err
+status=$?
+check "an interrupt: exit status 130, not $status" status_is 130
+check "and the page of the best order so far" grep -qF '"stopped":"cancelled"' ended.html
 
 misused report $cell
 refuses none.json 'No such file' report none.json -o x.html

@@ -50,9 +50,13 @@ TEST_CASE("the parts of a timeline are what the referee counts, and its moments 
         CHECK(all.moments[i].step == i);
         CHECK(all.moments[i].during == e.during[i]);
         CHECK(sum(all.moments[i].parts) == e.during[i]);
+        for (const tensor_id t : p.creates(order[i])) {
+          const auto& parts = all.moments[i].parts;
+          const auto at = std::find_if(parts.begin(), parts.end(), [&](const cli::part& x) { return x.tensor == t; });
+          in_place += (at == parts.end() ? 0 : at->size) < p.size(t);
+        }
         for (const cli::part& x : all.moments[i].parts) {
           if (x.tensor == none) continue;
-          in_place += x.size < p.size(x.tensor);
           CHECK(all.lives[x.tensor].first <= i);
           CHECK(all.lives[x.tensor].last >= i);
         }
@@ -73,7 +77,7 @@ TEST_CASE("the parts of a timeline are what the referee counts, and its moments 
 }
 
 TEST_CASE("what must be together while an operator runs is, in every order, and takes no more than the bound") {
-  std::size_t reasons = 0, others = 0;
+  std::size_t reasons = 0, others = 0, befores = 0;
   for (std::uint64_t seed = 0; seed < 400; ++seed) {
     CAPTURE(seed);
     const problem p = support::random_problem(seed, {.operators = 6});
@@ -89,9 +93,16 @@ TEST_CASE("what must be together while an operator runs is, in every order, and 
       const auto look = [&](const std::vector<op_id>& order) {
         const auto step = static_cast<std::size_t>(std::find(order.begin(), order.end(), r.op) - order.begin());
         const cli::timeline t = cli::make_timeline(p, order, model, order.size());
-        least = std::min(least, t.moments[step].during);
-        for (const tensor_id x : r.together)
-          if (p.producer(x) != r.op && !holds(t.moments[step].parts, x)) FAIL_CHECK("tensor " << x << " is not there");
+        const evaluation e = evaluate(p, order, model).value();
+        const bytes before = step == 0 ? p.live_at_start() : e.after[step - 1];
+        least = std::min(least, r.before ? before : e.during[step]);
+        befores += r.before;
+        for (const tensor_id x : r.together) {
+          if (!r.before && (p.producer(x) == r.op || holds(t.moments[step].parts, x))) continue;
+          const cli::lifetime& life = t.lives[x];
+          if (!r.before || (p.producer(x) != none && life.first >= step) || life.last < step)
+            FAIL_CHECK("tensor " << x << " is not there");
+        }
       };
       std::vector<op_id> prefix;
       support::for_each_order(p, prefix, look);
@@ -100,6 +111,7 @@ TEST_CASE("what must be together while an operator runs is, in every order, and 
   }
   CHECK(reasons > 600);
   CHECK(others > 100);
+  CHECK(befores > 0);
 }
 
 TEST_CASE("a saving is what the smallest peak without a tensor is") {

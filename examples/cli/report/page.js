@@ -62,8 +62,7 @@
     const x = data.tensors[t], life = x.lives[k];
     const made = x.producer === null ? "an input of the graph" : `written by ${x.producer}`;
     const read = life.last_reader === null ? "read by nobody" : `last read by ${life.last_reader}`;
-    const less = bytes < x.size ? ` (${grouped(bytes)} here: it takes the place of an input)` : "";
-    return `${x.name}: ${grouped(x.size)} bytes${less}, ${made}, ${read}${x.stays ? ", stays to the end" : ""}; ` +
+    return `${x.name}: ${grouped(x.size)} bytes, ${made}, ${read}${x.stays ? ", stays to the end" : ""}; ` +
         `alive from step ${life.first + 1} to ${life.last + 1}, ${steps_text(life.last - life.first + 1)}; ` +
         `${x.readers} reader${x.readers === 1 ? "" : "s"}`;
   };
@@ -309,7 +308,7 @@
       here.append(paragraph(`What is alive at the start or at the end takes ${grouped(r.bound)} bytes in every order.`));
     } else {
       const others = r.bound - r.together_bytes;
-      append(here, [paragraph("These must be in memory together while ", strong(r.operator), " runs, whatever the order: they take ",
+      append(here, [paragraph(`These must be in memory together ${r.moment === "before" ? "right before" : "while"} `, strong(r.operator), " runs, whatever the order: they take ",
         strong(`${scaled(r.together_bytes)} of the peak's ${scaled(result.peak)}`),
         result.peak < 1024 ? ":" : ` (${grouped(r.together_bytes)} of ${grouped(result.peak)} bytes):`),
         named_list(r.together, r.together_count)]);

@@ -40,11 +40,11 @@ std::vector<bool> reached(const memsched::problem& p, op_id from, bool after) {
   return seen;
 }
 
-/// Fills in what lives while `r.op` runs in every order.
+/// Fills in what lives while `r.op` runs, or right before it, in every order.
 ///
 /// A storage does where it is an input of the graph or comes from an ancestor of the operator, and stays to the end or has a
 /// reader among the operator's descendants: that reader has not run. So does what the operator itself reads, unless it frees
-/// it before it writes, and what it writes. Working in place spares at most what the graph allows.
+/// it before it writes, and, while it runs, what it writes. Working in place spares at most what the graph allows.
 void fill_together(reason& r, const memsched::problem& p, memsched::memory_model model) {
   const std::vector<bool> before = reached(p, r.op, false), later = reached(p, r.op, true);
   const bool early = p.firing(r.op).value_or(model.default_firing) == memsched::firing::cbp;
@@ -52,13 +52,14 @@ void fill_together(reason& r, const memsched::problem& p, memsched::memory_model
     if (p.storage(t) != t || p.size(t) == 0) continue;
     const op_id from = p.producer(t);
     const auto readers = p.readers(t);
-    const auto waits = [&](op_id reader) { return later[reader] || (reader == r.op && !early); };
+    const auto waits = [&](op_id reader) { return later[reader] || (reader == r.op && (r.before || !early)); };
     const bool here = from == none ? p.kept(t) : before[from];
-    if (from == r.op || (here && (p.stays(t) || std::any_of(readers.begin(), readers.end(), waits)))) {
+    if ((from == r.op && !r.before) || (here && (p.stays(t) || std::any_of(readers.begin(), readers.end(), waits)))) {
       r.together.push_back(t);
       r.together_bytes += p.size(t);
     }
   }
+  if (r.before) return;
   r.workspace = p.workspace(r.op);
   if (model.in_place && !early)
     for (const auto& reuse : p.reuses(r.op))
@@ -78,7 +79,7 @@ void fill_cheapest(reason& r, const memsched::problem& p, std::span<const memsch
     const op_id from = p.producer(t);
     const auto readers = p.readers(t);
     const bool here = from == none ? p.kept(t) : done[from] && p.kept(t);
-    const auto waits = [&](op_id reader) { return !done[reader] && reader != r.op; };
+    const auto waits = [&](op_id reader) { return !done[reader] && (r.before || reader != r.op); };
     if (here && (p.stays(t) || std::any_of(readers.begin(), readers.end(), waits))) r.cheapest.push_back(t);
   }
 }
@@ -97,6 +98,9 @@ reason find_reason(const memsched::problem& p, std::span<const op_id> order, con
   r.bound = best.bound;
   if (best.v == none || best.v >= p.ops().size()) return r;
   r.op = best.v;
+  // The cut counts the level before a node that only lowers it.
+  r.before = p.firing(r.op).value_or(limits.default_firing) == memsched::firing::cbp && g.credits[r.op].empty() &&
+             g.cost[r.op].peak == 0;
   fill_together(r, p, limits.model());
   memsched::cut_bound cut(g);
   cut.at(best.v);

@@ -33,11 +33,11 @@ class replay {
     for (const tensor_id t : order_)
       if (!early || !dies(t) || std::find(reads.begin(), reads.end(), t) == reads.end()) parts.push_back({t, p_.size(t)});
     for (const tensor_id t : p_.creates(op)) {
-      bytes spared = 0;
-      if (model_.in_place && !early)
-        for (const auto& r : p_.reuses(op))
-          if (r.output == t && dies(r.input)) spared += r.spared;
-      parts.push_back({t, p_.size(t) - spared});
+      const auto reuses = p_.reuses(op);
+      const bool in_place = model_.in_place && !early && std::any_of(reuses.begin(), reuses.end(), [&](const auto& r) {
+        return r.output == t && dies(r.input);
+      });
+      if (!in_place) parts.push_back({t, p_.size(t)});
     }
     if (p_.workspace(op) > 0) parts.push_back({none, p_.workspace(op)});
     std::erase_if(parts, [](const part& x) { return x.size == 0; });

@@ -10,7 +10,7 @@
 namespace cli {
 
 /// Bytes of memory that a storage takes, or, where `tensor` is none, the workspace of the operator that runs. An output in
-/// the place of an input takes what is more than that input.
+/// the place of an input is a part only when that input is none any more.
 struct part {
   memsched::tensor_id tensor = memsched::none;
   memsched::bytes size = 0;
