@@ -7,7 +7,6 @@ namespace cli {
 
 namespace {
 
-using memsched::bytes;
 using memsched::none;
 using memsched::op_id;
 using memsched::tensor_id;
