@@ -60,6 +60,7 @@
 #include <memsched/graph/walk.hpp>
 #include <memsched/io/csv.hpp>
 #include <memsched/io/dot.hpp>
+#include <memsched/io/drawing.hpp>
 #include <memsched/io/svg.hpp>
 #include <memsched/measure/evaluate.hpp>
 #include <memsched/measure/sample.hpp>
