@@ -7,9 +7,9 @@
 namespace memsched::inline MEMSCHED_ABI {
 
 /// Proves an order optimal where it can: heuristics and minimum cuts first, which suffice for many networks; then the
-/// parts of the graph one by one, compressed. A large part is first looked at where its order is highest (`bottleneck`),
-/// with most of the time that is left; then as a whole (`close_gap`). Graphs that are large for the time there is get an
-/// order by local search before anything else.
+/// parts of the graph one by one, compressed. A large part is looked at where its order is highest (`bottleneck`) and as a
+/// whole (`close_gap`), in turns; a very large one first there, with most of the time that is left. Graphs that are large
+/// for the time there is get an order by local search before anything else.
 struct automatic_scheduler {
   solution operator()(const schedule_graph& g, search& context) const;
 };
@@ -22,14 +22,13 @@ inline constexpr automatic_scheduler automatic{};
 
 #include <algorithm>
 #include <cstdint>
-#include <stop_token>
-#include <thread>
 #include <utility>
 
 #include <memsched/passes/compress.hpp>
 #include <memsched/passes/divide.hpp>
 #include <memsched/schedulers/bottleneck.hpp>
 #include <memsched/schedulers/close_gap.hpp>
+#include <memsched/schedulers/in_turns.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
 
@@ -54,86 +53,13 @@ inline bool is_pressed(const schedule_graph& g, const search& context) {
   return g.active > 400 && context.seconds_left() < seconds_a_node * static_cast<double>(g.active);
 }
 
-/// Two searches of one graph, that of its bottleneck and that of the whole, of which nobody knows which will do: they go on
-/// in turns of growing work, those at the bottleneck longer the larger the graph is, and share what they find after each. So
-/// both together take a few times what the better of them would take alone. With two threads the turns of one number run
-/// side by side, and find the same: where the search of the bottleneck closes the gap, the other's turn does not count.
-class search_in_turns {
- public:
-  search_in_turns(const schedule_graph& g, search& context, solution s)
-      : g_(g),
-        context_(context),
-        pass_on_(context.opts().stop, request{&end_}),
-        apart_(context.branch(end_.get_token(), std::max(1U, context.opts().threads / 2))),
-        near_(g, context, s, bottleneck{}.efforts),
-        far_(policy_, g, apart_, std::move(s)) {}
-
-  solution run() {
-    while ((near_goes_on_ || far_goes_on_) && !context_.stopped()) {
-      if (context_.states_left() < 2) context_.count_state();
-      else if (take_turns()) return near_.best();
-    }
-    if (!far_.closed() && !context_.stopped()) context_.out_of_memory();
-    return far_.best();
-  }
-
- private:
-  static constexpr std::uint64_t first_turn = 5000;
-
-  /// True where the search of the bottleneck has closed the gap.
-  bool take_turns() {
-    const std::uint64_t states = context_.states_left() / 2;
-    const auto far_turn = [&] { far_goes_on_ = run_for(apart_, states, turn_, far_); };
-    std::thread beside;
-    if (context_.opts().threads > 1 && near_goes_on_ && far_goes_on_) beside = std::thread(far_turn);
-    const unsigned threads = beside.joinable() ? context_.opts().threads - apart_.opts().threads : context_.opts().threads;
-    if (near_goes_on_)
-      near_goes_on_ = context_.with_threads(
-          threads, [&] { return run_for(context_, states, turn_ * (1 + g_.active / 1000), near_); });
-    const bool closed = near_.closed();
-    if (beside.joinable()) {
-      if (closed) end_.request_stop();
-      beside.join();
-    } else if (!closed && far_goes_on_) {
-      far_turn();
-    }
-    if (closed) return true;
-    context_.absorb(apart_);
-    far_.take(near_.best());
-    near_.take(far_.best());
-    context_.report(peak_of(g_, far_.best().order), far_.best().lower_bound);
-    turn_ *= 2;
-    return false;
-  }
-  template <class Search>
-  static bool run_for(search& context, std::uint64_t states, std::uint64_t work, Search& s) {
-    return context.with_states(states, [&] { return context.with_work(work, [&] { return s.run(); }); });
-  }
-
-  struct request {
-    std::stop_source* end;
-    void operator()() const { end->request_stop(); }
-  };
-
-  const schedule_graph& g_;
-  search& context_;
-  close_gap policy_{.short_search = first_turn};
-  std::stop_source end_;
-  std::stop_callback<request> pass_on_;
-  search apart_;
-  bottleneck_search near_;
-  gap_closer far_;
-  bool near_goes_on_ = true, far_goes_on_ = true;
-  std::uint64_t turn_ = first_turn;
-};
-
 struct part_scheduler {
   static constexpr std::size_t large = 400;  // active nodes
 
   solution operator()(const schedule_graph& g, search& context) const {
     if (g.active <= large) return close_gap{}(g, context);
     solution s = near_peak(g, context, 0.7);
-    if (g.size() <= close_gap{}.max_probed) return search_in_turns(g, context, std::move(s)).run();
+    if (g.size() <= close_gap{}.max_probed) return in_turns{}.improve(g, context, std::move(s));
     s = context.with_share(0.9, [&] { return bottleneck{}.improve(g, context, std::move(s)); });
     return close_gap{}.improve(g, context, std::move(s));
   }

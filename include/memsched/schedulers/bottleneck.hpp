@@ -38,8 +38,8 @@ struct bottleneck {
 
 namespace detail {
 
-/// The work of `bottleneck`, which may be stopped and goes on, and between whose pieces better orders and bounds may come from
-/// elsewhere. The graph and the context must outlive it.
+/// The work of `bottleneck`, which may be stopped and goes on, and between whose pieces better orders and bounds may come
+/// from elsewhere. The graph and the context must outlive it.
 class bottleneck_search {
  public:
   bottleneck_search(const schedule_graph& g, search& context, solution s, unsigned efforts)

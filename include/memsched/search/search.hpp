@@ -103,7 +103,8 @@ class search {
     work_end_ = std::min(before, work_ + std::min(work, no_limit - work_));
     auto value = f();
     work_end_ = before;
-    if (reason_ == stop_reason::state_limit && stats.states < std::min(slice_end_, options_.state_limit) && work_ < work_end_)
+    if (reason_ == stop_reason::state_limit && stats.states < std::min(slice_end_, options_.state_limit) &&
+        work_ < work_end_)
       reason_ = stop_reason::finished;
     return value;
   }
