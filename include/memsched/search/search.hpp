@@ -197,6 +197,7 @@ class search {
   bool count_cut() { return ++stats.cuts, keep_going(); }
   /// Likewise for one of many, of a graph of so many nodes, which is a state of a search whose tables hold so many bytes.
   bool count_cut_as_state(std::uint64_t table_bytes, std::size_t nodes) {
+    if (stopped()) return false;
     ++stats.cuts, work_ += nodes / 64;
     return count_state() && fits(table_bytes);
   }
