@@ -41,8 +41,8 @@ struct close_gap {
 
 namespace detail {
 
-/// What suffices for most graphs, with so many states for each attempt: an exact search that small graphs need no more than;
-/// then what is good early, each with a share of the time that is left.
+/// What suffices for most graphs, with so many states for each attempt: an exact search that small graphs need no more than,
+/// beam and local search. Where there is no time to spare, what is good early comes first, and each has a share of the time.
 inline solution short_attempts(const schedule_graph& g, search& context, std::uint64_t states, solution s) {
   const auto done = [&] {
     return s.lower_bound >= std::min(peak_of(g, s.order), context.ceiling()) || context.stopped();
@@ -52,8 +52,11 @@ inline solution short_attempts(const schedule_graph& g, search& context, std::ui
     context.report(peak_of(g, s.order), s.lower_bound);
   };
   const auto exact = [&] { return best_first{}.improve(g, context, std::move(s)); };
-  attempt(0.1, states / 10, exact);
-  attempt(0.5, states / 4, [&] { return local_search{}.improve(g, context, std::move(s)); });
+  constexpr double seconds_a_state = 20e-6;  // at most, for most graphs
+  if (context.seconds_left() < 10 * seconds_a_state * static_cast<double>(states)) {
+    attempt(0.1, states / 10, exact);
+    attempt(0.5, states / 4, [&] { return local_search{}.improve(g, context, std::move(s)); });
+  }
   attempt(0.4, states, exact);
   if (4 * beam{}.width * g.active <= states)  // else it meets the limit, and what it did is lost
     attempt(0.2, states, [&] {

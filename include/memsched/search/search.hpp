@@ -184,6 +184,7 @@ class search {
 
   /// Counts a state. False once a limit is met; from then on always, or until the trial ends.
   bool count_state() {
+    if (stopped()) return false;
     if (trial_ && ++step_states_ > trial_->step_states) end_trial(trial_end::step);
     ++stats.states, ++work_;
     if (stats.states >= std::min(options_.state_limit, slice_end_) || work_ >= work_end_) stop_for(stop_reason::state_limit);
@@ -197,7 +198,6 @@ class search {
   bool count_cut() { return ++stats.cuts, keep_going(); }
   /// Likewise for one of many, of a graph of so many nodes, which is a state of a search whose tables hold so many bytes.
   bool count_cut_as_state(std::uint64_t table_bytes, std::size_t nodes) {
-    if (stopped()) return false;
     ++stats.cuts, work_ += nodes / 64;
     return count_state() && fits(table_bytes);
   }
