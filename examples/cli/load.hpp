@@ -24,6 +24,7 @@ struct reading {
   cli::shapes shapes;
   bool pure_custom = false;  ///< custom operators of .tflite files keep no state
   bool keep_inputs = false;  ///< graph inputs live to the end
+  bool among_others = false; ///< as one graph of many: an interrupt waits until it is answered
   std::string format;        ///< what a file is, whatever its name says: json, onnx, tflite or xml; empty: its name says
 };
 
