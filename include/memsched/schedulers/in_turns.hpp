@@ -63,7 +63,8 @@ class search_in_turns {
   /// True where the search of the bottleneck has closed the gap.
   bool take_turns() {
     const std::uint64_t states = context_.states_left() / 2;
-    const auto far_turn = [&] { far_goes_on_ = run_for(apart_, states, turn_, far_); };
+    // What still stops a search behind its turn stops it for good: a limit on memory, or the end of a trial.
+    const auto far_turn = [&] { far_goes_on_ = run_for(apart_, states, turn_, far_) && !apart_.stopped(); };
     std::thread beside;
     if (context_.opts().threads > 1 && near_goes_on_ && far_goes_on_) beside = std::thread(far_turn);
     const unsigned threads = beside.joinable() ? context_.opts().threads - apart_.opts().threads : context_.opts().threads;
