@@ -116,6 +116,7 @@
 #include <memsched/schedulers/fradet.hpp>
 #include <memsched/schedulers/greedy.hpp>
 #include <memsched/schedulers/hierarchical.hpp>
+#include <memsched/schedulers/in_turns.hpp>
 #include <memsched/schedulers/kahn.hpp>
 #include <memsched/schedulers/list.hpp>
 #include <memsched/schedulers/local_search.hpp>

@@ -94,8 +94,11 @@ TEST_CASE("bisection and bottleneck answer with orders that are no worse, and cl
     REQUIRE(is_order(g, halves));
     REQUIRE(peak_of(g, halves) <= before);
     for (search* c : {&free, &context}) {
-      // A floor is no bound: where it lies above the optimum it is what may be claimed, and no more.
-      const bytes floor = r.chance(50) ? 0 : optimum / 2 + r.below(static_cast<std::uint32_t>(optimum + 2));
+      // A floor is no bound: where it lies above the optimum it is what may be claimed, and no more. Right above it, between
+      // two peaks that there can be, the higher of these is not.
+      const bytes floor = r.chance(50) ? 0
+                          : r.chance(50) ? optimum + r.below(60)
+                                         : optimum / 2 + r.below(static_cast<std::uint32_t>(optimum + 2));
       const solution t = c->with_floor(floor, [&] { return bottleneck{.efforts = r.below(3)}.improve(g, *c, s); });
       REQUIRE(is_order(g, t.order));
       REQUIRE(peak_of(g, t.order) <= before);

@@ -115,6 +115,26 @@ TEST_CASE("limits are kept, and leave an order no worse than the caller's and a 
   }
 }
 
+TEST_CASE("searches in turns find the same side by side, with any limit of states") {
+  for (const char* name : {"windowed:500:16:1", "layered:60:10:1", "watts_strogatz:60:1"})
+    for (const std::uint64_t limit : {std::uint64_t{300}, std::uint64_t{12000}}) {
+      INFO(name << ", " << limit << " states");
+      const problem p = check(networks::make(name).value()).value();
+      const auto run = [&](unsigned threads) {
+        return schedule(p, in_turns{.first_turn = 1000}, {.state_limit = limit, .threads = threads});
+      };
+      const auto one = run(1);
+      REQUIRE(one.stats.states <= limit);
+      for (const unsigned threads : {2U, 3U}) {
+        const auto more = run(threads);
+        REQUIRE(one.order == more.order);
+        REQUIRE(one.lower_bound == more.lower_bound);
+        REQUIRE(one.stats.states == more.stats.states);
+        REQUIRE(one.stats.cuts == more.stats.cuts);
+      }
+    }
+}
+
 TEST_CASE("two threads find what one finds") {
   for (const char* name : {"windowed:120:30:1", "windowed:120:30:2", "layered:12:12:1", "watts_strogatz:40:1"}) {
     const problem p = check(networks::make(name).value()).value();

@@ -28,7 +28,7 @@ struct probe {
   /// bound is above `asked` where there is none.
   solution up_to(bytes asked, const schedule_graph& g, search& context, inner_scheduler inner) const {
     narrowing narrowed(g, context);
-    const auto go_on = [&] { return context.count_cut_as_state(narrowed.bytes_held()); };
+    const auto go_on = [&] { return context.count_cut_as_state(narrowed.bytes_held(), g.size()); };
     if (narrowed.run(asked, patience, go_on) == prober::outcome::refuted)
       return {topological_order(g), std::max(asked + 1, narrowed.next())};
     solution s = inner(narrowed.graph(), context);
@@ -52,7 +52,7 @@ MEMSCHED_FUNCTION solution probe::operator()(const schedule_graph& g, search& co
   const bytes high = std::min(context.ceiling(), peak_of(g, s.order));  // of no use from there on
   s.lower_bound = std::min(std::max(context.floor(), g.base), high);
   destructive_search smallest(g, s.lower_bound);
-  const auto go_on = [&] { return context.count_cut_as_state(smallest.bytes_held()); };
+  const auto go_on = [&] { return context.count_cut_as_state(smallest.bytes_held(), g.size()); };
   smallest.run(high, go_on);
   s.lower_bound = std::min(smallest.bound(), high);
   for (bytes step = 0; s.lower_bound < high && !context.stopped();

@@ -7,9 +7,9 @@
 namespace memsched::inline MEMSCHED_ABI {
 
 /// Proves an order optimal where it can: heuristics and minimum cuts first, which suffice for many networks; then the
-/// parts of the graph one by one, compressed. A large part is first looked at where its order is highest (`bottleneck`),
-/// with most of the time that is left; then as a whole (`close_gap`). Graphs that are large for the time there is get an
-/// order by local search before anything else.
+/// parts of the graph one by one, compressed. A large part is looked at where its order is highest (`bottleneck`) and as a
+/// whole (`close_gap`), in turns; a very large one first there, with most of the time that is left. Graphs that are large
+/// for the time there is get an order by local search before anything else.
 struct automatic_scheduler {
   solution operator()(const schedule_graph& g, search& context) const;
 };
@@ -28,6 +28,7 @@ inline constexpr automatic_scheduler automatic{};
 #include <memsched/passes/divide.hpp>
 #include <memsched/schedulers/bottleneck.hpp>
 #include <memsched/schedulers/close_gap.hpp>
+#include <memsched/schedulers/in_turns.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
 
@@ -58,10 +59,8 @@ struct part_scheduler {
   solution operator()(const schedule_graph& g, search& context) const {
     if (g.active <= large) return close_gap{}(g, context);
     solution s = near_peak(g, context, 0.7);
-    if (s.lower_bound < peak_of(g, s.order) && context.keep_going()) {
-      const double share = g.active > 10 * large ? 0.9 : 0.6;
-      s = context.with_share(share, [&] { return bottleneck{}.improve(g, context, std::move(s)); });
-    }
+    if (g.size() <= close_gap{}.max_probed) return in_turns{}.improve(g, context, std::move(s));
+    s = context.with_share(0.9, [&] { return bottleneck{}.improve(g, context, std::move(s)); });
     return close_gap{}.improve(g, context, std::move(s));
   }
 };

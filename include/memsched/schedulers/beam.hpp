@@ -16,7 +16,8 @@
 namespace memsched::inline MEMSCHED_ABI {
 
 /// Steps from downsets to downsets by the moves of `best_first` and keeps the `width` best of each size: lowest peak so
-/// far first, then lowest level. Claims no bound. O(nodes * width * moves).
+/// far first, then lowest level. Claims no bound. O(nodes * width * moves); so
+/// many states of nodes / 8 bytes at most are kept.
 struct beam {
   std::size_t width = 4;
   std::size_t max_nodes = 1 << 14;  ///< larger graphs are answered with `greedy`
@@ -41,6 +42,8 @@ MEMSCHED_FUNCTION solution beam::operator()(const schedule_graph& g, search& con
   };
   std::vector<state> kept;  // what was expanded, for the way back
   std::map<std::size_t, std::vector<state>> open;
+  const std::uint64_t bytes_each = sizeof(state) + words_for(g.active) * sizeof(bit_word);
+  std::uint64_t held = 1;  // states, kept and open
   const delta base = static_cast<delta>(g.base);
   open[0].push_back({base, base, std::vector<bit_word>(words_for(g.active)), none, none});
   while (open.begin()->first < g.active) {
@@ -49,12 +52,14 @@ MEMSCHED_FUNCTION solution beam::operator()(const schedule_graph& g, search& con
     const auto better = [](const state& a, const state& b) {
       return std::tie(a.peak, a.level, a.set) < std::tie(b.peak, b.level, b.set);
     };
+    held -= bucket.size();
     std::sort(bucket.begin(), bucket.end(), better);
     const auto same = [](const state& a, const state& b) { return a.set == b.set; };
     bucket.erase(std::unique(bucket.begin(), bucket.end(), same), bucket.end());
     if (bucket.size() > width) bucket.resize(width);
+    held += bucket.size();
     for (state& s : bucket) {
-      if (!context.count_state()) return greedy{}(g, context);
+      if (!context.count_state() || !context.fits(held * bytes_each)) return greedy{}(g, context);
       const index_t at = static_cast<index_t>(kept.size());
       kept.push_back(std::move(s));
       for (const auto& m : std::vector(moves.from(kept[at].set, kept[at].level))) {
@@ -63,6 +68,7 @@ MEMSCHED_FUNCTION solution beam::operator()(const schedule_graph& g, search& con
         const delta peak = std::max(kept[at].peak, m.peak);
         moves.settle(peak, [](node_id) {});
         const auto set = moves.stepper().set();
+        ++held;
         open[count_bits(set)].push_back({peak, moves.stepper().level(), {set.begin(), set.end()}, at, m.target});
       }
     }

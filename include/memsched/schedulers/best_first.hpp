@@ -185,6 +185,7 @@ class best_first_search {
     }
     for (index_t i = stays ? parent : at; i != before; i = entries_[i].by.parent) dropped_[i] = true, closed_[i] = false;
     if (stays) return false;
+    detour_bytes_ += sizeof(path) + path.capacity() * sizeof(node_id);
     detours_.push_back(std::move(path));
     add(best, moves_.stepper().level(), e.cost, {before, none, static_cast<index_t>(detours_.size() - 1)});
     return true;
@@ -240,7 +241,8 @@ class best_first_search {
   }
 
   std::uint64_t bytes_held() const {
-    return table_.bytes_held() + entries_.capacity() * sizeof(entry) + closed_.capacity() / 4 + open_.bytes_held();
+    return table_.bytes_held() + entries_.capacity() * sizeof(entry) + closed_.capacity() / 4 + open_.bytes_held() +
+           detour_bytes_;
   }
 
   const schedule_graph& g_;
@@ -253,6 +255,7 @@ class best_first_search {
   bucket_queue<claim> open_;
   std::optional<witness_bound> witnesses_;
   std::vector<std::vector<node_id>> detours_;
+  std::uint64_t detour_bytes_ = 0;
   lowest_set lowest_;
   std::vector<bit_word> settled_;
   std::vector<downset_moves::move> children_;

@@ -122,7 +122,7 @@ MEMSCHED_FUNCTION std::vector<node_id> bisect::improve(const schedule_graph& g, 
   std::sort(by_height.begin(), by_height.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
   cut_bound cut(g);
   for (const auto& [height, v] : by_height) {
-    if (static_cast<bytes>(height) <= target || !context.count_cut()) break;
+    if (static_cast<bytes>(height) <= target || !context.count_cut_as_state(0, g.size())) break;
     const bytes lowest = cut.at(v);
     if (lowest < static_cast<bytes>(height)) {
       take(split(g, context, best, cut.ran(), v, std::max(target, lowest), depth - 1));

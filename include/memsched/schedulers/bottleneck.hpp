@@ -38,6 +38,8 @@ struct bottleneck {
 
 namespace detail {
 
+/// The work of `bottleneck`, which may be stopped and goes on, and between whose pieces better orders and bounds may come
+/// from elsewhere. The graph and the context must outlive it.
 class bottleneck_search {
  public:
   bottleneck_search(const schedule_graph& g, search& context, solution s, unsigned efforts)
@@ -45,28 +47,38 @@ class bottleneck_search {
         context_(context),
         efforts_(efforts),
         line_(g, s.order),
+        best_(std::move(s)),
         local_(g.size(), none),
-        bound_(std::max({s.lower_bound, context.floor(), g.base, static_cast<bytes>(line_.level(line_.size()))})),
+        bound_(std::max({best_.lower_bound, context.floor(), g.base, static_cast<bytes>(line_.level(line_.size()))})),
         unit_(peak_unit(g)) {
     bone_ = backbone(g.preds, g.succs, line_.nodes(0, line_.size()));
   }
 
-  solution run() {
-    const std::vector<node_id> given = line_.order();
-    const std::vector<index_t> ends = order_blocks();
-    if (!done()) raise_by_cuts(0);
-    if (!done()) lower_blocks(ends);
-    for (unsigned effort = 0; !done() && effort <= efforts_;) {
+  /// Goes on where it was, until the gap is closed, the effort is used up or a limit is met. False where more time will help
+  /// no more.
+  bool run() {
+    if (!std::exchange(started_, true)) start();
+    while (!done() && effort_ <= efforts_) {
       const auto before = std::pair(line_.peak(), bound_);
       context_.report(line_.peak(), bound_);
-      lower_highest(effort);
-      if (!done()) raise_by_cuts(std::size_t{1000} << effort);
-      if (!done()) raise_by_windows(effort);
-      if (before == std::pair(line_.peak(), bound_)) ++effort;
+      lower_highest(effort_);
+      if (!done()) raise_by_cuts(std::size_t{1000} << effort_);
+      if (!done()) raise_by_windows(effort_);
+      if (before == std::pair(line_.peak(), bound_) && !context_.stopped()) ++effort_;
     }
-    solution s{line_.order(), std::min(bound_, line_.peak())};
-    take_if_better(g_, given, s);
-    return s;
+    if (line_.peak() < peak_of(g_, best_.order)) best_.order = line_.order();
+    best_.lower_bound = std::max(best_.lower_bound, std::min(bound_, peak_of(g_, best_.order)));
+    return bound_ < line_.peak() && effort_ <= efforts_;
+  }
+
+  const solution& best() const { return best_; }
+  bool closed() const { return best_.lower_bound >= peak_of(g_, best_.order); }
+  /// Takes over an order where it is better, and a bound.
+  void take(const solution& s) {
+    bound_ = std::max(bound_, s.lower_bound);
+    if (peak_of(g_, s.order) >= line_.peak()) return;
+    line_ = order_line(g_, s.order);
+    best_.order = s.order;
   }
 
  private:
@@ -78,6 +90,12 @@ class bottleneck_search {
   bytes aim(bytes numerator, bytes denominator) const {
     return bound_ + std::min(gap() / denominator * numerator + gap() % denominator * numerator / denominator,
                              gap() - std::min(gap(), unit_));
+  }
+
+  void start() {
+    const std::vector<index_t> ends = order_blocks();
+    if (!done()) raise_by_cuts(0);
+    if (!done()) lower_blocks(ends);
   }
 
   // Orders.
@@ -221,7 +239,7 @@ class bottleneck_search {
     if (g_.resources.empty()) return;
     const live_index live(line_);
     windowed_cut cut(line_, live, bone_);
-    const auto go_on = [&] { return !done() && context_.count_cut(); };
+    const auto go_on = [&] { return !done() && context_.count_cut_as_state(0, 600); };
     for (index_t i : line_.heights()) {
       if (static_cast<bytes>(line_.height(i)) <= bound_ || !go_on()) break;
       cut_around(cut, i);
@@ -288,7 +306,7 @@ class bottleneck_search {
   std::pair<std::size_t, std::size_t> best_ends(windowed_cut& cut, std::size_t at, std::size_t reach) {
     std::pair<std::size_t, std::size_t> best{0, 0};
     std::pair<bytes, bytes> least{no_limit, no_limit};
-    for (std::size_t k = 0; k < 4 && context_.count_cut(); ++k) {
+    for (std::size_t k = 0; k < 4 && context_.count_cut_as_state(0, 2 * reach); ++k) {
       const auto [a, b] = around(at, reach + k * reach / 4);
       const auto r = cut.at(line_.at(at), a, b);
       raise(r.bound);
@@ -310,9 +328,12 @@ class bottleneck_search {
   search& context_;
   unsigned efforts_;
   order_line line_;
+  solution best_;  // so far: the line itself may be higher for a while
   backbone bone_;
   std::vector<node_id> local_;
   bytes bound_, unit_;
+  unsigned effort_ = 0;
+  bool started_ = false;
 };
 
 }  // namespace detail
@@ -325,7 +346,9 @@ namespace memsched::inline MEMSCHED_ABI {
 
 MEMSCHED_FUNCTION solution bottleneck::improve(const schedule_graph& g, search& context, solution s) const {
   if (g.active == 0) return s;
-  return detail::bottleneck_search(g, context, std::move(s), efforts).run();
+  detail::bottleneck_search turns(g, context, std::move(s), efforts);
+  turns.run();
+  return turns.best();
 }
 
 }  // namespace memsched

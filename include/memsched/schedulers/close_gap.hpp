@@ -41,8 +41,8 @@ struct close_gap {
 
 namespace detail {
 
-/// What suffices for most graphs, with so many states for each attempt: an exact search that small graphs need no more than;
-/// then what is good early, each with a share of the time that is left.
+/// What suffices for most graphs, with so many states for each attempt: an exact search that small graphs need no more than,
+/// beam and local search. Where there is no time to spare, what is good early comes first, and each has a share of the time.
 inline solution short_attempts(const schedule_graph& g, search& context, std::uint64_t states, solution s) {
   const auto done = [&] {
     return s.lower_bound >= std::min(peak_of(g, s.order), context.ceiling()) || context.stopped();
@@ -52,39 +52,67 @@ inline solution short_attempts(const schedule_graph& g, search& context, std::ui
     context.report(peak_of(g, s.order), s.lower_bound);
   };
   const auto exact = [&] { return best_first{}.improve(g, context, std::move(s)); };
-  attempt(0.1, states / 10, exact);
-  attempt(0.5, states / 4, [&] { return local_search{}.improve(g, context, std::move(s)); });
+  constexpr double seconds_a_state = 20e-6;  // at most, for most graphs
+  if (context.seconds_left() < 10 * seconds_a_state * static_cast<double>(states)) {
+    attempt(0.1, states / 10, exact);
+    attempt(0.5, states / 4, [&] { return local_search{}.improve(g, context, std::move(s)); });
+  }
   attempt(0.4, states, exact);
-  attempt(0.2, states, [&] {
-    take_if_better(g, beam{}(g, context).order, s);
-    return std::move(s);
-  });
+  if (4 * beam{}.width * g.active <= states)  // else it meets the limit, and what it did is lost
+    attempt(0.2, states, [&] {
+      take_if_better(g, beam{}(g, context).order, s);
+      return std::move(s);
+    });
   attempt(0.5, states, [&] { return local_search{}.improve(g, context, std::move(s)); });
   return s;
 }
 
+/// The rounds of `close_gap`, between which better orders and bounds may come from elsewhere. The policy, the graph and the
+/// context must outlive it.
 class gap_closer {
  public:
   gap_closer(const close_gap& policy, const schedule_graph& g, search& context, solution s)
-      : policy_(policy), g_(g), context_(context), best_(short_attempts(g, context, policy.short_search, std::move(s))) {}
+      : policy_(policy), g_(g), context_(context), best_(std::move(s)) {}
 
-  solution run() {
-    for (std::uint64_t effort = policy_.short_search; !done(); effort *= 2) {
-      const auto before = std::pair(peak(), best_.lower_bound);
-      context_.report(peak(), best_.lower_bound);
-      if (g_.size() <= policy_.max_probed) raise_bound(effort);
-      lower_peak(effort);
-      // More effort helps no more where the graph, or what a search remembers, is too large.
-      const bool full = g_.active > best_first{}.max_nodes || context_.stats.memory >= context_.opts().memory_limit;
-      if (full && !done() && before == std::pair(peak(), best_.lower_bound)) context_.out_of_memory();
+  /// One round: the short attempts, or one with twice the effort of the round before. False where there was no need of it,
+  /// or more effort will help no more.
+  bool round() {
+    if (done()) return false;
+    if (effort_ == 0) {
+      effort_ = policy_.short_search;
+      best_ = short_attempts(g_, context_, effort_, std::move(best_));
+      return true;
     }
-    return std::move(best_);
+    const auto before = std::pair(peak(), best_.lower_bound);
+    context_.report(peak(), best_.lower_bound);
+    if (g_.size() <= policy_.max_probed) raise_bound(effort_);
+    lower_peak(effort_);
+    if (context_.stopped()) return false;  // the next call goes on with this effort
+    effort_ *= 2;
+    // More effort helps no more where the graph, or what a search remembers, is too large.
+    const bool full = g_.active > best_first{}.max_nodes || context_.stats.memory >= context_.opts().memory_limit;
+    return done() || !full || before != std::pair(peak(), best_.lower_bound);
+  }
+  /// Rounds until the gap is closed or a limit is met. False where more time will help no more.
+  bool run() {
+    while (round()) {
+    }
+    return context_.stopped();
+  }
+
+  const solution& best() const { return best_; }
+  bool closed() const { return best_.lower_bound >= peak(); }
+  /// Takes over an order where it is better, and a bound, which may be the context's floor.
+  void take(const solution& s) {
+    take_if_better(g_, s.order, best_);
+    best_.lower_bound = std::max(best_.lower_bound, s.lower_bound);
+    if (bounds_ && best_.lower_bound > context_.floor()) bounds_->raise(best_.lower_bound);
   }
 
  private:
   /// What an order must stay below to be of use.
   bytes peak() const { return std::min(peak_of(g_, best_.order), context_.ceiling()); }
-  bool done() const { return best_.lower_bound >= peak() || context_.stopped(); }
+  bool done() const { return closed() || context_.stopped(); }
 
   /// The first peak from a bound on that the sizes allow. A bound that is no more than the floor is left as it is: orders
   /// below the floor, which may exist, are as good as those that reach it.
@@ -94,7 +122,7 @@ class gap_closer {
   /// patience. A higher bound starts with the least again.
   void raise_bound(std::uint64_t effort) {
     if (!bounds_) bounds_.emplace(g_, lifted(best_.lower_bound), narrowing(g_, context_));
-    const auto go_on = [&] { return context_.count_cut_as_state(bounds_->bytes_held()); };
+    const auto go_on = [&] { return context_.count_cut_as_state(bounds_->bytes_held(), g_.size()); };
     const std::uint64_t end = context_.stats.states + effort;
     for (bytes decided = 0; !done() && context_.stats.states < end;) {
       const bytes before = bounds_->bound();
@@ -137,6 +165,7 @@ class gap_closer {
   search& context_;
   solution best_;
   std::optional<destructive_search<narrowing>> bounds_;
+  std::uint64_t effort_ = 0;
   unsigned patience_ = 0;
 };
 
@@ -160,7 +189,9 @@ MEMSCHED_FUNCTION solution cheap_bounds::operator()(const schedule_graph& g, sea
 }
 
 MEMSCHED_FUNCTION solution close_gap::improve(const schedule_graph& g, search& context, solution s) const {
-  return detail::gap_closer(*this, g, context, std::move(s)).run();
+  detail::gap_closer rounds(*this, g, context, std::move(s));
+  if (!rounds.run() && !rounds.closed()) context.out_of_memory();
+  return rounds.best();
 }
 
 MEMSCHED_FUNCTION solution close_gap::operator()(const schedule_graph& g, search& context) const {

@@ -87,9 +87,25 @@ class search {
     const std::uint64_t before = slice_end_;
     slice_end_ = std::min(before, stats.states + std::min(states, no_limit - stats.states));
     auto value = f();
-    if (reason_ == stop_reason::state_limit && stats.states < std::min(before, options_.state_limit))
+    if (reason_ == stop_reason::state_limit && stats.states < std::min(before, options_.state_limit) && work_ < work_end_)
       reason_ = stop_reason::finished;
     slice_end_ = before;
+    return value;
+  }
+
+  /// Work so far: a state is 1, and so are 64 nodes of a graph of which a minimum cut is asked as a state. It goes about as
+  /// the time goes, and repeats itself.
+  std::uint64_t work() const { return work_; }
+  /// Runs f with at most so much more work. Where only that ends f, the search goes on behind it.
+  template <class F>
+  auto with_work(std::uint64_t work, F&& f) {
+    const std::uint64_t before = work_end_;
+    work_end_ = std::min(before, work_ + std::min(work, no_limit - work_));
+    auto value = f();
+    work_end_ = before;
+    if (reason_ == stop_reason::state_limit && stats.states < std::min(slice_end_, options_.state_limit) &&
+        work_ < work_end_)
+      reason_ = stop_reason::finished;
     return value;
   }
 
@@ -106,6 +122,12 @@ class search {
     deadline_ = before;
     if (reason_ == stop_reason::time_limit && clock::now() < before) reason_ = stop_reason::finished;
     return value;
+  }
+
+  /// Runs f with so many threads.
+  template <class F>
+  auto with_threads(unsigned threads, F&& f) {
+    return with(options_.threads, threads, f);
   }
 
   /// States that are left before a limit on them.
@@ -131,16 +153,41 @@ class search {
     if (decided) end.request_stop();
     thread.join();
     if (decided) return;
-    stats.states += other.stats.states;
+    stats.states += other.stats.states, work_ += other.work_;
     stats.memory = std::max(stats.memory, other.stats.memory);
     keep_going();
   }
 
+  /// A context for what goes on beside this one, in another thread or in turns with it: under the same limits, floor and
+  /// ceiling, stopped by `stop` and with so many of the threads. It reports to nobody; what it counts, `absorb` takes over.
+  search branch(std::stop_token stop, unsigned threads) const {
+    search other(*this);
+    other.stats = {};
+    other.options_.on_progress = {};
+    other.options_.stop = std::move(stop);
+    other.options_.threads = threads;
+    other.options_.state_limit = states_left();
+    other.slice_end_ = other.work_end_ = no_limit;
+    other.aside_ = true;
+    return other;
+  }
+  /// Takes over what a branch has counted since it was last asked.
+  void absorb(search& branch) {
+    const statistics s = std::exchange(branch.stats, {});
+    branch.stats.memory = s.memory;
+    stats.states += s.states, stats.cuts += s.cuts, stats.parts += s.parts;
+    stats.nodes = std::max(stats.nodes, s.nodes), stats.memory = std::max(stats.memory, s.memory);
+    stats.rules += s.rules;
+    branch.options_.state_limit -= std::min(branch.options_.state_limit, s.states);
+    if (states_left() == 0) stop_for(stop_reason::state_limit);
+  }
+
   /// Counts a state. False once a limit is met; from then on always, or until the trial ends.
   bool count_state() {
+    if (stopped()) return false;
     if (trial_ && ++step_states_ > trial_->step_states) end_trial(trial_end::step);
-    ++stats.states;
-    if (stats.states >= std::min(options_.state_limit, slice_end_)) stop_for(stop_reason::state_limit);
+    ++stats.states, ++work_;
+    if (stats.states >= std::min(options_.state_limit, slice_end_) || work_ >= work_end_) stop_for(stop_reason::state_limit);
     else if ((++ticks_ & 15) == 0) look_at_clock();
     return !stopped();
   }
@@ -149,8 +196,11 @@ class search {
 
   /// Counts a minimum cut that is about to be solved. False once a limit is met.
   bool count_cut() { return ++stats.cuts, keep_going(); }
-  /// Likewise for one of many, which is a state of a search whose tables hold so many bytes.
-  bool count_cut_as_state(std::uint64_t table_bytes) { return ++stats.cuts, count_state() && fits(table_bytes); }
+  /// Likewise for one of many, of a graph of so many nodes, which is a state of a search whose tables hold so many bytes.
+  bool count_cut_as_state(std::uint64_t table_bytes, std::size_t nodes) {
+    ++stats.cuts, work_ += nodes / 64;
+    return count_state() && fits(table_bytes);
+  }
 
   /// Reports the bytes that a search's tables hold. False where that is more than the limit, which ends the trial if
   /// there is one: the next may need less.
@@ -222,7 +272,7 @@ class search {
 
   options options_;
   clock::time_point start_, deadline_;
-  std::uint64_t slice_end_ = no_limit;
+  std::uint64_t slice_end_ = no_limit, work_ = 0, work_end_ = no_limit;
   std::uint64_t ticks_ = 0;
   stop_reason reason_ = stop_reason::finished;
   bytes floor_ = 0, ceiling_ = no_limit;

@@ -42,6 +42,12 @@ struct rule_counts {
   std::uint64_t local = 0, global = 0;       ///< edges that transitive reduction took out
   std::uint64_t rounds = 0;                  ///< of the outermost loop
   std::uint64_t before = 0, after = 0;       ///< nodes, releases included
+
+  rule_counts& operator+=(const rule_counts& r) {
+    c1 += r.c1, c2 += r.c2, s1 += r.s1, s2 += r.s2, s1_general += r.s1_general, s2_general += r.s2_general;
+    local += r.local, global += r.global, rounds += r.rounds, before += r.before, after += r.after;
+    return *this;
+  }
 };
 
 /// Counts of work, for tables.

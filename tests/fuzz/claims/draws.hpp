@@ -95,7 +95,10 @@ inline last_stage any_scheduler_of(random& r, std::string& asked) {
       return {s, true, false};
     }
     case 12: asked += " fradet"; return {fradet, true, false};
-    case 13: case 14:
+    case 13:
+      asked += " in_turns";
+      return {in_turns{.first_turn = pick(asked, "first_turn", 1 + r.below(r.chance(50) ? 10 : 200))}, true, false};
+    case 14:
       asked += " bottleneck";
       return {bottleneck{.efforts = static_cast<unsigned>(pick(asked, "efforts", r.below(4)))}, false, false};
     default:

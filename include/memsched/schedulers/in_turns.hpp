@@ -1,0 +1,120 @@
+// Two searches of one graph that take turns.
+#pragma once
+
+#include <cstdint>
+
+#include <memsched/base/linkage.hpp>
+#include <memsched/schedulers/greedy.hpp>
+#include <memsched/search/policy.hpp>
+
+namespace memsched::inline MEMSCHED_ABI {
+
+/// For graphs of some hundred to some thousand nodes, of which nobody knows whether the search of their bottleneck
+/// (`bottleneck`) or that of the whole (`close_gap`) will do. Both go on in turns of doubling work, those at the bottleneck
+/// longer the larger the graph is, and share what they find after each: so both together take a few times what the better
+/// of them would take alone. With two threads the turns of one number run side by side, and find the same: where the search
+/// of the bottleneck closes the gap, the other's turn does not count.
+struct in_turns {
+  std::uint64_t first_turn = 5000;  ///< work (see `search::work`)
+
+  solution operator()(const schedule_graph& g, search& context) const { return improve(g, context, greedy{}(g, context)); }
+  /// A better order or a better bound than those of `s`, or s.
+  solution improve(const schedule_graph& g, search& context, solution s) const;
+};
+
+}  // namespace memsched
+
+#if MEMSCHED_DEFINED_HERE
+
+#include <algorithm>
+#include <stop_token>
+#include <thread>
+#include <utility>
+
+#include <memsched/schedulers/bottleneck.hpp>
+#include <memsched/schedulers/close_gap.hpp>
+
+namespace memsched::inline MEMSCHED_ABI {
+
+namespace detail {
+
+class search_in_turns {
+ public:
+  search_in_turns(const schedule_graph& g, search& context, solution s, std::uint64_t first_turn)
+      : g_(g),
+        context_(context),
+        policy_{.short_search = first_turn},
+        turn_(first_turn),
+        pass_on_(context.opts().stop, request{&end_}),
+        apart_(context.branch(end_.get_token(), std::max(1U, context.opts().threads / 2))),
+        near_(g, context, s, bottleneck{}.efforts),
+        far_(policy_, g, apart_, std::move(s)) {}
+
+  solution run() {
+    while ((near_goes_on_ || far_goes_on_) && !context_.stopped()) {
+      if (context_.states_left() < 2) context_.count_state();
+      else if (take_turns()) return near_.best();
+    }
+    if (!far_.closed() && !context_.stopped()) context_.out_of_memory();
+    return far_.best();
+  }
+
+ private:
+  /// True where the search of the bottleneck has closed the gap.
+  bool take_turns() {
+    const std::uint64_t states = context_.states_left() / 2;
+    // What still stops a search behind its turn stops it for good: a limit on memory, or the end of a trial.
+    const auto far_turn = [&] { far_goes_on_ = run_for(apart_, states, turn_, far_) && !apart_.stopped(); };
+    std::thread beside;
+    if (context_.opts().threads > 1 && near_goes_on_ && far_goes_on_) beside = std::thread(far_turn);
+    const unsigned threads = beside.joinable() ? context_.opts().threads - apart_.opts().threads : context_.opts().threads;
+    if (near_goes_on_)
+      near_goes_on_ = context_.with_threads(
+          threads, [&] { return run_for(context_, states, turn_ * (1 + g_.active / 1000), near_); });
+    const bool closed = near_.closed();
+    if (beside.joinable()) {
+      if (closed) end_.request_stop();
+      beside.join();
+    } else if (!closed && far_goes_on_) {
+      far_turn();
+    }
+    if (closed) return true;
+    context_.absorb(apart_);
+    far_.take(near_.best());
+    near_.take(far_.best());
+    context_.report(peak_of(g_, far_.best().order), far_.best().lower_bound);
+    turn_ *= 2;
+    return false;
+  }
+  template <class Search>
+  static bool run_for(search& context, std::uint64_t states, std::uint64_t work, Search& s) {
+    return context.with_states(states, [&] { return context.with_work(work, [&] { return s.run(); }); });
+  }
+
+  struct request {
+    std::stop_source* end;
+    void operator()() const { end->request_stop(); }
+  };
+
+  const schedule_graph& g_;
+  search& context_;
+  close_gap policy_;
+  std::uint64_t turn_;
+  std::stop_source end_;
+  std::stop_callback<request> pass_on_;
+  search apart_;
+  bottleneck_search near_;
+  gap_closer far_;
+  bool near_goes_on_ = true, far_goes_on_ = true;
+};
+
+}  // namespace detail
+
+MEMSCHED_FUNCTION solution in_turns::improve(const schedule_graph& g, search& context, solution s) const {
+  if (g.active == 0) return s;
+  return detail::search_in_turns(g, context, std::move(s), first_turn).run();
+}
+
+}  // namespace memsched
+
+#endif
