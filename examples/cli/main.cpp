@@ -81,6 +81,9 @@ void add_model(CLI::App& command, cli::request& r) {
       .add_option("--shape", r.how.shapes, "dimensions of an input of a model file that leaves them open: NAME=1,3,224,224")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command.add_option("--value", r.how.values, "an input of an .onnx file that always has this value: NAME=16000")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command
       .add_option("--input-format", r.how.format, "what the graph is, whatever its name says: json, onnx, tflite or xml")
       ->check(CLI::IsMember({"json", "onnx", "tflite", "xml"}));
