@@ -9,5 +9,4 @@
 #endif
 
 #define MEMSCHED_DEFINITIONS
-#include <memsched/passes/stay_close.hpp>
-#include <memsched/schedule.hpp>
+#include <memsched/memsched.hpp>

@@ -3,15 +3,17 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
+#include <utility>
+#include <vector>
+
 #include <memsched/base/backbone.hpp>
 #include <memsched/base/bitset.hpp>
+#include <memsched/base/linkage.hpp>
 #include <memsched/bounds/cut_bound.hpp>
 #include <memsched/bounds/windowed_cut.hpp>
 #include <memsched/graph/subgraph.hpp>
 #include <memsched/structure/line.hpp>
-#include <optional>
-#include <utility>
-#include <vector>
 
 namespace memsched::inline MEMSCHED_ABI {
 
@@ -65,8 +67,17 @@ inline constexpr std::size_t most_marks = std::size_t{1} << 24;
 /// missing edges: the bound is weaker and still holds.
 ///
 /// O(nodes and edges of W, times what is live at the ends / 64).
-inline std::optional<closed_window> close_window(const order_line& l, const live_index& live, const backbone& bone,
-                                                 std::size_t a, std::size_t b) {
+MEMSCHED_FUNCTION std::optional<closed_window> close_window(const order_line& l, const live_index& live,
+                                                            const backbone& bone, std::size_t a, std::size_t b);
+
+}  // namespace memsched
+
+#if MEMSCHED_DEFINED_HERE
+
+namespace memsched::inline MEMSCHED_ABI {
+
+MEMSCHED_FUNCTION std::optional<closed_window> close_window(const order_line& l, const live_index& live,
+                                                            const backbone& bone, std::size_t a, std::size_t b) {
   const schedule_graph& g = l.graph();
   std::vector<node_id> producers, takers;  // P and Q
   live.for_each(a, [&](const resource& r) {
@@ -179,3 +190,5 @@ inline std::optional<closed_window> close_window(const order_line& l, const live
 }
 
 }  // namespace memsched
+
+#endif

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <memsched/base/function_ref.hpp>
+#include <memsched/base/linkage.hpp>
 #include <memsched/bounds/lowest_set.hpp>
 #include <memsched/graph/problem.hpp>
 #include <memsched/graph/walk.hpp>
@@ -19,24 +20,7 @@ namespace memsched::inline MEMSCHED_ABI {
 
 /// The bytes that must be live while some operator runs, whatever the order; also at the start and at the end.
 /// O(operators + uses).
-inline bytes footprint_bound(const problem& p, memory_model model = {}) {
-  bytes bound = p.live_at_start(), at_end = 0;
-  for (tensor_id t : p.tensors())
-    if (p.storage(t) == t && p.stays(t)) at_end += p.size(t);
-  for (op_id op : p.ops()) {
-    firing_effect e{.workspace = p.workspace(op)};
-    bytes read = 0;
-    for (tensor_id t : p.reads(op)) {
-      read += p.size(t);
-      if (!p.stays(t)) e.freed += p.size(t);
-    }
-    for (tensor_id t : p.creates(op)) e.produced += p.size(t);
-    if (model.in_place)
-      for (const storage_reuse& r : p.reuses(op)) e.overwritten += r.spared;
-    bound = std::max({bound, read, fire(p.firing(op).value_or(model.default_firing), read, e).during});
-  }
-  return std::max(bound, at_end);
-}
+MEMSCHED_FUNCTION bytes footprint_bound(const problem& p, memory_model model = {});
 
 /// For one node v of a schedule graph: the lowest level at which v can run, plus its peak.
 class cut_bound {
@@ -108,24 +92,8 @@ struct node_bound {
   bytes bound = 0;
   node_id v = none;
 };
-inline node_bound best_cut_bound(const schedule_graph& g, std::span<const node_id> order, bytes start,
-                                 function_ref<bool()> go_on, std::uint64_t most_work = std::uint64_t{1} << 27) {
-  std::vector<std::pair<delta, node_id>> by_peak;
-  order_walk w(g);
-  for (node_id v : order) {
-    by_peak.emplace_back(w.level() + w.effect(v).peak, v);
-    w.fire(v);
-  }
-  std::sort(by_peak.begin(), by_peak.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
-  node_bound best{start, none};
-  cut_bound cut(g);
-  for (const auto& [peak, v] : by_peak) {
-    if (static_cast<bytes>(peak) <= best.bound || cut.work() > most_work || !go_on()) break;
-    if (const bytes bound = cut.at(v); bound > best.bound) best = {bound, v};
-    if (best.bound >= static_cast<bytes>(w.peak())) break;
-  }
-  return best;
-}
+MEMSCHED_FUNCTION node_bound best_cut_bound(const schedule_graph& g, std::span<const node_id> order, bytes start,
+                                            function_ref<bool()> go_on, std::uint64_t most_work = std::uint64_t{1} << 27);
 
 /// A size such that the peaks of all orders differ by multiples of it; bytes. O(nodes + credits).
 inline bytes peak_unit(const schedule_graph& g) {
@@ -176,3 +144,49 @@ inline bytes next_possible_peak(const schedule_graph& g, bytes least) {
 }
 
 }  // namespace memsched
+
+#if MEMSCHED_DEFINED_HERE
+
+namespace memsched::inline MEMSCHED_ABI {
+
+MEMSCHED_FUNCTION bytes footprint_bound(const problem& p, memory_model model) {
+  bytes bound = p.live_at_start(), at_end = 0;
+  for (tensor_id t : p.tensors())
+    if (p.storage(t) == t && p.stays(t)) at_end += p.size(t);
+  for (op_id op : p.ops()) {
+    firing_effect e{.workspace = p.workspace(op)};
+    bytes read = 0;
+    for (tensor_id t : p.reads(op)) {
+      read += p.size(t);
+      if (!p.stays(t)) e.freed += p.size(t);
+    }
+    for (tensor_id t : p.creates(op)) e.produced += p.size(t);
+    if (model.in_place)
+      for (const storage_reuse& r : p.reuses(op)) e.overwritten += r.spared;
+    bound = std::max({bound, read, fire(p.firing(op).value_or(model.default_firing), read, e).during});
+  }
+  return std::max(bound, at_end);
+}
+
+MEMSCHED_FUNCTION node_bound best_cut_bound(const schedule_graph& g, std::span<const node_id> order, bytes start,
+                                            function_ref<bool()> go_on, std::uint64_t most_work) {
+  std::vector<std::pair<delta, node_id>> by_peak;
+  order_walk w(g);
+  for (node_id v : order) {
+    by_peak.emplace_back(w.level() + w.effect(v).peak, v);
+    w.fire(v);
+  }
+  std::sort(by_peak.begin(), by_peak.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  node_bound best{start, none};
+  cut_bound cut(g);
+  for (const auto& [peak, v] : by_peak) {
+    if (static_cast<bytes>(peak) <= best.bound || cut.work() > most_work || !go_on()) break;
+    if (const bytes bound = cut.at(v); bound > best.bound) best = {bound, v};
+    if (best.bound >= static_cast<bytes>(w.peak())) break;
+  }
+  return best;
+}
+
+}  // namespace memsched
+
+#endif

@@ -9,6 +9,7 @@
 
 #include <memsched/base/adjacency.hpp>
 #include <memsched/base/bytes.hpp>
+#include <memsched/base/linkage.hpp>
 #include <memsched/base/topology.hpp>
 #include <memsched/graph/last_reader.hpp>
 #include <memsched/graph/problem.hpp>
@@ -83,7 +84,15 @@ inline std::vector<node_id> topological_order(const schedule_graph& g) {
 
 /// The schedule graph of a problem: node i < ops is operator i. Peaks of orders agree with `evaluate` exactly, under
 /// both firing rules and with overwritten inputs. O(operators + uses).
-inline schedule_graph make_schedule_graph(const problem& p, memory_model model = {}) {
+MEMSCHED_FUNCTION schedule_graph make_schedule_graph(const problem& p, memory_model model = {});
+
+}  // namespace memsched
+
+#if MEMSCHED_DEFINED_HERE
+
+namespace memsched::inline MEMSCHED_ABI {
+
+MEMSCHED_FUNCTION schedule_graph make_schedule_graph(const problem& p, memory_model model) {
   const std::size_t n = p.ops().size();
   schedule_graph g;
   g.active = n;
@@ -151,3 +160,5 @@ inline schedule_graph make_schedule_graph(const problem& p, memory_model model =
 }
 
 }  // namespace memsched
+
+#endif

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include <memsched/base/linkage.hpp>
 #include <memsched/graph/problem.hpp>
 #include <memsched/model/firing.hpp>
 
@@ -85,7 +86,18 @@ class referee {
 }  // namespace detail
 
 /// Why `order` is no order of p, as a graph_error; an empty message where it is one. O(operators + uses).
-inline graph_error check_order(const problem& p, std::span<const op_id> order) {
+MEMSCHED_FUNCTION graph_error check_order(const problem& p, std::span<const op_id> order);
+
+/// What `order` costs, or why it is no order of p. O(operators + uses).
+MEMSCHED_FUNCTION result<evaluation> evaluate(const problem& p, std::span<const op_id> order, memory_model model = {});
+
+}  // namespace memsched
+
+#if MEMSCHED_DEFINED_HERE
+
+namespace memsched::inline MEMSCHED_ABI {
+
+MEMSCHED_FUNCTION graph_error check_order(const problem& p, std::span<const op_id> order) {
   std::vector<bool> done(p.ops().size(), false);
   const auto fault = [](std::string message, std::vector<index_t> ops) {
     return graph_error{error_code::bad_order, std::move(message), std::move(ops), {}};
@@ -108,8 +120,7 @@ inline graph_error check_order(const problem& p, std::span<const op_id> order) {
   return fault("the order lacks " + name(missing), {missing});
 }
 
-/// What `order` costs, or why it is no order of p. O(operators + uses).
-inline result<evaluation> evaluate(const problem& p, std::span<const op_id> order, memory_model model = {}) {
+MEMSCHED_FUNCTION result<evaluation> evaluate(const problem& p, std::span<const op_id> order, memory_model model) {
   if (graph_error error = check_order(p, order); !error.message.empty()) return error;
   evaluation e;
   detail::referee play(p, model);
@@ -133,3 +144,5 @@ inline result<evaluation> evaluate(const problem& p, std::span<const op_id> orde
 }
 
 }  // namespace memsched
+
+#endif

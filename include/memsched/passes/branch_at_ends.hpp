@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include <memsched/base/linkage.hpp>
 #include <memsched/graph/mirror.hpp>
 #include <memsched/graph/subgraph.hpp>
 #include <memsched/graph/walk.hpp>
@@ -100,7 +101,14 @@ class split {
 
 }  // namespace detail
 
-inline solution branch_at_ends::operator()(const schedule_graph& g, search& context, inner_scheduler inner) const {
+}  // namespace memsched
+
+#if MEMSCHED_DEFINED_HERE
+
+namespace memsched::inline MEMSCHED_ABI {
+
+MEMSCHED_FUNCTION solution branch_at_ends::operator()(const schedule_graph& g, search& context,
+                                                      inner_scheduler inner) const {
   solution s = inner(g, context);
   const auto done = [&] {
     return s.error || s.lower_bound >= std::min(context.ceiling(), peak_of(g, s.order)) || context.stopped();
@@ -132,3 +140,5 @@ inline solution branch_at_ends::operator()(const schedule_graph& g, search& cont
 }
 
 }  // namespace memsched
+
+#endif

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include <memsched/base/linkage.hpp>
 #include <memsched/bounds/lowest_set.hpp>
 #include <memsched/graph/mirror.hpp>
 #include <memsched/graph/subgraph.hpp>
@@ -133,7 +134,17 @@ class chained_parts {
 
 }  // namespace detail
 
-inline std::optional<std::vector<node_id>> dominant_order(const schedule_graph& g, search& context, inner_scheduler exact) {
+MEMSCHED_FUNCTION std::optional<std::vector<node_id>> dominant_order(const schedule_graph& g, search& context,
+                                                                     inner_scheduler exact);
+
+}  // namespace memsched
+
+#if MEMSCHED_DEFINED_HERE
+
+namespace memsched::inline MEMSCHED_ABI {
+
+MEMSCHED_FUNCTION std::optional<std::vector<node_id>> dominant_order(const schedule_graph& g, search& context,
+                                                                     inner_scheduler exact) {
   const std::vector<bool> low = detail::lowest_downset(g, std::vector<bool>(g.size(), false));
   const std::vector<node_id> before = detail::where(low, true), behind = detail::where(low, false);
   const auto fall = detail::dominant_rise(mirror_image(detail::part_of(g, before)), context, exact);
@@ -146,7 +157,7 @@ inline std::optional<std::vector<node_id>> dominant_order(const schedule_graph& 
   return order;
 }
 
-inline solution compose::operator()(const schedule_graph& g, search& context, inner_scheduler inner) const {
+MEMSCHED_FUNCTION solution compose::operator()(const schedule_graph& g, search& context, inner_scheduler inner) const {
   detail::chained_parts parts(g);
   bool any = false;
   for (const std::vector<node_id>& members : regions(g, max_nodes)) {
@@ -164,3 +175,5 @@ inline solution compose::operator()(const schedule_graph& g, search& context, in
 }
 
 }  // namespace memsched
+
+#endif

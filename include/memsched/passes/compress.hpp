@@ -1,6 +1,7 @@
 // Compression as a pass (Fradet et al., section 4, Algorithm 1).
 #pragma once
 
+#include <memsched/base/linkage.hpp>
 #include <memsched/graph/walk.hpp>
 #include <memsched/presolve/compression.hpp>
 #include <memsched/search/policy.hpp>
@@ -16,7 +17,13 @@ struct compress {
   solution operator()(const schedule_graph& g, search& context, inner_scheduler inner) const;
 };
 
-inline solution compress::operator()(const schedule_graph& g, search& context, inner_scheduler inner) const {
+}  // namespace memsched
+
+#if MEMSCHED_DEFINED_HERE
+
+namespace memsched::inline MEMSCHED_ABI {
+
+MEMSCHED_FUNCTION solution compress::operator()(const schedule_graph& g, search& context, inner_scheduler inner) const {
   const compressed_graph c = context.with_share(share, [&] { return compressed(g, context, rules); });
   solution s;
   if (c.graph.active > 1) {
@@ -31,3 +38,5 @@ inline solution compress::operator()(const schedule_graph& g, search& context, i
 }
 
 }  // namespace memsched
+
+#endif

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include <memsched/base/linkage.hpp>
 #include <memsched/graph/subgraph.hpp>
 #include <memsched/graph/walk.hpp>
 #include <memsched/search/policy.hpp>
@@ -22,28 +23,7 @@ namespace memsched::inline MEMSCHED_ABI {
 /// anyway. So the parts that seem to need most come first, and one whose plain topological order stays within the floor
 /// needs no scheduler. After a limit is met, parts keep that order.
 struct divide {
-  solution operator()(const schedule_graph& g, search& context, inner_scheduler inner) const {
-    const std::vector<std::vector<node_id>> members = parts(g);
-    if (members.size() <= 1) return inner(g, context);
-    std::vector<task> tasks = prepare(g, members);
-    std::stable_sort(tasks.begin(), tasks.end(), [](const task& a, const task& b) { return a.peak > b.peak; });
-    solution whole;
-    std::vector<std::vector<node_id>> orders(members.size());
-    for (task& t : tasks) {
-      ++context.stats.parts;
-      orders[t.part] = std::move(t.order);
-      if (t.peak <= std::max(whole.lower_bound, context.floor()) || !context.keep_going()) continue;
-      const auto solve = [&] { return inner(t.graph, context); };
-      solution s = context.with_floor(whole.lower_bound, [&] { return context.with_rest(peak_beside(tasks, t), solve); });
-      if (s.error) return s;
-      t.peak = peak_of(t.graph, s.order);
-      orders[t.part] = std::move(s.order);
-      whole.lower_bound = std::max(whole.lower_bound, s.lower_bound);
-    }
-    for (std::size_t i = 0; i < members.size(); ++i)
-      for (node_id v : orders[i]) whole.order.push_back(members[i][v]);
-    return whole;
-  }
+  solution operator()(const schedule_graph& g, search& context, inner_scheduler inner) const;
 
   /// The nodes of each part, ascending. O(nodes + edges).
   static std::vector<std::vector<node_id>> parts(const schedule_graph& g) {
@@ -131,3 +111,34 @@ struct divide {
 };
 
 }  // namespace memsched
+
+#if MEMSCHED_DEFINED_HERE
+
+namespace memsched::inline MEMSCHED_ABI {
+
+MEMSCHED_FUNCTION solution divide::operator()(const schedule_graph& g, search& context, inner_scheduler inner) const {
+  const std::vector<std::vector<node_id>> members = parts(g);
+  if (members.size() <= 1) return inner(g, context);
+  std::vector<task> tasks = prepare(g, members);
+  std::stable_sort(tasks.begin(), tasks.end(), [](const task& a, const task& b) { return a.peak > b.peak; });
+  solution whole;
+  std::vector<std::vector<node_id>> orders(members.size());
+  for (task& t : tasks) {
+    ++context.stats.parts;
+    orders[t.part] = std::move(t.order);
+    if (t.peak <= std::max(whole.lower_bound, context.floor()) || !context.keep_going()) continue;
+    const auto solve = [&] { return inner(t.graph, context); };
+    solution s = context.with_floor(whole.lower_bound, [&] { return context.with_rest(peak_beside(tasks, t), solve); });
+    if (s.error) return s;
+    t.peak = peak_of(t.graph, s.order);
+    orders[t.part] = std::move(s.order);
+    whole.lower_bound = std::max(whole.lower_bound, s.lower_bound);
+  }
+  for (std::size_t i = 0; i < members.size(); ++i)
+    for (node_id v : orders[i]) whole.order.push_back(members[i][v]);
+  return whole;
+}
+
+}  // namespace memsched
+
+#endif

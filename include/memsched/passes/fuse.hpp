@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include <memsched/base/linkage.hpp>
 #include <memsched/base/topology.hpp>
 #include <memsched/graph/contract.hpp>
 #include <memsched/search/policy.hpp>
@@ -33,15 +34,7 @@ struct fuse {
   std::size_t max_sets = 2048;  ///< sets of nodes looked at for one group; where there are more it stays
   bool as_printed = false;      ///< the states of one order only: what the paper says, and not safe
 
-  solution operator()(const schedule_graph& g, search& context, inner_scheduler inner) const {
-    const fused_graph f = apply(g, context);
-    const solution small = inner(f.graph, context);
-    solution s{{}, small.lower_bound, small.error};
-    s.order.reserve(g.active);
-    for (node_id v : small.order)
-      for (node_id u : f.members[v]) s.order.push_back(u);
-    return s;
-  }
+  solution operator()(const schedule_graph& g, search& context, inner_scheduler inner) const;
 
   /// The fused graph. Each round O(nodes * max_size^2) and the sets it looks at; stops between rounds at a limit.
   fused_graph apply(const schedule_graph& g, search& context) const;
@@ -274,7 +267,23 @@ class fusion_round {
 
 }  // namespace detail
 
-inline fused_graph fuse::apply(const schedule_graph& g, search& context) const {
+}  // namespace memsched
+
+#if MEMSCHED_DEFINED_HERE
+
+namespace memsched::inline MEMSCHED_ABI {
+
+MEMSCHED_FUNCTION solution fuse::operator()(const schedule_graph& g, search& context, inner_scheduler inner) const {
+  const fused_graph f = apply(g, context);
+  const solution small = inner(f.graph, context);
+  solution s{{}, small.lower_bound, small.error};
+  s.order.reserve(g.active);
+  for (node_id v : small.order)
+    for (node_id u : f.members[v]) s.order.push_back(u);
+  return s;
+}
+
+MEMSCHED_FUNCTION fused_graph fuse::apply(const schedule_graph& g, search& context) const {
   fused_graph f = unfused(g);
   while (context.keep_going()) {
     const auto groups = detail::fusion_round(f.graph, *this).run();
@@ -285,3 +294,5 @@ inline fused_graph fuse::apply(const schedule_graph& g, search& context) const {
 }
 
 }  // namespace memsched
+
+#endif

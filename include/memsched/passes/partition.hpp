@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include <memsched/base/linkage.hpp>
 #include <memsched/bounds/cut_bound.hpp>
 #include <memsched/graph/post_order.hpp>
 #include <memsched/graph/subgraph.hpp>
@@ -22,31 +23,7 @@ struct partition {
   partition_shape shape{};
   std::size_t max_cut_nodes = 1 << 14;  ///< larger graphs get no bound
 
-  solution operator()(const schedule_graph& g, search& context, inner_scheduler inner) const {
-    if (shape.parts <= 1 || g.active <= 1) return inner(g, context);
-    std::vector<piece> pieces = cut(g);
-    const bytes bound = cut_floor(g, context, pieces);
-    while (!context.stopped()) {
-      piece& worst =
-          *std::max_element(pieces.begin(), pieces.end(), [](const piece& a, const piece& b) { return a.peak < b.peak; });
-      if (worst.solved || worst.peak <= bound) break;
-      worst.solved = true;
-      ++context.stats.parts;
-      // Parts that have been solved as well as can be are the floor of those that have not.
-      bytes floor = std::max(bound, g.base);
-      for (const piece& p : pieces)
-        if (p.solved && &p != &worst) floor = std::max(floor, p.bound);
-      solution s = context.with_floor(floor, [&] { return context.aside([&] { return inner(worst.graph, context); }); });
-      if (s.error) return s;
-      worst.bound = s.lower_bound;
-      worst.take(std::move(s.order));
-    }
-    solution whole;
-    whole.lower_bound = bound;
-    for (const piece& p : pieces)
-      for (node_id v : p.order) whole.order.push_back(p.members[v]);
-    return whole;
-  }
+  solution operator()(const schedule_graph& g, search& context, inner_scheduler inner) const;
 
  private:
   struct piece {
@@ -87,3 +64,37 @@ struct partition {
 };
 
 }  // namespace memsched
+
+#if MEMSCHED_DEFINED_HERE
+
+namespace memsched::inline MEMSCHED_ABI {
+
+MEMSCHED_FUNCTION solution partition::operator()(const schedule_graph& g, search& context, inner_scheduler inner) const {
+  if (shape.parts <= 1 || g.active <= 1) return inner(g, context);
+  std::vector<piece> pieces = cut(g);
+  const bytes bound = cut_floor(g, context, pieces);
+  while (!context.stopped()) {
+    piece& worst =
+        *std::max_element(pieces.begin(), pieces.end(), [](const piece& a, const piece& b) { return a.peak < b.peak; });
+    if (worst.solved || worst.peak <= bound) break;
+    worst.solved = true;
+    ++context.stats.parts;
+    // Parts that have been solved as well as can be are the floor of those that have not.
+    bytes floor = std::max(bound, g.base);
+    for (const piece& p : pieces)
+      if (p.solved && &p != &worst) floor = std::max(floor, p.bound);
+    solution s = context.with_floor(floor, [&] { return context.aside([&] { return inner(worst.graph, context); }); });
+    if (s.error) return s;
+    worst.bound = s.lower_bound;
+    worst.take(std::move(s.order));
+  }
+  solution whole;
+  whole.lower_bound = bound;
+  for (const piece& p : pieces)
+    for (node_id v : p.order) whole.order.push_back(p.members[v]);
+  return whole;
+}
+
+}  // namespace memsched
+
+#endif

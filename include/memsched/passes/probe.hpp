@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include <memsched/base/linkage.hpp>
 #include <memsched/bounds/destructive_search.hpp>
 #include <memsched/graph/walk.hpp>
 #include <memsched/presolve/narrowing.hpp>
@@ -20,28 +21,7 @@ struct probe {
   unsigned patience = 8;         ///< questions asked in vain before shaving ends; 0: none (see `shaver`)
   std::size_t max_nodes = 8192;  ///< releases included; larger graphs are handed on as they are
 
-  solution operator()(const schedule_graph& g, search& context, inner_scheduler inner) const {
-    if (g.size() > max_nodes) return inner(g, context);
-    solution s{topological_order(g)};
-    const bytes high = std::min(context.ceiling(), peak_of(g, s.order));  // of no use from there on
-    s.lower_bound = std::min(std::max(context.floor(), g.base), high);
-    destructive_search smallest(g, s.lower_bound);
-    const auto go_on = [&] { return context.count_cut_as_state(smallest.bytes_held()); };
-    smallest.run(high, go_on);
-    s.lower_bound = std::min(smallest.bound(), high);
-    for (bytes step = 0; s.lower_bound < high && !context.stopped();
-         step = std::max(2 * step, (high - s.lower_bound) / 64 + 1)) {
-      const bytes asked = std::min(high - 1, s.lower_bound + step);
-      const auto ask = [&] { return context.aside([&] { return up_to(asked, g, context, inner); }); };
-      solution found = context.with_bounds(s.lower_bound, asked + 1, ask);
-      if (found.error) return found;
-      const bytes peak = peak_of(g, found.order);
-      take_if_better(g, std::move(found.order), s);
-      s.lower_bound = std::max(s.lower_bound, std::min(found.lower_bound, high));
-      if (peak <= asked || s.lower_bound <= asked) break;  // found, or the inner scheduler has no more to say
-    }
-    return s;
-  }
+  solution operator()(const schedule_graph& g, search& context, inner_scheduler inner) const;
 
  private:
   /// An order with a peak of at most `asked`, found by the inner scheduler on the graph narrowed for that, or any order; its
@@ -61,3 +41,34 @@ struct probe {
 };
 
 }  // namespace memsched
+
+#if MEMSCHED_DEFINED_HERE
+
+namespace memsched::inline MEMSCHED_ABI {
+
+MEMSCHED_FUNCTION solution probe::operator()(const schedule_graph& g, search& context, inner_scheduler inner) const {
+  if (g.size() > max_nodes) return inner(g, context);
+  solution s{topological_order(g)};
+  const bytes high = std::min(context.ceiling(), peak_of(g, s.order));  // of no use from there on
+  s.lower_bound = std::min(std::max(context.floor(), g.base), high);
+  destructive_search smallest(g, s.lower_bound);
+  const auto go_on = [&] { return context.count_cut_as_state(smallest.bytes_held()); };
+  smallest.run(high, go_on);
+  s.lower_bound = std::min(smallest.bound(), high);
+  for (bytes step = 0; s.lower_bound < high && !context.stopped();
+       step = std::max(2 * step, (high - s.lower_bound) / 64 + 1)) {
+    const bytes asked = std::min(high - 1, s.lower_bound + step);
+    const auto ask = [&] { return context.aside([&] { return up_to(asked, g, context, inner); }); };
+    solution found = context.with_bounds(s.lower_bound, asked + 1, ask);
+    if (found.error) return found;
+    const bytes peak = peak_of(g, found.order);
+    take_if_better(g, std::move(found.order), s);
+    s.lower_bound = std::max(s.lower_bound, std::min(found.lower_bound, high));
+    if (peak <= asked || s.lower_bound <= asked) break;  // found, or the inner scheduler has no more to say
+  }
+  return s;
+}
+
+}  // namespace memsched
+
+#endif

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include <memsched/base/linkage.hpp>
 #include <memsched/bounds/cut_bound.hpp>
 #include <memsched/graph/walk.hpp>
 #include <memsched/search/policy.hpp>
@@ -101,7 +102,13 @@ class budget_search {
 
 }  // namespace detail
 
-inline solution soft_budget::operator()(const schedule_graph& g, search& context, inner_scheduler inner) const {
+}  // namespace memsched
+
+#if MEMSCHED_DEFINED_HERE
+
+namespace memsched::inline MEMSCHED_ABI {
+
+MEMSCHED_FUNCTION solution soft_budget::operator()(const schedule_graph& g, search& context, inner_scheduler inner) const {
   solution best{topological_order(g)};
   bytes peak = peak_of(g, best.order);
   best.lower_bound = std::max(context.floor(), g.base);
@@ -149,3 +156,5 @@ inline solution soft_budget::operator()(const schedule_graph& g, search& context
 }
 
 }  // namespace memsched
+
+#endif

@@ -3,13 +3,15 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <utility>
+#include <vector>
+
 #include <memsched/base/backbone.hpp>
+#include <memsched/base/linkage.hpp>
 #include <memsched/bounds/lowest_set.hpp>
 #include <memsched/graph/subgraph.hpp>
 #include <memsched/search/policy.hpp>
 #include <memsched/structure/line.hpp>
-#include <utility>
-#include <vector>
 
 namespace memsched::inline MEMSCHED_ABI {
 
@@ -118,8 +120,23 @@ struct valley_shape {
 /// valleys, no order lowers it by leaving out part of the first or running more than the second. With several strands
 /// side by side see `slice_blocks`. One minimum cut of about `reach` nodes each; asks `go_on` before each, and leaves the
 /// rest in one block where that says no.
-inline std::vector<std::vector<node_id>> valley_blocks(const order_line& l, const backbone& bone, function_ref<bool()> go_on,
-                                                    const valley_shape& shape = {}) {
+MEMSCHED_FUNCTION std::vector<std::vector<node_id>> valley_blocks(const order_line& l, const backbone& bone,
+                                                                  function_ref<bool()> go_on,
+                                                                  const valley_shape& shape = {});
+
+/// The same with lowest sets between what stands `half` positions before and behind each 64th position, so that strands
+/// that the line keeps in step stay so.
+MEMSCHED_FUNCTION std::vector<std::vector<node_id>> slice_blocks(const order_line& l, function_ref<bool()> go_on,
+                                                                 std::size_t half = 200);
+
+}  // namespace memsched
+
+#if MEMSCHED_DEFINED_HERE
+
+namespace memsched::inline MEMSCHED_ABI {
+
+MEMSCHED_FUNCTION std::vector<std::vector<node_id>> valley_blocks(const order_line& l, const backbone& bone,
+                                                                  function_ref<bool()> go_on, const valley_shape& shape) {
   detail::lowest_chain chain(l);
   std::size_t next = shape.every;
   for (node_id c : bone.path()) {
@@ -132,10 +149,8 @@ inline std::vector<std::vector<node_id>> valley_blocks(const order_line& l, cons
   return chain.take();
 }
 
-/// The same with lowest sets between what stands `half` positions before and behind each 64th position, so that strands
-/// that the line keeps in step stay so.
-inline std::vector<std::vector<node_id>> slice_blocks(const order_line& l, function_ref<bool()> go_on,
-                                                      std::size_t half = 200) {
+MEMSCHED_FUNCTION std::vector<std::vector<node_id>> slice_blocks(const order_line& l, function_ref<bool()> go_on,
+                                                                 std::size_t half) {
   detail::lowest_chain chain(l);
   constexpr std::size_t every = 64;
   for (std::size_t p = every; p < l.size() && go_on(); p += every)
@@ -145,3 +160,5 @@ inline std::vector<std::vector<node_id>> slice_blocks(const order_line& l, funct
 }
 
 }  // namespace memsched
+
+#endif

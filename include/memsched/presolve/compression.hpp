@@ -5,6 +5,7 @@
 #include <numeric>
 #include <vector>
 
+#include <memsched/base/linkage.hpp>
 #include <memsched/graph/subgraph.hpp>
 #include <memsched/graph/walk.hpp>
 #include <memsched/presolve/compressor.hpp>
@@ -23,6 +24,12 @@ namespace memsched::inline MEMSCHED_ABI {
 /// reduction need n^2/4 bytes and so wait until at most `max_closure` nodes are left. A limit of the search that is met
 /// ends the compression early. Large graphs that the rules do not seem to suit stay as they are.
 compressed_graph compressed(const schedule_graph& g, search& context, const compression_rules& rules = {});
+
+}  // namespace memsched
+
+#if MEMSCHED_DEFINED_HERE
+
+namespace memsched::inline MEMSCHED_ABI {
 
 namespace detail {
 
@@ -89,7 +96,7 @@ inline bool seems_compressible(const schedule_graph& g, search& context, compres
 
 }  // namespace detail
 
-inline compressed_graph compressed(const schedule_graph& g, search& context, const compression_rules& rules) {
+MEMSCHED_FUNCTION compressed_graph compressed(const schedule_graph& g, search& context, const compression_rules& rules) {
   if (rules.series_parallel && g.active > 0)
     if (const auto order = series_parallel_order(g)) {
       context.stats.rules.before += g.size();
@@ -102,3 +109,5 @@ inline compressed_graph compressed(const schedule_graph& g, search& context, con
 }
 
 }  // namespace memsched
+
+#endif

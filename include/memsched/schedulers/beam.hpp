@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include <memsched/base/linkage.hpp>
 #include <memsched/graph/walk.hpp>
 #include <memsched/schedulers/greedy.hpp>
 #include <memsched/search/downsets.hpp>
@@ -20,61 +21,71 @@ struct beam {
   std::size_t width = 4;
   std::size_t max_nodes = 1 << 14;  ///< larger graphs are answered with `greedy`
 
-  solution operator()(const schedule_graph& g, search& context) const {
-    if (g.active > max_nodes) return greedy{}(g, context);
-    detail::downset_moves moves(g, true, true);
-    struct state {
-      delta peak, level;
-      std::vector<bit_word> set;
-      index_t parent;
-      node_id target;
-    };
-    std::vector<state> kept;  // what was expanded, for the way back
-    std::map<std::size_t, std::vector<state>> open;
-    const delta base = static_cast<delta>(g.base);
-    open[0].push_back({base, base, std::vector<bit_word>(words_for(g.active)), none, none});
-    while (open.begin()->first < g.active) {
-      auto bucket = std::move(open.begin()->second);
-      open.erase(open.begin());
-      const auto better = [](const state& a, const state& b) {
-        return std::tie(a.peak, a.level, a.set) < std::tie(b.peak, b.level, b.set);
-      };
-      std::sort(bucket.begin(), bucket.end(), better);
-      const auto same = [](const state& a, const state& b) { return a.set == b.set; };
-      bucket.erase(std::unique(bucket.begin(), bucket.end(), same), bucket.end());
-      if (bucket.size() > width) bucket.resize(width);
-      for (state& s : bucket) {
-        if (!context.count_state()) return greedy{}(g, context);
-        const index_t at = static_cast<index_t>(kept.size());
-        kept.push_back(std::move(s));
-        for (const auto& m : std::vector(moves.from(kept[at].set, kept[at].level))) {
-          moves.stepper().start(kept[at].set, kept[at].level);
-          moves.run_to(m.target, kept[at].set);
-          const delta peak = std::max(kept[at].peak, m.peak);
-          moves.settle(peak, [](node_id) {});
-          const auto set = moves.stepper().set();
-          open[count_bits(set)].push_back({peak, moves.stepper().level(), {set.begin(), set.end()}, at, m.target});
-        }
-      }
-    }
-    auto& full = open.begin()->second;
-    const state best =
-        *std::min_element(full.begin(), full.end(), [](const state& a, const state& b) { return a.peak < b.peak; });
-    kept.push_back(best);
-
-    std::vector<index_t> path;
-    for (index_t i = static_cast<index_t>(kept.size() - 1); kept[i].parent != none; i = kept[i].parent) path.push_back(i);
-    solution s;
-    const auto take = [&](node_id v) { s.order.push_back(v); };
-    for (std::size_t i = path.size(); i-- > 0;) {
-      const state& from = kept[kept[path[i]].parent];
-      moves.stepper().start(from.set, from.level);
-      moves.run_to(kept[path[i]].target, from.set);
-      for (node_id v : moves.path()) take(v);
-      moves.settle(kept[path[i]].peak, take);
-    }
-    return s;
-  }
+  solution operator()(const schedule_graph& g, search& context) const;
 };
 
 }  // namespace memsched
+
+#if MEMSCHED_DEFINED_HERE
+
+namespace memsched::inline MEMSCHED_ABI {
+
+MEMSCHED_FUNCTION solution beam::operator()(const schedule_graph& g, search& context) const {
+  if (g.active > max_nodes) return greedy{}(g, context);
+  detail::downset_moves moves(g, true, true);
+  struct state {
+    delta peak, level;
+    std::vector<bit_word> set;
+    index_t parent;
+    node_id target;
+  };
+  std::vector<state> kept;  // what was expanded, for the way back
+  std::map<std::size_t, std::vector<state>> open;
+  const delta base = static_cast<delta>(g.base);
+  open[0].push_back({base, base, std::vector<bit_word>(words_for(g.active)), none, none});
+  while (open.begin()->first < g.active) {
+    auto bucket = std::move(open.begin()->second);
+    open.erase(open.begin());
+    const auto better = [](const state& a, const state& b) {
+      return std::tie(a.peak, a.level, a.set) < std::tie(b.peak, b.level, b.set);
+    };
+    std::sort(bucket.begin(), bucket.end(), better);
+    const auto same = [](const state& a, const state& b) { return a.set == b.set; };
+    bucket.erase(std::unique(bucket.begin(), bucket.end(), same), bucket.end());
+    if (bucket.size() > width) bucket.resize(width);
+    for (state& s : bucket) {
+      if (!context.count_state()) return greedy{}(g, context);
+      const index_t at = static_cast<index_t>(kept.size());
+      kept.push_back(std::move(s));
+      for (const auto& m : std::vector(moves.from(kept[at].set, kept[at].level))) {
+        moves.stepper().start(kept[at].set, kept[at].level);
+        moves.run_to(m.target, kept[at].set);
+        const delta peak = std::max(kept[at].peak, m.peak);
+        moves.settle(peak, [](node_id) {});
+        const auto set = moves.stepper().set();
+        open[count_bits(set)].push_back({peak, moves.stepper().level(), {set.begin(), set.end()}, at, m.target});
+      }
+    }
+  }
+  auto& full = open.begin()->second;
+  const state best =
+      *std::min_element(full.begin(), full.end(), [](const state& a, const state& b) { return a.peak < b.peak; });
+  kept.push_back(best);
+
+  std::vector<index_t> path;
+  for (index_t i = static_cast<index_t>(kept.size() - 1); kept[i].parent != none; i = kept[i].parent) path.push_back(i);
+  solution s;
+  const auto take = [&](node_id v) { s.order.push_back(v); };
+  for (std::size_t i = path.size(); i-- > 0;) {
+    const state& from = kept[kept[path[i]].parent];
+    moves.stepper().start(from.set, from.level);
+    moves.run_to(kept[path[i]].target, from.set);
+    for (node_id v : moves.path()) take(v);
+    moves.settle(kept[path[i]].peak, take);
+  }
+  return s;
+}
+
+}  // namespace memsched
+
+#endif

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <memsched/base/bucket_queue.hpp>
+#include <memsched/base/linkage.hpp>
 #include <memsched/bounds/lowest_set.hpp>
 #include <memsched/bounds/witness_bound.hpp>
 #include <memsched/graph/mirror.hpp>
@@ -261,13 +262,21 @@ class best_first_search {
 
 }  // namespace detail
 
-inline best_first::finding best_first::between(const schedule_graph& g, search& context, bytes from, bytes below) const {
+}  // namespace memsched
+
+#if MEMSCHED_DEFINED_HERE
+
+namespace memsched::inline MEMSCHED_ABI {
+
+MEMSCHED_FUNCTION best_first::finding best_first::between(const schedule_graph& g, search& context, bytes from,
+                                                          bytes below) const {
   if (g.active > max_nodes) return {std::nullopt, from};
   return detail::best_first_search(g, context, *this, from, below).run();
 }
 
-inline best_first::finding best_first::between_from_both_ends(const schedule_graph& g, search& context, bytes from,
-                                                              bytes below, std::uint64_t states) const {
+MEMSCHED_FUNCTION best_first::finding best_first::between_from_both_ends(const schedule_graph& g, search& context,
+                                                                         bytes from, bytes below,
+                                                                         std::uint64_t states) const {
   const std::uint64_t half = std::min(states, context.states_left()) / 2;
   const auto decided = [&](const finding& f) { return f.order || f.bound >= below; };
   finding forward, backward;
@@ -287,7 +296,7 @@ inline best_first::finding best_first::between_from_both_ends(const schedule_gra
   return forward;
 }
 
-inline solution best_first::improve(const schedule_graph& g, search& context, solution incumbent) const {
+MEMSCHED_FUNCTION solution best_first::improve(const schedule_graph& g, search& context, solution incumbent) const {
   const bytes from = std::max(context.floor(), incumbent.lower_bound), peak = peak_of(g, incumbent.order);
   context.report(peak, from);
   finding f = between(g, context, from, std::min(peak, context.ceiling()));
@@ -296,8 +305,10 @@ inline solution best_first::improve(const schedule_graph& g, search& context, so
   return incumbent;
 }
 
-inline solution best_first::operator()(const schedule_graph& g, search& context) const {
+MEMSCHED_FUNCTION solution best_first::operator()(const schedule_graph& g, search& context) const {
   return improve(g, context, greedy{}(g, context));
 }
 
 }  // namespace memsched
+
+#endif

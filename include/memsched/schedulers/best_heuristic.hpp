@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <utility>
 
+#include <memsched/base/linkage.hpp>
 #include <memsched/graph/walk.hpp>
 #include <memsched/schedulers/as_given.hpp>
 #include <memsched/schedulers/greedy.hpp>
@@ -18,19 +19,29 @@ namespace memsched::inline MEMSCHED_ABI {
 struct best_heuristic {
   std::size_t always = 4096;  ///< nodes
 
-  solution operator()(const schedule_graph& g, search& context) const {
-    solution best = as_given{}(g, context);
-    bytes peak = peak_of(g, best.order);
-    const auto consider = [&](solution s) {
-      if (const bytes p = peak_of(g, s.order); p < peak) peak = p, best.order = std::move(s.order);
-    };
-    const auto go_on = [&] { return g.size() <= always || context.keep_going(); };
-    if (go_on()) consider(greedy{}(g, context));
-    if (go_on()) consider(rpo{}(g, context));
-    if (go_on()) consider(greedy{greedy::rule::growth}(g, context));
-    if (go_on()) consider(kahn{}(g, context));
-    return best;
-  }
+  solution operator()(const schedule_graph& g, search& context) const;
 };
 
 }  // namespace memsched
+
+#if MEMSCHED_DEFINED_HERE
+
+namespace memsched::inline MEMSCHED_ABI {
+
+MEMSCHED_FUNCTION solution best_heuristic::operator()(const schedule_graph& g, search& context) const {
+  solution best = as_given{}(g, context);
+  bytes peak = peak_of(g, best.order);
+  const auto consider = [&](solution s) {
+    if (const bytes p = peak_of(g, s.order); p < peak) peak = p, best.order = std::move(s.order);
+  };
+  const auto go_on = [&] { return g.size() <= always || context.keep_going(); };
+  if (go_on()) consider(greedy{}(g, context));
+  if (go_on()) consider(rpo{}(g, context));
+  if (go_on()) consider(greedy{greedy::rule::growth}(g, context));
+  if (go_on()) consider(kahn{}(g, context));
+  return best;
+}
+
+}  // namespace memsched
+
+#endif

@@ -3,6 +3,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
+#include <vector>
+
+#include <memsched/base/linkage.hpp>
 #include <memsched/bounds/cut_bound.hpp>
 #include <memsched/graph/subgraph.hpp>
 #include <memsched/graph/walk.hpp>
@@ -11,8 +15,6 @@
 #include <memsched/schedulers/best_first.hpp>
 #include <memsched/schedulers/greedy.hpp>
 #include <memsched/search/policy.hpp>
-#include <utility>
-#include <vector>
 
 namespace memsched::inline MEMSCHED_ABI {
 
@@ -25,56 +27,13 @@ struct bisect {
   std::uint64_t states = 400;   ///< for such a search
   unsigned max_depth = 24;
 
-  solution operator()(const schedule_graph& g, search& context) const {
-    solution s = greedy{}(g, context);
-    s.order = improve(g, context, std::move(s.order), context.floor());
-    return s;
-  }
+  solution operator()(const schedule_graph& g, search& context) const;
   /// The order, or one with a smaller peak. What is at most `target`, bytes, is good enough.
-  std::vector<node_id> improve(const schedule_graph& g, search& context, std::vector<node_id> order, bytes target) const {
-    return improve(g, context, std::move(order), target, max_depth);
-  }
+  std::vector<node_id> improve(const schedule_graph& g, search& context, std::vector<node_id> order, bytes target) const;
 
  private:
   std::vector<node_id> improve(const schedule_graph& g, search& context, std::vector<node_id> best, bytes target,
-                            unsigned depth) const {
-    const auto take = [&](std::vector<node_id> other) {
-      if (peak_of(g, other) < peak_of(g, best)) best = std::move(other);
-    };
-    if (peak_of(g, best) <= target || depth == 0 || !context.keep_going()) return best;
-    take(greedy{}(g, context).order);
-    const bytes peak = peak_of(g, best);
-    if (peak <= target) return best;
-    if (g.active <= max_exact) {
-      const bytes from = std::max(target, g.base);
-      const auto search_below = [&](const schedule_graph& h, search&) {
-        auto found = best_first{}.between_from_both_ends(h, context, from, peak, states);
-        if (found.bound >= peak) depth = 0;  // there is none
-        return found.order ? solution{std::move(*found.order)} : as_given{}(h, context);
-      };
-      take(context.aside([&] { return compress{}(g, context, search_below); }).order);
-      if (peak_of(g, best) < peak || depth == 0 || g.active < 16) return best;
-    }
-
-    std::vector<std::pair<delta, node_id>> by_height;
-    order_walk w(g);
-    for (node_id v : best) {
-      by_height.emplace_back(w.level() + w.effect(v).peak, v);
-      w.fire(v);
-    }
-    std::sort(by_height.begin(), by_height.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
-    cut_bound cut(g);
-    for (const auto& [height, v] : by_height) {
-      if (static_cast<bytes>(height) <= target || !context.count_cut()) break;
-      const bytes lowest = cut.at(v);
-      if (lowest < static_cast<bytes>(height)) {
-        take(split(g, context, best, cut.ran(), v, std::max(target, lowest), depth - 1));
-        break;
-      }
-      target = std::max(target, lowest);
-    }
-    return best;
-  }
+                               unsigned depth) const;
 
   /// What is in `first`, which holds v's ancestors, then v, then the rest.
   std::vector<node_id> split(const schedule_graph& g, search& context, const std::vector<node_id>& order,
@@ -118,3 +77,62 @@ struct bisect {
 };
 
 }  // namespace memsched
+
+#if MEMSCHED_DEFINED_HERE
+
+namespace memsched::inline MEMSCHED_ABI {
+
+MEMSCHED_FUNCTION solution bisect::operator()(const schedule_graph& g, search& context) const {
+  solution s = greedy{}(g, context);
+  s.order = improve(g, context, std::move(s.order), context.floor());
+  return s;
+}
+
+MEMSCHED_FUNCTION std::vector<node_id> bisect::improve(const schedule_graph& g, search& context, std::vector<node_id> order,
+                                                       bytes target) const {
+  return improve(g, context, std::move(order), target, max_depth);
+}
+
+MEMSCHED_FUNCTION std::vector<node_id> bisect::improve(const schedule_graph& g, search& context, std::vector<node_id> best,
+                                                       bytes target, unsigned depth) const {
+  const auto take = [&](std::vector<node_id> other) {
+    if (peak_of(g, other) < peak_of(g, best)) best = std::move(other);
+  };
+  if (peak_of(g, best) <= target || depth == 0 || !context.keep_going()) return best;
+  take(greedy{}(g, context).order);
+  const bytes peak = peak_of(g, best);
+  if (peak <= target) return best;
+  if (g.active <= max_exact) {
+    const bytes from = std::max(target, g.base);
+    const auto search_below = [&](const schedule_graph& h, search&) {
+      auto found = best_first{}.between_from_both_ends(h, context, from, peak, states);
+      if (found.bound >= peak) depth = 0;  // there is none
+      return found.order ? solution{std::move(*found.order)} : as_given{}(h, context);
+    };
+    take(context.aside([&] { return compress{}(g, context, search_below); }).order);
+    if (peak_of(g, best) < peak || depth == 0 || g.active < 16) return best;
+  }
+
+  std::vector<std::pair<delta, node_id>> by_height;
+  order_walk w(g);
+  for (node_id v : best) {
+    by_height.emplace_back(w.level() + w.effect(v).peak, v);
+    w.fire(v);
+  }
+  std::sort(by_height.begin(), by_height.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  cut_bound cut(g);
+  for (const auto& [height, v] : by_height) {
+    if (static_cast<bytes>(height) <= target || !context.count_cut()) break;
+    const bytes lowest = cut.at(v);
+    if (lowest < static_cast<bytes>(height)) {
+      take(split(g, context, best, cut.ran(), v, std::max(target, lowest), depth - 1));
+      break;
+    }
+    target = std::max(target, lowest);
+  }
+  return best;
+}
+
+}  // namespace memsched
+
+#endif

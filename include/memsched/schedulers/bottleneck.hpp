@@ -5,6 +5,10 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
+#include <vector>
+
+#include <memsched/base/linkage.hpp>
 #include <memsched/bounds/closed_window.hpp>
 #include <memsched/bounds/destructive_search.hpp>
 #include <memsched/bounds/windowed_cut.hpp>
@@ -16,8 +20,6 @@
 #include <memsched/schedulers/greedy.hpp>
 #include <memsched/search/policy.hpp>
 #include <memsched/structure/line.hpp>
-#include <utility>
-#include <vector>
 
 namespace memsched::inline MEMSCHED_ABI {
 
@@ -315,9 +317,17 @@ class bottleneck_search {
 
 }  // namespace detail
 
-inline solution bottleneck::improve(const schedule_graph& g, search& context, solution s) const {
+}  // namespace memsched
+
+#if MEMSCHED_DEFINED_HERE
+
+namespace memsched::inline MEMSCHED_ABI {
+
+MEMSCHED_FUNCTION solution bottleneck::improve(const schedule_graph& g, search& context, solution s) const {
   if (g.active == 0) return s;
   return detail::bottleneck_search(g, context, std::move(s), efforts).run();
 }
 
 }  // namespace memsched
+
+#endif

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include <memsched/base/linkage.hpp>
 #include <memsched/bounds/cut_bound.hpp>
 #include <memsched/graph/list_schedule.hpp>
 #include <memsched/graph/mirror.hpp>
@@ -195,7 +196,13 @@ class branch_and_bound_search {
 
 }  // namespace detail
 
-inline solution ready_list::operator()(const schedule_graph& g, search&) const {
+}  // namespace memsched
+
+#if MEMSCHED_DEFINED_HERE
+
+namespace memsched::inline MEMSCHED_ABI {
+
+MEMSCHED_FUNCTION solution ready_list::operator()(const schedule_graph& g, search&) const {
   return {list_schedule(g, [&](const order_walk& w, node_id v, index_t) {
     const node_cost c = w.effect(v);
     if (by == rule::peak) return detail::by_peak_then_drop(c, v);
@@ -205,7 +212,7 @@ inline solution ready_list::operator()(const schedule_graph& g, search&) const {
   })};
 }
 
-inline solution four_starts::operator()(const schedule_graph& g, search& context) const {
+MEMSCHED_FUNCTION solution four_starts::operator()(const schedule_graph& g, search& context) const {
   solution best;
   bytes peak = no_limit;
   const schedule_graph image = mirror_image(g);
@@ -218,7 +225,7 @@ inline solution four_starts::operator()(const schedule_graph& g, search& context
   return best;
 }
 
-inline solution branch_and_bound::improve(const schedule_graph& g, search& context, solution incumbent) const {
+MEMSCHED_FUNCTION solution branch_and_bound::improve(const schedule_graph& g, search& context, solution incumbent) const {
   if (cuts) {
     const auto go_on = [&] { return context.count_cut(); };
     const bytes start = std::max({context.floor(), incumbent.lower_bound, g.base});
@@ -227,8 +234,10 @@ inline solution branch_and_bound::improve(const schedule_graph& g, search& conte
   return detail::branch_and_bound_search(g, context, *this, std::move(incumbent)).run();
 }
 
-inline solution branch_and_bound::operator()(const schedule_graph& g, search& context) const {
+MEMSCHED_FUNCTION solution branch_and_bound::operator()(const schedule_graph& g, search& context) const {
   return improve(g, context, starts ? four_starts{}(g, context) : ready_list{}(g, context));
 }
 
 }  // namespace memsched
+
+#endif

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include <memsched/base/linkage.hpp>
 #include <memsched/bounds/cut_bound.hpp>
 #include <memsched/bounds/destructive_search.hpp>
 #include <memsched/graph/walk.hpp>
@@ -23,16 +24,7 @@ namespace memsched::inline MEMSCHED_ABI {
 struct cheap_bounds {
   std::size_t max_nodes = 1 << 14;  ///< larger graphs get no cuts
 
-  solution operator()(const schedule_graph& g, search& context) const {
-    solution s = best_heuristic{}(g, context);
-    context.report(peak_of(g, s.order), context.floor());
-    const auto go_on = [&] { return context.count_cut(); };
-    s.lower_bound = std::max(context.floor(), g.base);
-    if (g.active > max_nodes) return s;
-    const auto cut = [&] { return best_cut_bound(g, s.order, s.lower_bound, go_on).bound; };
-    s.lower_bound = context.with_share(0.1, cut);
-    return s;
-  }
+  solution operator()(const schedule_graph& g, search& context) const;
 };
 
 /// Closes the gap between an order and a bound on a graph that is no longer divided, in rounds of growing effort: probing
@@ -150,12 +142,31 @@ class gap_closer {
 
 }  // namespace detail
 
-inline solution close_gap::improve(const schedule_graph& g, search& context, solution s) const {
+}  // namespace memsched
+
+#if MEMSCHED_DEFINED_HERE
+
+namespace memsched::inline MEMSCHED_ABI {
+
+MEMSCHED_FUNCTION solution cheap_bounds::operator()(const schedule_graph& g, search& context) const {
+  solution s = best_heuristic{}(g, context);
+  context.report(peak_of(g, s.order), context.floor());
+  const auto go_on = [&] { return context.count_cut(); };
+  s.lower_bound = std::max(context.floor(), g.base);
+  if (g.active > max_nodes) return s;
+  const auto cut = [&] { return best_cut_bound(g, s.order, s.lower_bound, go_on).bound; };
+  s.lower_bound = context.with_share(0.1, cut);
+  return s;
+}
+
+MEMSCHED_FUNCTION solution close_gap::improve(const schedule_graph& g, search& context, solution s) const {
   return detail::gap_closer(*this, g, context, std::move(s)).run();
 }
 
-inline solution close_gap::operator()(const schedule_graph& g, search& context) const {
+MEMSCHED_FUNCTION solution close_gap::operator()(const schedule_graph& g, search& context) const {
   return improve(g, context, cheap_bounds{}(g, context));
 }
 
 }  // namespace memsched
+
+#endif

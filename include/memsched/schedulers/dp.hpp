@@ -12,6 +12,7 @@
 
 #include <memsched/base/bitset.hpp>
 #include <memsched/base/chunked.hpp>
+#include <memsched/base/linkage.hpp>
 #include <memsched/base/random.hpp>
 #include <memsched/graph/walk.hpp>
 #include <memsched/schedulers/best_heuristic.hpp>
@@ -383,7 +384,13 @@ inline solution run_dp(const schedule_graph& g, search& context, const dp& polic
 
 }  // namespace detail
 
-inline solution dp::operator()(const schedule_graph& g, search& context) const {
+}  // namespace memsched
+
+#if MEMSCHED_DEFINED_HERE
+
+namespace memsched::inline MEMSCHED_ABI {
+
+MEMSCHED_FUNCTION solution dp::operator()(const schedule_graph& g, search& context) const {
   solution incumbent = best_heuristic{}(g, context);
   const bytes peak = peak_of(g, incumbent.order);
   incumbent.lower_bound = std::max(context.floor(), g.base);
@@ -394,3 +401,5 @@ inline solution dp::operator()(const schedule_graph& g, search& context) const {
 }
 
 }  // namespace memsched
+
+#endif

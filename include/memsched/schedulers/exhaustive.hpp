@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include <memsched/base/linkage.hpp>
 #include <memsched/base/topology.hpp>
 #include <memsched/graph/walk.hpp>
 #include <memsched/search/policy.hpp>
@@ -19,43 +20,7 @@ namespace memsched::inline MEMSCHED_ABI {
 struct exhaustive {
   std::size_t max_nodes = 24;
 
-  solution operator()(const schedule_graph& g, search& context) const {
-    solution s;
-    if (g.active > max_nodes) {
-      s.error = graph_error{error_code::too_large,
-                            "exhaustive search takes at most " + std::to_string(max_nodes) +
-                                " operators, and this graph has " + std::to_string(g.active) + ": use another scheduler",
-                            {}, {}};
-      return s;
-    }
-    struct best {
-      delta peak;
-      node_id last;
-    };
-    std::vector<std::unordered_map<std::uint32_t, best>> levels(g.active + 1);
-    levels[0][0] = {static_cast<delta>(g.base), none};
-    for (std::size_t k = 0; k < g.active; ++k)
-      for (const auto& [set, here] : levels[k]) {
-        ++context.stats.states;
-        order_walk w(g);
-        for (node_id v : in_order(g, set)) w.fire(v);
-        for (node_id v = 0; v < g.active; ++v) {
-          if ((set >> v & 1) != 0 || !w.ready(v)) continue;
-          const delta peak = std::max({here.peak, w.level() + w.effect(v).peak, w.level() + w.effect(v).impact});
-          const auto [at, fresh] = levels[k + 1].try_emplace(set | std::uint32_t{1} << v, best{peak, v});
-          if (!fresh && std::pair(peak, v) < std::pair(at->second.peak, at->second.last)) at->second = {peak, v};
-        }
-      }
-    std::uint32_t set = g.active == 0 ? 0 : ~std::uint32_t{0} >> (32 - g.active);
-    s.lower_bound = static_cast<bytes>(levels[g.active].at(set).peak);
-    for (std::size_t k = g.active; k > 0; --k) {
-      const node_id v = levels[k].at(set).last;
-      s.order.push_back(v);
-      set &= ~(std::uint32_t{1} << v);
-    }
-    std::reverse(s.order.begin(), s.order.end());
-    return s;
-  }
+  solution operator()(const schedule_graph& g, search& context) const;
 
  private:
   /// The members of a downset, predecessors first.
@@ -68,3 +33,50 @@ struct exhaustive {
 };
 
 }  // namespace memsched
+
+#if MEMSCHED_DEFINED_HERE
+
+namespace memsched::inline MEMSCHED_ABI {
+
+MEMSCHED_FUNCTION solution exhaustive::operator()(const schedule_graph& g, search& context) const {
+  solution s;
+  if (g.active > max_nodes) {
+    s.error = graph_error{error_code::too_large,
+                          "exhaustive search takes at most " + std::to_string(max_nodes) +
+                              " operators, and this graph has " + std::to_string(g.active) + ": use another scheduler",
+                          {},
+                          {}};
+    return s;
+  }
+  struct best {
+    delta peak;
+    node_id last;
+  };
+  std::vector<std::unordered_map<std::uint32_t, best>> levels(g.active + 1);
+  levels[0][0] = {static_cast<delta>(g.base), none};
+  for (std::size_t k = 0; k < g.active; ++k)
+    for (const auto& [set, here] : levels[k]) {
+      ++context.stats.states;
+      order_walk w(g);
+      for (node_id v : in_order(g, set)) w.fire(v);
+      for (node_id v = 0; v < g.active; ++v) {
+        if ((set >> v & 1) != 0 || !w.ready(v)) continue;
+        const delta peak = std::max({here.peak, w.level() + w.effect(v).peak, w.level() + w.effect(v).impact});
+        const auto [at, fresh] = levels[k + 1].try_emplace(set | std::uint32_t{1} << v, best{peak, v});
+        if (!fresh && std::pair(peak, v) < std::pair(at->second.peak, at->second.last)) at->second = {peak, v};
+      }
+    }
+  std::uint32_t set = g.active == 0 ? 0 : ~std::uint32_t{0} >> (32 - g.active);
+  s.lower_bound = static_cast<bytes>(levels[g.active].at(set).peak);
+  for (std::size_t k = g.active; k > 0; --k) {
+    const node_id v = levels[k].at(set).last;
+    s.order.push_back(v);
+    set &= ~(std::uint32_t{1} << v);
+  }
+  std::reverse(s.order.begin(), s.order.end());
+  return s;
+}
+
+}  // namespace memsched
+
+#endif

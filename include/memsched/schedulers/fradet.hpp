@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include <memsched/base/linkage.hpp>
 #include <memsched/bounds/negative_level.hpp>
 #include <memsched/passes/compose.hpp>
 #include <memsched/passes/compress.hpp>
@@ -18,25 +19,35 @@ struct fradet_scheduler {
   compose parts{};
   branch_and_bound engine{};
 
-  solution operator()(const schedule_graph& g, search& context) const {
-    solution s;
-    if (auto error = negative_level(g)) {
-      s.error = std::move(error);
-      return s;
-    }
-    const auto rest = [&](const schedule_graph& h, search&) {
-      if (!engine.starts) return (parts | rules | engine)(h, context);
-      s = four_starts{}(g, context);
-      const bytes known = std::min(context.ceiling(), peak_of(g, s.order));
-      return context.with_bounds(context.floor(), known, [&] { return (parts | rules | engine)(h, context); });
-    };
-    solution found = rules(g, context, rest);
-    if (s.order.empty() || peak_of(g, found.order) <= peak_of(g, s.order)) return found;
-    s.lower_bound = found.lower_bound;
-    return s;
-  }
+  solution operator()(const schedule_graph& g, search& context) const;
 };
 
 inline constexpr fradet_scheduler fradet{};
 
 }  // namespace memsched
+
+#if MEMSCHED_DEFINED_HERE
+
+namespace memsched::inline MEMSCHED_ABI {
+
+MEMSCHED_FUNCTION solution fradet_scheduler::operator()(const schedule_graph& g, search& context) const {
+  solution s;
+  if (auto error = negative_level(g)) {
+    s.error = std::move(error);
+    return s;
+  }
+  const auto rest = [&](const schedule_graph& h, search&) {
+    if (!engine.starts) return (parts | rules | engine)(h, context);
+    s = four_starts{}(g, context);
+    const bytes known = std::min(context.ceiling(), peak_of(g, s.order));
+    return context.with_bounds(context.floor(), known, [&] { return (parts | rules | engine)(h, context); });
+  };
+  solution found = rules(g, context, rest);
+  if (s.order.empty() || peak_of(g, found.order) <= peak_of(g, s.order)) return found;
+  s.lower_bound = found.lower_bound;
+  return s;
+}
+
+}  // namespace memsched
+
+#endif

@@ -3,6 +3,7 @@
 
 #include <tuple>
 
+#include <memsched/base/linkage.hpp>
 #include <memsched/graph/list_schedule.hpp>
 #include <memsched/search/policy.hpp>
 
@@ -17,16 +18,26 @@ struct greedy {
   enum class rule : unsigned char { drop, growth };
   rule prefer = rule::drop;
 
-  solution operator()(const schedule_graph& g, search&) const {
-    return {list_schedule(g, [this](const order_walk& w, node_id v, index_t age) {
-      const node_cost c = w.effect(v);
-      const delta newest_first = -static_cast<delta>(age);
-      if (c.impact <= 0) return std::tuple(false, c.peak, c.impact, newest_first);
-      const delta drop = c.peak - c.impact;
-      if (prefer == rule::drop) return std::tuple(true, -drop, c.impact, newest_first);
-      return std::tuple(true, c.impact, -drop, newest_first);
-    })};
-  }
+  solution operator()(const schedule_graph& g, search&) const;
 };
 
 }  // namespace memsched
+
+#if MEMSCHED_DEFINED_HERE
+
+namespace memsched::inline MEMSCHED_ABI {
+
+MEMSCHED_FUNCTION solution greedy::operator()(const schedule_graph& g, search&) const {
+  return {list_schedule(g, [this](const order_walk& w, node_id v, index_t age) {
+    const node_cost c = w.effect(v);
+    const delta newest_first = -static_cast<delta>(age);
+    if (c.impact <= 0) return std::tuple(false, c.peak, c.impact, newest_first);
+    const delta drop = c.peak - c.impact;
+    if (prefer == rule::drop) return std::tuple(true, -drop, c.impact, newest_first);
+    return std::tuple(true, c.impact, -drop, newest_first);
+  })};
+}
+
+}  // namespace memsched
+
+#endif

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include <memsched/base/linkage.hpp>
 #include <memsched/bounds/cut_bound.hpp>
 #include <memsched/graph/walk.hpp>
 #include <memsched/schedulers/greedy.hpp>
@@ -59,8 +60,14 @@ inline std::size_t disassemble(const schedule_graph& h, const std::vector<node_i
 
 }  // namespace detail
 
-inline solution hierarchical::run(const schedule_graph& g, search& context,
-                                  function_ref<void(const iteration&)> each) const {
+}  // namespace memsched
+
+#if MEMSCHED_DEFINED_HERE
+
+namespace memsched::inline MEMSCHED_ABI {
+
+MEMSCHED_FUNCTION solution hierarchical::run(const schedule_graph& g, search& context,
+                                             function_ref<void(const iteration&)> each) const {
   solution s = rpo{}(g, context);
   bytes best = peak_of(g, s.order);
   s.lower_bound = std::max(context.floor(), g.base);
@@ -106,3 +113,5 @@ inline solution hierarchical::run(const schedule_graph& g, search& context,
 }
 
 }  // namespace memsched
+
+#endif

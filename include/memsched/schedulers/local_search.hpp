@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include <memsched/base/linkage.hpp>
 #include <memsched/graph/subgraph.hpp>
 #include <memsched/graph/walk.hpp>
 #include <memsched/passes/compress.hpp>
@@ -91,7 +92,13 @@ class window_search {
 
 }  // namespace detail
 
-inline solution local_search::improve(const schedule_graph& g, search& context, solution s) const {
+}  // namespace memsched
+
+#if MEMSCHED_DEFINED_HERE
+
+namespace memsched::inline MEMSCHED_ABI {
+
+MEMSCHED_FUNCTION solution local_search::improve(const schedule_graph& g, search& context, solution s) const {
   detail::window_search windows(g, context, s.order);
   const bytes goal = std::max(context.floor(), s.lower_bound);
   const auto widen = [&](auto&& lower) {  // the smallest windows that help
@@ -114,3 +121,5 @@ inline solution local_search::improve(const schedule_graph& g, search& context, 
 }
 
 }  // namespace memsched
+
+#endif

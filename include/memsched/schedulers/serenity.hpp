@@ -1,6 +1,7 @@
 // SERENITY: divide and conquer, adaptive soft budgeting, dynamic programming (Figure 4, without graph rewriting).
 #pragma once
 
+#include <memsched/base/linkage.hpp>
 #include <memsched/passes/divide.hpp>
 #include <memsched/passes/soft_budget.hpp>
 #include <memsched/schedulers/dp.hpp>
@@ -15,13 +16,23 @@ struct serenity {
   bool direct = true;  ///< not in the paper, see `dp`
   soft_budget budget{};
 
-  solution operator()(const schedule_graph& g, search& context) const {
-    const dp last{.direct = direct};
-    if (divides && budgets) return (divide{} | budget | last)(g, context);
-    if (divides) return (divide{} | last)(g, context);
-    if (budgets) return (budget | last)(g, context);
-    return last(g, context);
-  }
+  solution operator()(const schedule_graph& g, search& context) const;
 };
 
 }  // namespace memsched
+
+#if MEMSCHED_DEFINED_HERE
+
+namespace memsched::inline MEMSCHED_ABI {
+
+MEMSCHED_FUNCTION solution serenity::operator()(const schedule_graph& g, search& context) const {
+  const dp last{.direct = direct};
+  if (divides && budgets) return (divide{} | budget | last)(g, context);
+  if (divides) return (divide{} | last)(g, context);
+  if (budgets) return (budget | last)(g, context);
+  return last(g, context);
+}
+
+}  // namespace memsched
+
+#endif
