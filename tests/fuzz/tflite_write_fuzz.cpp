@@ -70,7 +70,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       return 0;
     }
     const auto arena = micro_arena_of(*out);
-    require(arena && (!plan || arena->planned <= plan->head));
+    require(!plan || (arena && arena->planned <= plan->head));
   }
   const auto again = read_tflite(*out);
   require(static_cast<bool>(again) && fuzz::permuted(*graphs, *again, orders));

@@ -1,5 +1,5 @@
 // Models for tests/models/run.sh: real ones with their operators shuffled, and generated ones that a runtime can run.
-// usage: samples shuffle MODEL OUT SEED [NAME=DIMENSION,...]...
+// usage: samples shuffle MODEL OUT SEED [NAME=DIMENSION,... | NAME:VALUE]...
 //        samples branches tanh|l2norm BRANCHES OUT
 #include <algorithm>
 #include <cstdint>
@@ -69,8 +69,14 @@ int shuffle(int argc, char** argv) {
   read_options options;
   for (int i = 5; i < argc; ++i) {
     const char* split = std::strrchr(argv[i], '=');
-    if (!split) fail(std::string(argv[i]) + " is not of the form NAME=1,3,224,224");
-    std::vector<std::int64_t>& dims = options.shapes[std::string(argv[i], static_cast<std::size_t>(split - argv[i]))];
+    const char* value = std::strrchr(argv[i], ':');
+    if (!split && !value) fail(std::string(argv[i]) + " is not of the form NAME=1,3,224,224 or NAME:16000");
+    const std::string name(argv[i], static_cast<std::size_t>((split ? split : value) - argv[i]));
+    if (!split) {
+      options.values[name] = std::strtoll(value + 1, nullptr, 10);
+      continue;
+    }
+    std::vector<std::int64_t>& dims = options.shapes[name];
     for (const char* at = split; *at != '\0'; at += std::strcspn(at + 1, ",") + 1)
       dims.push_back(std::strtoll(at + 1, nullptr, 10));
   }
@@ -115,10 +121,10 @@ int branches(const std::string& middle, int count, const char* path) {
   std::vector<std::int32_t> last(static_cast<std::size_t>(count), 0);
   const auto convolve = [&](std::int32_t from, std::int32_t to) {
     for (std::int32_t& t : last) {
-      const std::int32_t kernel = weights({to, 3, 3, from}), bias = weights({to});
+      const std::int32_t kernel = weights({to, 1, 1, from}), bias = weights({to});
       const std::int32_t out = add({.shape = {1, side, side, to}});
       g.ops.push_back({.kind = convolution, .inputs = {t, kernel, bias}, .outputs = {out},
-                       .call = {convolution_options, {0, 1, 1}}});  // same padding, strides of 1
+                       .call = {convolution_options, {0, 1, 1}}});  // strides of 1
       t = out;
     }
   };
@@ -145,7 +151,7 @@ int main(int argc, char** argv) {
   const std::string middle = argc > 2 ? argv[2] : "";
   if (what == "branches" && argc == 5 && (middle == "tanh" || middle == "l2norm"))
     return branches(middle, static_cast<int>(std::strtol(argv[3], nullptr, 10)), argv[4]);
-  std::fprintf(stderr, "usage: samples shuffle MODEL OUT SEED [NAME=DIMENSION,...]...\n"
+  std::fprintf(stderr, "usage: samples shuffle MODEL OUT SEED [NAME=DIMENSION,... | NAME:VALUE]...\n"
                        "       samples branches tanh|l2norm BRANCHES OUT\n");
   return 2;
 }
