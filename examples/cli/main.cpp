@@ -204,6 +204,11 @@ int main(int argc, char** argv) {
                           ".xml: write the schedule as C there: loops that call the actors, and buffers");
   std::string format = "text";
   on_schedule->add_option("--format", format, "text or json")->check(CLI::IsMember({"text", "json"}))->capture_default_str();
+  on_schedule
+      ->add_option_function<std::string>(
+          "--arena", [&schedule](const std::string& runtime) { schedule.micro = runtime == "tflm"; },
+          "also what a runtime's arena takes. tflm: the head of TensorFlow Lite Micro, with and without offsets")
+      ->check(CLI::IsMember({"tflm"}));
   on_schedule->add_flag("--explain", schedule.explain, "the JSON also says which tensors are live at the peak");
   on_schedule->add_flag_callback(
       "--list", [&] { schedule.list = cli::listing::always; }, "list the order, however long; else up to 60 operators");

@@ -82,6 +82,25 @@ inline std::optional<message> inner_message(message m, std::uint64_t field) {
   return std::nullopt;
 }
 
+/// Whether a tensor of an ONNX model has its elements in another file, which is found from the folder of this one.
+/// `begin`, `end`: the bytes of the message. O(fields); nothing is said of what is no message.
+inline bool has_external_data(std::string_view bytes, std::size_t begin, std::size_t end, message m = message::model,
+                              int depth = 0) {
+  constexpr std::uint64_t data_location = 14, external = 1;
+  constexpr int deepest = 100;
+  const auto fields = fields_of(bytes, begin, end);
+  if (!fields || depth == deepest) return false;
+  for (const record& r : *fields) {
+    if (m == message::tensor && r.field == data_location && r.type == 0) {
+      std::size_t at = r.payload;
+      if (take_varint(bytes, at, r.end) == external) return true;
+    }
+    const auto inner = r.type == 2 ? inner_message(m, r.field) : std::nullopt;
+    if (inner && has_external_data(bytes, r.payload, r.end, *inner, depth + 1)) return true;
+  }
+  return false;
+}
+
 /// Copies ONNX models without the elements of large tensors, whose bytes are not even touched.
 class weight_stripper {
  public:
@@ -118,7 +137,8 @@ class weight_stripper {
     return true;
   }
 
-  /// Elements of a tensor: float_data 4, int32_data 5, string_data 6, int64_data 7, raw_data 9, double_data 10, uint64_data 11.
+  /// Elements of a tensor: float_data 4, int32_data 5, string_data 6, int64_data 7, raw_data 9, double_data 10, uint64_data
+  /// 11.
   static bool holds_elements(const record& r) {
     return r.field == 4 || r.field == 5 || r.field == 6 || r.field == 7 || r.field == 9 || r.field == 10 || r.field == 11;
   }
@@ -130,15 +150,15 @@ class weight_stripper {
   }
   /// Protobuf merges two records of a message that stands once: these stay as they are.
   static bool merged(message m, const record& r, const std::vector<record>& fields) {
-    const bool repeated = m == message::graph || m == message::node || (m == message::attribute && r.field != 5 && r.field != 6 &&
-                                                                         r.field != 22);
+    const bool repeated = m == message::graph || m == message::node ||
+                          (m == message::attribute && r.field != 5 && r.field != 6 && r.field != 22);
     if (repeated) return false;
     std::size_t count = 0;
     for (const record& other : fields) count += other.field == r.field;
     return count > 1;
   }
   static void put_varint(std::uint64_t v, std::string& out) {
-    for (; v >= 128; v >>= 7) out += static_cast<char>(v & 127 | 128);
+    for (; v >= 128; v >>= 7) out += static_cast<char>((v & 127) | 128);
     out += static_cast<char>(v);
   }
 
