@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include <memsched/base/linkage.hpp>
 #include <memsched/graph/problem.hpp>
 #include <memsched/measure/evaluate.hpp>
 #include <memsched/model/firing.hpp>
@@ -93,37 +94,7 @@ inline bytes load_of(std::span<const buffer> buffers) {
 }
 
 /// What is wrong with buffers, beside two that are fixed across each other; an empty message where nothing is. O(n).
-inline graph_error check_buffers(std::span<const buffer> buffers) {
-  const auto fault = [](error_code code, std::size_t i, const std::string& message) {
-    return graph_error{code, "buffer " + std::to_string(i) + ' ' + message, {}, {}};
-  };
-  bytes left = max_total;
-  for (std::size_t i = 0; i < buffers.size(); ++i) {
-    const buffer& b = buffers[i];
-    if (b.upper < b.lower)
-      return fault(error_code::bad_input, i, "ends at " + std::to_string(b.upper) + ", before it starts at " +
-                                                 std::to_string(b.lower));
-    if (b.alignment == 0) return fault(error_code::bad_input, i, "has an alignment of 0");
-    if (b.offset != no_offset && b.offset % b.alignment != 0)
-      return fault(error_code::bad_input, i, "is fixed at " + std::to_string(b.offset) + ", no multiple of its alignment, " +
-                                                 std::to_string(b.alignment));
-    for (const bytes part : {b.size, b.alignment, b.offset == no_offset ? 0 : b.offset}) {
-      if (part > left)
-        return fault(error_code::overflow, i, "takes the sum of sizes, alignments and offsets above 2^61 bytes");
-      left -= part;
-    }
-    bytes size = b.size;
-    std::int64_t at = b.lower;
-    for (const size_drop& d : b.drops) {
-      if (d.at <= at || d.at >= b.upper)
-        return fault(error_code::bad_input, i, "drops its size outside its lifetime, or too early");
-      if (d.size >= size || d.size == 0) return fault(error_code::bad_input, i, "has a drop that does not lessen its size");
-      at = d.at, size = d.size;
-    }
-  }
-  if (buffers.size() >= none) return {error_code::too_large, "more than 2^32 - 2 buffers", {}, {}};
-  return {};
-}
+MEMSCHED_FUNCTION graph_error check_buffers(std::span<const buffer> buffers);
 
 /// The buffers of an order, and what each holds.
 struct order_buffers {
@@ -139,7 +110,15 @@ struct order_buffers {
 /// (`cbp`); a graph output lives to the end, and what nobody needs lives while its producer runs. An operator that takes the
 /// storage of its dying input in place makes one buffer of both, whose size drops at 2k+2 where the output is smaller.
 /// Law: the load of these buffers is `evaluate(p, order, model)->peak`.
-inline result<order_buffers> buffers_of(const problem& p, std::span<const op_id> order, memory_model model = {}) {
+MEMSCHED_FUNCTION result<order_buffers> buffers_of(const problem& p, std::span<const op_id> order, memory_model model = {});
+
+}  // namespace memsched
+
+#if MEMSCHED_DEFINED_HERE
+
+namespace memsched::inline MEMSCHED_ABI {
+
+MEMSCHED_FUNCTION result<order_buffers> buffers_of(const problem& p, std::span<const op_id> order, memory_model model) {
   if (graph_error error = check_order(p, order); !error.message.empty()) return error;
   std::vector<std::int64_t> step(p.ops().size());
   for (std::size_t k = 0; k < order.size(); ++k) step[order[k]] = static_cast<std::int64_t>(k);
@@ -196,4 +175,39 @@ inline result<order_buffers> buffers_of(const problem& p, std::span<const op_id>
   return held;
 }
 
+MEMSCHED_FUNCTION graph_error check_buffers(std::span<const buffer> buffers) {
+  const auto fault = [](error_code code, std::size_t i, const std::string& message) {
+    return graph_error{code, "buffer " + std::to_string(i) + ' ' + message, {}, {}};
+  };
+  bytes left = max_total;
+  for (std::size_t i = 0; i < buffers.size(); ++i) {
+    const buffer& b = buffers[i];
+    if (b.upper < b.lower)
+      return fault(error_code::bad_input, i,
+                   "ends at " + std::to_string(b.upper) + ", before it starts at " + std::to_string(b.lower));
+    if (b.alignment == 0) return fault(error_code::bad_input, i, "has an alignment of 0");
+    if (b.offset != no_offset && b.offset % b.alignment != 0)
+      return fault(
+          error_code::bad_input, i,
+          "is fixed at " + std::to_string(b.offset) + ", no multiple of its alignment, " + std::to_string(b.alignment));
+    for (const bytes part : {b.size, b.alignment, b.offset == no_offset ? 0 : b.offset}) {
+      if (part > left)
+        return fault(error_code::overflow, i, "takes the sum of sizes, alignments and offsets above 2^61 bytes");
+      left -= part;
+    }
+    bytes size = b.size;
+    std::int64_t at = b.lower;
+    for (const size_drop& d : b.drops) {
+      if (d.at <= at || d.at >= b.upper)
+        return fault(error_code::bad_input, i, "drops its size outside its lifetime, or too early");
+      if (d.size >= size || d.size == 0) return fault(error_code::bad_input, i, "has a drop that does not lessen its size");
+      at = d.at, size = d.size;
+    }
+  }
+  if (buffers.size() >= none) return {error_code::too_large, "more than 2^32 - 2 buffers", {}, {}};
+  return {};
+}
+
 }  // namespace memsched
+
+#endif

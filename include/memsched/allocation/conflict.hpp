@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <memsched/allocation/exact_fit.hpp>
+#include <memsched/base/linkage.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
 
@@ -32,8 +33,17 @@ inline bool never_fit(std::span<const buffer> buffers, bytes capacity, std::uint
 
 /// An irreducible subset of buffers that does not fit into `capacity`: a deletion filter, which leaves out halves, quarters
 /// and at last single buffers as long as the rest does not fit. `nodes`: of each question; what they do not decide stays in.
-inline buffer_conflict find_conflict(std::span<const buffer> buffers, bytes capacity, search& context,
-                                     std::uint64_t nodes = 100'000) {
+MEMSCHED_FUNCTION buffer_conflict find_conflict(std::span<const buffer> buffers, bytes capacity, search& context,
+                                                std::uint64_t nodes = 100'000);
+
+}  // namespace memsched
+
+#if MEMSCHED_DEFINED_HERE
+
+namespace memsched::inline MEMSCHED_ABI {
+
+MEMSCHED_FUNCTION buffer_conflict find_conflict(std::span<const buffer> buffers, bytes capacity, search& context,
+                                                std::uint64_t nodes) {
   buffer_conflict found;
   bool open = false;
   std::vector<index_t> core;
@@ -61,3 +71,5 @@ inline buffer_conflict find_conflict(std::span<const buffer> buffers, bytes capa
 }
 
 }  // namespace memsched
+
+#endif

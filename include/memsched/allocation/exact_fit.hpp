@@ -13,6 +13,7 @@
 #include <memsched/allocation/first_fit.hpp>
 #include <memsched/allocation/fit_search.hpp>
 #include <memsched/allocation/valley_fit.hpp>
+#include <memsched/base/linkage.hpp>
 #include <memsched/base/random.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
@@ -198,23 +199,33 @@ struct exact_fit {
   fit_rules rules{};
   std::uint64_t seed = 1;
 
-  arena_plan operator()(std::span<const buffer> buffers, bytes capacity, search& context) const {
-    arena_plan best = detail::quick_plan(buffers, capacity, context);
-    detail::packing p(buffers);
-    const bytes target = capacity == no_limit ? best.lower_bound : capacity;
-    if (best.size > target && best.lower_bound <= target && p.list_sections()) {
-      detail::fit_restarts restarts(p, target, rules, seed);
-      const auto answer = restarts.run(no_limit, detail::in_items(p, best.offset), context);
-      if (answer == detail::fit_answer::never) best.lower_bound = p.next_size(target);
-      if (answer == detail::fit_answer::fits) {
-        best.offset = detail::in_bytes(buffers, p, restarts.offsets());
-        best.size = arena_of(buffers, best.offset);
-      }
-    }
-    best.stopped = context.reason();
-    best.stats = context.stats;
-    return best;
-  }
+  arena_plan operator()(std::span<const buffer> buffers, bytes capacity, search& context) const;
 };
 
 }  // namespace memsched
+
+#if MEMSCHED_DEFINED_HERE
+
+namespace memsched::inline MEMSCHED_ABI {
+
+MEMSCHED_FUNCTION arena_plan exact_fit::operator()(std::span<const buffer> buffers, bytes capacity, search& context) const {
+  arena_plan best = detail::quick_plan(buffers, capacity, context);
+  detail::packing p(buffers);
+  const bytes target = capacity == no_limit ? best.lower_bound : capacity;
+  if (best.size > target && best.lower_bound <= target && p.list_sections()) {
+    detail::fit_restarts restarts(p, target, rules, seed);
+    const auto answer = restarts.run(no_limit, detail::in_items(p, best.offset), context);
+    if (answer == detail::fit_answer::never) best.lower_bound = p.next_size(target);
+    if (answer == detail::fit_answer::fits) {
+      best.offset = detail::in_bytes(buffers, p, restarts.offsets());
+      best.size = arena_of(buffers, best.offset);
+    }
+  }
+  best.stopped = context.reason();
+  best.stats = context.stats;
+  return best;
+}
+
+}  // namespace memsched
+
+#endif

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <memsched/base/function_ref.hpp>
+#include <memsched/base/linkage.hpp>
 #include <memsched/base/random.hpp>
 #include <memsched/measure/evaluate.hpp>
 #include <memsched/search/search.hpp>
@@ -27,8 +28,17 @@ struct order_search {
 /// An order with peak at most `peak` that costs no more than `order`: a local search that moves one operator at a time
 /// between its predecessors and successors, and takes what costs no more. It proves nothing. Each try takes one call of
 /// `cost` and O(operators + uses).
-inline std::vector<op_id> improve_order(const problem& p, std::vector<op_id> order, bytes peak, order_cost cost,
-                                        memory_model model, search& context, order_search how = {}) {
+MEMSCHED_FUNCTION std::vector<op_id> improve_order(const problem& p, std::vector<op_id> order, bytes peak, order_cost cost,
+                                                   memory_model model, search& context, order_search how = {});
+
+}  // namespace memsched
+
+#if MEMSCHED_DEFINED_HERE
+
+namespace memsched::inline MEMSCHED_ABI {
+
+MEMSCHED_FUNCTION std::vector<op_id> improve_order(const problem& p, std::vector<op_id> order, bytes peak, order_cost cost,
+                                                   memory_model model, search& context, order_search how) {
   random_source random(how.seed);
   const std::size_t n = order.size();
   std::vector<std::size_t> place(n);
@@ -59,3 +69,5 @@ inline std::vector<op_id> improve_order(const problem& p, std::vector<op_id> ord
 }
 
 }  // namespace memsched
+
+#endif

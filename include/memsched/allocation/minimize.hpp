@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <memsched/allocation/exact_fit.hpp>
+#include <memsched/base/linkage.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
 
@@ -17,16 +18,7 @@ struct minimize {
   fit_rules rules{};
   std::uint64_t seed = 1;
 
-  arena_plan operator()(std::span<const buffer> buffers, bytes capacity, search& context) const {
-    arena_plan best = detail::quick_plan(buffers, capacity, context);
-    const auto done = [&] {
-      return best.size == best.lower_bound || best.lower_bound > capacity || (capacity != no_limit && best.size <= capacity);
-    };
-    if (!done()) improve(buffers, capacity, best, done, context);
-    best.stopped = context.reason();
-    best.stats = context.stats;
-    return best;
-  }
+  arena_plan operator()(std::span<const buffer> buffers, bytes capacity, search& context) const;
 
  private:
   template <class Done>
@@ -70,3 +62,22 @@ struct minimize {
 };
 
 }  // namespace memsched
+
+#if MEMSCHED_DEFINED_HERE
+
+namespace memsched::inline MEMSCHED_ABI {
+
+MEMSCHED_FUNCTION arena_plan minimize::operator()(std::span<const buffer> buffers, bytes capacity, search& context) const {
+  arena_plan best = detail::quick_plan(buffers, capacity, context);
+  const auto done = [&] {
+    return best.size == best.lower_bound || best.lower_bound > capacity || (capacity != no_limit && best.size <= capacity);
+  };
+  if (!done()) improve(buffers, capacity, best, done, context);
+  best.stopped = context.reason();
+  best.stats = context.stats;
+  return best;
+}
+
+}  // namespace memsched
+
+#endif

@@ -13,6 +13,7 @@
 #include <memsched/allocation/draft_of.hpp>
 #include <memsched/allocation/improve_order.hpp>
 #include <memsched/allocation/plan_offsets.hpp>
+#include <memsched/base/linkage.hpp>
 #include <memsched/graph/check.hpp>
 #include <memsched/search/policy.hpp>
 
@@ -233,8 +234,17 @@ class joint_search {
 /// bound upwards. A claim is exact if scheduler and planner prove theirs; where a limit leaves one open, so does this. With
 /// `options.budget`, it ends at a plan within it or a bound above it. The scheduler must not know of the arena; its peaks
 /// and bounds are those of `schedule`.
-inline joint_plan plan_jointly(const problem& p, inner_scheduler scheduler, any_planner how, const options& o = {},
-                               bytes alignment = 1) {
+MEMSCHED_FUNCTION joint_plan plan_jointly(const problem& p, inner_scheduler scheduler, any_planner how,
+                                          const options& o = {}, bytes alignment = 1);
+
+}  // namespace memsched
+
+#if MEMSCHED_DEFINED_HERE
+
+namespace memsched::inline MEMSCHED_ABI {
+
+MEMSCHED_FUNCTION joint_plan plan_jointly(const problem& p, inner_scheduler scheduler, any_planner how, const options& o,
+                                          bytes alignment) {
   joint_plan best;
   if (alignment == 0) {
     best.plan.error = graph_error{error_code::bad_input, "an alignment of 0", {}, {}};
@@ -298,3 +308,5 @@ inline joint_plan plan_jointly(const problem& p, inner_scheduler scheduler, any_
 }
 
 }  // namespace memsched
+
+#endif

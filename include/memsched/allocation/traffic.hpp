@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <memsched/allocation/improve_order.hpp>
+#include <memsched/base/linkage.hpp>
 #include <memsched/measure/evaluate.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
@@ -229,15 +230,29 @@ class chip {
 
 /// What an order moves on and off a chip of `capacity` bytes; an error where it is no order, or under `resident` where an
 /// operator does not fit. O(operators times what is live).
-inline result<traffic_count> count_traffic(const problem& p, std::span<const op_id> order, bytes capacity,
-                                           traffic_model how = traffic_model::paged, memory_model model = {}) {
+MEMSCHED_FUNCTION result<traffic_count> count_traffic(const problem& p, std::span<const op_id> order, bytes capacity,
+                                                      traffic_model how = traffic_model::paged, memory_model model = {});
+
+/// An order that moves no more than `order`, of any peak: local search. Under `resident` the operators must fit.
+MEMSCHED_FUNCTION std::vector<op_id> reduce_traffic(const problem& p, std::vector<op_id> order, bytes capacity,
+                                                    traffic_model how, memory_model model, search& context,
+                                                    order_search steps = {});
+
+}  // namespace memsched
+
+#if MEMSCHED_DEFINED_HERE
+
+namespace memsched::inline MEMSCHED_ABI {
+
+MEMSCHED_FUNCTION result<traffic_count> count_traffic(const problem& p, std::span<const op_id> order, bytes capacity,
+                                                      traffic_model how, memory_model model) {
   if (graph_error error = check_order(p, order); !error.message.empty()) return error;
   return detail::chip(p, order, capacity, how, model).run();
 }
 
-/// An order that moves no more than `order`, of any peak: local search. Under `resident` the operators must fit.
-inline std::vector<op_id> reduce_traffic(const problem& p, std::vector<op_id> order, bytes capacity, traffic_model how,
-                                         memory_model model, search& context, order_search steps = {}) {
+MEMSCHED_FUNCTION std::vector<op_id> reduce_traffic(const problem& p, std::vector<op_id> order, bytes capacity,
+                                                    traffic_model how, memory_model model, search& context,
+                                                    order_search steps) {
   const auto cost = [&](std::span<const op_id> o) {
     const auto count = count_traffic(p, o, capacity, how, model);
     return count ? count->total() : no_limit;
@@ -246,3 +261,5 @@ inline std::vector<op_id> reduce_traffic(const problem& p, std::vector<op_id> or
 }
 
 }  // namespace memsched
+
+#endif

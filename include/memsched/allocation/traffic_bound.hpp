@@ -7,6 +7,7 @@
 
 #include <memsched/allocation/draft_of.hpp>
 #include <memsched/base/adjacency.hpp>
+#include <memsched/base/linkage.hpp>
 #include <memsched/search/policy.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
@@ -60,7 +61,15 @@ inline bool read_first(const problem& p, tensor_id t) {
 /// more.
 ///
 /// Two runs of the scheduler, under the limits of `o`; a budget or a gap in it is not asked for.
-inline bytes traffic_bound(const problem& p, bytes capacity, inner_scheduler policy, options o = {}) {
+MEMSCHED_FUNCTION bytes traffic_bound(const problem& p, bytes capacity, inner_scheduler policy, options o = {});
+
+}  // namespace memsched
+
+#if MEMSCHED_DEFINED_HERE
+
+namespace memsched::inline MEMSCHED_ABI {
+
+MEMSCHED_FUNCTION bytes traffic_bound(const problem& p, bytes capacity, inner_scheduler policy, options o) {
   o.budget = no_limit, o.gap = 0;
   constexpr std::size_t many = 100;
   std::vector<bool> ends_at(p.tensors().size(), false);
@@ -97,3 +106,5 @@ inline bytes traffic_bound(const problem& p, bytes capacity, inner_scheduler pol
 }
 
 }  // namespace memsched
+
+#endif

@@ -11,6 +11,7 @@
 
 #include <memsched/allocation/first_fit.hpp>
 #include <memsched/allocation/packing.hpp>
+#include <memsched/base/linkage.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
 
@@ -183,13 +184,23 @@ inline std::vector<bytes> in_bytes(std::span<const buffer> buffers, const packin
 /// inside, and raises it where nothing does (Sekiyama et al., Profile-guided memory optimization for deep neural networks,
 /// 2018). O(n log n). Where buffers are fixed it answers as `by_size`.
 struct valley_fit {
-  arena_plan operator()(std::span<const buffer> buffers, bytes capacity, search& context) const {
-    if (std::any_of(buffers.begin(), buffers.end(), [](const buffer& b) { return b.offset != no_offset; }))
-      return by_size{}(buffers, capacity, context);
-    const detail::packing p(buffers);
-    return detail::make_plan(buffers, detail::in_bytes(buffers, p, detail::valley_filler(p).run()), capacity,
-                             detail::simple_bound(buffers));
-  }
+  arena_plan operator()(std::span<const buffer> buffers, bytes capacity, search& context) const;
 };
 
 }  // namespace memsched
+
+#if MEMSCHED_DEFINED_HERE
+
+namespace memsched::inline MEMSCHED_ABI {
+
+MEMSCHED_FUNCTION arena_plan valley_fit::operator()(std::span<const buffer> buffers, bytes capacity, search& context) const {
+  if (std::any_of(buffers.begin(), buffers.end(), [](const buffer& b) { return b.offset != no_offset; }))
+    return by_size{}(buffers, capacity, context);
+  const detail::packing p(buffers);
+  return detail::make_plan(buffers, detail::in_bytes(buffers, p, detail::valley_filler(p).run()), capacity,
+                           detail::simple_bound(buffers));
+}
+
+}  // namespace memsched
+
+#endif

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include <memsched/base/linkage.hpp>
 #include <memsched/graph/error.hpp>
 #include <memsched/network/network.hpp>
 
@@ -237,6 +238,16 @@ inline const char* to_string(op_kind k) { return detail::facts_of(k).name; }
 /// The first fault of a network, with the operator or tensor that has it; an empty message where there is none: ids that do
 /// not exist, operators out of order, parts outside their image, extents and windows that do not agree, weights out of
 /// range. O(size of the network).
-inline graph_error check_network(const network& net) { return detail::network_check(net).run(); }
+MEMSCHED_FUNCTION graph_error check_network(const network& net);
 
 }  // namespace memsched
+
+#if MEMSCHED_DEFINED_HERE
+
+namespace memsched::inline MEMSCHED_ABI {
+
+MEMSCHED_FUNCTION graph_error check_network(const network& net) { return detail::network_check(net).run(); }
+
+}  // namespace memsched
+
+#endif

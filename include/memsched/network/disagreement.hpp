@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include <memsched/base/linkage.hpp>
 #include <memsched/network/integers.hpp>
 #include <memsched/network/run.hpp>
 
@@ -74,8 +75,21 @@ enum class exactness : unsigned char { reals, bits };
 
 /// Why a rewritten network does not compute what the first one does; empty where it does. Over the field always; with
 /// `exactness::bits` also in float32 or, for a quantized network, in integers, bit for bit, up to the sign of zero.
-inline std::string disagreement(const network& before, const network& after, std::uint64_t seed = 1,
-                                exactness exact = exactness::bits) {
+MEMSCHED_FUNCTION std::string disagreement(const network& before, const network& after, std::uint64_t seed = 1,
+                                           exactness exact = exactness::bits);
+
+/// The largest difference of an output element in float32, relative to the largest output element: what another order of
+/// sums changes. Negative where the networks do not run.
+MEMSCHED_FUNCTION double float_difference(const network& before, const network& after, std::uint64_t seed = 1);
+
+}  // namespace memsched
+
+#if MEMSCHED_DEFINED_HERE
+
+namespace memsched::inline MEMSCHED_ABI {
+
+MEMSCHED_FUNCTION std::string disagreement(const network& before, const network& after, std::uint64_t seed,
+                                           exactness exact) {
   if (std::string text = disagreement_over(before, after, field_numbers{seed}); !text.empty()) return "field: " + text;
   if (is_quantized(before)) {  // integer sums are exact, whatever their order
     const std::string text = disagreement_over(before, after, int8_numbers{seed});
@@ -86,9 +100,7 @@ inline std::string disagreement(const network& before, const network& after, std
   return text.empty() ? text : "float32: " + text;
 }
 
-/// The largest difference of an output element in float32, relative to the largest output element: what another order of
-/// sums changes. Negative where the networks do not run.
-inline double float_difference(const network& before, const network& after, std::uint64_t seed = 1) {
+MEMSCHED_FUNCTION double float_difference(const network& before, const network& after, std::uint64_t seed) {
   const auto x = run(before, float_numbers{seed}), y = run(after, float_numbers{seed});
   if (!x || !y) return -1;
   double most = 0, difference = 0;
@@ -102,3 +114,5 @@ inline double float_difference(const network& before, const network& after, std:
 }
 
 }  // namespace memsched
+
+#endif

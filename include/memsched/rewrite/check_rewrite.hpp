@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include <memsched/base/linkage.hpp>
 #include <memsched/graph/error.hpp>
 #include <memsched/network/network.hpp>
 
@@ -22,9 +23,11 @@ namespace memsched::inline MEMSCHED_ABI {
 /// 5. Attributes are those of the origin; element types and quantization those of the tensors' origins.
 ///
 /// O(operators times parts of their operands).
-std::string check_rewrite(const network& before, const network& after);
+MEMSCHED_FUNCTION std::string check_rewrite(const network& before, const network& after);
 
 }  // namespace memsched
+
+#if MEMSCHED_DEFINED_HERE
 
 #include <algorithm>
 #include <cmath>
@@ -407,8 +410,10 @@ class rewrite_check {
 
 }  // namespace detail
 
-inline std::string check_rewrite(const network& before, const network& after) {
+MEMSCHED_FUNCTION std::string check_rewrite(const network& before, const network& after) {
   return detail::rewrite_check(before, after).run();
 }
 
 }  // namespace memsched
+
+#endif

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include <memsched/base/linkage.hpp>
 #include <memsched/graph/error.hpp>
 #include <memsched/network/check.hpp>
 #include <memsched/network/windows.hpp>
@@ -211,25 +212,7 @@ class cutting {
 ///
 /// Operators of which nothing is known, views, and parts of sums run once and read all parts. An error names the tensor
 /// whose points are none. O(parts + uses times the parts of a tensor).
-inline result<network> cut(const network& net, const std::vector<cut_points>& cuts) {
-  const auto fault = [&](tensor_id t, const char* what) {
-    return graph_error{error_code::bad_input, labelled("tensor ", t, net.tensors[t].name) + what, {}, {t}};
-  };
-  if (cuts.size() != net.tensors.size())
-    return graph_error{error_code::bad_input, "there are cuts for " + std::to_string(cuts.size()) + " tensors, not for " +
-                                                  std::to_string(net.tensors.size()), {}, {}};
-  for (tensor_id t = 0; t < cuts.size(); ++t) {
-    if (!cuts[t].none() && net.tensors[t].role != tensor_role::value) return fault(t, " is no value and cannot be cut");
-    for (const axis a : {axis::rows, axis::channels}) {
-      coordinate from = 0;
-      for (const coordinate p : a == axis::rows ? cuts[t].rows : cuts[t].channels) {
-        if (p <= from || p >= along(net.tensors[t].size, a)) return fault(t, " is cut outside itself, or not in order");
-        from = p;
-      }
-    }
-  }
-  return detail::cutting(net, cuts).run();
-}
+MEMSCHED_FUNCTION result<network> cut(const network& net, const std::vector<cut_points>& cuts);
 
 /// Every tensor in up to n blocks of rows, where its writer may run in parts: results of operators that are local along
 /// rows, and graph inputs; never a view or what one names.
@@ -251,3 +234,34 @@ inline std::vector<cut_points> row_cuts(const network& net, coordinate n) {
 }
 
 }  // namespace memsched
+
+#if MEMSCHED_DEFINED_HERE
+
+namespace memsched::inline MEMSCHED_ABI {
+
+MEMSCHED_FUNCTION result<network> cut(const network& net, const std::vector<cut_points>& cuts) {
+  const auto fault = [&](tensor_id t, const char* what) {
+    return graph_error{error_code::bad_input, labelled("tensor ", t, net.tensors[t].name) + what, {}, {t}};
+  };
+  if (cuts.size() != net.tensors.size())
+    return graph_error{
+        error_code::bad_input,
+        "there are cuts for " + std::to_string(cuts.size()) + " tensors, not for " + std::to_string(net.tensors.size()),
+        {},
+        {}};
+  for (tensor_id t = 0; t < cuts.size(); ++t) {
+    if (!cuts[t].none() && net.tensors[t].role != tensor_role::value) return fault(t, " is no value and cannot be cut");
+    for (const axis a : {axis::rows, axis::channels}) {
+      coordinate from = 0;
+      for (const coordinate p : a == axis::rows ? cuts[t].rows : cuts[t].channels) {
+        if (p <= from || p >= along(net.tensors[t].size, a)) return fault(t, " is cut outside itself, or not in order");
+        from = p;
+      }
+    }
+  }
+  return detail::cutting(net, cuts).run();
+}
+
+}  // namespace memsched
+
+#endif

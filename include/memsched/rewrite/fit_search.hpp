@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include <memsched/base/linkage.hpp>
 #include <memsched/graph/lower.hpp>
 #include <memsched/measure/evaluate.hpp>
 #include <memsched/network/check.hpp>
@@ -386,8 +387,18 @@ class fit_run {
   std::vector<std::pair<tensor_id, tensor_id>> near_, alike_;
 };
 
-inline fitted fit_network(const network& net, inner_scheduler policy, const fit_options& f, const options& o) {
+MEMSCHED_FUNCTION fitted fit_network(const network& net, inner_scheduler policy, const fit_options& f, const options& o);
+
+}  // namespace memsched::detail
+
+#if MEMSCHED_DEFINED_HERE
+
+namespace memsched::inline MEMSCHED_ABI::detail {
+
+MEMSCHED_FUNCTION fitted fit_network(const network& net, inner_scheduler policy, const fit_options& f, const options& o) {
   return fit_run(net, policy, f, o).run();
 }
 
-}  // namespace memsched::inline MEMSCHED_ABI::detail
+}  // namespace memsched::detail
+
+#endif

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include <memsched/base/linkage.hpp>
 #include <memsched/network/network.hpp>
 #include <memsched/rewrite/edit.hpp>
 
@@ -36,25 +37,7 @@ inline bool takes_channel_pad(const operation& reader, tensor_id padded) {
 }
 
 /// Whether operator i pads with zeros and every reader takes over its pad.
-inline bool may_fold_pad(const network& net, const uses& use, op_id i) {
-  const operation& op = net.operations[i];
-  if (!pads_with_zero(net, op)) return false;
-  const window& w = op.does.win;
-  const extents &from = op.reads[0].size, &to = op.writes[0].size;
-  const bool channels = from.rows == to.rows && from.columns == to.columns && w.pad_rows == 0 && w.pad_columns == 0;
-  const bool spatial = from.channels == to.channels && w.pad_channels == 0;
-  const tensor_id t = op.writes[0].parts[0].tensor;
-  if (net.tensors[t].output || use.readers[t].empty() || (!channels && !spatial)) return false;
-  if (w.pad_rows < 0 || w.pad_columns < 0 || to.rows < from.rows + w.pad_rows || to.columns < from.columns + w.pad_columns)
-    return false;  // it crops
-  for (const typed_tensor& x : net.tensors)
-    if (x.alias_of == t) return false;
-  return std::all_of(use.readers[t].begin(), use.readers[t].end(), [&](op_id r) {
-    const operation& reader = net.operations[r];
-    if (spatial) return takes_spatial_pad(reader) && reader.reads[0].parts.size() == 1 && reader.reads[0].size == to;
-    return w.pad_channels == 0 && from.channels > 1 && from.channels <= to.channels && takes_channel_pad(reader, t);
-  });
-}
+MEMSCHED_FUNCTION bool may_fold_pad(const network& net, const uses& use, op_id i);
 
 /// Whether the result of an addition may take the place of this operand: of the same extents and elements.
 inline bool takes_other_place(const network& net, const operation& op, const image& x) {
@@ -96,3 +79,31 @@ inline network fold_pads(network net) {
 }
 
 }  // namespace memsched
+
+#if MEMSCHED_DEFINED_HERE
+
+namespace memsched::inline MEMSCHED_ABI {
+
+MEMSCHED_FUNCTION bool may_fold_pad(const network& net, const uses& use, op_id i) {
+  const operation& op = net.operations[i];
+  if (!pads_with_zero(net, op)) return false;
+  const window& w = op.does.win;
+  const extents &from = op.reads[0].size, &to = op.writes[0].size;
+  const bool channels = from.rows == to.rows && from.columns == to.columns && w.pad_rows == 0 && w.pad_columns == 0;
+  const bool spatial = from.channels == to.channels && w.pad_channels == 0;
+  const tensor_id t = op.writes[0].parts[0].tensor;
+  if (net.tensors[t].output || use.readers[t].empty() || (!channels && !spatial)) return false;
+  if (w.pad_rows < 0 || w.pad_columns < 0 || to.rows < from.rows + w.pad_rows || to.columns < from.columns + w.pad_columns)
+    return false;  // it crops
+  for (const typed_tensor& x : net.tensors)
+    if (x.alias_of == t) return false;
+  return std::all_of(use.readers[t].begin(), use.readers[t].end(), [&](op_id r) {
+    const operation& reader = net.operations[r];
+    if (spatial) return takes_spatial_pad(reader) && reader.reads[0].parts.size() == 1 && reader.reads[0].size == to;
+    return w.pad_channels == 0 && from.channels > 1 && from.channels <= to.channels && takes_channel_pad(reader, t);
+  });
+}
+
+}  // namespace memsched
+
+#endif

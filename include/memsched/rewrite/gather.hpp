@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <vector>
 
+#include <memsched/base/linkage.hpp>
 #include <memsched/network/network.hpp>
 #include <memsched/rewrite/edit.hpp>
 
@@ -43,7 +44,28 @@ inline bool may_gather(const network& net, const uses& use, op_id i) {
 
 /// The network without the concatenation that operator i is. Exact to the bit: its readers read the same numbers, in the
 /// order in which they read them before. Precondition: may_gather.
-inline network gather(network net, op_id i) {
+MEMSCHED_FUNCTION network gather(network net, op_id i);
+
+/// R3: concatenations of concatenations as one. Concatenations whose readers all are concatenations are gathered.
+MEMSCHED_FUNCTION network flatten_concats(network net);
+
+/// R0 wherever it may be applied.
+inline network gather_all(network net) {
+  for (op_id i = 0; i < net.operations.size();)
+    if (may_gather(net, uses(net), i))
+      net = gather(std::move(net), i);
+    else
+      ++i;
+  return net;
+}
+
+}  // namespace memsched
+
+#if MEMSCHED_DEFINED_HERE
+
+namespace memsched::inline MEMSCHED_ABI {
+
+MEMSCHED_FUNCTION network gather(network net, op_id i) {
   const placed to = net.operations[i].writes[0].parts[0];
   const std::vector<placed> from = net.operations[i].reads[0].parts;
   for (operation& op : net.operations) {
@@ -67,8 +89,7 @@ inline network gather(network net, op_id i) {
   return without(net, dropped);
 }
 
-/// R3: concatenations of concatenations as one. Concatenations whose readers all are concatenations are gathered.
-inline network flatten_concats(network net) {
+MEMSCHED_FUNCTION network flatten_concats(network net) {
   for (op_id i = 0; i < net.operations.size();) {
     const uses use(net);
     const auto is_copy = [&](op_id r) { return net.operations[r].does.what == op_kind::copy; };
@@ -81,12 +102,6 @@ inline network flatten_concats(network net) {
   return net;
 }
 
-/// R0 wherever it may be applied.
-inline network gather_all(network net) {
-  for (op_id i = 0; i < net.operations.size();)
-    if (may_gather(net, uses(net), i)) net = gather(std::move(net), i);
-    else ++i;
-  return net;
-}
-
 }  // namespace memsched
+
+#endif

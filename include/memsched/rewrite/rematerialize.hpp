@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include <memsched/base/linkage.hpp>
 #include <memsched/rewrite/edit.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
@@ -31,7 +32,15 @@ inline bool may_rematerialize(const network& net, const uses& use, op_id i) {
 /// The network with a copy of operator i in front of each of its readers. Exact to the bit; costs the operator's
 /// multiply-accumulates once for each further reader. Its operands live longer, so that the peak may rise: measure it.
 /// Precondition: may_rematerialize.
-inline network rematerialize(const network& net, op_id i) {
+MEMSCHED_FUNCTION network rematerialize(const network& net, op_id i);
+
+}  // namespace memsched
+
+#if MEMSCHED_DEFINED_HERE
+
+namespace memsched::inline MEMSCHED_ABI {
+
+MEMSCHED_FUNCTION network rematerialize(const network& net, op_id i) {
   const uses use(net);
   const tensor_id t = net.operations[i].writes[0].parts[0].tensor;
   network out = net;
@@ -73,3 +82,5 @@ inline network rematerialize(const network& net, op_id i) {
 }
 
 }  // namespace memsched
+
+#endif

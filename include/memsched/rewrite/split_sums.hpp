@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include <memsched/base/linkage.hpp>
 #include <memsched/network/windows.hpp>
 #include <memsched/rewrite/edit.hpp>
 
@@ -45,12 +46,7 @@ inline std::vector<interval> terms_of(const network& net, const operation& op) {
 /// Whether operator i is a sum that may be split: an ungrouped convolution whose operand's parts lie side by side by
 /// channels, or a mean whose operand's parts do by rows; with one result. A group of a grouped convolution may straddle two
 /// parts.
-inline bool may_split_sum(const network& net, op_id i) {
-  const operation& op = net.operations[i];
-  const bool linear = op.does.what == op_kind::convolution || op.does.what == op_kind::transposed_convolution;
-  if ((!linear && op.does.what != op_kind::mean) || op.sum != summation::complete || op.does.groups != 1) return false;
-  return op.writes[0].parts.size() == 1 && !terms_of(net, op).empty();
-}
+MEMSCHED_FUNCTION bool may_split_sum(const network& net, op_id i);
 
 namespace detail {
 
@@ -218,10 +214,27 @@ inline network split_sum(const network& net, op_id i, sum_form form) { return de
 
 /// R9 wherever it may be applied: means over blocks of rows. As a chain, the rows are added in their order, so that float32
 /// gives the same bits.
-inline network split_means(network net, sum_form form) {
+MEMSCHED_FUNCTION network split_means(network net, sum_form form);
+
+}  // namespace memsched
+
+#if MEMSCHED_DEFINED_HERE
+
+namespace memsched::inline MEMSCHED_ABI {
+
+MEMSCHED_FUNCTION bool may_split_sum(const network& net, op_id i) {
+  const operation& op = net.operations[i];
+  const bool linear = op.does.what == op_kind::convolution || op.does.what == op_kind::transposed_convolution;
+  if ((!linear && op.does.what != op_kind::mean) || op.sum != summation::complete || op.does.groups != 1) return false;
+  return op.writes[0].parts.size() == 1 && !terms_of(net, op).empty();
+}
+
+MEMSCHED_FUNCTION network split_means(network net, sum_form form) {
   for (op_id i = 0; i < net.operations.size(); ++i)
     if (net.operations[i].does.what == op_kind::mean && may_split_sum(net, i)) net = split_sum(net, i, form);
   return net;
 }
 
 }  // namespace memsched
+
+#endif

@@ -4,13 +4,22 @@
 #include <utility>
 #include <vector>
 
+#include <memsched/base/linkage.hpp>
 #include <memsched/rewrite/edit.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
 
 /// The network with an operator for each tensor that is a graph input: it makes the tensor when it is wanted, the parts of
 /// one input in the order in which they are listed. Inputs that are cut first need room for the parts in use only.
-inline network stream_inputs(network net) {
+MEMSCHED_FUNCTION network stream_inputs(network net);
+
+}  // namespace memsched
+
+#if MEMSCHED_DEFINED_HERE
+
+namespace memsched::inline MEMSCHED_ABI {
+
+MEMSCHED_FUNCTION network stream_inputs(network net) {
   const uses use(net);
   std::vector<operation> operations;
   std::vector<op_id> number(net.operations.size(), none);
@@ -49,3 +58,5 @@ inline network stream_inputs(network net) {
 }
 
 }  // namespace memsched
+
+#endif

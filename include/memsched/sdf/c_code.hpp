@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include <memsched/base/linkage.hpp>
 #include <memsched/sdf/layout.hpp>
 
 namespace memsched::inline MEMSCHED_ABI::sdf {
@@ -30,7 +31,17 @@ inline std::string c_name(const std::string& name, index_t a, std::set<std::stri
 /// out. `SDF_ACTORS(X)` lists the functions. `sdf_start` empties the channels and calls the caller's `sdf_initial` for each
 /// initial token; `sdf_run` runs the schedule. Under `cbp` an actor reads its state before it writes it: both are in the
 /// same place. `fills` are from `replay`.
-inline std::string to_c(const graph& g, const loops& schedule, const std::vector<bytes>& fills, const layout& where) {
+MEMSCHED_FUNCTION std::string to_c(const graph& g, const loops& schedule, const std::vector<bytes>& fills,
+                                   const layout& where);
+
+}  // namespace memsched::sdf
+
+#if MEMSCHED_DEFINED_HERE
+
+namespace memsched::inline MEMSCHED_ABI::sdf {
+
+MEMSCHED_FUNCTION std::string to_c(const graph& g, const loops& schedule, const std::vector<bytes>& fills,
+                                   const layout& where) {
   const auto number = [](bytes n) { return std::to_string(n); };
   std::string c =
       "#include <stddef.h>\n\n"
@@ -111,3 +122,5 @@ inline std::string to_c(const graph& g, const loops& schedule, const std::vector
 }
 
 }  // namespace memsched::sdf
+
+#endif

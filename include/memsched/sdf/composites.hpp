@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include <memsched/base/linkage.hpp>
 #include <memsched/graph/task_graph.hpp>
 #include <memsched/sdf/graph.hpp>
 #include <memsched/sdf/loops.hpp>
@@ -68,7 +69,38 @@ inline std::vector<need> binding(std::vector<need> needs, const std::vector<comp
 /// Each actor of g by itself. One firing produces the tokens of its outputs and consumes those of its inputs (Fradet et al.,
 /// section 3): impact = produced - consumed, and peak = produced under `pbc`, max(0, impact) under `cbp`, either with
 /// workspace. `iterations` of g run as one, which may interleave them; `overflow` where that is more than 2^61 bytes.
-inline result<composite_graph> costs(const graph& g, firing rule = firing::pbc, bytes iterations = 1) {
+MEMSCHED_FUNCTION result<composite_graph> costs(const graph& g, firing rule = firing::pbc, bytes iterations = 1);
+
+/// The firings of c as nodes, actor by actor, in a chain for each actor. Firing j of `to`, from 1 on, needs the firings of
+/// `from` that produce tokens (j - 1) c - d + 1 to j c - d. The chain of `from` makes the last of them imply the others,
+/// which are listed all the same: nodes with equal predecessors are what compression is quickest on. Where they are more
+/// than `most_producers`, the last stands alone.
+///
+/// An order of actors that is admissible, numbered in order, is an order of this graph, and the reverse: "enough tokens" is
+/// p n(from) + d >= c n(to), which is what the last needed firing says.
+///
+/// `too_large` where there are more than `most_firings`. O(firings + edges).
+MEMSCHED_FUNCTION result<cost_graph> expand(const composite_graph& c, bytes most_firings = bytes{1} << 22);
+
+/// The same for each actor of a graph by itself.
+MEMSCHED_FUNCTION result<cost_graph> expand(const graph& g, firing rule = firing::pbc, bytes iterations = 1,
+                                            bytes most_firings = bytes{1} << 22);
+
+/// The actor of each node that `expand` makes.
+inline std::vector<index_t> actors_of_nodes(const composite_graph& c) {
+  std::vector<index_t> actor;
+  for (index_t a = 0; a < c.actors.size(); ++a)
+    actor.insert(actor.end(), static_cast<std::size_t>(c.actors[a].repetitions), a);
+  return actor;
+}
+
+}  // namespace memsched::sdf
+
+#if MEMSCHED_DEFINED_HERE
+
+namespace memsched::inline MEMSCHED_ABI::sdf {
+
+MEMSCHED_FUNCTION result<composite_graph> costs(const graph& g, firing rule, bytes iterations) {
   composite_graph c;
   bytes total = 0;
   const auto add = [&](bytes one) {
@@ -100,16 +132,7 @@ inline result<composite_graph> costs(const graph& g, firing rule = firing::pbc, 
   return c;
 }
 
-/// The firings of c as nodes, actor by actor, in a chain for each actor. Firing j of `to`, from 1 on, needs the firings of
-/// `from` that produce tokens (j - 1) c - d + 1 to j c - d. The chain of `from` makes the last of them imply the others,
-/// which are listed all the same: nodes with equal predecessors are what compression is quickest on. Where they are more
-/// than `most_producers`, the last stands alone.
-///
-/// An order of actors that is admissible, numbered in order, is an order of this graph, and the reverse: "enough tokens" is
-/// p n(from) + d >= c n(to), which is what the last needed firing says.
-///
-/// `too_large` where there are more than `most_firings`. O(firings + edges).
-inline result<cost_graph> expand(const composite_graph& c, bytes most_firings = bytes{1} << 22) {
+MEMSCHED_FUNCTION result<cost_graph> expand(const composite_graph& c, bytes most_firings) {
   constexpr bytes most_producers = 300;
   if (c.firings() > std::min<bytes>(most_firings, none - 1))
     return graph_error{error_code::too_large,
@@ -141,20 +164,12 @@ inline result<cost_graph> expand(const composite_graph& c, bytes most_firings = 
   return g;
 }
 
-/// The same for each actor of a graph by itself.
-inline result<cost_graph> expand(const graph& g, firing rule = firing::pbc, bytes iterations = 1,
-                                 bytes most_firings = bytes{1} << 22) {
+MEMSCHED_FUNCTION result<cost_graph> expand(const graph& g, firing rule, bytes iterations, bytes most_firings) {
   const auto c = costs(g, rule, iterations);
   if (!c) return c.error();
   return expand(*c, most_firings);
 }
 
-/// The actor of each node that `expand` makes.
-inline std::vector<index_t> actors_of_nodes(const composite_graph& c) {
-  std::vector<index_t> actor;
-  for (index_t a = 0; a < c.actors.size(); ++a)
-    actor.insert(actor.end(), static_cast<std::size_t>(c.actors[a].repetitions), a);
-  return actor;
-}
-
 }  // namespace memsched::sdf
+
+#endif

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include <memsched/base/bitset.hpp>
+#include <memsched/base/linkage.hpp>
 #include <memsched/sdf/composites.hpp>
 
 namespace memsched::inline MEMSCHED_ABI::sdf {
@@ -369,8 +370,18 @@ inline composite_graph compress(const composite_graph& c, const actor_rules& rul
   return detail::actor_compressor(c, rules).run(counts);
 }
 /// The same, which adds to `counts` how often each rule changed the graph.
-inline composite_graph compress(const composite_graph& c, const actor_rules& rules, actor_rule_counts& counts) {
+MEMSCHED_FUNCTION composite_graph compress(const composite_graph& c, const actor_rules& rules, actor_rule_counts& counts);
+
+}  // namespace memsched::sdf
+
+#if MEMSCHED_DEFINED_HERE
+
+namespace memsched::inline MEMSCHED_ABI::sdf {
+
+MEMSCHED_FUNCTION composite_graph compress(const composite_graph& c, const actor_rules& rules, actor_rule_counts& counts) {
   return detail::actor_compressor(c, rules).run(counts);
 }
 
 }  // namespace memsched::sdf
+
+#endif

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include <memsched/base/linkage.hpp>
 #include <memsched/graph/error.hpp>
 #include <memsched/sdf/liveness.hpp>
 
@@ -253,7 +254,13 @@ inline std::optional<graph_error> graph_builder::check_deadlock(const graph& g) 
   return e;
 }
 
-inline result<graph> graph_builder::build() const {
+}  // namespace memsched::sdf
+
+#if MEMSCHED_DEFINED_HERE
+
+namespace memsched::inline MEMSCHED_ABI::sdf {
+
+MEMSCHED_FUNCTION result<graph> graph_builder::build() const {
   if (auto e = check_channels()) return *e;
   graph g = g_;
   if (auto e = balance(g)) return *e;
@@ -263,3 +270,5 @@ inline result<graph> graph_builder::build() const {
 }
 
 }  // namespace memsched::sdf
+
+#endif

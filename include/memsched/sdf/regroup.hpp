@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include <memsched/base/linkage.hpp>
 #include <memsched/sdf/composites.hpp>
 #include <memsched/sdf/divisors.hpp>
 #include <memsched/sdf/liveness.hpp>
@@ -186,11 +187,7 @@ struct grouping {
 /// al., Partial Expansion Graphs, 2012). While there are more, the actor of the least Equation (6) has the next larger
 /// divisor of its repetitions of its firings made one, unless that stops a cycle. A schedule of the result is one of c, with
 /// that peak; the smallest peak of the result may be larger, and a bound of it is none of c. O(firings that vanish) at most.
-inline composite_graph regroup(const composite_graph& c, bytes most_firings, grouping how = {}) {
-  detail::regrouper r(c, how.equation_4_as_printed);
-  r.run(most_firings);
-  return r.result();
-}
+MEMSCHED_FUNCTION composite_graph regroup(const composite_graph& c, bytes most_firings, grouping how = {});
 
 /// c with all firings of each actor in a row: its orders are the flat single-appearance schedules (section 8.2.1, with costs
 /// by Equation (5)). `cycle` where there is none, as actors wait for each other; names(a) is how the error calls actor a.
@@ -207,8 +204,24 @@ result<composite_graph> flat(const composite_graph& c, Names&& names) {
   if (!l.cycle.empty()) e.message += ", which need some of " + detail::quoted(names(f.needs[l.cycle.front().need].to));
   return e;
 }
-inline result<composite_graph> flat(const composite_graph& c) {
+MEMSCHED_FUNCTION result<composite_graph> flat(const composite_graph& c);
+
+}  // namespace memsched::sdf
+
+#if MEMSCHED_DEFINED_HERE
+
+namespace memsched::inline MEMSCHED_ABI::sdf {
+
+MEMSCHED_FUNCTION composite_graph regroup(const composite_graph& c, bytes most_firings, grouping how) {
+  detail::regrouper r(c, how.equation_4_as_printed);
+  r.run(most_firings);
+  return r.result();
+}
+
+MEMSCHED_FUNCTION result<composite_graph> flat(const composite_graph& c) {
   return flat(c, [](index_t a) { return "actor " + std::to_string(a); });
 }
 
 }  // namespace memsched::sdf
+
+#endif

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include <memsched/base/linkage.hpp>
 #include <memsched/model/firing.hpp>
 #include <memsched/sdf/graph.hpp>
 #include <memsched/sdf/loops.hpp>
@@ -216,8 +217,18 @@ class referee {
 /// firings that are not the same whole number of iterations for all actors. Loops are not unrolled: a body moves each
 /// channel's tokens by the same amount every time, so that its first and last run have the extremes.
 /// O(items * depth * channels of an actor).
-inline result<run> replay(const graph& g, const loops& schedule, firing rule = firing::pbc) {
+MEMSCHED_FUNCTION result<run> replay(const graph& g, const loops& schedule, firing rule = firing::pbc);
+
+}  // namespace memsched::sdf
+
+#if MEMSCHED_DEFINED_HERE
+
+namespace memsched::inline MEMSCHED_ABI::sdf {
+
+MEMSCHED_FUNCTION result<run> replay(const graph& g, const loops& schedule, firing rule) {
   return detail::referee(g, rule).judge(schedule);
 }
 
 }  // namespace memsched::sdf
+
+#endif

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include <memsched/base/linkage.hpp>
 #include <memsched/sdf/bounds.hpp>
 #include <memsched/sdf/fold.hpp>
 #include <memsched/search/search.hpp>
@@ -306,8 +307,18 @@ class room_search {
 /// Iterations follow each other: with the same room, a run that fires each actor more often completes an iteration when
 /// its firings beyond the repetitions are left out, so that the answer is that of any number of iterations, and of infinite
 /// runs. The bound holds whatever limit ends the search; a limit on states counts runs. O(firings) for each.
-inline separate_schedule least_buffers(const graph& g, firing rule, search& context, bytes iterations = 1) {
+MEMSCHED_FUNCTION separate_schedule least_buffers(const graph& g, firing rule, search& context, bytes iterations = 1);
+
+}  // namespace memsched::sdf
+
+#if MEMSCHED_DEFINED_HERE
+
+namespace memsched::inline MEMSCHED_ABI::sdf {
+
+MEMSCHED_FUNCTION separate_schedule least_buffers(const graph& g, firing rule, search& context, bytes iterations) {
   return detail::room_search(g, rule, context).find(iterations);
 }
 
 }  // namespace memsched::sdf
+
+#endif

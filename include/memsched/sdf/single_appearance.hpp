@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include <memsched/base/linkage.hpp>
 #include <memsched/sdf/composites.hpp>
 #include <memsched/sdf/divisors.hpp>
 
@@ -186,8 +187,17 @@ class nest_finder {
 ///
 /// `cycle` where tokens that go back in this order allow none. O(actors^3 * divisors + actors^2 * divisors^2), and
 /// `too_large` where that is more than `most_work`.
-inline result<looped> single_appearance(const composite_graph& c, std::span<const index_t> order,
-                                        std::uint64_t most_work = std::uint64_t{1} << 30) {
+MEMSCHED_FUNCTION result<looped> single_appearance(const composite_graph& c, std::span<const index_t> order,
+                                                   std::uint64_t most_work = std::uint64_t{1} << 30);
+
+}  // namespace memsched::sdf
+
+#if MEMSCHED_DEFINED_HERE
+
+namespace memsched::inline MEMSCHED_ABI::sdf {
+
+MEMSCHED_FUNCTION result<looped> single_appearance(const composite_graph& c, std::span<const index_t> order,
+                                                   std::uint64_t most_work) {
   constexpr std::size_t most_actors = 2048;
   if (order.size() > most_actors)
     return graph_error{error_code::too_large, "more than 2048 actors for the table of single-appearance schedules", {}, {}};
@@ -195,3 +205,5 @@ inline result<looped> single_appearance(const composite_graph& c, std::span<cons
 }
 
 }  // namespace memsched::sdf
+
+#endif

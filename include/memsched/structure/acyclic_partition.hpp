@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <memsched/base/closure.hpp>
+#include <memsched/base/linkage.hpp>
 #include <memsched/base/topology.hpp>
 #include <memsched/graph/contract.hpp>
 #include <memsched/graph/post_order.hpp>
@@ -296,8 +297,18 @@ class partitioner {
 }  // namespace detail
 
 /// Splits g into shape.parts parts, or as many as it has nodes. Near linear.
-inline node_parts acyclic_partition(const schedule_graph& g, const partition_shape& shape = {}) {
+MEMSCHED_FUNCTION node_parts acyclic_partition(const schedule_graph& g, const partition_shape& shape = {});
+
+}  // namespace memsched
+
+#if MEMSCHED_DEFINED_HERE
+
+namespace memsched::inline MEMSCHED_ABI {
+
+MEMSCHED_FUNCTION node_parts acyclic_partition(const schedule_graph& g, const partition_shape& shape) {
   return detail::partitioner(g, shape).run(shape.naive);
 }
 
 }  // namespace memsched
+
+#endif

@@ -9,6 +9,7 @@
 
 #include <memsched/base/closure.hpp>
 #include <memsched/base/dominators.hpp>
+#include <memsched/base/linkage.hpp>
 #include <memsched/base/topology.hpp>
 #include <memsched/graph/schedule_graph.hpp>
 #include <memsched/structure/waists.hpp>
@@ -285,8 +286,16 @@ inline list_of<node_id> number_groups(std::vector<index_t>& group) {
 
 /// The hierarchical graph of g. Cells are the caller's scopes, or those of `find_cells` where there are no scopes.
 /// O(edges log nodes), and one small minimum cut for each output of a cell.
-inline hierarchical_graph hierarchize(const schedule_graph& g, hierarchy_level level = hierarchy_level::groups,
-                                      std::size_t max_cell = 64) {
+MEMSCHED_FUNCTION hierarchical_graph hierarchize(const schedule_graph& g, hierarchy_level level = hierarchy_level::groups,
+                                                 std::size_t max_cell = 64);
+
+}  // namespace memsched
+
+#if MEMSCHED_DEFINED_HERE
+
+namespace memsched::inline MEMSCHED_ABI {
+
+MEMSCHED_FUNCTION hierarchical_graph hierarchize(const schedule_graph& g, hierarchy_level level, std::size_t max_cell) {
   hierarchical_graph h;
   if (level == hierarchy_level::operators) {
     for (node_id v : topological_order(g)) h.sequences.push(v), h.sequences.close();
@@ -305,3 +314,5 @@ inline hierarchical_graph hierarchize(const schedule_graph& g, hierarchy_level l
 }
 
 }  // namespace memsched
+
+#endif

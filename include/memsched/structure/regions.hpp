@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <memsched/base/dominators.hpp>
+#include <memsched/base/linkage.hpp>
 #include <memsched/graph/schedule_graph.hpp>
 #include <memsched/structure/waists.hpp>
 
@@ -101,8 +102,18 @@ class region_finder {
 
 }  // namespace detail
 
-inline std::vector<std::vector<node_id>> regions(const schedule_graph& g, std::size_t max_nodes) {
+MEMSCHED_FUNCTION std::vector<std::vector<node_id>> regions(const schedule_graph& g, std::size_t max_nodes);
+
+}  // namespace memsched
+
+#if MEMSCHED_DEFINED_HERE
+
+namespace memsched::inline MEMSCHED_ABI {
+
+MEMSCHED_FUNCTION std::vector<std::vector<node_id>> regions(const schedule_graph& g, std::size_t max_nodes) {
   return detail::region_finder(g, max_nodes).run();
 }
 
 }  // namespace memsched
+
+#endif

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include <memsched/base/linkage.hpp>
 #include <memsched/graph/schedule_graph.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
@@ -168,7 +169,15 @@ class series_parallel_reduction {
 /// An order of the active nodes with the smallest peak where g, with a start before its sources and an end behind its
 /// sinks, is series-parallel; nothing where it is not, or has credits. An edge that a path replaces counts as an edge.
 /// O(n log^2 n).
-inline std::optional<std::vector<node_id>> series_parallel_order(const schedule_graph& g) {
+MEMSCHED_FUNCTION std::optional<std::vector<node_id>> series_parallel_order(const schedule_graph& g);
+
+}  // namespace memsched
+
+#if MEMSCHED_DEFINED_HERE
+
+namespace memsched::inline MEMSCHED_ABI {
+
+MEMSCHED_FUNCTION std::optional<std::vector<node_id>> series_parallel_order(const schedule_graph& g) {
   if (g.size() == 0) return std::vector<node_id>{};
   if (g.credits.items() > 0 || g.preds.items() > 2 * g.size()) return std::nullopt;
   auto order = detail::series_parallel_reduction(g).run();
@@ -177,3 +186,5 @@ inline std::optional<std::vector<node_id>> series_parallel_order(const schedule_
 }
 
 }  // namespace memsched
+
+#endif

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <vector>
 
+#include <memsched/base/linkage.hpp>
 #include <memsched/base/topology.hpp>
 #include <memsched/graph/schedule_graph.hpp>
 
@@ -48,7 +49,38 @@ inline std::vector<drift> drifts(const schedule_graph& g) {
 /// among those from i on, and after all earlier ones if it is the only sink among those up to i. A node is such a source
 /// from behind its last predecessor to its own place, and such a sink from there to before its first successor; a path
 /// through drifting nodes counts as an edge.
-inline std::vector<node_id> waists(const schedule_graph& g, const std::vector<drift>& drifting) {
+MEMSCHED_FUNCTION std::vector<node_id> waists(const schedule_graph& g, const std::vector<drift>& drifting);
+
+/// The active nodes that are comparable with every other active node, in the one order in which they can run: whatever the
+/// order, the same nodes have run when such a node runs. O(nodes + edges).
+inline std::vector<node_id> waists(const schedule_graph& g) {
+  std::vector<drift> releases(g.size(), drift::firm);
+  for (std::size_t v = g.active; v < g.size(); ++v) releases[v] = drift::early;
+  return waists(g, releases);
+}
+
+/// Where every order can be made to pass without a higher peak.
+struct hourglass {
+  std::vector<node_id> waists;  ///< in the one order in which they can run
+  std::vector<drift> drifting;  ///< the nodes that the waists disregard
+
+  /// The waists as above and those that disregard all drifting nodes. Every order can be made to pass each of them with
+  /// its ancestors and the early nodes that are ready then, and no other: run the early nodes as soon as they are ready;
+  /// then, waist by waist, move what else runs before it behind it. That is late nodes only, and with each the nodes that
+  /// wait for it. O(nodes + edges).
+  explicit hourglass(const schedule_graph& g) : drifting(drifts(g)) {
+    for (node_id v : memsched::waists(g)) drifting[v] = drift::firm;
+    waists = memsched::waists(g, drifting);
+  }
+};
+
+}  // namespace memsched
+
+#if MEMSCHED_DEFINED_HERE
+
+namespace memsched::inline MEMSCHED_ABI {
+
+MEMSCHED_FUNCTION std::vector<node_id> waists(const schedule_graph& g, const std::vector<drift>& drifting) {
   const std::vector<node_id> order = topological_order(g.preds, g.succs);
   const auto firm = [&](node_id v) { return drifting[v] == drift::firm; };
   std::vector<node_id> row;
@@ -77,27 +109,6 @@ inline std::vector<node_id> waists(const schedule_graph& g, const std::vector<dr
   return found;
 }
 
-/// The active nodes that are comparable with every other active node, in the one order in which they can run: whatever the
-/// order, the same nodes have run when such a node runs. O(nodes + edges).
-inline std::vector<node_id> waists(const schedule_graph& g) {
-  std::vector<drift> releases(g.size(), drift::firm);
-  for (std::size_t v = g.active; v < g.size(); ++v) releases[v] = drift::early;
-  return waists(g, releases);
-}
-
-/// Where every order can be made to pass without a higher peak.
-struct hourglass {
-  std::vector<node_id> waists;     ///< in the one order in which they can run
-  std::vector<drift> drifting;  ///< the nodes that the waists disregard
-
-  /// The waists as above and those that disregard all drifting nodes. Every order can be made to pass each of them with
-  /// its ancestors and the early nodes that are ready then, and no other: run the early nodes as soon as they are ready;
-  /// then, waist by waist, move what else runs before it behind it. That is late nodes only, and with each the nodes that
-  /// wait for it. O(nodes + edges).
-  explicit hourglass(const schedule_graph& g) : drifting(drifts(g)) {
-    for (node_id v : memsched::waists(g)) drifting[v] = drift::firm;
-    waists = memsched::waists(g, drifting);
-  }
-};
-
 }  // namespace memsched
+
+#endif

@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include <memsched/base/linkage.hpp>
 #include <memsched/structure/reachability.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
@@ -11,7 +12,15 @@ namespace memsched::inline MEMSCHED_ABI {
 /// The size of the largest set of active nodes none of which comes before another: the active nodes less a maximum
 /// matching of each to a later one (Dilworth). Nothing for graphs of more than `max_nodes` nodes, since it takes
 /// O(nodes^3 / 64) in the worst case and nodes^2 / 4 bytes.
-inline std::optional<std::size_t> width(const schedule_graph& g, std::size_t max_nodes = 4096) {
+MEMSCHED_FUNCTION std::optional<std::size_t> width(const schedule_graph& g, std::size_t max_nodes = 4096);
+
+}  // namespace memsched
+
+#if MEMSCHED_DEFINED_HERE
+
+namespace memsched::inline MEMSCHED_ABI {
+
+MEMSCHED_FUNCTION std::optional<std::size_t> width(const schedule_graph& g, std::size_t max_nodes) {
   if (g.size() > max_nodes) return std::nullopt;
   const reachability reach(g);
   std::vector<node_id> matched(g.size(), none);  // the earlier node that a later one is matched to
@@ -51,3 +60,5 @@ inline std::optional<std::size_t> width(const schedule_graph& g, std::size_t max
 }
 
 }  // namespace memsched
+
+#endif

@@ -1,0 +1,257 @@
+// Steps of a certificate, made from rounds of reductions and edges.
+#pragma once
+
+#include <algorithm>
+#include <deque>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <memsched/base/closure.hpp>
+#include <memsched/base/function_ref.hpp>
+#include <memsched/base/linkage.hpp>
+#include <memsched/bounds/cut_bound.hpp>
+#include <memsched/graph/schedule_graph.hpp>
+#include <memsched/presolve/compression.hpp>
+#include <memsched/proof/certificate.hpp>
+
+namespace memsched::inline MEMSCHED_ABI {
+
+namespace detail {
+
+/// Reductions, then edges that hold below a peak, each under all that is before it.
+struct proof_round {
+  std::vector<reduction> reductions{};
+  std::vector<precedence> edges{};
+};
+
+/// Makes steps of a certificate from the edges of the last of some rounds.
+class certifier {
+ public:
+  certifier(const schedule_graph& g, std::span<const proof_round> rounds)
+      : g_(g), cost_(g.cost), edges_(rounds.back().edges), needed_(edges_.size()), hidden_(g.size()), place_(g.size()),
+        preds_(g.size()), succs_(g.size()) {
+    for (node_id v = 0; v < g.size(); ++v) {
+      for (node_id u : g.preds[v]) link(u, v, none);
+      for (const credit& k : g.credits[v]) hidden_[k.release] = true;
+    }
+    for (const proof_round& r : rounds) {
+      for (const reduction& x : r.reductions) apply(x);
+      const bool last = &r == &rounds.back();
+      for (index_t i = 0; i < r.edges.size(); ++i) link(r.edges[i].before, r.edges[i].after, last ? i : none);
+    }
+  }
+
+  /// Proves all edges. No steps where `go_on` said no.
+  std::vector<cut_step> run(bytes bound, function_ref<bool()> go_on) {
+    std::fill(needed_.begin(), needed_.end(), true);
+    return prove_needed({}, bound, go_on);
+  }
+  /// Proves that no order has a peak below `bound`, and those edges on which that rests: backwards from its end. No steps
+  /// where the edges do not suffice for that.
+  std::vector<cut_step> refute(bytes bound, function_ref<bool()> go_on) {
+    for (node_id v = 0; v < g_.size() && go_on(); ++v)
+      if (auto step = prove({.v = v}, static_cast<index_t>(edges_.size()), bound))
+        return prove_needed({*step}, bound, go_on);
+    return {};
+  }
+
+ private:
+  struct edge_end {
+    node_id at;
+    index_t edge;  // of `edges`, or none where the graph has it
+  };
+  using links = std::vector<std::vector<edge_end>>;
+  enum class where : unsigned char { undecided, before, after };  // when a node runs, seen from v
+
+  void link(node_id from, node_id to, index_t edge) {
+    preds_[to].push_back({from, edge});
+    succs_[from].push_back({to, edge});
+  }
+
+  void apply(const reduction& r) {
+    const auto [by, a, b] = r;
+    if (by == reduction::rule::s1 || by == reduction::rule::s2) return link(a, b, none);
+    const node_cost ca = cost_[a], cb = cost_[b];
+    const auto [kept, gone] = by == reduction::rule::c1 ? std::pair(b, a) : std::pair(a, b);
+    cost_[kept] = {std::max(ca.peak, ca.impact + cb.peak), ca.impact + cb.impact};
+    cost_[gone] = {};
+  }
+
+  /// Puts steps for the needed edges before `steps`.
+  std::vector<cut_step> prove_needed(std::vector<cut_step> steps, bytes bound, function_ref<bool()> go_on) {
+    for (index_t i = static_cast<index_t>(edges_.size()); i-- > 0;) {
+      if (!needed_[i]) continue;
+      if (!go_on()) return {};
+      const auto [before, after] = edges_[i];
+      known_ = i;
+      if (reach(before, none, succs_)[after].cost != none) continue;  // an edge of a graph whose releases ran by themselves
+      auto step = prove({.v = before, .other = after, .v_first = true}, i, bound);
+      if (!step) step = prove({.v = after, .other = before}, i, bound);
+      if (!step) return {};
+      steps.push_back(std::move(*step));
+    }
+    std::reverse(steps.begin(), steps.end());
+    return steps;
+  }
+
+  /// The step where the first `known` edges suffice for it, which then counts those that it rests on as needed.
+  std::optional<cut_step> prove(cut_step s, index_t known, bytes bound) {
+    if (hidden_[s.v]) return std::nullopt;
+    known_ = known;
+    std::fill(place_.begin(), place_.end(), where::undecided);
+    const bool inside = s.other != none && s.v_first, outside = s.other != none && !s.v_first;
+    const tree before = reach(s.v, inside ? s.other : none, preds_);
+    const tree after = reach(s.v, outside ? s.other : none, succs_);
+    mark(before, where::before);
+    mark(after, where::after);
+    place_[s.v] = where::after;
+    if (s.other != none) place_[s.other] = inside ? where::before : where::after;
+    const delta level = solve(s.v);
+    s.level = static_cast<bytes>(std::max<delta>(level, 0));
+    if (s.level < bound) return std::nullopt;
+    s.flow = flow(s.v);
+    // What it rests on: nodes that must have run and add memory, nodes that cannot have run and free it, and the flow.
+    need(before, [&](node_id u) { return cost_[u].impact > 0; });
+    std::vector<bool> reads(g_.size());
+    for (const credit& k : g_.credits[s.v])
+      for (node_id r : g_.preds[k.release]) reads[r] = true;
+    need(after, [&](node_id u) { return cost_[u].impact < 0 || reads[u]; });
+    for (index_t e : on_edges_) needed_[e] = true;
+    return s;
+  }
+
+  // A search from v and another node, where there is one, by as few edges as it can that are not needed yet.
+
+  struct reached_node {
+    node_id from = none;
+    index_t edge = none;
+    index_t cost = none;  // edges that would become needed; none where it is not reached
+  };
+  using tree = std::vector<reached_node>;
+
+  tree reach(node_id v, node_id other, const links& next) const;
+
+  void mark(const tree& t, where w) {
+    for (node_id u = 0; u < g_.size(); ++u)
+      if (t[u].cost != none) place_[u] = w;
+  }
+  template <class F>
+  void need(const tree& t, F&& matters) {
+    for (node_id u = 0; u < g_.size(); ++u)
+      if (t[u].cost != none && matters(u))
+        for (node_id x = u; t[x].from != none; x = t[x].from)
+          if (t[x].edge != none) needed_[t[x].edge] = true;
+  }
+
+  // The cut.
+
+  delta solve(node_id v) {
+    delta level = static_cast<delta>(g_.base) + cost_[v].peak;
+    closure_.clear();
+    members_.clear();
+    edge_of_arc_.clear();
+    std::vector<index_t> local(g_.size(), none);
+    for (node_id u = 0; u < g_.size(); ++u) {
+      if (place_[u] == where::before) level += cost_[u].impact;
+      if (place_[u] != where::undecided) continue;
+      local[u] = closure_.add(cost_[u].impact);
+      members_.push_back(u);
+    }
+    const std::size_t undecided = members_.size();
+    for (index_t i = 0; i < undecided; ++i)
+      for (const auto& [u, edge] : preds_[members_[i]]) {
+        if (place_[u] != where::undecided || !known(edge)) continue;
+        closure_.require(local[u], i);
+        edge_of_arc_.push_back(edge);
+      }
+    const auto credits = g_.credits[v];
+    for (index_t i = 0; i < credits.size(); ++i) {
+      const auto readers = g_.preds[credits[i].release];
+      if (std::any_of(readers.begin(), readers.end(), [&](node_id r) { return r != v && place_[r] == where::after; }))
+        continue;
+      const index_t gain = closure_.add(-credits[i].amount);
+      members_.push_back(static_cast<node_id>(g_.size() + i));
+      for (node_id r : readers)
+        if (r != v && place_[r] == where::undecided) closure_.require(local[r], gain), edge_of_arc_.push_back(none);
+    }
+    return level + closure_.solve();
+  }
+
+  std::vector<flow_arc> flow(node_id v);
+  bool known(index_t edge) const { return edge == none || edge < known_; }
+
+  const schedule_graph& g_;
+  std::vector<node_cost> cost_;
+  std::span<const precedence> edges_;
+  std::vector<bool> needed_;
+  std::vector<bool> hidden_;  // releases that run within the step of another node
+  index_t known_ = 0;
+  std::vector<where> place_;
+  links preds_, succs_;
+  closure_problem closure_;
+  std::vector<node_id> members_;          // of the closure: a node, or size + i for the i-th credit
+  std::vector<index_t> edge_of_arc_, on_edges_;
+};
+
+inline certifier::tree certifier::reach(node_id v, node_id other, const links& next) const {
+  tree t(g_.size());
+  std::deque<std::pair<node_id, index_t>> queue;  // with cost, ascending
+  for (node_id start : {v, other})
+    if (start != none) t[start].cost = 0, queue.emplace_back(start, 0);
+  while (!queue.empty()) {
+    const auto [u, cost] = queue.front();
+    queue.pop_front();
+    if (t[u].cost != cost) continue;
+    for (const auto& [x, edge] : next[u]) {
+      if (!known(edge)) continue;
+      const bool costs = edge != none && !needed_[edge];
+      const index_t total = cost + (costs ? 1 : 0);
+      if (total >= t[x].cost) continue;
+      t[x] = {u, edge, total};
+      if (costs) queue.emplace_back(x, total);
+      else queue.emplace_front(x, total);
+    }
+  }
+  return t;
+}
+
+/// The flow of the last `solve`, with what runs through a node that could send bytes of its own replaced by those.
+inline std::vector<flow_arc> certifier::flow(node_id v) {
+  auto arcs = closure_.arcs();
+  std::vector<delta> kept;
+  for (node_id m : members_) kept.push_back(m < g_.size() ? cost_[m].impact : -g_.credits[v][m - g_.size()].amount);
+  std::vector<std::vector<index_t>> in(members_.size());
+  std::vector<index_t> sends(members_.size(), 0), ready;  // a node comes after those that it sends to
+  for (index_t e = 0; e < arcs.size(); ++e) {
+    if (arcs[e].flow == 0) continue;
+    kept[arcs[e].from] -= arcs[e].flow;
+    kept[arcs[e].to] += arcs[e].flow;
+    in[arcs[e].to].push_back(e);
+    ++sends[arcs[e].from];
+  }
+  for (index_t m = 0; m < members_.size(); ++m)
+    if (sends[m] == 0) ready.push_back(m);
+  for (std::size_t i = 0; i < ready.size(); ++i)
+    for (index_t e : in[ready[i]]) {
+      const delta less = std::clamp<delta>(kept[ready[i]], 0, arcs[e].flow);
+      arcs[e].flow -= less;
+      kept[ready[i]] -= less;
+      kept[arcs[e].from] += less;
+      if (--sends[arcs[e].from] == 0) ready.push_back(arcs[e].from);
+    }
+  std::vector<flow_arc> flow;
+  on_edges_.clear();
+  for (index_t e = 0; e < arcs.size(); ++e) {
+    if (arcs[e].flow == 0) continue;
+    flow.push_back({members_[arcs[e].from], members_[arcs[e].to], arcs[e].flow});
+    if (edge_of_arc_[e] != none) on_edges_.push_back(edge_of_arc_[e]);
+  }
+  std::sort(flow.begin(), flow.end());
+  return flow;
+}
+
+}  // namespace detail
+
+}  // namespace memsched
