@@ -70,7 +70,8 @@ result<found> find_orders(const job& j) {
 }
 
 /// Moves single operators of the main graph as long as TensorFlow Lite Micro's own planner then needs less and the peak
-/// does not grow: orders of one peak differ there. The first move that helps is taken; work is limited, not time.
+/// does not grow: orders of one peak differ there. The first move that helps is taken. The search ends when the first so many
+/// moves do not help, so that what it ends with is where it would start and end again.
 void lower_head(const job& j, found& f) {
   const memsched::model_graph& g = j.graphs[0];
   const std::size_t n = g.draft.operators.size();
@@ -87,10 +88,10 @@ void lower_head(const job& j, found& f) {
   const auto first = memsched::evaluate(*p, order, model);
   if (!first) return;
   bytes head = head_of(order);
-  std::uint64_t work = 0;
   constexpr std::uint64_t most = 6000;
-  for (bool better = true; better && work < most;) {
+  for (bool better = true; better;) {
     better = false;
+    std::uint64_t work = 0;
     for (std::size_t from = 0; from < n && !better; ++from)
       for (std::size_t to = 0; to < n && !better && work < most; ++to) {
         if (to == from) continue;

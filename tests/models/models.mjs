@@ -125,6 +125,9 @@ function check(packageName, name, dims) {
   execFileSync(samples, ['shuffle', file, shuffled, '1', ...dims]);
   memsched('reorder', shuffled, '-o', back, ...flags);
   const shuffledPeak = peak(shuffled, 'file');
+  memsched('reorder', back, '-o', 'again' + extension, ...flags);
+  if (!fs.readFileSync(back).equals(fs.readFileSync('again' + extension)))
+    fail(`${where}: reordered once more, its operators move`);
   if (peak(back, 'file') !== result.peak) fail(`${where}: shuffled and reordered, it has another peak`);
   if (peak(written, 'file') !== result.peak) fail(`${where}: what is written has another peak than promised`);
 
