@@ -1,6 +1,7 @@
 // ONNX files on the wire: fields of protobuf messages by the places of their bytes. Needs nothing but the standard library.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -121,10 +122,14 @@ class weight_stripper {
     const auto fields = fields_of(bytes_, begin, end);
     if (!fields) return false;
     const bool strip = m == message::tensor && elements_of(*fields) > largest_kept;
+    std::array<std::size_t, 32> count{};  // of the records of a field
+    for (const record& r : *fields)
+      if (r.field < count.size()) ++count[r.field];
     for (const record& r : *fields) {
       if (strip && holds_elements(r)) continue;
-      const auto inner = r.type == 2 && depth < deepest && !merged(m, r, *fields) ? inner_message(m, r.field) : std::nullopt;
-      if (!inner || r.end - r.payload <= largest_kept) {
+      const auto inner = r.type == 2 && depth < deepest ? inner_message(m, r.field) : std::nullopt;
+      const bool merged = inner && stands_once(m, r.field) && count[r.field] > 1;  // by protobuf: stays as it is
+      if (!inner || merged || r.end - r.payload <= largest_kept) {
         out.append(bytes_, r.begin, r.end - r.begin);
         continue;
       }
@@ -137,8 +142,8 @@ class weight_stripper {
     return true;
   }
 
-  /// Elements of a tensor: float_data 4, int32_data 5, string_data 6, int64_data 7, raw_data 9, double_data 10, uint64_data
-  /// 11.
+  /// Fields of a tensor that list elements: float_data 4, int32_data 5, string_data 6, int64_data 7, raw_data 9,
+  /// double_data 10, uint64_data 11.
   static bool holds_elements(const record& r) {
     return r.field == 4 || r.field == 5 || r.field == 6 || r.field == 7 || r.field == 9 || r.field == 10 || r.field == 11;
   }
@@ -148,14 +153,10 @@ class weight_stripper {
       if (holds_elements(r)) sum += r.end - r.begin;
     return sum;
   }
-  /// Protobuf merges two records of a message that stands once: these stay as they are.
-  static bool merged(message m, const record& r, const std::vector<record>& fields) {
-    const bool repeated = m == message::graph || m == message::node ||
-                          (m == message::attribute && r.field != 5 && r.field != 6 && r.field != 22);
-    if (repeated) return false;
-    std::size_t count = 0;
-    for (const record& other : fields) count += other.field == r.field;
-    return count > 1;
+  /// Whether a message has such a message in it once, so that protobuf would merge two records of it.
+  static bool stands_once(message m, std::uint64_t field) {
+    if (m == message::attribute) return field == 5 || field == 6 || field == 22;
+    return m == message::model || m == message::sparse_tensor;
   }
   static void put_varint(std::uint64_t v, std::string& out) {
     for (; v >= 128; v >>= 7) out += static_cast<char>((v & 127) | 128);
