@@ -200,7 +200,7 @@ lines.push(
   '',
   'ONNX Runtime orders operators anew: "predicted" is the peak of the order that `--scheduler onnxruntime` foretells, "arena" the',
   'most that its arena had given out at the end of an operator, less what it had before the first. Inputs are not in the arena; it',
-  'keeps the storages of dead tensors for others of equal size, and weights that operators rearrange when they first run.',
+  'keeps the storages of dead tensors for others of equal size, and holds what kernels ask for.',
   '',
   cells(['model', 'package', 'operators', 'peak: file', 'least', 'shuffled', 'predicted: file', 'reordered', 'shuffled', 'arena: file', 'reordered', 'shuffled', 'bytes, ms', 'memsched, ms']),
   cells(['---', '---', ...Array(12).fill('---:')]));
