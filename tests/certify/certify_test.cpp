@@ -8,6 +8,7 @@
 #include <memsched/schedulers/exhaustive.hpp>
 #include <networks/networks.hpp>
 
+#include "support/changed_certificates.hpp"
 #include "support/random_graph.hpp"
 
 using namespace memsched;
@@ -16,20 +17,6 @@ namespace {
 
 const memory_model models[] = {{}, {.in_place = false}, {.default_firing = firing::cbp}};
 constexpr auto go_on = [] { return true; };
-
-template <class T>
-std::size_t any(const std::vector<T>& list, support::random& r) {
-  return r.below(static_cast<std::uint32_t>(list.size()));
-}
-template <class T>
-void erase_any(std::vector<T>& list, support::random& r) {
-  list.erase(list.begin() + static_cast<std::ptrdiff_t>(any(list, r)));
-}
-template <class T>
-void repeat_any(std::vector<T>& list, support::random& r) {
-  const std::size_t i = any(list, r);
-  list.insert(list.begin() + static_cast<std::ptrdiff_t>(i), T(list[i]));
-}
 
 /// Random graphs: of tensors under each memory model, and with impacts of any sign.
 template <class F>
@@ -59,60 +46,6 @@ certificate compressed_certificate(const schedule_graph& g, bytes bound) {
   certificate c = detail::certify_compressed(g, bound, go_on);
   while (c.steps.empty() && --bound > c.bound) c = detail::certify_compressed(g, bound, go_on);
   while (detail::drop_superfluous(g, c)) {
-  }
-  return c;
-}
-
-/// A change of one field, or a lost or repeated step or arc: any of these breaks a certificate.
-certificate broken(certificate c, support::random& r) {
-  cut_step& s = c.steps[any(c.steps, r)];
-  const bytes change = 1 + r.below(5), sign = r.chance(50) ? 1 : static_cast<bytes>(-1);
-  switch (r.below(8)) {
-    case 0: c.bound += change * sign; break;
-    case 1: s.level += change * sign; break;
-    case 2:
-      if (!s.flow.empty()) s.flow[any(s.flow, r)].amount += static_cast<delta>(change * sign);
-      break;
-    case 3:
-      if (!s.flow.empty()) erase_any(s.flow, r);
-      break;
-    case 4:
-      if (!s.flow.empty()) repeat_any(s.flow, r);
-      break;
-    case 5:
-      if (std::vector<reduction> lost = s.reductions; &s != &c.steps.back()) {
-        auto& next = (&s)[1].reductions;
-        next.insert(next.begin(), lost.begin(), lost.end());
-      }
-      c.steps.erase(c.steps.begin() + (&s - c.steps.data()));
-      break;
-    case 6: repeat_any(c.steps, r); break;
-    default:
-      if (s.flow.size() > 1) std::swap(s.flow[0], s.flow[1 + r.below(static_cast<std::uint32_t>(s.flow.size() - 1))]);
-  }
-  return c;
-}
-
-/// A change of what the proof says, up to nonsense; with luck it is another proof.
-certificate altered(certificate c, support::random& r, const schedule_graph& g) {
-  cut_step& s = c.steps[any(c.steps, r)];
-  const auto any_node = [&] { return r.chance(5) ? none - r.below(2) : r.below(static_cast<std::uint32_t>(g.size() + 2)); };
-  switch (r.below(s.reductions.empty() ? 8 : 9)) {
-    case 0: s.v = any_node(); break;
-    case 1: s.other = any_node(); break;
-    case 2: s.v_first = !s.v_first; break;
-    case 3: std::swap(s.v, s.other); break;
-    case 4: std::swap(s, c.steps[any(c.steps, r)]); break;
-    case 5:
-      if (!s.flow.empty()) s.flow[any(s.flow, r)].from = any_node();
-      break;
-    case 6:
-      if (!s.flow.empty()) s.flow[any(s.flow, r)].to = any_node();
-      break;
-    case 8: s.reductions[any(s.reductions, r)] = {static_cast<reduction::rule>(r.below(4)), any_node(), any_node()}; break;
-    default:
-      s.flow.push_back({any_node(), any_node(), static_cast<delta>(r.chance(10) ? r.next() : r.below(9))});
-      std::sort(s.flow.begin(), s.flow.end());
   }
   return c;
 }
@@ -165,10 +98,10 @@ TEST_CASE("a certificate with a change is rejected, or proves something true") {
       REQUIRE(good.bound <= best);
       if (good.steps.empty()) continue;
       for (int i = 0; i < 10; ++i) {
-        const certificate bad = broken(good, r);
+        const certificate bad = support::broken(good, r);
         if (bad != good) REQUIRE(check_certificate(g, bad) != "");
-        certificate other = altered(good, r, g);
-        if (r.chance(50)) other = altered(other, r, g);
+        certificate other = support::altered(good, r, g);
+        if (r.chance(50)) other = support::altered(other, r, g);
         if (other == good) continue;
         ++changed;
         if (check_certificate(g, other) != "") ++rejected;

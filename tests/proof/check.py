@@ -1,0 +1,330 @@
+#!/usr/bin/env python3
+"""Checks an order and the proof of its bound: a second checker, which shares nothing with the library.
+
+usage: check.py GRAPH.json RESULT.json...
+
+GRAPH.json is a graph of operators and tensors (formats/json.hpp); a RESULT.json is what `memsched schedule GRAPH.json
+--certificate RESULT.json` wrote, with a proof from which nothing was left out. Says of each result what is proven; ends
+with 1 where an order or a proof is wrong, with 2 where a file cannot be read. docs/proofs.md has the rules and why they hold.
+"""
+import json
+import sys
+
+
+class Wrong(Exception):
+    """Says what is wrong with an order or a proof, and where."""
+
+
+def need(condition, message):
+    if not condition:
+        raise Wrong(message)
+
+
+def whole(value, below, what):
+    """A whole number from 0 to below it."""
+    need(isinstance(value, int) and not isinstance(value, bool) and 0 <= value < below, f"{what}: no number below {below}")
+    return value
+
+
+def members(bits):
+    """The elements of a set that is held as the bits of a number."""
+    while bits:
+        low = bits & -bits
+        yield low.bit_length() - 1
+        bits ^= low
+
+
+class Problem:
+    """Operators and tensors; tensors that name one storage are one."""
+
+    def __init__(self, graph, firing, inplace):
+        self.ops, tensors = graph["ops"], graph["tensors"]
+        count = len(tensors)
+        size = [whole(int(t["bytes"]), 1 << 64, "bytes") for t in tensors]
+        self.store = list(range(count))
+        for t in range(count):
+            at, steps = t, 0
+            while tensors[at].get("alias_of") not in (None, -1, at):
+                at, steps = whole(tensors[at]["alias_of"], count, "alias_of"), steps + 1
+                need(steps <= count, f"tensors[{t}]: an alias of itself")
+            self.store[t] = at
+        self.size = size
+        self.stays = {self.store[t] for t in graph["graph_outputs"]}
+        self.writer = {}
+        for i, op in enumerate(self.ops):
+            for t in op["outputs"]:
+                need(t not in self.writer, f"ops[{i}]: writes a tensor that has a writer")
+                self.writer[t] = i
+        self.reads = [{self.store[t] for t in op["inputs"]} for op in self.ops]
+        self.creates = [[t for t in op["outputs"] if self.store[t] == t] for op in self.ops]
+        self.readers = {}
+        for i, stores in enumerate(self.reads):
+            for s in stores:
+                self.readers.setdefault(s, set()).add(i)
+        self.cbp = [(op.get("firing") or firing) == "cbp" for op in self.ops]
+        self.spares = [self.spared(op, inplace) for op in self.ops]
+        self.before = [{self.writer[t] for t in op["inputs"] if t in self.writer} | set(op.get("after", []))
+                       for op in self.ops]
+        self.start = sum(size[s] for s in range(count) if self.store[s] == s and s not in self.writer and self.kept(s))
+
+    def spared(self, op, inplace):
+        """The storage that the first output may take, and the bytes that this spares; None where there is none."""
+        at = op.get("inplace", -1)
+        if not inplace or at in (None, -1) or not op["outputs"]:
+            return None
+        old, new = self.store[op["inputs"][at]], op["outputs"][0]
+        if self.store[new] != new or old in self.stays or self.size[new] > self.size[old]:
+            return None
+        return old, self.size[new]
+
+    def kept(self, s):
+        """Whether somebody needs a storage behind its producer."""
+        return s in self.stays or s in self.readers
+
+    def room(self, i, s):
+        """What operator i need not take, being the last reader of s: with consumption first all of s, else what it overwrites."""
+        if self.cbp[i]:
+            return self.size[s]
+        return self.spares[i][1] if self.spares[i] and self.spares[i][0] == s else 0
+
+    def peak_of(self, order):
+        """Plays an order, tensor by tensor."""
+        need(sorted(order) == list(range(len(self.ops))), "order: must name each operator once")
+        left = {s: len(r) for s, r in self.readers.items()}
+        live = peak = self.start
+        done = set()
+        for i in order:
+            need(self.before[i] <= done, f"order: operator {i} runs before one that it waits for")
+            done.add(i)
+            made = sum(self.size[t] for t in self.creates[i])
+            freed = room = 0
+            for s in self.reads[i]:
+                left[s] -= 1
+                if left[s] == 0 and s not in self.stays:
+                    freed += self.size[s]
+                    room += self.room(i, s)
+            during = live + made + self.ops[i].get("workspace", 0) - room
+            live += sum(self.size[t] for t in self.creates[i] if self.kept(t)) - freed
+            peak = max(peak, during, live)
+        return peak
+
+
+class Nodes:
+    """What proofs speak of: operators, and for each storage whose last reader depends on the order a node that frees it."""
+
+    def __init__(self, p):
+        n = len(p.ops)
+        above = self.ancestors(p.before)
+        self.base, self.operators = p.start, n
+        self.peak = [sum(p.size[t] for t in p.creates[i]) + p.ops[i].get("workspace", 0) for i in range(n)]
+        self.impact = [sum(p.size[t] for t in p.creates[i] if p.kept(t)) for i in range(n)]
+        self.before = [set(b) for b in p.before]
+        self.credits = [[] for _ in range(n)]  # (freeing node, bytes): room for who is the last reader
+        for s in sorted(p.readers):
+            readers, size = p.readers[s], p.size[s]
+            if s in p.stays or size == 0:
+                continue
+            bits = sum(1 << r for r in readers)
+            last = [r for r in readers if bits & ~above[r] == 1 << r]
+            if last:
+                self.peak[last[0]] -= p.room(last[0], s)
+                self.impact[last[0]] -= size
+                continue
+            self.peak.append(0)
+            self.impact.append(-size)
+            self.before.append(set(readers))
+            self.credits.append([])
+            never_last = 0
+            for r in readers:
+                never_last |= above[r]
+            for r in sorted(readers):
+                if p.room(r, s) > 0 and not never_last >> r & 1:
+                    self.credits[r].append((len(self.peak) - 1, p.room(r, s)))
+        for i in range(n):
+            if not self.credits[i]:
+                self.peak[i] = max(self.peak[i], self.impact[i], 0)
+        self.readers_of = {k: set(self.before[k]) for k in range(n, len(self.peak))}
+
+    @staticmethod
+    def ancestors(before):
+        """Of each operator, as bits."""
+        left = [len(b) for b in before]
+        behind = [[] for _ in before]
+        for i, b in enumerate(before):
+            for u in b:
+                behind[u].append(i)
+        ready, above, done = [i for i, k in enumerate(left) if k == 0], [0] * len(before), 0
+        while ready:
+            i = ready.pop()
+            done += 1
+            for v in behind[i]:
+                above[v] |= above[i] | 1 << i
+                left[v] -= 1
+                if left[v] == 0:
+                    ready.append(v)
+        need(done == len(before), "the graph has a cycle")
+        return above
+
+
+class Proof:
+    """The graph as a proof changes it: nodes merge, orders are added. What holds after a step holds for the given graph."""
+
+    def __init__(self, nodes):
+        self.g = nodes
+        self.n = len(nodes.peak)
+        self.peak, self.impact = list(nodes.peak), list(nodes.impact)
+        self.before = [set(b) for b in nodes.before]
+        self.behind = [set() for _ in range(self.n)]
+        for v, b in enumerate(self.before):
+            for u in b:
+                self.behind[u].add(v)
+        self.merged = 0
+        self.tied = 0  # nodes with a part in a credit
+        for list_ in nodes.credits:
+            for release, _ in list_:
+                self.tied |= 1 << release
+                for r in nodes.readers_of[release]:
+                    self.tied |= 1 << r
+
+    def reached(self, v, lists):
+        seen, left = 0, [v]
+        while left:
+            for x in lists[left.pop()]:
+                if not seen >> x & 1:
+                    seen |= 1 << x
+                    left.append(x)
+        return seen
+
+    def order(self, u, v):
+        self.before[v].add(u)
+        self.behind[u].add(v)
+
+    def bound(self, certificate):
+        """What the certificate proves; `Wrong` where it proves nothing."""
+        steps = certificate["steps"]
+        if not steps:
+            return max(self.g.base, self.g.base + sum(self.impact), 0)
+        least = None
+        for i, step in enumerate(steps):
+            try:
+                for r in step.get("reductions", []):
+                    self.reduce(*r)
+                level = self.cut(step, i + 1 == len(steps))
+            except Wrong as e:
+                raise Wrong(f"steps[{i}]: {e}") from e
+            least = level if least is None else min(least, level)
+        return least
+
+    def reduce(self, rule, a, b):
+        """A rule of compression: merges a and b (c1, c2) or runs a before b (s1, s2)."""
+        need(rule in ("c1", "c2", "s1", "s2"), "no such rule")
+        whole(a, self.n, "a node"), whole(b, self.n, "a node")
+        both = 1 << a | 1 << b
+        need(a != b and not both & (self.merged | self.tied), "the rule names nodes that it must leave alone")
+        drop = [self.peak[v] - self.impact[v] for v in (a, b)]
+        above, below = [self.reached(v, self.before) for v in (a, b)], [self.reached(v, self.behind) for v in (a, b)]
+        ordered = bool(below[0] >> b & 1)
+        if rule in ("c1", "s2"):
+            past = self.merged
+        else:
+            past = self.merged | sum(1 << u for u in range(self.n) if self.is_idle(u))
+        if rule == "c1":
+            fits = ordered and self.impact[a] >= 0 and drop[0] <= self.peak[b] and not below[0] & ~(below[1] | 1 << b | past)
+        elif rule == "c2":
+            fits = ordered and self.impact[b] <= 0 and self.peak[b] <= drop[0] and not above[1] & ~(above[0] | 1 << a | past)
+        elif rule == "s1":
+            fits = not ordered and self.impact[a] <= 0 and self.peak[a] <= self.peak[b] and not above[0] & ~(above[1] | past)
+        else:
+            fits = not ordered and self.impact[b] >= 0 and drop[1] <= drop[0] and not below[1] & ~(below[0] | past)
+        need(fits and not below[1] >> a & 1, f"{rule} does not apply to {a} and {b}")
+        if rule in ("s1", "s2"):
+            return self.order(a, b)
+        kept, gone = (b, a) if rule == "c1" else (a, b)
+        peak = max(self.peak[a], self.impact[a] + self.peak[b])
+        impact = self.impact[a] + self.impact[b]
+        self.peak[kept], self.impact[kept] = peak, impact
+        self.peak[gone] = self.impact[gone] = 0
+        self.merged |= 1 << gone
+        return None
+
+    def is_idle(self, u):
+        """Whether u may run as soon as it can: it needs no room and adds none."""
+        free = self.peak[u] == 0 and self.impact[u] <= 0
+        return free and (u >= self.g.operators or not self.tied >> u & 1)
+
+    def cut(self, step, is_last):
+        """The level of a step; adds the order that it shows."""
+        v = whole(step["v"], self.n, "v")
+        need(not ("before" in step and "after" in step), "gives two orders")
+        other = step.get("before", step.get("after"))
+        need((other is None) == is_last, "must give an order, and the last step none")
+        need(v < self.g.operators or not self.tied >> v & 1, "v runs within the step of another node")
+        ran, later = self.reached(v, self.before), self.reached(v, self.behind) | 1 << v
+        if other is not None:
+            whole(other, self.n, "the other node")
+            need(other != v and not (ran | later) >> other & 1, "the two are ordered already")
+            if "before" in step:
+                ran |= self.reached(other, self.before) | 1 << other
+            else:
+                later |= self.reached(other, self.behind) | 1 << other
+        level = self.level(v, ran, later, step["flow"])
+        need(level == step["level"], f"level: the flow proves {level}")
+        if other is not None:
+            self.order(*((v, other) if "before" in step else (other, v)))
+        return level
+
+    def level(self, v, ran, later, flow):
+        """The least that v can take where `ran` has run and `later` has not, by a flow that pays for what nodes free."""
+        free = {u: self.impact[u] for u in range(self.n) if not (ran | later) >> u & 1}
+        for i, (release, amount) in enumerate(self.g.credits[v] if v < self.g.operators else []):
+            others = self.g.readers_of[release] - {v}
+            if not any(later >> r & 1 for r in others):
+                free[self.n + i] = -amount
+        pairs = set()
+        for from_, to, amount in flow:
+            need(from_ in free and to in free and from_ < self.n, "the flow leaves the nodes that may have run or not")
+            waits = self.before[to] if to < self.n else self.g.readers_of[self.g.credits[v][to - self.n][0]]
+            need(from_ in waits, "the flow runs where there is no edge")
+            need((from_, to) not in pairs and amount > 0, "the flow names an edge twice, or carries nothing")
+            pairs.add((from_, to))
+            free[from_] -= amount
+            free[to] += amount
+        spent = sum(min(x, 0) for x in free.values())
+        known = sum(self.impact[u] for u in members(ran))
+        return max(self.g.base + known + self.peak[v] + spent, 0)
+
+
+def judge(graph, result):
+    """What a result proves, in a sentence."""
+    p = Problem(graph, result["firing"], result["inplace"])
+    peak = p.peak_of(result["order"])
+    need(peak == result["peak"], f"peak: the order takes {peak}")
+    bound = Proof(Nodes(p)).bound(result["certificate"])
+    need(bound == result["certificate"]["bound"], f"bound: {bound} is proven")
+    need(bound <= peak, f"bound: {bound} is above the peak of an order")
+    return f"peak {peak}, proven bound {bound}" + (": optimal" if bound == peak else "")
+
+
+def main():
+    if len(sys.argv) < 3:
+        print(__doc__, file=sys.stderr)
+        return 2
+    status = 0
+    with open(sys.argv[1], encoding="utf-8") as f:
+        graph = json.load(f)
+    for name in sys.argv[2:]:
+        try:
+            with open(name, encoding="utf-8") as f:
+                result = json.load(f)
+            print(f"{name}: {judge(graph, result)}")
+        except Wrong as e:
+            print(f"{name}: refused: {e}")
+            status = 1
+        except (KeyError, TypeError, ValueError, IndexError, AttributeError) as e:
+            print(f"{name}: cannot be read: {type(e).__name__} {e}")
+            status = status or 2
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())
