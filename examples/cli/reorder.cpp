@@ -70,8 +70,8 @@ result<found> find_orders(const job& j) {
 }
 
 /// Moves single operators of the main graph as long as TensorFlow Lite Micro's own planner then needs less and the peak
-/// does not grow: orders of one peak differ there. The first move that helps is taken. The search ends when the first so many
-/// moves do not help, so that what it ends with is where it would start and end again.
+/// does not grow: orders of one peak differ there. The first move that helps is taken. The search ends when the first so
+/// many moves do not help: begun with what it ends with, it would end at once.
 void lower_head(const job& j, found& f) {
   const memsched::model_graph& g = j.graphs[0];
   const std::size_t n = g.draft.operators.size();
