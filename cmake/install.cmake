@@ -1,6 +1,7 @@
 # Install, export and version file of memsched::memsched (headers alone) and memsched::compiled; files for pkg-config.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME development)
 
 install(DIRECTORY include/memsched DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp")
 install(TARGETS memsched EXPORT memsched-targets)

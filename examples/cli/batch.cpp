@@ -77,6 +77,7 @@ void take(json& from, const char* key, T& into) {
 schedule_request parse(json& line, const batch_request& defaults, std::string& inline_json) {
   schedule_request r;
   static_cast<request&>(r) = defaults;
+  r.how.among_others = true;
   r.scheduler = defaults.scheduler;
   if (line.is_string()) line = json{{"graph", line}};
   if (!line.is_object()) throw std::runtime_error("must be an object or a path");

@@ -43,6 +43,11 @@ struct schedule_request : request {
   listing list = listing::when_short;
 };
 
+struct report_request : schedule_request {
+  bool offsets = false;           ///< also plan where tensors lie
+  std::uint64_t alignment = 1;    ///< of every offset
+};
+
 struct compare_request : request {
   std::vector<std::string> graphs;
   std::string format = "text";
@@ -87,6 +92,7 @@ struct rewrite_request : request {
 };
 
 int run_schedule(const schedule_request&);
+int run_report(const report_request&);
 int run_rewrite(const rewrite_request&);
 /// One result line for a graph; `inline_json` is the graph itself where it is not empty.
 memsched::result<std::string> schedule_json(const schedule_request&, std::string_view inline_json);

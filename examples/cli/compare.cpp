@@ -103,13 +103,15 @@ int run_compare(const compare_request& r) {
 }
 
 int run_networks() {
+  std::string text;
   for (const auto& n : networks::all()) {
-    std::printf("builtin:%s\n    %s\n", (n.pattern.empty() ? n.name : n.pattern).c_str(), n.source.c_str());
-    if (!n.published.empty()) std::printf("    published: %s\n", n.published.c_str());
-    if (n.optimum) std::printf("    optimum: %s bytes\n", grouped(*n.optimum).c_str());
+    text += "builtin:" + (n.pattern.empty() ? n.name : n.pattern) + "\n    " + n.source + '\n';
+    if (!n.published.empty()) text += "    published: " + n.published + '\n';
+    if (n.optimum) text += "    optimum: " + grouped(*n.optimum) + " bytes\n";
   }
-  std::puts("for `memsched rewrite`, which asks what operators compute:");
-  for (const auto& n : networks::typed_networks()) std::printf("builtin:%s\n    %s\n", n.name, n.what);
+  text += "for `memsched rewrite`, which asks what operators compute:\n";
+  for (const auto& n : networks::typed_networks()) text += std::string("builtin:") + n.name + "\n    " + n.what + '\n';
+  print(text);
   return done;
 }
 

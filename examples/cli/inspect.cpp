@@ -41,7 +41,6 @@ void print_size(const loaded& graph, const memsched::schedule_graph& g, const me
   }
   const auto width = memsched::width(g);
   memsched::search context(o);
-  std::printf("%s\n", graph.name.c_str());
   table rows({"operators", grouped(p.ops().size())});
   rows.row({"tensors", grouped(storages)});
   rows.row({"  read by several operators", grouped(shared)});
@@ -55,43 +54,39 @@ void print_size(const loaded& graph, const memsched::schedule_graph& g, const me
   rows.row({"largest tensor, bytes", grouped(largest)});
   rows.row({"graph inputs, bytes", grouped(p.live_at_start())});
   rows.row({"largest workspace, bytes", grouped(workspace)});
-  print(rows.text());
+  print(graph.name + '\n' + rows.text());
 }
 
 void print_bounds(const problem& p, const memsched::schedule_graph& g, const memsched::options& o) {
   memsched::search context(o);
   const auto order = memsched::best_heuristic{}(g, context).order;
   const auto best = memsched::best_cut_bound(g, order, g.base, [&] { return context.keep_going(); });
-  std::printf("\nbounds: no order takes less than\n");
   table rows({"  what one operator holds while it runs", grouped(memsched::footprint_bound(p, o.model()))});
   rows.row({"  minimum cut", grouped(best.bound)});
-  print(rows.text());
+  print("\nbounds: no order takes less than\n" + rows.text());
   if (best.v == memsched::none) return;
   memsched::cut_bound cut(g);
   cut.at(best.v);
   const auto ran = cut.ran();
   const auto operators = std::count_if(ran.begin(), ran.end(), [&](auto v) { return !g.is_release(v); });
-  std::printf(
-      "  because of %s: whatever has run when it runs, at least that much is live; least after these %td operators.\n",
-      p.operator_name(best.v).c_str(), operators);
+  print("  because of " + memsched::one_line(p.operator_name(best.v)) +
+        ": whatever has run when it runs, at least that much is live; least after these " + std::to_string(operators) +
+        " operators.\n");
 }
 
 void print_peak(const problem& p, const memsched::schedule_graph& g, const memsched::options& o) {
   memsched::search context(o);
   const auto order = memsched::as_given{}(g, context).order;
   const auto e = memsched::evaluate(p, order, o.model()).value();
-  std::printf("\npeak of the file's order: %s bytes (%s)", grouped(e.peak).c_str(), scaled(e.peak).c_str());
-  if (e.peak_step == order.size()) {
-    std::printf(", at the start\n");
-  } else {
-    std::printf(", at step %zu of %zu, %s; live there:\n", e.peak_step, order.size(),
-                p.operator_name(order[e.peak_step]).c_str());
-  }
+  std::string text = "\npeak of the file's order: " + grouped(e.peak) + " bytes (" + scaled(e.peak) + "), at ";
+  text += e.peak_step == order.size() ? "the start"
+                                      : "step " + std::to_string(e.peak_step) + " of " + std::to_string(order.size()) +
+                                            ", " + memsched::one_line(p.operator_name(order[e.peak_step])) + "; live there:";
   table rows({"  tensor", "bytes"});
   for (auto t : e.live_at_peak) rows.row({"  " + p.tensor_name(t), grouped(p.size(t))});
   if (e.peak_step < order.size() && p.workspace(order[e.peak_step]) > 0)
     rows.row({"  workspace", grouped(p.workspace(order[e.peak_step]))});
-  print(rows.text());
+  print(text + '\n' + rows.text());
 }
 
 void print_hierarchy(const memsched::hierarchical_graph& h, const std::string& file) {
@@ -101,14 +96,14 @@ void print_hierarchy(const memsched::hierarchical_graph& h, const std::string& f
     largest = std::max(largest, h.groups[i].size());
     in_groups += h.groups[i].size();
   }
-  std::printf("\nhierarchy, with cells %s; drawn in %s\n",
-              h.graph.scope.empty() ? "found by waists and dominance" : "from the graph's scopes", file.c_str());
   table rows({"  sequences", grouped(h.graph.active)});
   rows.row({"    operators in the longest", grouped(longest)});
   rows.row({"    in groups", grouped(in_groups)});
   rows.row({"  groups", grouped(h.groups.size())});
   rows.row({"    sequences in the largest", grouped(largest)});
-  print(rows.text());
+  print(std::string("\nhierarchy, with cells ") +
+        (h.graph.scope.empty() ? "found by waists and dominance" : "from the graph's scopes") + "; drawn in " + file + '\n' +
+        rows.text());
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include <memsched/graph/check.hpp>
 
 #include "networks/networks.hpp"
+#include "session.hpp"
 
 namespace cli {
 
@@ -141,7 +142,14 @@ result<memsched::read_options> read_options_of(const reading& how) {
 
 namespace {
 
-std::string unfinished(const output_file& f) { return f.path + ".unfinished"; }
+/// Devices and pipes are written as they are: no other file may take their place.
+bool is_device(const std::string& path) {
+  std::error_code none_there;
+  const auto about = std::filesystem::status(path, none_there);
+  return std::filesystem::exists(about) && !std::filesystem::is_regular_file(about) && !std::filesystem::is_directory(about);
+}
+
+std::string unfinished(const output_file& f) { return is_device(f.path) ? f.path : f.path + ".unfinished"; }
 
 graph_error write_unfinished(const output_file& f) {
   std::ofstream out(unfinished(f), std::ios::binary | std::ios::trunc);
@@ -151,6 +159,7 @@ graph_error write_unfinished(const output_file& f) {
 }
 
 graph_error finish(const output_file& f) {
+  if (is_device(f.path)) return {};
   std::error_code error;
   std::filesystem::rename(unfinished(f), f.path, error);
   return error ? wrong(f.path, error.message()) : graph_error{};
@@ -163,7 +172,8 @@ graph_error write_files(const std::vector<output_file>& files) {
     for (const output_file& f : files)
       if (const graph_error fault = step(f); !fault.message.empty()) {
         std::error_code ignored;
-        for (const output_file& other : files) std::filesystem::remove(unfinished(other), ignored);
+        for (const output_file& other : files)
+          if (!is_device(other.path)) std::filesystem::remove(unfinished(other), ignored);
         return fault;
       }
   return {};
@@ -194,7 +204,10 @@ result<loaded> finish(std::string name, model_graphs graphs, const body_schedule
 }  // namespace
 
 result<loaded> load(const std::string& path, const reading& how, const body_scheduler& schedule) {
-  auto graphs = read_any(path, how);
+  auto graphs = [&] {
+    const without_answer yet(!how.among_others);
+    return read_any(path, how);
+  }();
   if (!graphs) return located(named(path), graphs.error());
   problem_draft& draft = (*graphs)[0].draft;
   if (how.keep_inputs)

@@ -242,6 +242,25 @@ int main(int argc, char** argv) {
   add_limits(*on_reorder, reorder, "none");
   add_model(*on_reorder, reorder);
 
+  cli::report_request picture;
+  picture.time_limit = 10;
+  auto* on_report = app.add_subcommand("report", "One page that shows where memory goes, why, and what would help");
+  on_report->add_option("graph", picture.graph, graph_help)->required();
+  on_report->add_option("-o,--output", picture.output, "the page, as HTML that needs nothing else")->required();
+  on_report->add_flag("--offsets", picture.offsets, "also plan where tensors lie, and draw the arena");
+  on_report->add_option("--alignment", picture.alignment, "of every offset")
+      ->check(whole_number)
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 40));
+  on_report->add_option("--scheduler", picture.scheduler, scheduler_help())
+      ->check(CLI::IsMember(scheduler_names()))
+      ->capture_default_str();
+  on_report
+      ->add_option("--budget", picture.options.budget,
+                   "bytes there are, as 262144 or 256K; exit status 3 where the order needs more")
+      ->transform(as_size());
+  add_limits(*on_report, picture, "10, and as much again for what would help");
+  add_model(*on_report, picture);
+
   cli::compare_request compare;
   compare.time_limit = 10;
   auto* on_compare = app.add_subcommand("compare", "The schedulers on some graphs: peak, bound, verdict, seconds");
@@ -424,6 +443,9 @@ int main(int argc, char** argv) {
     schedule.json = format == "json";
     prepare(schedule, here);
     status = cli::run_schedule(schedule);
+  } else if (*on_report) {
+    prepare(picture, here);
+    status = cli::run_report(picture);
   } else if (*on_reorder) {
     reorder.offsets = with_offsets->count() > 0;
     reorder.in_place = offsets == "inplace";
@@ -433,6 +455,7 @@ int main(int argc, char** argv) {
     prepare(compare, here);
     status = cli::run_compare(compare);
   } else if (*on_batch) {
+    here.heed();
     set_time_limit(batch);  // an interrupt ends the reading; what runs is finished
     status = cli::run_batch(batch, [&] { return here.interrupted(); });
   } else if (*on_inspect) {

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
 #include <filesystem>
 #include <memsched/allocation/conflict.hpp>
 #include <memsched/allocation/plan_jointly.hpp>

@@ -8,6 +8,7 @@
 #include <memsched/schedulers/as_given.hpp>
 
 #include "commands.hpp"
+#include "session.hpp"
 #include "text.hpp"
 
 namespace cli {
@@ -176,6 +177,7 @@ result<job> open_job(const reorder_request& r) {
   const std::filesystem::path from(r.graph), to(r.output);
   std::error_code ignored;
   if (std::filesystem::equivalent(from, to, ignored) || from == to) return wrong(r.output, "is the model itself");
+  const without_answer yet(true);
   auto file = read_file(r.graph);
   if (!file) return file.error();
   j.file = std::move(*file);

@@ -13,6 +13,8 @@
 #include "commands.hpp"
 #include "emit.hpp"
 #include "networks/typed.hpp"
+#include "rewrite.hpp"
+#include "session.hpp"
 #include "svg.hpp"
 #include "text.hpp"
 
@@ -31,6 +33,7 @@ memsched::graph_error located(const std::string& path, const std::string& reason
 }
 
 memsched::result<network> read_network(const std::string& path, const reading& how) {
+  const without_answer yet(!how.among_others);
   constexpr std::string_view builtin = "builtin:";
   if (path.starts_with(builtin)) {
     if (!how.shapes.empty()) return located(path, "takes no --shape, which is for .onnx and .tflite files");
@@ -147,13 +150,27 @@ std::string front_csv(const fitted& r) {
   return text;
 }
 
-/// Memory while each operator of an order runs.
-std::vector<bytes> profile(const network& net, const std::vector<memsched::op_id>& order, const memsched::options& o) {
+/// An order of a network as a drawing has it.
+drawn_order drawn(const std::string& name, const network& net, const std::vector<memsched::op_id>& order,
+                  const memsched::options& o) {
   const auto low = memsched::lower(net);
-  return low ? memsched::evaluate(low->problem, order, o.model()).value().during : std::vector<bytes>{};
+  if (!low) return {name, {}, {}};
+  auto e = memsched::evaluate(low->problem, order, o.model()).value();
+  return {name, std::move(e.during), e.peak_step < order.size() ? net.operations[order[e.peak_step]].name : ""};
 }
 
 }  // namespace
+
+rewrite_trial try_rewrites(const std::string& path, const reading& how, const memsched::options& limits) {
+  const auto net = read_network(path, how);
+  if (!net) return {net.error().message};
+  const fitted found = memsched::fit(*net, memsched::automatic, {}, limits);
+  if (found.error) return {found.error->message};
+  rewrite_trial t{{}, found.before.peak, found.after.peak, found.before.operators, found.after.operators, {}, found.stopped};
+  for (const auto& s : found.steps)
+    t.steps.push_back({s.rule, s.site, s.peak_before, s.after.peak, s.after.operators, s.kept});
+  return t;
+}
 
 int run_rewrite(const rewrite_request& r) {
   const auto start = std::chrono::steady_clock::now();
@@ -189,9 +206,9 @@ int run_rewrite(const rewrite_request& r) {
     }
     if (!r.svg.empty()) {
       const auto given = memsched::schedule(*net, limits);
-      files.push_back({r.svg, memory_svg(net->name, {{"rewritten", profile(found.net, found.order, limits)},
-                                                      {"best order", given.profile}},
-                                         found.after.lower_bound)});
+      files.push_back({r.svg, memory_svg(net->name, {drawn("rewritten", found.net, found.order, limits),
+                                                     drawn("best order", *net, given.order, limits)},
+                                         found.after.lower_bound, {})});
     }
   }
   if (!r.emit.empty()) {

@@ -1,4 +1,3 @@
-#include <cstdio>
 #include <memsched/io/csv.hpp>
 #include <memsched/io/svg.hpp>
 #include <memsched/measure/sample.hpp>

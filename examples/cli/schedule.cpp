@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-#include "commands.hpp"
+#include "schedule.hpp"
 #include "schedulers.hpp"
 #include "sdf.hpp"
 #include "svg.hpp"
@@ -30,7 +30,10 @@ memsched::evaluation at_peak(const loaded& graph, const request& r, const result
   return memsched::evaluate(graph.problem, s.order, r.options.model()).value();
 }
 
-nlohmann::ordered_json as_json(const loaded& graph, const schedule_request& r, const result& s, double took) {
+}  // namespace
+
+nlohmann::ordered_json as_json(const scheduled& found, const schedule_request& r) {
+  const auto& [graph, s, took] = found;
   nlohmann::ordered_json j;
   j["version"] = 1;
   j["graph"] = graph.name;
@@ -57,10 +60,15 @@ nlohmann::ordered_json as_json(const loaded& graph, const schedule_request& r, c
   return j;
 }
 
+std::string line_of(const nlohmann::ordered_json& j) {
+  return j.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + '\n';
+}
+
+namespace {
+
 std::string micro_text(const micro_heads& h) {
-  std::string text = "arena tflm   " + grouped(h.reordered) +
-                     " bytes in the head of TensorFlow Lite Micro's arena; with offsets in " + "the file " +
-                     grouped(h.planned);
+  std::string text = "arena tflm   " + grouped(h.reordered) + " bytes in the head of TensorFlow Lite Micro's arena; ";
+  text += "with offsets in the file " + grouped(h.planned);
   if (h.planned > h.lower_bound) text += ", no plan takes less than " + grouped(h.lower_bound);
   text += "\n             in the file's order " + grouped(h.unplanned);
   if (h.file != h.unplanned) text += ", with the file's offsets " + grouped(h.file);
@@ -70,11 +78,6 @@ std::string micro_text(const micro_heads& h) {
 nlohmann::ordered_json micro_json(const micro_heads& h) {
   return {{"runtime", "tflm"},        {"head", h.reordered},      {"planned", h.planned},
           {"lower_bound", h.lower_bound}, {"file_head", h.unplanned}, {"file_planned", h.file}};
-}
-
-/// A line of JSON; bytes that are no UTF-8 become U+FFFD.
-std::string line_of(const nlohmann::ordered_json& j) {
-  return j.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + '\n';
 }
 
 /// The result with a certificate of its bound, or of the best bound that can be certified within the limits of the request.
@@ -108,23 +111,36 @@ std::string budget_text(const result& s) {
   return text + '\n';
 }
 
-/// The largest tensors that are live at the peak, and how much the others are.
+/// The largest tensors that are live at the peak, and the others as one.
+std::vector<live_tensor> largest_live(const loaded& graph, const request& r, const result& s) {
+  const auto& p = graph.problem;
+  std::vector<memsched::tensor_id> live = at_peak(graph, r, s).live_at_peak;
+  std::stable_sort(live.begin(), live.end(), [&](auto a, auto b) { return p.size(a) > p.size(b); });
+  constexpr std::size_t shown = 8;
+  std::vector<live_tensor> rows;
+  bytes rest = 0;
+  for (std::size_t i = 0; i < live.size(); ++i)
+    if (i < shown) rows.emplace_back(p.tensor_name(live[i]), p.size(live[i]));
+    else rest += p.size(live[i]);
+  if (live.size() > shown) rows.emplace_back(std::to_string(live.size() - shown) + " more", rest);
+  return rows;
+}
+
+drawn_order drawn(const loaded& graph, const request& r, const std::string& name, const result& s) {
+  const std::size_t step = at_peak(graph, r, s).peak_step;
+  return {name, s.profile, step < s.order.size() ? graph.problem.operator_name(s.order[step]) : ""};
+}
+
+/// What is live at the peak, for people.
 std::string live_text(const loaded& graph, const request& r, const result& s) {
   const auto& p = graph.problem;
   const memsched::evaluation e = at_peak(graph, r, s);
-  if (e.live_at_peak.empty()) return {};
-  std::vector<memsched::tensor_id> live = e.live_at_peak;
-  std::stable_sort(live.begin(), live.end(), [&](auto a, auto b) { return p.size(a) > p.size(b); });
-  constexpr std::size_t shown = 8;
+  const std::vector<live_tensor> live = largest_live(graph, r, s);
+  if (live.empty()) return {};
   const std::string place =
       e.peak_step < s.order.size() ? p.operator_name(s.order[e.peak_step]) + " runs" : std::string("the graph starts");
   table rows({"live when " + memsched::one_line(place, 60), "bytes", "of the peak"});
-  const auto share = [&](bytes n) { return percent(n, s.peak); };
-  for (std::size_t i = 0; i < std::min(shown, live.size()); ++i)
-    rows.row({p.tensor_name(live[i]), grouped(p.size(live[i])), share(p.size(live[i]))});
-  bytes rest = 0;
-  for (std::size_t i = shown; i < live.size(); ++i) rest += p.size(live[i]);
-  if (live.size() > shown) rows.row({std::to_string(live.size() - shown) + " more", grouped(rest), share(rest)});
+  for (const auto& [name, size] : live) rows.row({name, grouped(size), percent(size, s.peak)});
   return rows.text() + "\n";
 }
 
@@ -174,14 +190,9 @@ int report(const memsched::graph_error& error) {
   return bad_input;
 }
 
-namespace {
-
-/// A graph, its schedule, and what that took.
-struct scheduled {
-  loaded graph;
-  result best;
-  double took = 0;  ///< seconds, with reading
-};
+memsched::result<loaded> as_listed(const loaded& graph, const request& r) {
+  return rescheduled(graph, scheduler_of("file", r));
+}
 
 memsched::result<scheduled> solve(const schedule_request& r, std::string_view inline_json) {
   const auto run = scheduler_of(r.scheduler, r);
@@ -200,19 +211,17 @@ memsched::result<scheduled> solve(const schedule_request& r, std::string_view in
     s.lower_bound = std::min(s.lower_bound, least.lower_bound);
   }
   if (graph->graphs.size() > 1) {  // in the file's own order, what operators run has its own order too
-    const auto as_listed = rescheduled(*graph, scheduler_of("file", r));
-    if (!as_listed) return as_listed.error();
-    s.given_peak = memsched::schedule(as_listed->problem, memsched::as_given{}, r.options).peak;
+    const auto listed = as_listed(*graph, r);
+    if (!listed) return listed.error();
+    s.given_peak = memsched::schedule(listed->problem, memsched::as_given{}, r.options).peak;
   }
   return scheduled{std::move(*graph), std::move(s), took};
 }
 
-}  // namespace
-
 memsched::result<std::string> schedule_json(const schedule_request& r, std::string_view inline_json) {
   const auto s = solve(r, inline_json);
   if (!s) return s.error();
-  std::string line = line_of(as_json(s->graph, r, s->best, s->took));
+  std::string line = line_of(as_json(*s, r));
   line.pop_back();
   return line;
 }
@@ -236,13 +245,14 @@ int run_schedule(const schedule_request& r) {
     if (!heads) return report(heads.error());
     micro = *heads;
   }
-  auto as_object = as_json(graph, r, s, took);
+  auto as_object = as_json(*solved, r);
   if (micro) as_object["arena"] = micro_json(*micro);
   const std::string text = r.json ? line_of(as_object) : as_text(graph, r, s, took, micro);
   std::vector<output_file> files;
   if (!r.svg.empty()) {
     const result file = memsched::schedule(graph.problem, memsched::as_given{}, r.options);
-    files.push_back({r.svg, memory_svg(graph.name, {{r.scheduler, s.profile}, {"file", file.profile}}, s.lower_bound)});
+    files.push_back({r.svg, memory_svg(graph.name, {drawn(graph, r, r.scheduler, s), drawn(graph, r, "file", file)},
+                                       s.lower_bound, largest_live(graph, r, s))});
   }
   if (!r.certificate.empty()) files.push_back({r.certificate, with_certificate(as_object, graph, r, s)});
   if (!r.output.empty()) files.push_back({r.output, text});

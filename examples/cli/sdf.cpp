@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
 #include <memsched/sdf/c_code.hpp>
 #include <memsched/sdf/layout.hpp>
 #include <memsched/sdf/schedule.hpp>
@@ -173,8 +172,8 @@ void compare_one(const loaded_sdf& g, bool all, const request& r) {
   what.form = sdf::form::any;
   what.memory = sdf::memory::separate;
   add("separate buffers", scheduler_of("optimal"), what);
-  std::printf("%s: %s actors, %s firings, in %s\n%s", g.name.c_str(), grouped(g.graph.actors()).c_str(),
-              grouped(g.graph.firings()).c_str(), g.unit, rows.text().c_str());
+  print(g.name + ": " + grouped(g.graph.actors()) + " actors, " + grouped(g.graph.firings()) + " firings, in " + g.unit +
+        '\n' + rows.text());
 }
 
 }  // namespace
@@ -224,7 +223,6 @@ int run_sdf_inspect(const std::string& path, const request& r) {
   sdf::actor_rule_counts counts;
   const auto rest = sdf::compress(*all, {}, counts);
 
-  std::printf("%s\n", g->name.c_str());
   table rows({"  actors", grouped(graph.actors())});
   rows.row({"  channels", grouped(graph.channels().size())});
   rows.row({"    self loops", grouped(loops)});
@@ -240,8 +238,7 @@ int run_sdf_inspect(const std::string& path, const request& r) {
   rows.row({std::string("  lower bound, shared, ") + g->unit, grouped(sdf::shared_bound(graph, r.options.default_firing))});
   rows.row(
       {std::string("  lower bound, separate, ") + g->unit, grouped(sdf::separate_bound(graph, r.options.default_firing))});
-  print(rows.text());
-  std::printf("\n");
+  print(g->name + '\n' + rows.text() + '\n');
   table actors({"  actor", "repetitions"});
   for (index_t a = 0; a < graph.actors(); ++a)
     actors.row({"  " + memsched::one_line(graph.actor_name(a), 100), grouped(graph.repetitions()[a])});

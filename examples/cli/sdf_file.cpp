@@ -1,12 +1,12 @@
 #include "sdf_file.hpp"
 
-#include <cstdio>
 #include <filesystem>
 #include <memsched/certify/certify.hpp>
 #include <memsched/formats/certificate.hpp>
 #include <memsched/formats/sdf3.hpp>
 #include <memsched/proof/certificate.hpp>
 
+#include "session.hpp"
 #include "text.hpp"
 
 namespace cli {
@@ -24,6 +24,7 @@ graph_error located(const std::string& path, const std::string& reason) {
 
 memsched::result<loaded_sdf> load_sdf(const std::string& path, const request& r) {
   if (!r.how.shapes.empty()) return located(path, "takes no --shape, which is for .onnx and .tflite files");
+  const without_answer yet(!r.how.among_others);
   const auto file = read_file(path);
   if (!file) return file.error();
   auto g = memsched::read_sdf3(file->view(), {.token_size = r.sdf.token_size});
@@ -160,8 +161,8 @@ int run_sdf_verify(const std::string& path, const std::string& result, bool with
     of_bound = "Its certificate proves that no schedule takes less than " + grouped(*bound) + " " + g->unit;
     if (*bound == run->peak) of_bound += ": it is optimal";
   }
-  std::printf("%s: a valid schedule of %s with a peak of %s %s, as it says. %s.\n", result.c_str(), g->name.c_str(),
-              grouped(run->peak).c_str(), g->unit, of_bound.c_str());
+  print(result + ": a valid schedule of " + g->name + " with a peak of " + grouped(run->peak) + ' ' + g->unit +
+        ", as it says. " + of_bound + ".\n");
   return done;
 }
 

@@ -17,7 +17,15 @@ namespace {
 constexpr int interrupted_status = 130;
 
 std::atomic<bool> line_is_written = false;
+std::atomic<bool> heeded = false;   // whether a search asks for `stop`
+std::atomic<int> without_answers = 0;
 std::stop_source stop;
+
+[[noreturn]] void end() {
+  clear_progress();
+  std::fputs("memsched: interrupted\n", stderr);
+  _exit(interrupted_status);
+}
 
 /// Waits for signals, which all other threads block: what a handler may not do, a thread may.
 void listen() {
@@ -31,8 +39,9 @@ void listen() {
     constexpr auto one_wish = std::chrono::milliseconds(300);  // some send a signal to a process and again to its group
     clock::time_point first;
     for (int signal = 0; sigwait(&awaited, &signal) == 0;)
-      if (stop.request_stop()) first = clock::now();
-      else if (clock::now() - first > one_wish) _exit(interrupted_status);
+      if (!heeded || (without_answers > 0 && !stop.stop_requested())) end();
+      else if (stop.request_stop()) first = clock::now();
+      else if (clock::now() - first > one_wish) end();
   }).detach();
 }
 
@@ -57,6 +66,7 @@ session::~session() { clear_progress(); }
 
 void session::attend(memsched::options& o) {
   using clock = std::chrono::steady_clock;
+  heed();
   o.stop = stop.get_token();
   if (isatty(STDERR_FILENO) == 0) return;
   const bool limited = o.time_limit != std::chrono::nanoseconds::max();
@@ -70,7 +80,11 @@ void session::attend(memsched::options& o) {
   };
   o.on_progress = std::ref(line_);
 }
+void session::heed() { heeded = true; }
 bool session::interrupted() const { return stop.stop_requested(); }
+
+without_answer::without_answer(bool counts) : counts_(counts) { without_answers += counts_ ? 1 : 0; }
+without_answer::~without_answer() { without_answers -= counts_ ? 1 : 0; }
 
 void clear_progress() {
   if (line_is_written.exchange(false)) std::fputs("\r\033[K", stderr);

@@ -8,9 +8,9 @@
 
 namespace cli {
 
-/// While one lives, the first SIGINT or SIGTERM asks the search to stop, so that the best answer so far is printed, and a
-/// second, a moment later, ends the program; and where standard error is a terminal, a line tells how far the search is. One
-/// at a time, made before any thread.
+/// While one lives, SIGINT and SIGTERM end the program, with exit status 130; but where a search heeds them, the first asks
+/// it to stop, so that the best answer so far is printed, and a second, a moment later, ends the program. Where standard
+/// error is a terminal, a line tells how far the search is. One at a time, made before any thread.
 class session {
  public:
   session();
@@ -21,11 +21,27 @@ class session {
 
   /// Makes a search heed interrupts and tell its progress. `o` must not outlive this.
   void attend(memsched::options& o);
-  /// Whether an interrupt came.
+  /// From here on, whoever asks `interrupted` heeds interrupts.
+  void heed();
+  /// Whether an interrupt came that was heeded.
   bool interrupted() const;
 
  private:
   std::function<void(const memsched::progress&)> line_;
+};
+
+/// While one lives, there is no answer yet, and an interrupt ends the program, whoever heeds it later: a graph is being
+/// read.
+class without_answer {
+ public:
+  /// Does nothing where `counts` is false: others may have answers.
+  explicit without_answer(bool counts);
+  without_answer(const without_answer&) = delete;
+  without_answer& operator=(const without_answer&) = delete;
+  ~without_answer();
+
+ private:
+  bool counts_;
 };
 
 /// Clears the line of progress, where one was written: before other text goes to a terminal.

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdio>
+#include <memsched/io/drawing.hpp>
 
 #include "text.hpp"
 
@@ -11,100 +11,144 @@ namespace cli {
 
 namespace {
 
-constexpr double width = 900, height = 420, left = 90, right = 20, top = 60, bottom = 40;
-constexpr std::array colours{"#0b6e4f", "#b8b8b8", "#c44536", "#3d5a80"};
+using memsched::bytes;
+using memsched::one_digit;
+using memsched::svg_drawing;
 
-std::string number(double x) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.1f", x);
-  return text.data();
-}
-
-std::string escaped(const std::string& text) {
-  std::string safe;
-  for (char c : text) {
-    if (c == '&') safe += "&amp;";
-    else if (c == '<') safe += "&lt;";
-    else safe += c;
-  }
-  return safe;
-}
-
-std::string label(double x, double y, const std::string& text, const char* extra = "") {
-  return "<text x=\"" + number(x) + "\" y=\"" + number(y) + "\" " + extra + ">" + escaped(text) + "</text>\n";
-}
-
-std::string line(double x1, double y1, double x2, double y2, const char* style) {
-  return "<line x1=\"" + number(x1) + "\" y1=\"" + number(y1) + "\" x2=\"" + number(x2) + "\" y2=\"" + number(y2) + "\" " +
-         style + "/>\n";
-}
+constexpr double width = 960, height = 430, left = 80, right = 290, top = 44, bottom = 54;
+constexpr double plot_right = width - right, legend = plot_right + 22;
+constexpr std::array colours{"#0b6e4f", "#8a8f94", "#3d5a80", "#b9770e"};
+constexpr std::size_t longest_name = 34;  // characters in the legend
 
 /// Where so many bytes stand, when the highest stand at the top.
-struct bytes_axis {
-  memsched::bytes highest;
-  double operator()(memsched::bytes b) const {
-    return height - bottom - (height - top - bottom) * static_cast<double>(b) / static_cast<double>(highest);
+double y_of(double b, bytes highest) { return height - bottom - (height - top - bottom) * b / static_cast<double>(highest); }
+
+/// The start of a drawing: its title, and lines at round sizes.
+svg_drawing opened(const std::string& title, bytes highest) {
+  svg_drawing d(width, height);
+  d.text(left, 24, "start", memsched::shortened(title, 100), "font-size=\"16\" font-weight=\"bold\"");
+  for (const memsched::tick& t : memsched::round_ticks(0, highest, true)) {
+    d.line(left, y_of(t.at, highest), plot_right, y_of(t.at, highest), "stroke=\"#e4e4e4\"");
+    d.text(left - 8, y_of(t.at, highest) + 4, "end", t.text);
   }
+  return d;
+}
+
+/// The legend's lines, from the top.
+class legend_column {
+ public:
+  explicit legend_column(svg_drawing& d) : d_(d) {}
+  void swatch(const std::string& style) { d_.line(legend, y_ - 4, legend + 22, y_ - 4, style); }
+  void line(const std::string& text, double indent = 30, const char* style = "") {
+    d_.text(legend + indent, y_, "start", text, style);
+    y_ += 17;
+  }
+  void row(const std::string& name, const std::string& value) {
+    d_.text(legend, y_, "start", memsched::shortened(name, 26));
+    d_.text(width - 16, y_, "end", value);
+    y_ += 17;
+  }
+  void gap() { y_ += 9; }
+
+ private:
+  svg_drawing& d_;
+  double y_ = top + 10;
 };
 
-/// The start of a drawing: its title, and lines at quarters of the axis.
-std::string opened(const std::string& title, const bytes_axis& y) {
-  std::string svg =
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 900 420\" font-family=\"sans-serif\" font-size=\"13\">\n"
-      "<rect width=\"900\" height=\"420\" fill=\"white\"/>\n";
-  svg += label(left, 24, title, "font-size=\"16\" font-weight=\"bold\"");
-  for (int i = 0; i <= 4; ++i) {
-    const memsched::bytes b = y.highest / 4 * static_cast<memsched::bytes>(i);
-    svg += line(left, y(b), width - right, y(b), "stroke=\"#e4e4e4\"");
-    svg += label(left - 8, y(b) + 4, scaled(b), "text-anchor=\"end\"");
+void draw_order(svg_drawing& d, const std::vector<bytes>& profile, bytes highest, const std::string& colour) {
+  constexpr std::size_t most_columns = 1200;
+  const std::size_t n = profile.size(), columns = std::min(n, most_columns);
+  const auto x = [&](std::size_t i) {
+    return left + (plot_right - left) * static_cast<double>(i) / static_cast<double>(columns);
+  };
+  std::string path;
+  for (std::size_t k = 0; k < columns; ++k) {
+    const auto at = [&](std::size_t i) { return profile.begin() + static_cast<std::ptrdiff_t>(n * i / columns); };
+    path += (k == 0 ? "M" + one_digit(left) + ' ' : "V") +
+            one_digit(y_of(static_cast<double>(*std::max_element(at(k), at(k + 1))), highest)) + "H" + one_digit(x(k + 1));
   }
-  return svg;
+  d.path(path, "fill=\"none\" stroke-width=\"1.6\" stroke=\"" + colour + "\"");
+  const auto peak = std::max_element(profile.begin(), profile.end());
+  const double middle = (static_cast<double>(peak - profile.begin()) + 0.5) / static_cast<double>(n);
+  d.circle(left + (plot_right - left) * middle, y_of(static_cast<double>(*peak), highest), 3.5, "fill=\"" + colour + '"');
 }
 
 }  // namespace
 
-std::string memory_svg(const std::string& title, const std::vector<named_profile>& orders, memsched::bytes bound) {
-  memsched::bytes highest = std::max<memsched::bytes>(bound, 1);
-  for (const auto& [name, profile] : orders)
-    for (memsched::bytes b : profile) highest = std::max(highest, b);
-  const bytes_axis y{highest};
-  std::string svg = opened(title, y);
-  for (std::size_t k = orders.size(); k-- > 0;) {
-    const auto& [name, profile] = orders[k];
-    if (profile.empty()) continue;
-    const double step = (width - left - right) / static_cast<double>(profile.size());
-    std::string points;
-    for (std::size_t i = 0; i < profile.size(); ++i)
-      points += number(left + step * static_cast<double>(i)) + "," + number(y(profile[i])) + " " +
-                number(left + step * static_cast<double>(i + 1)) + "," + number(y(profile[i])) + " ";
-    const std::string colour = colours[k % colours.size()];
-    svg += "<polyline fill=\"none\" stroke-width=\"1.6\" stroke=\"" + colour + "\" points=\"" + points + "\"/>\n";
-    const double x = left + 250.0 * static_cast<double>(k);
-    svg += line(x, 44, x + 24, 44, ("stroke-width=\"3\" stroke=\"" + colour + "\"").c_str());
-    svg += label(x + 30, 48, name + ": " + scaled(*std::max_element(profile.begin(), profile.end())));
+std::string memory_svg(const std::string& title, const std::vector<drawn_order>& orders, bytes bound,
+                       const std::vector<live_tensor>& live) {
+  bytes highest = std::max<bytes>(bound, 1);
+  std::size_t longest = 0;
+  for (const drawn_order& o : orders) {
+    for (const bytes b : o.profile) highest = std::max(highest, b);
+    longest = std::max(longest, o.profile.size());
   }
-  svg += line(left, y(bound), width - right, y(bound), "stroke=\"#c44536\" stroke-dasharray=\"6 4\"");
-  svg += label(width - right, y(bound) - 6, "lower bound " + scaled(bound), "text-anchor=\"end\" fill=\"#c44536\"");
-  svg += label((left + width - right) / 2, height - 12, "operators, in the order in which they run",
-               "text-anchor=\"middle\"");
-  return svg + "</svg>\n";
+  svg_drawing d = opened(title, highest);
+  // Orders of different lengths have no axis of steps in common.
+  if (std::all_of(orders.begin(), orders.end(), [&](const drawn_order& o) { return o.profile.size() == longest; }))
+    for (const memsched::tick& t : memsched::round_ticks(0, longest, false)) {
+      const double x = left + (plot_right - left) * t.at / static_cast<double>(std::max<std::size_t>(longest, 1));
+      d.line(x, height - bottom, x, height - bottom + 4, "stroke=\"#888\"");
+      d.text(x, height - bottom + 18, "middle", t.text);
+    }
+  d.text((left + plot_right) / 2, height - 12, "middle", "operators, in the order in which they run");
+
+  for (std::size_t k = orders.size(); k-- > 0;)
+    if (!orders[k].profile.empty()) draw_order(d, orders[k].profile, highest, colours[k % colours.size()]);
+  const std::string dashed = "stroke=\"#c44536\" stroke-dasharray=\"6 4\"";
+  d.line(left, y_of(static_cast<double>(bound), highest), plot_right, y_of(static_cast<double>(bound), highest), dashed);
+
+  legend_column column(d);
+  for (std::size_t k = 0; k < orders.size(); ++k) {
+    const auto& o = orders[k];
+    const bytes peak = o.profile.empty() ? 0 : *std::max_element(o.profile.begin(), o.profile.end());
+    column.swatch("stroke-width=\"3\" stroke=\"" + std::string(colours[k % colours.size()]) + '"');
+    column.line(memsched::shortened(o.name, 18) + ": " + memsched::binary_size(peak));
+    if (!o.at_peak.empty())
+      column.line(memsched::shortened("while " + o.at_peak + " runs", longest_name), 30, "fill=\"#666\"");
+  }
+  column.swatch(dashed);
+  column.line("lower bound: " + memsched::binary_size(bound));
+  if (live.empty()) return d.document();
+  column.gap();
+  column.line("alive at the peak of " + memsched::shortened(orders.front().name, 14), 0, "font-weight=\"bold\"");
+  for (const auto& [name, size] : live) column.row(name, memsched::binary_size(size));
+  return d.document();
 }
 
-std::string front_svg(const std::string& title, const std::vector<std::pair<double, memsched::bytes>>& points) {
-  memsched::bytes highest = 1;
+std::string front_svg(const std::string& title, const std::vector<std::pair<double, bytes>>& points) {
+  bytes highest = 1;
   double fewest = 1e300, most = 1;
   for (const auto& [operators, peak] : points)
     highest = std::max(highest, peak), fewest = std::min(fewest, operators), most = std::max(most, operators);
-  const double low = std::log2(std::max(1.0, std::min(fewest, most))), span = std::max(1.0, std::log2(most) - low);
-  const auto x = [&](double n) { return left + (width - left - right - 60) * (std::log2(std::max(n, 1.0)) - low) / span; };
-  const bytes_axis y{highest};
-  std::string svg = opened(title, y);
-  for (const auto& [operators, peak] : points) {
-    svg += "<circle r=\"4\" fill=\"#0b6e4f\" cx=\"" + number(x(operators)) + "\" cy=\"" + number(y(peak)) + "\"/>\n";
-    svg += label(x(operators) + 7, y(peak) - 6, std::to_string(static_cast<long>(operators)), "fill=\"#555\"");
+  const double low = std::floor(std::log2(std::max(1.0, std::min(fewest, most)))), high = std::ceil(std::log2(most) + 1e-9);
+  const auto x = [&](double n) {
+    return left + (plot_right - left) * (std::log2(std::max(n, 1.0)) - low) / std::max(1.0, high - low);
+  };
+  svg_drawing d = opened(title, highest);
+  for (double power = low; power <= std::max(high, low + 1); ++power) {
+    const double at = x(std::exp2(power));
+    d.line(at, height - bottom, at, height - bottom + 4, "stroke=\"#888\"");
+    d.text(at, height - bottom + 18, "middle", grouped(static_cast<bytes>(std::exp2(power))));
   }
-  svg += label((left + width - right) / 2, height - 12, "operators; peak upwards", "text-anchor=\"middle\"");
-  return svg + "</svg>\n";
+  auto sorted = points;
+  std::sort(sorted.begin(), sorted.end());
+  std::string path;
+  for (const auto& [operators, peak] : sorted) {
+    const std::string px = one_digit(x(operators)), py = one_digit(y_of(static_cast<double>(peak), highest));
+    path += path.empty() ? "M" + px + ' ' + py : "H" + px + "V" + py;
+  }
+  d.path(path, "fill=\"none\" stroke=\"#8a8f94\"");
+  legend_column column(d);
+  column.row("operators", "peak");
+  for (const auto& [operators, peak] : sorted)
+    d.circle(x(operators), y_of(static_cast<double>(peak), highest), 4, "fill=\"#0b6e4f\"");
+  constexpr std::size_t rows = 18;
+  for (std::size_t i = 0; i < std::min(rows, sorted.size()); ++i)
+    column.row(grouped(static_cast<bytes>(sorted[i].first)), memsched::binary_size(sorted[i].second));
+  if (sorted.size() > rows) column.row(std::to_string(sorted.size() - rows) + " more", "");
+  d.text((left + plot_right) / 2, height - 12, "middle", "operators, by powers of two; upwards, the peak");
+  return d.document();
 }
 
 }  // namespace cli

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cstdio>
 #include <memsched/allocation/traffic.hpp>
 #include <memsched/allocation/traffic_bound.hpp>
 #include <memsched/schedule.hpp>
@@ -49,14 +48,13 @@ int run_traffic(const traffic_request& r) {
     j["lower_bound_of_all"] = of_all;
     print(j.dump(-1, ' ', false, json::error_handler_t::replace) + "\n");
   } else {
-    std::printf(
-        "graph        %s\npeak         %s bytes\ncapacity     %s bytes, %s\ntraffic      %s bytes: %s read, %s written\n"
-        "lower bound  %s bytes, for this order%s\n             %s bytes, for all orders%s\n",
-        memsched::one_line(graph->name).c_str(), grouped(peak).c_str(), grouped(r.capacity).c_str(), r.model.c_str(),
-        grouped(count->total()).c_str(), grouped(count->reads).c_str(), grouped(count->writes).c_str(),
-        grouped(std::max(count->lower_bound, of_all)).c_str(),
-        std::max(count->lower_bound, of_all) == count->total() ? ": optimal" : "", grouped(of_all).c_str(),
-        of_all == count->total() ? ": optimal" : "");
+    const bytes bound = std::max(count->lower_bound, of_all);
+    const auto met = [&](bytes n) { return n == count->total() ? ": optimal\n" : "\n"; };
+    print("graph        " + memsched::one_line(graph->name) + "\npeak         " + grouped(peak) + " bytes\ncapacity     " +
+          grouped(r.capacity) + " bytes, " + r.model + "\ntraffic      " + grouped(count->total()) +
+          " bytes: " + grouped(count->reads) + " read, " + grouped(count->writes) + " written\nlower bound  " +
+          grouped(bound) + " bytes, for this order" + met(bound) + "             " + grouped(of_all) +
+          " bytes, for all orders" + met(of_all));
   }
   return done;
 }

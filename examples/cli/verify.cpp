@@ -1,4 +1,3 @@
-#include <cstdio>
 #include <memsched/formats/certificate.hpp>
 #include <memsched/measure/evaluate.hpp>
 #include <memsched/proof/certificate.hpp>
@@ -155,8 +154,8 @@ memsched::graph_error verify(const loaded& listed, const std::string& path, bool
     else if (*bound < c->lower_bound)
       of_bound += "; that none takes less than " + grouped(c->lower_bound) + " was found by search and is not covered";
   }
-  std::printf("%s: a valid order of %s with a peak of %s bytes, as it says. %s.\n", path.c_str(), graph.name.c_str(),
-              grouped(c->peak).c_str(), of_bound.c_str());
+  print(path + ": a valid order of " + graph.name + " with a peak of " + grouped(c->peak) + " bytes, as it says. " +
+        of_bound + ".\n");
   return {};
 }
 

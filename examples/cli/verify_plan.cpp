@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cstdio>
 #include <memsched/allocation/plan.hpp>
 #include <memsched/schedule.hpp>
 #include <nlohmann/json.hpp>
@@ -97,9 +96,9 @@ memsched::graph_error verify_plan(const loaded& graph, const std::string& path, 
   if (j.value("status", nlohmann::json()) == "optimal" && bound != arena)
     return wrong(path, "status: says optimal, but the bound is below the arena");
   const bytes most = memsched::load_of(held.buffers);
-  std::printf("%s: a valid plan of %s in %s bytes, as it says; its buffers are %s bytes at once. %s.\n", path.c_str(),
-              graph.name.c_str(), grouped(arena).c_str(), grouped(most).c_str(),
-              most == arena ? "For this order no arena is smaller" : "Its bound is a claim that is not checked here");
+  print(path + ": a valid plan of " + graph.name + " in " + grouped(arena) + " bytes, as it says; its buffers are " +
+        grouped(most) + " bytes at once. " +
+        (most == arena ? "For this order no arena is smaller" : "Its bound is a claim that is not checked here") + ".\n");
   return {};
 }
 

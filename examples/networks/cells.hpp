@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include <memsched/base/random.hpp>
 #include <networks/layers.hpp>
 
 namespace networks {
@@ -86,6 +87,33 @@ inline genotype darts() {
                                    {{max3, 0}, {id, 2}},
                                    {{id, 2}, {max3, 1}}},
                         .concatenated = {2, 3, 4, 5}}};
+}
+
+/// A random point of NASNet's search space (Zoph et al. 2018, section 3): each cell has five blocks; a block takes two of
+/// what is there before it, with repetition, and any step; what no block takes is concatenated.
+inline genotype random_genotype(std::uint64_t seed) {
+  constexpr std::size_t blocks = 5, steps = 8;
+  memsched::random_source random(seed);
+  const auto cell = [&] {
+    cell_plan plan;
+    std::vector<bool> taken(blocks + 2, false);
+    const auto draw = [&](std::size_t there) {
+      const auto from = static_cast<std::size_t>(random.below(there));
+      taken[from] = true;
+      return edge{static_cast<step>(random.below(steps)), from};
+    };
+    for (std::size_t i = 0; i < blocks; ++i) {
+      const edge left = draw(i + 2);
+      plan.blocks.push_back({left, draw(i + 2)});
+    }
+    for (std::size_t i = 0; i < blocks + 2; ++i)
+      if (!taken[i]) plan.concatenated.push_back(i);
+    return plan;
+  };
+  genotype drawn;
+  drawn.normal = cell();
+  drawn.reduction = cell();
+  return drawn;
 }
 
 /// The frame around the cells: N is a normal cell, R a reduction, which halves the side.

@@ -115,6 +115,10 @@ inline std::vector<entry> networks_of_papers() {
                  .optimum = 3842176, .optimum_not_inplace = 3842176},
        .make = [](const arguments&) { return cell_network(darts()).build(imagenet_stack, 24); }},
 
+      {.about = {.name = "nasnet-space",
+                 .source = cells_source + "random cells of NASNet's search space, 32x32, 20 cells from 32 filters on"},
+       .parameters = {seed},
+       .make = [](const arguments& a) { return cell_network(random_genotype(a[0])).build(cifar_stack, 32); }},
       {.about = {.name = "randwire", .source = randwire_source + "a node is one operator"},
        .parameters = {seed},
        .make = [](const arguments& a) { return randwire(node_style::fused, 32, a[0]).build(); }},

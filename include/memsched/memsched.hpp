@@ -40,6 +40,7 @@
 #include <memsched/bounds/windowed_cut.hpp>
 #include <memsched/bounds/witness_bound.hpp>
 #include <memsched/certify/certify.hpp>
+#include <memsched/certify/find_family.hpp>
 #include <memsched/emit/emit_c.hpp>
 #include <memsched/graph/builder.hpp>
 #include <memsched/graph/check.hpp>
@@ -59,6 +60,7 @@
 #include <memsched/graph/walk.hpp>
 #include <memsched/io/csv.hpp>
 #include <memsched/io/dot.hpp>
+#include <memsched/io/drawing.hpp>
 #include <memsched/io/svg.hpp>
 #include <memsched/measure/evaluate.hpp>
 #include <memsched/measure/sample.hpp>

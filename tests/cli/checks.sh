@@ -39,6 +39,22 @@ succeeds() {
   check "something on standard output: $*" test -s out
 }
 
+# exits STATUS ARGUMENTS...
+exits() {
+  wanted=$1
+  shift
+  run "$@"
+  check "exit status $wanted, not $status: $* ($(cat err))" status_is "$wanted"
+}
+
+# says TEXT [ARGUMENTS...]: the output, of these arguments where there are any, holds TEXT
+says() {
+  text=$1
+  shift
+  [ $# -eq 0 ] || exits 0 "$@"
+  check "says '$text': $(head -c 400 out)" grep -qF -e "$text" out
+}
+
 # refuses PLACE REASON ARGUMENTS...: bad input, and one line that starts with the place and holds all words of REASON
 refuses() {
   place=$1 reason=$2

@@ -69,6 +69,34 @@ interrupted() { # interrupted SIGNAL
 interrupted TERM
 interrupted INT
 
+# While a graph is read there is no answer yet.
+mkfifo never
+exec 3<>never
+for signal in INT TERM; do
+  timeout --preserve-status -s $signal 0.5 "$program" schedule - --input-format json <&3 >out 2>err
+  status=$?
+  check "$signal while reading: exit status 130, not $status" status_is 130
+  check "$signal while reading: nothing on standard output" fails test -s out
+  check "$signal while reading: says so" grep -qx 'memsched: interrupted' err
+done
+exec 3>&-
+
+# Devices and pipes stay what they are.
+"$program" schedule "$cell" --format json -o /dev/stdout 2>err | cat >out
+check "a result to /dev/stdout" is "$(number peak)" 250880
+mkfifo outlet
+cat outlet >out &
+"$program" schedule "$cell" --format json -o outlet 2>err
+check "a result to a pipe: exit status 0" is $? 0
+wait $!
+check "a result to a pipe" is "$(number peak)" 250880
+check "which stays one" test -p outlet
+if [ -c /dev/full ]; then
+  ln -s /dev/full full
+  refuses full 'cannot be written whole' schedule "$cell" -o full
+  check "a device stays one" test -c full
+fi
+
 # Pages.
 succeeds man
 check "a manual page that troff takes" grep -q '^\.TH MEMSCHED 1' out

@@ -4,23 +4,17 @@
 # usage: nodes.sh PROGRAM SOURCES
 set -u
 [ $# -eq 2 ] || { echo "usage: nodes.sh PROGRAM SOURCES" >&2; exit 2; }
-program=$1
-sources=$2
-directory=$(mktemp -d) || exit 1
-trap 'rm -rf "$directory"' EXIT
-failures=0
-fail() {
-  echo "FAILED: $1" >&2
-  failures=$((failures + 1))
-}
+sources=$(cd "$2" && pwd) || exit 2
+. "$(dirname "$0")/checks.sh"
+
 # orders GRAPH PEAK NAMES: the order that the program finds
 orders() {
-  "$program" schedule "$1" --format json -o "$directory/result.json" || fail "$1 is refused"
-  grep -qF "\"names\":[$3]" "$directory/result.json" || fail "$1: $(cat "$directory/result.json")"
-  grep -qF "\"peak\":$2," "$directory/result.json" || fail "$1: not peak $2 in $(cat "$directory/result.json")"
+  exits 0 schedule "$1" --format json -o result.json
+  check "order of $1: $(cat result.json)" grep -qF "\"names\":[$3]" result.json
+  check "peak $2 of $1" grep -qF "\"peak\":$2," result.json
 }
 
-cat >"$directory/net.json" <<'TEXT'
+cat >net.json <<'TEXT'
 {"name": "net", "nodes": [
   {"name": "x", "kind": "input", "bytes": 10},
   {"name": "wide", "inputs": ["x"], "bytes": 200},
@@ -30,18 +24,17 @@ cat >"$directory/net.json" <<'TEXT'
   {"name": "sum", "inputs": ["n1", "n2"], "bytes": 4},
   {"name": "out", "kind": "output", "inputs": ["sum"]}]}
 TEXT
-orders "$directory/net.json" 414 '"wide","n1","widest","n2","sum"'
-"$program" schedule "$directory/net.json" | grep -q '^widest' || fail "the text names no operators"
-"$program" verify "$directory/net.json" "$directory/result.json" >/dev/null || fail "the result is not verified"
+orders net.json 414 '"wide","n1","widest","n2","sum"'
+exits 0 schedule net.json
+check "the text names operators" grep -q '^widest' out
+exits 0 verify net.json result.json
 
-echo '{"nodes": [{"name": "y", "inputs": ["rely"], "bytes": 1}]}' >"$directory/bad.json"
-"$program" schedule "$directory/bad.json" >"$directory/out" 2>"$directory/err"
-[ $? -eq 1 ] && [ ! -s "$directory/out" ] || fail "a graph with a fault is no bad input"
-grep -qF "bad.json: nodes[0] 'y'.inputs: there is no node 'rely'" "$directory/err" || fail "says $(cat "$directory/err")"
+echo '{"nodes": [{"name": "y", "inputs": ["rely"], "bytes": 1}]}' >bad.json
+refuses bad.json "nodes[0] 'y'.inputs: there is no node 'rely'" schedule bad.json
 
 if python3 -c '' 2>/dev/null; then
-  python3 "$sources/examples/exporters/hlo.py" "$sources/tests/cli/nodes/small.hlo" >"$directory/hlo.json" || fail "hlo.py"
-  orders "$directory/hlo.json" 4480 '"wide.1","fusion","narrow.1","item","wide.2","narrow.2","last","result"'
+  python3 "$sources/examples/exporters/hlo.py" "$sources/tests/cli/nodes/small.hlo" >hlo.json
+  orders hlo.json 4480 '"wide.1","fusion","narrow.1","item","wide.2","narrow.2","last","result"'
 else
   echo "skipped: hlo.py, for lack of python3"
 fi
@@ -49,10 +42,11 @@ fi
 for python in python3 /usr/bin/python3; do
   "$python" -c 'import torch.fx' 2>/dev/null || continue
   fx="$sources/examples/exporters/fx.py"
-  "$python" "$fx" "$directory/fx.json" && "$program" schedule "$directory/fx.json" --format json -o "$directory/fx_result.json" ||
-    fail "fx.py"
-  "$python" "$fx" "$directory/fx.json" "$directory/fx_result.json" | tee "$directory/out"
-  grep -q "same output: True" "$directory/out" || fail "the reordered module computes something else"
+  check "fx.py writes a graph" "$python" "$fx" fx.json
+  exits 0 schedule fx.json --format json -o fx_result.json
+  "$python" "$fx" fx.json fx_result.json | tee told
+  check "the reordered module computes the same" grep -q "same output: True" told
   break
 done
-exit "$failures"
+
+report

@@ -3,36 +3,9 @@
 # usage: sdf.sh PROGRAM SOURCE_DIR CORPUS_DIR [GRAPH...]; graphs beside those made here
 set -u
 [ $# -ge 3 ] || { echo "usage: sdf.sh PROGRAM SOURCE_DIR CORPUS_DIR [GRAPH...]" >&2; exit 2; }
-program=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
 source=$(cd "$2" && pwd) corpus=$(cd "$3" && pwd) || exit 2
+. "$(dirname "$0")/checks.sh"
 shift 3
-directory=$(mktemp -d) || exit 1
-trap 'rm -rf "$directory"' EXIT
-trap 'exit 1' HUP INT TERM
-failed=0
-fail() {
-  echo "FAILED: $*"
-  failed=$((failed + 1))
-}
-# says TEXT ARGUMENTS...: exit status 0 and a line that holds TEXT
-says() {
-  text=$1
-  shift
-  "$program" "$@" >"$directory/out" 2>"$directory/err" || fail "status $?: $* ($(cat "$directory/err"))"
-  grep -qF -e "$text" "$directory/out" || fail "does not say '$text': $* ($(cat "$directory/out"))"
-}
-# refuses STATUS TEXT ARGUMENTS...: that status, nothing on standard output, and one line of error that holds TEXT
-refuses() {
-  status=$1 text=$2
-  shift 2
-  "$program" "$@" >"$directory/out" 2>"$directory/err"
-  [ $? -eq "$status" ] || fail "status is not $status: $*"
-  [ ! -s "$directory/out" ] || fail "writes to standard output: $*"
-  [ "$(wc -l <"$directory/err")" -eq 1 ] || fail "not one line of error: $*"
-  grep -qF -e "$text" "$directory/err" || fail "does not say '$text': $* ($(cat "$directory/err"))"
-}
-
-cd "$directory" || exit 1
 cp "$corpus"/*.xml .
 
 # chain FILE RATES...: actors a0, a1, ... with channels of those rates (PRODUCED,CONSUMED,TOKENS,SIZE)
@@ -79,48 +52,47 @@ says '(15 left) (10 right)' schedule two.xml --loops flat --iterations 5
 says 'separate' compare two.xml sized.xml
 says 'firings of an iteration' inspect sized.xml
 says '"schedule":[[2,0],1,0,1]' schedule two.xml --format json
-"$program" schedule two.xml --budget 3 >out; [ $? -eq 3 ] || fail "a budget that is not met has exit status 3"
+exits 3 schedule two.xml --budget 3
 
-refuses 1 'stuck.xml: line 12: deadlock: "left" waits for 1 more token on "own"' schedule stuck.xml
-refuses 1 'rate.xml: line 6: port "o" of "left": rate "12x" is no whole number above 0' inspect rate.xml
-refuses 1 'unknown.xml: line 11: channel "link" goes to "write", which is no actor' compare unknown.xml
-refuses 1 'large.xml: ' schedule large.xml
-refuses 1 'cut.xml: line ' schedule cut.xml
-refuses 1 'lost.xml: ' schedule lost.xml
-refuses 1 'takes no --svg' schedule two.xml --svg x
-refuses 1 'takes no --certificate with --loops' schedule two.xml --loops flat --certificate x
-refuses 1 'stuck.xml: line 12: deadlock: "left" waits for 1 more token on "own"' inspect stuck.xml
+refuses stuck.xml 'line 12: deadlock: "left" waits for 1 more token on "own"' schedule stuck.xml
+refuses rate.xml 'line 6: port "o" of "left": rate "12x" is no whole number above 0' inspect rate.xml
+refuses unknown.xml 'line 11: channel "link" goes to "write", which is no actor' compare unknown.xml
+refuses large.xml '' schedule large.xml
+refuses cut.xml 'line ' schedule cut.xml
+refuses lost.xml '' schedule lost.xml
+refuses two.xml 'takes no --svg' schedule two.xml --svg x
+refuses two.xml 'takes no --certificate with --loops' schedule two.xml --loops flat --certificate x
+refuses stuck.xml 'line 12: deadlock: "left" waits for 1 more token on "own"' inspect stuck.xml
 says 'separate     4 tokens where each channel has its own memory; optimal' schedule two.xml --buffers separate
-refuses 1 'takes no --shape' schedule two.xml --shape x=1
-refuses 1 'takes no --loops' schedule builtin:swiftnet --loops flat
-refuses 1 'takes no --emit-c' schedule builtin:swiftnet --emit-c x
+refuses two.xml 'takes no --shape' schedule two.xml --shape x=1
+refuses builtin:swiftnet 'takes no --loops' schedule builtin:swiftnet --loops flat
+refuses builtin:swiftnet 'takes no --emit-c' schedule builtin:swiftnet --emit-c x
 
 for graph in two.xml sized.xml rates.xml delays.xml equal.xml "$@"; do
   for firing in pbc cbp; do
-    "$program" schedule "$graph" --firing $firing --format json -o result.json || fail "schedule $graph"
+    exits 0 schedule "$graph" --firing $firing --format json -o result.json
     says 'a valid schedule of' verify "$graph" result.json
     sed 's/"peak":/"peak":1/' result.json >wrong.json
-    refuses 1 'peak: says 1' verify "$graph" wrong.json
-    refuses 1 'result.json: has no certificate' verify "$graph" --certificate result.json
-    "$program" schedule "$graph" --firing $firing --certificate proof.json >out || fail "--certificate $graph"
+    refuses wrong.json 'peak: says 1' verify "$graph" wrong.json
+    refuses result.json 'has no certificate' verify "$graph" --certificate result.json
+    exits 0 schedule "$graph" --firing $firing --certificate proof.json
     says 'proves that no schedule takes less than' verify "$graph" --certificate proof.json
     sed 's/"bound":/"bound":1/' proof.json >wrong.json
-    refuses 1 'certificate: fingerprint' verify "$graph" --certificate wrong.json
+    refuses wrong.json 'certificate: fingerprint' verify "$graph" --certificate wrong.json
     for buffers in shared separate; do
-      "$program" schedule "$graph" --firing $firing --buffers $buffers --emit-c schedule.c >out || fail "--emit-c $graph"
+      exits 0 schedule "$graph" --firing $firing --buffers $buffers --emit-c schedule.c
       rule=
       [ $firing = pbc ] || rule=-DCBP
       # The header's functions that a graph without initial tokens does not call are no error.
-      cc -std=c99 -Wall -Wextra -pedantic -Werror -Wno-unused-function $rule -I . "-DSCHEDULE=\"$directory/schedule.c\"" \
-        "$source/sdf_actors.c" -o actors 2>err || fail "C of $graph does not compile: $(head -5 err)"
-      ./actors >out || fail "tokens of $graph, $firing, $buffers: $(cat out)"
+      check "C of $graph compiles" cc -std=c99 -Wall -Wextra -pedantic -Werror -Wno-unused-function $rule -I . \
+        "-DSCHEDULE=\"$directory/schedule.c\"" "$source/sdf_actors.c" -o actors
+      check "tokens of $graph, $firing, $buffers" ./actors
     done
   done
 done
 sed 's/"schedule":\[/"schedule":[[5,[[7,0]]],/' result.json >wrong.json
-refuses 1 'wrong.json: schedule' verify equal.xml wrong.json
+refuses wrong.json 'schedule' verify equal.xml wrong.json
 echo '{"kind": "sdf", "schedule": {}}' >wrong.json
-refuses 1 'wrong.json: schedule: must be a list' verify equal.xml wrong.json
+refuses wrong.json 'schedule: must be a list' verify equal.xml wrong.json
 
-[ $failed -eq 0 ] && echo "all well"
-[ $failed -eq 0 ]
+report

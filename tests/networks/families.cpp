@@ -45,8 +45,9 @@ TEST_CASE("random numbers stay below their bound and reach all of it") {
 }
 
 TEST_CASE("the same seed gives the same graph, another seed another") {
-  for (const std::string family : {"randwire:", "randwire-unfused:", "randwire-stack:", "watts_strogatz:20:",
-                                   "windowed:50:10:", "layered:5:6:", "series_parallel:30:", "chain:30:", "star:30:"}) {
+  for (const std::string family :
+       {"nasnet-space:", "randwire:", "randwire-unfused:", "randwire-stack:", "watts_strogatz:20:", "windowed:50:10:",
+        "layered:5:6:", "series_parallel:30:", "chain:30:", "star:30:"}) {
     CAPTURE(family);
     CHECK(value(family + "3") == value(family + "3"));
     CHECK(value(family + "3") != value(family + "4"));
@@ -59,6 +60,24 @@ TEST_CASE("the smallest of each family is a graph") {
         "layered:1:4", "series_parallel:2", "series_parallel:3", "chain:1", "star:3"}) {
     CAPTURE(name);
     CHECK(memsched::check(made(name)));
+  }
+}
+
+TEST_CASE("every point of NASNet's space is a graph whose cells take what the paper allows") {
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+    CAPTURE(seed);
+    const networks::genotype drawn = networks::random_genotype(seed);
+    for (const auto& plan : {drawn.normal, drawn.reduction}) {
+      CHECK(plan.blocks.size() == 5);
+      std::set<std::size_t> open{0, 1, 2, 3, 4, 5, 6};
+      for (std::size_t i = 0; i < plan.blocks.size(); ++i)
+        for (const networks::edge& e : {plan.blocks[i].left, plan.blocks[i].right}) {
+          CHECK(e.from < i + 2);
+          open.erase(e.from);
+        }
+      CHECK(std::set<std::size_t>(plan.concatenated.begin(), plan.concatenated.end()) == open);
+    }
+    CHECK(memsched::check(made("nasnet-space:" + std::to_string(seed))));
   }
 }
 

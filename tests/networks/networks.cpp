@@ -232,6 +232,7 @@ TEST_CASE("no generator has changed") {
       {"amoebanet-imagenet", 0x28418ac077911249u},
       {"darts-cifar", 0x55d35183af8acc97u},
       {"darts-imagenet", 0x7c3983ba091413fcu},
+      {"nasnet-space", 0xb74596769714f9e8u},
       {"randwire", 0x82a4d6b30f2a84e1u},
       {"randwire-unfused", 0xde2da94e9665272au},
       {"randwire-stack", 0xaf13dac58a471b78u},

@@ -3,6 +3,7 @@
 // another graph: one with an edge more, without credits, or to which rules of compression were applied where they do not hold.
 // usage: certificate_cases GRAPHS [SEED]
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <iostream>
@@ -25,6 +26,7 @@ using namespace memsched;
 namespace {
 
 constexpr int changes_each = 4, forgeries_each = 8;
+constexpr std::size_t most_sets = 2000;
 
 /// The text of a draft on one line.
 std::string on_a_line(const problem_draft& d) {
@@ -83,6 +85,53 @@ std::vector<reduction> claim_reductions(schedule_graph& g, support::random& r) {
   return claims;
 }
 
+/// A family for a level that an order stays below, by a search that is wrong in one way: it takes the set of all nodes for a
+/// dead end, or goes on with a node that adds no memory even where that node reaches the level.
+certificate wrong_family(const schedule_graph& g, bytes level, bool forgets_end) {
+  certificate c{.bound = level, .family = set_family{.level = level}};
+  std::vector<bool> tied(g.size());
+  for (node_id v = 0; v < g.size(); ++v)
+    for (const credit& k : g.credits[v])
+      for (node_id r : g.preds[k.release]) tied[r] = true;
+  const auto is_ready = [&](node_id v, const std::vector<bool>& ran) {
+    return !ran[v] && std::all_of(g.preds[v].begin(), g.preds[v].end(), [&](node_id u) { return ran[u]; });
+  };
+  const auto grown = [&](std::vector<bool> ran) {
+    for (bool more = true; more;) {
+      more = false;
+      for (node_id u = 0; u < g.size(); ++u)
+        if (g.cost[u].peak == 0 && g.cost[u].impact <= 0 && (g.is_release(u) || !tied[u]) && is_ready(u, ran))
+          ran[u] = more = true;
+    }
+    return ran;
+  };
+  std::vector<std::vector<bool>> sets{grown(std::vector<bool>(g.size()))};
+  for (index_t i = 0; i < sets.size() && sets.size() < most_sets; ++i) {
+    delta here = static_cast<delta>(g.base);
+    for (node_id u = 0; u < g.size(); ++u) here += sets[i][u] ? g.cost[u].impact : 0;
+    std::vector<node_id> next;
+    for (node_id v = 0; v < g.size(); ++v) {
+      if (!is_ready(v, sets[i])) continue;
+      if (!forgets_end && g.cost[v].impact <= 0 && g.credits[v].empty()) {
+        next.assign(1, v);
+        break;
+      }
+      delta takes = here + g.cost[v].peak;
+      for (const credit& k : g.credits[v]) takes -= k.amount;  // no less than this
+      if (takes < static_cast<delta>(level)) next.push_back(v);
+    }
+    for (node_id v : next) {
+      std::vector<bool> ran = sets[i];
+      ran[v] = true;
+      ran = grown(std::move(ran));
+      if (std::find(sets.begin(), sets.end(), ran) != sets.end()) continue;
+      sets.push_back(std::move(ran));
+      c.family->sets.push_back({i, v});
+    }
+  }
+  return c;
+}
+
 /// A proof that is sound for another graph, and for this one where what was changed may be changed: by rules of compression
 /// at its start, by an edge, or by credits that are left out.
 certificate forged(schedule_graph g, support::random& r) {
@@ -99,7 +148,11 @@ certificate forged(schedule_graph g, support::random& r) {
     default: claims = claim_reductions(g, r);
   }
   const solution best = optimum(g);
-  certificate c = certify(g, best.order, best.lower_bound, [] { return true; });
+  const auto go_on = [] { return true; };
+  certificate c = r.chance(50) ? detail::certify_by_sets(g, best.lower_bound, most_sets, go_on)
+                               : certify(g, best.order, best.lower_bound, go_on);
+  if (c.steps.empty() && c.family)
+    c.family->reductions.insert(c.family->reductions.begin(), claims.begin(), claims.end());
   if (!c.steps.empty()) c.steps[0].reductions.insert(c.steps[0].reductions.begin(), claims.begin(), claims.end());
   return c;
 }
@@ -120,7 +173,14 @@ int main(int argc, char** argv) {
       const solution best = optimum(g);
       const certificate c = certify(g, best.order, best.lower_bound, [] { return true; });
       print(text, g, model, best, c);
-      if (c.steps.empty()) continue;
+      const certificate by_sets = detail::certify_by_sets(g, best.lower_bound, most_sets, [] { return true; });
+      if (by_sets.family) {
+        print(text, g, model, best, by_sets);
+        for (int i = 0; i < changes_each; ++i) print(text, g, model, best, support::other_family(by_sets, r, g));
+        for (const bool forgets_end : {false, true})
+          print(text, g, model, best, wrong_family(g, best.lower_bound + 1 + r.below(5), forgets_end));
+      }
+      if (c.steps.empty() || c.family) continue;
       for (int i = 0; i < changes_each; ++i)
         print(text, g, model, best, i % 2 == 0 ? support::broken(c, r) : support::altered(c, r, g));
       for (int i = 0; i < forgeries_each; ++i) print(text, g, model, best, forged(g, r));

@@ -201,17 +201,22 @@ class Proof:
 
     def bound(self, certificate):
         """What the certificate proves; `Wrong` where it proves nothing."""
-        steps = certificate["steps"]
-        if not steps:
+        steps, family = certificate["steps"], certificate.get("family")
+        if not steps and not family:
             return max(self.g.base, self.g.base + sum(self.impact), 0)
         least = None
         for i, step in enumerate(steps):
             try:
                 for r in step.get("reductions", []):
                     self.reduce(*r)
-                level = self.cut(step, i + 1 == len(steps))
+                level = self.cut(step, not family and i + 1 == len(steps))
             except Wrong as e:
                 raise Wrong(f"steps[{i}]: {e}") from e
+            least = level if least is None else min(least, level)
+        if family:
+            for r in family.get("reductions", []):
+                self.reduce(*r)
+            level = self.sets(family)
             least = level if least is None else min(least, level)
         return least
 
@@ -224,10 +229,7 @@ class Proof:
         drop = [self.peak[v] - self.impact[v] for v in (a, b)]
         above, below = [self.reached(v, self.before) for v in (a, b)], [self.reached(v, self.behind) for v in (a, b)]
         ordered = bool(below[0] >> b & 1)
-        if rule in ("c1", "s2"):
-            past = self.merged
-        else:
-            past = self.merged | sum(1 << u for u in range(self.n) if self.is_idle(u))
+        past = self.merged if rule in ("c1", "s2") else self.idle()
         if rule == "c1":
             fits = ordered and self.impact[a] >= 0 and drop[0] <= self.peak[b] and not below[0] & ~(below[1] | 1 << b | past)
         elif rule == "c2":
@@ -247,10 +249,50 @@ class Proof:
         self.merged |= 1 << gone
         return None
 
-    def is_idle(self, u):
-        """Whether u may run as soon as it can: it needs no room and adds none."""
-        free = self.peak[u] == 0 and self.impact[u] <= 0
-        return free and (u >= self.g.operators or not self.tied >> u & 1)
+    def idle(self):
+        """Nodes that may run as soon as they can: they need no room, add none and change no credit."""
+        found = self.merged
+        for u in range(self.n):
+            if self.peak[u] == 0 and self.impact[u] <= 0 and (u >= self.g.operators or not self.tied >> u & 1):
+                found |= 1 << u
+        return found
+
+    def sets(self, family):
+        """The level below which no order leaves a family of sets."""
+        level, needs = family["level"], [sum(1 << u for u in b) for b in self.before]
+        idle, everything = list(members(self.idle())), (1 << self.n) - 1
+
+        def grown(ran):
+            """With all idle nodes that can run."""
+            before = None
+            while ran != before:
+                before = ran
+                for u in idle:
+                    if not needs[u] & ~ran:
+                        ran |= 1 << u
+            return ran
+
+        listed = [grown(0)]
+        for i, (start, v) in enumerate(family["sets"]):
+            whole(start, len(listed), f"sets[{i}]: a set before it"), whole(v, self.n, f"sets[{i}]: a node")
+            need(not listed[start] >> v & 1 and not needs[v] & ~listed[start], f"sets[{i}]: {v} is not ready")
+            listed.append(grown(listed[start] | 1 << v))
+        known = set(listed)
+        for ran in known:
+            need(ran != everything, "a set holds all nodes")
+            leads = [(v, grown(ran | 1 << v) in known) for v in range(self.n)
+                     if not ran >> v & 1 and not needs[v] & ~ran and self.taken(v, ran) < level]
+            commits = any(inside and self.impact[v] <= 0 for v, inside in leads)
+            need(commits or all(inside for _, inside in leads), "an order may leave the family")
+        return level
+
+    def taken(self, v, ran):
+        """What v takes where this has run."""
+        here = self.g.base + sum(self.impact[u] for u in members(ran)) + self.peak[v]
+        for release, amount in self.g.credits[v] if v < self.g.operators else []:
+            if all(ran >> r & 1 for r in self.g.readers_of[release] - {v}):
+                here -= amount
+        return here
 
     def cut(self, step, is_last):
         """The level of a step; adds the order that it shows."""

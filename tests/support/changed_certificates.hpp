@@ -31,7 +31,7 @@ void repeat_any(std::vector<T>& list, random& r) {
 }  // namespace detail
 
 /// A change of one field, or a lost or repeated step or arc: any of these breaks a certificate.
-memsched::certificate broken(memsched::certificate c, random& r) {
+inline memsched::certificate broken(memsched::certificate c, random& r) {
   memsched::cut_step& s = c.steps[detail::any(c.steps, r)];
   const memsched::bytes change = 1 + r.below(5), sign = r.chance(50) ? 1 : static_cast<memsched::bytes>(-1);
   switch (r.below(8)) {
@@ -61,7 +61,7 @@ memsched::certificate broken(memsched::certificate c, random& r) {
 }
 
 /// A change of what the proof says, up to nonsense; with luck it is another proof.
-memsched::certificate altered(memsched::certificate c, random& r, const memsched::schedule_graph& g) {
+inline memsched::certificate altered(memsched::certificate c, random& r, const memsched::schedule_graph& g) {
   memsched::cut_step& s = c.steps[detail::any(c.steps, r)];
   const auto any_node = [&] { return r.chance(5) ? memsched::none - r.below(2) : r.below(static_cast<std::uint32_t>(g.size() + 2)); };
   switch (r.below(s.reductions.empty() ? 8 : 9)) {
@@ -80,6 +80,24 @@ memsched::certificate altered(memsched::certificate c, random& r, const memsched
     default:
       s.flow.push_back({any_node(), any_node(), static_cast<memsched::delta>(r.chance(10) ? r.next() : r.below(9))});
       std::sort(s.flow.begin(), s.flow.end());
+  }
+  return c;
+}
+
+/// A change of the family that ends a proof.
+inline memsched::certificate other_family(memsched::certificate c, random& r, const memsched::schedule_graph& g) {
+  memsched::set_family& f = *c.family;
+  const auto any_node = [&] { return r.below(static_cast<std::uint32_t>(g.size() + 1)); };
+  if (f.sets.empty() || r.chance(20)) {
+    ++f.level, ++c.bound;
+    return c;
+  }
+  auto& s = f.sets[detail::any(f.sets, r)];
+  switch (r.below(4)) {
+    case 0: detail::erase_any(f.sets, r); break;
+    case 1: s.by = any_node(); break;
+    case 2: s.from = r.below(static_cast<std::uint32_t>(f.sets.size() + 1)); break;
+    default: f.sets.push_back({static_cast<memsched::index_t>(detail::any(f.sets, r)), any_node()});
   }
   return c;
 }

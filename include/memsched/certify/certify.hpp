@@ -14,6 +14,7 @@
 #include <memsched/bounds/cut_bound.hpp>
 #include <memsched/bounds/destructive_search.hpp>
 #include <memsched/certify/certifier.hpp>
+#include <memsched/certify/find_family.hpp>
 #include <memsched/graph/schedule_graph.hpp>
 #include <memsched/presolve/compression.hpp>
 #include <memsched/proof/certificate.hpp>
@@ -52,8 +53,13 @@ inline certificate assemble(const schedule_graph& g, const std::vector<proof_rou
   return assemble(g, std::move(steps));
 }
 
-/// Compresses and probes in turn until a peak of less than `bound` is refuted, or nothing changes: then no rounds.
-inline std::vector<proof_round> derive_rounds(const schedule_graph& g, bytes bound, function_ref<bool()> go_on) {
+struct derivation {
+  std::vector<proof_round> rounds{};
+  bool refuted = false;
+};
+
+/// Compresses and probes in turn until a peak of less than `bound` is refuted, or nothing changes.
+inline derivation derive_rounds(const schedule_graph& g, bytes bound, function_ref<bool()> go_on) {
   const options o;
   search context(o);
   std::vector<proof_round> rounds;
@@ -87,7 +93,7 @@ inline std::vector<proof_round> derive_rounds(const schedule_graph& g, bytes bou
       r.edges.push_back({names[before], names[after]});
       preds[names[after]].push_back(names[before]);
     }
-    if (outcome == prober::outcome::refuted) return rounds;
+    if (outcome == prober::outcome::refuted) return {std::move(rounds), true};
     if (outcome == prober::outcome::stopped || r.edges.empty() || rounds.size() == max_rounds) break;
     // The form lets releases run by themselves and so forgets what comes after them; the checker does not.
     at = std::move(form.graph);
@@ -108,13 +114,33 @@ inline std::vector<proof_round> derive_rounds(const schedule_graph& g, bytes bou
     }
     at.succs = transpose(at.preds, at.size());
   }
-  return {};
+  return {std::move(rounds), false};
 }
 
 /// The certificate that compression and probing give for this very bound, or one of what is live at the ends.
 inline certificate certify_compressed(const schedule_graph& g, bytes bound, function_ref<bool()> go_on) {
-  const auto rounds = derive_rounds(g, bound, go_on);
-  return rounds.empty() ? assemble(g, {}) : assemble(g, rounds, bound, go_on);
+  const derivation d = derive_rounds(g, bound, go_on);
+  return d.refuted ? assemble(g, d.rounds, bound, go_on) : assemble(g, {});
+}
+
+/// A certificate of this very bound that ends with a family of at most `most` sets, or one of what is live at the ends.
+/// Compression and probing come first, since they leave a search fewer sets.
+inline certificate certify_by_sets(const schedule_graph& g, bytes bound, std::size_t most, function_ref<bool()> go_on) {
+  const derivation d = derive_rounds(g, bound, go_on);
+  certificate c{.bound = bound, .family = set_family{.level = bound}};
+  std::vector<reduction> waiting;
+  for (std::size_t n = 1; n <= d.rounds.size(); ++n) {
+    const proof_round& r = d.rounds[n - 1];
+    waiting.insert(waiting.end(), r.reductions.begin(), r.reductions.end());
+    auto more = certifier(g, std::span(d.rounds).first(n)).run(bound, go_on);
+    if (more.empty()) continue;
+    more.front().reductions = std::exchange(waiting, {});
+    c.steps.insert(c.steps.end(), more.begin(), more.end());
+  }
+  c.family->reductions = std::move(waiting);
+  if (!find_family(g, c, most, go_on)) return assemble(g, {});
+  for (const cut_step& s : c.steps) c.bound = std::min(c.bound, s.level);
+  return c;
 }
 
 /// The certificate that probing alone gives for this very bound, likewise.
@@ -150,11 +176,13 @@ inline bool drop_superfluous(const schedule_graph& g, certificate& c) {
 
 }  // namespace detail
 
-/// A certificate of the best bound that compression, minimum cuts and probing prove for g, up to one of at least `bound`,
-/// which some search claims. `order` is one with a small peak. Asks `go_on` before each cut; where that said no, or where
-/// search alone proves the bound, the certificate's is smaller. Graphs of more than `max_probed` nodes get a single cut.
+/// A certificate of the best bound that compression, minimum cuts, probing and a family of at most `max_sets` sets prove for
+/// g, up to one of at least `bound`, which some search claims. `order` is one with a small peak. Asks `go_on` before each cut
+/// and each set; where that said no, or where more sets are needed, the certificate's bound is smaller. Graphs of more than
+/// `max_probed` nodes get a single cut.
 MEMSCHED_FUNCTION certificate certify(const schedule_graph& g, std::span<const node_id> order, bytes bound,
-                                      function_ref<bool()> go_on, std::size_t max_probed = 8192);
+                                      function_ref<bool()> go_on, std::size_t max_probed = 8192,
+                                      std::size_t max_sets = std::size_t{1} << 14);
 
 }  // namespace memsched
 
@@ -163,7 +191,7 @@ MEMSCHED_FUNCTION certificate certify(const schedule_graph& g, std::span<const n
 namespace memsched::inline MEMSCHED_ABI {
 
 MEMSCHED_FUNCTION certificate certify(const schedule_graph& g, std::span<const node_id> order, bytes bound,
-                                      function_ref<bool()> go_on, std::size_t max_probed) {
+                                      function_ref<bool()> go_on, std::size_t max_probed, std::size_t max_sets) {
   certificate best = detail::assemble(g, {});
   const auto consider = [&](certificate c) {
     if (c.bound > best.bound) best = std::move(c);
@@ -174,7 +202,8 @@ MEMSCHED_FUNCTION certificate certify(const schedule_graph& g, std::span<const n
   if (single.v != none) consider(detail::assemble(g, {{}}, single.bound, go_on));
   if (g.size() > max_probed) return best;
   if (best.bound < bound && !consider(detail::certify_probed(g, bound, go_on)) &&
-      !consider(detail::certify_compressed(g, bound, go_on))) {
+      !consider(detail::certify_compressed(g, bound, go_on)) &&
+      !consider(detail::certify_by_sets(g, bound, max_sets, go_on))) {
     destructive_search search(g, best.bound);
     search.run(bound, go_on);
     consider(detail::certify_probed(g, search.bound(), go_on));
@@ -182,7 +211,7 @@ MEMSCHED_FUNCTION certificate certify(const schedule_graph& g, std::span<const n
   constexpr std::size_t max_work = std::size_t{1} << 26;
   std::size_t length = best.steps.size();
   for (const cut_step& s : best.steps) length += s.reductions.size();
-  if (length * length * g.size() <= max_work)
+  if (!best.family && length * length * g.size() <= max_work)
     while (detail::drop_superfluous(g, best)) {
     }
   return best;

@@ -31,6 +31,7 @@ class json_certificate_reader {
     if (!j.is_object()) return graph_error{error_code::bad_input, "must be an object", {}, {}};
     if (!number(member(j, "bound"), "bound", c.bound) || !read_all(member(j, "steps"), "steps", c.steps))
       return std::move(error_);
+    if (j.contains("family") && !read(j["family"], "family", c.family.emplace())) return std::move(error_);
     return c;
   }
 
@@ -63,6 +64,17 @@ class json_certificate_reader {
            (!(before || after) || number(j[order], place + "." + order, s.other)) &&
            number(member(j, "level"), place + ".level", s.level) && read_all(member(j, "flow"), place + ".flow", s.flow) &&
            (!j.contains("reductions") || read_all(j["reductions"], place + ".reductions", s.reductions));
+  }
+
+  bool read(const json& j, const std::string& place, set_family& f) {
+    if (!j.is_object()) return wrong(place, "an object");
+    return number(member(j, "level"), place + ".level", f.level) && read_all(member(j, "sets"), place + ".sets", f.sets) &&
+           (!j.contains("reductions") || read_all(j["reductions"], place + ".reductions", f.reductions));
+  }
+
+  bool read(const json& j, const std::string& place, set_family::grown_set& s) {
+    if (!j.is_array() || j.size() != 2) return wrong(place, "a set and a node");
+    return number(j[0], place + "[0]", s.from) && number(j[1], place + "[1]", s.by);
   }
 
   bool read(const json& j, const std::string& place, flow_arc& a) {
@@ -108,23 +120,33 @@ class json_certificate_reader {
 ///              {"v": 6, "level": 1024, "flow": []}]}
 ///
 /// "before" gives the node that v must run before, "after" the one that it must run after; a step without either ends the
-/// proof. "reductions" may be absent. Unknown keys are ignored.
+/// proof. So does a family of sets, "family": {"level": 1024, "reductions": [], "sets": [[0, 4], [1, 7]]}, each the number of a
+/// set and the node that it grows by. "reductions" may be absent. Unknown keys are ignored.
 inline result<certificate> read_certificate(const nlohmann::json& j) { return detail::json_certificate_reader().run(j); }
 
 /// The inverse of read_certificate.
 inline nlohmann::ordered_json write_certificate(const certificate& c) {
   using json = nlohmann::ordered_json;
   json j{{"bound", c.bound}, {"steps", json::array()}};
+  const auto write_reductions = [](json& to, const std::vector<reduction>& list) {
+    for (const auto& [by, first, second] : list)
+      to["reductions"].push_back(json::array({detail::rule_names[static_cast<std::size_t>(by)], first, second}));
+  };
   for (const cut_step& s : c.steps) {
     json step = json::object();
-    for (const auto& [by, first, second] : s.reductions)
-      step["reductions"].push_back(json::array({detail::rule_names[static_cast<std::size_t>(by)], first, second}));
+    write_reductions(step, s.reductions);
     step["v"] = s.v;
     if (s.other != none) step[s.v_first ? "before" : "after"] = s.other;
     step["level"] = s.level;
     step["flow"] = json::array();
     for (const flow_arc& a : s.flow) step["flow"].push_back(json::array({a.from, a.to, a.amount}));
     j["steps"].push_back(std::move(step));
+  }
+  if (c.family) {
+    json& family = j["family"] = json{{"level", c.family->level}};
+    write_reductions(family, c.family->reductions);
+    family["sets"] = json::array();
+    for (const auto& [from, by] : c.family->sets) family["sets"].push_back(json::array({from, by}));
   }
   return j;
 }
@@ -150,6 +172,11 @@ inline std::uint64_t fingerprint(const schedule_graph& g, std::span<const node_i
     add(s.v, s.other, s.v_first, s.level, s.reductions.size(), s.flow.size());
     for (const reduction& r : s.reductions) add(r.by, r.first, r.second);
     for (const flow_arc& a : s.flow) add(a.from, a.to, a.amount);
+  }
+  if (c.family) {
+    add(c.family->level, c.family->reductions.size(), c.family->sets.size());
+    for (const reduction& r : c.family->reductions) add(r.by, r.first, r.second);
+    for (const auto& [from, by] : c.family->sets) add(from, by);
   }
   return hash;
 }

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -43,11 +45,29 @@ struct cut_step {
   bool operator==(const cut_step&) const = default;
 };
 
-/// Why no order has a peak below `bound`, the lowest level of the steps. Each step holds in the graph with the reductions
-/// and the order of those before it; the last one has no `other`. Without steps: what is live at the start or the end.
+/// Sets of nodes that no order with a peak below `level` leaves: such an order would run through one of them, and from each of
+/// them through a larger one, but none holds all nodes. A set is grown: what has run before it, one more node, and then all
+/// idle nodes that are ready, again and again (what idle nodes are, and why they may: docs/proofs.md, sections 5 and 6). The
+/// first set, number 0, is grown from nothing; `sets` are the others, numbered from 1.
+struct set_family {
+  struct grown_set {
+    index_t from = 0;  ///< the number of a set before it
+    node_id by = none;
+    auto operator<=>(const grown_set&) const = default;
+  };
+  bytes level = 0;
+  std::vector<reduction> reductions{};  ///< that come before it
+  std::vector<grown_set> sets{};
+  bool operator==(const set_family&) const = default;
+};
+
+/// Why no order has a peak below `bound`, the lowest level of the steps and the family. Each step holds in the graph with the
+/// reductions and the order of those before it, and so does the family, which ends the proof. Where there is none, the last
+/// step does, which has no `other`. Without either: what is live at the start or the end.
 struct certificate {
   bytes bound = 0;
   std::vector<cut_step> steps{};
+  std::optional<set_family> family{};
   bool operator==(const certificate&) const = default;
 };
 
@@ -70,19 +90,28 @@ class certificate_checker {
   }
 
   std::string run(const certificate& c) {
-    bytes bound = c.steps.empty() ? std::max(g_.base, level_at_end()) : c.steps[0].level;
+    bytes bound = c.family ? c.family->level : c.steps.empty() ? std::max(g_.base, level_at_end()) : c.steps[0].level;
     for (std::size_t i = 0; i < c.steps.size(); ++i) {
       const cut_step& s = c.steps[i];
       const std::string place = "steps[" + std::to_string(i) + "]";
-      for (std::size_t k = 0; k < s.reductions.size(); ++k)
-        if (const std::string why = apply(s.reductions[k]); !why.empty())
-          return place + ".reductions[" + std::to_string(k) + "]: " + why;
-      if ((s.other == none) != (i + 1 == c.steps.size())) return place + ": must give an order, and the last one none";
+      if (const std::string why = apply(s.reductions); !why.empty()) return place + why;
+      if ((s.other == none) != (!c.family && i + 1 == c.steps.size()))
+        return place + ": must give an order, and what ends the proof none";
       if (const std::string why = apply(s); !why.empty()) return place + ": " + why;
       bound = std::min(bound, s.level);
     }
+    if (c.family) {
+      if (const std::string why = apply(c.family->reductions); !why.empty()) return "family" + why;
+      if (const std::string why = check_family(*c.family); !why.empty()) return "family" + why;
+    }
     if (bound == c.bound) return {};
     return "bound: is " + std::to_string(c.bound) + ", but what is proven is " + std::to_string(bound);
+  }
+
+  std::string apply(const std::vector<reduction>& list) {
+    for (std::size_t k = 0; k < list.size(); ++k)
+      if (const std::string why = apply(list[k]); !why.empty()) return ".reductions[" + std::to_string(k) + "]: " + why;
+    return {};
   }
 
   // Reductions. They look past what was merged into another node, costs nothing and may run anywhere, and, where they look
@@ -98,9 +127,7 @@ class certificate_checker {
     const delta drop_a = ca.peak - ca.impact, drop_b = cb.peak - cb.impact;
     const node_set before_a = reached(a, preds_), before_b = reached(b, preds_);
     const node_set after_a = reached(a, succs_), after_b = reached(b, succs_);
-    node_set idle = merged_;
-    for (node_id u = 0; u < g_.size(); ++u)
-      if (cost_[u].peak == 0 && cost_[u].impact <= 0 && (g_.is_release(u) || !in_credit_[u])) idle[u] = true;
+    const node_set idle = idle_nodes();
     const bool ordered = after_a[b];
     const auto applies = [&, a = a, b = b, by = by] {
       if (by == rule::c1) return ordered && ca.impact >= 0 && drop_a <= cb.peak && covers(after_b, b, after_a, merged_);
@@ -123,6 +150,73 @@ class certificate_checker {
     for (node_id u = 0; u < g_.size(); ++u)
       if (smaller[u] && !larger[u] && u != v && !past[u]) return false;
     return true;
+  }
+
+  /// Nodes that may run as soon as they are ready: they need no room, add none, and change no credit.
+  node_set idle_nodes() const {
+    node_set idle = merged_;
+    for (node_id u = 0; u < g_.size(); ++u)
+      if (cost_[u].peak == 0 && cost_[u].impact <= 0 && (g_.is_release(u) || !in_credit_[u])) idle[u] = true;
+    return idle;
+  }
+
+  // Sets.
+
+  std::string check_family(const set_family& f) const {
+    const node_set idle = idle_nodes();
+    std::vector<node_set> sets{with_idle(node_set(g_.size()), idle)};
+    for (std::size_t i = 0; i < f.sets.size(); ++i) {
+      const auto [from, by] = f.sets[i];
+      if (from > i || by >= g_.size() || !is_ready(by, sets[from]))
+        return ".sets[" + std::to_string(i) + "]: grows from no set before it by a node that is ready there";
+      node_set grown = sets[from];
+      grown[by] = true;
+      sets.push_back(with_idle(std::move(grown), idle));
+    }
+    const std::set<node_set> known(sets.begin(), sets.end());
+    for (std::size_t i = 0; i < sets.size(); ++i)
+      if (const std::string why = check_set(sets[i], known, idle, f.level); !why.empty())
+        return ": set " + std::to_string(i) + why;
+    return {};
+  }
+
+  /// Whether an order below the level can only go on, or may go on, into a larger set.
+  std::string check_set(const node_set& ran, const std::set<node_set>& known, const node_set& idle, bytes level) const {
+    if (std::find(ran.begin(), ran.end(), false) == ran.end()) return " holds all nodes";
+    delta here = static_cast<delta>(g_.base);
+    for (node_id u = 0; u < g_.size(); ++u)
+      if (ran[u]) here += cost_[u].impact;
+    std::string left;
+    for (node_id v = 0; v < g_.size(); ++v) {
+      if (!is_ready(v, ran) || here + peak_behind(v, ran) >= static_cast<delta>(level)) continue;
+      node_set grown = ran;
+      grown[v] = true;
+      const bool leads = known.contains(with_idle(std::move(grown), idle));
+      if (leads && cost_[v].impact <= 0) return {};
+      if (!leads && left.empty()) left = ": node " + std::to_string(v) + " leads out of the family";
+    }
+    return left;
+  }
+
+  bool is_ready(node_id v, const node_set& ran) const {
+    return !ran[v] && std::all_of(preds_[v].begin(), preds_[v].end(), [&](node_id u) { return ran[u]; });
+  }
+  /// v's peak, less its credits whose other readers have run.
+  delta peak_behind(node_id v, const node_set& ran) const {
+    delta peak = cost_[v].peak;
+    for (const credit& k : g_.credits[v]) {
+      const auto readers = g_.preds[k.release];
+      if (std::all_of(readers.begin(), readers.end(), [&](node_id r) { return r == v || ran[r]; })) peak -= k.amount;
+    }
+    return peak;
+  }
+  node_set with_idle(node_set ran, const node_set& idle) const {
+    for (bool more = true; more;) {
+      more = false;
+      for (node_id u = 0; u < g_.size(); ++u)
+        if (idle[u] && is_ready(u, ran)) ran[u] = more = true;
+    }
+    return ran;
   }
 
   // Steps.
@@ -234,7 +328,7 @@ class certificate_checker {
 }  // namespace detail
 
 /// Why c does not prove that every order of g has a peak of at least c.bound; empty where it does. Sound for any c.
-/// O((reductions + steps) * (nodes + edges) + arcs * predecessors).
+/// O((reductions + steps) * (nodes + edges) + arcs * predecessors + sets * nodes * (nodes + edges)).
 inline std::string check_certificate(const schedule_graph& g, const certificate& c) {
   return detail::certificate_checker(g).run(c);
 }

@@ -1,0 +1,27 @@
+# Debian packages, by `cpack -G DEB` in the build directory: memsched (the program) and libmemsched-dev (headers, compiled
+# library). tests/package installs and uses them.
+set(CPACK_PACKAGE_NAME memsched)
+set(CPACK_PACKAGE_VENDOR "The memsched authors")
+set(CPACK_PACKAGE_CONTACT "The memsched authors <memsched@localhost.invalid>")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY ${PROJECT_DESCRIPTION})
+set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
+set(CPACK_GENERATOR DEB)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_COMPONENTS_ALL development)
+if(MEMSCHED_BUILD_EXAMPLES)
+  list(APPEND CPACK_COMPONENTS_ALL program)
+endif()
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PROGRAM_PACKAGE_NAME memsched)
+set(CPACK_DEBIAN_PROGRAM_PACKAGE_SECTION devel)
+set(CPACK_DEBIAN_PROGRAM_PACKAGE_SHLIBDEPS ON)
+set(CPACK_COMPONENT_PROGRAM_DESCRIPTION
+    "Finds the execution order of an operator graph with the smallest peak memory,\nand proves it: a program for graphs in .onnx, .tflite and JSON files.")
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libmemsched-dev)
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS libstdc++-dev)
+set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION
+    "Memory-aware operator scheduling: the headers of the C++20 library, and the\nlarge functions of it compiled once.")
+include(CPack)
