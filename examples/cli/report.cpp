@@ -172,7 +172,8 @@ json reason_of(const memsched::problem& p, const reason& r, named_tensors& tenso
           {"ran", r.ran}};
 }
 
-/// The steps of a certificate: what any order below the bound must do first, until no order is left.
+/// The steps of a certificate: what any order below the bound must do first, until no order is left; and, where a family of
+/// sets ends it, how many these are.
 json proof_of(const memsched::problem& p, const timeline& o, bytes bound, const memsched::options& limits) {
   const auto g = memsched::make_schedule_graph(p, limits.model());
   memsched::search context(limits);
@@ -184,6 +185,7 @@ json proof_of(const memsched::problem& p, const timeline& o, bytes bound, const 
     proof["steps"].push_back({{"operator", node(s.v)}, {"other", s.other == none ? json() : json(node(s.other))},
                               {"first", s.v_first}, {"level", s.level}});
   }
+  if (c.family) proof["sets"] = c.family->sets.size() + 1;
   return proof;
 }
 

@@ -2,6 +2,7 @@
 #include <memsched/allocation/plan.hpp>
 #include <memsched/schedule.hpp>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "commands.hpp"
 #include "text.hpp"
@@ -84,9 +85,18 @@ memsched::graph_error verify_plan(const loaded& graph, const std::string& path, 
     if (placed[which]) return wrong(path, place + "is given twice");
     placed[which] = true;
     offset[which] = at;
+    const memsched::buffer& b = held.buffers[which];
+    const std::pair<const char*, bytes> facts[] = {
+        {"lower", static_cast<bytes>(b.lower)}, {"upper", static_cast<bytes>(b.upper)}, {"size", b.size}};
+    for (const auto& [key, is] : facts)
+      if (bytes says = 0; entry.contains(key) && (!whole(entry, key, says) || says != is))
+        return wrong(path, place + key + ": is " + std::to_string(is) + " in this order");
   }
   if (const auto missing = std::find(placed.begin(), placed.end(), false); missing != placed.end())
     return wrong(path, "buffers: one of the order's is missing");
+  const bytes most = memsched::load_of(held.buffers);
+  if (bytes says = 0; j.contains("peak") && (!whole(j, "peak", says) || says != most))
+    return wrong(path, "peak: is " + grouped(most) + " bytes for this order");
   for (auto& b : held.buffers) b.alignment = alignment;
   if (auto error = memsched::check_plan(held.buffers, offset, arena); !error.message.empty())
     return wrong(path, error.message);
@@ -95,7 +105,6 @@ memsched::graph_error verify_plan(const loaded& graph, const std::string& path, 
   if (bound > arena) return wrong(path, "lower_bound: " + grouped(bound) + " is above the arena, " + grouped(arena));
   if (j.value("status", nlohmann::json()) == "optimal" && bound != arena)
     return wrong(path, "status: says optimal, but the bound is below the arena");
-  const bytes most = memsched::load_of(held.buffers);
   print(path + ": a valid plan of " + graph.name + " in " + grouped(arena) + " bytes, as it says; its buffers are " +
         grouped(most) + " bytes at once. " +
         (most == arena ? "For this order no arena is smaller" : "Its bound is a claim that is not checked here") + ".\n");

@@ -1,6 +1,7 @@
 // Off-chip traffic: by hand, against published figures, and its bound.
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <map>
 #include <memsched/allocation/plan_offsets.hpp>
 #include <memsched/allocation/traffic.hpp>
 #include <memsched/allocation/traffic_bound.hpp>
@@ -14,6 +15,147 @@
 #include "support/random_problem.hpp"
 
 using namespace memsched;
+
+namespace {
+
+/// The least that any policy moves for an order under `paged`, byte by byte, where every operator's operands fit: a search
+/// over what of each storage is on the chip and what has a copy outside. Inputs are on the chip while an operator runs
+/// (under `cbp` those that die are gone when it writes); what it writes may stay or stream out; before it, anything may
+/// leave. Graph inputs may be outside from the start, at no cost.
+class least_traffic {
+ public:
+  least_traffic(const problem& p, std::span<const op_id> order, bytes capacity, memory_model model)
+      : p_(p), order_(order), capacity_(capacity), model_(model) {}
+
+  bytes value() {
+    state start(p_.tensors().size());
+    for (tensor_id t : p_.tensors())
+      if (p_.storage(t) == t && p_.kept(t) && p_.writer(t) == none) start[t].here = p_.size(t);
+    costs now = leave({{std::move(start), 0}}, capacity_);
+    for (auto& [at, cost] : now) cost = 0;
+    for (std::size_t k = 0; k < order_.size(); ++k) now = run(leave(now, capacity_), k);
+    bytes least = no_limit;
+    for (const auto& [at, cost] : now) least = std::min(least, cost);
+    return least;
+  }
+
+ private:
+  struct amount {
+    bytes here = 0, copied = 0;
+    auto operator<=>(const amount&) const = default;
+  };
+  using state = std::vector<amount>;
+  using costs = std::map<state, bytes>;
+
+  static void note(costs& all, const state& at, bytes cost) {
+    const auto [place, fresh] = all.emplace(at, cost);
+    if (!fresh) place->second = std::min(place->second, cost);
+  }
+  static bytes held(const state& at) {
+    bytes sum = 0;
+    for (const amount& a : at) sum += a.here;
+    return sum;
+  }
+  bool reads(std::size_t k, tensor_id t) const {
+    const auto list = p_.reads(order_[k]);
+    return std::find(list.begin(), list.end(), t) != list.end();
+  }
+  bool needed_behind(std::size_t k, tensor_id t) const {
+    bool needed = p_.stays(t);
+    for (std::size_t j = k + 1; j < order_.size(); ++j) needed |= reads(j, t);
+    return needed;
+  }
+
+  /// What can be on the chip, at most `room`, after some bytes have left.
+  costs leave(const costs& before, bytes room) const {
+    costs now = before;
+    for (tensor_id t : p_.tensors()) {
+      costs next;
+      for (const auto& [at, cost] : now)
+        for (bytes out = 0; out <= at[t].here; ++out) {
+          state then = at;
+          const bytes clean = at[t].here + at[t].copied - p_.size(t), written = out - std::min(out, clean);
+          then[t].here -= out, then[t].copied += written;
+          note(next, then, cost + written);
+        }
+      now = std::move(next);
+    }
+    std::erase_if(now, [&](const auto& entry) { return held(entry.first) > room; });
+    return now;
+  }
+
+  costs run(const costs& before, std::size_t k) const {
+    const op_id op = order_[k];
+    const bool frees_first = p_.firing(op).value_or(model_.default_firing) == firing::cbp;
+    bytes shared = 0;
+    if (model_.in_place && !frees_first)
+      for (const storage_reuse& r : p_.reuses(op))
+        if (!needed_behind(k, r.input)) shared += r.spared;
+    costs now;
+    for (const auto& [at, cost] : before) {
+      state then = at;
+      bytes read = 0;
+      for (tensor_id t : p_.reads(op)) {
+        read += p_.size(t) - at[t].here;
+        then[t].here = p_.size(t);
+        if (frees_first && !needed_behind(k, t)) then[t] = {};
+      }
+      note(now, then, cost + read);
+    }
+    for (tensor_id t : p_.creates(op)) {
+      costs next;
+      for (const auto& [at, cost] : now)
+        for (bytes here = 0; here <= p_.size(t); ++here) {
+          state then = at;
+          then[t] = {here, p_.size(t) - here};
+          note(next, then, cost + (p_.kept(t) ? p_.size(t) - here : 0));
+        }
+      now = std::move(next);
+    }
+    costs after;
+    for (const auto& [at, cost] : now) {
+      if (held(at) + p_.workspace(op) > capacity_ + shared) continue;
+      state then = at;
+      for (tensor_id t : p_.tensors())
+        if ((reads(k, t) || (p_.storage(t) == t && p_.producer(t) == op)) && !needed_behind(k, t)) then[t] = {};
+      note(after, then, cost);
+    }
+    return after;
+  }
+
+  const problem& p_;
+  std::span<const op_id> order_;
+  bytes capacity_;
+  memory_model model_;
+};
+
+/// Operators in a row. One of them writes a graph output in place of an input, and something else, while another storage
+/// waits: the output may leave instead of that.
+problem_draft leaves_in_place(support::random& r) {
+  problem_builder b;
+  const auto bytes_below = [&](std::uint32_t n) { return b.tensor(1 + r.below(n)); };
+  const auto old = bytes_below(4), waiting = bytes_below(5), fresh = bytes_below(4), beside = bytes_below(4);
+  b.op({.writes = {old}});
+  b.op({.writes = {waiting}, .after = {0}});
+  b.op({.reads = {old}, .writes = {fresh, beside}, .after = {1}, .overwrites = old});
+  b.op({.reads = {waiting, beside}});
+  b.output(fresh);
+  return b.draft();
+}
+
+/// A capacity in which any operator fits.
+bytes all_operands(const problem& p) {
+  bytes most = 0;
+  for (op_id op : p.ops()) {
+    bytes operands = p.workspace(op);
+    for (tensor_id t : p.reads(op)) operands += p.size(t);
+    for (tensor_id t : p.creates(op)) operands += p.size(t);
+    most = std::max(most, operands);
+  }
+  return most;
+}
+
+}  // namespace
 
 TEST_CASE("traffic by hand") {
   problem_builder b;
@@ -94,17 +236,12 @@ TEST_CASE("the bound of all orders holds for all orders") {
     o.default_firing = r.chance(30) ? firing::cbp : firing::pbc;
     o.in_place = r.chance(70);
     const bytes peak = schedule(p, automatic, o).peak;
-    bytes capacity = 0;  // what any operator may take
-    for (op_id op : p.ops()) {
-      bytes operands = p.workspace(op);
-      for (tensor_id t : p.reads(op)) operands += p.size(t);
-      for (tensor_id t : p.creates(op)) operands += p.size(t);
-      capacity = std::max(capacity, operands);
-    }
-    if (capacity >= peak) continue;
-    capacity += r.below(static_cast<std::uint32_t>(peak - capacity));
+    const bytes operands = all_operands(p), low = r.chance(70) ? operands : 0;  // below, nothing may be claimed
+    if (low >= peak) continue;
+    const bytes capacity = low + r.below(static_cast<std::uint32_t>(peak - low));
     const bytes bound = traffic_bound(p, capacity, automatic, o);
     if (bound == 0) continue;
+    REQUIRE(capacity >= operands);
     ++positive;
     bytes least = no_limit;
     std::vector<op_id> prefix;
@@ -118,10 +255,58 @@ TEST_CASE("the bound of all orders holds for all orders") {
     met += bound == least ? 1 : 0;
   }
   CAPTURE(positive, met);
-  REQUIRE(positive * 50 > MEMSCHED_LAW_TRAFFIC);
-  REQUIRE(met * 200 > MEMSCHED_LAW_TRAFFIC);
+  REQUIRE(positive * 100 > MEMSCHED_LAW_TRAFFIC);
+  REQUIRE(met * 400 > MEMSCHED_LAW_TRAFFIC);
   const problem cells = check(networks::make("swiftnet-cells-abc").value()).value();
   REQUIRE(traffic_bound(cells, 256_KiB, automatic) == 27648);  // what its order of the smallest peak moves
+}
+
+TEST_CASE("no policy moves less than the bounds") {
+  std::uint32_t orders = 0, positive = 0, best = 0, all_positive = 0, all_met = 0;
+  for (std::uint64_t seed = 0; seed < MEMSCHED_LAW_TRAFFIC; ++seed) {
+    support::random r(seed);
+    support::shape s{.operators = 2 + r.below(4), .max_size = 1 + r.below(3), .percent_inplace = r.below(3) * 45};
+    s.percent_alias = r.below(3) * 10, s.percent_control = r.below(3) * 15, s.percent_rule = r.below(3) * 30;
+    s.max_inputs = 1 + r.below(3);
+    problem_draft d = seed % 8 == 0 ? leaves_in_place(r) : support::random_draft(seed, s);
+    if (r.chance(60))
+      for (operator_data& op : d.operators) op.workspace = 0;
+    const problem p = check(std::move(d)).value();
+    options o;
+    o.default_firing = r.chance(40) ? firing::cbp : firing::pbc;
+    o.in_place = r.chance(70);
+    const std::vector<op_id> order = schedule(p, rpo{}, o).order;
+    const bytes peak = evaluate(p, order, o.model())->peak;
+    bytes capacity = all_operands(p);
+    if (capacity >= peak) continue;
+    capacity += r.below(static_cast<std::uint32_t>(peak - capacity));
+    INFO("seed " << seed << ", capacity " << capacity << " of " << peak);
+    ++orders;
+    const auto count = count_traffic(p, order, capacity, traffic_model::paged, o.model()).value();
+    const bytes least = least_traffic(p, order, capacity, o.model()).value();
+    REQUIRE(count.lower_bound <= least);
+    REQUIRE(least <= count.total());
+    positive += count.lower_bound > 0 ? 1 : 0;
+    best += least == count.total() ? 1 : 0;
+    REQUIRE(count_traffic(p, order, no_limit, traffic_model::paged, o.model())->total() == 0);
+    REQUIRE(traffic_bound(p, no_limit, automatic, o) == 0);
+    const bytes bound = traffic_bound(p, capacity, automatic, o);
+    if (bound == 0) continue;
+    bytes of_all = no_limit;
+    std::vector<op_id> prefix;
+    const auto look = [&](const std::vector<op_id>& other) {
+      of_all = std::min(of_all, least_traffic(p, other, capacity, o.model()).value());
+    };
+    support::for_each_order(p, prefix, look);
+    REQUIRE(bound <= of_all);
+    ++all_positive;
+    all_met += bound == of_all ? 1 : 0;
+  }
+  CAPTURE(orders, positive, best, all_positive, all_met);
+  REQUIRE(positive * 20 > MEMSCHED_LAW_TRAFFIC);
+  REQUIRE(best < orders);  // Belady's rule is no optimum
+  REQUIRE(all_positive * 300 > MEMSCHED_LAW_TRAFFIC);
+  REQUIRE(all_met * 500 > MEMSCHED_LAW_TRAFFIC);
 }
 
 TEST_CASE("orders of less traffic, and of a smaller arena by a planner of the caller's") {

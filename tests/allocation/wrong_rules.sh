@@ -33,4 +33,20 @@ wrong "J1: under cbp the writer is no last reader" $header 's/else if (rule(r) !
 wrong "J1: drops ignored" $header 's/const bool rectangles = .*/const bool rectangles = true;/'
 wrong "joint: open is no" $header 's/if (a == answer::open) all = a;//'
 wrong "joint: bounds grow too far" $header 's|bound = target / step \* step + step|bound = target / step * step + 2 * step|'
+
+test=allocation/traffic_test.cpp
+flags="-DMEMSCHED_LAW_TRAFFIC=20000 -I $source/examples"
+header=allocation/traffic.hpp
+wrong "traffic of an order: waiting outputs move twice" $header 's/bool ends = next_\[t\] == order_.size()/bool ends = false/'
+wrong "traffic of an order: inputs move twice" $header 's/fresh = p_.writer(t) == none \&\& read_at_\[t\] == never/fresh = false/'
+wrong "traffic of an order: what is written for nothing moves" $header 's/if (!p_.kept(t)) for_nothing += p_.size(t);/if (!p_.kept(t)) continue;/'
+wrong "traffic of an order: outputs that stream out move twice" $header 's/else if (p_.readers(t).empty()) once += p_.size(t);//'
+wrong "traffic of an order: operands that do not fit" $header 's/if (operands > capacity_) return;//'
+header=allocation/traffic_bound.hpp
+wrong "traffic of all orders: operands that do not fit" $header 's/if (operands > capacity) return 0;//'
+wrong "traffic of all orders: ends move twice" $header 's/return std::max(moved(with_ends, ends),/return std::max(moved(with_ends, 0),/'
+wrong "traffic of all orders: what is written for nothing moves" $header 's/nothing += p.size(t);/nothing += 0;/'
+wrong "traffic of all orders: inputs are no ends" $header 's/ends_at\[t\] = .*/ends_at[t] = p.stays(t) \&\& inputs + many > 0;/;s/.*(p.producer(t) == none \&\& (++inputs.*//'
+wrong "traffic of all orders: outputs in place of inputs" $header 's/in_place += p.size(r.output);/in_place += 0;/'
+wrong "traffic of all orders: a capacity beyond all bounds" $header 's/peak - std::min(peak, capacity);/peak - std::min(peak, capacity + for_nothing + written_for_nothing);/;s/outside -= std::min.*//'
 exit $status

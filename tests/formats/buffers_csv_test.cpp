@@ -39,7 +39,8 @@ TEST_CASE("what is wrong with a table, by line") {
   REQUIRE(error(head + "a,0,1,-2,\n") == "line 2: size: -2 is no number that fits");
   REQUIRE(error(head + "a,0,1,99999999999999999999,\n") == "line 2: size: 99999999999999999999 is no number that fits");
   REQUIRE(error(head + "a,,1,2,\n") == "line 2: lower: is empty");
-  REQUIRE(error(head + "a,0,9,5,2-4\n") == "line 2: gaps: 2-4 is not of the form start-end@low:high");
+  REQUIRE(error(head + "a,0,9,5,2-4\n") ==
+          "line 2: gaps: 2-4 is not of the form start-end@low:high; gaps without bytes are not taken");
   REQUIRE(error(head + "a,0,9,5,2-9@1:3\n").find("other bytes than the lowest") != std::string::npos);
   REQUIRE(error(head + "a,0,9,5,2-4@0:3\n") == "line 2: gaps: must last until the buffer ends");
 }

@@ -51,6 +51,29 @@ inline memsched::problem_draft renumbered(const memsched::problem_draft& d, std:
   return other;
 }
 
+/// The same graph with its tensors in other places.
+inline memsched::problem_draft tensors_renumbered(const memsched::problem_draft& d, std::uint64_t seed) {
+  using namespace memsched;
+  const auto place = random_places(seed, static_cast<std::uint32_t>(d.tensors.size()));
+  const auto moved = [&](tensor_id t) { return t == none ? none : place[t]; };
+  const auto moved_lists = [&](const list_of<tensor_id>& lists) {
+    list_of<tensor_id> other;
+    for (op_id op = 0; op < d.operators.size(); ++op) {
+      for (tensor_id t : lists[op]) other.push(moved(t));
+      other.close();
+    }
+    return other;
+  };
+  problem_draft other = d;
+  for (tensor_id t = 0; t < d.tensors.size(); ++t)
+    other.tensors[place[t]] = {d.tensors[t].size, moved(d.tensors[t].alias_of)};
+  for (operator_data& op : other.operators) op.overwrites = moved(op.overwrites);
+  for (auto* list : {&other.graph_inputs, &other.graph_outputs})
+    for (tensor_id& t : *list) t = moved(t);
+  other.reads = moved_lists(d.reads), other.writes = moved_lists(d.writes);
+  return other;
+}
+
 struct shape {
   std::uint32_t operators = 8;
   std::uint32_t max_size = 30;

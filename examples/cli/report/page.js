@@ -321,13 +321,17 @@
     }
     const proof = data.proof;
     if (proof !== undefined && proof.bound > r.bound) {
-      here.append(paragraph(`More follows from cuts that build upon each other. An order below ${grouped(proof.bound)} bytes`));
-      here.append(make("ol", {}, proof.steps.map((s) => make("li", {}, s.other === null
+      if (proof.count > 0)
+        here.append(paragraph(`More follows from cuts that build upon each other. An order below ${grouped(proof.bound)} bytes`));
+      if (proof.count > 0) here.append(make("ol", {}, proof.steps.map((s) => make("li", {}, s.other === null
         ? `cannot run ${s.operator} at all: ${grouped(s.level)} bytes would be in use at least.`
         : `must run ${s.first ? s.operator : s.other} before ${s.first ? s.other : s.operator}: else ${grouped(s.level)} bytes ` +
           `would be in use at least when ${s.operator} runs;`))));
       if (proof.count > proof.steps.length)
         here.append(paragraph(`and so on: ${grouped(proof.count)} steps in all, which \`memsched schedule --certificate\` writes.`));
+      if (proof.sets !== undefined)
+        here.append(paragraph(`Such an order would always be within one of ${grouped(proof.sets)} sets of operators that have run, ` +
+          `from none of which it gets out below ${grouped(proof.bound)} bytes.`));
     }
     const proven = Math.max(r.bound, proof?.bound ?? 0);
     if (result.lower_bound > proven)

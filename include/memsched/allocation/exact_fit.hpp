@@ -74,7 +74,8 @@ class fit_restarts {
 
  private:
   using key = std::array<std::int64_t, 3>;
-  static constexpr std::uint64_t fixed_rounds = 18;  // six orders by three choices of valleys
+  /// Six orders by three choices of valleys; after these every fourth restart is one of them with more patience.
+  static constexpr std::uint64_t fixed_rounds = 18;
 
   /// Ranks items by descending key.
   template <class Key>
@@ -92,10 +93,12 @@ class fit_restarts {
     constexpr std::array choices{valley_choice::options_then_slack, valley_choice::options_then_lowest,
                                  valley_choice::lowest};
     const std::uint64_t round = round_++, twice = 2 * p_.items.size() + 2;
-    if (round < fixed_rounds) {
-      limit = twice;
-      rank_fixed(round % 6, 0);
-      return choices[(round + round / 6) % 3];
+    const bool patient = round >= fixed_rounds && (round - fixed_rounds) % 4 == 3;
+    if (round < fixed_rounds || patient) {
+      const std::uint64_t which = patient ? (round - fixed_rounds) / 4 + 1 : round;
+      limit = patient ? 32 * twice : twice;
+      rank_fixed(which % 6, 0);
+      return choices[(which + which / 6) % 3];
     }
     limit = twice * luby(round - fixed_rounds + 1);
     if (!best.empty() && random_.below(4) != 0) rank_guided(best);

@@ -74,7 +74,6 @@ class chip {
         run_resident(k);
       }
     }
-    count_.lower_bound = std::min(count_.lower_bound, count_.total());
     return count_;
   }
 

@@ -44,21 +44,31 @@ inline bool read_first(const problem& p, tensor_id t) {
 
 }  // namespace detail
 
-/// No order moves less on and off a chip of `capacity` bytes, under either model of count_traffic, by bounds of peaks that a
-/// scheduler proves. 0 where the operands of some operator may not fit on the chip together.
+/// No order moves less on and off a chip of `capacity` bytes, whatever leaves the chip when, under either model of
+/// count_traffic; by bounds of peaks that a scheduler proves. 0 where the operands of some operator may not fit together.
 ///
-/// Let every order have a peak of P or more. At the step where an order has it, operands and workspace fit, so that of the
-/// idle bytes, and of those that the operator writes, at least P - capacity are outside at once, or leave under `paged` as
-/// they are written. In general each was written to the outside, or will be, and is read again: two moves.
-/// * Bytes that may cost nothing: an input that nobody reads and that is an output; what the operator writes, nobody reads
-///   and is no output. Let there be at most V of them, at any step.
-/// * Bytes that may cost one: those of ends, which are graph inputs (not read yet, they may have started outside) but for
-///   those that the first operator of any order has read, and graph outputs (not read again). Let there be E of them.
+/// **Premise.** Every order has a peak of P or more, and all operands of an operator fit on the chip beside its workspace,
+/// so that they are there while it runs. Let e = P - capacity.
 ///
-/// With e = P - V - capacity, traffic is at least 2e - min(e, E). The same holds of the peak with ends taken as of no bytes,
-/// but that a graph output that takes the place of an input may leave in its stead: E is then the most that one operator
-/// writes of those. At the start only inputs live; those that the first operator reads fit, so that the others are e or
-/// more.
+/// **Moment.** Take an order, and the operator that runs when P or more is live. The chip holds at most `capacity` of that,
+/// the operands among it: e bytes or more are outside, each of them idle or, under `paged`, just written and streamed out.
+/// Or P is live at the start only, when there are only graph inputs. Those that are no ends (see below) fit, since the first
+/// operator reads them all: the others are e or more, so that E >= e, and what is claimed is one move of each that is
+/// outside.
+///
+/// **Price.** A byte outside was written there, and is read again: two moves of its own. With these exceptions:
+/// * No move: an input that nobody reads and that is an output (V1 bytes in all); what the operator writes, nobody reads and
+///   is no output (V2 at most, over operators).
+/// * One move, the **ends**: a graph output (it need not be read again), and a graph input (its first read is yet to come,
+/// and
+///   where not all inputs fit it may be outside from the start) unless every operator is or runs behind a reader of it: then
+///   it was on the chip. E bytes in all.
+/// So e' = e - V1 - V2 bytes or more have a price, at most E of them of one move: traffic >= 2 e' - min(e', E).
+///
+/// **Without ends.** Take the ends as of no bytes, and let every order then have a peak of P or more. Of what
+/// that counts, e bytes or more are outside again, by the same words. But where an output that is an end takes the place of
+/// an input, the bytes that they share are gone from the chip with the input: as many of the output are on the chip, which
+/// has that much less room for the rest, or outside, at one move each. E is then the most that one operator so writes.
 ///
 /// Two runs of the scheduler, under the limits of `o`; a budget or a gap in it is not asked for.
 MEMSCHED_FUNCTION bytes traffic_bound(const problem& p, bytes capacity, inner_scheduler policy, options o = {});
@@ -97,7 +107,8 @@ MEMSCHED_FUNCTION bytes traffic_bound(const problem& p, bytes capacity, inner_sc
     else ends += p.size(t);
   }
   const auto moved = [&](bytes peak, bytes once) {
-    const bytes room = capacity + for_nothing + written_for_nothing, outside = peak - std::min(peak, room);
+    bytes outside = peak - std::min(peak, capacity);
+    outside -= std::min(outside, for_nothing + written_for_nothing);
     return 2 * outside - std::min(outside, once);
   };
   const bytes with_ends = detail::peak_bound_without(p, [](tensor_id) { return false; }, policy, o);

@@ -27,11 +27,15 @@ class cut_bound {
  public:
   explicit cut_bound(const schedule_graph& g) : g_(&g), lowest_(g), side_(g.size()), stamp_(g.size(), 0) {}
 
-  /// The bound that v gives; bytes. One minimum cut over the nodes that may run before or after v.
-  bytes at(node_id v) {
-    delta level = static_cast<delta>(g_->base) + collect(v);
-    level += lowest_.solve(g_->preds, v, [&](node_id u) { return side(u) == before; });
-    return static_cast<bytes>(std::max<delta>(level + g_->cost[v].peak, 0));
+  /// The bound that v gives; bytes. One minimum cut over the nodes that may run before or after v. Where it is `least` or
+  /// less, any number from it to `least`: that needs no cut where v takes no more right behind its ancestors, since a cut
+  /// only lowers that.
+  bytes at(node_id v, bytes least = 0) {
+    const delta level = static_cast<delta>(g_->base) + ancestors(v), alone = level + g_->cost[v].peak;
+    if (least > 0 && alone <= static_cast<delta>(least)) return static_cast<bytes>(std::max<delta>(alone, 0));
+    collect_free(v);
+    const delta lowered = lowest_.solve(g_->preds, v, [&](node_id u) { return side(u) == before; });
+    return static_cast<bytes>(std::max<delta>(alone + lowered, 0));
   }
 
   /// Nodes and edges visited by all calls so far.
@@ -50,19 +54,21 @@ class cut_bound {
   where side(node_id u) const { return stamp_[u] == now_ ? side_[u] : undecided; }
   void place(node_id u, where w) { side_[u] = w, stamp_[u] = now_, stack_.push_back(u); }
 
-  /// Splits the nodes into those that run before v, after v, and free ones. Returns the impact of the first.
-  delta collect(node_id v) {
+  /// Finds the nodes that run before v in every order. Returns their impact.
+  delta ancestors(node_id v) {
     ++now_;
-    work_ += g_->size() + g_->preds.items();
+    for (node_id u : g_->preds[v])
+      if (side(u) == undecided) place(u, before);
+    return spread(g_->preds, before);
+  }
+  /// Finds those that run after v, and the free ones.
+  void collect_free(node_id v) {
+    work_ += g_->size();
     place(v, after);
     spread(g_->succs, after);
-    delta level = 0;
-    for (node_id u : g_->preds[v]) if (side(u) == undecided) place(u, before);
-    level += spread(g_->preds, before);
     lowest_.clear();
     for (node_id u = 0; u < g_->size(); ++u)
       if (side(u) == undecided) lowest_.add(u);
-    return level;
   }
   delta spread(const adjacency& next, where w) {
     delta impact = 0;
@@ -70,6 +76,7 @@ class cut_bound {
       const node_id u = stack_.back();
       stack_.pop_back();
       impact += g_->cost[u].impact;
+      work_ += 1 + next[u].size();
       for (node_id x : next[u])
         if (side(x) == undecided) place(x, w);
     }
@@ -181,7 +188,7 @@ MEMSCHED_FUNCTION node_bound best_cut_bound(const schedule_graph& g, std::span<c
   cut_bound cut(g);
   for (const auto& [peak, v] : by_peak) {
     if (static_cast<bytes>(peak) <= best.bound || cut.work() > most_work || !go_on()) break;
-    if (const bytes bound = cut.at(v); bound > best.bound) best = {bound, v};
+    if (const bytes bound = cut.at(v, best.bound); bound > best.bound) best = {bound, v};
     if (best.bound >= static_cast<bytes>(w.peak())) break;
   }
   return best;

@@ -139,7 +139,8 @@ class buffer_table {
       if (dash == gap.npos || at == gap.npos || colon == gap.npos || at < dash || !number(gap.substr(0, dash), from) ||
           !number(gap.substr(dash + 1, at - dash - 1), to) || !number(gap.substr(at + 1, colon - at - 1), low) ||
           !number(gap.substr(colon + 1), high))
-        return fault("gaps: " + one_line(gap, 40) + " is not of the form start-end@low:high");
+        return fault("gaps: " + one_line(gap, 40) +
+                     " is not of the form start-end@low:high; gaps without bytes are not taken");
       if (low != 0 || (from != until && !b.drops.empty()))
         return fault("gaps: " + one_line(gap, 40) + " leaves other bytes than the lowest, until the buffer ends");
       b.drops.push_back({from, high});
@@ -158,8 +159,8 @@ class buffer_table {
 }  // namespace detail
 
 /// Reads buffers. The header names the columns, in any order: `id` (or `buffer`, `buffer_id`), `lower` (`start`, `begin`),
-/// `upper`, or `end`, which is inclusive, `size`; perhaps `alignment`, `gaps`, `offset` (fixed; -1 or nothing: free) and
-/// `hint` (not used). An error names the line.
+/// `upper`, or `end`, which is inclusive, `size`; perhaps `alignment`, `gaps` (those in which fewer and fewer of the lowest
+/// bytes are needed, until the end), `offset` (fixed; -1 or nothing: free) and `hint` (not used). An error names the line.
 inline result<named_buffers> read_buffers_csv(std::string_view text) { return detail::buffer_table{}.read(text); }
 
 /// Writes buffers; `offset`: a plan of them, or empty for what is fixed, a column that is left out where nothing is.
