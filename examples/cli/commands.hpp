@@ -39,6 +39,7 @@ struct schedule_request : request {
   std::string graph, scheduler = "optimal", output, svg, certificate, emit_c;
   bool json = false;
   bool explain = false;  ///< the result also says what is live at the peak
+  bool micro = false;    ///< --arena tflm: also what the arena of TensorFlow Lite Micro takes
   listing list = listing::when_short;
 };
 
@@ -98,6 +99,19 @@ memsched::result<std::string> schedule_json(const schedule_request&, std::string
 /// `interrupted` says when to read no more.
 int run_batch(const batch_request&, const std::function<bool()>& interrupted);
 int run_reorder(const reorder_request&);
+
+/// Bytes of the head of TensorFlow Lite Micro's arena, where activations lie, without what kernels ask for.
+struct micro_heads {
+  memsched::bytes file = 0;         ///< in the file's order, with the plan that the file has
+  memsched::bytes unplanned = 0;    ///< in the file's order, placed by the runtime
+  memsched::bytes reordered = 0;    ///< in the order found, placed by the runtime
+  memsched::bytes planned = 0;      ///< in the order found, with offsets in the file
+  memsched::bytes lower_bound = 0;  ///< no plan of the order found takes less
+};
+
+/// What the orders of the graphs of a .tflite file make of its arena.
+memsched::result<micro_heads> micro_heads_of(const std::string& path, const request&, const memsched::model_graphs&,
+                                             const std::vector<std::vector<memsched::op_id>>& orders);
 int run_sample(const sample_request&);
 int run_compare(const compare_request&);
 /// `hierarchy`: where to draw the hierarchical graph, as DOT; empty for nowhere.

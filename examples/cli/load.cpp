@@ -47,6 +47,19 @@ graph_error parse_shape(const std::string& text, memsched::read_options& into) {
   }
 }
 
+/// "NAME=16000", with any "=" but the last one as part of the name.
+graph_error parse_value(const std::string& text, memsched::read_options& into) {
+  const std::size_t split = text.rfind('=');
+  std::int64_t number = 0;
+  const char* end = text.data() + text.size();
+  if (split == std::string::npos || split == 0) return wrong("--value " + text, "is not of the form NAME=16000");
+  const auto [rest, error] = std::from_chars(text.data() + split + 1, end, number);
+  if (error != std::errc{} || rest != end) return wrong("--value " + text, "is not of the form NAME=16000");
+  if (!into.values.try_emplace(text.substr(0, split), number).second)
+    return wrong("--value " + text, "is the second value for this input");
+  return {};
+}
+
 /// A graph that is no model file.
 model_graphs single(problem_draft draft) {
   model_graphs graphs(1);
@@ -73,6 +86,8 @@ result<model_graphs> read_any(const std::string& path, const reading& how) {
   const std::string kind = made ? "" : kind_of(path, how);
   if (!how.shapes.empty() && kind != ".onnx" && kind != ".tflite")
     return graph_error{error_code::bad_input, "takes no --shape, which is for .onnx and .tflite files", {}, {}};
+  if (!how.values.empty() && kind != ".onnx")
+    return graph_error{error_code::bad_input, "takes no --value, which is for .onnx files", {}, {}};
   if (made) {
     auto draft = networks::make(path.substr(builtin.size()));
     if (!draft) return draft.error();
@@ -92,7 +107,7 @@ result<model_graphs> read_any(const std::string& path, const reading& how) {
 graph_error located(const std::string& path, graph_error error) {
   for (char& c : error.message)
     if (static_cast<unsigned char>(c) < ' ') c = ' ';
-  if (!error.message.starts_with(path) && !error.message.starts_with("--shape")) error.message = path + ": " + error.message;
+  if (!error.message.starts_with(path) && !error.message.starts_with("--")) error.message = path + ": " + error.message;
   return error;
 }
 
@@ -117,9 +132,11 @@ result<model_graphs> read_graphs(const std::string& path, std::string_view bytes
 }
 
 result<memsched::read_options> read_options_of(const reading& how) {
-  memsched::read_options options{.shapes = {}, .pure_custom = how.pure_custom};
+  memsched::read_options options{.shapes = {}, .values = {}, .pure_custom = how.pure_custom};
   for (const std::string& text : how.shapes)
     if (graph_error error = parse_shape(text, options); !error.message.empty()) return error;
+  for (const std::string& text : how.values)
+    if (graph_error error = parse_value(text, options); !error.message.empty()) return error;
   return options;
 }
 

@@ -22,6 +22,7 @@ using shapes = std::vector<std::string>;
 /// How a graph is read.
 struct reading {
   cli::shapes shapes;
+  std::vector<std::string> values;  ///< NAME=16000: inputs of .onnx files that always have this value
   bool pure_custom = false;  ///< custom operators of .tflite files keep no state
   bool keep_inputs = false;  ///< graph inputs live to the end
   bool among_others = false; ///< as one graph of many: an interrupt waits until it is answered

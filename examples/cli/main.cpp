@@ -81,6 +81,9 @@ void add_model(CLI::App& command, cli::request& r) {
       .add_option("--shape", r.how.shapes, "dimensions of an input of a model file that leaves them open: NAME=1,3,224,224")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command.add_option("--value", r.how.values, "an input of an .onnx file that always has this value: NAME=16000")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command
       .add_option("--input-format", r.how.format, "what the graph is, whatever its name says: json, onnx, tflite or xml")
       ->check(CLI::IsMember({"json", "onnx", "tflite", "xml"}));
@@ -201,6 +204,11 @@ int main(int argc, char** argv) {
                           ".xml: write the schedule as C there: loops that call the actors, and buffers");
   std::string format = "text";
   on_schedule->add_option("--format", format, "text or json")->check(CLI::IsMember({"text", "json"}))->capture_default_str();
+  on_schedule
+      ->add_option_function<std::string>(
+          "--arena", [&schedule](const std::string& runtime) { schedule.micro = runtime == "tflm"; },
+          "also what a runtime's arena takes. tflm: the head of TensorFlow Lite Micro, with and without offsets")
+      ->check(CLI::IsMember({"tflm"}));
   on_schedule->add_flag("--explain", schedule.explain, "the JSON also says which tensors are live at the peak");
   on_schedule->add_flag_callback(
       "--list", [&] { schedule.list = cli::listing::always; }, "list the order, however long; else up to 60 operators");

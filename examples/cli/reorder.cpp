@@ -71,7 +71,8 @@ result<found> find_orders(const job& j) {
 }
 
 /// Moves single operators of the main graph as long as TensorFlow Lite Micro's own planner then needs less and the peak
-/// does not grow: orders of one peak differ there. The first move that helps is taken; work is limited, not time.
+/// does not grow: orders of one peak differ there. The first move that helps is taken. The search ends when the first so
+/// many moves do not help: begun with what it ends with, it would end at once.
 void lower_head(const job& j, found& f) {
   const memsched::model_graph& g = j.graphs[0];
   const std::size_t n = g.draft.operators.size();
@@ -88,10 +89,10 @@ void lower_head(const job& j, found& f) {
   const auto first = memsched::evaluate(*p, order, model);
   if (!first) return;
   bytes head = head_of(order);
-  std::uint64_t work = 0;
   constexpr std::uint64_t most = 6000;
-  for (bool better = true; better && work < most;) {
+  for (bool better = true; better;) {
     better = false;
+    std::uint64_t work = 0;
     for (std::size_t from = 0; from < n && !better; ++from)
       for (std::size_t to = 0; to < n && !better && work < most; ++to) {
         if (to == from) continue;
@@ -121,15 +122,20 @@ std::size_t moved(const job& j, const found& f) {
   return count;
 }
 
+/// Offsets for a file, good ones at once: work is limited, unless the limits say how much.
+result<memsched::micro_plan> offsets_of(std::string_view file, const memsched::read_options& reading, bool in_place,
+                                        memsched::options limits) {
+  limits.budget = memsched::no_limit;
+  if (limits.state_limit == memsched::no_limit) limits.state_limit = 2'000'000;
+  return memsched::plan_micro(file, reading, in_place, memsched::minimize{}, limits);
+}
+
 result<std::string> write(const job& j, const found& f, memsched::micro_plan& plan) {
   if (!j.tflite) return memsched::write_onnx(j.file.view(), j.graphs, f.lists);
   if (!j.r.offsets) return memsched::write_tflite(j.file.view(), j.graphs, f.lists, {}, j.r.control_edges);
   auto permuted = memsched::write_tflite(j.file.view(), j.graphs, f.lists);
   if (!permuted) return permuted;
-  memsched::options limits = j.r.options;
-  limits.budget = memsched::no_limit;
-  if (limits.state_limit == memsched::no_limit) limits.state_limit = 2'000'000;  // nodes: a plan that is good, at once
-  auto made = memsched::plan_micro(*permuted, j.reading, j.r.in_place, memsched::minimize{}, limits);
+  auto made = offsets_of(*permuted, j.reading, j.r.in_place, j.r.options);
   if (!made) return made.error();
   plan = std::move(*made);
   return memsched::write_tflite(j.file.view(), j.graphs, f.lists, plan.offsets, j.r.control_edges);
@@ -151,7 +157,7 @@ std::string lines(const job& j, const found& f, const memsched::micro_plan& plan
 }
 
 /// What users of ONNX Runtime get: it orders operators anew.
-void note_onnxruntime(const job& j, std::string_view written) {
+std::string onnxruntime_note(const job& j, std::string_view written) {
   const auto peak = [&](std::string_view model) {
     const auto graphs = read_graphs(j.r.graph, model, j.r.how);
     if (!graphs) return memsched::no_limit;
@@ -159,8 +165,8 @@ void note_onnxruntime(const job& j, std::string_view written) {
     return all ? (*all)[0].peak : memsched::no_limit;
   };
   const bytes before = peak(j.file.view()), after = peak(written);
-  note(j.r.graph, "ONNX Runtime orders operators anew: a peak of " + grouped(before) + " bytes for this file, " +
-                      grouped(after) + " for what is written" + (after > before ? ", which is worse" : ""));
+  return "ONNX Runtime orders operators anew: a peak of " + grouped(before) + " bytes for this file, " + grouped(after) +
+         " for what is written" + (after > before ? ", which is worse" : "");
 }
 
 result<job> open_job(const reorder_request& r) {
@@ -177,6 +183,10 @@ result<job> open_job(const reorder_request& r) {
   j.file = std::move(*file);
   auto graphs = read_graphs(r.graph, j.file.view(), r.how);
   if (!graphs) return wrong(r.graph, graphs.error().message);
+  const auto folder = [](const std::filesystem::path& p) { return p.has_parent_path() ? p.parent_path() : "."; };
+  if (!j.tflite && !std::filesystem::equivalent(folder(from), folder(to), ignored) &&
+      memsched::onnx_wire::has_external_data(j.file.view(), 0, j.file.view().size()))
+    return wrong(r.output, "must be in the folder of " + r.graph + ", from which weights outside the file are found");
   j.graphs = std::move(*graphs);
   auto options = read_options_of(r.how);
   if (!options) return options.error();
@@ -191,6 +201,23 @@ result<job> open_job(const reorder_request& r) {
 
 }  // namespace
 
+result<micro_heads> micro_heads_of(const std::string& path, const request& r, const memsched::model_graphs& graphs,
+                                   const orders& lists) {
+  const auto reading = read_options_of(r.how);
+  if (!reading) return reading.error();
+  const auto file = read_file(path);
+  if (!file) return file.error();
+  const auto before = memsched::micro_arena_of(file->view(), *reading);
+  if (!before) return wrong(path, before.error().message);
+  const auto permuted = memsched::write_tflite(file->view(), graphs, lists);
+  if (!permuted) return wrong(path, permuted.error().message);
+  const auto after = memsched::micro_arena_of(*permuted, *reading);
+  if (!after) return wrong(path, after.error().message);
+  const auto plan = offsets_of(*permuted, *reading, false, r.options);
+  if (!plan) return wrong(path, plan.error().message);
+  return micro_heads{before->planned, before->greedy, after->greedy, plan->head, plan->lower_bound};
+}
+
 int run_reorder(const reorder_request& r) {
   const auto j = open_job(r);
   if (!j) return report(j.error());
@@ -198,13 +225,16 @@ int run_reorder(const reorder_request& r) {
   if (!f) return report(wrong(r.graph, f.error().message));
   if (j->tflite && !r.offsets) lower_head(*j, *f);
   memsched::micro_plan plan;
-  const auto written = write(*j, *f, plan);
+  auto written = write(*j, *f, plan);
   if (!written) return report(wrong(r.graph, written.error().message));
   const std::string text = lines(*j, *f, plan, *written);
-  if (const auto error = write_files({{r.output, *written}}); !error.message.empty()) return report(error);
-  if (j->tflite)
-    for (const std::string& n : memsched::tflite_notes(j->file.view(), j->reading)) note(r.graph, n);
-  else if (moved(*j, *f) > 0) note_onnxruntime(*j, *written);
+  std::vector<std::string> notes;
+  if (j->tflite) notes = memsched::tflite_notes(j->file.view(), j->reading);
+  else if (moved(*j, *f) > 0) notes.push_back(onnxruntime_note(*j, *written));
+  std::vector<output_file> files(1);
+  files[0] = {r.output, std::move(*written)};  // may be large: not copied
+  if (const auto error = write_files(files); !error.message.empty()) return report(error);
+  for (const std::string& n : notes) note(r.graph, n);
   print(text);
   return f->peak <= r.options.budget ? done : over_budget;
 }

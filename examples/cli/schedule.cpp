@@ -6,6 +6,8 @@
 #include <memsched/measure/evaluate.hpp>
 #include <memsched/schedulers/as_given.hpp>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <vector>
 
 #include "schedule.hpp"
 #include "schedulers.hpp"
@@ -63,6 +65,20 @@ std::string line_of(const nlohmann::ordered_json& j) {
 }
 
 namespace {
+
+std::string micro_text(const micro_heads& h) {
+  std::string text = "arena tflm   " + grouped(h.reordered) + " bytes in the head of TensorFlow Lite Micro's arena; ";
+  text += "with offsets in the file " + grouped(h.planned);
+  if (h.planned > h.lower_bound) text += ", no plan takes less than " + grouped(h.lower_bound);
+  text += "\n             in the file's order " + grouped(h.unplanned);
+  if (h.file != h.unplanned) text += ", with the file's offsets " + grouped(h.file);
+  return text + '\n';
+}
+
+nlohmann::ordered_json micro_json(const micro_heads& h) {
+  return {{"runtime", "tflm"},        {"head", h.reordered},      {"planned", h.planned},
+          {"lower_bound", h.lower_bound}, {"file_head", h.unplanned}, {"file_planned", h.file}};
+}
 
 /// The result with a certificate of its bound, or of the best bound that can be certified within the limits of the request.
 std::string with_certificate(nlohmann::ordered_json j, const loaded& graph, const schedule_request& r, const result& s) {
@@ -128,7 +144,8 @@ std::string live_text(const loaded& graph, const request& r, const result& s) {
   return rows.text() + "\n";
 }
 
-std::string as_text(const loaded& graph, const schedule_request& r, const result& s, double took) {
+std::string as_text(const loaded& graph, const schedule_request& r, const result& s, double took,
+                    const std::optional<micro_heads>& micro) {
   const auto& p = graph.problem;
   std::string text = graph.name + ": " + std::to_string(p.ops().size()) + " operators, " + r.scheduler + ", " +
                      firing_name(r.options) + (r.options.in_place ? "" : ", nothing in place") + "\n";
@@ -138,6 +155,7 @@ std::string as_text(const loaded& graph, const schedule_request& r, const result
   if (s.given_peak > s.peak) text += ": " + percent(s.given_peak - s.peak, s.given_peak) + " saved";
   text += '\n';
   if (s.budget != memsched::no_limit) text += budget_text(s);
+  if (micro) text += micro_text(*micro);
   text += "took         " + seconds(took) + " s, " + grouped(s.stats.states) + " states, " + grouped(s.stats.cuts) +
           " minimum cuts\n\n";
 
@@ -217,8 +235,19 @@ int run_schedule(const schedule_request& r) {
   if (!solved) return report(solved.error());
   const auto& [graph, s, took] = *solved;
 
-  const auto as_object = as_json(*solved, r);
-  const std::string text = r.json ? line_of(as_object) : as_text(graph, r, s, took);
+  std::optional<micro_heads> micro;
+  if (r.micro) {
+    if (kind_of(r.graph, r.how) != ".tflite" || r.graph == "-")
+      return report(wrong(r.graph, "takes no --arena tflm, which is for .tflite files"));
+    std::vector<std::vector<memsched::op_id>> orders{s.order};
+    for (std::size_t g = 1; g < graph.orders.size(); ++g) orders.push_back(graph.orders[g].order);
+    const auto heads = micro_heads_of(r.graph, r, graph.graphs, orders);
+    if (!heads) return report(heads.error());
+    micro = *heads;
+  }
+  auto as_object = as_json(*solved, r);
+  if (micro) as_object["arena"] = micro_json(*micro);
+  const std::string text = r.json ? line_of(as_object) : as_text(graph, r, s, took, micro);
   std::vector<output_file> files;
   if (!r.svg.empty()) {
     const result file = memsched::schedule(graph.problem, memsched::as_given{}, r.options);

@@ -517,6 +517,89 @@ TEST_CASE("an If whose condition is constant takes that branch alone") {
   CHECK(g.reads("if1") == texts{"x"});
 }
 
+TEST_CASE("an input that always has one value decides which branch runs, and is none in the graph") {
+  model m;
+  m.input("x", {8}).input("rate", {}, proto::INT64).scalar("fast", 16000);
+  m.op("Equal", {"rate", "fast"}, {"c"});
+  auto& node = m.op("If", {"c"}, {"y"}, "if1");
+  auto then = add_graph(node, "then_branch");
+  then.op("Relu", {"x"}, {"t"});
+  then.output("t");
+  auto otherwise = add_graph(node, "else_branch");  // would not fit
+  otherwise.integers("shape", {3, 3}).op("Reshape", {"x", "shape"}, {"e"});
+  otherwise.output("e");
+  m.output("y");
+  CHECK(!read_onnx(m.file()));
+  const auto with = [](const std::string& name, std::int64_t value) {
+    read_options options;
+    options.values[name] = value;
+    return options;
+  };
+  const imported g(m, with("rate", 16000));
+  CHECK(g.names(g.draft.graph_inputs) == texts{"x"});
+  CHECK(g.draft.operator_names == texts{"if1"});
+  CHECK(!read_onnx(m.file(), with("rate", 8000)));
+  const auto message = [&](const read_options& o) { return read_onnx(m.file(), o).error().message; };
+  CHECK(message(with("x", 1)) == "the value 1 given for graph input 'x' does not fit: its type is 1, its shape [8]");
+  CHECK(message(with("nobody", 1)) == "a value is given for 'nobody', which is no graph input");
+}
+
+TEST_CASE("elements of large weights are left out before anything is parsed, at any depth; small ones are read") {
+  model m;
+  m.input("x", {1, 8}).input("c", {}, proto::BOOL).floats("w", {8, 4096}).integers("shape", {4096, 1});
+  m.op("MatMul", {"x", "w"}, {"y"});
+  auto& node = m.op("If", {"c"}, {"z"}, "if1");
+  for (const char* name : {"then_branch", "else_branch"}) {
+    auto branch = add_graph(node, name);
+    branch.floats("v", {1, 4096}).op("Add", {"y", "v"}, {"s"});
+    auto& constant = branch.op("Constant", {}, {"k"});
+    auto& t = *onnx_model::attribute(constant, "value", onnx::AttributeProto::TENSOR).mutable_t();
+    t.set_data_type(proto::FLOAT);
+    t.add_dims(4096);
+    t.set_raw_data(std::string(4 * 4096, 'k'));
+    branch.op("Mul", {"s", "k"}, {"p"});
+    branch.op("Reshape", {"p", "shape"}, {"r"});
+    branch.output("r");
+  }
+  m.output("z");
+  const std::string file = m.file();
+  const auto bare = onnx_wire::weight_stripper(file).run();
+  REQUIRE(bare);
+  CHECK(file.size() > 180000);
+  CHECK(bare->size() < 1000);
+  onnx::ModelProto parsed;
+  REQUIRE(parsed.ParseFromString(*bare));
+  CHECK(parsed.graph().initializer(0).dims_size() == 2);
+  CHECK(parsed.graph().initializer(1).int64_data_size() == 2);
+  const imported g(m);
+  CHECK(g.size("z") == 4 * 4096);
+  CHECK(onnx_wire::weight_stripper(*bare).run() == bare);
+
+  CHECK(!onnx_wire::weight_stripper(file.substr(0, file.size() - 1)).run());
+  CHECK(!onnx_wire::has_external_data(file, 0, file.size()));
+  m.weight("outside", {2});
+  const std::string other = m.file();
+  CHECK(onnx_wire::has_external_data(other, 0, other.size()));
+}
+
+TEST_CASE("two records of what stands once are merged by protobuf, and stay as they are") {
+  model m;
+  m.input("x", {4});
+  auto& node = m.op("Constant", {}, {"k"});
+  auto& t = *onnx_model::attribute(node, "value", onnx::AttributeProto::TENSOR).mutable_t();
+  t.set_data_type(proto::FLOAT);
+  t.add_dims(4);
+  t.set_raw_data(std::string(100000, 'k'));
+  m.op("Add", {"x", "k"}, {"y"});
+  m.output("y");
+  const std::string once = m.file();
+  CHECK(onnx_wire::weight_stripper(once).run()->size() < 200);
+  const std::string twice = once + once.substr(once.find(':'));  // field 7, the graph, again
+  onnx::ModelProto merged;
+  REQUIRE(merged.ParseFromString(twice));
+  CHECK(onnx_wire::weight_stripper(twice).run() == twice);
+}
+
 TEST_CASE("branches of different shapes are refused, and a fault inside a branch is named") {
   model m;
   m.input("x", {2, 1}).input("c", {}, proto::BOOL).integers("axis", {1});

@@ -1,5 +1,6 @@
 #include <memsched/formats/tflite.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <random>
@@ -262,6 +263,8 @@ TEST_CASE("variables live throughout, and their users keep their order") {
   CHECK(d.after[0].empty());
   CHECK(std::vector<op_id>(d.after[1].begin(), d.after[1].end()) == std::vector<op_id>{0});
   CHECK(d.after[2].empty());
+  CHECK(std::vector<tensor_id>(d.updates[0].begin(), d.updates[0].end()) == std::vector<tensor_id>{id(d, "state")});
+  CHECK(d.updates[1].empty());
   CHECK(d.operators[1].overwrites == id(d, "y"));
 
   g.tensors[4].shape = {4};
@@ -547,6 +550,29 @@ TEST_CASE("open dimensions are given and followed") {
   g.tensors.push_back({.shape = {2, 1}, .buffer = data, .name = "other"});
   CHECK(!given({5, 4}));
   CHECK(given({1, 4}));
+}
+
+TEST_CASE("what changes a variable stays on its side of what reads it, and readers may run in any order") {
+  subgraph g;
+  g.tensors = {{.shape = {2}, .name = "x"}, {.shape = {2}, .name = "state", .variable = true}};
+  for (int i = 0; i < 5; ++i) g.tensors.push_back({.shape = {2}});
+  constexpr int svdf = 27, newer = 100000;
+  g.ops = {{.kind = add, .inputs = {0, 1}, .outputs = {2}},  {.kind = mul, .inputs = {0, 1}, .outputs = {3}},
+           {.kind = svdf, .inputs = {0, 1}, .outputs = {4}}, {.kind = add, .inputs = {0, 1}, .outputs = {5}},
+           {.kind = newer, .inputs = {0, 1}, .outputs = {6}}};
+  g.inputs = {0};
+  g.outputs = {2, 3, 4, 5, 6};
+  const problem p = check(read(g)).value();
+  const auto before = [&](op_id op) {
+    std::vector<op_id> list(p.predecessors(op).begin(), p.predecessors(op).end());
+    std::sort(list.begin(), list.end());
+    return list;
+  };
+  CHECK(before(0).empty());
+  CHECK(before(1).empty());
+  CHECK(before(2) == std::vector<op_id>{0, 1});
+  CHECK(before(3) == std::vector<op_id>{2});
+  CHECK(before(4) == std::vector<op_id>{2, 3});  // nobody knows what it does
 }
 
 TEST_CASE("custom operators keep their order among all that may have effects, unless they are pure") {

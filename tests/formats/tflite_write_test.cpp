@@ -194,6 +194,19 @@ TEST_CASE("offsets are in range, aligned, and apart, also in random graphs, and 
   }
 }
 
+TEST_CASE("storages in common are planned whichever of their tensors the file lists first") {
+  subgraph g{{{.shape = {64}, .type = int8}, {.shape = {64}, .type = int8}, {.shape = {64}, .type = int8}},
+             {{.kind = conv, .inputs = {2}, .outputs = {1}}, {.kind = relu, .inputs = {1}, .outputs = {0}}}, {2}, {0}};
+  const std::string file = tflite_model::write(g);
+  const auto plan = plan_micro(file, {}, true);
+  REQUIRE(plan);
+  CHECK(plan->head == 128);
+  CHECK(plan->offsets[0] == plan->offsets[1]);
+  std::size_t shared = 0;
+  CHECK(tflite_checker::head(written(file, {}, plan->offsets), shared) == 128);
+  CHECK(shared == 1);
+}
+
 TEST_CASE("what is computed from constants stands just before its first reader") {
   subgraph g{{{.shape = {8}, .name = "x"}, {.shape = {8}, .buffer = 1}, {.shape = {8}}, {.shape = {8}}, {.shape = {8}}},
              {{.kind = 6, .inputs = {1}, .outputs = {2}}, {.kind = relu, .inputs = {0}, .outputs = {3}},
@@ -235,6 +248,17 @@ TEST_CASE("a plan of the old order is never kept; control dependencies follow th
         std::vector<std::string>{detail::tflite::write_control_edges({chain})});
   CHECK(chained.size() % 64 == file.size() % 64);
   CHECK(chained.substr(chained.size() - file.size() + 200, 50) != std::string());
+}
+
+TEST_CASE("a chain of control dependencies leaves out what makes constants: what is read stays the same") {
+  subgraph g{{{.shape = {8}, .name = "x"}, {.shape = {8}, .buffer = 1}, {.shape = {8}}, {.shape = {8}}, {.shape = {8}}},
+             {{.kind = relu, .inputs = {0}, .outputs = {3}}, {.kind = 6, .inputs = {1}, .outputs = {2}},
+              {.kind = add, .inputs = {3, 2}, .outputs = {4}}},
+             {0}, {4}};
+  const std::string out = written(tflite_model::write(g), {}, {}, true);
+  CHECK(tflite_checker::metadata(out, "model_control_dependencies") ==
+        std::vector<std::string>{detail::tflite::write_control_edges({{{0, 2}}})});
+  CHECK(graphs_of(out)[0].draft.operators.size() == 2);
 }
 
 TEST_CASE("absolute positions move with a new head") {

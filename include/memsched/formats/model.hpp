@@ -17,6 +17,9 @@ namespace memsched::inline MEMSCHED_ABI {
 struct read_options {
   /// Dimensions of graph inputs that the file leaves open, by name.
   std::map<std::string, std::vector<std::int64_t>> shapes{};
+  /// ONNX: graph inputs of one element that always have this value, by name. What depends on them alone is constant, and so
+  /// is which branch of an If runs.
+  std::map<std::string, std::int64_t> values{};
   /// TensorFlow Lite: custom operators keep no state, so that nothing but tensors orders them.
   bool pure_custom = false;
 };

@@ -5,6 +5,7 @@
 #include <exception>
 #include <limits>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_set>
@@ -14,6 +15,7 @@
 #include <google/protobuf/stubs/logging.h>
 
 #include <memsched/formats/onnx/infer.hpp>
+#include <memsched/formats/onnx/wire.hpp>
 #include <memsched/graph/check.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
@@ -59,12 +61,26 @@ class reader {
       if (given != options_.shapes.end()) apply_shape(p, given->second, who);
       else if (!p.fixed()) refuse_open_input(x, p);
       value v;
-      inference::make_activation(v, p, who);
-      maker.add_input(x.name(), v);
+      if (const auto fixed = options_.values.find(x.name()); fixed != options_.values.end()) {
+        v = constant_input(p, fixed->second, who);
+      } else {
+        inference::make_activation(v, p, who);
+        maker.add_input(x.name(), v);
+      }
       inference::define(x.name(), std::move(v), "another graph input", top_);
     }
     for (const auto& [name, dims] : options_.shapes)
       if (!inputs.count(name)) refuse("a shape is given for " + in_quotes(name) + ", which is no graph input");
+    for (const auto& [name, number] : options_.values)
+      if (!inputs.count(name)) refuse("a value is given for " + in_quotes(name) + ", which is no graph input");
+  }
+
+  static value constant_input(const partial& p, std::int64_t number, const std::string& who) {
+    const auto fitting = fit(p.type, static_cast<double>(number));
+    if (element_count(p.dims, 1) != 1 || !fitting)
+      refuse("the value " + std::to_string(number) + " given for " + who + " does not fit: its type is " +
+             std::to_string(p.type) + ", its shape " + to_string(p));
+    return {.type = p.type, .shape = p.dims, .content = literal{p.type, p.dims, {*fitting}}, .constant = true};
   }
 
   static void apply_shape(partial& p, const dimensions& dims, const std::string& who) {
@@ -169,13 +185,14 @@ result<T> guarded(F f) {
 /// The graphs of an ONNX model, as activations and operators on them; `check` the drafts afterwards.
 ///
 /// file      the bytes of the file
-/// options   dimensions for graph inputs that the file leaves open
+/// options   dimensions for graph inputs that the file leaves open, values for those that are always the same
 ///
 /// * Sizes are elements times bytes of the element type, rounded up for types of 4 bits. Every activation needs a
 ///   static shape: shapes come from ONNX's own inference functions and from folding the constants, shapes among
 ///   them, with which models compute shapes; what the file declares fills gaps and must not contradict.
 /// * Weights are left out: initializers, constants, what is computed from them and from static shapes alone; so are
-///   operators that make nothing else. External data is never opened.
+///   operators that make nothing else. External data is never opened. The elements of large weights are neither copied nor
+///   touched, so that a file may be mapped and larger than protobuf's 2 GiB.
 /// * Aliases of their first input: Reshape, Flatten, Squeeze, Unsqueeze, Identity, and Dropout, whose mask is left out
 ///   where nobody reads it.
 /// * `overwrites`: an element-wise operator names its first input that is an activation as large as its output.
@@ -192,8 +209,9 @@ result<T> guarded(F f) {
 /// names operator or tensor and reason. Nothing is thrown or printed. O(size of the file).
 inline result<model_graphs> read_onnx(std::string_view file, const read_options& options = {}) {
   return onnx_detail::guarded<model_graphs>([&]() -> result<model_graphs> {
+    const std::optional<std::string> bare = onnx_wire::weight_stripper(file).run();
     onnx::ModelProto model;
-    onnx_detail::parse(file, model);
+    onnx_detail::parse(bare ? *bare : file, model);
     return onnx_detail::reader(model, options).run();
   });
 }

@@ -12,58 +12,11 @@
 #include <vector>
 
 #include <memsched/formats/model.hpp>
+#include <memsched/formats/onnx/wire.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
 
 namespace onnx_wire {
-
-/// A field of a protobuf message, tag included, in bytes from the start of the file.
-struct record {
-  std::uint64_t field = 0;
-  unsigned type = 0;  ///< of the wire; 2: a length and so many bytes
-  std::size_t begin = 0, payload = 0, end = 0;
-};
-
-inline std::optional<std::uint64_t> take_varint(std::string_view bytes, std::size_t& at, std::size_t end) {
-  std::uint64_t v = 0;
-  for (unsigned shift = 0; shift < 64 && at < end; shift += 7) {
-    const auto byte = static_cast<unsigned char>(bytes[at++]);
-    v |= std::uint64_t{byte & 127u} << shift;
-    if (byte < 128) return v;
-  }
-  return std::nullopt;
-}
-
-/// The fields of the message in [begin, end); none where that is no message, or has a group. O(fields).
-inline std::optional<std::vector<record>> fields_of(std::string_view bytes, std::size_t begin, std::size_t end) {
-  std::vector<record> list;
-  for (std::size_t at = begin; at < end;) {
-    record r;
-    r.begin = at;
-    const auto tag = take_varint(bytes, at, end);
-    if (!tag || *tag < 8) return std::nullopt;
-    r.field = *tag / 8;
-    r.type = static_cast<unsigned>(*tag % 8);
-    r.payload = at;
-    std::uint64_t length = r.type == 1 ? 8 : 4;
-    if (r.type == 0) {
-      if (!take_varint(bytes, at, end)) return std::nullopt;
-      length = 0;
-    } else if (r.type == 2) {
-      const auto stated = take_varint(bytes, at, end);
-      if (!stated) return std::nullopt;
-      length = *stated;
-      r.payload = at;
-    } else if (r.type != 1 && r.type != 5) {
-      return std::nullopt;
-    }
-    if (length > end - at) return std::nullopt;
-    at += static_cast<std::size_t>(length);
-    r.end = at;
-    list.push_back(r);
-  }
-  return list;
-}
 
 /// Numbers of the fields that lead to operators.
 inline constexpr std::uint64_t model_graph_field = 7, graph_node = 1, node_attribute = 5, attribute_graph = 6,
@@ -114,14 +67,17 @@ inline bool permute(std::string& bytes, const record& graph, const std::vector<i
   for (const record& r : *fields)
     if (r.field == graph_node && r.type == 2) nodes.push_back(r);
   if (nodes.size() != order.size()) return false;
+  if (nodes.empty()) return true;
+  const std::size_t begin = nodes.front().begin, end = nodes.back().end;  // weights stand behind, as a rule
   std::string made;
-  made.reserve(graph.end - graph.payload);
+  made.reserve(end - begin);
   std::size_t next = 0;
   for (const record& r : *fields) {
+    if (r.begin < begin || r.end > end) continue;
     const record& from = r.field == graph_node && r.type == 2 ? nodes[order[next++]] : r;
     made.append(bytes, from.begin, from.end - from.begin);
   }
-  bytes.replace(graph.payload, made.size(), made);
+  bytes.replace(begin, made.size(), made);
   return true;
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -37,7 +38,6 @@ class draft_maker {
 
   model_graph run() {
     ids_.assign(g_.tensors.size(), none);
-    last_user_.assign(g_.tensors.size(), none);
     made_.place = "subgraphs[" + std::to_string(s_) + "]";
     made_.path = {static_cast<index_t>(s_)};
     draft_.name = m_.file.text(g_.data, subgraph_fields::name);
@@ -100,7 +100,7 @@ class draft_maker {
       if (!g_.constant(t)) {
         draft_.reads.push(tensor(t));
         if (g_.origins[t] != origin::variable) continue;
-        run_after(std::exchange(last_user_[t], id), id);
+        if (may_change_variables(op)) draft_.updates.push(tensor(t));
         acts = own.state = true;
       }
     for (index_t t : op.outputs)
@@ -115,9 +115,16 @@ class draft_maker {
     draft_.reads.close();
     draft_.writes.close();
     draft_.after.close();
+    draft_.updates.close();
     draft_.operators.push_back(data);
     draft_.operator_names.push_back(m_.kind_of(op) + "_" + std::to_string(position));
     made_.positions.push_back(static_cast<index_t>(position));
+  }
+
+  /// Whether an operator may change a variable that it reads, and not read it only.
+  static bool may_change_variables(const operator_info& op) {
+    const bool known = op.kind >= 0 && static_cast<std::size_t>(op.kind) < std::size(builtin_names);
+    return !known || op.kind == custom || op.rule != nullptr || among(changing_variables, op.kind);
   }
 
   bool of_calls_state(const operator_info& op) const {
@@ -179,7 +186,6 @@ class draft_maker {
   const std::vector<std::size_t>& graphs_;
   bool pure_custom_;
   std::vector<tensor_id> ids_;     ///< per tensor of the subgraph: its id in the draft
-  std::vector<op_id> last_user_;   ///< per variable: the last operator that reads or changes it
   op_id last_stateful_ = none, last_random_ = none, last_custom_ = none;
   std::vector<op_id> acts_since_custom_;
   model_graph made_;
@@ -217,8 +223,9 @@ inline result<model_graphs> read_model(model_file& m, tensor_sizes& sizes, const
 ///   operators that run it hand a constant on (in a loop: which the body returns as it came). Operators that compute
 ///   constants are left out too, unless custom, random, stateful, or named by a control dependency: their results stay
 ///   for the whole run, as weights do.
-/// * A variable (is_variable) lives from start to end: it is a graph input and a graph output. The order of the file
-///   stands among operators that read or change the same variable; among those with hidden state (READ_VARIABLE,
+/// * A variable (is_variable) lives from start to end: it is a graph input and a graph output. What may change it
+///   (recurrent layers, SVDF, custom operators) updates it: others read it on their side of that. The order of the file
+///   stands among those with hidden state (READ_VARIABLE,
 ///   ASSIGN_VARIABLE, HASHTABLE_FIND, _IMPORT and _SIZE, CALL_ONCE); among those that draw random numbers; between a
 ///   custom operator and all of these and other custom ones, unless `options.pure_custom`; and along the metadata
 ///   `model_control_dependencies`. What holds for the operators of a subgraph holds for the operator that runs it.

@@ -166,17 +166,18 @@ result<micro_plan> plan_micro(std::string_view file, const read_options& options
   constexpr bytes alignment = 16;
   std::vector<buffer> buffers;
   std::vector<std::size_t> place(tensors.size());  // of a storage among the buffers
+  const auto end_of = [](const micro_buffer& t) { return std::max(t.created, t.used) + 1; };
   for (std::size_t i = 0; i < tensors.size(); ++i) {
+    if (storage[i] != i) continue;
+    place[i] = buffers.size();
     const micro_buffer& t = tensors[i];
-    const std::int64_t upper = std::max(t.created, t.used) + 1;
-    if (storage[i] == i) {
-      place[i] = buffers.size();
-      buffers.push_back({.lower = t.created, .upper = upper, .size = t.size, .alignment = alignment});
-    } else {
-      buffer& b = buffers[place[storage[i]]];
-      b.lower = std::min(b.lower, t.created);
-      b.upper = std::max(b.upper, upper);
-    }
+    buffers.push_back({.lower = t.created, .upper = end_of(t), .size = t.size, .alignment = alignment});
+  }
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    if (storage[i] == i) continue;
+    buffer& b = buffers[place[storage[i]]];
+    b.lower = std::min(b.lower, tensors[i].created);
+    b.upper = std::max(b.upper, end_of(tensors[i]));
   }
   const arena_plan plan = plan_offsets(buffers, how, limits);
   if (plan.error) return *plan.error;

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <exception>
-#include <map>
-#include <memory>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -17,10 +15,12 @@
 #include <onnx/onnx_pb.h>
 #include <onnx/shape_inference/implementation.h>
 
+#include <memsched/formats/onnx/call.hpp>
 #include <memsched/formats/onnx/draft.hpp>
 #include <memsched/formats/onnx/fold.hpp>
 #include <memsched/formats/onnx/guard.hpp>
 #include <memsched/formats/onnx/newer.hpp>
+#include <memsched/formats/onnx/operator_rules.hpp>
 #include <memsched/formats/onnx/value.hpp>
 
 namespace memsched::inline MEMSCHED_ABI::onnx_detail {
@@ -122,113 +122,6 @@ class inference {
   }
 
  private:
-  /// The values of a graph's outputs, and its place in the list of graphs.
-  struct body {
-    std::vector<value> outputs;
-    std::size_t graph = 0;
-  };
-
-  /// One operator under inference.
-  struct call {
-    const onnx::NodeProto& node;
-    const std::string& who;
-    const scope& here;
-    std::vector<const value*> inputs;
-    std::vector<partial> types;   // of the outputs
-    std::vector<body> bodies;     // of the graphs that were inferred
-    location where;               // the operator, in the model
-  };
-
-  /// Infers a graph of an operator when the operator's own inference function asks for it.
-  class body_inferencer final : public onnx::GraphInferencer {
-   public:
-    body_inferencer(inference& owner, call& c, const onnx::GraphProto& graph)
-        : owner_(owner), call_(c), graph_(graph) {}
-
-    std::vector<const onnx::TypeProto*> doInferencing(const std::vector<const onnx::TypeProto*>& types,
-                                                      const std::vector<const onnx::TensorProto*>&) override {
-      std::vector<partial> formals;
-      for (const auto* type : types) formals.push_back(type ? facts(*type, call_.who) : partial{});
-      if (call_.node.op_type() == "Loop") add_loop_shapes(formals);
-      call_.bodies.push_back(owner_.infer_body(graph_, call_, formals));
-      types_.clear();
-      for (const value& v : call_.bodies.back().outputs) types_.push_back(type_of(v));
-      std::vector<const onnx::TypeProto*> result;
-      for (const auto& type : types_) result.push_back(&type);
-      return result;
-    }
-
-   private:
-    /// The counter and the condition are scalars. A carried value enters with the shape of its initial value; that
-    /// it leaves with the same is checked later, so that the shape holds for each turn.
-    void add_loop_shapes(std::vector<partial>& formals) const {
-      for (std::size_t i = 0; i < formals.size(); ++i) {
-        const value* initial = i < call_.inputs.size() ? call_.inputs[i] : nullptr;
-        if (i < 2) formals[i] = {i == 0 ? onnx::TensorProto::INT64 : onnx::TensorProto::BOOL, true, {}};
-        else if (initial && initial->shape) formals[i] = {initial->type, true, *initial->shape};
-      }
-    }
-
-    inference& owner_;
-    call& call_;
-    const onnx::GraphProto& graph_;
-    std::vector<onnx::TypeProto> types_;
-  };
-
-  /// What an inference function of ONNX sees of an operator.
-  class context final : public onnx::InferenceContext {
-   public:
-    context(inference& owner, call& c, const onnx::NodeProto& node)
-        : owner_(owner), call_(c), node_(node), outputs_(static_cast<std::size_t>(node.output_size())) {
-      for (const value* v : c.inputs) {
-        types_.push_back(v && v->type != onnx::TensorProto::UNDEFINED ? std::optional(type_of(*v)) : std::nullopt);
-        data_.push_back(v && v->content ? std::optional(to_tensor(*v->content)) : std::nullopt);
-      }
-    }
-
-    const onnx::AttributeProto* getAttribute(const std::string& name) const override { return attribute(node_, name); }
-    std::size_t getNumInputs() const override { return types_.size(); }
-    const onnx::TypeProto* getInputType(std::size_t i) const override { return pointer(types_.at(i)); }
-    const onnx::TensorProto* getInputData(std::size_t i) const override { return pointer(data_.at(i)); }
-    std::size_t getNumOutputs() const override { return outputs_.size(); }
-    onnx::TypeProto* getOutputType(std::size_t i) override { return &outputs_.at(i); }
-    const onnx::SparseTensorProto* getInputSparseData(std::size_t) const override { return nullptr; }
-    const onnx::TensorShapeProto* getSymbolicInput(std::size_t) const override { return nullptr; }
-
-    onnx::GraphInferencer* getGraphAttributeInferencer(const std::string& name) override {
-      const auto* a = attribute(node_, name);
-      if (!a || !a->has_g()) refuse(call_.who + " has no graph " + in_quotes(name));
-      bodies_.push_back(std::make_unique<body_inferencer>(owner_, call_, a->g()));
-      return bodies_.back().get();
-    }
-
-   private:
-    template <class T>
-    static const T* pointer(const std::optional<T>& o) {
-      return o ? &*o : nullptr;
-    }
-
-    inference& owner_;
-    call& call_;
-    const onnx::NodeProto& node_;
-    std::vector<std::optional<onnx::TypeProto>> types_;
-    std::vector<std::optional<onnx::TensorProto>> data_;
-    std::vector<onnx::TypeProto> outputs_;
-    std::vector<std::unique_ptr<body_inferencer>> bodies_;
-  };
-
-  static std::string domain_of(const std::string& domain) { return domain == "ai.onnx" ? std::string() : domain; }
-
-  static onnx::TypeProto type_of(const value& v) {
-    onnx::TypeProto type;
-    auto* tensor = type.mutable_tensor_type();
-    tensor->set_elem_type(v.type);
-    if (!v.shape) return type;
-    auto* shape = tensor->mutable_shape();
-    for (std::int64_t d : *v.shape) shape->add_dim()->set_dim_value(d);
-    return type;
-  }
-
   static void add_weight(const std::string& name, const onnx::TensorProto& t, dimensions dims, scope& here) {
     if (name.empty()) refuse("an initializer has no name");
     if (dims.size() > max_rank) refuse("initializer " + in_quotes(name) + " has more than 64 dimensions");
@@ -239,15 +132,6 @@ class inference {
     if (v.content && v.content->dims != dims) v.content.reset();  // the values of a sparse one
     v.shape = std::move(dims);
     if (!here.values.try_emplace(name, std::move(v)).second) refuse("two initializers are named " + in_quotes(name));
-  }
-
-  /// The branch that an If with a constant condition takes.
-  static const onnx::GraphProto* chosen_branch(const call& c) {
-    if (c.node.op_type() != "If" || !domain_of(c.node.domain()).empty() || c.inputs.size() != 1) return nullptr;
-    const value* condition = c.inputs[0];
-    if (!condition || !condition->content || condition->content->values.size() != 1) return nullptr;
-    const auto* a = attribute(c.node, condition->content->values[0] != 0 ? "then_branch" : "else_branch");
-    return a && a->has_g() ? &a->g() : nullptr;
   }
 
   /// Types, values and workspace of an operator's outputs.
@@ -299,10 +183,6 @@ class inference {
            " is no operator that this ONNX library knows, and the file declares no static shape");
   }
 
-  static std::string tensor_label(const std::string& name, const call& c) {
-    return "tensor " + in_quotes(name) + " of " + c.who;
-  }
-
   /// Whether an operator makes weights of weights. Shapes are static, so what reads only a shape is constant too.
   static bool is_constant(const call& c, const std::vector<std::string>& captured) {
     static const std::unordered_set<std::string> random{"RandomNormal",      "RandomUniform", "RandomNormalLike",
@@ -314,15 +194,6 @@ class inference {
     return std::all_of(c.inputs.begin(), c.inputs.end(), constant) &&
            std::all_of(captured.begin(), captured.end(),
                        [&](const auto& name) { return lookup(name, c.who, c.here)->constant; });
-  }
-
-  static bool holds_random(const onnx::NodeProto& node, const std::unordered_set<std::string>& random) {
-    bool found = false;
-    for_each_graph(node, [&](const onnx::GraphProto& graph) {
-      for (const auto& inner : graph.node())
-        found = found || one_of(inner.op_type(), random) || holds_random(inner, random);
-    });
-    return found;
   }
 
   /// Fills `c.types` as far as the operator's definition says; false where it has none here.
@@ -356,7 +227,10 @@ class inference {
   }
 
   void run_inference(call& c, const onnx::OpSchema& schema, const onnx::NodeProto& node, int opset) {
-    context ctx(*this, c, node);
+    const infer_graph infer = [this](const auto& graph, const call& owner, const auto& formals) {
+      return infer_body(graph, owner, formals);
+    };
+    context ctx(infer, c, node);
     try {
       schema.Verify(node);
       guard(node, c.inputs, c.who).run();
@@ -386,99 +260,6 @@ class inference {
     const onnx::OpSchema* schema = onnx::OpSchemaRegistry::Schema("Conv", opset, "");
     if (schema) run_inference(c, *schema, plain, opset);
     return schema != nullptr;
-  }
-
-  /// An operator of an opset after 17 in terms of 17, as far as shapes go: reductions take their axes as an input as
-  /// ReduceSum does before, and some attributes that say nothing of a shape are new.
-  static onnx::NodeProto adapt(const onnx::NodeProto& node) {
-    static const std::unordered_set<std::string> reductions{"ReduceL1",        "ReduceL2",   "ReduceLogSum",
-                                                            "ReduceLogSumExp", "ReduceMax",  "ReduceMean",
-                                                            "ReduceMin",       "ReduceProd", "ReduceSumSquare"};
-    static const std::unordered_set<std::string> shapeless{"num_outputs", "antialias", "saturate", "block_size",
-                                                           "output_dtype", "keep_aspect_ratio_policy", "round_mode"};
-    onnx::NodeProto copy = node;
-    if (one_of(node.op_type(), reductions)) copy.set_op_type("ReduceSum");
-    auto& list = *copy.mutable_attribute();
-    list.erase(std::remove_if(list.begin(), list.end(), [](const auto& a) { return one_of(a.name(), shapeless); }),
-               list.end());
-    return copy;
-  }
-
-  /// ONNX 1.12 infers an Einsum's rank only.
-  static void infer_einsum(call& c) {
-    std::string equation = attribute(c.node, "equation") ? attribute(c.node, "equation")->s() : "";
-    equation.erase(std::remove(equation.begin(), equation.end(), ' '), equation.end());
-    if (equation.find('.') != std::string::npos || c.types.size() != 1) return;  // an ellipsis
-    const std::size_t arrow = equation.find("->");
-    std::map<char, std::pair<std::int64_t, int>> labels;  // size and number of uses
-    std::size_t operand = 0, axis = 0;
-    const auto shape = [&] {
-      return operand < c.inputs.size() && c.inputs[operand] ? c.inputs[operand]->shape : std::nullopt;
-    };
-    for (char letter : equation.substr(0, arrow)) {
-      if (letter == ',') {
-        ++operand;
-        axis = 0;
-        continue;
-      }
-      const auto dims = shape();
-      if (!dims) return;
-      if (axis >= dims->size())
-        refuse(c.who + ": the equation has more letters than input " + std::to_string(operand) + " has dimensions");
-      auto& [size, uses] = labels.try_emplace(letter, 1, 0).first->second;
-      const std::int64_t d = (*dims)[axis++];
-      if (size != 1 && d != 1 && size != d) refuse(c.who + ": the sizes of a letter of the equation differ");
-      size = size == 1 ? d : size;
-      ++uses;
-    }
-    std::string result = arrow == std::string::npos ? "" : equation.substr(arrow + 2);
-    if (arrow == std::string::npos)
-      for (const auto& [letter, l] : labels)
-        if (l.second == 1) result += letter;
-    partial p{c.types[0].type, true, {}};
-    for (char letter : result) {
-      const auto found = labels.find(letter);
-      if (found == labels.end() || p.dims.size() == max_rank) refuse(c.who + ": the equation's result is wrong");
-      p.dims.push_back(found->second.first);
-    }
-    c.types[0] = std::move(p);
-  }
-
-  /// Gives a loop's carried values the shape with which they enter, where they leave the body with the same.
-  static void fix_loop_shapes(call& c) {
-    if (c.bodies.size() != 1) return;
-    const auto& outputs = c.bodies[0].outputs;
-    for (std::size_t i = 0; i + 2 < c.inputs.size() && i < c.types.size() && i + 1 < outputs.size(); ++i) {
-      const value* initial = c.inputs[i + 2];
-      if (!initial || !initial->shape || !outputs[i + 1].shape) continue;
-      if (*initial->shape != *outputs[i + 1].shape)
-        refuse(c.who + ": the shape of carried value " + std::to_string(i) + " changes from turn to turn");
-      c.types[i].ranked = true;
-      c.types[i].dims = *initial->shape;
-    }
-  }
-
-  /// Refuses a rearrangement that does not keep the number of elements.
-  static void check_element_counts(const call& c) {
-    static const std::unordered_set<std::string> rearranging{"Reshape",  "Flatten",   "Squeeze",      "Unsqueeze",
-                                                             "Identity", "Transpose", "DepthToSpace", "SpaceToDepth"};
-    if (!one_of(c.node.op_type(), rearranging) || !domain_of(c.node.domain()).empty()) return;
-    if (c.inputs.empty() || !c.inputs[0] || !c.inputs[0]->shape || c.types.empty() || !c.types[0].fixed()) return;
-    constexpr auto limit = static_cast<std::int64_t>(max_total);
-    if (element_count(*c.inputs[0]->shape, limit) != element_count(c.types[0].dims, limit))
-      refuse(c.who + ": the elements of " + to_string(partial{0, true, *c.inputs[0]->shape}) + " do not fit " +
-             to_string(c.types[0]));
-  }
-
-  /// Operators whose first output is the first input under another shape or name.
-  static bool is_alias(const call& c) {
-    static const std::unordered_set<std::string> set{"Reshape",   "Flatten",  "Squeeze",
-                                                     "Unsqueeze", "Identity", "Dropout"};
-    if (!one_of(c.node.op_type(), set) || !domain_of(c.node.domain()).empty()) return false;
-    if (c.inputs.empty() || !c.inputs[0] || c.inputs[0]->constant) return false;
-    if (c.node.op_type() != "Dropout" || c.inputs.size() < 3 || !c.inputs[2]) return true;
-    const auto& training = c.inputs[2]->content;
-    return training && training->values.size() == 1 && training->values[0] == 0;
   }
 
   /// The graphs that an operator holds.
@@ -561,24 +342,6 @@ class inference {
     }
     for (const literal& l : contents) fold_budget_ -= static_cast<std::int64_t>(l.values.size()) + 1;
     return contents;
-  }
-
-  static std::vector<literal> shape_as_literal(const call& c) {
-    const std::string& op = c.node.op_type();
-    if ((op != "Shape" && op != "Size") || c.inputs.empty() || !c.inputs[0] || !c.inputs[0]->shape) return {};
-    const dimensions& dims = *c.inputs[0]->shape;
-    if (op == "Size") {
-      const auto n = element_count(dims, std::int64_t{1} << 53);
-      if (!n) return {};
-      return {literal{onnx::TensorProto::INT64, {}, {static_cast<double>(*n)}}};
-    }
-    const auto rank = static_cast<std::int64_t>(dims.size());
-    const auto bound = [rank](std::int64_t i) { return std::clamp<std::int64_t>(i < 0 ? i + rank : i, 0, rank); };
-    const std::int64_t from = bound(attribute(c.node, "start", 0));
-    const std::int64_t to = std::max(from, bound(attribute(c.node, "end", rank)));
-    literal l{onnx::TensorProto::INT64, {to - from}, {}};
-    for (std::int64_t i = from; i < to; ++i) l.values.push_back(static_cast<double>(dims[static_cast<std::size_t>(i)]));
-    return {std::move(l)};
   }
 
   static constexpr int newest_opset = 17;  // of ONNX 1.12

@@ -13,7 +13,7 @@
 
 #include <onnx/onnx_pb.h>
 
-#include <memsched/formats/onnx/fold.hpp>
+#include <memsched/formats/onnx/literal.hpp>
 #include <memsched/formats/onnx/value.hpp>
 
 namespace memsched::inline MEMSCHED_ABI::onnx_detail {

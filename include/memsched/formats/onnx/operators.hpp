@@ -19,7 +19,7 @@
 #include <onnx/onnx_pb.h>
 
 #include <memsched/formats/layers.hpp>
-#include <memsched/formats/onnx/fold.hpp>
+#include <memsched/formats/onnx/literal.hpp>
 #include <memsched/formats/onnx/layers.hpp>
 #include <memsched/formats/onnx/weights.hpp>
 

@@ -75,6 +75,13 @@ inline constexpr kind_id overwriting[] = {
 inline constexpr kind_id stateful[] = {kind("READ_VARIABLE"),    kind("ASSIGN_VARIABLE"), kind("HASHTABLE_FIND"),
                                        kind("HASHTABLE_IMPORT"), kind("HASHTABLE_SIZE"),  kind("CALL_ONCE")};
 
+/// Operators that change the variables among their inputs: what they keep from one run of the model to the next. Others that
+/// are known read a variable only.
+inline constexpr kind_id changing_variables[] = {
+    kind("LSTM"), kind("RNN"), kind("SVDF"), kind("UNIDIRECTIONAL_SEQUENCE_LSTM"), kind("UNIDIRECTIONAL_SEQUENCE_RNN"),
+    kind("BIDIRECTIONAL_SEQUENCE_LSTM"), kind("BIDIRECTIONAL_SEQUENCE_RNN"), kind("DELEGATE"), kind("CALL_ONCE"),
+    kind("STABLEHLO_CUSTOM_CALL")};
+
 /// Operators that draw from a generator, which they may share; they keep the order of the file.
 inline constexpr kind_id random[] = {kind("RANDOM_STANDARD_NORMAL"), kind("RANDOM_UNIFORM"), kind("MULTINOMIAL"),
                                      kind("STABLEHLO_RNG_BIT_GENERATOR")};

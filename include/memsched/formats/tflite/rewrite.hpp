@@ -301,9 +301,22 @@ class file_writer {
       }
     }
     if (!how_.chain) return all;
-    all[0].clear();
-    for (index_t i = 1; i < m_.subgraphs[0].operators.size(); ++i) all[0].emplace_back(i - 1, i);
+    all[0] = chain();
     return all;
+  }
+
+  /// Each operator of subgraph 0 behind the one before it; what makes constants alone is left out, for an operator with a
+  /// control dependency makes an activation.
+  std::vector<control_edge> chain() const {
+    const std::vector<operator_info>& operators = m_.subgraphs[0].operators;
+    std::vector<control_edge> list;
+    index_t last = none;
+    for (index_t i = 0; i < operators.size(); ++i) {
+      if (operators[changed(0) ? how_.orders[0][i] : i].folded) continue;
+      if (last != none) list.emplace_back(last, i);
+      last = i;
+    }
+    return list;
   }
 
   /// Writes metadata over all old ones of its name, where each has the same length; false where it must get a new place.
