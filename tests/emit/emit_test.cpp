@@ -1,4 +1,6 @@
 #include <memsched/emit/emit_c.hpp>
+#include <memsched/network/disagreement.hpp>
+#include <memsched/network/integers.hpp>
 
 #include <bit>
 #include <cstdint>

@@ -50,7 +50,7 @@ TEST_CASE("what does not hold is refused with its place") {
   CHECK(refused([](certificate& c) { c.steps[1].v = 9; }) == "steps[1]: names a node that does not exist, or one twice");
   CHECK(refused([](certificate& c) { c.steps[0].other = 0; }) == "steps[0]: names a node that does not exist, or one twice");
   CHECK(refused([](certificate& c) { c.steps[0].other = 2; }) == "steps[0]: they are ordered already");
-  CHECK(refused([](certificate& c) { c.steps.pop_back(); }) == "steps[0]: must give an order, and the last one none");
+  CHECK(refused([](certificate& c) { c.steps.pop_back(); }) == "steps[0]: must give an order, and what ends the proof none");
   CHECK(refused([](certificate& c) { c.steps.erase(c.steps.begin()); }) ==
         "steps[0]: level: is 22, but what the flow proves is 17");
   CHECK(refused([](certificate& c) { c.steps[1].flow = {{0, 1, 5}}; }) ==
@@ -68,4 +68,26 @@ TEST_CASE("reductions are refused where their rule does not apply") {
   CHECK(with({reduction::rule::c1, 0, 9}) == "steps[0].reductions[0]: names a node that does not exist, or one twice");
   CHECK(with({reduction::rule::c1, 2, 0}) == "steps[0].reductions[0]: its rule does not apply");
   CHECK(with({reduction::rule::s1, 0, 1}) == "steps[0].reductions[0]: its rule does not apply");  // it keeps 5 bytes
+}
+
+TEST_CASE("a family of sets proves what no order leaves, and is refused where one does") {
+  const schedule_graph g = diamond();
+  const auto with = [&](bytes level, std::vector<set_family::grown_set> sets) {
+    return check_certificate(g, {.bound = level, .family = set_family{.level = level, .sets = std::move(sets)}});
+  };
+  CHECK(with(22, {{0, 0}, {0, 1}}).empty());
+  CHECK(with(22, {{0, 0}}) == "family: set 0: node 1 leads out of the family");
+  CHECK(with(23, {{0, 0}, {0, 1}}) == "family: set 1: node 1 leads out of the family");
+  CHECK(with(23, {{0, 0}, {0, 1}, {1, 1}, {3, 2}}) == "family: set 4 holds all nodes");
+  CHECK(with(22, {{0, 2}}) == "family.sets[0]: grows from no set before it by a node that is ready there");
+  CHECK(with(22, {{1, 0}}) == "family.sets[0]: grows from no set before it by a node that is ready there");
+  CHECK(with(22, {{0, 9}}) == "family.sets[0]: grows from no set before it by a node that is ready there");
+
+  certificate c = proof();
+  c.family = set_family{.level = 22, .sets = {{0, 0}}};  // what the first step shows: 0 runs before 1
+  CHECK(check_certificate(g, c) == "steps[1]: must give an order, and what ends the proof none");
+  c.steps.pop_back();
+  CHECK(check_certificate(g, c).empty());
+  c.family->reductions = {{reduction::rule::c1, 2, 0}};
+  CHECK(check_certificate(g, c) == "family.reductions[0]: its rule does not apply");
 }
