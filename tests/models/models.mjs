@@ -171,6 +171,7 @@ for (const line of fs.readFileSync(list, 'utf8').split('\n')) {
   }
 }
 
+const code = (text) => '`' + text + '`';  // or else `@` starts a command of the reference
 const cells = (list) => `| ${list.join(' | ')} |`;
 const lines = [
   '# Real models',
@@ -193,7 +194,7 @@ const lines = [
 ];
 const times = (r) => [r.bytes.toFixed(1), r.whole.toFixed(0)];
 for (const r of rows.filter((x) => x.extension === '.tflite'))
-  lines.push(cells([r.name, r.packageName, r.operators, ...[r.filePeak, r.peak, r.shuffledPeak, ...r.memory.slice(0, 4)].map(grouped), ...times(r)]));
+  lines.push(cells([r.name, code(r.packageName), r.operators, ...[r.filePeak, r.peak, r.shuffledPeak, ...r.memory.slice(0, 4)].map(grouped), ...times(r)]));
 lines.push(
   '',
   '## ONNX, in ONNX Runtime',
@@ -205,10 +206,10 @@ lines.push(
   cells(['model', 'package', 'operators', 'peak: file', 'least', 'shuffled', 'predicted: file', 'reordered', 'shuffled', 'arena: file', 'reordered', 'shuffled', 'bytes, ms', 'memsched, ms']),
   cells(['---', '---', ...Array(12).fill('---:')]));
 for (const r of rows.filter((x) => x.extension === '.onnx'))
-  lines.push(cells([r.name, r.packageName, r.operators,
+  lines.push(cells([r.name, code(r.packageName), r.operators,
                     ...[r.filePeak, r.peak, r.shuffledPeak, ...r.predicted.slice(0, 3), ...r.memory.slice(0, 3)].map(grouped), ...times(r)]));
 lines.push('', '## Not in the tables', '');
-for (const u of unread) lines.push(`* ${u.name} of ${u.packageName}: ${u.reason}`);
+for (const u of unread) lines.push(`* ${u.name} of ${code(u.packageName)}: ${u.reason}`);
 if (unread.length === 0) lines.push('None of the list.');
 lines.push('');
 fs.writeFileSync(table, lines.join('\n'));
