@@ -121,6 +121,19 @@ void add_limits(CLI::App& command, cli::request& r, const char* time_default) {
       ->check(CLI::Range(1u, 4096u));
 }
 
+/// How one graph's order is searched for.
+void add_search(CLI::App& command, cli::request& r, std::string& scheduler, const char* time_default) {
+  command.add_option("--scheduler", scheduler, scheduler_help())
+      ->check(CLI::IsMember(scheduler_names()))
+      ->capture_default_str();
+  command
+      .add_option("--budget", r.options.budget,
+                  "bytes there are, as 262144 or 256K; exit status 3 where the order needs more")
+      ->transform(as_size());
+  add_limits(command, r, time_default);
+  add_model(command, r);
+}
+
 /// What is only for synchronous dataflow.
 void add_sdf(CLI::App& command, cli::request& r, bool schedules) {
   const auto option = [&](const std::string& name, const char* about, auto take) {
@@ -190,15 +203,7 @@ int main(int argc, char** argv) {
   schedule.time_limit = -1;
   auto* on_schedule = app.add_subcommand("schedule", "Order the operators of one graph");
   on_schedule->add_option("graph", schedule.graph, graph_help)->required();
-  on_schedule->add_option("--scheduler", schedule.scheduler, scheduler_help())
-      ->check(CLI::IsMember(scheduler_names()))
-      ->capture_default_str();
-  on_schedule
-      ->add_option("--budget", schedule.options.budget,
-                   "bytes there are, as 262144 or 256K; exit status 3 where the order needs more")
-      ->transform(as_size());
-  add_limits(*on_schedule, schedule, "none");
-  add_model(*on_schedule, schedule);
+  add_search(*on_schedule, schedule, schedule.scheduler, "none");
   add_sdf(*on_schedule, schedule, true);
   on_schedule->add_option("--emit-c", schedule.emit_c,
                           ".xml: write the schedule as C there: loops that call the actors, and buffers");
@@ -232,15 +237,7 @@ int main(int argc, char** argv) {
   on_reorder->add_flag("--control-edges", reorder.control_edges,
                        "also write control dependencies, so that LiteRT keeps the order beside a delegate");
   on_reorder->add_option("--order", reorder.order, "the order of this result of `schedule --format json`");
-  on_reorder->add_option("--scheduler", reorder.scheduler, scheduler_help())
-      ->check(CLI::IsMember(scheduler_names()))
-      ->capture_default_str();
-  on_reorder
-      ->add_option("--budget", reorder.options.budget,
-                   "bytes there are, as 262144 or 256K; exit status 3 where the order needs more")
-      ->transform(as_size());
-  add_limits(*on_reorder, reorder, "none");
-  add_model(*on_reorder, reorder);
+  add_search(*on_reorder, reorder, reorder.scheduler, "none");
 
   cli::report_request picture;
   picture.time_limit = 10;
@@ -251,15 +248,7 @@ int main(int argc, char** argv) {
   on_report->add_option("--alignment", picture.alignment, "of every offset")
       ->check(whole_number)
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 40));
-  on_report->add_option("--scheduler", picture.scheduler, scheduler_help())
-      ->check(CLI::IsMember(scheduler_names()))
-      ->capture_default_str();
-  on_report
-      ->add_option("--budget", picture.options.budget,
-                   "bytes there are, as 262144 or 256K; exit status 3 where the order needs more")
-      ->transform(as_size());
-  add_limits(*on_report, picture, "10, and as much again for what would help");
-  add_model(*on_report, picture);
+  add_search(*on_report, picture, picture.scheduler, "10, and as much again for what would help");
 
   cli::compare_request compare;
   compare.time_limit = 10;

@@ -59,9 +59,7 @@ solution optimum(const schedule_graph& g) {
 schedule_graph reduced(schedule_graph g, const reduction& x) {
   const auto [by, a, b] = x;
   if (by == reduction::rule::s1 || by == reduction::rule::s2) return with_edges(g, std::vector{precedence{a, b}});
-  const auto [kept, gone] = by == reduction::rule::c1 ? std::pair(b, a) : std::pair(a, b);
-  g.cost[kept] = {std::max(g.cost[a].peak, g.cost[a].impact + g.cost[b].peak), g.cost[a].impact + g.cost[b].impact};
-  g.cost[gone] = {};
+  detail::merge_costs(g.cost, x);
   return g;
 }
 

@@ -16,26 +16,15 @@ using memsched::none;
 using memsched::op_id;
 using memsched::tensor_id;
 
-/// All operators that one waits for, or, where `after`, that wait for it.
-std::vector<bool> reached(const memsched::problem& p, op_id from, bool after) {
-  std::vector<bool> seen(p.ops().size(), false);
-  if (!after) {
-    std::vector<op_id> open{from};
-    while (!open.empty()) {
-      const op_id op = open.back();
-      open.pop_back();
-      for (const op_id before : p.predecessors(op))
-        if (!seen[before]) seen[before] = true, open.push_back(before);
-    }
-    return seen;
-  }
-  const memsched::adjacency next = memsched::transpose(p.predecessors(), p.ops().size());
+/// All operators that edges of `next` lead to from one.
+std::vector<bool> reached(const memsched::adjacency& next, std::size_t operators, op_id from) {
+  std::vector<bool> seen(operators, false);
   std::vector<op_id> open{from};
   while (!open.empty()) {
     const op_id op = open.back();
     open.pop_back();
-    for (const op_id later : next[op])
-      if (!seen[later]) seen[later] = true, open.push_back(later);
+    for (const op_id to : next[op])
+      if (!seen[to]) seen[to] = true, open.push_back(to);
   }
   return seen;
 }
@@ -46,7 +35,9 @@ std::vector<bool> reached(const memsched::problem& p, op_id from, bool after) {
 /// reader among the operator's descendants: that reader has not run. So does what the operator itself reads, unless it frees
 /// it before it writes, and, while it runs, what it writes. Working in place spares at most what the graph allows.
 void fill_together(reason& r, const memsched::problem& p, memsched::memory_model model) {
-  const std::vector<bool> before = reached(p, r.op, false), later = reached(p, r.op, true);
+  const std::size_t n = p.ops().size();
+  const std::vector<bool> before = reached(p.predecessors(), n, r.op);
+  const std::vector<bool> later = reached(memsched::transpose(p.predecessors(), n), n, r.op);
   const bool early = p.firing(r.op).value_or(model.default_firing) == memsched::firing::cbp;
   for (const tensor_id t : p.tensors()) {
     if (p.storage(t) != t || p.size(t) == 0) continue;

@@ -18,6 +18,9 @@
 
 namespace memsched::inline MEMSCHED_ABI {
 
+/// The nodes of an order with their heights, level plus peak in bytes, the highest first.
+MEMSCHED_FUNCTION std::vector<std::pair<delta, node_id>> by_height(const schedule_graph& g, std::span<const node_id> order);
+
 /// The bytes that must be live while some operator runs, whatever the order; also at the start and at the end.
 /// O(operators + uses).
 MEMSCHED_FUNCTION bytes footprint_bound(const problem& p, memory_model model = {});
@@ -175,21 +178,24 @@ MEMSCHED_FUNCTION bytes footprint_bound(const problem& p, memory_model model) {
   return std::max(bound, at_end);
 }
 
-MEMSCHED_FUNCTION node_bound best_cut_bound(const schedule_graph& g, std::span<const node_id> order, bytes start,
-                                            function_ref<bool()> go_on, std::uint64_t most_work) {
-  std::vector<std::pair<delta, node_id>> by_peak;
+MEMSCHED_FUNCTION std::vector<std::pair<delta, node_id>> by_height(const schedule_graph& g, std::span<const node_id> order) {
+  std::vector<std::pair<delta, node_id>> heights;
   order_walk w(g);
   for (node_id v : order) {
-    by_peak.emplace_back(w.level() + w.effect(v).peak, v);
+    heights.emplace_back(w.level() + w.effect(v).peak, v);
     w.fire(v);
   }
-  std::sort(by_peak.begin(), by_peak.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::sort(heights.begin(), heights.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  return heights;
+}
+
+MEMSCHED_FUNCTION node_bound best_cut_bound(const schedule_graph& g, std::span<const node_id> order, bytes start,
+                                            function_ref<bool()> go_on, std::uint64_t most_work) {
   node_bound best{start, none};
   cut_bound cut(g);
-  for (const auto& [peak, v] : by_peak) {
-    if (static_cast<bytes>(peak) <= best.bound || cut.work() > most_work || !go_on()) break;
+  for (const auto& [height, v] : by_height(g, order)) {
+    if (height <= static_cast<delta>(best.bound) || cut.work() > most_work || !go_on()) break;
     if (const bytes bound = cut.at(v, best.bound); bound > best.bound) best = {bound, v};
-    if (best.bound >= static_cast<bytes>(w.peak())) break;
   }
   return best;
 }

@@ -26,6 +26,14 @@ struct proof_round {
   std::vector<precedence> edges{};
 };
 
+/// What a reduction that makes one node of two does to their costs: the other stays and costs nothing (docs/proofs.md).
+inline void merge_costs(std::vector<node_cost>& cost, const reduction& r) {
+  const node_cost a = cost[r.first], b = cost[r.second];
+  const auto [kept, gone] = r.by == reduction::rule::c1 ? std::pair(r.second, r.first) : std::pair(r.first, r.second);
+  cost[kept] = {std::max(a.peak, a.impact + b.peak), a.impact + b.impact};
+  cost[gone] = {};
+}
+
 /// Makes steps of a certificate from the edges of the last of some rounds.
 class certifier {
  public:
@@ -71,12 +79,8 @@ class certifier {
   }
 
   void apply(const reduction& r) {
-    const auto [by, a, b] = r;
-    if (by == reduction::rule::s1 || by == reduction::rule::s2) return link(a, b, none);
-    const node_cost ca = cost_[a], cb = cost_[b];
-    const auto [kept, gone] = by == reduction::rule::c1 ? std::pair(b, a) : std::pair(a, b);
-    cost_[kept] = {std::max(ca.peak, ca.impact + cb.peak), ca.impact + cb.impact};
-    cost_[gone] = {};
+    if (r.by == reduction::rule::s1 || r.by == reduction::rule::s2) link(r.first, r.second, none);
+    else merge_costs(cost_, r);
   }
 
   /// Puts steps for the needed edges before `steps`.

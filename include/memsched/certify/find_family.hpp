@@ -3,16 +3,15 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
-#include <span>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
 #include <memsched/base/bitset.hpp>
 #include <memsched/base/function_ref.hpp>
+#include <memsched/certify/certifier.hpp>
 #include <memsched/graph/schedule_graph.hpp>
 #include <memsched/proof/certificate.hpp>
+#include <memsched/search/downsets.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
 
@@ -24,7 +23,7 @@ class family_search {
  public:
   family_search(const schedule_graph& g, const certificate& c)
       : g_(g), cost_(g.cost), preds_(g.size()), idle_(g.size()), level_(static_cast<delta>(c.family->level)),
-        words_(words_for(g.size())), known_(16, {this}, {this}) {
+        sets_(g.size()) {
     for (node_id v = 0; v < g.size(); ++v) preds_[v].assign(g.preds[v].begin(), g.preds[v].end());
     for (const cut_step& s : c.steps) {
       apply(s.reductions);
@@ -44,50 +43,27 @@ class family_search {
   /// The family; false where it would have more than `most` sets beside the first, where an order below the level exists, or
   /// where `go_on` said no.
   bool run(std::vector<set_family::grown_set>& sets, std::size_t most, function_ref<bool()> go_on) {
-    grow(std::vector<bit_word>(words_));
-    for (std::size_t i = 0; i < count_; ++i) {
-      if (!go_on() || count_ > most + 1 || count_bits(set(i)) == g_.size()) return false;
-      for (node_id v : next(i)) {
-        std::vector<bit_word> larger(set(i).begin(), set(i).end());
+    grow(std::vector<bit_word>(words_for(g_.size())));
+    for (index_t i = 0; i < sets_.size(); ++i) {
+      if (!go_on() || sets_.size() > most + 1 || count_bits(sets_[i]) == g_.size()) return false;
+      for (node_id v : next(sets_[i])) {
+        std::vector<bit_word> larger(sets_[i].begin(), sets_[i].end());
         set_bit(larger, v);
-        if (grow(std::move(larger))) sets.push_back({static_cast<index_t>(i), v});
+        if (grow(std::move(larger))) sets.push_back({i, v});
       }
     }
     return true;
   }
 
  private:
-  struct hash_of {
-    const family_search* at;
-    std::size_t operator()(std::size_t i) const {
-      std::uint64_t h = 0xcbf29ce484222325;
-      for (bit_word w : at->set(i)) h = (h ^ w) * 0x9e3779b97f4a7c15, h ^= h >> 29;
-      return static_cast<std::size_t>(h);
-    }
-  };
-  struct equal_to {
-    const family_search* at;
-    bool operator()(std::size_t a, std::size_t b) const {
-      return std::equal(at->set(a).begin(), at->set(a).end(), at->set(b).begin());
-    }
-  };
-
-  std::span<const bit_word> set(std::size_t i) const { return std::span(sets_).subspan(i * words_, words_); }
-
   void apply(const std::vector<reduction>& list) {
-    for (const auto& [by, a, b] : list) {
-      if (by == reduction::rule::s1 || by == reduction::rule::s2) {
-        preds_[b].push_back(a);
-        continue;
-      }
-      const node_cost ca = cost_[a], cb = cost_[b];
-      const auto [kept, gone] = by == reduction::rule::c1 ? std::pair(b, a) : std::pair(a, b);
-      cost_[kept] = {std::max(ca.peak, ca.impact + cb.peak), ca.impact + cb.impact};
-      cost_[gone] = {};
+    for (const reduction& r : list) {
+      if (r.by == reduction::rule::s1 || r.by == reduction::rule::s2) preds_[r.second].push_back(r.first);
+      else merge_costs(cost_, r);
     }
   }
 
-  bool is_ready(node_id v, std::span<const bit_word> ran) const {
+  bool is_ready(node_id v, const_bit_row ran) const {
     return !test_bit(ran, v) && std::all_of(preds_[v].begin(), preds_[v].end(), [&](node_id u) { return test_bit(ran, u); });
   }
 
@@ -98,15 +74,11 @@ class family_search {
       for (node_id u = 0; u < g_.size(); ++u)
         if (idle_[u] && is_ready(u, ran)) set_bit(ran, u), more = true;
     }
-    sets_.insert(sets_.end(), ran.begin(), ran.end());
-    if (known_.insert(count_).second) return ++count_, true;
-    sets_.resize(count_ * words_);
-    return false;
+    return sets_.insert(ran).second;
   }
 
   /// The nodes that an order below the level may run next: one of them if that one adds no memory, else all.
-  std::vector<node_id> next(std::size_t i) const {
-    const auto ran = set(i);
+  std::vector<node_id> next(const_bit_row ran) const {
     delta here = static_cast<delta>(g_.base);
     for (node_id u = 0; u < g_.size(); ++u)
       if (test_bit(ran, u)) here += cost_[u].impact;
@@ -131,9 +103,7 @@ class family_search {
   std::vector<std::vector<node_id>> preds_;
   std::vector<bool> idle_;
   delta level_;
-  std::size_t words_, count_ = 0;
-  std::vector<bit_word> sets_;
-  std::unordered_set<std::size_t, hash_of, equal_to> known_;
+  downset_table sets_;
 };
 
 }  // namespace detail

@@ -16,8 +16,8 @@
 namespace memsched::inline MEMSCHED_ABI {
 
 /// Steps from downsets to downsets by the moves of `best_first` and keeps the `width` best of each size: lowest peak so
-/// far first, then lowest level. Claims no bound. O(nodes * width * moves); so
-/// many states of nodes / 8 bytes at most are kept.
+/// far first, then lowest level. Claims no bound. O(nodes * width * moves); so many states of nodes / 8 bytes at most are
+/// kept.
 struct beam {
   std::size_t width = 4;
   std::size_t max_nodes = 1 << 14;  ///< larger graphs are answered with `greedy`

@@ -113,15 +113,8 @@ MEMSCHED_FUNCTION std::vector<node_id> bisect::improve(const schedule_graph& g, 
     if (peak_of(g, best) < peak || depth == 0 || g.active < 16) return best;
   }
 
-  std::vector<std::pair<delta, node_id>> by_height;
-  order_walk w(g);
-  for (node_id v : best) {
-    by_height.emplace_back(w.level() + w.effect(v).peak, v);
-    w.fire(v);
-  }
-  std::sort(by_height.begin(), by_height.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
   cut_bound cut(g);
-  for (const auto& [height, v] : by_height) {
+  for (const auto& [height, v] : by_height(g, best)) {
     if (static_cast<bytes>(height) <= target || !context.count_cut_as_state(0, g.size())) break;
     const bytes lowest = cut.at(v);
     if (lowest < static_cast<bytes>(height)) {
