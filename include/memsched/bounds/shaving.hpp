@@ -2,12 +2,14 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <queue>
 #include <tuple>
 #include <utility>
 #include <vector>
 
+#include <memsched/base/crew.hpp>
 #include <memsched/base/function_ref.hpp>
 #include <memsched/bounds/probing.hpp>
 
@@ -20,29 +22,27 @@ namespace memsched::inline MEMSCHED_ABI {
 /// Van Hentenryck et al., Constraint processing in cc(FD), 1998, where it is called constructive disjunction.)
 ///
 /// The most promising questions come first: edges after which one of their nodes has the least room left, and pairs of nodes
-/// that leave little room either way. The kind that has been asked for fewer cuts since it last helped is next.
+/// that leave little room either way. The kind that has been asked for fewer cuts since it last helped is next. Threads ask
+/// several questions at once; behind the first answer that helps, the others do not count.
 class shaver {
  public:
   /// For a prober that has found nothing more for its peak. `pairs`: asks about the two edges of a pair together, too.
   explicit shaver(const prober& p, bool pairs = true) { collect(p, pairs); }
 
   /// Adds edges to that prober until so many questions of each kind in a row did not help. Asks `go_on` before each cut;
-  /// where that said no, or for more patience, another call goes on: with the whole of the question that was cut short.
-  prober::outcome run(prober& p, unsigned patience, function_ref<bool()> go_on) {
+  /// where that said no, or for more patience, another call goes on: with the whole of the question that was cut short. Who
+  /// helps changes no answer.
+  prober::outcome run(prober& p, unsigned patience, function_ref<bool()> go_on, const helpers& who = {}) {
     while (line* next = choose(patience)) {
       std::uint64_t cuts = 0;
       const auto count = [&] { return ++cuts, go_on(); };
-      const question q = next->questions.top();
-      next->questions.pop();
-      if (p.ordered(q.edge.before, q.edge.after) || p.ordered(q.edge.after, q.edge.before)) continue;
       const std::size_t known = p.edges().size();
-      const auto result = q.weighed ? ask(p, q.edge, next == &pairs_, count) : weigh(p, q, count);
-      if (result == prober::outcome::stopped) return next->questions.push(q), result;
+      const auto result = ask_some(p, *next, patience - next->failures, count, who);
       next->cuts += cuts;
-      if (q.weighed) ++next->failures;
+      if (result == prober::outcome::stopped) return result;
       if (p.edges().size() == known) continue;
       next->failures = 0, next->cuts = 0;
-      if (const auto o = p.run(p.bound(), go_on); o != prober::outcome::open) return o;
+      if (const auto o = p.run(p.bound(), go_on, who); o != prober::outcome::open) return o;
     }
     return prober::outcome::open;
   }
@@ -88,27 +88,77 @@ class shaver {
     return best;
   }
 
-  prober::outcome weigh(prober& p, const question& q, function_ref<bool()> go_on) {
-    if (!go_on() || !go_on()) return prober::outcome::stopped;
-    edges_.questions.push({p.height(q.edge), q.edge, true});
+  static constexpr std::size_t group_size = 4;
+
+  /// Asks the next questions, at most `most` and those of a group, up to one that helps: what follows from it is added to p.
+  prober::outcome ask_some(prober& p, line& l, std::size_t most, function_ref<bool()> go_on, const helpers& who) {
+    std::vector<question> group;
+    const auto put_back = [&](std::size_t from) {
+      for (std::size_t i = from; i < group.size(); ++i) l.questions.push(group[i]);
+    };
+    while (!l.questions.empty() && group.size() < std::min(most, group_size)) {
+      const question q = l.questions.top();
+      const bool settled = p.ordered(q.edge.before, q.edge.after) || p.ordered(q.edge.after, q.edge.before);
+      if (!settled && !q.weighed && (!go_on() || !go_on())) return put_back(0), prober::outcome::stopped;
+      l.questions.pop();
+      if (settled) continue;
+      if (q.weighed) group.push_back(q);
+      else l.questions.push({p.height(q.edge), q.edge, true});
+    }
+    const bool both = &l == &pairs_;
+    std::vector<answer> answers(group.size());
+    const bool together = who.team != nullptr && group.size() > 1;
+    if (together) ask_together(p, group, both, answers, who);
+    for (std::size_t i = 0; i < group.size(); ++i) {
+      answer& a = answers[i];
+      if (!together) a = ask(p, group[i].edge, both, go_on);
+      for (; a.cuts > 0; --a.cuts)
+        if (!go_on()) return put_back(i), prober::outcome::stopped;
+      if (a.stopped) return put_back(i), prober::outcome::stopped;
+      ++l.failures;
+      for (const precedence& e : a.edges)
+        if (!p.ordered(e.before, e.after)) p.learn(e, a.next);  // common edges may follow from each other
+      if (!a.edges.empty()) return put_back(i + 1), prober::outcome::open;
+    }
     return prober::outcome::open;
   }
+  /// What follows from a question: edges that all orders with a peak below `next` keep.
+  struct answer {
+    std::vector<precedence> edges;
+    bytes next = 0;
+    bool stopped = true;
+    std::uint64_t cuts = 0;  ///< not yet counted
+  };
+  void ask_together(const prober& p, const std::vector<question>& group, bool both, std::vector<answer>& answers,
+                    const helpers& who) {
+    std::atomic<std::size_t> last = group.size();  // what comes behind one that helps does not count
+    who.team->run(group.size(), [&](std::size_t i, std::size_t) {
+      std::uint64_t cuts = 0;
+      const auto count = [&] { return ++cuts, i <= last && !who.over(); };
+      if (i > last) return;
+      answers[i] = ask(p, group[i].edge, both, count);
+      answers[i].cuts = cuts;
+      if (!answers[i].stopped && answers[i].edges.empty()) return;
+      for (std::size_t l = last; i < l && !last.compare_exchange_weak(l, i);) {
+      }
+    });
+  }
 
-  /// Teaches p what follows from an edge that does not hold, or else, where `both`, from it and its reverse.
-  static prober::outcome ask(prober& p, const precedence& e, bool both, function_ref<bool()> go_on) {
+  /// What follows from an edge that does not hold, or else, where `both`, from it and its reverse.
+  static answer ask(const prober& p, const precedence& e, bool both, function_ref<bool()> go_on) {
     const precedence reverse{e.after, e.before};
     prober with_edge = p;
     with_edge.assume(e);
     if (const auto o = with_edge.run(p.bound(), go_on); o != prober::outcome::open || !both) {
-      if (o == prober::outcome::refuted) p.learn(reverse, with_edge.next());
-      return o;
+      if (o != prober::outcome::refuted) return {{}, 0, o == prober::outcome::stopped};
+      return {{reverse}, with_edge.next(), false};
     }
     prober with_reverse = p;
     with_reverse.assume(reverse);
     const auto o = with_reverse.run(p.bound(), go_on);
-    if (o == prober::outcome::refuted) p.learn(e, with_reverse.next());
-    if (o == prober::outcome::open) p.learn_common(with_edge, with_reverse);
-    return o;
+    if (o == prober::outcome::stopped) return {};
+    if (o == prober::outcome::refuted) return {{e}, with_reverse.next(), false};
+    return {p.common(with_edge, with_reverse), std::min(with_edge.next(), with_reverse.next()), false};
   }
 
   line edges_, pairs_;

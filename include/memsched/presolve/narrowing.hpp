@@ -30,11 +30,13 @@ class narrowing {
   /// said no, or for more patience, another call goes on. Later calls must not raise b.
   outcome run(bytes b, unsigned patience, function_ref<bool()> go_on) {
     lower_to(b);
+    const auto over = [&] { return context_->over(); };
+    const helpers who{context_->team(), over};
     for (;;) {
-      auto result = probing_.run(bound_, go_on);
+      auto result = probing_.run(bound_, go_on, who);
       if (result == outcome::open && probing_.edges().empty() && patience > 0 && graph().size() <= max_shaved) {
         if (!shaving_) shaving_.emplace(probing_);
-        result = shaving_->run(probing_, patience, go_on);
+        result = shaving_->run(probing_, patience, go_on, who);
       }
       if (result != outcome::open || probing_.edges().empty()) return result;
       compress_edges();

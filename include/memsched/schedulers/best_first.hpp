@@ -43,7 +43,7 @@ struct best_first {
   bool commits = true;
   bool backjumps = true;
   bool witnesses = false;
-  std::uint64_t worth_a_thread = 10000;  ///< states
+  std::uint64_t worth_a_thread = 2000;   ///< states
   std::size_t max_nodes = 1 << 14;  ///< larger graphs are answered with the incumbent; the closure takes n^2/4 bytes
 
   solution operator()(const schedule_graph& g, search& context) const;
@@ -290,7 +290,7 @@ MEMSCHED_FUNCTION best_first::finding best_first::between_from_both_ends(const s
   const auto search_backward = [&](search& c) {
     backward = c.with_states(half, [&] { return between(mirror_image(g), c, from, below); });
   };
-  if (context.opts().threads > 1 && half >= worth_a_thread) context.beside(search_forward, search_backward);
+  if (half >= worth_a_thread) context.beside(search_forward, search_backward);
   else if (!search_forward(context) && !context.stopped()) search_backward(context);
   if (decided(forward)) return forward;
   if (backward.order) forward.order = reflected(g, std::move(*backward.order));

@@ -281,32 +281,59 @@ class bottleneck_search {
     if (b > bound_) bound_ = peak_grid(g_.base, unit_).up(b);
   }
 
-  /// Closed windows around the highest nodes, to rising aims.
+  /// Closed windows around the highest node. Of two that follow each other the wider one counts where the other does not help.
   void raise_by_windows(unsigned effort) {
     if (g_.resources.empty()) return;
     const live_index live(line_);
-    windowed_cut cut(line_, live, bone_);
-    const std::size_t at = line_.highest();
-    for (std::size_t reach : {100u, 200u, 400u, 800u}) {
-      if (done()) return;
-      const auto [a, b] = best_ends(cut, at, reach);
-      const auto window = close_window(line_, live, bone_, a, b);
-      if (!window) continue;
-      const std::uint64_t states = std::uint64_t{500} << effort;
-      for (bool more = true; more && !done();) {
-        const bytes before = bound_, goal = std::max(bound_ + unit_, line_.peak() - gap() * 3 / 4);
-        const solution s = context_.aside([&] { return solve(*window, goal, states); });
-        raise(std::min(window->lowered(s.lower_bound), goal));
-        more = bound_ >= goal && bound_ > before;
-      }
-      if (a == 0 && b == line_.size()) return;
+    constexpr std::array<std::size_t, 4> reaches{100, 200, 400, 800};
+    for (std::size_t i = 0; i < reaches.size() && !done();) {
+      window_bound one, next;
+      const auto narrow = [&](search& c) {
+        one = bound_by_window(live, reaches[i], effort, c);
+        return one.bound > bound_ || one.whole;
+      };
+      const auto wide = [&](search& c) { next = bound_by_window(live, reaches[i + 1], effort, c); };
+      const bool both = i + 1 < reaches.size() ? context_.beside(narrow, wide) : (narrow(context_), false);
+      if (!both) next = {};
+      raise(std::max(one.bound, next.bound));
+      if (one.whole || next.whole) return;
+      i += both ? 2 : 1;
     }
   }
-  /// The ends of a window around a position that leave the least slack for a cut there, of some that are about so far.
-  std::pair<std::size_t, std::size_t> best_ends(windowed_cut& cut, std::size_t at, std::size_t reach) {
+  struct window_bound {
+    bytes bound = 0;
+    bool whole = false;  ///< the window is the whole graph
+  };
+  /// What a window that reaches so far proves, by cuts and by solving it to rising aims; no less than the bound so far.
+  window_bound bound_by_window(const live_index& live, std::size_t reach, unsigned effort, search& c) const {
+    const bytes peak = line_.peak();
+    window_bound known{bound_};
+    const auto raise = [&](bytes b) {
+      if (b > known.bound) known.bound = peak_grid(g_.base, unit_).up(b);
+    };
+    const auto open = [&] { return known.bound < peak && !c.stopped(); };
+    const auto [a, b] = best_ends(live, reach, c, raise);
+    if (!open()) return known;
+    const auto window = close_window(line_, live, bone_, a, b);
+    if (!window) return known;
+    known.whole = a == 0 && b == line_.size();
+    const std::uint64_t states = std::uint64_t{500} << effort;
+    for (bool more = true; more && open();) {
+      const bytes before = known.bound, goal = std::max(before + unit_, peak - (peak - before) * 3 / 4);
+      const solution s = c.aside([&] { return solve(*window, before, goal, states, c); });
+      raise(std::min(window->lowered(s.lower_bound), goal));
+      more = known.bound >= goal && known.bound > before;
+    }
+    return known;
+  }
+  /// The ends of a window around the highest node that leave the least slack for a cut there, of some that are about so far.
+  template <class Raise>
+  std::pair<std::size_t, std::size_t> best_ends(const live_index& live, std::size_t reach, search& c, Raise raise) const {
+    windowed_cut cut(line_, live, bone_);
+    const std::size_t at = line_.highest();
     std::pair<std::size_t, std::size_t> best{0, 0};
     std::pair<bytes, bytes> least{no_limit, no_limit};
-    for (std::size_t k = 0; k < 4 && context_.count_cut_as_state(0, 2 * reach); ++k) {
+    for (std::size_t k = 0; k < 4 && c.count_cut_as_state(0, 2 * reach); ++k) {
       const auto [a, b] = around(at, reach + k * reach / 4);
       const auto r = cut.at(line_.at(at), a, b);
       raise(r.bound);
@@ -315,13 +342,12 @@ class bottleneck_search {
     }
     return least.first == no_limit ? around(at, reach) : best;
   }
-  /// Whether a window has an order below `goal`: its bound is at least the goal where it has none.
-  solution solve(const closed_window& w, bytes goal, std::uint64_t states) {
+  /// Whether a window has an order below `goal`: its bound is at least the goal where it has none. `bound` is known.
+  static solution solve(const closed_window& w, bytes bound, bytes goal, std::uint64_t states, search& c) {
     const auto bounds_of = [&] {
-      return context_.with_states(states,
-                                  [&] { return compress{}(w.graph, context_, close_gap{.short_search = states / 4}); });
+      return c.with_states(states, [&] { return compress{}(w.graph, c, close_gap{.short_search = states / 4}); });
     };
-    return context_.with_bounds(std::max(bound_ + w.lift, w.graph.base), goal + w.lift, bounds_of);
+    return c.with_bounds(std::max(bound + w.lift, w.graph.base), goal + w.lift, bounds_of);
   }
 
   const schedule_graph& g_;

@@ -42,28 +42,38 @@ struct close_gap {
 namespace detail {
 
 /// What suffices for most graphs, with so many states for each attempt: an exact search that small graphs need no more than,
-/// beam and local search. Where there is no time to spare, what is good early comes first, and each has a share of the time.
+/// and where that does not do, or beside it, beam and local search. Where there is no time to spare, what is good early comes
+/// first, and each has a share of the time.
 inline solution short_attempts(const schedule_graph& g, search& context, std::uint64_t states, solution s) {
-  const auto done = [&] {
-    return s.lower_bound >= std::min(peak_of(g, s.order), context.ceiling()) || context.stopped();
+  const auto closed = [&](const solution& t) { return t.lower_bound >= std::min(peak_of(g, t.order), context.ceiling()); };
+  const auto attempt = [&](search& c, double share, std::uint64_t most, solution& t, auto&& f) {
+    if (!closed(t) && !c.stopped()) t = c.with_share(share, [&] { return c.with_states(most, f); });
+    c.report(peak_of(g, t.order), t.lower_bound);
   };
-  const auto attempt = [&](double share, std::uint64_t most, auto&& f) {
-    if (!done()) s = context.with_share(share, [&] { return context.with_states(most, f); });
-    context.report(peak_of(g, s.order), s.lower_bound);
+  const auto exact = [&](search& c, double share, std::uint64_t most, solution& t) {
+    attempt(c, share, most, t, [&] { return best_first{}.improve(g, c, std::move(t)); });
   };
-  const auto exact = [&] { return best_first{}.improve(g, context, std::move(s)); };
+  const auto local = [&](search& c, std::uint64_t most, solution& t) {
+    attempt(c, 0.5, most, t, [&] { return local_search{}.improve(g, c, std::move(t)); });
+  };
   constexpr double seconds_a_state = 20e-6;  // at most, for most graphs
   if (context.seconds_left() < 10 * seconds_a_state * static_cast<double>(states)) {
-    attempt(0.1, states / 10, exact);
-    attempt(0.5, states / 4, [&] { return local_search{}.improve(g, context, std::move(s)); });
+    exact(context, 0.1, states / 10, s);
+    local(context, states / 4, s);
   }
-  attempt(0.4, states, exact);
-  if (4 * beam{}.width * g.active <= states)  // else it meets the limit, and what it did is lost
-    attempt(0.2, states, [&] {
-      take_if_better(g, beam{}(g, context).order, s);
-      return std::move(s);
-    });
-  attempt(0.5, states, [&] { return local_search{}.improve(g, context, std::move(s)); });
+  solution other = s;
+  const auto search_all = [&](search& c) { return exact(c, 0.4, states, s), closed(s); };
+  const auto search_near = [&](search& c) {
+    const auto take_beam = [&] {
+      take_if_better(g, beam{}(g, c).order, other);
+      return std::move(other);
+    };
+    if (4 * beam{}.width * g.active <= states) attempt(c, 0.2, states, other, take_beam);  // else what it did would be lost
+    local(c, states, other);
+  };
+  if (closed(s) || context.stopped() || !context.beside(search_all, search_near)) return s;
+  take_if_better(g, std::move(other.order), s);
+  context.report(peak_of(g, s.order), s.lower_bound);
   return s;
 }
 

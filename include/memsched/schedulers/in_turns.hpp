@@ -13,7 +13,7 @@ namespace memsched::inline MEMSCHED_ABI {
 /// (`bottleneck`) or that of the whole (`close_gap`) will do. Both go on in turns of doubling work, those at the bottleneck
 /// longer the larger the graph is, and share what they find after each: so both together take a few times what the better
 /// of them would take alone. With two threads the turns of one number run side by side, and find the same: where the search
-/// of the bottleneck closes the gap, the other's turn does not count.
+/// of the bottleneck closes the gap, the other's turn does not count. A thread that is done with its turn helps the other.
 struct in_turns {
   std::uint64_t first_turn = 5000;  ///< work (see `search::work`)
 
@@ -26,9 +26,7 @@ struct in_turns {
 
 #if MEMSCHED_DEFINED_HERE
 
-#include <algorithm>
 #include <stop_token>
-#include <thread>
 #include <utility>
 
 #include <memsched/schedulers/bottleneck.hpp>
@@ -46,7 +44,7 @@ class search_in_turns {
         policy_{.short_search = first_turn},
         turn_(first_turn),
         pass_on_(context.opts().stop, request{&end_}),
-        apart_(context.branch(end_.get_token(), std::max(1U, context.opts().threads / 2))),
+        apart_(context.branch(end_.get_token(), 1)),
         near_(g, context, s, bottleneck{}.efforts),
         far_(policy_, g, apart_, std::move(s)) {}
 
@@ -64,20 +62,19 @@ class search_in_turns {
   bool take_turns() {
     const std::uint64_t states = context_.states_left() / 2;
     // What still stops a search behind its turn stops it for good: a limit on memory, or the end of a trial.
-    const auto far_turn = [&] { far_goes_on_ = run_for(apart_, states, turn_, far_) && !apart_.stopped(); };
-    std::thread beside;
-    if (context_.opts().threads > 1 && near_goes_on_ && far_goes_on_) beside = std::thread(far_turn);
-    const unsigned threads = beside.joinable() ? context_.opts().threads - apart_.opts().threads : context_.opts().threads;
-    if (near_goes_on_)
-      near_goes_on_ = context_.with_threads(
-          threads, [&] { return run_for(context_, states, turn_ * (1 + g_.active / 1000), near_); });
+    const unsigned threads = near_goes_on_ ? 1 : context_.opts().threads;
+    const auto far_turn = [&] {
+      const auto run = [&] { return run_for(apart_, states, turn_, far_); };
+      far_goes_on_ = apart_.with_threads(threads, run) && !apart_.stopped();
+    };
+    crew::job beside(far_turn);
+    crew* const members = near_goes_on_ && far_goes_on_ ? context_.team() : nullptr;
+    if (members != nullptr) members->start(beside);
+    if (near_goes_on_) near_goes_on_ = run_for(context_, states, turn_ * (1 + g_.active / 1000), near_);
     const bool closed = near_.closed();
-    if (beside.joinable()) {
-      if (closed) end_.request_stop();
-      beside.join();
-    } else if (!closed && far_goes_on_) {
-      far_turn();
-    }
+    if (closed) end_.request_stop();
+    if (members != nullptr) members->finish(beside, !closed);
+    else if (!closed && far_goes_on_) far_turn();
     if (closed) return true;
     context_.absorb(apart_);
     far_.take(near_.best());

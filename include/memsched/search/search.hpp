@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <optional>
-#include <thread>
+#include <stop_token>
 #include <utility>
 
+#include <memsched/base/crew.hpp>
 #include <memsched/search/options.hpp>
 #include <memsched/search/statistics.hpp>
 
@@ -84,13 +86,7 @@ class search {
   /// Runs f with at most `states` more states. Where only that ends f, the search goes on behind it.
   template <class F>
   auto with_states(std::uint64_t states, F&& f) {
-    const std::uint64_t before = slice_end_;
-    slice_end_ = std::min(before, stats.states + std::min(states, no_limit - stats.states));
-    auto value = f();
-    if (reason_ == stop_reason::state_limit && stats.states < std::min(before, options_.state_limit) && work_ < work_end_)
-      reason_ = stop_reason::finished;
-    slice_end_ = before;
-    return value;
+    return with_slice(states, no_limit, f);
   }
 
   /// Work so far: a state is 1, and so are 64 nodes of a graph of which a minimum cut is asked as a state. It goes about as
@@ -99,14 +95,7 @@ class search {
   /// Runs f with at most so much more work. Where only that ends f, the search goes on behind it.
   template <class F>
   auto with_work(std::uint64_t work, F&& f) {
-    const std::uint64_t before = work_end_;
-    work_end_ = std::min(before, work_ + std::min(work, no_limit - work_));
-    auto value = f();
-    work_end_ = before;
-    if (reason_ == stop_reason::state_limit && stats.states < std::min(slice_end_, options_.state_limit) &&
-        work_ < work_end_)
-      reason_ = stop_reason::finished;
-    return value;
+    return with_slice(no_limit, work, f);
   }
 
   /// Runs f with at most this share, from 0 to 1, of the time that is left; all of it where there is no time limit. Where
@@ -129,6 +118,18 @@ class search {
   auto with_threads(unsigned threads, F&& f) {
     return with(options_.threads, threads, f);
   }
+  /// The threads of this search, for work that is split in tasks; none where there is one only.
+  crew* team() {
+    constexpr unsigned most = 16;
+    const unsigned size = std::min(options_.threads, most);
+    if (size < 2) return nullptr;
+    if (crew_ == nullptr || crew_->size() != size) crew_ = std::make_shared<crew>(size);
+    return crew_.get();
+  }
+  /// Whether the time is over, or the caller said stop: for tasks in any thread, while the search itself waits for them.
+  bool over() const {
+    return options_.stop.stop_requested() || (deadline_ != clock::time_point::max() && clock::now() >= deadline_);
+  }
 
   /// States that are left before a limit on them.
   std::uint64_t states_left() const {
@@ -136,26 +137,28 @@ class search {
     return end - std::min(end, stats.states);
   }
 
-  /// Runs `here` on this context and `there` on one of its own, in another thread and with the same limits. Where the first
-  /// says, when it is done, that it decides (true), the second is stopped and does not count.
+  /// Runs `here` on this context and then, where that did not say that it decides (true), `there` on one of its own: each with
+  /// half of the states and of the work that are left. With two threads they run side by side, and where the first decides
+  /// the second is stopped: so they find the same. False where the second does not count.
   template <class Here, class There>
-  void beside(Here&& here, There&& there) {
+  bool beside(Here&& here, There&& there) {
+    const std::uint64_t states = states_left() / 2, work = (work_end_ - std::min(work_end_, work_)) / 2;
     std::stop_source end;
     const std::stop_callback pass_on(options_.stop, [&] { end.request_stop(); });
-    options o = options_;
-    o.stop = end.get_token();
-    o.on_progress = {};
-    o.state_limit = no_limit;
-    if (deadline_ != clock::time_point::max()) o.time_limit = deadline_ - clock::now();
-    search other(std::move(o));
-    std::thread thread([&] { there(other); });
-    const bool decided = here(*this);
+    search other = branch(end.get_token(), 1);
+    const auto second = [&] { other.with_slice(states, work, [&] { return there(other), 0; }); };
+    crew::job job(second);
+    crew* const members = team();
+    if (members != nullptr) members->start(job);
+    const bool decided = with_slice(states, work, [&] { return here(*this); }) || reason_ == stop_reason::memory_limit;
     if (decided) end.request_stop();
-    thread.join();
-    if (decided) return;
-    stats.states += other.stats.states, work_ += other.work_;
-    stats.memory = std::max(stats.memory, other.stats.memory);
+    if (members != nullptr) members->finish(job, !decided && !stopped());
+    else if (!decided && !stopped()) second();
+    if (decided) return false;
+    absorb(other);
+    if (other.reason_ == stop_reason::memory_limit) out_of_memory();
     keep_going();
+    return true;
   }
 
   /// A context for what goes on beside this one, in another thread or in turns with it: under the same limits, floor and
@@ -163,6 +166,8 @@ class search {
   search branch(std::stop_token stop, unsigned threads) const {
     search other(*this);
     other.stats = {};
+    other.crew_ = nullptr;
+    other.work_ = 0;
     other.options_.on_progress = {};
     other.options_.stop = std::move(stop);
     other.options_.threads = threads;
@@ -178,8 +183,9 @@ class search {
     stats.states += s.states, stats.cuts += s.cuts, stats.parts += s.parts;
     stats.nodes = std::max(stats.nodes, s.nodes), stats.memory = std::max(stats.memory, s.memory);
     stats.rules += s.rules;
+    work_ += std::exchange(branch.work_, 0);
     branch.options_.state_limit -= std::min(branch.options_.state_limit, s.states);
-    if (states_left() == 0) stop_for(stop_reason::state_limit);
+    if (states_left() == 0 || work_ >= work_end_) stop_for(stop_reason::state_limit);
   }
 
   /// Counts a state. False once a limit is met; from then on always, or until the trial ends.
@@ -257,6 +263,16 @@ class search {
     member = before;
     return value;
   }
+  template <class F>
+  auto with_slice(std::uint64_t states, std::uint64_t work, F&& f) {
+    const std::uint64_t states_before = slice_end_, work_before = work_end_;
+    slice_end_ = std::min(slice_end_, stats.states + std::min(states, no_limit - stats.states));
+    work_end_ = std::min(work_end_, work_ + std::min(work, no_limit - work_));
+    auto value = f();
+    slice_end_ = states_before, work_end_ = work_before;
+    if (reason_ == stop_reason::state_limit && states_left() > 0 && work_ < work_end_) reason_ = stop_reason::finished;
+    return value;
+  }
   void stop_for(stop_reason r) {
     if (reason_ == stop_reason::finished) reason_ = r;
   }
@@ -265,13 +281,14 @@ class search {
   }
   void look_at_clock() {
     if (options_.stop.stop_requested()) stop_for(stop_reason::cancelled);
-    if (deadline_ != clock::time_point::max() && clock::now() >= deadline_) stop_for(stop_reason::time_limit);
+    else if (over()) stop_for(stop_reason::time_limit);
     if (trial_ && trial_->step_time != std::chrono::nanoseconds::max() && clock::now() - step_start_ >= trial_->step_time)
       end_trial(trial_end::step);
   }
 
   options options_;
   clock::time_point start_, deadline_;
+  std::shared_ptr<crew> crew_;
   std::uint64_t slice_end_ = no_limit, work_ = 0, work_end_ = no_limit;
   std::uint64_t ticks_ = 0;
   stop_reason reason_ = stop_reason::finished;

@@ -1,0 +1,275 @@
+// What probing asks about one node.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include <memsched/base/bitset.hpp>
+#include <memsched/base/function_ref.hpp>
+#include <memsched/bounds/lowest_set.hpp>
+#include <memsched/bounds/witness_sets.hpp>
+#include <memsched/graph/schedule_graph.hpp>
+#include <memsched/structure/reachability.hpp>
+
+namespace memsched::inline MEMSCHED_ABI {
+
+/// What asking for a peak of at most B comes to.
+enum class probing_outcome : unsigned char {
+  refuted,  ///< no order has a peak of at most B
+  open,     ///< there may be one, and it keeps the edges that were found
+  stopped,  ///< it was told to stop; the edges so far hold
+};
+
+namespace detail {
+
+inline bit_set united(bit_set s, const_bit_row row) { return unite_bits(s, row), s; }
+inline bit_set minus(bit_set s, const_bit_row row) {
+  for (std::size_t k = 0; k < row.size(); ++k) bit_row(s)[k] &= ~row[k];
+  return s;
+}
+inline bit_set intersection(bit_set s, const_bit_row row) {
+  for (std::size_t k = 0; k < row.size(); ++k) bit_row(s)[k] &= row[k];
+  return s;
+}
+
+/// What runs before what: by a graph and by edges that are added.
+class known_order {
+ public:
+  explicit known_order(const schedule_graph& g) : g_(&g), reach_(g), preds_(g.size()) {
+    for (node_id v = 0; v < g.size(); ++v) preds_[v].assign(g.preds[v].begin(), g.preds[v].end());
+  }
+
+  const schedule_graph& graph() const { return *g_; }
+  const bit_matrix& ancestors() const { return reach_.ancestors; }
+  const bit_matrix& descendants() const { return reach_.descendants; }
+  /// The graph's predecessors and those by added edges.
+  const std::vector<std::vector<node_id>>& preds() const { return preds_; }
+  bool ordered(node_id u, node_id v) const { return test_bit(reach_.descendants[u], v); }
+
+  bit_set copy(const_bit_row row) const {
+    bit_set s(g_->size());
+    unite_bits(s, row);
+    return s;
+  }
+  /// v with what runs before it; v with what runs after it.
+  bit_set above(node_id v) const { return with(copy(reach_.ancestors[v]), v); }
+  bit_set below(node_id v) const { return with(copy(reach_.descendants[v]), v); }
+
+  /// Adds an edge.
+  void add(const precedence& e) {
+    preds_[e.after].push_back(e.before);
+    order(e);
+  }
+  /// Adds what the graph orders by itself.
+  void order(const precedence& e) {
+    const bit_set earlier = above(e.before), later = below(e.after);
+    for_each_bit(earlier, [&](std::size_t a) { unite_bits(reach_.descendants[a], later); });
+    for_each_bit(later, [&](std::size_t b) { unite_bits(reach_.ancestors[b], earlier); });
+  }
+
+ private:
+  static bit_set with(bit_set s, node_id v) { return s.insert(v), s; }
+
+  const schedule_graph* g_;
+  reachability reach_;
+  std::vector<std::vector<node_id>> preds_;
+};
+
+/// What is known of one node: sets in which it can run, legal under the first `edges` edges that were added.
+struct node_knowledge {
+  witness_sets witnesses;
+  bit_set lowest{};  ///< a lowest one of them
+  delta least = 0;   ///< its height
+  std::size_t edges = 0;
+  bool has_lowest = false;
+  bool answered = false;  ///< every question about the node is answered
+
+  /// Drops the sets that are higher than `bound`, or that `added` edges forbid.
+  void keep_legal(node_id v, delta bound, const std::vector<precedence>& added) {
+    const std::size_t before = witnesses.size();
+    witnesses.keep_below(bound);
+    has_lowest = has_lowest && least <= bound;
+    for (; edges < added.size(); ++edges) {
+      const precedence& e = added[edges];
+      witnesses.keep_legal(e, e.after == v);
+      has_lowest = has_lowest && ((e.after != v && !lowest[e.after]) || lowest[e.before]);
+    }
+    answered = answered && witnesses.size() == before;  // the lowest is one of them
+  }
+};
+
+/// The questions about one node v: which other nodes must run before or after it, for a peak of at most B (see `prober`).
+///
+/// They concern nodes that are not ordered with v. Lemma: an edge between v and such a node u changes the ancestors and the
+/// descendants of no node that is not ordered with v behind it. Proof: the edge (v, u) adds ancestors to u and what runs after
+/// u, which v runs before, and descendants to v and what runs before v; likewise (u, v). So of the order that holds with the
+/// edges found on the way, v's own ancestors and descendants alone are kept, and the order that was known stays as it is:
+/// inquiries about several nodes may share it.
+class inquiry {
+ public:
+  /// What it found: an edge between v and another node, or else an order that the graph keeps by itself.
+  struct finding {
+    precedence edge;
+    bool derived;
+  };
+  using outcome = probing_outcome;
+
+  inquiry(const known_order& order, node_id v, delta bound, bool reuse = true)
+      : order_(&order),
+        g_(&order.graph()),
+        v_(v),
+        bound_(bound),
+        reuse_(reuse),
+        ancestors_(order.copy(order.ancestors()[v])),
+        descendants_(order.copy(order.descendants()[v])) {}
+
+  /// Finds the edges of v; what else it finds is added to `k`, what is known of v. `cut` is working memory. Asks `go_on` before
+  /// each minimum cut.
+  outcome run(node_knowledge& k, lowest_set& cut, function_ref<bool()> go_on) {
+    if (!k.has_lowest) {
+      if (!go_on()) return outcome::stopped;
+      k.lowest = lowest(cut, order_->copy(ancestors_), undecided());
+      k.least = height_of(k.lowest);
+      k.has_lowest = accept(k, k.lowest);
+      if (!k.has_lowest) return next_ = std::min(next_, failed_), outcome::refuted;
+    }
+    for (node_id u = 0; u < g_->size(); ++u) {
+      if (u == v_) continue;
+      for (const bool inside : {true, false}) {
+        if (ancestors_[u] || descendants_[u]) break;
+        if (reuse_ && k.witnesses.has(u, inside)) continue;
+        if (!inside && runs_by_itself(u)) {
+          order({u, v_}, false);
+          break;
+        }
+        if (reuse_ && accept(k, changed(k.lowest, u, inside))) continue;
+        if (!go_on()) return outcome::stopped;
+        if (accept(k, inside ? lowest_with(k, cut, u) : lowest_without(k, cut, u))) continue;
+        next_ = std::min(next_, failed_);
+        order(inside ? precedence{v_, u} : precedence{u, v_}, true);
+      }
+    }
+    k.answered = true;
+    return outcome::open;
+  }
+
+  /// What v takes at least where u has run before it, or has not (`inside` is false): level plus peak, bytes. u and v are not
+  /// ordered, and v has been asked about. One minimum cut.
+  delta height(const node_knowledge& k, lowest_set& cut, node_id u, bool inside) const {
+    return height_of(inside ? lowest_with(k, cut, u) : lowest_without(k, cut, u));
+  }
+
+  node_id node() const { return v_; }
+  /// In the order in which it found them.
+  const std::vector<finding>& findings() const { return findings_; }
+  /// The least height of a set that was too high: what was found holds for peaks below that.
+  delta next() const { return next_; }
+
+ private:
+  /// The lowest set, changed as little as u being in it or not asks for.
+  bit_set changed(const bit_set& set, node_id u, bool inside) const {
+    return inside ? united(set, order_->above(u)) : minus(set, order_->below(u));
+  }
+  /// Room that v gains where `set` has run before it.
+  delta gain(const_bit_row set) const {
+    delta amount = 0;
+    for (const credit& c : g_->credits[v_]) {
+      const auto readers = g_->preds[c.release];
+      if (std::all_of(readers.begin(), readers.end(), [&](node_id r) { return r == v_ || test_bit(set, r); }))
+        amount += c.amount;
+    }
+    return amount;
+  }
+
+  /// The lowest set with u. It may be taken to hold the lowest set of all with u and its ancestors (submodularity). Beyond
+  /// that it holds only what an added node brings within reach: nodes that free memory, with what they rest on, and so on.
+  /// (Credits tie nodes in ways that this does not see: then all.)
+  bit_set lowest_with(const node_knowledge& k, lowest_set& cut, node_id u) const {
+    const bit_set added = minus(order_->above(u), k.lowest);
+    bit_set set = united(k.lowest, added);
+    bit_set free = minus(undecided(), set);
+    if (g_->credits[v_].empty()) free = within_reach(added, free, order_->descendants(), order_->ancestors(), -1);
+    return lowest(cut, std::move(set), free);
+  }
+  /// The lowest set without u: likewise part of the lowest set of all, less u and its descendants.
+  bit_set lowest_without(const node_knowledge& k, lowest_set& cut, node_id u) const {
+    const bit_set removed = intersection(order_->below(u), k.lowest);
+    const bit_set left = minus(k.lowest, removed);
+    bit_set free = minus(left, ancestors_);
+    if (g_->credits[v_].empty()) free = within_reach(removed, free, order_->ancestors(), order_->descendants(), 1);
+    return lowest(cut, minus(left, free), free);
+  }
+  /// What may change among `possible` once `changed` has: nodes behind it whose impact has the given sign, with all nodes
+  /// before those; then the same again from there.
+  bit_set within_reach(bit_set changed, const bit_set& possible, const bit_matrix& behind, const bit_matrix& before,
+                       int sign) const {
+    bit_set found(g_->size());
+    for (bool more = true; more;) {
+      more = false;
+      bit_set reached(g_->size()), fresh(g_->size());
+      for_each_bit(changed, [&](std::size_t c) { unite_bits(reached, behind[c]); });
+      for_each_bit(minus(intersection(std::move(reached), possible), found), [&](std::size_t r) {
+        if (g_->cost[r].impact * sign > 0) fresh.insert(r), unite_bits(fresh, before[r]);
+      });
+      changed = minus(intersection(std::move(fresh), possible), found);
+      for_each_bit(changed, [&](std::size_t c) { found.insert(c), more = true; });
+    }
+    return found;
+  }
+  /// The lowest set for v that holds `set` and otherwise nothing but nodes of `free`.
+  bit_set lowest(lowest_set& cut, bit_set set, const bit_set& free) const {
+    cut.clear();
+    for_each_bit(free, [&](std::size_t u) { cut.add(static_cast<node_id>(u)); });
+    cut.solve(order_->preds(), v_, [&](node_id u) { return set[u]; });
+    for (node_id u : cut.free())
+      if (cut.holds(u)) set.insert(u);
+    return set;
+  }
+
+  /// What v takes where `set` has run before it: level plus peak.
+  delta height_of(const bit_set& set) const {
+    delta h = static_cast<delta>(g_->base) + g_->cost[v_].peak - gain(set);
+    for_each_bit(set, [&](std::size_t u) { h += g_->cost[u].impact; });
+    return h;
+  }
+  /// Makes a set a witness where it is low enough.
+  bool accept(node_knowledge& k, const bit_set& set) {
+    const delta h = height_of(set);
+    if (h > bound_) return failed_ = h, false;
+    k.witnesses.add(set, h);
+    return true;
+  }
+  /// Whether v is behind all that release u waits for.
+  bool runs_by_itself(node_id u) const {
+    const auto readers = g_->preds[u];
+    return g_->is_release(u) && std::all_of(readers.begin(), readers.end(), [&](node_id r) { return ancestors_[r]; });
+  }
+  void order(const precedence& e, bool derived) {
+    findings_.push_back({e, derived});
+    if (e.before == v_) unite_bits(descendants_, order_->below(e.after));
+    else unite_bits(ancestors_, order_->above(e.before));
+  }
+  bit_set undecided() const {
+    bit_set s(g_->size());
+    for (node_id u = 0; u < g_->size(); ++u)
+      if (u != v_ && !ancestors_[u] && !descendants_[u]) s.insert(u);
+    return s;
+  }
+
+  const known_order* order_;
+  const schedule_graph* g_;
+  node_id v_;
+  delta bound_;
+  bool reuse_;
+  bit_set ancestors_, descendants_;
+  std::vector<finding> findings_;
+  delta failed_ = 0;  // height of the last set that was no witness
+  delta next_ = std::numeric_limits<delta>::max();
+};
+
+}  // namespace detail
+
+}  // namespace memsched
