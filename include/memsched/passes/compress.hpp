@@ -24,6 +24,7 @@ struct compress {
 namespace memsched::inline MEMSCHED_ABI {
 
 MEMSCHED_FUNCTION solution compress::operator()(const schedule_graph& g, search& context, inner_scheduler inner) const {
+  context.spend(g.size() / 8);
   const compressed_graph c = context.with_share(share, [&] { return compressed(g, context, rules); });
   solution s;
   if (c.graph.active > 1) {

@@ -190,7 +190,7 @@ namespace memsched::inline MEMSCHED_ABI {
 MEMSCHED_FUNCTION solution cheap_bounds::operator()(const schedule_graph& g, search& context) const {
   solution s = best_heuristic{}(g, context);
   context.report(peak_of(g, s.order), context.floor());
-  const auto go_on = [&] { return context.count_cut(); };
+  const auto go_on = [&] { return context.count_cut() && context.spend(1 + g.size() / 64); };
   s.lower_bound = std::max(context.floor(), g.base);
   if (g.active > max_nodes) return s;
   const auto cut = [&] { return best_cut_bound(g, s.order, s.lower_bound, go_on).bound; };

@@ -10,12 +10,13 @@
 namespace memsched::inline MEMSCHED_ABI {
 
 /// For graphs of some hundred to some thousand nodes, of which nobody knows whether the search of their bottleneck
-/// (`bottleneck`) or that of the whole (`close_gap`) will do. Both go on in turns of doubling work, those at the bottleneck
-/// longer the larger the graph is, and share what they find after each: so both together take a few times what the better
-/// of them would take alone. With two threads the turns of one number run side by side, and find the same: where the search
-/// of the bottleneck closes the gap, the other's turn does not count. A thread that is done with its turn helps the other.
+/// (`bottleneck`) or that of the whole (`close_gap`) will do. Both go on in turns of doubling work, and share what they find
+/// after each: so both together take a few times what the better of them would take alone. The whole gets most of the work in
+/// graphs of fewer than 1500 active nodes, the bottleneck in larger ones. With two threads the turns of one number run side by
+/// side, and find the same: where the search of the bottleneck closes the gap, the other's turn does not count. A thread that is
+/// done with its turn helps the other.
 struct in_turns {
-  std::uint64_t first_turn = 5000;  ///< work (see `search::work`)
+  std::uint64_t first_turn = 5000;  ///< work of the one that gets less (see `search::work`)
 
   solution operator()(const schedule_graph& g, search& context) const { return improve(g, context, greedy{}(g, context)); }
   /// A better order or a better bound than those of `s`, or s.
@@ -64,13 +65,13 @@ class search_in_turns {
     // What still stops a search behind its turn stops it for good: a limit on memory, or the end of a trial.
     const unsigned threads = near_goes_on_ ? 1 : context_.opts().threads;
     const auto far_turn = [&] {
-      const auto run = [&] { return run_for(apart_, states, turn_, far_); };
+      const auto run = [&] { return run_for(apart_, states, turn_ * far_share(), far_); };
       far_goes_on_ = apart_.with_threads(threads, run) && !apart_.stopped();
     };
     crew::job beside(far_turn);
     crew* const members = near_goes_on_ && far_goes_on_ ? context_.team() : nullptr;
     if (members != nullptr) members->start(beside);
-    if (near_goes_on_) near_goes_on_ = run_for(context_, states, turn_ * (1 + g_.active / 1000), near_);
+    if (near_goes_on_) near_goes_on_ = run_for(context_, states, turn_ * near_share(), near_);
     const bool closed = near_.closed();
     if (closed) end_.request_stop();
     if (members != nullptr) members->finish(beside, !closed);
@@ -83,6 +84,11 @@ class search_in_turns {
     turn_ *= 2;
     return false;
   }
+  /// Shares of the work, as measured on graphs of 1000 to 4000 active nodes.
+  bool is_small() const { return g_.active < 1500; }
+  std::uint64_t near_share() const { return is_small() ? 1 : 1 + g_.active / 1000; }
+  std::uint64_t far_share() const { return is_small() ? 8 : 1; }
+
   template <class Search>
   static bool run_for(search& context, std::uint64_t states, std::uint64_t work, Search& s) {
     return context.with_states(states, [&] { return context.with_work(work, [&] { return s.run(); }); });

@@ -89,8 +89,8 @@ class search {
     return with_slice(states, no_limit, f);
   }
 
-  /// Work so far: a state is 1, and so are 64 nodes of a graph of which a minimum cut is asked as a state. It goes about as
-  /// the time goes, and repeats itself.
+  /// Work so far: a state is 1, and so are 64 nodes of a graph of which a minimum cut is asked, and 8 of one that is
+  /// compressed. It goes about as the time goes, and repeats itself.
   std::uint64_t work() const { return work_; }
   /// Runs f with at most so much more work. Where only that ends f, the search goes on behind it.
   template <class F>
@@ -200,6 +200,12 @@ class search {
   /// Work that is no state but takes time; looks at the clock. False once a limit is met.
   bool keep_going() { return look_at_clock(), !stopped(); }
 
+  /// Counts work that is no state. False once a limit is met.
+  bool spend(std::uint64_t work) {
+    work_ += work;
+    if (work_ >= work_end_) stop_for(stop_reason::state_limit);
+    return keep_going();
+  }
   /// Counts a minimum cut that is about to be solved. False once a limit is met.
   bool count_cut() { return ++stats.cuts, keep_going(); }
   /// Likewise for one of many, of a graph of so many nodes, which is a state of a search whose tables hold so many bytes.
