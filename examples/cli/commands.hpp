@@ -115,7 +115,7 @@ memsched::result<micro_heads> micro_heads_of(const std::string& path, const requ
 int run_sample(const sample_request&);
 int run_compare(const compare_request&);
 /// `hierarchy`: where to draw the hierarchical graph, as DOT; empty for nowhere.
-int run_inspect(const std::string& graph, const std::string& hierarchy, const request&);
+int run_inspect(const std::string& graph, const std::string& hierarchy, bool json, const request&);
 /// Either file may be empty: there is none.
 int run_verify(const std::string& graph, const std::string& result, const std::string& certificate, const request&);
 int run_plan(const plan_request&);

@@ -6,9 +6,13 @@
 #include <memsched/passes/compress.hpp>
 #include <memsched/schedule.hpp>
 #include <memsched/schedulers/best_heuristic.hpp>
+#include <memsched/schedulers/forcing_stretch.hpp>
+#include <nlohmann/json.hpp>
 #include <memsched/structure/hierarchy.hpp>
 #include <memsched/structure/waists.hpp>
 #include <memsched/structure/width.hpp>
+#include <optional>
+#include <vector>
 
 #include "commands.hpp"
 #include "sdf.hpp"
@@ -21,72 +25,145 @@ namespace {
 using memsched::bytes;
 using memsched::problem;
 
-void print_size(const loaded& graph, const memsched::schedule_graph& g, const memsched::options& o) {
-  const problem& p = graph.problem;
-  std::size_t edges = 0, shared = 0, storages = 0, aliases = 0;
-  bytes total = 0, largest = 0, workspace = 0;
+/// What is said of a graph, as text or as JSON.
+struct facts {
+  std::size_t operators = 0, tensors = 0, shared = 0, aliases = 0, edges = 0, waists = 0, nodes = 0, compressed = 0;
+  std::optional<std::size_t> width;
+  bytes total = 0, largest = 0, inputs = 0, workspace = 0;
+  bytes footprint = 0;
+  memsched::node_bound cut;
+  std::size_t cut_operators = 0;  ///< that have run at the minimum cut
+  std::vector<memsched::op_id> file_order;
+  memsched::evaluation file;
+  memsched::solution best;  ///< what a short search finds
+  bytes best_peak = 0;
+  memsched::forcing_stretch forced;
+};
+
+void measure_size(const problem& p, const memsched::schedule_graph& g, const memsched::options& o, facts& f) {
+  f.operators = p.ops().size();
   for (auto op : p.ops()) {
-    edges += p.predecessors(op).size();
-    workspace = std::max(workspace, p.workspace(op));
+    f.edges += p.predecessors(op).size();
+    f.workspace = std::max(f.workspace, p.workspace(op));
   }
   for (auto t : p.tensors()) {
     if (p.storage(t) != t) {
-      ++aliases;
+      ++f.aliases;
       continue;
     }
-    ++storages;
-    shared += p.readers(t).size() > 1;
-    total += p.size(t);
-    largest = std::max(largest, p.size(t));
+    ++f.tensors;
+    f.shared += p.readers(t).size() > 1;
+    f.total += p.size(t);
+    f.largest = std::max(f.largest, p.size(t));
   }
-  const auto width = memsched::width(g);
+  f.inputs = p.live_at_start();
+  f.width = memsched::width(g);
+  f.waists = memsched::waists(g).size();
+  f.nodes = g.size();
   memsched::search context(o);
-  table rows({"operators", grouped(p.ops().size())});
-  rows.row({"tensors", grouped(storages)});
-  rows.row({"  read by several operators", grouped(shared)});
-  rows.row({"  other names of them (aliases)", grouped(aliases)});
-  rows.row({"edges", grouped(edges)});
-  rows.row({"width (operators that can be ready together)", width ? grouped(*width) : "not computed: too large"});
-  rows.row({"waists (operators that every order runs at one place)", grouped(memsched::waists(g).size())});
-  rows.row({"nodes (operators, releases of shared tensors)", grouped(g.size())});
-  rows.row({"  left after compression", grouped(memsched::compressed(g, context).graph.size())});
-  rows.row({"all tensors, bytes", grouped(total)});
-  rows.row({"largest tensor, bytes", grouped(largest)});
-  rows.row({"graph inputs, bytes", grouped(p.live_at_start())});
-  rows.row({"largest workspace, bytes", grouped(workspace)});
-  print(graph.name + '\n' + rows.text());
+  f.compressed = memsched::compressed(g, context).graph.size();
 }
 
-void print_bounds(const problem& p, const memsched::schedule_graph& g, const memsched::options& o) {
+void measure_bounds(const problem& p, const memsched::schedule_graph& g, const memsched::options& o, facts& f) {
   memsched::search context(o);
   const auto order = memsched::best_heuristic{}(g, context).order;
-  const auto best = memsched::best_cut_bound(g, order, g.base, [&] { return context.keep_going(); });
-  table rows({"  what one operator holds while it runs", grouped(memsched::footprint_bound(p, o.model()))});
-  rows.row({"  minimum cut", grouped(best.bound)});
-  print("\nbounds: no order takes less than\n" + rows.text());
-  if (best.v == memsched::none) return;
+  f.footprint = memsched::footprint_bound(p, o.model());
+  f.cut = memsched::best_cut_bound(g, order, g.base, [&] { return context.keep_going(); });
+  if (f.cut.v == memsched::none) return;
   memsched::cut_bound cut(g);
-  cut.at(best.v);
+  cut.at(f.cut.v);
   const auto ran = cut.ran();
-  const auto operators = std::count_if(ran.begin(), ran.end(), [&](auto v) { return !g.is_release(v); });
-  print("  because of " + memsched::one_line(p.operator_name(best.v)) +
-        ": whatever has run when it runs, at least that much is live; least after these " + std::to_string(operators) +
-        " operators.\n");
+  f.cut_operators =
+      static_cast<std::size_t>(std::count_if(ran.begin(), ran.end(), [&](auto v) { return !g.is_release(v); }));
 }
 
-void print_peak(const problem& p, const memsched::schedule_graph& g, const memsched::options& o) {
+void measure_peaks(const problem& p, const memsched::schedule_graph& g, memsched::options o, facts& f) {
   memsched::search context(o);
-  const auto order = memsched::as_given{}(g, context).order;
-  const auto e = memsched::evaluate(p, order, o.model()).value();
+  f.file_order = memsched::as_given{}(g, context).order;
+  f.file = memsched::evaluate(p, f.file_order, o.model()).value();
+  o.state_limit = 100000;
+  memsched::search shortly(o);
+  f.best = memsched::automatic(g, shortly);
+  f.best_peak = memsched::peak_of(g, f.best.order);
+  f.best.lower_bound = std::min(f.best.lower_bound, f.best_peak);
+  f.forced = memsched::find_forcing_stretch(g, context, f.best);
+}
+
+void print_text(const loaded& graph, const facts& f) {
+  const problem& p = graph.problem;
+  table rows({"operators", grouped(f.operators)});
+  rows.row({"tensors", grouped(f.tensors)});
+  rows.row({"  read by several operators", grouped(f.shared)});
+  rows.row({"  other names of them (aliases)", grouped(f.aliases)});
+  rows.row({"edges", grouped(f.edges)});
+  rows.row({"width (operators that can be ready together)", f.width ? grouped(*f.width) : "not computed: too large"});
+  rows.row({"waists (operators that every order runs at one place)", grouped(f.waists)});
+  rows.row({"nodes (operators, releases of shared tensors)", grouped(f.nodes)});
+  rows.row({"  left after compression", grouped(f.compressed)});
+  rows.row({"all tensors, bytes", grouped(f.total)});
+  rows.row({"largest tensor, bytes", grouped(f.largest)});
+  rows.row({"graph inputs, bytes", grouped(f.inputs)});
+  rows.row({"largest workspace, bytes", grouped(f.workspace)});
+  print(graph.name + '\n' + rows.text());
+
+  table bounds({"  what one operator holds while it runs", grouped(f.footprint)});
+  bounds.row({"  minimum cut", grouped(f.cut.bound)});
+  bounds.row({"  a short search", grouped(f.best.lower_bound)});
+  print("\nbounds: no order takes less than\n" + bounds.text());
+  if (f.cut.v != memsched::none)
+    print("  because of " + memsched::one_line(p.operator_name(f.cut.v)) +
+          ": whatever has run when it runs, at least that much is live; least after these " +
+          std::to_string(f.cut_operators) + " operators.\n");
+  if (f.forced.last - f.forced.first < f.operators)
+    print("  The " + grouped(f.forced.last - f.forced.first) + " operators " + grouped(f.forced.first) + " to " +
+          grouped(f.forced.last - 1) + " of the best order found, " +
+          memsched::one_line(p.operator_name(f.best.order[f.forced.first])) + " to " +
+          memsched::one_line(p.operator_name(f.best.order[f.forced.last - 1])) + ", force " + grouped(f.forced.bound) +
+          " bytes, whatever runs before and behind them; that order takes " + grouped(f.best_peak) + ".\n");
+
+  const auto& e = f.file;
   std::string text = "\npeak of the file's order: " + grouped(e.peak) + " bytes (" + scaled(e.peak) + "), at ";
-  text += e.peak_step == order.size() ? "the start"
-                                      : "step " + std::to_string(e.peak_step) + " of " + std::to_string(order.size()) +
-                                            ", " + memsched::one_line(p.operator_name(order[e.peak_step])) + "; live there:";
-  table rows({"  tensor", "bytes"});
-  for (auto t : e.live_at_peak) rows.row({"  " + p.tensor_name(t), grouped(p.size(t))});
-  if (e.peak_step < order.size() && p.workspace(order[e.peak_step]) > 0)
-    rows.row({"  workspace", grouped(p.workspace(order[e.peak_step]))});
-  print(text + '\n' + rows.text());
+  text += e.peak_step == f.file_order.size()
+              ? "the start"
+              : "step " + std::to_string(e.peak_step) + " of " + std::to_string(f.file_order.size()) + ", " +
+                    memsched::one_line(p.operator_name(f.file_order[e.peak_step])) + "; live there:";
+  table live({"  tensor", "bytes"});
+  for (auto t : e.live_at_peak) live.row({"  " + p.tensor_name(t), grouped(p.size(t))});
+  if (e.peak_step < f.file_order.size() && p.workspace(f.file_order[e.peak_step]) > 0)
+    live.row({"  workspace", grouped(p.workspace(f.file_order[e.peak_step]))});
+  print(text + '\n' + live.text());
+}
+
+/// Operators and tensors by their indices; `forced_by` is null where the whole graph is needed.
+void print_json(const loaded& graph, const facts& f) {
+  using json = nlohmann::ordered_json;
+  json j{{"version", 1},
+         {"graph", graph.name},
+         {"operators", f.operators},
+         {"tensors", f.tensors},
+         {"shared", f.shared},
+         {"aliases", f.aliases},
+         {"edges", f.edges},
+         {"width", f.width ? json(*f.width) : json()},
+         {"waists", f.waists},
+         {"nodes", f.nodes},
+         {"nodes_compressed", f.compressed},
+         {"bytes", f.total},
+         {"largest", f.largest},
+         {"inputs", f.inputs},
+         {"workspace", f.workspace},
+         {"bounds", {{"footprint", f.footprint}, {"cut", f.cut.bound}, {"search", f.best.lower_bound}}},
+         {"given_peak", f.file.peak},
+         {"live_at_given_peak", f.file.live_at_peak},
+         {"peak", f.best_peak},
+         {"forced_by", json()}};
+  if (f.forced.last - f.forced.first < f.operators)
+    j["forced_by"] = {{"bound", f.forced.bound},
+                      {"first", f.forced.first},
+                      {"last", f.forced.last - 1},
+                      {"operators", std::vector(f.best.order.begin() + static_cast<std::ptrdiff_t>(f.forced.first),
+                                                f.best.order.begin() + static_cast<std::ptrdiff_t>(f.forced.last))}};
+  print(j.dump(-1, ' ', false, json::error_handler_t::replace) + "\n");
 }
 
 void print_hierarchy(const memsched::hierarchical_graph& h, const std::string& file) {
@@ -108,10 +185,11 @@ void print_hierarchy(const memsched::hierarchical_graph& h, const std::string& f
 
 }  // namespace
 
-int run_inspect(const std::string& path, const std::string& hierarchy, const request& r) {
+int run_inspect(const std::string& path, const std::string& hierarchy, bool json, const request& r) {
   if (is_sdf(path, r.how)) {
-    if (hierarchy.empty()) return run_sdf_inspect(path, r);
-    return report({memsched::error_code::bad_input, path + ": takes no --hierarchy", {}, {}});
+    if (hierarchy.empty() && !json) return run_sdf_inspect(path, r);
+    const char* const option = json ? "--format json" : "--hierarchy";
+    return report({memsched::error_code::bad_input, path + ": takes no " + option, {}, {}});
   }
   if (const auto error = only_for_sdf(path, r); !error.message.empty()) return report(error);
   const auto graph = load(path, r.how, scheduler_of("optimal", r));
@@ -124,10 +202,12 @@ int run_inspect(const std::string& path, const std::string& hierarchy, const req
     const auto error = write_files({{hierarchy, memsched::to_dot(h, label, graph->name)}});
     if (!error.message.empty()) return report(error);
   }
-  print_size(*graph, g, r.options);
-  print_bounds(graph->problem, g, r.options);
-  print_peak(graph->problem, g, r.options);
-  if (!hierarchy.empty()) print_hierarchy(h, hierarchy);
+  facts f;
+  measure_size(graph->problem, g, r.options, f);
+  measure_bounds(graph->problem, g, r.options, f);
+  measure_peaks(graph->problem, g, r.options, f);
+  json ? print_json(*graph, f) : print_text(*graph, f);
+  if (!hierarchy.empty() && !json) print_hierarchy(h, hierarchy);
   return done;
 }
 

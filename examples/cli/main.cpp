@@ -288,6 +288,10 @@ int main(int argc, char** argv) {
   auto* on_inspect = app.add_subcommand("inspect", "What a graph is like, its bounds, and where its peak is");
   on_inspect->add_option("graph", inspected, graph_help)->required();
   on_inspect->add_option("--hierarchy", hierarchy, "draw sequences and groups (hmcos) as a Graphviz file there");
+  std::string inspect_format = "text";
+  on_inspect->add_option("--format", inspect_format, "text or json")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->capture_default_str();
   add_model(*on_inspect, inspect);
   add_sdf(*on_inspect, inspect, false);
 
@@ -449,7 +453,7 @@ int main(int argc, char** argv) {
     status = cli::run_batch(batch, [&] { return here.interrupted(); });
   } else if (*on_inspect) {
     prepare(inspect, here);
-    status = cli::run_inspect(inspected, hierarchy, inspect);
+    status = cli::run_inspect(inspected, hierarchy, inspect_format == "json", inspect);
   } else if (*on_sample) {
     prepare(sample, here);
     status = cli::run_sample(sample);

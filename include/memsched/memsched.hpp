@@ -113,6 +113,7 @@
 #include <memsched/schedulers/close_gap.hpp>
 #include <memsched/schedulers/dp.hpp>
 #include <memsched/schedulers/exhaustive.hpp>
+#include <memsched/schedulers/forcing_stretch.hpp>
 #include <memsched/schedulers/fradet.hpp>
 #include <memsched/schedulers/greedy.hpp>
 #include <memsched/schedulers/hierarchical.hpp>

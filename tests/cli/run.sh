@@ -273,6 +273,10 @@ succeeds inspect "$cell"
 check "inspect counts" grep -q '^operators  *21$' out
 succeeds inspect "$cell" --hierarchy hierarchy.dot
 check "inspect draws" grep -q graph hierarchy.dot
+succeeds inspect builtin:windowed:600:8:1
+check "inspect names the stretch that forces the peak" grep -q '^  The [0-9]* operators [0-9]* to [0-9]* of the best order' out
+succeeds inspect builtin:windowed:600:8:1 --format json
+check "inspect writes the stretch" grep -q '"forced_by":{"bound":[0-9]*,"first":[0-9]*,"last":[0-9]*,"operators":\[' out
 succeeds compare "$cell" wide.json
 for scheduler in file kahn rpo greedy exhaustive serenity hmcos fradet optimal; do
   check "compare has two rows of $scheduler" is "$(grep -c "^$scheduler " out)" 2

@@ -118,3 +118,26 @@ TEST_CASE("bottleneck proves graphs of thousands of operators, under a limit of 
     REQUIRE(r.stats.states == again.stats.states);
   }
 }
+
+TEST_CASE("the stretch that forces a peak is a small part of a long graph, and proves no more than there is") {
+  const problem p = check(networks::make("windowed:1000:16:1").value()).value();
+  const schedule_graph g = make_schedule_graph(p);
+  const options o{.state_limit = 400000};
+  search context(o);
+  const solution s = automatic(g, context);
+  REQUIRE(s.lower_bound == peak_of(g, s.order));
+  const forcing_stretch found = find_forcing_stretch(g, context, s);
+  REQUIRE(found.bound == s.lower_bound);
+  REQUIRE(found.last - found.first < g.active / 2);
+
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    INFO("seed " << seed);
+    const schedule_graph h = make_schedule_graph(support::random_problem(seed, {.operators = 40}));
+    search free{options{}};
+    solution t = automatic(h, free);
+    t.lower_bound += 1;  // what no stretch can prove
+    const forcing_stretch none_such = find_forcing_stretch(h, free, t);
+    REQUIRE(none_such.first == 0);
+    REQUIRE(none_such.last == h.active);
+  }
+}

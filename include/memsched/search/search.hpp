@@ -137,9 +137,9 @@ class search {
     return end - std::min(end, stats.states);
   }
 
-  /// Runs `here` on this context and then, where that did not say that it decides (true), `there` on one of its own: each with
-  /// half of the states and of the work that are left. With two threads they run side by side, and where the first decides
-  /// the second is stopped: so they find the same. False where the second does not count.
+  /// Runs `here` on this context and then, where that did not say that it decides (true) and no limit ended it, `there` on one
+  /// of its own: each with half of the states and of the work that are left. With two threads they run side by side, and
+  /// where the second is not needed it is stopped: so they find the same. False where the second does not count.
   template <class Here, class There>
   bool beside(Here&& here, There&& there) {
     const std::uint64_t states = states_left() / 2, work = (work_end_ - std::min(work_end_, work_)) / 2;
@@ -150,11 +150,11 @@ class search {
     crew::job job(second);
     crew* const members = team();
     if (members != nullptr) members->start(job);
-    const bool decided = with_slice(states, work, [&] { return here(*this); }) || reason_ == stop_reason::memory_limit;
-    if (decided) end.request_stop();
-    if (members != nullptr) members->finish(job, !decided && !stopped());
-    else if (!decided && !stopped()) second();
-    if (decided) return false;
+    const bool alone = with_slice(states, work, [&] { return here(*this); }) || stopped();
+    if (alone) end.request_stop();
+    if (members != nullptr) members->finish(job, !alone);
+    else if (!alone) second();
+    if (alone) return false;
     absorb(other);
     if (other.reason_ == stop_reason::memory_limit) out_of_memory();
     keep_going();

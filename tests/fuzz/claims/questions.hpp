@@ -106,9 +106,18 @@ inline complaint ask_scheduler(const subject& x, random& r, std::string& asked) 
     if (i == passes.size()) return last.run(h, c);
     return passes[i].run(h, c, [&](const schedule_graph& k, search& d) { return run(i + 1, k, d); });
   };
+  const auto answer_of = [&](search& c) { return c.with_bounds(floor, ceiling, [&] { return run(0, x.g, c); }); };
   search context(o);
-  const solution s = context.with_bounds(floor, ceiling, [&] { return run(0, x.g, context); });
+  const solution s = answer_of(context);
   if (s.error) return std::nullopt;
+  if (r.chance(3)) {
+    o.threads = pick(asked, "threads", 2 + r.below(2));
+    search several(o);
+    const solution t = answer_of(several);
+    if (t.order != s.order || t.lower_bound != s.lower_bound || several.stats.states != context.stats.states)
+      return "another answer than with one thread: states " + number(several.stats.states) + " and " +
+             number(context.stats.states) + ", bounds " + number(t.lower_bound) + " and " + number(s.lower_bound);
+  }
   if (!is_order(x.g, s.order)) return "no order";
   const bytes peak = peak_of(x.g, s.order);
   if (peak < x.optimum) return compared("peak", peak, x.optimum);
