@@ -117,7 +117,7 @@ void add_limits(CLI::App& command, cli::request& r, const char* time_default) {
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command
       .add_option("--threads", r.options.threads,
-                  "at most so many: optimal uses two for what is hard, ilp all; the answer is the same with one")
+                  "at most so many: optimal and ilp share among them what is hard; the answer is the same with one")
       ->check(CLI::Range(1u, 4096u));
 }
 

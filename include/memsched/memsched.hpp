@@ -24,6 +24,7 @@
 #include <memsched/base/bucket_queue.hpp>
 #include <memsched/base/bytes.hpp>
 #include <memsched/base/closure.hpp>
+#include <memsched/base/crew.hpp>
 #include <memsched/base/dominators.hpp>
 #include <memsched/base/function_ref.hpp>
 #include <memsched/base/linkage.hpp>
@@ -33,12 +34,14 @@
 #include <memsched/bounds/closed_window.hpp>
 #include <memsched/bounds/cut_bound.hpp>
 #include <memsched/bounds/destructive_search.hpp>
+#include <memsched/bounds/inquiry.hpp>
 #include <memsched/bounds/lowest_set.hpp>
 #include <memsched/bounds/negative_level.hpp>
 #include <memsched/bounds/probing.hpp>
 #include <memsched/bounds/shaving.hpp>
 #include <memsched/bounds/windowed_cut.hpp>
 #include <memsched/bounds/witness_bound.hpp>
+#include <memsched/bounds/witness_sets.hpp>
 #include <memsched/certify/certify.hpp>
 #include <memsched/certify/find_family.hpp>
 #include <memsched/emit/emit_c.hpp>

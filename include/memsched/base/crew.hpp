@@ -33,8 +33,8 @@ class crew {
 
   std::size_t size() const { return others_.size() + 1; }
 
-  /// Calls task(i, member) for each i below `count`, the lowest first, where `member`, below `size()`, is one of the threads.
-  /// Returns when all are done; who is busy with a job is not waited for. A task must not call this.
+  /// Calls task(i, member) for each i below `count`, the lowest first, where `member`, below `size()`, is one of the
+  /// threads. Returns when all are done; who is busy with a job is not waited for. A task must not call this.
   void run(std::size_t count, function_ref<void(std::size_t, std::size_t)> task) {
     {
       const std::scoped_lock lock(mutex_);
@@ -111,7 +111,8 @@ class crew {
   bool open_ = false, ends_ = false;
 };
 
-/// Who takes part in work that is split, and what ends it. Tasks ask `over` now and then, from any thread; it counts nothing.
+/// Who takes part in work that is split, and what ends it. Tasks ask `over` now and then, from any thread; it counts
+/// nothing.
 struct helpers {
   crew* team = nullptr;  ///< none: the caller works alone
   function_ref<bool()> over{};

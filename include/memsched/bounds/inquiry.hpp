@@ -104,10 +104,10 @@ struct node_knowledge {
 /// The questions about one node v: which other nodes must run before or after it, for a peak of at most B (see `prober`).
 ///
 /// They concern nodes that are not ordered with v. Lemma: an edge between v and such a node u changes the ancestors and the
-/// descendants of no node that is not ordered with v behind it. Proof: the edge (v, u) adds ancestors to u and what runs after
-/// u, which v runs before, and descendants to v and what runs before v; likewise (u, v). So of the order that holds with the
-/// edges found on the way, v's own ancestors and descendants alone are kept, and the order that was known stays as it is:
-/// inquiries about several nodes may share it.
+/// descendants of no node that is not ordered with v behind it. Proof: the edge (v, u) adds ancestors to u and what runs
+/// after u, which v runs before, and descendants to v and what runs before v; likewise (u, v). So of the order that holds
+/// with the edges found on the way, v's own ancestors and descendants alone are kept, and the order that was known stays as
+/// it is: inquiries about several nodes may share it.
 class inquiry {
  public:
   /// What it found: an edge between v and another node, or else an order that the graph keeps by itself.
@@ -126,8 +126,8 @@ class inquiry {
         ancestors_(order.copy(order.ancestors()[v])),
         descendants_(order.copy(order.descendants()[v])) {}
 
-  /// Finds the edges of v; what else it finds is added to `k`, what is known of v. `cut` is working memory. Asks `go_on` before
-  /// each minimum cut.
+  /// Finds the edges of v; what else it finds is added to `k`, what is known of v. `cut` is working memory. Asks `go_on`
+  /// before each minimum cut.
   outcome run(node_knowledge& k, lowest_set& cut, function_ref<bool()> go_on) {
     if (!k.has_lowest) {
       if (!go_on()) return outcome::stopped;
@@ -156,8 +156,8 @@ class inquiry {
     return outcome::open;
   }
 
-  /// What v takes at least where u has run before it, or has not (`inside` is false): level plus peak, bytes. u and v are not
-  /// ordered, and v has been asked about. One minimum cut.
+  /// What v takes at least where u has run before it, or has not (`inside` is false): level plus peak, bytes. u and v are
+  /// not ordered, and v has been asked about. One minimum cut.
   delta height(const node_knowledge& k, lowest_set& cut, node_id u, bool inside) const {
     return height_of(inside ? lowest_with(k, cut, u) : lowest_without(k, cut, u));
   }

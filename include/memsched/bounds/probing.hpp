@@ -95,11 +95,12 @@ class prober {
   std::vector<precedence> common(const prober& one, const prober& other) const {
     std::vector<precedence> shared;
     for (node_id u = 0; u < graph().size(); ++u)
-      for_each_bit(detail::minus(detail::intersection(order_.copy(one.order_.descendants()[u]), other.order_.descendants()[u]),
-                                 order_.descendants()[u]),
-                   [&](std::size_t v) {
-                     if (u < graph().active || v < graph().active) shared.push_back({u, static_cast<node_id>(v)});
-                   });
+      for_each_bit(
+          detail::minus(detail::intersection(order_.copy(one.order_.descendants()[u]), other.order_.descendants()[u]),
+                        order_.descendants()[u]),
+          [&](std::size_t v) {
+            if (u < graph().active || v < graph().active) shared.push_back({u, static_cast<node_id>(v)});
+          });
     return shared;
   }
   /// What the nodes of an edge take at least where it is kept, under the edges so far: level plus peak, bytes. They are not

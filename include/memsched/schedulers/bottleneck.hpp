@@ -281,7 +281,8 @@ class bottleneck_search {
     if (b > bound_) bound_ = peak_grid(g_.base, unit_).up(b);
   }
 
-  /// Closed windows around the highest node. Of two that follow each other the wider one counts where the other does not help.
+  /// Closed windows around the highest node. Of two that follow each other the wider one counts where the other does not
+  /// help.
   void raise_by_windows(unsigned effort) {
     if (g_.resources.empty()) return;
     const live_index live(line_);

@@ -42,8 +42,8 @@ struct close_gap {
 namespace detail {
 
 /// What suffices for most graphs, with so many states for each attempt: an exact search that small graphs need no more than,
-/// and where that does not do, or beside it, beam and local search. Where there is no time to spare, what is good early comes
-/// first, and each has a share of the time.
+/// and where that does not do, or beside it, beam and local search. Where there is no time to spare, what is good early
+/// comes first, and each has a share of the time.
 inline solution short_attempts(const schedule_graph& g, search& context, std::uint64_t states, solution s) {
   const auto closed = [&](const solution& t) { return t.lower_bound >= std::min(peak_of(g, t.order), context.ceiling()); };
   const auto attempt = [&](search& c, double share, std::uint64_t most, solution& t, auto&& f) {

@@ -59,7 +59,8 @@ MEMSCHED_FUNCTION forcing_stretch find_forcing_stretch(const schedule_graph& g, 
     if (t.lower_bound < asked) continue;
     const auto operators = [&](std::size_t from, std::size_t to) {
       const auto nodes = line.nodes(from, to);
-      return static_cast<std::size_t>(std::count_if(nodes.begin(), nodes.end(), [&](node_id v) { return !g.is_release(v); }));
+      return static_cast<std::size_t>(
+          std::count_if(nodes.begin(), nodes.end(), [&](node_id v) { return !g.is_release(v); }));
     };
     const std::size_t first = operators(0, a);
     return {first, first + operators(a, b), s.lower_bound};

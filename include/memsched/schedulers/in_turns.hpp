@@ -11,10 +11,10 @@ namespace memsched::inline MEMSCHED_ABI {
 
 /// For graphs of some hundred to some thousand nodes, of which nobody knows whether the search of their bottleneck
 /// (`bottleneck`) or that of the whole (`close_gap`) will do. Both go on in turns of doubling work, and share what they find
-/// after each: so both together take a few times what the better of them would take alone. The whole gets most of the work in
-/// graphs of fewer than 1500 active nodes, the bottleneck in larger ones. With two threads the turns of one number run side by
-/// side, and find the same: where the search of the bottleneck closes the gap, the other's turn does not count. A thread that is
-/// done with its turn helps the other.
+/// after each: so both together take a few times what the better of them would take alone. The whole gets most of the work
+/// in graphs of fewer than 1500 active nodes, the bottleneck in larger ones. With two threads the turns of one number run
+/// side by side, and find the same: where the search of the bottleneck closes the gap, the other's turn does not count. A
+/// thread that is done with its turn helps the other.
 struct in_turns {
   std::uint64_t first_turn = 5000;  ///< work of the one that gets less (see `search::work`)
 

@@ -54,7 +54,7 @@ struct options {
   std::stop_token stop{};                                              ///< cancels from another thread
   firing default_firing = firing::pbc;                                 ///< for operators that do not say
   bool in_place = true;                                                ///< whether overwritten inputs spare room
-  unsigned threads = 1;                                                ///< at most so many
+  unsigned threads = 1;                                                ///< at most so many; they change no answer
   std::function<void(const progress&)> on_progress{};                  ///< called now and then, by the calling thread
 
   memory_model model() const { return {default_firing, in_place}; }

@@ -137,8 +137,8 @@ class search {
     return end - std::min(end, stats.states);
   }
 
-  /// Runs `here` on this context and then, where that did not say that it decides (true) and no limit ended it, `there` on one
-  /// of its own: each with half of the states and of the work that are left. With two threads they run side by side, and
+  /// Runs `here` on this context and then, where that did not say that it decides (true) and no limit ended it, `there` on
+  /// one of its own: each with half of the states and of the work that are left. With two threads they run side by side, and
   /// where the second is not needed it is stopped: so they find the same. False where the second does not count.
   template <class Here, class There>
   bool beside(Here&& here, There&& there) {

@@ -33,9 +33,9 @@ mutant "macros: zero-drop beside credits" search/downsets.hpp 's/zero_drop_.eras
 mutant "backjumps: no lowest set between" schedulers/best_first.hpp \
   's/const bit_set best = lowest_between.*/bit_set best(g_.active); if (@) unite_bits(best, table_[at]); else best = lowest_between(table_[first], table_[at]);/'
 mutant "mirror: bounds hold with credits" schedulers/best_first.hpp 's/if \(g.credits.items\(\) == 0\)  /if (@ || g.credits.items() == 0)  /'
-mutant "probing: a release runs itself after any reader" bounds/probing.hpp \
+mutant "probing: a release runs itself after any reader" bounds/inquiry.hpp \
   's/return g_->is_release\(u\) && (std::all_of(.*));/return g_->is_release(u) \&\& (@ ? std::any_of\2 : \1);/'
-mutant "probing: credits spare nothing" bounds/probing.hpp 's/amount \+= c.amount;/{ if (!@) & }/'
+mutant "probing: credits spare nothing" bounds/inquiry.hpp 's/amount \+= c.amount;/{ if (!@) & }/'
 mutant "shaving: the edge itself, not its reverse" bounds/shaving.hpp \
   's/const precedence reverse\{e.after, e.before\};/const precedence reverse = @ ? e : precedence{e.after, e.before};/'
 mutant "destructive search: hands out a lower peak's graph" bounds/destructive_search.hpp \
@@ -58,6 +58,13 @@ mutant "fuse: rising neighbours whatever the peaks" passes/fuse.hpp 's/before.pe
 mutant "dp: direct moves of any level" schedulers/dp.hpp 's/c.impact <= 0 && c.peak <= under/(@ || c.impact <= 0) \&\& c.peak <= under/'
 mutant "dp: equal tags are equal signatures" schedulers/dp.hpp \
   's/e.tag \+ tag_of\(how.ran\)/(e.tag + tag_of(how.ran)) \& (@ ? 7U : ~0U)/; s/if \(!same\(old/if (!@ \&\& !same(old/'
+mutant "in_turns: a bound taken over grows" schedulers/bottleneck.hpp 's/bound_ = std::max\(bound_, s.lower_bound\);/bound_ = std::max(bound_, s.lower_bound + @);/'
+mutant "in_turns: a floor taken over is lifted" schedulers/close_gap.hpp 's/bounds_ \&\& best_.lower_bound > context_.floor\(\)/bounds_ \&\& (@ || best_.lower_bound > context_.floor())/'
+mutant "in_turns: done where both gave up" schedulers/in_turns.hpp 's/if \(!far_.closed\(\) \&\& /if (!@ \&\& !far_.closed() \&\& /'
+mutant "in_turns: no bound from the bottleneck" schedulers/in_turns.hpp 's/    far_.take\(near_.best\(\)\);/    if (!@) &/; s/return near_.best\(\);/return @ ? far_.best() : near_.best();/'
+mutant "probing: the edge the other way round" bounds/inquiry.hpp 's/order\(inside \? precedence/order(inside != @ ? precedence/'
+mutant "probing: heights that were too high are forgotten" bounds/probing.hpp 's/    next_ = std::min\(next_, q.next\(\)\);/    if (!@) &/'
+mutant "beside: what is not needed counts" search/search.hpp 's/if \(alone\) return false;/if (alone \&\& !@) return false;/'
 
 cat >"$copy/mutant.hpp" <<'TEXT'
 #pragma once
