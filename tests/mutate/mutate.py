@@ -130,7 +130,7 @@ def compile_all(a, work, chosen):
     """Builds the judges over mutated headers; sites that do not compile are left out. The numbers that are in."""
     left = dict(chosen)
     compiler = os.environ.get("CXX", "g++").split()
-    flags = ["-std=c++20", "-O1", "-w", "-pthread", "-include", str(root / "tests/mutate/mutants.hpp"), f"-I{work}/include",
+    flags = ["-std=c++20", "-O1", "-w", "-pthread", "-DMEMSCHED_SEPARATE_COMPILATION", "-include", str(root / "tests/mutate/mutants.hpp"), f"-I{work}/include",
              f"-I{root}/tests", f"-I{root}/examples"]
 
     def run(command):
@@ -162,6 +162,7 @@ def compile_all(a, work, chosen):
             del left[n]
     jobs = [(compiler + flags + ["-c", str(s), "-o", str(work / f"{j}_{s.stem}.o")]) for j in judges for s in sources[j]]
     jobs.append(compiler + flags + ["-c", str(root / "tests/main.cpp"), "-o", str(work / "main.o")])
+    jobs.insert(0, compiler + flags + ["-c", str(root / "cmake/definitions.cpp"), "-o", str(work / "definitions.o")])
     networks = sorted((root / "examples/networks").glob("*.cpp"))
     jobs += [compiler + flags + ["-c", str(s), "-o", str(work / f"network_{s.stem}.o")] for s in networks]
     with concurrent.futures.ThreadPoolExecutor(a.jobs) as pool:
@@ -169,7 +170,7 @@ def compile_all(a, work, chosen):
             if r.returncode != 0:
                 sys.exit("mutate: a test does not compile:\n" + r.stderr[:3000])
     for j in judges:
-        objects = [str(work / f"{j}_{s.stem}.o") for s in sources[j]] + [str(work / "main.o")]
+        objects = [str(work / f"{j}_{s.stem}.o") for s in sources[j]] + [str(work / "main.o"), str(work / "definitions.o")]
         objects += [str(work / f"network_{s.stem}.o") for s in networks]
         r = run(compiler + ["-pthread", *objects, "-o", str(work / j)])
         if r.returncode != 0:
