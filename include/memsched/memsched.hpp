@@ -40,7 +40,6 @@
 #include <memsched/bounds/probing.hpp>
 #include <memsched/bounds/shaving.hpp>
 #include <memsched/bounds/windowed_cut.hpp>
-#include <memsched/bounds/witness_bound.hpp>
 #include <memsched/bounds/witness_sets.hpp>
 #include <memsched/certify/certify.hpp>
 #include <memsched/certify/find_family.hpp>
@@ -53,6 +52,7 @@
 #include <memsched/graph/list_schedule.hpp>
 #include <memsched/graph/lower.hpp>
 #include <memsched/graph/mirror.hpp>
+#include <memsched/graph/numbering.hpp>
 #include <memsched/graph/overlay.hpp>
 #include <memsched/graph/post_order.hpp>
 #include <memsched/graph/problem.hpp>
