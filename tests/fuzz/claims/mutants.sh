@@ -60,7 +60,6 @@ mutant "dp: equal tags are equal signatures" schedulers/dp.hpp \
   's/e.tag \+ tag_of\(how.ran\)/(e.tag + tag_of(how.ran)) \& (@ ? 7U : ~0U)/; s/if \(!same\(old/if (!@ \&\& !same(old/'
 mutant "in_turns: a bound taken over grows" schedulers/bottleneck.hpp 's/bound_ = std::max\(bound_, s.lower_bound\);/bound_ = std::max(bound_, s.lower_bound + @);/'
 mutant "in_turns: a floor taken over is lifted" schedulers/close_gap.hpp 's/bounds_ \&\& best_.lower_bound > context_.floor\(\)/bounds_ \&\& (@ || best_.lower_bound > context_.floor())/'
-mutant "in_turns: done where both gave up" schedulers/in_turns.hpp 's/if \(!far_.closed\(\) \&\& /if (!@ \&\& !far_.closed() \&\& /'
 mutant "in_turns: no bound from the bottleneck" schedulers/in_turns.hpp 's/    far_.take\(near_.best\(\)\);/    if (!@) &/; s/return near_.best\(\);/return @ ? far_.best() : near_.best();/'
 mutant "probing: the edge the other way round" bounds/inquiry.hpp 's/order\(inside \? precedence/order(inside != @ ? precedence/'
 mutant "probing: heights that were too high are forgotten" bounds/probing.hpp 's/    next_ = std::min\(next_, q.next\(\)\);/    if (!@) &/'
