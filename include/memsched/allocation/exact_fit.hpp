@@ -76,7 +76,8 @@ class fit_restarts {
  private:
   using key = std::array<std::int64_t, 3>;
   /// Six orders by three choices of valleys. After these come orders with noise; half of the nodes go to restarts with one of
-  /// the six and much patience, which finds what has no slack, where hasty ones find what has some.
+  /// the six and 64 times the patience, twice that in the next turn, and so on, which find what has no slack, where hasty
+  /// ones find what has some.
   static constexpr std::uint64_t fixed_rounds = 18;
 
   /// Ranks items by descending key.
@@ -98,7 +99,7 @@ class fit_restarts {
     patient_ = round >= fixed_rounds && patient_nodes_ < hasty_nodes_;
     if (round < fixed_rounds || patient_) {
       const std::uint64_t which = patient_ ? ++patient_rounds_ : round;
-      limit = patient_ ? 32 * twice : twice;
+      limit = patient_ ? twice << std::min<std::uint64_t>(6 + which / fixed_rounds, 32) : twice;
       rank_fixed(which % 6, 0);
       return choices[(which + which / 6) % 3];
     }
