@@ -12,6 +12,7 @@
 
 #include <memsched/allocation/first_fit.hpp>
 #include <memsched/allocation/fit_search.hpp>
+#include <memsched/allocation/flatten.hpp>
 #include <memsched/allocation/valley_fit.hpp>
 #include <memsched/base/linkage.hpp>
 #include <memsched/base/random.hpp>
@@ -180,11 +181,12 @@ class fit_restarts {
   bool patient_ = false;  ///< the restart at hand
 };
 
-/// The best of the planners that take no search; valley fit alone where there are very many buffers.
+/// The best of the planners that take no search; valley fit where there are very many buffers, lowered where it sticks out.
 inline arena_plan quick_plan(std::span<const buffer> buffers, bytes capacity, search& context) {
   arena_plan best = valley_fit{}(buffers, capacity, context);
   constexpr std::size_t many = 20'000;
-  if (best.size == best.lower_bound || buffers.size() > many) return best;
+  if (best.size == best.lower_bound) return best;
+  if (buffers.size() > many) return peak_flattener(buffers).run(best, context), best;
   const auto take = [&](arena_plan other) {
     if (other.size < best.size) best = std::move(other);
   };
