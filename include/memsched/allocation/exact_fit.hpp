@@ -76,8 +76,8 @@ class fit_restarts {
 
  private:
   using key = std::array<std::int64_t, 3>;
-  /// Six orders by three choices of valleys. After these come orders with noise; half of the nodes go to restarts with one of
-  /// the six and 64 times the patience, twice that in the next turn, and so on, which find what has no slack, where hasty
+  /// Six orders by three choices of valleys. After these come orders with noise; half of the nodes go to restarts with one
+  /// of the six and 64 times the patience, twice that in the next turn, and so on, which find what has no slack, where hasty
   /// ones find what has some.
   static constexpr std::uint64_t fixed_rounds = 18;
 

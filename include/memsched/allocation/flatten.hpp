@@ -15,14 +15,14 @@
 namespace memsched::inline MEMSCHED_ABI::detail {
 
 /// Plans windows of time anew around the few buffers that stick out of a plan: what lies wholly inside a window is taken out
-/// and placed again, the largest first, around what crosses its borders. A plan of many small buffers sticks out of its bound
-/// in few places, so that this looks at few of them.
+/// and placed again, the largest first, around what crosses its borders. A plan of many small buffers sticks out of its
+/// bound in few places, so that this looks at few of them.
 class peak_flattener {
  public:
   explicit peak_flattener(std::span<const buffer> buffers) : buffers_(buffers), meets_(buffers) {}
 
-  /// Halves the distance of the plan to its bound, and what is left of it, until less than one in 200 is left, windows become
-  /// too large, or a limit of the context is met.
+  /// Halves the distance of the plan to its bound, and what is left of it, until less than one in 200 is left, windows
+  /// become too large, or a limit of the context is met.
   void run(arena_plan& plan, search& context) {
     bytes failed = plan.lower_bound;
     while (plan.size - failed > plan.lower_bound / 200 && left_ > 0 && context.keep_going()) {
