@@ -107,9 +107,7 @@ schedule_result<::mlir::Operation*> reorder(::mlir::Block& block, const mlir_opt
   return r;
 }
 
-inline schedule_result<::mlir::Operation*> reorder(::mlir::Block& block, const mlir_options& m = {}) {
-  return reorder(block, m, stay_close{} | automatic);
-}
+MEMSCHED_FUNCTION schedule_result<::mlir::Operation*> reorder(::mlir::Block& block, const mlir_options& m = {});
 
 }  // namespace memsched
 

@@ -306,4 +306,8 @@ MEMSCHED_FUNCTION void put_in_order(::mlir::Block& block, std::span<::mlir::Oper
   for (::mlir::Operation* op : order) op->moveBefore(&block, end ? end->getIterator() : block.end());
 }
 
+MEMSCHED_FUNCTION schedule_result<::mlir::Operation*> reorder(::mlir::Block& block, const mlir_options& m) {
+  return reorder(block, m, stay_close{} | automatic);
+}
+
 }  // namespace memsched
