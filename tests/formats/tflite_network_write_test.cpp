@@ -1,7 +1,10 @@
 #include <memsched/formats/tflite/network.hpp>
 #include <memsched/formats/tflite_network_write.hpp>
 
+#include <limits>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -105,11 +108,33 @@ TEST_CASE("blocks share the constants of their origin, and weights as the model 
   CHECK(written(net, written_network::in_blocks(net, 16)).size() < stored + 64 * 1024);
 }
 
+TEST_CASE("weights that half precision holds exactly are stored in it") {
+  for (const float x : {0.0F, -0.0F, 1.0F, -1.5F, 65504.0F, 0x1p-14F, 0x1p-24F, -0x3p-24F, 0x1.ff8p-15F}) {
+    const auto h = detail::to_half(x);
+    REQUIRE(h);
+    CHECK(detail::from_half(*h) == x);
+  }
+  for (const float x : {0.1F, 65536.0F, 0x1p-25F, 0x1.8p-24F, 1.0F + 0x1p-11F, std::numeric_limits<float>::infinity()})
+    CHECK(!detail::to_half(x));
+  network_builder b("halves");
+  b.output(b.convolution(b.input({4, 4, 8}), {.channels = 64, .kernel = 3}));
+  network net = weighed(b.build().value());
+  std::vector<float> weights(8 * 64 * 9);
+  for (std::size_t i = 0; i < weights.size(); ++i) weights[i] = static_cast<float>(i % 2047) / 1024 - 1;
+  net.blobs[0].data = std::as_bytes(std::span(weights));
+  const std::string file = written(net, net);
+  CHECK(file.size() < 2 * weights.size() + 4096);
+  check_written<float_numbers>(net, written_network::in_blocks(net, 4));
+  weights[7] = 0.1F;
+  CHECK(written(net, net).size() > 4 * weights.size());
+}
+
 TEST_CASE("sums in parts of floats are written as additions; those of integers are refused") {
   for (const bool real : {true, false}) {
     network_builder b("parts", real ? element::float32 : element::int8, real ? quantization{} : quantization{0.05F, 7});
     const tensor_id x = b.input({6, 5, 4});
-    const tensor_id left = b.convolution(x, {.channels = 3, .act = activation::relu}), right = b.max_pooling(x, {.kernel = 3});
+    const tensor_id left = b.convolution(x, {.channels = 3, .act = activation::relu}),
+                    right = b.max_pooling(x, {.kernel = 3});
     b.output(b.convolution(b.concat({left, right}), {.channels = 5, .act = activation::relu}));
     const auto built = b.build();
     REQUIRE(built);

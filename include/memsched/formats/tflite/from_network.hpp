@@ -142,6 +142,10 @@ class network_writer : window_writer {
   file_value mean(const box& out) {
     const file_value x = operand(0, out);
     const bool all = op_->sum == summation::complete;
+    if (is_pooled_mean())
+      return node(kind("AVERAGE_POOL_2D"), {x.tensor}, {1, 1, x.size.channels},
+                  {5, {byte_option(0, valid_pad), word_option(1, 1), word_option(2, 1), word_option(3, x.size.columns),
+                       word_option(4, x.size.rows), fused(5)}});
     return node(all ? kind("MEAN") : kind("SUM"), {x.tensor, model_.integers({1, 2})}, {1, 1, x.size.channels},
                 {27, {byte_option(0, 1)}});
   }

@@ -5,12 +5,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <limits>
+#include <deque>
+#include <initializer_list>
 #include <map>
-#include <optional>
 #include <span>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -36,7 +35,8 @@ class image_writer : protected image_parts<file_value> {
   using list = model_writer::list;
 
   static list dimensions(const extents& e) {
-    return {1, static_cast<std::int32_t>(e.rows), static_cast<std::int32_t>(e.columns), static_cast<std::int32_t>(e.channels)};
+    return {1, static_cast<std::int32_t>(e.rows), static_cast<std::int32_t>(e.columns),
+            static_cast<std::int32_t>(e.channels)};
   }
   static value_type type_of(element e, const quantization& q) {
     return q.scale == 0 ? value_type{e} : value_type{e, {q.scale}, {q.zero_point}};
@@ -84,7 +84,8 @@ class image_writer : protected image_parts<file_value> {
   file_value padded(const file_value& x, const extents& before, const extents& behind, std::int32_t filling = -1) {
     if (failed() || (before.elements() == 0 && before == extents{0, 0, 0} && behind == extents{0, 0, 0})) return x;
     std::vector<std::byte> bytes(32);
-    const std::int64_t pads[] = {0, 0, before.rows, behind.rows, before.columns, behind.columns, before.channels, behind.channels};
+    const std::int64_t pads[] = {
+        0, 0, before.rows, behind.rows, before.columns, behind.columns, before.channels, behind.channels};
     for (std::size_t i = 0; i < 8; ++i) {
       const auto n = static_cast<std::int32_t>(pads[i]);
       std::memcpy(bytes.data() + 4 * i, &n, 4);
@@ -133,7 +134,7 @@ class image_writer : protected image_parts<file_value> {
     const value_type type = type_of(b, s.outputs, how);
     if (as_stored) {
       const auto data = b.data.subspan(static_cast<std::size_t>(first * width), static_cast<std::size_t>(elements * width));
-      return at->second = model_.constant(shape, type, b.name, data);
+      return at->second = constant_of(shape, type, b.name, data);
     }
     std::vector<std::byte> data(static_cast<std::size_t>(elements * width));
     for (std::int64_t x = 0; x < o; ++x)
@@ -145,7 +146,25 @@ class image_writer : protected image_parts<file_value> {
             const std::int64_t to = x * stride.outputs + y * stride.rows + z * stride.columns + w * stride.inputs;
             std::copy(from.begin(), from.end(), data.begin() + static_cast<std::ptrdiff_t>(to * width));
           }
-    return at->second = model_.constant(shape, type, b.name, std::move(data));
+    made_.push_back(std::move(data));
+    return at->second = constant_of(shape, type, b.name, made_.back());
+  }
+  /// Floats that halves hold exactly, as in models with weights of half precision, are stored so, with a DEQUANTIZE behind.
+  std::int32_t constant_of(const list& shape, const value_type& type, const std::string& name,
+                           std::span<const std::byte> data) {
+    constexpr std::size_t least = 256;
+    std::vector<std::byte> halves(data.size() / 2);
+    bool exact = type.element == element::float32 && data.size() >= 4 * least;
+    for (std::size_t i = 0; exact && 4 * i < data.size(); ++i) {
+      const auto h = to_half(little_float(data.subspan(4 * i, 4)));
+      exact = h.has_value();
+      if (exact) std::memcpy(halves.data() + 2 * i, &*h, 2);
+    }
+    if (!exact) return model_.constant(shape, type, name, data);
+    const std::int32_t half = model_.constant(shape, {element::float16}, name + "/half", std::move(halves));
+    const std::int32_t all = model_.tensor(shape, type, name);
+    model_.add(kind("DEQUANTIZE"), {half}, all, {});
+    return all;
   }
   /// Of one real number, or of a stored integer.
   template <class Number>
@@ -190,6 +209,7 @@ class image_writer : protected image_parts<file_value> {
   }
 
   std::map<std::vector<std::int64_t>, std::int32_t> constants_;
+  std::deque<std::vector<std::byte>> made_;
   std::size_t count_ = 0;
 };
 

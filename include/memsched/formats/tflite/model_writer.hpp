@@ -40,7 +40,9 @@ struct option_field {
 inline option_field word_option(flatbuffers::voffset_t number, std::int64_t v) {
   return {number, static_cast<std::uint32_t>(v)};
 }
-inline option_field float_option(flatbuffers::voffset_t number, float v) { return {number, std::bit_cast<std::uint32_t>(v)}; }
+inline option_field float_option(flatbuffers::voffset_t number, float v) {
+  return {number, std::bit_cast<std::uint32_t>(v)};
+}
 inline option_field byte_option(flatbuffers::voffset_t number, int v) {
   return {number, static_cast<std::uint32_t>(v), true};
 }

@@ -79,6 +79,13 @@ class window_writer : protected image_writer {
 
   // Activations ------------------------------------------------------------------------------------------------------
 
+  /// Whether the operator is a mean that its file calls an average pooling.
+  bool is_pooled_mean() const {
+    const window& w = op_->does.win;
+    const extents& n = op_->reads[0].size;
+    return op_->does.what == op_kind::mean && op_->sum == summation::complete && n.rows * n.columns > 1 &&
+           w.kernel_rows == n.rows && w.kernel_columns == n.columns;
+  }
   /// Whether the operator of the file applies the activation itself.
   bool fuses() const {
     const op_kind k = op_->does.what;
@@ -86,7 +93,7 @@ class window_writer : protected image_writer {
                      k == op_kind::max_pooling || k == op_kind::average_pooling || k == op_kind::add ||
                      k == op_kind::subtract || k == op_kind::multiply || k == op_kind::divide ||
                      k == op_kind::transposed_convolution;
-    return can && op_->sum == summation::complete && number_of(op_->does.act) >= 0;
+    return (can || is_pooled_mean()) && op_->sum == summation::complete && number_of(op_->does.act) >= 0;
   }
   static int number_of(activation a) {
     switch (a) {
@@ -151,7 +158,8 @@ class window_writer : protected image_writer {
   std::int32_t bias() {
     const slice& s = op_->bias;
     const blob &b = net_.blobs[s.of], &w = net_.blobs[op_->weights.of];
-    if (failed() || b.element == element::float32 || !b.scales.empty() || w.scales.empty()) return weights(s, layout::vector);
+    if (failed() || b.element == element::float32 || !b.scales.empty() || w.scales.empty())
+      return weights(s, layout::vector);
     if (b.data.empty()) return fault("has weights that the model does not hold"), -1;
     const float in = net_.tensors[op_->reads[0].parts[0].tensor].quant.scale;
     value_type type{b.element};
@@ -208,8 +216,9 @@ class window_writer : protected image_writer {
       p.padding = same_pad, p.before = {rows->before, columns->before, 0}, p.behind = {rows->behind, columns->behind, 0};
     }
     const file_value x = padded(assemble(op_->reads[0], p.in), p.before, p.behind);
-    const option_table options{5, {byte_option(0, p.padding), word_option(1, w.stride_columns), word_option(2, w.stride_rows),
-                                   word_option(3, w.kernel_columns), word_option(4, w.kernel_rows), fused(5)}};
+    const option_table options{5,
+                               {byte_option(0, p.padding), word_option(1, w.stride_columns), word_option(2, w.stride_rows),
+                                word_option(3, w.kernel_columns), word_option(4, w.kernel_rows), fused(5)}};
     return cut(node(average ? kind("AVERAGE_POOL_2D") : kind("MAX_POOL_2D"), {x.tensor}, made.size(), options), made, out);
   }
   struct larger {
@@ -230,7 +239,8 @@ class window_writer : protected image_writer {
       for (coordinate more = 0; more <= 2 * l.stride; ++more)
         for (coordinate front = 0; front <= more; ++front) {
           const interval read{rows.first - front, rows.last + more - front}, real = common(read, there);
-          if (real != read && (!zeros || (real.first != read.first && before != 0) || (real.last != read.last && behind != 0)))
+          if (real != read &&
+              (!zeros || (real.first != read.first && before != 0) || (real.last != read.last && behind != 0)))
             continue;
           const coordinate m = (read.size() + l.stride - 1) / l.stride;
           const coordinate pad = std::max<coordinate>(0, (m - 1) * l.stride + l.kernel - read.size()) / 2;
