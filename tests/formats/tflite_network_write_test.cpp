@@ -108,7 +108,7 @@ TEST_CASE("blocks share the constants of their origin, and weights as the model 
   CHECK(written(net, written_network::in_blocks(net, 16)).size() < stored + 64 * 1024);
 }
 
-TEST_CASE("weights that half precision holds exactly are stored in it") {
+TEST_CASE("a network whose weights half precision holds exactly is written in it") {
   for (const float x : {0.0F, -0.0F, 1.0F, -1.5F, 65504.0F, 0x1p-14F, 0x1p-24F, -0x3p-24F, 0x1.ff8p-15F}) {
     const auto h = detail::to_half(x);
     REQUIRE(h);

@@ -8,6 +8,7 @@
 #include <deque>
 #include <initializer_list>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -149,19 +150,14 @@ class image_writer : protected image_parts<file_value> {
     made_.push_back(std::move(data));
     return at->second = constant_of(shape, type, b.name, made_.back());
   }
-  /// Floats that halves hold exactly, as in models with weights of half precision, are stored so, with a DEQUANTIZE behind.
+  /// Where halves hold all weights of layers exactly, as in a model of half precision, constants that they hold are stored so,
+  /// with a DEQUANTIZE behind.
   std::int32_t constant_of(const list& shape, const value_type& type, const std::string& name,
                            std::span<const std::byte> data) {
-    constexpr std::size_t least = 256;
-    std::vector<std::byte> halves(data.size() / 2);
-    bool exact = type.element == element::float32 && data.size() >= 4 * least;
-    for (std::size_t i = 0; exact && 4 * i < data.size(); ++i) {
-      const auto h = to_half(little_float(data.subspan(4 * i, 4)));
-      exact = h.has_value();
-      if (exact) std::memcpy(halves.data() + 2 * i, &*h, 2);
-    }
-    if (!exact) return model_.constant(shape, type, name, data);
-    const std::int32_t half = model_.constant(shape, {element::float16}, name + "/half", std::move(halves));
+    if (!half_model_) half_model_ = of_halves();
+    const auto halves = *half_model_ && type.element == element::float32 ? as_halves(data) : std::nullopt;
+    if (!halves) return model_.constant(shape, type, name, data);
+    const std::int32_t half = model_.constant(shape, {element::float16}, name + "/half", *halves);
     const std::int32_t all = model_.tensor(shape, type, name);
     model_.add(kind("DEQUANTIZE"), {half}, all, {});
     return all;
@@ -208,7 +204,29 @@ class image_writer : protected image_parts<file_value> {
     return t;
   }
 
+  static std::optional<std::vector<std::byte>> as_halves(std::span<const std::byte> data) {
+    std::vector<std::byte> halves(data.size() / 2);
+    for (std::size_t i = 0; 4 * i < data.size(); ++i) {
+      const auto h = to_half(little_float(data.subspan(4 * i, 4)));
+      if (!h) return {};
+      std::memcpy(halves.data() + 2 * i, &*h, 2);
+    }
+    return halves;
+  }
+  bool of_halves() const {
+    for (const operation& op : net_.operations) {
+      if (!op.weights || op.reads[0].parts.empty()) continue;
+      const op_kind k = op.does.what;
+      if (k != op_kind::convolution && k != op_kind::depthwise && k != op_kind::dense && k != op_kind::transposed_convolution)
+        continue;
+      const blob& b = net_.blobs[op.weights.of];
+      if (b.element != element::float32 || !as_halves(b.data)) return false;
+    }
+    return true;
+  }
+
   std::map<std::vector<std::int64_t>, std::int32_t> constants_;
+  std::optional<bool> half_model_;
   std::deque<std::vector<std::byte>> made_;
   std::size_t count_ = 0;
 };
