@@ -29,7 +29,7 @@ session.inputMetadata.forEach((about, k) => {
   const shape = shapes.get(about.name) ?? about.shape;
   const data = new makers[about.type](shape.reduce((a, b) => a * b, 1));
   for (let i = 0; i < data.length; ++i) {
-    const x = values.get(about.name) ?? (((i + k) * 2654435761) % 1000) / 1000;
+    const x = values.get(about.name) ?? (((i + k) * 2654435761) % 1000) / 250 - 2 + 2 * Math.sin(i / 37);
     data[i] = about.type === 'int64' ? BigInt(Math.trunc(x)) : x;
   }
   feeds[about.name] = new ort.Tensor(about.type, data, shape);

@@ -58,7 +58,11 @@ class quantizer {
     using namespace memsched;
     for (const operation& op : net_.operations) {
       switch (op.does.what) {
-        case op_kind::copy: case op_kind::max_pooling: case op_kind::average_pooling: case op_kind::pad: case op_kind::reshape:
+        case op_kind::copy:
+        case op_kind::max_pooling:
+        case op_kind::average_pooling:
+        case op_kind::pad:
+        case op_kind::reshape:
         case op_kind::resize_bilinear: case op_kind::resize_nearest: case op_kind::depth_to_space: break;
         default: continue;
       }
@@ -97,7 +101,8 @@ class quantizer {
   }
 
   template <class Number>
-  void replace(memsched::blob& b, const std::vector<Number>& values, memsched::element e, const memsched::blob::axes& stride) {
+  void replace(memsched::blob& b, const std::vector<Number>& values, memsched::element e,
+               const memsched::blob::axes& stride) {
     std::vector<std::byte> data(values.size() * sizeof(Number));
     std::memcpy(data.data(), values.data(), data.size());
     bytes_->push_back(std::move(data));
@@ -120,7 +125,8 @@ class quantizer {
     };
     std::vector<float> most(static_cast<std::size_t>(outputs), 1e-6F);
     for (std::int64_t o = 0; o < outputs; ++o)
-      each(o, [&](float x) { most[static_cast<std::size_t>(o)] = std::max(most[static_cast<std::size_t>(o)], std::abs(x)); });
+      each(o,
+           [&](float x) { most[static_cast<std::size_t>(o)] = std::max(most[static_cast<std::size_t>(o)], std::abs(x)); });
     if (!window) most = {*std::max_element(most.begin(), most.end())};
     to.scales.clear();
     for (const float m : most) to.scales.push_back(m / 127);

@@ -2,7 +2,8 @@
 // usage: samples shuffle MODEL OUT SEED [NAME=DIMENSION,... | NAME:VALUE]...
 //        samples branches tanh|l2norm BRANCHES OUT
 //        samples quantize MODEL OUT int8|float          (types of inputs and outputs)
-//        samples execute MODEL INPUTS OUTPUTS           (elements of all random inputs, and of the outputs that the executor finds)
+//        samples execute MODEL INPUTS OUTPUTS           (elements of all random inputs, and of the outputs that the executor
+//        finds)
 //        samples rows MODEL BLOCKS SECONDS [NAME=DIMENSION,...]...
 #include <algorithm>
 #include <chrono>

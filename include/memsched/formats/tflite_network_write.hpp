@@ -14,7 +14,8 @@ namespace memsched::inline MEMSCHED_ABI {
 /// channel stay. Blocks are SLICE and CONCATENATION, which copy. A block of a convolution has a PAD of its own where it
 /// needs other pads than SAME or VALID; a block of a pooling is cut from a larger one. Blocks of resizes by whole numbers
 /// and of transposed convolutions are cut from what the rows that they need make. Sums in parts are additions. Each constant
-/// stands in the file once, however many blocks read it. Operators have version 1. The same call gives the same bytes.
+/// stands in the file once, however many blocks read it; in half precision, where that holds all weights of layers exactly.
+/// Operators have version 1. The same call gives the same bytes.
 ///
 /// Integers stay equal to the bit wherever the runtime computes each element alone: what is added only copies. So do floats
 /// where it sums in the same order.

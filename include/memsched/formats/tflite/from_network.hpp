@@ -79,7 +79,7 @@ class network_writer : window_writer {
   void add_operation(op_id i) {
     op_ = &net_.operations[i];
     number_ = i;
-    if (op_->writes.size() > 1) return fault("has several results");
+    if (op_->writes.size() != 1 || target(*op_).parts.empty()) return fault("has not one result");
     result_ = target(*op_).parts[0].tensor;
     const box out = computes(net_, *op_);
     for (const image& x : op_->reads)

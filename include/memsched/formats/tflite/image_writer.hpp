@@ -150,8 +150,8 @@ class image_writer : protected image_parts<file_value> {
     made_.push_back(std::move(data));
     return at->second = constant_of(shape, type, b.name, made_.back());
   }
-  /// Where halves hold all weights of layers exactly, as in a model of half precision, constants that they hold are stored so,
-  /// with a DEQUANTIZE behind.
+  /// Where halves hold all weights of layers exactly, as in a model of half precision, constants that they hold are stored
+  /// so, with a DEQUANTIZE behind.
   std::int32_t constant_of(const list& shape, const value_type& type, const std::string& name,
                            std::span<const std::byte> data) {
     if (!half_model_) half_model_ = of_halves();
@@ -217,7 +217,8 @@ class image_writer : protected image_parts<file_value> {
     for (const operation& op : net_.operations) {
       if (!op.weights || op.reads[0].parts.empty()) continue;
       const op_kind k = op.does.what;
-      if (k != op_kind::convolution && k != op_kind::depthwise && k != op_kind::dense && k != op_kind::transposed_convolution)
+      if (k != op_kind::convolution && k != op_kind::depthwise && k != op_kind::dense &&
+          k != op_kind::transposed_convolution)
         continue;
       const blob& b = net_.blobs[op.weights.of];
       if (b.element != element::float32 || !as_halves(b.data)) return false;

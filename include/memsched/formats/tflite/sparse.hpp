@@ -13,9 +13,9 @@
 
 namespace memsched::inline MEMSCHED_ABI::detail::tflite {
 
-/// Makes a sparse constant dense. Its stored elements are the leaves of a tree: a level for each dimension, then one for each
-/// block inside a dimension, in an order of its own. A level is dense, or lists which positions are there (as compressed
-/// sparse rows do). What is not sound in every part, or would be more than 64 times as large, is none.
+/// Makes a sparse constant dense. Its stored elements are the leaves of a tree: a level for each dimension, then one for
+/// each block inside a dimension, in an order of its own. A level is dense, or lists which positions are there (as
+/// compressed sparse rows do). What is not sound in every part, or would be more than 64 times as large, is none.
 class sparse_reader {
  public:
   sparse_reader(untrusted_file& file, const table& how, const std::vector<std::int64_t>& shape, std::uint64_t width)
@@ -33,7 +33,8 @@ class sparse_reader {
 
   std::optional<std::vector<std::byte>> run(std::span<const std::byte> stored) {
     const std::size_t rank = shape_.size();
-    if (levels_.size() != order_.size() || levels_.size() != rank + blocks_.size() || rank > 8 || blocks_.size() > 8) return {};
+    if (levels_.size() != order_.size() || levels_.size() != rank + blocks_.size() || rank > 8 || blocks_.size() > 8)
+      return {};
     std::size_t elements = 1;
     for (const std::int64_t n : shape_) {
       if (n < 1 || elements > (std::size_t{1} << 31) / static_cast<std::size_t>(n)) return {};

@@ -81,10 +81,10 @@ class window_writer : protected image_writer {
 
   /// Whether the operator is a mean that its file calls an average pooling.
   bool is_pooled_mean() const {
+    if (op_->does.what != op_kind::mean || op_->sum != summation::complete) return false;
     const window& w = op_->does.win;
     const extents& n = op_->reads[0].size;
-    return op_->does.what == op_kind::mean && op_->sum == summation::complete && n.rows * n.columns > 1 &&
-           w.kernel_rows == n.rows && w.kernel_columns == n.columns;
+    return n.rows * n.columns > 1 && w.kernel_rows == n.rows && w.kernel_columns == n.columns;
   }
   /// Whether the operator of the file applies the activation itself.
   bool fuses() const {
