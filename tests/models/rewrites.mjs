@@ -56,8 +56,6 @@ const trials = [
   ['ch_PP-OCRv4_det_infer.onnx', 26214400, 13094784, true, 13202592, ['x=1,3,640,640']],
   ['ch_ppocr_mobile_v2.0_cls_infer.onnx', 552960, 552960, true, 552960, ['x=1,3,48,320']],
 ];
-// Where the trial's single rows are not met yet: the peak that is.
-const missed = { 'palm_detection_full.tflite': 866304 };
 const shaped = (dims) => dims.flatMap((d) => ['--shape', d]);
 const wanted = (name) => only === undefined || name.includes(only);
 
@@ -65,15 +63,14 @@ const lines = [
   '# Real models, rewritten',
   '',
   'Made by `./dev test models`. All peaks are bytes, of tensors as `memsched schedule` counts them; "p" marks a peak that equals its',
-  'lower bound. The command fails where a peak that the trial proved is not met to the byte, where another one is exceeded (but for the',
-  'single rows of palm_detection_full), where outputs differ by more than is said here, or where a C program does not give the',
-  'executor\'s bits in an arena of the promised size.',
+  'lower bound. The command fails where a peak that the trial proved is not met to the byte, where another one is exceeded, where',
+  'outputs differ by more than is said here, or where a C program does not give the executor\'s bits in an arena of the promised size.',
   '',
   '## Row blocks',
   '',
   '"Trial" is an earlier trial with a throwaway program. "16 blocks": every tensor in 16 blocks of rows, scheduled once, within 20 s.',
-  '"Found": the smallest peak that `memsched rewrite --reals --time-limit 40` finds; blocks down to single rows. No multiply-accumulate',
-  'is done twice.',
+  '"Found": the smallest peak that `memsched rewrite --reals --time-limit 40` finds, with blocks down to single rows or with at most 48',
+  'a tensor, which leave more time. No multiply-accumulate is done twice.',
   '',
   cells(['model', 'given', 'folded', '16 blocks: trial', 'peak', 'operators', 's', 'single rows: trial', 'found', 'bound', 'operators', 's', 'MACs']),
   cells(['---', ...Array(12).fill('---:')]),
@@ -82,13 +79,14 @@ for (const [name, identity, blocks16, proved, single, dims] of trials.filter(([n
   try {
     const model = find(name);
     const some = JSON.parse(must(samples, 'rows', model, '16', '20', ...dims));
-    const best = rewrite(model, '--reals', '--time-limit', '40', ...shaped(dims));
+    const tried = [[], ['--blocks', '48']].map((more) => rewrite(model, '--reals', '--time-limit', '40', ...more, ...shaped(dims)));
+    const best = tried[1].peak < tried[0].peak ? tried[1] : tried[0];
     const optimal = some.peak === some.lower_bound;
     if (some.identity !== identity) fail(`${name}: folded, ${some.identity} and not ${identity}`);
     if (proved ? some.peak !== blocks16 && !(optimal && some.peak < blocks16) : some.peak > blocks16)
       fail(`${name}: 16 blocks, ${some.peak} and not ${blocks16}`);
     if (!some.provenance) fail(`${name}: 16 blocks: wrong by provenance`);
-    if (best.peak > Math.max(single, missed[name] ?? 0)) fail(`${name}: single rows, ${best.peak} and not ${single}`);
+    if (best.peak > single) fail(`${name}: single rows, ${best.peak} and not ${single}`);
     const p = (peak, bound) => grouped(peak) + (peak === bound ? ' p' : '');
     const macs = best.macs === best.macs_before && some.macs === some.macs_before ? '+0 %' : `${best.macs_before} -> ${best.macs}`;
     lines.push(cells([name, grouped(best.peak_before), grouped(some.identity), grouped(blocks16) + (proved ? ' p' : ''),
