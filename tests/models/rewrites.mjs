@@ -98,6 +98,15 @@ for (const [name, identity, blocks16, proved, single, dims] of trials.filter(([n
   }
 }
 
+if (wanted('face_detection_short_range.tflite')) {
+  const pictures = only === undefined ? table.replace(/\.md$/, '') : 'picture';
+  rewrite(find('face_detection_short_range.tflite'), '--blocks', '16', '--svg', pictures + '-memory.svg', '--front-svg',
+          pictures + '-front.svg');
+  const name = path.basename(pictures);
+  lines.push('', 'face_detection_short_range in 16 blocks: memory over time before and after, and what fewer operators cost.', '',
+             `![memory over time](${name}-memory.svg)`, '', `![peak and operators](${name}-front.svg)`);
+}
+
 // Outputs and memory of a model in its runtime; outputs are kept in files.
 function inRuntime(model, dims, outputs) {
   for (const f of fs.readdirSync('.')) if (f.startsWith(outputs + '.')) fs.rmSync(f);
