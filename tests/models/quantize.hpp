@@ -117,7 +117,8 @@ class quantizer {
     const bool window = op.does.what == op_kind::convolution || op.does.what == op_kind::depthwise ||
                         op.does.what == op_kind::transposed_convolution;
     const bool layer = window || op.does.what == op_kind::dense;
-    const auto [outputs, rows, columns, inputs] = from.size;
+    const std::int64_t outputs = from.size.outputs, rows = from.size.rows, columns = from.size.columns,
+                       inputs = from.size.inputs;
     const auto each = [&](std::int64_t o, auto&& f) {
       for (std::int64_t r = 0; r < rows; ++r)
         for (std::int64_t c = 0; c < columns; ++c)
