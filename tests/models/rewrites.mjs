@@ -166,7 +166,7 @@ lines.push(
   '',
   '### int8',
   '',
-  'No package of the list holds an int8 model that these runtimes run. These are made from the packages\' float32 models, with their',
+  'No .tflite model of the list is of int8. These are made from the packages\' float32 models, with their',
   'layers and weights, as `samples quantize` of the tests does: int8 by tensor, weights by channel, sums of 32 bits, inputs and outputs',
   'float32; ranges from random inputs, so nothing is said of accuracy.',
   '',
