@@ -1,6 +1,6 @@
 #include <memsched/formats/certificate.hpp>
 #include <memsched/measure/evaluate.hpp>
-#include <memsched/proof/certificate.hpp>
+#include <memsched/proof/check_certificate.hpp>
 #include <nlohmann/json.hpp>
 
 #include "commands.hpp"

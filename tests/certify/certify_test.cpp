@@ -68,7 +68,7 @@ TEST_CASE("what cuts and probing prove comes with a certificate that holds") {
     REQUIRE(check_certificate(g, d) == "");
     REQUIRE(d.bound <= peak);
     reduced += !d.steps.empty() && !d.steps[0].reductions.empty();
-    rounds += std::count_if(d.steps.begin(), d.steps.end(), [](const cut_step& s) { return !s.reductions.empty(); }) > 1;
+    rounds += std::count_if(d.steps.begin(), d.steps.end(), [](const proof_step& s) { return !s.reductions.empty(); }) > 1;
   });
   REQUIRE(derived > 100);
   REQUIRE(reduced > 1000);
@@ -135,7 +135,7 @@ TEST_CASE("a certificate with a change is rejected, or proves something true") {
         if (check_certificate(g, other) != "") ++rejected;
         else REQUIRE(other.bound <= best);
         other.bound = best + 1 + r.below(3);
-        for (cut_step& s : other.steps) s.level = std::max(s.level, other.bound);
+        for (proof_step& s : other.steps) s.level = std::max(s.level, other.bound);
         REQUIRE(check_certificate(g, other) != "");
       }
     }

@@ -2,7 +2,7 @@
 #include <catch2/catch.hpp>
 #include <memsched/graph/builder.hpp>
 #include <memsched/graph/schedule_graph.hpp>
-#include <memsched/proof/certificate.hpp>
+#include <memsched/proof/check_certificate.hpp>
 
 using namespace memsched;
 

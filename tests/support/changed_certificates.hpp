@@ -32,7 +32,7 @@ void repeat_any(std::vector<T>& list, random& r) {
 
 /// A change of one field, or a lost or repeated step or arc: any of these breaks a certificate.
 inline memsched::certificate broken(memsched::certificate c, random& r) {
-  memsched::cut_step& s = c.steps[detail::any(c.steps, r)];
+  memsched::proof_step& s = c.steps[detail::any(c.steps, r)];
   const memsched::bytes change = 1 + r.below(5), sign = r.chance(50) ? 1 : static_cast<memsched::bytes>(-1);
   switch (r.below(8)) {
     case 0: c.bound += change * sign; break;
@@ -62,7 +62,7 @@ inline memsched::certificate broken(memsched::certificate c, random& r) {
 
 /// A change of what the proof says, up to nonsense; with luck it is another proof.
 inline memsched::certificate altered(memsched::certificate c, random& r, const memsched::schedule_graph& g) {
-  memsched::cut_step& s = c.steps[detail::any(c.steps, r)];
+  memsched::proof_step& s = c.steps[detail::any(c.steps, r)];
   const auto any_node = [&] { return r.chance(5) ? memsched::none - r.below(2) : r.below(static_cast<std::uint32_t>(g.size() + 2)); };
   switch (r.below(s.reductions.empty() ? 8 : 9)) {
     case 0: s.v = any_node(); break;

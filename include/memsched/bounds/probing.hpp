@@ -125,6 +125,8 @@ class prober {
   const std::vector<precedence>& edges() const { return edges_; }
   /// After a refutation: no peak from b to below this is reached either. Bytes.
   bytes next() const { return static_cast<bytes>(next_); }
+  /// After a refutation: the node that every set in which it can run is too high for.
+  node_id refuted_at() const { return failed_at_; }
   /// Memory of its sets.
   std::uint64_t bytes_held() const {
     std::uint64_t held = 0;
@@ -235,6 +237,7 @@ class prober {
     if (!go_on_()) return outcome::stopped;
     if (solve_lowest(v)) return outcome::open;
     next_ = std::min(next_, failed_);
+    failed_at_ = v;
     return outcome::refuted;
   }
 
@@ -401,6 +404,7 @@ class prober {
   lowest_set lowest_;
   delta bound_ = -1, next_ = 0;
   delta failed_ = 0;  // height of the last set that was no witness
+  node_id failed_at_ = none;
 };
 
 }  // namespace memsched

@@ -23,12 +23,24 @@ namespace memsched::inline MEMSCHED_ABI {
 /// that leave little room either way. The kind that has been asked for fewer cuts since it last helped is next.
 class shaver {
  public:
+  /// How a prober learnt the edges behind its first `known` ones: what follows from an edge, and from its reverse where that
+  /// was asked about too; either may be refuted.
+  struct lesson {
+    precedence edge;
+    std::size_t known;
+    const prober& with_edge;
+    const prober* with_reverse;
+    bool edge_refuted, reverse_refuted;
+  };
+  using listener = function_ref<void(const lesson&)>;
+
   /// For a prober that has found nothing more for its peak. `pairs`: asks about the two edges of a pair together, too.
   explicit shaver(const prober& p, bool pairs = true) { collect(p, pairs); }
 
   /// Adds edges to that prober until so many questions of each kind in a row did not help. Asks `go_on` before each cut;
   /// where that said no, or for more patience, another call goes on: with the whole of the question that was cut short.
-  prober::outcome run(prober& p, unsigned patience, function_ref<bool()> go_on) {
+  /// Tells `learnt` of what it learns.
+  prober::outcome run(prober& p, unsigned patience, function_ref<bool()> go_on, listener learnt = [](const lesson&) {}) {
     while (line* next = choose(patience)) {
       std::uint64_t cuts = 0;
       const auto count = [&] { return ++cuts, go_on(); };
@@ -36,7 +48,7 @@ class shaver {
       next->questions.pop();
       if (p.ordered(q.edge.before, q.edge.after) || p.ordered(q.edge.after, q.edge.before)) continue;
       const std::size_t known = p.edges().size();
-      const auto result = q.weighed ? ask(p, q.edge, next == &pairs_, count) : weigh(p, q, count);
+      const auto result = q.weighed ? ask(p, q.edge, next == &pairs_, count, learnt) : weigh(p, q, count);
       if (result == prober::outcome::stopped) return next->questions.push(q), result;
       next->cuts += cuts;
       if (q.weighed) ++next->failures;
@@ -95,12 +107,16 @@ class shaver {
   }
 
   /// Teaches p what follows from an edge that does not hold, or else, where `both`, from it and its reverse.
-  static prober::outcome ask(prober& p, const precedence& e, bool both, function_ref<bool()> go_on) {
+  static prober::outcome ask(prober& p, const precedence& e, bool both, function_ref<bool()> go_on, listener learnt) {
     const precedence reverse{e.after, e.before};
+    const std::size_t known = p.edges().size();
     prober with_edge = p;
     with_edge.assume(e);
     if (const auto o = with_edge.run(p.bound(), go_on); o != prober::outcome::open || !both) {
-      if (o == prober::outcome::refuted) p.learn(reverse, with_edge.next());
+      if (o == prober::outcome::refuted) {
+        p.learn(reverse, with_edge.next());
+        learnt({e, known, with_edge, nullptr, true, false});
+      }
       return o;
     }
     prober with_reverse = p;
@@ -108,6 +124,7 @@ class shaver {
     const auto o = with_reverse.run(p.bound(), go_on);
     if (o == prober::outcome::refuted) p.learn(e, with_reverse.next());
     if (o == prober::outcome::open) p.learn_common(with_edge, with_reverse);
+    if (p.edges().size() > known) learnt({e, known, with_edge, &with_reverse, false, o == prober::outcome::refuted});
     return o;
   }
 
