@@ -55,6 +55,24 @@ solution optimum(const schedule_graph& g) {
   return exhaustive{}(g, context);
 }
 
+/// A certificate that is nothing but a family; of what is live at the ends where that suffices.
+certificate by_sets(const schedule_graph& g, bytes level, bool mirrored) {
+  certificate c{.bound = level, .family = set_family{.level = level, .mirrored = mirrored && g.credits.items() == 0}};
+  if (level == detail::level_at_ends(g) || !find_family(g, c, most_sets, [] { return true; })) return detail::assemble(g, {});
+  return c;
+}
+
+/// The certificate of a window of some order of g; of what is live at the ends where there is none.
+certificate of_window(const schedule_graph& g, const std::vector<node_id>& order, support::random& r) {
+  const order_line line(g, r.chance(50) ? order : topological_order(g));
+  const backbone bone(g.preds, g.succs, line.nodes(0, line.size()));
+  const live_index live(line);
+  const std::size_t a = line.legal_from(r.below(5)), b = line.legal_from(a + 2 + r.below(8));
+  const auto found = a == 0 && b == line.size() ? std::nullopt : detail::describe_window(line, live, bone, a, b);
+  if (!found) return detail::assemble(g, {});
+  return detail::certify_window(*found, optimum(found->graph).lower_bound - found->window.lift, most_sets, [] { return true; });
+}
+
 /// What a rule of compression makes of g, be it true or not.
 schedule_graph reduced(schedule_graph g, const reduction& x) {
   const auto [by, a, b] = x;
@@ -147,8 +165,7 @@ certificate forged(schedule_graph g, support::random& r) {
   }
   const solution best = optimum(g);
   const auto go_on = [] { return true; };
-  certificate c = r.chance(50) ? detail::certify_by_sets(g, best.lower_bound, most_sets, go_on)
-                               : certify(g, best.order, best.lower_bound, go_on);
+  certificate c = r.chance(50) ? by_sets(g, best.lower_bound, r.chance(50)) : certify(g, best.order, best.lower_bound, go_on);
   if (c.steps.empty() && c.family)
     c.family->reductions.insert(c.family->reductions.begin(), claims.begin(), claims.end());
   if (!c.steps.empty()) c.steps[0].reductions.insert(c.steps[0].reductions.begin(), claims.begin(), claims.end());
@@ -171,10 +188,18 @@ int main(int argc, char** argv) {
       const solution best = optimum(g);
       const certificate c = certify(g, best.order, best.lower_bound, [] { return true; });
       print(text, g, model, best, c);
-      const certificate by_sets = detail::certify_by_sets(g, best.lower_bound, most_sets, [] { return true; });
-      if (by_sets.family) {
-        print(text, g, model, best, by_sets);
-        for (int i = 0; i < changes_each; ++i) print(text, g, model, best, support::other_family(by_sets, r, g));
+      if (const certificate window = of_window(g, best.order, r); window.window) {
+        print(text, g, model, best, window);
+        for (int i = 0; i < changes_each; ++i) print(text, g, model, best, support::other_window(window, r, g));
+      }
+      const auto compressed = [](const schedule_graph& h, bytes b) { return detail::certify_rounds(h, b, 0, 0, [] { return true; }); };
+      if (const certificate shaved = support::by_cases(g, best.lower_bound, r, compressed); !shaved.steps.empty()) {
+        print(text, g, model, best, shaved);
+        for (int i = 0; i < changes_each; ++i) print(text, g, model, best, support::other_cases(shaved, r, g));
+      }
+      if (const certificate family = by_sets(g, best.lower_bound, r.chance(50)); family.family) {
+        print(text, g, model, best, family);
+        for (int i = 0; i < changes_each; ++i) print(text, g, model, best, support::other_family(family, r, g));
         for (const bool forgets_end : {false, true})
           print(text, g, model, best, wrong_family(g, best.lower_bound + 1 + r.below(5), forgets_end));
       }

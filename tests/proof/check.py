@@ -7,6 +7,7 @@ GRAPH.json is a graph of operators and tensors (formats/json.hpp); a RESULT.json
 --certificate RESULT.json` wrote, with a proof from which nothing was left out. Says of each result what is proven; ends
 with 1 where an order or a proof is wrong, with 2 where a file cannot be read. docs/proofs.md has the rules and why they hold.
 """
+import copy
 import json
 import sys
 
@@ -122,7 +123,7 @@ class Nodes:
         for v in sequence(self.before):
             self.depth[v] = max((self.depth[u] + 1 for u in self.before[v]), default=0)
         self.credits = [[] for _ in range(n)]  # (freeing node, bytes): room for who is the last reader
-        self.resources = [(p.writer.get(s), None, p.size[s]) for s in p.stays]  # (who makes it or None, who frees it, bytes)
+        self.resources = [(p.writer.get(s), None) for s in p.stays if p.size[s]]  # (who makes it or None, who frees it or None)
         for s in sorted(p.readers):
             readers, size = p.readers[s], p.size[s]
             if s in p.stays or size == 0:
@@ -131,9 +132,9 @@ class Nodes:
             if len(self.earlier(readers, last)) == len(readers) - 1:
                 self.peak[last] -= p.room(last, s)
                 self.impact[last] -= size
-                self.resources.append((p.writer.get(s), last, size))
+                self.resources.append((p.writer.get(s), last))
                 continue
-            self.resources.append((p.writer.get(s), len(self.peak), size))
+            self.resources.append((p.writer.get(s), len(self.peak)))
             self.peak.append(0)
             self.impact.append(-size)
             self.before.append(set(readers))
@@ -193,8 +194,8 @@ class Window:
         opens, closes = bool(ran), len(done) < n
         need(opens or closes, "window: is the whole graph")
         base, behind = g.base + sum(g.impact[v] for v in ran), [set() for _ in g.before]
-        made = {a for a, b, _ in g.resources if a in ran and b not in ran}
-        freed = {b for a, b, _ in g.resources if b is not None and b not in done and (a is None or a in done)}
+        made = {a for a, b in g.resources if a in ran and b not in ran}
+        freed = {b for a, b in g.resources if b is not None and b not in done and (a is None or a in done)}
         for v, b in enumerate(g.before):
             for u in b:
                 behind[u].add(v)
@@ -236,7 +237,7 @@ class Proof:
 
     def __init__(self, nodes):
         self.g = nodes
-        self.n = len(nodes.peak)
+        self.n, self.base = len(nodes.peak), nodes.base
         self.peak, self.impact = list(nodes.peak), list(nodes.impact)
         self.before = [set(b) for b in nodes.before]
         self.behind = [set() for _ in range(self.n)]
@@ -258,6 +259,14 @@ class Proof:
 
     def restore(self, state):
         self.peak, self.impact, self.before, self.behind, self.merged = state
+
+    def mirrored(self):
+        """The graph read backwards: edges turn, and each node undoes what it did."""
+        need(not any(self.g.credits), "a family is mirrored, but there are credits")
+        m = copy.copy(self)
+        m.base, m.before, m.behind = self.base + sum(self.impact), self.behind, self.before
+        m.peak, m.impact = [p - i for p, i in zip(self.peak, self.impact)], [-i for i in self.impact]
+        return m
 
     def shown(self, level):
         self.least = level if self.least is None else min(level, self.least)
@@ -284,7 +293,7 @@ class Proof:
         if family:
             for r in family.get("reductions", []):
                 self.reduce(*r)
-            self.shown(self.sets(family))
+            self.shown((self.mirrored() if family.get("mirrored") is True else self).sets(family))
         return self.least
 
     def steps(self, steps, depth=0):
@@ -404,7 +413,7 @@ class Proof:
         known = set(listed)
         for ran in known:
             need(ran != everything, "a set holds all nodes")
-            here, inside, targets = g.base + sum(self.impact[u] for u in members(ran)), [], 0
+            here, inside, targets = self.base + sum(self.impact[u] for u in members(ran)), [], 0
             for v in members(everything & ~ran & ~plain):
                 before = waits(ran, v)
                 if before is None:
@@ -414,7 +423,7 @@ class Proof:
                 if then + max(self.taken(v, ran), 0) < level:
                     inside.append((behind(ran, v, before) in known, then + self.impact[v] <= here))
             need((True, True) in inside or all(x for x, _ in inside), "an order may leave the family")
-            need(targets or g.base + sum(self.impact) >= level, "an order may end")
+            need(targets or self.base + sum(self.impact) >= level, "an order may end")
         return level
 
     def taken(self, v, ran):

@@ -70,7 +70,7 @@ class certifier {
   std::vector<proof_step> refute(bytes bound, function_ref<bool()> go_on) {
     bound_ = bound, go_on_ = go_on;
     std::vector<proof_step> steps;
-    if (!prove_side(last_, {}, steps)) return {};
+    if (!prove_side(last_, {}, true, steps)) return {};
     return steps;
   }
 
@@ -107,10 +107,10 @@ class certifier {
   }
 
   /// Steps that refute a side, or show the edges that it is to show; false where they cannot be found.
-  bool prove_side(const derived::side& side, const std::vector<precedence>& shown, std::vector<proof_step>& steps) {
+  bool prove_side(const derived::side& side, const std::vector<precedence>& shown, bool ends, std::vector<proof_step>& steps) {
     link_all(side.items);
-    if (side.refuted_at != none) {
-      auto end = prove({.v = side.refuted_at});
+    if (ends) {
+      auto end = side.refuted_at != none ? prove({.v = side.refuted_at}) : std::nullopt;
       for (node_id v = 0; v < g_.size() && !end && go_on_(); ++v) end = prove({.v = v});
       if (!end) return false;
       steps.push_back(std::move(*end));
@@ -152,7 +152,8 @@ class certifier {
     for (const bool kept : {true, false}) {
       const precedence assumed = kept ? d.assumed : precedence{d.assumed.after, d.assumed.before};
       link(assumed, none);
-      if (!prove_side(kept ? d.kept : d.reversed, needed, kept ? s.then : s.otherwise)) return std::nullopt;
+      const derived::side& side = kept ? d.kept : d.reversed;
+      if (!prove_side(side, needed, side.refuted_at != none, kept ? s.then : s.otherwise)) return std::nullopt;
       unlink(assumed);
     }
     return s;

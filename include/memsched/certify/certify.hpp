@@ -66,13 +66,19 @@ inline certificate certify_rounds(const schedule_graph& g, bytes bound, unsigned
   const derivation d = derive_rounds(g, bound, patience, go_on);
   certificate c{.bound = bound};
   std::vector<reduction> waiting;
-  if ((!d.refuted && most == 0) || !prove_rounds(g, d, bound, go_on, c.steps, waiting)) return assemble(g, {});
-  if (!d.refuted) {
-    c.family = set_family{.level = bound, .reductions = std::move(waiting)};
-    if (!find_family(g, c, most, go_on)) return assemble(g, {});
+  if (!prove_rounds(g, d, bound, go_on, c.steps, waiting)) return assemble(g, {});
+  if (d.refuted) return assemble(g, std::move(c.steps));
+  if (!c.steps.empty()) c.bound = std::min(bound, lowest_level(c.steps));
+  // Either direction may be the one with few sets.
+  for (std::size_t sets = std::min<std::size_t>(most, 512); sets > 0 && go_on(); sets = std::min(most, sets * 16)) {
+    for (const bool mirrored : {true, false}) {
+      if (mirrored && g.credits.items() > 0) continue;
+      c.family = set_family{.level = bound, .mirrored = mirrored, .reductions = waiting};
+      if (find_family(g, c, sets, go_on)) return c;
+    }
+    if (sets == most) break;
   }
-  if (!c.steps.empty()) c.bound = std::min(d.refuted ? lowest_level(c.steps) : bound, lowest_level(c.steps));
-  return c;
+  return assemble(g, {});
 }
 
 /// The certificate that probing alone gives for this very bound, or one of what is live at the ends.
@@ -106,10 +112,19 @@ inline void certify_graph(const schedule_graph& g, bytes bound, std::size_t most
     return best.bound >= bound;
   };
   if (best.bound >= bound || consider(certify_probed(g, bound, go_on))) return;
-  if (consider(certify_rounds(g, bound, 0, std::min<std::size_t>(most_sets, 1024), go_on))) return;
+  const auto at_most = [&](std::size_t sets) { return std::min(sets, most_sets); };
+  if (consider(certify_rounds(g, bound, 0, at_most(1024), go_on))) return;
   for (unsigned patience = 8; patience <= 512 && go_on(); patience *= 8)
-    if (consider(certify_rounds(g, bound, patience, std::min<std::size_t>(most_sets, patience * 512), go_on))) return;
-  if (go_on()) consider(certify_rounds(g, bound, 8, most_sets, go_on));
+    if (consider(certify_rounds(g, bound, patience, at_most(patience * std::size_t{2048}), go_on))) return;
+}
+
+/// The best certificate that a window gives for the whole.
+inline certificate certify_window(const described_window& d, bytes bound, std::size_t most_sets, function_ref<bool()> go_on) {
+  certificate c = assemble(d.graph, {});
+  certify_graph(d.graph, bound + d.window.lift, most_sets, go_on, c);
+  c.bound -= std::min(c.bound, d.window.lift);
+  c.window = d.window;
+  return c;
 }
 
 /// Leaves out what the proof holds without. Whether that was anything.
@@ -141,7 +156,7 @@ inline bool drop_superfluous(const schedule_graph& g, certificate& c) {
 /// The most that a certificate may take.
 struct certificate_limits {
   std::size_t probed = 8192;               ///< nodes of a graph that is probed; of larger ones, windows are
-  std::size_t sets = std::size_t{1} << 17; ///< of a family
+  std::size_t sets = std::size_t{1} << 20; ///< of a family
 };
 
 /// A certificate of the best bound that can be proven for g, up to one of at least `bound`, which some search claims. `order`
@@ -170,11 +185,7 @@ MEMSCHED_FUNCTION certificate certify(const schedule_graph& g, std::span<const n
   if (g.size() > local) {
     detail::window_finder windows(g, order, bound, go_on);
     while (best.bound < bound && windows.next()) {
-      certificate c = detail::assemble(windows.graph(), {});
-      detail::certify_graph(windows.graph(), bound + windows.window().lift, limits.sets, go_on, c);
-      c.bound -= std::min(c.bound, windows.window().lift);
-      c.window = windows.window();
-      consider(std::move(c));
+      consider(detail::certify_window(windows.found(), bound, limits.sets, go_on));
     }
   }
   if (g.size() <= limits.probed && best.bound < bound) {

@@ -25,6 +25,7 @@ class family_search {
  public:
   family_search(const schedule_graph& g, const certificate& c)
       : g_(g), cost_(g.cost), preds_(g.size()), succs_(g.size()), idle_(g.size()), plain_(g.size()), seen_(g.size()),
+        base_(static_cast<delta>(g.base)),
         level_(static_cast<delta>(c.family->level)), sets_(g.size()) {
     for (node_id v = 0; v < g.size(); ++v) preds_[v].assign(g.preds[v].begin(), g.preds[v].end());
     for (const proof_step& s : c.steps) {
@@ -43,6 +44,7 @@ class family_search {
       }
       for (node_id u : preds_[v]) succs_[u].push_back(v);
     }
+    if (c.family->mirrored) mirror();
     for (node_id v = 0; v < g.size(); ++v) {
       idle_[v] = cost_[v].peak == 0 && cost_[v].impact <= 0 && (g.is_release(v) || !tied[v]);
       plain_[v] = !idle_[v] && !tied[v] && cost_[v].impact >= 0 && cost_[v].peak == cost_[v].impact;
@@ -75,6 +77,10 @@ class family_search {
     std::vector<node_id> nodes;  // the one that is next, and what it waits for
   };
 
+  void mirror() {
+    for (node_cost& c : cost_) base_ += c.impact, c = {c.peak - c.impact, -c.impact};
+    std::swap(preds_, succs_);
+  }
   void apply(const std::vector<reduction>& list) {
     for (const reduction& r : list) {
       if (r.by == reduction::rule::s1 || r.by == reduction::rule::s2) preds_[r.second].push_back(r.first);
@@ -113,7 +119,7 @@ class family_search {
 
   /// Where an order below the level may go next; nothing where it may end.
   std::optional<std::vector<move>> next(const_bit_row ran) {
-    delta here = static_cast<delta>(g_.base), end = here;
+    delta here = base_, end = here;
     for (node_id u = 0; u < g_.size(); ++u) {
       end += cost_[u].impact;
       if (test_bit(ran, u)) here += cost_[u].impact;
@@ -144,7 +150,7 @@ class family_search {
   std::vector<node_cost> cost_;
   std::vector<std::vector<node_id>> preds_, succs_;
   std::vector<bool> idle_, plain_, seen_;
-  delta level_;
+  delta base_, level_;
   downset_table sets_;
 };
 

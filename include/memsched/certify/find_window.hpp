@@ -19,6 +19,35 @@
 
 namespace memsched::inline MEMSCHED_ABI::detail {
 
+/// A window as a certificate describes it, and its graph, in the numbering that the certificate has.
+struct described_window {
+  proof_window window;
+  schedule_graph graph;
+};
+
+/// The closed window of the stretch [a, b) of a line, where there is one (see `close_window`).
+inline std::optional<described_window> describe_window(const order_line& l, const live_index& live, const backbone& bone,
+                                                       std::size_t a, std::size_t b) {
+  auto found = close_window(l, live, bone, a, b);
+  if (!found) return std::nullopt;
+  described_window d{{.lift = found->lift}, std::move(found->graph)};
+  std::vector<node_id> ran(l.nodes(0, a).begin(), l.nodes(0, a).end());
+  std::sort(ran.begin(), ran.end());
+  for (node_id v : ran) {
+    auto& ranges = d.window.before;
+    if (ranges.empty() || ranges.back().last != v) ranges.push_back({v, v});
+    ranges.back().last = v + 1;
+  }
+  for (const bool releases : {false, true})
+    for (node_id v : l.nodes(a, b))
+      if (l.graph().is_release(v) == releases) d.window.nodes.push_back(v);
+  const bool opens = a > 0, closes = b < l.size();
+  const std::size_t operators = d.graph.active - opens - closes;
+  if (opens) d.window.behind.assign(d.graph.succs[operators].begin(), d.graph.succs[operators].end());
+  if (closes) d.window.ahead.assign(d.graph.preds[operators + opens].begin(), d.graph.preds[operators + opens].end());
+  return d;
+}
+
 /// Closed windows around the nodes of an order that are as high as a bound, the narrow ones first. Needs a graph that knows its
 /// resources.
 class window_finder {
@@ -39,17 +68,15 @@ class window_finder {
       if (++place_ == high_.size()) place_ = 0, ++reach_;
       if ((a == 0 && b == line_.size()) || std::pair(a, b) == last_) continue;
       last_ = {a, b};
-      auto found = close_window(line_, live_, bone_, a, b);
+      auto found = describe_window(line_, live_, bone_, a, b);
       if (!found) continue;
-      take(std::move(*found), a, b);
+      found_ = std::move(*found);
       return true;
     }
     return false;
   }
 
-  const proof_window& window() const { return window_; }
-  /// The window's graph, in the numbering that a certificate has.
-  const schedule_graph& graph() const { return graph_; }
+  const described_window& found() const { return found_; }
 
  private:
   static constexpr std::array<std::size_t, 6> reaches{50, 100, 200, 400, 800, 1600};
@@ -74,25 +101,6 @@ class window_finder {
     return best;
   }
 
-  void take(closed_window found, std::size_t a, std::size_t b) {
-    const schedule_graph& g = line_.graph();
-    window_ = {.lift = found.lift};
-    graph_ = std::move(found.graph);
-    std::vector<node_id> ran(line_.nodes(0, a).begin(), line_.nodes(0, a).end());
-    std::sort(ran.begin(), ran.end());
-    for (node_id v : ran) {
-      if (window_.before.empty() || window_.before.back().last != v) window_.before.push_back({v, v});
-      window_.before.back().last = v + 1;
-    }
-    for (const bool releases : {false, true})
-      for (node_id v : line_.nodes(a, b))
-        if (g.is_release(v) == releases) window_.nodes.push_back(v);
-    const bool opens = a > 0, closes = b < line_.size();
-    const std::size_t operators = graph_.active - opens - closes;
-    if (opens) window_.behind.assign(graph_.succs[operators].begin(), graph_.succs[operators].end());
-    if (closes) window_.ahead.assign(graph_.preds[operators + opens].begin(), graph_.preds[operators + opens].end());
-  }
-
   order_line line_;
   backbone bone_;
   live_index live_;
@@ -101,8 +109,7 @@ class window_finder {
   std::vector<index_t> high_;  // positions
   std::size_t place_ = 0, reach_ = 0;
   std::pair<std::size_t, std::size_t> last_{0, 0};
-  proof_window window_;
-  schedule_graph graph_;
+  described_window found_;
 };
 
 }  // namespace memsched::inline MEMSCHED_ABI::detail

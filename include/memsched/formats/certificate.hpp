@@ -103,6 +103,7 @@ class json_certificate_reader {
 
   bool read(const json& j, const std::string& place, set_family& f) {
     if (!j.is_object()) return wrong(place, "an object");
+    f.mirrored = member(j, "mirrored") == json(true);
     return number(member(j, "level"), place + ".level", f.level) && read_all(member(j, "sets"), place + ".sets", f.sets) &&
            (!j.contains("reductions") || read_all(j["reductions"], place + ".reductions", f.reductions));
   }
@@ -158,7 +159,7 @@ class json_certificate_reader {
 /// or, for two cases, {"if": [5, 7], "then": [steps], "else": [steps], "edges": [[5, 8]]}: 5 runs before 7, or else 7 before 5.
 /// "before" gives the node that v must run before, "after" the one that it must run after; a step without either ends the
 /// proof. So does a family of sets, "family": {"level": 1024, "reductions": [], "sets": [[0, 4], [1, 7]]}, each the number of a
-/// set and the node that it grows by. "window": {"before": [[0, 40]], "nodes": [41, 43], "behind": [0], "ahead": [1], "lift": 9}
+/// set and the node that it grows by; "mirrored": true where the sets are of the mirror image. "window": {"before": [[0, 40]], "nodes": [41, 43], "behind": [0], "ahead": [1], "lift": 9}
 /// says of which stretch all that is; [0, 40] are the nodes 0 to 39. "reductions", "then", "else" and "edges" may be absent.
 /// Unknown keys are ignored.
 inline result<certificate> read_certificate(const nlohmann::json& j) { return detail::json_certificate_reader().run(j); }
@@ -211,6 +212,7 @@ inline nlohmann::ordered_json write_certificate(const certificate& c) {
   j["steps"] = detail::write_steps(c.steps);
   if (c.family) {
     json& family = j["family"] = json{{"level", c.family->level}};
+    if (c.family->mirrored) family["mirrored"] = true;
     detail::write_reductions(family, c.family->reductions);
     family["sets"] = json::array();
     for (const auto& [from, by] : c.family->sets) family["sets"].push_back(json::array({from, by}));
@@ -252,7 +254,7 @@ inline std::uint64_t fingerprint(const schedule_graph& g, std::span<const node_i
       for (index_t v : *list) add(v);
   }
   if (c.family) {
-    add(c.family->level, c.family->reductions.size(), c.family->sets.size());
+    add(c.family->level, c.family->mirrored, c.family->reductions.size(), c.family->sets.size());
     for (const reduction& r : c.family->reductions) add(r.by, r.first, r.second);
     for (const auto& [from, by] : c.family->sets) add(from, by);
   }

@@ -64,6 +64,7 @@ struct set_family {
     auto operator<=>(const grown_set&) const = default;
   };
   bytes level = 0;
+  bool mirrored = false;                ///< whether the sets are of the mirror image: what runs last, last things first
   std::vector<reduction> reductions{};  ///< that come before it
   std::vector<grown_set> sets{};
   bool operator==(const set_family&) const = default;

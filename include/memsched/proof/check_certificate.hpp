@@ -27,7 +27,9 @@ class certificate_checker {
     if (refuted_ == (c.family || c.steps.empty())) return ends_wrongly(c.steps, "");
     if (c.family) {
       if (const std::string why = g_.apply(c.family->reductions); !why.empty()) return "family" + why;
-      if (const std::string why = family_checker(g_).run(*c.family); !why.empty()) return "family" + why;
+      if (c.family->mirrored && given_.credits.items() > 0) return "family: is mirrored, but there are credits";
+      const proof_graph seen = c.family->mirrored ? g_.mirrored() : g_;
+      if (const std::string why = family_checker(seen).run(*c.family); !why.empty()) return "family" + why;
       lowest_ = std::min(lowest_, c.family->level);
     }
     return {};

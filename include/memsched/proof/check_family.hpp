@@ -43,7 +43,7 @@ class family_checker {
   /// Whether an order below the level can only go on, or may go on, into a larger set.
   std::string check(const node_set& ran, bytes level) {
     if (std::find(ran.begin(), ran.end(), false) == ran.end()) return " holds all nodes";
-    delta here = static_cast<delta>(g_.given().base);
+    delta here = g_.base();
     for (node_id u = 0; u < g_.size(); ++u)
       if (ran[u]) here += g_.cost(u).impact;
     std::string left;

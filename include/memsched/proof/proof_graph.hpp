@@ -19,7 +19,7 @@ class proof_graph {
   using lists = std::vector<std::vector<node_id>>;
 
   explicit proof_graph(const schedule_graph& g)
-      : g_(&g), cost_(g.cost), preds_(g.size()), succs_(g.size()), merged_(g.size()), in_credit_(g.size()) {
+      : g_(&g), base_(static_cast<delta>(g.base)), cost_(g.cost), preds_(g.size()), succs_(g.size()), merged_(g.size()), in_credit_(g.size()) {
     for (node_id v = 0; v < g.size(); ++v) {
       for (node_id u : g.preds[v]) add_edge(u, v);
       for (const credit& k : g.credits[v]) {
@@ -52,10 +52,21 @@ class proof_graph {
       if (cost_[u].peak == 0 && cost_[u].impact <= 0 && (g_->is_release(u) || !in_credit_[u])) idle[u] = true;
     return idle;
   }
+  /// The level before the first node.
+  delta base() const { return base_; }
   delta level_at_end() const {
-    delta level = static_cast<delta>(g_->base);
+    delta level = base_;
     for (const node_cost& c : cost_) level += c.impact;
     return level;
+  }
+
+  /// The graph read backwards: edges turn, and each node undoes what it did. Only where no node has a credit.
+  proof_graph mirrored() const {
+    proof_graph m = *this;
+    m.base_ = level_at_end();
+    std::swap(m.preds_, m.succs_);
+    for (node_cost& c : m.cost_) c = {c.peak - c.impact, -c.impact};
+    return m;
   }
 
   /// What is wrong with some reductions, and where; else they are done.
@@ -112,6 +123,7 @@ class proof_graph {
   }
 
   const schedule_graph* g_;
+  delta base_;
   std::vector<node_cost> cost_;
   lists preds_, succs_;
   node_set merged_, in_credit_;
