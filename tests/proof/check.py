@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
 """Checks an order and the proof of its bound: a second checker, which shares nothing with the library.
 
-usage: check.py GRAPH.json RESULT.json...
+usage: check.py GRAPH.json RESULT...
 
-GRAPH.json is a graph of operators and tensors (formats/json.hpp); a RESULT.json is what `memsched schedule GRAPH.json
---certificate RESULT.json` wrote, with a proof from which nothing was left out. Says of each result what is proven; ends
-with 1 where an order or a proof is wrong, with 2 where a file cannot be read. docs/proofs.md has the rules and why they hold.
+GRAPH.json is a graph of operators and tensors (formats/json.hpp); a RESULT is what `memsched schedule GRAPH.json --certificate
+RESULT` wrote, JSON or CBOR. Says of each result what is proven; ends with 1 where an order or a proof is wrong, with 2 where a
+file cannot be read. docs/proofs.md has the rules and why they hold.
 """
 import copy
 import json
 import sys
+
+import cbor
 
 
 class Wrong(Exception):
@@ -22,7 +24,6 @@ def need(condition, message):
 
 
 def whole(value, below, what):
-    """A whole number from 0 to below it."""
     need(isinstance(value, int) and not isinstance(value, bool) and 0 <= value < below, f"{what}: no number below {below}")
     return value
 
@@ -92,13 +93,11 @@ class Problem:
         """Plays an order, tensor by tensor."""
         need(sorted(order) == list(range(len(self.ops))), "order: must name each operator once")
         left = {s: len(r) for s, r in self.readers.items()}
-        live = peak = self.start
-        done = set()
+        live, peak, done = self.start, self.start, set()
         for i in order:
             need(self.before[i] <= done, f"order: operator {i} runs before one that it waits for")
             done.add(i)
-            made = sum(self.size[t] for t in self.creates[i])
-            freed = room = 0
+            made, freed, room = sum(self.size[t] for t in self.creates[i]), 0, 0
             for s in self.reads[i]:
                 left[s] -= 1
                 if left[s] == 0 and s not in self.stays:
@@ -154,10 +153,9 @@ class Nodes:
         least = min(self.depth[u] for u in nodes)
         seen, left = set(), [v]
         while left:
-            for u in self.before[left.pop()]:
-                if u not in seen and self.depth[u] >= least:
-                    seen.add(u)
-                    left.append(u)
+            fresh = {u for u in self.before[left.pop()] if self.depth[u] >= least} - seen
+            seen |= fresh
+            left += fresh
         return seen & nodes
 
 
@@ -246,19 +244,20 @@ class Proof:
                 self.behind[u].add(v)
         self.merged = 0
         self.tied = 0  # nodes with a part in a credit
-        self.least = None  # what all steps so far take at least
+        self.levels = []  # of all steps so far, those within cases too
         for list_ in nodes.credits:
             for release, _ in list_:
                 self.tied |= 1 << release
                 for r in nodes.readers_of[release]:
                     self.tied |= 1 << r
 
-    def state(self):
-        """All that steps change but `least`."""
-        return list(self.peak), list(self.impact), [set(b) for b in self.before], [set(b) for b in self.behind], self.merged
-
-    def restore(self, state):
-        self.peak, self.impact, self.before, self.behind, self.merged = state
+    def fork(self, before, after):
+        """A copy with an edge more."""
+        p = copy.copy(self)
+        p.peak, p.impact = list(self.peak), list(self.impact)
+        p.before, p.behind = [set(b) for b in self.before], [set(b) for b in self.behind]
+        p.order(before, after)
+        return p
 
     def mirrored(self):
         """The graph read backwards: edges turn, and each node undoes what it did."""
@@ -267,9 +266,6 @@ class Proof:
         m.base, m.before, m.behind = self.base + sum(self.impact), self.behind, self.before
         m.peak, m.impact = [p - i for p, i in zip(self.peak, self.impact)], [-i for i in self.impact]
         return m
-
-    def shown(self, level):
-        self.least = level if self.least is None else min(level, self.least)
 
     def reached(self, v, lists):
         seen, left = 0, [v]
@@ -293,8 +289,8 @@ class Proof:
         if family:
             for r in family.get("reductions", []):
                 self.reduce(*r)
-            self.shown((self.mirrored() if family.get("mirrored") is True else self).sets(family))
-        return self.least
+            self.levels.append((self.mirrored() if family.get("mirrored") is True else self).sets(family))
+        return min(self.levels)
 
     def steps(self, steps, depth=0):
         """Whether the steps show that there is no order below what they take."""
@@ -308,7 +304,7 @@ class Proof:
                 if "if" in step:
                     ended = self.cases(step, depth)
                 else:
-                    self.shown(self.cut(step))
+                    self.levels.append(self.cut(step))
                     ended = "before" not in step and "after" not in step
             except Wrong as e:
                 raise Wrong(f"steps[{i}]: {e}") from e
@@ -320,15 +316,12 @@ class Proof:
         need(a != b and not (self.reached(a, self.before) | self.reached(a, self.behind)) >> b & 1, "the two are ordered already")
         edges = [(whole(u, self.n, "edges"), whole(v, self.n, "edges")) for u, v in step.get("edges", [])]
         need(all(u != v for u, v in edges), "an edge from a node to itself")
-        outside, possible = self.state(), 0
-        for first, second, side in ((a, b, "then"), (b, a, "else")):
-            self.order(first, second)
-            if not self.steps(step.get(side, []), depth + 1):
+        possible = 0
+        for p, side in ((self.fork(a, b), "then"), (self.fork(b, a), "else")):
+            if not p.steps(step.get(side, []), depth + 1):
                 possible += 1
-                need(self.merged == outside[4], f"{side}: merges nodes, and does not end the proof")
-                need(all(self.reached(u, self.behind) >> v & 1 for u, v in edges), f"{side}: an edge does not follow")
-            self.restore(outside)
-            outside = self.state()
+                need(self.merged == p.merged, f"{side}: merges nodes, and does not end the proof")
+                need(all(p.reached(u, p.behind) >> v & 1 for u, v in edges), f"{side}: an edge does not follow")
         need(bool(edges) == bool(possible), "edges follow where a case is left, and only there")
         for u, v in edges:
             self.order(u, v)
@@ -356,20 +349,14 @@ class Proof:
         if rule in ("s1", "s2"):
             return self.order(a, b)
         kept, gone = (b, a) if rule == "c1" else (a, b)
-        peak = max(self.peak[a], self.impact[a] + self.peak[b])
-        impact = self.impact[a] + self.impact[b]
-        self.peak[kept], self.impact[kept] = peak, impact
-        self.peak[gone] = self.impact[gone] = 0
+        peak, impact = max(self.peak[a], self.impact[a] + self.peak[b]), self.impact[a] + self.impact[b]
+        self.peak[kept], self.impact[kept], self.peak[gone], self.impact[gone] = peak, impact, 0, 0
         self.merged |= 1 << gone
-        return None
 
     def idle(self):
         """Nodes that may run as soon as they can: they need no room, add none and change no credit."""
-        found = self.merged
-        for u in range(self.n):
-            if self.peak[u] == 0 and self.impact[u] <= 0 and (u >= self.g.operators or not self.tied >> u & 1):
-                found |= 1 << u
-        return found
+        return self.merged | sum(1 << u for u in range(self.n) if self.peak[u] == 0 and self.impact[u] <= 0
+                                 and (u >= self.g.operators or not self.tied >> u & 1))
 
     def sets(self, family):
         """The level below which no order leaves a family of sets."""
@@ -465,20 +452,15 @@ class Proof:
             need(from_ in waits, "the flow runs where there is no edge")
             need((from_, to) not in pairs and amount > 0, "the flow names an edge twice, or carries nothing")
             pairs.add((from_, to))
-            free[from_] -= amount
-            free[to] += amount
+            free[from_], free[to] = free[from_] - amount, free[to] + amount
         spent = sum(min(x, 0) for x in free.values())
-        known = sum(self.impact[u] for u in members(ran))
-        return max(self.g.base + known + self.peak[v] + spent, 0)
+        return max(self.g.base + sum(self.impact[u] for u in members(ran)) + self.peak[v] + spent, 0)
 
 
 def proven(nodes, certificate):
     """The bound of a certificate, where it is what that says."""
-    window = certificate.get("window")
-    g = Window(nodes, window) if window else nodes
-    bound = Proof(g).bound(certificate)
-    if window:
-        bound = max(bound - g.lift, 0)
+    g = Window(nodes, certificate["window"]) if certificate.get("window") else nodes
+    bound = max(Proof(g).bound(certificate) - (0 if g is nodes else g.lift), 0)
     need(bound == certificate["bound"], f"bound: {bound} is proven")
     return bound
 
@@ -500,15 +482,15 @@ def main():
     status = 0
     with open(sys.argv[1], encoding="utf-8") as f:
         graph = json.load(f)
+    sys.setrecursionlimit(4000)
     for name in sys.argv[2:]:
         try:
-            with open(name, encoding="utf-8") as f:
-                result = json.load(f)
-            print(f"{name}: {judge(graph, result)}")
+            with open(name, "rb") as f:
+                print(f"{name}: {judge(graph, cbor.decoded(f.read()))}")
         except Wrong as e:
             print(f"{name}: refused: {e}")
             status = 1
-        except (KeyError, TypeError, ValueError, IndexError, AttributeError) as e:
+        except (KeyError, TypeError, ValueError, IndexError, AttributeError, RecursionError) as e:
             print(f"{name}: cannot be read: {type(e).__name__} {e}")
             status = status or 2
     return status
