@@ -36,9 +36,10 @@ std::string on_a_line(const problem_draft& d) {
   return text;
 }
 
-void print(const std::string& graph, const schedule_graph& g, const memory_model& model, const solution& best,
-           const certificate& c) {
-  nlohmann::ordered_json j{{"firing", model.default_firing == firing::cbp ? "cbp" : "pbc"},
+void print(const char* kind, const std::string& graph, const schedule_graph& g, const memory_model& model,
+           const solution& best, const certificate& c) {
+  nlohmann::ordered_json j{{"kind", kind},
+                           {"firing", model.default_firing == firing::cbp ? "cbp" : "pbc"},
                            {"inplace", model.in_place},
                            {"order", best.order},
                            {"peak", peak_of(g, best.order)},
@@ -187,26 +188,26 @@ int main(int argc, char** argv) {
       const schedule_graph g = make_schedule_graph(p, model);
       const solution best = optimum(g);
       const certificate c = certify(g, best.order, best.lower_bound, [] { return true; });
-      print(text, g, model, best, c);
+      print("steps", text, g, model, best, c);
       if (const certificate window = of_window(g, best.order, r); window.window) {
-        print(text, g, model, best, window);
-        for (int i = 0; i < changes_each; ++i) print(text, g, model, best, support::other_window(window, r, g));
+        print("window", text, g, model, best, window);
+        for (int i = 0; i < changes_each; ++i) print("window changed", text, g, model, best, support::other_window(window, r, g));
       }
       const auto compressed = [](const schedule_graph& h, bytes b) { return detail::certify_rounds(h, b, 0, 0, [] { return true; }); };
       if (const certificate shaved = support::by_cases(g, best.lower_bound, r, compressed); !shaved.steps.empty()) {
-        print(text, g, model, best, shaved);
-        for (int i = 0; i < changes_each; ++i) print(text, g, model, best, support::other_cases(shaved, r, g));
+        print("cases", text, g, model, best, shaved);
+        for (int i = 0; i < changes_each; ++i) print("cases changed", text, g, model, best, support::other_cases(shaved, r, g));
       }
       if (const certificate family = by_sets(g, best.lower_bound, r.chance(50)); family.family) {
-        print(text, g, model, best, family);
-        for (int i = 0; i < changes_each; ++i) print(text, g, model, best, support::other_family(family, r, g));
+        print("family", text, g, model, best, family);
+        for (int i = 0; i < changes_each; ++i) print("family changed", text, g, model, best, support::other_family(family, r, g));
         for (const bool forgets_end : {false, true})
-          print(text, g, model, best, wrong_family(g, best.lower_bound + 1 + r.below(5), forgets_end));
+          print("family forged", text, g, model, best, wrong_family(g, best.lower_bound + 1 + r.below(5), forgets_end));
       }
       if (c.steps.empty() || c.family) continue;
       for (int i = 0; i < changes_each; ++i)
-        print(text, g, model, best, i % 2 == 0 ? support::broken(c, r) : support::altered(c, r, g));
-      for (int i = 0; i < forgeries_each; ++i) print(text, g, model, best, forged(g, r));
+        print("steps changed", text, g, model, best, i % 2 == 0 ? support::broken(c, r) : support::altered(c, r, g));
+      for (int i = 0; i < forgeries_each; ++i) print("steps forged", text, g, model, best, forged(g, r));
     }
   }
 }
