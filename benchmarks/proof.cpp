@@ -1,7 +1,8 @@
 // Certificates of what `automatic` claims: whether each optimum has a complete one, whether both checkers accept it, and
 // what it takes to write and to check.
 // usage: bench_proof [--checker CHECK.PY] [--limit SECONDS=10] [GRAPH...]
-//   GRAPH: names of networks, as `memsched schedule builtin:...` takes them; without one, those of the papers, the hard set and
+//   GRAPH: names of networks, as `memsched schedule builtin:...` takes them; without one, those of the papers, the hard set
+//   and
 //   generated ones. --checker: tests/proof/check.py, which is run on each result.
 #include <chrono>
 #include <cstdio>
@@ -86,11 +87,13 @@ void print_row(const std::string& name, const request& r, totals& sum) {
   sum.optimal += optimal;
   sum.complete += optimal && complete;
   sum.refused += !why.empty() || second < 0;
-  std::printf("%-24s %7zu | %12llu %-9s %12llu %-8s | %-7s %-7s | %9zu | %8.2f %8.2f %8.3f %8.2f\n", name.c_str(), p.ops().size(),
-              static_cast<unsigned long long>(s.peak), optimal ? "optimal" : "",
+  std::printf("%-24s %7zu | %12llu %-9s %12llu %-8s | %-7s %-7s | %9zu | %8.2f %8.2f %8.3f %8.2f\n", name.c_str(),
+              p.ops().size(), static_cast<unsigned long long>(s.peak), optimal ? "optimal" : "",
               static_cast<unsigned long long>(c.bound), complete ? "complete" : "", why.empty() ? "yes" : "NO",
-              r.checker.empty() ? "-" : second >= 0 ? "yes" : "NO", write_certificate(c).dump().size(), searched, wrote, checked,
-              second);
+              r.checker.empty() ? "-"
+              : second >= 0     ? "yes"
+                                : "NO",
+              write_certificate(c).dump().size(), searched, wrote, checked, second);
   if (!why.empty()) std::fprintf(stderr, "%s: %s\n", name.c_str(), why.c_str());
   std::fflush(stdout);
 }
@@ -114,14 +117,15 @@ int main(int count, char** arguments) {
     else names.emplace_back(a);
   }
   if (names.empty()) names = all_names();
-  r.folder = fs::temp_directory_path() / ("memsched-proof-" + std::to_string(std::chrono::steady_clock::now().time_since_epoch().count()));
+  r.folder = fs::temp_directory_path() /
+             ("memsched-proof-" + std::to_string(std::chrono::steady_clock::now().time_since_epoch().count()));
   fs::create_directories(r.folder);
   totals sum;
-  std::printf("%-24s %7s | %12s %-9s %12s %-8s | %-7s %-7s | %9s | %8s %8s %8s %8s\n", "", "ops", "peak", "", "certified", "", "first",
-              "second", "bytes", "search", "write", "check", "second");
+  std::printf("%-24s %7s | %12s %-9s %12s %-8s | %-7s %-7s | %9s | %8s %8s %8s %8s\n", "", "ops", "peak", "", "certified",
+              "", "first", "second", "bytes", "search", "write", "check", "second");
   for (const std::string& name : names) print_row(name, r, sum);
-  std::printf("\n%d graphs, %d optimal, %d of these with a complete certificate, %d refused\n", sum.graphs, sum.optimal, sum.complete,
-              sum.refused);
+  std::printf("\n%d graphs, %d optimal, %d of these with a complete certificate, %d refused\n", sum.graphs, sum.optimal,
+              sum.complete, sum.refused);
   fs::remove_all(r.folder);
   return sum.refused == 0 ? 0 : 1;
 }

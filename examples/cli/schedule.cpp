@@ -80,8 +80,8 @@ nlohmann::ordered_json micro_json(const micro_heads& h) {
           {"lower_bound", h.lower_bound}, {"file_head", h.unplanned}, {"file_planned", h.file}};
 }
 
-/// The result with a certificate of its bound, or of the best bound that can be certified within the limits of the request; says
-/// which of them it was then.
+/// The result with a certificate of its bound, or of the best bound that can be certified within the limits of the request;
+/// says which of them it was then.
 std::string with_certificate(const nlohmann::ordered_json& result_json, const loaded& graph, const schedule_request& r,
                              const result& s) {
   const auto g = memsched::make_schedule_graph(graph.problem, r.options.model());
@@ -97,11 +97,13 @@ std::string with_certificate(const nlohmann::ordered_json& result_json, const lo
     return binary;
   };
   memsched::certificate_limits most;
-  most.sets = static_cast<std::size_t>(std::min<bytes>(most.sets, r.certificate_limit / 2));  // a set takes two bytes or more
+  most.sets =
+      static_cast<std::size_t>(std::min<bytes>(most.sets, r.certificate_limit / 2));  // a set takes two bytes or more
   auto c = memsched::certify(g, s.order, s.lower_bound, go_on, most);
   std::string text = text_of(c), why;
   if (c.bound < s.lower_bound)
-    why = limits.stopped() ? "the time limit came first" : "none was found with a family of at most " + grouped(most.sets) + " sets";
+    why = limits.stopped() ? "the time limit came first"
+                           : "none was found with a family of at most " + grouped(most.sets) + " sets";
   if (text.size() > r.certificate_limit) {
     why = "one of " + grouped(c.bound) + " would take " + grouped(text.size()) + " bytes, more than --certificate-limit";
     c = memsched::certify(g, s.order, s.lower_bound, [] { return false; }, {.probed = 0, .sets = 0});

@@ -170,7 +170,8 @@ memsched::graph_error verify(const loaded& listed, const std::string& path, bool
   if (with_certificate) {
     const auto found = proven(*c, *file, graph, path);
     if (!found) return found.error();
-    of_bound = "Its certificate proves, by " + found->by + ", that no order takes less than " + grouped(found->bound) + " bytes";
+    of_bound =
+        "Its certificate proves, by " + found->by + ", that no order takes less than " + grouped(found->bound) + " bytes";
     if (found->bound == c->peak) of_bound += ": it is optimal";
     else if (found->bound < c->lower_bound)
       of_bound += "; that none takes less than " + grouped(c->lower_bound) + " was found by search and is not covered";

@@ -1,7 +1,7 @@
 // Certificates for a second checker: prints one JSON object a line, with a graph, an order of it, a certificate, whether
 // `check_certificate` accepts that, and the optimum. Some certificates have something changed; others prove something of
-// another graph: one with an edge more, without credits, or to which rules of compression were applied where they do not hold.
-// usage: certificate_cases GRAPHS [SEED]
+// another graph: one with an edge more, without credits, or to which rules of compression were applied where they do not
+// hold. usage: certificate_cases GRAPHS [SEED]
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -59,7 +59,8 @@ solution optimum(const schedule_graph& g) {
 /// A certificate that is nothing but a family; of what is live at the ends where that suffices.
 certificate by_sets(const schedule_graph& g, bytes level, bool mirrored) {
   certificate c{.bound = level, .family = set_family{.level = level, .mirrored = mirrored && g.credits.items() == 0}};
-  if (level == detail::level_at_ends(g) || !find_family(g, c, most_sets, [] { return true; })) return detail::assemble(g, {});
+  if (level == detail::level_at_ends(g) || !find_family(g, c, most_sets, [] { return true; }))
+    return detail::assemble(g, {});
   return c;
 }
 
@@ -71,7 +72,8 @@ certificate of_window(const schedule_graph& g, const std::vector<node_id>& order
   const std::size_t a = line.legal_from(r.below(5)), b = line.legal_from(a + 2 + r.below(8));
   const auto found = a == 0 && b == line.size() ? std::nullopt : detail::describe_window(line, live, bone, a, b);
   if (!found) return detail::assemble(g, {});
-  return detail::certify_window(*found, optimum(found->graph).lower_bound - found->window.lift, most_sets, [] { return true; });
+  return detail::certify_window(*found, optimum(found->graph).lower_bound - found->window.lift, most_sets,
+                                [] { return true; });
 }
 
 /// What a rule of compression makes of g, be it true or not.
@@ -166,7 +168,8 @@ certificate forged(schedule_graph g, support::random& r) {
   }
   const solution best = optimum(g);
   const auto go_on = [] { return true; };
-  certificate c = r.chance(50) ? by_sets(g, best.lower_bound, r.chance(50)) : certify(g, best.order, best.lower_bound, go_on);
+  certificate c =
+      r.chance(50) ? by_sets(g, best.lower_bound, r.chance(50)) : certify(g, best.order, best.lower_bound, go_on);
   if (c.steps.empty() && c.family)
     c.family->reductions.insert(c.family->reductions.begin(), claims.begin(), claims.end());
   if (!c.steps.empty()) c.steps[0].reductions.insert(c.steps[0].reductions.begin(), claims.begin(), claims.end());
@@ -191,16 +194,21 @@ int main(int argc, char** argv) {
       print("steps", text, g, model, best, c);
       if (const certificate window = of_window(g, best.order, r); window.window) {
         print("window", text, g, model, best, window);
-        for (int i = 0; i < changes_each; ++i) print("window changed", text, g, model, best, support::other_window(window, r, g));
+        for (int i = 0; i < changes_each; ++i)
+          print("window changed", text, g, model, best, support::other_window(window, r, g));
       }
-      const auto compressed = [](const schedule_graph& h, bytes b) { return detail::certify_rounds(h, b, 0, 0, [] { return true; }); };
+      const auto compressed = [](const schedule_graph& h, bytes b) {
+        return detail::certify_rounds(h, b, 0, 0, [] { return true; });
+      };
       if (const certificate shaved = support::by_cases(g, best.lower_bound, r, compressed); !shaved.steps.empty()) {
         print("cases", text, g, model, best, shaved);
-        for (int i = 0; i < changes_each; ++i) print("cases changed", text, g, model, best, support::other_cases(shaved, r, g));
+        for (int i = 0; i < changes_each; ++i)
+          print("cases changed", text, g, model, best, support::other_cases(shaved, r, g));
       }
       if (const certificate family = by_sets(g, best.lower_bound, r.chance(50)); family.family) {
         print("family", text, g, model, best, family);
-        for (int i = 0; i < changes_each; ++i) print("family changed", text, g, model, best, support::other_family(family, r, g));
+        for (int i = 0; i < changes_each; ++i)
+          print("family changed", text, g, model, best, support::other_family(family, r, g));
         for (const bool forgets_end : {false, true})
           print("family forged", text, g, model, best, wrong_family(g, best.lower_bound + 1 + r.below(5), forgets_end));
       }

@@ -141,7 +141,10 @@ TEST_CASE("a window bounds the whole, and is refused where its ends do not hold"
   CHECK(refused([](proof_window& z) { z.before = {{1, 2}}; }) == "window: nodes: one does not exist, or stands twice");
   CHECK(refused([](proof_window& z) { z.before = {{3, 4}}; }) == "window: node 1 waits for one that runs later");
   CHECK(refused([](proof_window& z) { z.nodes = {1, 3}; }) == "window: node 3 waits for one that runs later");
-  CHECK(refused([](proof_window& z) { z.before.clear(), z.nodes = {1, 2}; }) == "window: node 1 waits for one that runs later");
+  CHECK(refused([](proof_window& z) {
+          z.before.clear(), z.nodes = {1, 2};
+        }) == "window: node 1 waits for one that runs later");
   CHECK(refused([](proof_window& z) { z.behind.clear(); }) == "window: its end need not come behind its start");
-  CHECK(refused([](proof_window& z) { z.behind = {2}; }) == "window: behind: a node may run before what is live at the start");
+  CHECK(refused([](proof_window& z) { z.behind = {2}; }) ==
+        "window: behind: a node may run before what is live at the start");
 }

@@ -65,7 +65,9 @@ inline memsched::certificate broken(memsched::certificate c, random& r) {
 /// A change of what the proof says, up to nonsense; with luck it is another proof.
 inline memsched::certificate altered(memsched::certificate c, random& r, const memsched::schedule_graph& g) {
   memsched::proof_step& s = c.steps[detail::any(c.steps, r)];
-  const auto any_node = [&] { return r.chance(5) ? memsched::none - r.below(2) : r.below(static_cast<std::uint32_t>(g.size() + 2)); };
+  const auto any_node = [&] {
+    return r.chance(5) ? memsched::none - r.below(2) : r.below(static_cast<std::uint32_t>(g.size() + 2));
+  };
   switch (r.below(s.reductions.empty() ? 8 : 9)) {
     case 0: s.v = any_node(); break;
     case 1: s.other = any_node(); break;
@@ -78,7 +80,10 @@ inline memsched::certificate altered(memsched::certificate c, random& r, const m
     case 6:
       if (!s.flow.empty()) s.flow[detail::any(s.flow, r)].to = any_node();
       break;
-    case 8: s.reductions[detail::any(s.reductions, r)] = {static_cast<memsched::reduction::rule>(r.below(4)), any_node(), any_node()}; break;
+    case 8:
+      s.reductions[detail::any(s.reductions, r)] = {static_cast<memsched::reduction::rule>(r.below(4)), any_node(),
+                                                    any_node()};
+      break;
     default:
       s.flow.push_back({any_node(), any_node(), static_cast<memsched::delta>(r.chance(10) ? r.next() : r.below(9))});
       std::sort(s.flow.begin(), s.flow.end());
@@ -106,8 +111,8 @@ inline memsched::certificate other_window(memsched::certificate c, random& r, co
   return c;
 }
 
-/// A certificate of this very bound that asks which of two nodes, drawn at random, runs first; `certify(graph, bound)` makes those
-/// of the two sides, by steps alone. Without steps where it fails.
+/// A certificate of this very bound that asks which of two nodes, drawn at random, runs first; `certify(graph, bound)` makes
+/// those of the two sides, by steps alone. Without steps where it fails.
 template <class Certify>
 memsched::certificate by_cases(const memsched::schedule_graph& g, memsched::bytes bound, random& r, Certify certify) {
   using namespace memsched;

@@ -107,7 +107,8 @@ class certifier {
   }
 
   /// Steps that refute a side, or show the edges that it is to show; false where they cannot be found.
-  bool prove_side(const derived::side& side, const std::vector<precedence>& shown, bool ends, std::vector<proof_step>& steps) {
+  bool prove_side(const derived::side& side, const std::vector<precedence>& shown, bool ends,
+                  std::vector<proof_step>& steps) {
     link_all(side.items);
     if (ends) {
       auto end = side.refuted_at != none ? prove({.v = side.refuted_at}) : std::nullopt;

@@ -59,8 +59,8 @@ inline bool prove_rounds(const schedule_graph& g, const derivation& d, bytes bou
   return true;
 }
 
-/// The certificate of this very bound by compression, probing, shaving with some patience, and, where these do not suffice, a
-/// family of at most `most` sets; or one of what is live at the ends.
+/// The certificate of this very bound by compression, probing, shaving with some patience, and, where these do not suffice,
+/// a family of at most `most` sets; or one of what is live at the ends.
 inline certificate certify_rounds(const schedule_graph& g, bytes bound, unsigned patience, std::size_t most,
                                   function_ref<bool()> go_on) {
   const derivation d = derive_rounds(g, bound, patience, go_on);
@@ -119,7 +119,8 @@ inline void certify_graph(const schedule_graph& g, bytes bound, std::size_t most
 }
 
 /// The best certificate that a window gives for the whole.
-inline certificate certify_window(const described_window& d, bytes bound, std::size_t most_sets, function_ref<bool()> go_on) {
+inline certificate certify_window(const described_window& d, bytes bound, std::size_t most_sets,
+                                  function_ref<bool()> go_on) {
   certificate c = assemble(d.graph, {});
   certify_graph(d.graph, bound + d.window.lift, most_sets, go_on, c);
   c.bound -= std::min(c.bound, d.window.lift);
@@ -159,9 +160,9 @@ struct certificate_limits {
   std::size_t sets = std::size_t{1} << 20; ///< of a family
 };
 
-/// A certificate of the best bound that can be proven for g, up to one of at least `bound`, which some search claims. `order`
-/// is one with a small peak. Asks `go_on` before each cut and each set; where that said no, or where more is needed than the
-/// limits allow, the certificate's bound is smaller. `check_certificate` has accepted it.
+/// A certificate of the best bound that can be proven for g, up to one of at least `bound`, which some search claims.
+/// `order` is one with a small peak. Asks `go_on` before each cut and each set; where that said no, or where more is needed
+/// than the limits allow, the certificate's bound is smaller. `check_certificate` has accepted it.
 MEMSCHED_FUNCTION certificate certify(const schedule_graph& g, std::span<const node_id> order, bytes bound,
                                       function_ref<bool()> go_on, const certificate_limits& limits = {});
 

@@ -19,8 +19,8 @@ namespace memsched::inline MEMSCHED_ABI {
 namespace detail {
 
 /// Walks through the sets of nodes that orders below a level run through, in the graph that a certificate's steps and
-/// reductions make. From each it goes on to the next node that takes more while it runs than it adds, with what that one waits
-/// for; where one of these adds nothing in all and stays below the level, only what it leads to is looked at.
+/// reductions make. From each it goes on to the next node that takes more while it runs than it adds, with what that one
+/// waits for; where one of these adds nothing in all and stays below the level, only what it leads to is looked at.
 class family_search {
  public:
   family_search(const schedule_graph& g, const certificate& c)

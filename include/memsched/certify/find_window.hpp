@@ -48,8 +48,8 @@ inline std::optional<described_window> describe_window(const order_line& l, cons
   return d;
 }
 
-/// Closed windows around the nodes of an order that are as high as a bound, the narrow ones first. Needs a graph that knows its
-/// resources.
+/// Closed windows around the nodes of an order that are as high as a bound, the narrow ones first. Needs a graph that knows
+/// its resources.
 class window_finder {
  public:
   window_finder(const schedule_graph& g, std::span<const node_id> order, bytes bound, function_ref<bool()> go_on)

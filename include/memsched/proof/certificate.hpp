@@ -25,19 +25,20 @@ struct reduction {
   auto operator<=>(const reduction&) const = default;
 };
 
-/// A step of a proof: a cut, or two cases. What it shows holds in the graph with the reductions and the edges of those before.
+/// A step of a proof: a cut, or two cases. What it shows holds in the graph with the reductions and the edges of those
+/// before.
 ///
-/// A cut says what memory must take when v runs, were it not for the order that it derives. What has run then is a set E with
-/// all that v waits for and nothing that waits for v. Any E takes `level` at least if, moreover,
+/// A cut says what memory must take when v runs, were it not for the order that it derives. What has run then is a set E
+/// with all that v waits for and nothing that waits for v. Any E takes `level` at least if, moreover,
 /// * it holds `other`, which shows that every order with a smaller peak runs v before `other` (`v_first`), or
 /// * it lacks `other`, which shows that every order with a smaller peak runs `other` before v, or
 /// * there is no `other`, which shows that no order has a smaller peak.
 /// The flow proves it: it balances what nodes add against what their successors free. In it, size + i stands for the i-th
 /// credit of v, a successor of the nodes that must have run for v to have it.
 ///
-/// Two cases: every order runs v before `other`, and keeps what the steps of `then` show for such orders, or `other` before v,
-/// and keeps what those of `otherwise` show. Steps may end in showing that there is no such order with a small peak; where
-/// both do, the proof ends. Else there is one that keeps `edges`, which follow in each case that was not refuted.
+/// Two cases: every order runs v before `other`, and keeps what the steps of `then` show for such orders, or `other` before
+/// v, and keeps what those of `otherwise` show. Steps may end in showing that there is no such order with a small peak;
+/// where both do, the proof ends. Else there is one that keeps `edges`, which follow in each case that was not refuted.
 struct proof_step {
   node_id v = none, other = none;
   bool v_first = false;
@@ -53,10 +54,11 @@ struct proof_step {
   }
 };
 
-/// Sets of nodes that no order with a peak below `level` leaves: such an order would run through one of them, and from each of
-/// them through a larger one, but none holds all nodes. A set is grown: what has run before it, one more node with all that it
-/// waits for, and then all idle nodes that are ready, again and again (what idle nodes are, and why they may: docs/proofs.md,
-/// sections 5 and 6). The first set, number 0, is grown from nothing; `sets` are the others, numbered from 1.
+/// Sets of nodes that no order with a peak below `level` leaves: such an order would run through one of them, and from each
+/// of them through a larger one, but none holds all nodes. A set is grown: what has run before it, one more node with all
+/// that it waits for, and then all idle nodes that are ready, again and again (what idle nodes are, and why they may:
+/// docs/proofs.md, sections 5 and 6). The first set, number 0, is grown from nothing; `sets` are the others, numbered from
+/// 1.
 struct set_family {
   struct grown_set {
     index_t from = 0;  ///< the number of a set before it
@@ -70,10 +72,11 @@ struct set_family {
   bool operator==(const set_family&) const = default;
 };
 
-/// A stretch of an order as a graph of its own, whose bound is one of the whole (docs/proofs.md, section 7). It is what stands
-/// between two sets that can have run: D0, and D0 with `nodes`. Its graph has those nodes, as they are listed: operators, then,
-/// where D0 is not empty, one that takes and keeps `lift` bytes and comes before `behind`; where D0 and `nodes` are not all,
-/// one that frees them and comes after `ahead`; then releases. `behind` and `ahead` are places in `nodes`.
+/// A stretch of an order as a graph of its own, whose bound is one of the whole (docs/proofs.md, section 7). It is what
+/// stands between two sets that can have run: D0, and D0 with `nodes`. Its graph has those nodes, as they are listed:
+/// operators, then, where D0 is not empty, one that takes and keeps `lift` bytes and comes before `behind`; where D0 and
+/// `nodes` are not all, one that frees them and comes after `ahead`; then releases. `behind` and `ahead` are places in
+/// `nodes`.
 struct proof_window {
   struct range {
     node_id first = 0, last = 0;  ///< the last one is not in it
@@ -86,10 +89,10 @@ struct proof_window {
   bool operator==(const proof_window&) const = default;
 };
 
-/// Why no order has a peak below `bound`, the lowest level of the steps and the family. Each step holds in the graph with the
-/// reductions and the order of those before it, and so does the family, which ends the proof. Where there is none, the last
-/// step does: a cut without `other`, or two cases that are both refuted. Without either: what is live at the start or the end.
-/// Where there is a window, all of that is about its graph, and `bound` is that graph's less the lift.
+/// Why no order has a peak below `bound`, the lowest level of the steps and the family. Each step holds in the graph with
+/// the reductions and the order of those before it, and so does the family, which ends the proof. Where there is none, the
+/// last step does: a cut without `other`, or two cases that are both refuted. Without either: what is live at the start or
+/// the end. Where there is a window, all of that is about its graph, and `bound` is that graph's less the lift.
 struct certificate {
   bytes bound = 0;
   std::vector<proof_step> steps{};

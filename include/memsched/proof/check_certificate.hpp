@@ -66,7 +66,8 @@ class certificate_checker {
 
   std::string split(const proof_step& s, const std::string& place, std::size_t depth) {
     if (const std::string why = check_names(s); !why.empty()) return place + ": " + why;
-    if (s.other == none || s.v_first || s.level != 0 || !s.flow.empty()) return place + ": two cases have two nodes, and no flow";
+    if (s.other == none || s.v_first || s.level != 0 || !s.flow.empty())
+      return place + ": two cases have two nodes, and no flow";
     if (g_.above(s.v)[s.other] || g_.below(s.v)[s.other]) return place + ": they are ordered already";
     const proof_graph outside = g_;
     bool both = true;
@@ -190,8 +191,8 @@ class certificate_checker {
 }  // namespace detail
 
 /// Why c does not prove that every order of g has a peak of at least c.bound; empty where it does. Sound for any c.
-/// O((reductions + steps) * (nodes + edges) + arcs * predecessors + sets * (nodes + edges)), in the window's graph where there
-/// is a window; that one O(nodes + edges, times what is live at its ends / 64).
+/// O((reductions + steps) * (nodes + edges) + arcs * predecessors + sets * (nodes + edges)), in the window's graph where
+/// there is a window; that one O(nodes + edges, times what is live at its ends / 64).
 inline std::string check_certificate(const schedule_graph& g, const certificate& c) {
   const auto compared = [&](bytes bound) -> std::string {
     if (bound == c.bound) return {};

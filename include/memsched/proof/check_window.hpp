@@ -17,7 +17,8 @@ namespace memsched::inline MEMSCHED_ABI::detail {
 /// Makes a window's graph (docs/proofs.md, section 7). O(nodes + edges, times what is live at its ends / 64).
 class window_checker {
  public:
-  window_checker(const schedule_graph& g, const proof_window& w) : g_(g), w_(w), side_(g.size(), behind), place_(g.size(), none) {}
+  window_checker(const schedule_graph& g, const proof_window& w)
+      : g_(g), w_(w), side_(g.size(), behind), place_(g.size(), none) {}
 
   /// What is wrong with the window; else `graph()` is its graph.
   std::string run() {
@@ -94,8 +95,8 @@ class window_checker {
     return false;
   }
 
-  /// Whether what is `behind` comes behind all producers of what is live at the start, and what is `ahead` before all that frees
-  /// what is live at the end.
+  /// Whether what is `behind` comes behind all producers of what is live at the start, and what is `ahead` before all that
+  /// frees what is live at the end.
   std::string check_ends() const {
     const std::vector<node_id> order = topological_order(g_.preds, g_.succs);
     if (order.size() != g_.size()) return "the graph has a cycle";

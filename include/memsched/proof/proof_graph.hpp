@@ -19,7 +19,13 @@ class proof_graph {
   using lists = std::vector<std::vector<node_id>>;
 
   explicit proof_graph(const schedule_graph& g)
-      : g_(&g), base_(static_cast<delta>(g.base)), cost_(g.cost), preds_(g.size()), succs_(g.size()), merged_(g.size()), in_credit_(g.size()) {
+      : g_(&g),
+        base_(static_cast<delta>(g.base)),
+        cost_(g.cost),
+        preds_(g.size()),
+        succs_(g.size()),
+        merged_(g.size()),
+        in_credit_(g.size()) {
     for (node_id v = 0; v < g.size(); ++v) {
       for (node_id u : g.preds[v]) add_edge(u, v);
       for (const credit& k : g.credits[v]) {
@@ -76,8 +82,8 @@ class proof_graph {
     return {};
   }
 
-  /// Reductions look past what was merged into another node, costs nothing and may run anywhere, and, where they look at what
-  /// must run before, past idle nodes.
+  /// Reductions look past what was merged into another node, costs nothing and may run anywhere, and, where they look at
+  /// what must run before, past idle nodes.
   std::string apply(const reduction& r) {
     using rule = reduction::rule;
     const auto [by, a, b] = r;
@@ -91,7 +97,8 @@ class proof_graph {
     const auto applies = [&, a = a, b = b, by = by] {
       if (by == rule::c1) return ordered && ca.impact >= 0 && drop_a <= cb.peak && covers(after_b, b, after_a, merged_);
       if (by == rule::c2) return ordered && cb.impact <= 0 && cb.peak <= drop_a && covers(before_a, a, before_b, may_run);
-      if (by == rule::s1) return !ordered && ca.impact <= 0 && ca.peak <= cb.peak && covers(before_b, none, before_a, may_run);
+      if (by == rule::s1)
+        return !ordered && ca.impact <= 0 && ca.peak <= cb.peak && covers(before_b, none, before_a, may_run);
       return !ordered && cb.impact >= 0 && drop_b <= drop_a && covers(after_a, none, after_b, merged_);
     };
     if (before_a[b] || !applies()) return "its rule does not apply";
