@@ -1,9 +1,9 @@
 // Certificates of what `automatic` claims: whether each optimum has a complete one, whether both checkers accept it, and
 // what it takes to write and to check.
-// usage: bench_proof [--checker CHECK.PY] [--limit SECONDS=10] [GRAPH...]
-//   GRAPH: names of networks, as `memsched schedule builtin:...` takes them; without one, those of the papers, the hard set
-//   and
-//   generated ones. --checker: tests/proof/check.py, which is run on each result.
+// usage: bench_proof [--checker CHECK.PY] [--limit SECONDS=10] [--random SEEDS=200] [GRAPH...]
+//   GRAPH: names of networks, as `memsched schedule builtin:...` takes them; without one, those of the papers, one of each
+//   family, the hard set, and large ones. --checker: where tests/proof/check.py is, if not there. --random: so many small
+//   graphs of each family, whose certificates must prove the optimum that `dp` finds.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -18,6 +18,7 @@
 #include <memsched/formats/certificate.hpp>
 #include <memsched/formats/json.hpp>
 #include <memsched/schedule.hpp>
+#include <memsched/schedulers/dp.hpp>
 #include <networks/networks.hpp>
 
 namespace {
@@ -41,7 +42,7 @@ struct totals {
 
 struct request {
   double limit = 10;
-  std::string checker{};
+  std::string checker = std::filesystem::exists("tests/proof/check.py") ? "tests/proof/check.py" : "";
   fs::path folder{};
 };
 
@@ -100,9 +101,35 @@ void print_row(const std::string& name, const request& r, totals& sum) {
 
 std::vector<std::string> all_names() {
   std::vector<std::string> names;
-  for (const auto& n : networks::all())
-    names.push_back(n.name);
+  for (const auto& n : networks::all()) names.push_back(n.name);
+  for (const char* hard : {"windowed:300:12", "windowed:300:30", "windowed:300:60", "windowed:300:100", "watts_strogatz:100",
+                           "randwire-stack"})
+    for (const char* seed : {":1", ":2", ":3"}) names.push_back(std::string(hard) + seed);
+  for (const char* large : {"layered:50:20:1", "windowed:1000:30", "windowed:2000:30", "windowed:8000:30", "windowed:10000:16",
+                            "layered:1250:8"})
+    names.emplace_back(large);
   return names;
+}
+
+/// Small graphs of each family: is the certificate of what `automatic` claims accepted, and the claim what `dp` finds?
+int print_random(std::uint64_t seeds) {
+  int graphs = 0, complete = 0, wrong = 0;
+  for (std::uint64_t seed = 1; seed <= seeds; ++seed)
+    for (const char* family : {"windowed:14:5:", "windowed:18:9:", "layered:4:4:", "watts_strogatz:6:", "series_parallel:16:"}) {
+      const problem p = check(networks::make(family + std::to_string(seed)).value()).value();
+      const auto s = schedule(p, automatic);
+      const schedule_graph g = make_schedule_graph(p);
+      const certificate c = certify(g, s.order, s.lower_bound, [] { return true; });
+      ++graphs;
+      complete += c.bound == s.peak;
+      if (!check_certificate(g, c).empty() || schedule(p, dp{}).peak != s.peak) {
+        std::printf("%s%llu: WRONG\n", family, static_cast<unsigned long long>(seed));
+        ++wrong;
+      }
+    }
+  std::printf("%d small random graphs: %d certificates of the optimum; %d where one is refused or `dp` finds another optimum\n",
+              graphs, complete, wrong);
+  return wrong;
 }
 
 }  // namespace
@@ -110,13 +137,16 @@ std::vector<std::string> all_names() {
 int main(int count, char** arguments) {
   request r;
   std::vector<std::string> names;
+  std::uint64_t random = 200;
   for (int i = 1; i < count; ++i) {
     const std::string_view a = arguments[i];
     if (a == "--checker" && i + 1 < count) r.checker = arguments[++i];
     else if (a == "--limit" && i + 1 < count) r.limit = std::atof(arguments[++i]);
+    else if (a == "--random" && i + 1 < count) random = std::strtoull(arguments[++i], nullptr, 10);
     else names.emplace_back(a);
   }
-  if (names.empty()) names = all_names();
+  const bool all = names.empty();
+  if (all) names = all_names();
   r.folder = fs::temp_directory_path() /
              ("memsched-proof-" + std::to_string(std::chrono::steady_clock::now().time_since_epoch().count()));
   fs::create_directories(r.folder);
@@ -127,5 +157,6 @@ int main(int count, char** arguments) {
   std::printf("\n%d graphs, %d optimal, %d of these with a complete certificate, %d refused\n", sum.graphs, sum.optimal,
               sum.complete, sum.refused);
   fs::remove_all(r.folder);
+  if (all) sum.refused += print_random(random);
   return sum.refused == 0 ? 0 : 1;
 }
