@@ -106,7 +106,7 @@ std::string with_certificate(const nlohmann::ordered_json& result_json, const lo
                            : "none was found with a family of at most " + grouped(most.sets) + " sets";
   if (text.size() > r.certificate_limit) {
     why = "one of " + grouped(c.bound) + " would take " + grouped(text.size()) + " bytes, more than --certificate-limit";
-    c = memsched::certify(g, s.order, s.lower_bound, [] { return false; }, {.probed = 0, .sets = 0});
+    c = memsched::certify(g, s.order, s.lower_bound, go_on, {.probed = 0, .sets = 0});
     text = text_of(c);
   }
   if (!why.empty())

@@ -167,29 +167,29 @@ inline result<certificate> read_certificate(const nlohmann::json& j) { return de
 
 namespace detail {
 
-using ordered = nlohmann::ordered_json;
+using certificate_json = nlohmann::ordered_json;
 
-inline void write_reductions(ordered& to, const std::vector<reduction>& list) {
+inline void write_reductions(certificate_json& to, const std::vector<reduction>& list) {
   for (const auto& [by, first, second] : list)
-    to["reductions"].push_back(ordered::array({rule_names[static_cast<std::size_t>(by)], first, second}));
+    to["reductions"].push_back(certificate_json::array({rule_names[static_cast<std::size_t>(by)], first, second}));
 }
 
-inline ordered write_steps(const std::vector<proof_step>& steps) {
-  ordered list = ordered::array();
+inline certificate_json write_steps(const std::vector<proof_step>& steps) {
+  certificate_json list = certificate_json::array();
   for (const proof_step& s : steps) {
-    ordered step = ordered::object();
+    certificate_json step = certificate_json::object();
     write_reductions(step, s.reductions);
     if (s.cases) {
       step["if"] = {s.v, s.other};
       if (!s.then.empty()) step["then"] = write_steps(s.then);
       if (!s.otherwise.empty()) step["else"] = write_steps(s.otherwise);
-      for (const precedence& e : s.edges) step["edges"].push_back(ordered::array({e.before, e.after}));
+      for (const precedence& e : s.edges) step["edges"].push_back(certificate_json::array({e.before, e.after}));
     } else {
       step["v"] = s.v;
       if (s.other != none) step[s.v_first ? "before" : "after"] = s.other;
       step["level"] = s.level;
-      step["flow"] = ordered::array();
-      for (const flow_arc& a : s.flow) step["flow"].push_back(ordered::array({a.from, a.to, a.amount}));
+      step["flow"] = certificate_json::array();
+      for (const flow_arc& a : s.flow) step["flow"].push_back(certificate_json::array({a.from, a.to, a.amount}));
     }
     list.push_back(std::move(step));
   }
