@@ -105,8 +105,8 @@ std::vector<std::string> all_names() {
   for (const char* hard : {"windowed:300:12", "windowed:300:30", "windowed:300:60", "windowed:300:100", "watts_strogatz:100",
                            "randwire-stack"})
     for (const char* seed : {":1", ":2", ":3"}) names.push_back(std::string(hard) + seed);
-  for (const char* large : {"layered:50:20:1", "windowed:1000:30", "windowed:2000:30", "windowed:8000:30", "windowed:10000:16",
-                            "layered:1250:8"})
+  for (const char* large : {"layered:50:20:1", "windowed:1000:30", "windowed:2000:30", "windowed:8000:30",
+                            "windowed:10000:16", "layered:1250:8"})
     names.emplace_back(large);
   return names;
 }
@@ -115,7 +115,8 @@ std::vector<std::string> all_names() {
 int print_random(std::uint64_t seeds) {
   int graphs = 0, complete = 0, wrong = 0;
   for (std::uint64_t seed = 1; seed <= seeds; ++seed)
-    for (const char* family : {"windowed:14:5:", "windowed:18:9:", "layered:4:4:", "watts_strogatz:6:", "series_parallel:16:"}) {
+    for (const char* family :
+         {"windowed:14:5:", "windowed:18:9:", "layered:4:4:", "watts_strogatz:6:", "series_parallel:16:"}) {
       const problem p = check(networks::make(family + std::to_string(seed)).value()).value();
       const auto s = schedule(p, automatic);
       const schedule_graph g = make_schedule_graph(p);
@@ -127,8 +128,9 @@ int print_random(std::uint64_t seeds) {
         ++wrong;
       }
     }
-  std::printf("%d small random graphs: %d certificates of the optimum; %d where one is refused or `dp` finds another optimum\n",
-              graphs, complete, wrong);
+  std::printf(
+      "%d small random graphs: %d certificates of the optimum; %d where one is refused or `dp` finds another optimum\n",
+      graphs, complete, wrong);
   return wrong;
 }
 

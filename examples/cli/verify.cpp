@@ -108,7 +108,8 @@ std::size_t count_steps(const std::vector<memsched::proof_step>& steps) {
 
 std::string made_of(const memsched::certificate& c) {
   std::string text = std::to_string(count_steps(c.steps)) + (c.steps.size() == 1 ? " step" : " steps");
-  if (c.family) text += " and a family of " + grouped(c.family->sets.size() + 1) + (c.family->sets.empty() ? " set" : " sets");
+  if (c.family)
+    text += " and a family of " + grouped(c.family->sets.size() + 1) + (c.family->sets.empty() ? " set" : " sets");
   if (c.window) text += " in a window of " + grouped(c.window->nodes.size()) + " nodes";
   return c.steps.empty() && !c.family ? "what is live at the start or the end" : text;
 }

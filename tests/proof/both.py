@@ -38,7 +38,7 @@ def main():
         count = kinds.setdefault(case["kind"], [0, 0, 0])
         count[0 if case["accepted"] else 1 if bound is None else 2] += 1
     for kind, (accepted, refused, other) in sorted(kinds.items()):
-        print(f"{kind:15} {accepted:8} accepted by both {refused:8} refused by both {other:8} true but not in the form of the library")
+        print(f"{kind:15} {accepted:8} accepted by both {refused:8} refused by both {other:8} true, but not as the library writes")
     return 0 if any(c[0] for c in kinds.values()) and any(c[1] for c in kinds.values()) else 1
 
 
