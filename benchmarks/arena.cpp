@@ -219,7 +219,7 @@ void traffic_table() {
 
 void many_buffers() {
   std::printf(
-      "\nValley fit on 1,000,000 buffers: 90%% live 1 to 20 steps, 9%% 20 to 500, 1%% 500 to the longest; sizes 1 to "
+      "\nMinimize on 1,000,000 buffers: 90%% live 1 to 20 steps, 9%% 20 to 500, 1%% 500 to the longest; sizes 1 to "
       "1,000.\n"
       "%10s %12s %12s %8s %8s\n",
       "longest", "load", "arena", "above", "seconds");
@@ -233,7 +233,7 @@ void many_buffers() {
       buffers.push_back({.lower = at, .upper = at + static_cast<std::int64_t>(life), .size = 1 + r.below(1000)});
     }
     const auto start = now();
-    const auto plan = plan_offsets(buffers, valley_fit{});
+    const auto plan = plan_offsets(buffers);
     std::printf("%10llu %12llu %12llu %7.2f%% %8.1f\n", number(longest), number(plan.lower_bound), number(plan.size),
                 100 * (ratio(plan.size, plan.lower_bound) - 1), now() - start);
   }

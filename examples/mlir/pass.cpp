@@ -1,7 +1,9 @@
 // The pass memsched-reorder: moves the operations of each block into an order with a small peak memory. A plugin for
 // mlir-opt; docs/compilers.md says how it is used.
 #include <memsched/adapters/mlir.hpp>
+#include <memsched/schedulers/as_given.hpp>
 #include <mlir/IR/Builders.h>
+#include <mlir/Interfaces/FunctionInterfaces.h>
 #include <mlir/Pass/Pass.h>
 #include <mlir/Tools/Plugins/PassPlugin.h>
 
@@ -43,7 +45,7 @@ struct reorder_pass : mlir::PassWrapper<reorder_pass, mlir::OperationPass<>> {
     bool known = true;
     function->walk([&](mlir::Block* block) {
       if (block->getParentOp() == function && block->isEntryBlock() && !dump.empty()) write(function, *block);
-      if (!memsched::detail::has_order(*block) || !memsched::detail::makes_memory(*block)) return;
+      if (!memsched::may_reorder(*block)) return;
       const auto r = schedule(*block);
       if (r.error) {
         known = false;

@@ -8,6 +8,7 @@
 #include <memsched/allocation/first_fit.hpp>
 #include <memsched/allocation/fit_search.hpp>
 #include <memsched/allocation/fit_state.hpp>
+#include <memsched/allocation/flatten.hpp>
 #include <memsched/allocation/improve_order.hpp>
 #include <memsched/allocation/key_set.hpp>
 #include <memsched/allocation/minimize.hpp>

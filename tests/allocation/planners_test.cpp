@@ -141,3 +141,19 @@ TEST_CASE("a plan always, a bound always, limits or not") {
   stop.request_stop();
   REQUIRE(plan_offsets(buffers, minimize{}, {.stop = stop.get_token()}).stopped == stop_reason::cancelled);
 }
+
+TEST_CASE("very many buffers: valley fit is lowered where it sticks out") {
+  support::random r(7);
+  std::vector<buffer> buffers;
+  for (int i = 0; i < 25'000; ++i) {
+    const std::int64_t at = r.below(12'500), life = r.chance(90) ? 1 + r.below(20) : 20 + r.below(480);
+    buffers.push_back({.lower = at, .upper = at + life, .size = bytes{r.below(1000) + 1}});
+  }
+  const auto quick = plan_offsets(buffers, valley_fit{}), best = plan_offsets(buffers);
+  REQUIRE(best.size < quick.size);
+  REQUIRE(best.size * 20 <= best.lower_bound * 21);
+  buffers[0].lower = std::numeric_limits<std::int64_t>::min(), buffers[1].upper = std::numeric_limits<std::int64_t>::max();
+  buffers[2].offset = 1'000'000;
+  REQUIRE(plan_offsets(buffers).size >= 1'000'000 + buffers[2].size);
+  REQUIRE(!plan_offsets(buffers, minimize{}, {.time_limit = std::chrono::nanoseconds(0)}).error);
+}

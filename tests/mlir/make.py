@@ -52,6 +52,19 @@ class Function:
     def transpose(self, a):
         return self.op("transpose", [a], self.empty(a[1][::-1]), " permutation = [1, 0]")
 
+    def generic(self, inputs, by_channel, text):
+        """Element by element over inputs of one shape and others of one number a channel; the text computes %r from %a, %b..."""
+        shape, out = inputs[0][1], self.empty(inputs[0][1])
+        whole = ", ".join("d%d" % i for i in range(len(shape)))
+        maps = ["affine_map<(%s) -> (%s)>" % (whole, m) for m in [whole] * len(inputs) + ["d1"] * len(by_channel) + [whole]]
+        values = inputs + by_channel
+        return self.value(shape, "linalg.generic {indexing_maps = [%s], iterator_types = [%s]} ins(%s : %s) outs(%s : %s) {\n"
+                          "    ^bb0(%s, %%o: f32):\n%s\n      linalg.yield %%r : f32\n    } -> %s" % (
+                              ", ".join(maps), ", ".join(['"parallel"'] * len(shape)), ", ".join(v[0] for v in values),
+                              ", ".join(tensor(v[1]) for v in values), out[0], tensor(shape),
+                              ", ".join("%%%s: f32" % n for n in "abcd"[:len(values)]),
+                              "\n".join("      " + line for line in text), tensor(shape)))
+
     def slice(self, a, shape):
         return self.value(shape, "tensor.extract_slice %s[0, 0] [%d, %d] [1, 1] : %s to %s" %
                           (a[0], *shape, tensor(a[1]), tensor(shape)))
@@ -141,6 +154,46 @@ def fire_network(size_=16, modules=4):
         whole = f.insert(one, f.empty((1, size_, size_, 16)), (0, 0, 0, 0))
         x = f.pointwise("abs", [f.insert(three, whole, (0, 0, 0, 8))])
     return f, f.text([conv(x, 1, 2)])
+
+
+def mobilenet_v2(size=32, classes=1000):
+    """MobileNetV2 (Sandler et al., 2018, Table 2) as a front end writes it: batch norm and ReLU6 stand alone, and the weights of
+    the classifier are transposed where they are used. Weights are splats."""
+    f = Function("mobilenet_v2", [(1, 3, size, size)])
+    f.line("%six = arith.constant 6.0 : f32")
+
+    def conv(x, kernel, channels, stride=1, depthwise=False, relu=True):
+        n, c, h, w = x[1]
+        if kernel > 1:
+            padded = (n, c, h + 2, w + 2)
+            x = f.value(padded, "tensor.pad %s low[0, 0, 1, 1] high[0, 0, 1, 1] {\n    ^bb0(%%i: index, %%j: index, %%k: index, "
+                        "%%l: index):\n      tensor.yield %%z : f32\n    } : %s to %s" % (x[0], tensor(x[1]), tensor(padded)))
+            h, w = (h - 1) // stride + 1, (w - 1) // stride + 1
+        shape = (channels, kernel, kernel) if depthwise else (channels, c, kernel, kernel)
+        weight = f.constant(shape, (1 + f.count % 5) / (kernel * kernel * (1 if depthwise else c)))
+        op = "depthwise_conv_2d_nchw_chw" if depthwise else "conv_2d_nchw_fchw"
+        x = f.op(op + " {strides = dense<%d> : tensor<2xi64>}" % stride, [x, weight], f.zeros((n, channels, h, w)))
+        numbers = [f.constant((channels,), number) for number in (1.25, 0.125)]
+        x = f.generic([x], numbers, ["%m = arith.mulf %a, %b : f32", "%r = arith.addf %m, %c : f32"])
+        if relu:
+            x = f.generic([x], [], ["%p = arith.maximumf %a, %z : f32", "%r = arith.minimumf %p, %six : f32"])
+        return x
+
+    x = conv(f.inputs[0], 3, 32, stride=2)
+    rows = [(1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2), (6, 96, 3, 1), (6, 160, 3, 2), (6, 320, 1, 1)]
+    for widen, channels, count, stride in rows:
+        for i in range(count):
+            inside = conv(x, 1, widen * x[1][1]) if widen > 1 else x
+            inside = conv(inside, 3, inside[1][1], stride=1 if i else stride, depthwise=True)
+            inside = conv(inside, 1, channels, relu=False)
+            x = f.generic([x, inside], [], ["%r = arith.addf %a, %b : f32"]) if i else inside
+    x = conv(x, 1, 1280)
+    side = x[1][2]
+    window = f.empty((side, side))
+    x = f.op("pooling_nchw_sum", [x, window], f.zeros((1, 1280, 1, 1)))
+    x = f.value((1, 1280), "tensor.collapse_shape %s [[0], [1, 2, 3]] : %s into %s" % (x[0], tensor(x[1]), tensor((1, 1280))))
+    logits = f.matmul(x, f.transpose(f.constant((classes, 1280), 0.001)))
+    return f, f.text([f.generic([logits], [f.constant((classes,), 0.01)], ["%r = arith.addf %a, %b : f32"])])
 
 
 def random_function(seed, operations=24):

@@ -12,6 +12,7 @@
 
 #include <memsched/allocation/first_fit.hpp>
 #include <memsched/allocation/fit_search.hpp>
+#include <memsched/allocation/flatten.hpp>
 #include <memsched/allocation/valley_fit.hpp>
 #include <memsched/base/linkage.hpp>
 #include <memsched/base/random.hpp>
@@ -66,6 +67,7 @@ class fit_restarts {
       const valley_choice choice = next_round(best, limit);
       const std::uint64_t before = context.stats.states;
       const fit_answer answer = search_.run(rank_, choice, limit, context);
+      (patient_ ? patient_nodes_ : hasty_nodes_) += context.stats.states - before;
       if (answer != fit_answer::stopped) return answer;
       if (context.stopped() || search_.too_deep() || context.stats.states == before) break;
     }
@@ -74,7 +76,9 @@ class fit_restarts {
 
  private:
   using key = std::array<std::int64_t, 3>;
-  /// Six orders by three choices of valleys; after these every fourth restart is one of them with more patience.
+  /// Six orders by three choices of valleys. After these come orders with noise; half of the nodes go to restarts with one
+  /// of the six and 64 times the patience, twice that in the next turn, and so on, which find what has no slack, where hasty
+  /// ones find what has some.
   static constexpr std::uint64_t fixed_rounds = 18;
 
   /// Ranks items by descending key.
@@ -93,10 +97,10 @@ class fit_restarts {
     constexpr std::array choices{valley_choice::options_then_slack, valley_choice::options_then_lowest,
                                  valley_choice::lowest};
     const std::uint64_t round = round_++, twice = 2 * p_.items.size() + 2;
-    const bool patient = round >= fixed_rounds && (round - fixed_rounds) % 4 == 3;
-    if (round < fixed_rounds || patient) {
-      const std::uint64_t which = patient ? (round - fixed_rounds) / 4 + 1 : round;
-      limit = patient ? 32 * twice : twice;
+    patient_ = round >= fixed_rounds && patient_nodes_ < hasty_nodes_;
+    if (round < fixed_rounds || patient_) {
+      const std::uint64_t which = patient_ ? ++patient_rounds_ : round;
+      limit = patient_ ? twice << std::min<std::uint64_t>(6 + which / fixed_rounds, 32) : twice;
       rank_fixed(which % 6, 0);
       return choices[(which + which / 6) % 3];
     }
@@ -172,14 +176,17 @@ class fit_restarts {
   random_source random_;
   std::vector<std::int64_t> life_, sections_, size_, load_;  ///< per item: logarithms, and the largest load it is part of
   std::vector<index_t> rank_;
-  std::uint64_t round_ = 0;
+  std::uint64_t round_ = 0, patient_rounds_ = 0;
+  std::uint64_t patient_nodes_ = 0, hasty_nodes_ = 0;
+  bool patient_ = false;  ///< the restart at hand
 };
 
-/// The best of the planners that take no search; valley fit alone where there are very many buffers.
+/// The best of the planners that take no search; valley fit where there are very many buffers, lowered where it sticks out.
 inline arena_plan quick_plan(std::span<const buffer> buffers, bytes capacity, search& context) {
   arena_plan best = valley_fit{}(buffers, capacity, context);
   constexpr std::size_t many = 20'000;
-  if (best.size == best.lower_bound || buffers.size() > many) return best;
+  if (best.size == best.lower_bound) return best;
+  if (buffers.size() > many) return peak_flattener(buffers).run(best, context), best;
   const auto take = [&](arena_plan other) {
     if (other.size < best.size) best = std::move(other);
   };

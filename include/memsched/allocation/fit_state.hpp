@@ -44,7 +44,8 @@ namespace detail {
 /// rests on.
 ///
 /// **A4 Section bound.** The unplaced items of a section are jobs on one machine with release m(i): it takes until t + the
-/// sizes of those with m(i) >= t, for every t. And f(s) may be raised to min m(i).
+/// sizes of those with m(i) >= t, for every t. Where t + the sizes of all suffice, t says nothing: only later releases are
+/// looked at. And f(s) may be raised to min m(i).
 class fit_state {
  public:
   fit_state(const packing& p, bytes capacity, fit_rules rules)
@@ -166,23 +167,27 @@ class fit_state {
   /// A4 for one section.
   bool settle_section(index_t s) {
     if (rem_[s] == 0) return true;
-    units low = no_wall, high = 0;
+    const units safe = top_ - rem_[s];  // a release up to here leaves time for all
+    if (floor_[s] > safe) return false;
+    if (!rules_.section_bound) return true;
+    units low = no_wall, high = 0, late = 0;
     jobs_.clear();
     for (const index_t i : p_.in_section[s]) {
+      const units release = least_[i];
       if (offset_[i] >= 0) continue;
-      low = std::min(low, least_[i]), high = std::max(high, least_[i]);
-      jobs_.push_back(i);
+      low = std::min(low, release);
+      if (release <= safe) continue;
+      const units size = p_.items[i].drops.empty() ? p_.items[i].size : p_.size_in(i, s);
+      high = std::max(high, release), late += size;
+      jobs_.emplace_back(release, size);
     }
-    if (floor_[s] + rem_[s] > top_) return false;
-    if (!rules_.section_bound) return true;
     if (low > floor_[s]) raise(s, low);
-    if (high + rem_[s] <= top_) return true;
-    if (low + rem_[s] > top_) return false;
-    std::sort(jobs_.begin(), jobs_.end(), [&](index_t i, index_t j) { return least_[i] > least_[j]; });
-    units sum = 0;
-    for (const index_t i : jobs_) {
-      sum += p_.items[i].drops.empty() ? p_.items[i].size : p_.size_in(i, s);
-      if (least_[i] + sum > top_) return false;
+    if (low > safe) return false;
+    if (high + late <= top_) return true;
+    std::sort(jobs_.begin(), jobs_.end());
+    for (units sum = 0; !jobs_.empty(); jobs_.pop_back()) {
+      sum += jobs_.back().second;
+      if (jobs_.back().first + sum > top_) return false;
     }
     return true;
   }
@@ -276,7 +281,8 @@ class fit_state {
  private:
   std::vector<old_floor> floors_;
   std::vector<std::pair<index_t, units>> leasts_;
-  std::vector<index_t> placed_, jobs_;
+  std::vector<index_t> placed_;
+  std::vector<std::pair<units, units>> jobs_;  // release and size
   std::vector<part> raised_;
 };
 

@@ -72,7 +72,8 @@ class list_of {
       for (const auto& [i, item] : pairs) put(i, item);
     });
   }
-  /// The same of what `each` puts, as `put(index, item)`. It is called twice and puts the same both times: to count, to keep.
+  /// The same of what `each` puts, as `put(index, item)`. It is called twice and puts the same both times: to count, to
+  /// keep.
   template <class Each>
   static list_of from(std::size_t n, Each&& each) {
     list_of lists;

@@ -10,7 +10,7 @@
 #include <mlir/Interfaces/SideEffectInterfaces.h>
 #include <mlir/Interfaces/ViewLikeInterface.h>
 
-#include <memsched/adapters/mlir/options.hpp>
+#include <memsched/adapters/mlir/sizes.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
 

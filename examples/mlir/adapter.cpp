@@ -1,0 +1,2 @@
+// The functions of the adapter, compiled once.
+#include <memsched/adapters/mlir/definitions.hpp>

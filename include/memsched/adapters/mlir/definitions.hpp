@@ -1,0 +1,313 @@
+// The functions of adapters/mlir.hpp. A program that defines MEMSCHED_SEPARATE_COMPILATION includes this in one unit, which
+// is then the only one that compiles them; in others mlir.hpp does by itself. Needs MLIR 22.
+#pragma once
+
+#include <algorithm>
+#include <utility>
+
+#include <llvm/ADT/DenseSet.h>
+#include <llvm/ADT/SetVector.h>
+#include <mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h>
+#include <mlir/IR/Diagnostics.h>
+#include <mlir/IR/RegionKindInterface.h>
+#include <mlir/Transforms/RegionUtils.h>
+
+#include <memsched/adapters/mlir.hpp>
+#include <memsched/adapters/mlir/effects.hpp>
+#include <memsched/adapters/mlir/sizes.hpp>
+#include <memsched/schedulers/as_given.hpp>
+
+namespace memsched::inline MEMSCHED_ABI {
+
+namespace detail {
+
+/// The terminator of a block, or what may be one; null where it has none.
+inline ::mlir::Operation* terminator_of(::mlir::Block& block) {
+  return block.mightHaveTerminator() ? &block.back() : nullptr;
+}
+
+/// Whether a block makes tensors or buffers, in itself or in regions.
+inline bool makes_memory(::mlir::Block& block) {
+  const auto is_memory = [](::mlir::Value v) { return llvm::isa<::mlir::ShapedType>(v.getType()) &&
+                                                      !llvm::isa<::mlir::VectorType>(v.getType()); };
+  return llvm::any_of(block.getArguments(), is_memory) || llvm::any_of(block, [&](::mlir::Operation& op) {
+    return llvm::any_of(op.getResults(), is_memory) || llvm::any_of(op.getRegions(), [](::mlir::Region& region) {
+      return llvm::any_of(region, makes_memory);
+    });
+  });
+}
+
+}  // namespace detail
+
+/// Builds one graph, in the order of the block.
+class mlir_block_graph::builder {
+ public:
+  builder(::mlir::Block& block, const mlir_options& o)
+      : g_(block), o_(o), size_(block.getParentOp(), o), order_(o), end_(detail::terminator_of(block)) {}
+
+  result<mlir_block_graph> run() {
+    for (::mlir::Operation& op : *g_.block_)
+      if (&op != end_) g_.position_[&op] = g_.ops_.size(), g_.ops_.push_back(&op);
+    if (o_.fold_constants)
+      for (::mlir::Operation* op : g_.ops_) find_folded(op);
+    for (const ::mlir::BlockArgument argument : g_.block_->getArguments()) add_argument(argument);
+    for (::mlir::Operation* op : g_.ops_) {
+      add_inputs(op);
+      add_results(op);
+      add_workspace(op);
+      order_.place(op, [&](::mlir::Operation* before) { g_.after_.push(before); });
+      g_.after_.close();
+      if (!error_.message.empty()) return std::move(error_);
+    }
+    if (end_)
+      for (const ::mlir::Value v : end_->getOperands()) g_.facts_.try_emplace(v);
+    return std::move(g_);
+  }
+
+ private:
+  using value_facts = mlir_block_graph::value_facts;
+
+  void add_argument(::mlir::BlockArgument v) {
+    value_facts f;
+    ::mlir::Operation* parent = g_.block_->getParentOp();
+    const bool entry = g_.block_->isEntryBlock();
+    if (entry && llvm::isa<::mlir::FunctionOpInterface>(parent)) {
+      if (o_.arguments != mlir_arguments::callers) f.size = size_of(v);
+      f.live_out = o_.arguments == mlir_arguments::held || lives_on(v);
+    } else if (!entry || (llvm::isa<::mlir::LoopLikeOpInterface>(parent) && !detail::is_memref(v))) {
+      f.size = size_of(v);
+      f.live_out = lives_on(v);
+    }
+    g_.facts_.try_emplace(v, f);
+  }
+
+  void add_inputs(::mlir::Operation* op) {
+    const auto add = [&](::mlir::Value v) {
+      g_.inputs_.push(v);
+      g_.facts_[v].named = true;  // of another block: no bytes
+    };
+    for (const ::mlir::Value v : op->getOperands()) add(v);
+    if (op->getNumRegions() > 0) {
+      llvm::SetVector<::mlir::Value> captured;
+      ::mlir::getUsedValuesDefinedAbove(op->getRegions(), captured);
+      for (const ::mlir::Value v : captured) add(v);
+    }
+    g_.inputs_.close();
+  }
+
+  void add_results(::mlir::Operation* op) {
+    for (const ::mlir::OpResult r : op->getResults()) g_.facts_[r] = {.live_out = lives_on(r), .named = true};
+    if (const bool nothing = is_constant(op) || is_folded(op); !nothing) {
+      if (has_tensors(op)) find_tensor_aliases(op);
+      for (const ::mlir::OpResult r : op->getResults()) add_result(op, r);
+      if (op->getNumResults() > 0 && op->getNumOperands() > 0 && detail::lists(o_.overwrites, op))
+        destinations_.push_back({0, 0});
+      add_overwrites(op);
+    }
+    g_.overwrites_.close();
+    destinations_.clear();
+  }
+
+  /// Aliases and destinations among the tensors of an operation, as bufferization's interface has them.
+  void find_tensor_aliases(::mlir::Operation* op) {
+    auto bufferizable = bufferization_.dynCastBufferizableOp(op);
+    if (!bufferizable) return;
+    const bool carries = llvm::isa<::mlir::LoopLikeOpInterface>(op);  // what a loop carries on has one storage at a time
+    for (::mlir::OpOperand& operand : op->getOpOperands()) {
+      if (!detail::is_tensor(operand.get())) continue;
+      const bool written = bufferizable.bufferizesToMemoryWrite(operand, state_);
+      for (const auto& alias : state_.getAliasingValues(operand)) {
+        const auto result = llvm::dyn_cast<::mlir::OpResult>(alias.value);
+        if (!result || result.getOwner() != op || !(alias.isDefinite || (written && carries))) continue;
+        if (written) destinations_.push_back({static_cast<int>(result.getResultNumber()),
+                                              static_cast<int>(operand.getOperandNumber())});
+        else g_.facts_[result].alias_of = operand.get();
+      }
+    }
+  }
+
+  void add_result(::mlir::Operation* op, ::mlir::OpResult r) {
+    value_facts& f = g_.facts_[r];
+    if (const ::mlir::Value source = detail::view_source(r, o_)) f.alias_of = source;
+    if (f.alias_of) return;
+    if (detail::is_memref(r)) {
+      const bool allocated = detail::is_allocated(r);
+      const bool chooses = op->getNumRegions() == 0 && detail::is_effect_free(op, o_);
+      if (!allocated && chooses) return;  // among storages of others
+      if (allocated) f.live_out |= is_on_stack(r) || (!is_freed(r) && escapes(r));
+    } else if (detail::is_tensor(r) && op->getNumRegions() == 0 && !has_tensor_operand(op) &&
+               !state_.bufferizesToMemoryWrite(r)) {
+      return;  // tensor.empty
+    }
+    f.size = size_of(r);
+  }
+
+  void add_overwrites(::mlir::Operation* op) {
+    llvm::SmallVector<::mlir::Value, 4> taken;
+    for (const overwrite_at o : destinations_) {
+      const ::mlir::Value result = op->getResult(static_cast<unsigned>(o.output));
+      const ::mlir::Value storage = g_.storage(op->getOperand(static_cast<unsigned>(o.input)));
+      if (g_.facts(storage).size != g_.facts(result).size || llvm::is_contained(taken, storage) ||
+          llvm::is_contained(taken, result) || g_.facts(result).alias_of)
+        continue;
+      taken.append({storage, result});
+      g_.overwrites_.push(o);
+    }
+  }
+
+  void add_workspace(::mlir::Operation* op) {
+    bytes workspace = 0, results = 0;
+    for (const ::mlir::Value r : op->getResults()) results += g_.facts(r).size;
+    for (::mlir::Region& region : op->getRegions())
+      for (::mlir::Block& block : region)
+        if (detail::makes_memory(block)) workspace = std::max(workspace, inside(block, results));
+    g_.workspace_.push_back(workspace);
+  }
+  /// What a block needs beside `results`, which are counted outside.
+  bytes inside(::mlir::Block& block, bytes results) {
+    const auto g = of(block, o_);
+    if (!g) return error_ = g.error(), 0;
+    const auto r = schedule(*g, as_given{});
+    if (r.error) return error_ = *r.error, 0;
+    return r.peak - std::min({r.peak, results, std::max(g->yielded(), g->arguments())});
+  }
+
+  bytes size_of(::mlir::Value v) {
+    const auto size = size_(v);
+    if (size) return *size;
+    if (error_.message.empty()) {
+      llvm::raw_string_ostream(error_.message) << "the size of a value of type " << v.getType() << " is unknown";
+      error_.code = error_code::unknown_size;
+      ::mlir::emitRemark(v.getLoc()) << error_.message;
+    }
+    return 0;
+  }
+
+  /// Whether the terminator or another block uses a value.
+  bool lives_on(::mlir::Value v) const {
+    return llvm::any_of(v.getUsers(), [&](::mlir::Operation* user) {
+      ::mlir::Operation* here = ancestor(user);
+      return !here || here == end_;
+    });
+  }
+  ::mlir::Operation* ancestor(::mlir::Operation* op) const {
+    return op->getBlock() == g_.block_ ? op : g_.block_->findAncestorOpInBlock(*op);
+  }
+
+  static bool is_on_stack(::mlir::OpResult r) {
+    auto effects = llvm::dyn_cast<::mlir::MemoryEffectOpInterface>(r.getOwner());
+    llvm::SmallVector<::mlir::MemoryEffects::EffectInstance> found;
+    if (effects) effects.getEffectsOnValue(r, found);
+    return llvm::any_of(found, [](const auto& e) {
+      return e.getResource()->getName() == "AutomaticAllocationScope";
+    });
+  }
+  static bool is_freed(::mlir::Value v) {
+    return llvm::any_of(v.getUsers(), [&](::mlir::Operation* user) {
+      return ::mlir::hasEffect<::mlir::MemoryEffects::Free>(user, v);
+    });
+  }
+  /// Whether an operation that is no view makes another memref of a buffer or of a view of it.
+  bool escapes(::mlir::Value v) const {
+    return llvm::any_of(v.getUsers(), [&](::mlir::Operation* user) {
+      ::mlir::Operation* here = ancestor(user);
+      return here && here != end_ && llvm::any_of(here->getResults(), [&](::mlir::OpResult r) {
+        return detail::is_memref(r) && (detail::view_source(r, o_) ? escapes(r) : !detail::is_allocated(r));
+      });
+    });
+  }
+
+  static bool has_tensor_operand(::mlir::Operation* op) { return llvm::any_of(op->getOperands(), detail::is_tensor); }
+  static bool has_tensors(::mlir::Operation* op) {
+    return llvm::any_of(op->getResults(), detail::is_tensor) && has_tensor_operand(op);
+  }
+
+  /// A constant: by its trait, of memref, or an operation without operands that holds the result's elements.
+  static bool is_constant(::mlir::Operation* op) {
+    if (op->hasTrait<::mlir::OpTrait::ConstantLike>() || op->getName().getStringRef() == "memref.get_global") return true;
+    return op->getNumOperands() == 0 && op->getNumResults() == 1 && llvm::any_of(op->getAttrs(), [&](const auto& named) {
+      const auto elements = llvm::dyn_cast<::mlir::ElementsAttr>(named.getValue());
+      return elements && elements.getShapedType() == op->getResult(0).getType();
+    });
+  }
+
+  /// Finds what is computed from constants alone. `tensor.empty` is neither here nor there.
+  void find_folded(::mlir::Operation* op) {
+    if (op->getNumOperands() == 0 || op->getNumResults() == 0 || !detail::is_effect_free(op, o_)) return;
+    const auto known = [&](::mlir::Value v) {
+      ::mlir::Operation* from = v.getDefiningOp();
+      return from && (is_constant(from) || folded_.contains(from) || is_empty(from));
+    };
+    if (!llvm::all_of(op->getOperands(), known)) return;
+    if (op->getNumRegions() > 0) {
+      llvm::SetVector<::mlir::Value> captured;
+      ::mlir::getUsedValuesDefinedAbove(op->getRegions(), captured);
+      if (!llvm::all_of(captured, known)) return;
+    }
+    folded_.insert(op);
+  }
+  bool is_empty(::mlir::Operation* op) {
+    return op->getNumResults() == 1 && op->getNumRegions() == 0 && detail::is_tensor(op->getResult(0)) &&
+           !has_tensor_operand(op) && !state_.bufferizesToMemoryWrite(op->getResult(0));
+  }
+  /// Whether nobody but others of these writes over the results of one.
+  bool is_folded(::mlir::Operation* op) {
+    return folded_.contains(op) && llvm::none_of(op->getUses(), [&](::mlir::OpOperand& use) {
+      return detail::is_tensor(use.get()) && !folded_.contains(use.getOwner()) &&
+             bufferization_.dynCastBufferizableOp(use.getOwner()) && state_.bufferizesToMemoryWrite(use);
+    });
+  }
+
+  mlir_block_graph g_;
+  const mlir_options& o_;
+  detail::mlir_sizes size_;
+  detail::mlir_effect_order order_;
+  ::mlir::Operation* end_;
+  ::mlir::bufferization::BufferizationOptions bufferization_;
+  ::mlir::bufferization::AnalysisState state_{bufferization_};
+  llvm::DenseSet<::mlir::Operation*> folded_;
+  llvm::SmallVector<overwrite_at, 4> destinations_;  // of the operation at hand
+  graph_error error_;
+};
+
+MEMSCHED_FUNCTION result<mlir_block_graph> mlir_block_graph::of(::mlir::Block& block, const mlir_options& o) {
+  return builder(block, o).run();
+}
+
+MEMSCHED_FUNCTION bytes mlir_block_graph::yielded() const {
+  ::mlir::Operation* end = detail::terminator_of(*block_);
+  if (!end || end->getNumSuccessors() > 0) return 0;
+  llvm::SetVector<::mlir::Value> storages;
+  for (const ::mlir::Value v : end->getOperands()) storages.insert(storage(v));
+  bytes sum = 0;
+  for (const ::mlir::Value v : storages)
+    if (facts(v).named) sum += facts(v).size;
+  return sum;
+}
+
+MEMSCHED_FUNCTION bytes mlir_block_graph::arguments() const {
+  bytes sum = 0;
+  for (const ::mlir::Value v : block_->getArguments())
+    if (facts(v).named) sum += facts(v).size;
+  return sum;
+}
+
+MEMSCHED_FUNCTION result<lowered<::mlir::Operation*>> lower(const mlir_block_graph& g) {
+  return detail::lowering<mlir_block_graph>(g).run();
+}
+
+MEMSCHED_FUNCTION bool may_reorder(::mlir::Block& block) {
+  ::mlir::Operation* parent = block.getParentOp();
+  return parent && parent->isRegistered() && ::mlir::mayHaveSSADominance(*block.getParent()) && detail::makes_memory(block);
+}
+
+MEMSCHED_FUNCTION void put_in_order(::mlir::Block& block, std::span<::mlir::Operation* const> order) {
+  ::mlir::Operation* end = detail::terminator_of(block);
+  for (::mlir::Operation* op : order) op->moveBefore(&block, end ? end->getIterator() : block.end());
+}
+
+MEMSCHED_FUNCTION schedule_result<::mlir::Operation*> reorder(::mlir::Block& block, const mlir_options& m) {
+  return reorder(block, m, stay_close{} | automatic);
+}
+
+}  // namespace memsched
