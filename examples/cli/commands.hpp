@@ -37,6 +37,7 @@ enum class listing : unsigned char { when_short, always, never };
 
 struct schedule_request : request {
   std::string graph, scheduler = "optimal", output, svg, certificate, emit_c;
+  memsched::bytes certificate_limit = memsched::no_limit;  ///< of the file with the certificate
   bool json = false;
   bool explain = false;  ///< the result also says what is live at the peak
   bool micro = false;    ///< --arena tflm: also what the arena of TensorFlow Lite Micro takes

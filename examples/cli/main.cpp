@@ -220,7 +220,11 @@ int main(int argc, char** argv) {
   on_schedule->add_flag_callback("--no-list", [&] { schedule.list = cli::listing::never; }, "do not list the order");
   on_schedule->add_option("-o,--output", schedule.output, "write the result there instead of standard output");
   on_schedule->add_option("--certificate", schedule.certificate,
-                          "write the result as JSON there, with a proof of its bound that `verify --certificate` checks");
+                          "write the result there, with a proof of its bound that `verify --certificate` checks: JSON, or "
+                          "CBOR where the name ends in .cbor");
+  on_schedule->add_option("--certificate-limit", schedule.certificate_limit,
+                          "bytes that this file may take; a larger proof is replaced by one of a smaller bound")
+      ->needs("--certificate");
   on_schedule->add_option("--svg", schedule.svg, "draw memory over time, beside the file's own order, as an SVG there");
 
   cli::reorder_request reorder;

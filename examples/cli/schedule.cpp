@@ -80,14 +80,39 @@ nlohmann::ordered_json micro_json(const micro_heads& h) {
           {"lower_bound", h.lower_bound}, {"file_head", h.unplanned}, {"file_planned", h.file}};
 }
 
-/// The result with a certificate of its bound, or of the best bound that can be certified within the limits of the request.
-std::string with_certificate(nlohmann::ordered_json j, const loaded& graph, const schedule_request& r, const result& s) {
+/// The result with a certificate of its bound, or of the best bound that can be certified within the limits of the request;
+/// says which of them it was then.
+std::string with_certificate(const nlohmann::ordered_json& result_json, const loaded& graph, const schedule_request& r,
+                             const result& s) {
   const auto g = memsched::make_schedule_graph(graph.problem, r.options.model());
   memsched::search limits(r.options);
-  const auto c = memsched::certify(g, s.order, s.lower_bound, [&] { return limits.keep_going(); });
-  j["certificate"] = memsched::write_certificate(c);
-  j["certificate"]["fingerprint"] = hexadecimal(memsched::fingerprint(g, s.order, s.lower_bound, c));
-  return line_of(j);
+  const auto go_on = [&] { return limits.keep_going(); };
+  const auto text_of = [&](const memsched::certificate& c) {
+    auto j = result_json;
+    j["certificate"] = memsched::write_certificate(c);
+    j["certificate"]["fingerprint"] = hexadecimal(memsched::fingerprint(g, s.order, s.lower_bound, c));
+    if (!r.certificate.ends_with(".cbor")) return line_of(j);
+    std::string binary;
+    nlohmann::ordered_json::to_cbor(j, binary);
+    return binary;
+  };
+  memsched::certificate_limits most;
+  most.sets =
+      static_cast<std::size_t>(std::min<bytes>(most.sets, r.certificate_limit / 2));  // a set takes two bytes or more
+  auto c = memsched::certify(g, s.order, s.lower_bound, go_on, most);
+  std::string text = text_of(c), why;
+  if (c.bound < s.lower_bound)
+    why = limits.stopped() ? "the time limit came first"
+                           : "none was found with a family of at most " + grouped(most.sets) + " sets";
+  if (text.size() > r.certificate_limit) {
+    why = "one of " + grouped(c.bound) + " would take " + grouped(text.size()) + " bytes, more than --certificate-limit";
+    c = memsched::certify(g, s.order, s.lower_bound, go_on, {.probed = 0, .sets = 0});
+    text = text_of(c);
+  }
+  if (!why.empty())
+    std::fprintf(stderr, "memsched: %s: proves a bound of %s bytes, not of %s: %s\n", r.certificate.c_str(),
+                 grouped(c.bound).c_str(), grouped(s.lower_bound).c_str(), why.c_str());
+  return text;
 }
 
 std::string percent(bytes part, bytes whole) {

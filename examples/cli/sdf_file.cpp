@@ -4,7 +4,7 @@
 #include <memsched/certify/certify.hpp>
 #include <memsched/formats/certificate.hpp>
 #include <memsched/formats/sdf3.hpp>
-#include <memsched/proof/certificate.hpp>
+#include <memsched/proof/check_certificate.hpp>
 
 #include "session.hpp"
 #include "text.hpp"

@@ -1,6 +1,6 @@
 #include <memsched/formats/certificate.hpp>
 #include <memsched/measure/evaluate.hpp>
-#include <memsched/proof/certificate.hpp>
+#include <memsched/proof/check_certificate.hpp>
 #include <nlohmann/json.hpp>
 
 #include "commands.hpp"
@@ -32,7 +32,9 @@ memsched::result<memsched::bytes> number(const json& j, const char* key, const s
 memsched::result<json> read_object(const std::string& path) {
   const auto text = read_file(path);
   if (!text) return text.error();
-  json j = json::parse(text->view(), nullptr, false);
+  const std::string_view bytes = text->view();
+  const bool binary = !bytes.empty() && (static_cast<unsigned char>(bytes[0]) >> 5) == 5;  // a map of CBOR's
+  json j = binary ? json::from_cbor(bytes, true, false) : json::parse(bytes, nullptr, false);
   if (!j.is_object()) return wrong(path, "is no JSON object");
   return j;
 }
@@ -92,8 +94,28 @@ memsched::graph_error check(const claim& c, const loaded& graph, const std::stri
   return {};
 }
 
-/// The bound that a file's certificate proves.
-memsched::result<memsched::bytes> proven(const claim& c, const json& file, const loaded& graph, const std::string& path) {
+struct proof {
+  memsched::bytes bound = 0;
+  std::string by;  ///< of what it is made, for people
+};
+
+/// Counts steps, those within cases too.
+std::size_t count_steps(const std::vector<memsched::proof_step>& steps) {
+  std::size_t n = steps.size();
+  for (const auto& s : steps) n += count_steps(s.then) + count_steps(s.otherwise);
+  return n;
+}
+
+std::string made_of(const memsched::certificate& c) {
+  std::string text = std::to_string(count_steps(c.steps)) + (c.steps.size() == 1 ? " step" : " steps");
+  if (c.family)
+    text += " and a family of " + grouped(c.family->sets.size() + 1) + (c.family->sets.empty() ? " set" : " sets");
+  if (c.window) text += " in a window of " + grouped(c.window->nodes.size()) + " nodes";
+  return c.steps.empty() && !c.family ? "what is live at the start or the end" : text;
+}
+
+/// What a file's certificate proves.
+memsched::result<proof> proven(const claim& c, const json& file, const loaded& graph, const std::string& path) {
   const auto at = file.find("certificate");
   if (at == file.end()) return wrong(path, "has no certificate");
   const auto certificate = memsched::read_certificate(*at);
@@ -103,7 +125,7 @@ memsched::result<memsched::bytes> proven(const claim& c, const json& file, const
     return wrong(path, "certificate: fingerprint: the file was damaged, or made for another graph");
   if (const std::string why = memsched::check_certificate(g, *certificate); !why.empty())
     return wrong(path, "certificate: " + why);
-  return certificate->bound;
+  return proof{certificate->bound, made_of(*certificate)};
 }
 
 /// Answers with the listed orders, from the last graph on: the innermost stand last and are asked for first.
@@ -147,11 +169,12 @@ memsched::graph_error verify(const loaded& listed, const std::string& path, bool
   if (auto error = check(*c, graph, path); !error.message.empty()) return error;
   std::string of_bound = "Its bound is a claim that only a certificate proves";
   if (with_certificate) {
-    const auto bound = proven(*c, *file, graph, path);
-    if (!bound) return bound.error();
-    of_bound = "Its certificate proves that no order takes less than " + grouped(*bound) + " bytes";
-    if (*bound == c->peak) of_bound += ": it is optimal";
-    else if (*bound < c->lower_bound)
+    const auto found = proven(*c, *file, graph, path);
+    if (!found) return found.error();
+    of_bound =
+        "Its certificate proves, by " + found->by + ", that no order takes less than " + grouped(found->bound) + " bytes";
+    if (found->bound == c->peak) of_bound += ": it is optimal";
+    else if (found->bound < c->lower_bound)
       of_bound += "; that none takes less than " + grouped(c->lower_bound) + " was found by search and is not covered";
   }
   print(path + ": a valid order of " + graph.name + " with a peak of " + grouped(c->peak) + " bytes, as it says. " +

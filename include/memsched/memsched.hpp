@@ -42,8 +42,12 @@
 #include <memsched/bounds/shaving.hpp>
 #include <memsched/bounds/windowed_cut.hpp>
 #include <memsched/bounds/witness_sets.hpp>
+#include <memsched/certify/certifier.hpp>
 #include <memsched/certify/certify.hpp>
+#include <memsched/certify/derive_rounds.hpp>
 #include <memsched/certify/find_family.hpp>
+#include <memsched/certify/find_window.hpp>
+#include <memsched/certify/merge_costs.hpp>
 #include <memsched/emit/emit_c.hpp>
 #include <memsched/graph/builder.hpp>
 #include <memsched/graph/check.hpp>
@@ -94,6 +98,10 @@
 #include <memsched/presolve/compression_graph.hpp>
 #include <memsched/presolve/narrowing.hpp>
 #include <memsched/proof/certificate.hpp>
+#include <memsched/proof/check_certificate.hpp>
+#include <memsched/proof/check_family.hpp>
+#include <memsched/proof/check_window.hpp>
+#include <memsched/proof/proof_graph.hpp>
 #include <memsched/rewrite/check_rewrite.hpp>
 #include <memsched/rewrite/cut.hpp>
 #include <memsched/rewrite/edit.hpp>

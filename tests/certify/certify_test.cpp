@@ -43,8 +43,8 @@ std::vector<node_id> good_order(const schedule_graph& g) {
 
 /// The best certificate that rests on compression and probing.
 certificate compressed_certificate(const schedule_graph& g, bytes bound) {
-  certificate c = detail::certify_compressed(g, bound, go_on);
-  while (c.steps.empty() && --bound > c.bound) c = detail::certify_compressed(g, bound, go_on);
+  certificate c = detail::certify_rounds(g, bound, 0, 0, go_on);
+  while (c.steps.empty() && --bound > c.bound) c = detail::certify_rounds(g, bound, 0, 0, go_on);
   while (detail::drop_superfluous(g, c)) {
   }
   return c;
@@ -68,7 +68,7 @@ TEST_CASE("what cuts and probing prove comes with a certificate that holds") {
     REQUIRE(check_certificate(g, d) == "");
     REQUIRE(d.bound <= peak);
     reduced += !d.steps.empty() && !d.steps[0].reductions.empty();
-    rounds += std::count_if(d.steps.begin(), d.steps.end(), [](const cut_step& s) { return !s.reductions.empty(); }) > 1;
+    rounds += std::count_if(d.steps.begin(), d.steps.end(), [](const proof_step& s) { return !s.reductions.empty(); }) > 1;
   });
   REQUIRE(derived > 100);
   REQUIRE(reduced > 1000);
@@ -76,23 +76,91 @@ TEST_CASE("what cuts and probing prove comes with a certificate that holds") {
 }
 
 TEST_CASE("every optimum of a small graph has a certificate, if need be by a family of sets") {
-  std::size_t families = 0;
-  for_each_graph(700, 11, [&](const schedule_graph& g) {
+  std::size_t families = 0, mirrored = 0;
+  for_each_graph(500, 11, [&](const schedule_graph& g) {
     const bytes best = optimum(g);
     const certificate c = certify(g, good_order(g), best, go_on);
     REQUIRE(check_certificate(g, c) == "");
     REQUIRE(c.bound == best);
-    certificate by_sets = detail::certify_by_sets(g, best, 4096, go_on);
-    REQUIRE(check_certificate(g, by_sets) == "");
-    if (!by_sets.family) return;  // what is live at the ends suffices
-    families += by_sets.family->sets.size() > 1;
-    REQUIRE(by_sets.bound == best);
-    REQUIRE_FALSE(detail::certify_by_sets(g, best + 1, 4096, go_on).family);
-    ++by_sets.family->level;
-    ++by_sets.bound;
-    REQUIRE(check_certificate(g, by_sets) != "");
+    if (best == detail::level_at_ends(g)) return;
+    for (const bool from_end : {false, true}) {
+      if (from_end && g.credits.items() > 0) continue;
+      const auto by_sets = [&](bytes level) {
+        certificate made{.bound = level, .family = set_family{.level = level, .mirrored = from_end}};
+        return std::pair(find_family(g, made, 4096, go_on), made);
+      };
+      auto [found, made] = by_sets(best);
+      REQUIRE(found);
+      REQUIRE(check_certificate(g, made) == "");
+      (from_end ? mirrored : families) += made.family->sets.size() > 1;
+      REQUIRE_FALSE(by_sets(best + 1).first);
+      ++made.family->level, ++made.bound;
+      REQUIRE(check_certificate(g, made) != "");
+    }
   });
   REQUIRE(families > 300);
+  REQUIRE(mirrored > 200);
+}
+
+TEST_CASE("what holds whichever of two nodes runs first, and what shaving refutes, has a certificate") {
+  support::random r(3);
+  std::size_t cases = 0, changed = 0, refused = 0;
+  for_each_graph(700, 11, [&](const schedule_graph& g) {
+    const bytes best = optimum(g);
+    const auto compressed = [](const schedule_graph& h, bytes b) { return detail::certify_rounds(h, b, 0, 0, go_on); };
+    const certificate shaved = r.chance(80) ? support::by_cases(g, best, r, compressed)
+                                            : detail::certify_rounds(g, best, 64, 4096, go_on);
+    const bool any = std::any_of(shaved.steps.begin(), shaved.steps.end(), [](auto& s) { return s.cases; });
+    if (!any) return;
+    ++cases;
+    REQUIRE(check_certificate(g, shaved) == "");
+    REQUIRE(shaved.bound == best);
+    for (int i = 0; i < 10; ++i) {
+      const certificate other = support::other_cases(shaved, r, g);
+      if (other == shaved) continue;
+      ++changed;
+      if (check_certificate(g, other) != "") ++refused;
+      else REQUIRE(other.bound <= best);
+    }
+  });
+  REQUIRE(cases > 300);
+  REQUIRE(refused > changed / 3);
+}
+
+TEST_CASE("windows bound the whole, whatever stretch of whatever order they are") {
+  support::random r(5);
+  std::size_t windows = 0, tight = 0, changed = 0, refused = 0;
+  for (std::uint64_t seed = 0; seed < 1500; ++seed) {
+    INFO("seed " << seed);
+    const problem p = support::random_problem(seed, {.operators = 12});
+    for (const memory_model& model : models) {
+      const schedule_graph g = make_schedule_graph(p, model);
+      const bytes best = optimum(g);
+      const order_line line(g, r.chance(50) ? good_order(g) : topological_order(g));
+      const backbone bone(g.preds, g.succs, line.nodes(0, line.size()));
+      const live_index live(line);
+      const std::size_t a = line.legal_from(r.below(6)), b = line.legal_from(a + 3 + r.below(8));
+      if (a == 0 && b == line.size()) continue;
+      const auto found = detail::describe_window(line, live, bone, a, b);
+      if (!found) continue;
+      const certificate c = detail::certify_window(*found, optimum(found->graph) - found->window.lift, 4096, go_on);
+      if (c.bound == 0) continue;
+      ++windows;
+      REQUIRE(check_certificate(g, c) == "");
+      REQUIRE(c.bound <= best);
+      tight += c.bound == best;
+      for (int i = 0; i < 10; ++i) {
+        const certificate other = support::other_window(c, r, g);
+        if (other == c) continue;
+        ++changed;
+        if (check_certificate(g, other) != "") ++refused;
+        else REQUIRE(other.bound <= best);
+      }
+    }
+  }
+  REQUIRE(windows > 300);
+  REQUIRE(tight > 100);
+  REQUIRE(refused > changed / 2);
 }
 
 TEST_CASE("a family has no more sets than it may have") {
@@ -135,7 +203,7 @@ TEST_CASE("a certificate with a change is rejected, or proves something true") {
         if (check_certificate(g, other) != "") ++rejected;
         else REQUIRE(other.bound <= best);
         other.bound = best + 1 + r.below(3);
-        for (cut_step& s : other.steps) s.level = std::max(s.level, other.bound);
+        for (proof_step& s : other.steps) s.level = std::max(s.level, other.bound);
         REQUIRE(check_certificate(g, other) != "");
       }
     }

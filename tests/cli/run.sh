@@ -238,6 +238,13 @@ succeeds verify builtin:layered --certificate certificate.json
 check "a certificate of a bound below the peak" fails grep -q 'it is optimal' out
 succeeds schedule wide.json --firing cbp --certificate cbp_certificate.json
 succeeds verify wide.json cbp.json --certificate cbp_certificate.json
+succeeds schedule builtin:randwire --certificate good.cbor
+succeeds verify builtin:randwire --certificate good.cbor
+check "a certificate in CBOR proves the optimum" grep -q 'it is optimal' out
+run schedule builtin:randwire-stack --certificate small.json --certificate-limit 9000
+check "a certificate that is too large is replaced by a smaller one, which says so" grep -q 'more than --certificate-limit' err
+succeeds verify builtin:randwire-stack --certificate small.json
+check "and that one proves less" fails grep -q 'it is optimal' out
 succeeds schedule builtin:randwire --certificate good.json
 refuses good.json 'order' verify wide.json --certificate good.json
 refuses good.json '' verify builtin:randwire:2 --certificate good.json

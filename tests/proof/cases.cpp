@@ -36,9 +36,10 @@ std::string on_a_line(const problem_draft& d) {
   return text;
 }
 
-void print(const std::string& graph, const schedule_graph& g, const memory_model& model, const solution& best,
-           const certificate& c) {
-  nlohmann::ordered_json j{{"firing", model.default_firing == firing::cbp ? "cbp" : "pbc"},
+void print(const char* kind, const std::string& graph, const schedule_graph& g, const memory_model& model,
+           const solution& best, const certificate& c) {
+  nlohmann::ordered_json j{{"kind", kind},
+                           {"firing", model.default_firing == firing::cbp ? "cbp" : "pbc"},
                            {"inplace", model.in_place},
                            {"order", best.order},
                            {"peak", peak_of(g, best.order)},
@@ -53,6 +54,26 @@ solution optimum(const schedule_graph& g) {
   const options o;
   search context(o);
   return exhaustive{}(g, context);
+}
+
+/// A certificate that is nothing but a family; of what is live at the ends where that suffices.
+certificate by_sets(const schedule_graph& g, bytes level, bool mirrored) {
+  certificate c{.bound = level, .family = set_family{.level = level, .mirrored = mirrored && g.credits.items() == 0}};
+  if (level == detail::level_at_ends(g) || !find_family(g, c, most_sets, [] { return true; }))
+    return detail::assemble(g, {});
+  return c;
+}
+
+/// The certificate of a window of some order of g; of what is live at the ends where there is none.
+certificate of_window(const schedule_graph& g, const std::vector<node_id>& order, support::random& r) {
+  const order_line line(g, r.chance(50) ? order : topological_order(g));
+  const backbone bone(g.preds, g.succs, line.nodes(0, line.size()));
+  const live_index live(line);
+  const std::size_t a = line.legal_from(r.below(5)), b = line.legal_from(a + 2 + r.below(8));
+  const auto found = a == 0 && b == line.size() ? std::nullopt : detail::describe_window(line, live, bone, a, b);
+  if (!found) return detail::assemble(g, {});
+  return detail::certify_window(*found, optimum(found->graph).lower_bound - found->window.lift, most_sets,
+                                [] { return true; });
 }
 
 /// What a rule of compression makes of g, be it true or not.
@@ -147,8 +168,8 @@ certificate forged(schedule_graph g, support::random& r) {
   }
   const solution best = optimum(g);
   const auto go_on = [] { return true; };
-  certificate c = r.chance(50) ? detail::certify_by_sets(g, best.lower_bound, most_sets, go_on)
-                               : certify(g, best.order, best.lower_bound, go_on);
+  certificate c =
+      r.chance(50) ? by_sets(g, best.lower_bound, r.chance(50)) : certify(g, best.order, best.lower_bound, go_on);
   if (c.steps.empty() && c.family)
     c.family->reductions.insert(c.family->reductions.begin(), claims.begin(), claims.end());
   if (!c.steps.empty()) c.steps[0].reductions.insert(c.steps[0].reductions.begin(), claims.begin(), claims.end());
@@ -170,18 +191,31 @@ int main(int argc, char** argv) {
       const schedule_graph g = make_schedule_graph(p, model);
       const solution best = optimum(g);
       const certificate c = certify(g, best.order, best.lower_bound, [] { return true; });
-      print(text, g, model, best, c);
-      const certificate by_sets = detail::certify_by_sets(g, best.lower_bound, most_sets, [] { return true; });
-      if (by_sets.family) {
-        print(text, g, model, best, by_sets);
-        for (int i = 0; i < changes_each; ++i) print(text, g, model, best, support::other_family(by_sets, r, g));
+      print("steps", text, g, model, best, c);
+      if (const certificate window = of_window(g, best.order, r); window.window) {
+        print("window", text, g, model, best, window);
+        for (int i = 0; i < changes_each; ++i)
+          print("window changed", text, g, model, best, support::other_window(window, r, g));
+      }
+      const auto compressed = [](const schedule_graph& h, bytes b) {
+        return detail::certify_rounds(h, b, 0, 0, [] { return true; });
+      };
+      if (const certificate shaved = support::by_cases(g, best.lower_bound, r, compressed); !shaved.steps.empty()) {
+        print("cases", text, g, model, best, shaved);
+        for (int i = 0; i < changes_each; ++i)
+          print("cases changed", text, g, model, best, support::other_cases(shaved, r, g));
+      }
+      if (const certificate family = by_sets(g, best.lower_bound, r.chance(50)); family.family) {
+        print("family", text, g, model, best, family);
+        for (int i = 0; i < changes_each; ++i)
+          print("family changed", text, g, model, best, support::other_family(family, r, g));
         for (const bool forgets_end : {false, true})
-          print(text, g, model, best, wrong_family(g, best.lower_bound + 1 + r.below(5), forgets_end));
+          print("family forged", text, g, model, best, wrong_family(g, best.lower_bound + 1 + r.below(5), forgets_end));
       }
       if (c.steps.empty() || c.family) continue;
       for (int i = 0; i < changes_each; ++i)
-        print(text, g, model, best, i % 2 == 0 ? support::broken(c, r) : support::altered(c, r, g));
-      for (int i = 0; i < forgeries_each; ++i) print(text, g, model, best, forged(g, r));
+        print("steps changed", text, g, model, best, i % 2 == 0 ? support::broken(c, r) : support::altered(c, r, g));
+      for (int i = 0; i < forgeries_each; ++i) print("steps forged", text, g, model, best, forged(g, r));
     }
   }
 }

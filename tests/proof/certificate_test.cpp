@@ -2,7 +2,7 @@
 #include <catch2/catch.hpp>
 #include <memsched/graph/builder.hpp>
 #include <memsched/graph/schedule_graph.hpp>
-#include <memsched/proof/certificate.hpp>
+#include <memsched/proof/check_certificate.hpp>
 
 using namespace memsched;
 
@@ -76,18 +76,75 @@ TEST_CASE("a family of sets proves what no order leaves, and is refused where on
     return check_certificate(g, {.bound = level, .family = set_family{.level = level, .sets = std::move(sets)}});
   };
   CHECK(with(22, {{0, 0}, {0, 1}}).empty());
-  CHECK(with(22, {{0, 0}}) == "family: set 0: node 1 leads out of the family");
-  CHECK(with(23, {{0, 0}, {0, 1}}) == "family: set 1: node 1 leads out of the family");
-  CHECK(with(23, {{0, 0}, {0, 1}, {1, 1}, {3, 2}}) == "family: set 4 holds all nodes");
-  CHECK(with(22, {{0, 2}}) == "family.sets[0]: grows from no set before it by a node that is ready there");
-  CHECK(with(22, {{1, 0}}) == "family.sets[0]: grows from no set before it by a node that is ready there");
-  CHECK(with(22, {{0, 9}}) == "family.sets[0]: grows from no set before it by a node that is ready there");
+  CHECK(with(22, {}).empty());  // whoever frees the 10 bytes waits for both of the operators that read them
+  CHECK(with(23, {}) == "family: set 0: node 3 leads out of the family");
+  CHECK(with(23, {{0, 3}}) == "family: set 1: node 2 leads out of the family");
+  CHECK(with(23, {{0, 3}, {1, 2}}) == "family: set 2 holds all nodes");
+  CHECK(with(22, {{1, 0}}) == "family.sets[0]: grows from no set before it by a node that may be the next there");
+  CHECK(with(22, {{0, 9}}) == "family.sets[0]: grows from no set before it by a node that may be the next there");
 
   certificate c = proof();
-  c.family = set_family{.level = 22, .sets = {{0, 0}}};  // what the first step shows: 0 runs before 1
+  c.family = set_family{.level = 22};  // what the first step shows: 0 runs before 1
   CHECK(check_certificate(g, c) == "steps[1]: must give an order, and what ends the proof none");
   c.steps.pop_back();
   CHECK(check_certificate(g, c).empty());
   c.family->reductions = {{reduction::rule::c1, 2, 0}};
   CHECK(check_certificate(g, c) == "family.reductions[0]: its rule does not apply");
+}
+
+TEST_CASE("two cases prove what each of them shows, and are refused where one does not") {
+  const schedule_graph g = diamond();
+  const proof_step first{.v = 1, .level = 22}, second{.v = 0, .level = 22};
+  certificate c{22, {{.v = 0, .other = 1, .cases = true, .then = {first}, .otherwise = {second}}}};
+  CHECK(check_certificate(g, c).empty());
+  const auto refused = [&](auto change) {
+    certificate other = c;
+    change(other.steps[0]);
+    return check_certificate(g, other);
+  };
+  CHECK(refused([](proof_step& s) { s.otherwise.clear(); }) == "steps[0].edges: nothing follows");
+  CHECK(refused([](proof_step& s) { s.edges = {{0, 1}}; }) == "steps[0].edges: the proof has ended");
+  CHECK(refused([](proof_step& s) { s.otherwise.clear(), s.edges = {{0, 1}}; }) == "steps[0].edges: one does not follow");
+  CHECK(refused([](proof_step& s) { s.otherwise.clear(), s.edges = {{1, 0}}; }) ==
+        "steps[0]: must give an order, and what ends the proof none");
+  CHECK(refused([](proof_step& s) { std::swap(s.then, s.otherwise); }) ==
+        "steps[0].then.steps[0]: level: is 22, but what the flow proves is 15");
+  CHECK(refused([](proof_step& s) { s.other = 2; }) == "steps[0]: they are ordered already");
+  CHECK(refused([](proof_step& s) { s.level = 1; }) == "steps[0]: two cases have two nodes, and no flow");
+  CHECK(refused([](proof_step& s) { s.cases = false; }) == "steps[0]: a cut has no cases");
+  c.steps[0].otherwise.clear();
+  c.steps[0].edges = {{1, 0}};
+  c.steps.push_back(second);
+  CHECK(check_certificate(g, c).empty());
+}
+
+TEST_CASE("a window bounds the whole, and is refused where its ends do not hold") {
+  // A chain: 1 byte becomes 50, then 100, then 1, then 2.
+  problem_builder b;
+  const tensor_id x = b.input(1), l = b.tensor(50), m = b.tensor(100), s = b.tensor(1), y = b.tensor(2);
+  b.op({.reads = {x}, .writes = {l}});
+  b.op({.reads = {l}, .writes = {m}});
+  b.op({.reads = {m}, .writes = {s}});
+  b.op({.reads = {s}, .writes = {y}});
+  b.output(y);
+  const schedule_graph g = make_schedule_graph(b.build().value());
+  // Nodes 1 and 2; the node that opens it is 2 there, the one that closes it 3.
+  const proof_window w{.before = {{0, 1}}, .nodes = {1, 2}, .behind = {0}, .ahead = {1}, .lift = 1000};
+  certificate c{.bound = 150, .steps = {{.v = 0, .level = 1150}}, .window = w};
+  CHECK(check_certificate(g, c).empty());
+  const auto refused = [&](auto change) {
+    certificate other = c;
+    change(*other.window);
+    return check_certificate(g, other);
+  };
+  CHECK(refused([](proof_window& z) { z.lift = 202; }) == "window: lift: is too small, or too large");
+  CHECK(refused([](proof_window& z) { z.before = {{1, 2}}; }) == "window: nodes: one does not exist, or stands twice");
+  CHECK(refused([](proof_window& z) { z.before = {{3, 4}}; }) == "window: node 1 waits for one that runs later");
+  CHECK(refused([](proof_window& z) { z.nodes = {1, 3}; }) == "window: node 3 waits for one that runs later");
+  CHECK(refused([](proof_window& z) {
+          z.before.clear(), z.nodes = {1, 2};
+        }) == "window: node 1 waits for one that runs later");
+  CHECK(refused([](proof_window& z) { z.behind.clear(); }) == "window: its end need not come behind its start");
+  CHECK(refused([](proof_window& z) { z.behind = {2}; }) ==
+        "window: behind: a node may run before what is live at the start");
 }

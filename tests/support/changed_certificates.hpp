@@ -6,7 +6,9 @@
 #include <utility>
 #include <vector>
 
+#include <memsched/bounds/probing.hpp>
 #include <memsched/proof/certificate.hpp>
+#include <memsched/structure/reachability.hpp>
 
 #include "support/random_problem.hpp"
 
@@ -32,7 +34,7 @@ void repeat_any(std::vector<T>& list, random& r) {
 
 /// A change of one field, or a lost or repeated step or arc: any of these breaks a certificate.
 inline memsched::certificate broken(memsched::certificate c, random& r) {
-  memsched::cut_step& s = c.steps[detail::any(c.steps, r)];
+  memsched::proof_step& s = c.steps[detail::any(c.steps, r)];
   const memsched::bytes change = 1 + r.below(5), sign = r.chance(50) ? 1 : static_cast<memsched::bytes>(-1);
   switch (r.below(8)) {
     case 0: c.bound += change * sign; break;
@@ -62,7 +64,7 @@ inline memsched::certificate broken(memsched::certificate c, random& r) {
 
 /// A change of what the proof says, up to nonsense; with luck it is another proof.
 inline memsched::certificate altered(memsched::certificate c, random& r, const memsched::schedule_graph& g) {
-  memsched::cut_step& s = c.steps[detail::any(c.steps, r)];
+  memsched::proof_step& s = c.steps[detail::any(c.steps, r)];
   const auto any_node = [&] {
     return r.chance(5) ? memsched::none - r.below(2) : r.below(static_cast<std::uint32_t>(g.size() + 2));
   };
@@ -89,10 +91,84 @@ inline memsched::certificate altered(memsched::certificate c, random& r, const m
   return c;
 }
 
+/// A change of a window: its ends, its nodes, what comes behind its start or ahead of its end, its lift.
+inline memsched::certificate other_window(memsched::certificate c, random& r, const memsched::schedule_graph& g) {
+  memsched::proof_window& w = *c.window;
+  const auto any_node = [&] { return r.below(static_cast<std::uint32_t>(g.size() + 1)); };
+  auto& list = r.chance(50) ? w.behind : w.ahead;
+  switch (r.below(7)) {
+    case 0: w.lift -= std::min<memsched::bytes>(w.lift, 1 + r.below(200)); break;
+    case 1: w.nodes[detail::any(w.nodes, r)] = any_node(); break;
+    case 2: detail::erase_any(w.nodes, r); break;
+    case 3: w.nodes.push_back(any_node()); break;
+    case 4:
+      if (!w.before.empty()) ++(r.chance(50) ? w.before.back().last : w.before.front().first);
+      break;
+    case 5: list.push_back(r.below(static_cast<std::uint32_t>(w.nodes.size() + 1))); break;
+    default:
+      if (!list.empty()) detail::erase_any(list, r);
+  }
+  return c;
+}
+
+/// A certificate of this very bound that asks which of two nodes, drawn at random, runs first; `certify(graph, bound)` makes
+/// those of the two sides, by steps alone. Without steps where it fails.
+template <class Certify>
+memsched::certificate by_cases(const memsched::schedule_graph& g, memsched::bytes bound, random& r, Certify certify) {
+  using namespace memsched;
+  const reachability reach(g);
+  const node_id a = r.below(static_cast<std::uint32_t>(g.active)), b = r.below(static_cast<std::uint32_t>(g.active));
+  if (a == b || test_bit(reach.descendants[a], b) || test_bit(reach.descendants[b], a)) return {};
+  proof_step s{.v = a, .other = b, .cases = true};
+  s.then = certify(with_edges(g, std::vector{precedence{a, b}}), bound).steps;
+  s.otherwise = certify(with_edges(g, std::vector{precedence{b, a}}), bound).steps;
+  if (s.then.empty() || s.otherwise.empty()) return {};
+  if (r.chance(50)) return {bound, {s}};
+  // One side alone, and what it shows.
+  const bool keeps = r.chance(50);
+  (keeps ? s.then : s.otherwise).clear();
+  s.edges = {keeps ? precedence{a, b} : precedence{b, a}};
+  certificate c{bound, {s}};
+  for (proof_step& rest : certify(with_edges(g, s.edges), bound).steps) c.steps.push_back(std::move(rest));
+  return c;
+}
+
+/// A change of two cases that some step is, and of what stands within.
+inline memsched::certificate other_cases(memsched::certificate c, random& r, const memsched::schedule_graph& g) {
+  std::vector<memsched::proof_step*> found;
+  for (memsched::proof_step& s : c.steps)
+    if (s.cases) found.push_back(&s);
+  if (found.empty()) return c;
+  memsched::proof_step& s = *found[detail::any(found, r)];
+  const auto any_node = [&] { return r.below(static_cast<std::uint32_t>(g.size() + 1)); };
+  auto& side = s.then.empty() || (!s.otherwise.empty() && r.chance(50)) ? s.otherwise : s.then;
+  switch (r.below(7)) {
+    case 0: std::swap(s.then, s.otherwise); break;
+    case 1: std::swap(s.v, s.other); break;
+    case 2: s.edges.push_back({any_node(), any_node()}); break;
+    case 3:
+      if (!s.edges.empty()) s.edges[detail::any(s.edges, r)].before = any_node();
+      break;
+    case 4:
+      if (!s.edges.empty()) std::swap(s.edges.back().before, s.edges.back().after);
+      break;
+    case 5:
+      if (!side.empty()) detail::erase_any(side, r);
+      break;
+    default:
+      if (!side.empty()) side = broken({0, side}, r).steps;
+  }
+  return c;
+}
+
 /// A change of the family that ends a proof.
 inline memsched::certificate other_family(memsched::certificate c, random& r, const memsched::schedule_graph& g) {
   memsched::set_family& f = *c.family;
   const auto any_node = [&] { return r.below(static_cast<std::uint32_t>(g.size() + 1)); };
+  if (r.chance(10)) {
+    f.mirrored = !f.mirrored;
+    return c;
+  }
   if (f.sets.empty() || r.chance(20)) {
     ++f.level, ++c.bound;
     return c;

@@ -126,6 +126,8 @@ class prober {
   const std::vector<precedence>& edges() const { return edges_; }
   /// After a refutation: no peak from b to below this is reached either. Bytes.
   bytes next() const { return static_cast<bytes>(next_); }
+  /// After a refutation: the node that every set in which it can run is too high for.
+  node_id refuted_at() const { return refuted_at_; }
   /// Memory of its sets, as of the last group.
   std::uint64_t bytes_held() const { return held_; }
 
@@ -146,7 +148,6 @@ class prober {
     return order;
   }
 
-
   inquiry about(node_id v) const { return {order_, v, bound_, reuse_}; }
 
   /// Asks about a group of nodes.
@@ -161,7 +162,7 @@ class prober {
   /// One by one, up to one that is refuted or stopped.
   outcome ask_alone(std::vector<inquiry>& inquiries, function_ref<bool()> go_on) {
     for (inquiry& q : inquiries)
-      if (const auto o = q.run(known_[q.node()], cuts_.front(), go_on); o != outcome::open) return o;
+      if (const auto o = q.run(known_[q.node()], cuts_.front(), go_on); o != outcome::open) return ended_at(q.node(), o);
     return outcome::open;
   }
   /// The same with helpers: each on a copy of what is known, without asking `go_on`; then as many cuts are counted as that
@@ -190,12 +191,17 @@ class prober {
       std::uint64_t granted = 0;
       while (granted < trials[i].cuts && go_on()) ++granted;
       if (granted < trials[i].cuts)
-        return inquiries[i].run(known_[inquiries[i].node()], cuts_.front(), [&] { return granted-- > 0; });
+        return ended_at(inquiries[i].node(), inquiries[i].run(known_[inquiries[i].node()], cuts_.front(),
+                                                              [&] { return granted-- > 0; }));
       known_[inquiries[i].node()] = std::move(trials[i].known);
       inquiries[i] = std::move(asked[i]);
-      if (trials[i].result != outcome::open) return trials[i].result;
+      if (trials[i].result != outcome::open) return ended_at(inquiries[i].node(), trials[i].result);
     }
     return outcome::open;
+  }
+  outcome ended_at(node_id v, outcome o) {
+    if (o == outcome::refuted) refuted_at_ = v;
+    return o;
   }
   void take(const inquiry& q) {
     next_ = std::min(next_, q.next());
@@ -216,6 +222,7 @@ class prober {
   std::vector<precedence> edges_;
   std::vector<lowest_set> cuts_;  // working memory of each thread
   delta bound_ = -1, next_ = 0;
+  node_id refuted_at_ = none;
   std::uint64_t held_ = 0;
 };
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <optional>
 #include <queue>
 #include <tuple>
 #include <utility>
@@ -26,18 +27,30 @@ namespace memsched::inline MEMSCHED_ABI {
 /// several questions at once; behind the first answer that helps, the others do not count.
 class shaver {
  public:
+  /// How a prober learnt the edges behind its first `known` ones: what follows from an edge, and from its reverse where that
+  /// was asked about too; either may be refuted.
+  struct lesson {
+    precedence edge;
+    std::size_t known;
+    const prober& with_edge;
+    const prober* with_reverse;
+    bool edge_refuted, reverse_refuted;
+  };
+  using listener = function_ref<void(const lesson&)>;
+
   /// For a prober that has found nothing more for its peak. `pairs`: asks about the two edges of a pair together, too.
   explicit shaver(const prober& p, bool pairs = true) { collect(p, pairs); }
 
   /// Adds edges to that prober until so many questions of each kind in a row did not help. Asks `go_on` before each cut;
   /// where that said no, or for more patience, another call goes on: with the whole of the question that was cut short. Who
-  /// helps changes no answer.
-  prober::outcome run(prober& p, unsigned patience, function_ref<bool()> go_on, const helpers& who = {}) {
+  /// helps changes no answer. Tells `learnt` of what it learns.
+  prober::outcome run(prober& p, unsigned patience, function_ref<bool()> go_on, const helpers& who = {},
+                      listener learnt = [](const lesson&) {}) {
     while (line* next = choose(patience)) {
       std::uint64_t cuts = 0;
       const auto count = [&] { return ++cuts, go_on(); };
       const std::size_t known = p.edges().size();
-      const auto result = ask_some(p, *next, patience - next->failures, count, who);
+      const auto result = ask_some(p, *next, patience - next->failures, count, who, learnt);
       next->cuts += cuts;
       if (result == prober::outcome::stopped) return result;
       if (p.edges().size() == known) continue;
@@ -91,7 +104,8 @@ class shaver {
   static constexpr std::size_t group_size = 4;
 
   /// Asks the next questions, at most `most` and those of a group, up to one that helps: what follows from it is added to p.
-  prober::outcome ask_some(prober& p, line& l, std::size_t most, function_ref<bool()> go_on, const helpers& who) {
+  prober::outcome ask_some(prober& p, line& l, std::size_t most, function_ref<bool()> go_on, const helpers& who,
+                           listener learnt) {
     std::vector<question> group;
     const auto put_back = [&](std::size_t from) {
       for (std::size_t i = from; i < group.size(); ++i) l.questions.push(group[i]);
@@ -116,17 +130,28 @@ class shaver {
         if (!go_on()) return put_back(i), prober::outcome::stopped;
       if (a.stopped) return put_back(i), prober::outcome::stopped;
       ++l.failures;
+      const std::size_t known = p.edges().size();
       for (const precedence& e : a.edges)
         if (!p.ordered(e.before, e.after)) p.learn(e, a.next);  // common edges may follow from each other
-      if (!a.edges.empty()) return put_back(i + 1), prober::outcome::open;
+      if (a.edges.empty()) continue;
+      const auto refuted = [](const std::optional<trial>& t) { return t && t->outcome == prober::outcome::refuted; };
+      learnt({group[i].edge, known, a.kept->known, a.reversed ? &a.reversed->known : nullptr, refuted(a.kept),
+              refuted(a.reversed)});
+      return put_back(i + 1), prober::outcome::open;
     }
     return prober::outcome::open;
   }
-  /// What follows from a question: edges that all orders with a peak below `next` keep.
+  /// What is known where an edge is taken for granted.
+  struct trial {
+    prober known;
+    prober::outcome outcome;
+  };
+  /// What follows from a question: edges that all orders with a peak below `next` keep, and where there are any, why.
   struct answer {
-    std::vector<precedence> edges;
+    std::vector<precedence> edges{};
     bytes next = 0;
     bool stopped = true;
+    std::optional<trial> kept{}, reversed{};
     std::uint64_t cuts = 0;  ///< not yet counted
   };
   void ask_together(const prober& p, const std::vector<question>& group, bool both, std::vector<answer>& answers,
@@ -147,18 +172,26 @@ class shaver {
   /// What follows from an edge that does not hold, or else, where `both`, from it and its reverse.
   static answer ask(const prober& p, const precedence& e, bool both, function_ref<bool()> go_on) {
     const precedence reverse{e.after, e.before};
-    prober with_edge = p;
-    with_edge.assume(e);
-    if (const auto o = with_edge.run(p.bound(), go_on); o != prober::outcome::open || !both) {
-      if (o != prober::outcome::refuted) return {{}, 0, o == prober::outcome::stopped};
-      return {{reverse}, with_edge.next(), false};
+    const auto suppose = [&](const precedence& edge) {
+      trial t{p, {}};
+      t.known.assume(edge);
+      t.outcome = t.known.run(p.bound(), go_on);
+      return t;
+    };
+    trial kept = suppose(e);
+    if (kept.outcome == prober::outcome::stopped) return {};
+    if (kept.outcome == prober::outcome::refuted) {
+      const bytes next = kept.known.next();
+      return {{reverse}, next, false, std::move(kept)};
     }
-    prober with_reverse = p;
-    with_reverse.assume(reverse);
-    const auto o = with_reverse.run(p.bound(), go_on);
-    if (o == prober::outcome::stopped) return {};
-    if (o == prober::outcome::refuted) return {{e}, with_reverse.next(), false};
-    return {p.common(with_edge, with_reverse), std::min(with_edge.next(), with_reverse.next()), false};
+    if (!both) return {.stopped = false};
+    trial reversed = suppose(reverse);
+    if (reversed.outcome == prober::outcome::stopped) return {};
+    const bool refuted = reversed.outcome == prober::outcome::refuted;
+    answer a{refuted ? std::vector{e} : p.common(kept.known, reversed.known),
+             refuted ? reversed.known.next() : std::min(kept.known.next(), reversed.known.next()), false};
+    if (!a.edges.empty()) a.kept = std::move(kept), a.reversed = std::move(reversed);
+    return a;
   }
 
   line edges_, pairs_;

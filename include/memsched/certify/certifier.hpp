@@ -11,99 +11,158 @@
 #include <memsched/base/closure.hpp>
 #include <memsched/base/function_ref.hpp>
 #include <memsched/base/linkage.hpp>
-#include <memsched/bounds/cut_bound.hpp>
+#include <memsched/certify/merge_costs.hpp>
 #include <memsched/graph/schedule_graph.hpp>
-#include <memsched/presolve/compression.hpp>
 #include <memsched/proof/certificate.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
 
 namespace detail {
 
-/// Reductions, then edges that hold below a peak, each under all that is before it.
-struct proof_round {
-  std::vector<reduction> reductions{};
-  std::vector<precedence> edges{};
+/// What was derived, in its order: an edge that a cut shows, or what follows whichever of two nodes runs first.
+struct derived {
+  struct side {
+    std::vector<derived> items;
+    node_id refuted_at = none;  ///< none where the side is open
+  };
+  std::vector<precedence> edges{};  ///< one, but for cases
+  bool cases = false;
+  precedence assumed{};             ///< what `kept` supposes; `reversed` the reverse
+  side kept, reversed;
 };
 
-/// What a reduction that makes one node of two does to their costs: the other stays and costs nothing (docs/proofs.md).
-inline void merge_costs(std::vector<node_cost>& cost, const reduction& r) {
-  const node_cost a = cost[r.first], b = cost[r.second];
-  const auto [kept, gone] = r.by == reduction::rule::c1 ? std::pair(r.second, r.first) : std::pair(r.first, r.second);
-  cost[kept] = {std::max(a.peak, a.impact + b.peak), a.impact + b.impact};
-  cost[gone] = {};
-}
+/// Reductions, then what holds below a peak, each under all that is before it.
+struct proof_round {
+  std::vector<reduction> reductions{};
+  derived::side derived_side{};
+};
 
-/// Makes steps of a certificate from the edges of the last of some rounds.
+/// Makes steps of a certificate from what the last of some rounds derived.
 class certifier {
  public:
   certifier(const schedule_graph& g, std::span<const proof_round> rounds)
-      : g_(g), cost_(g.cost), edges_(rounds.back().edges), needed_(edges_.size()), hidden_(g.size()), place_(g.size()),
-        preds_(g.size()), succs_(g.size()) {
+      : g_(g), cost_(g.cost), last_(rounds.back().derived_side), hidden_(g.size()), place_(g.size()), preds_(g.size()),
+        succs_(g.size()) {
     for (node_id v = 0; v < g.size(); ++v) {
-      for (node_id u : g.preds[v]) link(u, v, none);
+      for (node_id u : g.preds[v]) link({u, v}, none);
       for (const credit& k : g.credits[v]) hidden_[k.release] = true;
     }
     for (const proof_round& r : rounds) {
       for (const reduction& x : r.reductions) apply(x);
-      const bool last = &r == &rounds.back();
-      for (index_t i = 0; i < r.edges.size(); ++i) link(r.edges[i].before, r.edges[i].after, last ? i : none);
+      if (&r == &rounds.back()) break;
+      for (const derived& d : r.derived_side.items)
+        for (const precedence& e : d.edges) link(e, none);
     }
   }
 
-  /// Proves all edges. No steps where `go_on` said no.
-  std::vector<cut_step> run(bytes bound, function_ref<bool()> go_on) {
-    std::fill(needed_.begin(), needed_.end(), true);
-    return prove_needed({}, bound, go_on);
+  /// Proves all that was derived. No steps where that fails, or `go_on` said no.
+  std::vector<proof_step> run(bytes bound, function_ref<bool()> go_on) {
+    bound_ = bound, go_on_ = go_on;
+    link_all(last_.items);
+    needed_.assign(needed_.size(), true);
+    std::vector<proof_step> steps;
+    if (!prove_items(last_.items, steps)) return {};
+    std::reverse(steps.begin(), steps.end());
+    return steps;
   }
   /// Proves that no order has a peak below `bound`, and those edges on which that rests: backwards from its end. No steps
   /// where the edges do not suffice for that.
-  std::vector<cut_step> refute(bytes bound, function_ref<bool()> go_on) {
-    for (node_id v = 0; v < g_.size() && go_on(); ++v)
-      if (auto step = prove({.v = v}, static_cast<index_t>(edges_.size()), bound))
-        return prove_needed({*step}, bound, go_on);
-    return {};
+  std::vector<proof_step> refute(bytes bound, function_ref<bool()> go_on) {
+    bound_ = bound, go_on_ = go_on;
+    std::vector<proof_step> steps;
+    if (!prove_side(last_, {}, true, steps)) return {};
+    return steps;
   }
 
  private:
   struct edge_end {
     node_id at;
-    index_t edge;  // of `edges`, or none where the graph has it
+    index_t edge;  // its place in `needed_`, or none where the graph has it
   };
   using links = std::vector<std::vector<edge_end>>;
   enum class where : unsigned char { undecided, before, after };  // when a node runs, seen from v
 
-  void link(node_id from, node_id to, index_t edge) {
-    preds_[to].push_back({from, edge});
-    succs_[from].push_back({to, edge});
+  void link(const precedence& e, index_t edge) {
+    preds_[e.after].push_back({e.before, edge});
+    succs_[e.before].push_back({e.after, edge});
+  }
+  /// Takes back the last edge, and returns its place in `needed_`.
+  index_t unlink(const precedence& e) {
+    const index_t edge = preds_[e.after].back().edge;
+    preds_[e.after].pop_back();
+    succs_[e.before].pop_back();
+    return edge;
+  }
+  void link_all(const std::vector<derived>& items) {
+    for (const derived& d : items)
+      for (const precedence& e : d.edges) {
+        link(e, static_cast<index_t>(needed_.size()));
+        needed_.push_back(false);
+      }
   }
 
   void apply(const reduction& r) {
-    if (r.by == reduction::rule::s1 || r.by == reduction::rule::s2) link(r.first, r.second, none);
+    if (r.by == reduction::rule::s1 || r.by == reduction::rule::s2) link({r.first, r.second}, none);
     else merge_costs(cost_, r);
   }
 
-  /// Puts steps for the needed edges before `steps`.
-  std::vector<cut_step> prove_needed(std::vector<cut_step> steps, bytes bound, function_ref<bool()> go_on) {
-    for (index_t i = static_cast<index_t>(edges_.size()); i-- > 0;) {
-      if (!needed_[i]) continue;
-      if (!go_on()) return {};
-      const auto [before, after] = edges_[i];
-      known_ = i;
-      if (reach(before, none, succs_)[after].cost != none) continue;  // an edge of a graph whose releases ran by themselves
-      auto step = prove({.v = before, .other = after, .v_first = true}, i, bound);
-      if (!step) step = prove({.v = after, .other = before}, i, bound);
-      if (!step) return {};
-      steps.push_back(std::move(*step));
+  /// Steps that refute a side, or show the edges that it is to show; false where they cannot be found.
+  bool prove_side(const derived::side& side, const std::vector<precedence>& shown, bool ends,
+                  std::vector<proof_step>& steps) {
+    link_all(side.items);
+    if (ends) {
+      auto end = side.refuted_at != none ? prove({.v = side.refuted_at}) : std::nullopt;
+      for (node_id v = 0; v < g_.size() && !end && go_on_(); ++v) end = prove({.v = v});
+      if (!end) return false;
+      steps.push_back(std::move(*end));
+    } else {
+      for (const precedence& e : shown) {
+        const tree t = reach(e.before, none, succs_);
+        if (t[e.after].cost == none) return false;
+        need(t, [&](node_id u) { return u == e.after; });
+      }
     }
+    if (!prove_items(side.items, steps)) return false;
     std::reverse(steps.begin(), steps.end());
-    return steps;
+    return true;
   }
 
-  /// The step where the first `known` edges suffice for it, which then counts those that it rests on as needed.
-  std::optional<cut_step> prove(cut_step s, index_t known, bytes bound) {
+  /// Unlinks what was derived, the last first, and puts steps for what is needed of it behind `steps`.
+  bool prove_items(const std::vector<derived>& items, std::vector<proof_step>& steps) {
+    for (std::size_t i = items.size(); i-- > 0;) {
+      std::vector<precedence> needed;
+      for (std::size_t k = items[i].edges.size(); k-- > 0;)
+        if (const precedence& e = items[i].edges[k]; needed_[unlink(e)]) needed.push_back(e);
+      std::erase_if(needed, [&](const precedence& e) {  // edges of a graph whose releases ran by themselves
+        return reach(e.before, none, succs_)[e.after].cost != none;
+      });
+      if (needed.empty()) continue;
+      if (!go_on_()) return false;
+      auto step = items[i].cases ? prove_cases(items[i], needed) : prove_cut(needed.front());
+      if (!step) return false;
+      steps.push_back(std::move(*step));
+    }
+    return true;
+  }
+  std::optional<proof_step> prove_cut(const precedence& e) {
+    auto step = prove({.v = e.before, .other = e.after, .v_first = true});
+    return step ? std::move(step) : prove({.v = e.after, .other = e.before});
+  }
+  std::optional<proof_step> prove_cases(const derived& d, const std::vector<precedence>& needed) {
+    proof_step s{.v = d.assumed.before, .other = d.assumed.after, .cases = true, .edges = needed};
+    for (const bool kept : {true, false}) {
+      const precedence assumed = kept ? d.assumed : precedence{d.assumed.after, d.assumed.before};
+      link(assumed, none);
+      const derived::side& side = kept ? d.kept : d.reversed;
+      if (!prove_side(side, needed, side.refuted_at != none, kept ? s.then : s.otherwise)) return std::nullopt;
+      unlink(assumed);
+    }
+    return s;
+  }
+
+  /// The step where what is linked suffices for it, which then counts those edges that it rests on as needed.
+  std::optional<proof_step> prove(proof_step s) {
     if (hidden_[s.v]) return std::nullopt;
-    known_ = known;
     std::fill(place_.begin(), place_.end(), where::undecided);
     const bool inside = s.other != none && s.v_first, outside = s.other != none && !s.v_first;
     const tree before = reach(s.v, inside ? s.other : none, preds_);
@@ -114,7 +173,7 @@ class certifier {
     if (s.other != none) place_[s.other] = inside ? where::before : where::after;
     const delta level = solve(s.v);
     s.level = static_cast<bytes>(std::max<delta>(level, 0));
-    if (s.level < bound) return std::nullopt;
+    if (s.level < bound_) return std::nullopt;
     s.flow = flow(s.v);
     // What it rests on: nodes that must have run and add memory, nodes that cannot have run and free it, and the flow.
     need(before, [&](node_id u) { return cost_[u].impact > 0; });
@@ -166,7 +225,7 @@ class certifier {
     const std::size_t undecided = members_.size();
     for (index_t i = 0; i < undecided; ++i)
       for (const auto& [u, edge] : preds_[members_[i]]) {
-        if (place_[u] != where::undecided || !known(edge)) continue;
+        if (place_[u] != where::undecided) continue;
         closure_.require(local[u], i);
         edge_of_arc_.push_back(edge);
       }
@@ -184,14 +243,14 @@ class certifier {
   }
 
   std::vector<flow_arc> flow(node_id v);
-  bool known(index_t edge) const { return edge == none || edge < known_; }
 
   const schedule_graph& g_;
   std::vector<node_cost> cost_;
-  std::span<const precedence> edges_;
+  const derived::side& last_;
+  bytes bound_ = 0;
+  function_ref<bool()> go_on_;
   std::vector<bool> needed_;
   std::vector<bool> hidden_;  // releases that run within the step of another node
-  index_t known_ = 0;
   std::vector<where> place_;
   links preds_, succs_;
   closure_problem closure_;
@@ -209,7 +268,6 @@ inline certifier::tree certifier::reach(node_id v, node_id other, const links& n
     queue.pop_front();
     if (t[u].cost != cost) continue;
     for (const auto& [x, edge] : next[u]) {
-      if (!known(edge)) continue;
       const bool costs = edge != none && !needed_[edge];
       const index_t total = cost + (costs ? 1 : 0);
       if (total >= t[x].cost) continue;

@@ -1,153 +1,131 @@
-// Certificates of bounds, found by compression, minimum cuts and probing.
+// Certificates of bounds: made of compression, minimum cuts, probing, shaving, windows and families of sets.
 #pragma once
 
 #include <algorithm>
-#include <deque>
-#include <optional>
+#include <cstddef>
+#include <iterator>
 #include <span>
 #include <utility>
 #include <vector>
 
-#include <memsched/base/closure.hpp>
 #include <memsched/base/function_ref.hpp>
 #include <memsched/base/linkage.hpp>
 #include <memsched/bounds/cut_bound.hpp>
 #include <memsched/bounds/destructive_search.hpp>
 #include <memsched/certify/certifier.hpp>
+#include <memsched/certify/derive_rounds.hpp>
 #include <memsched/certify/find_family.hpp>
+#include <memsched/certify/find_window.hpp>
 #include <memsched/graph/schedule_graph.hpp>
-#include <memsched/presolve/compression.hpp>
-#include <memsched/proof/certificate.hpp>
+#include <memsched/proof/check_certificate.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
 
 namespace detail {
 
-inline constexpr std::size_t max_rounds = 8;
-
-/// What every order takes at the start and at the end; bytes.
-inline bytes level_at_ends(const schedule_graph& g) {
-  delta end = static_cast<delta>(g.base);
-  for (const node_cost& c : g.cost) end += c.impact;
-  return std::max(g.base, static_cast<bytes>(end));
+/// The lowest level of some steps, which are not empty.
+inline bytes lowest_level(const std::vector<proof_step>& steps) {
+  bytes least = static_cast<bytes>(-1);
+  for (const proof_step& s : steps) {
+    if (!s.cases) least = std::min(least, s.level);
+    for (const auto* side : {&s.then, &s.otherwise})
+      if (!side->empty()) least = std::min(least, lowest_level(*side));
+  }
+  return least;
 }
 
 /// A certificate of g with these steps, where there are any.
-inline certificate assemble(const schedule_graph& g, std::vector<cut_step> steps) {
+inline certificate assemble(const schedule_graph& g, std::vector<proof_step> steps) {
   if (steps.empty()) return {.bound = level_at_ends(g)};
-  const auto lowest = std::min_element(steps.begin(), steps.end(), [](auto& a, auto& b) { return a.level < b.level; });
-  return {lowest->level, std::move(steps)};
+  const bytes bound = lowest_level(steps);
+  return {bound, std::move(steps)};
 }
 
-/// A certificate from the edges of rounds, the last of which refutes all peaks below `bound`.
-inline certificate assemble(const schedule_graph& g, const std::vector<proof_round>& rounds, bytes bound,
-                            function_ref<bool()> go_on) {
-  std::vector<cut_step> steps;
-  for (std::size_t n = 1; n <= rounds.size(); ++n) {
-    certifier of_round(g, std::span(rounds).first(n));
-    auto more = n < rounds.size() ? of_round.run(bound, go_on) : of_round.refute(bound, go_on);
-    if (more.empty()) return assemble(g, {});
-    more.front().reductions = rounds[n - 1].reductions;
-    steps.insert(steps.end(), more.begin(), more.end());
-  }
-  return assemble(g, std::move(steps));
-}
-
-struct derivation {
-  std::vector<proof_round> rounds{};
-  bool refuted = false;
-};
-
-/// Compresses and probes in turn until a peak of less than `bound` is refuted, or nothing changes.
-inline derivation derive_rounds(const schedule_graph& g, bytes bound, function_ref<bool()> go_on) {
-  const options o;
-  search context(o);
-  std::vector<proof_round> rounds;
-  std::vector<std::vector<node_id>> preds(g.size());  // of g, as rounds change them
-  std::vector<bool> merged(g.size());
-  std::vector<node_id> names, place(g.size(), none);  // of a node of `at`: one of g that stands for it; and back
-  for (node_id v = 0; v < g.size(); ++v) {
-    names.push_back(v);
-    preds[v].assign(g.preds[v].begin(), g.preds[v].end());
-  }
-  for (schedule_graph at = g; bound > level_at_ends(g);) {
-    compressed_graph form = compressed(at, context, {.series_parallel = false});
-    proof_round& r = rounds.emplace_back();
-    for (const auto& [by, first, second] : form.reductions) {
-      const reduction x{by, names[first], names[second]};
-      if (by == reduction::rule::c1) merged[x.first] = true;
-      else if (by == reduction::rule::c2) merged[x.second] = true;
-      else preds[x.second].push_back(x.first);
-      r.reductions.push_back(x);
-    }
-    std::vector<node_id> next_names;
-    for (node_id u : form.first) {
-      while (merged[names[u]]) u = form.next[u];
-      place[names[u]] = static_cast<node_id>(next_names.size());
-      next_names.push_back(names[u]);
-    }
-    names = std::move(next_names);
-    prober p(form.graph);
-    const prober::outcome outcome = p.run(bound - 1, go_on);
-    for (const auto& [before, after] : p.edges()) {
-      r.edges.push_back({names[before], names[after]});
-      preds[names[after]].push_back(names[before]);
-    }
-    if (outcome == prober::outcome::refuted) return {std::move(rounds), true};
-    if (outcome == prober::outcome::stopped || r.edges.empty() || rounds.size() == max_rounds) break;
-    // The form lets releases run by themselves and so forgets what comes after them; the checker does not.
-    at = std::move(form.graph);
-    at.preds = {};
-    std::vector<node_id> seen(g.size(), none);
-    for (node_id v = 0; v < at.size(); ++v) {
-      std::vector<node_id> left{names[v]};
-      while (!left.empty()) {
-        const node_id u = left.back();
-        left.pop_back();
-        for (node_id x : preds[u]) {
-          if (std::exchange(seen[x], v) == v) continue;
-          if (merged[x]) left.push_back(x);
-          else at.preds.push(place[x]);
-        }
-      }
-      at.preds.close();
-    }
-    at.succs = transpose(at.preds, at.size());
-  }
-  return {std::move(rounds), false};
-}
-
-/// The certificate that compression and probing give for this very bound, or one of what is live at the ends.
-inline certificate certify_compressed(const schedule_graph& g, bytes bound, function_ref<bool()> go_on) {
-  const derivation d = derive_rounds(g, bound, go_on);
-  return d.refuted ? assemble(g, d.rounds, bound, go_on) : assemble(g, {});
-}
-
-/// A certificate of this very bound that ends with a family of at most `most` sets, or one of what is live at the ends.
-/// Compression and probing come first, since they leave a search fewer sets.
-inline certificate certify_by_sets(const schedule_graph& g, bytes bound, std::size_t most, function_ref<bool()> go_on) {
-  const derivation d = derive_rounds(g, bound, go_on);
-  certificate c{.bound = bound, .family = set_family{.level = bound}};
-  std::vector<reduction> waiting;
+/// Steps for all rounds, the last of which ends the proof where it is refuted; reductions that no step follows are left in
+/// `waiting`. False where some edge has no proof, or `go_on` said no.
+inline bool prove_rounds(const schedule_graph& g, const derivation& d, bytes bound, function_ref<bool()> go_on,
+                         std::vector<proof_step>& steps, std::vector<reduction>& waiting) {
   for (std::size_t n = 1; n <= d.rounds.size(); ++n) {
     const proof_round& r = d.rounds[n - 1];
     waiting.insert(waiting.end(), r.reductions.begin(), r.reductions.end());
-    auto more = certifier(g, std::span(d.rounds).first(n)).run(bound, go_on);
-    if (more.empty()) continue;
+    const bool ends = d.refuted && n == d.rounds.size();
+    if (!ends && r.derived_side.items.empty()) continue;
+    certifier of_round(g, std::span(d.rounds).first(n));
+    auto more = ends ? of_round.refute(bound, go_on) : of_round.run(bound, go_on);
+    if (more.empty()) return false;
     more.front().reductions = std::exchange(waiting, {});
-    c.steps.insert(c.steps.end(), more.begin(), more.end());
+    std::move(more.begin(), more.end(), std::back_inserter(steps));
   }
-  c.family->reductions = std::move(waiting);
-  if (!find_family(g, c, most, go_on)) return assemble(g, {});
-  for (const cut_step& s : c.steps) c.bound = std::min(c.bound, s.level);
-  return c;
+  return true;
 }
 
-/// The certificate that probing alone gives for this very bound, likewise.
+/// The certificate of this very bound by compression, probing, shaving with some patience, and, where these do not suffice,
+/// a family of at most `most` sets; or one of what is live at the ends.
+inline certificate certify_rounds(const schedule_graph& g, bytes bound, unsigned patience, std::size_t most,
+                                  function_ref<bool()> go_on) {
+  const derivation d = derive_rounds(g, bound, patience, go_on);
+  certificate c{.bound = bound};
+  std::vector<reduction> waiting;
+  if (!prove_rounds(g, d, bound, go_on, c.steps, waiting)) return assemble(g, {});
+  if (d.refuted) return assemble(g, std::move(c.steps));
+  if (!c.steps.empty()) c.bound = std::min(bound, lowest_level(c.steps));
+  // Either direction may be the one with few sets.
+  for (std::size_t sets = std::min<std::size_t>(most, 512); sets > 0 && go_on(); sets = std::min(most, sets * 16)) {
+    for (const bool mirrored : {true, false}) {
+      if (mirrored && g.credits.items() > 0) continue;
+      c.family = set_family{.level = bound, .mirrored = mirrored, .reductions = waiting};
+      if (find_family(g, c, sets, go_on)) return c;
+    }
+    if (sets == most) break;
+  }
+  return assemble(g, {});
+}
+
+/// The certificate that probing alone gives for this very bound, or one of what is live at the ends.
 inline certificate certify_probed(const schedule_graph& g, bytes bound, function_ref<bool()> go_on) {
   prober p(g);
   if (bound <= level_at_ends(g) || p.run(bound - 1, go_on) != prober::outcome::refuted) return assemble(g, {});
-  return assemble(g, {{.edges = p.edges()}}, bound, go_on);
+  derivation d{std::vector<proof_round>(1), true};
+  std::vector<node_id> names;
+  for (node_id v = 0; v < g.size(); ++v) names.push_back(v);
+  append_cuts(p, 0, names, d.rounds[0].derived_side.items);
+  d.rounds[0].derived_side.refuted_at = p.refuted_at();
+  std::vector<proof_step> steps;
+  std::vector<reduction> none_wait;
+  return assemble(g, prove_rounds(g, d, bound, go_on, steps, none_wait) ? std::move(steps) : std::vector<proof_step>());
+}
+
+/// The certificate that a cut for one node gives.
+inline certificate certify_cut(const schedule_graph& g, const node_bound& b, function_ref<bool()> go_on) {
+  derivation d{std::vector<proof_round>(1), true};
+  d.rounds[0].derived_side.refuted_at = b.v;
+  std::vector<proof_step> steps;
+  std::vector<reduction> none_wait;
+  return assemble(g, prove_rounds(g, d, b.bound, go_on, steps, none_wait) ? std::move(steps) : std::vector<proof_step>());
+}
+
+/// Efforts for one graph, each greater than the one before, until the bound is certified. Keeps the best certificate.
+inline void certify_graph(const schedule_graph& g, bytes bound, std::size_t most_sets, function_ref<bool()> go_on,
+                          certificate& best) {
+  const auto consider = [&](certificate c) {
+    if (c.bound > best.bound && check_certificate(g, c).empty()) best = std::move(c);
+    return best.bound >= bound;
+  };
+  if (best.bound >= bound || consider(certify_probed(g, bound, go_on))) return;
+  const auto at_most = [&](std::size_t sets) { return std::min(sets, most_sets); };
+  if (consider(certify_rounds(g, bound, 0, at_most(1024), go_on))) return;
+  for (unsigned patience = 8; patience <= 512 && go_on(); patience *= 8)
+    if (consider(certify_rounds(g, bound, patience, at_most(patience * std::size_t{2048}), go_on))) return;
+}
+
+/// The best certificate that a window gives for the whole.
+inline certificate certify_window(const described_window& d, bytes bound, std::size_t most_sets,
+                                  function_ref<bool()> go_on) {
+  certificate c = assemble(d.graph, {});
+  certify_graph(d.graph, bound + d.window.lift, most_sets, go_on, c);
+  c.bound -= std::min(c.bound, d.window.lift);
+  c.window = d.window;
+  return c;
 }
 
 /// Leaves out what the proof holds without. Whether that was anything.
@@ -176,13 +154,17 @@ inline bool drop_superfluous(const schedule_graph& g, certificate& c) {
 
 }  // namespace detail
 
-/// A certificate of the best bound that compression, minimum cuts, probing and a family of at most `max_sets` sets prove for
-/// g, up to one of at least `bound`, which some search claims. `order` is one with a small peak. Asks `go_on` before each
-/// cut and each set; where that said no, or where more sets are needed, the certificate's bound is smaller. Graphs of more
-/// than `max_probed` nodes get a single cut.
+/// The most that a certificate may take.
+struct certificate_limits {
+  std::size_t probed = 8192;               ///< nodes of a graph that is probed; of larger ones, windows are
+  std::size_t sets = std::size_t{1} << 20; ///< of a family
+};
+
+/// A certificate of the best bound that can be proven for g, up to one of at least `bound`, which some search claims.
+/// `order` is one with a small peak. Asks `go_on` before each cut and each set; where that said no, or where more is needed
+/// than the limits allow, the certificate's bound is smaller. `check_certificate` has accepted it.
 MEMSCHED_FUNCTION certificate certify(const schedule_graph& g, std::span<const node_id> order, bytes bound,
-                                      function_ref<bool()> go_on, std::size_t max_probed = 8192,
-                                      std::size_t max_sets = std::size_t{1} << 14);
+                                      function_ref<bool()> go_on, const certificate_limits& limits = {});
 
 }  // namespace memsched
 
@@ -191,26 +173,33 @@ MEMSCHED_FUNCTION certificate certify(const schedule_graph& g, std::span<const n
 namespace memsched::inline MEMSCHED_ABI {
 
 MEMSCHED_FUNCTION certificate certify(const schedule_graph& g, std::span<const node_id> order, bytes bound,
-                                      function_ref<bool()> go_on, std::size_t max_probed, std::size_t max_sets) {
+                                      function_ref<bool()> go_on, const certificate_limits& limits) {
   certificate best = detail::assemble(g, {});
   const auto consider = [&](certificate c) {
-    if (c.bound > best.bound) best = std::move(c);
+    if (c.bound > best.bound && check_certificate(g, c).empty()) best = std::move(c);
     return best.bound >= bound;
   };
   if (best.bound >= bound) return best;
   const node_bound single = best_cut_bound(g, order, best.bound, go_on);
-  if (single.v != none) consider(detail::assemble(g, {{}}, single.bound, go_on));
-  if (g.size() > max_probed) return best;
-  if (best.bound < bound && !consider(detail::certify_probed(g, bound, go_on)) &&
-      !consider(detail::certify_compressed(g, bound, go_on)) &&
-      !consider(detail::certify_by_sets(g, bound, max_sets, go_on))) {
-    destructive_search search(g, best.bound);
-    search.run(bound, go_on);
-    consider(detail::certify_probed(g, search.bound(), go_on));
+  if (single.v != none && consider(detail::certify_cut(g, single, go_on))) return best;
+  constexpr std::size_t local = 1024;  // nodes from which on windows are worth a try
+  if (g.size() > local) {
+    detail::window_finder windows(g, order, bound, go_on);
+    while (best.bound < bound && windows.next()) {
+      consider(detail::certify_window(windows.found(), bound, limits.sets, go_on));
+    }
+  }
+  if (g.size() <= limits.probed && best.bound < bound) {
+    detail::certify_graph(g, bound, limits.sets, go_on, best);
+    if (best.bound < bound && go_on()) {
+      destructive_search search(g, best.bound);
+      search.run(bound, go_on);
+      consider(detail::certify_probed(g, search.bound(), go_on));
+    }
   }
   constexpr std::size_t max_work = std::size_t{1} << 26;
   std::size_t length = best.steps.size();
-  for (const cut_step& s : best.steps) length += s.reductions.size();
+  for (const proof_step& s : best.steps) length += s.reductions.size();
   if (!best.family && length * length * g.size() <= max_work)
     while (detail::drop_superfluous(g, best)) {
     }

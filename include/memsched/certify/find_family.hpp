@@ -3,12 +3,13 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include <memsched/base/bitset.hpp>
 #include <memsched/base/function_ref.hpp>
-#include <memsched/certify/certifier.hpp>
+#include <memsched/certify/merge_costs.hpp>
 #include <memsched/graph/schedule_graph.hpp>
 #include <memsched/proof/certificate.hpp>
 #include <memsched/search/downsets.hpp>
@@ -18,44 +19,68 @@ namespace memsched::inline MEMSCHED_ABI {
 namespace detail {
 
 /// Walks through the sets of nodes that orders below a level run through, in the graph that a certificate's steps and
-/// reductions make. Where some ready node adds no memory and stays below the level, only what it leads to is looked at.
+/// reductions make. From each it goes on to the next node that takes more while it runs than it adds, with what that one
+/// waits for; where one of these adds nothing in all and stays below the level, only what it leads to is looked at.
 class family_search {
  public:
   family_search(const schedule_graph& g, const certificate& c)
-      : g_(g), cost_(g.cost), preds_(g.size()), idle_(g.size()), level_(static_cast<delta>(c.family->level)),
-        sets_(g.size()) {
+      : g_(g), cost_(g.cost), preds_(g.size()), succs_(g.size()), idle_(g.size()), plain_(g.size()), seen_(g.size()),
+        base_(static_cast<delta>(g.base)),
+        level_(static_cast<delta>(c.family->level)), sets_(g.size()) {
     for (node_id v = 0; v < g.size(); ++v) preds_[v].assign(g.preds[v].begin(), g.preds[v].end());
-    for (const cut_step& s : c.steps) {
+    for (const proof_step& s : c.steps) {
       apply(s.reductions);
-      if (s.other == none) continue;
+      for (const precedence& e : s.edges) preds_[e.after].push_back(e.before);
+      if (s.other == none || s.cases) continue;
       if (s.v_first) preds_[s.other].push_back(s.v);
       else preds_[s.v].push_back(s.other);
     }
     apply(c.family->reductions);
     std::vector<bool> tied(g.size());
-    for (node_id v = 0; v < g.size(); ++v)
-      for (const credit& k : g.credits[v])
+    for (node_id v = 0; v < g.size(); ++v) {
+      for (const credit& k : g.credits[v]) {
+        tied[k.release] = true;
         for (node_id r : g.preds[k.release]) tied[r] = true;
-    for (node_id v = 0; v < g.size(); ++v)
+      }
+      for (node_id u : preds_[v]) succs_[u].push_back(v);
+    }
+    if (c.family->mirrored) mirror();
+    for (node_id v = 0; v < g.size(); ++v) {
       idle_[v] = cost_[v].peak == 0 && cost_[v].impact <= 0 && (g.is_release(v) || !tied[v]);
+      plain_[v] = !idle_[v] && !tied[v] && cost_[v].impact >= 0 && cost_[v].peak == cost_[v].impact;
+    }
   }
 
   /// The family; false where it would have more than `most` sets beside the first, where an order below the level exists, or
   /// where `go_on` said no.
   bool run(std::vector<set_family::grown_set>& sets, std::size_t most, function_ref<bool()> go_on) {
-    grow(std::vector<bit_word>(words_for(g_.size())));
+    std::vector<node_id> all;
+    for (node_id v = 0; v < g_.size(); ++v) all.push_back(v);
+    sets_.insert(grown(std::vector<bit_word>(words_for(g_.size())), all));
+    std::vector<bit_word> ran;
     for (index_t i = 0; i < sets_.size(); ++i) {
       if (!go_on() || sets_.size() > most + 1 || count_bits(sets_[i]) == g_.size()) return false;
-      for (node_id v : next(sets_[i])) {
-        std::vector<bit_word> larger(sets_[i].begin(), sets_[i].end());
-        set_bit(larger, v);
-        if (grow(std::move(larger))) sets.push_back({i, v});
+      ran.assign(sets_[i].begin(), sets_[i].end());
+      const auto moves = next(ran);
+      if (!moves) return false;
+      for (const move& m : *moves) {
+        std::vector<bit_word> larger = ran;
+        for (node_id u : m.nodes) set_bit(larger, u);
+        if (sets_.insert(grown(std::move(larger), m.nodes)).second) sets.push_back({i, m.nodes.front()});
       }
     }
     return true;
   }
 
  private:
+  struct move {
+    std::vector<node_id> nodes;  // the one that is next, and what it waits for
+  };
+
+  void mirror() {
+    for (node_cost& c : cost_) base_ += c.impact, c = {c.peak - c.impact, -c.impact};
+    std::swap(preds_, succs_);
+  }
   void apply(const std::vector<reduction>& list) {
     for (const reduction& r : list) {
       if (r.by == reduction::rule::s1 || r.by == reduction::rule::s2) preds_[r.second].push_back(r.first);
@@ -63,53 +88,76 @@ class family_search {
     }
   }
 
-  bool is_ready(node_id v, const_bit_row ran) const {
-    return !test_bit(ran, v) && std::all_of(preds_[v].begin(), preds_[v].end(), [&](node_id u) { return test_bit(ran, u); });
+  /// With all idle nodes that are ready, of those behind some nodes or among them.
+  std::vector<bit_word> grown(std::vector<bit_word> ran, std::vector<node_id> fresh) const {
+    const auto try_run = [&](node_id u) {
+      if (!idle_[u] || test_bit(ran, u)) return;
+      if (!std::all_of(preds_[u].begin(), preds_[u].end(), [&](node_id x) { return test_bit(ran, x); })) return;
+      set_bit(ran, u), fresh.push_back(u);
+    };
+    for (std::size_t i = 0, given = fresh.size(); i < given; ++i) try_run(fresh[i]);
+    for (std::size_t i = 0; i < fresh.size(); ++i)
+      if (test_bit(ran, fresh[i]))
+        for (node_id u : succs_[fresh[i]]) try_run(u);
+    return ran;
   }
 
-  /// Adds what is idle and ready; whether the set is new.
-  bool grow(std::vector<bit_word> ran) {
-    for (bool more = true; more;) {
-      more = false;
-      for (node_id u = 0; u < g_.size(); ++u)
-        if (idle_[u] && is_ready(u, ran)) set_bit(ran, u), more = true;
-    }
-    return sets_.insert(ran).second;
+  /// v and what it waits for; nothing where some of that takes more while it runs than it adds.
+  std::optional<move> to(node_id v, const_bit_row ran) {
+    move m{{v}};
+    bool fits = true;
+    for (std::size_t i = 0; i < m.nodes.size() && fits; ++i)
+      for (node_id u : preds_[m.nodes[i]]) {
+        if (test_bit(ran, u) || seen_[u]) continue;
+        fits = fits && plain_[u];
+        seen_[u] = true;
+        m.nodes.push_back(u);
+      }
+    for (node_id u : m.nodes) seen_[u] = false;
+    return fits ? std::optional(std::move(m)) : std::nullopt;
   }
 
-  /// The nodes that an order below the level may run next: one of them if that one adds no memory, else all.
-  std::vector<node_id> next(const_bit_row ran) const {
-    delta here = static_cast<delta>(g_.base);
-    for (node_id u = 0; u < g_.size(); ++u)
+  /// Where an order below the level may go next; nothing where it may end.
+  std::optional<std::vector<move>> next(const_bit_row ran) {
+    delta here = base_, end = here;
+    for (node_id u = 0; u < g_.size(); ++u) {
+      end += cost_[u].impact;
       if (test_bit(ran, u)) here += cost_[u].impact;
-    std::vector<node_id> all;
+    }
+    std::vector<move> all;
+    bool any = false;
     for (node_id v = 0; v < g_.size(); ++v) {
-      if (!is_ready(v, ran)) continue;
-      delta takes = here + cost_[v].peak;
+      if (test_bit(ran, v) || plain_[v]) continue;
+      auto m = to(v, ran);
+      if (!m) continue;
+      any = true;
+      delta before = here, takes = cost_[v].peak;
+      for (std::size_t i = 1; i < m->nodes.size(); ++i) before += cost_[m->nodes[i]].impact;
       for (const credit& k : g_.credits[v]) {
         const auto readers = g_.preds[k.release];
         if (std::all_of(readers.begin(), readers.end(), [&](node_id r) { return r == v || test_bit(ran, r); }))
           takes -= k.amount;
       }
-      if (takes >= level_) continue;
-      if (cost_[v].impact <= 0) return {v};
-      all.push_back(v);
+      if (before + std::max<delta>(takes, 0) >= level_) continue;
+      if (before + cost_[v].impact <= here) return std::vector<move>{std::move(*m)};
+      all.push_back(std::move(*m));
     }
+    if (!any && end < level_) return std::nullopt;
     return all;
   }
 
   const schedule_graph& g_;
   std::vector<node_cost> cost_;
-  std::vector<std::vector<node_id>> preds_;
-  std::vector<bool> idle_;
-  delta level_;
+  std::vector<std::vector<node_id>> preds_, succs_;
+  std::vector<bool> idle_, plain_, seen_;
+  delta base_, level_;
   downset_table sets_;
 };
 
 }  // namespace detail
 
 /// Gives c, which has a family but for its sets, those sets; false where more than `most` would be needed, or where `go_on`,
-/// which is asked before each, said no. O(sets * nodes * (nodes + edges)).
+/// which is asked before each, said no. g is the graph that c's steps are about. O(sets * (nodes + edges)).
 inline bool find_family(const schedule_graph& g, certificate& c, std::size_t most, function_ref<bool()> go_on) {
   return detail::family_search(g, c).run(c.family->sets, most, go_on);
 }

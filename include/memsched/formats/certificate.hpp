@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include <memsched/graph/error.hpp>
+#include <memsched/graph/schedule_graph.hpp>
 #include <memsched/proof/certificate.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
@@ -32,6 +33,7 @@ class json_certificate_reader {
     if (!number(member(j, "bound"), "bound", c.bound) || !read_all(member(j, "steps"), "steps", c.steps))
       return std::move(error_);
     if (j.contains("family") && !read(j["family"], "family", c.family.emplace())) return std::move(error_);
+    if (j.contains("window") && !read(j["window"], "window", c.window.emplace())) return std::move(error_);
     return c;
   }
 
@@ -54,20 +56,55 @@ class json_certificate_reader {
     return number(j[1], place + "[1]", r.first) && number(j[2], place + "[2]", r.second);
   }
 
-  bool read(const json& j, const std::string& place, cut_step& s) {
+  bool read(const json& j, const std::string& place, proof_step& s) {
     if (!j.is_object()) return wrong(place, "an object");
+    if (j.contains("reductions") && !read_all(j["reductions"], place + ".reductions", s.reductions)) return false;
+    if (j.contains("if")) return read_cases(j, place, s);
     const bool before = j.contains("before"), after = j.contains("after");
     if (before && after) return wrong(place, "without \"before\" or without \"after\"");
     s.v_first = before;
     const char* order = before ? "before" : "after";
     return number(member(j, "v"), place + ".v", s.v) &&
            (!(before || after) || number(j[order], place + "." + order, s.other)) &&
-           number(member(j, "level"), place + ".level", s.level) && read_all(member(j, "flow"), place + ".flow", s.flow) &&
-           (!j.contains("reductions") || read_all(j["reductions"], place + ".reductions", s.reductions));
+           number(member(j, "level"), place + ".level", s.level) && read_all(member(j, "flow"), place + ".flow", s.flow);
+  }
+
+  bool read_cases(const json& j, const std::string& place, proof_step& s) {
+    constexpr int deepest = 64;
+    s.cases = true;
+    if (++depth_ > deepest) return wrong(place, "nested less deeply");
+    precedence first;
+    if (!read(j["if"], place + ".if", first)) return false;
+    s.v = first.before, s.other = first.after;
+    for (const bool kept : {true, false}) {
+      const char* key = kept ? "then" : "else";
+      if (j.contains(key) && !read_all(j[key], place + "." + key, kept ? s.then : s.otherwise)) return false;
+    }
+    --depth_;
+    return !j.contains("edges") || read_all(j["edges"], place + ".edges", s.edges);
+  }
+
+  bool read(const json& j, const std::string& place, precedence& e) {
+    if (!j.is_array() || j.size() != 2) return wrong(place, "two nodes");
+    return number(j[0], place + "[0]", e.before) && number(j[1], place + "[1]", e.after);
+  }
+
+  bool read(const json& j, const std::string& place, proof_window& w) {
+    if (!j.is_object()) return wrong(place, "an object");
+    return read_all(member(j, "before"), place + ".before", w.before) &&
+           read_all(member(j, "nodes"), place + ".nodes", w.nodes) &&
+           read_all(member(j, "behind"), place + ".behind", w.behind) &&
+           read_all(member(j, "ahead"), place + ".ahead", w.ahead) && number(member(j, "lift"), place + ".lift", w.lift);
+  }
+  bool read(const json& j, const std::string& place, node_id& n) { return number(j, place, n); }
+  bool read(const json& j, const std::string& place, proof_window::range& r) {
+    if (!j.is_array() || j.size() != 2) return wrong(place, "two nodes");
+    return number(j[0], place + "[0]", r.first) && number(j[1], place + "[1]", r.last);
   }
 
   bool read(const json& j, const std::string& place, set_family& f) {
     if (!j.is_object()) return wrong(place, "an object");
+    f.mirrored = member(j, "mirrored") == json(true);
     return number(member(j, "level"), place + ".level", f.level) && read_all(member(j, "sets"), place + ".sets", f.sets) &&
            (!j.contains("reductions") || read_all(j["reductions"], place + ".reductions", f.reductions));
   }
@@ -108,6 +145,7 @@ class json_certificate_reader {
   }
 
   graph_error error_;
+  int depth_ = 0;  // of cases
 };
 
 }  // namespace detail
@@ -119,32 +157,64 @@ class json_certificate_reader {
 ///              {"v": 5, "after": 2, "level": 1024, "flow": []},
 ///              {"v": 6, "level": 1024, "flow": []}]}
 ///
-/// "before" gives the node that v must run before, "after" the one that it must run after; a step without either ends the
+/// or, for two cases, {"if": [5, 7], "then": [steps], "else": [steps], "edges": [[5, 8]]}: 5 runs before 7, or else 7 before
+/// 5. "before" gives the node that v must run before, "after" the one that it must run after; a step without either ends the
 /// proof. So does a family of sets, "family": {"level": 1024, "reductions": [], "sets": [[0, 4], [1, 7]]}, each the number
-/// of a set and the node that it grows by. "reductions" may be absent. Unknown keys are ignored.
+/// of a set and the node that it grows by; "mirrored": true where the sets are of the mirror image. "window": {"before":
+/// [[0, 40]], "nodes": [41, 43], "behind": [0], "ahead": [1], "lift": 9} says of which stretch all that is; [0, 40] are the
+/// nodes 0 to 39. "reductions", "then", "else" and "edges" may be absent. Unknown keys are ignored.
 inline result<certificate> read_certificate(const nlohmann::json& j) { return detail::json_certificate_reader().run(j); }
+
+namespace detail {
+
+using certificate_json = nlohmann::ordered_json;
+
+inline void write_reductions(certificate_json& to, const std::vector<reduction>& list) {
+  for (const auto& [by, first, second] : list)
+    to["reductions"].push_back(certificate_json::array({rule_names[static_cast<std::size_t>(by)], first, second}));
+}
+
+inline certificate_json write_steps(const std::vector<proof_step>& steps) {
+  certificate_json list = certificate_json::array();
+  for (const proof_step& s : steps) {
+    certificate_json step = certificate_json::object();
+    write_reductions(step, s.reductions);
+    if (s.cases) {
+      step["if"] = {s.v, s.other};
+      if (!s.then.empty()) step["then"] = write_steps(s.then);
+      if (!s.otherwise.empty()) step["else"] = write_steps(s.otherwise);
+      for (const precedence& e : s.edges) step["edges"].push_back(certificate_json::array({e.before, e.after}));
+    } else {
+      step["v"] = s.v;
+      if (s.other != none) step[s.v_first ? "before" : "after"] = s.other;
+      step["level"] = s.level;
+      step["flow"] = certificate_json::array();
+      for (const flow_arc& a : s.flow) step["flow"].push_back(certificate_json::array({a.from, a.to, a.amount}));
+    }
+    list.push_back(std::move(step));
+  }
+  return list;
+}
+
+}  // namespace detail
 
 /// The inverse of read_certificate.
 inline nlohmann::ordered_json write_certificate(const certificate& c) {
   using json = nlohmann::ordered_json;
-  json j{{"bound", c.bound}, {"steps", json::array()}};
-  const auto write_reductions = [](json& to, const std::vector<reduction>& list) {
-    for (const auto& [by, first, second] : list)
-      to["reductions"].push_back(json::array({detail::rule_names[static_cast<std::size_t>(by)], first, second}));
-  };
-  for (const cut_step& s : c.steps) {
-    json step = json::object();
-    write_reductions(step, s.reductions);
-    step["v"] = s.v;
-    if (s.other != none) step[s.v_first ? "before" : "after"] = s.other;
-    step["level"] = s.level;
-    step["flow"] = json::array();
-    for (const flow_arc& a : s.flow) step["flow"].push_back(json::array({a.from, a.to, a.amount}));
-    j["steps"].push_back(std::move(step));
+  json j{{"bound", c.bound}};
+  if (c.window) {
+    json& w = j["window"] = json{{"before", json::array()}};
+    for (const auto& [first, last] : c.window->before) w["before"].push_back(json::array({first, last}));
+    w["nodes"] = c.window->nodes;
+    w["behind"] = c.window->behind;
+    w["ahead"] = c.window->ahead;
+    w["lift"] = c.window->lift;
   }
+  j["steps"] = detail::write_steps(c.steps);
   if (c.family) {
     json& family = j["family"] = json{{"level", c.family->level}};
-    write_reductions(family, c.family->reductions);
+    if (c.family->mirrored) family["mirrored"] = true;
+    detail::write_reductions(family, c.family->reductions);
     family["sets"] = json::array();
     for (const auto& [from, by] : c.family->sets) family["sets"].push_back(json::array({from, by}));
   }
@@ -168,13 +238,24 @@ inline std::uint64_t fingerprint(const schedule_graph& g, std::span<const node_i
   }
   add(order.size(), claimed, c.bound, c.steps.size());
   for (node_id v : order) add(v);
-  for (const cut_step& s : c.steps) {
-    add(s.v, s.other, s.v_first, s.level, s.reductions.size(), s.flow.size());
-    for (const reduction& r : s.reductions) add(r.by, r.first, r.second);
-    for (const flow_arc& a : s.flow) add(a.from, a.to, a.amount);
+  const auto add_steps = [&](const auto& self, const std::vector<proof_step>& steps) -> void {
+    for (const proof_step& s : steps) {
+      add(s.v, s.other, s.v_first, s.level, s.reductions.size(), s.flow.size(), s.cases);
+      for (const reduction& r : s.reductions) add(r.by, r.first, r.second);
+      for (const flow_arc& a : s.flow) add(a.from, a.to, a.amount);
+      for (const auto* side : {&s.then, &s.otherwise}) add(side->size()), self(self, *side);
+      for (const precedence& e : s.edges) add(e.before, e.after);
+    }
+  };
+  add_steps(add_steps, c.steps);
+  if (c.window) {
+    add(c.window->lift, c.window->before.size(), c.window->nodes.size());
+    for (const auto& [first, last] : c.window->before) add(first, last);
+    for (const auto* list : {&c.window->nodes, &c.window->behind, &c.window->ahead})
+      for (index_t v : *list) add(v);
   }
   if (c.family) {
-    add(c.family->level, c.family->reductions.size(), c.family->sets.size());
+    add(c.family->level, c.family->mirrored, c.family->reductions.size(), c.family->sets.size());
     for (const reduction& r : c.family->reductions) add(r.by, r.first, r.second);
     for (const auto& [from, by] : c.family->sets) add(from, by);
   }

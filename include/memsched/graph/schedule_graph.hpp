@@ -28,6 +28,7 @@ struct node_cost {
 /// What must run before what.
 struct precedence {
   node_id before = none, after = none;
+  auto operator<=>(const precedence&) const = default;
 };
 
 /// Room that a node gains while it runs where it is the last one that `release` waits for.

@@ -353,7 +353,7 @@ inline complaint ask_certificate(const subject& x, random& r, std::string& asked
   if (const std::string fault = check_certificate(x.g, made); !fault.empty())
     return "its own certificate is refused: " + fault;
   made.bound = x.optimum + 1;
-  for (cut_step& s : made.steps) s.level = std::max(s.level, x.optimum + 1);
+  for (proof_step& s : made.steps) s.level = std::max(s.level, x.optimum + 1);
   if (check_certificate(x.g, made).empty()) return "a false certificate is accepted";
   return std::nullopt;
 }

@@ -1,0 +1,129 @@
+// Rounds of compression, probing and shaving, with what each derives.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include <memsched/base/function_ref.hpp>
+#include <memsched/bounds/probing.hpp>
+#include <memsched/bounds/shaving.hpp>
+#include <memsched/certify/certifier.hpp>
+#include <memsched/graph/schedule_graph.hpp>
+#include <memsched/presolve/compression.hpp>
+
+namespace memsched::inline MEMSCHED_ABI::detail {
+
+inline constexpr std::size_t max_rounds = 32;
+inline constexpr std::size_t max_shaved = 2048;  ///< nodes: shaving weighs all pairs of them
+
+/// What every order takes at the start and at the end; bytes.
+inline bytes level_at_ends(const schedule_graph& g) {
+  delta end = static_cast<delta>(g.base);
+  for (const node_cost& c : g.cost) end += c.impact;
+  return std::max(g.base, static_cast<bytes>(end));
+}
+
+struct derivation {
+  std::vector<proof_round> rounds{};
+  bool refuted = false;
+};
+
+/// The edges of a prober from the one in place `known` on, renamed, each shown by a cut.
+inline void append_cuts_until(const prober& p, std::size_t known, std::size_t end, const std::vector<node_id>& names,
+                              std::vector<derived>& items) {
+  for (std::size_t i = known; i < end; ++i) {
+    derived d;
+    d.edges.push_back({names[p.edges()[i].before], names[p.edges()[i].after]});
+    items.push_back(std::move(d));
+  }
+}
+
+inline void append_cuts(const prober& p, std::size_t known, const std::vector<node_id>& names, std::vector<derived>& items) {
+  append_cuts_until(p, known, p.edges().size(), names, items);
+}
+
+/// Probes, and where that does not help shaves with this patience, 0 for none. Nodes are renamed.
+inline prober::outcome derive(prober& p, bytes bound, unsigned patience, function_ref<bool()> go_on,
+                              const std::vector<node_id>& names, derived::side& side) {
+  auto outcome = p.run(bound - 1, go_on);
+  std::size_t known = 0;  // edges that stand in `side`
+  const auto renamed = [&](const precedence& e) { return precedence{names[e.before], names[e.after]}; };
+  if (outcome == prober::outcome::open && patience > 0 && p.graph().size() <= max_shaved) {
+    shaver shaves(p);
+    outcome = shaves.run(p, patience, go_on, {}, [&](const shaver::lesson& x) {
+      append_cuts_until(p, std::exchange(known, p.edges().size()), x.known, names, side.items);
+      derived d;
+      d.cases = true;
+      d.assumed = renamed(x.edge);
+      append_cuts(x.with_edge, x.known + 1, names, d.kept.items);
+      if (x.edge_refuted) d.kept.refuted_at = names[x.with_edge.refuted_at()];
+      if (x.with_reverse) append_cuts(*x.with_reverse, x.known + 1, names, d.reversed.items);
+      if (x.reverse_refuted) d.reversed.refuted_at = names[x.with_reverse->refuted_at()];
+      for (std::size_t i = x.known; i < p.edges().size(); ++i) d.edges.push_back(renamed(p.edges()[i]));
+      side.items.push_back(std::move(d));
+    });
+  }
+  append_cuts(p, known, names, side.items);
+  if (outcome == prober::outcome::refuted) side.refuted_at = names[p.refuted_at()];
+  return outcome;
+}
+
+/// Compresses, probes and shaves in turn until a peak of less than `bound` is refuted, or nothing changes.
+inline derivation derive_rounds(const schedule_graph& g, bytes bound, unsigned patience, function_ref<bool()> go_on) {
+  const options o;
+  search context(o);
+  std::vector<proof_round> rounds;
+  std::vector<std::vector<node_id>> preds(g.size());  // of g, as rounds change them
+  std::vector<bool> merged(g.size());
+  std::vector<node_id> names, place(g.size(), none);  // of a node of `at`: one of g that stands for it; and back
+  for (node_id v = 0; v < g.size(); ++v) {
+    names.push_back(v);
+    preds[v].assign(g.preds[v].begin(), g.preds[v].end());
+  }
+  for (schedule_graph at = g; bound > level_at_ends(g);) {
+    compressed_graph form = compressed(at, context, {.series_parallel = false});
+    proof_round& r = rounds.emplace_back();
+    for (const auto& [by, first, second] : form.reductions) {
+      const reduction x{by, names[first], names[second]};
+      if (by == reduction::rule::c1) merged[x.first] = true;
+      else if (by == reduction::rule::c2) merged[x.second] = true;
+      else preds[x.second].push_back(x.first);
+      r.reductions.push_back(x);
+    }
+    std::vector<node_id> next_names;
+    for (node_id u : form.first) {
+      while (merged[names[u]]) u = form.next[u];
+      place[names[u]] = static_cast<node_id>(next_names.size());
+      next_names.push_back(names[u]);
+    }
+    names = std::move(next_names);
+    prober p(form.graph);
+    const prober::outcome outcome = derive(p, bound, patience, go_on, names, r.derived_side);
+    for (const auto& [before, after] : p.edges()) preds[names[after]].push_back(names[before]);
+    if (outcome == prober::outcome::refuted) return {std::move(rounds), true};
+    if (outcome == prober::outcome::stopped || p.edges().empty() || rounds.size() == max_rounds) break;
+    // The form lets releases run by themselves and so forgets what comes after them; the checker does not.
+    at = std::move(form.graph);
+    at.preds = {};
+    std::vector<node_id> seen(g.size(), none);
+    for (node_id v = 0; v < at.size(); ++v) {
+      std::vector<node_id> left{names[v]};
+      while (!left.empty()) {
+        const node_id u = left.back();
+        left.pop_back();
+        for (node_id x : preds[u]) {
+          if (std::exchange(seen[x], v) == v) continue;
+          if (merged[x]) left.push_back(x);
+          else at.preds.push(place[x]);
+        }
+      }
+      at.preds.close();
+    }
+    at.succs = transpose(at.preds, at.size());
+  }
+  return {std::move(rounds), false};
+}
+
+}  // namespace memsched::inline MEMSCHED_ABI::detail

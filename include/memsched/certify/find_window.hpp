@@ -1,0 +1,115 @@
+// Windows of an order in which a bound may be certified.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <memsched/base/backbone.hpp>
+#include <memsched/base/function_ref.hpp>
+#include <memsched/bounds/closed_window.hpp>
+#include <memsched/bounds/windowed_cut.hpp>
+#include <memsched/graph/schedule_graph.hpp>
+#include <memsched/proof/certificate.hpp>
+#include <memsched/structure/line.hpp>
+
+namespace memsched::inline MEMSCHED_ABI::detail {
+
+/// A window as a certificate describes it, and its graph, in the numbering that the certificate has.
+struct described_window {
+  proof_window window;
+  schedule_graph graph;
+};
+
+/// The closed window of the stretch [a, b) of a line, where there is one (see `close_window`).
+inline std::optional<described_window> describe_window(const order_line& l, const live_index& live, const backbone& bone,
+                                                       std::size_t a, std::size_t b) {
+  auto found = close_window(l, live, bone, a, b);
+  if (!found) return std::nullopt;
+  described_window d{{.lift = found->lift}, std::move(found->graph)};
+  std::vector<node_id> ran(l.nodes(0, a).begin(), l.nodes(0, a).end());
+  std::sort(ran.begin(), ran.end());
+  for (node_id v : ran) {
+    auto& ranges = d.window.before;
+    if (ranges.empty() || ranges.back().last != v) ranges.push_back({v, v});
+    ranges.back().last = v + 1;
+  }
+  for (const bool releases : {false, true})
+    for (node_id v : l.nodes(a, b))
+      if (l.graph().is_release(v) == releases) d.window.nodes.push_back(v);
+  const bool opens = a > 0, closes = b < l.size();
+  const std::size_t operators = d.graph.active - opens - closes;
+  if (opens) d.window.behind.assign(d.graph.succs[operators].begin(), d.graph.succs[operators].end());
+  if (closes) d.window.ahead.assign(d.graph.preds[operators + opens].begin(), d.graph.preds[operators + opens].end());
+  return d;
+}
+
+/// Closed windows around the nodes of an order that are as high as a bound, the narrow ones first. Needs a graph that knows
+/// its resources.
+class window_finder {
+ public:
+  window_finder(const schedule_graph& g, std::span<const node_id> order, bytes bound, function_ref<bool()> go_on)
+      : line_(g, order), bone_(g.preds, g.succs, line_.nodes(0, line_.size())), live_(line_), cut_(line_, live_, bone_),
+        go_on_(go_on) {
+    if (g.resources.empty()) return;
+    for (index_t i : line_.heights())
+      if (line_.height(i) >= static_cast<delta>(bound) && high_.size() < most_places) high_.push_back(i);
+  }
+
+  /// Goes on to the next window; false where there is none.
+  bool next() {
+    while (reach_ < reaches.size()) {
+      if (high_.empty() || !go_on_()) return false;
+      const auto [a, b] = best_ends(high_[place_], reaches[reach_]);
+      if (++place_ == high_.size()) place_ = 0, ++reach_;
+      if ((a == 0 && b == line_.size()) || std::pair(a, b) == last_) continue;
+      last_ = {a, b};
+      auto found = describe_window(line_, live_, bone_, a, b);
+      if (!found) continue;
+      found_ = std::move(*found);
+      return true;
+    }
+    return false;
+  }
+
+  const described_window& found() const { return found_; }
+
+ private:
+  static constexpr std::array<std::size_t, 6> reaches{50, 100, 200, 400, 800, 1600};
+  static constexpr std::size_t most_places = 4;
+
+  std::pair<std::size_t, std::size_t> around(std::size_t i, std::size_t reach) const {
+    std::size_t a = i - std::min(i, reach);
+    while (!line_.legal(a)) --a;  // the first position is legal
+    return {a, line_.legal_from(std::min(line_.size(), i + reach))};
+  }
+  /// The ends of a window around a position that leave the least slack for a cut there, of some that are about so far.
+  std::pair<std::size_t, std::size_t> best_ends(std::size_t at, std::size_t reach) {
+    if (line_.graph().is_release(line_.at(at))) return around(at, reach);
+    auto best = around(at, reach);
+    bytes before = static_cast<bytes>(-1), behind = before;
+    for (std::size_t k = 0; k < 4; ++k) {
+      const auto [a, b] = around(at, reach + k * reach / 4);
+      const auto r = cut_.at(line_.at(at), a, b);
+      if (r.slack_before < before) before = r.slack_before, best.first = a;
+      if (r.slack_behind < behind) behind = r.slack_behind, best.second = b;
+    }
+    return best;
+  }
+
+  order_line line_;
+  backbone bone_;
+  live_index live_;
+  windowed_cut cut_;
+  function_ref<bool()> go_on_;
+  std::vector<index_t> high_;  // positions
+  std::size_t place_ = 0, reach_ = 0;
+  std::pair<std::size_t, std::size_t> last_{0, 0};
+  described_window found_;
+};
+
+}  // namespace memsched::inline MEMSCHED_ABI::detail

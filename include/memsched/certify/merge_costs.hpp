@@ -1,0 +1,20 @@
+// What a reduction does to costs.
+#pragma once
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include <memsched/proof/certificate.hpp>
+
+namespace memsched::inline MEMSCHED_ABI::detail {
+
+/// What a reduction that makes one node of two does to their costs: the other stays and costs nothing (docs/proofs.md).
+inline void merge_costs(std::vector<node_cost>& cost, const reduction& r) {
+  const node_cost a = cost[r.first], b = cost[r.second];
+  const auto [kept, gone] = r.by == reduction::rule::c1 ? std::pair(r.second, r.first) : std::pair(r.first, r.second);
+  cost[kept] = {std::max(a.peak, a.impact + b.peak), a.impact + b.impact};
+  cost[gone] = {};
+}
+
+}  // namespace memsched::inline MEMSCHED_ABI::detail

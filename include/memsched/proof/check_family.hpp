@@ -1,0 +1,129 @@
+// Whether no order below a level leaves a family of sets.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include <memsched/proof/proof_graph.hpp>
+
+namespace memsched::inline MEMSCHED_ABI::detail {
+
+/// Sets of nodes that have run, and where an order may go from there (docs/proofs.md, section 6).
+class family_checker {
+ public:
+  explicit family_checker(const proof_graph& g) : g_(g), idle_(g.idle()), plain_(g.size()), state_(g.size()) {
+    for (node_id v = 0; v < g.size(); ++v)
+      plain_[v] = !idle_[v] && !g.in_credit(v) && g.cost(v).impact >= 0 && g.cost(v).peak == g.cost(v).impact;
+  }
+
+  std::string run(const set_family& f) {
+    for (node_id v = 0; v < g_.size(); ++v) {
+      if (g_.cost(v).peak < g_.cost(v).impact) return ": a node's impact is above its peak";
+      for (const credit& k : g_.given().credits[v])
+        if (k.amount > -g_.cost(k.release).impact) return ": a credit is more than its release frees";
+    }
+    std::vector<node_set> sets{grown(node_set(g_.size()), all())};
+    for (std::size_t i = 0; i < f.sets.size(); ++i) {
+      const auto [from, by] = f.sets[i];
+      if (from > i || by >= g_.size() || !leads(sets[from], by))
+        return ".sets[" + std::to_string(i) + "]: grows from no set before it by a node that may be the next there";
+      sets.push_back(behind(sets[from], by));
+    }
+    known_.insert(sets.begin(), sets.end());
+    for (std::size_t i = 0; i < sets.size(); ++i)
+      if (const std::string why = check(sets[i], f.level); !why.empty()) return ": set " + std::to_string(i) + why;
+    return {};
+  }
+
+ private:
+  /// Whether an order below the level can only go on, or may go on, into a larger set.
+  std::string check(const node_set& ran, bytes level) {
+    if (std::find(ran.begin(), ran.end(), false) == ran.end()) return " holds all nodes";
+    delta here = g_.base();
+    for (node_id u = 0; u < g_.size(); ++u)
+      if (ran[u]) here += g_.cost(u).impact;
+    std::string left;
+    bool any = false;
+    for (node_id v = 0; v < g_.size(); ++v) {
+      if (ran[v] || plain_[v] || !leads(ran, v)) continue;
+      any = true;
+      delta before = here;  // the level where v runs
+      for (node_id u : waits_) before += g_.cost(u).impact;
+      if (before + std::max<delta>(peak_behind(v, ran), 0) >= static_cast<delta>(level)) continue;
+      const bool commits = before + g_.cost(v).impact <= here;
+      const bool inside = known_.contains(behind(ran, v));
+      if (inside && commits) return {};
+      if (!inside && left.empty()) left = ": node " + std::to_string(v) + " leads out of the family";
+    }
+    if (!any && g_.level_at_end() < static_cast<delta>(level)) return ": an order leads out of the family to the end";
+    return left;
+  }
+
+  /// Whether v has not run, and waits for nothing but nodes that add what they take while they run. These are `waits_` then.
+  bool leads(const node_set& ran, node_id v) {
+    waits_.clear();
+    if (ran[v]) return false;
+    bool all_plain = true;
+    std::vector<node_id> left{v};
+    while (!left.empty() && all_plain) {
+      const node_id u = left.back();
+      left.pop_back();
+      for (node_id x : g_.preds(u)) {
+        if (ran[x] || state_[x]) continue;
+        all_plain = all_plain && plain_[x];
+        state_[x] = true, waits_.push_back(x), left.push_back(x);
+      }
+    }
+    for (node_id u : waits_) state_[u] = false;
+    return all_plain;
+  }
+  /// What has run behind v and what it waits for.
+  node_set behind(node_set ran, node_id v) {
+    if (!leads(ran, v)) return ran;
+    std::vector<node_id> fresh = waits_;
+    fresh.push_back(v);
+    for (node_id u : fresh) ran[u] = true;
+    return grown(std::move(ran), std::move(fresh));
+  }
+  /// With all idle nodes that are ready, again and again, of those behind `fresh` or in it.
+  node_set grown(node_set ran, std::vector<node_id> fresh) const {
+    const auto try_run = [&](node_id u) {
+      if (ran[u] || !idle_[u]) return;
+      const auto& before = g_.preds(u);
+      if (!std::all_of(before.begin(), before.end(), [&](node_id x) { return ran[x]; })) return;
+      ran[u] = true;
+      fresh.push_back(u);
+    };
+    for (std::size_t i = 0, given = fresh.size(); i < given; ++i) try_run(fresh[i]);
+    for (std::size_t i = 0; i < fresh.size(); ++i)
+      if (ran[fresh[i]])
+        for (node_id u : g_.succs(fresh[i])) try_run(u);
+    return ran;
+  }
+  std::vector<node_id> all() const {
+    std::vector<node_id> nodes;
+    for (node_id v = 0; v < g_.size(); ++v) nodes.push_back(v);
+    return nodes;
+  }
+  /// v's peak, less its credits whose other readers have run. (None of what v waits for has a part in a credit.)
+  delta peak_behind(node_id v, const node_set& ran) const {
+    delta peak = g_.cost(v).peak;
+    for (const credit& k : g_.given().credits[v]) {
+      const auto readers = g_.given().preds[k.release];
+      if (std::all_of(readers.begin(), readers.end(), [&](node_id r) { return r == v || ran[r]; })) peak -= k.amount;
+    }
+    return peak;
+  }
+
+  const proof_graph& g_;
+  node_set idle_, plain_;  // plain: takes while it runs what it adds, and has no part in a credit
+  node_set state_;
+  std::vector<node_id> waits_;
+  std::unordered_set<node_set> known_;
+};
+
+}  // namespace memsched::inline MEMSCHED_ABI::detail

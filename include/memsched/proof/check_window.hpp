@@ -1,0 +1,181 @@
+// Whether a stretch of an order bounds the whole, and its graph.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <memsched/base/bitset.hpp>
+#include <memsched/base/topology.hpp>
+#include <memsched/proof/proof_graph.hpp>
+
+namespace memsched::inline MEMSCHED_ABI::detail {
+
+/// Makes a window's graph (docs/proofs.md, section 7). O(nodes + edges, times what is live at its ends / 64).
+class window_checker {
+ public:
+  window_checker(const schedule_graph& g, const proof_window& w)
+      : g_(g), w_(w), side_(g.size(), behind), place_(g.size(), none) {}
+
+  /// What is wrong with the window; else `graph()` is its graph.
+  std::string run() {
+    if (std::string why = check_sets(); !why.empty()) return why;
+    if (std::string why = check_resources(); !why.empty()) return why;
+    if (std::string why = check_ends(); !why.empty()) return why;
+    make();
+    return check_made();
+  }
+  const schedule_graph& graph() const { return h_; }
+
+ private:
+  enum where : unsigned char { before, within, behind };
+
+  std::string check_sets() {
+    node_id end = 0;
+    for (const auto& [first, last] : w_.before) {
+      if (first < end || last <= first || last > g_.size()) return "before: not ascending ranges of nodes";
+      for (node_id v = first; v < last; ++v) side_[v] = before;
+      end = last;
+    }
+    opens_ = !w_.before.empty();
+    std::size_t left = 0;
+    for (index_t i = 0; i < w_.nodes.size(); ++i) {
+      const node_id v = w_.nodes[i];
+      if (v >= g_.size() || side_[v] != behind) return "nodes: one does not exist, or stands twice";
+      side_[v] = within;
+      if (g_.is_release(v)) continue;
+      if (operators_ < i) return "nodes: an operator stands behind a release";
+      ++operators_;
+    }
+    for (node_id v = 0; v < g_.size(); ++v) {
+      left += side_[v] == behind;
+      for (node_id u : g_.preds[v])
+        if (side_[u] > side_[v]) return "node " + std::to_string(v) + " waits for one that runs later";
+    }
+    closes_ = left > 0;
+    return {};
+  }
+
+  /// Levels are what resources say: what a node adds are those from it, less those to it. Finds those that live at the ends.
+  std::string check_resources() {
+    std::vector<delta> impact(g_.size(), 0);
+    delta start = 0;
+    for (const resource& r : g_.resources) {
+      if (r.size > max_total || (r.from != none && r.from >= g_.size()) || (r.to != none && r.to >= g_.size()))
+        return "resources: out of range";
+      const auto size = static_cast<delta>(r.size);
+      (r.from == none ? start : impact[r.from]) += size;
+      if (r.to != none) impact[r.to] -= size;
+      if (r.from != none && r.to != none && !follows(r.from, r.to)) return "resources: one is freed before it is made";
+      const where made = r.from == none ? before : side_[r.from], freed = r.to == none ? behind : side_[r.to];
+      if (made == before && freed != before && r.from != none) producers_.push_back(r.from);
+      if (made != behind && freed == behind && r.to != none) takers_.push_back(r.to);
+    }
+    if (start != static_cast<delta>(g_.base)) return "resources: are not what is live at the start";
+    for (node_id v = 0; v < g_.size(); ++v)
+      if (impact[v] != g_.cost[v].impact) return "resources: are not what node " + std::to_string(v) + " adds";
+    for (auto* nodes : {&producers_, &takers_}) {
+      std::sort(nodes->begin(), nodes->end());
+      nodes->erase(std::unique(nodes->begin(), nodes->end()), nodes->end());
+    }
+    return {};
+  }
+  /// Whether `from` is found among what comes before `to`, by a short search.
+  bool follows(node_id from, node_id to) const {
+    constexpr std::size_t most = 256;
+    std::vector<node_id> found{to};
+    for (std::size_t i = 0; i < found.size() && found.size() < most; ++i)
+      for (node_id u : g_.preds[found[i]]) {
+        if (u == from) return true;
+        if (found.size() < most) found.push_back(u);
+      }
+    return false;
+  }
+
+  /// Whether what is `behind` comes behind all producers of what is live at the start, and what is `ahead` before all that
+  /// frees what is live at the end.
+  std::string check_ends() const {
+    const std::vector<node_id> order = topological_order(g_.preds, g_.succs);
+    if (order.size() != g_.size()) return "the graph has a cycle";
+    const auto all_marks = [&](const adjacency& next, const std::vector<node_id>& from, bool forward) {
+      bit_matrix marks(g_.size(), from.size());
+      for (std::size_t m = 0; m < from.size(); ++m) set_bit(marks[from[m]], m);
+      for (std::size_t i = 0; i < order.size(); ++i) {
+        const node_id v = order[forward ? i : order.size() - 1 - i];
+        for (node_id u : next[v]) unite_bits(marks[v], marks[u]);
+      }
+      return marks;
+    };
+    const auto fails = [&](const std::vector<index_t>& list, const bit_matrix& marks, std::size_t count) {
+      return std::any_of(list.begin(), list.end(),
+                         [&](index_t i) { return i >= operators_ || count_bits(marks[w_.nodes[i]]) != count; });
+    };
+    if (!opens_ && !w_.behind.empty()) return "behind: nothing runs before";
+    if (!closes_ && !w_.ahead.empty()) return "ahead: nothing runs behind";
+    if (fails(w_.behind, all_marks(g_.preds, producers_, true), producers_.size()))
+      return "behind: a node may run before what is live at the start";
+    if (fails(w_.ahead, all_marks(g_.succs, takers_, false), takers_.size()))
+      return "ahead: a node may run behind what frees what is live at the end";
+    for (index_t i : w_.ahead)
+      for (const credit& k : g_.credits[w_.nodes[i]])
+        if (side_[k.release] != within) return "ahead: a node has a credit of a release that is not in the window";
+    return {};
+  }
+
+  void make() {
+    const auto more = static_cast<index_t>(opens_ + closes_), size = static_cast<index_t>(w_.nodes.size() + more);
+    h_.active = operators_ + more;
+    for (index_t i = 0; i < w_.nodes.size(); ++i) place_[w_.nodes[i]] = i < operators_ ? i : i + more;
+    open_ = static_cast<index_t>(operators_), close_ = static_cast<index_t>(operators_ + opens_);
+    delta start = static_cast<delta>(g_.base);
+    for (node_id v = 0; v < g_.size(); ++v)
+      if (side_[v] == before) start += g_.cost[v].impact;
+    h_.base = static_cast<bytes>(std::max<delta>(start, 0));
+    h_.cost.resize(size);
+    least_lift_ = start;
+    std::vector<std::pair<index_t, index_t>> edges;
+    std::vector<std::pair<index_t, credit>> credits;
+    for (node_id v : w_.nodes) {
+      h_.cost[place_[v]] = g_.cost[v];
+      start += g_.cost[v].impact;
+      least_lift_ += std::max<delta>(g_.cost[v].peak, 0) + std::max<delta>(g_.cost[v].impact, 0);
+      for (node_id u : g_.preds[v])
+        if (side_[u] == within) edges.emplace_back(place_[v], place_[u]);
+      for (const credit& k : g_.credits[v])
+        if (side_[k.release] == within) credits.emplace_back(place_[v], credit{place_[k.release], k.amount});
+    }
+    least_lift_ += start;
+    for (index_t i : w_.behind) edges.emplace_back(i, open_);
+    for (index_t i : w_.ahead) edges.emplace_back(close_, i);
+    h_.preds = adjacency::from_pairs(size, edges);
+    h_.succs = transpose(h_.preds, size);
+    h_.credits = list_of<credit>::from_pairs(size, credits);
+  }
+
+  std::string check_made() {
+    const auto lift = static_cast<delta>(w_.lift);
+    if (w_.lift > max_total || (lift <= least_lift_ && (opens_ || closes_))) return "lift: is too small, or too large";
+    if (opens_) h_.cost[open_] = {lift, lift};
+    else h_.base += w_.lift;
+    if (closes_) h_.cost[close_] = {0, -lift};
+    if (!opens_ && !closes_) return "is the whole graph";
+    if (opens_ && closes_ && !proof_graph(h_).below(open_)[close_]) return "its end need not come behind its start";
+    return {};
+  }
+
+  const schedule_graph& g_;
+  const proof_window& w_;
+  std::vector<where> side_;
+  std::vector<index_t> place_;  // in the window's graph
+  std::vector<node_id> producers_, takers_;  // of what is live at the start; of what is live at the end
+  std::size_t operators_ = 0;
+  bool opens_ = false, closes_ = false;
+  index_t open_ = none, close_ = none;
+  delta least_lift_ = 0;
+  schedule_graph h_;
+};
+
+}  // namespace memsched::inline MEMSCHED_ABI::detail

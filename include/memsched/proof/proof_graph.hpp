@@ -1,0 +1,139 @@
+// The graph as a proof changes it.
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <memsched/graph/schedule_graph.hpp>
+#include <memsched/proof/certificate.hpp>
+
+namespace memsched::inline MEMSCHED_ABI::detail {
+
+using node_set = std::vector<bool>;
+
+/// A schedule graph to which a proof adds edges and of which it merges nodes. A value; the given graph must outlive it.
+class proof_graph {
+ public:
+  using lists = std::vector<std::vector<node_id>>;
+
+  explicit proof_graph(const schedule_graph& g)
+      : g_(&g),
+        base_(static_cast<delta>(g.base)),
+        cost_(g.cost),
+        preds_(g.size()),
+        succs_(g.size()),
+        merged_(g.size()),
+        in_credit_(g.size()) {
+    for (node_id v = 0; v < g.size(); ++v) {
+      for (node_id u : g.preds[v]) add_edge(u, v);
+      for (const credit& k : g.credits[v]) {
+        in_credit_[k.release] = true;
+        for (node_id r : g.preds[k.release]) in_credit_[r] = true;
+      }
+    }
+  }
+
+  const schedule_graph& given() const { return *g_; }
+  std::size_t size() const { return cost_.size(); }
+  const node_cost& cost(node_id v) const { return cost_[v]; }
+  const std::vector<node_id>& preds(node_id v) const { return preds_[v]; }
+  const std::vector<node_id>& succs(node_id v) const { return succs_[v]; }
+  bool in_credit(node_id v) const { return in_credit_[v]; }
+  const node_set& merged() const { return merged_; }
+
+  void add_edge(node_id from, node_id to) {
+    preds_[to].push_back(from);
+    succs_[from].push_back(to);
+  }
+  /// All that comes before v, or behind it.
+  node_set above(node_id v) const { return reached(v, preds_); }
+  node_set below(node_id v) const { return reached(v, succs_); }
+
+  /// Nodes that may run as soon as they are ready: they need no room, add none, and change no credit.
+  node_set idle() const {
+    node_set idle = merged_;
+    for (node_id u = 0; u < size(); ++u)
+      if (cost_[u].peak == 0 && cost_[u].impact <= 0 && (g_->is_release(u) || !in_credit_[u])) idle[u] = true;
+    return idle;
+  }
+  /// The level before the first node.
+  delta base() const { return base_; }
+  delta level_at_end() const {
+    delta level = base_;
+    for (const node_cost& c : cost_) level += c.impact;
+    return level;
+  }
+
+  /// The graph read backwards: edges turn, and each node undoes what it did. Only where no node has a credit.
+  proof_graph mirrored() const {
+    proof_graph m = *this;
+    m.base_ = level_at_end();
+    std::swap(m.preds_, m.succs_);
+    for (node_cost& c : m.cost_) c = {c.peak - c.impact, -c.impact};
+    return m;
+  }
+
+  /// What is wrong with some reductions, and where; else they are done.
+  std::string apply(const std::vector<reduction>& list) {
+    for (std::size_t k = 0; k < list.size(); ++k)
+      if (const std::string why = apply(list[k]); !why.empty()) return ".reductions[" + std::to_string(k) + "]: " + why;
+    return {};
+  }
+
+  /// Reductions look past what was merged into another node, costs nothing and may run anywhere, and, where they look at
+  /// what must run before, past idle nodes.
+  std::string apply(const reduction& r) {
+    using rule = reduction::rule;
+    const auto [by, a, b] = r;
+    if (a >= size() || b >= size() || a == b) return "names a node that does not exist, or one twice";
+    if (merged_[a] || merged_[b]) return "names a node that was merged into another";
+    if (in_credit_[a] || in_credit_[b]) return "names a node with a part in a credit";
+    const node_cost ca = cost_[a], cb = cost_[b];
+    const delta drop_a = ca.peak - ca.impact, drop_b = cb.peak - cb.impact;
+    const node_set before_a = above(a), before_b = above(b), after_a = below(a), after_b = below(b), may_run = idle();
+    const bool ordered = after_a[b];
+    const auto applies = [&, a = a, b = b, by = by] {
+      if (by == rule::c1) return ordered && ca.impact >= 0 && drop_a <= cb.peak && covers(after_b, b, after_a, merged_);
+      if (by == rule::c2) return ordered && cb.impact <= 0 && cb.peak <= drop_a && covers(before_a, a, before_b, may_run);
+      if (by == rule::s1)
+        return !ordered && ca.impact <= 0 && ca.peak <= cb.peak && covers(before_b, none, before_a, may_run);
+      return !ordered && cb.impact >= 0 && drop_b <= drop_a && covers(after_a, none, after_b, merged_);
+    };
+    if (before_a[b] || !applies()) return "its rule does not apply";
+    if (by == rule::s1 || by == rule::s2) return add_edge(a, b), "";
+    const auto [kept, gone] = by == rule::c1 ? std::pair(b, a) : std::pair(a, b);
+    cost_[kept] = {std::max(ca.peak, ca.impact + cb.peak), ca.impact + cb.impact};
+    cost_[gone] = {};
+    merged_[gone] = true;
+    return {};
+  }
+
+ private:
+  node_set reached(node_id v, const lists& next) const {
+    node_set seen(size());
+    std::vector<node_id> left{v};
+    while (!left.empty()) {
+      const node_id u = left.back();
+      left.pop_back();
+      for (node_id x : next[u])
+        if (!seen[x]) seen[x] = true, left.push_back(x);
+    }
+    return seen;
+  }
+  /// Whether `larger`, with v where there is one, holds all of `smaller` but for what may be looked past.
+  bool covers(const node_set& larger, node_id v, const node_set& smaller, const node_set& past) const {
+    for (node_id u = 0; u < size(); ++u)
+      if (smaller[u] && !larger[u] && u != v && !past[u]) return false;
+    return true;
+  }
+
+  const schedule_graph* g_;
+  delta base_;
+  std::vector<node_cost> cost_;
+  lists preds_, succs_;
+  node_set merged_, in_credit_;
+};
+
+}  // namespace memsched::inline MEMSCHED_ABI::detail
