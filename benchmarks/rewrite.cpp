@@ -161,7 +161,9 @@ void real_model(const std::string& path) {
   std::printf("\n%s: %zu operators, %llu multiply-accumulates\n", name.c_str(), net->operations.size(),
               static_cast<unsigned long long>(macs(*net)));
   const network identity = gather_all(fold_pads(*net));
-  const auto rows = [&](coordinate n) { return split_means(cut(identity, row_cuts(identity, n)).value(), sum_form::chain); };
+  const auto rows = [&](coordinate n) {
+    return split_reductions(cut(identity, row_cuts(identity, n)).value(), sum_form::chain);
+  };
   const auto line = [&](const char* what, const network& made, bytes expected, bool runs) {
     const run_of m = measure(made);
     std::printf("%-14s %9zu %11llu %11llu %11s %8.2f %s%s%s\n", what, made.operations.size(),

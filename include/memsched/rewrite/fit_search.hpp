@@ -245,7 +245,7 @@ class fit_run {
     }
     network parts = cut(base_, cuts).value();
     const bool exact = f_.exact == exactness::bits && !is_quantized(base_);
-    parts = streamed(split_means(std::move(parts), exact ? sum_form::chain : sum_form::any_order));
+    parts = streamed(split_reductions(std::move(parts), exact ? sum_form::chain : sum_form::any_order));
     if (of != nullptr) of->resize(parts.tensors.size(), none);
     return follow_best(std::move(parts));
   }
