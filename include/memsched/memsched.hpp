@@ -97,7 +97,10 @@
 #include <memsched/rewrite/cut.hpp>
 #include <memsched/rewrite/edit.hpp>
 #include <memsched/rewrite/fit.hpp>
+#include <memsched/rewrite/fit_rows.hpp>
 #include <memsched/rewrite/fit_search.hpp>
+#include <memsched/rewrite/fit_stripes.hpp>
+#include <memsched/rewrite/fit_trials.hpp>
 #include <memsched/rewrite/fold_pads.hpp>
 #include <memsched/rewrite/gather.hpp>
 #include <memsched/rewrite/kernel_wise.hpp>
