@@ -16,23 +16,11 @@
 #include <memsched/measure/evaluate.hpp>
 #include <memsched/network/check.hpp>
 #include <memsched/network/windows.hpp>
+#include <memsched/rewrite/edit.hpp>
 #include <memsched/rewrite/fit.hpp>
 #include <memsched/rewrite/stream_inputs.hpp>
 
 namespace memsched::inline MEMSCHED_ABI::detail {
-
-/// The network with its operators in this order.
-inline network reordered(network net, const std::vector<op_id>& order) {
-  std::vector<op_id> place(order.size());
-  for (op_id i = 0; i < order.size(); ++i) place[order[i]] = i;
-  std::vector<operation> operations;
-  for (const op_id i : order) {
-    operations.push_back(std::move(net.operations[i]));
-    for (op_id& before : operations.back().after) before = place[before];
-  }
-  net.operations = std::move(operations);
-  return net;
-}
 
 /// A network that was tried, with the best order found.
 struct fit_trial {
