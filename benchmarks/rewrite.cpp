@@ -113,7 +113,9 @@ void serenity_table() {
 
 /// Identity rewriting everywhere, as published, and where `fit` keeps it.
 void cells_table() {
-  std::puts("\nNetworks of cells: concatenations taken apart everywhere, and by `fit` where the peak falls (whole tensors only)\n");
+  std::puts(
+      "\nNetworks of cells: concatenations taken apart everywhere, and by `fit` where the peak falls (whole tensors "
+      "only)\n");
   std::printf("%-24s %9s %9s %9s %9s %9s\n", "network", "operators", "given", "one add", "in pairs", "fit");
   for (const char* name : {"nasnet-cifar-typed", "amoebanet-cifar-typed"})
     for (const auto& n : networks::typed_networks()) {
@@ -127,7 +129,8 @@ void cells_table() {
       const auto everywhere = [&](sum_form form) {
         network made = parts;
         for (op_id i = 0; i < made.operations.size(); ++i)
-          if (made.operations[i].does.what == op_kind::convolution && may_split_sum(made, i)) made = split_sum(made, i, form);
+          if (made.operations[i].does.what == op_kind::convolution && may_split_sum(made, i))
+            made = split_sum(made, i, form);
         return measure(made);
       };
       options o;
@@ -166,7 +169,8 @@ void chain_table(const network& net, const char* published, const std::vector<ch
 
 /// The least peak that standard operators reach, for more and more multiply-accumulates; of a trial where it states it.
 void whole_table(const network& net, const std::vector<bytes>& trial) {
-  std::printf("%-14s %9s %11s %11s %11s %9s %8s\n", "whole, at most", "operators", "peak", "bound", "trial", "macs", "seconds");
+  std::printf("%-14s %9s %11s %11s %11s %9s %8s\n", "whole, at most", "operators", "peak", "bound", "trial", "macs",
+              "seconds");
   std::size_t row = 0;
   for (const std::uint64_t percent : {1, 5, 10, 40}) {
     options o;
@@ -177,7 +181,8 @@ void whole_table(const network& net, const std::vector<bytes>& trial) {
     if (r.error) return std::puts(r.error->message.c_str()), void();
     std::printf("%+13llu%% %9zu %11llu %11llu %11s %+8.1f%% %8.2f%s\n", static_cast<unsigned long long>(percent),
                 r.after.operators, static_cast<unsigned long long>(r.after.peak),
-                static_cast<unsigned long long>(r.after.lower_bound), row < trial.size() ? std::to_string(trial[row]).c_str() : "",
+                static_cast<unsigned long long>(r.after.lower_bound),
+                row < trial.size() ? std::to_string(trial[row]).c_str() : "",
                 100 * (static_cast<double>(r.after.macs) / static_cast<double>(r.before.macs) - 1),
                 std::chrono::duration<double>(clock_type::now() - start).count(),
                 !check_rewrite(net, r.net).empty() || !disagreement(net, r.net).empty() ? ", WRONG" : "");

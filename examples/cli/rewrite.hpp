@@ -27,12 +27,13 @@ memsched::problem_draft draft_of(const memsched::network&);
 memsched::result<loaded> load_network(memsched::network, const std::string& name);
 
 /// What `schedule --rewrite` schedules: the rewritten network, which `limits` bounds the search for.
-memsched::result<loaded> load_rewritten(const std::string& path, const reading&, const rewriting&, const memsched::options& limits);
+memsched::result<loaded> load_rewritten(const std::string& path, const reading&, const rewriting&,
+                                        const memsched::options& limits);
 
 /// The graph of a result that holds a rewritten network, checked against the model: that it computes the same, in as many
-/// operators and multiply-accumulates as it says. `path`: of the result.
+/// operators and multiply-accumulates as it says. `path`: of the result; `found` then says so for people.
 memsched::result<loaded> checked_rewrite(const std::string& model, const reading&, const nlohmann::json& result,
-                                         const std::string& path);
+                                         const std::string& path, std::string& found);
 
 /// A rewrite that was tried on the network as it was then. Peaks are those of the best orders found; bytes.
 struct tried_rewrite {

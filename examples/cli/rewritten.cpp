@@ -110,7 +110,7 @@ memsched::result<loaded> load_rewritten(const std::string& path, const reading& 
 }
 
 memsched::result<loaded> checked_rewrite(const std::string& model, const reading& how, const nlohmann::json& result,
-                                         const std::string& path) {
+                                         const std::string& path, std::string& found) {
   const auto first = read_network(model, how);
   if (!first) return first.error();
   auto net = memsched::read_provenance(nlohmann::ordered_json(result.at("network")), *first);
@@ -125,8 +125,8 @@ memsched::result<loaded> checked_rewrite(const std::string& model, const reading
   if (const auto runtime = result.find("runtime"); runtime != result.end() && *runtime == "whole")
     if (const std::string why = memsched::not_whole(*net); !why.empty())
       return located(path, "runtime: is not whole: " + why);
-  print(path + ": computes what " + model + " does, by provenance, in " + grouped(net->operations.size()) +
-        " operators with " + grouped(memsched::macs(*net)) + " multiply-accumulates.\n");
+  found = path + ": computes what " + model + " does, by provenance, in " + grouped(net->operations.size()) +
+          " operators with " + grouped(memsched::macs(*net)) + " multiply-accumulates.\n";
   return load_network(std::move(*net), path);
 }
 

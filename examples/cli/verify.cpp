@@ -186,8 +186,10 @@ int run_verify(const std::string& path, const std::string& result, const std::st
     if (file->empty()) continue;
     const auto object = read_object(*file);
     const bool rewritten = object && object->contains("network");
+    std::string computes;
     if (!given || rewritten) {
-      auto graph = rewritten ? checked_rewrite(path, r.how, *object, *file) : load(path, r.how, scheduler_of("optimal", r));
+      auto graph =
+          rewritten ? checked_rewrite(path, r.how, *object, *file, computes) : load(path, r.how, scheduler_of("optimal", r));
       if (!graph) return report(graph.error());
       given = std::move(*graph);
     }
@@ -196,6 +198,7 @@ int run_verify(const std::string& path, const std::string& result, const std::st
     const auto error = plan ? verify_plan(*graph, *file, r.options.model())
                             : verify(*graph, *file, file == &certificate, r.options.model());
     if (!error.message.empty()) return report(error);
+    print(computes);
     if (rewritten) given.reset();
   }
   return done;

@@ -43,7 +43,7 @@ refuses spoiled.json 'macs: there are 11,578,496' verify $chain spoiled.json
 spoil "\"peak\":$promised" '"peak":1'
 refuses spoiled.json 'peak: says 1, but the order takes' verify $chain spoiled.json
 spoil '"kind":"convolution"' '"kind":"conv"'
-refuses spoiled.json 'network.operators\[[0-9]*\]: kind is unknown: conv' verify $chain spoiled.json
+refuses spoiled.json 'network.operators[1]: kind is unknown: conv' verify $chain spoiled.json
 spoil '"runtime":"parts"' '"runtime":"whole"'
 refuses spoiled.json 'runtime: is not whole: operator' verify $chain spoiled.json
 refuses result.json '' verify builtin:mobilenet-v2-chain result.json

@@ -167,7 +167,8 @@ TEST_CASE("a convolution of 1 x 1 goes before a resize") {
   };
   const auto nothing = [](network_builder&, tensor_id) {};
   const layer point{.channels = 2};
-  for (const auto how : {resize_coordinates::half_pixel, resize_coordinates::asymmetric, resize_coordinates::align_corners}) {
+  for (const auto how :
+       {resize_coordinates::half_pixel, resize_coordinates::asymmetric, resize_coordinates::align_corners}) {
     const network net = head(how, nothing, point);
     REQUIRE(may_commute(net, uses(net), 0));
     const network early = commute(net, 0);

@@ -139,7 +139,8 @@ TEST_CASE("NASNet and AmoebaNet do not rise") {
     std::size_t operators;
     bytes peak;
   };
-  for (const row& r : {row{networks::nasnet_cifar_typed(), 781, 1'786'624}, row{networks::amoebanet_cifar_typed(), 743, 1'179'648}}) {
+  for (const row& r :
+       {row{networks::nasnet_cifar_typed(), 781, 1'786'624}, row{networks::amoebanet_cifar_typed(), 743, 1'179'648}}) {
     CHECK(r.net.operations.size() == r.operators);
     options o;
     o.state_limit = 2'000;

@@ -193,7 +193,8 @@ class reader {
     t.origin = index(j, "origin"), t.alias_of = index(j, "alias_of");
     t.input = flag(j, "input"), t.output = flag(j, "output");
     if (j.contains("scale") && j["scale"].is_number()) t.quant.scale = j["scale"].template get<float>();
-    if (j.contains("zero_point")) t.quant.zero_point = static_cast<std::int32_t>(whole_number(j["zero_point"], "zero_point"));
+    if (j.contains("zero_point"))
+      t.quant.zero_point = static_cast<std::int32_t>(whole_number(j["zero_point"], "zero_point"));
     return t;
   }
 

@@ -8,8 +8,8 @@
 
 namespace memsched::inline MEMSCHED_ABI {
 
-/// Whether an operator computes each pixel from that pixel alone, linearly but for a bias: a convolution of 1 x 1, ungrouped,
-/// without stride, pad or activation. An activation would be applied to other values.
+/// Whether an operator computes each pixel from that pixel alone, linearly but for a bias: a convolution of 1 x 1,
+/// ungrouped, without stride, pad or activation. An activation would be applied to other values.
 inline bool is_pointwise_linear(const operation& op) {
   const window& w = op.does.win;
   return op.does.what == op_kind::convolution && op.sum == summation::complete && op.does.groups == 1 &&
@@ -26,8 +26,8 @@ MEMSCHED_FUNCTION bool may_commute(const network& net, const uses& use, op_id i)
 /// exchange by their origins.
 ///
 /// Lemma. A resize makes each pixel a sum of pixels with weights that do not depend on the channel and add to one. A linear
-/// map of the channels commutes with such a sum, and a bias b comes out as b. Precondition: may_commute. Exact over the reals
-/// only: rounded numbers are blended instead of blends rounded. Multiply-accumulates fall where the resize enlarges.
+/// map of the channels commutes with such a sum, and a bias b comes out as b. Precondition: may_commute. Exact over the
+/// reals only: rounded numbers are blended instead of blends rounded. Multiply-accumulates fall where the resize enlarges.
 MEMSCHED_FUNCTION network commute(network net, op_id i);
 
 }  // namespace memsched
@@ -38,7 +38,8 @@ namespace memsched::inline MEMSCHED_ABI {
 
 MEMSCHED_FUNCTION bool may_commute(const network& net, const uses& use, op_id i) {
   const auto is_whole = [&](const image& x) {
-    return x.parts.size() == 1 && box_of(net, x.parts[0]) == whole(x.size) && net.tensors[x.parts[0].tensor].alias_of == none;
+    return x.parts.size() == 1 && box_of(net, x.parts[0]) == whole(x.size) &&
+           net.tensors[x.parts[0].tensor].alias_of == none;
   };
   const operation& op = net.operations[i];
   if (op.does.what != op_kind::resize_bilinear && op.does.what != op_kind::resize_nearest) return false;

@@ -59,7 +59,8 @@ class fit_run : fit_stripes {
   graph_error why_not() const {
     if (!for_whole()) return {};
     if (f_.streamed_input)
-      return {error_code::bad_input, first_.name + ": an input that comes part by part is nothing for whole operators", {}, {}};
+      return {
+          error_code::bad_input, first_.name + ": an input that comes part by part is nothing for whole operators", {}, {}};
     if (const std::string why = not_whole(first_); !why.empty())
       return {error_code::bad_input, first_.name + ": is not of whole operators: " + why, {}, {}};
     return {};

@@ -20,8 +20,8 @@ class fit_stripes : protected fit_rows {
   using fit_rows::fit_rows;
 
  protected:
-  /// Regions of a network in stripes, one after the other, each around the peak of the network before it, as long as the peak
-  /// falls. Gives the last network. It is the best one, too, where its peak is below that.
+  /// Regions of a network in stripes, one after the other, each around the peak of the network before it, as long as the
+  /// peak falls. Gives the last network. It is the best one, too, where its peak is below that.
   network pay(const network& from) {
     std::optional<fit_trial> now = measure(streamed(from));
     network plain = from;  // without the operators that read streamed inputs

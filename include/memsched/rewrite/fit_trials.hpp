@@ -44,7 +44,8 @@ class fit_trials {
   network streamed(network net) const { return f_.streamed_input ? stream_inputs(std::move(net)) : net; }
   /// Whether a network is one that the caller can run and pay for.
   bool is_allowed(const network& net) const {
-    return macs(net) - std::min(macs(net), out_.before.macs) <= f_.max_extra_macs && (!for_whole() || not_whole(net).empty());
+    return macs(net) - std::min(macs(net), out_.before.macs) <= f_.max_extra_macs &&
+           (!for_whole() || not_whole(net).empty());
   }
 
   // Measuring.

@@ -57,7 +57,8 @@ inline std::string why_not_whole(const network& net, const operation& op) {
   if (k == op_kind::read) return "reads an input part by part";
   if (k == op_kind::opaque) return "";
   if (k == op_kind::begin || continues_sum(op)) return "adds to a sum that is there";
-  const bool sums = op.sum == summation::partial || k == op_kind::add_sums || k == op_kind::finish || k == op_kind::finish_mean;
+  const bool sums =
+      op.sum == summation::partial || k == op_kind::add_sums || k == op_kind::finish || k == op_kind::finish_mean;
   if (sums && (net.tensors[op.writes[0].parts[0].tensor].element != element::float32 || k == op_kind::finish_mean))
     return "is part of a sum that is not of floats";
   if (k == op_kind::finish && op.does.act != activation::identity) return "adds sums and applies an activation";

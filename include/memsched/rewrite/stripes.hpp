@@ -165,7 +165,8 @@ class striping {
   std::vector<placed> at(const placed& p, coordinate stripe, const box& wanted) const {
     std::vector<placed> list;
     if (!inside_[p.tensor] || (whole_ && stripe < 0)) {
-      if (stripe < 0 || !common(box_of(net_, p), wanted).empty()) list.push_back({number_[p.tensor], p.row, p.column, p.channel});
+      if (stripe < 0 || !common(box_of(net_, p), wanted).empty())
+        list.push_back({number_[p.tensor], p.row, p.column, p.channel});
       return list;
     }
     for (const part& q : parts_[p.tensor]) {
