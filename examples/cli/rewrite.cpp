@@ -155,8 +155,10 @@ int run_rewrite(const rewrite_request& r) {
   if (!r.front.empty()) files.push_back({r.front, front_csv(found)});
   if (!r.svg.empty() || !r.front_svg.empty()) {
     if (!r.front_svg.empty()) {
-      std::vector<std::pair<double, bytes>> points;
-      for (const auto& p : found.front) points.push_back({static_cast<double>(p.operators), p.peak});
+      std::vector<front_step> points;
+      const auto given = static_cast<double>(std::max<std::uint64_t>(1, found.before.macs));
+      for (const auto& p : found.front)
+        points.push_back({p.operators, p.peak, std::max(0.0, static_cast<double>(p.macs) / given - 1)});
       files.push_back({r.front_svg, front_svg(net->name + ": peak and operators", points)});
     }
     if (!r.svg.empty()) {
