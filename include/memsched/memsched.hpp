@@ -38,7 +38,6 @@
 #include <memsched/bounds/probing.hpp>
 #include <memsched/bounds/shaving.hpp>
 #include <memsched/bounds/windowed_cut.hpp>
-#include <memsched/bounds/witness_bound.hpp>
 #include <memsched/certify/certify.hpp>
 #include <memsched/certify/find_family.hpp>
 #include <memsched/emit/emit_c.hpp>

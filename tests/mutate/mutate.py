@@ -11,9 +11,9 @@ tests/mutate/equivalent.txt does not explain.
 """
 import argparse
 import concurrent.futures
+import hashlib
 import os
 import pathlib
-import random
 import re
 import shutil
 import subprocess
@@ -43,6 +43,12 @@ def closing(text, at):
         if depth == 0:
             return i
     return None
+
+
+def is_constant(code, at):
+    """Whether a place is in a statement that the compiler evaluates: no mutant is on there."""
+    statement = code[max(code.rfind(c, 0, at) for c in ";{}") + 1:at]
+    return re.search(r"\b(concept|requires|static_assert)\b|\bconstexpr [\w:]+ \w+ =", statement) is not None
 
 
 def sites(text):
@@ -78,7 +84,18 @@ def sites(text):
         if ";" in inside or re.search(r"[^=!<>]=[^=]", inside) or code[:m.start()].rstrip().endswith("else"):
             continue
         found.append((m.end(), m.end(), "mutants::on(%d) != static_cast<bool>(", "'if' negated", end))
-    return found
+    return [site for site in found if not is_constant(code, site[0])]
+
+
+def line_start(header, site):
+    return header.read_text().rfind("\n", 0, site[0]) + 1
+
+
+def name(header, site):
+    """What a mutant is called in tests/mutate/equivalent.txt: header, what is changed, and the line."""
+    text = header.read_text()
+    line = text[line_start(header, site):text.find("\n", site[0])].strip()
+    return f"{header.relative_to(root / 'include' / 'memsched')}: {site[3]}: {line}"
 
 
 def mutate(header, text, chosen):
@@ -98,6 +115,7 @@ def main():
     options.add_argument("--mutants", type=int, default=240)
     options.add_argument("--seed", type=int, default=1)
     options.add_argument("--jobs", type=int, default=os.cpu_count())
+    options.add_argument("--only", type=int, nargs="*", help="only the mutants of these numbers")
     options.add_argument("--list", action="store_true", help="only list the mutants")
     options.add_argument("rooms", nargs="*", default=rooms)
     a = options.parse_args()
@@ -108,8 +126,14 @@ def main():
         for header in sorted((include / room).rglob("*.hpp")):
             text = header.read_text()
             every += [(header, site) for site in sites(text)]
-    random.Random(a.seed).shuffle(every)
-    chosen = list(enumerate(every[:a.mutants], start=1))
+
+    # By what a site says, so that a change elsewhere changes nothing about which mutants are chosen.
+    def by_chance(mutant):
+        return hashlib.sha256(f"{a.seed} {name(*mutant)} {mutant[1][0] - line_start(*mutant)}".encode()).digest()
+
+    chosen = list(enumerate(sorted(every, key=by_chance)[:a.mutants], start=1))
+    if a.only:
+        chosen = [c for c in chosen if c[0] in a.only]
 
     def place(header, site):
         return f"{header.relative_to(include)}:{header.read_text().count(chr(10), 0, site[0]) + 1}: {site[3]}"
@@ -130,7 +154,7 @@ def compile_all(a, work, chosen):
     """Builds the judges over mutated headers; sites that do not compile are left out. The numbers that are in."""
     left = dict(chosen)
     compiler = os.environ.get("CXX", "g++").split()
-    flags = ["-std=c++20", "-O1", "-w", "-pthread", "-include", str(root / "tests/mutate/mutants.hpp"), f"-I{work}/include",
+    flags = ["-std=c++20", "-O1", "-w", "-pthread", "-DMEMSCHED_SEPARATE_COMPILATION", "-include", str(root / "tests/mutate/mutants.hpp"), f"-I{work}/include",
              f"-I{root}/tests", f"-I{root}/examples"]
 
     def run(command):
@@ -162,6 +186,7 @@ def compile_all(a, work, chosen):
             del left[n]
     jobs = [(compiler + flags + ["-c", str(s), "-o", str(work / f"{j}_{s.stem}.o")]) for j in judges for s in sources[j]]
     jobs.append(compiler + flags + ["-c", str(root / "tests/main.cpp"), "-o", str(work / "main.o")])
+    jobs.insert(0, compiler + flags + ["-c", str(root / "cmake/definitions.cpp"), "-o", str(work / "definitions.o")])
     networks = sorted((root / "examples/networks").glob("*.cpp"))
     jobs += [compiler + flags + ["-c", str(s), "-o", str(work / f"network_{s.stem}.o")] for s in networks]
     with concurrent.futures.ThreadPoolExecutor(a.jobs) as pool:
@@ -169,7 +194,7 @@ def compile_all(a, work, chosen):
             if r.returncode != 0:
                 sys.exit("mutate: a test does not compile:\n" + r.stderr[:3000])
     for j in judges:
-        objects = [str(work / f"{j}_{s.stem}.o") for s in sources[j]] + [str(work / "main.o")]
+        objects = [str(work / f"{j}_{s.stem}.o") for s in sources[j]] + [str(work / "main.o"), str(work / "definitions.o")]
         objects += [str(work / f"network_{s.stem}.o") for s in networks]
         r = run(compiler + ["-pthread", *objects, "-o", str(work / j)])
         if r.returncode != 0:
@@ -215,10 +240,8 @@ def judge(a, work, chosen, place):
             else:
                 survivors.append(number)
                 header, site = left[number]
-                text = header.read_text()
-                line = text[text.rfind("\n", 0, site[0]) + 1:text.find("\n", site[0])].strip()
-                key = f"{header.relative_to(root / 'include/memsched')}: {site[3]}: {line}"
-                why = explained.get(key)
+                line = header.read_text()[line_start(header, site):].split("\n", 1)[0].strip()
+                why = explained.get(name(header, site))
                 print(f"survives: {place(header, site)}: {line}" + (f"\n    explained: {why}" if why else ""), flush=True)
                 if why:
                     survivors.pop()

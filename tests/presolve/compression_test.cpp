@@ -1,5 +1,10 @@
 // Laws of compression: it keeps the optimum whatever rules are on, and takes series-parallel graphs to one node.
 #include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <utility>
+#include <vector>
+
 #include <catch2/catch.hpp>
 #include <memsched/graph/mirror.hpp>
 #include <memsched/graph/task_graph.hpp>
@@ -210,4 +215,78 @@ TEST_CASE("a graph without nodes") {
   const solution s = (compress{} | exhaustive{})(g, context);
   REQUIRE(s.order.empty());
   REQUIRE(s.lower_bound == 7);
+}
+
+namespace {
+
+/// Two disjoint sets of nodes below 1024, each of 16, whose keys have the same sum (Wagner, A generalized birthday problem,
+/// 2002): differences of neighbours in sorted lists, and differences of those, until one is 0.
+std::pair<std::vector<node_id>, std::vector<node_id>> nodes_of_equal_sums() {
+  struct term {
+    std::uint64_t sum;
+    std::vector<node_id> plus, minus;  // ascending
+  };
+  const auto by_sum = [](const term& a, const term& b) { return a.sum < b.sum; };
+  const auto joined = [](const std::vector<node_id>& a, const std::vector<node_id>& b) {
+    std::vector<node_id> all;
+    std::merge(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(all));
+    return all;
+  };
+  std::vector<term> terms;
+  for (node_id v = 0; v < 1024; ++v) terms.push_back({random_source::at(v), {v}, {}});
+  while (!terms.empty() && terms[0].sum != 0) {
+    std::sort(terms.begin(), terms.end(), by_sum);
+    std::vector<term> differences;
+    for (std::size_t apart = 1; apart <= 4; ++apart)
+      for (std::size_t i = 0; i + apart < terms.size(); ++i) {
+        const term &low = terms[i], &high = terms[i + apart];
+        term d{high.sum - low.sum, joined(high.plus, low.minus), joined(high.minus, low.plus)};
+        const auto all = joined(d.plus, d.minus);
+        if (std::adjacent_find(all.begin(), all.end()) == all.end()) differences.push_back(std::move(d));
+      }
+    std::sort(differences.begin(), differences.end(), by_sum);
+    differences.resize(std::min<std::size_t>(differences.size(), 4096));
+    terms = std::move(differences);
+  }
+  REQUIRE(!terms.empty());
+  return {terms[0].plus, terms[0].minus};
+}
+
+}  // namespace
+
+TEST_CASE("nodes are ordered where their neighbours are equal, not where only the hashes of their lists are") {
+  const auto [first, second] = nodes_of_equal_sums();
+  REQUIRE(first.size() == second.size());
+  std::uint64_t sums = 0;
+  for (node_id v : first) sums += random_source::at(v);
+  for (node_id v : second) sums -= random_source::at(v);
+  REQUIRE(sums == 0);
+
+  // Both `early` and `late` wait for the hub, `late` for the first nodes and `early` for the second. `early` frees nothing
+  // and needs little room, so that S1 would put it ahead of the other, were their lists equal. But a node of `second`
+  // waits for `late`. Four readers of each node make the hub the one around which S1 looks.
+  const auto is_in = [](const std::vector<node_id>& list, node_id v) {
+    return std::binary_search(list.begin(), list.end(), v);
+  };
+  constexpr node_id hub = 1024, early = 1025, late = 1026, size = 1031;
+  std::vector<std::pair<index_t, node_id>> edges{{early, hub}, {late, hub}, {second[0], late}};
+  schedule_graph g;
+  g.active = size;
+  for (node_id v = 0; v < size; ++v) {
+    g.cost.push_back(v == early ? node_cost{5, 0} : v == late ? node_cost{10, 0} : node_cost{1, 1});
+    g.credits.close();
+    if (!is_in(first, v) && !is_in(second, v)) continue;
+    edges.emplace_back(is_in(first, v) ? late : early, v);
+    for (node_id reader = late + 1; reader < size; ++reader) edges.emplace_back(reader, v);
+  }
+  g.preds = adjacency::from_pairs(size, edges);
+  g.succs = transpose(g.preds, size);
+  REQUIRE(topological_order(g).size() == size);
+
+  const options o;
+  search context(o);
+  const compressed_graph c =
+      compressed(g, context, {.c1 = false, .c2 = false, .s1 = true, .s2 = false, .series_parallel = false, .general = false,
+                              .local_reduction = false, .global_reduction = false});
+  REQUIRE(topological_order(c.graph).size() == c.graph.active);
 }

@@ -28,12 +28,9 @@ TEST_CASE("best_first agrees with exhaustive, whatever rules are on") {
       for (bool macros : {false, true})
         for (const auto& [commits, backjumps] : {std::pair(false, false), {true, false}, {false, true}, {true, true}}) {
           INFO("seed " << seed << " macros " << macros << " commits " << commits << " backjumps " << backjumps);
-          for (bool witnesses : {false, true}) {
-            const best_first policy{.macros = macros, .commits = commits, .backjumps = backjumps, .witnesses = witnesses};
-            const auto r = schedule(p, policy, o);
-            REQUIRE(r.peak == oracle.peak);
-            REQUIRE(r.verdict() == verdict::optimal);
-          }
+          const auto r = schedule(p, best_first{.macros = macros, .commits = commits, .backjumps = backjumps}, o);
+          REQUIRE(r.peak == oracle.peak);
+          REQUIRE(r.verdict() == verdict::optimal);
         }
       const auto a = schedule(p, automatic, o);
       REQUIRE(a.peak == oracle.peak);
@@ -78,7 +75,6 @@ TEST_CASE("each rule of best_first saves states") {
   const std::uint64_t all = states({});
   REQUIRE(all < states({.macros = false}));
   REQUIRE(all < states({.commits = false}));
-  REQUIRE(all > states({.witnesses = true}));
 
   const problem p = check(networks::make("randwire-stack:1").value()).value();  // read from its end it has valleys
   const options o;

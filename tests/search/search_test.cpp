@@ -198,3 +198,29 @@ TEST_CASE("two searches beside each other: the first may decide, else both count
     CHECK(!c.stopped());
   }
 }
+
+TEST_CASE("a branch counts for itself until what it counted is taken over, once") {
+  search c(options{.state_limit = 100});
+  c.stats.nodes = 5, c.stats.memory = 7;
+  count_states(c, 10);
+  search branch = c.branch({}, 1);
+  CHECK(branch.stats.states == 0);
+  CHECK(branch.states_left() == 90);
+  count_states(branch, 20);
+  branch.stats.nodes = 3, branch.stats.memory = 9, branch.stats.cuts = 2, branch.stats.parts = 4;
+  CHECK(c.stats.states == 10);
+  c.absorb(branch);
+  CHECK(c.stats.states == 30);
+  CHECK(c.stats.cuts == 2);
+  CHECK(c.stats.parts == 4);
+  CHECK(c.stats.nodes == 5);
+  CHECK(c.stats.memory == 9);
+  CHECK(branch.states_left() == 70);
+  c.absorb(branch);
+  CHECK(c.stats.states == 30);
+  CHECK(c.stats.memory == 9);
+  CHECK(!c.stopped());
+  count_states(branch, 70);
+  c.absorb(branch);
+  CHECK(c.reason() == stop_reason::state_limit);
+}

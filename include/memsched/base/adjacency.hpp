@@ -55,6 +55,11 @@ class list_of {
   std::size_t size() const { return offset_.size() - 1; }
   std::size_t items() const { return items_.size(); }
 
+  /// Room for so many lists and items in all.
+  void reserve(std::size_t lists, std::size_t items) {
+    offset_.reserve(lists + 1);
+    items_.reserve(items);
+  }
   /// Appends to the list that is still open; `close` ends it and opens the next.
   void push(const T& value) { items_.push_back(value); }
   void close() { offset_.push_back(items_.size()); }
@@ -63,13 +68,21 @@ class list_of {
 
   /// Lists for [0, n) from (index, item) pairs; a list keeps the order of its pairs. O(n + pairs).
   static list_of from_pairs(std::size_t n, const std::vector<std::pair<index_t, T>>& pairs) {
+    return from(n, [&](auto&& put) {
+      for (const auto& [i, item] : pairs) put(i, item);
+    });
+  }
+  /// The same of what `each` puts, as `put(index, item)`. It is called twice and puts the same both times: to count, to keep.
+  template <class Each>
+  static list_of from(std::size_t n, Each&& each) {
     list_of lists;
-    lists.offset_.assign(n + 1, 0);
-    for (const auto& [i, item] : pairs) ++lists.offset_[i + 1];
+    // List i is filled from offset_[i + 1] on, so that this ends where list i + 1 starts.
+    lists.offset_.assign(n + 2, 0);
+    each([&](index_t i, const T&) { ++lists.offset_[i + 2]; });
     std::partial_sum(lists.offset_.begin(), lists.offset_.end(), lists.offset_.begin());
-    lists.items_.resize(pairs.size());
-    std::vector<std::size_t> at(lists.offset_.begin(), lists.offset_.end() - 1);
-    for (const auto& [i, item] : pairs) lists.items_[at[i]++] = item;
+    lists.items_.resize(lists.offset_.back());
+    each([&](index_t i, const T& item) { lists.items_[lists.offset_[i + 1]++] = item; });
+    lists.offset_.pop_back();
     return lists;
   }
 
@@ -82,11 +95,10 @@ using adjacency = list_of<index_t>;
 
 /// The lists that hold i in the list of j where `lists` holds j in the list of i.
 inline adjacency transpose(const adjacency& lists, std::size_t n) {
-  std::vector<std::pair<index_t, index_t>> pairs;
-  pairs.reserve(lists.items());
-  for (index_t i = 0; i < lists.size(); ++i)
-    for (index_t j : lists[i]) pairs.emplace_back(j, i);
-  return adjacency::from_pairs(n, pairs);
+  return adjacency::from(n, [&](auto&& put) {
+    for (index_t i = 0; i < lists.size(); ++i)
+      for (index_t j : lists[i]) put(j, i);
+  });
 }
 
 }  // namespace memsched

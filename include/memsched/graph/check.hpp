@@ -14,6 +14,7 @@ MEMSCHED_FUNCTION result<problem> check(problem_draft draft);
 #if MEMSCHED_DEFINED_HERE
 
 #include <algorithm>
+#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
@@ -143,8 +144,18 @@ class checker {
     return true;
   }
 
-  /// Follows aliases to their storage. An alias comes from an operator that already holds the storage.
   bool find_storages() {
+    p_.storage_.resize(tensors());
+    std::iota(p_.storage_.begin(), p_.storage_.end(), tensor_id{0});
+    p_.stays_ = p_.live_out_;
+    p_.producer_ = p_.writer_;
+    const auto is_alias = [&](tensor_id t) { return p_.alias_of(t) != t; };
+    const auto all = p_.tensors();
+    return std::none_of(all.begin(), all.end(), is_alias) || resolve_aliases();
+  }
+
+  /// Follows aliases to their storage. An alias comes from an operator that already holds the storage.
+  bool resolve_aliases() {
     auto& root = p_.storage_;
     root.assign(tensors(), none);
     std::vector<tensor_id> path, last_walk(tensors(), none);
@@ -155,8 +166,8 @@ class checker {
           return fault(error_code::bad_alias, tensor_label(at) + " is an alias of itself, in a circle", {}, {at});
         last_walk[at] = t;
         path.push_back(at);
-        const tensor_id next = draft().tensors[at].alias_of;
-        if (next == none || next == at) root[at] = at;
+        const tensor_id next = p_.alias_of(at);
+        if (next == at) root[at] = at;
         else at = next;
       }
       for (tensor_id u : path) root[u] = root[at];
@@ -169,9 +180,8 @@ class checker {
                      {}, {t});
     p_.stays_.assign(tensors(), false);
     for (tensor_id t : draft().graph_outputs) p_.stays_[root[t]] = true;
-    p_.producer_.assign(tensors(), none);
     for (tensor_id t = 0; t < tensors(); ++t)
-      if (root[t] == t) p_.producer_[t] = p_.writer_[t];
+      if (root[t] != t) p_.producer_[t] = none;
     return true;
   }
 
@@ -184,27 +194,30 @@ class checker {
   }
 
   bool find_reads() {
-    std::vector<std::pair<index_t, op_id>> readers;
+    p_.reads_.reserve(operators(), draft().reads.items());
+    p_.creates_.reserve(operators(), draft().writes.items());
     std::vector<op_id> last_reader(tensors(), none);
     for (op_id op = 0; op < operators(); ++op) {
       for (tensor_id t : draft().reads[op]) {
         const tensor_id s = p_.storage_[t];
         if (std::exchange(last_reader[s], op) == op) continue;
         p_.reads_.push(s);
-        readers.emplace_back(s, op);
       }
       p_.reads_.close();
       for (tensor_id t : draft().writes[op])
         if (p_.storage_[t] == t) p_.creates_.push(t);
       p_.creates_.close();
     }
-    p_.readers_ = adjacency::from_pairs(tensors(), readers);
+    p_.readers_ = transpose(p_.reads_, tensors());
     for (tensor_id t = 0; t < tensors(); ++t)
       if (p_.storage_[t] == t && p_.writer_[t] == none && p_.kept(t)) p_.live_at_start_ += p_.size(t);
     return true;
   }
 
   bool find_reuses() {
+    const auto overwrites = [](const operator_data& data) { return data.overwrites != none; };
+    if (draft().overwrites.items() == 0 && std::none_of(draft().operators.begin(), draft().operators.end(), overwrites))
+      return true;
     std::vector<op_id> taken_by(tensors(), none);
     for (op_id op = 0; op < operators(); ++op) {
       const auto add = [&](tensor_id output, tensor_id input) {
@@ -313,7 +326,8 @@ class checker {
   bool find_predecessors() {
     std::vector<std::pair<op_id, op_id>> updates;
     if (draft().updates.items() > 0 && !order_updates(updates)) return false;
-    const adjacency behind = adjacency::from_pairs(operators(), updates);
+    const adjacency behind = adjacency::from_pairs(updates.empty() ? 0 : operators(), updates);
+    p_.predecessors_.reserve(operators(), draft().reads.items() + draft().after.items() + updates.size());
     std::vector<op_id> last_successor(operators(), none);
     for (op_id op = 0; op < operators(); ++op) {
       const auto add = [&](op_id before) {
@@ -322,13 +336,20 @@ class checker {
       for (tensor_id t : draft().reads[op])
         if (p_.writer_[t] != none) add(p_.writer_[t]);
       for (op_id before : draft().after[op]) add(before);
-      for (op_id before : behind[op]) add(before);
+      if (!updates.empty())
+        for (op_id before : behind[op]) add(before);
       p_.predecessors_.close();
     }
     return true;
   }
 
   bool check_acyclic() {
+    const auto is_listed_behind = [&](op_id op) {
+      const auto before = p_.predecessors_[op];
+      return std::all_of(before.begin(), before.end(), [op](op_id b) { return b < op; });
+    };
+    const auto all = p_.ops();
+    if (std::all_of(all.begin(), all.end(), is_listed_behind)) return true;
     const auto order = topological_order(p_.predecessors_, transpose(p_.predecessors_, operators()));
     if (order.size() == operators()) return true;
     std::vector<bool> waits(operators(), true);

@@ -1,6 +1,7 @@
 // The one door: from the caller's graph to a checked problem. Only this template sees the caller's types.
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -29,11 +30,16 @@ namespace detail {
 template <class Handle>
 class handle_numbers {
  public:
+  /// Room for so many handles.
+  void expect(std::size_t handles) {
+    if constexpr (is_integer) dense_.reserve(handles);
+    else table_.reserve(handles);
+  }
   /// The number of a handle, and whether it is new.
   std::pair<index_t, bool> insert(const Handle& h) {
     if constexpr (is_integer) {
       if (const auto value = static_cast<std::size_t>(h); value < room()) {
-        if (value >= dense_.size()) dense_.resize(value + 1 + value / 2, none);
+        if (value >= dense_.size()) dense_.resize(std::max(value + 1 + value / 2, dense_.capacity()), none);
         if (dense_[value] == none) dense_[value] = in_table(h);
         if (dense_[value] != none) return {dense_[value], false};
         return {dense_[value] = count_++, true};
@@ -101,7 +107,9 @@ class lowering {
   }
 
   void number_operators() {
-    for (const auto& op : traits::ops(g_)) {
+    auto&& ops = traits::ops(g_);
+    if constexpr (requires { ops.size(); }) expect(static_cast<std::size_t>(ops.size()));
+    for (const auto& op : ops) {
       const auto [number, fresh] = op_numbers_.insert(op);
       if (!fresh) {
         fault(error_code::unknown_operator,
@@ -111,6 +119,15 @@ class lowering {
       }
       ops_.push_back(op);
     }
+  }
+
+  /// Room for so many operators, of which most write one tensor.
+  void expect(std::size_t operators) {
+    ops_.reserve(operators), tensors_.reserve(operators);
+    op_numbers_.expect(operators), tensor_numbers_.expect(operators);
+    draft_.operators.reserve(operators), draft_.tensors.reserve(operators);
+    draft_.reads.reserve(operators, operators), draft_.writes.reserve(operators, operators);
+    draft_.after.reserve(operators, 0);
   }
 
   void add_operator(op_id i) {

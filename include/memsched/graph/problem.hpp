@@ -104,7 +104,7 @@ class problem {
   /// Whether somebody needs a storage after its producer.
   bool kept(tensor_id storage) const { return stays_[storage] || !readers_[storage].empty(); }
   /// Storages that an operator's outputs may take, each once.
-  std::span<const storage_reuse> reuses(op_id op) const { return reuses_[op]; }
+  std::span<const storage_reuse> reuses(op_id op) const { return list(reuses_, op); }
   /// Operators that must run before an operator: producers of what it reads in that order, then control, then those that use
   /// the old values of what it updates; each once.
   std::span<const op_id> predecessors(op_id op) const { return predecessors_[op]; }

@@ -232,6 +232,7 @@ class compressor {
   }
 
   bool has_list_of(node_id v, node_id model, side s) {
+    if (g_.degree(v, s) != g_.degree(model, s)) return false;
     new_marks();
     g_.for_each(v, s, [&](index_t e, node_id u) { mark_[u] = {stamp_, e}; });
     bool all = true;

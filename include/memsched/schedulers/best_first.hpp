@@ -12,7 +12,6 @@
 #include <memsched/base/bucket_queue.hpp>
 #include <memsched/base/linkage.hpp>
 #include <memsched/bounds/lowest_set.hpp>
-#include <memsched/bounds/witness_bound.hpp>
 #include <memsched/graph/mirror.hpp>
 #include <memsched/graph/walk.hpp>
 #include <memsched/schedulers/greedy.hpp>
@@ -24,25 +23,35 @@ namespace memsched::inline MEMSCHED_ABI {
 /// Searches the downsets of a graph, cheapest peak first and deepest first among equals, from a start no cheaper than
 /// the context's floor, for an order whose peak is below the incumbent's. One entry per downset.
 ///
-/// `macros`: branch only over nodes that may free memory; nodes whose peak is their impact ("zero-drop") wait until one
-/// of their descendants is chosen. Exact: the first other node of an order can be moved, with its ancestors, to the
-/// front; the zero-drop nodes that it overtakes then run at no higher level.
-/// `commits`: where a choice ends no higher than it starts and stays under the peak in force, take it and no other.
-/// Exact: what it ran can be deleted from any completion, which then runs at no higher level (modularity of levels).
-/// Both hold with credits, since nodes with credits and those that share a release with them are never zero-drop.
-/// `backjumps`: where a downset is no higher than all before it on its path from some other one, the largest lowest downset
-/// between the two (one minimum cut) takes that one's place; what else led on from there is dropped. Exact likewise: the
-/// path to the larger downset, less what the lowest one lacks, leads there.
+/// Three rules leave out what no order needs. Each is exact by itself and together with the others.
 ///
-/// `witnesses`: a downset leads nowhere where some node cannot run below the ceiling any more (see `witness_bound`). Saves
-/// states; seldom time.
+/// `macros`: it branches only over what may free memory. A node is *zero-drop* where its peak is its impact, which is no
+/// less than 0, and where neither it nor a node that shares a release with it has a credit. It waits until a descendant is
+/// chosen.
+/// Lemma. Premise: D is a downset, and t is what comes first in a completion of D: a node that is not zero-drop, or a
+/// release. Exchange: t's ancestors outside D, all zero-drop, and then t move to the front. Conclusion: the peak is no
+/// higher.
+/// Proof: what moves overtakes zero-drop nodes only, so it runs at no higher level. What it overtakes runs with some of the
+/// nodes that had run when t did, and t: that level is no higher than the completion's while t ran, since t's peak is no
+/// less than its impact.
+///
+/// `commits`: where a move is safe and stays under the peak in force, it takes that move and no other (lemma R1, at
+/// `is_safe` in search/downsets.hpp).
+///
+/// `backjumps`: let S be before D on a path of cost c, with no downset from S on lower than D, and L the largest lowest
+/// downset between S and D (one minimum cut). L takes the place of S, D and all between; their other moves are dropped.
+/// Lemma. Premise: L is reached from S's parent under c, which a replay tests, since a credit may be lost on the way.
+/// Exchange: in a completion of a downset M from S to D each state E becomes the union of E and L. Conclusion: L has a
+/// completion with no higher peak. Proof: level(E + L) + level(E * L) = level(E) + level(L), with + the union and * the
+/// intersection. E * L lies between S and D, so it is no lower than L, and E + L is no higher than E.
+/// A node finds at least those run that it found before, so it keeps its credits. (The path to L exists, but for credits, by
+/// the same equation: E becomes E * L, and E + L is no lower than L.)
 ///
 /// At a limit it answers with the incumbent and the cheapest peak that is still open.
 struct best_first {
   bool macros = true;
   bool commits = true;
   bool backjumps = true;
-  bool witnesses = false;
   std::uint64_t worth_a_thread = 10000;  ///< states
   std::size_t max_nodes = 1 << 14;  ///< larger graphs are answered with the incumbent; the closure takes n^2/4 bytes
 
@@ -70,7 +79,6 @@ class best_first_search {
   best_first_search(const schedule_graph& g, search& context, const best_first& policy, bytes from, bytes below)
       : g_(g), context_(context), backjumps_(policy.backjumps), moves_(g, policy.macros, policy.commits), table_(g.active),
         lowest_(g), floor_(static_cast<delta>(std::max(from, g.base))), ceiling_(static_cast<delta>(below)) {
-    if (policy.witnesses) witnesses_.emplace(g);
   }
 
   best_first::finding run() {
@@ -125,7 +133,6 @@ class best_first_search {
       close(place, e.cost, {at, none});
     }
     if (backjumps_ && backjump(at, place)) return false;
-    if (witnesses_ && !witnesses_->may_end_below(ceiling_, settled_)) return false;
     children_ = moves_.from(settled_, level);
     // Best last, so that it is on top of its bucket: the lowest end first, then the lowest way.
     std::sort(children_.begin(), children_.end(), [](const auto& a, const auto& b) {
@@ -253,7 +260,6 @@ class best_first_search {
   std::vector<entry> entries_;
   std::vector<bool> closed_, dropped_;
   bucket_queue<claim> open_;
-  std::optional<witness_bound> witnesses_;
   std::vector<std::vector<node_id>> detours_;
   std::uint64_t detour_bytes_ = 0;
   lowest_set lowest_;

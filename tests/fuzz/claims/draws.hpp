@@ -32,9 +32,8 @@ inline bool flip(random& r, std::string& asked, const char* name, std::uint32_t 
 }
 
 inline best_first any_best_first(random& r, std::string& asked) {
-  const bool m = flip(r, asked, "macros", 75), c = flip(r, asked, "commits", 75), b = flip(r, asked, "backjumps", 60),
-             w = flip(r, asked, "witnesses", 30);
-  return {.macros = m, .commits = c, .backjumps = b, .witnesses = w};
+  const bool m = flip(r, asked, "macros", 75), c = flip(r, asked, "commits", 75), b = flip(r, asked, "backjumps", 60);
+  return {.macros = m, .commits = c, .backjumps = b};
 }
 inline compression_rules any_rules(random& r, std::string& asked) {
   if (r.chance(50)) return {};
