@@ -49,6 +49,7 @@
 #include <memsched/graph/list_schedule.hpp>
 #include <memsched/graph/lower.hpp>
 #include <memsched/graph/mirror.hpp>
+#include <memsched/graph/numbering.hpp>
 #include <memsched/graph/overlay.hpp>
 #include <memsched/graph/post_order.hpp>
 #include <memsched/graph/problem.hpp>

@@ -1,18 +1,17 @@
 // The one door: from the caller's graph to a checked problem. Only this template sees the caller's types.
 #pragma once
 
-#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include <memsched/graph/check.hpp>
+#include <memsched/graph/numbering.hpp>
 #include <memsched/graph/traits.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
@@ -26,56 +25,25 @@ struct lowered {
 
 namespace detail {
 
-/// Numbers handles in order of first appearance. Small integers need no hash.
-template <class Handle>
-class handle_numbers {
- public:
-  /// Room for so many handles.
-  void expect(std::size_t handles) {
-    if constexpr (is_integer) dense_.reserve(handles);
-    else table_.reserve(handles);
-  }
-  /// The number of a handle, and whether it is new.
-  std::pair<index_t, bool> insert(const Handle& h) {
-    if constexpr (is_integer) {
-      if (const auto value = static_cast<std::size_t>(h); value < room()) {
-        if (value >= dense_.size()) dense_.resize(std::max(value + 1 + value / 2, dense_.capacity()), none);
-        if (dense_[value] == none) dense_[value] = in_table(h);
-        if (dense_[value] != none) return {dense_[value], false};
-        return {dense_[value] = count_++, true};
-      }
-    }
-    const auto [at, fresh] = table_.try_emplace(h, count_);
-    if (fresh) ++count_;
-    return {at->second, fresh};
-  }
-  /// Its number; none for an unknown one.
-  index_t find(const Handle& h) const {
-    if constexpr (is_integer)
-      if (const auto value = static_cast<std::size_t>(h); value < dense_.size() && dense_[value] != none)
-        return dense_[value];
-    return in_table(h);
-  }
-  index_t size() const { return count_; }
+/// What a lowering gathers, but for what depends on the caller's types.
+class lowered_draft {
+ protected:
+  /// Room for so many operators, of which most read and write one tensor.
+  void expect(std::size_t operators);
+  /// Makes room for a tensor that was not met before.
+  void add_tensor();
+  /// Keeps the first fault.
+  void fault(error_code code, std::string message, op_id op, tensor_id t);
+  /// The problem that was gathered, or the first fault. Nothing else is asked behind it.
+  result<problem> finish();
 
- private:
-  static constexpr bool is_integer = std::integral<Handle>;
-
-  /// Integers below this get a place by value: memory stays linear in the number of handles.
-  std::size_t room() const { return 4096 + 8 * std::size_t{count_}; }
-  index_t in_table(const Handle& h) const {
-    if (table_.empty()) return none;
-    const auto at = table_.find(h);
-    return at == table_.end() ? none : at->second;
-  }
-
-  std::vector<index_t> dense_;
-  std::unordered_map<Handle, index_t, handle_hash> table_;
-  index_t count_ = 0;
+  std::vector<bool> written_;
+  problem_draft draft_;
+  graph_error error_;
 };
 
 template <memory_graph G>
-class lowering {
+class lowering : lowered_draft {
   using traits = graph_traits<G>;
   using op_handle = op_t<G>;
   using tensor_handle = tensor_t<G>;
@@ -85,10 +53,7 @@ class lowering {
 
   result<lowered<op_handle>> run() {
     describe();
-    for (tensor_id t = 0; t < written_.size(); ++t)
-      if (!written_[t]) draft_.graph_inputs.push_back(t);
-    if (!error_.message.empty()) return std::move(error_);
-    auto checked = check(std::move(draft_));
+    auto checked = finish();
     if (!checked) return checked.error();
     return lowered<op_handle>{std::move(*checked), std::move(ops_)};
   }
@@ -108,26 +73,21 @@ class lowering {
 
   void number_operators() {
     auto&& ops = traits::ops(g_);
-    if constexpr (requires { ops.size(); }) expect(static_cast<std::size_t>(ops.size()));
+    if constexpr (requires { ops.size(); }) {
+      const auto count = static_cast<std::size_t>(ops.size());
+      expect(count);
+      ops_.reserve(count), tensors_.reserve(count);
+      op_numbers_.expect(count), tensor_numbers_.expect(count);
+    }
     for (const auto& op : ops) {
       const auto [number, fresh] = op_numbers_.insert(op);
       if (!fresh) {
-        fault(error_code::unknown_operator,
-              op_label(number) + " is listed twice, the second time behind " + std::to_string(ops_.size()) + " operators",
-              {number}, {});
-        return;
+        return fault(error_code::unknown_operator,
+                     op_label(number) + " is listed twice, the second time behind " + std::to_string(ops_.size()) + " operators",
+                     number, none);
       }
       ops_.push_back(op);
     }
-  }
-
-  /// Room for so many operators, of which most write one tensor.
-  void expect(std::size_t operators) {
-    ops_.reserve(operators), tensors_.reserve(operators);
-    op_numbers_.expect(operators), tensor_numbers_.expect(operators);
-    draft_.operators.reserve(operators), draft_.tensors.reserve(operators);
-    draft_.reads.reserve(operators, operators), draft_.writes.reserve(operators, operators);
-    draft_.after.reserve(operators, 0);
   }
 
   void add_operator(op_id i) {
@@ -158,27 +118,27 @@ class lowering {
 
   void add_after(op_id i, const op_handle& before) {
     if (const index_t number = op_numbers_.find(before); number != none) return draft_.after.push(number);
-    fault(error_code::unknown_operator, op_label(i) + " runs after an operator that is not in the graph", {i}, {});
+    fault(error_code::unknown_operator, op_label(i) + " runs after an operator that is not in the graph", i, none);
   }
 
   template <class Overwrites>
   void add_overwrites(op_id i, operator_data& data, const Overwrites& overwrites) {
     if constexpr (integer<Overwrites>) {
       if (overwrites >= 0)
-        data.overwrites = at(draft_.reads.open(), overwrites, i, " overwrites input ", ", but reads only ");
+        data.overwrites = listed(draft_.reads.open(), overwrites, i, " overwrites input ", ", but reads only ");
     } else {
       for (const overwrite_at& o : overwrites)
-        draft_.overwrites.push({at(draft_.writes.open(), o.output, i, " overwrites with output ", ", but writes only "),
-                                at(draft_.reads.open(), o.input, i, " overwrites input ", ", but reads only ")});
+        draft_.overwrites.push({listed(draft_.writes.open(), o.output, i, " overwrites with output ", ", but writes only "),
+                                listed(draft_.reads.open(), o.input, i, " overwrites input ", ", but reads only ")});
       draft_.overwrites.close();
     }
   }
   template <class N>
-  tensor_id at(std::span<const tensor_id> list, N position, op_id i, const char* does, const char* has) {
+  tensor_id listed(std::span<const tensor_id> list, N position, op_id i, const char* does, const char* has) {
     if (std::in_range<std::size_t>(position) && static_cast<std::size_t>(position) < list.size())
       return list[static_cast<std::size_t>(position)];
-    fault(error_code::bad_overwrite, op_label(i) + does + std::to_string(position) + has + std::to_string(list.size()), {i},
-          {});
+    fault(error_code::bad_overwrite, op_label(i) + does + std::to_string(position) + has + std::to_string(list.size()), i,
+          none);
     return list.empty() ? none : list[0];
   }
 
@@ -198,8 +158,7 @@ class lowering {
     const auto [id, fresh] = tensor_numbers_.insert(handle);
     if (!fresh) return id;
     tensors_.push_back(handle);
-    written_.push_back(false);
-    draft_.tensors.emplace_back();
+    add_tensor();
     if constexpr (hooks<G>.tensor_name) draft_.tensor_names.push_back(traits::tensor_name(g_, handle));
     if constexpr (hooks<G>.live_out)
       if (traits::live_out(g_, handle)) draft_.graph_outputs.push_back(id);
@@ -251,24 +210,12 @@ class lowering {
     return labelled("tensor ", t, name);
   }
 
-  /// Keeps the first fault.
-  void fault(error_code code, std::string message, std::vector<index_t> ops, std::vector<index_t> ts) {
-    if (error_.message.empty()) error_ = {code, std::move(message), std::move(ops), std::move(ts)};
-  }
-  void fault(error_code code, std::string message, op_id op, tensor_id t) {
-    const auto list = [](index_t i) { return i == none ? std::vector<index_t>{} : std::vector<index_t>{i}; };
-    fault(code, std::move(message), list(op), list(t));
-  }
-
   const G& g_;
   std::vector<op_handle> ops_;
   std::vector<tensor_handle> tensors_;
-  std::vector<bool> written_;
   handle_numbers<op_handle> op_numbers_;
   handle_numbers<tensor_handle> tensor_numbers_;
-  handle_numbers<std::uint64_t> scope_numbers_;
-  problem_draft draft_;
-  graph_error error_;
+  integer_numbers scope_numbers_;
 };
 
 /// Refuses a member of a hook's name where no hook of the right signature was found.
@@ -335,3 +282,34 @@ std::vector<tensor_t<G>> tensors_of(const G& g) {
 }
 
 }  // namespace memsched
+
+#if MEMSCHED_DEFINED_HERE
+
+namespace memsched::inline MEMSCHED_ABI::detail {
+
+MEMSCHED_FUNCTION void lowered_draft::expect(std::size_t operators) {
+  draft_.operators.reserve(operators), draft_.tensors.reserve(operators);
+  draft_.reads.reserve(operators, operators), draft_.writes.reserve(operators, operators);
+  draft_.after.reserve(operators, 0);
+}
+
+MEMSCHED_FUNCTION void lowered_draft::add_tensor() {
+  written_.push_back(false);
+  draft_.tensors.emplace_back();
+}
+
+MEMSCHED_FUNCTION void lowered_draft::fault(error_code code, std::string message, op_id op, tensor_id t) {
+  const auto list = [](index_t i) { return i == none ? std::vector<index_t>{} : std::vector<index_t>{i}; };
+  if (error_.message.empty()) error_ = {code, std::move(message), list(op), list(t)};
+}
+
+MEMSCHED_FUNCTION result<problem> lowered_draft::finish() {
+  for (tensor_id t = 0; t < written_.size(); ++t)
+    if (!written_[t]) draft_.graph_inputs.push_back(t);
+  if (!error_.message.empty()) return std::move(error_);
+  return check(std::move(draft_));
+}
+
+}  // namespace memsched::detail
+
+#endif

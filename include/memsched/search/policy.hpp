@@ -4,7 +4,7 @@
 #include <concepts>
 #include <optional>
 #include <span>
-#include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -49,28 +49,14 @@ template <class S>
 concept baseline = scheduler<S> && S::is_baseline;
 
 /// Whether `order` runs every active node of g once, each behind its predecessors. O(nodes + edges).
-inline bool is_order(const schedule_graph& g, std::span<const node_id> order) {
-  if (order.size() != g.active) return false;
-  std::vector<bool> ran(g.active, false);
-  for (node_id v : order) {
-    if (v >= g.active || ran[v]) return false;
-    for (node_id u : g.preds[v])
-      if (!ran[u]) return false;
-    ran[v] = true;
-  }
-  return true;
-}
+MEMSCHED_FUNCTION bool is_order(const schedule_graph& g, std::span<const node_id> order);
 
-/// What a scheduler answers, or an error that names it where its order is none: a policy is not trusted.
+/// An answer of the scheduler `name`, or an error where its order is none: a policy is not trusted.
+MEMSCHED_FUNCTION solution checked(solution answer, std::string_view name, const schedule_graph& g);
+/// What a scheduler answers, checked.
 template <scheduler S>
 solution checked(const S& policy, const schedule_graph& g, search& context) {
-  solution s = policy(g, context);
-  if (!s.error && !is_order(g, s.order))
-    s.error = graph_error{error_code::bad_policy,
-                          "the scheduler " + std::string(type_name<S>()) + " answered with what is no order of the graph",
-                          {},
-                          {}};
-  return s;
+  return checked(policy(g, context), type_name<S>(), g);
 }
 
 /// pass | scheduler, a scheduler.
@@ -110,3 +96,34 @@ constexpr chained<P, Q> operator|(P p, Q q) {
 }  // namespace composition
 
 }  // namespace memsched
+
+#if MEMSCHED_DEFINED_HERE
+
+#include <string>
+
+namespace memsched::inline MEMSCHED_ABI {
+
+MEMSCHED_FUNCTION bool is_order(const schedule_graph& g, std::span<const node_id> order) {
+  if (order.size() != g.active) return false;
+  std::vector<bool> ran(g.active, false);
+  for (node_id v : order) {
+    if (v >= g.active || ran[v]) return false;
+    for (node_id u : g.preds[v])
+      if (!ran[u]) return false;
+    ran[v] = true;
+  }
+  return true;
+}
+
+MEMSCHED_FUNCTION solution checked(solution answer, std::string_view name, const schedule_graph& g) {
+  if (!answer.error && !is_order(g, answer.order))
+    answer.error = graph_error{error_code::bad_policy,
+                               "the scheduler " + std::string(name) + " answered with what is no order of the graph",
+                               {},
+                               {}};
+  return answer;
+}
+
+}  // namespace memsched
+
+#endif
