@@ -180,14 +180,14 @@ void whole_table(const network& net, const std::vector<bytes>& trial) {
   std::printf("%-14s %9s %11s %11s %11s %9s %8s\n", "whole, at most", "operators", "peak", "bound", "trial", "macs",
               "seconds");
   std::size_t row = 0;
-  for (const std::uint64_t percent : {1, 5, 10, 40}) {
+  for (const unsigned percent : {1U, 5U, 10U, 40U}) {
     options o;
     o.time_limit = std::chrono::seconds(40);
     const auto start = clock_type::now();
     const fit_options f{.max_extra_macs = macs(net) * percent / 100, .profile = runtime::whole};
     const fitted r = fit(net, automatic, f, o);
     if (r.error) return std::puts(r.error->message.c_str()), void();
-    std::printf("%+13llu%% %9zu %11llu %11llu %11s %+8.1f%% %8.2f%s\n", static_cast<unsigned long long>(percent),
+    std::printf("%13u%% %9zu %11llu %11llu %11s %+8.1f%% %8.2f%s\n", percent,
                 r.after.operators, static_cast<unsigned long long>(r.after.peak),
                 static_cast<unsigned long long>(r.after.lower_bound),
                 row < trial.size() ? std::to_string(trial[row]).c_str() : "",

@@ -83,7 +83,7 @@ TEST_CASE("multiply-accumulates are spent where they may be, and no more") {
   o.state_limit = 2'000;
   for (const runtime profile : {runtime::parts, runtime::whole}) {
     bytes before = no_limit;
-    for (const std::uint64_t percent : {0, 10, 60}) {
+    for (const unsigned percent : {0U, 10U, 60U}) {
       const fit_options f{.budget = 40'000, .max_extra_macs = macs(net) * percent / 100, .profile = profile};
       const fitted r = fit(net, automatic, f, o);
       check_answer(net, r);
