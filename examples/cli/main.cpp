@@ -422,8 +422,9 @@ int main(int argc, char** argv) {
   on_rewrite->add_option("--format", rewrite_format, "text or json")
       ->check(CLI::IsMember({"text", "json"}))
       ->capture_default_str();
-  on_rewrite->add_option("-o,--output", rewrite.output,
-                         "write the rewritten network there: *.onnx, of standard operators, else its graph as JSON");
+  on_rewrite->add_option(
+      "-o,--output", rewrite.output,
+      "write the rewritten network there: *.onnx or *.tflite, of standard operators, else its graph as JSON");
   on_rewrite->add_option("--front", rewrite.front,
                          "write peaks, multiply-accumulates and operators that no other network seen beats, as CSV there");
   on_rewrite->add_option("--svg", rewrite.svg, "draw memory over time, before and after, as an SVG there");

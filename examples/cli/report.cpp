@@ -74,8 +74,8 @@ class named_tensors {
 
 std::string name_of(const memsched::problem& p, op_id op) { return memsched::one_line(p.operator_name(op)); }
 
-/// An order as the columns of a drawing. A part is the place of a tensor, or -1 and the bytes of workspace; what is too small
-/// for a layer of its own is summed up.
+/// An order as the columns of a drawing. A part is the place of a tensor, or -1 and the bytes of workspace; what is too
+/// small for a layer of its own is summed up.
 json columns_of(const memsched::problem& p, const timeline& o, bytes threshold, named_tensors& tensors) {
   json columns = json::array();
   for (const moment& m : o.moments) {

@@ -4,6 +4,7 @@
 #include <memsched/formats/json.hpp>
 #include <memsched/formats/onnx_network_write.hpp>
 #include <memsched/formats/provenance.hpp>
+#include <memsched/formats/tflite_network_write.hpp>
 #include <memsched/rewrite/check_rewrite.hpp>
 #include <memsched/rewrite/fit.hpp>
 #include <memsched/schedule.hpp>
@@ -145,9 +146,11 @@ int run_rewrite(const rewrite_request& r) {
   const double took = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 
   std::vector<output_file> files;
-  if (std::filesystem::path(r.output).extension() == ".onnx") {
-    auto model = memsched::write_onnx_network(*net, found.net, found.order);
-    if (!model) return report(located(r.output, "no ONNX model: " + model.error().message));
+  const std::string kind = std::filesystem::path(r.output).extension().string();
+  if (kind == ".onnx" || kind == ".tflite") {
+    auto model = kind == ".onnx" ? memsched::write_onnx_network(*net, found.net, found.order)
+                                 : memsched::write_tflite_network(*net, found.net, found.order);
+    if (!model) return report(located(r.output, "no " + kind + " model: " + model.error().message));
     files.push_back({r.output, std::move(*model)});
   } else if (!r.output.empty()) {
     files.push_back({r.output, memsched::write_json(draft_of(memsched::reordered(found.net, found.order)))});

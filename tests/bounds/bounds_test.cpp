@@ -158,18 +158,55 @@ TEST_CASE("a destructive search that is stopped, or gets more patience, claims n
   });
 }
 
-TEST_CASE("every peak is on the grid of peaks") {
+namespace {
+
+/// The graph with its bytes in units of 6, but for credits, which are in units of 4.
+schedule_graph in_other_units(schedule_graph g) {
+  g.base *= 6;
+  for (node_cost& c : g.cost) c.peak *= 6, c.impact *= 6;
+  list_of<credit> credits;
+  for (node_id v = 0; v < g.size(); ++v) {
+    for (const credit& c : g.credits[v]) credits.push({c.release, 4 * c.amount});
+    credits.close();
+  }
+  g.credits = std::move(credits);
+  return g;
+}
+
+std::vector<node_id> random_order(const schedule_graph& g, support::random& r) {
+  std::vector<node_id> order;
+  order_walk w(g);
+  std::vector<bool> ran(g.active, false);
+  while (order.size() < g.active) {
+    const auto v = static_cast<node_id>(r.below(static_cast<std::uint32_t>(g.active)));
+    if (ran[v] || !w.ready(v)) continue;
+    ran[v] = true;
+    order.push_back(v);
+    w.fire(v);
+  }
+  return order;
+}
+
+}  // namespace
+
+TEST_CASE("every peak is on the grid of peaks, and none is between a bound and the next possible peak") {
+  int with_credits = 0;
   for (std::uint64_t seed = 0; seed < 300; ++seed)
     for (const options& o : models()) {
-      const schedule_graph g = make_schedule_graph(support::random_problem(seed, {.operators = 12}), o.model());
-      search context(o);
+      const problem p = support::random_problem(seed, {.operators = 12, .percent_inplace = 60});
+      const schedule_graph g = in_other_units(make_schedule_graph(p, o.model()));
       const peak_grid peaks(g);
+      support::random r(seed);
       INFO("seed " << seed);
-      for (const bytes peak : {peak_of(g, topological_order(g)), peak_of(g, greedy{}(g, context).order)}) {
+      with_credits += peaks.step() % 6 != 0;
+      for (int i = 0; i < 5; ++i) {
+        const bytes peak = peak_of(g, random_order(g, r));
         REQUIRE(peaks.down(peak) == peak);
         REQUIRE(peaks.up(peak) == peak);
         REQUIRE(peaks.down(peak - 1) < peak);
         REQUIRE(peaks.up(peak - 1) <= peak);
+        for (const bytes less : {0, 1, 3, 10}) REQUIRE(next_possible_peak(g, peak - std::min(peak, less)) <= peak);
       }
     }
+  REQUIRE(with_credits > 100);
 }

@@ -1,8 +1,14 @@
 // Probing on graphs of some size, where it takes many cuts.
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <limits>
+#include <map>
 #include <memsched/memsched.hpp>
 #include <networks/networks.hpp>
 #include <string>
+#include <vector>
+
+#include "support/small_graphs.hpp"
 
 using namespace memsched;
 
@@ -46,4 +52,35 @@ TEST_CASE("a probe that is asked again asks for no cut; sets that are reused hid
         REQUIRE(again->run(peak, [] { return false; }) == prober::outcome::open);
     }
   }
+}
+
+TEST_CASE("probing refutes a peak below which some node cannot run, whatever has run before it") {
+  int with_credit = 0;
+  support::for_small_graphs(300, [&](const schedule_graph& g, search&, bytes) {
+    std::vector<delta> least(g.active, std::numeric_limits<delta>::max()), without_credit = least;
+    detail::downset_stepper step(g);
+    std::map<std::vector<bit_word>, delta> known;
+    const auto visit = [&](const auto& self, const bit_set& ran, delta level) -> void {
+      const const_bit_row row = ran;
+      if (!known.try_emplace({row.begin(), row.end()}, level).second) return;
+      for (node_id v = 0; v < g.active; ++v) {
+        const auto before = g.preds[v];
+        if (ran[v] || !std::all_of(before.begin(), before.end(), [&](node_id u) { return ran[u]; })) continue;
+        step.start(row, level);
+        step.run(v);
+        least[v] = std::min(least[v], step.peak());
+        without_credit[v] = std::min(without_credit[v], level + g.cost[v].peak);
+        bit_set next = ran;
+        next.insert(v);
+        self(self, next, step.level());
+      }
+    };
+    visit(visit, bit_set(g.active), static_cast<delta>(g.base));
+    const auto most = *std::max_element(least.begin(), least.end());
+    with_credit += most < *std::max_element(without_credit.begin(), without_credit.end());
+    if (most == static_cast<delta>(g.base)) return;
+    prober below(g);
+    REQUIRE(below.run(static_cast<bytes>(most - 1), [] { return true; }) == prober::outcome::refuted);
+  });
+  REQUIRE(with_credit > 0);
 }

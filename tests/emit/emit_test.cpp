@@ -84,6 +84,8 @@ std::string content(const std::filesystem::path& p) {
 template <class Numbers>
 void check_program(const network& first, const network& net) {
   const placed_network p = place_tensors(net);
+  CHECK(p.e.arena >= p.peak);  // the promised peak, at the alignment of the plan
+  CHECK(p.e.arena <= (p.peak + 3) / 4 * 4);
   const auto text = emit_c(net, p.e);
   INFO(text.error().message);
   REQUIRE(text);

@@ -13,49 +13,21 @@
 #include <memsched/rewrite/gather.hpp>
 #include <memsched/rewrite/split_sums.hpp>
 
-#include "support/weighed.hpp"
+#include "written_network.hpp"
 
 using namespace memsched;
+using written_network::check_same;
+using written_network::listed;
+using written_network::mixed;
 
 namespace {
 
-std::vector<op_id> listed(const network& net) {
-  std::vector<op_id> order;
-  for (op_id i = 0; i < net.operations.size(); ++i) order.push_back(i);
-  return order;
+/// As ONNX has it: elsewhere a reshape is a Transpose too.
+network in_its_order(network net) {
+  net.order = element_order::channels_rows_columns;
+  return net;
 }
 
-/// Inverted residuals with a strided stem, pads, pooling, a concatenation, resizes and a head.
-network mixed() {
-  network_builder b("mixed");
-  const tensor_id x = b.input({13, 11, 3});
-  tensor_id t = b.convolution(x, {.channels = 8, .kernel = 3, .stride = 2, .act = activation::relu6});
-  const tensor_id kept = t;
-  t = b.convolution(t, {.channels = 16, .act = activation::relu});
-  t = b.pad(t, {.above = 1, .below = 1, .left = 1, .right = 1});
-  t = b.depthwise(t, {.kernel = 3, .pad = padding::valid, .act = activation::hard_swish});
-  t = b.convolution(t, {.channels = 8});
-  t = b.add(t, kept, activation::relu);
-  const tensor_id low = b.max_pooling(t, {.kernel = 3, .stride = 2});
-  const tensor_id wide = b.convolution(low, {.channels = 6, .kernel = 3, .dilation = 2, .groups = 2});
-  t = b.concat({t, b.resize_bilinear(wide, 7, 6), b.resize_nearest(low, 7, 6)});
-  t = b.average_pooling(t, {.kernel = 3, .stride = 1});
-  t = b.multiply(t, b.unary(b.convolution(b.mean(t), {.channels = 22}), activation::logistic));
-  t = b.prelu(t);
-  b.output(t);
-  t = b.transposed_convolution(t, {.channels = 4, .kernel = 3, .stride = 2});
-  t = b.unary(b.depth_to_space(t, 2), activation::leaky);
-  t = b.max_pooling(t, {.kernel = 7, .stride = 7});
-  b.output(b.softmax(b.dense(b.reshape(t, {1, 1, 16}), 10)));
-  auto net = b.build();
-  INFO(net.error().message);
-  REQUIRE(net);
-  network made = weighed(*net);
-  made.order = element_order::channels_rows_columns;  // as ONNX has it: elsewhere a reshape is a Transpose too
-  return made;
-}
-
-/// Writes the network, reads the file, and compares what it computes with `first`, to the bit.
 void check_written(const network& first, const network& net) {
   const auto file = write_onnx_network(first, net, listed(net));
   INFO(file.error().message);
@@ -63,44 +35,18 @@ void check_written(const network& first, const network& net) {
   const auto back = read_onnx_network(*file);
   INFO(back.error().message);
   REQUIRE(back);
-  const auto expected = run(first, float_numbers{.random_weights = false});
-  const auto values = run(*back, float_numbers{.random_weights = false});
-  INFO(values.error().message);
-  REQUIRE(expected);
-  REQUIRE(values);
-  for (const operation& op : back->operations) {
-    INFO(op.name);
-    CHECK(op.does.what != op_kind::opaque);
-  }
-  std::size_t compared = 0;
-  for (tensor_id o = 0; o < first.tensors.size(); ++o) {
-    if (!first.tensors[o].output) continue;
-    for (tensor_id t = 0; t < back->tensors.size(); ++t) {
-      if (back->tensors[t].name != first.tensors[o].name) continue;
-      CHECK(back->tensors[t].output);
-      CHECK((*values)[t] == (*expected)[o]);
-      ++compared;
-    }
-  }
-  CHECK(compared == 2);
+  check_same<float_numbers>(first, *back);
 }
 
-/// Cuts into blocks of rows, but for results of resizes, whose blocks are read as opaque operators.
+/// Blocks of resizes are read as opaque operators.
 network in_blocks(const network& net, coordinate n) {
-  std::vector<cut_points> cuts = row_cuts(net, n);
-  for (const operation& op : net.operations)
-    if (op.does.what == op_kind::resize_bilinear || op.does.what == op_kind::resize_nearest)
-      cuts[op.writes[0].parts[0].tensor] = {};
-  auto blocks = cut(net, cuts);
-  REQUIRE(blocks);
-  CHECK(blocks->operations.size() > net.operations.size());
-  return std::move(*blocks);
+  return written_network::in_blocks(net, n, {op_kind::resize_bilinear, op_kind::resize_nearest});
 }
 
 }  // namespace
 
 TEST_CASE("a written ONNX file computes what the network does, to the bit: whole, folded, gathered, and in row blocks") {
-  const network net = mixed();
+  const network net = in_its_order(mixed());
   check_written(net, net);
   const network gathered = gather_all(fold_pads(net));
   check_written(net, gathered);
@@ -137,7 +83,7 @@ TEST_CASE("sums in parts are written as additions") {
 }
 
 TEST_CASE("what no standard operator of ONNX is, is an error that names the operator") {
-  const network net = mixed();
+  const network net = in_its_order(mixed());
   const auto message = [&](const network& n) { return write_onnx_network(net, n, listed(n)).error().message; };
   const auto blocks = cut(net, row_cuts(net, 64));
   REQUIRE(blocks);

@@ -9,6 +9,12 @@
 
 namespace tflite_model {
 
+/// A level of a sparse constant: so many positions, or the listed ones, as compressed sparse rows do.
+struct sparse_level {
+  std::int32_t size = 0;
+  std::vector<std::int32_t> segments{}, positions{};
+};
+
 struct tensor {
   std::vector<std::int32_t> shape{};
   std::uint32_t buffer = 0;
@@ -20,6 +26,8 @@ struct tensor {
   std::vector<float> scale{};
   std::vector<std::int64_t> zero_point{};
   std::int32_t dimension = 0;  ///< along which several scales lie
+  std::vector<std::int32_t> traversal{}, block_map{};  ///< of a sparse constant, with a level for each of the first
+  std::vector<sparse_level> levels{};
 };
 
 struct call_options {
@@ -128,6 +136,7 @@ class writer {
     const auto name = b_.CreateString(t.name);
     const auto signature = b_.CreateVector(t.signature);
     const auto quantization = add_quantization(t);
+    const auto sparsity = add_sparsity(t);
     start();
     b_.AddOffset(slot(0), shape);
     b_.AddElement<std::int8_t>(slot(1), static_cast<std::int8_t>(t.type), 0);
@@ -135,6 +144,7 @@ class writer {
     b_.AddOffset(slot(3), name);
     if (!t.scale.empty()) b_.AddOffset(slot(4), quantization);
     b_.AddElement<std::uint8_t>(slot(5), t.variable, 0);
+    if (!t.traversal.empty()) b_.AddOffset(slot(6), sparsity);
     if (!t.signature.empty()) b_.AddOffset(slot(7), signature);
     b_.AddElement<std::uint32_t>(slot(10), t.external_buffer, 0);
     return end();
@@ -147,6 +157,36 @@ class writer {
     b_.AddOffset(slot(2), scale);
     if (!t.zero_point.empty()) b_.AddOffset(slot(3), zero);
     b_.AddElement<std::int32_t>(slot(6), t.dimension, 0);
+    return end();
+  }
+
+  offset add_sparsity(const tensor& t) {
+    std::vector<offset> levels;
+    for (const sparse_level& l : t.levels) {
+      std::vector<offset> lists;
+      for (const auto* values : {&l.segments, &l.positions}) {
+        const auto list = b_.CreateVector(*values);
+        start();
+        b_.AddOffset(slot(0), list);
+        lists.push_back(end());
+      }
+      start();
+      const bool sparse = !l.segments.empty();
+      b_.AddElement<std::int8_t>(slot(0), sparse, 0);
+      b_.AddElement<std::int32_t>(slot(1), l.size, 0);
+      for (int i = 0; i < 2 && sparse; ++i) {
+        b_.AddElement<std::uint8_t>(slot(2 + 2 * i), 1, 0);
+        b_.AddOffset(slot(3 + 2 * i), lists[static_cast<std::size_t>(i)]);
+      }
+      levels.push_back(end());
+    }
+    const auto traversal = b_.CreateVector(t.traversal);
+    const auto blocks = b_.CreateVector(t.block_map);
+    const auto level_list = b_.CreateVector(levels);
+    start();
+    b_.AddOffset(slot(0), traversal);
+    b_.AddOffset(slot(1), blocks);
+    b_.AddOffset(slot(2), level_list);
     return end();
   }
 

@@ -359,3 +359,47 @@ TEST_CASE("damaged TFLite files give errors or sound typed networks") {
       networks_of_damaged(file, 7, 10000, [](const std::string& damaged) { return read_tflite_network(damaged); });
   CHECK(sound > 1000);
 }
+
+TEST_CASE("typed networks have the elements of sparse weights, by rows and in blocks; damaged lists give none") {
+  const auto weights_of = [](std::vector<std::int32_t> traversal, ints block_map, std::vector<sparse_level> levels,
+                             const std::vector<float>& stored) {
+    maker m;
+    const int w = m.constant({4, 4}, bytes_of(stored));
+    m.at(w).traversal = std::move(traversal), m.at(w).block_map = std::move(block_map), m.at(w).levels = std::move(levels);
+    const int x = m.input({1, 4});
+    m.op(fully_connected, {x, w}, {1, 4}, {8, {0}});
+    const auto net = read_tflite_network(m.file());
+    REQUIRE(net);
+    std::vector<float> dense;
+    const operation& op = net->operations[0];
+    if (!op.weights || net->blobs[op.weights.of].data.empty()) return dense;
+    for (std::int64_t o = 0; o < 4; ++o)
+      for (std::int64_t i = 0; i < 4; ++i)
+        dense.push_back(static_cast<float>(detail::stored(net->blobs[op.weights.of], o, 0, 0, i)));
+    return dense;
+  };
+  // Rows, each with its columns.
+  const sparse_level rows{4}, columns{4, {0, 1, 3, 3, 4}, {2, 0, 3, 1}};
+  CHECK(weights_of({0, 1}, {}, {rows, columns}, {5, 6, 7, 8}) ==
+        std::vector<float>{0, 0, 5, 0, 6, 0, 0, 7, 0, 0, 0, 0, 0, 8, 0, 0});
+  // Columns first.
+  CHECK(weights_of({1, 0}, {}, {rows, columns}, {5, 6, 7, 8}) ==
+        std::vector<float>{0, 6, 0, 0, 0, 0, 0, 8, 5, 0, 0, 0, 0, 7, 0, 0});
+  // Blocks of 1 x 2: two columns of them.
+  CHECK(weights_of({0, 1, 2}, {1}, {rows, {2, {0, 1, 1, 1, 2}, {1, 0}}, {2}}, {1, 2, 3, 4}) ==
+        std::vector<float>{0, 0, 1, 2, 0, 0, 0, 0, 0, 0, 0, 0, 3, 4, 0, 0});
+  CHECK(weights_of({0, 1}, {}, {rows, columns}, {5, 6, 7}).empty());                               // an element lacks
+  CHECK(weights_of({0, 1}, {}, {rows, {4, {0, 1, 3, 3, 4}, {2, 0, 3, 4}}}, {5, 6, 7, 8}).empty());  // column 4
+  CHECK(weights_of({0, 1}, {}, {rows, {4, {0, 1, 3, 3, 9}, {2, 0, 3, 1}}}, {5, 6, 7, 8}).empty());
+  CHECK(weights_of({0, 1}, {}, {rows, {4, {0, 1, 3}, {2, 0, 3, 1}}}, {5, 6, 7, 8}).empty());
+  CHECK(weights_of({0, 0}, {}, {rows, columns}, {5, 6, 7, 8}).empty());
+  CHECK(weights_of({0, 1, 2}, {7}, {rows, columns, {2}}, {5, 6, 7, 8}).empty());
+  CHECK(weights_of({0}, {}, {rows}, {5, 6, 7, 8}).empty());
+}
+
+TEST_CASE("an average pooling of the whole image is a mean") {
+  maker m;
+  const int x = m.input({1, 3, 4, 2});
+  m.op(average_pool, {x}, {1, 1, 1, 2}, {5, {1, 1, 1, 4, 3}});
+  CHECK(only_kind(m) == op_kind::mean);
+}

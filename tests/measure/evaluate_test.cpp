@@ -118,6 +118,17 @@ TEST_CASE("an output that nobody needs is freed right after its producer") {
   REQUIRE(e.live_at_peak == ids{unread, read});
 }
 
+TEST_CASE("an operator that consumes first keeps what others still read") {
+  problem_builder b;
+  const auto shared = b.tensor(10), used_up = b.tensor(3), out = b.tensor(20), last = b.tensor(1);
+  b.op({.writes = {shared, used_up}});
+  b.op({.reads = {shared, used_up}, .writes = {out}, .rule = firing::cbp});
+  b.op({.reads = {shared, out}, .writes = {last}});
+  const auto e = play(b, {0, 1, 2});
+  REQUIRE(e.during == sizes{13, 30, 31});
+  REQUIRE(play(b, {0, 1, 2}, {.default_firing = firing::cbp}).live_at_peak == ids{shared, out});
+}
+
 TEST_CASE("graph inputs: read, unread, and kept") {
   problem_builder b;
   const auto read = b.input(3), unread = b.input(40), kept = b.input(7), out = b.tensor(1);

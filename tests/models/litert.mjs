@@ -1,5 +1,5 @@
-// Runs a .tflite model with float32 or int32 inputs in LiteRT.js under Node; prints a hash of its outputs and the bytes of the
-// WebAssembly heap.
+// Runs a .tflite model with float32 or int32 inputs in LiteRT.js under Node; prints a hash of its outputs, in the order of their
+// names, and the bytes of the WebAssembly heap.
 // With INPUTS and OUTPUTS, writes the elements of all inputs into the one file, and those of output k into OUTPUTS.k.
 // usage: node litert.mjs MODEL [INPUTS OUTPUTS]      (where @litertjs/core is installed)
 import { createHash } from 'crypto';
@@ -21,7 +21,10 @@ const inputs = model.getInputDetails().map((about, k) => {
 });
 const outputs = await model.run(inputs.length === 1 ? inputs[0] : inputs);
 const hash = createHash('sha256');
-for (const tensor of Array.isArray(outputs) ? outputs : Object.values(outputs)) {
+const tensors = Array.isArray(outputs) ? outputs : Object.values(outputs);
+const names = model.getOutputDetails().map(({ name }) => name);
+const byName = [...tensors.keys()].sort((a, b) => (names[a] < names[b] ? -1 : 1));
+for (const tensor of byName.map((k) => tensors[k])) {
   const data = await tensor.data();
   const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
   written.outputs.push(Buffer.from(bytes));

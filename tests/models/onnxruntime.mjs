@@ -1,6 +1,7 @@
 // Runs an .onnx model in ONNX Runtime under Node, its operators as the file has them (no optimization); prints a hash of its
 // outputs and the most bytes that its arena had given out at the end of an operator, without what it had before the first.
-// usage: node onnxruntime.mjs MODEL [NAME=DIMENSION,... | NAME:VALUE]...      (where onnxruntime-node is installed)
+// With --write, writes the elements of output k, in the order of their names, into OUTPUTS.k.
+// usage: node onnxruntime.mjs MODEL [--write OUTPUTS] [NAME=DIMENSION,... | NAME:VALUE]...      (where onnxruntime-node is installed)
 import { createHash } from 'crypto';
 import fs from 'fs';
 import { createRequire } from 'module';
@@ -9,6 +10,7 @@ import path from 'path';
 
 const ort = createRequire(path.resolve('x.js'))('onnxruntime-node');
 const [model, ...given] = process.argv.slice(2);
+const written = given[0] === '--write' ? given.splice(0, 2)[1] : undefined;
 const shapes = new Map();
 const values = new Map();
 for (const text of given) {
@@ -27,7 +29,7 @@ session.inputMetadata.forEach((about, k) => {
   const shape = shapes.get(about.name) ?? about.shape;
   const data = new makers[about.type](shape.reduce((a, b) => a * b, 1));
   for (let i = 0; i < data.length; ++i) {
-    const x = values.get(about.name) ?? (((i + k) * 2654435761) % 1000) / 1000;
+    const x = values.get(about.name) ?? (((i + k) * 2654435761) % 1000) / 250 - 2 + 2 * Math.sin(i / 37);
     data[i] = about.type === 'int64' ? BigInt(Math.trunc(x)) : x;
   }
   feeds[about.name] = new ort.Tensor(about.type, data, shape);
@@ -35,10 +37,12 @@ session.inputMetadata.forEach((about, k) => {
 const outputs = await session.run(feeds);
 session.endProfiling();
 const hash = createHash('sha256');
-for (const name of session.outputNames) {
+[...session.outputNames].sort().forEach((name, k) => {
   const { data } = outputs[name];
-  hash.update(Buffer.from(data.buffer, data.byteOffset, data.byteLength));
-}
+  const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
+  hash.update(bytes);
+  if (written !== undefined) fs.writeFileSync(`${written}.${k}`, bytes);
+});
 const events = fs.readdirSync(folder).flatMap((file) => JSON.parse(fs.readFileSync(path.join(folder, file), 'utf8')));
 fs.rmSync(folder, { recursive: true });
 const used = events

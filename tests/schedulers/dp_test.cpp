@@ -1,7 +1,11 @@
 // Algorithm 1 of SERENITY: optimal, and no more states than the paper counts.
 #include <algorithm>
+#include <array>
 #include <catch2/catch.hpp>
 #include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
 
 #include <memsched/passes/divide.hpp>
 #include <memsched/schedule.hpp>
@@ -180,4 +184,51 @@ TEST_CASE("dp takes graphs of nothing and of one operator") {
   const auto one = schedule(b.build().value(), dp{});
   CHECK(one.peak == 7);
   CHECK(one.verdict() == verdict::optimal);
+}
+
+namespace {
+
+/// Two pairs of operators, four in all, the tags of which have the same sum: among 1024 there are some.
+std::array<op_id, 4> pairs_of_equal_tags() {
+  std::map<std::uint32_t, std::vector<std::pair<op_id, op_id>>> pairs;
+  for (op_id b = 0; b < 1024; ++b)
+    for (op_id a = 0; a < b; ++a) {
+      auto& same = pairs[detail::tag_of(a) + detail::tag_of(b)];
+      for (const auto& [c, d] : same)
+        if (a != c && a != d && b != c && b != d) return {a, b, c, d};
+      same.emplace_back(a, b);
+    }
+  FAIL("no two pairs of 1024 operators have tags of the same sum");
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("signatures are told apart where their tags are equal") {
+  const auto pairs = pairs_of_equal_tags();
+  const op_id size = *std::max_element(pairs.begin(), pairs.end()) + 2;
+  for (const bool swapped : {false, true}) {
+    // The four run first, in any order, and the others behind them in a row. Two of the four need much room while they run
+    // and keep little, so that they must be the first: else what the two others keep is in their way.
+    const auto needs_room = [&](op_id op) { return op == pairs[swapped ? 0 : 2] || op == pairs[swapped ? 1 : 3]; };
+    const auto is_one = [&](op_id op) { return std::find(pairs.begin(), pairs.end(), op) != pairs.end(); };
+    problem_builder b;
+    op_id before = none;
+    for (op_id op = 0; op < size; ++op) {
+      const bool one = is_one(op);
+      operator_spec spec{.writes = {b.tensor(one ? (needs_room(op) ? 1 : 50) : 1)},
+                         .workspace = needs_room(op) ? 1000u : 0u};
+      b.output(spec.writes[0]);
+      if (!one) {
+        spec.after.assign(pairs.begin(), pairs.end());
+        if (before != none) spec.after.push_back(before);
+        before = op;
+      }
+      b.op(spec);
+    }
+    const auto r = schedule(b.build().value(), dp{.direct = false});
+    REQUIRE(!r.error);
+    REQUIRE(r.peak == 1002);
+    REQUIRE(r.verdict() == verdict::optimal);
+  }
 }

@@ -63,7 +63,9 @@ inline memsched::certificate broken(memsched::certificate c, random& r) {
 /// A change of what the proof says, up to nonsense; with luck it is another proof.
 inline memsched::certificate altered(memsched::certificate c, random& r, const memsched::schedule_graph& g) {
   memsched::cut_step& s = c.steps[detail::any(c.steps, r)];
-  const auto any_node = [&] { return r.chance(5) ? memsched::none - r.below(2) : r.below(static_cast<std::uint32_t>(g.size() + 2)); };
+  const auto any_node = [&] {
+    return r.chance(5) ? memsched::none - r.below(2) : r.below(static_cast<std::uint32_t>(g.size() + 2));
+  };
   switch (r.below(s.reductions.empty() ? 8 : 9)) {
     case 0: s.v = any_node(); break;
     case 1: s.other = any_node(); break;
@@ -76,7 +78,10 @@ inline memsched::certificate altered(memsched::certificate c, random& r, const m
     case 6:
       if (!s.flow.empty()) s.flow[detail::any(s.flow, r)].to = any_node();
       break;
-    case 8: s.reductions[detail::any(s.reductions, r)] = {static_cast<memsched::reduction::rule>(r.below(4)), any_node(), any_node()}; break;
+    case 8:
+      s.reductions[detail::any(s.reductions, r)] = {static_cast<memsched::reduction::rule>(r.below(4)), any_node(),
+                                                    any_node()};
+      break;
     default:
       s.flow.push_back({any_node(), any_node(), static_cast<memsched::delta>(r.chance(10) ? r.next() : r.below(9))});
       std::sort(s.flow.begin(), s.flow.end());

@@ -59,7 +59,8 @@ inline bool read_first(const problem& p, tensor_id t) {
 /// **Price.** A byte outside was written there, and is read again: two moves of its own. With these exceptions:
 /// * No move: an input that nobody reads and that is an output (V1 bytes in all); what the operator writes, nobody reads and
 ///   is no output (V2 at most, over operators).
-/// * One move, the **ends**: a graph output (it need not be read again), and a graph input (its first read is yet to come, and
+/// * One move, the **ends**: a graph output (it need not be read again), and a graph input (its first read is yet to come,
+/// and
 ///   where not all inputs fit it may be outside from the start) unless every operator is or runs behind a reader of it: then
 ///   it was on the chip. E bytes in all.
 /// So e' = e - V1 - V2 bytes or more have a price, at most E of them of one move: traffic >= 2 e' - min(e', E).

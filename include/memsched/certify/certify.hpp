@@ -177,9 +177,9 @@ inline bool drop_superfluous(const schedule_graph& g, certificate& c) {
 }  // namespace detail
 
 /// A certificate of the best bound that compression, minimum cuts, probing and a family of at most `max_sets` sets prove for
-/// g, up to one of at least `bound`, which some search claims. `order` is one with a small peak. Asks `go_on` before each cut
-/// and each set; where that said no, or where more sets are needed, the certificate's bound is smaller. Graphs of more than
-/// `max_probed` nodes get a single cut.
+/// g, up to one of at least `bound`, which some search claims. `order` is one with a small peak. Asks `go_on` before each
+/// cut and each set; where that said no, or where more sets are needed, the certificate's bound is smaller. Graphs of more
+/// than `max_probed` nodes get a single cut.
 MEMSCHED_FUNCTION certificate certify(const schedule_graph& g, std::span<const node_id> order, bytes bound,
                                       function_ref<bool()> go_on, std::size_t max_probed = 8192,
                                       std::size_t max_sets = std::size_t{1} << 14);

@@ -120,8 +120,8 @@ class json_certificate_reader {
 ///              {"v": 6, "level": 1024, "flow": []}]}
 ///
 /// "before" gives the node that v must run before, "after" the one that it must run after; a step without either ends the
-/// proof. So does a family of sets, "family": {"level": 1024, "reductions": [], "sets": [[0, 4], [1, 7]]}, each the number of a
-/// set and the node that it grows by. "reductions" may be absent. Unknown keys are ignored.
+/// proof. So does a family of sets, "family": {"level": 1024, "reductions": [], "sets": [[0, 4], [1, 7]]}, each the number
+/// of a set and the node that it grows by. "reductions" may be absent. Unknown keys are ignored.
 inline result<certificate> read_certificate(const nlohmann::json& j) { return detail::json_certificate_reader().run(j); }
 
 /// The inverse of read_certificate.

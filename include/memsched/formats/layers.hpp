@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -208,6 +209,21 @@ inline float from_half(std::uint16_t h) {
   for (int e = exponent == 0 ? 1 : exponent; e < 25; ++e) x /= 2;
   for (int e = exponent; e > 25; --e) x *= 2;
   return sign * x;
+}
+
+/// The IEEE half that is this number; none where no half is exactly that.
+inline std::optional<std::uint16_t> to_half(float x) {
+  const auto bits = std::bit_cast<std::uint32_t>(x);
+  const auto sign = static_cast<std::uint32_t>(bits >> 16 & 0x8000U);
+  const int exponent = static_cast<int>(bits >> 23 & 255U) - 127;
+  const std::uint32_t mantissa = (bits & 0x7fffffU) | 0x800000U;
+  if ((bits & 0x7fffffffU) == 0) return static_cast<std::uint16_t>(sign);
+  if (exponent > 15 || exponent < -24) return {};
+  const int dropped = exponent >= -14 ? 13 : 13 - 14 - exponent;  // below 2^-14 a half has fewer bits
+  if ((mantissa & ((1U << dropped) - 1)) != 0) return {};
+  const std::uint32_t kept = mantissa >> dropped;
+  const std::uint32_t magnitude = exponent >= -14 ? static_cast<std::uint32_t>(exponent + 14) * 1024 + kept : kept;
+  return static_cast<std::uint16_t>(sign | magnitude);
 }
 
 /// Rows of pad before the image that a window of SAME pad has: what is missing, halved, the odd one behind. None where

@@ -117,7 +117,7 @@ enum class op_kind : unsigned char {
   transposed_convolution,  ///< output row y takes input row i with kernel row k where y = i * stride - pad + k * dilation
   max_pooling,
   average_pooling,  ///< an average divides by the number of cells inside the image (or see `count_pad`)
-  mean,             ///< over all rows and columns
+  mean,             ///< over all rows and columns; where `win.kernel_*` are these, the file calls it an average pooling
   dense,            ///< a product of a matrix and all elements of the operand, in the network's `order`
   /// Of two operands, or of one and a constant (`weights`); where `bias` is there, multiply adds it (batch normalization).
   /// An operand with extent 1 along an axis is repeated along it; with fewer channels, it counts for the first ones only.

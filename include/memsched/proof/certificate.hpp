@@ -45,10 +45,10 @@ struct cut_step {
   bool operator==(const cut_step&) const = default;
 };
 
-/// Sets of nodes that no order with a peak below `level` leaves: such an order would run through one of them, and from each of
-/// them through a larger one, but none holds all nodes. A set is grown: what has run before it, one more node, and then all
-/// idle nodes that are ready, again and again (what idle nodes are, and why they may: docs/proofs.md, sections 5 and 6). The
-/// first set, number 0, is grown from nothing; `sets` are the others, numbered from 1.
+/// Sets of nodes that no order with a peak below `level` leaves: such an order would run through one of them, and from each
+/// of them through a larger one, but none holds all nodes. A set is grown: what has run before it, one more node, and then
+/// all idle nodes that are ready, again and again (what idle nodes are, and why they may: docs/proofs.md, sections 5 and 6).
+/// The first set, number 0, is grown from nothing; `sets` are the others, numbered from 1.
 struct set_family {
   struct grown_set {
     index_t from = 0;  ///< the number of a set before it
@@ -61,9 +61,9 @@ struct set_family {
   bool operator==(const set_family&) const = default;
 };
 
-/// Why no order has a peak below `bound`, the lowest level of the steps and the family. Each step holds in the graph with the
-/// reductions and the order of those before it, and so does the family, which ends the proof. Where there is none, the last
-/// step does, which has no `other`. Without either: what is live at the start or the end.
+/// Why no order has a peak below `bound`, the lowest level of the steps and the family. Each step holds in the graph with
+/// the reductions and the order of those before it, and so does the family, which ends the proof. Where there is none, the
+/// last step does, which has no `other`. Without either: what is live at the start or the end.
 struct certificate {
   bytes bound = 0;
   std::vector<cut_step> steps{};

@@ -70,7 +70,7 @@ class network_writer : image_writer {
       for (const coordinate d : {coordinate{1}, end.size.channels, end.size.rows, end.size.columns})
         type->mutable_shape()->add_dim()->set_dim_value(d);
       if (inputs) {
-        for (const placed& p : all.parts) names_[p.tensor] = cut(name, whole(end.size), box_of(net_, p));
+        for (const placed& p : all.parts) hold_part(p.tensor, name, end.size, box_of(net_, p));
       } else {
         node("Identity", {assemble(all, whole(end.size))}, name);
       }
@@ -96,8 +96,7 @@ class network_writer : image_writer {
     if (op_->sum == summation::complete || op_->sum == summation::last) y = activated(y);
     if (!error_.message.empty()) return;
     for (const placed& p : target(*op_).parts) {
-      const box b = box_of(net_, p);
-      names_[p.tensor] = cut(y, out, b);
+      hold(p.tensor, cut(y, out, box_of(net_, p)));
     }
     if (op_->writes.size() > 1) fault("has several results");
   }
@@ -342,14 +341,22 @@ class network_writer : image_writer {
     return shaped(y, {1, outputs, 1, 1});
   }
 
+  /// Operand k with zeros for the channels that it lacks.
+  std::string widened(std::size_t k, const box& out) {
+    const coordinate channels = op_->reads[k].size.channels;
+    const coordinate lacking = channels == 1 ? 0 : out.channels.last - std::max(channels, out.channels.first);
+    if (lacking <= 0) return operand(k, out);
+    if (op_->does.what != op_kind::add || lacking == out.channels.size())
+      return fault("has an operand with fewer channels"), std::string();
+    const std::string x = operand(k, out), y = fresh("value");
+    node("Pad", {x, list({0, 0, 0, 0, 0, lacking, 0, 0}), scalar(0)}, y);
+    return y;
+  }
   std::string binary(const char* kind, const box& out) {
-    for (const image& x : op_->reads)
-      if (x.size.channels != 1 && x.size.channels != op_->writes[0].size.channels)
-        return fault("has an operand with fewer channels"), std::string();
-    const std::string a = operand(0, out);
+    const std::string a = widened(0, out);
     const std::string y = fresh("value");
     if (op_->reads.size() == 2) {
-      const std::string b = operand(1, out);
+      const std::string b = widened(1, out);
       node(kind, {a, b}, y);
       return y;
     }

@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include <memsched/base/linkage.hpp>
+
 namespace memsched::inline MEMSCHED_ABI::detail::tflite {
 
 /// Operator kinds by number, as of schema version 3d.

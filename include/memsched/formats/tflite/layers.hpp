@@ -197,6 +197,10 @@ class layer_reader : public operand_reader {
                     .stride_columns = option(1)};
     if (op->reads[0].size.channels != op->writes[0].size.channels) return {};
     if (!place(*op, small_option(0)) || !fuse(*op, small_option(5))) return {};
+    const extents &in = op->reads[0].size, &out = op->writes[0].size;
+    const window& w = op->does.win;
+    const bool all = w.kernel_rows == in.rows && w.kernel_columns == in.columns && out.rows == 1 && out.columns == 1;
+    if (all && w.pad_rows == 0 && w.pad_columns == 0 && k == op_kind::average_pooling) op->does.what = op_kind::mean;
     return op;
   }
 

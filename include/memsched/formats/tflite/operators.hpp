@@ -14,6 +14,7 @@
 
 #include <memsched/formats/tflite/layers.hpp>
 #include <memsched/formats/tflite/weights.hpp>
+#include <memsched/network/numbers.hpp>
 
 namespace memsched::inline MEMSCHED_ABI::detail::tflite {
 
@@ -195,8 +196,13 @@ class operator_reader : public layer_reader {
     op->does.win.pad_rows = before[0], op->does.win.pad_columns = before[1], op->does.win.pad_channels = before[2];
     if (k == kind("PADV2")) {
       const auto& c = tensors_.content(input(2));
-      if (!c || c->data.size() != 4 || c->type != element::float32 || from.element != element::float32) return {};
-      std::memcpy(&op->does.pad_value, c->data.data(), 4);
+      if (!c || c->type != from.element || c->data.size() != size_of(c->type)) return {};
+      const bool is_byte = c->type == element::int8 || c->type == element::uint8;
+      if (is_byte && from.quant.scale != 0)
+        op->does.pad_value = from.quant.scale * static_cast<float>(little_integer(c->data, c->type == element::int8) -
+                                                                   from.quant.zero_point);
+      else if (c->type == element::float32) op->does.pad_value = little_float(c->data);
+      else return {};
       if (!(std::abs(op->does.pad_value) <= std::numeric_limits<float>::max())) return {};
     }
     return op;

@@ -17,6 +17,7 @@
 
 #include <memsched/formats/layers.hpp>
 #include <memsched/formats/tflite/sizes.hpp>
+#include <memsched/formats/tflite/sparse.hpp>
 
 namespace memsched::inline MEMSCHED_ABI::detail::tflite {
 
@@ -138,12 +139,30 @@ class typed_tensors {
       if (n < 1) return {};
     if (folded_[t] != none) {
       const operator_info& op = g_.operators[folded_[t]];
-      if (op.kind == kind("DEQUANTIZE") && op.inputs.size() == 1 && folded_[op.inputs[0]] == none)
-        c.data = dequantized(c, t, op);
+      if (op.kind == kind("DEQUANTIZE") && op.inputs.size() == 1) c.data = dequantized(c, t, op);
+      if (op.kind == kind("DENSIFY")) c.data = dense(t);
       return c;
     }
-    if (m_.file.child(g_.tensors[t], tensor_fields::sparsity).data == nullptr) c.data = stored(t);
+    c.data = dense(t);
     return c;
+  }
+  /// All elements of a constant of the file, or of what DENSIFY makes of one.
+  std::span<const std::byte> dense(index_t t) {
+    if (folded_[t] != none) {
+      const operator_info& op = g_.operators[folded_[t]];
+      if (op.kind != kind("DENSIFY") || op.inputs.size() != 1 || folded_[op.inputs[0]] != none) return {};
+      if (shape(op.inputs[0]) != shape(t) || type(op.inputs[0]) != type(t)) return {};
+      return dense(op.inputs[0]);
+    }
+    const table how = m_.file.child(g_.tensors[t], tensor_fields::sparsity);
+    if (how.data == nullptr) return stored(t);
+    const auto e = type(t);
+    if (!e) return {};
+    auto made = sparse_reader(m_.file, how, shape(t), size_of(*e)).run(stored(t));
+    if (!made) return {};
+    std::vector<std::byte>& kept = holder_->made.add(0);
+    kept = std::move(*made);
+    return kept;
   }
 
   std::optional<element> type(index_t t) {
@@ -195,7 +214,7 @@ class typed_tensors {
   std::span<const std::byte> dequantized(const constant& to, index_t t, const operator_info& op) {
     const index_t from = op.inputs[0];
     const auto kept = type(from);
-    const std::span<const std::byte> bytes = stored(from);
+    const std::span<const std::byte> bytes = dense(from);
     if (to.type != element::float32 || !kept || shape(from) != shape(t)) return {};
     const bool half = kept == element::float16;
     const scales q = quantized(from);
