@@ -6,8 +6,11 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <memsched/rewrite/cut.hpp>
+#include <memsched/rewrite/stream_inputs.hpp>
 #include <memsched/schedule.hpp>
 #include <networks/networks.hpp>
+#include <networks/typed.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,8 +35,7 @@ double processor_seconds() {
   return seconds(used.ru_utime) + seconds(used.ru_stime);
 }
 
-void print_row(const std::string& name, double limit, unsigned threads) {
-  const memsched::problem p = memsched::check(networks::make(name).value()).value();
+void print_row(const std::string& name, const memsched::problem& p, double limit, unsigned threads) {
   memsched::options o;
   o.time_limit = std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(limit));
   o.threads = threads;
@@ -42,11 +44,36 @@ void print_row(const std::string& name, double limit, unsigned threads) {
   const auto r = memsched::schedule(p, memsched::automatic, o);
   const double took = std::chrono::duration<double>(clock::now() - start).count();
   const double gap = r.peak == 0 ? 0 : 100 * static_cast<double>(r.peak - r.lower_bound) / static_cast<double>(r.peak);
-  std::printf("%-22s %5zu %4.0f | %9llu %9llu %6.2f %-9s %-11s | %8.3f %8.3f %7.2f %7.0f\n", name.c_str(), p.ops().size(),
+  std::printf("%-25s %5zu %4.0f | %9llu %9llu %6.2f %-9s %-11s | %8.3f %8.3f %7.2f %7.0f\n", name.c_str(), p.ops().size(),
               limit, static_cast<unsigned long long>(r.peak), static_cast<unsigned long long>(r.lower_bound), gap,
               to_string(r.verdict()), to_string(r.stopped), took, processor_seconds() - before,
               std::max(0.0, 100 * (took / limit - 1)), peak_megabytes());
   std::fflush(stdout);
+}
+
+/// Networks with every tensor in up to `blocks` blocks of rows: grids of rows by layers, which nobody drew by hand.
+struct row_graph {
+  std::string name;
+  memsched::network net;
+  memsched::coordinate blocks;
+  bool streamed = false;
+};
+
+std::vector<row_graph> row_graphs() {
+  constexpr memsched::coordinate single = 100'000;
+  return {{"rows:mcunet-v2:single", networks::mcunet_v2_chain(), single, true},
+          {"rows:mobilenet-v2:single", networks::mobilenet_v2_chain(), single, true},
+          {"rows:swiftnet-cell:single", networks::swiftnet_cell_a_typed(), single},
+          {"rows:nasnet-cifar:4", networks::nasnet_cifar_typed(), 4},
+          {"rows:amoebanet-cifar:8", networks::amoebanet_cifar_typed(), 8},
+          {"rows:nasnet-cifar:single", networks::nasnet_cifar_typed(), single},
+          {"rows:nasnet-imagenet:28", networks::nasnet_imagenet_typed(), 28}};
+}
+
+memsched::problem problem_of(const row_graph& r) {
+  memsched::network parts = memsched::cut(r.net, memsched::row_cuts(r.net, r.blocks)).value();
+  if (r.streamed) parts = memsched::stream_inputs(std::move(parts));
+  return memsched::lower(parts).value().problem;
 }
 
 }  // namespace
@@ -64,10 +91,17 @@ int main(int count, char** arguments) {
   std::printf(
       "`automatic` under a limit of time. Gap: (peak - bound) / peak. Overshoot: time beyond the limit. Memory: peak "
       "resident\nmemory of the process so far.\n\n"
-      "%-22s %5s %4s | %9s %9s %6s %-9s %-11s | %8s %8s %7s %7s\n",
+      "%-25s %5s %4s | %9s %9s %6s %-9s %-11s | %8s %8s %7s %7s\n",
       "", "ops", "s", "peak", "bound", "gap %", "verdict", "stopped by", "seconds", "of CPU", "over %", "MB");
   for (const double limit : limits)
     for (const char* family : {"windowed:300:12", "windowed:300:30", "windowed:300:60", "windowed:300:100",
                                "windowed:1000:30", "watts_strogatz:100", "watts_strogatz:300", "randwire-stack"})
-      for (int seed = 1; seed <= seeds; ++seed) print_row(std::string(family) + ':' + std::to_string(seed), limit, threads);
+      for (int seed = 1; seed <= seeds; ++seed) {
+        const std::string name = std::string(family) + ':' + std::to_string(seed);
+        print_row(name, memsched::check(networks::make(name).value()).value(), limit, threads);
+      }
+  std::puts("\nRow blocks, as `memsched rewrite` makes them:");
+  for (const double limit : limits)
+    if (limit >= 10)
+      for (const row_graph& r : row_graphs()) print_row(r.name, problem_of(r), limit, threads);
 }

@@ -6,12 +6,14 @@
 #include <iterator>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include <memsched/formats/tflite/network.hpp>
 #include <memsched/network/disagreement.hpp>
 #include <memsched/rewrite/check_rewrite.hpp>
 #include <memsched/rewrite/fit.hpp>
+#include <memsched/rewrite/kernel_wise.hpp>
 #include <memsched/schedule.hpp>
 #include <networks/typed.hpp>
 
@@ -75,6 +77,28 @@ void serenity_table() {
                 static_cast<unsigned long long>(m.during / 4), static_cast<unsigned long long>(r.expected), mark(m),
                 check_rewrite(net, r.made).empty() ? "" : ", WRONG");
   }
+  // Between operators: under `cbp` nothing that an operator frees counts while it runs.
+  const auto between = [](const network& made) {
+    options o;
+    o.default_firing = firing::cbp;
+    o.in_place = false;
+    o.time_limit = longest;
+    return schedule(made, automatic, o).value();
+  };
+  network mixed = parts;
+  for (op_id i = 0; i < mixed.operations.size(); ++i)
+    if (may_split_sum(mixed, i))
+      mixed = split_sum(mixed, i, mixed.operations[i].reads[0].parts.size() == 4 ? sum_form::chain : sum_form::together);
+  std::printf("\n%-52s %9s %9s %9s\n", "between operators", "operators", "level", "published");
+  for (const auto& [form, made, published] :
+       {std::tuple<const char*, network, bytes>{"as given", net, 200'700},
+        {"partial convolutions and one addition", split_all(parts, sum_form::together), 0},
+        {"the same, with chains for the two four-way ones", mixed, 188'200}}) {
+    const auto r = between(made);
+    std::printf("%-52s %9zu %9llu %9s %s%s\n", form, made.operations.size(), static_cast<unsigned long long>(r.peak / 4),
+                published == 0 ? "" : std::to_string(published).c_str(), r.peak == r.lower_bound ? "proved" : "",
+                check_rewrite(net, made).empty() ? "" : ", WRONG");
+  }
   const network eight = networks::swiftnet_cell_a_typed(element::int8), eight_parts = gather_all(eight);
   std::puts("\nint8 with exact sums of 32 bits, bytes:");
   for (const auto& [form, made] :
@@ -87,6 +111,42 @@ void serenity_table() {
   }
 }
 
+/// Identity rewriting everywhere, as published, and where `fit` keeps it.
+void cells_table() {
+  std::puts(
+      "\nNetworks of cells: concatenations taken apart everywhere, and by `fit` where the peak falls (whole tensors "
+      "only)\n");
+  std::printf("%-24s %9s %9s %9s %9s %9s\n", "network", "operators", "given", "one add", "in pairs", "fit");
+  for (const char* name : {"nasnet-cifar-typed", "amoebanet-cifar-typed"})
+    for (const auto& n : networks::typed_networks()) {
+      if (std::string(name) != n.name) continue;
+      const network net = n.make();
+      network parts = net;
+      for (op_id i = 0; i < parts.operations.size();)
+        if (may_spread(parts, uses(parts), i)) parts = spread(std::move(parts), i);
+        else if (may_gather(parts, uses(parts), i)) parts = gather(std::move(parts), i);
+        else ++i;
+      const auto everywhere = [&](sum_form form) {
+        network made = parts;
+        for (op_id i = 0; i < made.operations.size(); ++i)
+          if (made.operations[i].does.what == op_kind::convolution && may_split_sum(made, i))
+            made = split_sum(made, i, form);
+        return measure(made);
+      };
+      options o;
+      o.time_limit = std::chrono::seconds(40);
+      const run_of given = measure(net), one = everywhere(sum_form::together), pairs = everywhere(sum_form::in_pairs);
+      const fitted found = fit(net, automatic, {.exact = exactness::reals, .most_blocks = 1}, o);
+      std::printf("%-24s %9zu %9llu %9llu %9llu %9llu %s\n", n.name, net.operations.size(),
+                  static_cast<unsigned long long>(given.during), static_cast<unsigned long long>(one.during),
+                  static_cast<unsigned long long>(pairs.during), static_cast<unsigned long long>(found.after.peak),
+                  found.after.peak == found.after.lower_bound ? "proved" : "");
+      std::fflush(stdout);
+    }
+}
+
+constexpr coordinate single = 100'000, pairs = -2;
+
 struct chain_row {
   coordinate blocks;
   bytes trial;  // of a trial; 0 where it states none
@@ -97,15 +157,45 @@ void chain_table(const network& net, const char* published, const std::vector<ch
               net.name.c_str(), net.operations.size(), static_cast<unsigned long long>(macs(net)), published);
   std::printf("%-14s %9s %9s %9s %9s %7s %8s\n", "row blocks", "operators", "peak", "bound", "trial", "macs", "seconds");
   for (const chain_row& r : rows) {
-    const network parts = stream_inputs(cut(net, row_cuts(net, r.blocks)).value());
+    std::vector<cut_points> cuts = row_cuts(net, r.blocks == pairs ? single : r.blocks);
+    for (cut_points& c : cuts)
+      if (r.blocks == pairs) std::erase_if(c.rows, [](coordinate row) { return row % 2 != 0; });
+    const network parts = stream_inputs(cut(net, cuts).value());
     const run_of m = measure(parts);
     std::printf("%-14s %9zu %9llu %9llu %9s %+6.1f%% %8.2f %s%s\n",
-                r.blocks >= 1000 ? "single rows" : std::to_string(r.blocks).c_str(), parts.operations.size(),
+                r.blocks == single  ? "single rows"
+                : r.blocks == pairs ? "pairs of rows"
+                                    : std::to_string(r.blocks).c_str(),
+                parts.operations.size(),
                 static_cast<unsigned long long>(m.during), static_cast<unsigned long long>(m.bound),
                 r.trial == 0 ? "" : std::to_string(r.trial).c_str(),
                 100 * (static_cast<double>(macs(parts)) / static_cast<double>(macs(net)) - 1), m.seconds, mark(m),
                 check_rewrite(net, parts).empty() ? "" : ", WRONG");
     std::fflush(stdout);
+  }
+}
+
+/// The least peak that standard operators reach, for more and more multiply-accumulates; of a trial where it states it.
+void whole_table(const network& net, const std::vector<bytes>& trial) {
+  std::printf("%-14s %9s %11s %11s %11s %9s %8s\n", "whole, at most", "operators", "peak", "bound", "trial", "macs",
+              "seconds");
+  std::size_t row = 0;
+  for (const unsigned percent : {1U, 5U, 10U, 40U}) {
+    options o;
+    o.time_limit = std::chrono::seconds(40);
+    const auto start = clock_type::now();
+    const fit_options f{.max_extra_macs = macs(net) * percent / 100, .profile = runtime::whole};
+    const fitted r = fit(net, automatic, f, o);
+    if (r.error) return std::puts(r.error->message.c_str()), void();
+    std::printf("%13u%% %9zu %11llu %11llu %11s %+8.1f%% %8.2f%s\n", percent,
+                r.after.operators, static_cast<unsigned long long>(r.after.peak),
+                static_cast<unsigned long long>(r.after.lower_bound),
+                row < trial.size() ? std::to_string(trial[row]).c_str() : "",
+                100 * (static_cast<double>(r.after.macs) / static_cast<double>(r.before.macs) - 1),
+                std::chrono::duration<double>(clock_type::now() - start).count(),
+                !check_rewrite(net, r.net).empty() || !disagreement(net, r.net).empty() ? ", WRONG" : "");
+    std::fflush(stdout);
+    ++row;
   }
 }
 
@@ -135,16 +225,17 @@ struct real_row {
   bytes now, identity, blocks_16;
   bool proved_16;
   bytes single_rows;
+  std::vector<bytes> whole{};  ///< at most +1, +5, +10 % multiply-accumulates, standard operators
 };
-constexpr real_row real_rows[] = {
-    {"face_detection_short_range", 1'310'720, 1'245'184, 339'968, true, 236'032},
+const real_row real_rows[] = {
+    {"face_detection_short_range", 1'310'720, 1'245'184, 339'968, true, 236'032, {933'888, 661'504, 516'096}},
     {"face_landmark", 1'769'472, 1'769'472, 589'824, true, 474'624},
-    {"hand_landmark_lite", 4'214'784, 4'214'784, 1'311'744, true, 829'696},
+    {"hand_landmark_lite", 4'214'784, 4'214'784, 1'311'744, true, 829'696, {2'408'448, 1'505'280, 1'505'280}},
     {"hand_landmark_full", 4'014'080, 4'014'080, 1'261'568, true, 1'137'920},
     {"palm_detection_full", 3'538'944, 3'538'944, 1'253'376, true, 853'248},
     {"face_detection_full_range", 2'654'208, 2'654'208, 884'736, true, 761'856},
     {"pose_landmark_lite", 6'816'996, 6'816'996, 1'967'332, true, 1'660'416},
-    {"pose_detection", 6'538'240, 4'014'080, 1'098'496, true, 1'222'144},
+    {"pose_detection", 6'538'240, 4'014'080, 1'098'496, true, 1'222'144, {2'257'920, 1'748'992, 1'630'720}},
     {"pose_landmark_heavy", 13'305'344, 8'388'608, 4'199'424, false, 3'753'472},
     {"selfie_segmentation", 3'145'792, 3'145'792, 2'162'752, true, 2'105'408},
 };
@@ -161,7 +252,9 @@ void real_model(const std::string& path) {
   std::printf("\n%s: %zu operators, %llu multiply-accumulates\n", name.c_str(), net->operations.size(),
               static_cast<unsigned long long>(macs(*net)));
   const network identity = gather_all(fold_pads(*net));
-  const auto rows = [&](coordinate n) { return split_means(cut(identity, row_cuts(identity, n)).value(), sum_form::chain); };
+  const auto rows = [&](coordinate n) {
+    return split_reductions(cut(identity, row_cuts(identity, n)).value(), sum_form::chain);
+  };
   const auto line = [&](const char* what, const network& made, bytes expected, bool runs) {
     const run_of m = measure(made);
     std::printf("%-14s %9zu %11llu %11llu %11s %8.2f %s%s%s\n", what, made.operations.size(),
@@ -176,6 +269,7 @@ void real_model(const std::string& path) {
   line("pads, concats", identity, trial != nullptr ? trial->identity : 0, true);
   line("16 blocks", rows(16), trial != nullptr ? trial->blocks_16 : 0, true);
   line("single rows", rows(100'000), trial != nullptr ? trial->single_rows : 0, true);
+  whole_table(*net, trial != nullptr ? trial->whole : std::vector<bytes>{});
 }
 
 }  // namespace
@@ -186,10 +280,14 @@ int main(int argc, char** argv) {
     return 0;
   }
   serenity_table();
+  cells_table();
   chain_table(networks::mobilenet_v2_chain(), "67,905 bytes at +9.7 %, 21,288 at +29.8 %, 15,340 at +38.2 %",
-              {{1, 194'400}, {4, 100'440}, {8, 63'720}, {18, 36'720}, {36, 0}, {1000, 18'792}});
+              {{1, 194'400}, {4, 100'440}, {8, 63'720}, {18, 36'720}, {pairs, 27'216}, {single, 18'792}});
   chain_table(networks::mcunet_v2_chain(), "13,376 bytes at +34.5 %, 12,000 at +95.7 %",
-              {{1, 96'000}, {4, 49'600}, {8, 31'520}, {18, 18'240}, {20, 0}, {1000, 13'440}});
+              {{1, 96'000}, {4, 49'600}, {8, 31'520}, {18, 18'240}, {pairs, 20'480}, {single, 13'440}});
   budget_table(networks::mobilenet_v2_chain(), true, {131'072, 65'536, 32'768, 24'576});
   budget_table(networks::mcunet_v2_chain(), true, {65'536, 32'768, 16'384});
+  std::puts("\nStandard operators only (slices and concatenations copy), input there from the start: mobilenet, mcunet\n");
+  whole_table(networks::mobilenet_v2_chain(), {});
+  whole_table(networks::mcunet_v2_chain(), {});
 }

@@ -35,12 +35,22 @@ struct request {
 /// Whether the operators of an order are listed for people.
 enum class listing : unsigned char { when_short, always, never };
 
+/// How a network is rewritten.
+struct rewriting {
+  std::string max_extra_macs = "0";  ///< a count, or a share of the given ones: "10%"
+  std::string runtime = "parts";     ///< or whole
+  std::uint64_t blocks = 0;          ///< at most so many of a tensor; 0 for single rows
+  bool stream_input = false, reals = false;
+};
+
 struct schedule_request : request {
   std::string graph, scheduler = "optimal", output, svg, certificate, emit_c;
   memsched::bytes certificate_limit = memsched::no_limit;  ///< of the file with the certificate
   bool json = false;
   bool explain = false;  ///< the result also says what is live at the peak
   bool micro = false;    ///< --arena tflm: also what the arena of TensorFlow Lite Micro takes
+  bool rewrite = false;  ///< rewrite the network first
+  rewriting how_rewritten{};
   listing list = listing::when_short;
 };
 
@@ -88,8 +98,8 @@ struct rewrite_request : request {
   std::string graph, output, svg, front, front_svg;
   std::string emit;          ///< the folder of a C program, or empty
   std::uint64_t verify = 1;  ///< runs with random numbers that before and after must agree in
-  std::uint64_t blocks = 0;  ///< at most so many of a tensor; 0 for single rows
-  bool stream_input = false, reals = false, json = false;
+  rewriting how_rewritten{};
+  bool json = false;
 };
 
 int run_schedule(const schedule_request&);

@@ -4,7 +4,9 @@
 #include <functional>
 #include <memsched/formats/model.hpp>
 #include <memsched/graph/problem.hpp>
+#include <memsched/network/network.hpp>
 #include <memsched/schedule.hpp>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -41,7 +43,8 @@ struct loaded {
   std::vector<memsched::graph_order> orders;  ///< of the graphs that operators run, from 1
   memsched::problem problem;                  ///< the main graph; operators that run others have their peaks as workspace
   /// The main graph with the bounds of what its operators run as workspace; none where these are the peaks.
-  std::optional<memsched::problem> least;
+  std::optional<memsched::problem> least{};
+  std::shared_ptr<const memsched::network> rewritten{};  ///< what the graph lowers from, where it was rewritten
 };
 
 /// Reads *.json, *.onnx, *.tflite, builtin:NAME, or "-" for standard input. An error's message is one line that starts with

@@ -121,6 +121,26 @@ void add_limits(CLI::App& command, cli::request& r, const char* time_default) {
       ->check(CLI::Range(1u, 4096u));
 }
 
+/// How a network is rewritten; `needs` names the flag that these options need, or nothing.
+void add_rewriting(CLI::App& command, cli::rewriting& r, CLI::Option* needs = nullptr) {
+  for (CLI::Option* option : {
+           command
+               .add_option("--max-extra-macs", r.max_extra_macs,
+                           "multiply-accumulates to spend beyond the given ones: a count, or a share as 10%")
+               ->capture_default_str(),
+           command
+               .add_option("--runtime", r.runtime,
+                           "parts: kernels read and write rows; whole: standard operators, with slices that copy")
+               ->check(CLI::IsMember({"parts", "whole"}))
+               ->capture_default_str(),
+           command.add_flag("--stream-input", r.stream_input, "inputs come line by line and need no room before"),
+           command.add_option("--blocks", r.blocks, "at most so many blocks of rows of a tensor; without: single rows")
+               ->check(whole_number)
+               ->check(CLI::Range(1, 1 << 20)),
+           command.add_flag("--reals", r.reals, "sums of floats may come in another order")})
+    if (needs != nullptr) option->needs(needs);
+}
+
 /// How one graph's order is searched for.
 void add_search(CLI::App& command, cli::request& r, std::string& scheduler, const char* time_default) {
   command.add_option("--scheduler", scheduler, scheduler_help())
@@ -204,6 +224,9 @@ int main(int argc, char** argv) {
   auto* on_schedule = app.add_subcommand("schedule", "Order the operators of one graph");
   on_schedule->add_option("graph", schedule.graph, graph_help)->required();
   add_search(*on_schedule, schedule, schedule.scheduler, "none");
+  auto* rewrites = on_schedule->add_flag("--rewrite", schedule.rewrite,
+                                         "rewrite the network first, for less memory than any order has: see `rewrite`");
+  add_rewriting(*on_schedule, schedule.how_rewritten, rewrites);
   add_sdf(*on_schedule, schedule, true);
   on_schedule->add_option("--emit-c", schedule.emit_c,
                           ".xml: write the schedule as C there: loops that call the actors, and buffers");
@@ -393,11 +416,7 @@ int main(int argc, char** argv) {
                          "bytes there are, as 262144 or 256K: few operators that fit; exit status 3 where none are found. "
                          "Without: the smallest peak")
       ->transform(as_size());
-  on_rewrite->add_flag("--stream-input", rewrite.stream_input, "inputs come line by line and need no room before");
-  on_rewrite->add_option("--blocks", rewrite.blocks, "at most so many blocks of rows of a tensor; without: single rows")
-      ->check(whole_number)
-      ->check(CLI::Range(1, 1 << 20));
-  on_rewrite->add_flag("--reals", rewrite.reals, "sums of floats may come in another order");
+  add_rewriting(*on_rewrite, rewrite.how_rewritten);
   on_rewrite->add_option("--verify", rewrite.verify, "run both networks with so many seeds of random numbers")
       ->check(whole_number)
       ->capture_default_str();

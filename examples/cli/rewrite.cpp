@@ -2,9 +2,8 @@
 #include <cstdio>
 #include <filesystem>
 #include <memsched/formats/json.hpp>
-#include <memsched/formats/onnx/network.hpp>
 #include <memsched/formats/onnx_network_write.hpp>
-#include <memsched/formats/tflite/network.hpp>
+#include <memsched/formats/provenance.hpp>
 #include <memsched/formats/tflite_network_write.hpp>
 #include <memsched/rewrite/check_rewrite.hpp>
 #include <memsched/rewrite/fit.hpp>
@@ -13,7 +12,6 @@
 
 #include "commands.hpp"
 #include "emit.hpp"
-#include "networks/typed.hpp"
 #include "rewrite.hpp"
 #include "session.hpp"
 #include "svg.hpp"
@@ -33,55 +31,10 @@ memsched::graph_error located(const std::string& path, const std::string& reason
   return wrong(path, memsched::one_line(reason));
 }
 
-memsched::result<network> read_network(const std::string& path, const reading& how) {
-  const without_answer yet(!how.among_others);
-  constexpr std::string_view builtin = "builtin:";
-  if (path.starts_with(builtin)) {
-    if (!how.shapes.empty()) return located(path, "takes no --shape, which is for .onnx and .tflite files");
-    for (const auto& n : networks::typed_networks())
-      if (path.substr(builtin.size()) == n.name) return n.make();
-    return located(path, "no network of this name says what its operators compute; `memsched networks` lists those that do");
-  }
-  const std::string kind = std::filesystem::path(path).extension().string();
-  if (kind != ".onnx" && kind != ".tflite")
-    return located(path, "the name must end in .onnx or .tflite, or be builtin:NAME");
-  const auto options = read_options_of(how);
-  if (!options) return options.error();
-  const auto file = read_file(path);
-  if (!file) return file.error();
-  auto net = kind == ".onnx" ? memsched::read_onnx_network(file->view(), *options)
-                             : memsched::read_tflite_network(std::string(file->view()), *options);
-  if (!net) return located(path, net.error().message);
-  return net;
-}
-
-/// The problem that a network lowers to, as a graph file has it.
-memsched::problem_draft draft_of(const network& net, const std::vector<memsched::op_id>& order) {
-  memsched::problem_draft d;
-  d.name = net.name + ", rewritten";
-  for (memsched::tensor_id t = 0; t < net.tensors.size(); ++t) {
-    d.tensors.push_back({net.size(t), net.tensors[t].alias_of});
-    d.tensor_names.push_back(net.tensors[t].name);
-    if (net.tensors[t].input) d.graph_inputs.push_back(t);
-    if (net.tensors[t].output) d.graph_outputs.push_back(t);
-  }
-  std::vector<memsched::op_id> place(order.size());
-  for (memsched::op_id i = 0; i < order.size(); ++i) place[order[i]] = i;
-  for (const memsched::op_id i : order) {
-    for (const auto t : net.inputs(i)) d.reads.push(t);
-    for (const auto t : net.outputs(i)) d.writes.push(t);
-    for (const auto before : net.after(i)) d.after.push(place[before]);
-    d.reads.close(), d.writes.close(), d.after.close();
-    d.operators.push_back({.workspace = net.workspace(i), .overwrites = net.operations[i].overwrites});
-    d.operator_names.push_back(net.operations[i].name);
-  }
-  return d;
-}
-
 /// Whether provenance and runs over the field and in rounded arithmetic agree; why not, on standard error.
 bool verified(const network& before, const fitted& r, const rewrite_request& request) {
   std::string fault = memsched::check_rewrite(before, r.net);
-  const auto exact = request.reals ? memsched::exactness::reals : memsched::exactness::bits;
+  const auto exact = request.how_rewritten.reals ? memsched::exactness::reals : memsched::exactness::bits;
   for (std::uint64_t seed = 1; fault.empty() && seed <= request.verify; ++seed)
     fault = memsched::disagreement(before, r.net, seed, exact);
   if (fault.empty()) return request.verify > 0;
@@ -105,7 +58,7 @@ json as_json(const fitted& r, const rewrite_request& request, bool good, double 
   j["macs"] = r.after.macs;
   j["operators_before"] = r.before.operators;
   j["operators"] = r.after.operators;
-  j["runtime"] = "parts";
+  j["runtime"] = request.how_rewritten.runtime;
   j["verified"] = good;
   if (request.options.budget != 0) j["budget"] = request.options.budget;
   j["steps"] = json::array();
@@ -117,6 +70,11 @@ json as_json(const fitted& r, const rewrite_request& request, bool good, double 
   for (const auto& p : r.front) j["front"].push_back(as_json(p));
   j["stopped"] = to_string(r.stopped);
   j["seconds"] = took;
+  j["firing"] = request.options.default_firing == memsched::firing::cbp ? "cbp" : "pbc";
+  j["inplace"] = request.options.in_place;
+  j["order"] = json::array();
+  for (const memsched::op_id i : r.net.ops()) j["order"].push_back(i);
+  j["network"] = memsched::write_provenance(memsched::reordered(r.net, r.order));
   return j;
 }
 
@@ -136,7 +94,7 @@ std::string as_text(const fitted& r, const rewrite_request& request, bool good, 
             (r.after.peak <= request.options.budget ? "fits" : "does not fit") + '\n';
   text += "cost         " + grouped(r.after.operators) + " operators, " + grouped(r.after.macs) + " multiply-accumulates\n";
   text += std::string("verified     ") + (good ? "by provenance, over a finite field, and to the bit" : "no") +
-          (good && request.reals ? " but for the order of sums\n" : "\n");
+          (good && request.how_rewritten.reals ? " but for the order of sums\n" : "\n");
   text += "took         " + seconds(took) + " s\n\n";
   table front({"front: peak", "operators", "multiply-accumulates"});
   for (const auto& p : r.front) front.row({grouped(p.peak), grouped(p.operators), grouped(p.macs)});
@@ -177,14 +135,11 @@ int run_rewrite(const rewrite_request& r) {
   const auto start = std::chrono::steady_clock::now();
   const auto net = read_network(r.graph, r.how);
   if (!net) return report(net.error());
-  memsched::fit_options f;
-  f.budget = r.options.budget;
-  f.streamed_input = r.stream_input;
-  f.most_blocks = static_cast<memsched::coordinate>(r.blocks);
-  f.exact = r.reals ? memsched::exactness::reals : memsched::exactness::bits;
+  const auto f = fit_options_of(r.how_rewritten, *net, r.options.budget);
+  if (!f) return report(f.error());
   memsched::options limits = r.options;
   limits.budget = memsched::no_limit;
-  const fitted found = memsched::fit(*net, memsched::automatic, f, limits);
+  const fitted found = memsched::fit(*net, memsched::automatic, *f, limits);
   if (found.error) return report(located(r.graph, found.error->message));
   const bool good = verified(*net, found, r);
   if (!good && r.verify > 0) return bad_input;
@@ -198,13 +153,15 @@ int run_rewrite(const rewrite_request& r) {
     if (!model) return report(located(r.output, "no " + kind + " model: " + model.error().message));
     files.push_back({r.output, std::move(*model)});
   } else if (!r.output.empty()) {
-    files.push_back({r.output, memsched::write_json(draft_of(found.net, found.order))});
+    files.push_back({r.output, memsched::write_json(draft_of(memsched::reordered(found.net, found.order)))});
   }
   if (!r.front.empty()) files.push_back({r.front, front_csv(found)});
   if (!r.svg.empty() || !r.front_svg.empty()) {
     if (!r.front_svg.empty()) {
-      std::vector<std::pair<double, bytes>> points;
-      for (const auto& p : found.front) points.push_back({static_cast<double>(p.operators), p.peak});
+      std::vector<front_step> points;
+      const auto given = static_cast<double>(std::max<std::uint64_t>(1, found.before.macs));
+      for (const auto& p : found.front)
+        points.push_back({p.operators, p.peak, std::max(0.0, static_cast<double>(p.macs) / given - 1)});
       files.push_back({r.front_svg, front_svg(net->name + ": peak and operators", points)});
     }
     if (!r.svg.empty()) {
@@ -227,7 +184,7 @@ int run_rewrite(const rewrite_request& r) {
   const std::string text = r.json ? as_json(found, r, good, took).dump(-1, ' ', false, json::error_handler_t::replace) + '\n'
                                   : as_text(found, r, good, took);
   print(text);
-  return found.fits(f) ? done : over_budget;
+  return found.fits(*f) ? done : over_budget;
 }
 
 }  // namespace cli

@@ -3,13 +3,37 @@
 
 #include <cstddef>
 #include <memsched/base/bytes.hpp>
+#include <memsched/network/network.hpp>
+#include <memsched/rewrite/fit.hpp>
 #include <memsched/search/options.hpp>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
-#include "load.hpp"
+#include "commands.hpp"
 
 namespace cli {
+
+/// The network of a model file or of builtin:NAME, with what its operators compute.
+memsched::result<memsched::network> read_network(const std::string& path, const reading&);
+
+/// What a request asks of `fit`; an error where its share of multiply-accumulates is none.
+memsched::result<memsched::fit_options> fit_options_of(const rewriting&, const memsched::network&, memsched::bytes budget);
+
+/// The problem that a network lowers to, as a graph file has it.
+memsched::problem_draft draft_of(const memsched::network&);
+
+/// The graph that a network lowers to; its operators in the network's order.
+memsched::result<loaded> load_network(memsched::network, const std::string& name);
+
+/// What `schedule --rewrite` schedules: the rewritten network, which `limits` bounds the search for.
+memsched::result<loaded> load_rewritten(const std::string& path, const reading&, const rewriting&,
+                                        const memsched::options& limits);
+
+/// The graph of a result that holds a rewritten network, checked against the model: that it computes the same, in as many
+/// operators and multiply-accumulates as it says. `path`: of the result; `found` then says so for people.
+memsched::result<loaded> checked_rewrite(const std::string& model, const reading&, const nlohmann::json& result,
+                                         const std::string& path, std::string& found);
 
 /// A rewrite that was tried on the network as it was then. Peaks are those of the best orders found; bytes.
 struct tried_rewrite {

@@ -3,12 +3,14 @@
 #include <cstdio>
 #include <memsched/certify/certify.hpp>
 #include <memsched/formats/certificate.hpp>
+#include <memsched/formats/provenance.hpp>
 #include <memsched/measure/evaluate.hpp>
 #include <memsched/schedulers/as_given.hpp>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <vector>
 
+#include "rewrite.hpp"
 #include "schedule.hpp"
 #include "schedulers.hpp"
 #include "sdf.hpp"
@@ -55,6 +57,10 @@ nlohmann::ordered_json as_json(const scheduled& found, const schedule_request& r
   for (std::size_t g = 1; g < graph.graphs.size(); ++g)
     j["bodies"].push_back({{"graph", graph.graphs[g].place}, {"order", graph.orders[g].order},
                            {"peak", graph.orders[g].peak}, {"lower_bound", graph.orders[g].lower_bound}});
+  if (graph.rewritten) {
+    j["runtime"] = r.how_rewritten.runtime;
+    j["network"] = memsched::write_provenance(*graph.rewritten);
+  }
   if (r.explain) j["live_at_peak"] = at_peak(graph, r, s).live_at_peak;
   j["statistics"] = {{"states", s.stats.states}, {"cuts", s.stats.cuts}, {"parts", s.stats.parts}, {"nodes", s.stats.nodes}};
   return j;
@@ -176,7 +182,7 @@ std::string as_text(const loaded& graph, const schedule_request& r, const result
                      firing_name(r.options) + (r.options.in_place ? "" : ", nothing in place") + "\n";
   text += "peak         " + grouped(s.peak) + " bytes (" + scaled(s.peak) + ")\n";
   text += "lower bound  " + grouped(s.lower_bound) + " bytes: " + verdict_text(s) + "\n";
-  text += "file order   " + grouped(s.given_peak) + " bytes";
+  text += (graph.rewritten ? "as rewritten " : "file order   ") + grouped(s.given_peak) + " bytes";
   if (s.given_peak > s.peak) text += ": " + percent(s.given_peak - s.peak, s.given_peak) + " saved";
   text += '\n';
   if (s.budget != memsched::no_limit) text += budget_text(s);
@@ -222,7 +228,9 @@ memsched::result<loaded> as_listed(const loaded& graph, const request& r) {
 memsched::result<scheduled> solve(const schedule_request& r, std::string_view inline_json) {
   const auto run = scheduler_of(r.scheduler, r);
   const auto start = std::chrono::steady_clock::now();
-  auto graph = inline_json.empty() ? load(r.graph, r.how, run) : load_json(r.graph, inline_json, run);
+  auto graph = r.rewrite            ? load_rewritten(r.graph, r.how, r.how_rewritten, r.options)
+               : inline_json.empty() ? load(r.graph, r.how, run)
+                                     : load_json(r.graph, inline_json, run);
   if (!graph) return graph.error();
   result s = run(graph->problem);
   const double took = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -262,6 +270,7 @@ int run_schedule(const schedule_request& r) {
 
   std::optional<micro_heads> micro;
   if (r.micro) {
+    if (r.rewrite) return report(wrong(r.graph, "takes no --arena tflm with --rewrite: the runtime does not run parts"));
     if (kind_of(r.graph, r.how) != ".tflite" || r.graph == "-")
       return report(wrong(r.graph, "takes no --arena tflm, which is for .tflite files"));
     std::vector<std::vector<memsched::op_id>> orders{s.order};

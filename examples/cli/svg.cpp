@@ -18,6 +18,7 @@ using memsched::svg_drawing;
 constexpr double width = 960, height = 430, left = 80, right = 290, top = 44, bottom = 54;
 constexpr double plot_right = width - right, legend = plot_right + 22;
 constexpr std::array colours{"#0b6e4f", "#8a8f94", "#3d5a80", "#b9770e"};
+constexpr std::array share_colours{"#0b6e4f", "#3d5a80", "#b9770e", "#a23b72", "#6b4c9a", "#8a8f94"};
 constexpr std::size_t longest_name = 34;  // characters in the legend
 
 /// Where so many bytes stand, when the highest stand at the top.
@@ -116,37 +117,62 @@ std::string memory_svg(const std::string& title, const std::vector<drawn_order>&
   return d.document();
 }
 
-std::string front_svg(const std::string& title, const std::vector<std::pair<double, bytes>>& points) {
+std::string front_svg(const std::string& title, const std::vector<front_step>& points) {
   bytes highest = 1;
-  double fewest = 1e300, most = 1;
-  for (const auto& [operators, peak] : points)
-    highest = std::max(highest, peak), fewest = std::min(fewest, operators), most = std::max(most, operators);
-  const double low = std::floor(std::log2(std::max(1.0, std::min(fewest, most)))), high = std::ceil(std::log2(most) + 1e-9);
-  const auto x = [&](double n) {
-    return left + (plot_right - left) * (std::log2(std::max(n, 1.0)) - low) / std::max(1.0, high - low);
+  std::size_t fewest = points.empty() ? 1 : points.front().operators, most = 1;
+  for (const front_step& p : points) {
+    highest = std::max(highest, p.peak);
+    fewest = std::min(fewest, p.operators), most = std::max(most, p.operators);
+  }
+  const double low = std::floor(std::log2(std::max<double>(1, static_cast<double>(fewest)))),
+               high = std::max(low + 1, std::ceil(std::log2(static_cast<double>(most)) - 1e-9));
+  const auto x = [&](std::size_t n) {
+    return left + (plot_right - left) * (std::log2(static_cast<double>(n)) - low) / (high - low);
   };
   svg_drawing d = opened(title, highest);
-  for (double power = low; power <= std::max(high, low + 1); ++power) {
-    const double at = x(std::exp2(power));
+  for (double power = low; power <= high; ++power) {
+    const double at = left + (plot_right - left) * (power - low) / (high - low);
     d.line(at, height - bottom, at, height - bottom + 4, "stroke=\"#888\"");
     d.text(at, height - bottom + 18, "middle", grouped(static_cast<bytes>(std::exp2(power))));
   }
-  auto sorted = points;
-  std::sort(sorted.begin(), sorted.end());
-  std::string path;
-  for (const auto& [operators, peak] : sorted) {
-    const std::string px = one_digit(x(operators)), py = one_digit(y_of(static_cast<double>(peak), highest));
-    path += path.empty() ? "M" + px + ' ' + py : "H" + px + "V" + py;
-  }
-  d.path(path, "fill=\"none\" stroke=\"#8a8f94\"");
   legend_column column(d);
-  column.row("operators", "peak");
-  for (const auto& [operators, peak] : sorted)
-    d.circle(x(operators), y_of(static_cast<double>(peak), highest), 4, "fill=\"#0b6e4f\"");
-  constexpr std::size_t rows = 18;
-  for (std::size_t i = 0; i < std::min(rows, sorted.size()); ++i)
-    column.row(grouped(static_cast<bytes>(sorted[i].first)), memsched::binary_size(sorted[i].second));
-  if (sorted.size() > rows) column.row(std::to_string(sorted.size() - rows) + " more", "");
+  column.line("products beyond the given ones", 0, "font-weight=\"bold\"");
+  double below = -1;
+  std::size_t colour = 0;
+  for (const double share : {0.0, 0.01, 0.05, 0.1, 0.5, 1e300}) {
+    // The steps of the points within this share, few operators first; dots on those that the shares before do not have.
+    std::vector<front_step> within;
+    for (const front_step& p : points)
+      if (p.extra <= share + 1e-12) within.push_back(p);
+    std::sort(within.begin(), within.end(), [](const front_step& a, const front_step& b) {
+      return std::pair(a.operators, a.peak) < std::pair(b.operators, b.peak);
+    });
+    std::vector<front_step> steps;
+    for (const front_step& p : within)
+      if (steps.empty() || p.peak < steps.back().peak) steps.push_back(p);
+    const auto is_new = [&](const front_step& p) { return p.extra > below + 1e-12; };
+    const bool any = std::any_of(steps.begin(), steps.end(), is_new);
+    if (any) {
+      const std::string fill = std::string("\"") + share_colours[colour++ % share_colours.size()] + '"';
+      std::string path;
+      for (const front_step& p : steps) {
+        const std::string px = one_digit(x(p.operators)), py = one_digit(y_of(static_cast<double>(p.peak), highest));
+        path += path.empty() ? "M" + px + ' ' + py : "H" + px + "V" + py;
+      }
+      d.path(path + "H" + one_digit(plot_right), "fill=\"none\" stroke-width=\"1.6\" stroke=" + fill);
+      for (const front_step& p : steps)
+        if (is_new(p)) d.circle(x(p.operators), y_of(static_cast<double>(p.peak), highest), 3.5, "fill=" + fill);
+      column.gap();
+      column.swatch("stroke-width=\"3\" stroke=" + fill);
+      const std::string percent =
+          share > 1e6 ? "more" : "at most +" + std::to_string(static_cast<int>(100 * share + 0.5)) + " %";
+      column.line(share == 0 ? "none" : percent);
+      column.line(
+          "down to " + memsched::binary_size(steps.back().peak) + ", " + grouped(steps.back().operators) + " operators", 30,
+          "fill=\"#666\"");
+    }
+    below = share;
+  }
   d.text((left + plot_right) / 2, height - 12, "middle", "operators, by powers of two; upwards, the peak");
   return d.document();
 }

@@ -23,7 +23,15 @@ using live_tensor = std::pair<std::string, memsched::bytes>;
 std::string memory_svg(const std::string& title, const std::vector<drawn_order>& orders, memsched::bytes bound,
                        const std::vector<live_tensor>& live);
 
-/// Points of operators and bytes that no other beats in both, as steps; operators to the right, by powers of two.
-std::string front_svg(const std::string& title, const std::vector<std::pair<double, memsched::bytes>>& points);
+/// What a rewritten network costs.
+struct front_step {
+  std::size_t operators = 1;
+  memsched::bytes peak = 0;
+  double extra = 0;  ///< multiply-accumulates beyond the given ones, as a share of these
+};
+
+/// Peaks over operators, by powers of two: one step line for what needs no more than some share of extra
+/// multiply-accumulates.
+std::string front_svg(const std::string& title, const std::vector<front_step>& points);
 
 }  // namespace cli

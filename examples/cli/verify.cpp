@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "commands.hpp"
+#include "rewrite.hpp"
 #include "sdf.hpp"
 #include "text.hpp"
 
@@ -203,15 +204,25 @@ int run_verify(const std::string& path, const std::string& result, const std::st
     return certificate.empty() || status != done ? status : run_sdf_verify(path, certificate, true, r);
   }
   if (const auto error = only_for_sdf(path, r); !error.message.empty()) return report(error);
-  const auto graph = load(path, r.how, scheduler_of("optimal", r));
-  if (!graph) return report(graph.error());
+  std::optional<loaded> given;
   for (const std::string* file : {&result, &certificate}) {
     if (file->empty()) continue;
     const auto object = read_object(*file);
+    const bool rewritten = object && object->contains("network");
+    std::string computes;
+    if (!given || rewritten) {
+      auto graph =
+          rewritten ? checked_rewrite(path, r.how, *object, *file, computes) : load(path, r.how, scheduler_of("optimal", r));
+      if (!graph) return report(graph.error());
+      given = std::move(*graph);
+    }
+    const loaded* graph = &*given;
     const bool plan = file == &result && object && object->contains("arena");
     const auto error = plan ? verify_plan(*graph, *file, r.options.model())
                             : verify(*graph, *file, file == &certificate, r.options.model());
     if (!error.message.empty()) return report(error);
+    print(computes);
+    if (rewritten) given.reset();
   }
   return done;
 }

@@ -126,13 +126,14 @@ inline constexpr cell_stack cifar_stack{32, 1, 100, "NNNNNN" "R" "NNNNNN" "R" "N
 inline constexpr cell_stack imagenet_stack{224, 2, 1000, "RR" "NNNN" "R" "NNNN" "R" "NNNN"};
 // clang-format on
 
-/// Builds one network; each operator's scope is the index of its cell.
+/// Builds one network, in `Layers`; each operator's scope is the index of its cell.
+template <class Layers = layers>
 class cell_network {
  public:
   explicit cell_network(genotype plan) : plan_(std::move(plan)) {}
 
   /// `filters` is the width of the first cell; each later reduction doubles it.
-  problem_draft build(const cell_stack& stack, bytes filters) {
+  auto build(const cell_stack& stack, bytes filters) {
     feature last = net_.conv(net_.input(3, stack.image_side), 32, stack.stem_stride);
     feature before_last;
     for (std::size_t i = 0; i < stack.cells.size(); ++i) {
@@ -209,7 +210,7 @@ class cell_network {
   }
 
   genotype plan_;
-  layers net_{float32_size};
+  Layers net_{float32_size};
   std::map<std::tuple<std::string, std::vector<tensor_id>, bytes>, feature> made_;
 };
 

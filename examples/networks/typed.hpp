@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <memsched/network/builder.hpp>
+#include <networks/cells.hpp>
 #include <networks/swiftnet.hpp>
 
 namespace networks {
@@ -100,6 +101,77 @@ inline memsched::network swiftnet_cell_a_typed(memsched::element e = memsched::e
   return b.build().value();
 }
 
+/// What `cell_network` builds with, of operators that compute: sizes, readers and what works in place are those of `layers`.
+/// Batch normalization is a depthwise convolution of 1 x 1, every other pixel an average of one, a slice a crop.
+class typed_layers {
+ public:
+  explicit typed_layers(bytes) : builder_("cells") {}
+
+  void begin_scope(index_t) {}
+  void end_scope() {}
+  feature input(bytes channels, bytes side) {
+    return made(builder_.input({static_cast<memsched::coordinate>(side), static_cast<memsched::coordinate>(side),
+                                static_cast<memsched::coordinate>(channels)}));
+  }
+  void output(const feature& x) { builder_.output(x.tensor); }
+
+  feature apply(const std::string& kind, const std::vector<feature>& from, bytes channels, bytes side,
+                store where = store::fresh) {
+    using memsched::activation;
+    const tensor_id x = from.front().tensor;
+    const auto stride = static_cast<std::int64_t>(from.front().side / std::max<bytes>(1, side));
+    const bool in_place = where == store::in_place;
+    if (kind == "relu") return made(builder_.unary(x, activation::relu, in_place));
+    if (kind == "add") return made(builder_.add(x, from[1].tensor, activation::identity, in_place));
+    if (kind == "avgpool") return made(builder_.average_pooling(x, {.kernel = 3, .stride = stride}));
+    if (kind == "maxpool") return made(builder_.max_pooling(x, {.kernel = 3, .stride = stride}));
+    if (kind == "subsample") return made(builder_.average_pooling(x, {.stride = stride}));
+    if (kind == "pad") return made(builder_.pad(x, {.below = 1, .right = 1}));
+    if (kind == "slice") return made(builder_.pad(x, {.above = -1, .left = -1}));
+    if (kind == "bn") return made(builder_.depthwise(x, {}));
+    if (kind == "gap") return made(builder_.mean(x));
+    if (kind == "matmul") return made(builder_.dense(x, static_cast<memsched::coordinate>(channels)));
+    return made(builder_.unary(x, activation::identity, in_place));  // a bias, a squeeze
+  }
+  feature same(const std::string& kind, const std::vector<feature>& from, store where = store::fresh) {
+    return apply(kind, from, from.front().channels, from.front().side, where);
+  }
+  feature conv(const feature& x, bytes channels, bytes stride = 1) {
+    return made(builder_.convolution(x.tensor, {.channels = static_cast<memsched::coordinate>(channels),
+                                                .stride = static_cast<std::int64_t>(stride)}));
+  }
+  feature depthwise(const feature& x, bytes stride = 1) {
+    return made(builder_.depthwise(x.tensor, {.kernel = 3, .stride = static_cast<std::int64_t>(stride)}));
+  }
+  feature concat(const std::vector<feature>& from) {
+    std::vector<tensor_id> parts;
+    for (const feature& x : from) parts.push_back(x.tensor);
+    return made(builder_.concat(parts));
+  }
+
+  memsched::network draft() const { return builder_.build().value(); }
+
+ private:
+  feature made(tensor_id t) const {
+    const memsched::extents& e = builder_.size(t);
+    return {t, static_cast<bytes>(e.channels), static_cast<bytes>(e.rows)};
+  }
+
+  network_builder builder_;
+};
+
+/// NASNet-A and AmoebaNet-A for CIFAR, as in cells.hpp.
+inline memsched::network nasnet_cifar_typed() {
+  return cell_network<typed_layers>(nasnet_a()).build(cifar_stack, 32);
+}
+inline memsched::network amoebanet_cifar_typed() {
+  return cell_network<typed_layers>(amoebanet_a()).build(cifar_stack, 36);
+}
+/// NASNet-A for ImageNet, as in cells.hpp.
+inline memsched::network nasnet_imagenet_typed() {
+  return cell_network<typed_layers>(nasnet_a()).build(imagenet_stack, 22);
+}
+
 /// A generator of a typed network, by name.
 struct typed_network {
   const char* name;
@@ -111,6 +183,8 @@ inline const std::vector<typed_network>& typed_networks() {
   static const std::vector<typed_network> list{
       {"mobilenet-v2-chain", "MobileNetV2 w0.35, 144 pixels, int8, as msf-CNN measures it", mobilenet_v2_chain},
       {"mcunet-v2-chain", "MCUNetV2 for visual wake words, 80 pixels, int8, as msf-CNN measures it", mcunet_v2_chain},
+      {"nasnet-cifar-typed", "nasnet-cifar with what its operators compute", nasnet_cifar_typed},
+      {"amoebanet-cifar-typed", "amoebanet-cifar with what its operators compute", amoebanet_cifar_typed},
       {"swiftnet-cell-a-conv", "cell A of SwiftNet with the convolution behind it, float32",
        [] { return swiftnet_cell_a_typed(); }},
   };

@@ -28,6 +28,48 @@ for key in '"version":1' '"verified":true' '"runtime":"parts"' '"macs_before":11
   check "$key in $(cat result.json)" grep -qF "$key" result.json
 done
 
+# A result is judged by its provenance, and by nothing that it says of itself.
+exits 0 verify $chain result.json
+says "computes what $chain does, by provenance"
+says "a valid order of mcunet_v2_vww_r80, rewritten with a peak of"
+spoil() { sed "s/$1/$2/" result.json >spoiled.json; check "spoiled: $1" differ result.json spoiled.json; }
+differ() { ! cmp -s "$1" "$2"; }
+spoil '"pad_rows":1' '"pad_rows":0'
+refuses spoiled.json 'has other attributes than its origin' verify $chain spoiled.json
+spoil '"origin":3,' '"origin":4,'
+refuses spoiled.json 'network: does not compute what' verify $chain spoiled.json
+spoil '"macs":11578496' '"macs":11578495'
+refuses spoiled.json 'macs: there are 11,578,496' verify $chain spoiled.json
+spoil "\"peak\":$promised" '"peak":1'
+refuses spoiled.json 'peak: says 1, but the order takes' verify $chain spoiled.json
+spoil '"kind":"convolution"' '"kind":"conv"'
+refuses spoiled.json 'network.operators[1]: kind is unknown: conv' verify $chain spoiled.json
+spoil '"runtime":"parts"' '"runtime":"whole"'
+refuses spoiled.json 'runtime: is not whole: operator' verify $chain spoiled.json
+refuses result.json '' verify builtin:mobilenet-v2-chain result.json
+
+# Multiply-accumulates that may be spent, for runtimes of whole operators.
+exits 0 rewrite $chain --runtime whole --max-extra-macs 40% --state-limit 1000 --format json
+cp out whole.json
+check "whole operators: $(head -c 300 whole.json)" grep -qF '"runtime":"whole"' whole.json
+peak=$(sed 's/.*"peak_before":[0-9]*,"peak":\([0-9]*\),.*/\1/' whole.json)
+check "a peak below that of any order: $peak" test "$peak" -lt 96000
+exits 0 verify $chain whole.json
+exits 0 rewrite $chain --runtime whole --max-extra-macs 1 --state-limit 300
+refuses '--max-extra-macs' 'must be a whole number, or a share' rewrite $chain --max-extra-macs much
+refuses '--max-extra-macs' 'must be a whole number, or a share' rewrite $chain --max-extra-macs -5%
+refuses $chain 'nothing for whole operators' rewrite $chain --runtime whole --stream-input
+misused rewrite $chain --runtime half
+
+# `schedule` of the rewritten network, with a certificate of its bound.
+exits 0 schedule $chain --rewrite --blocks 2 --state-limit 1000 --format json --certificate proof.json
+cp out scheduled.json
+exits 0 verify $chain scheduled.json --certificate proof.json
+says "Its certificate proves"
+exits 3 schedule $chain --rewrite --blocks 2 --state-limit 300 --budget 1K
+misused schedule $chain --blocks 2
+refuses builtin:nasnet-cifar 'no network of this name' schedule builtin:nasnet-cifar --rewrite
+
 # A budget that is missed.
 exits 3 rewrite builtin:swiftnet-cell-a-conv --budget 1000 --state-limit 300 --verify 0
 says "does not fit"

@@ -18,11 +18,14 @@
 #include <memsched/network/builder.hpp>
 #include <memsched/network/run.hpp>
 #include <memsched/plan.hpp>
+#include <memsched/rewrite/channel_slices.hpp>
 #include <memsched/rewrite/cut.hpp>
 #include <memsched/rewrite/fold_pads.hpp>
 #include <memsched/rewrite/gather.hpp>
+#include <memsched/rewrite/kernel_wise.hpp>
 #include <memsched/rewrite/split_sums.hpp>
 #include <memsched/rewrite/stream_inputs.hpp>
+#include <memsched/rewrite/stripes.hpp>
 
 #include "support/weighed.hpp"
 
@@ -190,6 +193,31 @@ TEST_CASE("a C program of a uint8 network, and of sums in parts, computes the ex
       if (e == element::uint8) check_program<int8_numbers>(net, split);
       else if (form == sum_form::chain) check_program<float_numbers>(net, split);  // the order of sums stays
     }
+  }
+}
+
+TEST_CASE("a C program of stripes, kernels by parts, and dense layers in blocks computes the executor's bits") {
+  for (const element e : {element::float32, element::int8}) {
+    const bool real = e == element::float32;
+    network_builder b("stripes", e, real ? quantization{} : quantization{0.05F, 0});
+    tensor_id x = b.convolution(b.input({16, 6, 2}), {.channels = 6, .kernel = 3, .act = activation::relu});
+    x = b.add(x, b.convolution(x, {.channels = 6, .kernel = 3}));
+    x = b.convolution(x, {.channels = 3, .kernel = 3, .stride = 2});
+    const tensor_id y = b.convolution(b.depthwise(b.convolution(x, {.channels = 12}), {.kernel = 3}), {.channels = 4});
+    b.output(b.dense(b.depthwise(b.concat({x, y}), {.kernel = 3}), 5));
+    const network net = weighed(b.build().value());
+    const auto check = [&](const network& made) {
+      real ? check_program<float_numbers>(net, made) : check_program<int8_numbers>(net, made);
+    };
+    network striped = stripes(net, {0, 4}, 3, real ? runtime::whole : runtime::parts).value();
+    for (op_id i = 0; i < striped.operations.size(); ++i)
+      if (!expanded_by(striped, uses(striped), i).empty()) {
+        striped = slice_channels(striped, i, 4, real ? sum_form::chain : sum_form::any_order);
+        break;
+      }
+    check(striped);
+    const network parts = spread(net, 7);
+    check(split_reductions(cut(parts, row_cuts(parts, 4)).value(), sum_form::chain));
   }
 }
 

@@ -27,10 +27,12 @@ void check_answer(const network& net, const fitted& r) {
   CHECK(r.after.lower_bound <= r.after.peak);
   CHECK(r.after.operators == r.net.operations.size());
   CHECK(r.after.macs == macs(r.net));
-  for (std::size_t i = 1; i < r.front.size(); ++i) {
-    CHECK(r.front[i - 1].peak < r.front[i].peak);
-    CHECK(r.front[i - 1].operators > r.front[i].operators);
-  }
+  for (std::size_t i = 1; i < r.front.size(); ++i)
+    for (std::size_t j = 0; j < i; ++j) {
+      CHECK(r.front[j].peak <= r.front[i].peak);
+      CHECK((r.front[j].operators > r.front[i].operators || r.front[j].macs > r.front[i].macs));
+    }
+  CHECK(r.front.front().peak <= r.after.peak);
 }
 
 }  // namespace
@@ -73,6 +75,54 @@ TEST_CASE("a budget that no cut meets is said to be missed") {
   const fitted r = fit(net, automatic, f, o);
   check_answer(net, r);
   CHECK_FALSE(r.fits(f));
+}
+
+TEST_CASE("multiply-accumulates are spent where they may be, and no more") {
+  const network net = networks::mcunet_v2_chain();
+  options o;
+  o.state_limit = 2'000;
+  for (const runtime profile : {runtime::parts, runtime::whole}) {
+    bytes before = no_limit;
+    for (const unsigned percent : {0U, 10U, 60U}) {
+      const fit_options f{.budget = 40'000, .max_extra_macs = macs(net) * percent / 100, .profile = profile};
+      const fitted r = fit(net, automatic, f, o);
+      check_answer(net, r);
+      CHECK(r.after.macs <= macs(net) + f.max_extra_macs);
+      if (profile == runtime::whole) {
+        CHECK(not_whole(r.net) == "");
+        CHECK(r.after.peak <= before);
+        before = r.after.peak;
+      }
+    }
+    if (profile == runtime::whole) CHECK(before < 80'000);
+  }
+}
+
+TEST_CASE("what is for whole operators is of whole operators") {
+  options o;
+  o.state_limit = 1'000;
+  std::size_t lower_peaks = 0;
+  for (std::uint64_t seed = 0; seed < 12; ++seed) {
+    INFO("seed " << seed);
+    const network net = random_network(seed, seed % 2 == 0 ? element::float32 : element::int8);
+    const exactness exact = seed % 4 == 0 ? exactness::reals : exactness::bits;
+    const fitted r =
+        fit(net, automatic, {.max_extra_macs = macs(net) / 2, .profile = runtime::whole, .exact = exact}, o);
+    if (r.error) {
+      CHECK(not_whole(net) != "");
+      continue;
+    }
+    CHECK(not_whole(r.net) == "");
+    CHECK(check_rewrite(net, r.net) == "");
+    CHECK(disagreement(net, r.net, 1, exact) == "");
+    CHECK(r.after.macs <= macs(net) + macs(net) / 2);
+    lower_peaks += r.after.peak < r.before.peak ? 1 : 0;
+  }
+  CHECK(lower_peaks > 3);
+  const network net = networks::mcunet_v2_chain();
+  const fitted r = fit(net, automatic, {.profile = runtime::whole, .streamed_input = true}, o);
+  REQUIRE(r.error);
+  CHECK(r.error->message.find("nothing for whole operators") != std::string::npos);
 }
 
 TEST_CASE("a network that is none is an error") {

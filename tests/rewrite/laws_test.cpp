@@ -2,10 +2,13 @@
 #include <catch2/catch.hpp>
 
 #include <memsched/network/disagreement.hpp>
+#include <memsched/rewrite/channel_slices.hpp>
 #include <memsched/rewrite/check_rewrite.hpp>
+#include <memsched/rewrite/commute.hpp>
 #include <memsched/rewrite/cut.hpp>
 #include <memsched/rewrite/fold_pads.hpp>
 #include <memsched/rewrite/gather.hpp>
+#include <memsched/rewrite/kernel_wise.hpp>
 #include <memsched/rewrite/rematerialize.hpp>
 #include <memsched/rewrite/split_sums.hpp>
 #include <memsched/rewrite/stream_inputs.hpp>
@@ -60,7 +63,7 @@ TEST_CASE("every rule computes what the network computes, and the checker agrees
     network blocks = cut(from, random_cuts(from, r, seed % 4 < 2)).value();
     check_same(net, blocks, exactness::bits);
     check_same(net, stream_inputs(blocks), exactness::bits);
-    check_same(net, split_means(blocks, sum_form::chain), exactness::bits);  // rows in order: the same bits
+    check_same(net, split_reductions(blocks, sum_form::chain), exactness::bits);  // rows in order: the same bits
     network again = blocks;
     for (int n = 0; n < 5; ++n)
       if (const auto i = static_cast<op_id>(r.below(again.operations.size())); may_rematerialize(again, uses(again), i))
@@ -75,6 +78,57 @@ TEST_CASE("every rule computes what the network computes, and the checker agrees
   CHECK(gathered > 20);
   CHECK(split > 50);
   CHECK(copied > 50);
+}
+
+TEST_CASE("kernels by parts and channels by slices compute what the network computes") {
+  std::size_t spread_ones = 0, split = 0, in_place = 0, sliced = 0, commuted = 0, dense = 0;
+  for (std::uint64_t seed = 200; seed < 320; ++seed) {
+    const element e = seed % 3 == 0 ? element::int8 : element::float32;
+    const network net = random_network(seed, e);
+    INFO("seed " << seed);
+    network parts = net;
+    for (op_id i = 0; i < parts.operations.size(); ++i)
+      if (may_spread(parts, uses(parts), i)) parts = spread(std::move(parts), i), ++spread_ones;
+    for (op_id i = 0; i < parts.operations.size(); ++i)
+      if (may_split_kernels(parts, uses(parts), i)) parts = split_kernels(parts, i), ++split;
+    for (const operation& op : parts.operations)
+      if (op.overwrites != none && op.reads[0].size != parts.tensors[op.overwrites].size) ++in_place;
+    check_same(net, parts, exactness::bits);
+    random_source r(seed);
+    check_same(net, cut(parts, random_cuts(parts, r, true)).value(), exactness::bits);
+
+    for (op_id i = 0; i < net.operations.size(); ++i) {
+      const auto between = expanded_by(net, uses(net), i);
+      if (between.empty() || net.tensors[between[0]].size.channels < 2) continue;
+      const window& w = net.operations[i].does.win;
+      const bool point = w.kernel_rows == 1 && w.kernel_columns == 1;
+      check_same(net, slice_channels(net, i, 2, sum_form::chain), point ? exactness::bits : exactness::reals);
+      check_same(net, slice_channels(net, i, 3, sum_form::any_order), exactness::reals);
+      ++sliced;
+    }
+
+    const network blocks = cut(net, row_cuts(net, 3)).value();
+    const network sums = split_reductions(blocks, sum_form::chain);
+    for (op_id i = 0; i < blocks.operations.size(); ++i)
+      dense += blocks.operations[i].does.what == op_kind::dense && may_split_sum(blocks, i) ? 1 : 0;
+    check_same(net, sums, exactness::bits);
+    check_same(net, split_reductions(blocks, sum_form::any_order), exactness::reals);
+
+    network early = net;
+    bool any = false;
+    for (op_id i = 0; i < early.operations.size(); ++i)
+      if (may_commute(early, uses(early), i)) early = commute(std::move(early), i), any = true, ++commuted;
+    if (!any || e == element::int8) continue;  // rounded numbers are blended
+    check_same(net, early, exactness::reals);
+    CHECK(float_difference(net, early, 3) < 1e-4);
+    check_same(net, cut(early, random_cuts(early, r, false)).value(), exactness::reals);
+  }
+  CHECK(spread_ones > 20);
+  CHECK(split > 10);
+  CHECK(in_place > 0);
+  CHECK(sliced > 20);
+  CHECK(commuted > 20);
+  CHECK(dense > 20);
 }
 
 TEST_CASE("row blocks raise no optimum") {

@@ -37,7 +37,7 @@ inline memsched::network random_network(std::uint64_t seed, memsched::element e)
     const bool big = size.rows > 3 && size.columns > 3;
     const layer l{.channels = channels, .kernel = kernel, .stride = big ? stride : 1,
                   .pad = r.chance(1, 3) && big ? padding::valid : padding::same, .act = act()};
-    switch (r.below(14)) {
+    switch (r.below(16)) {
       case 0: case 1: at.push_back(b.convolution(x, l)); break;
       case 2:
         at.push_back(b.depthwise(
@@ -67,10 +67,17 @@ inline memsched::network random_network(std::uint64_t seed, memsched::element e)
         at.push_back(size.rows < 12 ? b.transposed_convolution(x, {.channels = channels, .kernel = 3, .stride = 2})
                                     : b.unary(x, activation::relu, true));
         break;
+      case 13:  // an inverted residual
+        at.push_back(b.depthwise(b.convolution(x, {.channels = size.channels * 2, .act = act()}), {.kernel = 3}));
+        at.push_back(b.convolution(at.back(), {.channels = channels}));
+        break;
+      case 14:  // a convolution behind a resize
+        at.push_back(b.convolution(b.resize_bilinear(x, size.rows * 2, size.columns + 1), {.channels = channels}));
+        break;
       default: at.push_back(r.chance(1, 2) ? b.prelu(x) : b.softmax(x)); break;
     }
   }
-  b.output(at.back());
+  b.output(r.chance(1, 3) ? b.dense(at.back(), 3) : at.back());
   if (r.chance(1, 3)) b.output(at[at.size() - 2]);
   return b.build().value();
 }

@@ -122,10 +122,16 @@ class network_run {
       for (const placed& p : to.parts)
         for (std::size_t k = 0; k < op.reads.size(); ++k) {
           if (is_token(op.reads[k])) continue;
-          if (const box b = needed(op, k, box_of(net_, p)); !b.empty() && !operands_[k].holds(b))
+          if (const box b = wanted(k, box_of(net_, p)); !b.empty() && !operands_[k].holds(b))
             return fault("reads " + to_string(b) + " of operand " + std::to_string(k) + ", which its parts do not hold");
         }
     return true;
+  }
+  box wanted(std::size_t k, const box& out) const {
+    const operation& op = *op_;
+    if (k == 0 && op.does.what == op_kind::dense && op.sum != summation::complete)
+      if (const box b = box_of_elements(op.reads[0].size, op.reduces, net_.order); !b.empty()) return b;
+    return needed(op, k, out);
   }
   bool is_token(const image& x) const {
     return std::all_of(x.parts.begin(), x.parts.end(),

@@ -131,6 +131,30 @@ inline box needed(const operation& op, std::size_t k, const box& out) {
 /// What an operator computes: the box of its `target` that its results, or its sum, hold.
 inline box computes(const network& net, const operation& op) { return hull_of(net, target(op)); }
 
+/// The box that the elements of an interval of an image, counted in this order, fill; empty where they fill none.
+inline box box_of_elements(const extents& e, const interval& i, element_order order) {
+  const bool by_rows = order == element_order::rows_columns_channels;
+  const coordinate outer = by_rows ? e.rows : e.channels, middle = by_rows ? e.columns : e.rows,
+                   inner = by_rows ? e.channels : e.columns, plane = middle * inner;
+  interval a{0, outer}, b{0, middle}, c{0, inner};
+  if (i.empty() || i.first < 0 || i.last > outer * plane) return {};
+  if (i.first % plane == 0 && i.last % plane == 0) {
+    a = {i.first / plane, i.last / plane};
+  } else {
+    a = {i.first / plane, i.first / plane + 1};
+    const interval line{i.first - a.first * plane, i.last - a.first * plane};
+    if (line.last > plane) return {};
+    if (line.first % inner == 0 && line.last % inner == 0) {
+      b = {line.first / inner, line.last / inner};
+    } else {
+      b = {line.first / inner, line.first / inner + 1};
+      c = {line.first - b.first * inner, line.last - b.first * inner};
+      if (c.last > inner) return {};
+    }
+  }
+  return by_rows ? box{a, b, c} : box{b, c, a};
+}
+
 /// Multiply-accumulates of an operator: products of convolutions and dense layers, those with pad among them; one for each
 /// element that a mean or an average adds up is not counted. Sums over all of its results.
 inline std::uint64_t macs(const network& net, const operation& op) {

@@ -10,8 +10,8 @@
 namespace memsched::inline MEMSCHED_ABI {
 
 /// The first fault of `after` as a rewrite of the first network `before`; empty where there is none. Then, whatever the
-/// weights and inputs are, `after` computes the outputs of `before`: over real numbers, and to the bit wherever sums of the
-/// same terms in another order are equal (always, over integers). Checked are:
+/// weights and inputs are, `after` computes the outputs of `before`: over real numbers, and, where no resize changed places,
+/// to the bit wherever sums of the same terms in another order are equal (always, over integers). Checked are:
 ///
 /// 1. Every output element of `before` is computed by exactly one part of an output of `after`, and nothing else is output.
 /// 2. What an operator writes is the part of its origin's result that its place says, and what it reads there (row by row,
@@ -20,7 +20,9 @@ namespace memsched::inline MEMSCHED_ABI {
 /// 3. The partial sums of an element have reduction intervals that partition the range, one bias, and one end, which runs
 ///    behind all of them.
 /// 4. The intervals of weights and biases are those of the channels computed and summed over.
-/// 5. Attributes are those of the origin; element types and quantization those of the tensors' origins.
+/// 5. An operator without origin is a copy, and each element that it writes is one that it reads at the same place.
+/// 6. A resize whose only reader is a convolution of 1 x 1 without activation may have changed places with it.
+/// 7. Attributes are those of the origin; element types and quantization those of the tensors' origins.
 ///
 /// O(operators times parts of their operands).
 MEMSCHED_FUNCTION std::string check_rewrite(const network& before, const network& after);
@@ -37,47 +39,27 @@ MEMSCHED_FUNCTION std::string check_rewrite(const network& before, const network
 #include <vector>
 
 #include <memsched/network/check.hpp>
+#include <memsched/rewrite/check_sums.hpp>
 #include <memsched/rewrite/provenance.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
 
 namespace detail {
 
-class rewrite_check {
+class rewrite_check : sum_check {
  public:
-  rewrite_check(const network& before, const network& after) : before_(before), after_(after) {}
+  using sum_check::sum_check;
 
   std::string run() {
-    if (const graph_error e = check_network(before_); !e.message.empty()) return "the first network: " + e.message;
     if (const graph_error e = check_network(after_); !e.message.empty()) return e.message;
     from_.emplace(before_, after_);
     for (tensor_id t = 0; t < after_.tensors.size() && fault_.empty(); ++t) check_tensor(t);
     if (fault_.empty()) check_outputs();
-    sums_.resize(after_.tensors.size());
     for (op_id i = 0; i < after_.operations.size() && fault_.empty(); ++i) check_operation(i);
     return fault_;
   }
 
  private:
-  /// What a sum has in it.
-  struct ledger {
-    int biases = 0;
-    std::size_t changes = 0;  ///< operators that change it in place
-    bool taken = false;       ///< by an operator that needs it complete: nobody may change it any more
-    std::vector<interval> reduces{};
-    op_id origin = none;
-  };
-
-  void complain(const std::string& what) {
-    if (fault_.empty()) fault_ = what;
-  }
-  void at_tensor(tensor_id t, const std::string& what) {
-    complain(labelled("tensor ", t, after_.tensors[t].name) + " " + what);
-  }
-  void at_operator(op_id i, const std::string& what) {
-    complain(labelled("operator ", i, after_.operations[i].name) + " " + what);
-  }
-
   void check_tensor(tensor_id t) {
     const typed_tensor& x = after_.tensors[t];
     if (x.role == tensor_role::token) {
@@ -122,6 +104,7 @@ class rewrite_check {
   void check_operation(op_id i) {
     const operation& op = after_.operations[i];
     if (op.does.what == op_kind::read) return check_read(i);
+    if (op.does.what == op_kind::copy && op.origin == none) return check_move(i);
     if (op.origin >= before_.operations.size()) return at_operator(i, "has no origin");
     const operation& from = before_.operations[op.origin];
     switch (op.does.what) {
@@ -166,6 +149,29 @@ class rewrite_check {
       }
   }
 
+  /// A slice or concatenation that the first network does not have: it moves elements, to their places.
+  void check_move(op_id i) {
+    const operation& op = after_.operations[i];
+    attributes plain;
+    plain.what = op_kind::copy;
+    if (!(op.does == plain) || op.sum != summation::complete || op.weights || op.bias)
+      return at_operator(i, "moves elements and does something else, too");
+    for (const image& x : op.writes)
+      for (const placed& p : x.parts)
+        if (after_.tensors[p.tensor].role != tensor_role::value || after_.tensors[p.tensor].alias_of != none)
+          return at_operator(i, "moves elements to what is no tensor of its own");
+    const std::vector<piece> there = from_->pieces_after(op.reads[0]);
+    for (const image& x : op.writes)
+      for (const piece& want : from_->pieces_after(x)) {
+        std::vector<box> missing{want.at};
+        for (const piece& have : there)
+          if (have.same(want)) subtract(missing, have.at);
+          else if (!common(have.at, want.at).empty())
+            return at_operator(i, "moves other elements than its result has at " + to_string(common(have.at, want.at)));
+        if (!missing.empty()) return at_operator(i, "does not read " + to_string(missing.front()) + ", which it moves");
+      }
+  }
+
   /// Where an operand of `op` lacks the zeros that a pad puts around its origin's, takes the origin for one with that pad.
   void take_over_pads(const operation& op, operation& expected) const {
     for (std::size_t k = 0; k < expected.reads.size() && k < op.reads.size(); ++k)
@@ -203,20 +209,19 @@ class rewrite_check {
       check_place(i, op.writes[k], expected.writes[k], value ? tensor_role::value : tensor_role::sum);
   }
 
-  /// Whether the parts of an image are those parts of the origin's result that their places say.
-  void check_place(op_id i, const image& x, const image& expected, tensor_role role) {
-    if (x.size != expected.size)
-      return at_operator(i, "has a result of " + to_string(x.size) + ", its origin one of " + to_string(expected.size));
-    for (const placed& p : x.parts) {
-      const typed_tensor& t = after_.tensors[p.tensor];
-      if (t.role != role) return at_operator(i, "writes " + t.name + ", which has another role");
-      const bool fits = std::any_of(expected.parts.begin(), expected.parts.end(), [&](const placed& q) {
-        return q.tensor == t.origin && shifted(t.part, q.row, q.column, q.channel) == box_of(after_, p);
-      });
-      if (!fits)
-        return at_operator(
-            i, "writes " + t.name + " at " + to_string(box_of(after_, p)) + ", where its origin has other elements");
-    }
+  /// The elements of an operand that a part of a dense layer's sum reads, where they are whole rows (channels, where the
+  /// network counts by channels first), or channels of a single pixel.
+  bool dense_terms(const interval& reduces, const extents& n, std::vector<interval>& rows, interval& columns,
+                   interval& channels) const {
+    const bool by_rows = before_.order == element_order::rows_columns_channels;
+    const bool pixel = n.rows == 1 && n.columns == 1;
+    const coordinate each = pixel ? 1 : by_rows ? n.columns * n.channels : n.rows * n.columns;
+    if (reduces.first % each != 0 || reduces.last % each != 0) return false;
+    rows = {{0, n.rows}}, columns = {0, n.columns}, channels = {0, n.channels};
+    const interval taken{reduces.first / each, reduces.last / each};
+    if (by_rows && !pixel) rows = {taken};
+    else channels = taken;
+    return true;
   }
 
   void check_operand(op_id i, const operation& expected, std::size_t k, const box& out) {
@@ -232,10 +237,11 @@ class rewrite_check {
     interval columns;
     for (coordinate y = out.columns.first; y < out.columns.last; ++y)
       each_read(expected.does, false, y, n.columns, m.columns, [&](coordinate c) { columns = hull(columns, {c, c + 1}); });
-    const interval channels = channels_read(op, expected, n, m, out.channels);
     if (expected.does.what == op_kind::mean && op.sum != summation::complete) rows = {op.reduces};
+    interval channels = channels_read(op, expected, n, m, out.channels);
     if (expected.does.what == op_kind::dense && op.sum != summation::complete)
-      return at_operator(i, "is a part of a dense layer's sum, which is not checked");
+      if (!dense_terms(op.reduces, n, rows, columns, channels))
+        return at_operator(i, "sums over elements of its operand that fill no rows or channels");
     const std::vector<piece> there = from_->pieces_after(op.reads[k]);
     for (const interval r : rows)
       for (const piece& want : from_->pieces_before(expected.reads[k], {r, columns, channels})) {
@@ -265,153 +271,67 @@ class rewrite_check {
     if (op.bias && !same_slice(op.bias, expected.bias, op, expected, part, false))
       return at_operator(i, "uses a bias for other channels than it computes");
   }
-  bool same_slice(const slice& s, const slice& of, const operation& op, const operation& expected, const box& part,
-                  bool weights) const {
-    const kind_facts facts = facts_of(expected.does.what);
-    const bool constant = facts.least_operands == 1 && facts.most_operands == 2;
-    const blob::axes& size = before_.blobs[of.of].size;
-    slice want = of;
-    const coordinate all = expected.writes[0].size.channels;
-    const auto narrow = [&](interval& channels, std::int64_t there) {
-      if (there == 1 && all != 1) return;
-      channels = {channels.first + part.channels.first, channels.first + part.channels.last};
-    };
-    if (constant) narrow(want.inputs, size.inputs);
-    else if (expected.does.what != op_kind::opaque) narrow(want.outputs, size.outputs);
-    if (weights && op.sum != summation::complete)
-      want.inputs = {of.inputs.first + op.reduces.first, of.inputs.first + op.reduces.last};
-    return s == want;
-  }
-
-  void check_part_of_sum(op_id i, const operation& expected) {
-    const operation& op = after_.operations[i];
-    if (expected.does.what == op_kind::convolution && expected.does.groups != 1)
-      return at_operator(i, "sums parts of a grouped convolution");
-    const coordinate range =
-        expected.does.what == op_kind::mean ? expected.reads[0].size.rows : expected.reads[0].size.channels;
-    if (op.reduces.empty() || !interval{0, range}.contains(op.reduces))
-      return at_operator(i, "sums over " + to_string(op.reduces) + " of " + std::to_string(range));
-    ledger sum{op.bias ? 1 : 0, 0, false, {op.reduces}, op.origin};
-    if (continues_sum(op)) {
-      if (!check_sum_operand(i, op.reads.back(), hull_of(after_, target(op)))) return;
-      ledger& old = sums_[op.reads.back().parts[0].tensor];
-      if (old.origin != op.origin) return at_operator(i, "continues a sum of another operator");
-      if (op.sum == summation::into) {
-        ledger& to = sums_[op.reads.back().parts[0].tensor];
-        if (to.taken) return at_operator(i, "changes a sum that another operator has taken");
-        to.biases += sum.biases, ++to.changes, to.reduces.push_back(op.reduces);
-        return;
-      }
-      if (old.changes != 0) return at_operator(i, "continues a sum that others change in place");
-      old.taken = true;
-      sum.biases += old.biases;
-      sum.reduces.insert(sum.reduces.end(), old.reduces.begin(), old.reduces.end());
-    }
-    if (op.sum == summation::last) return check_complete(i, expected, sum, range);
-    for (const placed& p : op.writes[0].parts) sums_[p.tensor] = sum;
-  }
-
-  /// Whether an operand is one tensor of sums for exactly these elements.
-  bool check_sum_operand(op_id i, const image& x, const box& part) {
-    const bool good = x.parts.size() == 1 && after_.tensors[x.parts[0].tensor].role == tensor_role::sum &&
-                      box_of(after_, x.parts[0]) == part;
-    if (!good) at_operator(i, "adds to a sum of other elements");
-    return good;
-  }
-
-  void check_sum(op_id i, const operation& from) {
-    const operation& op = after_.operations[i];
-    const bool mean = from.does.what == op_kind::mean;
-    const bool ends = op.does.what == op_kind::finish || op.does.what == op_kind::finish_mean;
-    if (!mean && from.does.what != op_kind::convolution && from.does.what != op_kind::transposed_convolution)
-      return at_operator(i, "is part of a sum that its origin does not make");
-    if (ends && mean != (op.does.what == op_kind::finish_mean))
-      return at_operator(i, "ends another kind of sum than its origin makes");
-    check_place(i, op.writes[0], from.writes[0], ends ? tensor_role::value : tensor_role::sum);
-    if (!fault_.empty()) return;
-    const box part = hull_of(after_, op.writes[0]);
-    if (op.bias && (op.bias.of != from.bias.of || !same_slice(op.bias, from.bias, op, from, part, false)))
-      return at_operator(i, "uses a bias for other channels than it computes");
-    ledger sum{op.bias ? 1 : 0, 0, false, {}, op.origin};
-    std::size_t changes = 0, tokens = 0;
-    for (const image& x : op.reads) {
-      for (const placed& p : x.parts)
-        if (after_.tensors[p.tensor].role == tensor_role::token) ++tokens;
-      if (!x.parts.empty() && after_.tensors[x.parts[0].tensor].role == tensor_role::token) continue;
-      if (!check_sum_operand(i, x, part)) return;
-      const typed_tensor& in = after_.tensors[x.parts[0].tensor];
-      const typed_tensor& data = before_.tensors[from.reads[0].parts[0].tensor];
-      if (!(in.quant == data.quant))
-        return at_operator(i, "takes a sum with another quantization than its origin's operand");
-      ledger& l = sums_[x.parts[0].tensor];
-      l.taken = true;
-      if (l.origin != op.origin) return at_operator(i, "takes a sum of another operator");
-      changes += l.changes;
-      sum.biases += l.biases;
-      sum.reduces.insert(sum.reduces.end(), l.reduces.begin(), l.reduces.end());
-    }
-    if (changes != tokens) return at_operator(i, "does not wait for all that change its sum");
-    if (!ends) {
-      if (changes != 0) return at_operator(i, "takes a sum that others change in place");
-      if (op.does.act != activation::identity) return at_operator(i, "applies an activation to a part of a sum");
-      for (const placed& p : op.writes[0].parts) sums_[p.tensor] = sum;
-      return;
-    }
-    if (!mean && (op.weights.of != from.weights.of ||
-                  op.weights.outputs != interval{from.weights.outputs.first + part.channels.first,
-                                                 from.weights.outputs.first + part.channels.last}))
-      return at_operator(i, "rounds by the weights of other channels");
-    const extents& n = from.reads[0].size;
-    if (mean && (op.does.win.kernel_rows != n.rows || op.does.win.kernel_columns != n.columns))
-      return at_operator(i, "divides by another number of cells");
-    if (op.does.act != from.does.act || op.does.alpha != from.does.alpha || op.does.beta != from.does.beta ||
-        op.does.function != from.does.function)
-      return at_operator(i, "has another activation than its origin");
-    check_complete(i, from, sum, mean ? n.rows : n.channels);
-    check_alias(i);
-  }
-
-  void check_complete(op_id i, const operation& from, ledger& sum, coordinate range) {
-    if (sum.biases != (from.bias ? 1 : 0))
-      return at_operator(i, "ends a sum with the bias " + std::to_string(sum.biases) + " times");
-    std::sort(sum.reduces.begin(), sum.reduces.end(),
-              [](const interval& a, const interval& b) { return a.first < b.first; });
-    coordinate reached = 0;
-    for (const interval& r : sum.reduces) {
-      if (r.first != reached)
-        return at_operator(i, "ends a sum that has " + std::to_string(std::min(r.first, reached)) +
-                                  (r.first > reached ? " not at all" : " twice"));
-      reached = r.last;
-    }
-    if (reached != range) at_operator(i, "ends a sum that lacks what is behind " + std::to_string(reached));
-  }
-
-  /// A result may name the storage of what a view reads.
-  void check_alias(op_id i) {
-    const operation& op = after_.operations[i];
-    for (const image& y : op.writes)
-      for (const placed& p : y.parts) {
-        const tensor_id of = after_.tensors[p.tensor].alias_of;
-        if (of == none) continue;
-        const op_kind k = op.does.what;
-        const bool reads = std::any_of(op.reads.begin(), op.reads.end(), [&](const image& x) {
-          return x.parts.size() == 1 && x.parts[0].tensor == of;
-        });
-        if (!reads || (k != op_kind::reshape && k != op_kind::copy && k != op_kind::opaque))
-          return at_operator(i, "writes into the storage of another tensor");
-      }
-  }
-
-  const network &before_, &after_;
   std::optional<provenance> from_;
-  std::vector<ledger> sums_;
-  std::string fault_;
 };
+
+/// The first network with each resize behind the convolution of 1 x 1 that read it, where `after` says so: where what comes
+/// of the resize convolves. Nothing where there is no such exchange. A resize blends pixels with weights that add to one, so
+/// that it commutes with what is linear in each pixel but for a bias.
+inline std::optional<network> exchanged(const network& before, const network& after) {
+  std::vector<bool> convolves(before.operations.size(), false);
+  for (const operation& op : after.operations)
+    if (op.origin < convolves.size() && op.does.what == op_kind::convolution) convolves[op.origin] = true;
+  const auto only = [](const std::vector<image>& images) {
+    return images.size() == 1 && images[0].parts.size() == 1 ? images[0].parts[0].tensor : none;
+  };
+  std::optional<network> moved;
+  for (bool changed = true; changed;) {
+    changed = false;
+    const network& now = moved ? *moved : before;
+    for (op_id i = 0; i < now.operations.size() && !changed; ++i) {
+      const operation& resize = now.operations[i];
+      const bool resizes = resize.does.what == op_kind::resize_bilinear || resize.does.what == op_kind::resize_nearest;
+      const tensor_id from = only(resize.reads), t = only(resize.writes);
+      if (!resizes || !convolves[i] || from == none || t == none || now.tensors[t].output) continue;
+      if (resize.does.act != activation::identity || now.tensors[from].size != resize.reads[0].size) continue;
+      op_id reader = none;
+      std::size_t readers = 0;
+      for (op_id j = 0; j < now.operations.size(); ++j)
+        for (const image& x : now.operations[j].reads)
+          for (const placed& p : x.parts)
+            if (p.tensor == t) ++readers, reader = j;
+      if (readers != 1 || only(now.operations[reader].reads) != t) continue;
+      const operation& conv = now.operations[reader];
+      const tensor_id to = only(conv.writes);
+      attributes plain;
+      plain.what = op_kind::convolution;
+      plain.win.dilation_rows = conv.does.win.dilation_rows, plain.win.dilation_columns = conv.does.win.dilation_columns;
+      if (!(conv.does == plain) || conv.sum != summation::complete || to == none) continue;
+      bool named = false;
+      for (const typed_tensor& x : now.tensors) named = named || x.alias_of == t;
+      if (named || now.tensors[t].alias_of != none || now.tensors[to].alias_of != none) continue;
+      if (!moved) moved = before;
+      operation first = moved->operations[reader], second = moved->operations[i];
+      typed_tensor& small = moved->tensors[t];
+      small.size = {second.reads[0].size.rows, second.reads[0].size.columns, first.writes[0].size.channels};
+      small.part = whole(small.size);
+      small.element = moved->tensors[to].element, small.quant = moved->tensors[to].quant;
+      const image result = first.writes[0], middle{small.size, {{t, 0, 0, 0}}};
+      first.reads = second.reads, first.writes = {middle};
+      second.reads = {middle}, second.writes = {result};
+      moved->operations[i] = std::move(first), moved->operations[reader] = std::move(second);
+      changed = true;
+    }
+  }
+  return moved;
+}
 
 }  // namespace detail
 
 MEMSCHED_FUNCTION std::string check_rewrite(const network& before, const network& after) {
-  return detail::rewrite_check(before, after).run();
+  if (const graph_error e = check_network(before); !e.message.empty()) return "the first network: " + e.message;
+  const std::optional<network> moved = detail::exchanged(before, after);
+  return detail::rewrite_check(moved ? *moved : before, after).run();
 }
 
 }  // namespace memsched

@@ -25,6 +25,19 @@ struct uses {
   }
 };
 
+/// The network with its operators in this order, which lists each once.
+inline network reordered(network net, const std::vector<op_id>& order) {
+  std::vector<op_id> place(order.size());
+  for (op_id i = 0; i < order.size(); ++i) place[order[i]] = i;
+  std::vector<operation> operations;
+  for (const op_id i : order) {
+    operations.push_back(std::move(net.operations[i]));
+    for (op_id& before : operations.back().after) before = place[before];
+  }
+  net.operations = std::move(operations);
+  return net;
+}
+
 /// The network without these operators, and without the tensors that they write. Precondition: nobody else uses those.
 inline network without(const network& net, const std::vector<bool>& dropped) {
   std::vector<bool> gone(net.tensors.size(), false);

@@ -13,6 +13,7 @@
 #include <memsched/graph/error.hpp>
 #include <memsched/network/disagreement.hpp>
 #include <memsched/network/network.hpp>
+#include <memsched/rewrite/runtime.hpp>
 #include <memsched/search/policy.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
@@ -20,6 +21,8 @@ namespace memsched::inline MEMSCHED_ABI {
 /// What the search may do.
 struct fit_options {
   bytes budget = 0;              ///< it ends at a network within this; 0: it looks for the smallest peak
+  std::uint64_t max_extra_macs = 0;  ///< multiply-accumulates that it may spend beyond those of the given network
+  runtime profile = runtime::parts;  ///< what the kernels can do that the network is for
   bool streamed_input = false;   ///< inputs come part by part, and need no room before they are wanted
   exactness exact = exactness::bits;  ///< reals: partial sums in float32 may come in another order
   coordinate most_blocks = 0;    ///< of a tensor; 0: single rows
@@ -57,16 +60,24 @@ namespace detail {
 fitted fit_network(const network& net, inner_scheduler policy, const fit_options& f, const options& o);
 }  // namespace detail
 
-/// A network that computes what `net` does with a smaller peak under this scheduler, whose orders the referee measures.
-/// First rules that cost nothing, each kept where the peak does not rise: pads go into their readers (R7), concatenations go
-/// (R3, R0); where sums may come in another order or are of integers, convolutions of several parts at the peak become
-/// partial sums (R1). Then tensors are cut into row blocks (R5), and means follow block by block (R9). With a budget, only
-/// what is live at a step of the peak is cut, finer and finer, until the budget holds, and then coarser again where it still
-/// does; without, every tensor is cut into 2, 4, 8, ... blocks, and the smallest peak stands. Multiply-accumulates stay.
+/// A network that computes what `net` does with a smaller peak under this scheduler, whose orders the referee measures. A
+/// rule stays where the peak falls; those that spare operators (R3, R7, R0), where it does not rise.
+///
+/// First rules for whole tensors: pads go into their readers (R7), concatenations go (R3, R0), or move behind channel-wise
+/// operators (R2). At the peak, convolutions of several parts become partial sums (R1), and what lies between an expansion
+/// and a projection comes in slices of channels (R4). Of these, what changes the order of sums is for integers and
+/// `exactness::reals`; so are convolutions before resizes (R8), which are for reals only.
+///
+/// For `runtime::parts`, tensors are then cut into row blocks (R5), and means and dense layers follow block by block (R9).
+/// With a budget, only what is live at a step of the peak is cut, finer and finer, until the budget holds, and then coarser
+/// again where it still does; without, every tensor is cut into 2, 4, 8, ... blocks. Cheap operators are copied for each
+/// reader of a tensor that waits at the peak (R10). Where multiply-accumulates may be spent, regions around the peak run in
+/// stripes with overlaps (R6), and are cut again. For `runtime::whole`, stripes are all there is of this, at no more than
+/// `max_extra_macs`.
 ///
 /// `o` limits the whole: each network gets a part of the time that is left, 10 s where there is no limit of time or states.
-/// A limit on states is for each network, and alone makes the search deterministic. A first network that is none, and a
-/// scheduler whose answer is no order, are `error`.
+/// A limit on states is for each network, and alone makes the search deterministic. A first network that is none, one
+/// that is not of whole operators where the runtime is, and a scheduler whose answer is no order, are `error`.
 template <scheduler S>
 fitted fit(const network& net, const S& policy, const fit_options& f = {}, const options& o = {}) {
   const auto inner = [&policy](const schedule_graph& g, search& context) { return checked(policy, g, context); };

@@ -1,72 +1,48 @@
-// The search behind `fit`.
+// The search behind `fit`: which rules, where, in which order.
 #pragma once
 
 #include <algorithm>
-#include <bit>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <map>
-#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <memsched/base/linkage.hpp>
-#include <memsched/graph/lower.hpp>
-#include <memsched/measure/evaluate.hpp>
-#include <memsched/network/check.hpp>
-#include <memsched/network/windows.hpp>
-#include <memsched/rewrite/cut.hpp>
+#include <memsched/rewrite/channel_slices.hpp>
+#include <memsched/rewrite/commute.hpp>
 #include <memsched/rewrite/fit.hpp>
+#include <memsched/rewrite/fit_stripes.hpp>
 #include <memsched/rewrite/fold_pads.hpp>
 #include <memsched/rewrite/gather.hpp>
+#include <memsched/rewrite/kernel_wise.hpp>
+#include <memsched/rewrite/rematerialize.hpp>
+#include <memsched/rewrite/runtime.hpp>
 #include <memsched/rewrite/split_sums.hpp>
-#include <memsched/rewrite/stream_inputs.hpp>
 
 namespace memsched::inline MEMSCHED_ABI::detail {
 
-/// The network with its operators in this order.
-inline network reordered(network net, const std::vector<op_id>& order) {
-  std::vector<op_id> place(order.size());
-  for (op_id i = 0; i < order.size(); ++i) place[order[i]] = i;
-  std::vector<operation> operations;
-  for (const op_id i : order) {
-    operations.push_back(std::move(net.operations[i]));
-    for (op_id& before : operations.back().after) before = place[before];
-  }
-  net.operations = std::move(operations);
-  return net;
-}
-
-/// A network that was tried, with the best order found.
-struct fit_trial {
-  network net;
-  std::vector<op_id> order;
-  fit_point cost;
-  std::vector<tensor_id> live_at_peak;  ///< live at any step that reaches the peak, ascending
-};
-
-/// How many blocks of rows a tensor is cut into: up to 2^level.
-using levels = std::vector<unsigned>;
-
-class fit_run {
+class fit_run : fit_stripes {
  public:
-  fit_run(const network& net, inner_scheduler policy, const fit_options& f, const options& o)
-      : first_(net), policy_(policy), f_(f), o_(o), start_(search::clock::now()) {}
+  using fit_stripes::fit_stripes;
 
   fitted run() {
     if (graph_error e = check_network(first_); !e.message.empty()) return failed(std::move(e));
-    const std::optional<fit_trial> given = measure(f_.streamed_input ? stream_inputs(first_) : first_);
+    if (graph_error e = why_not(); !e.message.empty()) return failed(std::move(e));
+    out_.before.macs = macs(first_);
+    const std::optional<fit_trial> given = measure(streamed(first_));
     if (!given) return std::move(out_);
     out_.before = given->cost;
     best_ = *given;
     note(given->cost);
     base_ = first_;
-    if (!met()) rewrite_whole();
-    prepare();
-    if (!met()) f_.budget != 0 ? cut_to_budget() : cut_evenly();
+    if (!met()) rewrite_tensors();
+    if (for_whole()) {
+      if (!met()) pay(best_.net);
+    } else {
+      rewrite_parts();
+    }
     if (out_.error) return std::move(out_);
     out_.net = std::move(best_.net);
     out_.order = std::move(best_.order);
@@ -76,76 +52,21 @@ class fit_run {
   }
 
  private:
-  bool met() const { return out_.error || (f_.budget != 0 && best_.cost.peak <= f_.budget); }
   fitted failed(graph_error e) {
     out_.error = std::move(e);
     return std::move(out_);
   }
-
-  // Measuring.
-
-  double seconds_left() const {
-    if (o_.time_limit == o_.time_limit.max()) return 80;  // an eighth of it for each network
-    return std::chrono::duration<double>(o_.time_limit - (search::clock::now() - start_)).count();
-  }
-  bool out_of_time() {
-    if (o_.stop.stop_requested()) out_.stopped = stop_reason::cancelled;
-    else if (seconds_left() <= 0) out_.stopped = stop_reason::time_limit;
-    return out_.stopped != stop_reason::finished;
+  graph_error why_not() const {
+    if (!for_whole()) return {};
+    if (f_.streamed_input)
+      return {
+          error_code::bad_input, first_.name + ": an input that comes part by part is nothing for whole operators", {}, {}};
+    if (const std::string why = not_whole(first_); !why.empty())
+      return {error_code::bad_input, first_.name + ": is not of whole operators: " + why, {}, {}};
+    return {};
   }
 
-  /// The best order of a network under the scheduler, and its cost; nothing and `error` where it is at fault. With a budget,
-  /// the search may end at it.
-  std::optional<fit_trial> measure(network net, bytes budget = no_limit, double share = 0.125) {
-    auto low = lower(net);
-    if (!low) return out_.error = low.error(), std::nullopt;
-    const problem& p = low->problem;
-    const memory_model model = o_.model();
-    const schedule_graph g = make_schedule_graph(p, model);
-    options limits = o_;
-    limits.budget = budget;
-    const auto time = std::chrono::duration<double>(std::max(0.0, seconds_left()) * share);
-    const bool by_work = o_.time_limit == o_.time_limit.max() && o_.state_limit != no_limit;  // then it is deterministic
-    if (!by_work) limits.time_limit = std::chrono::duration_cast<std::chrono::nanoseconds>(time);
-    search context(std::move(limits));
-    solution s = policy_(g, context);
-    if (s.error) return out_.error = std::move(s.error), std::nullopt;
-    std::vector<op_id> given(p.ops().size());
-    std::iota(given.begin(), given.end(), op_id{0});
-    evaluation e = evaluate(p, s.order, model).value(), as_given = evaluate(p, given, model).value();
-    if (as_given.peak < e.peak) e = std::move(as_given), s.order = std::move(given);
-    fit_trial trial{std::move(net), {}, {e.peak, std::min(s.lower_bound, e.peak), 0, p.ops().size()}, {}};
-    for (const node_id v : s.order) trial.order.push_back(low->ops[v]);
-    trial.cost.macs = macs(trial.net);
-    const auto handles = tensors_of(trial.net);
-    referee play(p, model);
-    std::vector<bool> live(trial.net.tensors.size(), false);
-    for (std::size_t i = 0; i < s.order.size(); ++i) {
-      if (e.during[i] == e.peak)
-        for (const tensor_id t : play.live_tensors(s.order[i])) live[handles[t]] = true;
-      play.play(s.order[i]);
-    }
-    for (tensor_id t = 0; t < live.size(); ++t)
-      if (live[t]) trial.live_at_peak.push_back(t);
-    return trial;
-  }
-
-  void note(const fit_point& p) { out_.front.push_back(p); }
-
-  /// Measures a network; makes it the best where its peak is smaller, or no larger and `ties`. Says whether it did.
-  bool try_network(network net, std::string rule, std::string site, bool ties = false) {
-    std::optional<fit_trial> trial = measure(std::move(net));
-    if (!trial) return false;
-    note(trial->cost);
-    const bool better = trial->cost.peak < best_.cost.peak || (ties && trial->cost.peak == best_.cost.peak);
-    out_.steps.push_back({std::move(rule), std::move(site), best_.cost.peak, trial->cost, better});
-    if (better) best_ = std::move(*trial);
-    return better;
-  }
-
-  // Rules that cost nothing.
-
-  network streamed(network net) const { return f_.streamed_input ? stream_inputs(std::move(net)) : net; }
+  // Rules for whole tensors.
 
   /// One rule on all of its sites at once; one by one where that raises the peak.
   template <class May, class Apply>
@@ -173,10 +94,43 @@ class fit_run {
       ++i;
     }
   }
-  void rewrite_whole() {
-    free_rule("fold pads", may_fold_pad, [](network n, op_id i) { return fold_pad(std::move(n), i); });
+  void rewrite_tensors() {
+    if (f_.exact == exactness::reals && !is_quantized(base_))
+      free_rule("convolve before a resize", may_commute, [](network n, op_id i) { return commute(std::move(n), i); });
+    if (!met()) free_rule("fold pads", may_fold_pad, [](network n, op_id i) { return fold_pad(std::move(n), i); });
+    const network concats = base_;
     if (!met()) free_rule("gather", may_gather, [](network n, op_id i) { return gather(std::move(n), i); });
-    if (!met() && (f_.exact == exactness::reals || is_quantized(base_))) split_at_peak();
+    if (!met()) split_by_parts(concats);
+    if (!met()) split_at_peak();
+    if (!met() && for_whole()) add_convolutions();
+    if (!met()) slice_at_peak();
+  }
+
+  /// R2 wherever it may be applied, where the peak falls: more operators have to earn it.
+  void split_by_parts(network net) {
+    std::size_t sites = 0;
+    for (op_id i = 0; i < net.operations.size();) {
+      if (may_spread(net, uses(net), i)) net = spread(std::move(net), i), ++sites;
+      else if (may_split_kernels(net, uses(net), i)) net = split_kernels(net, i), ++sites;
+      else if (may_gather(net, uses(net), i)) net = gather(std::move(net), i);
+      else ++i;
+    }
+    if (sites == 0 || out_of_time()) return;
+    if (try_network(streamed(net), "kernels by parts", std::to_string(sites) + (sites == 1 ? " place" : " places")))
+      base_ = std::move(net);
+  }
+
+  std::vector<bool> live_at_peak() const {
+    std::vector<bool> live(best_.net.tensors.size(), false);
+    for (const tensor_id t : best_.live_at_peak) live[t] = true;
+    return live;
+  }
+  /// Whether a convolution's terms come channel by channel in any case, so that a chain of its parts gives the same bits.
+  static bool is_point(const operation& op) { return op.does.win.kernel_rows == 1 && op.does.win.kernel_columns == 1; }
+  static bool are_ascending(const std::vector<interval>& terms) {
+    for (std::size_t i = 1; i < terms.size(); ++i)
+      if (terms[i].first < terms[i - 1].first) return false;
+    return true;
   }
 
   /// R1 where the result of a convolution of several parts is live at the peak, where the peak falls. What comes of it
@@ -184,212 +138,117 @@ class fit_run {
   void split_at_peak() {
     for (bool fell = true; fell && !met() && !out_of_time();) {
       fell = false;
-      std::vector<bool> live(best_.net.tensors.size(), false);
-      for (const tensor_id t : best_.live_at_peak) live[t] = true;
-      for (op_id i = 0; i < best_.net.operations.size() && !fell; ++i) {
+      const std::vector<bool> live = live_at_peak();
+      for (op_id i = 0; i < best_.net.operations.size() && !fell && !out_of_time(); ++i) {
         const operation& op = best_.net.operations[i];
         if (op.does.what == op_kind::mean || !may_split_sum(best_.net, i) || !live[op.writes[0].parts[0].tensor]) continue;
         const std::string site = op.name;
-        fell = try_network(split_sum(best_.net, i, sum_form::any_order), "partial sums", site);
+        const network from = best_.net;
+        const bool chain = is_point(op) && are_ascending(terms_of(from, op));
+        if (any_order()) fell = try_network(split_sum(from, i, sum_form::any_order), "partial sums", site);
+        if (any_order() || chain)
+          fell = try_network(split_sum(from, i, sum_form::chain), "partial sums in a chain", site) || fell;
       }
     }
   }
 
-  // Row blocks.
-
-  /// Which tensors may be cut, which must be cut alike (an operator in place), and which are neighbours.
-  void prepare() {
-    const std::vector<cut_points> most = row_cuts(base_, coordinate{1} << 30);
-    most_.assign(base_.tensors.size(), 0);
-    for (tensor_id t = 0; t < most_.size(); ++t)
-      if (!most[t].rows.empty())
-        most_[t] = level_for(f_.most_blocks == 0 ? base_.tensors[t].size.rows
-                                                 : std::min(f_.most_blocks, base_.tensors[t].size.rows));
-    for (const operation& op : base_.operations) {
-      for (const image& y : op.writes)
-        for (const placed& q : y.parts)
-          for (const image& x : op.reads)
-            for (const placed& p : x.parts)
-              if (most_[p.tensor] != 0 && most_[q.tensor] != 0) near_.push_back({p.tensor, q.tensor});
-      if (op.overwrites != none) alike_.push_back({op.overwrites, op.writes[0].parts[0].tensor});
-    }
-  }
-  static unsigned level_for(coordinate rows) {
-    return static_cast<unsigned>(std::bit_width(static_cast<std::uint64_t>(std::max<coordinate>(1, rows) - 1)));
-  }
-
-  /// The least levels, none below these, with pairs in place alike and neighbours at most one apart.
-  void settle(levels& level) const {
-    for (bool changed = true; changed;) {
-      changed = false;
-      const auto raise = [&](tensor_id t, unsigned to) {
-        if (level[t] < std::min(to, most_[t])) level[t] = std::min(to, most_[t]), changed = true;
-      };
-      for (const auto& [a, b] : near_) {
-        if (level[a] > 1) raise(b, level[a] - 1);
-        if (level[b] > 1) raise(a, level[b] - 1);
-      }
-      for (const auto& [a, b] : alike_) raise(a, level[b]), raise(b, level[a]);
+  /// R1 of whole operators: a convolution of each part of a concatenation, and additions in place.
+  void add_convolutions() {
+    if (!any_order()) return;
+    for (op_id i = 0; i < best_.net.operations.size() && !met() && !out_of_time(); ++i) {
+      if (!may_gather(best_.net, uses(best_.net), i)) continue;
+      const std::string site = best_.net.operations[i].name;
+      network net = gather(best_.net, i);
+      for (op_id r = 0; r < net.operations.size(); ++r)
+        if (net.operations[r].does.what == op_kind::convolution && may_split_sum(net, r))
+          net = split_sum(net, r, sum_form::in_pairs);
+      try_network(std::move(net), "convolutions of parts, added", site);
     }
   }
 
-  /// The base with its tensors cut to these levels; `of` says of which tensor of the base each tensor is a part.
-  network cut_to(const levels& level, std::vector<tensor_id>* of = nullptr) {
-    std::vector<cut_points> cuts(base_.tensors.size());
-    for (tensor_id t = 0; t < cuts.size(); ++t) {
-      const coordinate rows = base_.tensors[t].size.rows;
-      coordinate n = coordinate{1} << level[t];
-      if (f_.most_blocks != 0) n = std::min(n, f_.most_blocks);
-      if (level[t] != 0) cuts[t].rows = even_cuts(rows, n);
-      if (of != nullptr) of->insert(of->end(), cuts[t].rows.size() + 1, t);
-    }
-    network parts = cut(base_, cuts).value();
-    const bool exact = f_.exact == exactness::bits && !is_quantized(base_);
-    parts = streamed(split_means(std::move(parts), exact ? sum_form::chain : sum_form::any_order));
-    if (of != nullptr) of->resize(parts.tensors.size(), none);
-    return follow_best(std::move(parts));
-  }
-
-  /// A finer cut of the base in the order of the best network so far: the parts of each of its operators one after the
-  /// other. Its given order then is one that the scheduler cannot do worse than. As it is, where parts straddle those of the
-  /// best.
-  network follow_best(network parts) const {
-    std::vector<std::vector<std::pair<box, std::size_t>>> places(first_.operations.size());  // per origin: part, position
-    for (std::size_t i = 0; i < best_.order.size(); ++i)
-      if (const operation& op = best_.net.operations[best_.order[i]]; op.origin < places.size())
-        places[op.origin].push_back({provenance(best_.net, op), i});
-    std::vector<std::pair<std::size_t, op_id>> order;
-    for (op_id i = 0; i < parts.operations.size(); ++i) {
-      const operation& op = parts.operations[i];
-      std::size_t at = 0;
-      if (op.origin >= places.size()) return parts;
-      for (const auto& [b, position] : places[op.origin])
-        if (!common(b, provenance(parts, op)).empty()) at = std::max(at, position);
-      order.push_back({at, i});
-    }
-    std::sort(order.begin(), order.end());
-    std::vector<op_id> list;
-    for (const auto& [at, i] : order) list.push_back(i);
-    network moved = reordered(parts, list);
-    return check_network(moved).message.empty() ? moved : parts;
-  }
-  static box provenance(const network& net, const operation& op) {
-    box all;
-    for (const placed& p : target(op).parts) all = hull(all, net.tensors[p.tensor].part);
-    return all;
-  }
-
-  void cut_evenly() {
-    unsigned most = 0;
-    for (const unsigned m : most_) most = std::max(most, m);
-    for (unsigned n = 1; n <= most && !out_of_time() && !out_.error; ++n) {
-      levels level(most_.size());
-      for (tensor_id t = 0; t < level.size(); ++t) level[t] = std::min(n, most_[t]);
-      try_network(cut_to(level), "rows", "every tensor in up to " + std::to_string(coordinate{1} << n) + " blocks");
-    }
-  }
-
-  /// Cuts what is live at the peak finer and finer, until the budget holds or nothing is left to cut.
-  void cut_to_budget() {
-    levels level(most_.size(), 0);
-    for (;;) {
-      std::vector<tensor_id> of;
-      network parts = cut_to(level, &of);
-      std::optional<fit_trial> trial = measure(std::move(parts), f_.budget);
-      if (!trial) return;
-      note(trial->cost);
-      const bool better = trial->cost.peak < best_.cost.peak;
-      out_.steps.push_back({"rows", "what is live at the peak", best_.cost.peak, trial->cost, better});
-      if (better) best_ = *trial;
-      if (trial->cost.peak <= f_.budget) return coarsen(level);
-      if (out_of_time()) return;
-      std::vector<bool> live(level.size(), false);
-      for (const tensor_id t : trial->live_at_peak)
-        if (of[t] != none) live[of[t]] = true;
-      if (!raise(level, std::move(live))) return;
-      settle(level);
-    }
-  }
-  /// Raises the levels of these tensors; where all are as fine as can be, of their neighbours, and theirs, until one is not.
-  bool raise(levels& level, std::vector<bool> of) const {
-    for (bool grew = true; grew;) {
-      bool raised = false;
-      for (tensor_id t = 0; t < level.size(); ++t)
-        if (of[t] && level[t] < most_[t]) ++level[t], raised = true;
-      if (raised) return true;
-      grew = false;
-      const std::vector<bool> before = of;
-      for (const auto& [a, b] : near_)
-        for (const auto& [x, y] : {std::pair(a, b), std::pair(b, a)})
-          if (before[x] && !of[y]) of[y] = true, grew = true;
-    }
-    return false;
-  }
-
-  /// Cuts coarser again where the budget still holds: tensors with the most blocks first.
-  void coarsen(levels level) {
-    for (bool changed = true; changed && !out_of_time();) {
-      changed = false;
-      std::vector<tensor_id> by_size;
-      for (tensor_id t = 0; t < level.size(); ++t)
-        if (level[t] != 0) by_size.push_back(t);
-      std::stable_sort(by_size.begin(), by_size.end(), [&](tensor_id a, tensor_id b) { return level[a] > level[b]; });
-      for (const tensor_id t : by_size) {
-        if (out_of_time() || out_.error) return;
-        if (level[t] == 0) continue;
-        levels lower_level = level;
-        lower_with_pairs(lower_level, t);
-        levels settled = lower_level;
-        settle(settled);
-        if (settled != lower_level) continue;  // a neighbour would raise it again
-        std::optional<fit_trial> trial = measure(cut_to(lower_level), f_.budget, 0.02);
-        if (!trial) return;
-        note(trial->cost);
-        if (trial->cost.peak > f_.budget || trial->cost.operators > best_.cost.operators) continue;
-        out_.steps.push_back({"coarser rows", base_.tensors[t].name, best_.cost.peak, trial->cost, true});
-        best_ = std::move(*trial), level = std::move(lower_level), changed = true;
+  /// R4, R2 and R1 where channels between an expansion and a projection are live at the peak, in the coarsest slices that
+  /// lower it most.
+  void slice_at_peak() {
+    for (bool fell = true; fell && !met() && !out_of_time();) {
+      fell = false;
+      const std::vector<bool> live = live_at_peak();
+      for (op_id i = 0; i < best_.net.operations.size() && !fell; ++i) {
+        const network from = best_.net;
+        const std::vector<tensor_id> between = expanded_by(from, uses(from), i);
+        if (std::none_of(between.begin(), between.end(), [&](tensor_id t) { return live[t]; })) continue;
+        if (!any_order() && !is_point(from.operations[i])) continue;
+        for (const coordinate n : {2, 4, 8, 16}) {
+          if (n > from.tensors[between.front()].size.channels || out_of_time() || met()) break;
+          const std::string site = from.operations[i].name + ", " + std::to_string(n) + " slices";
+          const sum_form form = is_point(from.operations[i]) ? sum_form::chain : sum_form::any_order;
+          fell = try_network(slice_channels(from, i, n, form), "channel slices", site) || fell;
+        }
       }
     }
   }
-  void lower_with_pairs(levels& level, tensor_id t) const {
-    const unsigned to = level[t] - 1;
-    level[t] = to;
-    for (bool changed = true; changed;) {
-      changed = false;
-      for (const auto& [a, b] : alike_)
-        for (const auto& [x, y] : {std::pair(a, b), std::pair(b, a)})
-          if (level[x] == to && level[y] == to + 1 && most_[y] > to) level[y] = to, changed = true;
+
+  // Rules for parts.
+
+  void rewrite_parts() {
+    prepare();
+    best_level_.clear();
+    if (!met()) cut_rows_of_base();
+    if (!met()) copy_producers();
+    if (met() || f_.max_extra_macs == 0) return;
+    std::vector<cut_points> cuts(base_.tensors.size());  // inputs in parts leave room as they are read
+    for (tensor_id t = 0; t < cuts.size(); ++t)
+      if (base_.tensors[t].input && most_[t] != 0) cuts[t].rows = even_cuts(base_.tensors[t].size.rows, 16);
+    const bytes least = best_.cost.peak;
+    const std::size_t steps = out_.steps.size();
+    base_ = pay(cut(base_, cuts).value());
+    if (out_.steps.size() == steps) return;  // no region was found
+    prepare();
+    if (!met()) cut_rows_of_base();
+    for (std::size_t i = steps; i < out_.steps.size() && best_.cost.peak == least; ++i) out_.steps[i].kept = false;
+  }
+  void cut_rows_of_base() { f_.budget != 0 ? cut_to_budget() : cut_evenly(); }
+
+  /// R10 for tensors that are live at the peak and wait for a reader: an operator of few multiply-accumulates once for each
+  /// reader, in the base, which is cut as before; where the peak falls.
+  void copy_producers() {
+    for (bool fell = true; fell && !met() && !out_of_time();) {
+      fell = false;
+      if (best_level_.size() != base_.tensors.size()) best_level_.assign(base_.tensors.size(), 0);
+      const uses use(base_);
+      std::vector<bool> live(base_.tensors.size(), false);
+      for (tensor_id t = 0; t < live.size(); ++t)
+        for (const tensor_id part : best_.live_at_peak)
+          live[t] = live[t] || (best_.net.tensors[part].role == tensor_role::value &&
+                                best_.net.tensors[part].origin == base_.tensors[t].origin);
+      std::vector<std::pair<std::uint64_t, op_id>> cheap;
+      for (op_id i = 0; i < base_.operations.size(); ++i)
+        if (may_rematerialize(base_, use, i) && live[base_.operations[i].writes[0].parts[0].tensor])
+          if (const std::uint64_t cost = macs(base_, base_.operations[i]); cost <= f_.max_extra_macs)
+            cheap.push_back({cost, i});
+      std::sort(cheap.begin(), cheap.end());
+      if (cheap.size() > most_copied) cheap.resize(most_copied);
+      for (const auto& [cost, i] : cheap) {
+        if (fell || met() || out_of_time() || out_.error) break;
+        const network base = base_;
+        const levels level = best_level_;
+        const std::string site = base.operations[i].name;
+        levels again = level;
+        base_ = rematerialize(base, i);
+        again.resize(base_.tensors.size(), level[base.operations[i].writes[0].parts[0].tensor]);
+        prepare();
+        for (tensor_id t = 0; t < again.size(); ++t) again[t] = std::min(again[t], most_[t]);
+        fell = try_network(cut_to(again), "one copy for each reader", site);
+        if (fell) best_level_ = std::move(again);
+        else base_ = base, prepare();
+      }
     }
   }
-
-  /// Leaves the points that no other beats.
-  void front() {
-    std::vector<fit_point> all = std::move(out_.front), kept;
-    std::sort(all.begin(), all.end(), [](const fit_point& a, const fit_point& b) {
-      return std::pair(a.peak, std::pair(a.macs, a.operators)) < std::pair(b.peak, std::pair(b.macs, b.operators));
-    });
-    for (const fit_point& p : all)
-      if (std::none_of(kept.begin(), kept.end(),
-                       [&](const fit_point& q) { return q.macs <= p.macs && q.operators <= p.operators; }))
-        kept.push_back(p);
-    out_.front = std::move(kept);
-  }
-
-  const network& first_;
-  inner_scheduler policy_;
-  fit_options f_;
-  options o_;
-  search::clock::time_point start_;
-  fitted out_;
-  network base_;
-  fit_trial best_;
-  levels most_;
-  std::vector<std::pair<tensor_id, tensor_id>> near_, alike_;
+  static constexpr std::size_t most_copied = 8;  ///< producers tried at one peak
 };
 
 MEMSCHED_FUNCTION fitted fit_network(const network& net, inner_scheduler policy, const fit_options& f, const options& o);
 
-}  // namespace memsched::detail
+}  // namespace memsched::inline MEMSCHED_ABI::detail
 
 #if MEMSCHED_DEFINED_HERE
 
@@ -399,6 +258,6 @@ MEMSCHED_FUNCTION fitted fit_network(const network& net, inner_scheduler policy,
   return fit_run(net, policy, f, o).run();
 }
 
-}  // namespace memsched::detail
+}  // namespace memsched::inline MEMSCHED_ABI::detail
 
 #endif

@@ -1,4 +1,5 @@
-// R1 and R9, sums in parts: a convolution of a concatenation as a sum over its parts, a mean as a sum over blocks of rows.
+// R1 and R9, sums in parts: a convolution of a concatenation as a sum over its parts, a mean or dense layer as a sum over
+// blocks of its operand.
 #pragma once
 
 #include <algorithm>
@@ -21,31 +22,44 @@ enum class sum_form : unsigned char {
   any_order,  ///< each changes one accumulator, which is there before all; the scheduler chooses their order
 };
 
-/// Over what operator i sums, by the parts of its operand: channels of a convolution, rows of a mean. Empty where the parts
-/// are fewer than two, or overlap and do not lie side by side along that axis.
+/// Over what an operator sums where it reads one part of its operand: channels of a convolution, rows of a mean, elements of
+/// a dense layer in the network's order. Empty where these are no interval.
+inline interval terms_of(const network& net, const operation& op, const placed& p) {
+  const box b = box_of(net, p);
+  if (op.does.what == op_kind::mean) return b.rows;
+  if (op.does.what != op_kind::dense) return b.channels;
+  const extents& n = op.reads[0].size;
+  const bool by_rows = net.order == element_order::rows_columns_channels;
+  const coordinate first = by_rows ? (b.rows.first * n.columns + b.columns.first) * n.channels + b.channels.first
+                                   : (b.channels.first * n.rows + b.rows.first) * n.columns + b.columns.first;
+  const interval i{first, first + b.size().elements()};
+  return box_of_elements(n, i, net.order) == b ? i : interval{};
+}
+
+/// Over what operator i sums, part by part of its operand. Empty where the parts are fewer than two, or overlap and do not
+/// lie side by side along what it sums over.
 inline std::vector<interval> terms_of(const network& net, const operation& op) {
-  const bool mean = op.does.what == op_kind::mean;
   std::vector<interval> list;
   for (const placed& p : op.reads[0].parts) {
-    const box b = box_of(net, p);
-    const interval i = mean ? b.rows : b.channels;
+    const interval i = terms_of(net, op, p);
     if (std::find(list.begin(), list.end(), i) == list.end()) list.push_back(i);
   }
   std::vector<interval> sorted = list;
   std::sort(sorted.begin(), sorted.end(), [](const interval& a, const interval& b) { return a.first < b.first; });
   coordinate reached = 0;
   for (const interval& i : sorted) {
-    if (i.first != reached) return {};
+    if (i.first != reached || i.empty()) return {};
     reached = i.last;
   }
   const extents& n = op.reads[0].size;
-  const bool all = reached == (mean ? n.rows : n.channels);
-  return list.size() > 1 && all ? list : std::vector<interval>{};
+  const op_kind k = op.does.what;
+  const coordinate all = k == op_kind::mean ? n.rows : k == op_kind::dense ? n.elements() : n.channels;
+  return list.size() > 1 && reached == all ? list : std::vector<interval>{};
 }
 
 /// Whether operator i is a sum that may be split: an ungrouped convolution whose operand's parts lie side by side by
-/// channels, or a mean whose operand's parts do by rows; with one result. A group of a grouped convolution may straddle two
-/// parts.
+/// channels, a mean whose operand's parts do by rows, or a dense layer of parts that are intervals of its elements; with one
+/// result. A group of a grouped convolution may straddle two parts.
 MEMSCHED_FUNCTION bool may_split_sum(const network& net, op_id i);
 
 namespace detail {
@@ -102,10 +116,7 @@ class sum_splitting {
     p.overwrites = none;
     p.reduces = terms_[n];
     if (how != summation::last) p.does.act = activation::identity;
-    std::erase_if(p.reads[0].parts, [&](const placed& q) {
-      const box b = box_of(net_, q);
-      return (mean() ? b.rows : b.channels) != terms_[n];
-    });
+    std::erase_if(p.reads[0].parts, [&](const placed& q) { return terms_of(net_, op_, q) != terms_[n]; });
     if (!mean()) {
       const coordinate first = op_.weights.inputs.first;
       p.weights.inputs = {first + terms_[n].first, first + terms_[n].last};
@@ -212,9 +223,9 @@ class sum_splitting {
 /// any partition of the channels, with zeros elsewhere. Precondition: may_split_sum.
 inline network split_sum(const network& net, op_id i, sum_form form) { return detail::sum_splitting(net, i, form).run(); }
 
-/// R9 wherever it may be applied: means over blocks of rows. As a chain, the rows are added in their order, so that float32
-/// gives the same bits.
-MEMSCHED_FUNCTION network split_means(network net, sum_form form);
+/// R9 wherever it may be applied: means and dense layers over blocks. As a chain, blocks of a mean come in the order of the
+/// rows, those of a dense layer in the order of its elements, so that float32 gives the same bits.
+MEMSCHED_FUNCTION network split_reductions(network net, sum_form form);
 
 }  // namespace memsched
 
@@ -225,13 +236,15 @@ namespace memsched::inline MEMSCHED_ABI {
 MEMSCHED_FUNCTION bool may_split_sum(const network& net, op_id i) {
   const operation& op = net.operations[i];
   const bool linear = op.does.what == op_kind::convolution || op.does.what == op_kind::transposed_convolution;
-  if ((!linear && op.does.what != op_kind::mean) || op.sum != summation::complete || op.does.groups != 1) return false;
+  const bool reduction = op.does.what == op_kind::mean || op.does.what == op_kind::dense;
+  if ((!linear && !reduction) || op.sum != summation::complete || op.does.groups != 1) return false;
   return op.writes[0].parts.size() == 1 && !terms_of(net, op).empty();
 }
 
-MEMSCHED_FUNCTION network split_means(network net, sum_form form) {
+MEMSCHED_FUNCTION network split_reductions(network net, sum_form form) {
+  const auto reduces = [](op_kind k) { return k == op_kind::mean || k == op_kind::dense; };
   for (op_id i = 0; i < net.operations.size(); ++i)
-    if (net.operations[i].does.what == op_kind::mean && may_split_sum(net, i)) net = split_sum(net, i, form);
+    if (reduces(net.operations[i].does.what) && may_split_sum(net, i)) net = split_sum(net, i, form);
   return net;
 }
 

@@ -1,0 +1,133 @@
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <memsched/formats/onnx/network.hpp>
+#include <memsched/formats/provenance.hpp>
+#include <memsched/formats/tflite/network.hpp>
+#include <memsched/network/windows.hpp>
+#include <memsched/rewrite/check_rewrite.hpp>
+#include <memsched/schedule.hpp>
+#include <utility>
+
+#include "networks/typed.hpp"
+#include "rewrite.hpp"
+#include "session.hpp"
+#include "text.hpp"
+
+namespace cli {
+
+namespace {
+
+using memsched::network;
+
+memsched::graph_error located(const std::string& path, const std::string& reason) {
+  return wrong(path, memsched::one_line(reason));
+}
+
+}  // namespace
+
+memsched::result<network> read_network(const std::string& path, const reading& how) {
+  const without_answer yet(!how.among_others);
+  constexpr std::string_view builtin = "builtin:";
+  if (path.starts_with(builtin)) {
+    if (!how.shapes.empty()) return located(path, "takes no --shape, which is for .onnx and .tflite files");
+    for (const auto& n : networks::typed_networks())
+      if (path.substr(builtin.size()) == n.name) return n.make();
+    return located(path, "no network of this name says what its operators compute; `memsched networks` lists those that do");
+  }
+  const std::string kind = std::filesystem::path(path).extension().string();
+  if (kind != ".onnx" && kind != ".tflite")
+    return located(path, "the name must end in .onnx or .tflite, or be builtin:NAME");
+  const auto options = read_options_of(how);
+  if (!options) return options.error();
+  const auto file = read_file(path);
+  if (!file) return file.error();
+  auto net = kind == ".onnx" ? memsched::read_onnx_network(file->view(), *options)
+                             : memsched::read_tflite_network(std::string(file->view()), *options);
+  if (!net) return located(path, net.error().message);
+  return net;
+}
+
+memsched::result<memsched::fit_options> fit_options_of(const rewriting& r, const network& net, memsched::bytes budget) {
+  memsched::fit_options f;
+  f.budget = budget;
+  f.profile = r.runtime == "whole" ? memsched::runtime::whole : memsched::runtime::parts;
+  f.streamed_input = r.stream_input;
+  f.most_blocks = static_cast<memsched::coordinate>(r.blocks);
+  f.exact = r.reals ? memsched::exactness::reals : memsched::exactness::bits;
+  const char *from = r.max_extra_macs.data(), *to = from + r.max_extra_macs.size();
+  const bool share = to != from && to[-1] == '%';
+  std::uint64_t count = 0;
+  double percent = 0;
+  const auto read = share ? std::from_chars(from, to - 1, percent) : std::from_chars(from, to, count);
+  if (read.ec != std::errc() || read.ptr != (share ? to - 1 : to) || !(percent >= 0 && percent <= 1e6))
+    return wrong("--max-extra-macs", "must be a whole number, or a share of the network's own, as 10%");
+  f.max_extra_macs = share ? static_cast<std::uint64_t>(static_cast<double>(memsched::macs(net)) * percent / 100) : count;
+  return f;
+}
+
+memsched::problem_draft draft_of(const network& net) {
+  memsched::problem_draft d;
+  d.name = net.name + ", rewritten";
+  for (memsched::tensor_id t = 0; t < net.tensors.size(); ++t) {
+    d.tensors.push_back({net.size(t), net.tensors[t].alias_of});
+    d.tensor_names.push_back(net.tensors[t].name);
+    if (net.tensors[t].input) d.graph_inputs.push_back(t);
+    if (net.tensors[t].output) d.graph_outputs.push_back(t);
+  }
+  for (const memsched::op_id i : net.ops()) {
+    for (const auto t : net.inputs(i)) d.reads.push(t);
+    for (const auto t : net.outputs(i)) d.writes.push(t);
+    for (const auto before : net.after(i)) d.after.push(before);
+    d.reads.close(), d.writes.close(), d.after.close();
+    d.operators.push_back({.workspace = net.workspace(i), .overwrites = net.operations[i].overwrites});
+    d.operator_names.push_back(net.operations[i].name);
+  }
+  return d;
+}
+
+memsched::result<loaded> load_network(network net, const std::string& name) {
+  auto p = memsched::check(draft_of(net));
+  if (!p) return located(name, p.error().message);
+  const std::string title = p->draft().name;
+  return loaded{title, {}, {}, std::move(*p), {}, std::make_shared<const network>(std::move(net))};
+}
+
+memsched::result<loaded> load_rewritten(const std::string& path, const reading& how, const rewriting& r,
+                                        const memsched::options& limits) {
+  const auto net = read_network(path, how);
+  if (!net) return net.error();
+  const auto f = fit_options_of(r, *net, limits.budget == memsched::no_limit ? 0 : limits.budget);
+  if (!f) return f.error();
+  memsched::options o = limits;
+  o.budget = memsched::no_limit;
+  o.time_limit = o.time_limit == o.time_limit.max() ? std::chrono::seconds(60) : o.time_limit / 2;
+  memsched::fitted found = memsched::fit(*net, memsched::automatic, *f, o);
+  if (found.error) return located(path, found.error->message);
+  if (const std::string fault = memsched::check_rewrite(*net, found.net); !fault.empty())
+    return located(path, "the rewritten network is wrong: " + fault);
+  return load_network(memsched::reordered(std::move(found.net), found.order), path);
+}
+
+memsched::result<loaded> checked_rewrite(const std::string& model, const reading& how, const nlohmann::json& result,
+                                         const std::string& path, std::string& found) {
+  const auto first = read_network(model, how);
+  if (!first) return first.error();
+  auto net = memsched::read_provenance(nlohmann::ordered_json(result.at("network")), *first);
+  if (!net) return located(path, net.error().message);
+  if (const std::string fault = memsched::check_rewrite(*first, *net); !fault.empty())
+    return located(path, "network: does not compute what " + model + " does: " + fault);
+  for (const auto& [key, count] : {std::pair{"operators", std::uint64_t{net->operations.size()}},
+                                   std::pair{"macs", memsched::macs(*net)},
+                                   std::pair{"macs_before", memsched::macs(*first)}})
+    if (const auto at = result.find(key); at != result.end() && *at != count)
+      return located(path, std::string(key) + ": there are " + grouped(count));
+  if (const auto runtime = result.find("runtime"); runtime != result.end() && *runtime == "whole")
+    if (const std::string why = memsched::not_whole(*net); !why.empty())
+      return located(path, "runtime: is not whole: " + why);
+  found = path + ": computes what " + model + " does, by provenance, in " + grouped(net->operations.size()) +
+          " operators with " + grouped(memsched::macs(*net)) + " multiply-accumulates.\n";
+  return load_network(std::move(*net), path);
+}
+
+}  // namespace cli

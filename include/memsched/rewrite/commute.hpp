@@ -1,0 +1,81 @@
+// R8: a convolution of 1 x 1 in front of the resize that it stands behind.
+#pragma once
+
+#include <utility>
+
+#include <memsched/base/linkage.hpp>
+#include <memsched/rewrite/edit.hpp>
+
+namespace memsched::inline MEMSCHED_ABI {
+
+/// Whether an operator computes each pixel from that pixel alone, linearly but for a bias: a convolution of 1 x 1,
+/// ungrouped, without stride, pad or activation. An activation would be applied to other values.
+inline bool is_pointwise_linear(const operation& op) {
+  const window& w = op.does.win;
+  return op.does.what == op_kind::convolution && op.sum == summation::complete && op.does.groups == 1 &&
+         op.does.act == activation::identity && w.kernel_rows == 1 && w.kernel_columns == 1 && w.stride_rows == 1 &&
+         w.stride_columns == 1 && w.pad_rows == 0 && w.pad_columns == 0;
+}
+
+/// Whether operator i is a resize of one whole tensor that one operator alone reads, which is pointwise and linear. With a
+/// second reader, the resized tensor would be made all the same. For first networks, before anything is cut.
+MEMSCHED_FUNCTION bool may_commute(const network& net, const uses& use, op_id i);
+
+/// The network with the convolution first: operator i is the convolution then, of fewer pixels, and the operator that read
+/// its result the resize. The result is a first network, which other rules may rewrite further; `check_rewrite` sees the
+/// exchange by their origins.
+///
+/// Lemma. A resize makes each pixel a sum of pixels with weights that do not depend on the channel and add to one. A linear
+/// map of the channels commutes with such a sum, and a bias b comes out as b. Precondition: may_commute. Exact over the
+/// reals only: rounded numbers are blended instead of blends rounded. Multiply-accumulates fall where the resize enlarges.
+MEMSCHED_FUNCTION network commute(network net, op_id i);
+
+}  // namespace memsched
+
+#if MEMSCHED_DEFINED_HERE
+
+namespace memsched::inline MEMSCHED_ABI {
+
+MEMSCHED_FUNCTION bool may_commute(const network& net, const uses& use, op_id i) {
+  const auto is_whole = [&](const image& x) {
+    return x.parts.size() == 1 && box_of(net, x.parts[0]) == whole(x.size) &&
+           net.tensors[x.parts[0].tensor].alias_of == none;
+  };
+  const operation& op = net.operations[i];
+  if (op.does.what != op_kind::resize_bilinear && op.does.what != op_kind::resize_nearest) return false;
+  if (!is_whole(op.reads[0]) || op.writes.size() != 1 || !is_whole(op.writes[0]) || !op.after.empty()) return false;
+  if (op.does.act != activation::identity) return false;
+  const tensor_id t = op.writes[0].parts[0].tensor;
+  if (net.tensors[t].output || use.readers[t].size() != 1) return false;
+  for (const typed_tensor& x : net.tensors)
+    if (x.alias_of == t) return false;
+  const operation& reader = net.operations[use.readers[t][0]];
+  if (!is_pointwise_linear(reader) || reader.writes.size() != 1 || !is_whole(reader.writes[0]) || !reader.after.empty())
+    return false;
+  for (const operation& other : net.operations)
+    for (const op_id before : other.after)
+      if (before == i || before == use.readers[t][0]) return false;
+  return op.overwrites == none && reader.overwrites == none;
+}
+
+MEMSCHED_FUNCTION network commute(network net, op_id i) {
+  const tensor_id t = net.operations[i].writes[0].parts[0].tensor;
+  const op_id j = uses(net).readers[t][0];
+  operation convolution = net.operations[j], resize = net.operations[i];
+  typed_tensor& between = net.tensors[t];
+  const typed_tensor& made = net.tensors[convolution.writes[0].parts[0].tensor];
+  between.size = {resize.reads[0].size.rows, resize.reads[0].size.columns, made.size.channels};
+  between.part = whole(between.size), between.quant = made.quant, between.element = made.element;
+  convolution.reads = resize.reads;
+  resize.writes = convolution.writes;
+  convolution.writes = {{between.size, {{t, 0, 0, 0}}}};
+  resize.reads = convolution.writes;
+  convolution.origin = i, resize.origin = j;
+  net.operations[i] = std::move(convolution);
+  net.operations[j] = std::move(resize);
+  return net;
+}
+
+}  // namespace memsched
+
+#endif

@@ -1,0 +1,200 @@
+// R5 in the search behind `fit`: which tensors are cut into how many blocks of rows.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <memsched/rewrite/cut.hpp>
+#include <memsched/rewrite/fit_trials.hpp>
+#include <memsched/rewrite/split_sums.hpp>
+
+namespace memsched::inline MEMSCHED_ABI::detail {
+
+/// How many blocks of rows a tensor is cut into: up to 2^level.
+using levels = std::vector<unsigned>;
+
+/// Cuts `base_`, the network that whole-tensor rules have made.
+class fit_rows : protected fit_trials {
+ public:
+  using fit_trials::fit_trials;
+
+ protected:
+  /// Which tensors may be cut, which must be cut alike (an operator in place), and which are neighbours.
+  void prepare() {
+    near_.clear(), alike_.clear();
+    const std::vector<cut_points> most = row_cuts(base_, coordinate{1} << 30);
+    most_.assign(base_.tensors.size(), 0);
+    for (tensor_id t = 0; t < most_.size(); ++t)
+      if (!most[t].rows.empty())
+        most_[t] = level_for(f_.most_blocks == 0 ? base_.tensors[t].size.rows
+                                                 : std::min(f_.most_blocks, base_.tensors[t].size.rows));
+    for (const operation& op : base_.operations) {
+      for (const image& y : op.writes)
+        for (const placed& q : y.parts)
+          for (const image& x : op.reads)
+            for (const placed& p : x.parts)
+              if (most_[p.tensor] != 0 && most_[q.tensor] != 0) near_.push_back({p.tensor, q.tensor});
+      if (op.overwrites != none) alike_.push_back({op.overwrites, op.writes[0].parts[0].tensor});
+    }
+  }
+  static unsigned level_for(coordinate rows) {
+    return static_cast<unsigned>(std::bit_width(static_cast<std::uint64_t>(std::max<coordinate>(1, rows) - 1)));
+  }
+
+  /// The least levels, none below these, with pairs in place alike and neighbours at most one apart.
+  void settle(levels& level) const {
+    for (bool changed = true; changed;) {
+      changed = false;
+      const auto raise = [&](tensor_id t, unsigned to) {
+        if (level[t] < std::min(to, most_[t])) level[t] = std::min(to, most_[t]), changed = true;
+      };
+      for (const auto& [a, b] : near_) {
+        if (level[a] > 1) raise(b, level[a] - 1);
+        if (level[b] > 1) raise(a, level[b] - 1);
+      }
+      for (const auto& [a, b] : alike_) raise(a, level[b]), raise(b, level[a]);
+    }
+  }
+
+  /// The base with its tensors cut to these levels; `of` says of which tensor of the base each tensor is a part.
+  network cut_to(const levels& level, std::vector<tensor_id>* of = nullptr) {
+    std::vector<cut_points> cuts(base_.tensors.size());
+    for (tensor_id t = 0; t < cuts.size(); ++t) {
+      const coordinate rows = base_.tensors[t].size.rows;
+      coordinate n = coordinate{1} << level[t];
+      if (f_.most_blocks != 0) n = std::min(n, f_.most_blocks);
+      if (level[t] != 0) cuts[t].rows = even_cuts(rows, n);
+      if (of != nullptr) of->insert(of->end(), cuts[t].rows.size() + 1, t);
+    }
+    network parts = cut(base_, cuts).value();
+    parts = streamed(split_reductions(std::move(parts), any_order() ? sum_form::any_order : sum_form::chain));
+    if (of != nullptr) of->resize(parts.tensors.size(), none);
+    return follow_best(std::move(parts));
+  }
+
+  /// A finer cut of the base in the order of the best network so far: the parts of each of its operators one after the
+  /// other. Its given order then is one that the scheduler cannot do worse than. As it is, where parts straddle those of the
+  /// best.
+  network follow_best(network parts) const {
+    std::vector<std::vector<std::pair<box, std::size_t>>> places(first_.operations.size());  // per origin: part, position
+    for (std::size_t i = 0; i < best_.order.size(); ++i)
+      if (const operation& op = best_.net.operations[best_.order[i]]; op.origin < places.size())
+        places[op.origin].push_back({provenance(best_.net, op), i});
+    std::vector<std::pair<std::size_t, op_id>> order;
+    for (op_id i = 0; i < parts.operations.size(); ++i) {
+      const operation& op = parts.operations[i];
+      std::size_t at = 0;
+      if (op.origin >= places.size()) return parts;
+      for (const auto& [b, position] : places[op.origin])
+        if (!common(b, provenance(parts, op)).empty()) at = std::max(at, position);
+      order.push_back({at, i});
+    }
+    std::sort(order.begin(), order.end());
+    std::vector<op_id> list;
+    for (const auto& [at, i] : order) list.push_back(i);
+    network moved = reordered(parts, list);
+    return check_network(moved).message.empty() ? moved : parts;
+  }
+  static box provenance(const network& net, const operation& op) {
+    box all;
+    for (const placed& p : target(op).parts) all = hull(all, net.tensors[p.tensor].part);
+    return all;
+  }
+
+  void cut_evenly() {
+    unsigned most = 0;
+    for (const unsigned m : most_) most = std::max(most, m);
+    for (unsigned n = 1; n <= most && !out_of_time() && !out_.error; ++n) {
+      levels level(most_.size());
+      for (tensor_id t = 0; t < level.size(); ++t) level[t] = std::min(n, most_[t]);
+      if (try_network(cut_to(level), "rows", "every tensor in up to " + std::to_string(coordinate{1} << n) + " blocks"))
+        best_level_ = level;
+    }
+  }
+
+  /// Cuts what is live at the peak finer and finer, until the budget holds or nothing is left to cut.
+  void cut_to_budget() {
+    levels level(most_.size(), 0);
+    for (;;) {
+      std::vector<tensor_id> of;
+      network parts = cut_to(level, &of);
+      std::optional<fit_trial> trial = measure(std::move(parts), f_.budget);
+      if (!trial) return;
+      note(trial->cost);
+      const bool better = trial->cost.peak < best_.cost.peak;
+      out_.steps.push_back({"rows", "what is live at the peak", best_.cost.peak, trial->cost, better});
+      if (better) best_ = *trial, best_level_ = level;
+      if (trial->cost.peak <= f_.budget) return coarsen(level);
+      if (out_of_time()) return;
+      std::vector<bool> live(level.size(), false);
+      for (const tensor_id t : trial->live_at_peak)
+        if (of[t] != none) live[of[t]] = true;
+      if (!raise(level, std::move(live))) return;
+      settle(level);
+    }
+  }
+  /// Raises the levels of these tensors; where all are as fine as can be, of their neighbours, and theirs, until one is not.
+  bool raise(levels& level, std::vector<bool> of) const {
+    for (bool grew = true; grew;) {
+      bool raised = false;
+      for (tensor_id t = 0; t < level.size(); ++t)
+        if (of[t] && level[t] < most_[t]) ++level[t], raised = true;
+      if (raised) return true;
+      grew = false;
+      const std::vector<bool> before = of;
+      for (const auto& [a, b] : near_)
+        for (const auto& [x, y] : {std::pair(a, b), std::pair(b, a)})
+          if (before[x] && !of[y]) of[y] = true, grew = true;
+    }
+    return false;
+  }
+
+  /// Cuts coarser again where the budget still holds: tensors with the most blocks first.
+  void coarsen(levels level) {
+    for (bool changed = true; changed && !out_of_time();) {
+      changed = false;
+      std::vector<tensor_id> by_size;
+      for (tensor_id t = 0; t < level.size(); ++t)
+        if (level[t] != 0) by_size.push_back(t);
+      std::stable_sort(by_size.begin(), by_size.end(), [&](tensor_id a, tensor_id b) { return level[a] > level[b]; });
+      for (const tensor_id t : by_size) {
+        if (out_of_time() || out_.error) return;
+        if (level[t] == 0) continue;
+        levels lower_level = level;
+        lower_with_pairs(lower_level, t);
+        levels settled = lower_level;
+        settle(settled);
+        if (settled != lower_level) continue;  // a neighbour would raise it again
+        std::optional<fit_trial> trial = measure(cut_to(lower_level), f_.budget, 0.02);
+        if (!trial) return;
+        note(trial->cost);
+        if (trial->cost.peak > f_.budget || trial->cost.operators > best_.cost.operators) continue;
+        out_.steps.push_back({"coarser rows", base_.tensors[t].name, best_.cost.peak, trial->cost, true});
+        best_ = std::move(*trial), level = best_level_ = std::move(lower_level), changed = true;
+      }
+    }
+  }
+  void lower_with_pairs(levels& level, tensor_id t) const {
+    const unsigned to = level[t] - 1;
+    level[t] = to;
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (const auto& [a, b] : alike_)
+        for (const auto& [x, y] : {std::pair(a, b), std::pair(b, a)})
+          if (level[x] == to && level[y] == to + 1 && most_[y] > to) level[y] = to, changed = true;
+    }
+  }
+
+  network base_;
+  levels most_;        ///< per tensor of the base
+  levels best_level_;  ///< those of the best network, where it is a cut of the base
+  std::vector<std::pair<tensor_id, tensor_id>> near_, alike_;
+};
+
+}  // namespace memsched::inline MEMSCHED_ABI::detail

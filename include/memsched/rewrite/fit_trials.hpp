@@ -1,0 +1,136 @@
+// What the searches behind `fit` share: networks tried, their best orders, and what they cost.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <memsched/base/linkage.hpp>
+#include <memsched/graph/lower.hpp>
+#include <memsched/measure/evaluate.hpp>
+#include <memsched/network/check.hpp>
+#include <memsched/network/windows.hpp>
+#include <memsched/rewrite/edit.hpp>
+#include <memsched/rewrite/fit.hpp>
+#include <memsched/rewrite/stream_inputs.hpp>
+
+namespace memsched::inline MEMSCHED_ABI::detail {
+
+/// A network that was tried, with the best order found.
+struct fit_trial {
+  network net;
+  std::vector<op_id> order;
+  fit_point cost;
+  std::vector<tensor_id> live_at_peak;  ///< live at any step that reaches the peak, ascending
+  std::size_t peak_step = 0;            ///< the first step of the order that reaches the peak
+};
+
+class fit_trials {
+ public:
+  fit_trials(const network& net, inner_scheduler policy, const fit_options& f, const options& o)
+      : first_(net), policy_(policy), f_(f), o_(o), start_(search::clock::now()) {}
+
+ protected:
+  bool met() const { return out_.error || (f_.budget != 0 && best_.cost.peak <= f_.budget); }
+  bool for_whole() const { return f_.profile == runtime::whole; }
+  /// Whether sums of floats may come in another order, or there are none.
+  bool any_order() const { return f_.exact == exactness::reals || is_quantized(first_); }
+  network streamed(network net) const { return f_.streamed_input ? stream_inputs(std::move(net)) : net; }
+  /// Whether a network is one that the caller can run and pay for.
+  bool is_allowed(const network& net) const {
+    return macs(net) - std::min(macs(net), out_.before.macs) <= f_.max_extra_macs &&
+           (!for_whole() || not_whole(net).empty());
+  }
+
+  // Measuring.
+
+  double seconds_left() const {
+    if (o_.time_limit == o_.time_limit.max()) return 80;  // an eighth of it for each network
+    return std::chrono::duration<double>(o_.time_limit - (search::clock::now() - start_)).count();
+  }
+  bool out_of_time() {
+    if (o_.stop.stop_requested()) out_.stopped = stop_reason::cancelled;
+    else if (seconds_left() <= 0) out_.stopped = stop_reason::time_limit;
+    return out_.stopped != stop_reason::finished;
+  }
+
+  /// The best order of a network under the scheduler, and its cost; nothing and `error` where it is at fault. With a budget,
+  /// the search may end at it.
+  std::optional<fit_trial> measure(network net, bytes budget = no_limit, double share = 0.125) {
+    auto low = lower(net);
+    if (!low) return out_.error = low.error(), std::nullopt;
+    const problem& p = low->problem;
+    const memory_model model = o_.model();
+    const schedule_graph g = make_schedule_graph(p, model);
+    options limits = o_;
+    limits.budget = budget;
+    const auto time = std::chrono::duration<double>(std::max(0.0, seconds_left()) * share);
+    const bool by_work = o_.time_limit == o_.time_limit.max() && o_.state_limit != no_limit;  // then it is deterministic
+    if (!by_work) limits.time_limit = std::chrono::duration_cast<std::chrono::nanoseconds>(time);
+    search context(std::move(limits));
+    solution s = policy_(g, context);
+    if (s.error) return out_.error = std::move(s.error), std::nullopt;
+    std::vector<op_id> given(p.ops().size());
+    std::iota(given.begin(), given.end(), op_id{0});
+    evaluation e = evaluate(p, s.order, model).value(), as_given = evaluate(p, given, model).value();
+    if (as_given.peak < e.peak) e = std::move(as_given), s.order = std::move(given);
+    fit_trial trial{std::move(net), {}, {e.peak, std::min(s.lower_bound, e.peak), 0, p.ops().size()}, {}};
+    for (const node_id v : s.order) trial.order.push_back(low->ops[v]);
+    trial.cost.macs = macs(trial.net);
+    const auto handles = tensors_of(trial.net);
+    referee play(p, model);
+    std::vector<bool> live(trial.net.tensors.size(), false);
+    for (std::size_t i = 0; i < s.order.size(); ++i) {
+      if (e.during[i] == e.peak && live.end() == std::find(live.begin(), live.end(), true)) trial.peak_step = i;
+      if (e.during[i] == e.peak)
+        for (const tensor_id t : play.live_tensors(s.order[i])) live[handles[t]] = true;
+      play.play(s.order[i]);
+    }
+    for (tensor_id t = 0; t < live.size(); ++t)
+      if (live[t]) trial.live_at_peak.push_back(t);
+    return trial;
+  }
+
+  void note(const fit_point& p) { out_.front.push_back(p); }
+
+  /// Measures a network; makes it the best where its peak is smaller, or no larger and `ties`. Says whether it did.
+  bool try_network(network net, std::string rule, std::string site, bool ties = false) {
+    if (!is_allowed(net)) return false;
+    std::optional<fit_trial> trial = measure(std::move(net));
+    if (!trial) return false;
+    note(trial->cost);
+    const bool better = trial->cost.peak < best_.cost.peak || (ties && trial->cost.peak == best_.cost.peak);
+    out_.steps.push_back({std::move(rule), std::move(site), best_.cost.peak, trial->cost, better});
+    if (better) best_ = std::move(*trial);
+    return better;
+  }
+
+  /// Leaves the points that no other beats.
+  void front() {
+    std::vector<fit_point> all = std::move(out_.front), kept;
+    std::sort(all.begin(), all.end(), [](const fit_point& a, const fit_point& b) {
+      return std::pair(a.peak, std::pair(a.macs, a.operators)) < std::pair(b.peak, std::pair(b.macs, b.operators));
+    });
+    for (const fit_point& p : all)
+      if (std::none_of(kept.begin(), kept.end(),
+                       [&](const fit_point& q) { return q.macs <= p.macs && q.operators <= p.operators; }))
+        kept.push_back(p);
+    out_.front = std::move(kept);
+  }
+
+  const network& first_;
+  inner_scheduler policy_;
+  fit_options f_;
+  options o_;
+  search::clock::time_point start_;
+  fitted out_;
+  fit_trial best_;
+};
+
+}  // namespace memsched::inline MEMSCHED_ABI::detail
