@@ -78,9 +78,11 @@ TEST_CASE("what is wrong with costs and edges") {
 }
 
 TEST_CASE("what is wrong with tasks and channels") {
-  const auto unknown = make_schedule_graph(task_graph{2, {{0, 2, 1}}});
-  REQUIRE_FALSE(unknown);
-  REQUIRE(unknown.error().message == "a channel names task 2, and there are 2");
+  for (const task_channel& channel : {task_channel{0, 2, 1}, {2, 0, 1}}) {
+    const auto unknown = make_schedule_graph(task_graph{2, {channel}});
+    REQUIRE_FALSE(unknown);
+    REQUIRE(unknown.error().message == "a channel names task 2, and there are 2");
+  }
   const auto large = make_schedule_graph(task_graph{2, {{0, 1, max_total}, {0, 1, 1}}});
   REQUIRE_FALSE(large);
   REQUIRE(large.error().code == error_code::overflow);

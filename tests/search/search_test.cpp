@@ -83,6 +83,12 @@ TEST_CASE("a trial's limits end the trial, and say which") {
     CHECK(end == trial_end::step);
     CHECK(!c.stopped());
   }
+  SECTION("time that is enough") {
+    const auto [unused, end] = c.with_trial({.step_time = 1h}, [&] { return c.keep_going(); });
+    CHECK(unused);
+    CHECK(end == trial_end::finished);
+    CHECK(c.seconds() < 3600);
+  }
   SECTION("nothing") {
     const auto [unused, end] = c.with_trial({.step_states = 5}, [&] { return count_states(c, 5); });
     CHECK(end == trial_end::finished);
