@@ -109,6 +109,7 @@
 #include <memsched/rewrite/cut.hpp>
 #include <memsched/rewrite/edit.hpp>
 #include <memsched/rewrite/fit.hpp>
+#include <memsched/rewrite/fit_options.hpp>
 #include <memsched/rewrite/fit_rows.hpp>
 #include <memsched/rewrite/fit_search.hpp>
 #include <memsched/rewrite/fit_stripes.hpp>

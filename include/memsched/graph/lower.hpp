@@ -81,11 +81,11 @@ class lowering : lowered_draft {
     }
     for (const auto& op : ops) {
       const auto [number, fresh] = op_numbers_.insert(op);
-      if (!fresh) {
+      if (!fresh)
         return fault(error_code::unknown_operator,
-                     op_label(number) + " is listed twice, the second time behind " + std::to_string(ops_.size()) + " operators",
+                     op_label(number) + " is listed twice, the second time behind " + std::to_string(ops_.size()) +
+                         " operators",
                      number, none);
-      }
       ops_.push_back(op);
     }
   }

@@ -12,7 +12,7 @@
 #include <memsched/base/linkage.hpp>
 #include <memsched/rewrite/channel_slices.hpp>
 #include <memsched/rewrite/commute.hpp>
-#include <memsched/rewrite/fit.hpp>
+#include <memsched/rewrite/fit_options.hpp>
 #include <memsched/rewrite/fit_stripes.hpp>
 #include <memsched/rewrite/fold_pads.hpp>
 #include <memsched/rewrite/gather.hpp>

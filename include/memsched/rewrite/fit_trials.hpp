@@ -17,7 +17,7 @@
 #include <memsched/network/check.hpp>
 #include <memsched/network/windows.hpp>
 #include <memsched/rewrite/edit.hpp>
-#include <memsched/rewrite/fit.hpp>
+#include <memsched/rewrite/fit_options.hpp>
 #include <memsched/rewrite/stream_inputs.hpp>
 
 namespace memsched::inline MEMSCHED_ABI::detail {
