@@ -205,7 +205,8 @@ TEST_CASE("every peak is on the grid of peaks, and none is between a bound and t
         REQUIRE(peaks.up(peak) == peak);
         REQUIRE(peaks.down(peak - 1) < peak);
         REQUIRE(peaks.up(peak - 1) <= peak);
-        for (const bytes less : {0, 1, 3, 10}) REQUIRE(next_possible_peak(g, peak - std::min(peak, less)) <= peak);
+        for (const bytes less : {bytes{0}, bytes{1}, bytes{3}, bytes{10}})
+          REQUIRE(next_possible_peak(g, peak - std::min(peak, less)) <= peak);
       }
     }
   REQUIRE(with_credits > 100);
