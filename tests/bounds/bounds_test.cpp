@@ -4,6 +4,7 @@
 #include <memsched/memsched.hpp>
 #include <networks/networks.hpp>
 
+#include "support/random_order.hpp"
 #include "support/small_graphs.hpp"
 
 using namespace memsched;
@@ -171,20 +172,6 @@ schedule_graph in_other_units(schedule_graph g) {
   }
   g.credits = std::move(credits);
   return g;
-}
-
-std::vector<node_id> random_order(const schedule_graph& g, support::random& r) {
-  std::vector<node_id> order;
-  order_walk w(g);
-  std::vector<bool> ran(g.active, false);
-  while (order.size() < g.active) {
-    const auto v = static_cast<node_id>(r.below(static_cast<std::uint32_t>(g.active)));
-    if (ran[v] || !w.ready(v)) continue;
-    ran[v] = true;
-    order.push_back(v);
-    w.fire(v);
-  }
-  return order;
 }
 
 }  // namespace

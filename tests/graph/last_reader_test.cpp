@@ -6,7 +6,6 @@
 
 #include <memsched/graph/last_reader.hpp>
 #include <memsched/graph/subgraph.hpp>
-#include <memsched/structure/reachability.hpp>
 
 #include "support/random_problem.hpp"
 

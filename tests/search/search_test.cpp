@@ -209,7 +209,7 @@ TEST_CASE("a branch counts for itself until what it counted is taken over, once"
   search c(options{.state_limit = 100});
   c.stats.nodes = 5, c.stats.memory = 7;
   count_states(c, 10);
-  search branch = c.branch({}, 1);
+  search branch = c.branch({});
   CHECK(branch.stats.states == 0);
   CHECK(branch.states_left() == 90);
   count_states(branch, 20);

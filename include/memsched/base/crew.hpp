@@ -111,6 +111,17 @@ class crew {
   bool open_ = false, ends_ = false;
 };
 
+/// Runs `here`, and `there` where that says that it is needed (true): side by side in a crew, else one after the other. In a
+/// crew `there` may have begun where it is not needed; it has ended when this returns.
+template <class Here, class There>
+void run_beside(crew* team, Here&& here, There&& there) {
+  crew::job job(there);
+  if (team != nullptr) team->start(job);
+  const bool needed = here();
+  if (team != nullptr) team->finish(job, needed);
+  else if (needed) there();
+}
+
 /// Who takes part in work that is split, and what ends it. Tasks ask `over` now and then, from any thread; it counts
 /// nothing.
 struct helpers {

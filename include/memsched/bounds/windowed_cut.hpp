@@ -5,6 +5,7 @@
 #include <array>
 #include <bit>
 #include <cstddef>
+#include <limits>
 #include <memsched/base/backbone.hpp>
 #include <memsched/bounds/lowest_set.hpp>
 #include <memsched/structure/line.hpp>
@@ -105,6 +106,23 @@ class windowed_cut {
     level += std::max<delta>(peak, 0) - static_cast<delta>(r.slack_before + r.slack_behind);
     r.bound = static_cast<bytes>(std::max<delta>(level, 0));
     return r;
+  }
+
+  /// The ends of a stretch around position i, an active node's, that leave the least slack for a cut there, of some that
+  /// reach about so far. Asks `go_on` before each cut, and tells `found` of its bound.
+  template <class GoOn, class Found>
+  std::pair<std::size_t, std::size_t> best_ends(std::size_t i, std::size_t reach, GoOn&& go_on, Found&& found) {
+    auto best = line_->around(i, reach);
+    constexpr bytes unknown = std::numeric_limits<bytes>::max();
+    std::pair<bytes, bytes> least{unknown, unknown};
+    for (std::size_t k = 0; k < 4 && go_on(); ++k) {
+      const auto [a, b] = line_->around(i, reach + k * reach / 4);
+      const result r = at(line_->at(i), a, b);
+      found(r.bound);
+      if (r.slack_before < least.first) least.first = r.slack_before, best.first = a;
+      if (r.slack_behind < least.second) least.second = r.slack_behind, best.second = b;
+    }
+    return best;
   }
 
   /// Nodes and edges visited by all calls so far, but for those within flows.

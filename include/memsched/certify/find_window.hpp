@@ -82,23 +82,9 @@ class window_finder {
   static constexpr std::array<std::size_t, 6> reaches{50, 100, 200, 400, 800, 1600};
   static constexpr std::size_t most_places = 4;
 
-  std::pair<std::size_t, std::size_t> around(std::size_t i, std::size_t reach) const {
-    std::size_t a = i - std::min(i, reach);
-    while (!line_.legal(a)) --a;  // the first position is legal
-    return {a, line_.legal_from(std::min(line_.size(), i + reach))};
-  }
-  /// The ends of a window around a position that leave the least slack for a cut there, of some that are about so far.
   std::pair<std::size_t, std::size_t> best_ends(std::size_t at, std::size_t reach) {
-    if (line_.graph().is_release(line_.at(at))) return around(at, reach);
-    auto best = around(at, reach);
-    bytes before = static_cast<bytes>(-1), behind = before;
-    for (std::size_t k = 0; k < 4; ++k) {
-      const auto [a, b] = around(at, reach + k * reach / 4);
-      const auto r = cut_.at(line_.at(at), a, b);
-      if (r.slack_before < before) before = r.slack_before, best.first = a;
-      if (r.slack_behind < behind) behind = r.slack_behind, best.second = b;
-    }
-    return best;
+    if (line_.graph().is_release(line_.at(at))) return line_.around(at, reach);
+    return cut_.best_ends(at, reach, [] { return true; }, [](bytes) {});
   }
 
   order_line line_;

@@ -260,6 +260,12 @@ struct network {
   }
 };
 
+/// Whether an image holds nothing but that something is done.
+inline bool is_token(const network& net, const image& x) {
+  return std::all_of(x.parts.begin(), x.parts.end(),
+                     [&](const placed& p) { return net.tensors[p.tensor].role == tensor_role::token; });
+}
+
 /// Where a tensor lies in an image.
 inline box box_of(const network& net, const placed& p) {
   const extents& e = net.tensors[p.tensor].size;

@@ -121,7 +121,7 @@ class network_run {
     for (const image& to : op.sum == summation::into ? std::vector<image>{op.reads.back()} : op.writes)
       for (const placed& p : to.parts)
         for (std::size_t k = 0; k < op.reads.size(); ++k) {
-          if (is_token(op.reads[k])) continue;
+          if (is_token(net_, op.reads[k])) continue;
           if (const box b = wanted(k, box_of(net_, p)); !b.empty() && !operands_[k].holds(b))
             return fault("reads " + to_string(b) + " of operand " + std::to_string(k) + ", which its parts do not hold");
         }
@@ -132,10 +132,6 @@ class network_run {
     if (k == 0 && op.does.what == op_kind::dense && op.sum != summation::complete)
       if (const box b = box_of_elements(op.reads[0].size, op.reduces, net_.order); !b.empty()) return b;
     return needed(op, k, out);
-  }
-  bool is_token(const image& x) const {
-    return std::all_of(x.parts.begin(), x.parts.end(),
-                       [&](const placed& p) { return net_.tensors[p.tensor].role == tensor_role::token; });
   }
 
   /// Adds the operator's terms to the sum that its last operand is.
@@ -214,7 +210,7 @@ class network_run {
       case op_kind::finish: case op_kind::finish_mean: {
         number sum = op_->bias ? bias(k) : number{};
         for (std::size_t i = 0; i < operands_.size(); ++i)
-          if (!is_token(op_->reads[i])) sum = i == 0 && !op_->bias ? get(i, r, c, k) : a_.plus(sum, get(i, r, c, k));
+          if (!is_token(net_, op_->reads[i])) sum = i == 0 && !op_->bias ? get(i, r, c, k) : a_.plus(sum, get(i, r, c, k));
         if (d.what == op_kind::finish_mean) return a_.average(site_, sum, d.win.kernel_rows * d.win.kernel_columns);
         return a_.complete(site_, sum, op_->weights ? place(op_->weights, k) : k);
       }

@@ -83,11 +83,11 @@ class fit_trials {
     fit_trial trial{std::move(net), {}, {e.peak, std::min(s.lower_bound, e.peak), 0, p.ops().size()}, {}};
     for (const node_id v : s.order) trial.order.push_back(low->ops[v]);
     trial.cost.macs = macs(trial.net);
+    trial.peak_step = e.peak_step < s.order.size() ? e.peak_step : 0;
     const auto handles = tensors_of(trial.net);
     referee play(p, model);
     std::vector<bool> live(trial.net.tensors.size(), false);
     for (std::size_t i = 0; i < s.order.size(); ++i) {
-      if (e.during[i] == e.peak && live.end() == std::find(live.begin(), live.end(), true)) trial.peak_step = i;
       if (e.during[i] == e.peak)
         for (const tensor_id t : play.live_tensors(s.order[i])) live[handles[t]] = true;
       play.play(s.order[i]);

@@ -260,15 +260,12 @@ class bottleneck_search {
   void cut_around(windowed_cut& cut, std::size_t i) {
     if (g_.is_release(line_.at(i))) return;
     for (std::size_t reach = 300;; reach *= 2) {
-      const auto [a, b] = around(i, reach);
+      const auto [a, b] = line_.around(i, reach);
       const auto r = cut.at(line_.at(i), a, b);
       raise(r.bound);
       const bytes slack = r.slack_before + r.slack_behind;
       if (slack == 0 || r.bound + slack <= bound_ || reach >= 2400 || (a == 0 && b == line_.size())) return;
     }
-  }
-  std::pair<std::size_t, std::size_t> around(std::size_t i, std::size_t reach) const {
-    return {start_of(i - std::min(i, reach)), line_.legal_from(std::min(line_.size(), i + reach))};
   }
   std::size_t start_of(std::size_t i) const {
     while (!line_.legal(i)) --i;  // the first position is legal
@@ -313,7 +310,8 @@ class bottleneck_search {
       if (b > known.bound) known.bound = peak_grid(g_.base, unit_).up(b);
     };
     const auto open = [&] { return known.bound < peak && !c.stopped(); };
-    const auto [a, b] = best_ends(live, reach, c, raise);
+    const auto go_on = [&] { return c.count_cut_as_state(0, 2 * reach); };
+    const auto [a, b] = windowed_cut(line_, live, bone_).best_ends(line_.highest(), reach, go_on, raise);
     if (!open()) return known;
     const auto window = close_window(line_, live, bone_, a, b);
     if (!window) return known;
@@ -326,22 +324,6 @@ class bottleneck_search {
       more = known.bound >= goal && known.bound > before;
     }
     return known;
-  }
-  /// The ends of a window around the highest node that leave the least slack for a cut there, of some that are about so far.
-  template <class Raise>
-  std::pair<std::size_t, std::size_t> best_ends(const live_index& live, std::size_t reach, search& c, Raise raise) const {
-    windowed_cut cut(line_, live, bone_);
-    const std::size_t at = line_.highest();
-    std::pair<std::size_t, std::size_t> best{0, 0};
-    std::pair<bytes, bytes> least{no_limit, no_limit};
-    for (std::size_t k = 0; k < 4 && c.count_cut_as_state(0, 2 * reach); ++k) {
-      const auto [a, b] = around(at, reach + k * reach / 4);
-      const auto r = cut.at(line_.at(at), a, b);
-      raise(r.bound);
-      if (r.slack_before < least.first) least.first = r.slack_before, best.first = a;
-      if (r.slack_behind < least.second) least.second = r.slack_behind, best.second = b;
-    }
-    return least.first == no_limit ? around(at, reach) : best;
   }
   /// Whether a window has an order below `goal`: its bound is at least the goal where it has none. `bound` is known.
   static solution solve(const closed_window& w, bytes bound, bytes goal, std::uint64_t states, search& c) {

@@ -46,9 +46,7 @@ MEMSCHED_FUNCTION forcing_stretch find_forcing_stretch(const schedule_graph& g, 
   const backbone bone(g.preds, g.succs, line.nodes(0, line.size()));
   const std::size_t at = line.highest();
   for (std::size_t reach = 8; reach < line.size() && context.keep_going(); reach *= 2) {
-    std::size_t a = at - std::min(at, reach);
-    while (!line.legal(a)) --a;
-    const std::size_t b = line.legal_from(std::min(line.size(), at + reach));
+    const auto [a, b] = line.around(at, reach);
     const auto window = close_window(line, live, bone, a, b);
     if (!window || (a == 0 && b == line.size())) continue;
     const bytes asked = s.lower_bound + window->lift;

@@ -45,7 +45,7 @@ class search_in_turns {
         policy_{.short_search = first_turn},
         turn_(first_turn),
         pass_on_(context.opts().stop, request{&end_}),
-        apart_(context.branch(end_.get_token(), 1)),
+        apart_(context.branch(end_.get_token())),
         near_(g, context, s, bottleneck{}.efforts),
         far_(policy_, g, apart_, std::move(s)) {}
 
@@ -68,15 +68,14 @@ class search_in_turns {
       const auto run = [&] { return run_for(apart_, states, turn_ * far_share(), far_); };
       far_goes_on_ = apart_.with_threads(threads, run) && !apart_.stopped();
     };
-    crew::job beside(far_turn);
-    crew* const members = near_goes_on_ && far_goes_on_ ? context_.team() : nullptr;
-    if (members != nullptr) members->start(beside);
-    if (near_goes_on_) near_goes_on_ = run_for(context_, states, turn_ * near_share(), near_);
-    const bool closed = near_.closed();
-    if (closed) end_.request_stop();
-    if (members != nullptr) members->finish(beside, !closed);
-    else if (!closed && far_goes_on_) far_turn();
-    if (closed) return true;
+    const bool far_has_a_turn = far_goes_on_;
+    const auto near_turn = [&] {
+      if (near_goes_on_) near_goes_on_ = run_for(context_, states, turn_ * near_share(), near_);
+      if (near_.closed()) end_.request_stop();
+      return far_has_a_turn && !near_.closed();
+    };
+    run_beside(near_goes_on_ && far_goes_on_ ? context_.team() : nullptr, near_turn, far_turn);
+    if (near_.closed()) return true;
     context_.absorb(apart_);
     far_.take(near_.best());
     near_.take(far_.best());

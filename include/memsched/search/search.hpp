@@ -145,15 +145,14 @@ class search {
     const std::uint64_t states = states_left() / 2, work = (work_end_ - std::min(work_end_, work_)) / 2;
     std::stop_source end;
     const std::stop_callback pass_on(options_.stop, [&] { end.request_stop(); });
-    search other = branch(end.get_token(), 1);
-    const auto second = [&] { other.with_slice(states, work, [&] { return there(other), 0; }); };
-    crew::job job(second);
-    crew* const members = team();
-    if (members != nullptr) members->start(job);
-    const bool alone = with_slice(states, work, [&] { return here(*this); }) || stopped();
-    if (alone) end.request_stop();
-    if (members != nullptr) members->finish(job, !alone);
-    else if (!alone) second();
+    search other = branch(end.get_token());
+    bool alone = false;
+    const auto first = [&] {
+      alone = with_slice(states, work, [&] { return here(*this); }) || stopped();
+      if (alone) end.request_stop();
+      return !alone;
+    };
+    run_beside(team(), first, [&] { other.with_slice(states, work, [&] { return there(other), 0; }); });
     if (alone) return false;
     absorb(other);
     if (other.reason_ == stop_reason::memory_limit) out_of_memory();
@@ -162,15 +161,15 @@ class search {
   }
 
   /// A context for what goes on beside this one, in another thread or in turns with it: under the same limits, floor and
-  /// ceiling, stopped by `stop` and with so many of the threads. It reports to nobody; what it counts, `absorb` takes over.
-  search branch(std::stop_token stop, unsigned threads) const {
+  /// ceiling, stopped by `stop`, with one thread. It reports to nobody; what it counts, `absorb` takes over.
+  search branch(std::stop_token stop) const {
     search other(*this);
     other.stats = {};
     other.crew_ = nullptr;
     other.work_ = 0;
     other.options_.on_progress = {};
     other.options_.stop = std::move(stop);
-    other.options_.threads = threads;
+    other.options_.threads = 1;
     other.options_.state_limit = states_left();
     other.slice_end_ = other.work_end_ = no_limit;
     other.aside_ = true;

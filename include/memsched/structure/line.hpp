@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <memsched/graph/schedule_graph.hpp>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace memsched::inline MEMSCHED_ABI {
@@ -50,6 +51,12 @@ class order_line {
   std::size_t legal_from(std::size_t i) const {
     while (!legal(i)) ++i;
     return std::min(i, at_.size());
+  }
+  /// The stretch with legal ends that reaches at least so far before position i, and behind it.
+  std::pair<std::size_t, std::size_t> around(std::size_t i, std::size_t reach) const {
+    std::size_t a = i - std::min(i, reach);
+    while (!legal(a)) --a;  // the first position is legal
+    return {a, legal_from(std::min(size(), i + reach))};
   }
 
   /// Bytes; the order's peak.

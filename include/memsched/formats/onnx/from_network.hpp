@@ -150,10 +150,7 @@ class network_writer : image_writer {
   std::string sum_of_all(const box& out) {
     std::string sum = op_->bias ? start(out) : std::string();
     for (const image& x : op_->reads) {
-      const bool token = std::all_of(x.parts.begin(), x.parts.end(), [&](const placed& p) {
-        return net_.tensors[p.tensor].role == tensor_role::token;
-      });
-      if (token) continue;
+      if (is_token(net_, x)) continue;
       const std::string next = assemble(x, out);
       sum = sum.empty() ? next : added(sum, next);
     }

@@ -153,10 +153,7 @@ class network_writer : window_writer {
     std::optional<file_value> sum;
     if (op_->bias) sum = start(out);
     for (const image& x : op_->reads) {
-      const bool token = std::all_of(x.parts.begin(), x.parts.end(), [&](const placed& p) {
-        return net_.tensors[p.tensor].role == tensor_role::token;
-      });
-      if (token) continue;
+      if (is_token(net_, x)) continue;
       const file_value next = assemble(x, out);
       sum = sum ? added(*sum, next) : next;
     }
