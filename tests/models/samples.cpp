@@ -25,6 +25,7 @@
 #include <memsched/network/integers.hpp>
 #include <memsched/rewrite/check_rewrite.hpp>
 #include <memsched/rewrite/cut.hpp>
+#include <memsched/rewrite/edit.hpp>
 #include <memsched/rewrite/fold_pads.hpp>
 #include <memsched/rewrite/gather.hpp>
 #include <memsched/rewrite/split_sums.hpp>
@@ -185,7 +186,8 @@ int quantize(const char* model, const char* path, bool float_ends) {
 int head(const char* model, const char* path) {
   auto net = read_tflite_network(read(model));
   if (!net) fail(net.error().message);
-  std::vector<bool> dropped(net->operations.size(), false), gone(net->tensors.size(), false), needed(net->tensors.size(), false);
+  std::vector<bool> dropped(net->operations.size(), false);
+  std::vector<bool> gone(net->tensors.size(), false), needed(net->tensors.size(), false);
   for (op_id i = 0; i < dropped.size(); ++i) {
     const operation& op = net->operations[i];
     dropped[i] = op.does.what == op_kind::opaque;
@@ -233,8 +235,8 @@ int execute(const char* model, const char* inputs, const char* outputs) {
   return 0;
 }
 
-/// Cuts all of a model into blocks of rows, folded pads, gathered parts and means in parts besides, and schedules that once;
-/// prints JSON. Where means are in parts, sums of floats come in another order.
+/// Cuts all of a model into blocks of rows, folded pads, gathered parts, means and dense layers in parts besides, and
+/// schedules that once; prints JSON. Sums take their rows in order, so that those of floats have the same bits.
 int rows(int argc, char** argv) {
   const auto options = read_options_of(argc, argv, 5);
   const std::string file = read(argv[2]);
@@ -245,7 +247,7 @@ int rows(int argc, char** argv) {
   const network identity = gather_all(fold_pads(*net));
   const auto blocks = cut(identity, row_cuts(identity, std::strtol(argv[3], nullptr, 10)));
   if (!blocks) fail(blocks.error().message);
-  const network made = split_means(*blocks, sum_form::chain);
+  const network made = split_reductions(*blocks, sum_form::chain);
   memsched::options limits;
   limits.time_limit = std::chrono::seconds(std::strtol(argv[4], nullptr, 10));
   const auto found = schedule(made, limits), whole = schedule(identity, limits);

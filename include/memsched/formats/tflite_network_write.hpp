@@ -21,9 +21,10 @@ namespace memsched::inline MEMSCHED_ABI {
 /// Integers stay equal to the bit wherever the runtime computes each element alone: what is added only copies. So do floats
 /// where it sums in the same order.
 ///
-/// Errors: a network that `check_network` refuses; an order that does not list each operator once; opaque operators that stand in
-/// no model, of variables, of open shapes, or with options of lists; functions that TensorFlow Lite lacks; parts of sums of integers; streamed inputs; blocks of nothing but pad, of poolings
-/// whose strides miss them, and of resizes by other ratios; weights that the model does not hold; a model beyond 2 GiB.
+/// Errors: a network that `check_network` refuses; an order that does not list each operator once; opaque operators that
+/// stand in no model, of variables, of open shapes, or with options of lists; functions that TensorFlow Lite lacks; parts of
+/// sums of integers; streamed inputs; blocks of nothing but pad, of poolings whose strides miss them, and of resizes by
+/// other ratios; weights that the model does not hold; a model beyond 2 GiB.
 inline result<std::string> write_tflite_network(const network& first, const network& net, std::span<const op_id> order) {
   if (graph_error e = check_network(net); !e.message.empty()) return e;
   return detail::tflite::network_writer(first, net).run(order);

@@ -233,8 +233,8 @@ class model_writer {
       for (const option_field& f : o.options.fields) write_option(f, o.options.as_given);
       options = end();
     }
-    if (!o.options.custom.empty())
-      custom_options = b_.CreateVector(reinterpret_cast<const std::uint8_t*>(o.options.custom.data()), o.options.custom.size());
+    if (const std::string_view bytes = o.options.custom; !bytes.empty())
+      custom_options = b_.CreateVector(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
     start();
     b_.AddElement<std::uint32_t>(operator_fields::opcode_index.slot(), o.code, 0);
     b_.AddOffset(operator_fields::inputs.slot(), inputs);
