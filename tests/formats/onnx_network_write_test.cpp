@@ -117,11 +117,12 @@ TEST_CASE("opaque operators are copied from the model that the network was read 
     m.proto.mutable_graph()->mutable_node(2)->set_input(2, "shift");
     onnx_model::set(m.op("ArgMax", {"turned"}, {"most"}), "axis", std::int64_t{3});
     onnx_model::set(m.op("Cast", {"most"}, {"number"}), "to", std::int64_t{onnx::TensorProto::FLOAT});
+    m.op("Hardmax", {"turned"}, {"hard"});
     m.op("Mine", {"n", "y"}, {"own"}).set_domain("org.example");
     auto* other = m.proto.add_opset_import();
     other->set_domain("org.example"), other->set_version(3);
     m.declare("own", {1, 2, 3});
-    m.output("number").output("own").output("n");
+    m.output("number").output("own").output("n").output("hard");
     return m.file();
   };
   const std::string file = made(13);
@@ -133,7 +134,7 @@ TEST_CASE("opaque operators are copied from the model that the network was read 
     for (const operation& op : net.operations) n += op.does.what == op_kind::opaque ? 1 : 0;
     return n;
   };
-  REQUIRE(opaque(*first) == 5);
+  REQUIRE(opaque(*first) == 6);
   for (const coordinate blocks : {1, 3}) {
     const network net = cut(*first, row_cuts(*first, blocks)).value();
     const auto written = write_onnx_network(*first, net, listed(net));
@@ -145,7 +146,7 @@ TEST_CASE("opaque operators are copied from the model that the network was read 
     const opaque_nodes was(first->file);
     std::size_t found = 0;
     std::string fault;
-    for (index_t k = 0; k < 5; ++k)
+    for (index_t k = 0; k < 6; ++k)
       for (const auto& node : proto.graph().node()) {
         const auto* from = was.find(k, fault);
         REQUIRE(from != nullptr);
@@ -156,13 +157,36 @@ TEST_CASE("opaque operators are copied from the model that the network was read 
           CHECK(node.attribute(a).SerializeAsString() == from->attribute(a).SerializeAsString());
         CHECK(node.input_size() == from->input_size());
       }
-    CHECK(found == 5);
+    CHECK(found == 6);
   }
   network other = *first;
   const auto message = [](const network& net) { return write_onnx_network(net, net, listed(net)).error().message; };
   other.file = {};
   CHECK(message(other).find("is opaque, and no file says what it is") != std::string::npos);
-  const auto older = read_onnx_network(made(11));  // ArgMax of set 11 cannot choose the last of equal ones
+  const auto older = read_onnx_network(made(11));  // Hardmax of set 11 is over axis 1; ArgMax and Transpose are the same
   REQUIRE(older);
-  CHECK(message(*older).find("means something else in operator set 15") != std::string::npos);
+  CHECK(message(*older).find("is opaque, and means something else in operator set 15") != std::string::npos);
+}
+
+TEST_CASE("a dense layer of blocks is written as layers of them, added") {
+  network_builder b("dense");
+  const tensor_id x = b.input({6, 4, 3});
+  b.output(b.dense(b.convolution(x, {.channels = 4, .kernel = 3}), 5));
+  network net = weighed(b.build().value());
+  net.order = element_order::channels_rows_columns;
+  std::vector<cut_points> cuts(net.tensors.size());
+  cuts[1].channels = {1, 3};
+  const network parts = split_reductions(cut(net, cuts).value(), sum_form::chain);
+  REQUIRE(parts.operations.size() == 6);
+  const auto file = write_onnx_network(net, parts, listed(parts));
+  INFO(file.error().message);
+  REQUIRE(file);
+  const auto back = read_onnx_network(*file);
+  REQUIRE(back);
+  const auto expected = run(net, float_numbers{.random_weights = false});
+  const auto values = run(*back, float_numbers{.random_weights = false});
+  REQUIRE(values);
+  for (tensor_id t = 0; t < back->tensors.size(); ++t)
+    if (back->tensors[t].output)
+      for (std::size_t k = 0; k < 5; ++k) CHECK((*values)[t][k] == Approx(expected->back()[k]).margin(1e-5));
 }

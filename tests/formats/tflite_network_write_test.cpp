@@ -267,3 +267,25 @@ TEST_CASE("opaque operators are copied from the file that the network was read f
   const auto variable = read_tflite_network(tflite_model::write(m));
   if (variable) CHECK(message(*variable).find("cannot be copied") != std::string::npos);
 }
+
+TEST_CASE("a dense layer of blocks is written as layers of them, added") {
+  network_builder b("dense");
+  const tensor_id x = b.input({6, 4, 3});
+  b.output(b.dense(b.convolution(x, {.channels = 4, .kernel = 3}), 5));
+  network net = weighed(b.build().value());
+  std::vector<cut_points> cuts(net.tensors.size());
+  cuts[1].rows = {2, 4};
+  const network parts = split_reductions(cut(net, cuts).value(), sum_form::chain);
+  REQUIRE(parts.operations.size() == 6);
+  const auto file = write_tflite_network(net, parts, listed(parts));
+  INFO(file.error().message);
+  REQUIRE(file);
+  const auto back = read_tflite_network(*file);
+  REQUIRE(back);
+  const auto expected = run(net, float_numbers{.random_weights = false});
+  const auto values = run(*back, float_numbers{.random_weights = false});
+  REQUIRE(values);
+  for (tensor_id t = 0; t < back->tensors.size(); ++t)
+    if (back->tensors[t].output)
+      for (std::size_t k = 0; k < 5; ++k) CHECK((*values)[t][k] == Approx(expected->back()[k]).margin(1e-5));
+}

@@ -43,6 +43,7 @@ class fit_run : fit_stripes {
     } else {
       rewrite_parts();
     }
+    if (!out_.error) use_time_left();
     if (out_.error) return std::move(out_);
     out_.net = std::move(best_.net);
     out_.order = std::move(best_.order);

@@ -119,6 +119,19 @@ class fit_trials {
 
   void note(const fit_point& p) { out_.front.push_back(p); }
 
+  /// What time is left goes to the order of the best network, and to its bound.
+  void use_time_left() {
+    if (o_.time_limit == o_.time_limit.max() || met() || best_.cost.peak == best_.cost.lower_bound || out_of_time()) return;
+    const bytes bound = best_.cost.lower_bound;
+    std::optional<fit_trial> trial = measure(reordered(best_.net, best_.order), f_.budget == 0 ? no_limit : f_.budget, 0.9);
+    if (!trial) return;
+    trial->cost.lower_bound = std::max(bound, trial->cost.lower_bound);
+    note(trial->cost);
+    const bool better = trial->cost.peak <= best_.cost.peak;
+    out_.steps.push_back({"order", "in the time that is left", best_.cost.peak, trial->cost, better});
+    if (better) best_ = std::move(*trial);
+  }
+
   /// Measures a network; makes it the best where its peak is smaller, or no larger and `ties`. Says whether it did.
   bool try_network(network net, std::string rule, std::string site, bool ties = false) {
     if (!is_allowed(net)) return false;

@@ -83,13 +83,7 @@ class opaque_nodes {
     bool graphs = false;
     for_each_graph(node, [&](const auto&) { graphs = true; });
     if (graphs) return fault = "runs another graph", nullptr;
-    if (!is_standard(node)) return &node;
-    const auto since = [&](std::int64_t set) {
-      const auto* schema = onnx::OpSchemaRegistry::Schema(node.op_type(), static_cast<int>(set), "");
-      return schema == nullptr ? -1 : schema->since_version();
-    };
-    const std::int64_t set = version_of(node.domain());
-    if (set != written_set && (since(set) < 0 || since(set) != since(written_set)))
+    if (is_standard(node) && !means_the_same(node, version_of(node.domain())))
       return fault = "means something else in operator set 15", nullptr;
     return &node;
   }
@@ -113,6 +107,36 @@ class opaque_nodes {
   }
 
  private:
+  /// Whether a standard node of this operator set is one of the written set, too: by the signatures of both. What a newer
+  /// version of an operator adds is optional, and does nothing where it is absent; a changed default, and what became an
+  /// input or went, are other meanings. Sets that the ONNX library does not know are not looked at.
+  static bool means_the_same(const onnx::NodeProto& node, std::int64_t set) {
+    if (set == written_set) return true;
+    constexpr std::int64_t newest_known = 17;
+    if (set < 1 || set > newest_known) return false;
+    const auto* was = onnx::OpSchemaRegistry::Schema(node.op_type(), static_cast<int>(set), "");
+    const auto* is = onnx::OpSchemaRegistry::Schema(node.op_type(), written_set, "");
+    if (was == nullptr || is == nullptr) return false;
+    if (was->since_version() == is->since_version()) return true;
+    for (const auto& a : node.attribute())
+      if (is->attributes().count(a.name()) == 0) return false;
+    for (const auto& [name, a] : is->attributes()) {
+      const auto old = was->attributes().find(name);
+      if (old == was->attributes().end() ? a.required
+                                         : a.default_value.SerializeAsString() != old->second.default_value.SerializeAsString())
+        return false;
+    }
+    const auto same = [](const auto& olds, const auto& news, int used) {
+      for (std::size_t i = 0; i < news.size(); ++i) {
+        const bool optional = news[i].GetOption() == onnx::OpSchema::Optional;
+        if (i < olds.size() ? news[i].GetName() != olds[i].GetName() : !optional) return false;
+      }
+      return static_cast<std::size_t>(used) <= news.size() ||
+             (!news.empty() && news.back().GetOption() == onnx::OpSchema::Variadic);
+    };
+    return same(was->inputs(), is->inputs(), node.input_size()) && same(was->outputs(), is->outputs(), node.output_size());
+  }
+
   onnx::ModelProto model_;
   std::unordered_map<std::string, const onnx::TensorProto*> constants_;
   std::unordered_map<std::string, std::vector<std::int64_t>> shapes_;

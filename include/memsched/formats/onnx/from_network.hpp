@@ -324,7 +324,8 @@ class network_writer : opaque_writer {
   std::string dense(const box& out) {
     const slice& s = op_->weights;
     const std::int64_t outputs = s.outputs.size(), inputs = s.inputs.size();
-    std::vector<std::string> list_of_inputs{flattened(operand(0, out)), weights({outputs, inputs}, [&](std::int64_t n) {
+    const std::string x = op_->sum == summation::complete ? operand(0, out) : assemble(op_->reads[0], dense_terms());
+    std::vector<std::string> list_of_inputs{flattened(x), weights({outputs, inputs}, [&](std::int64_t n) {
                                               return weight(s.of, s.outputs.first + n / inputs, 0, 0,
                                                             s.inputs.first + n % inputs);
                                             })};

@@ -61,6 +61,7 @@ class foreign_operators {
       if (const auto number = static_cast<flatbuffers::voffset_t>(i); true)
         if (const auto [bits, width] = m_.file.raw_number(options, number); width != 0)
           copy.options.fields.push_back({number, bits, width});
+    if (op.kind == kind("RESHAPE") && copy.inputs.size() == 2) copy.options = {};  // its options say the shape once more
     if (!copy.options.fields.empty() && has_lists(copy.options.tag)) return refuse("has options that cannot be copied");
     if (m_.file.failed()) return refuse("");
     return copy;

@@ -236,10 +236,8 @@ class network_writer : window_writer {
     return !failed();
   }
   file_value dense(const box& out) {
-    file_value x = operand(0, out);
+    file_value x = op_->sum == summation::complete ? operand(0, out) : assemble(op_->reads[0], dense_terms());
     if (x.size != extents{1, 1, x.size.elements()}) x = reshaped(x, {1, 1, x.size.elements()});
-    if (op_->sum != summation::complete)
-      x = cut(x, whole(x.size), {{0, 1}, {0, 1}, op_->reduces});
     list inputs{x.tensor, weights(op_->weights, layout::matrix)};
     if (op_->bias) inputs.push_back(bias());
     return node(kind("FULLY_CONNECTED"), std::move(inputs), out.size(), {8, {fused(0), byte_option(2, 1)}});
