@@ -164,6 +164,30 @@ struct packing_limits {
   std::uint64_t cases = 20'000;   ///< pairs that are branched on
 };
 
+namespace detail {
+
+/// The proof that buffers of a conflict do not fit below `arena` bytes; nothing where a limit is met.
+inline std::optional<packing_proof> certify_conflict(std::span<const buffer> buffers, bytes arena,
+                                                     std::vector<index_t> conflict, search& context,
+                                                     const packing_limits& limits) {
+  if (conflict.size() > packing_checker::most) return std::nullopt;
+  packing_proof proof{.arena = arena, .buffers = std::move(conflict)};
+  std::vector<const buffer*> chosen;
+  for (const index_t i : proof.buffers) chosen.push_back(&buffers[i]);
+  packing_ranges known(chosen, arena - 1);
+  known.list_pairs();
+  const auto go_on = [&] { return context.keep_going(); };
+  packing_prover prover(limits.cases, go_on);
+  if (!prover.prove(std::move(known))) return std::nullopt;
+  proof.steps = std::move(prover.steps());
+  for (packing_step& s : proof.steps)
+    for (index_t& b : s.buffers) b = proof.buffers[b];
+  if (!check_packing(buffers, proof).empty()) return std::nullopt;
+  return proof;
+}
+
+}  // namespace detail
+
 /// A packing proof that buffers need an arena of at least `arena` bytes, which some planner claims; nothing where a limit is
 /// met, or that is not so. `check_packing` has accepted it. Asks `go_on` before each case.
 MEMSCHED_FUNCTION std::optional<packing_proof> certify_packing(std::span<const buffer> buffers, bytes arena, search& context,
@@ -179,21 +203,9 @@ MEMSCHED_FUNCTION std::optional<packing_proof> certify_packing(std::span<const b
                                                                const packing_limits& limits) {
   if (arena == 0) return packing_proof{};
   if (auto simple = detail::certify_simply(buffers, arena)) return simple;
-  packing_proof proof{.arena = arena};
-  proof.buffers = find_conflict(buffers, arena - 1, context, limits.nodes).buffers;
-  if (proof.buffers.empty() || proof.buffers.size() > detail::packing_checker::most) return std::nullopt;
-  std::vector<const buffer*> chosen;
-  for (const index_t i : proof.buffers) chosen.push_back(&buffers[i]);
-  detail::packing_ranges known(chosen, arena - 1);
-  known.list_pairs();
-  const auto go_on = [&] { return context.keep_going(); };
-  detail::packing_prover prover(limits.cases, go_on);
-  if (!prover.prove(std::move(known))) return std::nullopt;
-  proof.steps = std::move(prover.steps());
-  for (packing_step& s : proof.steps)
-    for (index_t& b : s.buffers) b = proof.buffers[b];
-  if (!check_packing(buffers, proof).empty()) return std::nullopt;
-  return proof;
+  auto conflict = find_conflict(buffers, arena - 1, context, limits.nodes).buffers;
+  if (conflict.empty()) return std::nullopt;
+  return detail::certify_conflict(buffers, arena, std::move(conflict), context, limits);
 }
 
 }  // namespace memsched
