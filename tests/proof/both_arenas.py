@@ -24,7 +24,7 @@ def accepted(case):
             problem = check.Problem(case["graph"], case["firing"], case["inplace"])
             check_packing.Joint(problem, case["alignment"], proof["arena"]).run(proof["refutations"])
         return True
-    except check.Wrong:
+    except (check.Wrong, KeyError, TypeError, ValueError, IndexError, AttributeError):
         return False
 
 
