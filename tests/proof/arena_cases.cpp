@@ -278,6 +278,6 @@ int main(int argc, char** argv) {
     joints(seed, support::around_a_gap(seed), o, 1);
     aligned(seed);
   }
-  for (const std::uint64_t seed : {662, 978}) aligned(seed);  // where what is in place must part
+  for (const std::uint64_t seed : {662U, 978U}) aligned(seed);  // where what is in place must part
   return faults == 0 ? 0 : 1;
 }

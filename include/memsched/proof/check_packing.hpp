@@ -62,7 +62,7 @@ class packing_checker {
     if (std::adjacent_find(chosen.begin(), chosen.end(), std::greater_equal<>()) != chosen.end())
       return fault(here, "a sum's buffers must be ascending");
     for (const std::size_t i : chosen)
-      if ( known[i].lower > s.at || known[i].upper <= s.at)
+      if (known[i].lower > s.at || known[i].upper <= s.at)
         return fault(here, "names a buffer that is not live at that moment");
     return known.too_much(s.at, chosen) || fault(here, "the sum is not too much");
   }
