@@ -77,9 +77,10 @@ struct proof_totals {
          [](const packing_proof& p) { return std::pair(p.steps.size(), write_packing_proof(p)); });
   }
   void print(const char* what) const {
-    std::printf("proofs, %s: %d of %d claims of a smallest arena; at most %zu steps, %zu bytes; all: %.3f s to write, %.3f to "
-                "check\n",
-                what, complete, claims, longest, bytes, wrote, checked);
+    std::printf(
+        "proofs, %s: %d of %d claims of a smallest arena; at most %zu steps, %zu bytes; all: %.3f s to write, %.3f to "
+        "check\n",
+        what, complete, claims, longest, bytes, wrote, checked);
   }
 };
 

@@ -140,8 +140,8 @@ memsched::result<std::vector<memsched::op_id>> read_order(const std::string& pat
 /// The same of a file that has been read.
 memsched::result<std::vector<memsched::op_id>> read_order(const nlohmann::json&, const std::string& path, const loaded&);
 
-/// Checks a plan of `plan --format json`, of a graph or, without one, of the table of buffers in `source`; with the proof that
-/// its arena is the smallest where asked for. An empty message where it holds.
+/// Checks a plan of `plan --format json`, of a graph or, without one, of the table of buffers in `source`; with the proof
+/// that its arena is the smallest where asked for. An empty message where it holds.
 memsched::graph_error verify_plan(const loaded*, const std::string& source, const std::string& path, bool with_certificate,
                                   memsched::memory_model);
 

@@ -77,7 +77,8 @@ index_t buffer_of(const json& entry, const checked_buffers& of, std::string& fau
   }
   if (bytes op = 0; whole(entry, "workspace_of", op)) {
     const auto found = std::find(of.held.workspace_of.begin(), of.held.workspace_of.end(), op);
-    return op < none && found != of.held.workspace_of.end() ? static_cast<index_t>(found - of.held.workspace_of.begin()) : none;
+    return op < none && found != of.held.workspace_of.end() ? static_cast<index_t>(found - of.held.workspace_of.begin())
+                                                            : none;
   }
   index_t which = none;
   if (!entry.is_object() || !entry.contains("tensors") || !entry["tensors"].is_array()) return none;
@@ -141,7 +142,8 @@ memsched::result<std::string> proven(const json& j, const loaded* graph, const c
         proof->refutations.begin(), proof->refutations.end(), [](const auto& r) { return !r.peak.has_value(); }));
     const std::size_t peaks = proof->refutations.size() - conflicts;
     if (peaks > 0) by = count_of(peaks, "bound of a peak", "bounds of peaks");
-    if (conflicts > 0) by += (peaks > 0 ? " and " : "") + count_of(conflicts, "order that does", "orders that do") + " not pack";
+    if (conflicts > 0)
+      by += (peaks > 0 ? " and " : "") + count_of(conflicts, "order that does", "orders that do") + " not pack";
   } else {
     const auto proof = memsched::read_packing_proof(*at);
     if (!proof) return wrong(path, "certificate: " + proof.error().message);
@@ -152,7 +154,8 @@ memsched::result<std::string> proven(const json& j, const loaded* graph, const c
   }
   if (bound > arena) return wrong(path, "certificate: proves more than the plan takes");
   if (bound == 0) return std::string("Its certificate proves nothing");
-  std::string text = "Its certificate proves, by " + by + ", that no arena " + whose + " is below " + grouped(bound) + " bytes";
+  std::string text =
+      "Its certificate proves, by " + by + ", that no arena " + whose + " is below " + grouped(bound) + " bytes";
   if (bound == arena) text += ": it is optimal";
   else if (bound < claimed) text += "; that none is below " + grouped(claimed) + " was found by search and is not covered";
   return text;
@@ -193,8 +196,9 @@ memsched::graph_error verify_plan(const loaded* graph, const std::string& source
   if (bound > arena) return wrong(path, "lower_bound: " + grouped(bound) + " is above the arena, " + grouped(arena));
   if (j.value("status", json()) == "optimal" && bound != arena)
     return wrong(path, "status: says optimal, but the bound is below the arena");
-  std::string of_bound = most == arena ? graph == nullptr ? "No arena for them is smaller" : "For this order no arena is smaller"
-                                       : "Its bound is a claim that only a certificate proves";
+  std::string of_bound = most == arena
+                             ? graph == nullptr ? "No arena for them is smaller" : "For this order no arena is smaller"
+                             : "Its bound is a claim that only a certificate proves";
   if (with_certificate) {
     auto found = proven(j, graph, of, path, arena, alignment, bound);
     if (!found) return found.error();

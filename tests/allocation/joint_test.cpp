@@ -34,40 +34,6 @@ best_of_all try_all_orders(const problem& p, const options& o, bytes alignment =
   return best;
 }
 
-/// An operator that writes little in place of much, another that runs before or after it, and a third that reads what both
-/// wrote; with some disturbance.
-problem_draft shrinking(support::random& r) {
-  problem_builder b;
-  const auto much = b.tensor(3 + r.below(6)), little = b.tensor(1 + r.below(3)), beside = b.tensor(1 + r.below(8));
-  std::vector<tensor_id> more;
-  if (r.chance(40)) more.push_back(b.tensor(1 + r.below(5)));
-  b.op({.writes = {much}});
-  if (!more.empty()) b.op({.writes = more});
-  b.op({.reads = {much}, .writes = {little}, .overwrites = much});
-  b.op({.reads = r.chance(50) ? more : std::vector<tensor_id>{}, .writes = {beside}});
-  if (r.chance(50)) more.clear();
-  more.insert(more.end(), {little, beside});
-  b.op({.reads = more});
-  return b.draft();
-}
-
-/// The problem with one more operator, before all others, that has nothing but a workspace. What the others may take is then
-/// often more than their least peak, so that many of their orders are within it.
-problem behind_a_workspace(problem_draft d, bytes workspace) {
-  const auto first = static_cast<op_id>(d.operators.size());
-  list_of<op_id> after;
-  for (op_id op = 0; op < first; ++op) {
-    for (op_id before : d.after[op]) after.push(before);
-    after.push(first);
-    after.close();
-  }
-  after.close();
-  d.after = std::move(after);
-  d.operators.emplace_back().workspace = workspace;
-  d.reads.close(), d.writes.close();
-  return check(std::move(d)).value();
-}
-
 /// A scheduler that answers with any order within the budget, drawn at random among all, and with the smallest peak as its
 /// bound: the exact search has to do alone what a good order would spare it.
 struct any_order_within {
@@ -200,8 +166,8 @@ TEST_CASE("whatever orders the scheduler gives, the exact search settles the are
     support::shape s{.operators = 4 + r.below(2), .max_size = 5, .percent_inplace = r.below(3) * 45};
     const bytes alignment = 1 + r.below(4);
     const bytes workspace = alignment * (2 + r.below(5));
-    const problem_draft d = seed % 4 == 0 ? shrinking(r) : support::random_draft(seed, s);
-    const problem p = behind_a_workspace(support::tensors_renumbered(d, seed), workspace);
+    const problem_draft d = seed % 4 == 0 ? support::shrinking(r) : support::random_draft(seed, s);
+    const problem p = support::behind_a_workspace(support::tensors_renumbered(d, seed), workspace);
     options o;
     o.default_firing = r.chance(50) ? firing::cbp : firing::pbc;
     const best_of_all truth = try_all_orders(p, o, alignment);

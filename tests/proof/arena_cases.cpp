@@ -1,7 +1,7 @@
-// Proofs of arenas: makes them for random buffers and graphs, changes some, and forges others, which prove something of other
-// buffers or leave cases out. None that the library's checkers accept may prove more than what trying everything finds; every
-// smallest arena must have one. Prints them for a second checker, one JSON object a line.
-// usage: arena_cases COUNT [SEED]
+// Proofs of arenas: makes them for random buffers and graphs, changes some, and forges others, which prove something of
+// other buffers or leave cases out. None that the library's checkers accept may prove more than what trying everything
+// finds; every smallest arena must have one. Prints them for a second checker, one JSON object a line. usage: arena_cases
+// COUNT [SEED]
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -46,7 +46,8 @@ json as_json(const std::vector<buffer>& buffers) {
   for (const buffer& b : buffers) {
     json drops = json::array();
     for (const size_drop& d : b.drops) drops.push_back(json::array({d.at, d.size}));
-    list.push_back(json::array({b.lower, b.upper, b.size, b.alignment, b.offset == no_offset ? json() : json(b.offset), drops}));
+    list.push_back(
+        json::array({b.lower, b.upper, b.size, b.alignment, b.offset == no_offset ? json() : json(b.offset), drops}));
   }
   return list;
 }
@@ -131,7 +132,8 @@ void packings(std::uint64_t seed) {
   if (empty) print("packing forged", {.arena = *truth + 1, .buffers = {static_cast<index_t>(buffers.size() - 1)}});
   const auto proof = certify_packing(buffers, *truth, context);
   if (!proof) return complain("packing", seed, "has no proof");
-  if (read_packing_proof(json::parse(write_packing_proof(*proof).dump())).value() != *proof) complain("packing", seed, "is read otherwise");
+  if (read_packing_proof(json::parse(write_packing_proof(*proof).dump())).value() != *proof)
+    complain("packing", seed, "is read otherwise");
   const bool hard = *truth > detail::simple_bound(buffers);
   print(hard ? "packing" : "packing, simple", *proof);
   for (int i = 0; i < (hard ? 8 : 1); ++i) print("packing changed", changed(*proof, r, buffers.size()));
@@ -139,7 +141,8 @@ void packings(std::uint64_t seed) {
   std::vector<index_t> all;
   for (index_t i = 0; i < buffers.size(); ++i)
     if (!buffers[i].empty()) all.push_back(i);
-  if (detail::certify_conflict(buffers, *truth + 1, all, context, {.cases = 200})) complain("packing", seed, "is refuted, but fits");
+  if (detail::certify_conflict(buffers, *truth + 1, all, context, {.cases = 200}))
+    complain("packing", seed, "is refuted, but fits");
   for (int i = 0; i < 4; ++i) {
     const auto other = other_buffers(buffers, r);
     if (!check_buffers(other).message.empty() || !check_fixed(other).message.empty()) continue;
@@ -207,7 +210,8 @@ joint_proof forged(const joint_case& c, support::random& draw) {
     if (auto packing = certify_packing(held.buffers, c.truth + 1, context); packing && !no.conflict.empty()) {
       f.order = no.order, f.packing = std::move(*packing);
     } else {
-      f.peak = certify(with_edges(make_schedule_graph(c.p, c.o.model()), f.edges), no.order, c.truth + 1, [] { return true; });
+      f.peak =
+          certify(with_edges(make_schedule_graph(c.p, c.o.model()), f.edges), no.order, c.truth + 1, [] { return true; });
     }
   }
   return proof;
@@ -216,8 +220,8 @@ joint_proof forged(const joint_case& c, support::random& draw) {
 void joints(std::uint64_t seed, const problem& p, const options& o, bytes alignment) {
   support::random r(seed);
   bytes truth = no_limit;
-  std::vector<op_id> prefix, worst, best;
-  bytes most = 0;
+  std::vector<op_id> prefix, best;
+  std::vector<std::vector<op_id>> orders;
   const auto look = [&](const std::vector<op_id>& order) {
     auto held = buffers_of(p, order, o.model()).value();
     detail::arena_pieces again(p, o.model());
@@ -226,16 +230,18 @@ void joints(std::uint64_t seed, const problem& p, const options& o, bytes alignm
     for (buffer& b : held.buffers) b.alignment = alignment;
     const bytes arena = plan_offsets(held.buffers).size;
     if (arena < truth) truth = arena, best = order;
-    if (arena > most) most = arena, worst = order;
+    orders.push_back(order);
   };
   support::for_each_order(p, prefix, look);
   const joint_case c{seed, p, o, alignment, truth};
   const auto proof = certify_joint(p, best, truth, automatic, minimize{}, o, alignment);
   if (!proof) return complain("joint", seed, "has no proof");
-  if (read_joint_proof(json::parse(write_joint_proof(*proof).dump())).value() != *proof) complain("joint", seed, "is read otherwise");
+  if (read_joint_proof(json::parse(write_joint_proof(*proof).dump())).value() != *proof)
+    complain("joint", seed, "is read otherwise");
   const bool by_peak = proof->refutations.size() == 1 && proof->refutations[0].peak;
   print_joint(by_peak ? "joint, a peak" : proof->refutations.size() > 1 ? "joint, several" : "joint", c, *proof);
-  for (int i = 0; i < (by_peak ? 1 : 6) && !proof->refutations.empty(); ++i) print_joint("joint changed", c, changed(*proof, r));
+  for (int i = 0; i < (by_peak ? 1 : 6) && !proof->refutations.empty(); ++i)
+    print_joint("joint changed", c, changed(*proof, r));
   if (joint_proof f = forged(c, r); !f.refutations.empty()) print_joint("joint forged", c, f);
   // What holds of the orders with an edge is no proof for all.
   for (int i = 0; i < 3; ++i) {
@@ -246,12 +252,14 @@ void joints(std::uint64_t seed, const problem& p, const options& o, bytes alignm
     certificate peak = certify(g, topological_order(g), truth + 1, [] { return true; });
     print_joint("joint forged", c, {truth + 1, {{.edges = {e}, .peak = std::move(peak)}}});
   }
-  if (most == truth) return;
-  auto held = buffers_of(p, worst, o.model()).value();
-  for (buffer& b : held.buffers) b.alignment = alignment;
-  search context(o);
-  if (auto packing = certify_packing(held.buffers, truth + 1, context))
-    print_joint("joint forged", c, {truth + 1, {{.order = worst, .packing = std::move(*packing)}}});
+  for (int i = 0; i < 4; ++i) {
+    const auto& order = orders[below(r, orders.size())];
+    auto held = buffers_of(p, order, o.model()).value();
+    for (buffer& b : held.buffers) b.alignment = alignment;
+    search context(o);
+    if (auto packing = certify_packing(held.buffers, truth + 1, context))
+      print_joint("joint forged", c, {truth + 1, {{.order = order, .packing = std::move(*packing)}}});
+  }
 }
 
 /// A graph in which much is in place and all is aligned, so that many orders do not pack.
@@ -277,6 +285,10 @@ int main(int argc, char** argv) {
     o.in_place = seed % 16 != 0;
     joints(seed, support::around_a_gap(seed), o, 1);
     aligned(seed);
+    support::random r(seed);
+    const problem_draft d = support::shrinking(r);
+    const bytes alignment = 1 + r.below(3), workspace = alignment * (2 + r.below(5));
+    joints(seed, support::behind_a_workspace(support::tensors_renumbered(d, seed), workspace), {}, alignment);
   }
   for (const std::uint64_t seed : {662U, 978U}) aligned(seed);  // where what is in place must part
   return faults == 0 ? 0 : 1;

@@ -1,8 +1,9 @@
-// Graphs whose buffers need more than their load.
+// Graphs of which many orders do not pack, or few fit.
 #pragma once
 
 #include <vector>
 
+#include <memsched/graph/builder.hpp>
 #include <memsched/graph/check.hpp>
 
 #include "support/random_problem.hpp"
@@ -57,6 +58,42 @@ inline memsched::problem around_a_gap(std::uint64_t seed) {
     d.reads.close(), d.writes.close(), d.after.close();
     d.operators.push_back(data);
   }
+  return check(std::move(d)).value();
+}
+
+/// An operator that writes little in place of much, another that runs before or after it, and a third that reads what both
+/// wrote; with some disturbance.
+inline memsched::problem_draft shrinking(random& r) {
+  using namespace memsched;
+  problem_builder b;
+  const auto much = b.tensor(3 + r.below(6)), little = b.tensor(1 + r.below(3)), beside = b.tensor(1 + r.below(8));
+  std::vector<tensor_id> more;
+  if (r.chance(40)) more.push_back(b.tensor(1 + r.below(5)));
+  b.op({.writes = {much}});
+  if (!more.empty()) b.op({.writes = more});
+  b.op({.reads = {much}, .writes = {little}, .overwrites = much});
+  b.op({.reads = r.chance(50) ? more : std::vector<tensor_id>{}, .writes = {beside}});
+  if (r.chance(50)) more.clear();
+  more.insert(more.end(), {little, beside});
+  b.op({.reads = more});
+  return b.draft();
+}
+
+/// The problem with one more operator, before all others, that has nothing but a workspace. What the others may take is then
+/// often more than their least peak, so that many of their orders are within it.
+inline memsched::problem behind_a_workspace(memsched::problem_draft d, memsched::bytes workspace) {
+  using namespace memsched;
+  const auto first = static_cast<op_id>(d.operators.size());
+  list_of<op_id> after;
+  for (op_id op = 0; op < first; ++op) {
+    for (op_id before : d.after[op]) after.push(before);
+    after.push(first);
+    after.close();
+  }
+  after.close();
+  d.after = std::move(after);
+  d.operators.emplace_back().workspace = workspace;
+  d.reads.close(), d.writes.close();
   return check(std::move(d)).value();
 }
 

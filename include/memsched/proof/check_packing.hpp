@@ -33,7 +33,8 @@ class packing_checker {
     if (depth > deepest) return fault(here, "pairs are nested too deeply");
     const packing_step& s = steps_[here];
     if (s.is_sum) return sum(here, known);
-    if (s.buffers.size() != 2 || !known.meet(s.buffers[0], s.buffers[1])) return fault(here, "must name two buffers that meet");
+    if (s.buffers.size() != 2 || !known.meet(s.buffers[0], s.buffers[1]))
+      return fault(here, "must name two buffers that meet");
     for (const bool second : {false, true}) {
       packing_ranges one = known;
       one.put_below(s.buffers[second ? 1 : 0], s.buffers[second ? 0 : 1]);

@@ -20,8 +20,8 @@ struct packing_step {
   bool operator==(const packing_step&) const = default;
 };
 
-/// Why some buffers do not lie in less than `arena` bytes. Where what is known of offsets refutes a case by itself, that case
-/// has no step. The rules, with proofs: docs/proofs.md, section 10.
+/// Why some buffers do not lie in less than `arena` bytes. Where what is known of offsets refutes a case by itself, that
+/// case has no step. The rules, with proofs: docs/proofs.md, section 10.
 struct packing_proof {
   bytes arena = 0;                    ///< no smaller one holds the buffers
   std::vector<index_t> buffers{};     ///< that do not fit by themselves, ascending
