@@ -102,7 +102,7 @@ const std::vector<shape>& shapes() {
            leaves.push_back(b.tensor(1 + i % 50));
            b.op({.writes = {leaves.back()}});
          }
-         for (bytes size : {1, 2}) b.op({.reads = leaves, .writes = {b.tensor(size)}});
+         for (bytes size : {1_B, 2_B}) b.op({.reads = leaves, .writes = {b.tensor(size)}});
          return b.build().value();
        }},
       {"strands", [](index_t n) {  // two of the last 32 at random
