@@ -74,8 +74,7 @@ struct shape {
 
 problem named(const std::string& name) { return check(networks::make(name).value()).value(); }
 
-/// n operators, each of which reads what is given by `reads(i)` of the tensors made so far, and at the end one that reads the
-/// last tensor.
+/// n operators, each of which reads what `reads(i)` gives of the tensors made so far.
 template <class Reads>
 problem built(index_t n, index_t inputs, Reads&& reads) {
   problem_builder b;
@@ -204,10 +203,13 @@ int main(int argc, char** argv) {
       std::printf("%-10s %-18s ", x.name.c_str(), s.name.c_str());
       std::fflush(stdout);
       try {
-        for (const overrun o : {after_deadline(s, p, 0), after_deadline(s, p, limit), after_request(s, p, limit)}) {
+        const auto print = [](overrun o) {
           std::printf("%8.2f%c", o.seconds, o.limited ? ' ' : '.');
           std::fflush(stdout);
-        }
+        };
+        print(after_deadline(s, p, 0));
+        print(after_deadline(s, p, limit));
+        print(after_request(s, p, limit));
         std::printf("\n");
       } catch (const std::bad_alloc&) {
         std::printf("no memory\n");
