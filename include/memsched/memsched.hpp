@@ -132,6 +132,7 @@
 #include <memsched/rewrite/split_sums.hpp>
 #include <memsched/rewrite/stream_inputs.hpp>
 #include <memsched/rewrite/stripes.hpp>
+#include <memsched/rewrite/waves.hpp>
 #include <memsched/schedule.hpp>
 #include <memsched/schedulers/as_given.hpp>
 #include <memsched/schedulers/automatic.hpp>
