@@ -1,5 +1,5 @@
-// Proofs of arenas for random buffers and graphs of which everything is tried: those that are written, changed ones, and forged
-// ones, which prove something of other buffers or leave cases out. A judge takes them:
+// Proofs of arenas for random buffers and graphs of which everything is tried: those that are written, changed ones, and
+// forged ones, which prove something of other buffers or leave cases out. A judge takes them:
 //   packing(kind, buffers, truth, proof), joint(kind, joint_case, proof): may be accepted only if the truth is no less
 //   fault(kind, what): something is wrong already
 #pragma once
@@ -41,7 +41,11 @@ inline packing_proof changed(packing_proof p, random& r, std::size_t buffers) {
     case 0: p.arena += 1; break;
     case 1: p.steps.erase(p.steps.begin() + below(r, p.steps.size())); break;
     case 2: std::swap(any_step(), any_step()); break;
-    case 3: any_step().at += r.chance(50) ? 1 : -1; break;
+    case 3: {
+      const std::int64_t by = r.chance(50) ? 1 : -1;
+      if (packing_step& s = any_step(); s.is_sum) s.at += by;
+      break;
+    }
     case 4: p.steps.push_back(any_step()); break;
     case 5: {
       packing_step& s = any_step();
@@ -243,8 +247,8 @@ void aligned_joint_proofs(std::uint64_t seed, Judge& judge) {
   detail::proofs_of(seed, random_problem(seed, s), o, alignment, judge);
 }
 
-/// Joint proofs for graphs of which all orders are tried: around a gap, aligned, and with an output that is smaller than what
-/// it takes the place of.
+/// Joint proofs for graphs of which all orders are tried: around a gap, aligned, and with an output that is smaller than
+/// what it takes the place of.
 template <class Judge>
 void joint_proofs(std::uint64_t seed, Judge& judge) {
   using namespace memsched;
