@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <optional>
 #include <span>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -54,7 +54,6 @@ class packing_prover {
 
  private:
   static constexpr std::size_t deepest = 500;
-  static constexpr std::size_t most_tried = 24;  ///< pairs that are looked at closely
 
   /// A sum that is too much, at any moment.
   static std::optional<packing_step> find_sum(const packing_ranges& known) {
@@ -89,40 +88,18 @@ class packing_prover {
     return std::nullopt;
   }
 
-  /// How much the ranges leave open. Less is better.
-  static double open_room(const packing_ranges& known) {
-    double sum = 0;
-    for (std::size_t i = 0; i < known.size(); ++i) sum += static_cast<double>(known.most(i) - known.least(i));
-    return sum;
-  }
-
-  /// The pair to branch on: one whose both cases narrow the most; nothing where all are in order.
+  /// The pair to branch on: one with the least slack, which is the room that its two orders leave together; nothing where
+  /// all are in order.
   static std::optional<std::pair<std::size_t, std::size_t>> choose(const packing_ranges& known) {
-    std::vector<std::tuple<std::int64_t, std::size_t, std::size_t>> open;
-    for (std::size_t a = 0; a < known.size(); ++a)
-      for (std::size_t b = a + 1; b < known.size(); ++b)
-        if (known.meet(a, b) && !known.below(a, b) && !known.below(b, a)) {
-          const std::int64_t ab = known.most(b) - known.least(a) - known.height(a, b);
-          const std::int64_t ba = known.most(a) - known.least(b) - known.height(b, a);
-          open.emplace_back(ab + ba, a, b);
-        }
-    if (open.empty()) return std::nullopt;
-    std::sort(open.begin(), open.end());
-    if (open.size() > most_tried) open.resize(most_tried);
     std::optional<std::pair<std::size_t, std::size_t>> best;
-    double least = 0;
-    const double before = open_room(known) + 1;
-    for (const auto& [slack, a, b] : open) {
-      double gain[2];
-      for (const bool second : {false, true}) {
-        packing_ranges one = known;
-        one.put_below(second ? b : a, second ? a : b);
-        const bool never = !one.follow() || find_sum(one);
-        gain[second ? 1 : 0] = never ? 1e6 : before - open_room(one);
+    std::int64_t least = 0;
+    for (std::size_t a = 0; a < known.size(); ++a)
+      for (std::size_t b = a + 1; b < known.size(); ++b) {
+        if (!known.meet(a, b) || known.below(a, b) || known.below(b, a)) continue;
+        const std::int64_t ab = known.most(b) - known.least(a) - known.height(a, b);
+        const std::int64_t ba = known.most(a) - known.least(b) - known.height(b, a);
+        if (!best || ab + ba < least) best = std::pair(a, b), least = ab + ba;
       }
-      const double score = -(gain[0] + 1) * (gain[1] + 1);
-      if (!best || score < least) best = std::pair(a, b), least = score;
-    }
     return best;
   }
 
