@@ -129,6 +129,21 @@ TEST_CASE("asking about the two edges of a pair together refutes more, with the 
   REQUIRE(both_ways > one_way);
 }
 
+TEST_CASE("the work of cuts counts visits of nodes and edges") {
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+    const schedule_graph g = make_schedule_graph(support::random_problem(seed, {.operators = 40}));
+    cut_bound cut(g);
+    std::uint64_t size = g.size(), before = 0;
+    for (node_id v = 0; v < g.size(); ++v) size += g.preds[v].size();
+    for (node_id v = 0; v < g.active; ++v) {
+      cut.at(v);
+      REQUIRE(cut.work() > before);
+      before = cut.work();
+    }
+    REQUIRE(before < g.active * size * 100);
+  }
+}
+
 TEST_CASE("a destructive search that is stopped, or gets more patience, claims no more than the optimum") {
   support::random r(1);
   for_small_graphs(cases / 6, [&](const schedule_graph& g, search& context, bytes optimum) {
