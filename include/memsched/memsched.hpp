@@ -89,6 +89,7 @@
 #include <memsched/passes/compress.hpp>
 #include <memsched/passes/divide.hpp>
 #include <memsched/passes/fuse.hpp>
+#include <memsched/passes/in_step.hpp>
 #include <memsched/passes/partition.hpp>
 #include <memsched/passes/probe.hpp>
 #include <memsched/passes/soft_budget.hpp>

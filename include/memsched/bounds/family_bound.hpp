@@ -135,10 +135,10 @@ MEMSCHED_FUNCTION std::vector<std::vector<node_id>> likely_layers(const schedule
 
 /// The best bound that those families give, first and last members, no less than `start`; bytes. Families are tried by the
 /// memory that `order` takes when it runs their first member, or their last, and not at all where that is no more than the
-/// bound so far. Asks `go_on` before each cut. On large graphs only some are tried: until so many nodes and edges have been
-/// visited.
+/// bound so far. Asks `go_on` before each cut. Gives up where the bound has not risen for so many nodes and edges visited,
+/// which only large graphs take.
 MEMSCHED_FUNCTION bytes best_family_bound(const schedule_graph& g, std::span<const node_id> order, bytes start,
-                                          function_ref<bool()> go_on, std::uint64_t most_work = std::uint64_t{1} << 27);
+                                          function_ref<bool()> go_on, std::uint64_t patience = std::uint64_t{3} << 22);
 
 }  // namespace memsched
 
@@ -169,7 +169,7 @@ MEMSCHED_FUNCTION std::vector<std::vector<node_id>> likely_layers(const schedule
 }
 
 MEMSCHED_FUNCTION bytes best_family_bound(const schedule_graph& g, std::span<const node_id> order, bytes start,
-                                          function_ref<bool()> go_on, std::uint64_t most_work) {
+                                          function_ref<bool()> go_on, std::uint64_t patience) {
   std::vector<std::size_t> position(g.size());
   std::vector<delta> height;
   order_walk w(g);
@@ -195,10 +195,12 @@ MEMSCHED_FUNCTION bytes best_family_bound(const schedule_graph& g, std::span<con
   std::stable_sort(questions.begin(), questions.end(), [](const auto& a, const auto& b) { return a.most > b.most; });
   family_bound bounds(g);
   bytes best = start;
+  std::uint64_t end = patience;
   for (const question& q : questions) {
-    if (q.most <= static_cast<delta>(best) || bounds.work() > most_work || !go_on()) break;
+    if (q.most <= static_cast<delta>(best) || bounds.work() > end || !go_on()) break;
     const auto& family = families[q.family];
-    best = std::max(best, q.first ? bounds.of_first(family, best, go_on) : bounds.of_last(family, best, go_on));
+    const bytes bound = q.first ? bounds.of_first(family, best, go_on) : bounds.of_last(family, best, go_on);
+    if (bound > best) best = bound, end = bounds.work() + patience;
   }
   return best;
 }
