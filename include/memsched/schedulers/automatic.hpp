@@ -47,9 +47,9 @@ inline solution near_peak(const schedule_graph& g, search& context, double share
   return s;
 }
 
-/// Whether the time that is left will hardly do for compression and cuts: some passes over the graph take longer.
-inline bool is_pressed(const schedule_graph& g, const search& context) {
-  constexpr double seconds_a_node = 100e-6;
+/// Whether less time is left than this for each node, and they are many. With less than 100 microseconds, compression and
+/// cuts hardly get done: some passes over the graph take longer. With less than 10, nothing gets done but local search.
+inline bool is_pressed(const schedule_graph& g, const search& context, double seconds_a_node) {
   return g.active > 400 && context.seconds_left() < seconds_a_node * static_cast<double>(g.active);
 }
 
@@ -68,7 +68,9 @@ struct part_scheduler {
 }  // namespace detail
 
 MEMSCHED_FUNCTION solution automatic_scheduler::operator()(const schedule_graph& g, search& context) const {
-  solution s = detail::is_pressed(g, context) ? detail::near_peak(g, context, 0.9) : cheap_bounds{}(g, context);
+  solution s = detail::is_pressed(g, context, 10e-6)    ? detail::near_peak(g, context, 1)
+               : detail::is_pressed(g, context, 100e-6) ? detail::near_peak(g, context, 0.9)
+                                                        : cheap_bounds{}(g, context);
   if (s.lower_bound >= peak_of(g, s.order) || context.stopped()) return s;
   const auto in_parts = compress{.share = 0.15} | detail::part_scheduler{};
   solution t = context.with_floor(s.lower_bound, [&] { return divide{}(g, context, in_parts); });
