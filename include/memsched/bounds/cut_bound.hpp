@@ -115,8 +115,8 @@ inline bytes peak_unit(const schedule_graph& g) {
   return static_cast<bytes>(std::max<delta>(unit, 1));
 }
 
-/// The peaks that the sizes allow: what has run when v runs are v's ancestors and some of the nodes beside it, so the peaks at
-/// v differ by multiples of what divides those. O(nodes^2) once.
+/// The peaks that the sizes allow: what has run when v runs are v's ancestors and some of the nodes beside it, so the peaks
+/// at v differ by multiples of what divides those. O(nodes^2) once.
 class possible_peaks {
  public:
   explicit possible_peaks(const schedule_graph& g) : base_(g.base) {
