@@ -38,6 +38,7 @@ MEMSCHED_FUNCTION wave_order order_in_waves(const network& net, const problem& p
 #if MEMSCHED_DEFINED_HERE
 
 #include <algorithm>
+#include <functional>
 #include <queue>
 #include <tuple>
 #include <utility>

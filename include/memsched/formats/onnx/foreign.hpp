@@ -122,9 +122,9 @@ class opaque_nodes {
       if (is->attributes().count(a.name()) == 0) return false;
     for (const auto& [name, a] : is->attributes()) {
       const auto old = was->attributes().find(name);
-      if (old == was->attributes().end() ? a.required
-                                         : a.default_value.SerializeAsString() != old->second.default_value.SerializeAsString())
-        return false;
+      const bool is_new = old == was->attributes().end();
+      if (is_new && a.required) return false;
+      if (!is_new && a.default_value.SerializeAsString() != old->second.default_value.SerializeAsString()) return false;
     }
     const auto same = [](const auto& olds, const auto& news, int used) {
       for (std::size_t i = 0; i < news.size(); ++i) {
