@@ -77,9 +77,9 @@ inline bool take_in_step(const schedule_graph& g, search& context, solution& s) 
   return peak_of(g, s.order) < before;
 }
 
-/// Whether the time that is left will hardly do for compression and cuts: some passes over the graph take longer.
-inline bool is_pressed(const schedule_graph& g, const search& context) {
-  constexpr double seconds_a_node = 100e-6;
+/// Whether less time is left than this for each node, and they are many. With less than 100 microseconds, compression and
+/// cuts hardly get done: some passes over the graph take longer. With less than 10, nothing gets done but local search.
+inline bool is_pressed(const schedule_graph& g, const search& context, double seconds_a_node) {
   return g.active > 400 && context.seconds_left() < seconds_a_node * static_cast<double>(g.active);
 }
 
@@ -105,8 +105,10 @@ struct part_scheduler {
 }  // namespace detail
 
 MEMSCHED_FUNCTION solution automatic_scheduler::operator()(const schedule_graph& g, search& context) const {
-  solution s = detail::is_pressed(g, context) ? detail::near_peak(g, context, detail::cheap_order(g, context), 0.9)
-                                             : cheap_bounds{}(g, context);
+  const auto near = [&](double share) { return detail::near_peak(g, context, detail::cheap_order(g, context), share); };
+  solution s = detail::is_pressed(g, context, 10e-6)    ? near(1)
+               : detail::is_pressed(g, context, 100e-6) ? near(0.9)
+                                                        : cheap_bounds{}(g, context);
   detail::take_in_step(g, context, s);
   const bytes peak = peak_of(g, s.order);
   if (s.lower_bound >= peak || context.stopped()) return s;

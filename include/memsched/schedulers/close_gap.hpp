@@ -136,7 +136,11 @@ class gap_closer {
 
   /// The first peak from a bound on that the sizes allow. A bound that is no more than the floor is left as it is: orders
   /// below the floor, which may exist, are as good as those that reach it.
-  bytes lifted(bytes bound) const { return bound > context_.floor() ? next_possible_peak(g_, bound) : bound; }
+  bytes lifted(bytes bound) { return bound > context_.floor() ? next_possible(bound) : bound; }
+  bytes next_possible(bytes least) {
+    if (!peaks_) peaks_.emplace(g_);
+    return peaks_->next(least);
+  }
 
   /// Narrows the graph, and asks for an order that reaches the bound where this settles one; then narrows it with more
   /// patience. A higher bound starts with the least again.
@@ -174,7 +178,7 @@ class gap_closer {
     return found.order || found.bound > asked;
   }
   void refuted(bytes asked) {
-    best_.lower_bound = std::max(best_.lower_bound, next_possible_peak(g_, asked + 1));
+    best_.lower_bound = std::max(best_.lower_bound, next_possible(asked + 1));
     bounds_->raise(best_.lower_bound);
   }
 
@@ -185,6 +189,7 @@ class gap_closer {
   search& context_;
   solution best_;
   std::optional<destructive_search<narrowing>> bounds_;
+  std::optional<possible_peaks> peaks_;
   std::uint64_t effort_ = 0;
   unsigned patience_ = 0;
 };
