@@ -1,8 +1,8 @@
 #!/bin/sh
-# Lets both checkers of certificates judge what CASES makes of so many random graphs.
-# usage: both.sh CASES GRAPHS
+# Lets both checkers of certificates judge what a program prints about so many random graphs.
+# usage: both.sh PROGRAM GRAPHS
 set -eu
-cases=$(mktemp)
-trap 'rm -f "$cases"' EXIT
-"$1" "$2" >"$cases"
-python3 "$(dirname "$0")/both.py" <"$cases"
+lines=$(mktemp)
+trap 'rm -f "$lines"' EXIT
+"$1" "$2" >"$lines"
+python3 "$(dirname "$0")/both.py" <"$lines"
