@@ -118,38 +118,58 @@ inline void certify_graph(const schedule_graph& g, bytes bound, std::size_t most
     if (consider(certify_rounds(g, bound, patience, at_most(patience * std::size_t{2048}), go_on))) return;
 }
 
+inline constexpr std::size_t trimming = std::size_t{1} << 22;  ///< steps and reductions times nodes
+
+/// Leaves out reductions and steps that the proof holds without: many at once, then fewer, down to one. Each attempt is
+/// checked, which takes the nodes of the graph for each step and reduction; in all it takes at most `most` of that.
+inline void trim(const schedule_graph& g, certificate& c, std::size_t most) {
+  struct item {
+    std::size_t step, reduction;  // of a step, or none for the step itself
+  };
+  constexpr auto whole = static_cast<std::size_t>(-1);
+  const auto items_of = [](const certificate& x) {
+    std::vector<item> items;
+    for (std::size_t i = x.steps.size(); i-- > 0;) {
+      for (std::size_t k = x.steps[i].reductions.size(); k-- > 0;) items.push_back({i, k});
+      if (i + 1 < x.steps.size()) items.push_back({i, whole});
+    }
+    return items;
+  };
+  const auto without = [](certificate x, std::span<const item> items) {  // the last ones first
+    for (const auto& [i, k] : items) {
+      auto& list = x.steps[i].reductions;
+      if (k != whole) {
+        list.erase(list.begin() + static_cast<std::ptrdiff_t>(k));
+        continue;
+      }
+      auto& next = x.steps[i + 1].reductions;
+      next.insert(next.begin(), list.begin(), list.end());
+      x.steps.erase(x.steps.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+    return x;
+  };
+  for (std::size_t chunk = items_of(c).size(); chunk > 0; chunk /= 2)
+    for (std::size_t at = 0;;) {
+      const std::vector<item> items = items_of(c);
+      const std::size_t work = (items.size() + 1) * g.size();
+      if (at >= items.size()) break;
+      if (work > most) return;
+      most -= work;
+      certificate less = without(c, std::span(items).subspan(at, std::min(chunk, items.size() - at)));
+      if (check_certificate(g, less).empty() && less.bound >= c.bound) c = std::move(less);
+      else at += chunk;
+    }
+}
+
 /// The best certificate that a window gives for the whole.
 inline certificate certify_window(const described_window& d, bytes bound, std::size_t most_sets,
                                   function_ref<bool()> go_on) {
   certificate c = assemble(d.graph, {});
   certify_graph(d.graph, bound + d.window.lift, most_sets, go_on, c);
+  if (!c.family) trim(d.graph, c, trimming);
   c.bound -= std::min(c.bound, d.window.lift);
   c.window = d.window;
   return c;
-}
-
-/// Leaves out what the proof holds without. Whether that was anything.
-inline bool drop_superfluous(const schedule_graph& g, certificate& c) {
-  bool any = false;
-  const auto try_without = [&](auto&& leave_out) {
-    certificate less = c;
-    leave_out(less.steps);
-    if (check_certificate(g, less).empty()) c = std::move(less), any = true;
-  };
-  for (std::size_t i = c.steps.size(); i-- > 0;) {
-    for (std::size_t k = c.steps[i].reductions.size(); k-- > 0;)
-      try_without([&](auto& steps) {
-        auto& list = steps[i].reductions;
-        list.erase(list.begin() + static_cast<std::ptrdiff_t>(k));
-      });
-    if (i + 1 == c.steps.size()) continue;
-    try_without([&](auto& steps) {
-      auto& next = steps[i + 1].reductions;
-      next.insert(next.begin(), steps[i].reductions.begin(), steps[i].reductions.end());
-      steps.erase(steps.begin() + static_cast<std::ptrdiff_t>(i));
-    });
-  }
-  return any;
 }
 
 }  // namespace detail
@@ -197,12 +217,7 @@ MEMSCHED_FUNCTION certificate certify(const schedule_graph& g, std::span<const n
       consider(detail::certify_probed(g, search.bound(), go_on));
     }
   }
-  constexpr std::size_t max_work = std::size_t{1} << 26;
-  std::size_t length = best.steps.size();
-  for (const proof_step& s : best.steps) length += s.reductions.size();
-  if (!best.family && length * length * g.size() <= max_work)
-    while (detail::drop_superfluous(g, best)) {
-    }
+  if (!best.family && !best.window) detail::trim(g, best, detail::trimming);
   return best;
 }
 
