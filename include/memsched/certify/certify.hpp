@@ -111,14 +111,14 @@ inline void certify_graph(const schedule_graph& g, bytes bound, std::size_t most
     if (c.bound > best.bound && check_certificate(g, c).empty()) best = std::move(c);
     return best.bound >= bound;
   };
-  if (best.bound >= bound || consider(certify_probed(g, bound, go_on))) return;
+  if (best.bound >= bound) return;
   const auto at_most = [&](std::size_t sets) { return std::min(sets, most_sets); };
   if (consider(certify_rounds(g, bound, 0, at_most(1024), go_on))) return;
   for (unsigned patience = 8; patience <= 512 && go_on(); patience *= 8)
     if (consider(certify_rounds(g, bound, patience, at_most(patience * std::size_t{2048}), go_on))) return;
 }
 
-inline constexpr std::size_t trimming = std::size_t{1} << 22;  ///< steps and reductions times nodes
+inline constexpr std::size_t trimming = std::size_t{1} << 20;  ///< steps and reductions times nodes
 
 /// Leaves out reductions and steps that the proof holds without: many at once, then fewer, down to one. Each attempt is
 /// checked, which takes the nodes of the graph for each step and reduction; in all it takes at most `most` of that.
