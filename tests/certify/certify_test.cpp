@@ -4,6 +4,7 @@
 #include <memsched/bounds/cut_bound.hpp>
 #include <memsched/certify/certify.hpp>
 #include <memsched/graph/check.hpp>
+#include <memsched/schedule.hpp>
 #include <memsched/schedulers/best_heuristic.hpp>
 #include <memsched/schedulers/exhaustive.hpp>
 #include <networks/networks.hpp>
@@ -142,7 +143,7 @@ TEST_CASE("windows bound the whole, whatever stretch of whatever order they are"
       if (a == 0 && b == line.size()) continue;
       const auto found = detail::describe_window(line, live, bone, a, b);
       if (!found) continue;
-      const certificate c = detail::certify_window(*found, optimum(found->graph) - found->window.lift, 4096, go_on);
+      const certificate c = detail::certify_window(*found, optimum(found->graph) - found->window.lift, {64, 4096}, {}, go_on);
       if (c.bound == 0) continue;
       ++windows;
       REQUIRE(check_certificate(g, c) == "");
@@ -160,6 +161,41 @@ TEST_CASE("windows bound the whole, whatever stretch of whatever order they are"
   REQUIRE(windows > 300);
   REQUIRE(tight > 100);
   REQUIRE(refused > changed / 2);
+}
+
+TEST_CASE("a result has a certificate where one is asked for") {
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+    INFO("seed " << seed);
+    const problem p = support::random_problem(seed, {.operators = 9});
+    REQUIRE_FALSE(schedule(p).certificate);
+    const auto r = schedule(p, {.certify = certify}).value();
+    REQUIRE(r.certificate);
+    REQUIRE(r.certificate->bound == r.peak);
+    REQUIRE(check_certificate(make_schedule_graph(p), *r.certificate) == "");
+    const auto limited = schedule(p, {.default_firing = firing::cbp, .in_place = false, .certify = certify}).value();
+    const memory_model model{.default_firing = firing::cbp, .in_place = false};
+    REQUIRE(check_certificate(make_schedule_graph(p, model), *limited.certificate) == "");
+    REQUIRE(limited.certificate->bound == limited.peak);
+  }
+}
+
+TEST_CASE("a certificate takes no more than it may, and proves less where that is too little") {
+  std::size_t less = 0;
+  for (const char* name : {"layered:20:10:1", "windowed:100:12:1", "watts_strogatz:10:2"}) {
+    const schedule_graph g = make_schedule_graph(check(networks::make(name).value()).value());
+    const options o;
+    search context(o);
+    const solution s = automatic(g, context);
+    const certificate whole = certify(g, s.order, s.lower_bound, go_on);
+    REQUIRE(whole.bound == s.lower_bound);
+    for (std::size_t size = 100; size < 2 * text_size(whole); size *= 3) {
+      const certificate c = certify(g, s.order, s.lower_bound, go_on, {.size = size});
+      REQUIRE(check_certificate(g, c) == "");
+      REQUIRE(text_size(c) <= size);
+      less += c.bound < whole.bound;
+    }
+  }
+  REQUIRE(less > 3);
 }
 
 TEST_CASE("a family has no more sets than it may have") {

@@ -58,8 +58,8 @@ certificate of_window(const schedule_graph& g, const std::vector<node_id>& order
   const std::size_t a = line.legal_from(r.below(5)), b = line.legal_from(a + 2 + r.below(8));
   const auto found = a == 0 && b == line.size() ? std::nullopt : detail::describe_window(line, live, bone, a, b);
   if (!found) return detail::assemble(g, {});
-  return detail::certify_window(*found, optimum(found->graph).lower_bound - found->window.lift, most_sets,
-                                [] { return true; });
+  return detail::certify_window(*found, optimum(found->graph).lower_bound - found->window.lift,
+                                {64, most_sets}, {}, [] { return true; });
 }
 
 /// What a rule of compression makes of g, be it true or not.
