@@ -86,7 +86,7 @@ inline certificate certify_rounds(const schedule_graph& g, bytes bound, unsigned
 
 /// The certificate that probing alone gives for this very bound, or one of what is live at the ends.
 inline certificate certify_probed(const schedule_graph& g, bytes bound, function_ref<bool()> go_on) {
-  prober p(g);
+  prober p(g, true, true);
   if (bound <= level_at_ends(g) || p.run(bound - 1, go_on) != prober::outcome::refuted) return assemble(g, {});
   derivation d{std::vector<proof_round>(1), true};
   std::vector<node_id> names;
