@@ -1,6 +1,9 @@
-// What mutated headers call: the environment says which mutant is on. Included before everything else.
+// What mutated headers call: the environment says which mutant is on. Included before everything else, with MUTANTS, one
+// more than the largest number of a mutant.
 #pragma once
 
+#include <atomic>
+#include <cstdio>
 #include <cstdlib>
 #include <initializer_list>
 #include <type_traits>
@@ -8,15 +11,33 @@
 
 namespace mutants {
 
-inline int current() {
-  static const int n = [] {
-    const char* text = std::getenv("MUTANT");
-    return text != nullptr ? std::atoi(text) : 0;
-  }();
-  return n;
-}
+/// The mutant that is on; 0: none.
+inline const int current = [] {
+  const char* text = std::getenv("MUTANT");
+  return text != nullptr ? std::atoi(text) : 0;
+}();
+
+/// Which mutants the run has reached. Written at the end of the run, where the environment names a file for it.
+inline std::atomic<bool> reached[MUTANTS];
+
+struct reached_at_exit {
+  ~reached_at_exit() {
+    const char* path = std::getenv("MUTANTS_REACHED");
+    std::FILE* file = path != nullptr ? std::fopen(path, "w") : nullptr;
+    if (file == nullptr) return;
+    for (int n = 0; n < MUTANTS; ++n)
+      if (reached[n]) std::fprintf(file, "%d\n", n);
+    std::fclose(file);
+  }
+};
+inline const reached_at_exit writer;
+
 /// Whether mutant n is on. Constant expressions are never mutated.
-constexpr bool on(int n) { return !std::is_constant_evaluated() && current() == n; }
+constexpr bool on(int n) {
+  if (std::is_constant_evaluated()) return false;
+  reached[n].store(true, std::memory_order_relaxed);
+  return current == n;
+}
 
 /// a OP tag OP b is a OP b, or another operation where the mutant is on: a tag of the same precedence.
 #define MUTANTS_TAG(name, op, instead)                                                                    \

@@ -3,7 +3,9 @@
 
 All mutants are in one build: an operator is replaced by one that asks the environment which mutant is on. Mutants:
 a relation with or without equality, == for !=, + for -, max for min, a conjunction that is false, a disjunction that is
-true, a condition of `if` that is negated.
+true, a condition of `if` that is negated. A first run of each test case without a mutant says which mutants it reaches;
+each mutant is then shown to the test cases that reach it, the quickest first, until one fails. Mutants that
+tests/mutate/equivalent.txt explains are not shown to any.
 
 usage: tests/mutate/mutate.py [--mutants N] [--seed N] [--jobs N] [--list] [ROOM...]
 Needs the test programs' sources, a compiler (CXX, g++) and Catch2. Ends with 1 where a mutant survives that
@@ -23,7 +25,7 @@ import time
 
 root = pathlib.Path(__file__).resolve().parents[2]
 rooms = ["measure", "graph", "bounds", "proof", "search"]
-# The programs that judge, quickest first; each a room of tests/ with its sources.
+# The programs that judge; each a room of tests/ with its sources.
 judges = ["measure", "proof", "graph", "search", "bounds", "certify", "presolve", "schedule"]
 
 token = re.compile(r"""//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])+'|^[ \t]*\#[^\n]*(?:\\\n[^\n]*)*""", re.S | re.M)
@@ -154,7 +156,8 @@ def compile_all(a, work, chosen):
     """Builds the judges over mutated headers; sites that do not compile are left out. The numbers that are in."""
     left = dict(chosen)
     compiler = os.environ.get("CXX", "g++").split()
-    flags = ["-std=c++20", "-O1", "-w", "-pthread", "-DMEMSCHED_SEPARATE_COMPILATION", "-include", str(root / "tests/mutate/mutants.hpp"), f"-I{work}/include",
+    flags = ["-std=c++20", "-O1", "-w", "-pthread", "-DMEMSCHED_SEPARATE_COMPILATION", "-DMEMSCHED_FEW_SEEDS",
+             f"-DMUTANTS={max(left) + 1}", "-include", str(root / "tests/mutate/mutants.hpp"), f"-I{work}/include",
              f"-I{root}/tests", f"-I{root}/examples"]
 
     def run(command):
@@ -187,69 +190,92 @@ def compile_all(a, work, chosen):
     jobs = [(compiler + flags + ["-c", str(s), "-o", str(work / f"{j}_{s.stem}.o")]) for j in judges for s in sources[j]]
     jobs.append(compiler + flags + ["-c", str(root / "tests/main.cpp"), "-o", str(work / "main.o")])
     jobs.insert(0, compiler + flags + ["-c", str(root / "cmake/definitions.cpp"), "-o", str(work / "definitions.o")])
-    networks = sorted((root / "examples/networks").glob("*.cpp"))
-    jobs += [compiler + flags + ["-c", str(s), "-o", str(work / f"network_{s.stem}.o")] for s in networks]
     with concurrent.futures.ThreadPoolExecutor(a.jobs) as pool:
         for r in pool.map(run, jobs):
             if r.returncode != 0:
                 sys.exit("mutate: a test does not compile:\n" + r.stderr[:3000])
     for j in judges:
         objects = [str(work / f"{j}_{s.stem}.o") for s in sources[j]] + [str(work / "main.o"), str(work / "definitions.o")]
-        objects += [str(work / f"network_{s.stem}.o") for s in networks]
         r = run(compiler + ["-pthread", *objects, "-o", str(work / j)])
         if r.returncode != 0:
             sys.exit("mutate: a test does not link:\n" + r.stderr[:3000])
     return left
 
 
+class test_case:
+    """One test case of a judge: how to run it, how long it takes, and which mutants it reaches."""
+
+    def __init__(self, work, judge, name, number):
+        self.judge, self.name = judge, name
+        self.command = [str(work / judge), "-a", "-w", "NoTests", re.sub(r"([\\,\[])", r"\\\1", name)]
+        self.reached = work / f"{judge}_{number}.reached"
+
+    def run(self, environment, timeout=None):
+        """Whether it passes; None: it does not end in time."""
+        try:
+            r = subprocess.run(self.command, capture_output=True, cwd=root / "tests" / self.judge,
+                               env={**os.environ, **environment}, timeout=timeout)
+        except subprocess.TimeoutExpired:
+            return None
+        return r.returncode == 0
+
+    def measure(self):
+        start = time.monotonic()
+        if not self.run({"MUTANTS_REACHED": str(self.reached)}):
+            sys.exit(f"mutate: without a mutant, a test of {self.judge} fails: {self.name}")
+        self.seconds = time.monotonic() - start
+        self.reaches = {int(n) for n in self.reached.read_text().split()}
+
+
+def test_cases(a, work):
+    """All test cases of the judges, the quickest first."""
+    cases = []
+    for j in judges:
+        names = subprocess.run([str(work / j), "--list-test-names-only"], capture_output=True, text=True).stdout.splitlines()
+        cases += [test_case(work, j, name, i) for i, name in enumerate(names)]
+    with concurrent.futures.ThreadPoolExecutor(a.jobs) as pool:
+        list(pool.map(test_case.measure, cases))
+    return sorted(cases, key=lambda c: c.seconds)
+
+
+def explanations():
+    """By the name of a mutant: why no test can notice it."""
+    lines = (root / "tests/mutate/equivalent.txt").read_text().splitlines()
+    pairs = [line.partition(" | ") for line in lines if line and not line.startswith("#")]
+    return {name.strip(): why for name, _, why in pairs}
+
+
 def judge(a, work, chosen, place):
     left = compile_all(a, work, chosen)
-    took = {}
-    for j in judges:
-        start = time.monotonic()
-        r = subprocess.run([str(work / j)], capture_output=True, cwd=root / "tests" / j)
-        took[j] = time.monotonic() - start
-        if r.returncode != 0:
-            sys.exit(f"mutate: without a mutant, the tests of {j} fail:\n" + r.stdout.decode()[-2000:])
-    print(f"{len(left)} mutants in {len({h for h, _ in left.values()})} headers; the tests take "
-          f"{sum(took.values()):.1f} s", flush=True)
+    cases = test_cases(a, work)
+    print(f"{len(left)} mutants in {len({h for h, _ in left.values()})} headers; {len(cases)} test cases take "
+          f"{sum(c.seconds for c in cases):.1f} s", flush=True)
+    known = explanations()
+    explained = {n for n, mutant in left.items() if name(*mutant) in known}
 
     def killer(number):
-        """The room whose tests notice, and how."""
-        for j in judges:
-            try:
-                r = subprocess.run([str(work / j), "-a"], capture_output=True, cwd=root / "tests" / j,
-                                   env={**os.environ, "MUTANT": str(number)}, timeout=20 + 10 * took[j])
-            except subprocess.TimeoutExpired:
-                return j + " (no end)"
-            if r.returncode != 0:
-                return j
+        """The test case that notices; None where none does."""
+        for case in cases:
+            if number in case.reaches and not case.run({"MUTANT": str(number)}, timeout=20 + 10 * case.seconds):
+                return case
         return None
 
-    explained = {}
-    listed = root / "tests/mutate/equivalent.txt"
-    for line in listed.read_text().splitlines() if listed.exists() else []:
-        if line and not line.startswith("#"):
-            where, _, why = line.partition(" | ")
-            explained[where.strip()] = why
-    killed, survivors = {}, []
+    killed, survivors = {}, 0
     with concurrent.futures.ThreadPoolExecutor(a.jobs) as pool:
-        for number, by in zip(left, pool.map(killer, left)):
-            if by:
-                killed[by] = killed.get(by, 0) + 1
-            else:
-                survivors.append(number)
-                header, site = left[number]
-                line = header.read_text()[line_start(header, site):].split("\n", 1)[0].strip()
-                why = explained.get(name(header, site))
-                print(f"survives: {place(header, site)}: {line}" + (f"\n    explained: {why}" if why else ""), flush=True)
-                if why:
-                    survivors.pop()
-    total = len(left)
-    for by, n in sorted(killed.items(), key=lambda k: -k[1]):
-        print(f"{n:5} killed by the tests of {by}")
-    print(f"{sum(killed.values())} of {total} mutants killed ({100 * sum(killed.values()) / total:.1f} %), "
-          f"{total - sum(killed.values()) - len(survivors)} explained, {len(survivors)} survive")
+        shown = [n for n in left if n not in explained]
+        for number, case in zip(shown, pool.map(killer, shown)):
+            if case:
+                killed[case.judge] = killed.get(case.judge, 0) + 1
+                continue
+            survivors += 1
+            header, site = left[number]
+            line = header.read_text()[line_start(header, site):].split("\n", 1)[0].strip()
+            reached = sum(number in c.reaches for c in cases)
+            print(f"survives {reached} test cases: {number} {place(header, site)}: {line}", flush=True)
+    for room, n in sorted(killed.items(), key=lambda k: -k[1]):
+        print(f"{n:5} killed by the tests of {room}")
+    print(f"{sum(killed.values())} of {len(left)} mutants killed ({100 * sum(killed.values()) / len(left):.1f} %), "
+          f"{len(explained)} explained, {survivors} survive")
     return 1 if survivors else 0
 
 

@@ -8,6 +8,7 @@
 #include <memsched/schedulers/kahn.hpp>
 
 #include "support/random_problem.hpp"
+#include "support/seeds.hpp"
 
 using namespace memsched;
 
@@ -70,14 +71,14 @@ TEST_CASE("fusion never changes the optimum") {
     }
   };
   for (const options& o : models()) {
-    for (std::uint64_t seed = 0; seed < 700; ++seed)
+    for (std::uint64_t seed = 0; seed < support::seeds(700); ++seed)
       for (const auto& shape : shapes()) check(support::random_problem(seed, shape), o, seed);
-    for (std::uint64_t seed = 0; seed < 1000; ++seed) {
+    for (std::uint64_t seed = 0; seed < support::seeds(1000); ++seed) {
       const problem p = braid(seed);
       if (p.ops().size() <= 15) check(p, o, seed);
     }
   }
-  REQUIRE(fused > 10000);
+  REQUIRE(fused > support::seeds(10000));
 }
 
 TEST_CASE("fusion keeps the optimum of compressed graphs, and compression that of fused ones") {

@@ -7,6 +7,7 @@
 #include <networks/networks.hpp>
 
 #include "support/random_problem.hpp"
+#include "support/seeds.hpp"
 
 using namespace memsched;
 
@@ -51,7 +52,7 @@ const std::vector<options>& models() {
 
 TEST_CASE("hmcos: valid, between the optimum and rpo, with a true bound, again and again") {
   std::size_t above = 0;
-  for (std::uint64_t seed = 0; seed < 3000; ++seed)
+  for (std::uint64_t seed = 0; seed < support::seeds(3000); ++seed)
     for (const options& o : models()) {
       const problem p = scoped_problem(seed, 10);
       const schedule_graph g = make_schedule_graph(p, o.model());
@@ -79,7 +80,7 @@ TEST_CASE("hmcos: valid, between the optimum and rpo, with a true bound, again a
 
 TEST_CASE("switches change the work of a round, never its peak") {
   std::size_t rounds = 0;
-  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+  for (std::uint64_t seed = 0; seed < support::seeds(300); ++seed) {
     const problem p = scoped_problem(seed, 14);
     const schedule_graph g = make_schedule_graph(p);
     hierarchical plain = switched(1 << 3);  // Algorithm 2 as printed, and nothing else
@@ -102,7 +103,7 @@ TEST_CASE("switches change the work of a round, never its peak") {
       }
     }
   }
-  REQUIRE(rounds > 300);
+  REQUIRE(rounds > support::seeds(300));
 }
 
 TEST_CASE("limits leave an order and a bound") {

@@ -53,7 +53,7 @@ TEST_CASE("close_gap proves the optimum, however small its first step") {
 }
 
 TEST_CASE("beam and local search answer with valid orders") {
-  for (std::uint64_t seed = 0; seed < 300; ++seed)
+  for (std::uint64_t seed = 0; seed < seeds(300); ++seed)
     for (const options& o : models()) {
       const problem p = support::random_problem(seed, {.operators = 40});
       const bytes start = schedule(p, greedy{}, o).peak;

@@ -12,13 +12,14 @@
 #include <vector>
 
 #include "support/random_problem.hpp"
+#include "support/seeds.hpp"
 
 namespace support {
 
 using namespace memsched;
 
 /// How many seeds a law tries.
-inline constexpr std::uint64_t cases = 3000;
+inline constexpr std::uint64_t cases = seeds(3000);
 
 inline std::vector<options> models() {
   return {options{}, options{.in_place = false}, options{.default_firing = firing::cbp}};
