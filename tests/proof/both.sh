@@ -1,8 +1,8 @@
 #!/bin/sh
-# Lets both checkers of certificates judge what a program prints about so many random graphs.
-# usage: both.sh PROGRAM GRAPHS
+# Lets both checkers of certificates judge what CASES prints about so many random graphs.
+# usage: both.sh CASES [--claims EACH] GRAPHS
 set -eu
 lines=$(mktemp)
 trap 'rm -f "$lines"' EXIT
-"$1" "$2" >"$lines"
+"$@" >"$lines"
 python3 "$(dirname "$0")/both.py" <"$lines"

@@ -1,7 +1,9 @@
-// Certificates for a second checker: prints one JSON object a line, a graph with an order of it and its optimum, and behind it
-// certificates, each with whether `check_certificate` accepts it. Some have something changed, or belong to another graph;
-// others prove something of another graph: one with an edge more, without credits, or to which rules of compression were
-// applied where they do not hold. usage: certificate_cases GRAPHS [SEED]
+// Certificates for a second checker: prints one JSON object a line, a graph with an order of it and its optimum, and behind
+// it certificates, each with whether `check_certificate` accepts it. Some have something changed, or belong to another
+// graph; others prove something of another graph: one with an edge more, without credits, or to which rules of compression
+// were applied where they do not hold.
+// usage: certificate_cases [--claims EACH] GRAPHS [SEED]
+//   --claims: nothing is changed; every EACH-th certificate of what `automatic` claims is printed, all are checked
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -18,6 +20,7 @@
 
 #include "support/changed_certificates.hpp"
 #include "case.hpp"
+#include "claims.hpp"
 #include "mutations.hpp"
 
 using namespace memsched;
@@ -220,10 +223,14 @@ void print_all(const problem_draft& draft, const memory_model& model, support::r
 }  // namespace
 
 int main(int argc, char** argv) {
-  const std::uint64_t graphs = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 100;
-  const std::uint64_t first = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 0;
+  const auto number = [&](int i, std::uint64_t otherwise) {
+    return i < argc ? std::strtoull(argv[i], nullptr, 10) : otherwise;
+  };
+  if (argc > 1 && std::string(argv[1]) == "--claims")
+    return claims::print_claims(number(3, 1000), number(4, 0), std::max<std::uint64_t>(number(2, 100), 1)) ? 0 : 1;
+  const std::uint64_t first = number(2, 0);
   const memory_model models[] = {{}, {.in_place = false}, {.default_firing = firing::cbp}};
-  for (std::uint64_t seed = first; seed < first + graphs; ++seed) {
+  for (std::uint64_t seed = first; seed < first + number(1, 100); ++seed) {
     support::random r(seed);
     const problem_draft draft = support::random_draft(seed, {.operators = 4 + r.below(8), .max_inputs = 2 + r.below(3)});
     for (const memory_model& model : models) print_all(draft, model, r);

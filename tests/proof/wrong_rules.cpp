@@ -1,7 +1,7 @@
 // What becomes of wrong claims: schedulers and passes drawn at random are asked about small random graphs whose optimum is
-// known, until one claims a bound above it; then certificates of that claim must be refused, those that `certify` makes, and
-// those that compression, probing, shaving and families make before anybody has checked them. Ends with 1 where a false claim
-// or a false certificate was made and refused, with 0 where none was made, or, with a message, where one was accepted.
+// known, until one claims a bound above it; then certificates of that claim must be refused, those that `certify` makes and
+// those that compression, probing, shaving and families make before anybody has checked them. Ends with 1 where a false
+// claim or a false certificate was made and refused, with 0 where none was made or, with a message, one was accepted.
 // `tests/fuzz/claims/mutants.sh SECONDS tests/proof/wrong_rules.cpp` makes one rule wrong at a time.
 // usage: wrong_rules [--seconds N]
 #include <chrono>
@@ -15,6 +15,7 @@
 
 #include "fuzz/claims/draws.hpp"
 #include "fuzz/claims/oracle.hpp"
+#include "fuzz/claims/table.hpp"
 #include "support/random_problem.hpp"
 
 namespace {
@@ -28,16 +29,19 @@ struct counts {
   std::uint64_t claims = 0, certificates = 0, accepted = 0;  // that are false
 };
 
-/// The bound that a scheduler claims, behind up to two passes.
-bytes claimed(const schedule_graph& g, const options& o, support::random& r) {
+/// The bound that a scheduler claims, behind up to two passes, where it may be told that some peaks are of no use, which are
+/// below the optimum.
+bytes claimed(const schedule_graph& g, const options& o, bytes optimum, support::random& r) {
   std::string asked;
   claims::detail::any_scheduler run = claims::detail::any_scheduler_of(r, asked).run;
   for (std::uint32_t passes = r.below(3); passes > 0; --passes) {
     const auto pass = claims::detail::any_pass_of(r, asked);
-    if (!pass.is_budget) run = [first = pass.run, rest = run](const schedule_graph& h, search& c) { return first(h, c, rest); };
+    if (pass.is_budget) continue;
+    run = [first = pass.run, rest = run](const schedule_graph& h, search& c) { return first(h, c, rest); };
   }
   search context(o);
-  return run(g, context).lower_bound;
+  const bytes floor = r.chance(50) ? 0 : optimum - std::min<bytes>(optimum, r.below(20));
+  return context.with_floor(floor, [&] { return run(g, context); }).lower_bound;
 }
 
 void ask(const schedule_graph& g, const options& o, bytes optimum, support::random& r, counts& false_ones) {
@@ -46,7 +50,7 @@ void ask(const schedule_graph& g, const options& o, bytes optimum, support::rand
     ++false_ones.certificates;
     if (check_certificate(g, c).empty()) ++false_ones.accepted;
   };
-  const bytes claim = claimed(g, o, r);
+  const bytes claim = claimed(g, o, optimum, r);
   false_ones.claims += claim > optimum;
   search context(o);
   const std::vector<node_id> order = greedy{}(g, context).order;
@@ -70,7 +74,7 @@ int main(int argc, char** argv) {
     options o;
     if (seed % 3 == 1) o.in_place = false;
     if (seed % 3 == 2) o.default_firing = firing::cbp;
-    const problem p = support::random_problem(seed, {.operators = 6 + r.below(6), .max_inputs = 1 + r.below(4)});
+    const problem p = claims::problem_of(claims::random_table(r)).value();
     const schedule_graph g = make_schedule_graph(p, o.model());
     const bytes optimum = claims::optimum_of(p, o.model());
     for (int i = 0; i < 10; ++i) ask(g, o, optimum, r, false_ones);

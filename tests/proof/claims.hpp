@@ -1,10 +1,10 @@
-// Claims of `automatic` about small random graphs: is each what `dp` finds, and does a certificate prove it? Prints some of
-// the certificates for a second checker, as certificate_cases does, and counts on standard error.
-// usage: certificate_claims GRAPHS [SEED [EACH]]: from this seed on (0), every EACH-th certificate (100)
+// Claims of `automatic` about small random graphs: is each what `dp` finds, and does a certificate prove it?
+#pragma once
+
 #include <array>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
+#include <string>
 
 #include <memsched/certify/certify.hpp>
 #include <memsched/schedulers/automatic.hpp>
@@ -13,11 +13,11 @@
 #include "support/random_problem.hpp"
 #include "case.hpp"
 
+namespace claims {
+
 using namespace memsched;
 
-namespace {
-
-support::shape any_shape(support::random& r) {
+inline support::shape any_shape(support::random& r) {
   static constexpr std::array<std::uint32_t, 4> sizes{3, 8, 60, 1000};
   return {.operators = 4 + r.below(12),
           .max_size = sizes[r.below(4)],
@@ -28,17 +28,14 @@ support::shape any_shape(support::random& r) {
           .max_inputs = 1 + r.below(4)};
 }
 
-solution solved(const schedule_graph& g, const options& o, inner_scheduler policy) {
+inline solution solved(const schedule_graph& g, const options& o, inner_scheduler policy) {
   search context(o);
   return policy(g, context);
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  const std::uint64_t graphs = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 1000;
-  const std::uint64_t first = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 0;
-  const std::uint64_t each = argc > 3 ? std::strtoull(argv[3], nullptr, 10) : 100;
+/// Asks about so many graphs, and prints every `each`-th certificate for a second checker; counts on standard error. False
+/// where a claim is wrong, or has no complete certificate.
+inline bool print_claims(std::uint64_t graphs, std::uint64_t first, std::uint64_t each) {
   std::uint64_t steps = 0, cases = 0, families = 0, windows = 0, wrong = 0;
   for (std::uint64_t seed = first; seed < first + graphs; ++seed) {
     support::random r(seed);
@@ -67,7 +64,8 @@ int main(int argc, char** argv) {
         ++cases;
         break;
       }
-    if (seed % each == 0 || !holds) proof_case(draft, g, o.model(), claimed.order, peak_of(g, known.order)).print("claim", c);
+    if (seed % each == 0 || !holds)
+      proof_case(draft, g, o.model(), claimed.order, peak_of(g, known.order)).print("claim", c);
   }
   std::fprintf(stderr,
                "%llu graphs, %llu wrong; certificates with steps %llu, with two cases %llu, with a family %llu, of a window "
@@ -75,5 +73,7 @@ int main(int argc, char** argv) {
                static_cast<unsigned long long>(graphs), static_cast<unsigned long long>(wrong),
                static_cast<unsigned long long>(steps), static_cast<unsigned long long>(cases),
                static_cast<unsigned long long>(families), static_cast<unsigned long long>(windows));
-  return wrong == 0 ? 0 : 1;
+  return wrong == 0;
 }
+
+}  // namespace claims
