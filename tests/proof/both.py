@@ -50,13 +50,13 @@ def main():
             print(f"line {number}: {fault}\n{line}", end="")
             return 1
         count, unchanged = kinds.setdefault(kind, Count()), kind.split(",")[0]
-        if kind == unchanged:
+        if kind == unchanged and "forged" not in kind:
             good[kind] = bound
         if bound is None:
             count.refused += 1
         elif not case["accepted"]:
             count.alone += 1
-        elif bound == good[unchanged]:
+        elif bound == good.get(unchanged, graph.optimum):
             count.same += 1
         else:
             count.less += 1
