@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <ctime>
 #include <fstream>
+#include <memsched/formats/arena_proof.hpp>
 #include <memsched/formats/buffers_csv.hpp>
 #include <memsched/memsched.hpp>
 #include <networks/networks.hpp>
@@ -47,12 +48,49 @@ struct totals {
   double slowest = 0, worst_size = 1, worst_birth = 1, worst_valley = 1, mean_birth = 0;
 };
 
+/// Proofs that arenas are the smallest.
+struct proof_totals {
+  int claims = 0, complete = 0;
+  std::size_t longest = 0, bytes = 0;  ///< of one: steps or refutations; of its JSON
+  double wrote = 0, checked = 0;       ///< seconds for all
+
+  /// `write` gives a proof, if there is one; `check` says what is wrong with it; `about` its length and its JSON.
+  template <class Write, class Check, class About>
+  void take(Write write, Check check, About about) {
+    ++claims;
+    double start = now();
+    const auto proof = write();
+    wrote += now() - start;
+    if (!proof) return;
+    start = now();
+    const bool accepted = check(*proof).empty();
+    checked += now() - start;
+    complete += accepted ? 1 : 0;
+    const auto [length, json] = about(*proof);
+    longest = std::max(longest, length), bytes = std::max(bytes, json.dump().size());
+  }
+  void take_packing(std::span<const buffer> buffers, const arena_plan& plan) {
+    if (plan.verdict() != verdict::optimal) return;
+    search context({.time_limit = std::chrono::seconds(10)});
+    take([&] { return certify_packing(buffers, plan.size, context); },
+         [&](const packing_proof& p) { return check_packing(buffers, p); },
+         [](const packing_proof& p) { return std::pair(p.steps.size(), write_packing_proof(p)); });
+  }
+  void print(const char* what) const {
+    std::printf(
+        "proofs, %s: %d of %d claims of a smallest arena; at most %zu steps, %zu bytes; all: %.3f s to write, %.3f to "
+        "check\n",
+        what, complete, claims, longest, bytes, wrote, checked);
+  }
+};
+
 void plan_order(const std::string& name, const char* what, const problem& p, std::span<const op_id> order, const options& o,
-                totals& sum) {
+                totals& sum, proof_totals& proofs) {
   const auto start = now();
   const auto held = buffers_of(p, order, o.model()).value();
   const auto best = plan_offsets(held.buffers, minimize{}, {.time_limit = std::chrono::seconds(10)});
   const double took = now() - start;
+  proofs.take_packing(held.buffers, best);
   const bytes peak = evaluate(p, order, o.model())->peak;
   const double size = ratio(plan_offsets(held.buffers, by_size{}).size, peak);
   const double birth = ratio(plan_offsets(held.buffers, by_birth{}).size, peak);
@@ -76,6 +114,7 @@ void networks_table() {
       "%-18s %-7s %-3s %5s %9s %9s %-8s %7s %7s | %6s %6s %6s %10s\n",
       "", "order", "in", "bufs", "peak", "arena", "", "ms", "nodes", "size", "birth", "valley", "lite");
   totals best, rpo_totals;
+  proof_totals of_orders, of_joint;
   double slowest_joint = 0;
   int joint_optimal = 0, joint_all = 0;
   for (const auto& about : networks::all()) {
@@ -84,8 +123,8 @@ void networks_table() {
     for (const bool in_place : {true, false}) {
       options o;
       o.in_place = in_place;
-      plan_order(about.name, "optimal", p, schedule(p, automatic, o).order, o, best);
-      plan_order(about.name, "rpo", p, schedule(p, rpo{}, o).order, o, rpo_totals);
+      plan_order(about.name, "optimal", p, schedule(p, automatic, o).order, o, best, of_orders);
+      plan_order(about.name, "rpo", p, schedule(p, rpo{}, o).order, o, rpo_totals, of_orders);
       const auto start = now();
       (void)schedule(p, automatic, o);
       const double alone = now() - start;
@@ -94,6 +133,12 @@ void networks_table() {
       slowest_joint = std::max(slowest_joint, now() - again - alone);
       joint_optimal += joint.plan.verdict() == verdict::optimal ? 1 : 0;
       ++joint_all;
+      if (joint.plan.verdict() != verdict::optimal) continue;
+      options limited = o;
+      limited.time_limit = std::chrono::seconds(10);
+      of_joint.take([&] { return certify_joint(p, joint.order, joint.plan.size, automatic, minimize{}, limited); },
+                    [&](const joint_proof& j) { return check_joint(p, j, o.model()); },
+                    [](const joint_proof& j) { return std::pair(j.refutations.size(), write_joint_proof(j)); });
     }
   }
   const auto line = [](const char* what, const totals& t) {
@@ -107,6 +152,8 @@ void networks_table() {
   line("rpo", rpo_totals);
   std::printf("order and offsets together: %d of %d proven jointly optimal; at most %.1f ms beside the order\n",
               joint_optimal, joint_all, slowest_joint * 1e3);
+  of_orders.print("orders");
+  of_joint.print("joint");
 }
 
 /// HMCOS's Table 1, column "arena size", and SERENITY's Figure 12.
@@ -247,6 +294,7 @@ void minimalloc(const std::string& folder, double limit) {
       "most.\n"
       "%-2s %5s %9s | %9s %8s %8s %10s | %9s %9s %6s %8s\n",
       limit, "", "bufs", "load", "arena", "nodes", "seconds", "minimalloc", "arena", "bound", "above", "seconds");
+  proof_totals proofs;
   for (char name = 'A'; name <= 'K'; ++name) {
     std::ifstream in(folder + '/' + name + ".1048576.csv");
     std::ostringstream text;
@@ -268,7 +316,9 @@ void minimalloc(const std::string& folder, double limit) {
                 number(least.size), number(least.lower_bound), 100 * (ratio(least.size, least.lower_bound) - 1),
                 now() - start);
     std::fflush(stdout);
+    proofs.take_packing(table->buffers, least);
   }
+  proofs.print("minimalloc's instances");
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include <memsched/rewrite/check_rewrite.hpp>
 #include <memsched/rewrite/fit.hpp>
 #include <memsched/rewrite/kernel_wise.hpp>
+#include <memsched/rewrite/waves.hpp>
 #include <memsched/schedule.hpp>
 #include <networks/typed.hpp>
 
@@ -268,7 +269,17 @@ void real_model(const std::string& path) {
   line("as given", *net, trial != nullptr ? trial->now : 0, false);
   line("pads, concats", identity, trial != nullptr ? trial->identity : 0, true);
   line("16 blocks", rows(16), trial != nullptr ? trial->blocks_16 : 0, true);
-  line("single rows", rows(100'000), trial != nullptr ? trial->single_rows : 0, true);
+  const network single_rows = rows(100'000);
+  line("single rows", single_rows, trial != nullptr ? trial->single_rows : 0, true);
+  // From an order in waves, as `fit` starts: the orders tried take no more than some seconds.
+  const auto low = lower(single_rows).value();
+  wave_delays delays;
+  const auto start = clock_type::now();
+  const wave_order waves = order_in_waves(single_rows, low.problem, {}, delays, 5'000);
+  std::printf("%-14s %9zu %11llu %11s %11s %8.2f\n", "  in waves", single_rows.operations.size(),
+              static_cast<unsigned long long>(waves.peak), "", "",
+              std::chrono::duration<double>(clock_type::now() - start).count());
+  line("  from these", reordered(single_rows, waves.order), trial != nullptr ? trial->single_rows : 0, true);
   whole_table(*net, trial != nullptr ? trial->whole : std::vector<bytes>{});
 }
 

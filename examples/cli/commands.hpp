@@ -2,8 +2,10 @@
 #pragma once
 
 #include <functional>
+#include <memsched/formats/buffers_csv.hpp>
 #include <memsched/sdf/schedule.hpp>
 #include <memsched/search/options.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -78,7 +80,7 @@ struct sample_request : request {
 };
 
 struct plan_request : request {
-  std::string graph, order, planner = "minimize", format = "text", output, svg;
+  std::string graph, order, planner = "minimize", format = "text", output, svg, certificate;
   std::uint64_t alignment = 1;
   bool joint = false;
 };
@@ -135,9 +137,22 @@ int run_networks();
 
 /// The order that a result of `schedule` holds, or that a file lists; of the smallest peak where `path` is empty.
 memsched::result<std::vector<memsched::op_id>> read_order(const std::string& path, const loaded&, const memsched::options&);
+/// The same of a file that has been read.
+memsched::result<std::vector<memsched::op_id>> read_order(const nlohmann::json&, const std::string& path, const loaded&);
 
-/// Checks a plan of `plan --format json`; an empty message where it holds.
-memsched::graph_error verify_plan(const loaded&, const std::string& path, memsched::memory_model);
+/// Checks a plan of `plan --format json`, of a graph or, without one, of the table of buffers in `source`; with the proof
+/// that its arena is the smallest where asked for. An empty message where it holds.
+memsched::graph_error verify_plan(const loaded*, const std::string& source, const std::string& path, bool with_certificate,
+                                  memsched::memory_model);
+
+/// What a file holds, JSON or CBOR.
+memsched::result<nlohmann::json> read_object(const std::string& path);
+
+/// Whether a file is a table of buffers, by its name.
+bool is_table(const std::string& path);
+
+/// The buffers of a table; those without an alignment get this one.
+memsched::result<memsched::named_buffers> read_table(const std::string& path, memsched::bytes alignment);
 
 /// Schedules with the limits of a request.
 body_scheduler scheduler_of(const std::string& name, const request&);

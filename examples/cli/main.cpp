@@ -341,11 +341,11 @@ int main(int argc, char** argv) {
   cli::request verify;
   std::string verified, result, certificate;
   auto* on_verify = app.add_subcommand("verify", "Check a result of `schedule` or `plan`, and the certificate of a bound");
-  on_verify->add_option("graph", verified, graph_help)->required();
+  on_verify->add_option("graph", verified, std::string(graph_help) + "; or BUFFERS.csv")->required();
   auto* files = on_verify->add_option_group("what to check", "at least one of");
   files->add_option("result", result,
                     "what `schedule --format json` wrote: order and peak; or `plan --format json`: offsets");
-  files->add_option("--certificate", certificate, "what `schedule --certificate` wrote: order, peak and bound");
+  files->add_option("--certificate", certificate, "what `schedule --certificate` or `plan --certificate` wrote");
   files->require_option(1, 2);
   add_model(*on_verify, verify);
   add_sdf(*on_verify, verify, false);
@@ -381,6 +381,9 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   on_plan->add_option("--svg", plan.svg, "draw the arena, time by offset, as an SVG there");
   on_plan->add_option("-o,--output", plan.output, "write the plan there instead of standard output");
+  on_plan->add_option("--certificate", plan.certificate,
+                      "write the plan there as JSON, or CBOR where the name ends in .cbor, with a proof that no arena is "
+                      "smaller, which `verify --certificate` checks");
 
   cli::traffic_request traffic;
   traffic.time_limit = -1;

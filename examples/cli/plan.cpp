@@ -3,6 +3,8 @@
 #include <filesystem>
 #include <memsched/allocation/conflict.hpp>
 #include <memsched/allocation/plan_jointly.hpp>
+#include <memsched/certify/certify_joint.hpp>
+#include <memsched/formats/arena_proof.hpp>
 #include <memsched/formats/buffers_csv.hpp>
 #include <memsched/schedule.hpp>
 #include <nlohmann/json.hpp>
@@ -30,6 +32,7 @@ struct subject {
   memsched::order_buffers held;
   bytes peak = 0;
   bool of_graph = false;
+  std::optional<memsched::problem> graph;
 };
 
 /// Calls f with the planner of that name.
@@ -123,27 +126,23 @@ std::string as_csv(const subject& s, const arena_plan& plan) {
 /// Plans what the request names; an error in the plan where that cannot be.
 arena_plan solve(subject& s, const plan_request& r) {
   arena_plan failed;
-  if (std::filesystem::path(r.graph).extension() == ".csv") {
+  if (is_table(r.graph)) {
     const auto refuse = [&](memsched::graph_error e) {
       failed.error = wrong(r.graph, e.message);
       return failed;
     };
     if (r.joint || !r.order.empty()) return refuse({{}, "a table of buffers has no order", {}, {}});
-    const auto text = read_file(r.graph);
-    if (!text) return failed.error = text.error(), failed;
-    auto table = memsched::read_buffers_csv(text->view());
-    if (!table) return refuse(table.error());
+    auto table = read_table(r.graph, r.alignment);
+    if (!table) return failed.error = table.error(), failed;
     s.name = std::filesystem::path(r.graph).stem().string();
     s.names = std::move(table->ids);
     s.held.buffers = std::move(table->buffers);
     s.held.workspace_of.assign(s.names.size(), none);
-    for (auto& b : s.held.buffers)
-      if (r.alignment != 1 && b.alignment == 1) b.alignment = r.alignment;
     arena_plan plan =
         with_planner(r.planner, [&](const auto& how) { return memsched::plan_offsets(s.held.buffers, how, r.options); });
     return plan.error ? refuse(*plan.error) : plan;
   }
-  const auto graph = load(r.graph, r.how, scheduler_of("optimal", r));
+  auto graph = load(r.graph, r.how, scheduler_of("optimal", r));
   if (!graph) return failed.error = graph.error(), failed;
   s.name = graph->name;
   s.of_graph = true;
@@ -166,10 +165,60 @@ arena_plan solve(subject& s, const plan_request& r) {
   }
   if (plan.error) return failed.error = wrong(r.graph, plan.error->message), failed;
   name_buffers(s, graph->problem);
+  s.graph = std::move(graph->problem);
   return plan;
 }
 
+/// The proof that no arena is smaller than the plan's bound, as JSON; nothing where there is none within the limits.
+std::optional<json> proof_of(const subject& s, const plan_request& r, const arena_plan& plan) {
+  memsched::options o = r.options;
+  o.budget = memsched::no_limit;
+  if (r.joint) {
+    const auto proof = with_planner(r.planner, [&](const auto& how) {
+      return memsched::certify_joint(*s.graph, s.order, plan.lower_bound, memsched::automatic, how, o, r.alignment);
+    });
+    return proof ? std::optional(memsched::write_joint_proof(*proof)) : std::nullopt;
+  }
+  memsched::search context(o);
+  const auto proof = memsched::certify_packing(s.held.buffers, plan.lower_bound, context);
+  return proof ? std::optional(memsched::write_packing_proof(*proof)) : std::nullopt;
+}
+
+/// The plan with the proof of its bound, or with one of what is live at once; says which of them it was then.
+std::string with_certificate(const subject& s, const plan_request& r, const arena_plan& plan, double took) {
+  json j = as_json(s, r, plan, took);
+  auto proof = proof_of(s, r, plan);
+  if (!proof) {
+    const bytes simple = memsched::detail::simple_bound(s.held.buffers);
+    std::string proven = "nothing";
+    if (!r.joint) {
+      memsched::search context(memsched::options{});
+      const auto less = memsched::certify_packing(s.held.buffers, simple, context);
+      if (less) proof = memsched::write_packing_proof(*less), proven = "a bound of " + grouped(simple) + " bytes";
+    }
+    std::fprintf(stderr, "memsched: %s: proves %s, not the bound of %s bytes: none was found within the limits\n",
+                 r.certificate.c_str(), proven.c_str(), grouped(plan.lower_bound).c_str());
+  }
+  j["certificate"] = proof ? std::move(*proof) : memsched::write_packing_proof({});
+  if (!r.certificate.ends_with(".cbor")) return j.dump(-1, ' ', false, json::error_handler_t::replace) + '\n';
+  std::string binary;
+  json::to_cbor(j, binary);
+  return binary;
+}
+
 }  // namespace
+
+bool is_table(const std::string& path) { return std::filesystem::path(path).extension() == ".csv"; }
+
+memsched::result<memsched::named_buffers> read_table(const std::string& path, bytes alignment) {
+  const auto text = read_file(path);
+  if (!text) return text.error();
+  auto table = memsched::read_buffers_csv(text->view());
+  if (!table) return wrong(path, table.error().message);
+  for (auto& b : table->buffers)
+    if (b.alignment == 1) b.alignment = alignment;
+  return table;
+}
 
 int run_plan(const plan_request& r) {
   subject s;
@@ -188,6 +237,7 @@ int run_plan(const plan_request& r) {
                                ? as_json(s, r, plan, took).dump(-1, ' ', false, json::error_handler_t::replace) + '\n'
                                : as_text(s, r, plan, took);
   std::vector<output_file> files;
+  if (!r.certificate.empty()) files.push_back({r.certificate, with_certificate(s, r, plan, took)});
   if (!r.svg.empty()) files.push_back({r.svg, arena_svg(s.name, s.held.buffers, s.names, plan)});
   if (!r.output.empty()) files.push_back({r.output, text});
   if (const auto error = write_files(files); !error.message.empty()) return report(error);

@@ -30,16 +30,6 @@ memsched::result<memsched::bytes> number(const json& j, const char* key, const s
   return at->get<memsched::bytes>();
 }
 
-memsched::result<json> read_object(const std::string& path) {
-  const auto text = read_file(path);
-  if (!text) return text.error();
-  const std::string_view bytes = text->view();
-  const bool binary = !bytes.empty() && (static_cast<unsigned char>(bytes[0]) >> 5) == 5;  // a map of CBOR's
-  json j = binary ? json::from_cbor(bytes, true, false) : json::parse(bytes, nullptr, false);
-  if (!j.is_object()) return wrong(path, "is no JSON object");
-  return j;
-}
-
 memsched::result<std::vector<memsched::op_id>> read_order(const json& j, const std::string& place,
                                                           const std::string& path) {
   if (!j.is_object() || !j.contains("order") || !j["order"].is_array())
@@ -185,6 +175,16 @@ memsched::graph_error verify(const loaded& listed, const std::string& path, bool
 
 }  // namespace
 
+memsched::result<json> read_object(const std::string& path) {
+  const auto text = read_file(path);
+  if (!text) return text.error();
+  const std::string_view bytes = text->view();
+  const bool binary = !bytes.empty() && (static_cast<unsigned char>(bytes[0]) >> 5) == 5;  // a map of CBOR's
+  json j = binary ? json::from_cbor(bytes, true, false) : json::parse(bytes, nullptr, false);
+  if (!j.is_object()) return wrong(path, "is no JSON object");
+  return j;
+}
+
 memsched::result<std::vector<memsched::graph_order>> orders_of_result(const std::string& path,
                                                                      const memsched::model_graphs& graphs,
                                                                      const request& r) {
@@ -207,6 +207,11 @@ int run_verify(const std::string& path, const std::string& result, const std::st
   std::optional<loaded> given;
   for (const std::string* file : {&result, &certificate}) {
     if (file->empty()) continue;
+    if (is_table(path)) {
+      const auto error = verify_plan(nullptr, path, *file, file == &certificate, {});
+      if (!error.message.empty()) return report(error);
+      continue;
+    }
     const auto object = read_object(*file);
     const bool rewritten = object && object->contains("network");
     std::string computes;
@@ -217,8 +222,8 @@ int run_verify(const std::string& path, const std::string& result, const std::st
       given = std::move(*graph);
     }
     const loaded* graph = &*given;
-    const bool plan = file == &result && object && object->contains("arena");
-    const auto error = plan ? verify_plan(*graph, *file, r.options.model())
+    const bool plan = object && object->contains("arena") && object->contains("buffers");
+    const auto error = plan ? verify_plan(graph, path, *file, file == &certificate, r.options.model())
                             : verify(*graph, *file, file == &certificate, r.options.model());
     if (!error.message.empty()) return report(error);
     print(computes);

@@ -23,6 +23,7 @@
 #include <memsched/base/backbone.hpp>
 #include <memsched/base/bitset.hpp>
 #include <memsched/base/bucket_queue.hpp>
+#include <memsched/base/buffer.hpp>
 #include <memsched/base/bytes.hpp>
 #include <memsched/base/closure.hpp>
 #include <memsched/base/crew.hpp>
@@ -44,6 +45,8 @@
 #include <memsched/bounds/witness_sets.hpp>
 #include <memsched/certify/certifier.hpp>
 #include <memsched/certify/certify.hpp>
+#include <memsched/certify/certify_joint.hpp>
+#include <memsched/certify/certify_packing.hpp>
 #include <memsched/certify/derive_rounds.hpp>
 #include <memsched/certify/find_family.hpp>
 #include <memsched/certify/find_window.hpp>
@@ -97,10 +100,16 @@
 #include <memsched/presolve/complete_rules.hpp>
 #include <memsched/presolve/compression_graph.hpp>
 #include <memsched/presolve/narrowing.hpp>
+#include <memsched/proof/arena_pieces.hpp>
 #include <memsched/proof/certificate.hpp>
 #include <memsched/proof/check_certificate.hpp>
 #include <memsched/proof/check_family.hpp>
+#include <memsched/proof/check_joint.hpp>
+#include <memsched/proof/check_packing.hpp>
 #include <memsched/proof/check_window.hpp>
+#include <memsched/proof/joint_proof.hpp>
+#include <memsched/proof/packing_proof.hpp>
+#include <memsched/proof/packing_ranges.hpp>
 #include <memsched/proof/proof_graph.hpp>
 #include <memsched/rewrite/channel_slices.hpp>
 #include <memsched/rewrite/check_rewrite.hpp>
@@ -123,6 +132,7 @@
 #include <memsched/rewrite/split_sums.hpp>
 #include <memsched/rewrite/stream_inputs.hpp>
 #include <memsched/rewrite/stripes.hpp>
+#include <memsched/rewrite/waves.hpp>
 #include <memsched/schedule.hpp>
 #include <memsched/schedulers/as_given.hpp>
 #include <memsched/schedulers/automatic.hpp>

@@ -338,6 +338,14 @@ check "a plan read again stays where it is" grep -q '^arena  *250,880' out
 printf 'id,lower,upper,size\na,0,4,2\nb,1,7,3\nc,4,8,2\nd,7,9,1\ne,7,10,1\nf,7,11,1\ng,8,9,1\nh,8,10,1\ni,9,11,2\nj,10,11,2\n' >gap.csv
 succeeds plan gap.csv --format json
 check "a conflict where the load does not suffice" grep -q '"lower_bound":6.*"conflict":\[[0-9]' out
+run plan gap.csv --certificate gap.json --output /dev/null
+says 'no arena for these buffers is below 6 bytes: it is optimal' verify gap.csv --certificate gap.json
+sed 's/"certificate":{"arena":6/"certificate":{"arena":7/' gap.json >more.json
+refuses more.json 'certificate: steps' verify gap.csv --certificate more.json
+refuses gap.json 'must be a list of operator indices' verify "$cell" --certificate gap.json
+run plan "$cell" --joint --certificate joint.cbor --output /dev/null
+says 'no arena of any order is below 250,880 bytes: it is optimal' verify "$cell" --certificate joint.cbor
+refuses joint.cbor 'peak: is 5 bytes' verify gap.csv --certificate joint.cbor
 printf 'id,lower,upper,size\na,0,4,x\n' >wrong.csv
 refuses wrong.csv 'line 2: size' plan wrong.csv
 refuses none.csv 'No such file' plan none.csv

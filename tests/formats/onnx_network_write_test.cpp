@@ -13,6 +13,7 @@
 #include <memsched/rewrite/gather.hpp>
 #include <memsched/rewrite/split_sums.hpp>
 
+#include "onnx_model.hpp"
 #include "written_network.hpp"
 
 using namespace memsched;
@@ -96,9 +97,96 @@ TEST_CASE("what no standard operator of ONNX is, is an error that names the oper
   CHECK(message(unknown).find("applies a function that no standard operator of this version has") != std::string::npos);
   network opaque = net;
   opaque.operations[4].does.what = op_kind::opaque;
-  CHECK(message(opaque).find("is a opaque, which no standard operator is") != std::string::npos);
+  CHECK(message(opaque).find("is opaque, and no file says what it is") != std::string::npos);
   const auto order = write_onnx_network(net, net, std::vector<op_id>{0, 0});
   CHECK(order.error().message == "the order lists no operator, or one twice");
   const auto short_order = write_onnx_network(net, net, std::vector<op_id>{0});
   CHECK(short_order.error().message == "the order does not list each operator");
+}
+
+TEST_CASE("opaque operators are copied from the model that the network was read from") {
+  using onnx_detail::opaque_nodes;
+  const auto made = [](std::int64_t set) {
+    onnx_model::model m(set);
+    m.input("x", {1, 4, 6, 5}).floats("scale", {4}).floats("shift", {4});
+    m.op("Relu", {"x"}, {"y"});
+    onnx_model::set(m.op("Transpose", {"y"}, {"turned"}), "perm", onnx_model::dims{0, 2, 1, 3});
+    onnx_model::set_number(m.op("InstanceNormalization", {"turned", "", ""}, {"n"}), "epsilon", 0.5F);
+    m.proto.mutable_graph()->mutable_node(2)->set_input(0, "y");
+    m.proto.mutable_graph()->mutable_node(2)->set_input(1, "scale");
+    m.proto.mutable_graph()->mutable_node(2)->set_input(2, "shift");
+    onnx_model::set(m.op("ArgMax", {"turned"}, {"most"}), "axis", std::int64_t{3});
+    onnx_model::set(m.op("Cast", {"most"}, {"number"}), "to", std::int64_t{onnx::TensorProto::FLOAT});
+    m.op("Hardmax", {"turned"}, {"hard"});
+    m.op("Mine", {"n", "y"}, {"own"}).set_domain("org.example");
+    auto* other = m.proto.add_opset_import();
+    other->set_domain("org.example"), other->set_version(3);
+    m.declare("own", {1, 2, 3});
+    m.output("number").output("own").output("n").output("hard");
+    return m.file();
+  };
+  const std::string file = made(13);
+  const auto first = read_onnx_network(file);
+  INFO(first.error().message);
+  REQUIRE(first);
+  const auto opaque = [](const network& net) {
+    std::size_t n = 0;
+    for (const operation& op : net.operations) n += op.does.what == op_kind::opaque ? 1 : 0;
+    return n;
+  };
+  REQUIRE(opaque(*first) == 6);
+  for (const coordinate blocks : {1, 3}) {
+    const network net = cut(*first, row_cuts(*first, blocks)).value();
+    const auto written = write_onnx_network(*first, net, listed(net));
+    INFO(written.error().message);
+    REQUIRE(written);
+    onnx::ModelProto proto;
+    REQUIRE(proto.ParseFromString(*written));
+    CHECK(proto.opset_import_size() == 2);
+    const opaque_nodes was(first->file);
+    std::size_t found = 0;
+    std::string fault;
+    for (index_t k = 0; k < 6; ++k)
+      for (const auto& node : proto.graph().node()) {
+        const auto* from = was.find(k, fault);
+        REQUIRE(from != nullptr);
+        if (node.op_type() != from->op_type() || node.domain() != from->domain()) continue;
+        ++found;
+        REQUIRE(node.attribute_size() == from->attribute_size());
+        for (int a = 0; a < node.attribute_size(); ++a)
+          CHECK(node.attribute(a).SerializeAsString() == from->attribute(a).SerializeAsString());
+        CHECK(node.input_size() == from->input_size());
+      }
+    CHECK(found == 6);
+  }
+  network other = *first;
+  const auto message = [](const network& net) { return write_onnx_network(net, net, listed(net)).error().message; };
+  other.file = {};
+  CHECK(message(other).find("is opaque, and no file says what it is") != std::string::npos);
+  const auto older = read_onnx_network(made(11));  // Hardmax of set 11 is over axis 1; ArgMax and Transpose are the same
+  REQUIRE(older);
+  CHECK(message(*older).find("is opaque, and means something else in operator set 15") != std::string::npos);
+}
+
+TEST_CASE("a dense layer of blocks is written as layers of them, added") {
+  network_builder b("dense");
+  const tensor_id x = b.input({6, 4, 3});
+  b.output(b.dense(b.convolution(x, {.channels = 4, .kernel = 3}), 5));
+  network net = weighed(b.build().value());
+  net.order = element_order::channels_rows_columns;
+  std::vector<cut_points> cuts(net.tensors.size());
+  cuts[1].channels = {1, 3};
+  const network parts = split_reductions(cut(net, cuts).value(), sum_form::chain);
+  REQUIRE(parts.operations.size() == 6);
+  const auto file = write_onnx_network(net, parts, listed(parts));
+  INFO(file.error().message);
+  REQUIRE(file);
+  const auto back = read_onnx_network(*file);
+  REQUIRE(back);
+  const auto expected = run(net, float_numbers{.random_weights = false});
+  const auto values = run(*back, float_numbers{.random_weights = false});
+  REQUIRE(values);
+  for (tensor_id t = 0; t < back->tensors.size(); ++t)
+    if (back->tensors[t].output)
+      for (std::size_t k = 0; k < 5; ++k) CHECK((*values)[t][k] == Approx(expected->back()[k]).margin(1e-5));
 }

@@ -15,6 +15,7 @@
 #include <memsched/rewrite/stream_inputs.hpp>
 
 #include "tflite_checker.hpp"
+#include "tflite_model.hpp"
 #include "written_network.hpp"
 
 using namespace memsched;
@@ -182,7 +183,7 @@ TEST_CASE("what no standard operator of TensorFlow Lite is, is an error that nam
   CHECK(message(unknown).find("applies a function that no standard operator has") != std::string::npos);
   network opaque = net;
   opaque.operations[4].does.what = op_kind::opaque;
-  CHECK(message(opaque).find("is a opaque, which no standard operator is") != std::string::npos);
+  CHECK(message(opaque).find("is opaque, and no file says what it is") != std::string::npos);
   const auto order = write_tflite_network(net, net, std::vector<op_id>{0, 0});
   CHECK(order.error().message == "the order lists no operator, or one twice");
   const auto short_order = write_tflite_network(net, net, std::vector<op_id>{0});
@@ -192,4 +193,99 @@ TEST_CASE("what no standard operator of TensorFlow Lite is, is an error that nam
   late.operations[0].does.act = activation::tanh;
   CHECK(write_tflite_network(integers, late, listed(late)).error().message.find("integers that are rounded already") !=
         std::string::npos);
+}
+
+TEST_CASE("opaque operators are copied from the file that the network was read from") {
+  using detail::tflite::custom;
+  using detail::tflite::foreign_operators;
+  using detail::tflite::kind;
+  constexpr int relu = 19, transpose = 39, l2 = 11;
+  constexpr std::uint8_t l2_options = 12, gather_options = 23;
+  tflite_model::model m;
+  m.buffers.push_back({.content = std::string("\0\0\0\0\2\0\0\0\1\0\0\0\3\0\0\0", 16)});
+  tflite_model::subgraph g;
+  g.tensors = {{.shape = {1, 8, 6, 4}, .name = "x"}, {.shape = {1, 8, 6, 4}}, {.shape = {1, 6, 8, 4}},
+               {.shape = {4}, .buffer = 2, .type = 2, .name = "axes"}, {.shape = {1, 5, 4}, .name = "boxes"},
+               {.shape = {3}, .type = 3, .scale = {0.5F}, .zero_point = {7}}, {.shape = {1, 8, 6, 4}}};
+  g.ops = {{.kind = relu, .inputs = {0}, .outputs = {1}},
+           {.kind = transpose, .inputs = {1, 3}, .outputs = {2}},
+           {.kind = custom, .inputs = {2, -1, 1}, .outputs = {4, 5}, .custom = "Mine", .custom_options = "how"},
+           {.kind = l2, .inputs = {1}, .outputs = {6}, .call = {l2_options, {3}}}};
+  g.inputs = {0}, g.outputs = {4, 5, 6};
+  m.subgraphs = {g};
+  const auto first = read_tflite_network(tflite_model::write(m));
+  REQUIRE(first);
+  REQUIRE(count(*first, op_kind::opaque) == 3);
+  for (const coordinate blocks : {1, 3}) {
+    const network net = cut(*first, row_cuts(*first, blocks)).value();
+    const std::string file = written(*first, net);
+    const auto back = read_tflite_network(file);
+    REQUIRE(back);
+    CHECK(count(*back, op_kind::opaque) == 3);
+    foreign_operators is(file), was(first->file);
+    for (const operation& op : back->operations) {
+      if (op.does.what != op_kind::opaque) continue;
+      std::string fault;
+      const auto copy = is.find(op.place, fault);
+      REQUIRE(copy);
+      const index_t from = copy->code.kind == transpose ? 1 : copy->code.kind == custom ? 2 : 3;
+      const auto wanted = was.find(from, fault);
+      CHECK(copy->code == wanted->code);
+      CHECK(copy->options.custom == wanted->options.custom);
+      CHECK(copy->options.tag == wanted->options.tag);
+      REQUIRE(copy->options.fields.size() == wanted->options.fields.size());
+      for (std::size_t k = 0; k < copy->options.fields.size(); ++k)
+        CHECK(static_cast<std::uint32_t>(copy->options.fields[k].bits) ==
+              static_cast<std::uint32_t>(wanted->options.fields[k].bits));
+      REQUIRE(copy->inputs.size() == wanted->inputs.size());
+      REQUIRE(copy->outputs.size() == wanted->outputs.size());
+      for (std::size_t k = 0; k < copy->inputs.size(); ++k) {
+        if (wanted->inputs[k] < 0) {
+          CHECK(copy->inputs[k] < 0);
+          continue;
+        }
+        const auto a = is.tensor(copy->inputs[k]), b = was.tensor(wanted->inputs[k]);
+        CHECK((a->dimensions == b->dimensions && a->type == b->type));
+        CHECK(std::equal(a->data.begin(), a->data.end(), b->data.begin(), b->data.end()));
+      }
+      for (std::size_t k = 0; k < copy->outputs.size(); ++k)
+        CHECK(is.tensor(copy->outputs[k])->dimensions == was.tensor(wanted->outputs[k])->dimensions);
+    }
+  }
+  const auto message = [](const network& net) { return write_tflite_network(net, net, listed(net)).error().message; };
+  network other = *first;
+  other.file = {};
+  CHECK(message(other).find("is opaque, and no file says what it is") != std::string::npos);
+  const std::string damaged(first->file.substr(0, 100));
+  other.file = damaged;
+  CHECK(message(other).find("is opaque, and ") != std::string::npos);
+  m.subgraphs[0].ops[3].call = {17, {3}};  // a table that may hold lists
+  const auto lists = read_tflite_network(tflite_model::write(m));
+  CHECK(message(*lists).find("is opaque, and has options that cannot be copied") != std::string::npos);
+  m.subgraphs[0].ops[3].call = {gather_options, {3}};
+  m.subgraphs[0].tensors[1].variable = true;
+  const auto variable = read_tflite_network(tflite_model::write(m));
+  if (variable) CHECK(message(*variable).find("cannot be copied") != std::string::npos);
+}
+
+TEST_CASE("a dense layer of blocks is written as layers of them, added") {
+  network_builder b("dense");
+  const tensor_id x = b.input({6, 4, 3});
+  b.output(b.dense(b.convolution(x, {.channels = 4, .kernel = 3}), 5));
+  network net = weighed(b.build().value());
+  std::vector<cut_points> cuts(net.tensors.size());
+  cuts[1].rows = {2, 4};
+  const network parts = split_reductions(cut(net, cuts).value(), sum_form::chain);
+  REQUIRE(parts.operations.size() == 6);
+  const auto file = write_tflite_network(net, parts, listed(parts));
+  INFO(file.error().message);
+  REQUIRE(file);
+  const auto back = read_tflite_network(*file);
+  REQUIRE(back);
+  const auto expected = run(net, float_numbers{.random_weights = false});
+  const auto values = run(*back, float_numbers{.random_weights = false});
+  REQUIRE(values);
+  for (tensor_id t = 0; t < back->tensors.size(); ++t)
+    if (back->tensors[t].output)
+      for (std::size_t k = 0; k < 5; ++k) CHECK((*values)[t][k] == Approx(expected->back()[k]).margin(1e-5));
 }

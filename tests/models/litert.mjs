@@ -14,8 +14,9 @@ const model = await litert.loadAndCompile(new Uint8Array(fs.readFileSync(process
 const written = { inputs: [], outputs: [] };
 const inputs = model.getInputDetails().map((about, k) => {
   const shape = [...about.shape];
-  const Elements = about.dtype === 'int32' ? Int32Array : Float32Array;
-  const data = new Elements(shape.reduce((a, b) => a * b, 1)).map((_, i) => (((i + k) * 2654435761) % 1000) / 1000);
+  const Elements = { int32: Int32Array, uint8: Uint8Array, int8: Int8Array }[about.dtype] ?? Float32Array;
+  const all = { uint8: 255, int8: 127 }[about.dtype] ?? 1;  // what stands for 1
+  const data = new Elements(shape.reduce((a, b) => a * b, 1)).map((_, i) => (all * (((i + k) * 2654435761) % 1000)) / 1000);
   written.inputs.push(Buffer.from(data.buffer.slice(0)));
   return new litert.Tensor(data, shape);
 });

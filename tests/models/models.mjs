@@ -32,9 +32,13 @@ function fetchPackage(name) {
 
 // Where a file of a package lies, after it was taken out of what packs it.
 function find(folder, name) {
-  const files = fs.readdirSync(folder, { recursive: true }).map((f) => path.join(folder, f));
-  const found = files.find((f) => path.basename(f) === name);
-  if (found) return found;
+  const list = () => fs.readdirSync(folder, { recursive: true }).map((f) => path.join(folder, f));
+  const named = () => list().find((f) => path.basename(f) === name);
+  if (named()) return named();
+  const files = list();
+  for (const zip of files.filter((f) => f.endsWith('.zip')))
+    execFileSync('python3', ['-m', 'zipfile', '-e', zip, path.join(folder, 'unpacked')]);
+  if (named()) return named();
   const out = path.join(folder, name.replaceAll('/', '_'));
   const resources = files.find((f) => path.basename(f) === 'resources.json');
   if (resources) {  // chunks that are one file

@@ -2,6 +2,7 @@
 // usage: samples shuffle MODEL OUT SEED [NAME=DIMENSION,... | NAME:VALUE]...
 //        samples branches tanh|l2norm BRANCHES OUT
 //        samples quantize MODEL OUT int8|float          (types of inputs and outputs)
+//        samples head MODEL OUT                         (without opaque operators and what follows them)
 //        samples execute MODEL INPUTS OUTPUTS           (elements of all random inputs, and of the outputs that the executor
 //        finds)
 //        samples rows MODEL BLOCKS SECONDS [NAME=DIMENSION,...]...
@@ -24,6 +25,7 @@
 #include <memsched/network/integers.hpp>
 #include <memsched/rewrite/check_rewrite.hpp>
 #include <memsched/rewrite/cut.hpp>
+#include <memsched/rewrite/edit.hpp>
 #include <memsched/rewrite/fold_pads.hpp>
 #include <memsched/rewrite/gather.hpp>
 #include <memsched/rewrite/split_sums.hpp>
@@ -180,6 +182,36 @@ int quantize(const char* model, const char* path, bool float_ends) {
   return 0;
 }
 
+/// A .tflite model without its opaque operators and what needs their results; what these read are outputs.
+int head(const char* model, const char* path) {
+  auto net = read_tflite_network(read(model));
+  if (!net) fail(net.error().message);
+  std::vector<bool> dropped(net->operations.size(), false);
+  std::vector<bool> gone(net->tensors.size(), false), needed(net->tensors.size(), false);
+  for (op_id i = 0; i < dropped.size(); ++i) {
+    const operation& op = net->operations[i];
+    dropped[i] = op.does.what == op_kind::opaque;
+    for (const image& x : op.reads)
+      for (const placed& p : x.parts) dropped[i] = dropped[i] || gone[p.tensor];
+    for (const image& y : op.writes)
+      for (const placed& p : y.parts) gone[p.tensor] = dropped[i];
+  }
+  for (op_id i = 0; i < dropped.size(); ++i)
+    for (const image& x : net->operations[i].reads)
+      for (const placed& p : x.parts) needed[p.tensor] = needed[p.tensor] || dropped[i];
+  for (tensor_id t = 0; t < needed.size(); ++t)
+    if (needed[t] && !net->tensors[t].input) net->tensors[t].output = true;
+  network made = without(*net, dropped);
+  for (tensor_id t = 0; t < made.tensors.size(); ++t) made.tensors[t].origin = t;
+  for (op_id i = 0; i < made.operations.size(); ++i) made.operations[i].origin = i;
+  std::vector<op_id> order(made.operations.size());
+  std::iota(order.begin(), order.end(), op_id{0});
+  const auto file = write_tflite_network(made, made, order);
+  if (!file) fail(std::string(model) + ": " + file.error().message);
+  write(path, *file);
+  return 0;
+}
+
 template <class Numbers>
 void execute(const network& net, const char* inputs, const char* outputs) {
   const auto values = run(net, Numbers{.random_weights = false});
@@ -203,8 +235,8 @@ int execute(const char* model, const char* inputs, const char* outputs) {
   return 0;
 }
 
-/// Cuts all of a model into blocks of rows, folded pads, gathered parts and means in parts besides, and schedules that once;
-/// prints JSON. Where means are in parts, sums of floats come in another order.
+/// Cuts all of a model into blocks of rows, folded pads, gathered parts, means and dense layers in parts besides, and
+/// schedules that once; prints JSON. Sums take their rows in order, so that those of floats have the same bits.
 int rows(int argc, char** argv) {
   const auto options = read_options_of(argc, argv, 5);
   const std::string file = read(argv[2]);
@@ -215,7 +247,7 @@ int rows(int argc, char** argv) {
   const network identity = gather_all(fold_pads(*net));
   const auto blocks = cut(identity, row_cuts(identity, std::strtol(argv[3], nullptr, 10)));
   if (!blocks) fail(blocks.error().message);
-  const network made = split_means(*blocks, sum_form::chain);
+  const network made = split_reductions(*blocks, sum_form::chain);
   memsched::options limits;
   limits.time_limit = std::chrono::seconds(std::strtol(argv[4], nullptr, 10));
   const auto found = schedule(made, limits), whole = schedule(identity, limits);
@@ -236,6 +268,7 @@ int main(int argc, char** argv) {
   const std::string what = argc > 1 ? argv[1] : "";
   if (what == "shuffle" && argc > 4) return shuffle(argc, argv);
   if (what == "quantize" && argc == 5) return quantize(argv[2], argv[3], std::string_view(argv[4]) == "float");
+  if (what == "head" && argc == 4) return head(argv[2], argv[3]);
   if (what == "execute" && argc == 5) return execute(argv[2], argv[3], argv[4]);
   if (what == "rows" && argc > 4) return rows(argc, argv);
   const std::string middle = argc > 2 ? argv[2] : "";
@@ -244,6 +277,7 @@ int main(int argc, char** argv) {
   std::fprintf(stderr, "usage: samples shuffle MODEL OUT SEED [NAME=DIMENSION,... | NAME:VALUE]...\n"
                        "       samples branches tanh|l2norm BRANCHES OUT\n"
                        "       samples quantize MODEL OUT int8|float\n"
+                       "       samples head MODEL OUT\n"
                        "       samples execute MODEL INPUTS OUTPUTS\n"
                        "       samples rows MODEL BLOCKS SECONDS [NAME=DIMENSION,...]...\n");
   return 2;

@@ -17,8 +17,12 @@ inline const int current = [] {
   return text != nullptr ? std::atoi(text) : 0;
 }();
 
-/// Which mutants the run has reached. Written at the end of the run, where the environment names a file for it.
+/// Which mutants the run has reached, and of which operators there is none: where types lack the other operation. Written
+/// at the end of the run, where the environment names a file for it.
 inline std::atomic<bool> reached[MUTANTS];
+inline bool lacking[MUTANTS];
+template <int N>
+inline const bool is_lacking = lacking[N] = true;
 
 struct reached_at_exit {
   ~reached_at_exit() {
@@ -26,7 +30,7 @@ struct reached_at_exit {
     std::FILE* file = path != nullptr ? std::fopen(path, "w") : nullptr;
     if (file == nullptr) return;
     for (int n = 0; n < MUTANTS; ++n)
-      if (reached[n]) std::fprintf(file, "%d\n", n);
+      if (reached[n] || lacking[n]) std::fprintf(file, "%d\n", lacking[n] ? -n : n);
     std::fclose(file);
   }
 };
@@ -56,6 +60,8 @@ constexpr bool on(int n) {
     using same = decltype(std::forward<A>(l.a) op std::forward<B>(b));                                    \
     if constexpr (requires { static_cast<same>(std::forward<A>(l.a) instead std::forward<B>(b)); })       \
       if (on(N)) return static_cast<same>(std::forward<A>(l.a) instead std::forward<B>(b));               \
+    if constexpr (!requires { static_cast<same>(std::forward<A>(l.a) instead std::forward<B>(b)); })      \
+      if (!std::is_constant_evaluated()) static_cast<void>(&is_lacking<N>);                               \
     return static_cast<same>(std::forward<A>(l.a) op std::forward<B>(b));                                 \
   }
 MUTANTS_TAG(less, <, <=)

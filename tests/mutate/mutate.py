@@ -26,7 +26,7 @@ import time
 root = pathlib.Path(__file__).resolve().parents[2]
 rooms = ["measure", "graph", "bounds", "proof", "search"]
 # The programs that judge; each a room of tests/ with its sources.
-judges = ["measure", "proof", "graph", "search", "bounds", "certify", "presolve", "schedule"]
+judges = ["measure", "proof", "graph", "search", "bounds", "certify", "presolve", "passes", "schedule"]
 
 token = re.compile(r"""//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])+'|^[ \t]*\#[^\n]*(?:\\\n[^\n]*)*""", re.S | re.M)
 tags = {"<": "less", "<=": "less_equal", ">": "greater", ">=": "greater_equal", "==": "equal", "!=": "unequal",
@@ -156,7 +156,8 @@ def compile_all(a, work, chosen):
     """Builds the judges over mutated headers; sites that do not compile are left out. The numbers that are in."""
     left = dict(chosen)
     compiler = os.environ.get("CXX", "g++").split()
-    flags = ["-std=c++20", "-O1", "-w", "-pthread", "-DMEMSCHED_SEPARATE_COMPILATION", "-DMEMSCHED_FEW_SEEDS",
+    flags = ["-std=c++20", "-O1", "-w", "-pthread", "-D_GLIBCXX_ASSERTIONS", "-DMEMSCHED_SEPARATE_COMPILATION",
+             "-DMEMSCHED_FEW_SEEDS",
              f"-DMUTANTS={max(left) + 1}", "-include", str(root / "tests/mutate/mutants.hpp"), f"-I{work}/include",
              f"-I{root}/tests", f"-I{root}/examples"]
 
@@ -224,7 +225,9 @@ class test_case:
         if not self.run({"MUTANTS_REACHED": str(self.reached)}):
             sys.exit(f"mutate: without a mutant, a test of {self.judge} fails: {self.name}")
         self.seconds = time.monotonic() - start
-        self.reaches = {int(n) for n in self.reached.read_text().split()}
+        numbers = [int(n) for n in self.reached.read_text().split()]
+        self.reaches = {n for n in numbers if n > 0}
+        self.lacks = {-n for n in numbers if n < 0}
 
 
 def test_cases(a, work):
@@ -248,8 +251,10 @@ def explanations():
 def judge(a, work, chosen, place):
     left = compile_all(a, work, chosen)
     cases = test_cases(a, work)
-    print(f"{len(left)} mutants in {len({h for h, _ in left.values()})} headers; {len(cases)} test cases take "
-          f"{sum(c.seconds for c in cases):.1f} s", flush=True)
+    lacking = set().union(*(c.lacks for c in cases)) - set().union(*(c.reaches for c in cases))
+    left = {n: mutant for n, mutant in left.items() if n not in lacking}
+    print(f"{len(left)} mutants in {len({h for h, _ in left.values()})} headers, {len(lacking)} more are of operations that "
+          f"types lack; {len(cases)} test cases take {sum(c.seconds for c in cases):.1f} s", flush=True)
     known = explanations()
     explained = {n for n, mutant in left.items() if name(*mutant) in known}
 

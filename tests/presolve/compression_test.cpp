@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
+#include <stop_token>
 #include <utility>
 #include <vector>
 
@@ -159,6 +160,27 @@ TEST_CASE("compression stops at a limit with a graph that is still right") {
   require_order(g, s.order);
   REQUIRE(peak_of(g, s.order) == optimum_of(g));
   REQUIRE(context.reason() == stop_reason::time_limit);
+}
+
+TEST_CASE("compression that is to stop does not begin another round, nor order what is equal") {
+  std::stop_source stopped;
+  stopped.request_stop();
+  std::uint64_t equal = 0;
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    const schedule_graph g = make_schedule_graph(support::random_problem(seed, {.operators = 14}));
+    const auto counts_of = [&](const options& o) {
+      search context(o);
+      detail::compressor({}, g, context).run();
+      return context.stats.rules;
+    };
+    const rule_counts free = counts_of({}), ended = counts_of({.stop = stopped.get_token()});
+    INFO("seed " << seed);
+    REQUIRE(ended.rounds == 1);
+    REQUIRE(ended.s1 + ended.s2 + ended.s1_general + ended.s2_general + ended.global == 0);
+    REQUIRE(ended.c1 + ended.c2 <= free.c1 + free.c2);
+    equal += free.s1 + free.s2;
+  }
+  REQUIRE(equal > 100);
 }
 
 TEST_CASE("graphs with hubs: orders stay valid, and the mirror image has the same optimum") {

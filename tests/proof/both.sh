@@ -1,8 +1,10 @@
 #!/bin/sh
-# Lets both checkers of certificates judge what CASES prints about so many random graphs.
-# usage: both.sh CASES [--claims EACH] GRAPHS
+# Lets COMPARER and what it compares with judge what CASES prints about so many random graphs.
+# usage: both.sh COMPARER CASES [--claims EACH] GRAPHS
 set -eu
-lines=$(mktemp)
-trap 'rm -f "$lines"' EXIT
-"$@" >"$lines"
-python3 "$(dirname "$0")/both.py" <"$lines"
+comparer=$1
+shift
+cases=$(mktemp)
+trap 'rm -f "$cases"' EXIT
+"$@" >"$cases"
+python3 "$(dirname "$0")/$comparer" <"$cases"

@@ -148,3 +148,29 @@ TEST_CASE("a window bounds the whole, and is refused where its ends do not hold"
   CHECK(refused([](proof_window& z) { z.behind = {2}; }) ==
         "window: behind: a node may run before what is live at the start");
 }
+
+TEST_CASE("a window's ends hold behind all that is live at its start, and ahead of all that frees what is live at its end") {
+  // 0 and 1 write what is live at the start; 6 frees what they read. 2 comes behind 0 alone, 3 behind both; 7 frees what both
+  // read. 4 frees what 2 wrote, and 5, which comes behind 4, what 3 wrote.
+  problem_builder b;
+  const tensor_id x = b.input(1), p = b.tensor(50), q = b.tensor(60), s = b.tensor(10), t = b.tensor(20), y = b.tensor(1),
+                  z = b.tensor(1);
+  b.op({.reads = {x}, .writes = {p}});
+  b.op({.reads = {x}, .writes = {q}});
+  b.op({.reads = {p}, .writes = {s}});
+  b.op({.reads = {p, q}, .writes = {t}});
+  b.op({.reads = {s}, .writes = {y}});
+  b.op({.reads = {y, t}, .writes = {z}});
+  b.output(z);
+  const schedule_graph g = make_schedule_graph(b.build().value());
+  const auto answer = [&](std::vector<index_t> behind, std::vector<index_t> ahead) {
+    const proof_window w{
+        .before = {{0, 2}, {6, 7}}, .nodes = {2, 3, 7}, .behind = std::move(behind), .ahead = std::move(ahead), .lift = 1000};
+    return check_certificate(g, {.bound = 1, .window = w});
+  };
+  CHECK(answer({0}, {}) == "window: behind: a node may run before what is live at the start");
+  CHECK(answer({0, 1}, {}) == "window: behind: a node may run before what is live at the start");
+  CHECK(answer({1}, {1}) == "window: ahead: a node may run behind what frees what is live at the end");
+  CHECK(answer({1}, {}).find("may run") == std::string::npos);
+  CHECK(answer({1}, {0}).find("may run") == std::string::npos);
+}

@@ -46,7 +46,9 @@ inline memsched::network random_network(std::uint64_t seed, memsched::element e)
       case 3: at.push_back(b.max_pooling(x, {.kernel = kernel, .stride = big ? stride : 1})); break;
       case 4: at.push_back(b.average_pooling(x, {.kernel = kernel, .stride = big ? stride : 1})); break;
       case 5: at.push_back(b.add(x, like(x, true), act(), r.chance(1, 2))); break;
-      case 6: at.push_back(b.multiply(x, b.mean(x))); break;
+      case 6:
+        at.push_back(b.multiply(x, b.mean(r.chance(1, 2) ? b.convolution(x, {.channels = size.channels}) : x)));
+        break;
       case 7: case 8: at.push_back(b.concat({x, like(x, false), x})); break;
       case 9: {
         const tensor_id padded = b.pad(x, {1, 1, 1, static_cast<std::int64_t>(r.below(2))});

@@ -4,6 +4,7 @@
 #include <memsched/memsched.hpp>
 #include <networks/networks.hpp>
 
+#include "support/random_graph.hpp"
 #include "support/small_graphs.hpp"
 
 using namespace memsched;
@@ -129,6 +130,24 @@ TEST_CASE("searches in turns find the same side by side, with any limit of state
         REQUIRE(one.stats.cuts == more.stats.cuts);
       }
     }
+}
+
+TEST_CASE("searches in turns that both give up, one of them for want of memory, say so") {
+  // Without resources the search of the bottleneck proves nothing; it is done when more effort finds no more. By then the
+  // search of the whole, which has a context of its own, does not fit into the memory.
+  int unproven = 0;
+  for (std::uint64_t seed = 0; seed < 8; ++seed)
+    for (const std::uint64_t memory : {std::uint64_t{10000}, std::uint64_t{40000}}) {
+      INFO("seed " << seed << ", " << memory << " bytes");
+      const schedule_graph g = make_schedule_graph(support::random_costs(seed, 150)).value();
+      const options o{.state_limit = 200000, .memory_limit = memory};
+      search context(o);
+      const solution s = in_turns{.first_turn = 20}(g, context);
+      if (s.lower_bound >= peak_of(g, s.order)) continue;
+      REQUIRE(context.reason() == stop_reason::memory_limit);
+      ++unproven;
+    }
+  REQUIRE(unproven > 3);
 }
 
 TEST_CASE("two threads find what one finds") {

@@ -55,8 +55,8 @@ const std::vector<policy>& policies() {
   return all;
 }
 
-/// Shapes of some 20,000 operators: chains side by side, a fan in and out, a layered random graph, a chain of shared
-/// tensors, and one long chain.
+/// Shapes of some 20,000 operators: chains side by side, a fan in and out, a layered random graph, tensors that two operators
+/// read, a chain of shared tensors, and one long chain.
 std::vector<problem> large_problems() {
   std::vector<problem> all;
   constexpr index_t n = 20000;
@@ -94,6 +94,16 @@ std::vector<problem> large_problems() {
       made.push_back(b.tensor(1 + r.below(1000)));
       b.op({.reads = reads, .writes = {made.back()}});
     }
+    all.push_back(b.build().value());
+  }
+  {
+    problem_builder b;
+    std::vector<tensor_id> leaves;
+    for (index_t i = 0; i < n; ++i) {
+      leaves.push_back(b.tensor(1 + i % 50));
+      b.op({.writes = {leaves.back()}});
+    }
+    for (bytes size : {1_B, 2_B}) b.op({.reads = leaves, .writes = {b.tensor(size)}});
     all.push_back(b.build().value());
   }
   {

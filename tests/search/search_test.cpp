@@ -54,6 +54,39 @@ TEST_CASE("a slice of states ends what runs in it, and the search goes on behind
   }
 }
 
+TEST_CASE("a slice of work ends what runs in it, in branches too") {
+  search c(options{});
+  c.with_work(20, [&] {
+    search branch = c.branch({});
+    CHECK(count_states(branch, 10) == 10);
+    c.absorb(branch);
+    CHECK(!c.stopped());
+    CHECK(c.with_work(50, [&] { return count_states(c); }) == 10);
+    CHECK(c.stopped());  // the outer slice is used up
+    return 0;
+  });
+  CHECK(!c.stopped());
+  c.with_work(10, [&] {
+    search branch = c.branch({});
+    count_states(branch, 10);
+    c.absorb(branch);
+    CHECK(c.stopped());
+    return 0;
+  });
+  CHECK(!c.stopped());
+}
+
+TEST_CASE("a search has as many threads as it may, up to sixteen, and none for itself alone") {
+  const auto threads = [](unsigned n) {
+    search c(options{.threads = n});
+    const crew* team = c.team();
+    return team == nullptr ? 1 : team->size();
+  };
+  CHECK(threads(1) == 1);
+  CHECK(threads(3) == 3);
+  CHECK(threads(100) == 16);
+}
+
 TEST_CASE("a trial's limits end the trial, and say which") {
   search c(options{.memory_limit = 100});
   SECTION("states of one step") {

@@ -46,6 +46,14 @@ inline result<problem> with_edges(const problem& p, const order_edges& edges) {
   return check(std::move(d));
 }
 
+/// Why no order with some edges fits: the bound of its peak, or buffers of an order that do not fit, all ways out of which
+/// were refuted before.
+struct joint_no {
+  order_edges edges;
+  std::vector<op_id> order;       ///< of a small peak
+  std::vector<index_t> conflict;  ///< of the buffers of the order; empty where it is the peak
+};
+
 /// Order and offsets within a capacity, or a proof that there are none.
 ///
 /// **J1.** Think of storages and workspaces as rectangles of time and offsets, where one that takes the place of another in
@@ -89,9 +97,11 @@ class joint_search {
     return s;
   }
 
-  /// Whether some order fits into `capacity`; each plan may take `nodes`.
-  answer decide(bytes capacity, std::uint64_t nodes) {
+  /// Whether some order fits into `capacity`; each plan may take `nodes`. `why`: takes what was refuted on the way, what
+  /// rests on others behind them.
+  answer decide(bytes capacity, std::uint64_t nodes, std::vector<joint_no>* why = nullptr) {
     seen_.clear();
+    why_ = why;
     nodes_ = nodes;
     return decide(capacity, order_edges{});
   }
@@ -107,7 +117,7 @@ class joint_search {
     if (!extended) return answer::no;  // a cycle: no order has these edges
     const solution s = ask_scheduler(*extended, capacity);
     if (s.error) return answer::open;
-    if (s.lower_bound > capacity) return answer::no;
+    if (s.lower_bound > capacity) return refuted({edges, s.order, {}});
     const order_buffers held = buffers(p_, s.order);
     if (evaluate(p_, s.order, context_.opts().model())->peak > capacity) return answer::open;
     arena_plan plan = context_.with_states(nodes_, [&] { return how_(held.buffers, capacity, context_); });
@@ -124,7 +134,12 @@ class joint_search {
       if (a == answer::open) all = a;
       if (context_.stopped()) return answer::open;
     }
-    return all;
+    return all == answer::no ? refuted({edges, s.order, conflict.buffers}) : all;
+  }
+
+  answer refuted(joint_no why) {
+    if (why_ != nullptr) why_->push_back(std::move(why));
+    return answer::no;
   }
 
   /// A storage or a workspace, and its lifetime.
@@ -223,6 +238,7 @@ class joint_search {
   search& context_;
   std::uint64_t nodes_ = 0;
   std::set<order_edges> seen_;
+  std::vector<joint_no>* why_ = nullptr;
   std::vector<op_id> order_;
   arena_plan plan_;
 };

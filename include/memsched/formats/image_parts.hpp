@@ -72,6 +72,17 @@ class image_parts {
     return failed() ? Value() : assemble(op_->reads[k], b);
   }
 
+  /// What a part of a dense layer's sum reads of its operand: whole rows, or whole channels, in the network's order.
+  box dense_terms() const {
+    const extents& n = op_->reads[0].size;
+    box b = whole(n);
+    const bool pixel = n.rows == 1 && n.columns == 1;
+    const bool by_rows = net_.order == element_order::rows_columns_channels && !pixel;
+    const coordinate each = pixel ? 1 : by_rows ? n.columns * n.channels : n.rows * n.columns;
+    (by_rows ? b.rows : b.channels) = {op_->reduces.first / each, op_->reduces.last / each};
+    return b;
+  }
+
   bool failed() const { return !error_.message.empty(); }
   /// Keeps the first fault, of the operator at hand where there is one.
   void fault(const std::string& what) {

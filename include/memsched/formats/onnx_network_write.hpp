@@ -13,10 +13,12 @@ namespace memsched::inline MEMSCHED_ABI {
 /// operators. `net` is `first` rewritten, or `first` itself: inputs and outputs are those of `first`, by its names, each of
 /// shape 1, channels, rows, columns. Blocks are Slice and Concat, which copy; a block of a convolution or pooling has pads
 /// of its own where the whole image has pad; weights are stored as slices; sums in parts are additions; a block of a resize
-/// is Gather and, bilinear, weighted sums.
+/// is Gather and, bilinear, weighted sums. An opaque operator is copied from the model that `first` was read from, with its
+/// attributes, constants and the shapes of its operands there.
 ///
 /// Errors: a network that `check_network` refuses; an order that does not list each operator once; values that are not
-/// float32, opaque operators and functions that operator set 15 lacks, streamed inputs, blocks of nothing but pad, operands
+/// float32, but between opaque operators; opaque operators that stand in no model, that run graphs, or that another operator
+/// set than 15 defines otherwise; functions that operator set 15 lacks, streamed inputs, blocks of nothing but pad, operands
 /// with fewer channels, weights that the model does not hold.
 inline result<std::string> write_onnx_network(const network& first, const network& net, std::span<const op_id> order) {
   return onnx_detail::guarded<std::string>([&]() -> result<std::string> {

@@ -15,14 +15,16 @@ namespace memsched::inline MEMSCHED_ABI {
 /// needs other pads than SAME or VALID; a block of a pooling is cut from a larger one. Blocks of resizes by whole numbers
 /// and of transposed convolutions are cut from what the rows that they need make. Sums in parts are additions. Each constant
 /// stands in the file once, however many blocks read it; in half precision, where that holds all weights of layers exactly.
-/// Operators have version 1. The same call gives the same bytes.
+/// Operators have version 1. An opaque operator is copied from the model that `first` was read from, with its code, version,
+/// options, constants and the shapes of its tensors there. The same call gives the same bytes.
 ///
 /// Integers stay equal to the bit wherever the runtime computes each element alone: what is added only copies. So do floats
 /// where it sums in the same order.
 ///
-/// Errors: a network that `check_network` refuses; an order that does not list each operator once; opaque operators and
-/// functions that TensorFlow Lite lacks; parts of sums of integers; streamed inputs; blocks of nothing but pad, of poolings
-/// whose strides miss them, and of resizes by other ratios; weights that the model does not hold; a model beyond 2 GiB.
+/// Errors: a network that `check_network` refuses; an order that does not list each operator once; opaque operators that
+/// stand in no model, of variables, of open shapes, or with options of lists; functions that TensorFlow Lite lacks; parts of
+/// sums of integers; streamed inputs; blocks of nothing but pad, of poolings whose strides miss them, and of resizes by
+/// other ratios; weights that the model does not hold; a model beyond 2 GiB.
 inline result<std::string> write_tflite_network(const network& first, const network& net, std::span<const op_id> order) {
   if (graph_error e = check_network(net); !e.message.empty()) return e;
   return detail::tflite::network_writer(first, net).run(order);

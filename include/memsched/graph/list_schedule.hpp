@@ -3,6 +3,7 @@
 
 #include <queue>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <memsched/graph/walk.hpp>
@@ -11,10 +12,11 @@ namespace memsched::inline MEMSCHED_ABI {
 
 /// An order that runs, of the ready nodes, the one with the smallest key(w, v, age): w is the walk so far, and ages grow as
 /// nodes become ready. Keys must differ. What a key says may hang on `w.effect(v)`: that changes for a ready node only where
-/// a release waits for it alone, and then its key is asked again, with a new age.
+/// a release waits for it alone, and then its key is asked again, with a new age. From where `go_on()` is false, asked every
+/// 2^16 nodes, nodes run in a topological order.
 /// O((nodes + edges) log nodes) keys at most.
-template <class Key>
-std::vector<node_id> list_schedule(const schedule_graph& g, Key key) {
+template <class Key, class GoOn>
+std::vector<node_id> list_schedule(const schedule_graph& g, Key key, GoOn&& go_on) {
   struct entry {
     std::invoke_result_t<Key&, const order_walk&, node_id, index_t> key;
     node_id v;
@@ -27,6 +29,7 @@ std::vector<node_id> list_schedule(const schedule_graph& g, Key key) {
   std::vector<bool> done(g.active, false);
   std::vector<index_t> version(g.active, 0);
   std::priority_queue<entry> ready;
+  std::vector<std::pair<node_id, index_t>> changed;  // readers that a node leaves alone, and their versions
   index_t age = 0;
   const auto push = [&](node_id v) { ready.push({key(w, v, age++), v, version[v]}); };
   for (node_id v = 0; v < g.active; ++v)
@@ -38,16 +41,24 @@ std::vector<node_id> list_schedule(const schedule_graph& g, Key key) {
     done[e.v] = true;
     order.push_back(e.v);
     w.fire(e.v, push);
+    changed.clear();
     for (node_id r : g.succs[e.v]) {
       if (!g.is_release(r) || w.waits(r) != 1) continue;
       for (node_id last : g.preds[r])  // the one reader that is left frees the tensor
-        if (!done[last]) {
-          ++version[last];
-          if (w.ready(last)) push(last);
-        }
+        if (!done[last]) changed.emplace_back(last, ++version[last]);
     }
+    for (const auto& [last, latest] : changed)  // once for all the tensors that it is left alone with
+      if (version[last] == latest && w.ready(last)) push(last);
+    if ((order.size() & 0xffff) == 0 && !go_on()) break;
   }
+  if (order.size() < g.active)
+    for (node_id v : topological_order(g))
+      if (!done[v]) order.push_back(v);
   return order;
+}
+template <class Key>
+std::vector<node_id> list_schedule(const schedule_graph& g, Key key) {
+  return list_schedule(g, std::move(key), [] { return true; });
 }
 
 /// The order in which the caller lists the operators, wherever that is one: always the lowest index that is ready.

@@ -73,8 +73,9 @@ inline bool is_quantized(const network& net) {
 /// What is preserved: the values of real arithmetic, or each rounded one.
 enum class exactness : unsigned char { reals, bits };
 
-/// Why a rewritten network does not compute what the first one does; empty where it does. Over the field always; with
-/// `exactness::bits` also in float32 or, for a quantized network, in integers, bit for bit, up to the sign of zero.
+/// Why a rewritten network does not compute what the first one does; empty where it does. Over the field always (where only
+/// real values count, a mean may divide there before or behind what is linear); with `exactness::bits` also in float32 or,
+/// for a quantized network, in integers, bit for bit, up to the sign of zero.
 MEMSCHED_FUNCTION std::string disagreement(const network& before, const network& after, std::uint64_t seed = 1,
                                            exactness exact = exactness::bits);
 
@@ -90,13 +91,16 @@ namespace memsched::inline MEMSCHED_ABI {
 
 MEMSCHED_FUNCTION std::string disagreement(const network& before, const network& after, std::uint64_t seed,
                                            exactness exact) {
-  if (std::string text = disagreement_over(before, after, field_numbers{seed}); !text.empty()) return "field: " + text;
+  std::string text = disagreement_over(before, after, field_numbers{.seed = seed});
+  if (!text.empty() && exact == exactness::reals)
+    text = disagreement_over(before, after, field_numbers{.seed = seed, .linear_means = true});
+  if (!text.empty()) return "field: " + text;
   if (is_quantized(before)) {  // integer sums are exact, whatever their order
-    const std::string text = disagreement_over(before, after, int8_numbers{seed});
+    text = disagreement_over(before, after, int8_numbers{seed});
     return text.empty() ? text : "int8: " + text;
   }
   if (exact == exactness::reals) return {};
-  const std::string text = disagreement_over(before, after, float_numbers{seed});
+  text = disagreement_over(before, after, float_numbers{seed});
   return text.empty() ? text : "float32: " + text;
 }
 

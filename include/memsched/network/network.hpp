@@ -213,6 +213,7 @@ struct operation {
   std::vector<op_id> after{};     ///< operators that must run before it, beside the writers of what it reads
   memsched::bytes workspace = 0;  ///< held while it runs
   op_id origin = none;            ///< provenance: the operator of the first network that it does a part of
+  index_t place = none;           ///< of an operator from a file: its number in the file's list
 };
 
 /// In which order reshape and dense take the elements of an image, and files store images.
@@ -230,7 +231,8 @@ struct network {
   std::vector<operation> operations;    ///< in an order in which they can run
   std::vector<blob> blobs;
   element_order order = element_order::rows_columns_channels;
-  std::shared_ptr<const void> holder{};  ///< keeps alive the bytes that blobs point into
+  std::shared_ptr<const void> holder{};  ///< keeps alive the bytes that blobs and `file` point into
+  std::string_view file{};  ///< the model that it was read from: what writers copy opaque operators from; empty: none
 
   // The hooks of graph_traits.
   index_range ops() const { return index_range(operations.size()); }

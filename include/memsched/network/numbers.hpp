@@ -110,6 +110,7 @@ struct field_numbers {
   static constexpr std::uint64_t p = (std::uint64_t{1} << 31) - 1;
 
   std::uint64_t seed = 1;
+  bool linear_means = false;  ///< averages divide, as over the reals; otherwise their division is a hash, as it rounds
 
   /// x modulo p, for any x: 2^31 is 1 there.
   static number reduced(std::uint64_t x) {
@@ -131,7 +132,8 @@ struct field_numbers {
   number bare(const arithmetic_site&, number x) const { return x; }
   number complete(const arithmetic_site& s, number sum, coordinate) const { return act(*s.does, sum); }
   number average(const arithmetic_site& s, number sum, coordinate cells) const {
-    return act(*s.does, hashed("average", sum, static_cast<std::uint64_t>(cells)));
+    const auto n = static_cast<std::uint64_t>(cells);
+    return act(*s.does, linear_means ? reduced(sum * inverse(n)) : hashed("average", sum, n));
   }
   number maximum(const arithmetic_site& s, std::span<const number> cells, std::span<const unsigned char> inside) const {
     std::uint64_t h = detail::digest("maximum");
@@ -173,6 +175,15 @@ struct field_numbers {
   }
 
  private:
+  /// x^(p - 2), which times x is 1 (Fermat).
+  static number inverse(std::uint64_t x) {
+    number power = reduced(x), product = 1;
+    for (std::uint64_t e = p - 2; e != 0; e >>= 1) {
+      if (e % 2 == 1) product = reduced(product * power);
+      power = reduced(power * power);
+    }
+    return product;
+  }
   number hashed(std::string_view name, number a, number b) const {
     return from_hash(detail::mixed(detail::mixed(detail::digest(name), a), b));
   }

@@ -21,65 +21,83 @@ namespace memsched::inline MEMSCHED_ABI {
 /// best_first{}.
 struct branch_at_ends {
   unsigned depth = 4;  ///< splits, one behind the other
+  std::size_t max_nodes = 1 << 14;  ///< larger graphs are handed on as they are; the closure takes n^2/4 bytes
 
   solution operator()(const schedule_graph& g, search& context, inner_scheduler inner) const;
 };
 
 namespace detail {
 
-/// What orders of a graph start with, and what is left then.
-struct first_moves {
+/// What orders of a graph start with, lowest peak first.
+class first_moves {
+ public:
   struct alternative {
     std::vector<node_id> start;  ///< what runs first
-    delta peak;               ///< of that
-    std::vector<node_id> left;   ///< nodes of the rest, as the whole knows them
-    schedule_graph rest;
+    delta peak, level;           ///< of that, and at its end
   };
-  std::vector<alternative> alternatives;  ///< lowest peak first
+  /// What is left behind an alternative.
+  struct remainder {
+    std::vector<node_id> nodes;  ///< as the whole knows them
+    schedule_graph graph;
+  };
 
-  explicit first_moves(const schedule_graph& g) {
+  explicit first_moves(const schedule_graph& g) : g_(g), local_(g.size(), none) {
     downset_moves moves(g, true, true);
     const bit_set nothing(g.active);
     const auto base = static_cast<delta>(g.base);
-    std::vector<node_id> local(g.size(), none);
     for (const auto& m : std::vector(moves.from(nothing, base))) {
       moves.stepper().start(nothing, base);
       moves.run_to(m.target, nothing);
-      const auto ran = [&](node_id v) { return test_bit(moves.stepper().set(), v); };
-      alternative a{moves.path(), m.peak, {}, {}};
-      for (node_id v = 0; v < g.size(); ++v) {
-        const auto readers = g.preds[v];
-        if (g.is_release(v) ? !std::all_of(readers.begin(), readers.end(), ran) : !ran(v)) a.left.push_back(v);
-      }
-      a.rest = subgraph(g, a.left, static_cast<bytes>(m.level), local);
-      alternatives.push_back(std::move(a));
+      alternatives_.push_back({moves.path(), m.peak, m.level});
     }
-    std::stable_sort(alternatives.begin(), alternatives.end(), [](const auto& a, const auto& b) { return a.peak < b.peak; });
+    std::stable_sort(alternatives_.begin(), alternatives_.end(),
+                     [](const auto& a, const auto& b) { return a.peak < b.peak; });
   }
+  const std::vector<alternative>& alternatives() const { return alternatives_; }
+
+  /// O(nodes + edges).
+  remainder behind(const alternative& a) {
+    remainder rest;
+    bit_set ran(g_.active);
+    for (node_id v : a.start) ran.insert(v);
+    for (node_id v = 0; v < g_.size(); ++v) {
+      const auto readers = g_.preds[v];
+      const auto has_run = [&](node_id u) { return ran[u]; };
+      if (g_.is_release(v) ? !std::all_of(readers.begin(), readers.end(), has_run) : !ran[v]) rest.nodes.push_back(v);
+    }
+    rest.graph = subgraph(g_, rest.nodes, static_cast<bytes>(a.level), local_);
+    return rest;
+  }
+
+ private:
+  const schedule_graph& g_;
+  std::vector<node_id> local_;
+  std::vector<alternative> alternatives_;
 };
 
 /// Asks about each alternative; what it finds better than `best` takes its place. Says of each whether it is settled, that
 /// is, whether no better order starts so.
 class split {
  public:
-  explicit split(const schedule_graph& g) : g_(g), moves_(g), bounds_(moves_.alternatives.size(), 0) {}
+  explicit split(const schedule_graph& g) : g_(g), moves_(g), bounds_(moves_.alternatives().size(), 0) {}
 
   void ask(search& context, solution& best, inner_scheduler inner) {
-    for (std::size_t i = 0; i < bounds_.size() && !context.stopped(); ++i) {
-      const auto& a = moves_.alternatives[i];
+    for (std::size_t i = 0; i < bounds_.size() && context.keep_going(); ++i) {
+      const auto& a = moves_.alternatives()[i];
       const bytes high = below(context, best);
       bounds_[i] = std::max(bounds_[i], static_cast<bytes>(a.peak));
       if (bounds_[i] >= high) continue;
-      solution s{{}, a.rest.base};
-      if (a.rest.active > 0)
-        s = context.with_ceiling(high, [&] { return context.aside([&] { return inner(a.rest, context); }); });
+      const auto rest = moves_.behind(a);
+      solution s{{}, rest.graph.base};
+      if (rest.graph.active > 0)
+        s = context.with_ceiling(high, [&] { return context.aside([&] { return inner(rest.graph, context); }); });
       if (s.error) {
         best.error = std::move(s.error);
         return;
       }
       bounds_[i] = std::max(bounds_[i], s.lower_bound);
       std::vector<node_id> order = a.start;
-      for (node_id v : s.order) order.push_back(a.left[v]);
+      for (node_id v : s.order) order.push_back(rest.nodes[v]);
       take_if_better(g_, std::move(order), best);
     }
     best.lower_bound =
@@ -113,8 +131,8 @@ MEMSCHED_FUNCTION solution branch_at_ends::operator()(const schedule_graph& g, s
   const auto done = [&] {
     return s.error || s.lower_bound >= std::min(context.ceiling(), peak_of(g, s.order)) || context.stopped();
   };
-  if (depth == 0 || g.active == 0 || done()) return s;
-  const auto deeper = [&](const schedule_graph& h, search& c) { return branch_at_ends{depth - 1}(h, c, inner); };
+  if (depth == 0 || g.active == 0 || g.active > max_nodes || done()) return s;
+  const auto deeper = [&](const schedule_graph& h, search& c) { return branch_at_ends{depth - 1, max_nodes}(h, c, inner); };
 
   detail::split forward(g);
   forward.ask(context, s, inner);

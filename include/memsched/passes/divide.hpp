@@ -40,11 +40,10 @@ struct divide {
   }
 
  private:
+  /// A part in a plain order.
   struct task {
-    std::size_t part;
-    schedule_graph graph;
-    std::vector<node_id> order;  ///< some order, until the scheduler finds one
-    bytes peak;               ///< of that order
+    index_t part;
+    bytes base, peak;  ///< level at its start, and the highest
   };
 
   /// The number of waists that come before each node: late nodes join the part that needs them, early ones the part
@@ -70,42 +69,40 @@ struct divide {
     return part;
   }
 
-  static bytes peak_beside(const std::vector<task>& tasks, const task& one) {
-    bytes peak = 0;
-    for (const task& t : tasks)
-      if (&t != &one) peak = std::max(peak, t.peak);
-    return peak;
-  }
+  /// Where each node stands in its part.
+  struct place {
+    index_t part;
+    node_id local;
+  };
 
-  /// A resource is one of the parts that its ends are in; what is live throughout a part is none of it.
-  static void share_resources(const schedule_graph& g, const std::vector<std::vector<node_id>>& members,
-                              std::vector<task>& tasks) {
-    if (g.resources.empty()) return;
-    std::vector<std::pair<index_t, node_id>> place(g.size());
-    for (index_t i = 0; i < members.size(); ++i)
-      for (node_id k = 0; k < members[i].size(); ++k) place[members[i][k]] = {i, k};
-    for (const resource& r : g.resources) {
-      const auto [from_part, from] = r.from == none ? std::pair(none, none) : place[r.from];
-      const auto [to_part, to] = r.to == none ? std::pair(none, none) : place[r.to];
-      const bool within = from_part == to_part;
-      if (from_part != none) tasks[from_part].graph.resources.push_back({from, within ? to : none, r.size});
-      if (to_part != none && !within) tasks[to_part].graph.resources.push_back({none, to, r.size});
+  /// The resources of each part: those that one of its nodes makes or frees. What is live throughout a part is none of it.
+  static list_of<index_t> resources_of(const schedule_graph& g, const std::vector<place>& places, std::size_t parts) {
+    std::vector<std::pair<index_t, index_t>> pairs;
+    for (index_t i = 0; i < g.resources.size(); ++i) {
+      const resource& r = g.resources[i];
+      if (r.from != none) pairs.emplace_back(places[r.from].part, i);
+      if (r.to != none && (r.from == none || places[r.to].part != places[r.from].part))
+        pairs.emplace_back(places[r.to].part, i);
     }
+    return list_of<index_t>::from_pairs(parts, pairs);
   }
 
-  static std::vector<task> prepare(const schedule_graph& g, const std::vector<std::vector<node_id>>& members) {
+  /// The parts in the order `plain`, each behind the one before. O(nodes + edges).
+  static std::vector<task> tasks_of(const schedule_graph& g, const std::vector<std::vector<node_id>>& members,
+                                    const std::vector<std::vector<node_id>>& plain) {
     std::vector<task> tasks;
     tasks.reserve(members.size());
-    std::vector<node_id> local(g.size(), none);
-    delta level = static_cast<delta>(g.base);
-    for (std::size_t i = 0; i < members.size(); ++i) {
-      task t{i, subgraph(g, members[i], static_cast<bytes>(level), local), {}, 0};
-      t.order = topological_order(t.graph);
-      t.peak = peak_of(t.graph, t.order);
-      tasks.push_back(std::move(t));
+    order_walk w(g);
+    auto level = static_cast<delta>(g.base);
+    for (index_t i = 0; i < members.size(); ++i) {
+      delta peak = level;
+      for (node_id v : plain[i]) {
+        peak = std::max(peak, w.level() + w.effect(v).peak);
+        w.fire(v);
+      }
+      tasks.push_back({i, static_cast<bytes>(level), static_cast<bytes>(peak)});
       for (node_id v : members[i]) level += g.cost[v].impact;
     }
-    share_resources(g, members, tasks);
     return tasks;
   }
 };
@@ -117,25 +114,45 @@ struct divide {
 namespace memsched::inline MEMSCHED_ABI {
 
 MEMSCHED_FUNCTION solution divide::operator()(const schedule_graph& g, search& context, inner_scheduler inner) const {
+  if (!context.keep_going()) return {topological_order(g)};
   const std::vector<std::vector<node_id>> members = parts(g);
   if (members.size() <= 1) return inner(g, context);
-  std::vector<task> tasks = prepare(g, members);
+  std::vector<place> places(g.size());
+  for (index_t i = 0; i < members.size(); ++i)
+    for (node_id k = 0; k < members[i].size(); ++k) places[members[i][k]] = {i, k};
+  std::vector<std::vector<node_id>> orders(members.size());  // of each part, in nodes of g
+  for (node_id v : topological_order(g)) orders[places[v].part].push_back(v);
+  std::vector<task> tasks = tasks_of(g, members, orders);
   std::stable_sort(tasks.begin(), tasks.end(), [](const task& a, const task& b) { return a.peak > b.peak; });
+  const list_of<index_t> resources = resources_of(g, places, members.size());
+
   solution whole;
-  std::vector<std::vector<node_id>> orders(members.size());
-  for (task& t : tasks) {
+  std::vector<node_id> local(g.size(), none);
+  bytes done = 0;  // the highest peak of the parts so far
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    const task& t = tasks[i];
     ++context.stats.parts;
-    orders[t.part] = std::move(t.order);
-    if (t.peak <= std::max(whole.lower_bound, context.floor()) || !context.keep_going()) continue;
-    const auto solve = [&] { return inner(t.graph, context); };
-    solution s = context.with_floor(whole.lower_bound, [&] { return context.with_rest(peak_beside(tasks, t), solve); });
-    if (s.error) return s;
-    t.peak = peak_of(t.graph, s.order);
-    orders[t.part] = std::move(s.order);
-    whole.lower_bound = std::max(whole.lower_bound, s.lower_bound);
+    bytes peak = t.peak;
+    if (t.peak > std::max(whole.lower_bound, context.floor()) && context.keep_going()) {
+      const auto& nodes = members[t.part];
+      schedule_graph part = subgraph(g, nodes, t.base, local);
+      for (index_t k : resources[t.part]) {
+        const auto inside = [&](node_id v) { return v != none && places[v].part == t.part ? places[v].local : none; };
+        const resource& r = g.resources[k];
+        part.resources.push_back({inside(r.from), inside(r.to), r.size});
+      }
+      const bytes beside = std::max(done, i + 1 < tasks.size() ? tasks[i + 1].peak : 0);
+      const auto solve = [&] { return inner(part, context); };
+      solution s = context.with_floor(whole.lower_bound, [&] { return context.with_rest(beside, solve); });
+      if (s.error) return s;
+      peak = peak_of(part, s.order);
+      orders[t.part].clear();
+      for (node_id v : s.order) orders[t.part].push_back(nodes[v]);
+      whole.lower_bound = std::max(whole.lower_bound, s.lower_bound);
+    }
+    done = std::max(done, peak);
   }
-  for (std::size_t i = 0; i < members.size(); ++i)
-    for (node_id v : orders[i]) whole.order.push_back(members[i][v]);
+  for (const auto& order : orders) whole.order.insert(whole.order.end(), order.begin(), order.end());
   return whole;
 }
 

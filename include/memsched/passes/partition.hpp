@@ -39,8 +39,8 @@ struct partition {
   };
 
   /// The parts, each in post-order.
-  std::vector<piece> cut(const schedule_graph& g) const {
-    const node_parts part = acyclic_partition(g, shape);
+  std::vector<piece> cut(const schedule_graph& g, search& context) const {
+    const node_parts part = acyclic_partition(g, shape, [&] { return context.keep_going(); });
     std::vector<piece> pieces(1 + *std::max_element(part.begin(), part.end()));
     for (node_id v = 0; v < g.size(); ++v) pieces[part[v]].members.push_back(v);
     std::vector<node_id> local(g.size(), none);
@@ -71,7 +71,7 @@ namespace memsched::inline MEMSCHED_ABI {
 
 MEMSCHED_FUNCTION solution partition::operator()(const schedule_graph& g, search& context, inner_scheduler inner) const {
   if (shape.parts <= 1 || g.active <= 1) return inner(g, context);
-  std::vector<piece> pieces = cut(g);
+  std::vector<piece> pieces = cut(g, context);
   const bytes bound = cut_floor(g, context, pieces);
   while (!context.stopped()) {
     piece& worst =

@@ -97,13 +97,15 @@ inline bool seems_compressible(const schedule_graph& g, search& context, compres
 }  // namespace detail
 
 MEMSCHED_FUNCTION compressed_graph compressed(const schedule_graph& g, search& context, const compression_rules& rules) {
-  if (rules.series_parallel && g.active > 0)
-    if (const auto order = series_parallel_order(g)) {
+  const bool large = g.active > rules.max_unsampled;
+  const auto go_on = [&] { return !large || context.keep_going(); };
+  if (rules.series_parallel && g.active > 0 && go_on())
+    if (const auto order = series_parallel_order(g, go_on)) {
       context.stats.rules.before += g.size();
       context.stats.rules.after += 1;
       return detail::single_node(g, *order);
     }
-  if (!context.keep_going() || (g.active > rules.max_unsampled && !detail::seems_compressible(g, context, rules)))
+  if (!context.keep_going() || (large && !detail::seems_compressible(g, context, rules)))
     return detail::uncompressed(g);
   return detail::compressor(rules, g, context).run();
 }

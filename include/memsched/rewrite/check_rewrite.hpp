@@ -10,8 +10,8 @@
 namespace memsched::inline MEMSCHED_ABI {
 
 /// The first fault of `after` as a rewrite of the first network `before`; empty where there is none. Then, whatever the
-/// weights and inputs are, `after` computes the outputs of `before`: over real numbers, and, where no resize changed places,
-/// to the bit wherever sums of the same terms in another order are equal (always, over integers). Checked are:
+/// weights and inputs are, `after` computes the outputs of `before`: over real numbers, and, where no operators changed
+/// places, to the bit wherever sums of the same terms in another order are equal (always, over integers). Checked are:
 ///
 /// 1. Every output element of `before` is computed by exactly one part of an output of `after`, and nothing else is output.
 /// 2. What an operator writes is the part of its origin's result that its place says, and what it reads there (row by row,
@@ -21,7 +21,8 @@ namespace memsched::inline MEMSCHED_ABI {
 ///    behind all of them.
 /// 4. The intervals of weights and biases are those of the channels computed and summed over.
 /// 5. An operator without origin is a copy, and each element that it writes is one that it reads at the same place.
-/// 6. A resize whose only reader is a convolution of 1 x 1 without activation may have changed places with it.
+/// 6. A resize whose only reader is a convolution of 1 x 1 without activation may have changed places with it; so may such
+///    a convolution whose only reader is a mean over the image.
 /// 7. Attributes are those of the origin; element types and quantization those of the tensors' origins.
 ///
 /// O(operators times parts of their operands).
@@ -274,63 +275,86 @@ class rewrite_check : sum_check {
   std::optional<provenance> from_;
 };
 
-/// The first network with each resize behind the convolution of 1 x 1 that read it, where `after` says so: where what comes
-/// of the resize convolves. Nothing where there is no such exchange. A resize blends pixels with weights that add to one, so
-/// that it commutes with what is linear in each pixel but for a bias.
-inline std::optional<network> exchanged(const network& before, const network& after) {
-  std::vector<bool> convolves(before.operations.size(), false);
-  for (const operation& op : after.operations)
-    if (op.origin < convolves.size() && op.does.what == op_kind::convolution) convolves[op.origin] = true;
-  const auto only = [](const std::vector<image>& images) {
-    return images.size() == 1 && images[0].parts.size() == 1 ? images[0].parts[0].tensor : none;
-  };
-  std::optional<network> moved;
-  for (bool changed = true; changed;) {
-    changed = false;
-    const network& now = moved ? *moved : before;
-    for (op_id i = 0; i < now.operations.size() && !changed; ++i) {
-      const operation& resize = now.operations[i];
-      const bool resizes = resize.does.what == op_kind::resize_bilinear || resize.does.what == op_kind::resize_nearest;
-      const tensor_id from = only(resize.reads), t = only(resize.writes);
-      if (!resizes || !convolves[i] || from == none || t == none || now.tensors[t].output) continue;
-      if (resize.does.act != activation::identity || now.tensors[from].size != resize.reads[0].size) continue;
-      op_id reader = none;
-      std::size_t readers = 0;
-      for (op_id j = 0; j < now.operations.size(); ++j)
-        for (const image& x : now.operations[j].reads)
-          for (const placed& p : x.parts)
-            if (p.tensor == t) ++readers, reader = j;
-      if (readers != 1 || only(now.operations[reader].reads) != t) continue;
-      const operation& conv = now.operations[reader];
-      const tensor_id to = only(conv.writes);
-      attributes plain;
-      plain.what = op_kind::convolution;
-      plain.win.dilation_rows = conv.does.win.dilation_rows, plain.win.dilation_columns = conv.does.win.dilation_columns;
-      if (!(conv.does == plain) || conv.sum != summation::complete || to == none) continue;
-      bool named = false;
-      for (const typed_tensor& x : now.tensors) named = named || x.alias_of == t;
-      if (named || now.tensors[t].alias_of != none || now.tensors[to].alias_of != none) continue;
-      if (!moved) moved = before;
-      operation first = moved->operations[reader], second = moved->operations[i];
-      typed_tensor& small = moved->tensors[t];
-      small.size = {second.reads[0].size.rows, second.reads[0].size.columns, first.writes[0].size.channels};
-      small.part = whole(small.size);
-      small.element = moved->tensors[to].element, small.quant = moved->tensors[to].quant;
-      const image result = first.writes[0], middle{small.size, {{t, 0, 0, 0}}};
-      first.reads = second.reads, first.writes = {middle};
-      second.reads = {middle}, second.writes = {result};
-      moved->operations[i] = std::move(first), moved->operations[reader] = std::move(second);
-      changed = true;
+/// The first network with those operators in each other's place that `after` says so of: where what comes of a resize
+/// convolves, or what comes of a convolution averages. Nothing where there is no such exchange. A resize blends pixels with
+/// weights that add to one, and so does a mean, so that they commute with what is linear in each pixel but for a bias.
+class exchange {
+ public:
+  exchange(const network& before, const network& after) : now_(before) {
+    for (const bool means : {false, true}) {
+      std::vector<bool>& list = means ? averages_ : convolves_;
+      list.assign(before.operations.size(), false);
+      for (const operation& op : after.operations) {
+        const op_kind k = op.does.what;
+        const bool is = means ? k == op_kind::mean || k == op_kind::finish_mean : k == op_kind::convolution;
+        if (op.origin < list.size() && is) list[op.origin] = true;
+      }
     }
   }
-  return moved;
-}
+  std::optional<network> run() {
+    bool any = false;
+    for (bool changed = true; changed; any = any || changed) {
+      changed = false;
+      for (op_id i = 0; i < now_.operations.size() && !changed; ++i) changed = exchanged(i);
+    }
+    if (!any) return {};
+    return std::move(now_);
+  }
+
+ private:
+  static tensor_id only(const std::vector<image>& images) {
+    return images.size() == 1 && images[0].parts.size() == 1 ? images[0].parts[0].tensor : none;
+  }
+  static bool is_linear(const operation& conv) {
+    attributes plain;
+    plain.what = op_kind::convolution;
+    plain.win.dilation_rows = conv.does.win.dilation_rows, plain.win.dilation_columns = conv.does.win.dilation_columns;
+    return conv.does == plain && conv.sum == summation::complete;
+  }
+  /// Puts the reader of operator i in front of it, where that is so in the other network and may be.
+  bool exchanged(op_id i) {
+    const operation& op = now_.operations[i];
+    const bool resizes = op.does.what == op_kind::resize_bilinear || op.does.what == op_kind::resize_nearest;
+    const tensor_id from = only(op.reads), t = only(op.writes);
+    if (!(resizes ? convolves_[i] && op.does.act == activation::identity : averages_[i] && is_linear(op))) return false;
+    if (from == none || t == none || now_.tensors[t].output || now_.tensors[from].size != op.reads[0].size) return false;
+    op_id reader = none;
+    std::size_t readers = 0;
+    for (op_id j = 0; j < now_.operations.size(); ++j)
+      for (const image& x : now_.operations[j].reads)
+        for (const placed& p : x.parts)
+          if (p.tensor == t) ++readers, reader = j;
+    if (readers != 1 || only(now_.operations[reader].reads) != t) return false;
+    const operation& next = now_.operations[reader];
+    const bool averages =
+        next.does.what == op_kind::mean && next.does.act == activation::identity && next.sum == summation::complete;
+    const tensor_id to = only(next.writes);
+    if (!(resizes ? is_linear(next) : averages) || to == none) return false;
+    for (const typed_tensor& x : now_.tensors)
+      if (x.alias_of == t) return false;
+    if (now_.tensors[t].alias_of != none || now_.tensors[to].alias_of != none) return false;
+    operation first = next, second = op;
+    typed_tensor& middle = now_.tensors[t];
+    const extents &in = second.reads[0].size, &out = first.writes[0].size;
+    middle.size = resizes ? extents{in.rows, in.columns, out.channels} : extents{1, 1, in.channels};
+    middle.part = whole(middle.size);
+    middle.element = now_.tensors[to].element, middle.quant = now_.tensors[to].quant;
+    const image result = first.writes[0], between{middle.size, {{t, 0, 0, 0}}};
+    first.reads = second.reads, first.writes = {between};
+    second.reads = {between}, second.writes = {result};
+    now_.operations[i] = std::move(first), now_.operations[reader] = std::move(second);
+    return true;
+  }
+
+  network now_;
+  std::vector<bool> convolves_, averages_;  ///< per operator of the first network: whether what comes of it does
+};
 
 }  // namespace detail
 
 MEMSCHED_FUNCTION std::string check_rewrite(const network& before, const network& after) {
   if (const graph_error e = check_network(before); !e.message.empty()) return "the first network: " + e.message;
-  const std::optional<network> moved = detail::exchanged(before, after);
+  const std::optional<network> moved = detail::exchange(before, after).run();
   return detail::rewrite_check(moved ? *moved : before, after).run();
 }
 

@@ -16,7 +16,7 @@ fitted fit_network(const network& net, inner_scheduler policy, const fit_options
 /// First rules for whole tensors: pads go into their readers (R7), concatenations go (R3, R0), or move behind channel-wise
 /// operators (R2). At the peak, convolutions of several parts become partial sums (R1), and what lies between an expansion
 /// and a projection comes in slices of channels (R4). Of these, what changes the order of sums is for integers and
-/// `exactness::reals`; so are convolutions before resizes (R8), which are for reals only.
+/// `exactness::reals`; what is linear in a pixel changes places with resizes and means (R8) for reals only.
 ///
 /// For `runtime::parts`, tensors are then cut into row blocks (R5), and means and dense layers follow block by block (R9).
 /// With a budget, only what is live at a step of the peak is cut, finer and finer, until the budget holds, and then coarser
@@ -25,7 +25,8 @@ fitted fit_network(const network& net, inner_scheduler policy, const fit_options
 /// stripes with overlaps (R6), and are cut again. For `runtime::whole`, stripes are all there is of this, at no more than
 /// `max_extra_macs`.
 ///
-/// `o` limits the whole: each network gets a part of the time that is left, 10 s where there is no limit of time or states.
+/// `o` limits the whole: each network gets a part of the time that is left, 10 s where there is no limit of time or states,
+/// and the last one all of it. Row blocks start from orders in waves (rewrite/waves.hpp).
 /// A limit on states is for each network, and alone makes the search deterministic. A first network that is none, one
 /// that is not of whole operators where the runtime is, and a scheduler whose answer is no order, are `error`.
 template <scheduler S>

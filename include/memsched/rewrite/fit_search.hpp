@@ -43,6 +43,7 @@ class fit_run : fit_stripes {
     } else {
       rewrite_parts();
     }
+    if (!out_.error) use_time_left();
     if (out_.error) return std::move(out_);
     out_.net = std::move(best_.net);
     out_.order = std::move(best_.order);
@@ -96,7 +97,7 @@ class fit_run : fit_stripes {
   }
   void rewrite_tensors() {
     if (f_.exact == exactness::reals && !is_quantized(base_))
-      free_rule("convolve before a resize", may_commute, [](network n, op_id i) { return commute(std::move(n), i); });
+      free_rule("change places", may_commute, [](network n, op_id i) { return commute(std::move(n), i); });
     if (!met()) free_rule("fold pads", may_fold_pad, [](network n, op_id i) { return fold_pad(std::move(n), i); });
     const network concats = base_;
     if (!met()) free_rule("gather", may_gather, [](network n, op_id i) { return gather(std::move(n), i); });

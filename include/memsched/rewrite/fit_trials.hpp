@@ -19,6 +19,7 @@
 #include <memsched/rewrite/edit.hpp>
 #include <memsched/rewrite/fit_options.hpp>
 #include <memsched/rewrite/stream_inputs.hpp>
+#include <memsched/rewrite/waves.hpp>
 
 namespace memsched::inline MEMSCHED_ABI::detail {
 
@@ -65,8 +66,9 @@ class fit_trials {
   std::optional<fit_trial> measure(network net, bytes budget = no_limit, double share = 0.125) {
     auto low = lower(net);
     if (!low) return out_.error = low.error(), std::nullopt;
-    const problem& p = low->problem;
     const memory_model model = o_.model();
+    if (start_in_waves(net, low->problem, budget, share)) low = lower(net);
+    const problem& p = low->problem;
     const schedule_graph g = make_schedule_graph(p, model);
     options limits = o_;
     limits.budget = budget;
@@ -97,7 +99,38 @@ class fit_trials {
     return trial;
   }
 
+  /// Brings the operators of a network in parts, which lowers to `p`, into an order in waves where that is better than their
+  /// own; says whether it did. Schedulers start from it.
+  bool start_in_waves(network& net, const problem& p, bytes budget, double share) {
+    const std::size_t n = p.ops().size();
+    if (n <= first_.operations.size()) return false;
+    std::vector<op_id> given(n);
+    std::iota(given.begin(), given.end(), op_id{0});
+    const bytes as_given = evaluate(p, given, o_.model()).value().peak;
+    const auto by_work = static_cast<std::size_t>(std::min(most_wave_steps / n, o_.state_limit));
+    const auto tries = std::min(by_work, static_cast<std::size_t>(most_waves * share));
+    const wave_order found = order_in_waves(net, p, o_.model(), delays_, tries, budget == no_limit ? 0 : budget);
+    if (found.peak >= as_given) return false;
+    net = reordered(std::move(net), found.order);
+    return true;
+  }
+  static constexpr double most_waves = 20'000;                     ///< orders tried, for all of the time
+  static constexpr std::uint64_t most_wave_steps = 16'000'000;  ///< operators of the orders tried for a network
+
   void note(const fit_point& p) { out_.front.push_back(p); }
+
+  /// What time is left goes to the order of the best network, and to its bound.
+  void use_time_left() {
+    if (o_.time_limit == o_.time_limit.max() || met() || best_.cost.peak == best_.cost.lower_bound || out_of_time()) return;
+    const bytes bound = best_.cost.lower_bound;
+    std::optional<fit_trial> trial = measure(reordered(best_.net, best_.order), f_.budget == 0 ? no_limit : f_.budget, 0.9);
+    if (!trial) return;
+    trial->cost.lower_bound = std::max(bound, trial->cost.lower_bound);
+    note(trial->cost);
+    const bool better = trial->cost.peak <= best_.cost.peak;
+    out_.steps.push_back({"order", "in the time that is left", best_.cost.peak, trial->cost, better});
+    if (better) best_ = std::move(*trial);
+  }
 
   /// Measures a network; makes it the best where its peak is smaller, or no larger and `ties`. Says whether it did.
   bool try_network(network net, std::string rule, std::string site, bool ties = false) {
@@ -131,6 +164,7 @@ class fit_trials {
   search::clock::time_point start_;
   fitted out_;
   fit_trial best_;
+  wave_delays delays_;  ///< of the networks measured so far
 };
 
 }  // namespace memsched::inline MEMSCHED_ABI::detail

@@ -354,7 +354,7 @@ class bottleneck_search {
 namespace memsched::inline MEMSCHED_ABI {
 
 MEMSCHED_FUNCTION solution bottleneck::improve(const schedule_graph& g, search& context, solution s) const {
-  if (g.active == 0) return s;
+  if (g.active == 0 || !context.keep_going()) return s;
   detail::bottleneck_search turns(g, context, std::move(s), efforts);
   turns.run();
   return turns.best();

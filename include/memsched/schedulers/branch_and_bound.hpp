@@ -20,7 +20,7 @@
 namespace memsched::inline MEMSCHED_ABI {
 
 /// The paper's two orders of ready nodes, as list schedulers (section 7.1).
-/// O((nodes + edges) log nodes).
+/// Looks at the clock where there are more than 2^16 nodes. O((nodes + edges) log nodes).
 struct ready_list {
   enum class rule : unsigned char {
     impact,  ///< H1: least impact first; among equals, the one with a successor of the least impact
@@ -31,7 +31,7 @@ struct ready_list {
   solution operator()(const schedule_graph& g, search& context) const;
 };
 
-/// The best of both rules on a graph and on its mirror image.
+/// The best of both rules on a graph and on its mirror image; of a large graph, those for which there is time.
 struct four_starts {
   solution operator()(const schedule_graph& g, search& context) const;
 };
@@ -202,22 +202,25 @@ class branch_and_bound_search {
 
 namespace memsched::inline MEMSCHED_ABI {
 
-MEMSCHED_FUNCTION solution ready_list::operator()(const schedule_graph& g, search&) const {
-  return {list_schedule(g, [&](const order_walk& w, node_id v, index_t) {
+MEMSCHED_FUNCTION solution ready_list::operator()(const schedule_graph& g, search& context) const {
+  const auto key = [&](const order_walk& w, node_id v, index_t) {
     const node_cost c = w.effect(v);
     if (by == rule::peak) return detail::by_peak_then_drop(c, v);
     delta least = std::numeric_limits<delta>::max();
     for (node_id u : g.succs[v]) least = std::min(least, g.cost[u].impact);
     return std::tuple(c.impact, least, v);
-  })};
+  };
+  return {list_schedule(g, key, [&] { return !context.over(); })};
 }
 
 MEMSCHED_FUNCTION solution four_starts::operator()(const schedule_graph& g, search& context) const {
+  constexpr std::size_t large = 1 << 16;  // nodes, from where on each start takes time
   solution best;
   bytes peak = no_limit;
   const schedule_graph image = mirror_image(g);
   for (const auto by : {ready_list::rule::impact, ready_list::rule::peak})
     for (bool mirrored : {false, true}) {
+      if (peak != no_limit && g.active > large && context.over()) return best;
       solution s = ready_list{by}(mirrored ? image : g, context);
       if (mirrored) s.order = reflected(g, std::move(s.order));
       if (const bytes p = peak_of(g, s.order); p < peak) peak = p, best = std::move(s);

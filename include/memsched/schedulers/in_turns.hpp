@@ -113,7 +113,7 @@ class search_in_turns {
 }  // namespace detail
 
 MEMSCHED_FUNCTION solution in_turns::improve(const schedule_graph& g, search& context, solution s) const {
-  if (g.active == 0) return s;
+  if (g.active == 0 || !context.keep_going()) return s;
   return detail::search_in_turns(g, context, std::move(s), first_turn).run();
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <memsched/base/closure.hpp>
+#include <memsched/base/function_ref.hpp>
 #include <memsched/base/linkage.hpp>
 #include <memsched/base/topology.hpp>
 #include <memsched/graph/contract.hpp>
@@ -60,8 +61,8 @@ namespace detail {
 /// balance allows.
 class partitioner {
  public:
-  partitioner(const schedule_graph& g, const partition_shape& shape)
-      : g_(g), parts_(std::max<index_t>(1, std::min(shape.parts, static_cast<index_t>(g.active)))), part_(g.size(), 0) {
+  partitioner(const schedule_graph& g, const partition_shape& shape, function_ref<bool()> go_on)
+      : g_(g), go_on_(go_on), parts_(std::max<index_t>(1, std::min(shape.parts, static_cast<index_t>(g.active)))), part_(g.size(), 0) {
     const double room = 1 + std::max(shape.imbalance, 0.0);
     cap_ = std::max<std::size_t>(1, static_cast<std::size_t>(std::ceil(room * static_cast<double>(g.active) / parts_)));
   }
@@ -84,12 +85,14 @@ class partitioner {
   void cut_well() {
     std::vector<fused_graph> levels{unfused(g_)};
     while (levels.back().graph.active > coarse_per_part * parts_) {
+      if (!go_on_()) return cut_evenly();
       auto groups = pairs(levels.back());
       if (groups.empty()) break;
       levels.push_back(contract(levels.back(), groups));
     }
     while (!cut_first(levels.back(), std::numeric_limits<delta>::max())) cap_ += cap_ / 4 + 1;  // too lumpy for the balance
-    for (std::size_t i = levels.size(); i-- > 0;) refine(levels[i]);
+    for (std::size_t i = levels.size(); i-- > 0 && go_on_();) refine(levels[i]);
+    if (!go_on_()) return;
     place_releases();
     if (cut_first(levels[0], static_cast<delta>(cut_bytes(g_, part_, parts_)))) refine(levels[0]);
   }
@@ -108,8 +111,9 @@ class partitioner {
       delta impact = g.cost[u].impact + g.cost[v].impact;
       const auto vanishes = [&](node_id r, node_id last) {
         const auto readers = g.preds[r];
-        return g.is_release(r) && std::find(readers.begin(), readers.end(), last) == readers.end() &&
-               std::all_of(readers.begin(), readers.end(), [&](node_id x) { return x == u || x == v; });
+        return g.is_release(r) &&
+               std::all_of(readers.begin(), readers.end(), [&](node_id x) { return x == u || x == v; }) &&
+               std::find(readers.begin(), readers.end(), last) == readers.end();
       };
       for (node_id r : g.succs[v]) impact += vanishes(r, none) ? g.cost[r].impact : 0;
       for (node_id r : g.succs[u]) impact += vanishes(r, v) ? g.cost[r].impact : 0;
@@ -287,6 +291,7 @@ class partitioner {
   }
 
   const schedule_graph& g_;
+  function_ref<bool()> go_on_;
   index_t parts_;
   std::size_t cap_ = 0;
   node_parts part_;
@@ -296,8 +301,13 @@ class partitioner {
 
 }  // namespace detail
 
-/// Splits g into shape.parts parts, or as many as it has nodes. Near linear.
-MEMSCHED_FUNCTION node_parts acyclic_partition(const schedule_graph& g, const partition_shape& shape = {});
+/// Splits g into shape.parts parts, or as many as it has nodes; as well as can be before `go_on()`, asked between passes over
+/// the graph, is false. Near linear.
+MEMSCHED_FUNCTION node_parts acyclic_partition(const schedule_graph& g, const partition_shape& shape,
+                                               function_ref<bool()> go_on);
+inline node_parts acyclic_partition(const schedule_graph& g, const partition_shape& shape = {}) {
+  return acyclic_partition(g, shape, [] { return true; });
+}
 
 }  // namespace memsched
 
@@ -305,8 +315,9 @@ MEMSCHED_FUNCTION node_parts acyclic_partition(const schedule_graph& g, const pa
 
 namespace memsched::inline MEMSCHED_ABI {
 
-MEMSCHED_FUNCTION node_parts acyclic_partition(const schedule_graph& g, const partition_shape& shape) {
-  return detail::partitioner(g, shape).run(shape.naive);
+MEMSCHED_FUNCTION node_parts acyclic_partition(const schedule_graph& g, const partition_shape& shape,
+                                               function_ref<bool()> go_on) {
+  return detail::partitioner(g, shape, go_on).run(shape.naive);
 }
 
 }  // namespace memsched

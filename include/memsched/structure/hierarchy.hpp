@@ -135,12 +135,11 @@ inline schedule_graph join_sequences(const schedule_graph& g, const list_of<node
     }
     if (!g.scope.empty()) h.scope.push_back(g.scope[first]);
   }
+  std::vector<node_id> listed(h.active, none);  // the latest release that has the sequence in its list
   for (node_id r = static_cast<node_id>(g.active); r < g.size(); ++r) {
     h.cost.push_back(g.cost[r]);
-    for (node_id reader : g.preds[r]) {
-      const auto so_far = h.preds.open();
-      if (std::find(so_far.begin(), so_far.end(), to[reader]) == so_far.end()) h.preds.push(to[reader]);
-    }
+    for (node_id reader : g.preds[r])
+      if (std::exchange(listed[to[reader]], r) != r) h.preds.push(to[reader]);
     h.preds.close();
   }
   h.credits = list_of<credit>::from_pairs(h.size(), credits);

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include <memsched/base/function_ref.hpp>
 #include <memsched/base/linkage.hpp>
 #include <memsched/graph/schedule_graph.hpp>
 
@@ -97,10 +98,14 @@ class series_parallel_reduction {
       : g_(g), start_(static_cast<node_id>(g.size())), end_(start_ + 1),
         ends_{std::vector<tip>(g.size() + 2), std::vector<tip>(g.size() + 2)}, next_(g.size(), none) {}
 
-  std::optional<std::vector<node_id>> run() {
+  /// Nothing, too, where `go_on()`, asked every 2^12 nodes, is false.
+  std::optional<std::vector<node_id>> run(function_ref<bool()> go_on) {
+    std::size_t steps = 0;
+    const auto may_go_on = [&] { return (++steps & 0xfff) != 0 || go_on(); };
     edges_.reserve(2 * g_.preds.items() + g_.size());
     between_.reserve(g_.preds.items() + g_.size() / 8);
     for (node_id v = 0; v < g_.size(); ++v) {
+      if (!may_go_on()) return std::nullopt;
       for (node_id u : g_.preds[v]) add(u, v, {});
       if (g_.preds[v].empty()) add(start_, v, {});
       if (g_.succs[v].empty()) add(v, end_, {});
@@ -109,6 +114,7 @@ class series_parallel_reduction {
       const node_id v = inner_.back();
       inner_.pop_back();
       if (!is_inner(v)) continue;
+      if (!may_go_on()) return std::nullopt;
       const index_t in = ends_[0][v].edges, out = ends_[1][v].edges;
       sorted_chain chain = std::move(edges_[in].chain);
       chain.then({g_.cost[v], v, v}, std::move(edges_[out].chain), next_);
@@ -167,9 +173,13 @@ class series_parallel_reduction {
 }  // namespace detail
 
 /// An order of the active nodes with the smallest peak where g, with a start before its sources and an end behind its
-/// sinks, is series-parallel; nothing where it is not, or has credits. An edge that a path replaces counts as an edge.
-/// O(n log^2 n).
-MEMSCHED_FUNCTION std::optional<std::vector<node_id>> series_parallel_order(const schedule_graph& g);
+/// sinks, is series-parallel; nothing where it is not, has credits, or `go_on()`, asked now and then, is false. An edge that
+/// a path replaces counts as an edge. O(n log^2 n).
+MEMSCHED_FUNCTION std::optional<std::vector<node_id>> series_parallel_order(const schedule_graph& g,
+                                                                            function_ref<bool()> go_on);
+inline std::optional<std::vector<node_id>> series_parallel_order(const schedule_graph& g) {
+  return series_parallel_order(g, [] { return true; });
+}
 
 }  // namespace memsched
 
@@ -177,10 +187,11 @@ MEMSCHED_FUNCTION std::optional<std::vector<node_id>> series_parallel_order(cons
 
 namespace memsched::inline MEMSCHED_ABI {
 
-MEMSCHED_FUNCTION std::optional<std::vector<node_id>> series_parallel_order(const schedule_graph& g) {
+MEMSCHED_FUNCTION std::optional<std::vector<node_id>> series_parallel_order(const schedule_graph& g,
+                                                                            function_ref<bool()> go_on) {
   if (g.size() == 0) return std::vector<node_id>{};
   if (g.credits.items() > 0 || g.preds.items() > 2 * g.size()) return std::nullopt;
-  auto order = detail::series_parallel_reduction(g).run();
+  auto order = detail::series_parallel_reduction(g).run(go_on);
   if (order) std::erase_if(*order, [&](node_id v) { return g.is_release(v); });
   return order;
 }

@@ -48,7 +48,7 @@ complaint fault_of(const known_graph& k, std::uint64_t graph_seed, std::uint64_t
   if (!claims::detail::is_order(g, s.order)) return "dp's order is none";
   if (peak_of(g, s.order) != optimum) return "dp's order " + std::to_string(peak_of(g, s.order));
   if (evaluate(p, s.order, o.model()).value().peak != optimum) return "dp's order by the referee";
-  if (optimum_of(g) != optimum) return "the schedule graph " + std::to_string(*optimum_of(g));
+  if (optimum_of(g, optimum) != optimum) return "the schedule graph " + std::to_string(*optimum_of(g));
   return std::nullopt;
 }
 

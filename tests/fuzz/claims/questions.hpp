@@ -217,7 +217,7 @@ inline complaint ask_transformation(const subject& x, random& r, std::string& as
   const std::uint32_t which = r.below(5);
   if (which == 0) {
     asked += " mirror_image";
-    const auto image = optimum_of(mirror_image(x.g));
+    const auto image = optimum_of(mirror_image(x.g), x.optimum);
     const bool same = x.g.credits.items() == 0;
     if (image && (same ? *image != x.optimum : *image < x.optimum))
       return compared("optimum of the image", *image, x.optimum);
@@ -225,13 +225,13 @@ inline complaint ask_transformation(const subject& x, random& r, std::string& as
   }
   if (which == 1) {
     asked += " fuse";
-    const auto fused = optimum_of(fuse{}.apply(x.g, c).graph);
+    const auto fused = optimum_of(fuse{}.apply(x.g, c).graph, x.optimum);
     if (fused && *fused != x.optimum) return compared("optimum when fused", *fused, x.optimum);
     return std::nullopt;
   }
   asked += " compress";
   const auto small = compressed(x.g, c, any_rules(r, asked));
-  const auto reduced = optimum_of(small.graph);
+  const auto reduced = optimum_of(small.graph, x.optimum);
   if (reduced && *reduced != x.optimum) return compared("optimum when compressed", *reduced, x.optimum);
   const auto order = any_order(small.graph, r);
   const auto expanded = small.expand(order);
@@ -304,7 +304,7 @@ inline complaint ask_probing(const subject& x, random& r, std::string& asked) {
     if (outcome == prober::outcome::refuted)
       return b >= x.optimum || p.next() > x.optimum ? complaint(compared("refutes up to", p.next(), x.optimum))
                                                     : std::nullopt;
-    const auto kept = optimum_of(with_edges(x.g, p.edges()));
+    const auto kept = optimum_of(with_edges(x.g, p.edges()), x.optimum);
     return b >= x.optimum && kept != x.optimum ? complaint(compared("optimum with edges", *kept, x.optimum)) : std::nullopt;
   }
   asked += " narrowing";
@@ -314,7 +314,7 @@ inline complaint ask_probing(const subject& x, random& r, std::string& asked) {
     if (n.run(now, patience, go_on) == prober::outcome::refuted)
       return now >= x.optimum || n.next() > x.optimum ? complaint(compared("refutes up to", n.next(), x.optimum))
                                                       : std::nullopt;
-    const auto kept = optimum_of(n.graph());
+    const auto kept = optimum_of(n.graph(), x.optimum);
     if (now >= x.optimum && kept && *kept != x.optimum) return compared("optimum of the narrowed graph", *kept, x.optimum);
     if (now == b) return std::nullopt;
     now = b, cuts += 20;
@@ -333,7 +333,7 @@ inline complaint ask_destructive_search(const subject& x, random& r, std::string
     bounds.run(high, r.chance(70) ? 0 : r.below(4), [&] { return cuts > 0 ? (--cuts, true) : false; });
     if (bounds.bound() > x.optimum) return compared("bound", bounds.bound(), x.optimum);
     if (high > x.optimum) {
-      const auto kept = optimum_of(bounds.known_up_to(r.chance(50) ? high - 1 : x.optimum).graph());
+      const auto kept = optimum_of(bounds.known_up_to(r.chance(50) ? high - 1 : x.optimum).graph(), x.optimum);
       if (kept && *kept != x.optimum) return compared("optimum of what is known", *kept, x.optimum);
       if (r.chance(50)) high = x.optimum + r.below(static_cast<std::uint32_t>(high - x.optimum + 1));
     }

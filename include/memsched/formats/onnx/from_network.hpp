@@ -12,7 +12,7 @@
 
 #include <onnx/onnx_pb.h>
 
-#include <memsched/formats/onnx/image_writer.hpp>
+#include <memsched/formats/onnx/opaque_writer.hpp>
 #include <memsched/network/check.hpp>
 #include <memsched/network/numbers.hpp>
 #include <memsched/network/windows.hpp>
@@ -20,14 +20,14 @@
 namespace memsched::inline MEMSCHED_ABI::onnx_detail {
 
 /// Writes one network whose origins are those of `first`. What it cannot write is the error.
-class network_writer : image_writer {
+class network_writer : opaque_writer {
  public:
-  network_writer(const network& first, const network& net) : image_writer(net), first_(first) {}
+  using opaque_writer::opaque_writer;
 
   result<onnx::ModelProto> run(std::span<const op_id> order) {
     model_.set_ir_version(8);
     model_.set_producer_name("memsched");
-    model_.add_opset_import()->set_version(15);
+    model_.add_opset_import()->set_version(opaque_nodes::written_set);
     graph_ = model_.mutable_graph();
     graph_->set_name(net_.name.empty() ? "network" : net_.name);
     add_ends(true);
@@ -82,6 +82,7 @@ class network_writer : image_writer {
   void add_operation(op_id i) {
     op_ = &net_.operations[i];
     number_ = i;
+    if (op_->does.what == op_kind::opaque) return copy_operator();
     for (const slice* s : {&op_->weights, &op_->bias})
       if (*s && net_.blobs[s->of].data.empty()) return fault("has weights that the model does not hold");
     for (const auto* images : {&op_->reads, &op_->writes})
@@ -313,11 +314,6 @@ class network_writer : image_writer {
     set(node("Transpose", {x}, y), "perm", order);
     return y;
   }
-  std::string shaped(const std::string& x, const integers& shape) {
-    const std::string y = fresh("value");
-    node("Reshape", {x, list(shape)}, y);
-    return y;
-  }
   std::string reshape(const box& out) {
     if (!whole_only(out)) return {};
     const std::string x = flattened(operand(0, out));
@@ -328,7 +324,8 @@ class network_writer : image_writer {
   std::string dense(const box& out) {
     const slice& s = op_->weights;
     const std::int64_t outputs = s.outputs.size(), inputs = s.inputs.size();
-    std::vector<std::string> list_of_inputs{flattened(operand(0, out)), weights({outputs, inputs}, [&](std::int64_t n) {
+    const std::string x = op_->sum == summation::complete ? operand(0, out) : assemble(op_->reads[0], dense_terms());
+    std::vector<std::string> list_of_inputs{flattened(x), weights({outputs, inputs}, [&](std::int64_t n) {
                                               return weight(s.of, s.outputs.first + n / inputs, 0, 0,
                                                             s.inputs.first + n % inputs);
                                             })};
@@ -469,8 +466,6 @@ class network_writer : image_writer {
                    {0, op_->writes[0].size.channels}};
     return cut(y, made, out);
   }
-
-  const network& first_;
 };
 
 }  // namespace memsched::onnx_detail

@@ -12,6 +12,8 @@
 
 #include <onnx/onnx_pb.h>
 
+#include <memsched/base/linkage.hpp>
+
 namespace memsched::inline MEMSCHED_ABI::onnx_detail {
 
 /// Calls f on each graph that an operator holds.

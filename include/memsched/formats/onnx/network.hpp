@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <memsched/formats/onnx.hpp>
+#include <memsched/formats/onnx/foreign.hpp>
 #include <memsched/formats/onnx/operators.hpp>
 #include <memsched/network/check.hpp>
 
@@ -31,6 +32,7 @@ inline result<network> read_network(std::string_view file, const read_options& o
   operator_reader operators(held->proto, graphs.names(), weights, to);
   for (op_id i = 0; i < g.positions.size(); ++i) operators.read(i, static_cast<int>(g.positions[i]));
   network net = to.finish(held, element_order::channels_rows_columns);
+  keep_opaque(*held, graphs.names().values, g.positions, net);
   if (graph_error e = check_network(net); !e.message.empty()) return e;
   return net;
 }

@@ -23,6 +23,7 @@ namespace memsched::inline MEMSCHED_ABI::onnx_detail {
 struct held_model {
   onnx::ModelProto proto{};
   detail::made_bytes made{};
+  std::string opaque{};  ///< what stands in operators that no typed network knows: see foreign.hpp
 };
 
 inline std::optional<element> element_of(int type) {

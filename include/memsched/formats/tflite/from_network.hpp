@@ -8,12 +8,14 @@
 #include <cstdint>
 #include <iterator>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include <memsched/formats/tflite/foreign.hpp>
 #include <memsched/formats/tflite/window_writer.hpp>
 
 namespace memsched::inline MEMSCHED_ABI::detail::tflite {
@@ -79,6 +81,7 @@ class network_writer : window_writer {
   void add_operation(op_id i) {
     op_ = &net_.operations[i];
     number_ = i;
+    if (op_->does.what == op_kind::opaque) return copy_operator();
     if (op_->writes.size() != 1 || target(*op_).parts.empty()) return fault("has not one result");
     result_ = target(*op_).parts[0].tensor;
     const box out = computes(net_, *op_);
@@ -130,6 +133,60 @@ class network_writer : window_writer {
     return {};
   }
 
+  // Opaque operators -------------------------------------------------------------------------------------------------
+
+  /// An operator as it stands in the file that the first network was read from, of whole tensors, in their shapes there.
+  void copy_operator() {
+    if (op_->place == none || first_.file.empty()) return fault("is opaque, and no file says what it is");
+    if (!foreign_) foreign_ = std::make_unique<foreign_operators>(first_.file);
+    std::string why;
+    auto copy = foreign_->find(op_->place, why);
+    if (!copy) return fault("is opaque, and " + why);
+    list inputs, outputs;
+    std::size_t k = 0;
+    for (const std::int32_t t : copy->inputs) {
+      if (t < 0) {
+        inputs.push_back(-1);
+        continue;
+      }
+      const auto as = foreign_->tensor(t);
+      if (!as || foreign_->is_variable(t)) return fault("is opaque, and reads what cannot be copied");
+      if (foreign_->is_constant(t)) {
+        inputs.push_back(model_.constant(as->dimensions, as->type, as->name, as->data));
+        continue;
+      }
+      if (k >= op_->reads.size()) return fault("is opaque, and stands otherwise in its file");
+      inputs.push_back(shaped(assemble(op_->reads[k], whole(op_->reads[k].size)), as->dimensions, as->type));
+      ++k;
+      if (failed()) return;
+    }
+    for (std::size_t r = 0; r < copy->outputs.size(); ++r) {
+      const auto as = foreign_->tensor(copy->outputs[r]);
+      if (!as || r >= op_->writes.size() || is_token(net_, op_->writes[r]) || op_->writes[r].parts.size() != 1)
+        return fault("is opaque, and writes what cannot be copied");
+      outputs.push_back(model_.tensor(as->dimensions, as->type, as->name));
+    }
+    if (k != op_->reads.size() || outputs.size() != op_->writes.size())
+      return fault("is opaque, and stands otherwise in its file");
+    model_.add(std::move(copy->code), std::move(inputs), outputs, std::move(copy->options));
+    for (std::size_t r = 0; r < outputs.size(); ++r) {
+      const tensor_id t = op_->writes[r].parts[0].tensor;
+      const value_type type = model_.type(outputs[r]);
+      const bool image = type == type_of(t);  // or else it is a row of bytes, which opaque operators alone read
+      hold(t, {image ? shaped({outputs[r], op_->writes[r].size}, dimensions(op_->writes[r].size), type) : outputs[r],
+               op_->writes[r].size});
+    }
+  }
+  /// The same elements in another shape.
+  std::int32_t shaped(const file_value& x, const list& to, const value_type& type) {
+    if (failed()) return -1;
+    if (model_.type(x.tensor) != type) return fault("is opaque, and reads a type that typed networks lack"), -1;
+    if (model_.dimensions(x.tensor) == to) return x.tensor;
+    const std::int32_t y = model_.tensor(to, type, op_->name + "/shape");
+    model_.add(kind("RESHAPE"), {x.tensor, model_.integers(to)}, y, {});
+    return y;
+  }
+
   // Sums -------------------------------------------------------------------------------------------------------------
 
   file_value added(const file_value& a, const file_value& b) {
@@ -179,10 +236,8 @@ class network_writer : window_writer {
     return !failed();
   }
   file_value dense(const box& out) {
-    file_value x = operand(0, out);
+    file_value x = op_->sum == summation::complete ? operand(0, out) : assemble(op_->reads[0], dense_terms());
     if (x.size != extents{1, 1, x.size.elements()}) x = reshaped(x, {1, 1, x.size.elements()});
-    if (op_->sum != summation::complete)
-      x = cut(x, whole(x.size), {{0, 1}, {0, 1}, op_->reduces});
     list inputs{x.tensor, weights(op_->weights, layout::matrix)};
     if (op_->bias) inputs.push_back(bias());
     return node(kind("FULLY_CONNECTED"), std::move(inputs), out.size(), {8, {fused(0), byte_option(2, 1)}});
@@ -291,6 +346,7 @@ class network_writer : window_writer {
 
   const network& first_;
   list inputs_, outputs_;
+  std::unique_ptr<foreign_operators> foreign_;  ///< once an opaque operator is met
 };
 
 }  // namespace memsched::detail::tflite

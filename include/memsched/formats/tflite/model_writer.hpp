@@ -31,11 +31,11 @@ struct value_type {
   bool operator==(const value_type&) const = default;
 };
 
-/// One field of a table of options, four bytes or one wide.
+/// One field of a table of options, one, two, four or eight bytes wide.
 struct option_field {
   flatbuffers::voffset_t number;
-  std::uint32_t bits;
-  bool is_byte = false;
+  std::uint64_t bits;
+  std::size_t width = 4;
 };
 inline option_field word_option(flatbuffers::voffset_t number, std::int64_t v) {
   return {number, static_cast<std::uint32_t>(v)};
@@ -44,13 +44,23 @@ inline option_field float_option(flatbuffers::voffset_t number, float v) {
   return {number, std::bit_cast<std::uint32_t>(v)};
 }
 inline option_field byte_option(flatbuffers::voffset_t number, int v) {
-  return {number, static_cast<std::uint32_t>(v), true};
+  return {number, static_cast<std::uint8_t>(v), 1};
 }
 
 /// The options of an operator: the number of their table in the schema's union, and its fields. Tag 0: none.
 struct option_table {
   std::uint8_t tag = 0;
   std::vector<option_field> fields{};
+  bool as_given = false;        ///< fields of 0 stand there, too
+  std::string_view custom{};    ///< of a custom operator, which the caller keeps alive until `write`
+};
+
+/// What an operator is: its kind, the version of that, and the name of a custom one.
+struct operator_code {
+  kind_id kind;
+  std::int32_t version = 1;
+  std::string name{};
+  auto operator<=>(const operator_code&) const = default;
 };
 
 /// Collects the parts of a model, then writes it. Tensors are known by their number.
@@ -89,9 +99,13 @@ class model_writer {
   }
 
   void add(kind_id kind, list inputs, std::int32_t output, option_table options) {
-    const auto code = codes_.try_emplace(kind, codes_.size()).first->second;
-    operators_.push_back({static_cast<std::uint32_t>(code), std::move(inputs), output, std::move(options)});
+    add(operator_code{kind}, std::move(inputs), list{output}, std::move(options));
   }
+  void add(operator_code what, list inputs, list outputs, option_table options) {
+    const auto code = codes_.try_emplace(std::move(what), codes_.size()).first->second;
+    operators_.push_back({static_cast<std::uint32_t>(code), std::move(inputs), std::move(outputs), std::move(options)});
+  }
+  const shape& dimensions(std::int32_t t) const { return tensors_[static_cast<std::size_t>(t)].dimensions; }
 
   const value_type& type(std::int32_t t) const { return tensors_[static_cast<std::size_t>(t)].type; }
   void rename(std::int32_t t, std::string name) { tensors_[static_cast<std::size_t>(t)].name = std::move(name); }
@@ -102,12 +116,12 @@ class model_writer {
     for (const auto& c : contents_) total += c.size() + 64;
     total += 512 * (tensors_.size() + operators_.size());
     for (const written_tensor& t : tensors_) total += t.name.size() + 24 * t.type.scales.size();
-    for (const written_operator& o : operators_) total += 4 * o.inputs.size();
+    for (const written_operator& o : operators_) total += 4 * (o.inputs.size() + o.outputs.size()) + o.options.custom.size();
     if (total >= std::uint64_t{1} << 31)
       return graph_error{error_code::too_large, "the model is beyond 2 GiB, which its format cannot say", {}, {}};
 
     std::vector<offset> codes(codes_.size()), buffers{empty_table()}, tensors, operators;
-    for (const auto& [kind, number] : codes_) codes[number] = write_code(kind);
+    for (const auto& [code, number] : codes_) codes[number] = write_code(code);
     for (const auto& c : contents_) buffers.push_back(write_buffer(c));
     for (const written_tensor& t : tensors_) tensors.push_back(write_tensor(t));
     for (const written_operator& o : operators_) operators.push_back(write_operator(o));
@@ -143,13 +157,11 @@ class model_writer {
   };
   struct written_operator {
     std::uint32_t code;
-    list inputs;
-    std::int32_t output;
+    list inputs, outputs;
     option_table options;
   };
   using offset = flatbuffers::Offset<flatbuffers::Table>;
-  static constexpr field code_list_field{1, "operator_codes"}, description_field{3, "description"},
-      code_version{2, "version"};
+  static constexpr field code_list_field{1, "operator_codes"}, description_field{3, "description"};
 
   void start() { start_ = b_.StartTable(); }
   offset end() { return b_.EndTable(start_); }
@@ -159,11 +171,14 @@ class model_writer {
   }
 
   /// Kinds below 127 stand in an older field too.
-  offset write_code(kind_id kind) {
+  offset write_code(const operator_code& c) {
+    flatbuffers::Offset<flatbuffers::String> name{};
+    if (!c.name.empty()) name = b_.CreateString(c.name);
     start();
-    b_.AddElement<std::int8_t>(code_fields::old_builtin.slot(), static_cast<std::int8_t>(kind < 127 ? kind : 127), 0);
-    b_.AddElement<std::int32_t>(code_version.slot(), 1, 0);
-    b_.AddElement<std::int32_t>(code_fields::builtin.slot(), kind, 0);
+    b_.AddElement<std::int8_t>(code_fields::old_builtin.slot(), static_cast<std::int8_t>(c.kind < 127 ? c.kind : 127), 0);
+    if (!c.name.empty()) b_.AddOffset(code_fields::custom_code.slot(), name);
+    b_.AddElement<std::int32_t>(code_fields::version.slot(), c.version, 0);
+    b_.AddElement<std::int32_t>(code_fields::builtin.slot(), c.kind, 0);
     return end();
   }
   offset write_buffer(std::span<const std::byte> data) {
@@ -210,29 +225,37 @@ class model_writer {
   }
   offset write_operator(const written_operator& o) {
     const auto inputs = b_.CreateVector(o.inputs);
-    const auto outputs = b_.CreateVector(std::vector<std::int32_t>{o.output});
+    const auto outputs = b_.CreateVector(o.outputs);
     offset options{};
+    flatbuffers::Offset<flatbuffers::Vector<std::uint8_t>> custom_options{};
     if (o.options.tag != 0) {
       start();
-      for (const option_field& f : o.options.fields) {
-        const field at{f.number, "option"};
-        if (f.is_byte) b_.AddElement<std::uint8_t>(at.slot(), static_cast<std::uint8_t>(f.bits), 0);
-        else b_.AddElement<std::uint32_t>(at.slot(), f.bits, 0);
-      }
+      for (const option_field& f : o.options.fields) write_option(f, o.options.as_given);
       options = end();
     }
+    if (const std::string_view bytes = o.options.custom; !bytes.empty())
+      custom_options = b_.CreateVector(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
     start();
     b_.AddElement<std::uint32_t>(operator_fields::opcode_index.slot(), o.code, 0);
     b_.AddOffset(operator_fields::inputs.slot(), inputs);
     b_.AddOffset(operator_fields::outputs.slot(), outputs);
     b_.AddElement<std::uint8_t>(operator_fields::options_type.slot(), o.options.tag, 0);
     if (o.options.tag != 0) b_.AddOffset(operator_fields::options.slot(), options);
+    if (!o.options.custom.empty()) b_.AddOffset(operator_fields::custom_options.slot(), custom_options);
     return end();
+  }
+  void write_option(const option_field& f, bool as_given) {
+    const flatbuffers::voffset_t slot = field{f.number, "option"}.slot();
+    const auto add = [&](auto bits) { as_given ? b_.AddElement(slot, bits) : b_.AddElement(slot, bits, decltype(bits){0}); };
+    if (f.width == 1) add(static_cast<std::uint8_t>(f.bits));
+    else if (f.width == 2) add(static_cast<std::uint16_t>(f.bits));
+    else if (f.width == 4) add(static_cast<std::uint32_t>(f.bits));
+    else add(f.bits);
   }
 
   std::vector<written_tensor> tensors_;
   std::vector<written_operator> operators_;
-  std::map<kind_id, std::size_t> codes_;
+  std::map<operator_code, std::size_t> codes_;
   std::vector<std::span<const std::byte>> contents_;         ///< of buffers 1, 2, ...
   std::map<std::string_view, std::size_t> buffers_;          ///< their numbers, by contents
   std::map<list, std::int32_t> lists_;

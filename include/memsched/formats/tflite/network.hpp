@@ -42,6 +42,8 @@ inline result<network> read_network(std::string file, const read_options& option
   for (op_id i = 0; i < g.positions.size() && !m.file.failed(); ++i) reader.read(i, g.positions[i]);
   if (m.file.failed()) return m.file.error();
   network net = to.finish(holder, element_order::rows_columns_channels);
+  net.file = holder->bytes;
+  for (op_id i = 0; i < g.positions.size(); ++i) net.operations[i].place = g.positions[i];
   if (graph_error e = check_network(net); !e.message.empty()) return e;
   return net;
 }

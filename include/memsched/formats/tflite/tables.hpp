@@ -49,7 +49,7 @@ inline constexpr field scale{2, "scale"}, zero_point{3, "zero_point"}, details_t
 }
 namespace code_fields {
 inline constexpr field old_builtin{0, "deprecated_builtin_code"}, custom_code{1, "custom_code"},
-    builtin{3, "builtin_code"};
+    version{2, "version"}, builtin{3, "builtin_code"};
 }
 namespace metadata_fields {
 inline constexpr field name{0, "name"}, buffer{1, "buffer"};
@@ -200,6 +200,26 @@ class untrusted_file {
   std::size_t fields(const table& t) const {
     const std::uint8_t* const vtable = t.data->GetVTable();
     return (flatbuffers::ReadScalar<flatbuffers::voffset_t>(vtable) - 4u) / 2u;
+  }
+
+  /// The field with this number as the file has it, and what lies behind it up to the next field or the end of the table, at
+  /// most eight bytes: as many as a number there can have. Its width is 0 where the field is absent.
+  std::pair<std::uint64_t, std::size_t> raw_number(const table& t, flatbuffers::voffset_t number) {
+    const auto place = [&](std::size_t n) -> std::size_t {
+      return t.data->GetOptionalFieldOffset(static_cast<flatbuffers::voffset_t>(4 + 2 * n));
+    };
+    const std::size_t at = place(number);
+    if (at == 0 || failed()) return {0, 0};
+    std::size_t last = flatbuffers::ReadScalar<flatbuffers::voffset_t>(t.data->GetVTable() + 2);  // the table's bytes
+    for (std::size_t i = 0; i < fields(t); ++i)
+      if (place(i) > at) last = std::min(last, place(i));
+    const std::size_t start = position(t);
+    std::size_t width = 8;
+    while (width > 1 && (at + width > last || (start + at) % width != 0)) width /= 2;
+    std::uint64_t bits = 0;
+    if (start + at + width > file_size_) return damaged(t.where.text()), std::pair(bits, std::size_t{0});
+    for (std::size_t i = 0; i < width; ++i) bits |= std::uint64_t{begin_[start + at + i]} << (8 * i);
+    return {bits, width};
   }
 
   /// How many bytes a field holds, without a look at them.

@@ -83,6 +83,9 @@ class typed_tensors {
     return f;
   }
 
+  /// Scales and zero points, as many as the file gives a tensor.
+  scales scales_of(index_t t) { return quantized(t); }
+
   /// What a constant holds: data of the file, also behind a DEQUANTIZE; none where its type is not known. Without data where
   /// another operator computes it, or where it lies in another file.
   const std::optional<constant>& content(index_t t) {

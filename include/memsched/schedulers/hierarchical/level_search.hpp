@@ -39,11 +39,10 @@ class level_search {
         units_(make_units(h, group)),
         table_(units_.members.size()),
         set_(units_.members.size()) {
-    for (std::size_t r = h.active; r < h.size(); ++r) {
-      for (node_id v : h.preds[r]) {
-        const auto so_far = readers_.open();
-        if (std::find(so_far.begin(), so_far.end(), units_.unit[v]) == so_far.end()) readers_.push(units_.unit[v]);
-      }
+    std::vector<node_id> listed(units(), none);  // the latest release that has the unit in its list
+    for (node_id r = static_cast<node_id>(h.active); r < h.size(); ++r) {
+      for (node_id v : h.preds[r])
+        if (std::exchange(listed[units_.unit[v]], r) != r) readers_.push(units_.unit[v]);
       readers_.close();
     }
     zero_drop_.assign(units(), false);

@@ -1,0 +1,295 @@
+// Proofs of arenas: makes them for random buffers and graphs, changes some, and forges others, which prove something of
+// other buffers or leave cases out. None that the library's checkers accept may prove more than what trying everything
+// finds; every smallest arena must have one. Prints them for a second checker, one JSON object a line. usage: arena_cases
+// COUNT [SEED]
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <iostream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <memsched/allocation/plan_offsets.hpp>
+#include <memsched/certify/certify_joint.hpp>
+#include <memsched/formats/arena_proof.hpp>
+#include <memsched/formats/json.hpp>
+#include <memsched/schedulers/automatic.hpp>
+
+#include "support/all_orders.hpp"
+#include "support/around_a_gap.hpp"
+#include "support/random_buffers.hpp"
+#include "support/random_problem.hpp"
+
+using namespace memsched;
+using json = nlohmann::ordered_json;
+
+namespace {
+
+int faults = 0;
+
+void complain(const char* kind, std::uint64_t seed, const char* what) {
+  std::fprintf(stderr, "%s, seed %llu: %s\n", kind, static_cast<unsigned long long>(seed), what);
+  ++faults;
+}
+
+/// Notes whether a proof is accepted, which it may be only if it is true; and prints it.
+void judge(const char* kind, std::uint64_t seed, bool accepted, bytes arena, bytes truth, json j) {
+  if (accepted && arena > truth) complain(kind, seed, "what is not so is accepted");
+  j["kind"] = kind, j["optimum"] = truth, j["accepted"] = accepted;
+  std::cout << j.dump() << '\n';
+}
+
+json as_json(const std::vector<buffer>& buffers) {
+  json list = json::array();
+  for (const buffer& b : buffers) {
+    json drops = json::array();
+    for (const size_drop& d : b.drops) drops.push_back(json::array({d.at, d.size}));
+    list.push_back(
+        json::array({b.lower, b.upper, b.size, b.alignment, b.offset == no_offset ? json() : json(b.offset), drops}));
+  }
+  return list;
+}
+
+std::uint32_t below(support::random& r, std::size_t n) { return r.below(static_cast<std::uint32_t>(n)); }
+
+/// One thing in a proof is another, or missing; `buffers`: how many there are.
+packing_proof changed(packing_proof p, support::random& r, std::size_t buffers) {
+  const auto any_step = [&]() -> packing_step& { return p.steps[below(r, p.steps.size())]; };
+  switch (p.steps.empty() ? 0 : r.below(8)) {
+    case 0: p.arena += 1; break;
+    case 1: p.steps.erase(p.steps.begin() + below(r, p.steps.size())); break;
+    case 2: std::swap(any_step(), any_step()); break;
+    case 3: any_step().at += r.chance(50) ? 1 : -1; break;
+    case 4: p.steps.push_back(any_step()); break;
+    case 5: {
+      packing_step& s = any_step();
+      if (s.buffers.empty()) break;
+      if (s.is_sum && r.chance(50)) s.buffers.erase(s.buffers.begin() + below(r, s.buffers.size()));
+      else s.buffers[below(r, s.buffers.size())] = below(r, buffers);
+      break;
+    }
+    case 6: {
+      packing_step& s = any_step();
+      s.buffers.push_back(below(r, buffers));
+      if (s.is_sum) std::sort(s.buffers.begin(), s.buffers.end());
+      break;
+    }
+    default:
+      if (p.buffers.empty()) break;
+      p.buffers.erase(p.buffers.begin() + below(r, p.buffers.size()));
+      break;
+  }
+  if (r.chance(30)) p.arena += 1;
+  return p;
+}
+
+/// Other buffers, which may need more.
+std::vector<buffer> other_buffers(std::vector<buffer> list, support::random& r) {
+  for (std::uint32_t k = 1 + r.below(2); k > 0; --k) {
+    buffer& b = list[below(r, list.size())];
+    switch (r.below(6)) {
+      case 0: b.size += 1; break;
+      case 1: b.upper += 1 + r.below(3); break;
+      case 2: b.lower = b.lower > 0 ? b.lower - 1 : b.lower; break;
+      case 3: b.drops.clear(); break;
+      case 4: b.alignment *= b.offset == no_offset ? 2 : 1; break;
+      default: b.offset = no_offset; break;
+    }
+  }
+  return list;
+}
+
+/// Kinds in turn: plain, mixed alignments, fixed, all at once, drops, one alignment for all.
+support::buffer_shape shape_of(std::uint64_t seed, support::random& r) {
+  support::buffer_shape s{.count = 3 + r.below(5), .time = 4 + r.below(6), .max_size = 2 + r.below(4)};
+  switch (seed % 6) {
+    case 1: s.percent_aligned = 50; break;
+    case 2: s.percent_fixed = 30; break;
+    case 3: s.percent_aligned = 40, s.percent_fixed = 20, s.percent_dropping = 30; break;
+    case 4: s.percent_dropping = 50; break;
+    case 5: s.one_alignment = true; break;
+    default: break;
+  }
+  s.percent_full = r.chance(60) ? 100 : 0;
+  return s;
+}
+
+void packings(std::uint64_t seed) {
+  support::random r(seed * 7 + 1);
+  auto buffers = support::random_buffers(seed, shape_of(seed, r));
+  const auto truth = support::offset_oracle(buffers).smallest();
+  if (!truth) return;
+  const bool empty = r.chance(10);
+  if (empty) buffers.push_back({.lower = 1, .upper = 1, .size = 3, .offset = 2 * *truth});
+  const options o{.state_limit = 200'000};
+  const auto print = [&](const char* kind, const packing_proof& p) {
+    judge(kind, seed, check_packing(buffers, p).empty(), p.arena, *truth,
+          {{"buffers", as_json(buffers)}, {"certificate", write_packing_proof(p)}});
+  };
+  search context(o);
+  if (empty) print("packing forged", {.arena = *truth + 1, .buffers = {static_cast<index_t>(buffers.size() - 1)}});
+  const auto proof = certify_packing(buffers, *truth, context);
+  if (!proof) return complain("packing", seed, "has no proof");
+  if (read_packing_proof(json::parse(write_packing_proof(*proof).dump())).value() != *proof)
+    complain("packing", seed, "is read otherwise");
+  const bool hard = *truth > detail::simple_bound(buffers);
+  print(hard ? "packing" : "packing, simple", *proof);
+  for (int i = 0; i < (hard ? 8 : 1); ++i) print("packing changed", changed(*proof, r, buffers.size()));
+  // The rules alone never refute what fits.
+  std::vector<index_t> all;
+  for (index_t i = 0; i < buffers.size(); ++i)
+    if (!buffers[i].empty()) all.push_back(i);
+  if (detail::certify_conflict(buffers, *truth + 1, all, context, {.cases = 200}))
+    complain("packing", seed, "is refuted, but fits");
+  for (int i = 0; i < 4; ++i) {
+    const auto other = other_buffers(buffers, r);
+    if (!check_buffers(other).message.empty() || !check_fixed(other).message.empty()) continue;
+    search limited({.state_limit = 20'000});
+    const auto plan = plan_offsets(other, minimize{}, {.state_limit = 20'000});
+    if (const auto forged = certify_packing(other, plan.lower_bound, limited)) print("packing forged", *forged);
+  }
+}
+
+struct joint_case {
+  std::uint64_t seed;
+  const problem& p;
+  options o;
+  bytes alignment, truth;
+};
+
+void print_joint(const char* kind, const joint_case& c, const joint_proof& proof) {
+  std::string graph = write_json(c.p.draft());
+  judge(kind, c.seed, check_joint(c.p, proof, c.o.model(), c.alignment).empty(), proof.arena, c.truth,
+        {{"graph", json::parse(graph)},
+         {"firing", c.o.default_firing == firing::cbp ? "cbp" : "pbc"},
+         {"inplace", c.o.in_place},
+         {"alignment", c.alignment},
+         {"certificate", write_joint_proof(proof)}});
+}
+
+joint_proof changed(joint_proof p, support::random& r) {
+  joint_refutation& one = p.refutations[below(r, p.refutations.size())];
+  switch (r.below(6)) {
+    case 0: p.refutations.erase(p.refutations.begin() + below(r, p.refutations.size())); break;
+    case 1:
+      if (!one.edges.empty()) one.edges.erase(one.edges.begin() + below(r, one.edges.size()));
+      break;
+    case 2:
+      if (!one.edges.empty()) std::swap(one.edges[0].before, one.edges[0].after);
+      break;
+    case 3:
+      if (one.order.size() > 1) std::swap(one.order[below(r, one.order.size())], one.order[below(r, one.order.size())]);
+      break;
+    case 4: {
+      const bytes arena = one.packing.arena;
+      if (!one.peak) one.packing = changed(one.packing, r, one.order.size() + 2);
+      one.packing.arena = arena;
+      break;
+    }
+    default: std::swap(p.refutations.front(), p.refutations.back()); break;
+  }
+  return p;
+}
+
+/// What the exact search refutes at a capacity that an order fits into, with the conflict that it began with, though not all
+/// ways out of that are refuted.
+joint_proof forged(const joint_case& c, support::random& draw) {
+  joint_proof proof{.arena = c.truth + 1};
+  search context(c.o);
+  const minimize how{};
+  detail::joint_search joint(c.p, automatic, how, c.alignment, context);
+  std::vector<detail::joint_no> why;
+  (void)joint.decide(c.truth, 20'000, &why);
+  if (draw.chance(80)) why.push_back({{}, joint.ask_scheduler(c.p, c.truth).order, {0}});
+  for (const auto& no : why) {
+    joint_refutation& f = proof.refutations.emplace_back();
+    for (const auto& [before, after] : no.edges) f.edges.push_back({before, after});
+    const auto held = joint.buffers(c.p, no.order);
+    if (auto packing = certify_packing(held.buffers, c.truth + 1, context); packing && !no.conflict.empty()) {
+      f.order = no.order, f.packing = std::move(*packing);
+    } else {
+      f.peak =
+          certify(with_edges(make_schedule_graph(c.p, c.o.model()), f.edges), no.order, c.truth + 1, [] { return true; });
+    }
+  }
+  return proof;
+}
+
+void joints(std::uint64_t seed, const problem& p, const options& o, bytes alignment) {
+  support::random r(seed);
+  bytes truth = no_limit;
+  std::vector<op_id> prefix, best;
+  std::vector<std::vector<op_id>> orders;
+  const auto look = [&](const std::vector<op_id>& order) {
+    auto held = buffers_of(p, order, o.model()).value();
+    detail::arena_pieces again(p, o.model());
+    if (!again.play(order) || as_json(again.buffers) != as_json(held.buffers))
+      complain("joint", seed, "the buffers of an order are others");
+    for (buffer& b : held.buffers) b.alignment = alignment;
+    const bytes arena = plan_offsets(held.buffers).size;
+    if (arena < truth) truth = arena, best = order;
+    orders.push_back(order);
+  };
+  support::for_each_order(p, prefix, look);
+  const joint_case c{seed, p, o, alignment, truth};
+  const auto proof = certify_joint(p, best, truth, automatic, minimize{}, o, alignment);
+  if (!proof) return complain("joint", seed, "has no proof");
+  if (read_joint_proof(json::parse(write_joint_proof(*proof).dump())).value() != *proof)
+    complain("joint", seed, "is read otherwise");
+  const bool by_peak = proof->refutations.size() == 1 && proof->refutations[0].peak;
+  print_joint(by_peak ? "joint, a peak" : proof->refutations.size() > 1 ? "joint, several" : "joint", c, *proof);
+  for (int i = 0; i < (by_peak ? 1 : 6) && !proof->refutations.empty(); ++i)
+    print_joint("joint changed", c, changed(*proof, r));
+  if (joint_proof f = forged(c, r); !f.refutations.empty()) print_joint("joint forged", c, f);
+  // What holds of the orders with an edge is no proof for all.
+  for (int i = 0; i < 3; ++i) {
+    const precedence e{below(r, p.ops().size()), below(r, p.ops().size())};
+    if (std::find(best.begin(), best.end(), e.before) <= std::find(best.begin(), best.end(), e.after)) continue;
+    const schedule_graph g = with_edges(make_schedule_graph(p, o.model()), std::vector{e});
+    if (topological_order(g.preds, g.succs).size() != g.size()) continue;
+    certificate peak = certify(g, topological_order(g), truth + 1, [] { return true; });
+    print_joint("joint forged", c, {truth + 1, {{.edges = {e}, .peak = std::move(peak)}}});
+  }
+  for (int i = 0; i < 4; ++i) {
+    const auto& order = orders[below(r, orders.size())];
+    auto held = buffers_of(p, order, o.model()).value();
+    for (buffer& b : held.buffers) b.alignment = alignment;
+    search context(o);
+    if (auto packing = certify_packing(held.buffers, truth + 1, context))
+      print_joint("joint forged", c, {truth + 1, {{.order = order, .packing = std::move(*packing)}}});
+  }
+}
+
+/// A graph in which much is in place and all is aligned, so that many orders do not pack.
+void aligned(std::uint64_t seed) {
+  support::random r(seed);
+  support::shape s{.operators = 5 + r.below(2), .max_size = 6, .percent_inplace = 80};
+  s.max_inputs = 2;
+  options o;
+  if (seed % 5 == 4) o.default_firing = firing::cbp;
+  const bytes alignment = 2 + r.below(3);
+  joints(seed, support::random_problem(seed, s), o, alignment);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::uint64_t count = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 300;
+  const std::uint64_t first = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 0;
+  for (std::uint64_t seed = first; seed < first + count; ++seed) {
+    packings(seed);
+    if (seed % 4 != 0) continue;
+    options o;
+    o.in_place = seed % 16 != 0;
+    joints(seed, support::around_a_gap(seed), o, 1);
+    aligned(seed);
+    support::random r(seed);
+    const problem_draft d = support::shrinking(r);
+    const bytes alignment = 1 + r.below(3), workspace = alignment * (2 + r.below(5));
+    joints(seed, support::behind_a_workspace(support::tensors_renumbered(d, seed), workspace), {}, alignment);
+  }
+  for (const std::uint64_t seed : {662U, 978U}) aligned(seed);  // where what is in place must part
+  return faults == 0 ? 0 : 1;
+}
