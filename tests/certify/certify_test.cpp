@@ -54,7 +54,7 @@ certificate compressed_certificate(const schedule_graph& g, bytes bound) {
 
 TEST_CASE("what cuts and probing prove comes with a certificate that holds") {
   std::size_t derived = 0, reduced = 0, rounds = 0;
-  for_each_graph(500, 12, [&](const schedule_graph& g) {
+  for_each_graph(250, 12, [&](const schedule_graph& g) {
     const auto order = good_order(g);
     const bytes peak = peak_of(g, order);
     destructive_search probing(g, 0);
@@ -70,8 +70,8 @@ TEST_CASE("what cuts and probing prove comes with a certificate that holds") {
     reduced += !d.steps.empty() && !d.steps[0].reductions.empty();
     rounds += std::count_if(d.steps.begin(), d.steps.end(), [](const proof_step& s) { return !s.reductions.empty(); }) > 1;
   });
-  REQUIRE(derived > 50);
-  REQUIRE(reduced > 500);
+  REQUIRE(derived > 25);
+  REQUIRE(reduced > 250);
   REQUIRE(rounds > 0);
 }
 
