@@ -99,7 +99,7 @@ inline derivation derive_rounds(const schedule_graph& g, bytes bound, unsigned p
       next_names.push_back(names[u]);
     }
     names = std::move(next_names);
-    prober p(form.graph);
+    prober p(form.graph, true, true);
     const prober::outcome outcome = derive(p, bound, patience, go_on, names, r.derived_side);
     for (const auto& [before, after] : p.edges()) preds[names[after]].push_back(names[before]);
     if (outcome == prober::outcome::refuted) return {std::move(rounds), true};

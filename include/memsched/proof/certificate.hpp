@@ -1,6 +1,7 @@
 // What makes a lower bound checkable.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <vector>
 
@@ -100,5 +101,49 @@ struct certificate {
   std::optional<proof_window> window{};
   bool operator==(const certificate&) const = default;
 };
+
+namespace detail {
+
+constexpr std::size_t digits(bytes n) {
+  std::size_t count = 1;
+  for (; n > 9; n /= 10) ++count;
+  return count;
+}
+
+inline std::size_t text_size(const std::vector<reduction>& list) {
+  std::size_t size = 20;
+  for (const reduction& r : list) size += 10 + digits(r.first) + digits(r.second);
+  return size;
+}
+
+inline std::size_t text_size(const std::vector<proof_step>& steps) {
+  std::size_t size = 0;
+  for (const proof_step& s : steps) {
+    size += 90 + digits(s.v) + digits(s.other) + digits(s.level) + text_size(s.reductions);
+    for (const flow_arc& a : s.flow) size += 5 + digits(a.from) + digits(a.to) + digits(static_cast<bytes>(a.amount));
+    for (const precedence& e : s.edges) size += 4 + digits(e.before) + digits(e.after);
+    size += text_size(s.then) + text_size(s.otherwise);
+  }
+  return size;
+}
+
+}  // namespace detail
+
+/// A certificate takes no more bytes than this as text (formats/certificate.hpp).
+inline std::size_t text_size(const certificate& c) {
+  using detail::digits;
+  std::size_t size = 40 + digits(c.bound) + detail::text_size(c.steps);
+  if (c.family) {
+    size += 60 + digits(c.family->level) + detail::text_size(c.family->reductions);
+    for (const auto& [from, by] : c.family->sets) size += 4 + digits(from) + digits(by);
+  }
+  if (c.window) {
+    size += 80 + digits(c.window->lift);
+    for (const auto& [first, last] : c.window->before) size += 4 + digits(first) + digits(last);
+    for (const auto* list : {&c.window->nodes, &c.window->behind, &c.window->ahead})
+      for (index_t v : *list) size += 1 + digits(v);
+  }
+  return size;
+}
 
 }  // namespace memsched
