@@ -24,6 +24,7 @@ inline constexpr automatic_scheduler automatic{};
 #include <cstdint>
 #include <utility>
 
+#include <memsched/bounds/family_bound.hpp>
 #include <memsched/passes/compress.hpp>
 #include <memsched/passes/divide.hpp>
 #include <memsched/schedulers/bottleneck.hpp>
@@ -59,7 +60,13 @@ struct part_scheduler {
   solution operator()(const schedule_graph& g, search& context) const {
     if (g.active <= large) return close_gap{}(g, context);
     solution s = near_peak(g, context, 0.7);
-    if (g.size() <= close_gap{}.max_probed) return in_turns{}.improve(g, context, std::move(s));
+    if (g.size() <= close_gap{}.max_probed) {
+      const auto go_on = [&] { return context.count_cut() && context.spend(1 + g.size() / 64); };
+      const auto bound = [&] { return best_family_bound(g, s.order, s.lower_bound, go_on); };
+      if (s.lower_bound < peak_of(g, s.order)) s.lower_bound = context.with_share(0.1, bound);
+      context.report(peak_of(g, s.order), s.lower_bound);
+      return in_turns{}.improve(g, context, std::move(s));
+    }
     s = context.with_share(0.9, [&] { return bottleneck{}.improve(g, context, std::move(s)); });
     return close_gap{}.improve(g, context, std::move(s));
   }
