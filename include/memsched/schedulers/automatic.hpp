@@ -24,7 +24,7 @@ inline constexpr automatic_scheduler automatic{};
 #include <cstdint>
 #include <utility>
 
-#include <memsched/bounds/family_bound.hpp>
+#include <memsched/bounds/layer_bound.hpp>
 #include <memsched/passes/compress.hpp>
 #include <memsched/passes/divide.hpp>
 #include <memsched/schedulers/bottleneck.hpp>
@@ -62,7 +62,7 @@ struct part_scheduler {
     solution s = near_peak(g, context, 0.7);
     if (g.size() <= close_gap{}.max_probed) {
       const auto go_on = [&] { return context.count_cut() && context.spend(1 + g.size() / 64); };
-      const auto bound = [&] { return best_family_bound(g, s.order, s.lower_bound, go_on); };
+      const auto bound = [&] { return best_layer_bound(g, s.order, s.lower_bound, go_on); };
       if (s.lower_bound < peak_of(g, s.order)) s.lower_bound = context.with_share(0.1, bound);
       context.report(peak_of(g, s.order), s.lower_bound);
       return in_turns{}.improve(g, context, std::move(s));

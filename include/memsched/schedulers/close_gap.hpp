@@ -10,7 +10,7 @@
 #include <memsched/base/linkage.hpp>
 #include <memsched/bounds/cut_bound.hpp>
 #include <memsched/bounds/destructive_search.hpp>
-#include <memsched/bounds/family_bound.hpp>
+#include <memsched/bounds/layer_bound.hpp>
 #include <memsched/graph/walk.hpp>
 #include <memsched/presolve/narrowing.hpp>
 #include <memsched/schedulers/beam.hpp>
@@ -20,7 +20,7 @@
 
 namespace memsched::inline MEMSCHED_ABI {
 
-/// The order of `best_heuristic` with the bound of minimum cuts for nodes and for families of nodes, no less than the
+/// The order of `best_heuristic` with the bound of minimum cuts for nodes and for layers of nodes, no less than the
 /// context's floor. The cuts of each kind take a tenth of the time that is left at most.
 struct cheap_bounds {
   std::size_t max_nodes = 1 << 14;  ///< larger graphs get no cuts
@@ -196,8 +196,8 @@ MEMSCHED_FUNCTION solution cheap_bounds::operator()(const schedule_graph& g, sea
   if (g.active > max_nodes) return s;
   const auto cut = [&] { return best_cut_bound(g, s.order, s.lower_bound, go_on).bound; };
   s.lower_bound = context.with_share(0.1, cut);
-  const auto families = [&] { return best_family_bound(g, s.order, s.lower_bound, go_on); };
-  if (s.lower_bound < peak_of(g, s.order)) s.lower_bound = context.with_share(0.1, families);
+  const auto layers = [&] { return best_layer_bound(g, s.order, s.lower_bound, go_on); };
+  if (s.lower_bound < peak_of(g, s.order)) s.lower_bound = context.with_share(0.1, layers);
   return s;
 }
 
