@@ -141,7 +141,7 @@ class certificate_checker {
       before_ = s.v_first ? g_.above(v) : around;
       after_ = s.v_first ? around : g_.below(v);
       const bool possible = !overlap(before_, after_);
-      if (!possible && !flow.empty()) return "node " + std::to_string(v) + " has a flow, but another one comes before it";
+      if (!possible && !flow.empty()) return "node " + std::to_string(v) + " has a flow, but is not the one that it is about";
       if (!possible) continue;
       before_[v] = false, after_[v] = true;
       delta level = 0;
