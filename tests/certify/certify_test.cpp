@@ -156,6 +156,7 @@ TEST_CASE("a layer drawn at random proves what its bound is, which no order is b
       REQUIRE(check_certificate(g, other) != "");
     }
   });
+  CAPTURE(layers, rounds, tight, changed, refused);
   REQUIRE(layers > 1000);
   REQUIRE(rounds > 100);
   REQUIRE(tight > 100);
