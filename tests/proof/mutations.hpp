@@ -126,8 +126,8 @@ inline bool swap_two(json& j, random& r, std::size_t) {
   return true;
 }
 
-/// A layer: one of its nodes with its flow left out, twice there, or one more without a flow, or two whose flows are swapped;
-/// or the last of them is in question in place of the first, or the other way round.
+/// A layer: one of its nodes with its flow left out, twice there, or one more without a flow, or two whose flows are
+/// swapped; or the last of them is in question in place of the first, or the other way round.
 inline bool change_layer(json& j, random& r, std::size_t size) {
   auto [numbers, nodes, words, lists, fields] = detail::found_in(j);
   std::erase_if(fields, [](const auto& field) { return field.second != "first" && field.second != "last"; });

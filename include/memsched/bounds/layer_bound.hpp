@@ -22,15 +22,14 @@ namespace memsched::inline MEMSCHED_ABI {
 /// What a layer says of the peak: any set of active nodes, such as the rows that an operator was cut into, of which nobody
 /// knows which runs first.
 ///
-/// Lemma. Premise: K is a layer. Conclusion: no order has a peak below the least, over the members r of K
-/// with no other member before them, of r's peak plus the lowest level of a set with r's ancestors and without K and what
-/// runs behind K. Proof: some member r of K runs first in an order. What has run then is such a set: it holds r's ancestors,
-/// and so none of these is in K; it holds no member of K, and so nothing that runs behind one.
-/// Likewise for the last member r: what has run then holds all other members with their ancestors, and neither r nor what
-/// runs behind r, which is none of K.
-/// A layer of one node gives what `cut_bound` gives. A larger one gives more than any of its members where each member
-/// could run cheaply behind others: at the start of a grid of rows, when the first row of a deep layer needs some rows of
-/// all those before it.
+/// Lemma. Premise: K is a layer. Conclusion: no order has a peak below the least, over the members r of K with no other
+/// member before them, of r's peak plus the lowest level of a set with r's ancestors and without K and what runs behind K.
+/// Proof: some member r of K runs first in an order. What has run then is such a set: it holds r's ancestors, and so none
+/// of these is in K; it holds no member of K, and so nothing that runs behind one. Likewise for the last member r: what has
+/// run then holds all other members with their ancestors, and neither r nor what runs behind r, which is none of K. A layer
+/// of one node gives what `cut_bound` gives. A larger one gives more than any of its members where each member could run
+/// cheaply behind others: at the start of a grid of rows, when the first row of a deep layer needs some rows of all those
+/// before it.
 class layer_bound {
  public:
   explicit layer_bound(const schedule_graph& g) : g_(&g), lowest_(g), mark_(g.size(), free) {}
@@ -130,8 +129,9 @@ class layer_bound {
   std::uint64_t work_ = 0;
 };
 
-/// Sets of two nodes or more that are likely to give a bound as layers: nodes at the same distance from the sources, or from the sinks, by
-/// longest paths; nodes of the same cost; nodes of the same cost and distance. Each ascending. O(nodes log nodes + edges).
+/// Sets of two nodes or more that are likely to give a bound as layers: nodes at the same distance from the sources, or
+/// from the sinks, by longest paths; nodes of the same cost; nodes of the same cost and distance. Each ascending. O(nodes
+/// log nodes + edges).
 MEMSCHED_FUNCTION std::vector<std::vector<node_id>> likely_layers(const schedule_graph& g);
 
 /// The best bound that those layers give, first and last members, no less than `start`; bytes. Layers are tried by the

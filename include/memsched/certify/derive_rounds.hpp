@@ -46,7 +46,7 @@ inline void append_cuts(const prober& p, std::size_t known, const std::vector<no
   append_cuts_until(p, known, p.edges().size(), names, items);
 }
 
-inline constexpr std::uint64_t layer_work = std::uint64_t{1} << 24;  ///< nodes and edges that layers of a graph visit
+inline constexpr std::uint64_t layer_work = std::uint64_t{1} << 26;  ///< nodes and edges that layers of a graph visit
 
 /// Looks for a layer that refutes a peak of less than `bound`.
 inline bool refute_by_layer(const schedule_graph& g, bytes bound, function_ref<bool()> go_on,
@@ -64,10 +64,11 @@ inline bool refute_by_layer(const schedule_graph& g, bytes bound, function_ref<b
   return false;
 }
 
-/// Probes, and where that does not help shaves with this patience, 0 for none, and then tries layers.
-/// Nodes are renamed.
+/// Tries layers, probes, and where that does not help shaves with this patience, 0 for none, and tries layers again with
+/// what was derived. Nodes are renamed.
 inline prober::outcome derive(prober& p, bytes bound, unsigned patience, function_ref<bool()> go_on,
                               const std::vector<node_id>& names, derived::side& side) {
+  if (patience == 0 && refute_by_layer(p.graph(), bound, go_on, names, side)) return prober::outcome::refuted;
   auto outcome = p.run(bound - 1, go_on);
   std::size_t known = 0;  // edges that stand in `side`
   const auto renamed = [&](const precedence& e) { return precedence{names[e.before], names[e.after]}; };

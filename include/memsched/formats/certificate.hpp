@@ -171,13 +171,13 @@ class json_certificate_reader {
 ///              {"v": 5, "after": 2, "level": 1024, "flow": []},
 ///              {"v": 6, "level": 1024, "flow": []}]}
 ///
-/// or, for two cases, {"if": [5, 7], "then": [steps], "else": [steps], "edges": [[5, 8]]}: 5 runs before 7, or else 7 before
-/// 5. "before" gives the node that v must run before, "after" the one that it must run after; a step without either ends the
-/// proof. So does a layer, {"first": [{"v": 5, "flow": []}, {"v": 6, "flow": [[4, 6, 9]]}], "level": 1024}, or "last"; and so
-/// does a family of sets, "family": {"level": 1024, "reductions": [], "sets": [[0, 4], [1, 7]]}, each the number
-/// of a set and the node that it grows by; "mirrored": true where the sets are of the mirror image. "window": {"before":
-/// [[0, 40]], "nodes": [41, 43], "behind": [0], "ahead": [1], "lift": 9} says of which stretch all that is; [0, 40] are the
-/// nodes 0 to 39. "reductions", "then", "else" and "edges" may be absent. Unknown keys are ignored.
+/// or, for two cases, {"if": [5, 7], "then": [steps], "else": [steps], "edges": [[5, 8]]}: 5 runs before 7, or else 7
+/// before 5. "before" gives the node that v must run before, "after" the one that it must run after; a step without either
+/// ends the proof. So does a layer, {"first": [{"v": 5, "flow": []}, {"v": 6, "flow": [[4, 6, 9]]}], "level": 1024}, or
+/// "last"; and so does a family of sets, "family": {"level": 1024, "reductions": [], "sets": [[0, 4], [1, 7]]}, each the
+/// number of a set and the node that it grows by; "mirrored": true where the sets are of the mirror image. "window":
+/// {"before": [[0, 40]], "nodes": [41, 43], "behind": [0], "ahead": [1], "lift": 9} says of which stretch all that is; [0,
+/// 40] are the nodes 0 to 39. "reductions", "then", "else" and "edges" may be absent. Unknown keys are ignored.
 inline result<certificate> read_certificate(const nlohmann::json& j) { return detail::json_certificate_reader().run(j); }
 
 namespace detail {

@@ -34,8 +34,8 @@ struct layer_member {
   bool operator==(const layer_member&) const = default;
 };
 
-/// A step of a proof: a cut, two cases, or a layer. What it shows holds in the graph with the reductions and the edges of those
-/// before.
+/// A step of a proof: a cut, two cases, or a layer. What it shows holds in the graph with the reductions and the edges of
+/// those before.
 ///
 /// A cut says what memory must take when v runs, were it not for the order that it derives. What has run then is a set E
 /// with all that v waits for and nothing that waits for v. Any E takes `level` at least if, moreover,
@@ -49,9 +49,9 @@ struct layer_member {
 /// v, and keeps what those of `otherwise` show. Steps may end in showing that there is no such order with a small peak;
 /// where both do, the proof ends. Else there is one that keeps `edges`, which follow in each case that was not refuted.
 ///
-/// A layer: one of some nodes runs first (`v_first`), or last. What has run then holds its ancestors and none of them nor what
-/// runs behind one; or all others with their ancestors, and not what runs behind the last. The flows show that whichever it is
-/// takes at least `level`: no order has a smaller peak.
+/// A layer: one of some nodes runs first (`v_first`), or last. What has run then holds its ancestors and none of them nor
+/// what runs behind one; or all others with their ancestors, and not what runs behind the last. The flows show that
+/// whichever it is takes at least `level`: no order has a smaller peak.
 struct proof_step {
   node_id v = none, other = none;
   bool v_first = false;                 ///< of a layer: whether it is about the first member, not the last
@@ -64,8 +64,8 @@ struct proof_step {
   std::vector<layer_member> layer{};  ///< not empty where the step is a layer; by ascending nodes
   bool operator==(const proof_step& s) const {
     return v == s.v && other == s.other && v_first == s.v_first && level == s.level && flow == s.flow &&
-           reductions == s.reductions && cases == s.cases && then == s.then && otherwise == s.otherwise && edges == s.edges &&
-           layer == s.layer;
+           reductions == s.reductions && cases == s.cases && then == s.then && otherwise == s.otherwise &&
+           edges == s.edges && layer == s.layer;
   }
 };
 
@@ -106,8 +106,8 @@ struct proof_window {
 
 /// Why no order has a peak below `bound`, the lowest level of the steps and the family. Each step holds in the graph with
 /// the reductions and the order of those before it, and so does the family, which ends the proof. Where there is none, the
-/// last step does: a cut without `other`, a layer, or two cases that are both refuted. Without either: what is live at the start or
-/// the end. Where there is a window, all of that is about its graph, and `bound` is that graph's less the lift.
+/// last step does: a cut without `other`, a layer, or two cases that are both refuted. Without either: what is live at the
+/// start or the end. Where there is a window, all of that is about its graph, and `bound` is that graph's less the lift.
 struct certificate {
   bytes bound = 0;
   std::vector<proof_step> steps{};

@@ -140,9 +140,10 @@ class certificate_checker {
     for (const auto& [v, flow] : s.layer) {
       before_ = s.v_first ? g_.above(v) : around;
       after_ = s.v_first ? around : g_.below(v);
-      const bool possible = !overlap(before_, after_);
-      if (!possible && !flow.empty()) return "node " + std::to_string(v) + " has a flow, but is not the one that it is about";
-      if (!possible) continue;
+      if (overlap(before_, after_)) {  // another one comes before it, or behind it
+        if (flow.empty()) continue;
+        return "node " + std::to_string(v) + " has a flow, but is not the one that it is about";
+      }
       before_[v] = false, after_[v] = true;
       delta level = 0;
       if (std::string why = check_flow(v, flow, level); !why.empty()) return "node " + std::to_string(v) + ": " + why;
@@ -231,8 +232,8 @@ class certificate_checker {
 }  // namespace detail
 
 /// Why c does not prove that every order of g has a peak of at least c.bound; empty where it does. Sound for any c.
-/// O((reductions + steps) * (nodes + edges) + arcs * predecessors + sets * (nodes + edges)), in the window's graph where
-/// there is a window; that one O(nodes + edges, times what is live at its ends / 64).
+/// O((reductions + steps, a layer's nodes one by one) * (nodes + edges) + arcs * predecessors + sets * (nodes + edges)), in
+/// the window's graph where there is a window; that one O(nodes + edges, times what is live at its ends / 64).
 inline std::string check_certificate(const schedule_graph& g, const certificate& c) {
   const auto compared = [&](bytes bound) -> std::string {
     if (bound == c.bound) return {};
