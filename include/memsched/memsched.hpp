@@ -36,8 +36,8 @@
 #include <memsched/bounds/closed_window.hpp>
 #include <memsched/bounds/cut_bound.hpp>
 #include <memsched/bounds/destructive_search.hpp>
-#include <memsched/bounds/family_bound.hpp>
 #include <memsched/bounds/inquiry.hpp>
+#include <memsched/bounds/layer_bound.hpp>
 #include <memsched/bounds/lowest_set.hpp>
 #include <memsched/bounds/negative_level.hpp>
 #include <memsched/bounds/probing.hpp>

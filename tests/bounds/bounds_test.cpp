@@ -38,12 +38,12 @@ bool within(std::span<const node_id> nodes, std::uint32_t set) {
   return std::all_of(nodes.begin(), nodes.end(), [&](node_id u) { return set >> u & 1; });
 }
 
-/// What the first member of a family takes at least, or the last, by trying all sets of active nodes that may have run.
-delta least_by_sets(const schedule_graph& g, std::uint32_t family, bool first) {
+/// What the first member of a layer takes at least, or the last, by trying all sets of active nodes that may have run.
+delta least_by_sets(const schedule_graph& g, std::uint32_t layer, bool first) {
   delta least = std::numeric_limits<delta>::max();
   for (std::uint32_t set = 0; set < std::uint32_t{1} << g.active; ++set) {
-    const std::uint32_t waiting = family & ~set;
-    if (first ? waiting != family : (waiting == 0 || (waiting & (waiting - 1)) != 0)) continue;
+    const std::uint32_t waiting = layer & ~set;
+    if (first ? waiting != layer : (waiting == 0 || (waiting & (waiting - 1)) != 0)) continue;
     delta level = static_cast<delta>(g.base);
     bool legal = true;
     for (node_id v = 0; v < g.size(); ++v) {
@@ -63,7 +63,7 @@ delta least_by_sets(const schedule_graph& g, std::uint32_t family, bool first) {
 
 }  // namespace
 
-TEST_CASE("a family bounds as the lowest sets do in which its first or its last member may run") {
+TEST_CASE("a layer bounds as the lowest sets do in which its first or its last member may run") {
   support::random r(7);
   const auto go_on = [] { return true; };
   for (std::uint64_t seed = 0; seed < cases / 3; ++seed)
@@ -71,24 +71,24 @@ TEST_CASE("a family bounds as the lowest sets do in which its first or its last 
       const schedule_graph g = make_schedule_graph(support::random_problem(seed, {.operators = 8}), o.model());
       search context(o);
       const bytes optimum = exhaustive{}(g, context).lower_bound;
-      std::uint32_t family = 0;
+      std::uint32_t layer = 0;
       std::vector<node_id> members;
       for (node_id v = 0; v < g.active; ++v)
-        if (r.chance(40) || v + 1 == g.active) family |= std::uint32_t{1} << v, members.push_back(v);
+        if (r.chance(40) || v + 1 == g.active) layer |= std::uint32_t{1} << v, members.push_back(v);
       INFO("seed " << seed);
-      family_bound bounds(g);
+      layer_bound bounds(g);
       for (const bool first : {true, false}) {
         const auto bound = [&](bytes least) {
           return first ? bounds.of_first(members, least, go_on) : bounds.of_last(members, least, go_on);
         };
         const bytes tight = bound(0);
-        REQUIRE(static_cast<delta>(tight) == least_by_sets(g, family, first));
+        REQUIRE(static_cast<delta>(tight) == least_by_sets(g, layer, first));
         REQUIRE(tight <= optimum);
         REQUIRE(bound(tight) <= tight);
         if (tight > 0) REQUIRE(bound(tight - 1) == tight);
       }
       for (const bytes start : {bytes{0}, optimum / 2})
-        REQUIRE(best_family_bound(g, topological_order(g), start, go_on) <= optimum);
+        REQUIRE(best_layer_bound(g, topological_order(g), start, go_on) <= optimum);
     }
 }
 

@@ -127,6 +127,42 @@ TEST_CASE("what holds whichever of two nodes runs first, and what shaving refute
   REQUIRE(refused > changed / 3);
 }
 
+TEST_CASE("a layer drawn at random proves what its bound is, which no order is below, and with a change no more") {
+  support::random r(13);
+  std::size_t layers = 0, rounds = 0, tight = 0, changed = 0, refused = 0;
+  for_each_graph(400, 9, [&](const schedule_graph& g) {
+    const bytes best = optimum(g);
+    const certificate c = support::by_layer(g, best, r);
+    if (c.steps.empty()) return;
+    REQUIRE(check_certificate(g, c) == "");
+    REQUIRE(c.bound <= best);
+    ++layers;
+    tight += c.bound == best;
+    rounds += c.steps.size() > 1;
+    const proof_step& s = c.steps.back();
+    if (c.steps.size() == 1 && s.reductions.empty() && s.layer.back().v < g.active) {
+      std::vector<node_id> nodes;
+      for (const layer_member& m : s.layer) nodes.push_back(m.v);
+      layer_bound bounds(g);
+      REQUIRE(c.bound == (s.v_first ? bounds.of_first(nodes, 0, go_on) : bounds.of_last(nodes, 0, go_on)));
+    }
+    for (int i = 0; i < 20; ++i) {
+      certificate other = support::other_layer(c, r, g);
+      if (other == c) continue;
+      ++changed;
+      if (check_certificate(g, other) != "") ++refused;
+      else REQUIRE(other.bound <= best);
+      other.bound = other.steps.back().level = best + 1 + r.below(3);
+      REQUIRE(check_certificate(g, other) != "");
+    }
+  });
+  CAPTURE(layers, rounds, tight, changed, refused);
+  REQUIRE(layers > 1000);
+  REQUIRE(rounds > 100);
+  REQUIRE(tight > 100);
+  REQUIRE(refused > changed / 2);
+}
+
 TEST_CASE("windows bound the whole, whatever stretch of whatever order they are") {
   support::random r(5);
   std::size_t windows = 0, tight = 0, changed = 0, refused = 0;

@@ -64,7 +64,7 @@ def main():
           f"{'true, but not as the library writes':>36}")
     for kind, c in sorted(kinds.items()):
         print(f"{kind:41} {c.refused + c.same + c.less + c.alone:8} {c.refused:16} {c.same:15} {c.less:24} {c.alone:36}")
-    asked = bool(kinds) and all(c.same for kind, c in kinds.items() if kind in good)
+    asked = bool(kinds) and all(c.same for kind, c in kinds.items() if kind in good and "forged" not in kind)
     return 0 if asked and all(c.refused for kind, c in kinds.items() if "changed" in kind or "forged" in kind) else 1
 
 

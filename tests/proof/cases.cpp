@@ -211,6 +211,8 @@ void print_all(const problem_draft& draft, const memory_model& model, support::r
   const auto compressed = [&](const schedule_graph& h, bytes b) { return detail::certify_rounds(h, b, 0, 0, go_on); };
   if (const certificate shaved = support::by_cases(g, best.lower_bound, r, compressed); !shaved.steps.empty())
     out.print_changed("cases", shaved);
+  if (const certificate layer = support::by_layer(g, best.lower_bound, r); !layer.steps.empty())
+    out.print_changed("layer", layer);
   if (const certificate family = by_sets(g, best.lower_bound, r.chance(50)); family.family) {
     out.print_changed("family", family);
     for (const bool forgets_end : {false, true})

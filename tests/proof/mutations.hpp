@@ -1,6 +1,7 @@
 // Changes of a certificate's text, whatever it is made of: a number, a node, something left out, two swapped.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -103,8 +104,8 @@ inline bool leave_out(json& j, random& r, std::size_t) {
 }
 /// Two items of a list, or what stands under two keys of a step.
 inline bool swap_two(json& j, random& r, std::size_t) {
-  static constexpr std::array<std::pair<const char*, const char*>, 5> keys{
-      {{"before", "after"}, {"then", "else"}, {"behind", "ahead"}, {"v", "before"}, {"v", "after"}}};
+  static constexpr std::array<std::pair<const char*, const char*>, 6> keys{
+      {{"before", "after"}, {"first", "last"}, {"then", "else"}, {"behind", "ahead"}, {"v", "before"}, {"v", "after"}}};
   auto [numbers, nodes, words, lists, fields] = detail::found_in(j);
   if (!fields.empty() && r.chance(20)) {
     json& object = *detail::any(fields, r).first;
@@ -125,6 +126,28 @@ inline bool swap_two(json& j, random& r, std::size_t) {
   return true;
 }
 
+/// A layer: one of its nodes with its flow left out, twice there, or one more without a flow, or two whose flows are
+/// swapped; or the last of them is in question in place of the first, or the other way round.
+inline bool change_layer(json& j, random& r, std::size_t size) {
+  auto [numbers, nodes, words, lists, fields] = detail::found_in(j);
+  std::erase_if(fields, [](const auto& field) { return field.second != "first" && field.second != "last"; });
+  if (fields.empty()) return false;
+  const auto& [step, name] = detail::any(fields, r);
+  json layer = (*step)[name];
+  if (!layer.is_array() || layer.empty()) return false;
+  const auto any = [&] { return r.below(static_cast<std::uint32_t>(layer.size())); };
+  switch (r.below(5)) {
+    case 0: layer.erase(any()); break;
+    case 1: layer.push_back(json(layer[any()])); break;
+    case 2: layer.push_back({{"v", r.below(static_cast<std::uint32_t>(size + 1))}, {"flow", json::array()}}); break;
+    case 3: std::swap(layer[any()]["flow"], layer[any()]["flow"]); break;
+    default: step->erase(name); (*step)[name == "first" ? "last" : "first"] = layer; return true;
+  }
+  std::sort(layer.begin(), layer.end(), [](const json& a, const json& b) { return a["v"] < b["v"]; });
+  (*step)[name] = layer;
+  return true;
+}
+
 /// Adds to the bound and to all levels.
 inline void add_to_levels(json& j, std::int64_t more) {
   const auto add = [more](json& n) {
@@ -141,9 +164,10 @@ struct mutation {
   const char* name;
   bool (*change)(json&, random&, std::size_t nodes);
 };
-inline constexpr std::array<mutation, 4> all{{{"a number changed", change_number},
+inline constexpr std::array<mutation, 5> all{{{"a number changed", change_number},
                                               {"a node changed", change_node},
                                               {"something left out", leave_out},
-                                              {"two swapped", swap_two}}};
+                                              {"two swapped", swap_two},
+                                              {"a layer changed", change_layer}}};
 
 }  // namespace mutations

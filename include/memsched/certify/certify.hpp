@@ -1,4 +1,4 @@
-// Certificates of bounds: made of compression, minimum cuts, probing, shaving, windows and families of sets.
+// Certificates of bounds: made of compression, minimum cuts, layers, probing, shaving, windows and families of sets.
 #pragma once
 
 #include <algorithm>
@@ -62,8 +62,8 @@ inline bool prove_rounds(const schedule_graph& g, const derivation& d, bytes bou
   return true;
 }
 
-/// The certificate of this very bound by compression, probing, shaving with some patience, and, where these do not suffice,
-/// a family of at most `most` sets; or one of what is live at the ends.
+/// The certificate of this very bound by compression, layers, probing, shaving with some patience, and, where these do not
+/// suffice, a family of at most `most` sets; or one of what is live at the ends.
 inline certificate certify_rounds(const schedule_graph& g, bytes bound, unsigned patience, std::size_t most,
                                   function_ref<bool()> go_on) {
   const derivation d = derive_rounds(g, bound, patience, go_on);

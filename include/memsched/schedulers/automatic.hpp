@@ -90,12 +90,12 @@ struct part_scheduler {
     solution s = g.active <= large ? cheap_bounds{}(g, context) : cheap_order(g, context);
     const bool rows = take_in_step(g, context, s);
     if (g.active <= large) {
-      raise_by_families(g, context, s);
+      raise_by_layers(g, context, s);
       return close_gap{}.improve(g, context, std::move(s));
     }
     const auto all = [&] { return best_first{}.improve(g, context, std::move(s)); };
     s = rows ? context.with_states(quick_search{}.states, all) : near_peak(g, context, std::move(s), 0.7);
-    raise_by_families(g, context, s);
+    raise_by_layers(g, context, s);
     if (g.size() <= close_gap{}.max_probed) return in_turns{}.improve(g, context, std::move(s));
     s = context.with_share(0.9, [&] { return bottleneck{}.improve(g, context, std::move(s)); });
     return close_gap{}.improve(g, context, std::move(s));

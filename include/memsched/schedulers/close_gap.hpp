@@ -10,7 +10,7 @@
 #include <memsched/base/linkage.hpp>
 #include <memsched/bounds/cut_bound.hpp>
 #include <memsched/bounds/destructive_search.hpp>
-#include <memsched/bounds/family_bound.hpp>
+#include <memsched/bounds/layer_bound.hpp>
 #include <memsched/graph/walk.hpp>
 #include <memsched/presolve/narrowing.hpp>
 #include <memsched/schedulers/beam.hpp>
@@ -42,11 +42,11 @@ struct close_gap {
 
 namespace detail {
 
-/// Raises the bound of a solution by families of nodes (`best_family_bound`), for a tenth of the time that is left at most.
-inline void raise_by_families(const schedule_graph& g, search& context, solution& s) {
+/// Raises the bound of a solution by layers (`best_layer_bound`), for a tenth of the time that is left at most.
+inline void raise_by_layers(const schedule_graph& g, search& context, solution& s) {
   if (s.lower_bound >= std::min(peak_of(g, s.order), context.ceiling())) return;
   const auto go_on = [&] { return context.count_cut() && context.spend(1 + g.size() / 64); };
-  const auto raised = [&] { return best_family_bound(g, s.order, s.lower_bound, go_on); };
+  const auto raised = [&] { return best_layer_bound(g, s.order, s.lower_bound, go_on); };
   s.lower_bound = context.with_share(0.1, raised);
   context.report(peak_of(g, s.order), s.lower_bound);
 }

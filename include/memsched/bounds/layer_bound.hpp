@@ -1,4 +1,4 @@
-// Lower bounds from the first and the last node of a family.
+// Lower bounds from the first and the last node of a layer.
 #pragma once
 
 #include <algorithm>
@@ -19,43 +19,43 @@
 
 namespace memsched::inline MEMSCHED_ABI {
 
-/// What any set of nodes, a family, says of the peak, be it the rows of a layer, of which nobody knows which runs first.
+/// What a layer says of the peak: any set of active nodes, such as the rows that an operator was cut into, of which nobody
+/// knows which runs first.
 ///
-/// Lemma. Premise: K is a family of active nodes. Conclusion: no order has a peak below the least, over the members r of K
-/// with no other member before them, of r's peak plus the lowest level of a set with r's ancestors and without K and what
-/// runs behind K. Proof: some member r of K runs first in an order. What has run then is such a set: it holds r's ancestors,
-/// and so none of these is in K; it holds no member of K, and so nothing that runs behind one.
-/// Likewise for the last member r: what has run then holds all other members with their ancestors, and neither r nor what
-/// runs behind r, which is none of K.
-/// A family of one node gives what `cut_bound` gives. A larger one gives more than any of its members where each member
-/// could run cheaply behind others: at the start of a grid of rows, when the first row of a deep layer needs some rows of
-/// all layers before it.
-class family_bound {
+/// Lemma. Premise: K is a layer. Conclusion: no order has a peak below the least, over the members r of K with no other
+/// member before them, of r's peak plus the lowest level of a set with r's ancestors and without K and what runs behind K.
+/// Proof: some member r of K runs first in an order. What has run then is such a set: it holds r's ancestors, and so none
+/// of these is in K; it holds no member of K, and so nothing that runs behind one. Likewise for the last member r: what has
+/// run then holds all other members with their ancestors, and neither r nor what runs behind r, which is none of K. A layer
+/// of one node gives what `cut_bound` gives. A larger one gives more than any of its members where each member could run
+/// cheaply behind others: at the start of a grid of rows, when the first row of a deep layer needs some rows of all those
+/// before it.
+class layer_bound {
  public:
-  explicit family_bound(const schedule_graph& g) : g_(&g), lowest_(g), mark_(g.size(), free) {}
+  explicit layer_bound(const schedule_graph& g) : g_(&g), lowest_(g), mark_(g.size(), free) {}
 
-  /// The bound of the first member of a family, which is not empty and names no node twice; bytes. Where it is `least` or
+  /// The bound of the first member of a layer, which is not empty and names no node twice; bytes. Where it is `least` or
   /// less, any number up to `least`: the members that take least right behind their ancestors come first, and the first that
   /// shows this ends it. At most one minimum cut for each member; asks `go_on` before each, and gives no bound (0) where
   /// that said no.
-  bytes of_first(std::span<const node_id> family, bytes least, function_ref<bool()> go_on) {
+  bytes of_first(std::span<const node_id> layer, bytes least, function_ref<bool()> go_on) {
     std::fill(mark_.begin(), mark_.end(), free);
-    for (node_id r : family) place(r, behind);
+    for (node_id r : layer) place(r, behind);
     spread(g_->succs, behind);
     const std::vector<mark> around = mark_;
-    return least_of(family, least, go_on, around, [&](node_id r) {
+    return least_of(layer, least, go_on, around, [&](node_id r) {
       for (node_id u : g_->preds[r]) place(u, ran);
       return spread(g_->preds, ran);
     });
   }
   /// Likewise of the last member.
-  bytes of_last(std::span<const node_id> family, bytes least, function_ref<bool()> go_on) {
+  bytes of_last(std::span<const node_id> layer, bytes least, function_ref<bool()> go_on) {
     std::fill(mark_.begin(), mark_.end(), free);
-    for (node_id r : family)
+    for (node_id r : layer)
       for (node_id u : g_->preds[r]) place(u, ran);
     delta all = spread(g_->preds, ran);
     std::vector<node_id> last;
-    for (node_id r : family)
+    for (node_id r : layer)
       if (mark_[r] == free) last.push_back(r);  // else it runs before another one
     for (node_id r : last) mark_[r] = ran, all += g_->cost[r].impact, ++work_;
     const std::vector<mark> around = mark_;
@@ -129,16 +129,17 @@ class family_bound {
   std::uint64_t work_ = 0;
 };
 
-/// Families of two nodes or more that may be layers: nodes at the same distance from the sources, or from the sinks, by
-/// longest paths; nodes of the same cost; nodes of the same cost and distance. Each ascending. O(nodes log nodes + edges).
+/// Sets of two nodes or more that are likely to give a bound as layers: nodes at the same distance from the sources, or
+/// from the sinks, by longest paths; nodes of the same cost; nodes of the same cost and distance. Each ascending. O(nodes
+/// log nodes + edges).
 MEMSCHED_FUNCTION std::vector<std::vector<node_id>> likely_layers(const schedule_graph& g);
 
-/// The best bound that those families give, first and last members, no less than `start`; bytes. Families are tried by the
+/// The best bound that those layers give, first and last members, no less than `start`; bytes. Layers are tried by the
 /// memory that `order` takes when it runs their first member, or their last, and not at all where that is no more than the
 /// bound so far. Asks `go_on` before each cut. Gives up where the bound has not risen for so many nodes and edges visited,
 /// which only large graphs take.
-MEMSCHED_FUNCTION bytes best_family_bound(const schedule_graph& g, std::span<const node_id> order, bytes start,
-                                          function_ref<bool()> go_on, std::uint64_t patience = std::uint64_t{3} << 22);
+MEMSCHED_FUNCTION bytes best_layer_bound(const schedule_graph& g, std::span<const node_id> order, bytes start,
+                                         function_ref<bool()> go_on, std::uint64_t patience = std::uint64_t{3} << 22);
 
 }  // namespace memsched
 
@@ -162,14 +163,14 @@ MEMSCHED_FUNCTION std::vector<std::vector<node_id>> likely_layers(const schedule
     alike[{3, peak, impact, from_sources[v]}].push_back(v);
     alike[{4, peak, impact, to_sinks[v]}].push_back(v);
   }
-  std::vector<std::vector<node_id>> families;
+  std::vector<std::vector<node_id>> layers;
   for (auto& [key, members] : alike)
-    if (members.size() > 1) families.push_back(std::move(members));
-  return families;
+    if (members.size() > 1) layers.push_back(std::move(members));
+  return layers;
 }
 
-MEMSCHED_FUNCTION bytes best_family_bound(const schedule_graph& g, std::span<const node_id> order, bytes start,
-                                          function_ref<bool()> go_on, std::uint64_t patience) {
+MEMSCHED_FUNCTION bytes best_layer_bound(const schedule_graph& g, std::span<const node_id> order, bytes start,
+                                         function_ref<bool()> go_on, std::uint64_t patience) {
   std::vector<std::size_t> position(g.size());
   std::vector<delta> height;
   order_walk w(g);
@@ -178,28 +179,28 @@ MEMSCHED_FUNCTION bytes best_family_bound(const schedule_graph& g, std::span<con
     height.push_back(w.level() + w.effect(v).peak);
     w.fire(v);
   }
-  const std::vector<std::vector<node_id>> families = likely_layers(g);
+  const std::vector<std::vector<node_id>> layers = likely_layers(g);
   struct question {
     delta most;  // no bound is above what the order takes
-    std::size_t family;
+    std::size_t layer;
     bool first;
   };
   std::vector<question> questions;
-  for (std::size_t i = 0; i < families.size(); ++i) {
-    const auto [first, last] = std::minmax_element(families[i].begin(), families[i].end(), [&](node_id a, node_id b) {
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    const auto [first, last] = std::minmax_element(layers[i].begin(), layers[i].end(), [&](node_id a, node_id b) {
       return position[a] < position[b];
     });
     questions.push_back({height[position[*first]], i, true});
     questions.push_back({height[position[*last]], i, false});
   }
   std::stable_sort(questions.begin(), questions.end(), [](const auto& a, const auto& b) { return a.most > b.most; });
-  family_bound bounds(g);
+  layer_bound bounds(g);
   bytes best = start;
   std::uint64_t end = patience;
   for (const question& q : questions) {
     if (q.most <= static_cast<delta>(best) || bounds.work() > end || !go_on()) break;
-    const auto& family = families[q.family];
-    const bytes bound = q.first ? bounds.of_first(family, best, go_on) : bounds.of_last(family, best, go_on);
+    const auto& layer = layers[q.layer];
+    const bytes bound = q.first ? bounds.of_first(layer, best, go_on) : bounds.of_last(layer, best, go_on);
     if (bound > best) best = bound, end = bounds.work() + patience;
   }
   return best;
