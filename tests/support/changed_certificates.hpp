@@ -173,15 +173,18 @@ inline memsched::certificate by_layer(const memsched::schedule_graph& g, memsche
   if (d.rounds.empty()) d.rounds.resize(1);
   d.refuted = true;
   const node_id end = d.rounds.back().derived_side.refuted_at;
+  const std::vector<node_id> found = d.rounds.back().derived_side.layer;
   std::vector<bool> hidden(g.size());
   for (node_id v = 0; v < g.size(); ++v)
     for (const credit& k : g.credits[v]) hidden[k.release] = true;
   for (int tries = 0; tries < 4; ++tries) {
     auto& side = d.rounds.back().derived_side;
-    side.refuted_at = none, side.first = r.chance(50), side.layer.clear();
-    const std::uint32_t percent = end != none ? r.below(20) : 10 + r.below(60);
+    side.refuted_at = none, side.layer.clear();
+    if (found.empty()) side.first = r.chance(50);
+    const std::uint32_t percent = end != none || !found.empty() ? r.below(20) : 10 + r.below(60);
     for (node_id v = 0; v < g.size(); ++v)
-      if (!hidden[v] && (v == end || r.chance(percent))) side.layer.push_back(v);
+      if (v == end || std::count(found.begin(), found.end(), v) > 0 || (!hidden[v] && r.chance(percent)))
+        side.layer.push_back(v);
     std::vector<proof_step> steps;
     std::vector<reduction> waiting;
     if (side.layer.empty() || !memsched::detail::prove_rounds(g, d, bound, go_on, steps, waiting)) continue;

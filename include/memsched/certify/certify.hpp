@@ -14,11 +14,13 @@
 #include <memsched/base/linkage.hpp>
 #include <memsched/bounds/cut_bound.hpp>
 #include <memsched/bounds/destructive_search.hpp>
+#include <memsched/bounds/layer_bound.hpp>
 #include <memsched/certify/certifier.hpp>
 #include <memsched/certify/derive_rounds.hpp>
 #include <memsched/certify/find_family.hpp>
 #include <memsched/certify/find_window.hpp>
 #include <memsched/graph/schedule_graph.hpp>
+#include <memsched/presolve/compression.hpp>
 #include <memsched/proof/check_certificate.hpp>
 #include <memsched/search/options.hpp>
 
@@ -105,6 +107,15 @@ inline certificate certify_cut(const schedule_graph& g, const node_bound& b, fun
   std::vector<proof_step> steps;
   std::vector<reduction> none_wait;
   return assemble(g, prove_rounds(g, d, b.bound, go_on, steps, none_wait) ? std::move(steps) : std::vector<proof_step>());
+}
+
+/// The certificate that compression and a layer give, or one of what is live at the ends.
+inline certificate certify_layer(const schedule_graph& g, bytes start, function_ref<bool()> go_on) {
+  const options o;
+  search context(o);
+  const compressed_graph form = compressed(g, context, {.series_parallel = false});
+  const bytes bound = best_layer_bound(form.graph, topological_order(form.graph), start, go_on);
+  return bound > start ? certify_rounds(g, bound, 0, 0, go_on) : assemble(g, {});
 }
 
 /// What is tried for one graph: shaving with some patience, 0 for none, then a family of at most so many sets.
@@ -206,6 +217,7 @@ MEMSCHED_FUNCTION certificate certify(const schedule_graph& g, std::span<const n
   if (single.v != none && consider(detail::certify_cut(g, single, go_on))) return best;
   // Little effort first; and for each, of a large graph narrow windows, then the whole, then wide windows.
   const bool local = g.size() > 1024, whole = g.size() <= limits.probed;
+  if (whole && consider(detail::certify_layer(g, best.bound, go_on))) return best;
   const std::size_t narrow = whole ? g.size() / 4 : g.size();  // nodes
   std::optional<detail::window_finder> finder;
   std::vector<detail::described_window> windows;
