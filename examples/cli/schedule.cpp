@@ -88,8 +88,8 @@ nlohmann::ordered_json micro_json(const micro_heads& h) {
 
 /// The result with a certificate of its bound, or of the best bound that can be certified within the limits of the request;
 /// says which of them it was then.
-std::string with_certificate(const nlohmann::ordered_json& result_json, const loaded& graph, const schedule_request& r,
-                             const result& s) {
+memsched::result<std::string> with_certificate(const nlohmann::ordered_json& result_json, const loaded& graph,
+                                               const schedule_request& r, const result& s) {
   const auto g = memsched::make_schedule_graph(graph.problem, r.options.model());
   memsched::search limits(r.options);
   const auto go_on = [&] { return limits.keep_going(); };
@@ -102,18 +102,17 @@ std::string with_certificate(const nlohmann::ordered_json& result_json, const lo
     nlohmann::ordered_json::to_cbor(j, binary);
     return binary;
   };
+  const bytes rest = text_of({}).size();  // what the file holds beside the certificate
   memsched::certificate_limits most;
-  most.sets =
-      static_cast<std::size_t>(std::min<bytes>(most.sets, r.certificate_limit / 2));  // a set takes two bytes or more
-  auto c = memsched::certify(g, s.order, s.lower_bound, go_on, most);
-  std::string text = text_of(c), why;
-  if (c.bound < s.lower_bound)
-    why = limits.stopped() ? "the time limit came first"
-                           : "none was found with a family of at most " + grouped(most.sets) + " sets";
-  if (text.size() > r.certificate_limit) {
-    why = "one of " + grouped(c.bound) + " would take " + grouped(text.size()) + " bytes, more than --certificate-limit";
-    c = memsched::certify(g, s.order, s.lower_bound, go_on, {.probed = 0, .sets = 0});
-    text = text_of(c);
+  if (r.certificate_limit != memsched::no_limit) most.size = r.certificate_limit - std::min(rest, r.certificate_limit);
+  const auto c = memsched::certify(g, s.order, s.lower_bound, go_on, most);
+  std::string why, text = text_of(c);
+  if (text.size() > r.certificate_limit)
+    return wrong(r.certificate, "takes " + grouped(text.size()) + " bytes without a proof, more than --certificate-limit");
+  if (c.bound < s.lower_bound) {
+    if (limits.stopped()) why = "the time limit came first";
+    else if (r.certificate_limit != memsched::no_limit) why = "none was found within --certificate-limit";
+    else why = "none was found with a family of at most " + grouped(most.sets) + " sets";
   }
   if (!why.empty())
     std::fprintf(stderr, "memsched: %s: proves a bound of %s bytes, not of %s: %s\n", r.certificate.c_str(),
@@ -288,7 +287,11 @@ int run_schedule(const schedule_request& r) {
     files.push_back({r.svg, memory_svg(graph.name, {drawn(graph, r, r.scheduler, s), drawn(graph, r, "file", file)},
                                        s.lower_bound, largest_live(graph, r, s))});
   }
-  if (!r.certificate.empty()) files.push_back({r.certificate, with_certificate(as_object, graph, r, s)});
+  if (!r.certificate.empty()) {
+    auto certified = with_certificate(as_object, graph, r, s);
+    if (!certified) return report(certified.error());
+    files.push_back({r.certificate, std::move(*certified)});
+  }
   if (!r.output.empty()) files.push_back({r.output, text});
   if (const auto error = write_files(files); !error.message.empty()) return report(error);
   if (r.output.empty()) print(text);

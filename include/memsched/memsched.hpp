@@ -37,6 +37,7 @@
 #include <memsched/bounds/cut_bound.hpp>
 #include <memsched/bounds/destructive_search.hpp>
 #include <memsched/bounds/inquiry.hpp>
+#include <memsched/bounds/layer_bound.hpp>
 #include <memsched/bounds/lowest_set.hpp>
 #include <memsched/bounds/negative_level.hpp>
 #include <memsched/bounds/probing.hpp>
@@ -91,6 +92,7 @@
 #include <memsched/passes/compress.hpp>
 #include <memsched/passes/divide.hpp>
 #include <memsched/passes/fuse.hpp>
+#include <memsched/passes/in_step.hpp>
 #include <memsched/passes/partition.hpp>
 #include <memsched/passes/probe.hpp>
 #include <memsched/passes/soft_budget.hpp>

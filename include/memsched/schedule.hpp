@@ -13,6 +13,7 @@
 #include <memsched/graph/builder.hpp>
 #include <memsched/graph/lower.hpp>
 #include <memsched/graph/overlay.hpp>
+#include <memsched/proof/certificate.hpp>
 #include <memsched/schedulers/automatic.hpp>
 #include <memsched/search/policy.hpp>
 #include <memsched/search/verdict.hpp>
@@ -28,6 +29,10 @@ struct schedule_facts {
   stop_reason stopped = stop_reason::finished;
   statistics stats;
   bytes budget = no_limit;          ///< that was asked for
+  /// Where `options.certify` asked for it: why no order has a peak below its own bound, which is no more than `lower_bound`
+  /// (`check_certificate`). Nodes are those of `make_schedule_graph`, operators first, in the order in which the graph lists
+  /// them.
+  std::optional<memsched::certificate> certificate;
   std::optional<graph_error> error;
 
   memsched::verdict verdict() const {
@@ -175,9 +180,14 @@ MEMSCHED_FUNCTION schedule_result<op_id> detail::run_policy(const problem& p, in
     r.profile = std::move(cost.during);
     r.stopped = run.stopped;
     r.stats = std::move(run.stats);
-    if (!run.answered || search::answers(limits, r.peak, r.lower_bound)) return r;
+    if (!run.answered || search::answers(limits, r.peak, r.lower_bound)) break;
     limits.budget = no_limit, limits.gap = 0;  // it reported an order and gave another: let it end by itself
   }
+  if (o.certify != nullptr) {
+    search context(o);
+    r.certificate = o.certify(g, r.order, r.lower_bound, [&] { return context.keep_going(); }, {});
+  }
+  return r;
 }
 
 }  // namespace memsched

@@ -1,8 +1,12 @@
 // Laws of bounds: none exceeds the optimum, and what is derived keeps the orders that it must.
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <cstdint>
+#include <limits>
 #include <memsched/memsched.hpp>
 #include <networks/networks.hpp>
+#include <span>
+#include <vector>
 
 #include "support/random_order.hpp"
 #include "support/small_graphs.hpp"
@@ -25,6 +29,66 @@ TEST_CASE("no bound exceeds the optimum") {
         highest = std::max(highest, cut.at(v));
       }
       REQUIRE(best_cut_bound(g, topological_order(g), g.base, [] { return true; }, no_limit).bound == highest);
+    }
+}
+
+namespace {
+
+bool within(std::span<const node_id> nodes, std::uint32_t set) {
+  return std::all_of(nodes.begin(), nodes.end(), [&](node_id u) { return set >> u & 1; });
+}
+
+/// What the first member of a layer takes at least, or the last, by trying all sets of active nodes that may have run.
+delta least_by_sets(const schedule_graph& g, std::uint32_t layer, bool first) {
+  delta least = std::numeric_limits<delta>::max();
+  for (std::uint32_t set = 0; set < std::uint32_t{1} << g.active; ++set) {
+    const std::uint32_t waiting = layer & ~set;
+    if (first ? waiting != layer : (waiting == 0 || (waiting & (waiting - 1)) != 0)) continue;
+    delta level = static_cast<delta>(g.base);
+    bool legal = true;
+    for (node_id v = 0; v < g.size(); ++v) {
+      const bool ran = g.is_release(v) ? within(g.preds[v], set) : set >> v & 1;
+      if (ran) legal = legal && within(g.preds[v], set), level += g.cost[v].impact;
+    }
+    for (node_id r = 0; legal && r < g.active; ++r) {
+      if (!(waiting >> r & 1) || !within(g.preds[r], set)) continue;
+      delta gain = 0;
+      for (const credit& c : g.credits[r])
+        if (within(g.preds[c.release], set | std::uint32_t{1} << r)) gain += c.amount;
+      least = std::min(least, level + g.cost[r].peak - gain);
+    }
+  }
+  return std::max<delta>(least, 0);
+}
+
+}  // namespace
+
+TEST_CASE("a layer bounds as the lowest sets do in which its first or its last member may run") {
+  support::random r(7);
+  const auto go_on = [] { return true; };
+  for (std::uint64_t seed = 0; seed < cases / 3; ++seed)
+    for (const options& o : models()) {
+      const schedule_graph g = make_schedule_graph(support::random_problem(seed, {.operators = 8}), o.model());
+      search context(o);
+      const bytes optimum = exhaustive{}(g, context).lower_bound;
+      std::uint32_t layer = 0;
+      std::vector<node_id> members;
+      for (node_id v = 0; v < g.active; ++v)
+        if (r.chance(40) || v + 1 == g.active) layer |= std::uint32_t{1} << v, members.push_back(v);
+      INFO("seed " << seed);
+      layer_bound bounds(g);
+      for (const bool first : {true, false}) {
+        const auto bound = [&](bytes least) {
+          return first ? bounds.of_first(members, least, go_on) : bounds.of_last(members, least, go_on);
+        };
+        const bytes tight = bound(0);
+        REQUIRE(static_cast<delta>(tight) == least_by_sets(g, layer, first));
+        REQUIRE(tight <= optimum);
+        REQUIRE(bound(tight) <= tight);
+        if (tight > 0) REQUIRE(bound(tight - 1) == tight);
+      }
+      for (const bytes start : {bytes{0}, optimum / 2})
+        REQUIRE(best_layer_bound(g, topological_order(g), start, go_on) <= optimum);
     }
 }
 
@@ -127,6 +191,21 @@ TEST_CASE("asking about the two edges of a pair together refutes more, with the 
     }
   }
   REQUIRE(both_ways > one_way);
+}
+
+TEST_CASE("the work of cuts counts visits of nodes and edges") {
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+    const schedule_graph g = make_schedule_graph(support::random_problem(seed, {.operators = 40}));
+    cut_bound cut(g);
+    std::uint64_t size = g.size(), before = 0;
+    for (node_id v = 0; v < g.size(); ++v) size += g.preds[v].size();
+    for (node_id v = 0; v < g.active; ++v) {
+      cut.at(v);
+      REQUIRE(cut.work() > before);
+      before = cut.work();
+    }
+    REQUIRE(before < g.active * size * 100);
+  }
 }
 
 TEST_CASE("a destructive search that is stopped, or gets more patience, claims no more than the optimum") {

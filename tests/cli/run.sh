@@ -242,9 +242,12 @@ succeeds schedule builtin:randwire --certificate good.cbor
 succeeds verify builtin:randwire --certificate good.cbor
 check "a certificate in CBOR proves the optimum" grep -q 'it is optimal' out
 run schedule builtin:randwire-stack --certificate small.json --certificate-limit 9000
-check "a certificate that is too large is replaced by a smaller one, which says so" grep -q 'more than --certificate-limit' err
+check "where a certificate would be too large there is a smaller one, which says so" grep -q 'within --certificate-limit' err
+check "and that one is within the limit" test "$(wc -c <small.json)" -le 9000
 succeeds verify builtin:randwire-stack --certificate small.json
 check "and that one proves less" fails grep -q 'it is optimal' out
+refuses none.json 'without a proof' schedule builtin:randwire-stack --certificate none.json --certificate-limit 90
+check "no file where not even the result is within the limit" fails test -e none.json
 succeeds schedule builtin:randwire --certificate good.json
 refuses good.json 'order' verify wide.json --certificate good.json
 refuses good.json '' verify builtin:randwire:2 --certificate good.json

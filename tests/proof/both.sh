@@ -1,8 +1,10 @@
 #!/bin/sh
-# Lets both checkers of certificates judge what CASES makes of so many random graphs.
-# usage: both.sh CASES GRAPHS [COMPARER]
+# Lets COMPARER and what it compares with judge what CASES prints about so many random graphs.
+# usage: both.sh COMPARER CASES [--claims EACH] GRAPHS
 set -eu
+comparer=$1
+shift
 cases=$(mktemp)
 trap 'rm -f "$cases"' EXIT
-"$1" "$2" >"$cases"
-python3 "$(dirname "$0")/${3:-both.py}" <"$cases"
+"$@" >"$cases"
+python3 "$(dirname "$0")/$comparer" <"$cases"

@@ -1,54 +1,34 @@
-// Certificates for a second checker: prints one JSON object a line, with a graph, an order of it, a certificate, whether
-// `check_certificate` accepts that, and the optimum. Some certificates have something changed; others prove something of
-// another graph: one with an edge more, without credits, or to which rules of compression were applied where they do not
-// hold. usage: certificate_cases GRAPHS [SEED]
+// Certificates for a second checker: prints one JSON object a line, a graph with an order of it and its optimum, and behind
+// it certificates, each with whether `check_certificate` accepts it. Some have something changed, or belong to another
+// graph; others prove something of another graph: one with an edge more, without credits, or to which rules of compression
+// were applied where they do not hold.
+// usage: certificate_cases [--claims EACH] GRAPHS [SEED]
+//   --claims: nothing is changed; every EACH-th certificate of what `automatic` claims is printed, all are checked
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
-#include <iostream>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <memsched/bounds/probing.hpp>
 #include <memsched/certify/certify.hpp>
-#include <memsched/formats/certificate.hpp>
-#include <memsched/formats/json.hpp>
-#include <memsched/graph/check.hpp>
 #include <memsched/graph/walk.hpp>
 #include <memsched/schedulers/exhaustive.hpp>
 
 #include "support/changed_certificates.hpp"
+#include "case.hpp"
+#include "claims.hpp"
+#include "mutations.hpp"
 
 using namespace memsched;
 
 namespace {
 
-constexpr int changes_each = 4, forgeries_each = 8;
+constexpr int forgeries_each = 8;
 constexpr std::size_t most_sets = 2000;
-
-/// The text of a draft on one line.
-std::string on_a_line(const problem_draft& d) {
-  std::string text = write_json(d);
-  for (char& c : text)
-    if (c == '\n') c = ' ';
-  return text;
-}
-
-void print(const char* kind, const std::string& graph, const schedule_graph& g, const memory_model& model,
-           const solution& best, const certificate& c) {
-  nlohmann::ordered_json j{{"kind", kind},
-                           {"firing", model.default_firing == firing::cbp ? "cbp" : "pbc"},
-                           {"inplace", model.in_place},
-                           {"order", best.order},
-                           {"peak", peak_of(g, best.order)},
-                           {"optimum", best.lower_bound},
-                           {"accepted", check_certificate(g, c).empty()},
-                           {"certificate", write_certificate(c)}};
-  std::string rest = j.dump();
-  std::cout << "{\"graph\":" << graph << ',' << rest.substr(1) << '\n';
-}
 
 solution optimum(const schedule_graph& g) {
   const options o;
@@ -64,6 +44,15 @@ certificate by_sets(const schedule_graph& g, bytes level, bool mirrored) {
   return c;
 }
 
+/// The first steps of c, and a family that goes on from there; of what is live at the ends where there is none.
+certificate by_sets_behind_steps(const schedule_graph& g, certificate c, support::random& r) {
+  if (c.steps.empty() || c.family) return detail::assemble(g, {});
+  c.steps.resize(r.below(static_cast<std::uint32_t>(c.steps.size())));
+  c.family = set_family{.level = c.bound, .mirrored = r.chance(50) && g.credits.items() == 0};
+  if (!c.steps.empty()) c.bound = std::min(c.bound, detail::lowest_level(c.steps));
+  return find_family(g, c, most_sets, [] { return true; }) ? c : detail::assemble(g, {});
+}
+
 /// The certificate of a window of some order of g; of what is live at the ends where there is none.
 certificate of_window(const schedule_graph& g, const std::vector<node_id>& order, support::random& r) {
   const order_line line(g, r.chance(50) ? order : topological_order(g));
@@ -72,8 +61,8 @@ certificate of_window(const schedule_graph& g, const std::vector<node_id>& order
   const std::size_t a = line.legal_from(r.below(5)), b = line.legal_from(a + 2 + r.below(8));
   const auto found = a == 0 && b == line.size() ? std::nullopt : detail::describe_window(line, live, bone, a, b);
   if (!found) return detail::assemble(g, {});
-  return detail::certify_window(*found, optimum(found->graph).lower_bound - found->window.lift, most_sets,
-                                [] { return true; });
+  return detail::certify_window(*found, optimum(found->graph).lower_bound - found->window.lift,
+                                {64, most_sets}, {}, [] { return true; });
 }
 
 /// What a rule of compression makes of g, be it true or not.
@@ -176,46 +165,76 @@ certificate forged(schedule_graph g, support::random& r) {
   return c;
 }
 
+/// Prints certificates of one graph, with so many changes of each in each way.
+class printer {
+ public:
+  printer(const proof_case& about, support::random& r) : about_(about), r_(r) {}
+
+  void print(const std::string& kind, const certificate& c) { about_.print(kind, c); }
+  /// The certificate, and what changes make of it.
+  void print_changed(const std::string& kind, const certificate& c) {
+    static std::map<std::string, certificate_json> last;  // of a graph before this
+    print(kind, c);
+    const certificate_json j = write_certificate(c);
+    for (const auto& [name, change] : mutations::all)
+      for (int i = 0; i < changes_each; ++i)
+        if (certificate_json other = j; change(other, r_, about_.graph().size()) && other != j)
+          about_.print(kind + ", " + name, other);
+    if (const auto other = last.find(kind); other != last.end() && other->second != j)
+      for (int i = 0; i < changes_each; ++i) {  // as it is; claiming the bound of this graph, or one more, or another
+        certificate_json given = other->second;
+        const auto more = static_cast<std::int64_t>(c.bound) - given["bound"].get<std::int64_t>();
+        if (i > 0) mutations::add_to_levels(given, i == 1 ? more : i == 2 ? more + 1 : more - 1 - r_.below(9));
+        about_.print(kind + ", another graph's", given);
+      }
+    last[kind] = j;
+  }
+
+ private:
+  static constexpr int changes_each = 4;
+  const proof_case& about_;
+  support::random& r_;
+};
+
+void print_all(const problem_draft& draft, const memory_model& model, support::random& r) {
+  const auto go_on = [] { return true; };
+  const problem p = check(draft).value();
+  const schedule_graph g = make_schedule_graph(p, model);
+  const solution best = optimum(g);
+  const proof_case about(draft, g, model, best.order, best.lower_bound);
+  printer out(about, r);
+  const certificate c = certify(g, best.order, best.lower_bound, go_on);
+  if (!c.family) out.print_changed("steps", c);
+  if (const certificate both = by_sets_behind_steps(g, c, r); !both.steps.empty())
+    out.print_changed("steps and family", both);
+  if (const certificate window = of_window(g, best.order, r); window.window) out.print_changed("window", window);
+  const auto compressed = [&](const schedule_graph& h, bytes b) { return detail::certify_rounds(h, b, 0, 0, go_on); };
+  if (const certificate shaved = support::by_cases(g, best.lower_bound, r, compressed); !shaved.steps.empty())
+    out.print_changed("cases", shaved);
+  if (const certificate layer = support::by_layer(g, best.lower_bound, r); !layer.steps.empty())
+    out.print_changed("layer", layer);
+  if (const certificate family = by_sets(g, best.lower_bound, r.chance(50)); family.family) {
+    out.print_changed("family", family);
+    for (const bool forgets_end : {false, true})
+      out.print("family forged", wrong_family(g, best.lower_bound + 1 + r.below(5), forgets_end));
+  }
+  if (c.steps.empty() || c.family) return;
+  for (int i = 0; i < forgeries_each; ++i) out.print("steps forged", forged(g, r));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  const std::uint64_t graphs = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 100;
-  const std::uint64_t first = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 0;
+  const auto number = [&](int i, std::uint64_t otherwise) {
+    return i < argc ? std::strtoull(argv[i], nullptr, 10) : otherwise;
+  };
+  if (argc > 1 && std::string(argv[1]) == "--claims")
+    return claims::print_claims(number(3, 1000), number(4, 0), std::max<std::uint64_t>(number(2, 100), 1)) ? 0 : 1;
+  const std::uint64_t first = number(2, 0);
   const memory_model models[] = {{}, {.in_place = false}, {.default_firing = firing::cbp}};
-  for (std::uint64_t seed = first; seed < first + graphs; ++seed) {
+  for (std::uint64_t seed = first; seed < first + number(1, 100); ++seed) {
     support::random r(seed);
     const problem_draft draft = support::random_draft(seed, {.operators = 4 + r.below(8), .max_inputs = 2 + r.below(3)});
-    const problem p = check(draft).value();
-    const std::string text = on_a_line(draft);
-    for (const memory_model& model : models) {
-      const schedule_graph g = make_schedule_graph(p, model);
-      const solution best = optimum(g);
-      const certificate c = certify(g, best.order, best.lower_bound, [] { return true; });
-      print("steps", text, g, model, best, c);
-      if (const certificate window = of_window(g, best.order, r); window.window) {
-        print("window", text, g, model, best, window);
-        for (int i = 0; i < changes_each; ++i)
-          print("window changed", text, g, model, best, support::other_window(window, r, g));
-      }
-      const auto compressed = [](const schedule_graph& h, bytes b) {
-        return detail::certify_rounds(h, b, 0, 0, [] { return true; });
-      };
-      if (const certificate shaved = support::by_cases(g, best.lower_bound, r, compressed); !shaved.steps.empty()) {
-        print("cases", text, g, model, best, shaved);
-        for (int i = 0; i < changes_each; ++i)
-          print("cases changed", text, g, model, best, support::other_cases(shaved, r, g));
-      }
-      if (const certificate family = by_sets(g, best.lower_bound, r.chance(50)); family.family) {
-        print("family", text, g, model, best, family);
-        for (int i = 0; i < changes_each; ++i)
-          print("family changed", text, g, model, best, support::other_family(family, r, g));
-        for (const bool forgets_end : {false, true})
-          print("family forged", text, g, model, best, wrong_family(g, best.lower_bound + 1 + r.below(5), forgets_end));
-      }
-      if (c.steps.empty() || c.family) continue;
-      for (int i = 0; i < changes_each; ++i)
-        print("steps changed", text, g, model, best, i % 2 == 0 ? support::broken(c, r) : support::altered(c, r, g));
-      for (int i = 0; i < forgeries_each; ++i) print("steps forged", text, g, model, best, forged(g, r));
-    }
+    for (const memory_model& model : models) print_all(draft, model, r);
   }
 }

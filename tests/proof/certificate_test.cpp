@@ -92,6 +92,42 @@ TEST_CASE("a family of sets proves what no order leaves, and is refused where on
   CHECK(check_certificate(g, c) == "family.reductions[0]: its rule does not apply");
 }
 
+TEST_CASE("a layer proves what whichever of its nodes takes, and is refused where one takes less") {
+  const schedule_graph g = diamond();
+  const auto with = [&](bool first, bytes level, std::vector<layer_member> layer) {
+    return check_certificate(g, {level, {{.v_first = first, .level = level, .layer = std::move(layer)}}});
+  };
+  CHECK(with(false, 22, {{0}, {1}}).empty());  // the last of the two finds what the other one wrote
+  CHECK(with(true, 15, {{0}, {1}}).empty());
+  CHECK(with(true, 17, {{0}, {1}}) == "steps[0]: level: is 17, but what the flow proves is 15");
+  CHECK(with(true, 17, {{1}}).empty());  // behind the other one or not
+  CHECK(with(false, 22, {{0}}) == "steps[0]: level: is 22, but what the flow proves is 15");
+  CHECK(with(false, 13, {{0}, {1}, {2}}).empty());
+  CHECK(with(false, 13, {{0, {{1, 3, 7}}}, {2}}) == "steps[0]: node 0 has a flow, but is not the one that it is about");
+  CHECK(with(false, 22, {{0, {{1, 3, 7}}}, {1}}) ==
+        "steps[0]: node 0: the flow leaves the edges between undecided nodes");
+  for (const auto& layer : {std::vector<layer_member>{{1}, {0}}, {{0}, {0}, {1}}, {{0}, {9}}})
+    CHECK(with(false, 22, layer) == "steps[0]: names a node that does not exist, or not in order");
+  CHECK(check_certificate(g, {22, {{.v = 0, .level = 22, .layer = {{0}, {1}}}}}) ==
+        "steps[0]: a layer has members, and nothing else");
+  CHECK(check_certificate(g, {22, {{.level = 22, .layer = {{0}, {1}}}, {.v = 1, .level = 22}}}) ==
+        "steps[1]: the proof has ended");
+}
+
+TEST_CASE("what runs behind a layer's nodes has not run when the first of them does, nor behind one that runs last") {
+  // 60 bytes are there. Two operators write 5 and 7; what reads the 5 and frees 50 bytes runs behind the first of these.
+  problem_builder b;
+  const tensor_id x = b.input(10), z = b.input(50), l = b.tensor(5), m = b.tensor(1), r = b.tensor(7), y = b.tensor(2);
+  b.op({.reads = {x}, .writes = {l}});
+  b.op({.reads = {x}, .writes = {r}});
+  b.op({.reads = {l, z}, .writes = {m}});
+  b.op({.reads = {m, r}, .writes = {y}});
+  b.output(y);
+  const schedule_graph g = make_schedule_graph(b.build().value());
+  CHECK(check_certificate(g, {65, {{.v_first = true, .level = 65, .layer = {{0}, {1}}}}}).empty());
+  CHECK(check_certificate(g, {18, {{.level = 18, .layer = {{0}, {1}}}}}).empty());  // where 1 runs last, 2 may have run
+}
+
 TEST_CASE("two cases prove what each of them shows, and are refused where one does not") {
   const schedule_graph g = diamond();
   const proof_step first{.v = 1, .level = 22}, second{.v = 0, .level = 22};

@@ -9,6 +9,7 @@ file cannot be read. docs/proofs.md has the rules and why they hold.
 """
 import copy
 import json
+import pathlib
 import sys
 
 import cbor
@@ -30,10 +31,7 @@ def whole(value, below, what):
 
 def members(bits):
     """The elements of a set that is held as the bits of a number."""
-    while bits:
-        low = bits & -bits
-        yield low.bit_length() - 1
-        bits ^= low
+    return [u for u, digit in enumerate(reversed(bin(bits)[2:])) if digit == "1"]
 
 
 class Problem:
@@ -42,7 +40,7 @@ class Problem:
     def __init__(self, graph, firing, inplace):
         self.ops, tensors = graph["ops"], graph["tensors"]
         count = len(tensors)
-        size = [whole(int(t["bytes"]), 1 << 64, "bytes") for t in tensors]
+        self.size = [whole(int(t["bytes"]), 1 << 64, "bytes") for t in tensors]
         self.store = list(range(count))
         for t in range(count):
             at, steps = t, 0
@@ -50,7 +48,6 @@ class Problem:
                 at, steps = whole(tensors[at]["alias_of"], count, "alias_of"), steps + 1
                 need(steps <= count, f"tensors[{t}]: an alias of itself")
             self.store[t] = at
-        self.size = size
         self.stays = {self.store[t] for t in graph["graph_outputs"]}
         self.writer = {}
         for i, op in enumerate(self.ops):
@@ -67,7 +64,7 @@ class Problem:
         self.spares = [self.spared(op, inplace) for op in self.ops]
         self.before = [{self.writer[t] for t in op["inputs"] if t in self.writer} | set(op.get("after", []))
                        for op in self.ops]
-        self.start = sum(size[s] for s in range(count) if self.store[s] == s and s not in self.writer and self.kept(s))
+        self.start = sum(self.size[s] for s in range(count) if self.store[s] == s and s not in self.writer and self.kept(s))
 
     def spared(self, op, inplace):
         """The storage that the first output may take, and the bytes that this spares; None where there is none."""
@@ -138,11 +135,10 @@ class Nodes:
             self.impact.append(-size)
             self.before.append(set(readers))
             self.credits.append([])
-            roomy = [r for r in sorted(readers) if p.room(r, s) > 0]
+            roomy = {r for r in readers if p.room(r, s) > 0}
             never_last = set().union(*(self.earlier(readers, r) for r in readers)) if roomy else set()
-            for r in roomy:
-                if r not in never_last:
-                    self.credits[r].append((len(self.peak) - 1, p.room(r, s)))
+            for r in sorted(roomy - never_last):
+                self.credits[r].append((len(self.peak) - 1, p.room(r, s)))
         for i in range(n):
             if not self.credits[i]:
                 self.peak[i] = max(self.peak[i], self.impact[i], 0)
@@ -237,19 +233,14 @@ class Proof:
         self.g = nodes
         self.n, self.base = len(nodes.peak), nodes.base
         self.peak, self.impact = list(nodes.peak), list(nodes.impact)
-        self.before = [set(b) for b in nodes.before]
-        self.behind = [set() for _ in range(self.n)]
-        for v, b in enumerate(self.before):
+        self.before, self.behind = [set() for _ in range(self.n)], [set() for _ in range(self.n)]
+        for v, b in enumerate(nodes.before):
             for u in b:
-                self.behind[u].add(v)
+                self.order(u, v)
         self.merged = 0
-        self.tied = 0  # nodes with a part in a credit
+        named = {release for list_ in nodes.credits for release, _ in list_}
+        self.tied = sum(1 << u for u in named.union(*(nodes.readers_of[r] for r in named)))  # nodes with a part in a credit
         self.levels = []  # of all steps so far, those within cases too
-        for list_ in nodes.credits:
-            for release, _ in list_:
-                self.tied |= 1 << release
-                for r in nodes.readers_of[release]:
-                    self.tied |= 1 << r
 
     def fork(self, before, after):
         """A copy with an edge more."""
@@ -303,9 +294,10 @@ class Proof:
                     self.reduce(*r)
                 if "if" in step:
                     ended = self.cases(step, depth)
+                elif "first" in step or "last" in step:
+                    ended = self.layer(step)
                 else:
-                    self.levels.append(self.cut(step))
-                    ended = "before" not in step and "after" not in step
+                    ended = self.cut(step)
             except Wrong as e:
                 raise Wrong(f"steps[{i}]: {e}") from e
         return ended
@@ -331,8 +323,7 @@ class Proof:
         """A rule of compression: merges a and b (c1, c2) or runs a before b (s1, s2)."""
         need(rule in ("c1", "c2", "s1", "s2"), "no such rule")
         whole(a, self.n, "a node"), whole(b, self.n, "a node")
-        both = 1 << a | 1 << b
-        need(a != b and not both & (self.merged | self.tied), "the rule names nodes that it must leave alone")
+        need(a != b and not (1 << a | 1 << b) & (self.merged | self.tied), "the rule names nodes that it must leave alone")
         drop = [self.peak[v] - self.impact[v] for v in (a, b)]
         above, below = [self.reached(v, self.before) for v in (a, b)], [self.reached(v, self.behind) for v in (a, b)]
         ordered = bool(below[0] >> b & 1)
@@ -368,8 +359,7 @@ class Proof:
 
         def grown(ran, fresh):
             """With all idle nodes that can run, of those behind `fresh` or in it."""
-            left = [u for u in fresh if idle >> u & 1]
-            left += [u for x in fresh if ran >> x & 1 for u in self.behind[x] if idle >> u & 1]
+            left = [u for x in fresh for u in (self.behind[x] if ran >> x & 1 else {x}) if idle >> u & 1]
             while left:
                 u = left.pop()
                 if not ran >> u & 1 and not needs[u] & ~ran:
@@ -384,12 +374,10 @@ class Proof:
                 u = (left & -left).bit_length() - 1
                 seen |= 1 << u
                 left = (left | needs[u] & ~ran) & ~seen
-            return None if left or ran >> v & 1 else list(members(seen))
+            return None if left or ran >> v & 1 else members(seen)
 
         def behind(ran, v, before):
-            for u in before:
-                ran |= 1 << u
-            return grown(ran | 1 << v, before + [v])
+            return grown(ran | sum(1 << u for u in before) | 1 << v, before + [v])
 
         listed = [grown(0, range(self.n))]
         for i, (start, v) in enumerate(family["sets"]):
@@ -415,35 +403,49 @@ class Proof:
 
     def taken(self, v, ran):
         """The peak of v where this has run."""
-        return self.peak[v] - sum(amount for release, amount in (self.g.credits[v] if v < self.g.operators else [])
+        return self.peak[v] - sum(amount for release, amount in self.g.credits[v]
                                   if all(ran >> r & 1 for r in self.g.readers_of[release] - {v}))
 
     def cut(self, step):
-        """The level of a step; adds the order that it shows."""
-        v = whole(step["v"], self.n, "v")
-        need(not ("before" in step and "after" in step), "gives two orders")
-        other = step.get("before", step.get("after"))
-        need(v < self.g.operators or not self.tied >> v & 1, "v runs within the step of another node")
+        """Whether what takes a level is all there is; else adds the order that follows."""
+        v, first, other = whole(step["v"], self.n, "v"), "before" in step, step.get("before", step.get("after"))
+        need(not (first and "after" in step), "gives two orders")
         ran, later = self.reached(v, self.before), self.reached(v, self.behind) | 1 << v
         if other is not None:
-            whole(other, self.n, "the other node")
-            need(other != v and not (ran | later) >> other & 1, "the two are ordered already")
-            if "before" in step:
-                ran |= self.reached(other, self.before) | 1 << other
-            else:
-                later |= self.reached(other, self.behind) | 1 << other
-        level = self.level(v, ran, later, step["flow"])
-        need(level == step["level"], f"level: the flow proves {level}")
+            need(not (ran | later) >> whole(other, self.n, "the other node") & 1, "the two are ordered already")
+            more = self.reached(other, self.before if first else self.behind) | 1 << other
+            ran, later = (ran | more, later) if first else (ran, later | more)
+        self.shown(step, [self.level(v, ran, later, step["flow"])])
         if other is not None:
-            self.order(*((v, other) if "before" in step else (other, v)))
-        return level
+            self.order(*((v, other) if first else (other, v)))
+        return other is None
+
+    def layer(self, step):
+        """One of some nodes runs first, with none of them before it, or last, with none behind it: this ends the proof."""
+        first, levels, around = "first" in step, [], 0
+        flows = {whole(m["v"], self.n, "v"): m["flow"] for m in step["first" if first else "last"]}
+        inward, outward = (self.before, self.behind) if first else (self.behind, self.before)
+        for v in flows:
+            around |= self.reached(v, outward) | 1 << v
+        for v, flow in flows.items():
+            own = self.reached(v, inward)
+            if not own & around:  # else another one is before it, or behind it
+                ran, later = (own, around) if first else (around & ~(1 << v), own | 1 << v)
+                levels.append(self.level(v, ran, later, flow))
+        self.shown(step, levels)
+        return True
+
+    def shown(self, step, levels):
+        """Takes down the level of a step: the least of some."""
+        need(levels and min(levels) == step["level"], f"level: the flow proves {levels}")
+        self.levels.append(min(levels))
 
     def level(self, v, ran, later, flow):
         """The least that v can take where `ran` has run and `later` has not, by a flow that pays for what nodes free."""
+        need(v < self.g.operators or not self.tied >> v & 1, f"{v} runs within the step of another node")
         free = {u: self.impact[u] for u in range(self.n) if not (ran | later) >> u & 1}
-        for i, (release, amount) in enumerate(self.g.credits[v] if v < self.g.operators else []):
-            others = self.g.readers_of[release] - {v}
-            if not any(later >> r & 1 for r in others):
+        for i, (release, amount) in enumerate(self.g.credits[v]):
+            if not any(later >> r & 1 for r in self.g.readers_of[release] - {v}):
                 free[self.n + i] = -amount
         pairs = set()
         for from_, to, amount in flow:
@@ -480,13 +482,11 @@ def main():
         print(__doc__, file=sys.stderr)
         return 2
     status = 0
-    with open(sys.argv[1], encoding="utf-8") as f:
-        graph = json.load(f)
+    graph = json.loads(pathlib.Path(sys.argv[1]).read_bytes())
     sys.setrecursionlimit(4000)
     for name in sys.argv[2:]:
         try:
-            with open(name, "rb") as f:
-                print(f"{name}: {judge(graph, cbor.decoded(f.read()))}")
+            print(f"{name}: {judge(graph, cbor.decoded(pathlib.Path(name).read_bytes()))}")
         except Wrong as e:
             print(f"{name}: refused: {e}")
             status = 1

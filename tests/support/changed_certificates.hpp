@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <memsched/bounds/probing.hpp>
+#include <memsched/certify/certify.hpp>
 #include <memsched/proof/certificate.hpp>
 #include <memsched/structure/reachability.hpp>
 
@@ -158,6 +159,59 @@ inline memsched::certificate other_cases(memsched::certificate c, random& r, con
     default:
       if (!side.empty()) side = broken({0, side}, r).steps;
   }
+  return c;
+}
+
+/// A certificate that ends with a layer drawn at random, of the graph or behind what compression and probing derive for
+/// peaks below `bound`. Without steps where such a layer was not found.
+inline memsched::certificate by_layer(const memsched::schedule_graph& g, memsched::bytes bound, random& r) {
+  using namespace memsched;
+  const auto go_on = [] { return true; };
+  memsched::detail::derivation d;
+  if (r.chance(50)) d = memsched::detail::derive_rounds(g, bound, 0, go_on);
+  else bound = 0;
+  if (d.rounds.empty()) d.rounds.resize(1);
+  d.refuted = true;
+  const node_id end = d.rounds.back().derived_side.refuted_at;
+  const std::vector<node_id> found = d.rounds.back().derived_side.layer;
+  std::vector<bool> hidden(g.size());
+  for (node_id v = 0; v < g.size(); ++v)
+    for (const credit& k : g.credits[v]) hidden[k.release] = true;
+  for (int tries = 0; tries < 4; ++tries) {
+    auto& side = d.rounds.back().derived_side;
+    side.refuted_at = none, side.layer.clear();
+    if (found.empty()) side.first = r.chance(50);
+    const std::uint32_t percent = end != none || !found.empty() ? r.below(20) : 10 + r.below(60);
+    for (node_id v = 0; v < g.size(); ++v)
+      if (v == end || std::count(found.begin(), found.end(), v) > 0 || (!hidden[v] && r.chance(percent)))
+        side.layer.push_back(v);
+    std::vector<proof_step> steps;
+    std::vector<reduction> waiting;
+    if (side.layer.empty() || !memsched::detail::prove_rounds(g, d, bound, go_on, steps, waiting)) continue;
+    if (!steps.back().layer.empty()) return memsched::detail::assemble(g, std::move(steps));
+  }
+  return {};
+}
+
+/// A change of the layer that ends a proof, of one that is left out, twice there, or none of it, too.
+inline memsched::certificate other_layer(memsched::certificate c, random& r, const memsched::schedule_graph& g) {
+  memsched::proof_step& s = c.steps.back();
+  auto& member = s.layer[detail::any(s.layer, r)];
+  const auto any_node = [&] { return r.below(static_cast<std::uint32_t>(g.size() + 1)); };
+  switch (r.below(8)) {
+    case 0: detail::erase_any(s.layer, r); break;
+    case 1: detail::repeat_any(s.layer, r); break;
+    case 2: s.layer.push_back({any_node()}); break;
+    case 3: std::swap(member.flow, s.layer[detail::any(s.layer, r)].flow); break;
+    case 4: s.v_first = !s.v_first; break;
+    case 5: member.v = any_node(); break;
+    case 6:
+      if (!member.flow.empty()) detail::erase_any(member.flow, r);
+      break;
+    default:
+      if (!member.flow.empty()) member.flow[detail::any(member.flow, r)].amount += 1 + r.below(9);
+  }
+  if (r.chance(80)) std::sort(s.layer.begin(), s.layer.end(), [](auto& a, auto& b) { return a.v < b.v; });
   return c;
 }
 

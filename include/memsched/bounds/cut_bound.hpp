@@ -115,43 +115,60 @@ inline bytes peak_unit(const schedule_graph& g) {
   return static_cast<bytes>(std::max<delta>(unit, 1));
 }
 
-/// The smallest peak from `least` on that the sizes allow: what has run when v runs are v's ancestors and some of the nodes
-/// beside it, so the peaks at v differ by multiples of what divides those. Lifts a bound that is nearly a peak to that
-/// peak; the largest number where there is none. Bytes. O(nodes^2).
-inline bytes next_possible_peak(const schedule_graph& g, bytes least) {
-  const reachability reach(g);
-  const delta low = static_cast<delta>(least);
-  bytes next = g.base >= least ? g.base : std::numeric_limits<bytes>::max();
-  const auto consider = [&](delta some, delta step) {
-    if (some < low && step == 0) return;
-    const delta peak = step == 0 ? some : low + ((some - low) % step + step) % step;
-    next = std::min(next, static_cast<bytes>(peak));
-  };
-  for (node_id v = 0; v < g.active; ++v) {
-    delta level = static_cast<delta>(g.base), step = 0;
-    const const_bit_row ran = reach.ancestors[v], later = reach.descendants[v];
-    for (node_id u = 0; u < g.size(); ++u) {
-      const auto readers = g.preds[u];
-      const bool release = g.is_release(u);
-      if (release ? std::all_of(readers.begin(), readers.end(), [&](node_id r) { return test_bit(ran, r); })
-                  : test_bit(ran, u))
-        level += g.cost[u].impact;
-      else if (u != v && !test_bit(later, u))
-        step = std::gcd(step, g.cost[u].impact);
+/// The peaks that the sizes allow: what has run when v runs are v's ancestors and some of the nodes beside it, so the peaks
+/// at v differ by multiples of what divides those. O(nodes^2) once.
+class possible_peaks {
+ public:
+  explicit possible_peaks(const schedule_graph& g) : base_(g.base) {
+    const reachability reach(g);
+    for (node_id v = 0; v < g.active; ++v) {
+      delta level = static_cast<delta>(g.base), step = 0;
+      const const_bit_row ran = reach.ancestors[v], later = reach.descendants[v];
+      for (node_id u = 0; u < g.size(); ++u) {
+        const auto readers = g.preds[u];
+        const bool release = g.is_release(u);
+        if (release ? std::all_of(readers.begin(), readers.end(), [&](node_id r) { return test_bit(ran, r); })
+                    : test_bit(ran, u))
+          level += g.cost[u].impact;
+        else if (step != 1 && u != v && !test_bit(later, u))
+          step = std::gcd(step, g.cost[u].impact);
+      }
+      if (g.credits[v].empty()) {
+        peaks_.push_back({level + std::max(g.cost[v].peak, g.cost[v].impact), step});
+        continue;
+      }
+      delta spared = step, freed = step;
+      for (const credit& c : g.credits[v]) spared = std::gcd(spared, c.amount);
+      for (node_id r : g.succs[v])
+        if (g.is_release(r)) freed = std::gcd(freed, g.cost[r].impact);
+      peaks_.push_back({level + g.cost[v].peak, spared});
+      peaks_.push_back({level + g.cost[v].impact, freed});
     }
-    if (g.credits[v].empty()) {
-      consider(level + std::max(g.cost[v].peak, g.cost[v].impact), step);
-      continue;
-    }
-    delta spared = step, freed = step;
-    for (const credit& c : g.credits[v]) spared = std::gcd(spared, c.amount);
-    for (node_id r : g.succs[v])
-      if (g.is_release(r)) freed = std::gcd(freed, g.cost[r].impact);
-    consider(level + g.cost[v].peak, spared);
-    consider(level + g.cost[v].impact, freed);
   }
-  return next;
-}
+
+  /// The smallest from `least` on; the largest number where there is none. Lifts a bound that is nearly a peak to that
+  /// peak. Bytes. O(nodes).
+  bytes next(bytes least) const {
+    const delta low = static_cast<delta>(least);
+    bytes next = base_ >= least ? base_ : std::numeric_limits<bytes>::max();
+    for (const auto& [some, step] : peaks_) {
+      if (some < low && step == 0) continue;
+      const delta peak = step == 0 ? some : low + ((some - low) % step + step) % step;
+      next = std::min(next, static_cast<bytes>(peak));
+    }
+    return next;
+  }
+
+ private:
+  struct progression {
+    delta some, step;  ///< `some`, and what differs from it by multiples of `step`
+  };
+  bytes base_;
+  std::vector<progression> peaks_;
+};
+
+/// Likewise, of a graph that is asked about once.
+inline bytes next_possible_peak(const schedule_graph& g, bytes least) { return possible_peaks(g).next(least); }
 
 }  // namespace memsched
 

@@ -38,7 +38,9 @@ inline bit_set intersection(bit_set s, const_bit_row row) {
 /// What runs before what: by a graph and by edges that are added.
 class known_order {
  public:
-  explicit known_order(const schedule_graph& g) : g_(&g), reach_(g), preds_(g.size()) {
+  /// `delays`: releases need not run with the last of their readers, as in a certificate (docs/proofs.md, section 1).
+  explicit known_order(const schedule_graph& g, bool delays = false)
+      : g_(&g), delays_(delays), reach_(g), preds_(g.size()) {
     for (node_id v = 0; v < g.size(); ++v) preds_[v].assign(g.preds[v].begin(), g.preds[v].end());
   }
 
@@ -48,6 +50,7 @@ class known_order {
   /// The graph's predecessors and those by added edges.
   const std::vector<std::vector<node_id>>& preds() const { return preds_; }
   bool ordered(node_id u, node_id v) const { return test_bit(reach_.descendants[u], v); }
+  bool delays() const { return delays_; }
 
   bit_set copy(const_bit_row row) const {
     bit_set s(g_->size());
@@ -74,6 +77,7 @@ class known_order {
   static bit_set with(bit_set s, node_id v) { return s.insert(v), s; }
 
   const schedule_graph* g_;
+  bool delays_;
   reachability reach_;
   std::vector<std::vector<node_id>> preds_;
 };
@@ -142,7 +146,7 @@ class inquiry {
         if (ancestors_[u] || descendants_[u]) break;
         if (reuse_ && k.witnesses.has(u, inside)) continue;
         if (!inside && runs_by_itself(u)) {
-          order({u, v_}, false);
+          if (!order_->delays()) order({u, v_}, false);
           break;
         }
         if (reuse_ && accept(k, changed(k.lowest, u, inside))) continue;

@@ -56,9 +56,10 @@ class prober {
  public:
   using outcome = probing_outcome;
 
-  /// `reuse`: sets answer further questions, as they are and changed a little, before a cut does.
-  explicit prober(const schedule_graph& g, bool reuse = true)
-      : reuse_(reuse), order_(g), known_(g.active, knowledge{detail::witness_sets(g.size())}), cuts_{lowest_set(g)} {}
+  /// `reuse`: sets answer further questions, as they are and changed a little, before a cut does. `delays`: releases may be
+  /// delayed, as in a certificate; else an edge to a release concerns the last of its readers, which says more.
+  explicit prober(const schedule_graph& g, bool reuse = true, bool delays = false)
+      : reuse_(reuse), order_(g, delays), known_(g.active, knowledge{detail::witness_sets(g.size())}), cuts_{lowest_set(g)} {}
 
   /// Asks `go_on` before each minimum cut; where that said no, another call goes on. Later calls must not raise b, since
   /// edges found for one peak hold for lower ones only. Who helps changes no answer, and not how often `go_on` is asked.

@@ -23,7 +23,9 @@ namespace detail {
 struct derived {
   struct side {
     std::vector<derived> items;
-    node_id refuted_at = none;  ///< none where the side is open
+    node_id refuted_at = none;     ///< none where the side is open, or a layer refutes it
+    std::vector<node_id> layer{};  ///< what refutes it where not empty: whichever of these nodes runs first, or last
+    bool first = false;
   };
   std::vector<precedence> edges{};  ///< one, but for cases
   bool cases = false;
@@ -111,13 +113,15 @@ class certifier {
                   std::vector<proof_step>& steps) {
     link_all(side.items);
     if (ends) {
-      auto end = side.refuted_at != none ? prove({.v = side.refuted_at}) : std::nullopt;
+      auto end = side.refuted_at != none ? prove({.v = side.refuted_at})
+                 : side.layer.empty()    ? std::nullopt
+                                         : prove_layer(side);
       for (node_id v = 0; v < g_.size() && !end && go_on_(); ++v) end = prove({.v = v});
       if (!end) return false;
       steps.push_back(std::move(*end));
     } else {
       for (const precedence& e : shown) {
-        const tree t = reach(e.before, none, succs_);
+        const tree t = reach({e.before}, succs_);
         if (t[e.after].cost == none) return false;
         need(t, [&](node_id u) { return u == e.after; });
       }
@@ -134,7 +138,7 @@ class certifier {
       for (std::size_t k = items[i].edges.size(); k-- > 0;)
         if (const precedence& e = items[i].edges[k]; needed_[unlink(e)]) needed.push_back(e);
       std::erase_if(needed, [&](const precedence& e) {  // edges of a graph whose releases ran by themselves
-        return reach(e.before, none, succs_)[e.after].cost != none;
+        return reach({e.before}, succs_)[e.after].cost != none;
       });
       if (needed.empty()) continue;
       if (!go_on_()) return false;
@@ -162,30 +166,54 @@ class certifier {
 
   /// The step where what is linked suffices for it, which then counts those edges that it rests on as needed.
   std::optional<proof_step> prove(proof_step s) {
-    if (hidden_[s.v]) return std::nullopt;
-    std::fill(place_.begin(), place_.end(), where::undecided);
-    const bool inside = s.other != none && s.v_first, outside = s.other != none && !s.v_first;
-    const tree before = reach(s.v, inside ? s.other : none, preds_);
-    const tree after = reach(s.v, outside ? s.other : none, succs_);
-    mark(before, where::before);
-    mark(after, where::after);
-    place_[s.v] = where::after;
-    if (s.other != none) place_[s.other] = inside ? where::before : where::after;
-    const delta level = solve(s.v);
-    s.level = static_cast<bytes>(std::max<delta>(level, 0));
-    if (s.level < bound_) return std::nullopt;
-    s.flow = flow(s.v);
-    // What it rests on: nodes that must have run and add memory, nodes that cannot have run and free it, and the flow.
-    need(before, [&](node_id u) { return cost_[u].impact > 0; });
-    std::vector<bool> reads(g_.size());
-    for (const credit& k : g_.credits[s.v])
-      for (node_id r : g_.preds[k.release]) reads[r] = true;
-    need(after, [&](node_id u) { return cost_[u].impact < 0 || reads[u]; });
-    for (index_t e : on_edges_) needed_[e] = true;
+    const auto level = show(s.v, {s.v, s.v_first ? s.other : none}, {s.v, s.v_first ? none : s.other}, s.flow);
+    if (!level) return std::nullopt;
+    s.level = *level;
+    return s;
+  }
+  std::optional<proof_step> prove_layer(const derived::side& side) {
+    proof_step s{.v_first = side.first, .level = max_total};
+    for (node_id v : side.layer) s.layer.push_back({v});
+    for (auto& [v, flow] : s.layer) {
+      const tree own = reach({v}, s.v_first ? preds_ : succs_);
+      const auto is_own = [&, v = v](node_id u) { return u != v && own[u].cost != none; };
+      const auto other = std::find_if(side.layer.begin(), side.layer.end(), is_own);
+      if (other != side.layer.end()) {  // which runs before v, or behind v
+        need(own, [&](node_id u) { return u == *other; });
+        continue;
+      }
+      const std::vector<node_id> alone{v};
+      const auto level = s.v_first ? show(v, alone, side.layer, flow) : show(v, side.layer, alone, flow);
+      if (!level) return std::nullopt;
+      s.level = std::min(s.level, *level);
+    }
     return s;
   }
 
-  // A search from v and another node, where there is one, by as few edges as it can that are not needed yet.
+  /// What v takes at least where some nodes have run, with all that is before them, and some have not, with all that is
+  /// behind them; v itself has not. None where that is below the bound. Else the flow, and what it rests on is needed: nodes
+  /// that must have run and add memory, nodes that cannot have run and free it, and the flow's own edges.
+  std::optional<bytes> show(node_id v, const std::vector<node_id>& ran, const std::vector<node_id>& waiting,
+                            std::vector<flow_arc>& flow) {
+    if (hidden_[v]) return std::nullopt;
+    std::fill(place_.begin(), place_.end(), where::undecided);
+    const tree before = reach(ran, preds_), after = reach(waiting, succs_);
+    mark(before, where::before);
+    mark(after, where::after);
+    place_[v] = where::after;
+    const bytes level = static_cast<bytes>(std::max<delta>(solve(v), 0));
+    if (level < bound_) return std::nullopt;
+    flow = make_flow(v);
+    need(before, [&](node_id u) { return cost_[u].impact > 0; });
+    std::vector<bool> reads(g_.size());
+    for (const credit& k : g_.credits[v])
+      for (node_id r : g_.preds[k.release]) reads[r] = true;
+    need(after, [&](node_id u) { return cost_[u].impact < 0 || reads[u]; });
+    for (index_t e : on_edges_) needed_[e] = true;
+    return level;
+  }
+
+  // A search from some nodes, but for `none`, by as few edges as it can that are not needed yet.
 
   struct reached_node {
     node_id from = none;
@@ -194,7 +222,7 @@ class certifier {
   };
   using tree = std::vector<reached_node>;
 
-  tree reach(node_id v, node_id other, const links& next) const;
+  tree reach(const std::vector<node_id>& starts, const links& next) const;
 
   void mark(const tree& t, where w) {
     for (node_id u = 0; u < g_.size(); ++u)
@@ -242,7 +270,7 @@ class certifier {
     return level + closure_.solve();
   }
 
-  std::vector<flow_arc> flow(node_id v);
+  std::vector<flow_arc> make_flow(node_id v);
 
   const schedule_graph& g_;
   std::vector<node_cost> cost_;
@@ -258,10 +286,10 @@ class certifier {
   std::vector<index_t> edge_of_arc_, on_edges_;
 };
 
-inline certifier::tree certifier::reach(node_id v, node_id other, const links& next) const {
+inline certifier::tree certifier::reach(const std::vector<node_id>& starts, const links& next) const {
   tree t(g_.size());
   std::deque<std::pair<node_id, index_t>> queue;  // with cost, ascending
-  for (node_id start : {v, other})
+  for (node_id start : starts)
     if (start != none) t[start].cost = 0, queue.emplace_back(start, 0);
   while (!queue.empty()) {
     const auto [u, cost] = queue.front();
@@ -280,7 +308,7 @@ inline certifier::tree certifier::reach(node_id v, node_id other, const links& n
 }
 
 /// The flow of the last `solve`, with what runs through a node that could send bytes of its own replaced by those.
-inline std::vector<flow_arc> certifier::flow(node_id v) {
+inline std::vector<flow_arc> certifier::make_flow(node_id v) {
   auto arcs = closure_.arcs();
   std::vector<delta> kept;
   for (node_id m : members_) kept.push_back(m < g_.size() ? cost_[m].impact : -g_.credits[v][m - g_.size()].amount);

@@ -1,9 +1,11 @@
-// Certificates of bounds: made of compression, minimum cuts, probing, shaving, windows and families of sets.
+// Certificates of bounds: made of compression, minimum cuts, layers, probing, shaving, windows and families of sets.
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <iterator>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -12,12 +14,15 @@
 #include <memsched/base/linkage.hpp>
 #include <memsched/bounds/cut_bound.hpp>
 #include <memsched/bounds/destructive_search.hpp>
+#include <memsched/bounds/layer_bound.hpp>
 #include <memsched/certify/certifier.hpp>
 #include <memsched/certify/derive_rounds.hpp>
 #include <memsched/certify/find_family.hpp>
 #include <memsched/certify/find_window.hpp>
 #include <memsched/graph/schedule_graph.hpp>
+#include <memsched/presolve/compression.hpp>
 #include <memsched/proof/check_certificate.hpp>
+#include <memsched/search/options.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
 
@@ -59,8 +64,8 @@ inline bool prove_rounds(const schedule_graph& g, const derivation& d, bytes bou
   return true;
 }
 
-/// The certificate of this very bound by compression, probing, shaving with some patience, and, where these do not suffice,
-/// a family of at most `most` sets; or one of what is live at the ends.
+/// The certificate of this very bound by compression, layers, probing, shaving with some patience, and, where these do not
+/// suffice, a family of at most `most` sets; or one of what is live at the ends.
 inline certificate certify_rounds(const schedule_graph& g, bytes bound, unsigned patience, std::size_t most,
                                   function_ref<bool()> go_on) {
   const derivation d = derive_rounds(g, bound, patience, go_on);
@@ -83,7 +88,7 @@ inline certificate certify_rounds(const schedule_graph& g, bytes bound, unsigned
 
 /// The certificate that probing alone gives for this very bound, or one of what is live at the ends.
 inline certificate certify_probed(const schedule_graph& g, bytes bound, function_ref<bool()> go_on) {
-  prober p(g);
+  prober p(g, true, true);
   if (bound <= level_at_ends(g) || p.run(bound - 1, go_on) != prober::outcome::refuted) return assemble(g, {});
   derivation d{std::vector<proof_round>(1), true};
   std::vector<node_id> names;
@@ -104,65 +109,93 @@ inline certificate certify_cut(const schedule_graph& g, const node_bound& b, fun
   return assemble(g, prove_rounds(g, d, b.bound, go_on, steps, none_wait) ? std::move(steps) : std::vector<proof_step>());
 }
 
-/// Efforts for one graph, each greater than the one before, until the bound is certified. Keeps the best certificate.
-inline void certify_graph(const schedule_graph& g, bytes bound, std::size_t most_sets, function_ref<bool()> go_on,
-                          certificate& best) {
-  const auto consider = [&](certificate c) {
-    if (c.bound > best.bound && check_certificate(g, c).empty()) best = std::move(c);
-    return best.bound >= bound;
-  };
-  if (best.bound >= bound || consider(certify_probed(g, bound, go_on))) return;
-  const auto at_most = [&](std::size_t sets) { return std::min(sets, most_sets); };
-  if (consider(certify_rounds(g, bound, 0, at_most(1024), go_on))) return;
-  for (unsigned patience = 8; patience <= 512 && go_on(); patience *= 8)
-    if (consider(certify_rounds(g, bound, patience, at_most(patience * std::size_t{2048}), go_on))) return;
+/// The certificate that compression and a layer give, or one of what is live at the ends.
+inline certificate certify_layer(const schedule_graph& g, bytes start, function_ref<bool()> go_on) {
+  const options o;
+  search context(o);
+  const compressed_graph form = compressed(g, context, {.series_parallel = false});
+  const bytes bound = best_layer_bound(form.graph, topological_order(form.graph), start, go_on);
+  return bound > start ? certify_rounds(g, bound, 0, 0, go_on) : assemble(g, {});
 }
 
-/// The best certificate that a window gives for the whole.
-inline certificate certify_window(const described_window& d, bytes bound, std::size_t most_sets,
-                                  function_ref<bool()> go_on) {
+/// What is tried for one graph: shaving with some patience, 0 for none, then a family of at most so many sets.
+struct certificate_effort {
+  unsigned patience;
+  std::size_t sets;
+};
+inline constexpr std::array<certificate_effort, 4> certificate_efforts{
+    {{0, 1 << 10}, {8, 1 << 14}, {64, 1 << 17}, {512, 1 << 20}}};
+
+/// Tries to certify the bound, or else leaves `best` as it is.
+inline void certify_graph(const schedule_graph& g, bytes bound, const certificate_effort& effort,
+                          const certificate_limits& limits, function_ref<bool()> go_on, certificate& best) {
+  if (best.bound >= bound) return;
+  constexpr bytes bytes_a_set = 6;  // of text, at least
+  const bytes sets = std::min<bytes>({effort.sets, limits.sets, limits.size / bytes_a_set});
+  certificate c = certify_rounds(g, bound, effort.patience, static_cast<std::size_t>(sets), go_on);
+  if (c.bound > best.bound && text_size(c) <= limits.size && check_certificate(g, c).empty()) best = std::move(c);
+}
+
+inline constexpr std::size_t trimming = std::size_t{1} << 20;  ///< steps and reductions times nodes
+
+/// Leaves out reductions and steps that the proof holds without: many at once, then fewer, down to one. Each attempt is
+/// checked, which takes the nodes of the graph for each step and reduction; in all it takes at most `most` of that.
+inline void trim(const schedule_graph& g, certificate& c, std::size_t most) {
+  struct item {
+    std::size_t step, reduction;  // of a step, or none for the step itself
+  };
+  constexpr auto whole = static_cast<std::size_t>(-1);
+  const auto items_of = [](const certificate& x) {
+    std::vector<item> items;
+    for (std::size_t i = x.steps.size(); i-- > 0;) {
+      for (std::size_t k = x.steps[i].reductions.size(); k-- > 0;) items.push_back({i, k});
+      if (i + 1 < x.steps.size()) items.push_back({i, whole});
+    }
+    return items;
+  };
+  const auto without = [](certificate x, std::span<const item> items) {  // the last ones first
+    for (const auto& [i, k] : items) {
+      auto& list = x.steps[i].reductions;
+      if (k != whole) {
+        list.erase(list.begin() + static_cast<std::ptrdiff_t>(k));
+        continue;
+      }
+      auto& next = x.steps[i + 1].reductions;
+      next.insert(next.begin(), list.begin(), list.end());
+      x.steps.erase(x.steps.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+    return x;
+  };
+  for (std::size_t chunk = items_of(c).size(); chunk > 0; chunk /= 2)
+    for (std::size_t at = 0;;) {
+      const std::vector<item> items = items_of(c);
+      const std::size_t work = (items.size() + 1) * g.size();
+      if (at >= items.size()) break;
+      if (work > most) return;
+      most -= work;
+      certificate less = without(c, std::span(items).subspan(at, std::min(chunk, items.size() - at)));
+      if (check_certificate(g, less).empty() && less.bound >= c.bound) c = std::move(less);
+      else at += chunk;
+    }
+}
+
+/// The certificate that a window gives for the whole.
+inline certificate certify_window(const described_window& d, bytes bound, const certificate_effort& effort,
+                                  const certificate_limits& limits, function_ref<bool()> go_on) {
   certificate c = assemble(d.graph, {});
-  certify_graph(d.graph, bound + d.window.lift, most_sets, go_on, c);
+  certify_graph(d.graph, bound + d.window.lift, effort, limits, go_on, c);
+  if (!c.family) trim(d.graph, c, trimming);
   c.bound -= std::min(c.bound, d.window.lift);
   c.window = d.window;
   return c;
 }
 
-/// Leaves out what the proof holds without. Whether that was anything.
-inline bool drop_superfluous(const schedule_graph& g, certificate& c) {
-  bool any = false;
-  const auto try_without = [&](auto&& leave_out) {
-    certificate less = c;
-    leave_out(less.steps);
-    if (check_certificate(g, less).empty()) c = std::move(less), any = true;
-  };
-  for (std::size_t i = c.steps.size(); i-- > 0;) {
-    for (std::size_t k = c.steps[i].reductions.size(); k-- > 0;)
-      try_without([&](auto& steps) {
-        auto& list = steps[i].reductions;
-        list.erase(list.begin() + static_cast<std::ptrdiff_t>(k));
-      });
-    if (i + 1 == c.steps.size()) continue;
-    try_without([&](auto& steps) {
-      auto& next = steps[i + 1].reductions;
-      next.insert(next.begin(), steps[i].reductions.begin(), steps[i].reductions.end());
-      steps.erase(steps.begin() + static_cast<std::ptrdiff_t>(i));
-    });
-  }
-  return any;
-}
-
 }  // namespace detail
-
-/// The most that a certificate may take.
-struct certificate_limits {
-  std::size_t probed = 8192;               ///< nodes of a graph that is probed; of larger ones, windows are
-  std::size_t sets = std::size_t{1} << 20; ///< of a family
-};
 
 /// A certificate of the best bound that can be proven for g, up to one of at least `bound`, which some search claims.
 /// `order` is one with a small peak. Asks `go_on` before each cut and each set; where that said no, or where more is needed
-/// than the limits allow, the certificate's bound is smaller. `check_certificate` has accepted it.
+/// than the limits allow, the certificate's bound is smaller. `check_certificate` has accepted it. What it holds on the way
+/// takes about as much memory as the sets of the family, a bit for each node, beside what the graph takes.
 MEMSCHED_FUNCTION certificate certify(const schedule_graph& g, std::span<const node_id> order, bytes bound,
                                       function_ref<bool()> go_on, const certificate_limits& limits = {});
 
@@ -176,33 +209,41 @@ MEMSCHED_FUNCTION certificate certify(const schedule_graph& g, std::span<const n
                                       function_ref<bool()> go_on, const certificate_limits& limits) {
   certificate best = detail::assemble(g, {});
   const auto consider = [&](certificate c) {
-    if (c.bound > best.bound && check_certificate(g, c).empty()) best = std::move(c);
+    if (c.bound > best.bound && text_size(c) <= limits.size && check_certificate(g, c).empty()) best = std::move(c);
     return best.bound >= bound;
   };
   if (best.bound >= bound) return best;
   const node_bound single = best_cut_bound(g, order, best.bound, go_on);
   if (single.v != none && consider(detail::certify_cut(g, single, go_on))) return best;
-  constexpr std::size_t local = 1024;  // nodes from which on windows are worth a try
-  if (g.size() > local) {
-    detail::window_finder windows(g, order, bound, go_on);
-    while (best.bound < bound && windows.next()) {
-      consider(detail::certify_window(windows.found(), bound, limits.sets, go_on));
-    }
-  }
-  if (g.size() <= limits.probed && best.bound < bound) {
-    detail::certify_graph(g, bound, limits.sets, go_on, best);
-    if (best.bound < bound && go_on()) {
+  // Little effort first; and for each, of a large graph narrow windows, then the whole, then wide windows.
+  const bool local = g.size() > 1024, whole = g.size() <= limits.probed;
+  if (whole && consider(detail::certify_layer(g, best.bound, go_on))) return best;
+  const std::size_t narrow = whole ? g.size() / 4 : g.size();  // nodes
+  std::optional<detail::window_finder> finder;
+  std::vector<detail::described_window> windows;
+  for (const auto& effort : detail::certificate_efforts) {
+    if (whole && &effort == &detail::certificate_efforts[2]) {  // the time may end with what follows: a lower bound first
       destructive_search search(g, best.bound);
       search.run(bound, go_on);
       consider(detail::certify_probed(g, search.bound(), go_on));
     }
-  }
-  constexpr std::size_t max_work = std::size_t{1} << 26;
-  std::size_t length = best.steps.size();
-  for (const proof_step& s : best.steps) length += s.reductions.size();
-  if (!best.family && length * length * g.size() <= max_work)
-    while (detail::drop_superfluous(g, best)) {
+    bool tried = !whole;
+    const auto try_whole = [&] {
+      if (!std::exchange(tried, true)) detail::certify_graph(g, bound, effort, limits, go_on, best);
+    };
+    if (local && !finder) finder.emplace(g, order, bound, go_on);
+    for (std::size_t i = 0; local && best.bound < bound && go_on(); ++i) {
+      if (i == windows.size()) {
+        if (!finder->next()) break;
+        windows.push_back(finder->found());
+      }
+      if (windows[i].graph.size() > narrow) try_whole();
+      if (best.bound < bound) consider(detail::certify_window(windows[i], bound, effort, limits, go_on));
     }
+    try_whole();
+    if (best.bound >= bound || !go_on()) break;
+  }
+  if (!best.family && !best.window) detail::trim(g, best, detail::trimming);
   return best;
 }
 

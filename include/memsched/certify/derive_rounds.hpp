@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
 #include <memsched/base/function_ref.hpp>
+#include <memsched/bounds/layer_bound.hpp>
 #include <memsched/bounds/probing.hpp>
 #include <memsched/bounds/shaving.hpp>
 #include <memsched/certify/certifier.hpp>
@@ -44,9 +46,29 @@ inline void append_cuts(const prober& p, std::size_t known, const std::vector<no
   append_cuts_until(p, known, p.edges().size(), names, items);
 }
 
-/// Probes, and where that does not help shaves with this patience, 0 for none. Nodes are renamed.
+inline constexpr std::uint64_t layer_work = std::uint64_t{1} << 26;  ///< nodes and edges that layers of a graph visit
+
+/// Looks for a layer that refutes a peak of less than `bound`.
+inline bool refute_by_layer(const schedule_graph& g, bytes bound, function_ref<bool()> go_on,
+                            const std::vector<node_id>& names, derived::side& side) {
+  layer_bound bounds(g);
+  for (const std::vector<node_id>& layer : likely_layers(g))
+    for (const bool first : {true, false}) {
+      if (bounds.work() > layer_work || !go_on()) return false;
+      if ((first ? bounds.of_first(layer, bound - 1, go_on) : bounds.of_last(layer, bound - 1, go_on)) < bound) continue;
+      for (node_id v : layer) side.layer.push_back(names[v]);
+      std::sort(side.layer.begin(), side.layer.end());
+      side.first = first;
+      return true;
+    }
+  return false;
+}
+
+/// Tries layers, probes, and where that does not help shaves with this patience, 0 for none, and tries layers again with
+/// what was derived. Nodes are renamed.
 inline prober::outcome derive(prober& p, bytes bound, unsigned patience, function_ref<bool()> go_on,
                               const std::vector<node_id>& names, derived::side& side) {
+  if (patience == 0 && refute_by_layer(p.graph(), bound, go_on, names, side)) return prober::outcome::refuted;
   auto outcome = p.run(bound - 1, go_on);
   std::size_t known = 0;  // edges that stand in `side`
   const auto renamed = [&](const precedence& e) { return precedence{names[e.before], names[e.after]}; };
@@ -67,6 +89,8 @@ inline prober::outcome derive(prober& p, bytes bound, unsigned patience, functio
   }
   append_cuts(p, known, names, side.items);
   if (outcome == prober::outcome::refuted) side.refuted_at = names[p.refuted_at()];
+  if (outcome == prober::outcome::open && refute_by_layer(with_edges(p.graph(), p.edges()), bound, go_on, names, side))
+    outcome = prober::outcome::refuted;
   return outcome;
 }
 
@@ -99,7 +123,7 @@ inline derivation derive_rounds(const schedule_graph& g, bytes bound, unsigned p
       next_names.push_back(names[u]);
     }
     names = std::move(next_names);
-    prober p(form.graph);
+    prober p(form.graph, true, true);
     const prober::outcome outcome = derive(p, bound, patience, go_on, names, r.derived_side);
     for (const auto& [before, after] : p.edges()) preds[names[after]].push_back(names[before]);
     if (outcome == prober::outcome::refuted) return {std::move(rounds), true};

@@ -60,6 +60,7 @@ class json_certificate_reader {
     if (!j.is_object()) return wrong(place, "an object");
     if (j.contains("reductions") && !read_all(j["reductions"], place + ".reductions", s.reductions)) return false;
     if (j.contains("if")) return read_cases(j, place, s);
+    if (j.contains("first") || j.contains("last")) return read_layer(j, place, s);
     const bool before = j.contains("before"), after = j.contains("after");
     if (before && after) return wrong(place, "without \"before\" or without \"after\"");
     s.v_first = before;
@@ -67,6 +68,19 @@ class json_certificate_reader {
     return number(member(j, "v"), place + ".v", s.v) &&
            (!(before || after) || number(j[order], place + "." + order, s.other)) &&
            number(member(j, "level"), place + ".level", s.level) && read_all(member(j, "flow"), place + ".flow", s.flow);
+  }
+
+  bool read_layer(const json& j, const std::string& place, proof_step& s) {
+    s.v_first = j.contains("first");
+    const char* key = s.v_first ? "first" : "last";
+    if (s.v_first && j.contains("last")) return wrong(place, "without \"first\" or without \"last\"");
+    if (!read_all(j[key], place + "." + key, s.layer)) return false;
+    if (s.layer.empty()) return wrong(place + "." + key, "a list of nodes with flows");
+    return number(member(j, "level"), place + ".level", s.level);
+  }
+  bool read(const json& j, const std::string& place, layer_member& m) {
+    if (!j.is_object()) return wrong(place, "an object");
+    return number(member(j, "v"), place + ".v", m.v) && read_all(member(j, "flow"), place + ".flow", m.flow);
   }
 
   bool read_cases(const json& j, const std::string& place, proof_step& s) {
@@ -157,12 +171,13 @@ class json_certificate_reader {
 ///              {"v": 5, "after": 2, "level": 1024, "flow": []},
 ///              {"v": 6, "level": 1024, "flow": []}]}
 ///
-/// or, for two cases, {"if": [5, 7], "then": [steps], "else": [steps], "edges": [[5, 8]]}: 5 runs before 7, or else 7 before
-/// 5. "before" gives the node that v must run before, "after" the one that it must run after; a step without either ends the
-/// proof. So does a family of sets, "family": {"level": 1024, "reductions": [], "sets": [[0, 4], [1, 7]]}, each the number
-/// of a set and the node that it grows by; "mirrored": true where the sets are of the mirror image. "window": {"before":
-/// [[0, 40]], "nodes": [41, 43], "behind": [0], "ahead": [1], "lift": 9} says of which stretch all that is; [0, 40] are the
-/// nodes 0 to 39. "reductions", "then", "else" and "edges" may be absent. Unknown keys are ignored.
+/// or, for two cases, {"if": [5, 7], "then": [steps], "else": [steps], "edges": [[5, 8]]}: 5 runs before 7, or else 7
+/// before 5. "before" gives the node that v must run before, "after" the one that it must run after; a step without either
+/// ends the proof. So does a layer, {"first": [{"v": 5, "flow": []}, {"v": 6, "flow": [[4, 6, 9]]}], "level": 1024}, or
+/// "last"; and so does a family of sets, "family": {"level": 1024, "reductions": [], "sets": [[0, 4], [1, 7]]}, each the
+/// number of a set and the node that it grows by; "mirrored": true where the sets are of the mirror image. "window":
+/// {"before": [[0, 40]], "nodes": [41, 43], "behind": [0], "ahead": [1], "lift": 9} says of which stretch all that is; [0,
+/// 40] are the nodes 0 to 39. "reductions", "then", "else" and "edges" may be absent. Unknown keys are ignored.
 inline result<certificate> read_certificate(const nlohmann::json& j) { return detail::json_certificate_reader().run(j); }
 
 namespace detail {
@@ -172,6 +187,12 @@ using certificate_json = nlohmann::ordered_json;
 inline void write_reductions(certificate_json& to, const std::vector<reduction>& list) {
   for (const auto& [by, first, second] : list)
     to["reductions"].push_back(certificate_json::array({rule_names[static_cast<std::size_t>(by)], first, second}));
+}
+
+inline certificate_json write_flow(const std::vector<flow_arc>& flow) {
+  certificate_json list = certificate_json::array();
+  for (const auto& [from, to, amount] : flow) list.push_back(certificate_json::array({from, to, amount}));
+  return list;
 }
 
 inline certificate_json write_steps(const std::vector<proof_step>& steps) {
@@ -184,12 +205,15 @@ inline certificate_json write_steps(const std::vector<proof_step>& steps) {
       if (!s.then.empty()) step["then"] = write_steps(s.then);
       if (!s.otherwise.empty()) step["else"] = write_steps(s.otherwise);
       for (const precedence& e : s.edges) step["edges"].push_back(certificate_json::array({e.before, e.after}));
+    } else if (!s.layer.empty()) {
+      for (const auto& [v, flow] : s.layer)
+        step[s.v_first ? "first" : "last"].push_back(certificate_json{{"v", v}, {"flow", write_flow(flow)}});
+      step["level"] = s.level;
     } else {
       step["v"] = s.v;
       if (s.other != none) step[s.v_first ? "before" : "after"] = s.other;
       step["level"] = s.level;
-      step["flow"] = certificate_json::array();
-      for (const flow_arc& a : s.flow) step["flow"].push_back(certificate_json::array({a.from, a.to, a.amount}));
+      step["flow"] = write_flow(s.flow);
     }
     list.push_back(std::move(step));
   }
@@ -245,6 +269,10 @@ inline std::uint64_t fingerprint(const schedule_graph& g, std::span<const node_i
       for (const flow_arc& a : s.flow) add(a.from, a.to, a.amount);
       for (const auto* side : {&s.then, &s.otherwise}) add(side->size()), self(self, *side);
       for (const precedence& e : s.edges) add(e.before, e.after);
+      for (const layer_member& m : s.layer) {
+        add(m.v, m.flow.size());
+        for (const flow_arc& a : m.flow) add(a.from, a.to, a.amount);
+      }
     }
   };
   add_steps(add_steps, c.steps);

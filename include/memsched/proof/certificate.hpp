@@ -1,6 +1,7 @@
 // What makes a lower bound checkable.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <vector>
 
@@ -25,8 +26,16 @@ struct reduction {
   auto operator<=>(const reduction&) const = default;
 };
 
-/// A step of a proof: a cut, or two cases. What it shows holds in the graph with the reductions and the edges of those
-/// before.
+/// A node of a layer, and the flow that shows what it takes where it runs first of them, or last. Without a flow where it
+/// cannot.
+struct layer_member {
+  node_id v = none;
+  std::vector<flow_arc> flow{};  ///< ascending
+  bool operator==(const layer_member&) const = default;
+};
+
+/// A step of a proof: a cut, two cases, or a layer. What it shows holds in the graph with the reductions and the edges of
+/// those before.
 ///
 /// A cut says what memory must take when v runs, were it not for the order that it derives. What has run then is a set E
 /// with all that v waits for and nothing that waits for v. Any E takes `level` at least if, moreover,
@@ -39,18 +48,24 @@ struct reduction {
 /// Two cases: every order runs v before `other`, and keeps what the steps of `then` show for such orders, or `other` before
 /// v, and keeps what those of `otherwise` show. Steps may end in showing that there is no such order with a small peak;
 /// where both do, the proof ends. Else there is one that keeps `edges`, which follow in each case that was not refuted.
+///
+/// A layer: one of some nodes runs first (`v_first`), or last. What has run then holds its ancestors and none of them nor
+/// what runs behind one; or all others with their ancestors, and not what runs behind the last. The flows show that
+/// whichever it is takes at least `level`: no order has a smaller peak.
 struct proof_step {
   node_id v = none, other = none;
-  bool v_first = false;
+  bool v_first = false;                 ///< of a layer: whether it is about the first member, not the last
   bytes level = 0;                      ///< 0 for two cases
   std::vector<flow_arc> flow{};         ///< ascending
   std::vector<reduction> reductions{};  ///< that come before the step
   bool cases = false;                   ///< whether the step is two cases, not a cut
   std::vector<proof_step> then{}, otherwise{};
   std::vector<precedence> edges{};
+  std::vector<layer_member> layer{};  ///< not empty where the step is a layer; by ascending nodes
   bool operator==(const proof_step& s) const {
     return v == s.v && other == s.other && v_first == s.v_first && level == s.level && flow == s.flow &&
-           reductions == s.reductions && cases == s.cases && then == s.then && otherwise == s.otherwise && edges == s.edges;
+           reductions == s.reductions && cases == s.cases && then == s.then && otherwise == s.otherwise &&
+           edges == s.edges && layer == s.layer;
   }
 };
 
@@ -91,8 +106,8 @@ struct proof_window {
 
 /// Why no order has a peak below `bound`, the lowest level of the steps and the family. Each step holds in the graph with
 /// the reductions and the order of those before it, and so does the family, which ends the proof. Where there is none, the
-/// last step does: a cut without `other`, or two cases that are both refuted. Without either: what is live at the start or
-/// the end. Where there is a window, all of that is about its graph, and `bound` is that graph's less the lift.
+/// last step does: a cut without `other`, a layer, or two cases that are both refuted. Without either: what is live at the
+/// start or the end. Where there is a window, all of that is about its graph, and `bound` is that graph's less the lift.
 struct certificate {
   bytes bound = 0;
   std::vector<proof_step> steps{};
@@ -100,5 +115,56 @@ struct certificate {
   std::optional<proof_window> window{};
   bool operator==(const certificate&) const = default;
 };
+
+namespace detail {
+
+constexpr std::size_t digits(bytes n) {
+  std::size_t count = 1;
+  for (; n > 9; n /= 10) ++count;
+  return count;
+}
+
+inline std::size_t text_size(const std::vector<reduction>& list) {
+  std::size_t size = 20;
+  for (const reduction& r : list) size += 10 + digits(r.first) + digits(r.second);
+  return size;
+}
+
+inline std::size_t text_size(const std::vector<flow_arc>& flow) {
+  std::size_t size = 0;
+  for (const flow_arc& a : flow) size += 5 + digits(a.from) + digits(a.to) + digits(static_cast<bytes>(a.amount));
+  return size;
+}
+
+inline std::size_t text_size(const std::vector<proof_step>& steps) {
+  std::size_t size = 0;
+  for (const proof_step& s : steps) {
+    size += 90 + digits(s.v) + digits(s.other) + digits(s.level) + text_size(s.reductions);
+    size += text_size(s.flow);
+    for (const layer_member& m : s.layer) size += 20 + digits(m.v) + text_size(m.flow);
+    for (const precedence& e : s.edges) size += 4 + digits(e.before) + digits(e.after);
+    size += text_size(s.then) + text_size(s.otherwise);
+  }
+  return size;
+}
+
+}  // namespace detail
+
+/// A certificate takes no more bytes than this as text (formats/certificate.hpp).
+inline std::size_t text_size(const certificate& c) {
+  using detail::digits;
+  std::size_t size = 40 + digits(c.bound) + detail::text_size(c.steps);
+  if (c.family) {
+    size += 60 + digits(c.family->level) + detail::text_size(c.family->reductions);
+    for (const auto& [from, by] : c.family->sets) size += 4 + digits(from) + digits(by);
+  }
+  if (c.window) {
+    size += 80 + digits(c.window->lift);
+    for (const auto& [first, last] : c.window->before) size += 4 + digits(first) + digits(last);
+    for (const auto* list : {&c.window->nodes, &c.window->behind, &c.window->ahead})
+      for (index_t v : *list) size += 1 + digits(v);
+  }
+  return size;
+}
 
 }  // namespace memsched

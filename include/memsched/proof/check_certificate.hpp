@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -56,8 +57,8 @@ class certificate_checker {
       const std::string place = outer + "steps[" + std::to_string(i) + "]";
       if (refuted_) return place + ": the proof has ended";
       if (const std::string why = g_.apply(s.reductions); !why.empty()) return place + why;
-      if (const std::string why = s.cases ? split(s, place, depth) : apply(s); !why.empty())
-        return s.cases ? why : place + ": " + why;
+      const std::string why = s.cases ? split(s, place, depth) : s.layer.empty() ? apply(s) : apply_layer(s);
+      if (!why.empty()) return s.cases ? why : place + ": " + why;
     }
     return {};
   }
@@ -66,7 +67,7 @@ class certificate_checker {
 
   std::string split(const proof_step& s, const std::string& place, std::size_t depth) {
     if (const std::string why = check_names(s); !why.empty()) return place + ": " + why;
-    if (s.other == none || s.v_first || s.level != 0 || !s.flow.empty())
+    if (s.other == none || s.v_first || s.level != 0 || !s.flow.empty() || !s.layer.empty())
       return place + ": two cases have two nodes, and no flow";
     if (g_.above(s.v)[s.other] || g_.below(s.v)[s.other]) return place + ": they are ordered already";
     const proof_graph outside = g_;
@@ -109,7 +110,6 @@ class certificate_checker {
     const auto [v, u] = std::pair(s.v, s.other);
     if (!s.then.empty() || !s.otherwise.empty() || !s.edges.empty()) return "a cut has no cases";
     if (std::string why = check_names(s); !why.empty()) return why;
-    if (given_.is_release(v) && g_.in_credit(v)) return "v runs within the step of another node";
     before_ = g_.above(v);
     after_ = g_.below(v);
     if (u != none) {
@@ -117,33 +117,63 @@ class certificate_checker {
       join(s.v_first ? before_ : after_, u, s.v_first ? g_.above(u) : g_.below(u));
     }
     after_[v] = true;
-    if (std::string why = check_flow(s); !why.empty()) return why;
+    delta level = 0;
+    if (std::string why = check_flow(v, s.flow, level); !why.empty()) return why;
+    if (std::string why = check_level(s, level); !why.empty()) return why;
     if (u != none) s.v_first ? g_.add_edge(v, u) : g_.add_edge(u, v);
     refuted_ = u == none;
-    lowest_ = std::min(lowest_, s.level);
     return {};
+  }
+
+  // Layers: some member runs first, with none before it, or last, with none behind it.
+
+  std::string apply_layer(const proof_step& s) {
+    if (s.v != none || s.other != none || !s.flow.empty() || !s.then.empty() || !s.otherwise.empty() || !s.edges.empty())
+      return "a layer has members, and nothing else";
+    node_set around(g_.size());  // the members and what runs behind one; or before one, where it is about the last
+    for (std::size_t i = 0; i < s.layer.size(); ++i) {
+      const node_id v = s.layer[i].v;
+      if (v >= g_.size() || (i > 0 && s.layer[i - 1].v >= v)) return "names a node that does not exist, or not in order";
+      join(around, v, s.v_first ? g_.below(v) : g_.above(v));
+    }
+    delta least = std::numeric_limits<delta>::max();
+    for (const auto& [v, flow] : s.layer) {
+      before_ = s.v_first ? g_.above(v) : around;
+      after_ = s.v_first ? around : g_.below(v);
+      if (overlap(before_, after_)) {  // another one comes before it, or behind it
+        if (flow.empty()) continue;
+        return "node " + std::to_string(v) + " has a flow, but is not the one that it is about";
+      }
+      before_[v] = false, after_[v] = true;
+      delta level = 0;
+      if (std::string why = check_flow(v, flow, level); !why.empty()) return "node " + std::to_string(v) + ": " + why;
+      least = std::min(least, level);
+    }
+    refuted_ = true;
+    return check_level(s, least);
   }
 
   /// Sets that can have run are closed under predecessors, so that no flow enters them. What the undecided nodes in such a
   /// set add to memory is therefore what they keep (what they add and receive, less what they send) plus what leaves the
   /// set: no less than the sum over all undecided nodes that keep less than nothing.
-  std::string check_flow(const proof_step& s) {
-    const auto credits = given_.credits[s.v];
-    delta level = static_cast<delta>(given_.base) + g_.cost(s.v).peak;
+  std::string check_flow(node_id v, const std::vector<flow_arc>& flow, delta& level) {
+    if (given_.is_release(v) && g_.in_credit(v)) return "v runs within the step of another node";
+    const auto credits = given_.credits[v];
+    level = static_cast<delta>(given_.base) + g_.cost(v).peak;
     std::vector<delta> keeps(g_.size() + credits.size(), 0);
     for (node_id u = 0; u < g_.size(); ++u) {
       if (before_[u]) level += g_.cost(u).impact;
       else if (!after_[u]) keeps[u] = g_.cost(u).impact;
     }
     for (std::size_t i = 0; i < credits.size(); ++i)
-      if (possible(s.v, credits[i])) keeps[g_.size() + i] = -credits[i].amount;
+      if (possible(v, credits[i])) keeps[g_.size() + i] = -credits[i].amount;
 
     node_set sends(keeps.size()), receives(keeps.size());
-    for (std::size_t i = 0; i < s.flow.size(); ++i) {
-      const auto& [from, to, amount] = s.flow[i];
-      if (i > 0 && std::pair(s.flow[i - 1].from, s.flow[i - 1].to) >= std::pair(from, to)) return "the flow is not sorted";
+    for (std::size_t i = 0; i < flow.size(); ++i) {
+      const auto& [from, to, amount] = flow[i];
+      if (i > 0 && std::pair(flow[i - 1].from, flow[i - 1].to) >= std::pair(from, to)) return "the flow is not sorted";
       if (amount <= 0 || amount > limit) return "the flow has an amount out of range";
-      if (!has_arc(s.v, from, to)) return "the flow leaves the edges between undecided nodes";
+      if (!has_arc(v, from, to)) return "the flow leaves the edges between undecided nodes";
       keeps[from] -= amount, keeps[to] += amount;
       sends[from] = receives[to] = true;
       if (keeps[from] < -limit || keeps[to] > limit) return "the flow has sums out of range";
@@ -153,8 +183,14 @@ class certificate_checker {
       if (sends[u] && keeps[u] < 0) return "node " + std::to_string(u) + " sends what it needs";
       level += std::min<delta>(keeps[u], 0);
     }
-    if (std::max<delta>(level, 0) == static_cast<delta>(s.level)) return {};
-    return "level: is " + std::to_string(s.level) + ", but what the flow proves is " + std::to_string(level);
+    return {};
+  }
+
+  /// Whether that is the step's level, which counts from then on.
+  std::string check_level(const proof_step& s, delta proven) {
+    lowest_ = std::min(lowest_, s.level);
+    if (std::max<delta>(proven, 0) == static_cast<delta>(s.level)) return {};
+    return "level: is " + std::to_string(s.level) + ", but what the flow proves is " + std::to_string(proven);
   }
 
   /// Whether an edge between undecided nodes, or from one to a credit that v may have, leads from `from` to `to`.
@@ -175,6 +211,11 @@ class certificate_checker {
     for (std::size_t u = 0; u < into.size(); ++u)
       if (more[u] || u == v) into[u] = true;
   }
+  static bool overlap(const node_set& a, const node_set& b) {
+    for (std::size_t u = 0; u < a.size(); ++u)
+      if (a[u] && b[u]) return true;
+    return false;
+  }
   template <class List>
   static bool contains(const List& list, node_id v) {
     return std::find(list.begin(), list.end(), v) != list.end();
@@ -191,8 +232,8 @@ class certificate_checker {
 }  // namespace detail
 
 /// Why c does not prove that every order of g has a peak of at least c.bound; empty where it does. Sound for any c.
-/// O((reductions + steps) * (nodes + edges) + arcs * predecessors + sets * (nodes + edges)), in the window's graph where
-/// there is a window; that one O(nodes + edges, times what is live at its ends / 64).
+/// O((reductions + steps, a layer's nodes one by one) * (nodes + edges) + arcs * predecessors + sets * (nodes + edges)), in
+/// the window's graph where there is a window; that one O(nodes + edges, times what is live at its ends / 64).
 inline std::string check_certificate(const schedule_graph& g, const certificate& c) {
   const auto compared = [&](bytes bound) -> std::string {
     if (bound == c.bound) return {};

@@ -26,6 +26,7 @@ inline constexpr automatic_scheduler automatic{};
 
 #include <memsched/passes/compress.hpp>
 #include <memsched/passes/divide.hpp>
+#include <memsched/passes/in_step.hpp>
 #include <memsched/schedulers/bottleneck.hpp>
 #include <memsched/schedulers/close_gap.hpp>
 #include <memsched/schedulers/in_turns.hpp>
@@ -34,22 +35,51 @@ namespace memsched::inline MEMSCHED_ABI {
 
 namespace detail {
 
-/// The better of two orders, lowered near its peak for this share of the time that is left.
-inline solution near_peak(const schedule_graph& g, search& context, double share) {
-  constexpr std::uint64_t states = 6000;
+/// The better of two orders.
+inline solution cheap_order(const schedule_graph& g, search& context) {
   solution s = as_given{}(g, context);
   s.lower_bound = std::max(context.floor(), g.base);
+  if (context.keep_going()) take_if_better(g, greedy{}(g, context).order, s);
+  return s;
+}
+
+/// Lowers an order near its peak for this share of the time that is left.
+inline solution near_peak(const schedule_graph& g, search& context, solution s, double share) {
+  constexpr std::uint64_t states = 6000;
   if (!context.keep_going()) return s;
-  take_if_better(g, greedy{}(g, context).order, s);
   const auto lower = [&] { return local_search{.flatten = false}.improve(g, context, std::move(s)); };
   s = context.with_share(share, [&] { return context.with_states(states, lower); });
   context.report(peak_of(g, s.order), s.lower_bound);
   return s;
 }
 
-/// Whether the time that is left will hardly do for compression and cuts: some passes over the graph take longer.
-inline bool is_pressed(const schedule_graph& g, const search& context) {
-  constexpr double seconds_a_node = 100e-6;
+/// What suffices for a graph that leaves little to choose.
+struct quick_search {
+  std::uint64_t states = 2000;  ///< for each of two searches
+
+  solution operator()(const schedule_graph& g, search& context) const {
+    solution s = cheap_order(g, context);
+    const auto all = [&] { return best_first{}.improve(g, context, std::move(s)); };
+    s = context.with_states(states, all);
+    const auto near = [&] { return local_search{.flatten = false}.improve(g, context, std::move(s)); };
+    return s.lower_bound < peak_of(g, s.order) ? context.with_states(states, near) : std::move(s);
+  }
+};
+
+/// Gives s an order that runs rows in step, where that is better and many nodes are rows. Whether it did.
+inline bool take_in_step(const schedule_graph& g, search& context, solution& s) {
+  const bytes before = peak_of(g, s.order);
+  if (s.lower_bound >= before || !context.keep_going() || 4 * in_step::edges(g).size() < g.active) return false;
+  const auto policy = in_step{} | divide{} | compress{} | quick_search{};
+  const auto rows = [&] { return context.with_share(0.2, [&] { return policy(g, context); }); };
+  take_if_better(g, context.with_floor(s.lower_bound, rows).order, s);
+  context.report(peak_of(g, s.order), s.lower_bound);
+  return peak_of(g, s.order) < before;
+}
+
+/// Whether less time is left than this for each node, and they are many. With less than 100 microseconds, compression and
+/// cuts hardly get done: some passes over the graph take longer. With less than 10, nothing gets done but local search.
+inline bool is_pressed(const schedule_graph& g, const search& context, double seconds_a_node) {
   return g.active > 400 && context.seconds_left() < seconds_a_node * static_cast<double>(g.active);
 }
 
@@ -57,8 +87,15 @@ struct part_scheduler {
   static constexpr std::size_t large = 400;  // active nodes
 
   solution operator()(const schedule_graph& g, search& context) const {
-    if (g.active <= large) return close_gap{}(g, context);
-    solution s = near_peak(g, context, 0.7);
+    solution s = g.active <= large ? cheap_bounds{}(g, context) : cheap_order(g, context);
+    const bool rows = take_in_step(g, context, s);
+    if (g.active <= large) {
+      raise_by_layers(g, context, s);
+      return close_gap{}.improve(g, context, std::move(s));
+    }
+    const auto all = [&] { return best_first{}.improve(g, context, std::move(s)); };
+    s = rows ? context.with_states(quick_search{}.states, all) : near_peak(g, context, std::move(s), 0.7);
+    raise_by_layers(g, context, s);
     if (g.size() <= close_gap{}.max_probed) return in_turns{}.improve(g, context, std::move(s));
     s = context.with_share(0.9, [&] { return bottleneck{}.improve(g, context, std::move(s)); });
     return close_gap{}.improve(g, context, std::move(s));
@@ -68,10 +105,16 @@ struct part_scheduler {
 }  // namespace detail
 
 MEMSCHED_FUNCTION solution automatic_scheduler::operator()(const schedule_graph& g, search& context) const {
-  solution s = detail::is_pressed(g, context) ? detail::near_peak(g, context, 0.9) : cheap_bounds{}(g, context);
-  if (s.lower_bound >= peak_of(g, s.order) || context.stopped()) return s;
+  const auto near = [&](double share) { return detail::near_peak(g, context, detail::cheap_order(g, context), share); };
+  solution s = detail::is_pressed(g, context, 10e-6)    ? near(1)
+               : detail::is_pressed(g, context, 100e-6) ? near(0.9)
+                                                        : cheap_bounds{}(g, context);
+  detail::take_in_step(g, context, s);
+  const bytes peak = peak_of(g, s.order);
+  if (s.lower_bound >= peak || context.stopped()) return s;
   const auto in_parts = compress{.share = 0.15} | detail::part_scheduler{};
-  solution t = context.with_floor(s.lower_bound, [&] { return divide{}(g, context, in_parts); });
+  const auto below = [&] { return context.with_ceiling(peak, [&] { return divide{}(g, context, in_parts); }); };
+  solution t = context.with_floor(s.lower_bound, below);
   take_if_better(g, std::move(t.order), s);
   s.lower_bound = std::max(s.lower_bound, t.lower_bound);
   return s;

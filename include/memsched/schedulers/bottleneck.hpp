@@ -68,11 +68,11 @@ class bottleneck_search {
     }
     if (line_.peak() < peak_of(g_, best_.order)) best_.order = line_.order();
     best_.lower_bound = std::max(best_.lower_bound, std::min(bound_, peak_of(g_, best_.order)));
-    return bound_ < line_.peak() && effort_ <= efforts_;
+    return bound_ < ceiling() && effort_ <= efforts_;
   }
 
   const solution& best() const { return best_; }
-  bool closed() const { return best_.lower_bound >= peak_of(g_, best_.order); }
+  bool closed() const { return best_.lower_bound >= std::min(peak_of(g_, best_.order), context_.ceiling()); }
   /// Takes over an order where it is better, and a bound.
   void take(const solution& s) {
     bound_ = std::max(bound_, s.lower_bound);
@@ -84,7 +84,9 @@ class bottleneck_search {
  private:
   using blocks = std::vector<std::vector<node_id>>;
 
-  bool done() const { return bound_ >= line_.peak() || context_.stopped(); }
+  /// What an order must stay below to be of use.
+  bytes ceiling() const { return std::min(line_.peak(), context_.ceiling()); }
+  bool done() const { return bound_ >= ceiling() || context_.stopped(); }
   bytes gap() const { return line_.peak() - std::min(bound_, line_.peak()); }
   /// A peak at this share of the gap above the bound, below the order's own.
   bytes aim(bytes numerator, bytes denominator) const {
@@ -304,7 +306,7 @@ class bottleneck_search {
   };
   /// What a window that reaches so far proves, by cuts and by solving it to rising aims; no less than the bound so far.
   window_bound bound_by_window(const live_index& live, std::size_t reach, unsigned effort, search& c) const {
-    const bytes peak = line_.peak();
+    const bytes peak = ceiling();
     window_bound known{bound_};
     const auto raise = [&](bytes b) {
       if (b > known.bound) known.bound = peak_grid(g_.base, unit_).up(b);

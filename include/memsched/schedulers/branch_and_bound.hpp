@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -217,11 +218,12 @@ MEMSCHED_FUNCTION solution four_starts::operator()(const schedule_graph& g, sear
   constexpr std::size_t large = 1 << 16;  // nodes, from where on each start takes time
   solution best;
   bytes peak = no_limit;
-  const schedule_graph image = mirror_image(g);
+  std::optional<schedule_graph> image;
   for (const auto by : {ready_list::rule::impact, ready_list::rule::peak})
     for (bool mirrored : {false, true}) {
       if (peak != no_limit && g.active > large && context.over()) return best;
-      solution s = ready_list{by}(mirrored ? image : g, context);
+      if (mirrored && !image) image = mirror_image(g);
+      solution s = ready_list{by}(mirrored ? *image : g, context);
       if (mirrored) s.order = reflected(g, std::move(s.order));
       if (const bytes p = peak_of(g, s.order); p < peak) peak = p, best = std::move(s);
     }

@@ -32,13 +32,13 @@ namespace memsched::inline MEMSCHED_ABI {
 
 MEMSCHED_FUNCTION solution fradet_scheduler::operator()(const schedule_graph& g, search& context) const {
   solution s;
-  if (auto error = negative_level(g)) {
-    s.error = std::move(error);
-    return s;
-  }
+  if (g.resources.empty()) s.error = negative_level(g);  // resources are never below 0
+  if (s.error) return s;
+  constexpr std::size_t large = 1 << 16;  // nodes, from where on passes that find no time take some
   const auto rest = [&](const schedule_graph& h, search&) {
     if (!engine.starts) return (parts | rules | engine)(h, context);
     s = four_starts{}(g, context);
+    if (h.active > large && !context.keep_going()) return solution{topological_order(h)};
     const bytes known = std::min(context.ceiling(), peak_of(g, s.order));
     return context.with_bounds(context.floor(), known, [&] { return (parts | rules | engine)(h, context); });
   };

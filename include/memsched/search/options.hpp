@@ -2,12 +2,16 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <span>
 #include <stop_token>
 
 #include <memsched/base/bytes.hpp>
+#include <memsched/base/function_ref.hpp>
+#include <memsched/graph/schedule_graph.hpp>
 #include <memsched/model/firing.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
@@ -41,6 +45,19 @@ struct progress {
 
 inline constexpr std::uint64_t no_limit = std::numeric_limits<std::uint64_t>::max();
 
+struct certificate;
+
+/// The most that a certificate may take.
+struct certificate_limits {
+  std::size_t probed = 8192;               ///< nodes of a graph that is probed; of larger ones, windows are
+  std::size_t sets = std::size_t{1} << 20; ///< of a family
+  bytes size = no_limit;                   ///< of its JSON text (formats/certificate.hpp)
+};
+
+/// What makes certificates: `certify` (certify/certify.hpp).
+using certificate_maker = certificate(const schedule_graph& g, std::span<const node_id> order, bytes bound,
+                                      function_ref<bool()> go_on, const certificate_limits& limits);
+
 /// Every limit is kept: a search that meets one returns its best order and its bound.
 ///
 /// `budget` and `gap` are questions: the search ends where it has the answer, at a peak within the budget or a bound above
@@ -56,6 +73,8 @@ struct options {
   bool in_place = true;                                                ///< whether overwritten inputs spare room
   unsigned threads = 1;                                                ///< at most so many; they change no answer
   std::function<void(const progress&)> on_progress{};                  ///< called now and then, by the calling thread
+  /// `certify`, for a proof of the bound beside the result. It takes at most the time limit once more.
+  certificate_maker* certify = nullptr;
 
   memory_model model() const { return {default_firing, in_place}; }
 };

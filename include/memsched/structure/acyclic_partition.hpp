@@ -62,7 +62,8 @@ namespace detail {
 class partitioner {
  public:
   partitioner(const schedule_graph& g, const partition_shape& shape, function_ref<bool()> go_on)
-      : g_(g), go_on_(go_on), parts_(std::max<index_t>(1, std::min(shape.parts, static_cast<index_t>(g.active)))), part_(g.size(), 0) {
+      : g_(g), go_on_(go_on), parts_(std::max<index_t>(1, std::min(shape.parts, static_cast<index_t>(g.active)))),
+        part_(g.size(), 0) {
     const double room = 1 + std::max(shape.imbalance, 0.0);
     cap_ = std::max<std::size_t>(1, static_cast<std::size_t>(std::ceil(room * static_cast<double>(g.active) / parts_)));
   }
@@ -301,8 +302,8 @@ class partitioner {
 
 }  // namespace detail
 
-/// Splits g into shape.parts parts, or as many as it has nodes; as well as can be before `go_on()`, asked between passes over
-/// the graph, is false. Near linear.
+/// Splits g into shape.parts parts, or as many as it has nodes; as well as can be before `go_on()`, asked between passes
+/// over the graph, is false. Near linear.
 MEMSCHED_FUNCTION node_parts acyclic_partition(const schedule_graph& g, const partition_shape& shape,
                                                function_ref<bool()> go_on);
 inline node_parts acyclic_partition(const schedule_graph& g, const partition_shape& shape = {}) {

@@ -84,6 +84,11 @@ void limit_question() {
   setitimer(ITIMER_VIRTUAL, &limit, nullptr);
 }
 
+volatile std::sig_atomic_t ended = 0;
+
+/// A run that is interrupted says how far it came.
+void interrupt(int) { ended = 1; }
+
 int usage() {
   std::fprintf(stderr, "usage: claims [--seconds N] [--runs N] [--seed N] [--findings N]\n");
   return 2;
@@ -105,10 +110,12 @@ int main(int argc, char** argv) {
     else return usage();
   }
   std::signal(SIGVTALRM, no_end);
+  for (int s : {SIGINT, SIGTERM}) std::signal(s, interrupt);
   const auto start = std::chrono::steady_clock::now();
   const auto now = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(); };
   std::uint64_t asked_so_far = 0, graphs = 0, findings = 0;
-  for (; findings < most_findings && (seconds > 0 ? now() < seconds : asked_so_far < runs); ++seed, ++graphs) {
+  const auto go_on = [&] { return ended == 0 && (seconds > 0 ? now() < seconds : asked_so_far < runs); };
+  for (; findings < most_findings && go_on(); ++seed, ++graphs) {
     claims::random r(seed);
     const table t = random_table(r);
     const known_graph known(problem_of(t).value(), seed);

@@ -1,10 +1,10 @@
 #!/bin/sh
 # Makes rules wrong on purpose, one at a time, on a copy of the headers, and says how many seconds `fuzz_claims` takes to find
 # each. All are in one program; the environment says which is wrong. Ends with 1 where one survives.
-# usage: tests/fuzz/claims/mutants.sh [SECONDS at most for each (60)]
+# usage: tests/fuzz/claims/mutants.sh [SECONDS at most for each (60) [PROGRAM.cpp that is asked instead]]
 set -eu
 cd "$(dirname "$0")/../../.."
-limit=${1:-60}
+limit=${1:-60} program=${2:-tests/fuzz/claims/claims.cpp}
 copy=$(mktemp -d)
 trap 'rm -rf "$copy"' EXIT
 cp -r include "$copy/include"
@@ -53,6 +53,9 @@ mutant "peak_unit: without credits" bounds/cut_bound.hpp 's/unit = std::gcd\(uni
 mutant "next_possible_peak: without credits" bounds/cut_bound.hpp 's/spared = std::gcd\(spared, c.amount\);/{ if (!@) & }/'
 mutant "soft_budget: a budget that is met is refuted" passes/soft_budget.hpp 's/found.lower_bound > budget/found.lower_bound + @ > budget/'
 mutant "cut_bound: what is free stays away" bounds/cut_bound.hpp 's/if \(side\(u\) == undecided\) lowest_.add\(u\);/if (!@ \&\& side(u) == undecided) lowest_.add(u);/'
+mutant "layers: the best member, not the least" bounds/layer_bound.hpp 's/lowest = std::min\(lowest, (static_cast.*)\);/lowest = @ \&\& lowest != std::numeric_limits<bytes>::max() ? std::max(lowest, \1) : std::min(lowest, \1);/'
+mutant "layers: members behind others stay in the first's way" bounds/layer_bound.hpp 's/if \(mark_\[r\] == free\) last.push_back\(r\);/if (@ || mark_[r] == free) last.push_back(r);/'
+mutant "layers: what is free stays away" bounds/layer_bound.hpp 's/if \(mark_\[u\] == free\) lowest_.add\(u\);/if (!@ \&\& mark_[u] == free) lowest_.add(u);/'
 mutant "waists: comparable with later nodes only" structure/waists.hpp 's/if \(open == 2\)/if (open == 2 || (@ \&\& open == 3))/'
 mutant "fuse: rising neighbours whatever the peaks" passes/fuse.hpp 's/before.peak <= before.impact \+ after.peak && !u_releases/(@ || before.peak <= before.impact + after.peak) \&\& !u_releases/'
 mutant "dp: direct moves of any level" schedulers/dp.hpp 's/c.impact <= 0 && c.peak <= under/(@ || c.impact <= 0) \&\& c.peak <= under/'
@@ -70,14 +73,14 @@ cat >"$copy/mutant.hpp" <<'TEXT'
 #include <cstdlib>
 inline const int claims_mutant = std::atoi(std::getenv("CLAIMS_MUTANT"));
 TEXT
-${CXX:-g++} -std=c++20 -O2 -w -include "$copy/mutant.hpp" -I "$copy/include" -I tests tests/fuzz/claims/claims.cpp \
+${CXX:-g++} -std=c++20 -O2 -w -include "$copy/mutant.hpp" -I "$copy/include" -I tests "$program" \
   -o "$copy/claims" -pthread
 survivors=0 number=0
 while read -r name; do
   number=$((number + 1))
   if said=$(CLAIMS_MUTANT=$number "$copy/claims" --seconds "$limit" 2>&1); then
     survivors=$((survivors + 1))
-    printf '%-54s survives %s s\n' "$name" "$limit"
+    printf '%-54s survives %s s: %s\n' "$name" "$limit" "$(echo "$said" | tail -1)"
   else
     seconds=$(echo "$said" | sed -n "s/.* findings, \([0-9.]*\) s.*/\1 s/p")
     printf '%-54s %s\n' "$name" "${seconds:-ends otherwise: $(echo "$said" | tail -1)}"

@@ -281,6 +281,14 @@ inline complaint ask_bound(const subject& x, random& r, std::string& asked) {
   cut_bound cut(x.g);
   for (node_id v = 0; v < x.g.active; ++v)
     if (cut.at(v) > x.optimum) return compared("cut at a node", cut.at(v), x.optimum);
+  if (const bytes b = best_layer_bound(x.g, order, 0, go_on); b > x.optimum) return compared("layers", b, x.optimum);
+  layer_bound members(x.g);
+  std::vector<node_id> layer;
+  for (node_id v = 0; v < x.g.active; ++v)
+    if (r.chance(40)) layer.push_back(v);
+  if (layer.empty()) layer.push_back(0);
+  if (const bytes b = members.of_first(layer, 0, go_on); b > x.optimum) return compared("first of some", b, x.optimum);
+  if (const bytes b = members.of_last(layer, 0, go_on); b > x.optimum) return compared("last of some", b, x.optimum);
   const schedule_graph coarse = coarsened(x.g, 2 + r.below(4));
   if (auto c = ask_peaks(coarse, {peak_of(coarse, order), peak_of(coarse, any_order(coarse, r))}, r)) return c;
   return ask_peaks(x.g, {peak, x.optimum}, r);

@@ -61,10 +61,9 @@ class foreign_operators {
     copy.options.as_given = true;
     if (options.data == nullptr) copy.options.tag = 0;
     const std::size_t fields = options.data == nullptr ? 0 : m_.file.fields(options);
-    for (std::size_t i = 0; i < fields; ++i)
-      if (const auto number = static_cast<flatbuffers::voffset_t>(i); true)
-        if (const auto [bits, width] = m_.file.raw_number(options, number); width != 0)
-          copy.options.fields.push_back({number, bits, width});
+    for (flatbuffers::voffset_t i = 0; i < fields; ++i)
+      if (const auto [bits, width] = m_.file.raw_number(options, i); width != 0)
+        copy.options.fields.push_back({i, bits, width});
     if (op.kind == kind("RESHAPE") && copy.inputs.size() == 2) copy.options = {};  // its options say the shape once more
     if (!copy.options.fields.empty() && has_lists(copy.options.tag)) return refuse("has options that cannot be copied");
     if (m_.file.failed()) return refuse("");

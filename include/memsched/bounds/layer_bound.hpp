@@ -1,0 +1,211 @@
+// Lower bounds from the first and the last node of a layer.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <span>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <memsched/base/function_ref.hpp>
+#include <memsched/base/linkage.hpp>
+#include <memsched/bounds/lowest_set.hpp>
+#include <memsched/graph/schedule_graph.hpp>
+#include <memsched/graph/walk.hpp>
+
+namespace memsched::inline MEMSCHED_ABI {
+
+/// What a layer says of the peak: any set of active nodes, such as the rows that an operator was cut into, of which nobody
+/// knows which runs first.
+///
+/// Lemma. Premise: K is a layer. Conclusion: no order has a peak below the least, over the members r of K with no other
+/// member before them, of r's peak plus the lowest level of a set with r's ancestors and without K and what runs behind K.
+/// Proof: some member r of K runs first in an order. What has run then is such a set: it holds r's ancestors, and so none
+/// of these is in K; it holds no member of K, and so nothing that runs behind one. Likewise for the last member r: what has
+/// run then holds all other members with their ancestors, and neither r nor what runs behind r, which is none of K. A layer
+/// of one node gives what `cut_bound` gives. A larger one gives more than any of its members where each member could run
+/// cheaply behind others: at the start of a grid of rows, when the first row of a deep layer needs some rows of all those
+/// before it.
+class layer_bound {
+ public:
+  explicit layer_bound(const schedule_graph& g) : g_(&g), lowest_(g), mark_(g.size(), free) {}
+
+  /// The bound of the first member of a layer, which is not empty and names no node twice; bytes. Where it is `least` or
+  /// less, any number up to `least`: the members that take least right behind their ancestors come first, and the first that
+  /// shows this ends it. At most one minimum cut for each member; asks `go_on` before each, and gives no bound (0) where
+  /// that said no.
+  bytes of_first(std::span<const node_id> layer, bytes least, function_ref<bool()> go_on) {
+    std::fill(mark_.begin(), mark_.end(), free);
+    for (node_id r : layer) place(r, behind);
+    spread(g_->succs, behind);
+    const std::vector<mark> around = mark_;
+    return least_of(layer, least, go_on, around, [&](node_id r) {
+      for (node_id u : g_->preds[r]) place(u, ran);
+      return spread(g_->preds, ran);
+    });
+  }
+  /// Likewise of the last member.
+  bytes of_last(std::span<const node_id> layer, bytes least, function_ref<bool()> go_on) {
+    std::fill(mark_.begin(), mark_.end(), free);
+    for (node_id r : layer)
+      for (node_id u : g_->preds[r]) place(u, ran);
+    delta all = spread(g_->preds, ran);
+    std::vector<node_id> last;
+    for (node_id r : layer)
+      if (mark_[r] == free) last.push_back(r);  // else it runs before another one
+    for (node_id r : last) mark_[r] = ran, all += g_->cost[r].impact, ++work_;
+    const std::vector<mark> around = mark_;
+    return least_of(last, least, go_on, around, [&](node_id r) {
+      mark_[r] = free;
+      place(r, behind);
+      spread(g_->succs, behind);
+      return all - g_->cost[r].impact;
+    });
+  }
+
+  /// Nodes and edges visited by all calls so far.
+  std::uint64_t work() const { return work_ + lowest_.work(); }
+
+ private:
+  enum mark : unsigned char { free, ran, behind };
+  static constexpr delta never = std::numeric_limits<delta>::max();
+
+  void place(node_id u, mark m) {
+    if (mark_[u] == free) mark_[u] = m, stack_.push_back(u);
+    else if (mark_[u] != m) clash_ = true;
+  }
+  /// Marks all that the placed nodes lead to. Returns the impact of what it marks.
+  delta spread(const adjacency& next, mark m) {
+    delta impact = 0;
+    while (!stack_.empty()) {
+      const node_id u = stack_.back();
+      stack_.pop_back();
+      impact += g_->cost[u].impact;
+      work_ += 1 + next[u].size();
+      for (node_id x : next[u]) place(x, m);
+    }
+    return impact;
+  }
+  /// The least that some members take at least when they run. `begin` marks what has run by then, and what has not, and
+  /// returns the impact of the former.
+  template <class Begin>
+  bytes least_of(std::span<const node_id> members, bytes least, function_ref<bool()> go_on, const std::vector<mark>& around,
+                 Begin begin) {
+    std::vector<std::pair<delta, node_id>> alone;  // what each takes where nothing else has run
+    const auto start = [&](node_id r) {
+      mark_ = around, clash_ = false;
+      work_ += mark_.size() / 8;
+      const delta level = static_cast<delta>(g_->base) + begin(r);
+      return clash_ ? never : level + g_->cost[r].peak;
+    };
+    for (node_id r : members)
+      if (const delta height = start(r); height != never) alone.emplace_back(height, r);
+    std::sort(alone.begin(), alone.end());
+    bytes lowest = std::numeric_limits<bytes>::max();
+    for (const auto& [height, r] : alone) {
+      if (height <= static_cast<delta>(least)) return least;  // cuts only lower it
+      if (!go_on()) return 0;
+      start(r);
+      lowest_.clear();
+      for (node_id u = 0; u < g_->size(); ++u)
+        if (mark_[u] == free) lowest_.add(u);
+      work_ += g_->size();
+      const delta lowered = height + lowest_.solve(g_->preds, r, [&](node_id u) { return mark_[u] == ran; });
+      lowest = std::min(lowest, static_cast<bytes>(std::max<delta>(lowered, 0)));
+      if (lowest <= least) return lowest;
+    }
+    return lowest;
+  }
+
+  const schedule_graph* g_;
+  lowest_set lowest_;
+  std::vector<mark> mark_;
+  std::vector<node_id> stack_;
+  bool clash_ = false;  // whether a node was to be on both sides
+  std::uint64_t work_ = 0;
+};
+
+/// Sets of two nodes or more that are likely to give a bound as layers: nodes at the same distance from the sources, or
+/// from the sinks, by longest paths; nodes of the same cost; nodes of the same cost and distance. Each ascending. O(nodes
+/// log nodes + edges).
+MEMSCHED_FUNCTION std::vector<std::vector<node_id>> likely_layers(const schedule_graph& g);
+
+/// The best bound that those layers give, first and last members, no less than `start`; bytes. Layers are tried by the
+/// memory that `order` takes when it runs their first member, or their last, and not at all where that is no more than the
+/// bound so far. Asks `go_on` before each cut. Gives up where the bound has not risen for so many nodes and edges visited,
+/// which only large graphs take.
+MEMSCHED_FUNCTION bytes best_layer_bound(const schedule_graph& g, std::span<const node_id> order, bytes start,
+                                         function_ref<bool()> go_on, std::uint64_t patience = std::uint64_t{3} << 22);
+
+}  // namespace memsched
+
+#if MEMSCHED_DEFINED_HERE
+
+namespace memsched::inline MEMSCHED_ABI {
+
+MEMSCHED_FUNCTION std::vector<std::vector<node_id>> likely_layers(const schedule_graph& g) {
+  const std::vector<node_id> order = topological_order(g.preds, g.succs);
+  std::vector<index_t> from_sources(g.size(), 0), to_sinks(g.size(), 0);
+  for (node_id v : order)
+    for (node_id u : g.preds[v]) from_sources[v] = std::max(from_sources[v], from_sources[u] + 1);
+  for (std::size_t i = order.size(); i-- > 0;)
+    for (node_id u : g.preds[order[i]]) to_sinks[u] = std::max(to_sinks[u], to_sinks[order[i]] + 1);
+  std::map<std::tuple<int, delta, delta, index_t>, std::vector<node_id>> alike;
+  for (node_id v = 0; v < g.active; ++v) {
+    const auto [peak, impact] = g.cost[v];
+    alike[{0, 0, 0, from_sources[v]}].push_back(v);
+    alike[{1, 0, 0, to_sinks[v]}].push_back(v);
+    alike[{2, peak, impact, 0}].push_back(v);
+    alike[{3, peak, impact, from_sources[v]}].push_back(v);
+    alike[{4, peak, impact, to_sinks[v]}].push_back(v);
+  }
+  std::vector<std::vector<node_id>> layers;
+  for (auto& [key, members] : alike)
+    if (members.size() > 1) layers.push_back(std::move(members));
+  return layers;
+}
+
+MEMSCHED_FUNCTION bytes best_layer_bound(const schedule_graph& g, std::span<const node_id> order, bytes start,
+                                         function_ref<bool()> go_on, std::uint64_t patience) {
+  std::vector<std::size_t> position(g.size());
+  std::vector<delta> height;
+  order_walk w(g);
+  for (node_id v : order) {
+    position[v] = height.size();
+    height.push_back(w.level() + w.effect(v).peak);
+    w.fire(v);
+  }
+  const std::vector<std::vector<node_id>> layers = likely_layers(g);
+  struct question {
+    delta most;  // no bound is above what the order takes
+    std::size_t layer;
+    bool first;
+  };
+  std::vector<question> questions;
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    const auto [first, last] = std::minmax_element(layers[i].begin(), layers[i].end(), [&](node_id a, node_id b) {
+      return position[a] < position[b];
+    });
+    questions.push_back({height[position[*first]], i, true});
+    questions.push_back({height[position[*last]], i, false});
+  }
+  std::stable_sort(questions.begin(), questions.end(), [](const auto& a, const auto& b) { return a.most > b.most; });
+  layer_bound bounds(g);
+  bytes best = start;
+  std::uint64_t end = patience;
+  for (const question& q : questions) {
+    if (q.most <= static_cast<delta>(best) || bounds.work() > end || !go_on()) break;
+    const auto& layer = layers[q.layer];
+    const bytes bound = q.first ? bounds.of_first(layer, best, go_on) : bounds.of_last(layer, best, go_on);
+    if (bound > best) best = bound, end = bounds.work() + patience;
+  }
+  return best;
+}
+
+}  // namespace memsched
+
+#endif
