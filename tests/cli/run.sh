@@ -241,9 +241,9 @@ succeeds verify wide.json cbp.json --certificate cbp_certificate.json
 succeeds schedule builtin:randwire --certificate good.cbor
 succeeds verify builtin:randwire --certificate good.cbor
 check "a certificate in CBOR proves the optimum" grep -q 'it is optimal' out
-run schedule builtin:randwire-stack --certificate small.json --certificate-limit 9000
+run schedule builtin:randwire-stack --certificate small.json --certificate-limit 12000
 check "where a certificate would be too large there is a smaller one, which says so" grep -q 'within --certificate-limit' err
-check "and that one is within the limit" test "$(wc -c <small.json)" -le 9000
+check "and that one is within the limit" test "$(wc -c <small.json)" -le 12000
 succeeds verify builtin:randwire-stack --certificate small.json
 check "and that one proves less" fails grep -q 'it is optimal' out
 refuses none.json 'without a proof' schedule builtin:randwire-stack --certificate none.json --certificate-limit 90
