@@ -230,8 +230,8 @@ TEST_CASE("opaque operators are copied from the file that the network was read f
       REQUIRE(copy);
       const index_t from = copy->code.kind == transpose ? 1 : copy->code.kind == custom ? 2 : 3;
       const auto wanted = was.find(from, fault);
-      CHECK(copy->code == wanted->code);
-      CHECK(copy->options.custom == wanted->options.custom);
+      CHECK((copy->code == wanted->code));
+      CHECK((copy->options.custom == wanted->options.custom));
       CHECK(copy->options.tag == wanted->options.tag);
       REQUIRE(copy->options.fields.size() == wanted->options.fields.size());
       for (std::size_t k = 0; k < copy->options.fields.size(); ++k)
