@@ -19,7 +19,9 @@
 #include "written_network.hpp"
 
 using namespace memsched;
+using written_network::check_near;
 using written_network::check_same;
+using written_network::dense_layer;
 using written_network::listed;
 using written_network::mixed;
 
@@ -153,16 +155,7 @@ TEST_CASE("sums in parts of floats are written as additions; those of integers a
       REQUIRE(file);
       const auto back = read_tflite_network(*file);
       REQUIRE(back);
-      const auto expected = run(net, float_numbers{.random_weights = false});
-      const auto values = run(*back, float_numbers{.random_weights = false});
-      const tensor_id last = net.operations.back().writes[0].parts[0].tensor;
-      std::size_t compared = 0;
-      for (tensor_id t = 0; t < back->tensors.size(); ++t) {
-        if (!back->tensors[t].output) continue;
-        for (std::size_t k = 0; k < (*values)[t].size(); ++k, ++compared)
-          CHECK((*values)[t][k] == Approx((*expected)[last][k]).margin(1e-6));
-      }
-      CHECK(compared == (*expected)[last].size());
+      check_near(net, *back, 1e-6);
     }
   }
 }
@@ -269,10 +262,7 @@ TEST_CASE("opaque operators are copied from the file that the network was read f
 }
 
 TEST_CASE("a dense layer of blocks is written as layers of them, added") {
-  network_builder b("dense");
-  const tensor_id x = b.input({6, 4, 3});
-  b.output(b.dense(b.convolution(x, {.channels = 4, .kernel = 3}), 5));
-  network net = weighed(b.build().value());
+  const network net = dense_layer();
   std::vector<cut_points> cuts(net.tensors.size());
   cuts[1].rows = {2, 4};
   const network parts = split_reductions(cut(net, cuts).value(), sum_form::chain);
@@ -282,10 +272,5 @@ TEST_CASE("a dense layer of blocks is written as layers of them, added") {
   REQUIRE(file);
   const auto back = read_tflite_network(*file);
   REQUIRE(back);
-  const auto expected = run(net, float_numbers{.random_weights = false});
-  const auto values = run(*back, float_numbers{.random_weights = false});
-  REQUIRE(values);
-  for (tensor_id t = 0; t < back->tensors.size(); ++t)
-    if (back->tensors[t].output)
-      for (std::size_t k = 0; k < 5; ++k) CHECK((*values)[t][k] == Approx(expected->back()[k]).margin(1e-5));
+  check_near(net, *back, 1e-5);
 }

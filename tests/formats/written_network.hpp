@@ -66,6 +66,22 @@ inline network in_blocks(const network& net, coordinate n, const std::vector<op_
   return std::move(*blocks);
 }
 
+/// Calls f(output of `first`, output of `back`) for those of one name: each output has exactly one such.
+template <class F>
+void for_each_output(const network& first, const network& back, F&& f) {
+  std::size_t compared = 0, outputs = 0;
+  for (tensor_id o = 0; o < first.tensors.size(); ++o) {
+    if (!first.tensors[o].output) continue;
+    ++outputs;
+    for (tensor_id t = 0; t < back.tensors.size(); ++t) {
+      if (!back.tensors[t].output || back.tensors[t].name != first.tensors[o].name) continue;
+      f(o, t);
+      ++compared;
+    }
+  }
+  CHECK(compared == outputs);
+}
+
 /// What was written computes what `first` does, to the bit, with the model's own weights, and nothing in it is opaque.
 template <class Numbers>
 void check_same(const network& first, const network& back) {
@@ -78,18 +94,31 @@ void check_same(const network& first, const network& back) {
     INFO(op.name);
     CHECK(op.does.what != op_kind::opaque);
   }
-  std::size_t compared = 0, outputs = 0;
-  for (tensor_id o = 0; o < first.tensors.size(); ++o) {
-    if (!first.tensors[o].output) continue;
-    ++outputs;
-    for (tensor_id t = 0; t < back.tensors.size(); ++t) {
-      if (!back.tensors[t].output || back.tensors[t].name != first.tensors[o].name) continue;
-      CHECK(back.tensors[t].quant == first.tensors[o].quant);
-      CHECK((*values)[t] == (*expected)[o]);
-      ++compared;
-    }
-  }
-  CHECK(compared == outputs);
+  for_each_output(first, back, [&](tensor_id o, tensor_id t) {
+    CHECK(back.tensors[t].quant == first.tensors[o].quant);
+    CHECK((*values)[t] == (*expected)[o]);
+  });
+}
+
+/// What was written computes what `first` does in floats, up to a margin: sums may be taken in another order.
+inline void check_near(const network& first, const network& back, double margin) {
+  const auto expected = run(first, float_numbers{.random_weights = false});
+  const auto values = run(back, float_numbers{.random_weights = false});
+  REQUIRE(expected);
+  REQUIRE(values);
+  for_each_output(first, back, [&](tensor_id o, tensor_id t) {
+    REQUIRE((*values)[t].size() == (*expected)[o].size());
+    for (std::size_t k = 0; k < (*expected)[o].size(); ++k)
+      CHECK((*values)[t][k] == Approx((*expected)[o][k]).margin(margin));
+  });
+}
+
+/// A dense layer behind a convolution, with weights.
+inline network dense_layer() {
+  network_builder b("dense");
+  const tensor_id x = b.input({6, 4, 3});
+  b.output(b.dense(b.convolution(x, {.channels = 4, .kernel = 3}), 5));
+  return weighed(b.build().value());
 }
 
 }  // namespace written_network

@@ -477,12 +477,12 @@ def judge(graph, result):
     return f"peak {peak}, proven bound {bound}" + (": optimal" if bound == peak else "")
 
 
-def main():
+def main(usage, read, judge):  # the graph as `read` gives it, and each result, go to `judge`
     if len(sys.argv) < 3:
-        print(__doc__, file=sys.stderr)
+        print(usage, file=sys.stderr)
         return 2
     status = 0
-    graph = json.loads(pathlib.Path(sys.argv[1]).read_bytes())
+    graph = read(pathlib.Path(sys.argv[1]))
     sys.setrecursionlimit(4000)
     for name in sys.argv[2:]:
         try:
@@ -497,4 +497,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(__doc__, lambda path: json.loads(path.read_bytes()), judge))

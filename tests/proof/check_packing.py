@@ -197,26 +197,6 @@ def judge(source, is_table, plan):
     return f"arena {arena}; {what} arena below {bound}" + (": optimal" if bound == arena else "")
 
 
-def main():
-    if len(sys.argv) < 3:
-        print(__doc__, file=sys.stderr)
-        return 2
-    status = 0
-    with open(sys.argv[1], encoding="utf-8") as f:
-        source = f.read()
-    sys.setrecursionlimit(4000)
-    for name in sys.argv[2:]:
-        try:
-            with open(name, "rb") as f:
-                print(f"{name}: {judge(source, sys.argv[1].endswith('.csv'), cbor.decoded(f.read()))}")
-        except Wrong as e:
-            print(f"{name}: refused: {e}")
-            status = 1
-        except (KeyError, TypeError, ValueError, IndexError, AttributeError, RecursionError) as e:
-            print(f"{name}: cannot be read: {type(e).__name__} {e}")
-            status = status or 2
-    return status
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(check.main(__doc__, lambda path: (path.read_text(encoding="utf-8"), path.suffix == ".csv"),
+                        lambda source, plan: judge(*source, plan)))
