@@ -36,7 +36,7 @@ void listen() {
   pthread_sigmask(SIG_BLOCK, &awaited, nullptr);
   std::thread([awaited] {
     using clock = std::chrono::steady_clock;
-    constexpr auto one_wish = std::chrono::milliseconds(300);  // some send a signal to a process and again to its group
+    constexpr auto one_wish = std::chrono::seconds(2);  // some send a signal to a process and again to its group
     clock::time_point first;
     for (int signal = 0; sigwait(&awaited, &signal) == 0;)
       if (!heeded || (without_answers > 0 && !stop.stop_requested())) end();

@@ -64,7 +64,7 @@ interrupted() { # interrupted SIGNAL
   check "$1: exit status 130, not $status" status_is 130
   check "$1: an order all the same" grep -q '"order":\[' out
   check "$1: and why it ended" is "$(word stopped)" cancelled
-  check "$1: nothing on standard error" fails test -s err
+  check "$1: nothing on standard error, not $(head -c 200 err)" fails test -s err
 }
 interrupted TERM
 interrupted INT
