@@ -34,10 +34,14 @@ class cut_bound {
   /// less, any number from it to `least`: that needs no cut where v takes no more right behind its ancestors, since a cut
   /// only lowers that.
   bytes at(node_id v, bytes least = 0) {
+    return at(v, least, [] { return true; });
+  }
+  /// The same; a smaller bound where `go_on`, which is asked now and then in a long cut, says no. `ran` then says nothing.
+  bytes at(node_id v, bytes least, function_ref<bool()> go_on) {
     const delta level = static_cast<delta>(g_->base) + ancestors(v), alone = level + g_->cost[v].peak;
     if (least > 0 && alone <= static_cast<delta>(least)) return static_cast<bytes>(std::max<delta>(alone, 0));
     collect_free(v);
-    const delta lowered = lowest_.solve(g_->preds, v, [&](node_id u) { return side(u) == before; });
+    const delta lowered = lowest_.solve(g_->preds, v, [&](node_id u) { return side(u) == before; }, go_on);
     return static_cast<bytes>(std::max<delta>(alone + lowered, 0));
   }
 
@@ -96,8 +100,9 @@ class cut_bound {
 };
 
 /// The best bound that single nodes give, and the node; none where `start` was not exceeded. Nodes are tried by the
-/// memory that `order` takes when it runs them, and not at all where that is no more than the bound so far. Asks
-/// `go_on` before each cut. On large graphs only the first nodes get one: until so many nodes and edges have been visited.
+/// memory that `order` takes when it runs them, and not at all where that is no more than the bound so far. Asks `go_on`
+/// before each cut and now and then in a long one. On large graphs only the first nodes get one: until so many nodes and
+/// edges have been visited.
 struct node_bound {
   bytes bound = 0;
   node_id v = none;
@@ -212,7 +217,7 @@ MEMSCHED_FUNCTION node_bound best_cut_bound(const schedule_graph& g, std::span<c
   cut_bound cut(g);
   for (const auto& [height, v] : by_height(g, order)) {
     if (height <= static_cast<delta>(best.bound) || cut.work() > most_work || !go_on()) break;
-    if (const bytes bound = cut.at(v, best.bound); bound > best.bound) best = {bound, v};
+    if (const bytes bound = cut.at(v, best.bound, go_on); bound > best.bound) best = {bound, v};
   }
   return best;
 }
