@@ -228,7 +228,8 @@ int run_plan(const plan_request& r) {
   const double took = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (!r.joint && plan.lower_bound > memsched::detail::simple_bound(s.held.buffers)) {
     memsched::options limited;
-    limited.time_limit = std::chrono::seconds(10);
+    limited.time_limit = std::min<std::chrono::nanoseconds>(std::chrono::seconds(10), r.options.time_limit);
+    limited.stop = r.options.stop;
     memsched::search context(limited);
     plan.conflict = memsched::find_conflict(s.held.buffers, plan.lower_bound - 1, context).buffers;
   }
