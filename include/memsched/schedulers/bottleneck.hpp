@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include <memsched/base/crew.hpp>
 #include <memsched/base/linkage.hpp>
 #include <memsched/bounds/closed_window.hpp>
 #include <memsched/bounds/destructive_search.hpp>
@@ -240,13 +241,9 @@ class bottleneck_search {
   void raise_by_cuts(std::size_t others) {
     if (g_.resources.empty()) return;
     const live_index live(line_);
-    windowed_cut cut(line_, live, bone_);
-    const auto go_on = [&] { return !done() && context_.count_cut_as_state(0, 600); };
-    for (index_t i : line_.heights()) {
-      if (static_cast<bytes>(line_.height(i)) <= bound_ || !go_on()) break;
-      cut_around(cut, i);
-    }
-    if (done() || others == 0) return;
+    crew* const team = context_.team();
+    std::vector<windowed_cut> cuts(team == nullptr ? 1 : team->size(), windowed_cut(line_, live, bone_));
+    if (!raise_at(line_.heights(), cuts, team) || done() || others == 0) return;
     std::vector<index_t> high;
     for (index_t i = 0; i < line_.size(); ++i)
       if (static_cast<bytes>(line_.height(i)) > bound_ && !g_.is_release(line_.at(i))) high.push_back(i);
@@ -254,24 +251,41 @@ class bottleneck_search {
     std::partial_sort(high.begin(), high.begin() + static_cast<std::ptrdiff_t>(most), high.end(),
                       [&](index_t a, index_t b) { return std::pair(-line_.height(a), a) < std::pair(-line_.height(b), b); });
     high.resize(most);
-    for (index_t i : high) {
-      if (static_cast<bytes>(line_.height(i)) <= bound_ || !go_on()) break;
-      cut_around(cut, i);
-    }
+    raise_at(high, cuts, team);
   }
-  void cut_around(windowed_cut& cut, std::size_t i) {
-    if (g_.is_release(line_.at(i))) return;
+  /// Cuts for the nodes in some positions, highest first, up to one that is not above the bound; in groups, so that threads
+  /// may share them. False where a limit ended it.
+  bool raise_at(const std::vector<index_t>& positions, std::vector<windowed_cut>& cuts, crew* team) {
+    constexpr std::size_t group = 32;
+    const auto over = [&] { return context_.over(); };
+    bool more = true;
+    for (std::size_t first = 0, end = 0; more && first < positions.size(); first = end) {
+      end = std::min(positions.size(), first + group);
+      const auto ask = [&, known = bound_](std::size_t k, std::size_t member) {
+        return bound_around(cuts[member], positions[first + k], known);
+      };
+      const auto use = [&](std::size_t k, auto&& bound) {
+        more = static_cast<bytes>(line_.height(positions[first + k])) > bound_;
+        if (!more || done() || !context_.count_cut_as_state(0, 600)) return false;
+        raise(bound());
+        return true;
+      };
+      if (!ask_ahead({team, over}, end - first, ask, use)) break;
+    }
+    return !context_.stopped();
+  }
+  /// The bound by cuts of the node in position i, in wider stretches while their slack may hide one above `known`.
+  bytes bound_around(windowed_cut& cut, std::size_t i, bytes known) const {
+    bytes bound = 0;
+    if (g_.is_release(line_.at(i))) return bound;
     for (std::size_t reach = 300;; reach *= 2) {
       const auto [a, b] = line_.around(i, reach);
       const auto r = cut.at(line_.at(i), a, b);
-      raise(r.bound);
+      bound = std::max(bound, r.bound);
       const bytes slack = r.slack_before + r.slack_behind;
-      if (slack == 0 || r.bound + slack <= bound_ || reach >= 2400 || (a == 0 && b == line_.size())) return;
+      if (slack == 0 || r.bound + slack <= std::max(bound, known) || reach >= 2400 || (a == 0 && b == line_.size()))
+        return bound;
     }
-  }
-  std::size_t start_of(std::size_t i) const {
-    while (!line_.legal(i)) --i;  // the first position is legal
-    return i;
   }
   /// Takes over that no order has a peak below b, or that none has that is not below the floor. Peaks differ from the base
   /// by multiples of a unit, to the next of which a bound is lifted: but not the floor itself, below which there may be
