@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <map>
 #include <span>
 #include <tuple>
 #include <utility>
@@ -130,14 +129,14 @@ class layer_bound {
 };
 
 /// Sets of two nodes or more that are likely to give a bound as layers: nodes at the same distance from the sources, or
-/// from the sinks, by longest paths; nodes of the same cost; nodes of the same cost and distance. Each ascending. O(nodes
-/// log nodes + edges).
-MEMSCHED_FUNCTION std::vector<std::vector<node_id>> likely_layers(const schedule_graph& g);
+/// from the sinks, by longest paths; nodes of the same cost; nodes of the same cost and distance. Each ascending. Asks
+/// `go_on` before each of the five kinds. O(nodes log nodes + edges).
+MEMSCHED_FUNCTION std::vector<std::vector<node_id>> likely_layers(const schedule_graph& g, function_ref<bool()> go_on);
 
 /// The best bound that those layers give, first and last members, no less than `start`; bytes. Layers are tried by the
 /// memory that `order` takes when it runs their first member, or their last, and not at all where that is no more than the
-/// bound so far. Asks `go_on` before each cut. Gives up where the bound has not risen for so many nodes and edges visited,
-/// which only large graphs take.
+/// bound so far. Asks `go_on` before each cut and each kind of layers. Gives up where the bound has not risen for so many nodes
+/// and edges visited, which only large graphs take.
 MEMSCHED_FUNCTION bytes best_layer_bound(const schedule_graph& g, std::span<const node_id> order, bytes start,
                                          function_ref<bool()> go_on, std::uint64_t patience = std::uint64_t{3} << 22);
 
@@ -147,25 +146,53 @@ MEMSCHED_FUNCTION bytes best_layer_bound(const schedule_graph& g, std::span<cons
 
 namespace memsched::inline MEMSCHED_ABI {
 
-MEMSCHED_FUNCTION std::vector<std::vector<node_id>> likely_layers(const schedule_graph& g) {
+namespace detail {
+
+/// The rank of each active node's cost among all costs there are.
+inline std::vector<std::uint64_t> cost_classes(const schedule_graph& g) {
+  std::vector<std::tuple<delta, delta, node_id>> costs;
+  costs.reserve(g.active);
+  for (node_id v = 0; v < g.active; ++v) costs.emplace_back(g.cost[v].peak, g.cost[v].impact, v);
+  std::sort(costs.begin(), costs.end());
+  std::vector<std::uint64_t> rank(g.active);
+  std::uint64_t next = 0;
+  for (std::size_t i = 0; i < costs.size(); ++i) {
+    const auto& [peak, impact, v] = costs[i];
+    if (i > 0 && std::tie(peak, impact) != std::tie(std::get<0>(costs[i - 1]), std::get<1>(costs[i - 1]))) ++next;
+    rank[v] = next;
+  }
+  return rank;
+}
+
+}  // namespace detail
+
+MEMSCHED_FUNCTION std::vector<std::vector<node_id>> likely_layers(const schedule_graph& g, function_ref<bool()> go_on) {
   const std::vector<node_id> order = topological_order(g.preds, g.succs);
   std::vector<index_t> from_sources(g.size(), 0), to_sinks(g.size(), 0);
   for (node_id v : order)
     for (node_id u : g.preds[v]) from_sources[v] = std::max(from_sources[v], from_sources[u] + 1);
   for (std::size_t i = order.size(); i-- > 0;)
     for (node_id u : g.preds[order[i]]) to_sinks[u] = std::max(to_sinks[u], to_sinks[order[i]] + 1);
-  std::map<std::tuple<int, delta, delta, index_t>, std::vector<node_id>> alike;
-  for (node_id v = 0; v < g.active; ++v) {
-    const auto [peak, impact] = g.cost[v];
-    alike[{0, 0, 0, from_sources[v]}].push_back(v);
-    alike[{1, 0, 0, to_sinks[v]}].push_back(v);
-    alike[{2, peak, impact, 0}].push_back(v);
-    alike[{3, peak, impact, from_sources[v]}].push_back(v);
-    alike[{4, peak, impact, to_sinks[v]}].push_back(v);
-  }
   std::vector<std::vector<node_id>> layers;
-  for (auto& [key, members] : alike)
-    if (members.size() > 1) layers.push_back(std::move(members));
+  std::vector<std::pair<std::uint64_t, node_id>> keyed(g.active);
+  const auto collect = [&](auto&& key) {  // sets of nodes with the same key
+    if (!go_on()) return;
+    for (node_id v = 0; v < g.active; ++v) keyed[v] = {key(v), v};
+    std::sort(keyed.begin(), keyed.end());
+    for (auto first = keyed.begin(), last = first; first != keyed.end(); first = last) {
+      last = std::find_if(first, keyed.end(), [&](const auto& k) { return k.first != first->first; });
+      if (last - first < 2) continue;
+      layers.emplace_back();
+      for (auto k = first; k != last; ++k) layers.back().push_back(k->second);
+    }
+  };
+  collect([&](node_id v) { return from_sources[v]; });
+  collect([&](node_id v) { return to_sinks[v]; });
+  const std::vector<std::uint64_t> cost = detail::cost_classes(g);
+  const auto beside = [&](node_id v, index_t distance) { return cost[v] << 32 | distance; };
+  collect([&](node_id v) { return cost[v]; });
+  collect([&](node_id v) { return beside(v, from_sources[v]); });
+  collect([&](node_id v) { return beside(v, to_sinks[v]); });
   return layers;
 }
 
@@ -179,7 +206,7 @@ MEMSCHED_FUNCTION bytes best_layer_bound(const schedule_graph& g, std::span<cons
     height.push_back(w.level() + w.effect(v).peak);
     w.fire(v);
   }
-  const std::vector<std::vector<node_id>> layers = likely_layers(g);
+  const std::vector<std::vector<node_id>> layers = likely_layers(g, go_on);
   struct question {
     delta most;  // no bound is above what the order takes
     std::size_t layer;
