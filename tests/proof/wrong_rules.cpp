@@ -166,7 +166,7 @@ int main(int argc, char** argv) {
     std::printf("a FALSE CERTIFICATE is accepted: seed %llu\n", static_cast<unsigned long long>(seed - 1));
     return 0;
   }
-  std::printf("%llu graphs: %llu false claims, none proven, and %llu false certificates, all refused: %llu findings, %.1f s\n",
+  std::printf("%llu graphs: %llu false claims, none proven, %llu false certificates, all refused: %llu findings, %.1f s\n",
               static_cast<unsigned long long>(seed - 1), static_cast<unsigned long long>(false_ones.claims),
               static_cast<unsigned long long>(false_ones.certificates), static_cast<unsigned long long>(findings), now());
   return findings > 0;
