@@ -46,7 +46,7 @@ class fit_trials {
   /// Whether a network is one that the caller can run and pay for.
   bool is_allowed(const network& net) const {
     return macs(net) - std::min(macs(net), out_.before.macs) <= f_.max_extra_macs &&
-           (!for_whole() || not_whole(net).empty());
+           (!for_whole() || not_whole(net).empty()) && !(f_.whole_integer_sums && splits_integer_sum(net));
   }
 
   // Measuring.
