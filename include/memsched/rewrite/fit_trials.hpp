@@ -127,8 +127,8 @@ class fit_trials {
   void note(const fit_point& p) { out_.front.push_back(p); }
 
   /// What time is left goes to the order of the best network, and to its bound, in rounds. Each starts from the best order
-  /// and the best bound so far, with more time than the one before: schedulers do something else with a short time than with
-  /// a long one, and from a better order they find other ones.
+  /// and the best bound so far, with more time than the one before: a scheduler does something else with a short time than
+  /// with a long one, and from a better order it finds other ones.
   void use_time_left() {
     if (o_.time_limit == o_.time_limit.max()) return;
     for (const double share : {0.03, 0.1, 0.3, 0.9}) {
@@ -143,9 +143,9 @@ class fit_trials {
   }
 
   /// Measures a network; makes it the best where its peak is smaller, or no larger and `ties`. Says whether it did.
-  bool try_network(network net, std::string rule, std::string site, bool ties = false) {
+  bool try_network(network net, std::string rule, std::string site, bool ties = false, double share = 0.125) {
     if (!is_allowed(net)) return false;
-    std::optional<fit_trial> trial = measure(std::move(net));
+    std::optional<fit_trial> trial = measure(std::move(net), no_limit, share);
     if (!trial) return false;
     note(trial->cost);
     const bool better = trial->cost.peak < best_.cost.peak || (ties && trial->cost.peak == best_.cost.peak);
