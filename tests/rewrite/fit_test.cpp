@@ -9,6 +9,8 @@
 #include <memsched/rewrite/fit.hpp>
 #include <memsched/schedule.hpp>
 
+#include <support/weighed.hpp>
+
 #include "random_network.hpp"
 
 using namespace memsched;
@@ -123,6 +125,24 @@ TEST_CASE("what is for whole operators is of whole operators") {
   const fitted r = fit(net, automatic, {.profile = runtime::whole, .streamed_input = true}, o);
   REQUIRE(r.error);
   CHECK(r.error->message.find("nothing for whole operators") != std::string::npos);
+}
+
+TEST_CASE("sums of integers stay whole where they must") {
+  network_builder b("inverted bottleneck", element::int8, quantization{0.05F, 7});
+  const tensor_id wide = b.convolution(b.input({8, 8, 4}), {.channels = 64});
+  b.output(b.convolution(b.depthwise(wide, {.kernel = 3}), {.channels = 4}));
+  const auto built = b.build();
+  REQUIRE(built);
+  const network net = weighed(*built);
+  const fit_options whole_tensors{.most_blocks = 1};
+  fit_options whole_sums = whole_tensors;
+  whole_sums.whole_integer_sums = true;
+  const fitted in_parts = fit(net, automatic, whole_tensors, {}), in_whole = fit(net, automatic, whole_sums, {});
+  check_answer(net, in_parts);
+  check_answer(net, in_whole);
+  CHECK(splits_integer_sum(in_parts.net));
+  CHECK(!splits_integer_sum(in_whole.net));
+  CHECK(in_parts.after.peak < in_whole.after.peak);
 }
 
 TEST_CASE("a network that is none is an error") {
