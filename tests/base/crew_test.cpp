@@ -44,3 +44,21 @@ TEST_CASE("a job is done once by the time it is finished, while tasks go on; or 
     if (i % 2 == 0) REQUIRE(other == 1);
   }
 }
+
+TEST_CASE("what is asked ahead is used in order, up to the first that is enough") {
+  for (const unsigned threads : {1U, 2U, 5U})
+    for (const std::size_t last : {std::size_t{0}, std::size_t{3}, std::size_t{100}}) {
+      crew c(threads);
+      const auto never = [] { return false; };
+      const helpers who{threads == 1 ? nullptr : &c, never};
+      std::atomic<std::size_t> asked = 0;
+      std::vector<std::size_t> used;
+      const auto ask = [&](std::size_t i, std::size_t member) { return ++asked, member < threads ? 10 * i : 0; };
+      const auto use = [&](std::size_t i, auto&& answer) { return used.push_back(answer()), i != last; };
+      REQUIRE(ask_ahead(who, 9, ask, use) == (last > 8));
+      std::vector<std::size_t> expected;
+      for (std::size_t i = 0; i < 9 && i <= last; ++i) expected.push_back(10 * i);
+      REQUIRE(used == expected);
+      REQUIRE(asked == (threads == 1 ? used.size() : 9));
+    }
+}

@@ -6,6 +6,7 @@
 #include <memsched/memsched.hpp>
 #include <networks/networks.hpp>
 #include <span>
+#include <tuple>
 #include <vector>
 
 #include "support/random_order.hpp"
@@ -30,6 +31,24 @@ TEST_CASE("no bound exceeds the optimum") {
       }
       REQUIRE(best_cut_bound(g, topological_order(g), g.base, [] { return true; }, no_limit).bound == highest);
     }
+}
+
+TEST_CASE("threads that share cuts find what one finds, and ask as often") {
+  crew team(3);
+  const auto never = [] { return false; };
+  for (std::uint64_t seed = 0; seed < 60; ++seed)
+    for (const std::uint64_t patience : {std::uint64_t{0}, std::uint64_t{500}, no_limit})
+      for (const int limit : {5, 1000}) {
+        const schedule_graph g = make_schedule_graph(support::random_problem(seed, {.operators = 60}));
+        const auto run = [&](crew* c) {
+          int asked = 0;
+          const auto go_on = [&] { return ++asked <= limit; };
+          const node_bound b = best_cut_bound(g, topological_order(g), g.base, go_on, patience, {c, never});
+          return std::tuple(b.bound, b.v, asked);
+        };
+        INFO("seed " << seed << ", patience " << patience << ", limit " << limit);
+        REQUIRE(run(nullptr) == run(&team));
+      }
 }
 
 namespace {

@@ -132,6 +132,26 @@ TEST_CASE("searches in turns find the same side by side, with any limit of state
     }
 }
 
+TEST_CASE("threads that share blocks and cuts of a large graph find the same, with any limit of states") {
+  for (const char* name : {"layered:100:6:1", "windowed:700:12:1"})
+    for (const std::uint64_t limit : {std::uint64_t{40}, std::uint64_t{700}, std::uint64_t{6000}}) {
+      INFO(name << ", " << limit << " states");
+      const problem p = check(networks::make(name).value()).value();
+      const auto run = [&](unsigned threads) {
+        return schedule(p, bottleneck{.efforts = 1}, {.state_limit = limit, .threads = threads});
+      };
+      const auto one = run(1);
+      REQUIRE(one.stats.states <= limit);
+      for (const unsigned threads : {2U, 3U}) {
+        const auto more = run(threads);
+        REQUIRE(one.order == more.order);
+        REQUIRE(one.lower_bound == more.lower_bound);
+        REQUIRE(one.stats.states == more.stats.states);
+        REQUIRE(one.stats.cuts == more.stats.cuts);
+      }
+    }
+}
+
 TEST_CASE("searches in turns that both give up, one of them for want of memory, say so") {
   // Without resources the search of the bottleneck proves nothing; it is done when more effort finds no more. By then the
   // search of the whole, which has a context of its own, does not fit into the memory.

@@ -129,4 +129,20 @@ struct helpers {
   function_ref<bool()> over{};
 };
 
+/// Calls use(i, answer) for each i below `count`, the lowest first, until that says no (false), where answer() is what
+/// ask(i, member) gives. Alone, that is asked there and then; a crew asks all of them before, side by side, and what is not
+/// used is lost: so ask(i, ...) must not hang on what `use` did. Where the work is over, an answer may be an empty one.
+template <class Ask, class Use>
+bool ask_ahead(const helpers& who, std::size_t count, Ask&& ask, Use&& use) {
+  const bool together = who.team != nullptr && count > 1;
+  std::vector<decltype(ask(count, count))> answers(together ? count : 0);
+  const auto ask_one = [&](std::size_t i, std::size_t member) {
+    if (!who.over()) answers[i] = ask(i, member);
+  };
+  if (together) who.team->run(count, ask_one);
+  for (std::size_t i = 0; i < count; ++i)
+    if (!use(i, [&] { return together ? answers[i] : ask(i, 0); })) return false;
+  return true;
+}
+
 }  // namespace memsched

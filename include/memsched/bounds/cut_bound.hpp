@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include <memsched/base/crew.hpp>
 #include <memsched/base/function_ref.hpp>
 #include <memsched/base/linkage.hpp>
 #include <memsched/bounds/lowest_set.hpp>
@@ -34,10 +35,14 @@ class cut_bound {
   /// less, any number from it to `least`: that needs no cut where v takes no more right behind its ancestors, since a cut
   /// only lowers that.
   bytes at(node_id v, bytes least = 0) {
+    return at(v, least, [] { return true; });
+  }
+  /// The same; a smaller bound where `go_on`, which is asked now and then in a long cut, says no. `ran` then says nothing.
+  bytes at(node_id v, bytes least, function_ref<bool()> go_on) {
     const delta level = static_cast<delta>(g_->base) + ancestors(v), alone = level + g_->cost[v].peak;
     if (least > 0 && alone <= static_cast<delta>(least)) return static_cast<bytes>(std::max<delta>(alone, 0));
     collect_free(v);
-    const delta lowered = lowest_.solve(g_->preds, v, [&](node_id u) { return side(u) == before; });
+    const delta lowered = lowest_.solve(g_->preds, v, [&](node_id u) { return side(u) == before; }, go_on);
     return static_cast<bytes>(std::max<delta>(alone + lowered, 0));
   }
 
@@ -96,14 +101,17 @@ class cut_bound {
 };
 
 /// The best bound that single nodes give, and the node; none where `start` was not exceeded. Nodes are tried by the
-/// memory that `order` takes when it runs them, and not at all where that is no more than the bound so far. Asks
-/// `go_on` before each cut. On large graphs only the first nodes get one: until so many nodes and edges have been visited.
+/// memory that `order` takes when it runs them, in groups, and not at all where that is no more than the bound so far. Asks
+/// `go_on` before each cut, and in a long one now and then what `who` says of the end, or `go_on` where that is nothing.
+/// Gives up where the bound has not risen for so many nodes and edges visited, which only large graphs take. Who helps
+/// changes no answer, and not how often `go_on` is asked.
 struct node_bound {
   bytes bound = 0;
   node_id v = none;
 };
 MEMSCHED_FUNCTION node_bound best_cut_bound(const schedule_graph& g, std::span<const node_id> order, bytes start,
-                                            function_ref<bool()> go_on, std::uint64_t most_work = std::uint64_t{1} << 27);
+                                            function_ref<bool()> go_on, std::uint64_t patience = std::uint64_t{3} << 22,
+                                            const helpers& who = {});
 
 /// A size such that the peaks of all orders differ by multiples of it; bytes. O(nodes + credits).
 inline bytes peak_unit(const schedule_graph& g) {
@@ -207,12 +215,34 @@ MEMSCHED_FUNCTION std::vector<std::pair<delta, node_id>> by_height(const schedul
 }
 
 MEMSCHED_FUNCTION node_bound best_cut_bound(const schedule_graph& g, std::span<const node_id> order, bytes start,
-                                            function_ref<bool()> go_on, std::uint64_t most_work) {
+                                            function_ref<bool()> go_on, std::uint64_t patience, const helpers& who) {
+  constexpr std::size_t group = 8;
+  struct answer {
+    bytes bound = 0;
+    std::uint64_t work = 0;
+  };
   node_bound best{start, none};
-  cut_bound cut(g);
-  for (const auto& [height, v] : by_height(g, order)) {
-    if (height <= static_cast<delta>(best.bound) || cut.work() > most_work || !go_on()) break;
-    if (const bytes bound = cut.at(v, best.bound); bound > best.bound) best = {bound, v};
+  std::vector<cut_bound> cuts(who.team == nullptr ? 1 : who.team->size(), cut_bound(g));
+  const auto heights = by_height(g, order);
+  const auto goes_on = [&] { return who.over ? !who.over() : go_on(); };
+  std::uint64_t in_vain = 0;  // work since the bound rose
+  for (std::size_t first = 0, end = 0; first < heights.size(); first = end) {
+    end = std::min(heights.size(), first + group);
+    const auto ask = [&, least = best.bound](std::size_t i, std::size_t member) {
+      cut_bound& cut = cuts[member];
+      const std::uint64_t before = cut.work();
+      const bytes bound = cut.at(heights[first + i].second, least, goes_on);
+      return answer{bound, cut.work() - before};
+    };
+    const auto use = [&](std::size_t i, auto&& asked) {
+      const auto& [height, v] = heights[first + i];
+      if (height <= static_cast<delta>(best.bound) || in_vain > patience || !go_on()) return false;
+      const auto [bound, work] = asked();
+      in_vain += work;
+      if (bound > best.bound) best = {bound, v}, in_vain = 0;
+      return true;
+    };
+    if (!ask_ahead(who, end - first, ask, use)) break;
   }
   return best;
 }

@@ -5,9 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <map>
 #include <span>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -36,8 +34,8 @@ class layer_bound {
 
   /// The bound of the first member of a layer, which is not empty and names no node twice; bytes. Where it is `least` or
   /// less, any number up to `least`: the members that take least right behind their ancestors come first, and the first that
-  /// shows this ends it. At most one minimum cut for each member; asks `go_on` before each, and gives no bound (0) where
-  /// that said no.
+  /// shows this ends it. At most one minimum cut for each member; asks `go_on` before each, and whenever some millions of
+  /// nodes and edges were visited. Gives no bound (0) where that said no.
   bytes of_first(std::span<const node_id> layer, bytes least, function_ref<bool()> go_on) {
     std::fill(mark_.begin(), mark_.end(), free);
     for (node_id r : layer) place(r, behind);
@@ -73,6 +71,7 @@ class layer_bound {
  private:
   enum mark : unsigned char { free, ran, behind };
   static constexpr delta never = std::numeric_limits<delta>::max();
+  static constexpr std::uint64_t million = std::uint64_t{1} << 20;
 
   void place(node_id u, mark m) {
     if (mark_[u] == free) mark_[u] = m, stack_.push_back(u);
@@ -102,8 +101,11 @@ class layer_bound {
       const delta level = static_cast<delta>(g_->base) + begin(r);
       return clash_ ? never : level + g_->cost[r].peak;
     };
-    for (node_id r : members)
+    std::uint64_t asked = work_;
+    for (node_id r : members) {
+      if (work_ - asked > million && (asked = work_, !go_on())) return 0;
       if (const delta height = start(r); height != never) alone.emplace_back(height, r);
+    }
     std::sort(alone.begin(), alone.end());
     bytes lowest = std::numeric_limits<bytes>::max();
     for (const auto& [height, r] : alone) {
@@ -114,7 +116,7 @@ class layer_bound {
       for (node_id u = 0; u < g_->size(); ++u)
         if (mark_[u] == free) lowest_.add(u);
       work_ += g_->size();
-      const delta lowered = height + lowest_.solve(g_->preds, r, [&](node_id u) { return mark_[u] == ran; });
+      const delta lowered = height + lowest_.solve(g_->preds, r, [&](node_id u) { return mark_[u] == ran; }, go_on);
       lowest = std::min(lowest, static_cast<bytes>(std::max<delta>(lowered, 0)));
       if (lowest <= least) return lowest;
     }
@@ -131,13 +133,14 @@ class layer_bound {
 
 /// Sets of two nodes or more that are likely to give a bound as layers: nodes at the same distance from the sources, or
 /// from the sinks, by longest paths; nodes of the same cost; nodes of the same cost and distance. Each ascending. O(nodes
-/// log nodes + edges).
-MEMSCHED_FUNCTION std::vector<std::vector<node_id>> likely_layers(const schedule_graph& g);
+/// log nodes + edges). Asks `go_on` before each of these kinds where the graph has more than 65,536 nodes, and leaves out
+/// the kind where that says no.
+MEMSCHED_FUNCTION std::vector<std::vector<node_id>> likely_layers(const schedule_graph& g, function_ref<bool()> go_on);
 
 /// The best bound that those layers give, first and last members, no less than `start`; bytes. Layers are tried by the
 /// memory that `order` takes when it runs their first member, or their last, and not at all where that is no more than the
-/// bound so far. Asks `go_on` before each cut. Gives up where the bound has not risen for so many nodes and edges visited,
-/// which only large graphs take.
+/// bound so far. Asks `go_on` before each cut and each kind of layers. Gives up where the bound has not risen for so many nodes
+/// and edges visited, which only large graphs take.
 MEMSCHED_FUNCTION bytes best_layer_bound(const schedule_graph& g, std::span<const node_id> order, bytes start,
                                          function_ref<bool()> go_on, std::uint64_t patience = std::uint64_t{3} << 22);
 
@@ -147,25 +150,34 @@ MEMSCHED_FUNCTION bytes best_layer_bound(const schedule_graph& g, std::span<cons
 
 namespace memsched::inline MEMSCHED_ABI {
 
-MEMSCHED_FUNCTION std::vector<std::vector<node_id>> likely_layers(const schedule_graph& g) {
+MEMSCHED_FUNCTION std::vector<std::vector<node_id>> likely_layers(const schedule_graph& g, function_ref<bool()> go_on) {
   const std::vector<node_id> order = topological_order(g.preds, g.succs);
   std::vector<index_t> from_sources(g.size(), 0), to_sinks(g.size(), 0);
   for (node_id v : order)
     for (node_id u : g.preds[v]) from_sources[v] = std::max(from_sources[v], from_sources[u] + 1);
   for (std::size_t i = order.size(); i-- > 0;)
     for (node_id u : g.preds[order[i]]) to_sinks[u] = std::max(to_sinks[u], to_sinks[order[i]] + 1);
-  std::map<std::tuple<int, delta, delta, index_t>, std::vector<node_id>> alike;
-  for (node_id v = 0; v < g.active; ++v) {
-    const auto [peak, impact] = g.cost[v];
-    alike[{0, 0, 0, from_sources[v]}].push_back(v);
-    alike[{1, 0, 0, to_sinks[v]}].push_back(v);
-    alike[{2, peak, impact, 0}].push_back(v);
-    alike[{3, peak, impact, from_sources[v]}].push_back(v);
-    alike[{4, peak, impact, to_sinks[v]}].push_back(v);
-  }
+  constexpr std::size_t large = std::size_t{1} << 16;
   std::vector<std::vector<node_id>> layers;
-  for (auto& [key, members] : alike)
-    if (members.size() > 1) layers.push_back(std::move(members));
+  const auto add_alike = [&](auto key) {
+    if (g.active > large && !go_on()) return;
+    std::vector<std::pair<decltype(key(0)), node_id>> nodes;
+    nodes.reserve(g.active);
+    for (node_id v = 0; v < g.active; ++v) nodes.emplace_back(key(v), v);
+    std::sort(nodes.begin(), nodes.end());
+    for (auto i = nodes.begin(), j = i; i != nodes.end(); i = j) {
+      while (j != nodes.end() && j->first == i->first) ++j;
+      if (j - i < 2) continue;
+      std::vector<node_id>& layer = layers.emplace_back();
+      for (auto k = i; k != j; ++k) layer.push_back(k->second);
+    }
+  };
+  const auto cost = [&](node_id v) { return std::pair(g.cost[v].peak, g.cost[v].impact); };
+  add_alike([&](node_id v) { return from_sources[v]; });
+  add_alike([&](node_id v) { return to_sinks[v]; });
+  add_alike([&](node_id v) { return cost(v); });
+  add_alike([&](node_id v) { return std::pair(cost(v), from_sources[v]); });
+  add_alike([&](node_id v) { return std::pair(cost(v), to_sinks[v]); });
   return layers;
 }
 
@@ -179,7 +191,7 @@ MEMSCHED_FUNCTION bytes best_layer_bound(const schedule_graph& g, std::span<cons
     height.push_back(w.level() + w.effect(v).peak);
     w.fire(v);
   }
-  const std::vector<std::vector<node_id>> layers = likely_layers(g);
+  const std::vector<std::vector<node_id>> layers = likely_layers(g, go_on);
   struct question {
     delta most;  // no bound is above what the order takes
     std::size_t layer;

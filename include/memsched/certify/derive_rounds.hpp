@@ -52,7 +52,7 @@ inline constexpr std::uint64_t layer_work = std::uint64_t{1} << 26;  ///< nodes 
 inline bool refute_by_layer(const schedule_graph& g, bytes bound, function_ref<bool()> go_on,
                             const std::vector<node_id>& names, derived::side& side) {
   layer_bound bounds(g);
-  for (const std::vector<node_id>& layer : likely_layers(g))
+  for (const std::vector<node_id>& layer : likely_layers(g, go_on))
     for (const bool first : {true, false}) {
       if (bounds.work() > layer_work || !go_on()) return false;
       if ((first ? bounds.of_first(layer, bound - 1, go_on) : bounds.of_last(layer, bound - 1, go_on)) < bound) continue;

@@ -68,8 +68,9 @@ struct quick_search {
 
 /// Gives s an order that runs rows in step, where that is better and many nodes are rows. Whether it did.
 inline bool take_in_step(const schedule_graph& g, search& context, solution& s) {
+  if (!context.keep_going()) return false;
   const bytes before = peak_of(g, s.order);
-  if (s.lower_bound >= before || !context.keep_going() || 4 * in_step::edges(g).size() < g.active) return false;
+  if (s.lower_bound >= before || 4 * in_step::edges(g).size() < g.active) return false;
   const auto policy = in_step{} | divide{} | compress{} | quick_search{};
   const auto rows = [&] { return context.with_share(0.2, [&] { return policy(g, context); }); };
   take_if_better(g, context.with_floor(s.lower_bound, rows).order, s);
@@ -110,8 +111,9 @@ MEMSCHED_FUNCTION solution automatic_scheduler::operator()(const schedule_graph&
                : detail::is_pressed(g, context, 100e-6) ? near(0.9)
                                                         : cheap_bounds{}(g, context);
   detail::take_in_step(g, context, s);
+  if (context.stopped()) return s;
   const bytes peak = peak_of(g, s.order);
-  if (s.lower_bound >= peak || context.stopped()) return s;
+  if (s.lower_bound >= peak) return s;
   const auto in_parts = compress{.share = 0.15} | detail::part_scheduler{};
   const auto below = [&] { return context.with_ceiling(peak, [&] { return divide{}(g, context, in_parts); }); };
   solution t = context.with_floor(s.lower_bound, below);

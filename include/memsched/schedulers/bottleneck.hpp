@@ -5,9 +5,11 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
+#include <memsched/base/crew.hpp>
 #include <memsched/base/linkage.hpp>
 #include <memsched/bounds/closed_window.hpp>
 #include <memsched/bounds/destructive_search.hpp>
@@ -48,7 +50,7 @@ class bottleneck_search {
         efforts_(efforts),
         line_(g, s.order),
         best_(std::move(s)),
-        local_(g.size(), none),
+        local_(1, std::vector<node_id>(g.size(), none)),
         bound_(std::max({best_.lower_bound, context.floor(), g.base, static_cast<bytes>(line_.level(line_.size()))})),
         unit_(peak_unit(g)) {
     bone_ = backbone(g.preds, g.succs, line_.nodes(0, line_.size()));
@@ -137,7 +139,7 @@ class bottleneck_search {
     for (const std::vector<node_id>& block : chain) {
       std::vector<node_id> members = block, given;
       std::sort(members.begin(), members.end());
-      const schedule_graph part = subgraph(g_, members, static_cast<bytes>(level), local_);
+      const schedule_graph part = subgraph(g_, members, static_cast<bytes>(level), local_.front());
       for (node_id v : block)
         if (!g_.is_release(v))
           given.push_back(static_cast<node_id>(std::lower_bound(members.begin(), members.end(), v) - members.begin()));
@@ -149,27 +151,49 @@ class bottleneck_search {
     return order;
   }
 
-  /// Lowers the blocks to falling aims, highest first, until one stays above.
+  /// Lowers the blocks to falling aims, highest first, until one stays above. Blocks do not hang on each other: threads share
+  /// those above an aim.
   void lower_blocks(const std::vector<index_t>& ends) {
-    std::vector<std::pair<delta, std::size_t>> by_height;
-    std::size_t begin = 0;
-    for (std::size_t i = 0; i < ends.size(); begin = ends[i++]) by_height.emplace_back(line_.highest_in(begin, ends[i]), i);
-    std::make_heap(by_height.begin(), by_height.end());
-    while (!done() && !by_height.empty()) {
+    constexpr std::size_t group = 16;
+    const auto start_of = [&](std::size_t i) -> std::size_t { return i == 0 ? 0 : ends[i - 1]; };
+    const auto height_of = [&](std::size_t i) { return line_.highest_in(start_of(i), ends[i]); };
+    while (!done()) {
       const bytes goal = aim(3, 5);
-      while (static_cast<bytes>(by_height.front().first) > goal) {
-        if (!context_.keep_going()) return;
-        std::pop_heap(by_height.begin(), by_height.end());
-        auto& [height, i] = by_height.back();
-        const std::size_t first = i == 0 ? 0 : ends[i - 1];
-        if (!lower(first, ends[i], goal, 400)) bisect_between(first, ends[i], goal);
-        height = line_.highest_in(first, ends[i]);
-        const bool stuck = static_cast<bytes>(height) > goal;
-        std::push_heap(by_height.begin(), by_height.end());
-        if (stuck) return;
-      }
+      std::vector<std::pair<delta, std::size_t>> high;
+      for (std::size_t i = 0; i < ends.size(); ++i)
+        if (const delta height = height_of(i); static_cast<bytes>(height) > goal) high.emplace_back(height, i);
+      std::sort(high.rbegin(), high.rend());
+      crew* const team = context_.team();
+      local_.resize(std::max(local_.size(), team == nullptr ? 1 : team->size()), std::vector<node_id>(g_.size(), none));
+      const auto over = [&] { return context_.over(); };
+      std::size_t begin = 0;
+      const auto ask = [&](std::size_t k, std::size_t member) {
+        const std::size_t i = high[begin + k].second, first = start_of(i), last = ends[i];
+        block_order found{{}, context_.branch(context_.opts().stop)};
+        found.order = lower(first, last, goal, 400, *found.context, local_[member]);
+        if (!found.order) found.order = bisect_between(first, last, goal, *found.context, local_[member]);
+        return found;
+      };
+      const auto use = [&](std::size_t k, auto&& asked) {
+        if (!context_.keep_going()) return false;
+        block_order found = asked();
+        if (found.context->stats.states >= context_.states_left()) found = ask(k, 0);  // fewer are left than it had
+        const std::size_t i = high[begin + k].second;
+        replace(start_of(i), found.order);
+        context_.absorb(*found.context);
+        if (found.context->reason() == stop_reason::memory_limit) context_.out_of_memory();
+        return static_cast<bytes>(height_of(i)) <= goal;
+      };
+      if (high.empty()) return;
+      for (; begin < high.size(); begin += group)
+        if (!ask_ahead({team, over}, std::min(group, high.size() - begin), ask, use)) return;
     }
   }
+  /// What came of a block: a better order, and what it took to find.
+  struct block_order {
+    std::optional<std::vector<node_id>> order{};
+    std::optional<search> context{};
+  };
 
   /// Lowers the highest node, then the next, to falling aims; until one stays above.
   void lower_highest(unsigned effort) {
@@ -194,44 +218,58 @@ class bottleneck_search {
     return false;
   }
 
-  /// Searches a stretch for an order with a lower peak; one within the goal is good enough. True where it is lower now.
   bool lower(std::size_t first, std::size_t last, bytes goal, std::uint64_t states) {
-    return change(first, last, [&](const schedule_graph& part, const std::vector<node_id>& order, bytes peak) {
+    return replace(first, lower(first, last, goal, states, context_, local_.front()));
+  }
+  bool bisect_between(std::size_t first, std::size_t last, bytes goal) {
+    return replace(first, bisect_between(first, last, goal, context_, local_.front()));
+  }
+  bool replace(std::size_t first, const std::optional<std::vector<node_id>>& order) {
+    if (order) line_.replace(line_.legal_from(first), *order);
+    return order.has_value();
+  }
+
+  /// Searches a stretch for an order with a lower peak; one within the goal is good enough.
+  std::optional<std::vector<node_id>> lower(std::size_t first, std::size_t last, bytes goal, std::uint64_t states, search& c,
+                                            std::vector<node_id>& local) const {
+    return better(first, last, c, local, [&](const schedule_graph& part, const std::vector<node_id>& order, bytes peak) {
       const auto below_peak = [&](const schedule_graph& h, search&) {
         auto found =
-            best_first{}.between_from_both_ends(h, context_, std::min(std::max(goal, part.base), peak - 1), peak, states);
-        return found.order ? solution{std::move(*found.order)} : as_given{}(h, context_);
+            best_first{}.between_from_both_ends(h, c, std::min(std::max(goal, part.base), peak - 1), peak, states);
+        return found.order ? solution{std::move(*found.order)} : as_given{}(h, c);
       };
       solution s{order};
-      take_if_better(part, context_.aside([&] { return compress{}(part, context_, below_peak); }).order, s);
+      take_if_better(part, c.aside([&] { return compress{}(part, c, below_peak); }).order, s);
       return std::move(s.order);
     });
   }
-  bool bisect_between(std::size_t first, std::size_t last, bytes goal) {
-    return change(first, last, [&](const schedule_graph& part, const std::vector<node_id>& order, bytes) {
-      return bisect{}.improve(part, context_, order, goal);
+  std::optional<std::vector<node_id>> bisect_between(std::size_t first, std::size_t last, bytes goal, search& c,
+                                                     std::vector<node_id>& local) const {
+    return better(first, last, c, local, [&](const schedule_graph& part, const std::vector<node_id>& order, bytes) {
+      return bisect{}.improve(part, c, order, goal);
     });
   }
-  /// Asks `better` for another order of a stretch, given as a graph, its order, and the peak of that.
-  template <class Better>
-  bool change(std::size_t first, std::size_t last, Better better) {
+  /// Asks `change` for another order of a stretch, given as a graph, its order, and the peak of that; nothing where the
+  /// answer is not lower. `local` is scratch, see `subgraph`.
+  template <class Change>
+  std::optional<std::vector<node_id>> better(std::size_t first, std::size_t last, search& c, std::vector<node_id>& local,
+                                             Change change) const {
     first = line_.legal_from(first);
     last = line_.legal_from(std::min(last, line_.size()));
-    if (first >= last || !context_.keep_going()) return false;
+    if (first >= last || !c.keep_going()) return std::nullopt;
     const auto base = static_cast<bytes>(line_.level(first)), peak = static_cast<bytes>(line_.highest_in(first, last));
-    if (peak <= base) return false;
+    if (peak <= base) return std::nullopt;
     const auto nodes = line_.nodes(first, last);
     std::vector<node_id> members(nodes.begin(), nodes.end()), order;
     std::sort(members.begin(), members.end());
     for (node_id v : nodes)
       if (!g_.is_release(v))
         order.push_back(static_cast<node_id>(std::lower_bound(members.begin(), members.end(), v) - members.begin()));
-    const schedule_graph part = subgraph(g_, members, base, local_);
-    order = better(part, std::as_const(order), peak);
-    if (peak_of(part, order) >= peak) return false;
+    const schedule_graph part = subgraph(g_, members, base, local);
+    order = change(part, std::as_const(order), peak);
+    if (peak_of(part, order) >= peak) return std::nullopt;
     for (node_id& v : order) v = members[v];
-    line_.replace(first, order);
-    return true;
+    return order;
   }
 
   // Bounds.
@@ -240,13 +278,9 @@ class bottleneck_search {
   void raise_by_cuts(std::size_t others) {
     if (g_.resources.empty()) return;
     const live_index live(line_);
-    windowed_cut cut(line_, live, bone_);
-    const auto go_on = [&] { return !done() && context_.count_cut_as_state(0, 600); };
-    for (index_t i : line_.heights()) {
-      if (static_cast<bytes>(line_.height(i)) <= bound_ || !go_on()) break;
-      cut_around(cut, i);
-    }
-    if (done() || others == 0) return;
+    crew* const team = context_.team();
+    std::vector<windowed_cut> cuts(team == nullptr ? 1 : team->size(), windowed_cut(line_, live, bone_));
+    if (!raise_at(line_.heights(), cuts, team) || done() || others == 0) return;
     std::vector<index_t> high;
     for (index_t i = 0; i < line_.size(); ++i)
       if (static_cast<bytes>(line_.height(i)) > bound_ && !g_.is_release(line_.at(i))) high.push_back(i);
@@ -254,24 +288,41 @@ class bottleneck_search {
     std::partial_sort(high.begin(), high.begin() + static_cast<std::ptrdiff_t>(most), high.end(),
                       [&](index_t a, index_t b) { return std::pair(-line_.height(a), a) < std::pair(-line_.height(b), b); });
     high.resize(most);
-    for (index_t i : high) {
-      if (static_cast<bytes>(line_.height(i)) <= bound_ || !go_on()) break;
-      cut_around(cut, i);
-    }
+    raise_at(high, cuts, team);
   }
-  void cut_around(windowed_cut& cut, std::size_t i) {
-    if (g_.is_release(line_.at(i))) return;
+  /// Cuts for the nodes in some positions, highest first, up to one that is not above the bound; in groups, so that threads
+  /// may share them. False where a limit ended it.
+  bool raise_at(const std::vector<index_t>& positions, std::vector<windowed_cut>& cuts, crew* team) {
+    constexpr std::size_t group = 32;
+    const auto over = [&] { return context_.over(); };
+    bool more = true;
+    for (std::size_t first = 0, end = 0; more && first < positions.size(); first = end) {
+      end = std::min(positions.size(), first + group);
+      const auto ask = [&, known = bound_](std::size_t k, std::size_t member) {
+        return bound_around(cuts[member], positions[first + k], known);
+      };
+      const auto use = [&](std::size_t k, auto&& bound) {
+        more = static_cast<bytes>(line_.height(positions[first + k])) > bound_;
+        if (!more || done() || !context_.count_cut_as_state(0, 600)) return false;
+        raise(bound());
+        return true;
+      };
+      if (!ask_ahead({team, over}, end - first, ask, use)) break;
+    }
+    return !context_.stopped();
+  }
+  /// The bound by cuts of the node in position i, in wider stretches while their slack may hide one above `known`.
+  bytes bound_around(windowed_cut& cut, std::size_t i, bytes known) const {
+    bytes bound = 0;
+    if (g_.is_release(line_.at(i))) return bound;
     for (std::size_t reach = 300;; reach *= 2) {
       const auto [a, b] = line_.around(i, reach);
       const auto r = cut.at(line_.at(i), a, b);
-      raise(r.bound);
+      bound = std::max(bound, r.bound);
       const bytes slack = r.slack_before + r.slack_behind;
-      if (slack == 0 || r.bound + slack <= bound_ || reach >= 2400 || (a == 0 && b == line_.size())) return;
+      if (slack == 0 || r.bound + slack <= std::max(bound, known) || reach >= 2400 || (a == 0 && b == line_.size()))
+        return bound;
     }
-  }
-  std::size_t start_of(std::size_t i) const {
-    while (!line_.legal(i)) --i;  // the first position is legal
-    return i;
   }
   /// Takes over that no order has a peak below b, or that none has that is not below the floor. Peaks differ from the base
   /// by multiples of a unit, to the next of which a bound is lifted: but not the floor itself, below which there may be
@@ -341,7 +392,7 @@ class bottleneck_search {
   order_line line_;
   solution best_;  // so far: the line itself may be higher for a while
   backbone bone_;
-  std::vector<node_id> local_;
+  std::vector<std::vector<node_id>> local_;  // scratch of each thread
   bytes bound_, unit_;
   unsigned effort_ = 0;
   bool started_ = false;

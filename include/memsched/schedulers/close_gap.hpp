@@ -24,6 +24,8 @@ namespace memsched::inline MEMSCHED_ABI {
 /// time that is left at most.
 struct cheap_bounds {
   std::size_t max_nodes = 1 << 14;  ///< larger graphs get no cuts
+  std::uint64_t patience = std::uint64_t{3} << 22;  ///< see `best_cut_bound`
+  std::size_t worth_a_thread = 1000;                ///< smaller graphs are cut by one
 
   solution operator()(const schedule_graph& g, search& context) const;
 };
@@ -44,7 +46,7 @@ namespace detail {
 
 /// Raises the bound of a solution by layers (`best_layer_bound`), for a tenth of the time that is left at most.
 inline void raise_by_layers(const schedule_graph& g, search& context, solution& s) {
-  if (s.lower_bound >= std::min(peak_of(g, s.order), context.ceiling())) return;
+  if (!context.keep_going() || s.lower_bound >= std::min(peak_of(g, s.order), context.ceiling())) return;
   const auto go_on = [&] { return context.count_cut() && context.spend(1 + g.size() / 64); };
   const auto raised = [&] { return best_layer_bound(g, s.order, s.lower_bound, go_on); };
   s.lower_bound = context.with_share(0.1, raised);
@@ -208,7 +210,11 @@ MEMSCHED_FUNCTION solution cheap_bounds::operator()(const schedule_graph& g, sea
   const auto go_on = [&] { return context.count_cut() && context.spend(1 + g.size() / 64); };
   s.lower_bound = std::max(context.floor(), g.base);
   if (g.active > max_nodes) return s;
-  const auto cut = [&] { return best_cut_bound(g, s.order, s.lower_bound, go_on).bound; };
+  const auto cut = [&] {
+    const auto over = [&] { return context.over(); };
+    const helpers who{g.active >= worth_a_thread ? context.team() : nullptr, over};
+    return best_cut_bound(g, s.order, s.lower_bound, go_on, patience, who).bound;
+  };
   s.lower_bound = context.with_share(0.1, cut);
   return s;
 }
