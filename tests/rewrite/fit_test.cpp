@@ -8,6 +8,7 @@
 #include <memsched/rewrite/check_rewrite.hpp>
 #include <memsched/rewrite/fit.hpp>
 #include <memsched/schedule.hpp>
+#include <memsched/schedulers/as_given.hpp>
 
 #include <support/weighed.hpp>
 
@@ -151,6 +152,22 @@ TEST_CASE("a network that is none is an error") {
   const fitted r = fit(net, automatic);
   REQUIRE(r.error);
   CHECK(r.error->message.find("reads a tensor that does not exist") != std::string::npos);
+}
+
+TEST_CASE("rounds at the end know the bound of the best network, and keep it") {
+  unsigned told = 0;
+  const auto forgetful = [&told](const schedule_graph& g, search& context) {
+    solution s = as_given{}(g, context);
+    if (context.floor() == 0) s.lower_bound = 1;
+    else ++told;
+    return s;
+  };
+  options o;
+  o.time_limit = std::chrono::minutes(1);
+  const fitted r = fit(random_network(2, element::float32), forgetful, {}, o);
+  REQUIRE_FALSE(r.error);
+  CHECK(told > 1);
+  CHECK(r.after.lower_bound == 1);
 }
 
 TEST_CASE("time that is out ends the search with what there is") {
