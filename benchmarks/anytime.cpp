@@ -1,5 +1,6 @@
 // What the default scheduler has at a deadline, beside what others have by then: at every deadline it shall be no worse than
-// the best of them. Peaks, one thread. Usage: bench_anytime [SECONDS...], the deadlines.
+// the best of them. Peaks, one thread. Usage: bench_anytime [SECONDS | NAME]...: the deadlines, and how the names of graphs
+// begin; without, all of them.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -30,8 +31,11 @@ outcome run(const problem& p, const Policy& policy, double seconds) {
 
 int main(int argc, char** argv) {
   std::vector<double> deadlines;
-  for (int i = 1; i < argc; ++i) deadlines.push_back(std::atof(argv[i]));
-  if (deadlines.empty()) deadlines = {0.05, 0.3, 1, 5};
+  std::vector<std::string> names;
+  for (int i = 1; i < argc; ++i)
+    if (const double seconds = std::atof(argv[i]); seconds > 0) deadlines.push_back(seconds);
+    else names.push_back(argv[i]);
+  if (deadlines.empty()) deadlines = {0.05, 0.3, 1, 5, 30};
   const std::vector<std::string> graphs = {
       "windowed:50:20:1",   "windowed:150:30:1",  "windowed:300:40:1",   "windowed:1000:30:1",   "windowed:2000:30:1",
       "windowed:4000:50:1", "windowed:8000:30:1", "windowed:20000:30:1", "layered:15:10:1",      "layered:30:30:1",
@@ -43,6 +47,8 @@ int main(int argc, char** argv) {
   int worse = 0, late = 0;
   for (const double deadline : deadlines)
     for (const std::string& name : graphs) {
+      const auto begins_so = [&](const std::string& begin) { return name.starts_with(begin); };
+      if (!names.empty() && std::none_of(names.begin(), names.end(), begins_so)) continue;
       const problem p = check(networks::make(name).value()).value();
       const outcome own = run(p, automatic, deadline);
       const bytes others[] = {

@@ -1,11 +1,12 @@
 // Certificates of what the default scheduler claims: whether each optimum has a complete one, whether both checkers accept
-// it, and what it takes to write and to check.
-// usage: bench_proof [--checker CHECK.PY] [--limit SECONDS=10] [--write SECONDS=60] [GRAPH...]
+// it, and what it takes to write and to check: seconds of the processor.
+// usage: bench_proof [--checkers FOLDER] [--limit SECONDS=10] [--write SECONDS=60] [GRAPH...]
 //   GRAPH: a network, as `memsched schedule builtin:...` takes it; `rows:...` or `sdf:...`, as printed; or a file that ends
 //   in .json or .tflite. Without one: the networks of the papers, one of each family, the hard set, large ones, row blocks
-//   and the tables of dataflow graphs. --checker: where tests/proof/check.py is, if not there. Limits: of the search, and of
-//   what makes the certificate.
+//   and the tables of dataflow graphs. --checkers: where check.py and check_costs.py are, if not in tests/proof; none where
+//   they are not there. Limits: of the search, and of what makes the certificate.
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -18,6 +19,8 @@
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include <sys/resource.h>
 
 #include <memsched/certify/certify.hpp>
 #include <memsched/formats/certificate.hpp>
@@ -37,8 +40,13 @@ namespace {
 namespace fs = std::filesystem;
 using namespace memsched;
 
-/// Seconds of the processor that this process has taken.
-double processor_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
+/// Seconds of the processor that this process has taken, or those that it has started.
+double processor_seconds(int whose = RUSAGE_SELF) {
+  rusage u{};
+  getrusage(whose, &u);
+  const auto whole = static_cast<double>(u.ru_utime.tv_sec + u.ru_stime.tv_sec);
+  return whole + 1e-6 * static_cast<double>(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
+}
 
 template <class F>
 double timed(F&& f) {
@@ -49,11 +57,12 @@ double timed(F&& f) {
 
 struct totals {
   int graphs = 0, optimal = 0, complete = 0, refused = 0;
+  std::vector<std::string> slow_to_write, slow_to_check;  ///< beside the search
 };
 
 struct request {
   double limit = 10, write_limit = 60;
-  std::string checker = fs::exists("tests/proof/check.py") ? "tests/proof/check.py" : "";
+  fs::path checkers = "tests/proof";
   fs::path folder{};
 
   static options limited(double seconds) {
@@ -69,12 +78,13 @@ struct claim {
   std::vector<node_id> order{};
   bytes peak = 0, lower_bound = 0;
   double seconds = 0;
-  std::string json{};  ///< the graph's own; none where it has none
+  std::string json{};     ///< the graph's own
+  std::string checker{};  ///< of such a graph
 };
 
 claim claim_of(const problem& p, const request& r) {
   const options o = request::limited(r.limit);
-  claim c{.graph = make_schedule_graph(p, o.model()), .json = write_json(p.draft())};
+  claim c{.graph = make_schedule_graph(p, o.model()), .json = write_json(p.draft()), .checker = "check.py"};
   c.seconds = timed([&] {
     schedule_result<op_id> s = schedule(p, automatic, o);
     c.order = std::move(s.order), c.peak = s.peak, c.lower_bound = s.lower_bound;
@@ -84,7 +94,12 @@ claim claim_of(const problem& p, const request& r) {
 
 /// Of the firings of a dataflow graph that compression of actors leaves.
 claim claim_of(const sdf::graph& g, const request& r) {
-  claim c{.graph = make_schedule_graph(sdf::expand(sdf::compress(sdf::costs(g).value())).value()).value()};
+  const cost_graph firings = sdf::expand(sdf::compress(sdf::costs(g).value())).value();
+  using json = nlohmann::ordered_json;
+  json j{{"base", firings.base}, {"cost", json::array()}, {"edges", json::array()}};
+  for (const auto& [peak, impact] : firings.cost) j["cost"].push_back(json::array({peak, impact}));
+  for (const auto& [before, after] : firings.edges) j["edges"].push_back(json::array({before, after}));
+  claim c{.graph = make_schedule_graph(firings).value(), .json = j.dump(), .checker = "check_costs.py"};
   search context(request::limited(r.limit));
   c.seconds = timed([&] {
     solution s = (compress{} | automatic)(c.graph, context);
@@ -129,11 +144,11 @@ double checked_by_python(const request& r, const claim& s, const certificate& c)
   nlohmann::ordered_json j{
       {"firing", "pbc"}, {"inplace", true}, {"order", s.order}, {"peak", s.peak}, {"certificate", write_certificate(c)}};
   std::ofstream(result) << j.dump();
-  const auto start = std::chrono::steady_clock::now();
-  const std::string command =
-      "python3 '" + r.checker + "' '" + graph.string() + "' '" + result.string() + "' >'" + said.string() + "' 2>&1";
+  const double start = processor_seconds(RUSAGE_CHILDREN);
+  const std::string command = "python3 '" + (r.checkers / s.checker).string() + "' '" + graph.string() + "' '" +
+                              result.string() + "' >'" + said.string() + "' 2>&1";
   const bool accepted = std::system(command.c_str()) == 0;
-  const double took = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const double took = processor_seconds(RUSAGE_CHILDREN) - start;
   if (accepted) return took;
   std::fprintf(stderr, "%s\n", text_of(said.string()).value_or("").c_str());
   return -1;
@@ -148,18 +163,24 @@ void print_row(const std::string& name, const request& r, totals& sum) {
   }
   const claim& s = *found;
   certificate c;
-  search limits(request::limited(r.write_limit));
+  const double end = processor_seconds() + r.write_limit;
   const double wrote =
-      timed([&] { c = certify(s.graph, s.order, s.lower_bound, [&] { return limits.keep_going(); }); });
+      timed([&] { c = certify(s.graph, s.order, s.lower_bound, [&] { return processor_seconds() < end; }); });
   std::string why;
   const double checked = timed([&] { why = check_certificate(s.graph, c); });
-  const bool twice = !r.checker.empty() && !s.json.empty();
+  const bool twice = fs::exists(r.checkers / s.checker);
   const double second = twice ? checked_by_python(r, s, c) : 0;
   const bool optimal = s.peak == s.lower_bound, complete = c.bound >= s.lower_bound;
   ++sum.graphs;
   sum.optimal += optimal;
   sum.complete += optimal && complete;
   sum.refused += !why.empty() || second < 0;
+  const auto note = [&](std::vector<std::string>& slow, double seconds, double times) {
+    std::array<char, 40> ratio{};
+    std::snprintf(ratio.data(), ratio.size(), " (%.0f times)", seconds / std::max(s.seconds, 1e-6));
+    if (optimal && seconds > times * s.seconds) slow.push_back(shown + ratio.data());
+  };
+  note(sum.slow_to_write, wrote, 2), note(sum.slow_to_check, checked, 10);
   std::printf("%-24s %7zu | %12llu %-9s %12llu %-8s | %-7s %-7s | %9zu | %8.3f %8.3f %8.3f %8.2f\n", shown.c_str(),
               s.graph.active, static_cast<unsigned long long>(s.peak), optimal ? "optimal" : "",
               static_cast<unsigned long long>(c.bound), complete ? "complete" : "", why.empty() ? "yes" : "NO",
@@ -192,7 +213,7 @@ int main(int count, char** arguments) {
   std::vector<std::string> names;
   for (int i = 1; i < count; ++i) {
     const std::string_view a = arguments[i];
-    if (a == "--checker" && i + 1 < count) r.checker = arguments[++i];
+    if (a == "--checkers" && i + 1 < count) r.checkers = arguments[++i];
     else if (a == "--limit" && i + 1 < count) r.limit = std::atof(arguments[++i]);
     else if (a == "--write" && i + 1 < count) r.write_limit = std::atof(arguments[++i]);
     else names.emplace_back(a);
@@ -207,6 +228,13 @@ int main(int count, char** arguments) {
   for (const std::string& name : names) print_row(name, r, sum);
   std::printf("\n%d graphs, %d optimal, %d of these with a complete certificate, %d refused\n", sum.graphs, sum.optimal,
               sum.complete, sum.refused);
+  const auto print_slow = [](const char* what, const std::vector<std::string>& slow) {
+    std::printf("%s: %zu graphs", what, slow.size());
+    for (std::size_t i = 0; i < slow.size(); ++i) std::printf("%s%s", i == 0 ? ": " : ", ", slow[i].c_str());
+    std::printf("\n");
+  };
+  print_slow("Written in more than twice the time of the search", sum.slow_to_write);
+  print_slow("Checked in more than ten times that", sum.slow_to_check);
   fs::remove_all(r.folder);
   return sum.refused == 0 && sum.complete == sum.optimal ? 0 : 1;
 }

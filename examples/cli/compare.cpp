@@ -49,16 +49,20 @@ void print_csv(const loaded& graph, const std::vector<row>& rows) {
           std::to_string(row.result.peak) + ',' + std::to_string(row.result.lower_bound) + ',' + seconds(row.took) + '\n');
 }
 
+bool stopped(const compare_request& r) { return r.options.stop.stop_requested(); }
+
+/// All schedulers, or those that an interrupt left time for: one at least.
 void compare_one(const loaded& graph, const compare_request& r) {
   std::vector<row> rows;
   bytes bound = 0, file_peak = 0;
   for (const auto& scheduler : schedulers()) {
+    if (stopped(r) && !rows.empty()) break;
     if (scheduler.role == memsched::scheduler_role::part && !r.all) continue;
     const auto start = std::chrono::steady_clock::now();
     auto result = scheduler.run(graph.problem, r.options, r.knobs);
     const double took = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     if (result.error) continue;
-    if (scheduler.name == "file") file_peak = result.peak;
+    file_peak = result.given_peak;
     bound = std::max(bound, result.lower_bound);
     rows.push_back({&scheduler, std::move(result), took});
   }
@@ -95,7 +99,7 @@ int run_compare(const compare_request& r) {
     loaded_graphs.push_back(std::move(*graph));
   }
   if (r.format == "csv") print("graph,operators,scheduler,peak,lower_bound,seconds\n");
-  for (std::size_t i = 0; i < loaded_graphs.size(); ++i) {
+  for (std::size_t i = 0; i < loaded_graphs.size() && (i == 0 || !stopped(r)); ++i) {
     if (i > 0 && r.format == "text") print("\n");
     compare_one(loaded_graphs[i], r);
   }

@@ -27,12 +27,13 @@ using memsched::problem;
 
 /// What is said of a graph, as text or as JSON.
 struct facts {
-  std::size_t operators = 0, tensors = 0, shared = 0, aliases = 0, edges = 0, waists = 0, nodes = 0, compressed = 0;
+  std::size_t operators = 0, tensors = 0, shared = 0, aliases = 0, edges = 0, waists = 0, nodes = 0;
   std::optional<std::size_t> width;
+  std::optional<std::size_t> compressed;  ///< nodes; none where a limit came first
   bytes total = 0, largest = 0, inputs = 0, workspace = 0;
   bytes footprint = 0;
   memsched::node_bound cut;
-  std::size_t cut_operators = 0;  ///< that have run at the minimum cut
+  std::optional<std::size_t> cut_operators;  ///< that have run at the minimum cut; none where a limit came first
   std::vector<memsched::op_id> file_order;
   memsched::evaluation file;
   memsched::solution best;  ///< what a short search finds
@@ -40,7 +41,7 @@ struct facts {
   memsched::forcing_stretch forced;
 };
 
-void measure_size(const problem& p, const memsched::schedule_graph& g, const memsched::options& o, facts& f) {
+void measure_size(const problem& p, const memsched::schedule_graph& g, memsched::search& context, facts& f) {
   f.operators = p.ops().size();
   for (auto op : p.ops()) {
     f.edges += p.predecessors(op).size();
@@ -60,30 +61,33 @@ void measure_size(const problem& p, const memsched::schedule_graph& g, const mem
   f.width = memsched::width(g);
   f.waists = memsched::waists(g).size();
   f.nodes = g.size();
-  memsched::search context(o);
-  f.compressed = memsched::compressed(g, context).graph.size();
+  f.compressed = context.with_share(0.2, [&]() -> std::optional<std::size_t> {
+    const std::size_t nodes = memsched::compressed(g, context).graph.size();
+    if (context.stopped()) return {};
+    return nodes;
+  });
 }
 
-void measure_bounds(const problem& p, const memsched::schedule_graph& g, const memsched::options& o, facts& f) {
-  memsched::search context(o);
+void measure_bounds(const problem& p, const memsched::schedule_graph& g, memsched::search& context, facts& f) {
   const auto order = memsched::best_heuristic{}(g, context).order;
-  f.footprint = memsched::footprint_bound(p, o.model());
-  f.cut = memsched::best_cut_bound(g, order, g.base, [&] { return context.keep_going(); });
+  f.footprint = memsched::footprint_bound(p, context.opts().model());
+  const auto go_on = [&] { return context.keep_going(); };
+  f.cut = context.with_share(0.3, [&] { return memsched::best_cut_bound(g, order, g.base, go_on); });
   if (f.cut.v == memsched::none) return;
   memsched::cut_bound cut(g);
-  cut.at(f.cut.v);
+  cut.at(f.cut.v, 0, go_on);
+  if (context.stopped()) return;
   const auto ran = cut.ran();
   f.cut_operators =
       static_cast<std::size_t>(std::count_if(ran.begin(), ran.end(), [&](auto v) { return !g.is_release(v); }));
 }
 
-void measure_peaks(const problem& p, const memsched::schedule_graph& g, memsched::options o, facts& f) {
-  memsched::search context(o);
+void measure_peaks(const problem& p, const memsched::schedule_graph& g, memsched::search& context, facts& f) {
   f.file_order = memsched::as_given{}(g, context).order;
-  f.file = memsched::evaluate(p, f.file_order, o.model()).value();
-  o.state_limit = 100000;
-  memsched::search shortly(o);
-  f.best = memsched::automatic(g, shortly);
+  f.file = memsched::evaluate(p, f.file_order, context.opts().model()).value();
+  constexpr std::uint64_t states = 100000;
+  const auto shortly = [&] { return context.with_states(states, [&] { return memsched::automatic(g, context); }); };
+  f.best = context.with_share(0.8, shortly);
   f.best_peak = memsched::peak_of(g, f.best.order);
   f.best.lower_bound = std::min(f.best.lower_bound, f.best_peak);
   f.forced = memsched::find_forcing_stretch(g, context, f.best);
@@ -99,7 +103,7 @@ void print_text(const loaded& graph, const facts& f) {
   rows.row({"width (operators that can be ready together)", f.width ? grouped(*f.width) : "not computed: too large"});
   rows.row({"waists (operators that every order runs at one place)", grouped(f.waists)});
   rows.row({"nodes (operators, releases of shared tensors)", grouped(f.nodes)});
-  rows.row({"  left after compression", grouped(f.compressed)});
+  rows.row({"  left after compression", f.compressed ? grouped(*f.compressed) : "not computed: no time"});
   rows.row({"all tensors, bytes", grouped(f.total)});
   rows.row({"largest tensor, bytes", grouped(f.largest)});
   rows.row({"graph inputs, bytes", grouped(f.inputs)});
@@ -112,8 +116,8 @@ void print_text(const loaded& graph, const facts& f) {
   print("\nbounds: no order takes less than\n" + bounds.text());
   if (f.cut.v != memsched::none)
     print("  because of " + memsched::one_line(p.operator_name(f.cut.v)) +
-          ": whatever has run when it runs, at least that much is live; least after these " +
-          std::to_string(f.cut_operators) + " operators.\n");
+          ": whatever has run when it runs, at least that much is live" +
+          (f.cut_operators ? "; least after these " + std::to_string(*f.cut_operators) + " operators.\n" : ".\n"));
   if (f.forced.last - f.forced.first < f.operators)
     print("  The " + grouped(f.forced.last - f.forced.first) + " operators " + grouped(f.forced.first) + " to " +
           grouped(f.forced.last - 1) + " of the best order found, " +
@@ -147,7 +151,7 @@ void print_json(const loaded& graph, const facts& f) {
          {"width", f.width ? json(*f.width) : json()},
          {"waists", f.waists},
          {"nodes", f.nodes},
-         {"nodes_compressed", f.compressed},
+         {"nodes_compressed", f.compressed ? json(*f.compressed) : json()},
          {"bytes", f.total},
          {"largest", f.largest},
          {"inputs", f.inputs},
@@ -203,9 +207,10 @@ int run_inspect(const std::string& path, const std::string& hierarchy, bool json
     if (!error.message.empty()) return report(error);
   }
   facts f;
-  measure_size(graph->problem, g, r.options, f);
-  measure_bounds(graph->problem, g, r.options, f);
-  measure_peaks(graph->problem, g, r.options, f);
+  memsched::search context(r.options);  // one for all: a limit ends the whole
+  measure_size(graph->problem, g, context, f);
+  measure_bounds(graph->problem, g, context, f);
+  measure_peaks(graph->problem, g, context, f);
   json ? print_json(*graph, f) : print_text(*graph, f);
   if (!hierarchy.empty() && !json) print_hierarchy(h, hierarchy);
   return done;

@@ -319,6 +319,7 @@ int main(int argc, char** argv) {
   on_inspect->add_option("--format", inspect_format, "text or json")
       ->check(CLI::IsMember({"text", "json"}))
       ->capture_default_str();
+  add_time_limit(*on_inspect, inspect, "none");
   add_model(*on_inspect, inspect);
   add_sdf(*on_inspect, inspect, false);
 

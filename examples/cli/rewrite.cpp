@@ -135,8 +135,11 @@ int run_rewrite(const rewrite_request& r) {
   const auto start = std::chrono::steady_clock::now();
   const auto net = read_network(r.graph, r.how);
   if (!net) return report(net.error());
-  const auto f = fit_options_of(r.how_rewritten, *net, r.options.budget);
+  auto f = fit_options_of(r.how_rewritten, *net, r.options.budget);
   if (!f) return report(f.error());
+  const std::string kind = std::filesystem::path(r.output).extension().string();
+  const bool to_model = kind == ".onnx" || kind == ".tflite";
+  f->whole_integer_sums = to_model;
   memsched::options limits = r.options;
   limits.budget = memsched::no_limit;
   const fitted found = memsched::fit(*net, memsched::automatic, *f, limits);
@@ -146,8 +149,7 @@ int run_rewrite(const rewrite_request& r) {
   const double took = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 
   std::vector<output_file> files;
-  const std::string kind = std::filesystem::path(r.output).extension().string();
-  if (kind == ".onnx" || kind == ".tflite") {
+  if (to_model) {
     auto model = kind == ".onnx" ? memsched::write_onnx_network(*net, found.net, found.order)
                                  : memsched::write_tflite_network(*net, found.net, found.order);
     if (!model) return report(located(r.output, "no " + kind + " model: " + model.error().message));

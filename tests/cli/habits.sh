@@ -58,27 +58,35 @@ check "one row a scheduler, with a head" grep -qx 'graph,operators,scheduler,pea
 check "and figures" grep -q ',21,optimal,250880,250880,' out
 
 # Interrupts: the best answer so far, and status 130.
-interrupted() { # interrupted SIGNAL
-  timeout --preserve-status -s "$1" 1 "$program" schedule builtin:watts_strogatz:300 --format json >out 2>err
+interrupted() { # interrupted SIGNAL COMMAND
+  timeout --preserve-status -s "$1" 1 "$program" "$2" builtin:watts_strogatz:300 --format json >out 2>err
   status=$?
-  check "$1: exit status 130, not $status" status_is 130
-  check "$1: an order all the same" grep -q '"order":\[' out
-  check "$1: and why it ended" is "$(word stopped)" cancelled
-  check "$1: nothing on standard error, not $(head -c 200 err)" fails test -s err
+  check "$1: exit status 130, not $status: $2" status_is 130
+  check "$1: nothing on standard error, not $(head -c 200 err): $2" fails test -s err
 }
-interrupted TERM
-interrupted INT
+interrupted TERM schedule
+check "an order all the same" grep -q '"order":\[' out
+check "and why it ended" is "$(word stopped)" cancelled
+interrupted INT inspect
+check "a bound and a peak all the same" grep -q '"search":[0-9].*"peak":[0-9]' out
+interrupted INT compare
+check "the schedulers so far" grep -q '"scheduler":"file"' out
+check "and no others" fails grep -q '"scheduler":"optimal"' out
+
+# What there is no time for, inspect leaves out.
+succeeds inspect builtin:watts_strogatz:300 --time-limit 0
+check "no compression" grep -q 'left after compression  *not computed: no time' out
+check "but a bound" grep -q 'a short search  *[0-9]' out
+succeeds inspect builtin:watts_strogatz:300 --time-limit 0 --format json
+check "nor in JSON" grep -q '"nodes_compressed":null' out
 
 # While a graph is read there is no answer yet.
 mkfifo never
 exec 3<>never
-for signal in INT TERM; do
-  timeout --preserve-status -s $signal 0.5 "$program" schedule - --input-format json <&3 >out 2>err
-  status=$?
-  check "$signal while reading: exit status 130, not $status" status_is 130
-  check "$signal while reading: nothing on standard output" fails test -s out
-  check "$signal while reading: says so" grep -qx 'memsched: interrupted' err
-done
+timeout --preserve-status -s INT 0.5 "$program" schedule - --input-format json <&3 >out 2>err
+check "INT while reading: exit status 130" is $? 130
+check "INT while reading: nothing on standard output" fails test -s out
+check "INT while reading: says so" grep -qx 'memsched: interrupted' err
 exec 3>&-
 
 # Devices and pipes stay what they are.

@@ -156,6 +156,8 @@ TEST_CASE("sums in parts of floats are written as additions; those of integers a
       const auto back = read_tflite_network(*file);
       REQUIRE(back);
       check_near(net, *back, 1e-6);
+      for (const operation& op : back->operations)  // TensorFlow Lite's kernel takes no convolution without one
+        if (op.does.what == op_kind::convolution) CHECK(op.bias);
     }
   }
 }

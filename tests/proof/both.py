@@ -2,7 +2,7 @@
 """Compares two checkers of certificates that share nothing: what the library's accepts, check.py must accept; and whatever
 check.py accepts must be true.
 
-usage: certificate_cases [--claims EACH] GRAPHS | both.py
+usage: certificate_cases ARGUMENTS... | both.py
 """
 import json
 import sys

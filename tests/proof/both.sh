@@ -1,6 +1,6 @@
 #!/bin/sh
 # Lets COMPARER and what it compares with judge what CASES prints about so many random graphs.
-# usage: both.sh COMPARER CASES [--claims EACH] GRAPHS
+# usage: both.sh COMPARER CASES ARGUMENTS...
 set -eu
 comparer=$1
 shift

@@ -3,7 +3,9 @@
 // graph; others prove something of another graph: one with an edge more, without credits, or to which rules of compression
 // were applied where they do not hold.
 // usage: certificate_cases [--claims EACH] GRAPHS [SEED]
+//        certificate_cases --of-each COUNT [SEED]
 //   --claims: nothing is changed; every EACH-th certificate of what `automatic` claims is printed, all are checked
+//   --of-each: so many certificates of each kind of change, and graphs until there are
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -165,44 +167,68 @@ certificate forged(schedule_graph g, support::random& r) {
   return c;
 }
 
+/// How many certificates there are of each kind, and are to be.
+struct quota {
+  std::uint64_t most = no_limit;
+  int changes_each = 4;  ///< of a certificate, in each way
+  std::map<std::string, std::uint64_t> printed{};
+
+  bool wants(const std::string& kind) const {
+    const auto at = printed.find(kind);
+    return at == printed.end() || at->second < most;
+  }
+  /// Whether there are enough of all kinds that were seen.
+  bool is_met() const {
+    return !printed.empty() &&
+           std::all_of(printed.begin(), printed.end(), [&](const auto& kind) { return kind.second >= most; });
+  }
+};
+
 /// Prints certificates of one graph, with so many changes of each in each way.
 class printer {
  public:
-  printer(const proof_case& about, support::random& r) : about_(about), r_(r) {}
+  printer(const proof_case& about, support::random& r, quota& q) : about_(about), r_(r), quota_(q) {}
 
-  void print(const std::string& kind, const certificate& c) { about_.print(kind, c); }
+  void print(const std::string& kind, const certificate_json& c) {
+    if (!quota_.wants(kind)) return;
+    ++quota_.printed[kind];
+    about_.print(kind, c);
+  }
+  void print(const std::string& kind, const certificate& c) { print(kind, write_certificate(c)); }
   /// The certificate, and what changes make of it.
   void print_changed(const std::string& kind, const certificate& c) {
     static std::map<std::string, certificate_json> last;  // of a graph before this
-    print(kind, c);
+    about_.print(kind, c);
     const certificate_json j = write_certificate(c);
     for (const auto& [name, change] : mutations::all)
-      for (int i = 0; i < changes_each; ++i)
+      for (int i = 0; i < quota_.changes_each && quota_.wants(kind + ", " + name); ++i)
         if (certificate_json other = j; change(other, r_, about_.graph().size()) && other != j)
-          about_.print(kind + ", " + name, other);
+          print(kind + ", " + name, other);
+    const std::string anothers = kind + ", another graph's";
     if (const auto other = last.find(kind); other != last.end() && other->second != j)
-      for (int i = 0; i < changes_each; ++i) {  // as it is; claiming the bound of this graph, or one more, or another
+      for (int i = 0; i < quota_.changes_each && quota_.wants(anothers); ++i) {
+        // As it is; claiming the bound of this graph, or one more, or another.
         certificate_json given = other->second;
         const auto more = static_cast<std::int64_t>(c.bound) - given["bound"].get<std::int64_t>();
         if (i > 0) mutations::add_to_levels(given, i == 1 ? more : i == 2 ? more + 1 : more - 1 - r_.below(9));
-        about_.print(kind + ", another graph's", given);
+        print(anothers, given);
       }
     last[kind] = j;
   }
 
  private:
-  static constexpr int changes_each = 4;
   const proof_case& about_;
   support::random& r_;
+  quota& quota_;
 };
 
-void print_all(const problem_draft& draft, const memory_model& model, support::random& r) {
+void print_all(const problem_draft& draft, const memory_model& model, support::random& r, quota& q) {
   const auto go_on = [] { return true; };
   const problem p = check(draft).value();
   const schedule_graph g = make_schedule_graph(p, model);
   const solution best = optimum(g);
   const proof_case about(draft, g, model, best.order, best.lower_bound);
-  printer out(about, r);
+  printer out(about, r, q);
   const certificate c = certify(g, best.order, best.lower_bound, go_on);
   if (!c.family) out.print_changed("steps", c);
   if (const certificate both = by_sets_behind_steps(g, c, r); !both.steps.empty())
@@ -216,10 +242,11 @@ void print_all(const problem_draft& draft, const memory_model& model, support::r
   if (const certificate family = by_sets(g, best.lower_bound, r.chance(50)); family.family) {
     out.print_changed("family", family);
     for (const bool forgets_end : {false, true})
-      out.print("family forged", wrong_family(g, best.lower_bound + 1 + r.below(5), forgets_end));
+      if (q.wants("family forged"))
+        out.print("family forged", wrong_family(g, best.lower_bound + 1 + r.below(5), forgets_end));
   }
   if (c.steps.empty() || c.family) return;
-  for (int i = 0; i < forgeries_each; ++i) out.print("steps forged", forged(g, r));
+  for (int i = 0; i < forgeries_each && q.wants("steps forged"); ++i) out.print("steps forged", forged(g, r));
 }
 
 }  // namespace
@@ -230,11 +257,14 @@ int main(int argc, char** argv) {
   };
   if (argc > 1 && std::string(argv[1]) == "--claims")
     return claims::print_claims(number(3, 1000), number(4, 0), std::max<std::uint64_t>(number(2, 100), 1)) ? 0 : 1;
-  const std::uint64_t first = number(2, 0);
+  const bool of_each = argc > 1 && std::string(argv[1]) == "--of-each";
+  quota q;
+  if (of_each) q = {.most = number(2, 1000), .changes_each = 32};
+  const std::uint64_t first = number(of_each ? 3 : 2, 0), graphs = of_each ? 0 : number(1, 100);
   const memory_model models[] = {{}, {.in_place = false}, {.default_firing = firing::cbp}};
-  for (std::uint64_t seed = first; seed < first + number(1, 100); ++seed) {
+  for (std::uint64_t seed = first; seed < first + graphs || (of_each && !q.is_met()); ++seed) {
     support::random r(seed);
     const problem_draft draft = support::random_draft(seed, {.operators = 4 + r.below(8), .max_inputs = 2 + r.below(3)});
-    for (const memory_model& model : models) print_all(draft, model, r);
+    for (const memory_model& model : models) print_all(draft, model, r, q);
   }
 }

@@ -2,49 +2,63 @@
 # Makes each rule of both checkers of arenas wrong in turn, and checks that their comparison notices: what the library's
 # accepts is compared with the truth, and what check_packing.py accepts, too.
 # usage: wrong_arenas.sh COMPILER SOURCE_DIRECTORY [COUNT]
-compiler=$1 source=$2 count=${3:-1500}
-here=$source/tests/proof
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+CXX=$1 count_of_cases=${3:-1500}
+cd "$2" || exit 2
+. tests/support/mutants.sh
+here=tests/proof
 status=0
 
-report() { # NAME: whether the last command failed, as it should
+report() { # NAME STATUS: whether the last command failed, as it should
   if [ "$2" = 0 ]; then echo "$1: not noticed"; status=1; else echo "$1: noticed"; fi
 }
 
-build() { "$compiler" -std=c++20 -O1 -I "$1" -I "$source/tests" "$here/arena_cases.cpp" -o "$work/cases"; }
+file=proof/packing_ranges.hpp
+mutant "height ignores drops" $file 's/signed_of\(buffers_\[a\]->size_at\(first\)\)/signed_of(@ ? buffers_[a]->size : buffers_[a]->size_at(first))/'
+mutant "the most is too little" $file 's/signed_of\(capacity\) - signed_of\(b.size\)/& - @/'
+mutant "the least is rounded too far" $file 's|n \+ a - 1\) / a|n + a - !@) / a|'
+mutant "a fit is none" $file 's/height\(a, b\) <= most_\[b\]/height(a, b) + @ <= most_[b]/'
+mutant "twins of any lifetime" $file 's/a.lower == b.lower && a.upper == b.upper &&/(@ || (a.lower == b.lower \&\& a.upper == b.upper)) \&\&/'
+mutant "twins of any size" $file 's/a.size == b.size &&/(@ || a.size == b.size) \&\&/'
+mutant "fixed twins" $file 's/a.offset == no_offset && b.offset == no_offset &&/(@ || (a.offset == no_offset \&\& b.offset == no_offset)) \&\&/'
+mutant "all round up" $file 's/sum - spared > static_cast/sum - (@ ? 0 : spared) > static_cast/'
+mutant "the room itself is too little" $file 's/> static_cast<bytes>\(high - low\)/+ @ &/'
+file=proof/check_packing.hpp
+mutant "one case is enough" $file 's/(if \(!refutes\(std::move\(one\), depth \+ 1\)\)) return false;/if (@ \&\& second) continue; \1 return false;/'
+mutant "sums of what is not live" $file 's/if \((known\[i\].lower > s.at .*)\)$/if (!@ \&\& (\1))/'
+mutant "sums of one buffer twice" $file 's/if \(std::adjacent_find/if (!@ \&\& std::adjacent_find/'
+mutant "empty buffers" $file 's/if \(buffers\[i\].empty\(\)\) return/if (!@ \&\& buffers[i].empty()) return/'
+file=proof/check_joint.hpp
+mutant "nothing parts" $file 's/^    return refuted\(edges, way\);/    return @ || refuted(edges, way);/'
+mutant "under cbp, too" $file 's/else if \((arena_pieces.* != firing::cbp)\) return true;/else if (@ || \1) return true;/'
+mutant "nothing takes the place" $file 's/if \(!refuted\(edges, way\)\) return false;/if (!@ \&\& !refuted(edges, way)) return false;/'
+mutant "what lies in one place stays" $file 's/return r == b.writer \|\|/return r == b.writer || (@ \&\& r != none) ||/'
+mutant "every edge is refuted" $file 's/return refuted_.count\(both\) > 0/return @ || refuted_.count(both) > 0/'
+mutant "any peak" $file 's/return r.peak->bound >= arena \?/return @ || r.peak->bound >= arena ?/'
+mutant "under some edges" $file 's/\|\| (!proof.refutations.back\(\).edges.empty\(\))\)/|| (!@ \&\& \1))/'
+mutant "one pair is enough" $file 's/if \((!held.buffers\[a.buffer\].drops.empty\(\) .*)\) \{/if (!@ \&\& (\1)) {/; s/one \|= whole && meets;/one |= (@ || whole) \&\& meets;/'
 
-# wrong NAME HEADER EXPRESSION: a sed expression that changes a header of proof/
-wrong() {
-  rm -rf "$work/include"
-  cp -r "$source/include" "$work/include"
-  sed "$3" "$source/include/memsched/proof/$2" >"$work/include/memsched/proof/$2"
-  if cmp -s "$source/include/memsched/proof/$2" "$work/include/memsched/proof/$2"; then
-    echo "$1: changes nothing"
-    status=1
-    return
-  fi
-  build "$work/include" || exit 2
-  "$work/cases" "$count" >/dev/null 2>&1
-  report "$1" $?
-}
+build_mutants $here/arena_cases.cpp -O1 || exit 2
+export WRONG_RULE=0
+"$copy/mutants" "$count_of_cases" >"$copy/lines" || exit 2
+python3 $here/both_arenas.py <"$copy/lines" >/dev/null || exit 2
+while read -r name; do
+  WRONG_RULE=$((WRONG_RULE + 1))
+  "$copy/mutants" "$count_of_cases" >/dev/null 2>&1
+  report "$name" $?
+done <"$copy/names"
 
 # wrong_second NAME FILE EXPRESSION: likewise of the second checker, of the proofs that the first one's cases hold
 wrong_second() {
-  cp "$here"/*.py "$work"
-  sed "$3" "$here/$2" >"$work/$2"
-  if cmp -s "$here/$2" "$work/$2"; then
+  cp $here/*.py "$copy"
+  sed "$3" "$here/$2" >"$copy/$2"
+  if cmp -s "$here/$2" "$copy/$2"; then
     echo "$1: changes nothing"
     status=1
     return
   fi
-  python3 "$work/both_arenas.py" <"$work/lines" >/dev/null 2>&1
+  python3 "$copy/both_arenas.py" <"$copy/lines" >/dev/null 2>&1
   report "$1" $?
 }
-
-build "$source/include" || exit 2
-"$work/cases" "$count" >"$work/lines" || exit 2
-python3 "$here/both_arenas.py" <"$work/lines" >/dev/null || exit 2
 
 file=packing.py
 wrong_second "second: height ignores drops" $file 's/self.height\[i, j\] = a.at(shared)/self.height[i, j] = a.size/'
@@ -68,29 +82,4 @@ wrong_second "second: every edge is refuted" $file 's/            return False$/
 wrong_second "second: any peak" $file 's/need(check.proven(nodes, r\["peak"\]) >= self.arena/need(check.proven(nodes, r["peak"]) >= 0/'
 wrong_second "second: under some edges" $file 's/need(refutations and not refutations\[-1\]\["edges"\]/need(refutations/'
 wrong_second "second: one pair is enough" $file 's/flat = not any(.*)/flat = True/;s/full = not flat or .*/full = True/'
-
-file=packing_ranges.hpp
-wrong "height ignores drops" $file 's/signed_of(buffers_\[a\]->size_at(first))/signed_of(buffers_[a]->size)/'
-wrong "the most is too little" $file 's/signed_of(capacity) - signed_of(b.size)/signed_of(capacity) - signed_of(b.size) - 1/'
-wrong "the least is rounded too far" $file 's|(n + a - 1) / a \* a|(n + a) / a * a|'
-wrong "a fit is none" $file 's/height(a, b) <= most_\[b\]/height(a, b) < most_[b]/'
-wrong "twins of any lifetime" $file 's/a.lower == b.lower \&\& a.upper == b.upper \&\& //'
-wrong "twins of any size" $file 's/ \&\& a.size == b.size \&\&/ \&\&/'
-wrong "fixed twins" $file 's/return a.offset == no_offset \&\& b.offset == no_offset \&\& /return /'
-wrong "all round up" $file 's/sum - spared > static_cast/sum > static_cast/'
-wrong "the room itself is too little" $file 's/sum - spared > static_cast/sum - spared >= static_cast/'
-file=check_packing.hpp
-wrong "one case is enough" $file 's/for (const bool second : {false, true})/for (const bool second : {false})/'
-wrong "sums of what is not live" $file 's/if (known\[i\].lower > s.at || known\[i\].upper <= s.at)/if (false)/'
-wrong "sums of one buffer twice" $file 's/if (std::adjacent_find(.*/if (false)/'
-wrong "empty buffers" $file 's/if (buffers\[i\].empty()) return/if (false) return/'
-file=check_joint.hpp
-wrong "nothing parts" $file 's/    return refuted(edges, way);/    return true;/'
-wrong "under cbp, too" $file 's/else if (arena_pieces(p_, model_).rule(r) != firing::cbp) return true;/else return true;/'
-wrong "nothing takes the place" $file 's/      if (!refuted(edges, way)) return false;//'
-wrong "what lies in one place stays" $file 's/return r == b.writer || refuted(edges, {{b.writer, r}});/return r != none;/'
-wrong "every edge is refuted" $file 's/return refuted_.count(both) > 0 || makes_cycle(both);/return true;/'
-wrong "any peak" $file 's/return r.peak->bound >= arena ? "" :.*/return "";/'
-wrong "under some edges" $file 's/ || !proof.refutations.back().edges.empty())/)/'
-wrong "one pair is enough" $file 's/if (!held.buffers\[a.buffer\].drops.empty() || .*/if (false) {/;s/one |= whole \&\& meets;/one |= meets;/'
 exit $status

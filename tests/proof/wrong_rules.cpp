@@ -1,27 +1,31 @@
-// What becomes of wrong claims: schedulers and passes drawn at random are asked about small random graphs whose optimum is
-// known, until one claims a bound above it; then certificates of that claim must be refused, those that `certify` makes and
-// those that compression, probing, shaving and families make before anybody has checked them. Ends with 1 where a false
-// claim or a false certificate was made and refused, with 0 where none was made or, with a message, one was accepted.
+// What becomes of wrong claims: schedulers behind passes, searches between two peaks, and bounds, drawn at random, are asked
+// about small random graphs whose optimum is known, until one claims a bound above it. No certificate of that may be
+// accepted: `certify` must prove less than was claimed, and what compression, probing, shaving and families make before
+// anybody has checked it must be refused. Ends with 1 where false claims were made and remained without proof, with 0 where
+// none was made or, with a message, a false certificate was accepted.
 // `tests/fuzz/claims/mutants.sh SECONDS tests/proof/wrong_rules.cpp` makes one rule wrong at a time.
 // usage: wrong_rules [--seconds N]
 #include <chrono>
+#include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <string>
+#include <vector>
 
-#include <memsched/certify/certify.hpp>
+#include <sys/time.h>
+#include <unistd.h>
 
-#include "fuzz/claims/draws.hpp"
-#include "fuzz/claims/oracle.hpp"
+#include "fuzz/claims/questions.hpp"
 #include "fuzz/claims/table.hpp"
-#include "support/random_problem.hpp"
 
 namespace {
 
 using namespace memsched;
 
+using claims::subject;
 
 constexpr auto go_on = [] { return true; };
 
@@ -29,35 +33,110 @@ struct counts {
   std::uint64_t claims = 0, certificates = 0, accepted = 0;  // that are false
 };
 
-/// The bound that a scheduler claims, behind up to two passes, where it may be told that some peaks are of no use, which are
-/// below the optimum.
-bytes claimed(const schedule_graph& g, const options& o, bytes optimum, support::random& r) {
+/// The bound that a scheduler claims, behind up to three passes, within some bounds and limits. `floor`: peaks below it are
+/// of no use.
+bytes claimed_by_scheduler(const subject& x, bytes floor, claims::random& r) {
   std::string asked;
   claims::detail::any_scheduler run = claims::detail::any_scheduler_of(r, asked).run;
-  for (std::uint32_t passes = r.below(3); passes > 0; --passes) {
-    const auto pass = claims::detail::any_pass_of(r, asked);
-    if (pass.is_budget) continue;
-    run = [first = pass.run, rest = run](const schedule_graph& h, search& c) { return first(h, c, rest); };
-  }
+  for (std::uint32_t passes = r.chance(40) ? 0 : 1 + r.below(3); passes > 0; --passes)
+    run = [first = claims::detail::any_pass_of(r, asked).run, rest = run](const schedule_graph& h, search& c) {
+      return first(h, c, rest);
+    };
+  options o = x.o;
+  o.state_limit = r.chance(30) ? 1 + r.below(r.chance(50) ? 30 : 400) : 20000;
+  const bytes ceiling = r.chance(25) ? claims::detail::near(x.optimum, claims::detail::any_offset(r)) : no_limit;
   search context(o);
-  const bytes floor = r.chance(50) ? 0 : optimum - std::min<bytes>(optimum, r.below(20));
-  return context.with_floor(floor, [&] { return run(g, context); }).lower_bound;
+  const solution s = context.with_bounds(floor, ceiling, [&] { return run(x.g, context); });
+  return s.error ? 0 : s.lower_bound;
 }
 
-void ask(const schedule_graph& g, const options& o, bytes optimum, support::random& r, counts& false_ones) {
+/// The bound that two searches claim of what lies between two peaks.
+bytes claimed_between(const subject& x, bytes floor, claims::random& r) {
+  std::string asked;
+  const best_first policy = claims::detail::any_best_first(r, asked);
+  const bytes below = claims::detail::near(x.optimum, claims::detail::any_offset(r));
+  const std::uint64_t states = r.chance(40) ? 1 + r.below(60) : 20000;
+  search c(x.o);
+  if (r.chance(50)) return policy.between_from_both_ends(x.g, c, floor, below, states).bound;
+  return c.with_states(states, [&] { return policy.between(x.g, c, floor, below); }).bound;
+}
+
+/// The peak up to which probing and shaving refute all.
+bytes claimed_by_probing(const subject& x, claims::random& r) {
+  const bytes peak = claims::detail::near(x.optimum, 30 - static_cast<int>(r.below(60)));
+  const unsigned patience = r.below(4);
+  prober p(x.g, r.chance(70));
+  auto outcome = p.run(peak, go_on);
+  if (outcome == prober::outcome::open && patience > 0) outcome = shaver(p, r.chance(70)).run(p, patience, go_on);
+  return outcome == prober::outcome::refuted ? p.next() : 0;
+}
+
+/// The bound of a destructive search that is stopped now and then, while the peak that is reached falls; or of a search in
+/// the graph that it hands out, in which each order below that peak is to be found.
+bytes claimed_by_destructive_search(const subject& x, claims::random& r) {
+  search c(x.o);
+  destructive_search<narrowing> bounds(x.g, x.g.base, narrowing(x.g, c));
+  bytes high = x.optimum + r.below(r.chance(50) ? 60 : 1000);
+  for (int call = 0; call < 8 && bounds.bound() <= x.optimum; ++call) {
+    std::uint64_t cuts = r.chance(30) ? 100000 : r.below(r.chance(50) ? 10 : 60);
+    bounds.run(high, r.chance(70) ? 0 : r.below(4), [&] { return cuts > 0 ? (--cuts, true) : false; });
+    if (r.chance(50)) high = x.optimum + r.below(static_cast<std::uint32_t>(high - x.optimum + 1));
+  }
+  if (high == 0 || r.chance(50)) return bounds.bound();
+  search rest(x.o);
+  return std::min(high, dp{}(bounds.known_up_to(high - 1).graph(), rest).lower_bound);
+}
+
+bytes claimed_by_cuts_and_layers(const subject& x, const std::vector<node_id>& order, claims::random& r) {
+  bytes bound = best_layer_bound(x.g, order, best_cut_bound(x.g, order, 0, go_on).bound, go_on);
+  cut_bound cut(x.g);
+  for (node_id v = 0; v < x.g.active; ++v) bound = std::max(bound, cut.at(v));
+  std::vector<node_id> layer;
+  for (node_id v = 0; v < x.g.active; ++v)
+    if (r.chance(40)) layer.push_back(v);
+  if (layer.empty()) return bound;
+  layer_bound members(x.g);
+  return std::max({bound, members.of_first(layer, 0, go_on), members.of_last(layer, 0, go_on)});
+}
+
+/// Makes a claim about a graph, and counts what is false.
+void ask(const subject& x, claims::random& r, counts& false_ones) {
   const auto judge = [&](const certificate& c) {
-    if (c.bound <= optimum) return;
+    if (c.bound <= x.optimum) return;
     ++false_ones.certificates;
-    if (check_certificate(g, c).empty()) ++false_ones.accepted;
+    if (check_certificate(x.g, c).empty()) ++false_ones.accepted;
   };
-  const bytes claim = claimed(g, o, optimum, r);
-  false_ones.claims += claim > optimum;
-  search context(o);
-  const std::vector<node_id> order = greedy{}(g, context).order;
-  if (claim > optimum) judge(certify(g, order, claim, go_on));
-  const bytes higher = std::max(claim, optimum + 1 + r.below(4));
-  judge(detail::certify_probed(g, higher, go_on));
-  judge(detail::certify_rounds(g, higher, r.below(3) * 8, 200, go_on));
+  const std::vector<node_id> order = claims::detail::any_order(x.g, r);
+  const bytes floor = r.chance(50) ? 0 : claims::detail::near(x.optimum, claims::detail::any_offset(r));
+  bytes claim = 0;
+  switch (r.below(10)) {
+    case 0: claim = claimed_between(x, floor, r); break;
+    case 1: claim = claimed_by_probing(x, r); break;
+    case 2: claim = claimed_by_destructive_search(x, r); break;
+    case 3: claim = claimed_by_cuts_and_layers(x, order, r); break;
+    default: claim = claimed_by_scheduler(x, floor, r);
+  }
+  const bool is_false = claim > std::max(x.optimum, floor);
+  false_ones.claims += is_false;
+  if (is_false) judge(certify(x.g, order, claim, go_on));
+  if (!is_false && !r.chance(10)) return;
+  const bytes higher = std::max(claim, x.optimum + 1 + r.below(4));
+  judge(memsched::detail::certify_probed(x.g, higher, go_on));
+  judge(memsched::detail::certify_rounds(x.g, higher, r.below(3) * 8, 200, go_on));
+}
+
+std::uint64_t seed_now = 0;
+
+void no_end(int) {
+  std::printf("%llu graphs, then a search without end\n", static_cast<unsigned long long>(seed_now));
+  std::fflush(stdout);
+  _exit(1);
+}
+
+/// Gives the next question ten seconds of the processor.
+void limit_question() {
+  const itimerval limit{{0, 0}, {10, 0}};
+  setitimer(ITIMER_VIRTUAL, &limit, nullptr);
 }
 
 }  // namespace
@@ -65,26 +144,29 @@ void ask(const schedule_graph& g, const options& o, bytes optimum, support::rand
 int main(int argc, char** argv) {
   double seconds = 10;
   if (argc == 3 && std::strcmp(argv[1], "--seconds") == 0) seconds = std::strtod(argv[2], nullptr);
+  std::signal(SIGVTALRM, no_end);
   const auto start = std::chrono::steady_clock::now();
   const auto now = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(); };
   std::uint64_t seed = 1;
   counts false_ones;
-  for (; now() < seconds && false_ones.claims + false_ones.certificates == 0; ++seed) {
-    support::random r(seed);
+  for (; now() < seconds && false_ones.claims + false_ones.accepted == 0; ++seed) {
+    claims::random r(seed);
     options o;
     if (seed % 3 == 1) o.in_place = false;
     if (seed % 3 == 2) o.default_firing = firing::cbp;
     const problem p = claims::problem_of(claims::random_table(r)).value();
-    const schedule_graph g = make_schedule_graph(p, o.model());
-    const bytes optimum = claims::optimum_of(p, o.model());
-    for (int i = 0; i < 10; ++i) ask(g, o, optimum, r, false_ones);
+    schedule_graph g = make_schedule_graph(p, o.model());
+    if (r.chance(20)) g = claims::detail::coarsened(g, 2 + r.below(4));
+    const auto optimum = claims::optimum_of(g);
+    seed_now = seed;
+    for (int i = 0; i < 20 && optimum; ++i) limit_question(), ask({p, o, g, *optimum}, r, false_ones);
   }
   const std::uint64_t findings = false_ones.claims + false_ones.certificates;
   if (false_ones.accepted > 0) {
     std::printf("a FALSE CERTIFICATE is accepted: seed %llu\n", static_cast<unsigned long long>(seed - 1));
     return 0;
   }
-  std::printf("%llu graphs, %llu false claims, %llu false certificates, all refused: %llu findings, %.1f s\n",
+  std::printf("%llu graphs: %llu false claims, none proven, %llu false certificates, all refused: %llu findings, %.1f s\n",
               static_cast<unsigned long long>(seed - 1), static_cast<unsigned long long>(false_ones.claims),
               static_cast<unsigned long long>(false_ones.certificates), static_cast<unsigned long long>(findings), now());
   return findings > 0;

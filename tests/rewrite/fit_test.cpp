@@ -8,6 +8,9 @@
 #include <memsched/rewrite/check_rewrite.hpp>
 #include <memsched/rewrite/fit.hpp>
 #include <memsched/schedule.hpp>
+#include <memsched/schedulers/as_given.hpp>
+
+#include <support/weighed.hpp>
 
 #include "random_network.hpp"
 
@@ -125,12 +128,46 @@ TEST_CASE("what is for whole operators is of whole operators") {
   CHECK(r.error->message.find("nothing for whole operators") != std::string::npos);
 }
 
+TEST_CASE("sums of integers stay whole where they must") {
+  network_builder b("inverted bottleneck", element::int8, quantization{0.05F, 7});
+  const tensor_id wide = b.convolution(b.input({8, 8, 4}), {.channels = 64});
+  b.output(b.convolution(b.depthwise(wide, {.kernel = 3}), {.channels = 4}));
+  const auto built = b.build();
+  REQUIRE(built);
+  const network net = weighed(*built);
+  const fit_options whole_tensors{.most_blocks = 1};
+  fit_options whole_sums = whole_tensors;
+  whole_sums.whole_integer_sums = true;
+  const fitted in_parts = fit(net, automatic, whole_tensors, {}), in_whole = fit(net, automatic, whole_sums, {});
+  check_answer(net, in_parts);
+  check_answer(net, in_whole);
+  CHECK(splits_integer_sum(in_parts.net));
+  CHECK(!splits_integer_sum(in_whole.net));
+  CHECK(in_parts.after.peak < in_whole.after.peak);
+}
+
 TEST_CASE("a network that is none is an error") {
   network net = random_network(1, element::float32);
   net.operations[0].reads[0].parts[0].tensor = 1000;
   const fitted r = fit(net, automatic);
   REQUIRE(r.error);
   CHECK(r.error->message.find("reads a tensor that does not exist") != std::string::npos);
+}
+
+TEST_CASE("rounds at the end know the bound of the best network, and keep it") {
+  unsigned told = 0;
+  const auto forgetful = [&told](const schedule_graph& g, search& context) {
+    solution s = as_given{}(g, context);
+    if (context.floor() == 0) s.lower_bound = 1;
+    else ++told;
+    return s;
+  };
+  options o;
+  o.time_limit = std::chrono::minutes(1);
+  const fitted r = fit(random_network(2, element::float32), forgetful, {}, o);
+  REQUIRE_FALSE(r.error);
+  CHECK(told > 1);
+  CHECK(r.after.lower_bound == 1);
 }
 
 TEST_CASE("time that is out ends the search with what there is") {

@@ -35,10 +35,14 @@ class cut_bound {
   /// less, any number from it to `least`: that needs no cut where v takes no more right behind its ancestors, since a cut
   /// only lowers that.
   bytes at(node_id v, bytes least = 0) {
+    return at(v, least, [] { return true; });
+  }
+  /// The same; a smaller bound where `go_on`, which is asked now and then in a long cut, says no. `ran` then says nothing.
+  bytes at(node_id v, bytes least, function_ref<bool()> go_on) {
     const delta level = static_cast<delta>(g_->base) + ancestors(v), alone = level + g_->cost[v].peak;
     if (least > 0 && alone <= static_cast<delta>(least)) return static_cast<bytes>(std::max<delta>(alone, 0));
     collect_free(v);
-    const delta lowered = lowest_.solve(g_->preds, v, [&](node_id u) { return side(u) == before; });
+    const delta lowered = lowest_.solve(g_->preds, v, [&](node_id u) { return side(u) == before; }, go_on);
     return static_cast<bytes>(std::max<delta>(alone + lowered, 0));
   }
 
@@ -98,8 +102,9 @@ class cut_bound {
 
 /// The best bound that single nodes give, and the node; none where `start` was not exceeded. Nodes are tried by the
 /// memory that `order` takes when it runs them, in groups, and not at all where that is no more than the bound so far. Asks
-/// `go_on` before each cut. Gives up where the bound has not risen for so many nodes and edges visited, which only large
-/// graphs take. Who helps changes no answer, and not how often `go_on` is asked.
+/// `go_on` before each cut, and in a long one now and then what `who` says of the end, or `go_on` where that is nothing.
+/// Gives up where the bound has not risen for so many nodes and edges visited, which only large graphs take. Who helps
+/// changes no answer, and not how often `go_on` is asked.
 struct node_bound {
   bytes bound = 0;
   node_id v = none;
@@ -219,13 +224,14 @@ MEMSCHED_FUNCTION node_bound best_cut_bound(const schedule_graph& g, std::span<c
   node_bound best{start, none};
   std::vector<cut_bound> cuts(who.team == nullptr ? 1 : who.team->size(), cut_bound(g));
   const auto heights = by_height(g, order);
+  const auto goes_on = [&] { return who.over ? !who.over() : go_on(); };
   std::uint64_t in_vain = 0;  // work since the bound rose
   for (std::size_t first = 0, end = 0; first < heights.size(); first = end) {
     end = std::min(heights.size(), first + group);
     const auto ask = [&, least = best.bound](std::size_t i, std::size_t member) {
       cut_bound& cut = cuts[member];
       const std::uint64_t before = cut.work();
-      const bytes bound = cut.at(heights[first + i].second, least);
+      const bytes bound = cut.at(heights[first + i].second, least, goes_on);
       return answer{bound, cut.work() - before};
     };
     const auto use = [&](std::size_t i, auto&& asked) {

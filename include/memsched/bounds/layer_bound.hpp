@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <limits>
 #include <span>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -35,8 +34,8 @@ class layer_bound {
 
   /// The bound of the first member of a layer, which is not empty and names no node twice; bytes. Where it is `least` or
   /// less, any number up to `least`: the members that take least right behind their ancestors come first, and the first that
-  /// shows this ends it. At most one minimum cut for each member; asks `go_on` before each, and gives no bound (0) where
-  /// that said no.
+  /// shows this ends it. At most one minimum cut for each member; asks `go_on` before each, and whenever some millions of
+  /// nodes and edges were visited. Gives no bound (0) where that said no.
   bytes of_first(std::span<const node_id> layer, bytes least, function_ref<bool()> go_on) {
     std::fill(mark_.begin(), mark_.end(), free);
     for (node_id r : layer) place(r, behind);
@@ -72,6 +71,7 @@ class layer_bound {
  private:
   enum mark : unsigned char { free, ran, behind };
   static constexpr delta never = std::numeric_limits<delta>::max();
+  static constexpr std::uint64_t million = std::uint64_t{1} << 20;
 
   void place(node_id u, mark m) {
     if (mark_[u] == free) mark_[u] = m, stack_.push_back(u);
@@ -101,8 +101,11 @@ class layer_bound {
       const delta level = static_cast<delta>(g_->base) + begin(r);
       return clash_ ? never : level + g_->cost[r].peak;
     };
-    for (node_id r : members)
+    std::uint64_t asked = work_;
+    for (node_id r : members) {
+      if (work_ - asked > million && (asked = work_, !go_on())) return 0;
       if (const delta height = start(r); height != never) alone.emplace_back(height, r);
+    }
     std::sort(alone.begin(), alone.end());
     bytes lowest = std::numeric_limits<bytes>::max();
     for (const auto& [height, r] : alone) {
@@ -113,7 +116,7 @@ class layer_bound {
       for (node_id u = 0; u < g_->size(); ++u)
         if (mark_[u] == free) lowest_.add(u);
       work_ += g_->size();
-      const delta lowered = height + lowest_.solve(g_->preds, r, [&](node_id u) { return mark_[u] == ran; });
+      const delta lowered = height + lowest_.solve(g_->preds, r, [&](node_id u) { return mark_[u] == ran; }, go_on);
       lowest = std::min(lowest, static_cast<bytes>(std::max<delta>(lowered, 0)));
       if (lowest <= least) return lowest;
     }
@@ -129,8 +132,9 @@ class layer_bound {
 };
 
 /// Sets of two nodes or more that are likely to give a bound as layers: nodes at the same distance from the sources, or
-/// from the sinks, by longest paths; nodes of the same cost; nodes of the same cost and distance. Each ascending. Asks
-/// `go_on` before each of the five kinds. O(nodes log nodes + edges).
+/// from the sinks, by longest paths; nodes of the same cost; nodes of the same cost and distance. Each ascending. O(nodes
+/// log nodes + edges). Asks `go_on` before each of these kinds where the graph has more than 65,536 nodes, and leaves out
+/// the kind where that says no.
 MEMSCHED_FUNCTION std::vector<std::vector<node_id>> likely_layers(const schedule_graph& g, function_ref<bool()> go_on);
 
 /// The best bound that those layers give, first and last members, no less than `start`; bytes. Layers are tried by the
@@ -146,26 +150,6 @@ MEMSCHED_FUNCTION bytes best_layer_bound(const schedule_graph& g, std::span<cons
 
 namespace memsched::inline MEMSCHED_ABI {
 
-namespace detail {
-
-/// The rank of each active node's cost among all costs there are.
-inline std::vector<std::uint64_t> cost_classes(const schedule_graph& g) {
-  std::vector<std::tuple<delta, delta, node_id>> costs;
-  costs.reserve(g.active);
-  for (node_id v = 0; v < g.active; ++v) costs.emplace_back(g.cost[v].peak, g.cost[v].impact, v);
-  std::sort(costs.begin(), costs.end());
-  std::vector<std::uint64_t> rank(g.active);
-  std::uint64_t next = 0;
-  for (std::size_t i = 0; i < costs.size(); ++i) {
-    const auto& [peak, impact, v] = costs[i];
-    if (i > 0 && std::tie(peak, impact) != std::tie(std::get<0>(costs[i - 1]), std::get<1>(costs[i - 1]))) ++next;
-    rank[v] = next;
-  }
-  return rank;
-}
-
-}  // namespace detail
-
 MEMSCHED_FUNCTION std::vector<std::vector<node_id>> likely_layers(const schedule_graph& g, function_ref<bool()> go_on) {
   const std::vector<node_id> order = topological_order(g.preds, g.succs);
   std::vector<index_t> from_sources(g.size(), 0), to_sinks(g.size(), 0);
@@ -173,26 +157,27 @@ MEMSCHED_FUNCTION std::vector<std::vector<node_id>> likely_layers(const schedule
     for (node_id u : g.preds[v]) from_sources[v] = std::max(from_sources[v], from_sources[u] + 1);
   for (std::size_t i = order.size(); i-- > 0;)
     for (node_id u : g.preds[order[i]]) to_sinks[u] = std::max(to_sinks[u], to_sinks[order[i]] + 1);
+  constexpr std::size_t large = std::size_t{1} << 16;
   std::vector<std::vector<node_id>> layers;
-  std::vector<std::pair<std::uint64_t, node_id>> keyed(g.active);
-  const auto collect = [&](auto&& key) {  // sets of nodes with the same key
-    if (!go_on()) return;
-    for (node_id v = 0; v < g.active; ++v) keyed[v] = {key(v), v};
-    std::sort(keyed.begin(), keyed.end());
-    for (auto first = keyed.begin(), last = first; first != keyed.end(); first = last) {
-      last = std::find_if(first, keyed.end(), [&](const auto& k) { return k.first != first->first; });
-      if (last - first < 2) continue;
-      layers.emplace_back();
-      for (auto k = first; k != last; ++k) layers.back().push_back(k->second);
+  const auto add_alike = [&](auto key) {
+    if (g.active > large && !go_on()) return;
+    std::vector<std::pair<decltype(key(0)), node_id>> nodes;
+    nodes.reserve(g.active);
+    for (node_id v = 0; v < g.active; ++v) nodes.emplace_back(key(v), v);
+    std::sort(nodes.begin(), nodes.end());
+    for (auto i = nodes.begin(), j = i; i != nodes.end(); i = j) {
+      while (j != nodes.end() && j->first == i->first) ++j;
+      if (j - i < 2) continue;
+      std::vector<node_id>& layer = layers.emplace_back();
+      for (auto k = i; k != j; ++k) layer.push_back(k->second);
     }
   };
-  collect([&](node_id v) { return from_sources[v]; });
-  collect([&](node_id v) { return to_sinks[v]; });
-  const std::vector<std::uint64_t> cost = detail::cost_classes(g);
-  const auto beside = [&](node_id v, index_t distance) { return cost[v] << 32 | distance; };
-  collect([&](node_id v) { return cost[v]; });
-  collect([&](node_id v) { return beside(v, from_sources[v]); });
-  collect([&](node_id v) { return beside(v, to_sinks[v]); });
+  const auto cost = [&](node_id v) { return std::pair(g.cost[v].peak, g.cost[v].impact); };
+  add_alike([&](node_id v) { return from_sources[v]; });
+  add_alike([&](node_id v) { return to_sinks[v]; });
+  add_alike([&](node_id v) { return cost(v); });
+  add_alike([&](node_id v) { return std::pair(cost(v), from_sources[v]); });
+  add_alike([&](node_id v) { return std::pair(cost(v), to_sinks[v]); });
   return layers;
 }
 

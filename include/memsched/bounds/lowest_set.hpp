@@ -40,6 +40,12 @@ class lowest_set {
   /// for have run, either as `ran(u)` says or as free nodes.
   template <class Preds, class Ran>
   delta solve(const Preds& preds, node_id v, Ran ran) {
+    return solve(preds, v, ran, [] { return true; });
+  }
+  /// The same; a smaller number where `go_on`, which is asked now and then in a long cut, says no. `holds` then says
+  /// nothing.
+  template <class Preds, class Ran>
+  delta solve(const Preds& preds, node_id v, Ran ran, function_ref<bool()> go_on) {
     rest_on(preds);
     for (const credit& c : g_->credits[v]) {
       const auto readers = g_->preds[c.release];
@@ -49,7 +55,7 @@ class lowest_set {
       for (node_id r : readers)
         if (is_free(r)) closure_.require(member_[r], gain);
     }
-    return closure_.solve();
+    return closure_.solve(go_on);
   }
 
   /// Nodes and edges visited by all minimum cuts so far.

@@ -130,13 +130,15 @@ inline constexpr std::array<certificate_effort, 4> certificate_efforts{
 inline void certify_graph(const schedule_graph& g, bytes bound, const certificate_effort& effort,
                           const certificate_limits& limits, function_ref<bool()> go_on, certificate& best) {
   if (best.bound >= bound) return;
-  constexpr bytes bytes_a_set = 6;  // of text, at least
-  const bytes sets = std::min<bytes>({effort.sets, limits.sets, limits.size / bytes_a_set});
+  constexpr bytes text_of_set = 6;  // at least
+  const bytes memory_of_set = 2 * (g.size() / 8) + 200;  // the checker holds each twice
+  const bytes sets = std::min<bytes>({effort.sets, limits.sets, limits.size / text_of_set, limits.memory / memory_of_set});
   certificate c = certify_rounds(g, bound, effort.patience, static_cast<std::size_t>(sets), go_on);
   if (c.bound > best.bound && text_size(c) <= limits.size && check_certificate(g, c).empty()) best = std::move(c);
 }
 
 inline constexpr std::size_t trimming = std::size_t{1} << 20;  ///< steps and reductions times nodes
+inline constexpr std::size_t small_text = 8192;                ///< bytes of a certificate that is not worth trimming
 
 /// Leaves out reductions and steps that the proof holds without: many at once, then fewer, down to one. Each attempt is
 /// checked, which takes the nodes of the graph for each step and reduction; in all it takes at most `most` of that.
@@ -184,7 +186,7 @@ inline certificate certify_window(const described_window& d, bytes bound, const 
                                   const certificate_limits& limits, function_ref<bool()> go_on) {
   certificate c = assemble(d.graph, {});
   certify_graph(d.graph, bound + d.window.lift, effort, limits, go_on, c);
-  if (!c.family) trim(d.graph, c, trimming);
+  if (!c.family && text_size(c) > small_text) trim(d.graph, c, trimming);
   c.bound -= std::min(c.bound, d.window.lift);
   c.window = d.window;
   return c;
@@ -243,7 +245,8 @@ MEMSCHED_FUNCTION certificate certify(const schedule_graph& g, std::span<const n
     try_whole();
     if (best.bound >= bound || !go_on()) break;
   }
-  if (!best.family && !best.window) detail::trim(g, best, detail::trimming);
+  if (!best.family && !best.window && text_size(best) > detail::small_text)
+    detail::trim(g, best, detail::trimming);
   return best;
 }
 

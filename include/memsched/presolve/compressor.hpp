@@ -256,7 +256,7 @@ class compressor {
   // do, those that a longer path nearby replaces, first everywhere, then at nodes that merged or got others behind them.
 
   void reduce_everywhere() {
-    for (node_id v = 0; v < g_.size(); ++v) reduce_list(v, side::earlier, max_steps * max_steps);
+    for (node_id v = 0; v < g_.size() && go_on(v); ++v) reduce_list(v, side::earlier, max_steps * max_steps);
   }
 
   /// What may have become a bypass when x came to be.
@@ -291,6 +291,9 @@ class compressor {
     for (index_t e : bypassed_) unlink(e);
   }
 
+  /// Whether to look at the i-th node: now and then asks the clock.
+  bool go_on(std::size_t i) { return (i & 63) != 63 || context_.keep_going(); }
+
   void suspect(node_id v) {
     if (!all_suspect_) suspects_.push_back(v);
   }
@@ -312,9 +315,9 @@ class compressor {
     std::sort(suspects.begin(), suspects.end());
     suspects.erase(std::unique(suspects.begin(), suspects.end()), suspects.end());
     const std::uint64_t before = counts_.local;
-    for (node_id v : suspects)
+    for (std::size_t i = 0; i < suspects.size() && go_on(i); ++i)
       for (side s : both_sides)
-        if (g_.alive(v)) reduce_far(v, s, steps);
+        if (g_.alive(suspects[i])) reduce_far(suspects[i], s, steps);
     if (steps == max_steps) looked_at_.insert(looked_at_.end(), suspects.begin(), suspects.end());
     return counts_.local > before;
   }

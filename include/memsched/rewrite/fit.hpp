@@ -25,8 +25,9 @@ fitted fit_network(const network& net, inner_scheduler policy, const fit_options
 /// stripes with overlaps (R6), and are cut again. For `runtime::whole`, stripes are all there is of this, at no more than
 /// `max_extra_macs`.
 ///
-/// `o` limits the whole: each network gets a part of the time that is left, 10 s where there is no limit of time or states,
-/// and the last one all of it. Row blocks start from orders in waves (rewrite/waves.hpp).
+/// `o` limits the whole: each network gets a small part of the time that is left, 10 s where there is no limit of time or
+/// states, and the best one all of the rest, for its order and its bound. The bound is one for the orders of the network
+/// that is the answer: another way to cut may need less. Row blocks start from orders in waves (rewrite/waves.hpp).
 /// A limit on states is for each network, and alone makes the search deterministic. A first network that is none, one
 /// that is not of whole operators where the runtime is, and a scheduler whose answer is no order, are `error`.
 template <scheduler S>

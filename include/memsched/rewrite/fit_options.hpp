@@ -20,6 +20,7 @@ struct fit_options {
   bytes budget = 0;              ///< it ends at a network within this; 0: it looks for the smallest peak
   std::uint64_t max_extra_macs = 0;  ///< multiply-accumulates that it may spend beyond those of the given network
   runtime profile = runtime::parts;  ///< what the kernels can do that the network is for
+  bool whole_integer_sums = false;  ///< a sum of integers stays in one operator, as model files need
   bool streamed_input = false;   ///< inputs come part by part, and need no room before they are wanted
   exactness exact = exactness::bits;  ///< reals: partial sums in float32 may come in another order
   coordinate most_blocks = 0;    ///< of a tensor; 0: single rows

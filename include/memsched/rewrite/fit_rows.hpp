@@ -107,14 +107,25 @@ class fit_rows : protected fit_trials {
     return all;
   }
 
+  /// Cuts every tensor finer and finer, until that is no better than coarser cuts were: twice in a row, or once where less
+  /// than half of the time is left. Each network gets a little of a limited time, which is enough to compare them: the best
+  /// one needs the rest.
   void cut_evenly() {
-    unsigned most = 0;
+    const double share = o_.time_limit == o_.time_limit.max() ? 0.125 : 0.04;
+    bytes least = no_limit;  // of the cuts so far: the best network may be one that rows start behind
+    unsigned most = 0, stalled = 0;
     for (const unsigned m : most_) most = std::max(most, m);
     for (unsigned n = 1; n <= most && !out_of_time() && !out_.error; ++n) {
       levels level(most_.size());
       for (tensor_id t = 0; t < level.size(); ++t) level[t] = std::min(n, most_[t]);
-      if (try_network(cut_to(level), "rows", "every tensor in up to " + std::to_string(coordinate{1} << n) + " blocks"))
-        best_level_ = level;
+      const std::size_t steps = out_.steps.size();
+      const std::string site = "every tensor in up to " + std::to_string(coordinate{1} << n) + " blocks";
+      if (try_network(cut_to(level), "rows", site, false, share)) best_level_ = level;
+      if (out_.steps.size() == steps) continue;  // none that the caller can run
+      const bytes peak = out_.steps.back().after.peak;
+      stalled = peak < least ? 0 : stalled + 1;
+      least = std::min(least, peak);
+      if (stalled == 2 || (stalled == 1 && is_half_time_over())) return;
     }
   }
 

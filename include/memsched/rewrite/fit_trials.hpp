@@ -46,7 +46,7 @@ class fit_trials {
   /// Whether a network is one that the caller can run and pay for.
   bool is_allowed(const network& net) const {
     return macs(net) - std::min(macs(net), out_.before.macs) <= f_.max_extra_macs &&
-           (!for_whole() || not_whole(net).empty());
+           (!for_whole() || not_whole(net).empty()) && !(f_.whole_integer_sums && splits_integer_sum(net));
   }
 
   // Measuring.
@@ -54,6 +54,9 @@ class fit_trials {
   double seconds_left() const {
     if (o_.time_limit == o_.time_limit.max()) return 80;  // an eighth of it for each network
     return std::chrono::duration<double>(o_.time_limit - (search::clock::now() - start_)).count();
+  }
+  bool is_half_time_over() const {
+    return o_.time_limit != o_.time_limit.max() && search::clock::now() - start_ > o_.time_limit / 2;
   }
   bool out_of_time() {
     if (o_.stop.stop_requested()) out_.stopped = stop_reason::cancelled;
@@ -64,10 +67,14 @@ class fit_trials {
   /// The best order of a network under the scheduler, and its cost; nothing and `error` where it is at fault. With a budget,
   /// the search may end at it.
   std::optional<fit_trial> measure(network net, bytes budget = no_limit, double share = 0.125) {
-    auto low = lower(net);
+    if (net.operations.size() > first_.operations.size()) start_in_waves(net, budget, share);
+    return schedule(std::move(net), budget, share, 0);
+  }
+  /// Likewise from the network's own order, where `floor` is a bound of this network that is known.
+  std::optional<fit_trial> schedule(network net, bytes budget, double share, bytes floor) {
+    const auto low = lower(net);
     if (!low) return out_.error = low.error(), std::nullopt;
     const memory_model model = o_.model();
-    if (start_in_waves(net, low->problem, budget, share)) low = lower(net);
     const problem& p = low->problem;
     const schedule_graph g = make_schedule_graph(p, model);
     options limits = o_;
@@ -76,13 +83,13 @@ class fit_trials {
     const bool by_work = o_.time_limit == o_.time_limit.max() && o_.state_limit != no_limit;  // then it is deterministic
     if (!by_work) limits.time_limit = std::chrono::duration_cast<std::chrono::nanoseconds>(time);
     search context(std::move(limits));
-    solution s = policy_(g, context);
+    solution s = context.with_floor(floor, [&] { return policy_(g, context); });
     if (s.error) return out_.error = std::move(s.error), std::nullopt;
     std::vector<op_id> given(p.ops().size());
     std::iota(given.begin(), given.end(), op_id{0});
     evaluation e = evaluate(p, s.order, model).value(), as_given = evaluate(p, given, model).value();
     if (as_given.peak < e.peak) e = std::move(as_given), s.order = std::move(given);
-    fit_trial trial{std::move(net), {}, {e.peak, std::min(s.lower_bound, e.peak), 0, p.ops().size()}, {}};
+    fit_trial trial{std::move(net), {}, {e.peak, std::min(std::max(floor, s.lower_bound), e.peak), 0, p.ops().size()}, {}};
     for (const node_id v : s.order) trial.order.push_back(low->ops[v]);
     trial.cost.macs = macs(trial.net);
     trial.peak_step = e.peak_step < s.order.size() ? e.peak_step : 0;
@@ -99,43 +106,46 @@ class fit_trials {
     return trial;
   }
 
-  /// Brings the operators of a network in parts, which lowers to `p`, into an order in waves where that is better than their
-  /// own; says whether it did. Schedulers start from it.
-  bool start_in_waves(network& net, const problem& p, bytes budget, double share) {
+  /// Brings the operators of a network in parts into an order in waves where that is better than their own. Schedulers
+  /// start from it.
+  void start_in_waves(network& net, bytes budget, double share) {
+    const auto low = lower(net);
+    if (!low) return;
+    const problem& p = low->problem;
     const std::size_t n = p.ops().size();
-    if (n <= first_.operations.size()) return false;
     std::vector<op_id> given(n);
     std::iota(given.begin(), given.end(), op_id{0});
     const bytes as_given = evaluate(p, given, o_.model()).value().peak;
     const auto by_work = static_cast<std::size_t>(std::min(most_wave_steps / n, o_.state_limit));
     const auto tries = std::min(by_work, static_cast<std::size_t>(most_waves * share));
     const wave_order found = order_in_waves(net, p, o_.model(), delays_, tries, budget == no_limit ? 0 : budget);
-    if (found.peak >= as_given) return false;
-    net = reordered(std::move(net), found.order);
-    return true;
+    if (found.peak < as_given) net = reordered(std::move(net), found.order);
   }
   static constexpr double most_waves = 20'000;                     ///< orders tried, for all of the time
   static constexpr std::uint64_t most_wave_steps = 16'000'000;  ///< operators of the orders tried for a network
 
   void note(const fit_point& p) { out_.front.push_back(p); }
 
-  /// What time is left goes to the order of the best network, and to its bound.
+  /// What time is left goes to the order of the best network, and to its bound, in rounds. Each starts from the best order
+  /// and the best bound so far, with more time than the one before: a scheduler does something else with a short time than
+  /// with a long one, and from a better order it finds other ones.
   void use_time_left() {
-    if (o_.time_limit == o_.time_limit.max() || met() || best_.cost.peak == best_.cost.lower_bound || out_of_time()) return;
-    const bytes bound = best_.cost.lower_bound;
-    std::optional<fit_trial> trial = measure(reordered(best_.net, best_.order), f_.budget == 0 ? no_limit : f_.budget, 0.9);
-    if (!trial) return;
-    trial->cost.lower_bound = std::max(bound, trial->cost.lower_bound);
-    note(trial->cost);
-    const bool better = trial->cost.peak <= best_.cost.peak;
-    out_.steps.push_back({"order", "in the time that is left", best_.cost.peak, trial->cost, better});
-    if (better) best_ = std::move(*trial);
+    if (o_.time_limit == o_.time_limit.max()) return;
+    for (const double share : {0.03, 0.1, 0.3, 0.9}) {
+      if (met() || best_.cost.peak == best_.cost.lower_bound || out_of_time()) return;
+      const bytes budget = f_.budget == 0 ? no_limit : f_.budget;
+      auto trial = schedule(reordered(best_.net, best_.order), budget, share, best_.cost.lower_bound);
+      if (!trial) return;
+      note(trial->cost);
+      out_.steps.push_back({"order", "in the time that is left", best_.cost.peak, trial->cost, true});
+      best_ = std::move(*trial);  // no worse: it started from the best order
+    }
   }
 
   /// Measures a network; makes it the best where its peak is smaller, or no larger and `ties`. Says whether it did.
-  bool try_network(network net, std::string rule, std::string site, bool ties = false) {
+  bool try_network(network net, std::string rule, std::string site, bool ties = false, double share = 0.125) {
     if (!is_allowed(net)) return false;
-    std::optional<fit_trial> trial = measure(std::move(net));
+    std::optional<fit_trial> trial = measure(std::move(net), no_limit, share);
     if (!trial) return false;
     note(trial->cost);
     const bool better = trial->cost.peak < best_.cost.peak || (ties && trial->cost.peak == best_.cost.peak);

@@ -25,6 +25,14 @@ inline const char* to_string(runtime r) { return r == runtime::parts ? "parts" :
 /// the four sides. Sums in parts are convolutions and additions, of floats. What the first network has counts as standard.
 MEMSCHED_FUNCTION std::string not_whole(const network& net);
 
+/// Whether a sum of integers is computed in parts. Generated code can; operators of model files cannot, since what they
+/// write is rounded to eight bits.
+inline bool splits_integer_sum(const network& net) {
+  return std::any_of(net.tensors.begin(), net.tensors.end(), [](const auto& t) {
+    return t.role == tensor_role::sum && t.element != element::float32;
+  });
+}
+
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE

@@ -40,7 +40,7 @@ namespace memsched::inline MEMSCHED_ABI {
 MEMSCHED_FUNCTION forcing_stretch find_forcing_stretch(const schedule_graph& g, search& context, const solution& s,
                                                        std::uint64_t states) {
   const forcing_stretch whole{0, s.order.size(), s.lower_bound};
-  if (g.resources.empty() || g.active == 0) return whole;
+  if (g.resources.empty() || g.active == 0 || !context.keep_going()) return whole;
   const order_line line(g, s.order);
   const live_index live(line);
   const backbone bone(g.preds, g.succs, line.nodes(0, line.size()));

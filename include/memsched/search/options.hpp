@@ -52,6 +52,7 @@ struct certificate_limits {
   std::size_t probed = 8192;               ///< nodes of a graph that is probed; of larger ones, windows are
   std::size_t sets = std::size_t{1} << 20; ///< of a family
   bytes size = no_limit;                   ///< of its JSON text (formats/certificate.hpp)
+  bytes memory = 1_GiB;                    ///< of the sets of a family, while it is looked for and while it is checked
 };
 
 /// What makes certificates: `certify` (certify/certify.hpp).

@@ -53,7 +53,7 @@ struct rule_counts {
 /// Counts of work, for tables.
 struct statistics {
   std::uint64_t states = 0;     ///< sets of operators, or partial orders, that a search looked at
-  std::uint64_t cuts = 0;       ///< minimum cuts solved
+  std::uint64_t cuts = 0;       ///< minimum cuts solved; one of millions of nodes and edges counts more than once
   std::uint64_t parts = 0;      ///< subgraphs handed to a scheduler by `divide`
   std::uint64_t nodes = 0;      ///< nodes of the largest graph that an exact search met
   std::uint64_t memory = 0;     ///< bytes that the tables of a search took at most

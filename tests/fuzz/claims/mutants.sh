@@ -1,28 +1,11 @@
 #!/bin/sh
-# Makes rules wrong on purpose, one at a time, on a copy of the headers, and says how many seconds `fuzz_claims` takes to find
-# each. All are in one program; the environment says which is wrong. Ends with 1 where one survives.
+# Makes rules wrong on purpose, one at a time, on a copy of the headers, and says what `fuzz_claims` finds of each, and in how
+# many seconds. Ends with 1 where one survives.
 # usage: tests/fuzz/claims/mutants.sh [SECONDS at most for each (60) [PROGRAM.cpp that is asked instead]]
 set -eu
 cd "$(dirname "$0")/../../.."
 limit=${1:-60} program=${2:-tests/fuzz/claims/claims.cpp}
-copy=$(mktemp -d)
-trap 'rm -rf "$copy"' EXIT
-cp -r include "$copy/include"
-: >"$copy/names"
-count=0
-
-# mutant NAME FILE SED-SCRIPT, in which @ is the condition that the rule is to be wrong
-mutant() {
-  count=$((count + 1))
-  file=$(cd "$copy/include" && find memsched -path "*/$2")
-  cp "$copy/include/$file" "$copy/before"
-  sed -i -E "$(printf "%s\n" "$3" | sed "s/@/(claims_mutant == $count)/g")" "$copy/include/$file"
-  if cmp -s "$copy/before" "$copy/include/$file"; then
-    echo "mutants: '$1' changes nothing in $file" >&2
-    exit 2
-  fi
-  echo "$1" >>"$copy/names"
-}
+. tests/support/mutants.sh
 
 mutant "safe moves: no check for a lowest set" search/downsets.hpp \
   's/std::all_of\(released.begin\(\), released.end\(\), waits_for_all\)/(@ || &)/'
@@ -68,22 +51,17 @@ mutant "probing: the edge the other way round" bounds/inquiry.hpp 's/order\(insi
 mutant "probing: heights that were too high are forgotten" bounds/probing.hpp 's/    next_ = std::min\(next_, q.next\(\)\);/    if (!@) &/'
 mutant "beside: what is not needed counts" search/search.hpp 's/if \(alone\) return false;/if (alone \&\& !@) return false;/'
 
-cat >"$copy/mutant.hpp" <<'TEXT'
-#pragma once
-#include <cstdlib>
-inline const int claims_mutant = std::atoi(std::getenv("CLAIMS_MUTANT"));
-TEXT
-${CXX:-g++} -std=c++20 -O2 -w -include "$copy/mutant.hpp" -I "$copy/include" -I tests "$program" \
-  -o "$copy/claims" -pthread
+build_mutants "$program" -O2
 survivors=0 number=0
 while read -r name; do
   number=$((number + 1))
-  if said=$(CLAIMS_MUTANT=$number "$copy/claims" --seconds "$limit" 2>&1); then
+  if said=$(WRONG_RULE=$number "$copy/mutants" --seconds "$limit" 2>&1); then
     survivors=$((survivors + 1))
     printf '%-54s survives %s s: %s\n' "$name" "$limit" "$(echo "$said" | tail -1)"
   else
-    seconds=$(echo "$said" | sed -n "s/.* findings, \([0-9.]*\) s.*/\1 s/p")
-    printf '%-54s %s\n' "$name" "${seconds:-ends otherwise: $(echo "$said" | tail -1)}"
+    said=$(echo "$said" | tail -1)
+    case $said in *" findings, "*) ;; *) said="ends otherwise: $said" ;; esac
+    printf '%-54s %s\n' "$name" "$said"
   fi
 done <"$copy/names"
 exit $((survivors > 0))

@@ -155,23 +155,36 @@ class window_writer : protected image_writer {
   // Layers -----------------------------------------------------------------------------------------------------------
 
   /// A bias of integers has the scales of the products that it is added to.
+  value_type bias_type(element e, coordinate outputs) const {
+    value_type type{e};
+    const blob& w = net_.blobs[op_->weights.of];
+    const float in = net_.tensors[op_->reads[0].parts[0].tensor].quant.scale;
+    const bool one = w.scales.size() <= 1;
+    if (e == element::float32 || w.scales.empty()) return type;
+    for (coordinate o = 0; o < (one ? 1 : outputs); ++o)
+      type.scales.push_back(in * w.scales[static_cast<std::size_t>(one ? 0 : op_->weights.outputs.first + o)]);
+    type.zero_points.assign(type.scales.size(), 0);
+    return type;
+  }
   std::int32_t bias() {
     const slice& s = op_->bias;
     const blob &b = net_.blobs[s.of], &w = net_.blobs[op_->weights.of];
     if (failed() || b.element == element::float32 || !b.scales.empty() || w.scales.empty())
       return weights(s, layout::vector);
     if (b.data.empty()) return fault("has weights that the model does not hold"), -1;
-    const float in = net_.tensors[op_->reads[0].parts[0].tensor].quant.scale;
-    value_type type{b.element};
-    const bool one = w.scales.size() == 1;
     std::vector<std::byte> data;
     for (coordinate o = s.outputs.first; o < s.outputs.last; ++o) {
-      const auto at = static_cast<std::size_t>(one ? 0 : op_->weights.outputs.first + o - s.outputs.first);
-      if (!one || o == s.outputs.first) type.scales.push_back(in * w.scales[at]), type.zero_points.push_back(0);
       const auto bytes = element_at(b, o, 0, 0, 0);
       data.insert(data.end(), bytes.begin(), bytes.end());
     }
-    return model_.constant({static_cast<std::int32_t>(s.outputs.size())}, type, b.name, std::move(data));
+    const coordinate n = s.outputs.size();
+    return model_.constant({static_cast<std::int32_t>(n)}, bias_type(b.element, n), b.name, std::move(data));
+  }
+  std::int32_t bias_of_zeros() {
+    const coordinate n = op_->weights.outputs.size();
+    const value_type type = bias_type(quantized() ? element::int32 : element::float32, n);
+    std::vector<std::byte> zeros(4 * static_cast<std::size_t>(n));
+    return model_.constant({static_cast<std::int32_t>(n)}, type, "zeros", std::move(zeros));
   }
 
   file_value convolution(const box& out) {
@@ -183,8 +196,9 @@ class window_writer : protected image_writer {
     const coordinate channels = p.in.channels.size();
     if (depthwise && out.channels.size() % channels != 0) return fault("computes a part of its groups"), file_value();
     const file_value x = padded(assemble(op_->reads[0], p.in), p.before, p.behind);
-    list inputs{x.tensor, weights(op_->weights, depthwise ? layout::depthwise : layout::kernel)};
-    if (op_->bias) inputs.push_back(bias());
+    // The kernel of CONV_2D wants a bias, although the schema does not.
+    const list inputs{x.tensor, weights(op_->weights, depthwise ? layout::depthwise : layout::kernel),
+                      op_->bias ? bias() : bias_of_zeros()};
     const window& w = op_->does.win;
     option_table options{1, {byte_option(0, p.padding), word_option(1, w.stride_columns), word_option(2, w.stride_rows)}};
     if (depthwise) {
@@ -195,7 +209,7 @@ class window_writer : protected image_writer {
     options.fields.push_back(fused(next));
     options.fields.push_back(word_option(static_cast<flatbuffers::voffset_t>(next + 1), w.dilation_columns));
     options.fields.push_back(word_option(static_cast<flatbuffers::voffset_t>(next + 2), w.dilation_rows));
-    return node(depthwise ? kind("DEPTHWISE_CONV_2D") : kind("CONV_2D"), std::move(inputs), out.size(), std::move(options));
+    return node(depthwise ? kind("DEPTHWISE_CONV_2D") : kind("CONV_2D"), inputs, out.size(), std::move(options));
   }
 
   /// Pads must not be seen: an average divides by the cells inside, a maximum would see zeros. What SAME makes of the rows

@@ -1,0 +1,32 @@
+# For scripts that make rules wrong on purpose, one at a time, in one program: the environment says which. Read with `.`, in the
+# directory of the repository.
+copy=$(mktemp -d)
+trap 'rm -rf "$copy"' EXIT
+cp -r include "$copy/include"
+: >"$copy/names"
+count=0
+
+# mutant NAME FILE SED-SCRIPT, an extended one, in which @ is the condition that the rule is to be wrong
+mutant() {
+  count=$((count + 1))
+  header=$(cd "$copy/include" && find memsched -path "*/$2")
+  cp "$copy/include/$header" "$copy/before"
+  sed -i -E "$(printf "%s\n" "$3" | sed "s/@/(wrong_rule == $count)/g")" "$copy/include/$header"
+  if cmp -s "$copy/before" "$copy/include/$header"; then
+    echo "mutants: '$1' changes nothing in $header" >&2
+    exit 2
+  fi
+  echo "$1" >>"$copy/names"
+}
+
+# build_mutants PROGRAM.cpp FLAGS...: makes $copy/mutants, which takes the number of a mutant from WRONG_RULE; none is 0
+build_mutants() {
+  program=$1
+  shift
+  cat >"$copy/mutant.hpp" <<'TEXT'
+#pragma once
+#include <cstdlib>
+inline const int wrong_rule = std::atoi(std::getenv("WRONG_RULE"));
+TEXT
+  ${CXX:-g++} -std=c++20 -w -include "$copy/mutant.hpp" -I "$copy/include" -I tests "$@" "$program" -o "$copy/mutants" -pthread
+}
