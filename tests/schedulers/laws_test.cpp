@@ -134,7 +134,7 @@ TEST_CASE("searches in turns find the same side by side, with any limit of state
 
 TEST_CASE("threads that share blocks and cuts of a large graph find the same, with any limit of states") {
   for (const char* name : {"layered:100:6:1", "windowed:700:12:1"})
-    for (const std::uint64_t limit : {std::uint64_t{40}, std::uint64_t{700}, std::uint64_t{6000}}) {
+    for (const std::uint64_t limit : {std::uint64_t{40}, std::uint64_t{700}, std::uint64_t{6000}, std::uint64_t{80000}}) {
       INFO(name << ", " << limit << " states");
       const problem p = check(networks::make(name).value()).value();
       const auto run = [&](unsigned threads) {

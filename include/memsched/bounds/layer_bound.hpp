@@ -139,8 +139,8 @@ MEMSCHED_FUNCTION std::vector<std::vector<node_id>> likely_layers(const schedule
 
 /// The best bound that those layers give, first and last members, no less than `start`; bytes. Layers are tried by the
 /// memory that `order` takes when it runs their first member, or their last, and not at all where that is no more than the
-/// bound so far. Asks `go_on` before each cut and each kind of layers. Gives up where the bound has not risen for so many nodes
-/// and edges visited, which only large graphs take.
+/// bound so far. Asks `go_on` before each cut and each kind of layers. Gives up where the bound has not risen for so many
+/// nodes and edges visited, which only large graphs take.
 MEMSCHED_FUNCTION bytes best_layer_bound(const schedule_graph& g, std::span<const node_id> order, bytes start,
                                          function_ref<bool()> go_on, std::uint64_t patience = std::uint64_t{3} << 22);
 

@@ -151,8 +151,8 @@ class bottleneck_search {
     return order;
   }
 
-  /// Lowers the blocks to falling aims, highest first, until one stays above. Blocks do not hang on each other: threads share
-  /// those above an aim.
+  /// Lowers the blocks to falling aims, highest first, until one stays above. Blocks do not hang on each other: threads
+  /// share those above an aim.
   void lower_blocks(const std::vector<index_t>& ends) {
     constexpr std::size_t group = 16;
     const auto start_of = [&](std::size_t i) -> std::size_t { return i == 0 ? 0 : ends[i - 1]; };
@@ -169,15 +169,18 @@ class bottleneck_search {
       std::size_t begin = 0;
       const auto ask = [&](std::size_t k, std::size_t member) {
         const std::size_t i = high[begin + k].second, first = start_of(i), last = ends[i];
-        block_order found{{}, context_.branch(context_.opts().stop)};
-        found.order = lower(first, last, goal, 400, *found.context, local_[member]);
-        if (!found.order) found.order = bisect_between(first, last, goal, *found.context, local_[member]);
-        return found;
+        search c = context_.branch(context_.opts().stop);
+        const std::uint64_t states = states_of_block();
+        auto order = c.with_states(states, [&] {
+          auto lowered = lower(first, last, goal, 400, c, local_[member]);
+          return lowered ? lowered : bisect_between(first, last, goal, c, local_[member]);
+        });
+        return block_order{std::move(order), std::move(c), states};
       };
       const auto use = [&](std::size_t k, auto&& asked) {
         if (!context_.keep_going()) return false;
         block_order found = asked();
-        if (found.context->stats.states >= context_.states_left()) found = ask(k, 0);  // fewer are left than it had
+        if (found.states != states_of_block()) found = ask(k, 0);  // fewer are left than when it was asked
         const std::size_t i = high[begin + k].second;
         replace(start_of(i), found.order);
         context_.absorb(*found.context);
@@ -193,7 +196,10 @@ class bottleneck_search {
   struct block_order {
     std::optional<std::vector<node_id>> order{};
     std::optional<search> context{};
+    std::uint64_t states = 0;  ///< that it might have
   };
+  /// Far more than a block takes. A search that has more states than that before a limit gives each the same.
+  std::uint64_t states_of_block() const { return std::min(context_.states_left(), std::uint64_t{1} << 16); }
 
   /// Lowers the highest node, then the next, to falling aims; until one stays above.
   void lower_highest(unsigned effort) {
@@ -210,25 +216,21 @@ class bottleneck_search {
     for (std::size_t width : {40u, 80u, 160u, 320u})
       for (std::size_t quarter : {2u, 1u, 3u}) {
         const std::size_t before = width * quarter / 4;
-        if (lower(at - std::min(at, before), at - std::min(at, before) + width, goal, states)) return true;
+        const std::size_t first = at - std::min(at, before);
+        if (replace(first, lower(first, first + width, goal, states, context_, local_.front()))) return true;
         if (context_.stopped()) return false;
       }
-    for (std::size_t width = 640; width <= std::size_t{640} << std::min(effort, 3u); width *= 2)
-      if (bisect_between(at - std::min(at, width / 2), at + width / 2, goal)) return true;
+    for (std::size_t width = 640; width <= std::size_t{640} << std::min(effort, 3u); width *= 2) {
+      const std::size_t first = at - std::min(at, width / 2);
+      if (replace(first, bisect_between(first, at + width / 2, goal, context_, local_.front()))) return true;
+    }
     return false;
   }
 
-  bool lower(std::size_t first, std::size_t last, bytes goal, std::uint64_t states) {
-    return replace(first, lower(first, last, goal, states, context_, local_.front()));
-  }
-  bool bisect_between(std::size_t first, std::size_t last, bytes goal) {
-    return replace(first, bisect_between(first, last, goal, context_, local_.front()));
-  }
   bool replace(std::size_t first, const std::optional<std::vector<node_id>>& order) {
     if (order) line_.replace(line_.legal_from(first), *order);
     return order.has_value();
   }
-
   /// Searches a stretch for an order with a lower peak; one within the goal is good enough.
   std::optional<std::vector<node_id>> lower(std::size_t first, std::size_t last, bytes goal, std::uint64_t states, search& c,
                                             std::vector<node_id>& local) const {
