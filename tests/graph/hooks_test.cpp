@@ -238,7 +238,7 @@ struct cells {
   std::uint64_t scope(int op) const { return op == 1 ? (std::uint64_t{1} << 32) + 5 : 5; }
 };
 
-struct spread {  // handles far apart, negative ones among them
+struct far_apart {  // handles far apart, negative ones among them
   std::vector<std::int64_t> handles{std::numeric_limits<std::int64_t>::min(), -1, 0, 70000, std::int64_t{1} << 60};
   std::vector<std::int64_t> ops() const { return handles; }
   std::vector<std::int64_t> inputs(std::int64_t op) const {
@@ -254,8 +254,8 @@ TEST_CASE("cells are told apart beyond 32 bits, and integer handles may be any")
   const auto low = lower(cells{}).value();
   REQUIRE(low.problem.scope(0) == low.problem.scope(2));
   REQUIRE(low.problem.scope(0) != low.problem.scope(1));
-  const auto far = lower(spread{}).value();
-  REQUIRE(far.ops == spread{}.handles);
+  const auto far = lower(far_apart{}).value();
+  REQUIRE(far.ops == far_apart{}.handles);
   REQUIRE(far.problem.predecessors(4)[0] == 0);
 }
 
