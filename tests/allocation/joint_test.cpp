@@ -124,7 +124,7 @@ TEST_CASE("an order above the least peak can have the least arena") {
   REQUIRE(truth.peak == 54);
   REQUIRE(truth.arena_at_peak == 62);
   REQUIRE(truth.arena == 61);
-  const joint_plan j = plan_jointly(p, automatic, minimize{});
+  const joint_plan j = plan_jointly(p, automatic, minimize{}, options{});
   REQUIRE(j.plan.size == 61);
   REQUIRE(j.plan.lower_bound == 61);
   REQUIRE(j.peak == 60);
