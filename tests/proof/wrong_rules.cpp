@@ -15,9 +15,9 @@
 #include <string>
 #include <vector>
 
-#include <sys/time.h>
 #include <unistd.h>
 
+#include "fuzz/claims/question_limit.hpp"
 #include "fuzz/claims/questions.hpp"
 #include "fuzz/claims/table.hpp"
 
@@ -133,12 +133,6 @@ void no_end(int) {
   _exit(1);
 }
 
-/// Gives the next question ten seconds of the processor.
-void limit_question() {
-  const itimerval limit{{0, 0}, {10, 0}};
-  setitimer(ITIMER_VIRTUAL, &limit, nullptr);
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -158,7 +152,7 @@ int main(int argc, char** argv) {
     if (r.chance(20)) g = claims::detail::coarsened(g, 2 + r.below(4));
     const auto optimum = claims::optimum_of(g);
     seed_now = seed;
-    for (int i = 0; i < 20 && optimum; ++i) limit_question(), ask({p, o, g, *optimum}, r, false_ones);
+    for (int i = 0; i < 20 && optimum; ++i) claims::limit_question(10), ask({p, o, g, *optimum}, r, false_ones);
   }
   const std::uint64_t findings = false_ones.claims + false_ones.certificates;
   if (false_ones.accepted > 0) {

@@ -1,5 +1,7 @@
 // Laws of exact schedulers on random problems; list_test.cpp has those of all schedulers.
 #include <algorithm>
+#include <cstdint>
+#include <initializer_list>
 #include <catch2/catch.hpp>
 #include <memsched/memsched.hpp>
 #include <networks/networks.hpp>
@@ -112,44 +114,37 @@ TEST_CASE("limits are kept, and leave an order no worse than the caller's and a 
   }
 }
 
+namespace {
+
+/// Several threads find what one finds, having looked at as much, with any of these limits of states.
+template <class S>
+void require_same_with_threads(const char* name, const S& policy, std::initializer_list<std::uint64_t> limits) {
+  const problem p = check(networks::make(name).value()).value();
+  for (const std::uint64_t limit : limits) {
+    INFO(name << ", " << limit << " states");
+    const auto run = [&](unsigned threads) { return schedule(p, policy, {.state_limit = limit, .threads = threads}); };
+    const auto one = run(1);
+    REQUIRE(one.stats.states <= limit);
+    for (const unsigned threads : {2U, 3U}) {
+      const auto more = run(threads);
+      REQUIRE(one.order == more.order);
+      REQUIRE(one.lower_bound == more.lower_bound);
+      REQUIRE(one.stats.states == more.stats.states);
+      REQUIRE(one.stats.cuts == more.stats.cuts);
+    }
+  }
+}
+
+}  // namespace
+
 TEST_CASE("searches in turns find the same side by side, with any limit of states") {
   for (const char* name : {"windowed:500:16:1", "layered:60:10:1", "watts_strogatz:60:1"})
-    for (const std::uint64_t limit : {std::uint64_t{300}, std::uint64_t{12000}}) {
-      INFO(name << ", " << limit << " states");
-      const problem p = check(networks::make(name).value()).value();
-      const auto run = [&](unsigned threads) {
-        return schedule(p, in_turns{.first_turn = 1000}, {.state_limit = limit, .threads = threads});
-      };
-      const auto one = run(1);
-      REQUIRE(one.stats.states <= limit);
-      for (const unsigned threads : {2U, 3U}) {
-        const auto more = run(threads);
-        REQUIRE(one.order == more.order);
-        REQUIRE(one.lower_bound == more.lower_bound);
-        REQUIRE(one.stats.states == more.stats.states);
-        REQUIRE(one.stats.cuts == more.stats.cuts);
-      }
-    }
+    require_same_with_threads(name, in_turns{.first_turn = 1000}, {300, 12000});
 }
 
 TEST_CASE("threads that share blocks and cuts of a large graph find the same, with any limit of states") {
   for (const char* name : {"layered:100:6:1", "windowed:700:12:1"})
-    for (const std::uint64_t limit : {std::uint64_t{40}, std::uint64_t{700}, std::uint64_t{6000}, std::uint64_t{80000}}) {
-      INFO(name << ", " << limit << " states");
-      const problem p = check(networks::make(name).value()).value();
-      const auto run = [&](unsigned threads) {
-        return schedule(p, bottleneck{.efforts = 1}, {.state_limit = limit, .threads = threads});
-      };
-      const auto one = run(1);
-      REQUIRE(one.stats.states <= limit);
-      for (const unsigned threads : {2U, 3U}) {
-        const auto more = run(threads);
-        REQUIRE(one.order == more.order);
-        REQUIRE(one.lower_bound == more.lower_bound);
-        REQUIRE(one.stats.states == more.stats.states);
-        REQUIRE(one.stats.cuts == more.stats.cuts);
-      }
-    }
+    require_same_with_threads(name, bottleneck{.efforts = 1}, {40, 700, 6000, 80000});
 }
 
 TEST_CASE("searches in turns that both give up, one of them for want of memory, say so") {

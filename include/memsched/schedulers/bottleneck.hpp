@@ -180,7 +180,7 @@ class bottleneck_search {
       const auto use = [&](std::size_t k, auto&& asked) {
         if (!context_.keep_going()) return false;
         block_order found = asked();
-        if (found.states != states_of_block()) found = ask(k, 0);  // fewer are left than when it was asked
+        if (!found.context || found.states != states_of_block()) found = ask(k, 0);  // not asked, or with more left
         const std::size_t i = high[begin + k].second;
         replace(start_of(i), found.order);
         context_.absorb(*found.context);

@@ -7,9 +7,9 @@
 #include <cstring>
 #include <string>
 
-#include <sys/time.h>
 #include <unistd.h>
 
+#include "question_limit.hpp"
 #include "questions.hpp"
 #include "table.hpp"
 
@@ -78,12 +78,6 @@ void no_end(int) {
   _exit(1);
 }
 
-/// Gives the next question thirty seconds of the processor, however busy the machine is.
-void limit_question() {
-  const itimerval limit{{0, 0}, {30, 0}};
-  setitimer(ITIMER_VIRTUAL, &limit, nullptr);
-}
-
 volatile std::sig_atomic_t ended = 0;
 
 /// A run that is interrupted says how far it came.
@@ -123,7 +117,7 @@ int main(int argc, char** argv) {
          ++question, ++asked_so_far) {
       std::string asked;
       seed_now = seed, question_now = question;
-      limit_question();
+      limit_question(30);
       if (!fault_of(known, seed, question, asked)) continue;
       ++findings;
       report(t, seed, question);
