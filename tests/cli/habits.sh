@@ -73,6 +73,16 @@ interrupted INT compare
 check "the schedulers so far" grep -q '"scheduler":"file"' out
 check "and no others" fails grep -q '"scheduler":"optimal"' out
 
+# A signal that comes again and again, until the program has gone.
+"$program" inspect builtin:watts_strogatz:300 >out 2>err &
+impatient=$!
+sleep 0.5
+while kill -INT $impatient 2>/dev/null; do :; done &
+wait $impatient
+check "INT until the end: exit status 130" is $? 130
+wait
+check "INT until the end: nothing but that it was interrupted, not $(head -c 200 err)" fails grep -qvx 'memsched: interrupted' err
+
 # What there is no time for, inspect leaves out.
 succeeds inspect builtin:watts_strogatz:300 --time-limit 0
 check "no compression" grep -q 'left after compression  *not computed: no time' out
