@@ -163,7 +163,8 @@ MEMSCHED_FUNCTION schedule_result<op_id> detail::run_policy(const problem& p, in
     solution& s = run.answer;
     r.error = std::move(s.error);
     if (r.error) return r;
-    evaluation cost = s.order.empty() ? given_cost : evaluate(p, s.order, model).value();
+    const bool as_given = s.order.empty() || s.order == given;
+    evaluation cost = as_given ? given_cost : evaluate(p, s.order, model).value();
     r.order = s.order.empty() ? given : std::move(s.order);
     if (s.lower_bound > std::min(cost.peak, given_cost.peak)) {
       r.error = graph_error{error_code::bad_policy,

@@ -66,11 +66,16 @@ struct quick_search {
   }
 };
 
+/// Whether there is nothing to gain over s.
+inline bool closed(const schedule_graph& g, const search& context, const solution& s) {
+  return s.lower_bound >= std::min(peak_of(g, s.order), context.ceiling());
+}
+
 /// Gives s an order that runs rows in step, where that is better and many nodes are rows. Whether it did.
 inline bool take_in_step(const schedule_graph& g, search& context, solution& s) {
   if (!context.keep_going()) return false;
   const bytes before = peak_of(g, s.order);
-  if (s.lower_bound >= before || 4 * in_step::edges(g).size() < g.active) return false;
+  if (closed(g, context, s) || 4 * in_step::edges(g).size() < g.active) return false;
   const auto policy = in_step{} | divide{} | compress{} | quick_search{};
   const auto rows = [&] { return context.with_share(0.2, [&] { return policy(g, context); }); };
   take_if_better(g, context.with_floor(s.lower_bound, rows).order, s);
@@ -86,15 +91,17 @@ inline bool is_pressed(const schedule_graph& g, const search& context, double se
 
 struct part_scheduler {
   static constexpr std::size_t large = 400;  // active nodes
+  static constexpr std::uint64_t few = 256;  // states that small networks need no more than
 
   solution operator()(const schedule_graph& g, search& context) const {
     solution s = g.active <= large ? cheap_bounds{}(g, context) : cheap_order(g, context);
+    const auto all = [&] { return best_first{}.improve(g, context, std::move(s)); };
+    if (g.active <= large && !closed(g, context, s)) s = context.with_share(0.1, [&] { return context.with_states(few, all); });
     const bool rows = take_in_step(g, context, s);
     if (g.active <= large) {
       raise_by_layers(g, context, s);
       return close_gap{}.improve(g, context, std::move(s));
     }
-    const auto all = [&] { return best_first{}.improve(g, context, std::move(s)); };
     s = rows ? context.with_states(quick_search{}.states, all) : near_peak(g, context, std::move(s), 0.7);
     raise_by_layers(g, context, s);
     if (g.size() <= close_gap{}.max_probed) return in_turns{}.improve(g, context, std::move(s));
@@ -110,10 +117,10 @@ MEMSCHED_FUNCTION solution automatic_scheduler::operator()(const schedule_graph&
   solution s = detail::is_pressed(g, context, 10e-6)    ? near(1)
                : detail::is_pressed(g, context, 100e-6) ? near(0.9)
                                                         : cheap_bounds{}(g, context);
+  if (detail::closed(g, context, s) || context.stopped()) return s;
   detail::take_in_step(g, context, s);
-  if (context.stopped()) return s;
   const bytes peak = peak_of(g, s.order);
-  if (s.lower_bound >= peak) return s;
+  if (s.lower_bound >= peak || context.stopped()) return s;
   const auto in_parts = compress{.share = 0.15} | detail::part_scheduler{};
   const auto below = [&] { return context.with_ceiling(peak, [&] { return divide{}(g, context, in_parts); }); };
   solution t = context.with_floor(s.lower_bound, below);
