@@ -90,14 +90,16 @@ inline bool is_pressed(const schedule_graph& g, const search& context, double se
 }
 
 struct part_scheduler {
+  bool rows_help;  // whether rows in step gave the whole a better order: then they may give a part one, compressed
   static constexpr std::size_t large = 400;  // active nodes
   static constexpr std::uint64_t few = 256;  // states that small networks need no more than
 
   solution operator()(const schedule_graph& g, search& context) const {
     solution s = g.active <= large ? cheap_bounds{}(g, context) : cheap_order(g, context);
     const auto all = [&] { return best_first{}.improve(g, context, std::move(s)); };
-    if (g.active <= large && !closed(g, context, s)) s = context.with_share(0.1, [&] { return context.with_states(few, all); });
-    const bool rows = take_in_step(g, context, s);
+    if (g.active <= large && !closed(g, context, s))
+      s = context.with_share(0.1, [&] { return context.with_states(few, all); });
+    const bool rows = rows_help && take_in_step(g, context, s);
     if (g.active <= large) {
       raise_by_layers(g, context, s);
       return close_gap{}.improve(g, context, std::move(s));
@@ -118,10 +120,10 @@ MEMSCHED_FUNCTION solution automatic_scheduler::operator()(const schedule_graph&
                : detail::is_pressed(g, context, 100e-6) ? near(0.9)
                                                         : cheap_bounds{}(g, context);
   if (detail::closed(g, context, s) || context.stopped()) return s;
-  detail::take_in_step(g, context, s);
+  const bool rows_help = detail::take_in_step(g, context, s);
   const bytes peak = peak_of(g, s.order);
   if (s.lower_bound >= peak || context.stopped()) return s;
-  const auto in_parts = compress{.share = 0.15} | detail::part_scheduler{};
+  const auto in_parts = compress{.share = 0.15} | detail::part_scheduler{rows_help};
   const auto below = [&] { return context.with_ceiling(peak, [&] { return divide{}(g, context, in_parts); }); };
   solution t = context.with_floor(s.lower_bound, below);
   take_if_better(g, std::move(t.order), s);

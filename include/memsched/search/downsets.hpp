@@ -22,21 +22,27 @@ class downset_stepper {
   void start(const_bit_row ran, delta level) {
     std::copy(ran.begin(), ran.end(), bit_row(set_).begin());
     level_ = peak_ = level;
-    released_.clear();
+    released_ = false;
   }
   const_bit_row set() const { return set_; }
   delta level() const { return level_; }
   delta peak() const { return peak_; }
-  /// The releases that freed memory since `start`.
-  const std::vector<node_id>& released() const { return released_; }
+  /// Whether f(r) holds for each release r that freed memory while `path` ran: all that has run since `start`.
+  template <class F>
+  bool all_released(const std::vector<node_id>& path, F&& f) const {
+    const auto holds = [&](node_id s, node_id v) {
+      return !g_.is_release(s) || g_.cost[s].impact == 0 || !last_for(s, v) || f(s);
+    };
+    return !released_ || std::all_of(path.begin(), path.end(), [&](node_id v) {
+      return std::all_of(g_.succs[v].begin(), g_.succs[v].end(), [&](node_id s) { return holds(s, v); });
+    });
+  }
 
   void run(node_id v) {
     const node_cost c = effect_of(g_, v, [this, v](node_id release) { return last_for(release, v); });
     peak_ = std::max(peak_, level_ + c.peak);
     level_ += c.impact;
-    if (c.impact < g_.cost[v].impact)
-      for (node_id s : g_.succs[v])
-        if (g_.is_release(s) && g_.cost[s].impact < 0 && last_for(s, v)) released_.push_back(s);
+    released_ |= c.impact < g_.cost[v].impact;
     set_.insert(v);
   }
 
@@ -50,7 +56,7 @@ class downset_stepper {
   const schedule_graph& g_;
   bit_set set_;
   delta level_ = 0, peak_ = 0;
-  std::vector<node_id> released_;
+  bool released_ = false;  // whether a release freed memory since `start`
 };
 
 /// An open-addressing table from downsets to their places in an arena.
@@ -100,8 +106,8 @@ class downset_table {
 
 /// Whether a move from a downset D is safe: whether it leads to a lowest downset D' of all between the two. The move ran
 /// some nodes P at levels under the peak in force, each with all that it waits for: zero-drop ones (peak and impact are one
-/// number, which is no less than 0), and at most one other node t, for which all the zero-drop ones run. `released` are the
-/// releases that freed memory on the way; `waits_for_all(r)` says whether all of P runs before r.
+/// number, which is no less than 0), and at most one other node t, for which all the zero-drop ones run. `releases_wait()` says
+/// whether all of P runs before each release that freed memory on the way; it is asked where the levels leave it open.
 ///
 /// Lemma (lowest). If level(D') <= level(D), and all of P runs before each of those releases, no downset E between D and D'
 /// is lower than D'. Proof: let E be neither of the two. It lacks some node of P, so none of the releases is in it, and t is
@@ -112,9 +118,9 @@ class downset_table {
 /// the union of E and D'; since level(E) + level(D') is the level of that union plus the level of the intersection, which is
 /// between D and D' and so no lower than D', the state becomes no higher. A node finds at least those run that it found
 /// before, so it has each credit that it had, and runs at no higher level; nor is the level after it higher.
-template <class WaitsForAll>
-bool is_safe(delta level_before, delta level_after, const std::vector<node_id>& released, WaitsForAll&& waits_for_all) {
-  return level_after <= level_before && std::all_of(released.begin(), released.end(), waits_for_all);
+template <class ReleasesWait>
+bool is_safe(delta level_before, delta level_after, ReleasesWait&& releases_wait) {
+  return level_after <= level_before && releases_wait();
 }
 
 /// Which moves lead on from a downset.
@@ -177,7 +183,8 @@ class downset_moves {
         step_.start(from, level);
         run_to(t, from);
         const auto waits_for_all = [&](node_id r) { return runs_after(r, path_); };
-        if (step_.peak() <= peak && is_safe(level, step_.level(), step_.released(), waits_for_all)) {
+        const auto releases_wait = [&] { return step_.all_released(path_, waits_for_all); };
+        if (step_.peak() <= peak && is_safe(level, step_.level(), releases_wait)) {
           for (node_id v : path_) ran_node(v);
           moved = true;
         } else {

@@ -239,9 +239,11 @@ class level_search {
     }
     for (std::size_t i = m.begin; i < ran; ++i) set_.erase(paths_[i]);
     if (!fits) return false;
-    const auto waits_for_all = [&](node_id r) { return waits_for_path(r, m); };
+    const auto releases_wait = [&] {
+      return std::all_of(released_.begin(), released_.end(), [&](node_id r) { return waits_for_path(r, m); });
+    };
     const bool safe = policy_.safe_moves && !policy_.by_levels && m.cost == e.cost &&
-                      is_safe(e.level, m.level, released_, waits_for_all);
+                      is_safe(e.level, m.level, releases_wait);
     if (safe) moves_.clear();
     moves_.push_back(m);
     return safe;
