@@ -68,7 +68,8 @@ inline solution short_attempts(const schedule_graph& g, search& context, std::ui
   const auto local = [&](search& c, std::uint64_t most, solution& t) {
     attempt(c, 0.5, most, t, [&] { return local_search{}.improve(g, c, std::move(t)); });
   };
-  constexpr double seconds_a_state = 20e-6;  // at most, for most graphs
+  constexpr double seconds_a_state = 20e-6, seconds_a_step = 150e-6;  // of the exact search and of a beam; for most graphs
+  constexpr double beam_share = 0.4;
   if (context.seconds_left() < 10 * seconds_a_state * static_cast<double>(states)) {
     exact(context, 0.1, states / 10, s);
     local(context, states / 4, s);
@@ -80,7 +81,10 @@ inline solution short_attempts(const schedule_graph& g, search& context, std::ui
       take_if_better(g, beam{}(g, c).order, other);
       return std::move(other);
     };
-    if (4 * beam{}.width * g.active <= states) attempt(c, 0.2, states, other, take_beam);  // else what it did would be lost
+    const std::uint64_t steps = beam{}.width * g.active;
+    // What a beam did that did not end would be lost. Local search from its order leads further than from others.
+    if (4 * steps <= states && seconds_a_step * static_cast<double>(steps) <= beam_share * c.seconds_left())
+      attempt(c, beam_share, states, other, take_beam);
     local(c, states, other);
   };
   if (closed(s) || context.stopped() || !context.beside(search_all, search_near)) return s;
