@@ -110,7 +110,7 @@ class fit_run : fit_stripes {
   void split_by_parts(network net) {
     std::size_t sites = 0;
     for (op_id i = 0; i < net.operations.size();) {
-      if (may_spread(net, uses(net), i)) net = spread(std::move(net), i), ++sites;
+      if (may_split_readers(net, uses(net), i)) net = split_readers(std::move(net), i), ++sites;
       else if (may_split_kernels(net, uses(net), i)) net = split_kernels(net, i), ++sites;
       else if (may_gather(net, uses(net), i)) net = gather(std::move(net), i);
       else ++i;
