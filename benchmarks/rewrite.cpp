@@ -124,7 +124,7 @@ void cells_table() {
       const network net = n.make();
       network parts = net;
       for (op_id i = 0; i < parts.operations.size();)
-        if (may_spread(parts, uses(parts), i)) parts = spread(std::move(parts), i);
+        if (may_split_readers(parts, uses(parts), i)) parts = split_readers(std::move(parts), i);
         else if (may_gather(parts, uses(parts), i)) parts = gather(std::move(parts), i);
         else ++i;
       const auto everywhere = [&](sum_form form) {

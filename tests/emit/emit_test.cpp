@@ -216,7 +216,7 @@ TEST_CASE("a C program of stripes, kernels by parts, and dense layers in blocks 
         break;
       }
     check(striped);
-    const network parts = spread(net, 7);
+    const network parts = split_readers(net, 7);
     check(split_reductions(cut(parts, row_cuts(parts, 4)).value(), sum_form::chain));
   }
 }

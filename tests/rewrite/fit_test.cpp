@@ -1,4 +1,6 @@
 // The search.
+#include <algorithm>
+
 #include <catch2/catch.hpp>
 
 #include <networks/typed.hpp>
@@ -68,6 +70,22 @@ TEST_CASE("a budget is met with few operators") {
   CHECK(r.fits(f));
   CHECK(r.after.macs == 11'578'496);
   CHECK(r.after.operators < 277);  // those of 8 blocks a tensor, which meet it too
+}
+
+TEST_CASE("an enlarged image is made again for its second reader, which the mean of the whole keeps waiting") {
+  network_builder b("excite");
+  const tensor_id x = b.input({8, 8, 4});
+  const tensor_id large = b.resize_nearest(x, 64, 64);
+  const tensor_id scale = b.unary(b.mean(large), activation::logistic);
+  b.output(b.mean(b.multiply(large, scale)));
+  const network net = b.build().value();
+  options o;
+  o.state_limit = 2'000;
+  const fitted r = fit(net, automatic, {}, o);
+  check_answer(net, r);
+  CHECK(std::any_of(r.steps.begin(), r.steps.end(),
+                    [](const fit_step& s) { return s.kept && s.rule == "one copy for each reader"; }));
+  CHECK(r.after.peak < bytes{64} * 64 * 4 * 4 / 4);  // of the enlarged image
 }
 
 TEST_CASE("a budget that no cut meets is said to be missed") {

@@ -44,8 +44,8 @@ network branches(quantization left = {}, std::int64_t multiplier = 1) {
 TEST_CASE("a depthwise convolution of a concatenation runs part by part") {
   for (const std::int64_t multiplier : {1, 2}) {
     const network net = branches({}, multiplier);
-    REQUIRE(may_spread(net, uses(net), 2));
-    const network parts = spread(net, 2);
+    REQUIRE(may_split_readers(net, uses(net), 2));
+    const network parts = split_readers(net, 2);
     check_same(net, parts);
     CHECK(parts.operations.size() == 5);  // no concatenation, and two depthwise convolutions
     // Output channels [m lo, m hi) belong to the part that holds channels [lo, hi).
@@ -63,25 +63,25 @@ TEST_CASE("a depthwise convolution of a concatenation runs part by part") {
 }
 
 TEST_CASE("kernels stay whole where a part would not do") {
-  const auto spreads = [](auto&& finish) {
+  const auto splits = [](auto&& finish) {
     network_builder b("concat");
     const tensor_id x = b.input({4, 4, 3}), y = b.convolution(x, {.channels = 2});
     finish(b, b.concat({x, y}));
     const network net = b.build().value();
-    return may_spread(net, uses(net), 1);
+    return may_split_readers(net, uses(net), 1);
   };
   const auto head = [](network_builder& b, tensor_id x) { b.output(b.convolution(x, {.channels = 2})); };
-  CHECK(spreads([&](network_builder& b, tensor_id z) { head(b, b.unary(z, activation::relu)); }));
-  CHECK(spreads([&](network_builder& b, tensor_id z) { head(b, b.resize_nearest(z, 8, 8)); }));
-  CHECK_FALSE(spreads([&](network_builder& b, tensor_id z) { head(b, z); }));                      // sums over channels
-  CHECK_FALSE(spreads([&](network_builder& b, tensor_id z) { head(b, b.softmax(z)); }));           // needs all channels
-  CHECK_FALSE(spreads([&](network_builder& b, tensor_id z) { head(b, b.pad(z, {.channels_before = 1})); }));
-  CHECK_FALSE(spreads([&](network_builder& b, tensor_id z) { b.output(b.unary(z, activation::relu)); }));  // an output
-  CHECK_FALSE(spreads([&](network_builder& b, tensor_id z) {  // a second reader keeps the concatenation
+  CHECK(splits([&](network_builder& b, tensor_id z) { head(b, b.unary(z, activation::relu)); }));
+  CHECK(splits([&](network_builder& b, tensor_id z) { head(b, b.resize_nearest(z, 8, 8)); }));
+  CHECK_FALSE(splits([&](network_builder& b, tensor_id z) { head(b, z); }));                      // sums over channels
+  CHECK_FALSE(splits([&](network_builder& b, tensor_id z) { head(b, b.softmax(z)); }));           // needs all channels
+  CHECK_FALSE(splits([&](network_builder& b, tensor_id z) { head(b, b.pad(z, {.channels_before = 1})); }));
+  CHECK_FALSE(splits([&](network_builder& b, tensor_id z) { b.output(b.unary(z, activation::relu)); }));  // an output
+  CHECK_FALSE(splits([&](network_builder& b, tensor_id z) {  // a second reader keeps the concatenation
     head(b, b.unary(z, activation::relu));
     b.output(b.opaque({z}, {{1, 1, 4}}, "f")[0]);
   }));
-  CHECK_FALSE(may_spread(branches({0.5F, 1}), uses(branches({0.5F, 1})), 2));  // the concatenation rescales a part
+  CHECK_FALSE(may_split_readers(branches({0.5F, 1}), uses(branches({0.5F, 1})), 2));  // the concatenation rescales a part
 }
 
 TEST_CASE("the activation of a concatenation moves to its parts") {
@@ -102,7 +102,7 @@ TEST_CASE("what worked in place of a concatenation works in place of its parts, 
   network_builder b("place");
   const tensor_id x = b.input({4, 4, 3}), y = b.convolution(x, {.channels = 2});
   b.output(b.convolution(b.unary(b.concat({x, y}), activation::relu, true), {.channels = 2}));
-  const network net = b.build().value(), parts = spread(net, 1);
+  const network net = b.build().value(), parts = split_readers(net, 1);
   check_same(net, parts);
   std::vector<tensor_id> overwritten;
   for (const operation& op : parts.operations)
@@ -115,7 +115,7 @@ TEST_CASE("an addition of two concatenations") {
   const tensor_id x = b.input({4, 4, 3}), y = b.convolution(x, {.channels = 2}), z = b.convolution(x, {.channels = 3});
   b.output(b.convolution(b.add(b.concat({x, y}), b.concat({z, y})), {.channels = 2}));
   const network net = b.build().value();
-  check_same(net, spread(spread(net, 2), 2));
+  check_same(net, split_readers(split_readers(net, 2), 2));
 }
 
 TEST_CASE("an expansion, a depthwise convolution and a projection, slice by slice") {

@@ -81,14 +81,14 @@ TEST_CASE("every rule computes what the network computes, and the checker agrees
 }
 
 TEST_CASE("kernels by parts and channels by slices compute what the network computes") {
-  std::size_t spread_ones = 0, split = 0, in_place = 0, sliced = 0, commuted = 0, dense = 0;
+  std::size_t of_readers = 0, split = 0, in_place = 0, sliced = 0, commuted = 0, dense = 0;
   for (std::uint64_t seed = 200; seed < 340; ++seed) {
     const element e = seed % 3 == 0 ? element::int8 : element::float32;
     const network net = random_network(seed, e);
     INFO("seed " << seed);
     network parts = net;
     for (op_id i = 0; i < parts.operations.size(); ++i)
-      if (may_spread(parts, uses(parts), i)) parts = spread(std::move(parts), i), ++spread_ones;
+      if (may_split_readers(parts, uses(parts), i)) parts = split_readers(std::move(parts), i), ++of_readers;
     for (op_id i = 0; i < parts.operations.size(); ++i)
       if (may_split_kernels(parts, uses(parts), i)) parts = split_kernels(parts, i), ++split;
     for (const operation& op : parts.operations)
@@ -123,7 +123,7 @@ TEST_CASE("kernels by parts and channels by slices compute what the network comp
     CHECK(float_difference(net, early, 3) < 1e-4);
     check_same(net, cut(early, random_cuts(early, r, false)).value(), exactness::reals);
   }
-  CHECK(spread_ones > 20);
+  CHECK(of_readers > 20);
   CHECK(split > 10);
   CHECK(in_place > 0);
   CHECK(sliced > 20);

@@ -137,7 +137,7 @@ inline void certify_graph(const schedule_graph& g, bytes bound, const certificat
   if (c.bound > best.bound && text_size(c) <= limits.size && check_certificate(g, c).empty()) best = std::move(c);
 }
 
-inline constexpr std::size_t trimming = std::size_t{1} << 20;  ///< steps and reductions times nodes
+inline constexpr std::size_t trimming = std::size_t{1} << 18;  ///< steps and reductions times nodes
 
 /// Leaves out reductions and steps that the proof holds without: many at once, then fewer, down to one. Each attempt is
 /// checked, which takes the nodes of the graph for each step and reduction; in all it takes at most `most` of that.

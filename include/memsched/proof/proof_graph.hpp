@@ -92,16 +92,16 @@ class proof_graph {
     if (in_credit_[a] || in_credit_[b]) return "names a node with a part in a credit";
     const node_cost ca = cost_[a], cb = cost_[b];
     const delta drop_a = ca.peak - ca.impact, drop_b = cb.peak - cb.impact;
-    const node_set before_a = above(a), before_b = above(b), after_a = below(a), after_b = below(b), may_run = idle();
-    const bool ordered = after_a[b];
+    const bool looks_behind = by == rule::c1 || by == rule::s2;
+    const node_set of_a = looks_behind ? below(a) : above(a), of_b = looks_behind ? below(b) : above(b);
+    const bool ordered = looks_behind ? of_a[b] : of_b[a], reversed = looks_behind ? of_b[a] : of_a[b];
     const auto applies = [&, a = a, b = b, by = by] {
-      if (by == rule::c1) return ordered && ca.impact >= 0 && drop_a <= cb.peak && covers(after_b, b, after_a, merged_);
-      if (by == rule::c2) return ordered && cb.impact <= 0 && cb.peak <= drop_a && covers(before_a, a, before_b, may_run);
-      if (by == rule::s1)
-        return !ordered && ca.impact <= 0 && ca.peak <= cb.peak && covers(before_b, none, before_a, may_run);
-      return !ordered && cb.impact >= 0 && drop_b <= drop_a && covers(after_a, none, after_b, merged_);
+      if (by == rule::c1) return ordered && ca.impact >= 0 && drop_a <= cb.peak && covers(of_b, b, of_a, merged_);
+      if (by == rule::c2) return ordered && cb.impact <= 0 && cb.peak <= drop_a && covers(of_a, a, of_b, idle());
+      if (by == rule::s1) return !ordered && ca.impact <= 0 && ca.peak <= cb.peak && covers(of_b, none, of_a, idle());
+      return !ordered && cb.impact >= 0 && drop_b <= drop_a && covers(of_a, none, of_b, merged_);
     };
-    if (before_a[b] || !applies()) return "its rule does not apply";
+    if (reversed || !applies()) return "its rule does not apply";
     if (by == rule::s1 || by == rule::s2) return add_edge(a, b), "";
     const auto [kept, gone] = by == rule::c1 ? std::pair(b, a) : std::pair(a, b);
     cost_[kept] = {std::max(ca.peak, ca.impact + cb.peak), ca.impact + cb.impact};

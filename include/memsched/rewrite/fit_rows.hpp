@@ -1,4 +1,5 @@
-// R5 in the search behind `fit`: which tensors are cut into how many blocks of rows.
+// R5 in the search behind `fit`: which tensors are cut into how many blocks of rows; and R10: which operators run once for
+// each reader.
 #pragma once
 
 #include <algorithm>
@@ -12,6 +13,7 @@
 
 #include <memsched/rewrite/cut.hpp>
 #include <memsched/rewrite/fit_trials.hpp>
+#include <memsched/rewrite/rematerialize.hpp>
 #include <memsched/rewrite/split_sums.hpp>
 
 namespace memsched::inline MEMSCHED_ABI::detail {
@@ -19,7 +21,7 @@ namespace memsched::inline MEMSCHED_ABI::detail {
 /// How many blocks of rows a tensor is cut into: up to 2^level.
 using levels = std::vector<unsigned>;
 
-/// Cuts `base_`, the network that whole-tensor rules have made.
+/// Cuts `base_`, the network that whole-tensor rules have made, and copies operators of it.
 class fit_rows : protected fit_trials {
  public:
   using fit_trials::fit_trials;
@@ -107,11 +109,15 @@ class fit_rows : protected fit_trials {
     return all;
   }
 
-  /// Cuts every tensor finer and finer, until that is no better than coarser cuts were: twice in a row, or once where less
-  /// than half of the time is left. Each network gets a little of a limited time, which is enough to compare them: the best
+  /// The share of the time for one of many networks: a little of a limited time, which is enough to compare them. The best
   /// one needs the rest.
+  double cut_share() const { return o_.time_limit == o_.time_limit.max() ? 0.125 : 0.04; }
+
+  /// Cuts every tensor finer and finer, until that is no better than coarser cuts were: twice in a row, or once where less
+  /// than half of the time is left. Where a cut gains little over a coarser one, more blocks may not be what helps: R10 is
+  /// tried while there are few.
   void cut_evenly() {
-    const double share = o_.time_limit == o_.time_limit.max() ? 0.125 : 0.04;
+    bool copied = false;
     bytes least = no_limit;  // of the cuts so far: the best network may be one that rows start behind
     unsigned most = 0, stalled = 0;
     for (const unsigned m : most_) most = std::max(most, m);
@@ -120,14 +126,66 @@ class fit_rows : protected fit_trials {
       for (tensor_id t = 0; t < level.size(); ++t) level[t] = std::min(n, most_[t]);
       const std::size_t steps = out_.steps.size();
       const std::string site = "every tensor in up to " + std::to_string(coordinate{1} << n) + " blocks";
-      if (try_network(cut_to(level), "rows", site, false, share)) best_level_ = level;
+      if (try_network(cut_to(level), "rows", site, false, cut_share())) best_level_ = level;
       if (out_.steps.size() == steps) continue;  // none that the caller can run
       const bytes peak = out_.steps.back().after.peak;
       stalled = peak < least ? 0 : stalled + 1;
+      const bool gains_little = least != no_limit && peak > least - least / 8;
       least = std::min(least, peak);
+      if (gains_little && !copied) {
+        copied = true;
+        if (const bytes p = copy_producers(); p < least) least = p, stalled = 0;
+      }
       if (stalled == 2 || (stalled == 1 && is_half_time_over())) return;
     }
   }
+
+  /// R10 for tensors that are live at the peak and wait for a reader, and for those larger than what they are made of: an
+  /// operator of few multiply-accumulates once for each reader, in the base, which is cut as before; where the peak falls.
+  /// Gives the best peak after it, and `no_limit` where none fell.
+  bytes copy_producers() {
+    bytes peak = no_limit;
+    for (bool fell = true; fell && !met() && !out_of_time();) {
+      fell = false;
+      if (best_level_.size() != base_.tensors.size()) best_level_.assign(base_.tensors.size(), 0);
+      const uses use(base_);
+      std::vector<bool> live(base_.tensors.size(), false);
+      for (tensor_id t = 0; t < live.size(); ++t)
+        for (const tensor_id part : best_.live_at_peak)
+          live[t] = live[t] || (best_.net.tensors[part].role == tensor_role::value &&
+                                best_.net.tensors[part].origin == base_.tensors[t].origin);
+      std::vector<std::pair<std::uint64_t, op_id>> cheap;
+      for (op_id i = 0; i < base_.operations.size(); ++i)
+        if (may_rematerialize(base_, use, i) && (enlarges(base_, i) || live[base_.operations[i].writes[0].parts[0].tensor]))
+          if (const std::uint64_t cost = macs(base_, base_.operations[i]); cost <= f_.max_extra_macs)
+            cheap.push_back({cost, i});
+      std::sort(cheap.begin(), cheap.end());
+      if (cheap.size() > most_copied) cheap.resize(most_copied);
+      for (const auto& [cost, i] : cheap) {
+        if (fell || met() || out_of_time() || out_.error) break;
+        const network base = base_;
+        const levels level = best_level_;
+        const std::string site = base.operations[i].name;
+        levels again = level;
+        base_ = rematerialize(base, i);
+        again.resize(base_.tensors.size(), level[base.operations[i].writes[0].parts[0].tensor]);
+        prepare();
+        for (tensor_id t = 0; t < again.size(); ++t) again[t] = std::min(again[t], most_[t]);
+        fell = try_network(cut_to(again), "one copy for each reader", site, false, cut_share());
+        if (fell) best_level_ = std::move(again), peak = best_.cost.peak;
+        else base_ = base, prepare();
+      }
+    }
+    return peak;
+  }
+  /// Whether an operator's result is larger than all that it reads: less waits for a copy of it than for its result.
+  static bool enlarges(const network& net, op_id i) {
+    bytes read = 0;
+    for (const image& x : net.operations[i].reads)
+      for (const placed& p : x.parts) read += net.tensors[p.tensor].bytes();
+    return read < net.tensors[net.operations[i].writes[0].parts[0].tensor].bytes();
+  }
+  static constexpr std::size_t most_copied = 8;  ///< producers tried at one peak
 
   /// Cuts what is live at the peak finer and finer, until the budget holds or nothing is left to cut.
   void cut_to_budget() {

@@ -17,7 +17,6 @@
 #include <memsched/rewrite/fold_pads.hpp>
 #include <memsched/rewrite/gather.hpp>
 #include <memsched/rewrite/kernel_wise.hpp>
-#include <memsched/rewrite/rematerialize.hpp>
 #include <memsched/rewrite/runtime.hpp>
 #include <memsched/rewrite/split_sums.hpp>
 
@@ -111,7 +110,7 @@ class fit_run : fit_stripes {
   void split_by_parts(network net) {
     std::size_t sites = 0;
     for (op_id i = 0; i < net.operations.size();) {
-      if (may_spread(net, uses(net), i)) net = spread(std::move(net), i), ++sites;
+      if (may_split_readers(net, uses(net), i)) net = split_readers(std::move(net), i), ++sites;
       else if (may_split_kernels(net, uses(net), i)) net = split_kernels(net, i), ++sites;
       else if (may_gather(net, uses(net), i)) net = gather(std::move(net), i);
       else ++i;
@@ -208,43 +207,6 @@ class fit_run : fit_stripes {
     for (std::size_t i = steps; i < out_.steps.size() && best_.cost.peak == least; ++i) out_.steps[i].kept = false;
   }
   void cut_rows_of_base() { f_.budget != 0 ? cut_to_budget() : cut_evenly(); }
-
-  /// R10 for tensors that are live at the peak and wait for a reader: an operator of few multiply-accumulates once for each
-  /// reader, in the base, which is cut as before; where the peak falls.
-  void copy_producers() {
-    for (bool fell = true; fell && !met() && !out_of_time();) {
-      fell = false;
-      if (best_level_.size() != base_.tensors.size()) best_level_.assign(base_.tensors.size(), 0);
-      const uses use(base_);
-      std::vector<bool> live(base_.tensors.size(), false);
-      for (tensor_id t = 0; t < live.size(); ++t)
-        for (const tensor_id part : best_.live_at_peak)
-          live[t] = live[t] || (best_.net.tensors[part].role == tensor_role::value &&
-                                best_.net.tensors[part].origin == base_.tensors[t].origin);
-      std::vector<std::pair<std::uint64_t, op_id>> cheap;
-      for (op_id i = 0; i < base_.operations.size(); ++i)
-        if (may_rematerialize(base_, use, i) && live[base_.operations[i].writes[0].parts[0].tensor])
-          if (const std::uint64_t cost = macs(base_, base_.operations[i]); cost <= f_.max_extra_macs)
-            cheap.push_back({cost, i});
-      std::sort(cheap.begin(), cheap.end());
-      if (cheap.size() > most_copied) cheap.resize(most_copied);
-      for (const auto& [cost, i] : cheap) {
-        if (fell || met() || out_of_time() || out_.error) break;
-        const network base = base_;
-        const levels level = best_level_;
-        const std::string site = base.operations[i].name;
-        levels again = level;
-        base_ = rematerialize(base, i);
-        again.resize(base_.tensors.size(), level[base.operations[i].writes[0].parts[0].tensor]);
-        prepare();
-        for (tensor_id t = 0; t < again.size(); ++t) again[t] = std::min(again[t], most_[t]);
-        fell = try_network(cut_to(again), "one copy for each reader", site);
-        if (fell) best_level_ = std::move(again);
-        else base_ = base, prepare();
-      }
-    }
-  }
-  static constexpr std::size_t most_copied = 8;  ///< producers tried at one peak
 };
 
 MEMSCHED_FUNCTION fitted fit_network(const network& net, inner_scheduler policy, const fit_options& f, const options& o);

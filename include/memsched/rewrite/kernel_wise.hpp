@@ -39,12 +39,12 @@ MEMSCHED_FUNCTION bool may_split_kernels(const network& net, const uses& use, op
 MEMSCHED_FUNCTION network split_kernels(const network& net, op_id i);
 
 /// Whether the concatenation that operator i is can vanish (`may_gather`), and a reader may then be split by its parts.
-MEMSCHED_FUNCTION bool may_spread(const network& net, const uses& use, op_id i);
+MEMSCHED_FUNCTION bool may_split_readers(const network& net, const uses& use, op_id i);
 
 /// The network without the concatenation that operator i is, its separable readers split by its parts. A reader that worked
 /// in place of it works in place of the parts; of those that others read, too, the model saves nothing. Precondition:
-/// may_spread.
-MEMSCHED_FUNCTION network spread(network net, op_id i);
+/// may_split_readers.
+MEMSCHED_FUNCTION network split_readers(network net, op_id i);
 
 }  // namespace memsched
 
@@ -88,7 +88,7 @@ MEMSCHED_FUNCTION network split_kernels(const network& net, op_id i) {
   return cut(net, cuts).value();
 }
 
-MEMSCHED_FUNCTION bool may_spread(const network& net, const uses& use, op_id i) {
+MEMSCHED_FUNCTION bool may_split_readers(const network& net, const uses& use, op_id i) {
   if (!may_gather(net, use, i) || net.operations[i].reads[0].parts.size() < 2) return false;
   const std::vector<op_id>& readers = use.readers[net.operations[i].writes[0].parts[0].tensor];
   return std::any_of(readers.begin(), readers.end(), [&](op_id r) {
@@ -98,7 +98,7 @@ MEMSCHED_FUNCTION bool may_spread(const network& net, const uses& use, op_id i) 
   });
 }
 
-MEMSCHED_FUNCTION network spread(network net, op_id i) {
+MEMSCHED_FUNCTION network split_readers(network net, op_id i) {
   const tensor_id t = net.operations[i].writes[0].parts[0].tensor;
   std::vector<std::pair<op_id, bool>> readers;  // and whether in place; the last first, since each split moves those behind
   const uses use(net);
