@@ -106,8 +106,8 @@ class downset_table {
 
 /// Whether a move from a downset D is safe: whether it leads to a lowest downset D' of all between the two. The move ran
 /// some nodes P at levels under the peak in force, each with all that it waits for: zero-drop ones (peak and impact are one
-/// number, which is no less than 0), and at most one other node t, for which all the zero-drop ones run. `releases_wait()` says
-/// whether all of P runs before each release that freed memory on the way; it is asked where the levels leave it open.
+/// number, which is no less than 0), and at most one other node t, for which all the zero-drop ones run. `releases_wait()`
+/// says whether all of P runs before each release that freed memory on the way; it is asked where the levels leave it open.
 ///
 /// Lemma (lowest). If level(D') <= level(D), and all of P runs before each of those releases, no downset E between D and D'
 /// is lower than D'. Proof: let E be neither of the two. It lacks some node of P, so none of the releases is in it, and t is
