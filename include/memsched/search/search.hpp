@@ -207,10 +207,11 @@ class search {
   }
   /// Counts a minimum cut that is about to be solved. False once a limit is met.
   bool count_cut() { return ++stats.cuts, keep_going(); }
-  /// Likewise for one of many, of a graph of so many nodes, which is a state of a search whose tables hold so many bytes.
+  /// Likewise for one of many, of a graph of so many nodes, which is a state of a search whose tables hold so many bytes. Of
+  /// a large graph each takes milliseconds.
   bool count_cut_as_state(std::uint64_t table_bytes, std::size_t nodes) {
     ++stats.cuts, work_ += nodes / 64;
-    return count_state() && fits(table_bytes);
+    return count_state() && keep_going() && fits(table_bytes);
   }
 
   /// Reports the bytes that a search's tables hold. False where that is more than the limit, which ends the trial if
