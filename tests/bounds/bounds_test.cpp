@@ -107,7 +107,7 @@ TEST_CASE("a layer bounds as the lowest sets do in which its first or its last m
         if (tight > 0) REQUIRE(bound(tight - 1) == tight);
       }
       for (const bytes start : {bytes{0}, optimum / 2})
-        REQUIRE(best_layer_bound(g, topological_order(g), start, go_on) <= optimum);
+        REQUIRE(best_layer_bound(g, topological_order(g), start, go_on).bound <= optimum);
     }
 }
 

@@ -88,7 +88,7 @@ bytes claimed_by_destructive_search(const subject& x, claims::random& r) {
 }
 
 bytes claimed_by_cuts_and_layers(const subject& x, const std::vector<node_id>& order, claims::random& r) {
-  bytes bound = best_layer_bound(x.g, order, best_cut_bound(x.g, order, 0, go_on).bound, go_on);
+  bytes bound = best_layer_bound(x.g, order, best_cut_bound(x.g, order, 0, go_on).bound, go_on).bound;
   cut_bound cut(x.g);
   for (node_id v = 0; v < x.g.active; ++v) bound = std::max(bound, cut.at(v));
   std::vector<node_id> layer;

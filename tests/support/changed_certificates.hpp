@@ -168,7 +168,7 @@ inline memsched::certificate by_layer(const memsched::schedule_graph& g, memsche
   using namespace memsched;
   const auto go_on = [] { return true; };
   memsched::detail::derivation d;
-  if (r.chance(50)) d = memsched::detail::derive_rounds(g, bound, 0, go_on);
+  if (r.chance(50)) d = memsched::detail::derive_rounds(g, memsched::detail::compressed_for_proof(g), bound, 0, go_on);
   else bound = 0;
   if (d.rounds.empty()) d.rounds.resize(1);
   d.refuted = true;

@@ -137,12 +137,17 @@ class layer_bound {
 /// the kind where that says no.
 MEMSCHED_FUNCTION std::vector<std::vector<node_id>> likely_layers(const schedule_graph& g, function_ref<bool()> go_on);
 
-/// The best bound that those layers give, first and last members, no less than `start`; bytes. Layers are tried by the
-/// memory that `order` takes when it runs their first member, or their last, and not at all where that is no more than the
-/// bound so far. Asks `go_on` before each cut and each kind of layers. Gives up where the bound has not risen for so many
-/// nodes and edges visited, which only large graphs take.
-MEMSCHED_FUNCTION bytes best_layer_bound(const schedule_graph& g, std::span<const node_id> order, bytes start,
-                                         function_ref<bool()> go_on, std::uint64_t patience = std::uint64_t{3} << 22);
+/// The best bound that those layers give, no less than `start`; bytes. The layer that gives it, by its first or its last
+/// members; none where `start` was not exceeded. Layers are tried by the memory that `order` takes when it runs their first
+/// member, or their last, and not at all where that is no more than the bound so far. Asks `go_on` before each cut and each
+/// kind of layers. Gives up where the bound has not risen for so many nodes and edges visited, which only large graphs take.
+struct best_layer {
+  bytes bound = 0;
+  std::vector<node_id> members{};
+  bool first = false;
+};
+MEMSCHED_FUNCTION best_layer best_layer_bound(const schedule_graph& g, std::span<const node_id> order, bytes start,
+                                              function_ref<bool()> go_on, std::uint64_t patience = std::uint64_t{3} << 22);
 
 }  // namespace memsched
 
@@ -181,8 +186,8 @@ MEMSCHED_FUNCTION std::vector<std::vector<node_id>> likely_layers(const schedule
   return layers;
 }
 
-MEMSCHED_FUNCTION bytes best_layer_bound(const schedule_graph& g, std::span<const node_id> order, bytes start,
-                                         function_ref<bool()> go_on, std::uint64_t patience) {
+MEMSCHED_FUNCTION best_layer best_layer_bound(const schedule_graph& g, std::span<const node_id> order, bytes start,
+                                              function_ref<bool()> go_on, std::uint64_t patience) {
   std::vector<std::size_t> position(g.size());
   std::vector<delta> height;
   order_walk w(g);
@@ -191,7 +196,7 @@ MEMSCHED_FUNCTION bytes best_layer_bound(const schedule_graph& g, std::span<cons
     height.push_back(w.level() + w.effect(v).peak);
     w.fire(v);
   }
-  const std::vector<std::vector<node_id>> layers = likely_layers(g, go_on);
+  std::vector<std::vector<node_id>> layers = likely_layers(g, go_on);
   struct question {
     delta most;  // no bound is above what the order takes
     std::size_t layer;
@@ -207,14 +212,16 @@ MEMSCHED_FUNCTION bytes best_layer_bound(const schedule_graph& g, std::span<cons
   }
   std::stable_sort(questions.begin(), questions.end(), [](const auto& a, const auto& b) { return a.most > b.most; });
   layer_bound bounds(g);
-  bytes best = start;
+  best_layer best{.bound = start};
+  const question* by = nullptr;
   std::uint64_t end = patience;
   for (const question& q : questions) {
-    if (q.most <= static_cast<delta>(best) || bounds.work() > end || !go_on()) break;
+    if (q.most <= static_cast<delta>(best.bound) || bounds.work() > end || !go_on()) break;
     const auto& layer = layers[q.layer];
-    const bytes bound = q.first ? bounds.of_first(layer, best, go_on) : bounds.of_last(layer, best, go_on);
-    if (bound > best) best = bound, end = bounds.work() + patience;
+    const bytes bound = q.first ? bounds.of_first(layer, best.bound, go_on) : bounds.of_last(layer, best.bound, go_on);
+    if (bound > best.bound) best.bound = bound, by = &q, end = bounds.work() + patience;
   }
+  if (by != nullptr) best.members = std::move(layers[by->layer]), best.first = by->first;
   return best;
 }
 

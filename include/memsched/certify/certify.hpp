@@ -64,23 +64,30 @@ inline bool prove_rounds(const schedule_graph& g, const derivation& d, bytes bou
   return true;
 }
 
+/// Gives c, whose steps leave these reductions, a family of at most so many sets below a level. Either direction may be the
+/// one with few. Whether there is one.
+inline bool find_either_family(const schedule_graph& g, certificate& c, bytes level, const std::vector<reduction>& waiting,
+                               std::size_t most, function_ref<bool()> go_on) {
+  for (const bool mirrored : {true, false}) {
+    if (mirrored && g.credits.items() > 0) continue;
+    c.family = set_family{.level = level, .mirrored = mirrored, .reductions = waiting};
+    if (find_family(g, c, most, go_on)) return true;
+  }
+  return false;
+}
+
 /// The certificate of this very bound by compression, layers, probing, shaving with some patience, and, where these do not
-/// suffice, a family of at most `most` sets; or one of what is live at the ends.
-inline certificate certify_rounds(const schedule_graph& g, bytes bound, unsigned patience, std::size_t most,
-                                  function_ref<bool()> go_on) {
-  const derivation d = derive_rounds(g, bound, patience, go_on);
+/// suffice, a family of at most `most` sets; or one of what is live at the ends. `form`: see `derive_rounds`.
+inline certificate certify_rounds(const schedule_graph& g, compressed_graph form, bytes bound, unsigned patience,
+                                  std::size_t most, function_ref<bool()> go_on) {
+  const derivation d = derive_rounds(g, std::move(form), bound, patience, go_on);
   certificate c{.bound = bound};
   std::vector<reduction> waiting;
   if (!prove_rounds(g, d, bound, go_on, c.steps, waiting)) return assemble(g, {});
   if (d.refuted) return assemble(g, std::move(c.steps));
   if (!c.steps.empty()) c.bound = std::min(bound, lowest_level(c.steps));
-  // Either direction may be the one with few sets.
   for (std::size_t sets = std::min<std::size_t>(most, 512); sets > 0 && go_on(); sets = std::min(most, sets * 16)) {
-    for (const bool mirrored : {true, false}) {
-      if (mirrored && g.credits.items() > 0) continue;
-      c.family = set_family{.level = bound, .mirrored = mirrored, .reductions = waiting};
-      if (find_family(g, c, sets, go_on)) return c;
-    }
+    if (find_either_family(g, c, bound, waiting, sets, go_on)) return c;
     if (sets == most) break;
   }
   return assemble(g, {});
@@ -109,13 +116,34 @@ inline certificate certify_cut(const schedule_graph& g, const node_bound& b, fun
   return assemble(g, prove_rounds(g, d, b.bound, go_on, steps, none_wait) ? std::move(steps) : std::vector<proof_step>());
 }
 
-/// The certificate that compression and a layer give, or one of what is live at the ends.
-inline certificate certify_layer(const schedule_graph& g, bytes start, function_ref<bool()> go_on) {
-  const options o;
-  search context(o);
-  const compressed_graph form = compressed(g, context, {.series_parallel = false});
-  const bytes bound = best_layer_bound(form.graph, topological_order(form.graph), start, go_on);
-  return bound > start ? certify_rounds(g, bound, 0, 0, go_on) : assemble(g, {});
+/// How many sets a family may have, of those that some effort allows.
+inline std::size_t sets_within(const certificate_limits& limits, const schedule_graph& g, std::size_t effort) {
+  constexpr bytes text_of_set = 6;  // at least
+  const bytes memory_of_set = 2 * (g.size() / 8) + 200;  // the checker holds each twice
+  return static_cast<std::size_t>(
+      std::min<bytes>({effort, limits.sets, limits.size / text_of_set, limits.memory / memory_of_set}));
+}
+
+inline constexpr std::size_t few_sets = 40;
+
+/// The certificate of this very bound that compression and a family of so many sets give, or one of what is live at the
+/// ends. Where a search of some states suffices, so does this, and probing would take longer than the search.
+inline certificate certify_by_sets(const schedule_graph& g, const compressed_graph& form, bytes bound, std::size_t most,
+                                   function_ref<bool()> go_on) {
+  certificate c{.bound = bound};
+  return find_either_family(g, c, bound, form.reductions, most, go_on) ? c : assemble(g, {});
+}
+
+/// The certificate that compression and a layer give for more than `start`, or one of what is live at the ends.
+inline certificate certify_layer(const schedule_graph& g, const compressed_graph& form, bytes start,
+                                 function_ref<bool()> go_on) {
+  derivation d{std::vector<proof_round>(1), true};
+  d.rounds[0].reductions = form.reductions;
+  const bytes bound = derive_layer(form.graph, start, go_on, form.name, d.rounds[0].derived_side);
+  std::vector<proof_step> steps;
+  std::vector<reduction> none_wait;
+  if (bound <= start || !prove_rounds(g, d, bound, go_on, steps, none_wait)) return assemble(g, {});
+  return assemble(g, std::move(steps));
 }
 
 /// What is tried for one graph: shaving with some patience, 0 for none, then a family of at most so many sets.
@@ -127,13 +155,10 @@ inline constexpr std::array<certificate_effort, 4> certificate_efforts{
     {{0, 1 << 10}, {8, 1 << 14}, {64, 1 << 17}, {512, 1 << 20}}};
 
 /// Tries to certify the bound, or else leaves `best` as it is.
-inline void certify_graph(const schedule_graph& g, bytes bound, const certificate_effort& effort,
+inline void certify_graph(const schedule_graph& g, const compressed_graph& form, bytes bound, const certificate_effort& effort,
                           const certificate_limits& limits, function_ref<bool()> go_on, certificate& best) {
   if (best.bound >= bound) return;
-  constexpr bytes text_of_set = 6;  // at least
-  const bytes memory_of_set = 2 * (g.size() / 8) + 200;  // the checker holds each twice
-  const bytes sets = std::min<bytes>({effort.sets, limits.sets, limits.size / text_of_set, limits.memory / memory_of_set});
-  certificate c = certify_rounds(g, bound, effort.patience, static_cast<std::size_t>(sets), go_on);
+  certificate c = certify_rounds(g, form, bound, effort.patience, sets_within(limits, g, effort.sets), go_on);
   if (c.bound > best.bound && text_size(c) <= limits.size && check_certificate(g, c).empty()) best = std::move(c);
 }
 
@@ -184,7 +209,7 @@ inline void trim(const schedule_graph& g, certificate& c, std::size_t most) {
 inline certificate certify_window(const described_window& d, bytes bound, const certificate_effort& effort,
                                   const certificate_limits& limits, function_ref<bool()> go_on) {
   certificate c = assemble(d.graph, {});
-  certify_graph(d.graph, bound + d.window.lift, effort, limits, go_on, c);
+  certify_graph(d.graph, compressed_for_proof(d.graph), bound + d.window.lift, effort, limits, go_on, c);
   if (!c.family) trim(d.graph, c, trimming);
   c.bound -= std::min(c.bound, d.window.lift);
   c.window = d.window;
@@ -218,19 +243,25 @@ MEMSCHED_FUNCTION certificate certify(const schedule_graph& g, std::span<const n
   if (single.v != none && consider(detail::certify_cut(g, single, go_on))) return best;
   // Little effort first; and for each, of a large graph narrow windows, then the whole, then wide windows.
   const bool local = g.size() > 1024, whole = g.size() <= limits.probed;
-  if (whole && consider(detail::certify_layer(g, best.bound, go_on))) return best;
+  compressed_graph form;
+  if (whole) {
+    form = detail::compressed_for_proof(g);
+    const std::size_t few = detail::sets_within(limits, g, detail::few_sets);
+    if (consider(detail::certify_by_sets(g, form, bound, few, go_on))) return best;
+  }
   const std::size_t narrow = whole ? g.size() / 4 : g.size();  // nodes
   std::optional<detail::window_finder> finder;
   std::vector<detail::described_window> windows;
   for (const auto& effort : detail::certificate_efforts) {
     if (whole && &effort == &detail::certificate_efforts[2]) {  // the time may end with what follows: a lower bound first
+      consider(detail::certify_layer(g, form, best.bound, go_on));
       destructive_search search(g, best.bound);
       search.run(bound, go_on);
       consider(detail::certify_probed(g, search.bound(), go_on));
     }
     bool tried = !whole;
     const auto try_whole = [&] {
-      if (!std::exchange(tried, true)) detail::certify_graph(g, bound, effort, limits, go_on, best);
+      if (!std::exchange(tried, true)) detail::certify_graph(g, form, bound, effort, limits, go_on, best);
     };
     if (local && !finder) finder.emplace(g, order, bound, go_on);
     for (std::size_t i = 0; local && best.bound < bound && go_on(); ++i) {

@@ -46,29 +46,24 @@ inline void append_cuts(const prober& p, std::size_t known, const std::vector<no
   append_cuts_until(p, known, p.edges().size(), names, items);
 }
 
-inline constexpr std::uint64_t layer_work = std::uint64_t{1} << 26;  ///< nodes and edges that layers of a graph visit
+inline constexpr std::uint64_t layer_work = std::uint64_t{1} << 26;  ///< nodes and edges that layers visit in vain
 
-/// Looks for a layer that refutes a peak of less than `bound`.
-inline bool refute_by_layer(const schedule_graph& g, bytes bound, function_ref<bool()> go_on,
-                            const std::vector<node_id>& names, derived::side& side) {
-  layer_bound bounds(g);
-  for (const std::vector<node_id>& layer : likely_layers(g, go_on))
-    for (const bool first : {true, false}) {
-      if (bounds.work() > layer_work || !go_on()) return false;
-      if ((first ? bounds.of_first(layer, bound - 1, go_on) : bounds.of_last(layer, bound - 1, go_on)) < bound) continue;
-      for (node_id v : layer) side.layer.push_back(names[v]);
-      std::sort(side.layer.begin(), side.layer.end());
-      side.first = first;
-      return true;
-    }
-  return false;
+/// Looks for a layer of g that gives more than `start`, and notes it, renamed. The bound.
+inline bytes derive_layer(const schedule_graph& g, bytes start, function_ref<bool()> go_on, const std::vector<node_id>& names,
+                          derived::side& side) {
+  const best_layer found = best_layer_bound(g, topological_order(g), start, go_on, layer_work);
+  for (node_id v : found.members) side.layer.push_back(names[v]);
+  std::sort(side.layer.begin(), side.layer.end());
+  side.first = found.first;
+  return found.bound;
 }
 
 /// Tries layers, probes, and where that does not help shaves with this patience, 0 for none, and tries layers again with
 /// what was derived. Nodes are renamed.
 inline prober::outcome derive(prober& p, bytes bound, unsigned patience, function_ref<bool()> go_on,
                               const std::vector<node_id>& names, derived::side& side) {
-  if (patience == 0 && refute_by_layer(p.graph(), bound, go_on, names, side)) return prober::outcome::refuted;
+  const auto refuted_by_layer = [&](const schedule_graph& g) { return derive_layer(g, bound - 1, go_on, names, side) >= bound; };
+  if (patience == 0 && refuted_by_layer(p.graph())) return prober::outcome::refuted;
   auto outcome = p.run(bound - 1, go_on);
   std::size_t known = 0;  // edges that stand in `side`
   const auto renamed = [&](const precedence& e) { return precedence{names[e.before], names[e.after]}; };
@@ -89,15 +84,22 @@ inline prober::outcome derive(prober& p, bytes bound, unsigned patience, functio
   }
   append_cuts(p, known, names, side.items);
   if (outcome == prober::outcome::refuted) side.refuted_at = names[p.refuted_at()];
-  if (outcome == prober::outcome::open && refute_by_layer(with_edges(p.graph(), p.edges()), bound, go_on, names, side))
+  if (outcome == prober::outcome::open && refuted_by_layer(with_edges(p.graph(), p.edges())))
     outcome = prober::outcome::refuted;
   return outcome;
 }
 
-/// Compresses, probes and shaves in turn until a peak of less than `bound` is refuted, or nothing changes.
-inline derivation derive_rounds(const schedule_graph& g, bytes bound, unsigned patience, function_ref<bool()> go_on) {
+/// A graph compressed by the rules that certificates know.
+inline compressed_graph compressed_for_proof(const schedule_graph& g) {
   const options o;
   search context(o);
+  return compressed(g, context, {.series_parallel = false});
+}
+
+/// Compresses, probes and shaves in turn until a peak of less than `bound` is refuted, or nothing changes. `form` is what
+/// `compressed_for_proof` makes of g.
+inline derivation derive_rounds(const schedule_graph& g, compressed_graph form, bytes bound, unsigned patience,
+                                function_ref<bool()> go_on) {
   std::vector<proof_round> rounds;
   std::vector<std::vector<node_id>> preds(g.size());  // of g, as rounds change them
   std::vector<bool> merged(g.size());
@@ -106,8 +108,7 @@ inline derivation derive_rounds(const schedule_graph& g, bytes bound, unsigned p
     names.push_back(v);
     preds[v].assign(g.preds[v].begin(), g.preds[v].end());
   }
-  for (schedule_graph at = g; bound > level_at_ends(g);) {
-    compressed_graph form = compressed(at, context, {.series_parallel = false});
+  while (bound > level_at_ends(g)) {
     proof_round& r = rounds.emplace_back();
     for (const auto& [by, first, second] : form.reductions) {
       const reduction x{by, names[first], names[second]};
@@ -116,20 +117,16 @@ inline derivation derive_rounds(const schedule_graph& g, bytes bound, unsigned p
       else preds[x.second].push_back(x.first);
       r.reductions.push_back(x);
     }
-    std::vector<node_id> next_names;
-    for (node_id u : form.first) {
-      while (merged[names[u]]) u = form.next[u];
-      place[names[u]] = static_cast<node_id>(next_names.size());
-      next_names.push_back(names[u]);
-    }
-    names = std::move(next_names);
+    for (node_id& v : form.name) v = names[v];
+    names = std::move(form.name);
+    for (node_id v = 0; v < names.size(); ++v) place[names[v]] = v;
     prober p(form.graph, true, true);
     const prober::outcome outcome = derive(p, bound, patience, go_on, names, r.derived_side);
     for (const auto& [before, after] : p.edges()) preds[names[after]].push_back(names[before]);
     if (outcome == prober::outcome::refuted) return {std::move(rounds), true};
     if (outcome == prober::outcome::stopped || p.edges().empty() || rounds.size() == max_rounds) break;
     // The form lets releases run by themselves and so forgets what comes after them; the checker does not.
-    at = std::move(form.graph);
+    schedule_graph at = std::move(form.graph);
     at.preds = {};
     std::vector<node_id> seen(g.size(), none);
     for (node_id v = 0; v < at.size(); ++v) {
@@ -146,6 +143,7 @@ inline derivation derive_rounds(const schedule_graph& g, bytes bound, unsigned p
       at.preds.close();
     }
     at.succs = transpose(at.preds, at.size());
+    form = compressed_for_proof(at);
   }
   return {std::move(rounds), false};
 }

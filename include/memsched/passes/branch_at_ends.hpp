@@ -128,9 +128,7 @@ namespace memsched::inline MEMSCHED_ABI {
 MEMSCHED_FUNCTION solution branch_at_ends::operator()(const schedule_graph& g, search& context,
                                                       inner_scheduler inner) const {
   solution s = inner(g, context);
-  const auto done = [&] {
-    return s.error || s.lower_bound >= std::min(context.ceiling(), peak_of(g, s.order)) || context.stopped();
-  };
+  const auto done = [&] { return s.error || is_closed(g, context, s) || context.stopped(); };
   if (depth == 0 || g.active == 0 || g.active > max_nodes || done()) return s;
   const auto deeper = [&](const schedule_graph& h, search& c) { return branch_at_ends{depth - 1, max_nodes}(h, c, inner); };
 

@@ -47,6 +47,7 @@ inline compressed_graph single_node(const schedule_graph& g, const std::vector<n
     w.fire(order[i]);
   }
   c.first.push_back(order.front());
+  c.name.push_back(order.front());
   c.graph.active = 1;
   c.graph.base = g.base;
   c.graph.cost.push_back(whole);
@@ -62,6 +63,7 @@ inline compressed_graph uncompressed(const schedule_graph& g) {
   c.graph = g;
   c.first.resize(g.size());
   std::iota(c.first.begin(), c.first.end(), node_id{0});
+  c.name = c.first;
   c.next.assign(g.size(), none);
   c.active = g.active;
   return c;

@@ -18,6 +18,7 @@ namespace memsched::inline MEMSCHED_ABI {
 struct compressed_graph {
   schedule_graph graph;
   std::vector<node_id> first;  ///< per node of `graph`: the node of the larger graph that it starts with
+  std::vector<node_id> name;   ///< likewise: the one into which `reductions` merge the others
   std::vector<node_id> next;   ///< per node of the larger graph: the one that follows in the same run, or none
   std::size_t active = 0;   ///< of the larger graph
   std::vector<reduction> reductions;  ///< the rules that made it, on nodes of the larger graph
@@ -364,6 +365,7 @@ inline compressed_graph compression_graph::finish() && {
   c.graph.base = g_->base;
   for (node_id v : nodes) {
     c.first.push_back(nodes_[v].first);
+    c.name.push_back(nodes_[v].name);
     c.graph.active += !runs_itself[v];
     c.graph.cost.push_back(nodes_[v].cost);
     for_each(v, side::earlier, [&](index_t, node_id u) {

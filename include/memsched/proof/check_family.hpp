@@ -15,9 +15,11 @@ namespace memsched::inline MEMSCHED_ABI::detail {
 /// Sets of nodes that have run, and where an order may go from there (docs/proofs.md, section 6).
 class family_checker {
  public:
-  explicit family_checker(const proof_graph& g) : g_(g), idle_(g.idle()), plain_(g.size()), state_(g.size()) {
-    for (node_id v = 0; v < g.size(); ++v)
+  explicit family_checker(const proof_graph& g) : g_(g), idle_(g.size()), plain_(g.size()), state_(g.size()) {
+    for (node_id v = 0; v < g.size(); ++v) {
+      idle_[v] = g.is_idle(v);
       plain_[v] = !idle_[v] && !g.in_credit(v) && g.cost(v).impact >= 0 && g.cost(v).peak == g.cost(v).impact;
+    }
   }
 
   std::string run(const set_family& f) {

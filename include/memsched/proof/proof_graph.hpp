@@ -51,12 +51,9 @@ class proof_graph {
   node_set above(node_id v) const { return reached(v, preds_); }
   node_set below(node_id v) const { return reached(v, succs_); }
 
-  /// Nodes that may run as soon as they are ready: they need no room, add none, and change no credit.
-  node_set idle() const {
-    node_set idle = merged_;
-    for (node_id u = 0; u < size(); ++u)
-      if (cost_[u].peak == 0 && cost_[u].impact <= 0 && (g_->is_release(u) || !in_credit_[u])) idle[u] = true;
-    return idle;
+  /// Whether a node may run as soon as it is ready: it needs no room, adds none, and changes no credit.
+  bool is_idle(node_id u) const {
+    return merged_[u] || (cost_[u].peak == 0 && cost_[u].impact <= 0 && (g_->is_release(u) || !in_credit_[u]));
   }
   /// The level before the first node.
   delta base() const { return base_; }
@@ -92,16 +89,13 @@ class proof_graph {
     if (in_credit_[a] || in_credit_[b]) return "names a node with a part in a credit";
     const node_cost ca = cost_[a], cb = cost_[b];
     const delta drop_a = ca.peak - ca.impact, drop_b = cb.peak - cb.impact;
-    const bool looks_behind = by == rule::c1 || by == rule::s2;
-    const node_set of_a = looks_behind ? below(a) : above(a), of_b = looks_behind ? below(b) : above(b);
-    const bool ordered = looks_behind ? of_a[b] : of_b[a], reversed = looks_behind ? of_b[a] : of_a[b];
     const auto applies = [&, a = a, b = b, by = by] {
-      if (by == rule::c1) return ordered && ca.impact >= 0 && drop_a <= cb.peak && covers(of_b, b, of_a, merged_);
-      if (by == rule::c2) return ordered && cb.impact <= 0 && cb.peak <= drop_a && covers(of_a, a, of_b, idle());
-      if (by == rule::s1) return !ordered && ca.impact <= 0 && ca.peak <= cb.peak && covers(of_b, none, of_a, idle());
-      return !ordered && cb.impact >= 0 && drop_b <= drop_a && covers(of_a, none, of_b, merged_);
+      if (by == rule::c1) return ca.impact >= 0 && drop_a <= cb.peak && covers(b, a, true, true);
+      if (by == rule::c2) return cb.impact <= 0 && cb.peak <= drop_a && covers(a, b, false, true);
+      if (by == rule::s1) return ca.impact <= 0 && ca.peak <= cb.peak && covers(b, a, false, false);
+      return cb.impact >= 0 && drop_b <= drop_a && covers(a, b, true, false);
     };
-    if (reversed || !applies()) return "its rule does not apply";
+    if (!applies()) return "its rule does not apply";
     if (by == rule::s1 || by == rule::s2) return add_edge(a, b), "";
     const auto [kept, gone] = by == rule::c1 ? std::pair(b, a) : std::pair(a, b);
     cost_[kept] = {std::max(ca.peak, ca.impact + cb.peak), ca.impact + cb.impact};
@@ -122,11 +116,23 @@ class proof_graph {
     }
     return seen;
   }
-  /// Whether `larger`, with v where there is one, holds all of `smaller` but for what may be looked past.
-  bool covers(const node_set& larger, node_id v, const node_set& smaller, const node_set& past) const {
-    for (node_id u = 0; u < size(); ++u)
-      if (smaller[u] && !larger[u] && u != v && !past[u]) return false;
-    return true;
+  /// Whether v reaches all that u reaches, but for v itself and what may be looked past; u reaches v where they are to be
+  /// `ordered`, and only there; and v does not reach u. What is behind a node that v reaches, v reaches too, and v is not
+  /// behind such a node, as the graph has no cycle: so the walk from u ends at the first nodes that may not be looked past.
+  bool covers(node_id v, node_id u, bool behind, bool ordered) const {
+    const lists& next = behind ? succs_ : preds_;
+    node_set seen(size());
+    std::vector<node_id> past{u}, first;
+    for (std::size_t i = 0; i < past.size(); ++i)
+      for (node_id x : next[past[i]]) {
+        if (seen[x]) continue;
+        seen[x] = true;
+        if (x != v) ((behind ? merged_[x] : is_idle(x)) ? past : first).push_back(x);
+      }
+    if (seen[v] != ordered) return false;
+    if (ordered && first.empty()) return true;
+    const node_set of_v = reached(v, next);
+    return !of_v[u] && std::all_of(first.begin(), first.end(), [&](node_id x) { return of_v[x]; });
   }
 
   const schedule_graph* g_;

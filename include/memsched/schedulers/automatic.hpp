@@ -62,20 +62,14 @@ struct quick_search {
     const auto all = [&] { return best_first{}.improve(g, context, std::move(s)); };
     s = context.with_states(states, all);
     const auto near = [&] { return local_search{.flatten = false}.improve(g, context, std::move(s)); };
-    return s.lower_bound < peak_of(g, s.order) ? context.with_states(states, near) : std::move(s);
+    return is_closed(g, context, s) ? std::move(s) : context.with_states(states, near);
   }
 };
 
-/// Whether there is nothing to gain over s.
-inline bool closed(const schedule_graph& g, const search& context, const solution& s) {
-  return s.lower_bound >= std::min(peak_of(g, s.order), context.ceiling());
-}
-
 /// Gives s an order that runs rows in step, where that is better and many nodes are rows. Whether it did.
 inline bool take_in_step(const schedule_graph& g, search& context, solution& s) {
-  if (!context.keep_going()) return false;
+  if (!context.keep_going() || 4 * in_step::edges(g).size() < g.active) return false;
   const bytes before = peak_of(g, s.order);
-  if (closed(g, context, s) || 4 * in_step::edges(g).size() < g.active) return false;
   const auto policy = in_step{} | divide{} | compress{} | quick_search{};
   const auto rows = [&] { return context.with_share(0.2, [&] { return policy(g, context); }); };
   take_if_better(g, context.with_floor(s.lower_bound, rows).order, s);
@@ -97,9 +91,9 @@ struct part_scheduler {
   solution operator()(const schedule_graph& g, search& context) const {
     solution s = g.active <= large ? cheap_bounds{}(g, context) : cheap_order(g, context);
     const auto all = [&] { return best_first{}.improve(g, context, std::move(s)); };
-    if (g.active <= large && !closed(g, context, s))
+    if (g.active <= large && !is_closed(g, context, s))
       s = context.with_share(0.1, [&] { return context.with_states(few, all); });
-    const bool rows = rows_help && take_in_step(g, context, s);
+    const bool rows = rows_help && !is_closed(g, context, s) && take_in_step(g, context, s);
     if (g.active <= large) {
       raise_by_layers(g, context, s);
       return close_gap{}.improve(g, context, std::move(s));
@@ -119,12 +113,12 @@ MEMSCHED_FUNCTION solution automatic_scheduler::operator()(const schedule_graph&
   solution s = detail::is_pressed(g, context, 10e-6)    ? near(1)
                : detail::is_pressed(g, context, 100e-6) ? near(0.9)
                                                         : cheap_bounds{}(g, context);
-  if (detail::closed(g, context, s) || context.stopped()) return s;
+  if (is_closed(g, context, s) || context.stopped()) return s;
   const bool rows_help = detail::take_in_step(g, context, s);
-  const bytes peak = peak_of(g, s.order);
-  if (s.lower_bound >= peak || context.stopped()) return s;
+  if (is_closed(g, context, s) || context.stopped()) return s;
   const auto in_parts = compress{.share = 0.15} | detail::part_scheduler{rows_help};
-  const auto below = [&] { return context.with_ceiling(peak, [&] { return divide{}(g, context, in_parts); }); };
+  const bytes ceiling = std::min(peak_of(g, s.order), context.ceiling());
+  const auto below = [&] { return context.with_ceiling(ceiling, [&] { return divide{}(g, context, in_parts); }); };
   solution t = context.with_floor(s.lower_bound, below);
   take_if_better(g, std::move(t.order), s);
   s.lower_bound = std::max(s.lower_bound, t.lower_bound);

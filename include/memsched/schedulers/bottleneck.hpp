@@ -74,7 +74,7 @@ class bottleneck_search {
   }
 
   const solution& best() const { return best_; }
-  bool closed() const { return best_.lower_bound >= std::min(peak_of(g_, best_.order), context_.ceiling()); }
+  bool closed() const { return is_closed(g_, context_, best_); }
   /// Takes over an order where it is better, and a bound.
   void take(const solution& s) {
     bound_ = std::max(bound_, s.lower_bound);

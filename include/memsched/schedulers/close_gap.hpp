@@ -46,9 +46,9 @@ namespace detail {
 
 /// Raises the bound of a solution by layers (`best_layer_bound`), for a tenth of the time that is left at most.
 inline void raise_by_layers(const schedule_graph& g, search& context, solution& s) {
-  if (!context.keep_going() || s.lower_bound >= std::min(peak_of(g, s.order), context.ceiling())) return;
+  if (!context.keep_going() || is_closed(g, context, s)) return;
   const auto go_on = [&] { return context.count_cut() && context.spend(1 + g.size() / 64); };
-  const auto raised = [&] { return best_layer_bound(g, s.order, s.lower_bound, go_on); };
+  const auto raised = [&] { return best_layer_bound(g, s.order, s.lower_bound, go_on).bound; };
   s.lower_bound = context.with_share(0.1, raised);
   context.report(peak_of(g, s.order), s.lower_bound);
 }
@@ -57,9 +57,8 @@ inline void raise_by_layers(const schedule_graph& g, search& context, solution& 
 /// and where that does not do, or beside it, beam and local search. Where there is no time to spare, what is good early
 /// comes first, and each has a share of the time.
 inline solution short_attempts(const schedule_graph& g, search& context, std::uint64_t states, solution s) {
-  const auto closed = [&](const solution& t) { return t.lower_bound >= std::min(peak_of(g, t.order), context.ceiling()); };
   const auto attempt = [&](search& c, double share, std::uint64_t most, solution& t, auto&& f) {
-    if (!closed(t) && !c.stopped()) t = c.with_share(share, [&] { return c.with_states(most, f); });
+    if (!is_closed(g, c, t) && !c.stopped()) t = c.with_share(share, [&] { return c.with_states(most, f); });
     c.report(peak_of(g, t.order), t.lower_bound);
   };
   const auto exact = [&](search& c, double share, std::uint64_t most, solution& t) {
@@ -75,7 +74,7 @@ inline solution short_attempts(const schedule_graph& g, search& context, std::ui
     local(context, states / 4, s);
   }
   solution other = s;
-  const auto search_all = [&](search& c) { return exact(c, 0.4, states, s), closed(s); };
+  const auto search_all = [&](search& c) { return exact(c, 0.4, states, s), is_closed(g, c, s); };
   const auto search_near = [&](search& c) {
     const auto take_beam = [&] {
       take_if_better(g, beam{}(g, c).order, other);
@@ -87,7 +86,7 @@ inline solution short_attempts(const schedule_graph& g, search& context, std::ui
       attempt(c, beam_share, states, other, take_beam);
     local(c, states, other);
   };
-  if (closed(s) || context.stopped() || !context.beside(search_all, search_near)) return s;
+  if (is_closed(g, context, s) || context.stopped() || !context.beside(search_all, search_near)) return s;
   take_if_better(g, std::move(other.order), s);
   context.report(peak_of(g, s.order), s.lower_bound);
   return s;
@@ -127,7 +126,7 @@ class gap_closer {
   }
 
   const solution& best() const { return best_; }
-  bool closed() const { return best_.lower_bound >= peak(); }
+  bool closed() const { return is_closed(g_, context_, best_); }
   /// Takes over an order where it is better, and a bound, which may be the context's floor.
   void take(const solution& s) {
     take_if_better(g_, s.order, best_);

@@ -28,6 +28,10 @@ struct solution {
 inline void take_if_better(const schedule_graph& g, std::vector<node_id> order, solution& s) {
   if (peak_of(g, order) < peak_of(g, s.order)) s.order = std::move(order);
 }
+/// Whether there is nothing to gain over s: its bound reaches its peak, or the ceiling. O(nodes + edges).
+inline bool is_closed(const schedule_graph& g, const search& context, const solution& s) {
+  return s.lower_bound >= context.ceiling() || s.lower_bound >= peak_of(g, s.order);
+}
 
 /// A function from a schedule graph to a solution. It always answers with a valid order, limits or not.
 template <class S>
