@@ -145,7 +145,8 @@ class fit_rows : protected fit_trials {
   /// Gives the best peak after it, and `no_limit` where none fell.
   bytes copy_producers() {
     bytes peak = no_limit;
-    for (bool fell = true; fell && !met() && !out_of_time();) {
+    const auto now = [&] { return std::pair(best_.cost.peak, base_.operations.size()); };
+    for (bool fell = true; fell && in_vain_ != now() && !met() && !out_of_time();) {
       fell = false;
       if (best_level_.size() != base_.tensors.size()) best_level_.assign(base_.tensors.size(), 0);
       const uses use(base_);
@@ -175,6 +176,7 @@ class fit_rows : protected fit_trials {
         if (fell) best_level_ = std::move(again), peak = best_.cost.peak;
         else base_ = base, prepare();
       }
+      if (!fell) in_vain_ = now();
     }
     return peak;
   }
@@ -264,6 +266,7 @@ class fit_rows : protected fit_trials {
   levels most_;        ///< per tensor of the base
   levels best_level_;  ///< those of the best network, where it is a cut of the base
   std::vector<std::pair<tensor_id, tensor_id>> near_, alike_;
+  std::pair<bytes, std::size_t> in_vain_{};  ///< the best peak, and the base's operators, where copies did not help
 };
 
 }  // namespace memsched::inline MEMSCHED_ABI::detail
