@@ -129,7 +129,7 @@ void networks_table() {
       (void)schedule(p, automatic, o);
       const double alone = now() - start;
       const auto again = now();
-      const auto joint = plan_jointly(p, automatic, minimize{}, o);
+      const auto joint = plan_order_and_offsets(p, automatic, minimize{}, o);
       slowest_joint = std::max(slowest_joint, now() - again - alone);
       joint_optimal += joint.plan.verdict() == verdict::optimal ? 1 : 0;
       ++joint_all;

@@ -2,7 +2,7 @@
 #include <chrono>
 #include <filesystem>
 #include <memsched/allocation/conflict.hpp>
-#include <memsched/allocation/plan_jointly.hpp>
+#include <memsched/allocation/plan_order_and_offsets.hpp>
 #include <memsched/certify/certify_joint.hpp>
 #include <memsched/formats/arena_proof.hpp>
 #include <memsched/formats/buffers_csv.hpp>
@@ -150,7 +150,7 @@ arena_plan solve(subject& s, const plan_request& r) {
   if (r.joint) {
     if (!r.order.empty()) return failed.error = wrong(r.order, "--joint takes no order: it finds one"), failed;
     auto j = with_planner(r.planner, [&](const auto& how) {
-      return memsched::plan_jointly(graph->problem, memsched::automatic, how, r.options, r.alignment);
+      return memsched::plan_order_and_offsets(graph->problem, memsched::automatic, how, r.options, r.alignment);
     });
     s.order = std::move(j.order), s.held = std::move(j.held), s.peak = j.peak;
     plan = std::move(j.plan);

@@ -14,8 +14,8 @@
 #include <memsched/allocation/minimize.hpp>
 #include <memsched/allocation/packing.hpp>
 #include <memsched/allocation/plan.hpp>
-#include <memsched/allocation/plan_jointly.hpp>
 #include <memsched/allocation/plan_offsets.hpp>
+#include <memsched/allocation/plan_order_and_offsets.hpp>
 #include <memsched/allocation/traffic.hpp>
 #include <memsched/allocation/traffic_bound.hpp>
 #include <memsched/allocation/valley_fit.hpp>
@@ -57,6 +57,7 @@
 #include <memsched/graph/check.hpp>
 #include <memsched/graph/contract.hpp>
 #include <memsched/graph/error.hpp>
+#include <memsched/graph/induced_subgraph.hpp>
 #include <memsched/graph/last_reader.hpp>
 #include <memsched/graph/list_schedule.hpp>
 #include <memsched/graph/lower.hpp>
@@ -66,7 +67,6 @@
 #include <memsched/graph/post_order.hpp>
 #include <memsched/graph/problem.hpp>
 #include <memsched/graph/schedule_graph.hpp>
-#include <memsched/graph/subgraph.hpp>
 #include <memsched/graph/task_graph.hpp>
 #include <memsched/graph/traits.hpp>
 #include <memsched/graph/walk.hpp>
@@ -97,8 +97,8 @@
 #include <memsched/passes/probe.hpp>
 #include <memsched/passes/soft_budget.hpp>
 #include <memsched/passes/stay_close.hpp>
-#include <memsched/plan.hpp>
 #include <memsched/passes/valleys.hpp>
+#include <memsched/plan.hpp>
 #include <memsched/presolve/complete_rules.hpp>
 #include <memsched/presolve/compression_graph.hpp>
 #include <memsched/presolve/narrowing.hpp>

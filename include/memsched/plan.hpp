@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include <memsched/allocation/plan_jointly.hpp>
 #include <memsched/allocation/plan_offsets.hpp>
+#include <memsched/allocation/plan_order_and_offsets.hpp>
 #include <memsched/schedule.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
@@ -19,7 +19,7 @@ using bytes_by_handle = std::unordered_map<Handle, bytes, detail::handle_hash>;
 
 /// An order, where its tensors lie, and what is known of the arena. Where `arena.error` is set, nothing else is.
 template <class Op, class Tensor>
-struct planned {
+struct plan_result {
   std::vector<Op> order;
   bytes peak = 0;
   bytes_by_handle<Tensor> offset;  ///< of each tensor that has bytes and is ever live, aliases included
@@ -28,11 +28,11 @@ struct planned {
   arena_plan arena;                ///< `plan`: its bound is about this order; `plan_jointly`: about all orders
 
   /// Itself; throws bad_graph where there is an error (aborts without exceptions).
-  const planned& value() const& {
+  const plan_result& value() const& {
     if (arena.error) abort_with(*arena.error);
     return *this;
   }
-  planned value() && {
+  plan_result value() && {
     if (arena.error) abort_with(*arena.error);
     return std::move(*this);
   }
@@ -46,11 +46,11 @@ struct plan_options : options {
 namespace detail {
 
 template <class G>
-using planned_of = planned<op_t<G>, tensor_t<G>>;
+using plan_result_of = plan_result<op_t<G>, tensor_t<G>>;
 
 template <memory_graph G>
-planned_of<G> in_handles(const G& g, const std::vector<op_t<G>>& ops, joint_plan j) {
-  planned_of<G> r;
+plan_result_of<G> in_handles(const G& g, const std::vector<op_t<G>>& ops, joint_plan j) {
+  plan_result_of<G> r;
   for (const op_id op : j.order) r.order.push_back(ops[op]);
   r.peak = j.peak;
   if (!j.plan.error) {
@@ -121,7 +121,7 @@ auto plan_jointly(const G& g, const S& policy = {}, const P& how = {}, const pla
     j.plan.error = low.error();
   } else {
     const auto checked_policy = [&policy](const schedule_graph& s, search& context) { return checked(policy, s, context); };
-    j = plan_jointly(low->problem, checked_policy, any_planner(how), o, o.alignment);
+    j = plan_order_and_offsets(low->problem, checked_policy, any_planner(how), o, o.alignment);
   }
   return detail::in_handles(g, low ? low->ops : std::vector<op_t<G>>{}, std::move(j));
 }

@@ -1,7 +1,7 @@
 // Order and offsets together, against all orders.
 #include <algorithm>
 #include <catch2/catch.hpp>
-#include <memsched/allocation/plan_jointly.hpp>
+#include <memsched/allocation/plan_order_and_offsets.hpp>
 #include <memsched/schedulers/automatic.hpp>
 #include <vector>
 
@@ -80,7 +80,7 @@ TEST_CASE("graphs around a gap, against all orders") {
     o.in_place = seed % 4 != 0;
     const best_of_all truth = try_all_orders(p, o);
     o.state_limit = 100'000;
-    const joint_plan j = plan_jointly(p, automatic, minimize{}, o);
+    const joint_plan j = plan_order_and_offsets(p, automatic, minimize{}, o);
     INFO("seed " << seed);
     REQUIRE(!j.plan.error);
     REQUIRE(j.plan.size >= truth.arena);
@@ -109,7 +109,7 @@ TEST_CASE("aligned and in place, against all orders") {
     if (seed % 5 == 4) o.default_firing = firing::cbp;
     const bytes alignment = 2 + r.below(3);
     const best_of_all truth = try_all_orders(p, o, alignment);
-    const joint_plan j = plan_jointly(p, automatic, minimize{}, o, alignment);
+    const joint_plan j = plan_order_and_offsets(p, automatic, minimize{}, o, alignment);
     INFO("seed " << seed);
     REQUIRE(j.plan.size == truth.arena);
     REQUIRE(j.plan.lower_bound == truth.arena);
@@ -124,7 +124,7 @@ TEST_CASE("an order above the least peak can have the least arena") {
   REQUIRE(truth.peak == 54);
   REQUIRE(truth.arena_at_peak == 62);
   REQUIRE(truth.arena == 61);
-  const joint_plan j = plan_jointly(p, automatic, minimize{}, options{});
+  const joint_plan j = plan_order_and_offsets(p, automatic, minimize{}, options{});
   REQUIRE(j.plan.size == 61);
   REQUIRE(j.plan.lower_bound == 61);
   REQUIRE(j.peak == 60);
@@ -144,7 +144,7 @@ TEST_CASE("joint plans of random graphs equal the best over all orders") {
     const bytes alignment = seed % 7 == 6 ? 4 : 1;
     const best_of_all truth = try_all_orders(p, o, alignment);
     o.state_limit = 200'000;
-    const joint_plan j = plan_jointly(p, automatic, minimize{}, o, alignment);
+    const joint_plan j = plan_order_and_offsets(p, automatic, minimize{}, o, alignment);
     INFO("seed " << seed);
     REQUIRE(!j.plan.error);
     REQUIRE(j.plan.size >= truth.arena);

@@ -25,7 +25,7 @@ wrong "A8: a twin never gets its turn" $header 's/return rules_.twins \&\& other
 
 test=allocation/joint_test.cpp
 flags="-DMEMSCHED_LAW_JOINT=2000"
-header=allocation/plan_jointly.hpp
+header=allocation/plan_order_and_offsets.hpp
 wrong "J1: an order of the least peak decides" $header 's/if (conflict.buffers.empty()) return answer::open;/return answer::no;/'
 wrong "J1: a before b is forgotten" $header 's/if (order_edges edges; before(a, b, edges)) add(std::move(edges));//'
 wrong "J1: (b) what meets may not tie" $header 's/        tie(a, b), tie(b, a);$/        (void)tie;/;s/done.insert(std::minmax(a.buffer, b.buffer)).second) continue;/&/'

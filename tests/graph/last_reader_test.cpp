@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
+#include <memsched/graph/induced_subgraph.hpp>
 #include <memsched/graph/last_reader.hpp>
-#include <memsched/graph/subgraph.hpp>
 
 #include "support/random_problem.hpp"
 
@@ -56,7 +56,7 @@ TEST_CASE("a part of a schedule graph has its nodes' edges, costs and scopes, an
     for (node_id v = 0; v < g.size(); ++v)
       if (r.chance(60)) members.push_back(v);
     std::vector<node_id> local(g.size(), none);
-    const schedule_graph part = subgraph(g, members, 7, local);
+    const schedule_graph part = induced_subgraph(g, members, 7, local);
     INFO("seed " << seed);
     REQUIRE(std::all_of(local.begin(), local.end(), [](node_id v) { return v == none; }));
     REQUIRE(part.base == 7);

@@ -101,7 +101,7 @@ TEST_CASE("groups partition sequences, and units have no cycle") {
       }
       REQUIRE(in_groups ==
               static_cast<std::size_t>(std::count_if(h.group.begin(), h.group.end(), [](index_t i) { return i != none; })));
-      const unit_graph units = make_units(h.graph, h.group);
+      const hierarchy_units units = make_units(h.graph, h.group);
       REQUIRE(topological_order(units.preds, units.succs).size() == units.members.size());
     }
 }

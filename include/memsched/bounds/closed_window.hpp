@@ -12,7 +12,7 @@
 #include <memsched/base/linkage.hpp>
 #include <memsched/bounds/cut_bound.hpp>
 #include <memsched/bounds/windowed_cut.hpp>
-#include <memsched/graph/subgraph.hpp>
+#include <memsched/graph/induced_subgraph.hpp>
 #include <memsched/structure/line.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include <memsched/allocation/plan_jointly.hpp>
+#include <memsched/allocation/plan_order_and_offsets.hpp>
 #include <memsched/base/linkage.hpp>
 #include <memsched/certify/certify.hpp>
 #include <memsched/certify/certify_packing.hpp>
@@ -14,7 +14,7 @@
 
 namespace memsched::inline MEMSCHED_ABI {
 
-/// A joint proof that no order of p has an arena of less than `arena` bytes, which `plan_jointly` claims with the same
+/// A joint proof that no order of p has an arena of less than `arena` bytes, which `plan_order_and_offsets` claims with the same
 /// scheduler, planner, options and alignment; nothing where a limit of `o` or `limits` is met, or that is not so. `order` is
 /// one of a small peak. `check_joint` has accepted it. Where no order has a peak below `arena`, that is all of the proof;
 /// else the exact search for order and offsets runs again.

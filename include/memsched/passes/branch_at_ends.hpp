@@ -6,8 +6,8 @@
 #include <vector>
 
 #include <memsched/base/linkage.hpp>
+#include <memsched/graph/induced_subgraph.hpp>
 #include <memsched/graph/mirror.hpp>
-#include <memsched/graph/subgraph.hpp>
 #include <memsched/graph/walk.hpp>
 #include <memsched/search/downsets.hpp>
 #include <memsched/search/policy.hpp>
@@ -65,7 +65,7 @@ class first_moves {
       const auto has_run = [&](node_id u) { return ran[u]; };
       if (g_.is_release(v) ? !std::all_of(readers.begin(), readers.end(), has_run) : !ran[v]) rest.nodes.push_back(v);
     }
-    rest.graph = subgraph(g_, rest.nodes, static_cast<bytes>(a.level), local_);
+    rest.graph = induced_subgraph(g_, rest.nodes, static_cast<bytes>(a.level), local_);
     return rest;
   }
 

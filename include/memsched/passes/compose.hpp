@@ -10,8 +10,8 @@
 
 #include <memsched/base/linkage.hpp>
 #include <memsched/bounds/lowest_set.hpp>
+#include <memsched/graph/induced_subgraph.hpp>
 #include <memsched/graph/mirror.hpp>
-#include <memsched/graph/subgraph.hpp>
 #include <memsched/graph/walk.hpp>
 #include <memsched/search/policy.hpp>
 #include <memsched/structure/regions.hpp>
@@ -63,7 +63,7 @@ inline schedule_graph all_active(schedule_graph g) {
 
 inline schedule_graph part_of(const schedule_graph& g, const std::vector<node_id>& members) {
   std::vector<node_id> local(g.size(), none);
-  return all_active(subgraph(g, members, 0, local));
+  return all_active(induced_subgraph(g, members, 0, local));
 }
 
 inline std::vector<node_id> where(const std::vector<bool>& in, bool value) {

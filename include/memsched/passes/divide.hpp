@@ -8,7 +8,7 @@
 #include <vector>
 
 #include <memsched/base/linkage.hpp>
-#include <memsched/graph/subgraph.hpp>
+#include <memsched/graph/induced_subgraph.hpp>
 #include <memsched/graph/walk.hpp>
 #include <memsched/search/policy.hpp>
 #include <memsched/structure/waists.hpp>
@@ -135,7 +135,7 @@ MEMSCHED_FUNCTION solution divide::operator()(const schedule_graph& g, search& c
     bytes peak = t.peak;
     if (t.peak > std::max(whole.lower_bound, context.floor()) && context.keep_going()) {
       const auto& nodes = members[t.part];
-      schedule_graph part = subgraph(g, nodes, t.base, local);
+      schedule_graph part = induced_subgraph(g, nodes, t.base, local);
       for (index_t k : resources[t.part]) {
         const auto inside = [&](node_id v) { return v != none && places[v].part == t.part ? places[v].local : none; };
         const resource& r = g.resources[k];

@@ -7,8 +7,8 @@
 
 #include <memsched/base/linkage.hpp>
 #include <memsched/bounds/cut_bound.hpp>
+#include <memsched/graph/induced_subgraph.hpp>
 #include <memsched/graph/post_order.hpp>
-#include <memsched/graph/subgraph.hpp>
 #include <memsched/graph/walk.hpp>
 #include <memsched/search/policy.hpp>
 #include <memsched/structure/acyclic_partition.hpp>
@@ -46,7 +46,7 @@ struct partition {
     std::vector<node_id> local(g.size(), none);
     delta level = static_cast<delta>(g.base);
     for (piece& p : pieces) {
-      p.graph = subgraph(g, p.members, static_cast<bytes>(level), local);
+      p.graph = induced_subgraph(g, p.members, static_cast<bytes>(level), local);
       p.take(post_order(p.graph));
       for (node_id v : p.members) level += g.cost[v].impact;
     }

@@ -9,7 +9,7 @@
 #include <memsched/base/backbone.hpp>
 #include <memsched/base/linkage.hpp>
 #include <memsched/bounds/lowest_set.hpp>
-#include <memsched/graph/subgraph.hpp>
+#include <memsched/graph/induced_subgraph.hpp>
 #include <memsched/search/policy.hpp>
 #include <memsched/structure/line.hpp>
 

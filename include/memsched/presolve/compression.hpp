@@ -6,7 +6,7 @@
 #include <vector>
 
 #include <memsched/base/linkage.hpp>
-#include <memsched/graph/subgraph.hpp>
+#include <memsched/graph/induced_subgraph.hpp>
 #include <memsched/graph/walk.hpp>
 #include <memsched/presolve/compressor.hpp>
 #include <memsched/search/search.hpp>
@@ -89,7 +89,7 @@ inline bool seems_compressible(const schedule_graph& g, search& context, compres
         if (readers.back() == v && std::all_of(readers.begin(), readers.end(), here)) members.push_back(r);
       }
     std::sort(members.begin(), members.end());
-    const schedule_graph sample = subgraph(g, members, g.base, local);
+    const schedule_graph sample = induced_subgraph(g, members, g.base, local);
     any = 10 * compressor(rules, sample, context).run().graph.size() < 9 * sample.size();
   }
   context.stats.rules = counts;

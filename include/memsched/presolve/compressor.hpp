@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include <memsched/graph/subgraph.hpp>
+#include <memsched/graph/induced_subgraph.hpp>
 #include <memsched/graph/walk.hpp>
 #include <memsched/presolve/complete_rules.hpp>
 #include <memsched/presolve/compression_graph.hpp>

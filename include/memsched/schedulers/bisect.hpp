@@ -8,7 +8,7 @@
 
 #include <memsched/base/linkage.hpp>
 #include <memsched/bounds/cut_bound.hpp>
-#include <memsched/graph/subgraph.hpp>
+#include <memsched/graph/induced_subgraph.hpp>
 #include <memsched/graph/walk.hpp>
 #include <memsched/passes/compress.hpp>
 #include <memsched/schedulers/as_given.hpp>
@@ -66,7 +66,7 @@ struct bisect {
       for (std::size_t i = 0; i < part.size(); ++i)
         place[i] = static_cast<node_id>(std::lower_bound(members.begin(), members.end(), part[i]) - members.begin());
       members.insert(members.end(), releases.begin(), releases.end());
-      const schedule_graph h = subgraph(g, members, static_cast<bytes>(w.level()), local);
+      const schedule_graph h = induced_subgraph(g, members, static_cast<bytes>(w.level()), local);
       for (node_id u : improve(h, context, std::move(place), target, depth)) run(members[u]);
     };
     if (!begin.empty()) solve(begin);

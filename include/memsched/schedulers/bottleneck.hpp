@@ -14,7 +14,7 @@
 #include <memsched/bounds/closed_window.hpp>
 #include <memsched/bounds/destructive_search.hpp>
 #include <memsched/bounds/windowed_cut.hpp>
-#include <memsched/graph/subgraph.hpp>
+#include <memsched/graph/induced_subgraph.hpp>
 #include <memsched/passes/compress.hpp>
 #include <memsched/passes/valleys.hpp>
 #include <memsched/schedulers/bisect.hpp>
@@ -139,7 +139,7 @@ class bottleneck_search {
     for (const std::vector<node_id>& block : chain) {
       std::vector<node_id> members = block, given;
       std::sort(members.begin(), members.end());
-      const schedule_graph part = subgraph(g_, members, static_cast<bytes>(level), local_.front());
+      const schedule_graph part = induced_subgraph(g_, members, static_cast<bytes>(level), local_.front());
       for (node_id v : block)
         if (!g_.is_release(v))
           given.push_back(static_cast<node_id>(std::lower_bound(members.begin(), members.end(), v) - members.begin()));
@@ -252,7 +252,7 @@ class bottleneck_search {
     });
   }
   /// Asks `change` for another order of a stretch, given as a graph, its order, and the peak of that; nothing where the
-  /// answer is not lower. `local` is scratch, see `subgraph`.
+  /// answer is not lower. `local` is scratch, see `induced_subgraph`.
   template <class Change>
   std::optional<std::vector<node_id>> better(std::size_t first, std::size_t last, search& c, std::vector<node_id>& local,
                                              Change change) const {
@@ -267,7 +267,7 @@ class bottleneck_search {
     for (node_id v : nodes)
       if (!g_.is_release(v))
         order.push_back(static_cast<node_id>(std::lower_bound(members.begin(), members.end(), v) - members.begin()));
-    const schedule_graph part = subgraph(g_, members, base, local);
+    const schedule_graph part = induced_subgraph(g_, members, base, local);
     order = change(part, std::as_const(order), peak);
     if (peak_of(part, order) >= peak) return std::nullopt;
     for (node_id& v : order) v = members[v];

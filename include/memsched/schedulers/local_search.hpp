@@ -6,7 +6,7 @@
 #include <vector>
 
 #include <memsched/base/linkage.hpp>
-#include <memsched/graph/subgraph.hpp>
+#include <memsched/graph/induced_subgraph.hpp>
 #include <memsched/graph/walk.hpp>
 #include <memsched/passes/compress.hpp>
 #include <memsched/schedulers/as_given.hpp>
@@ -70,7 +70,7 @@ class window_search {
     const auto nodes = line_.nodes(first, last);
     std::vector<node_id> members(nodes.begin(), nodes.end());
     std::sort(members.begin(), members.end());  // releases are last
-    const schedule_graph part = subgraph(g_, members, base, local_);
+    const schedule_graph part = induced_subgraph(g_, members, base, local_);
 
     const auto below_peak = [&](const schedule_graph& h, search&) {
       auto found = best_first{}.between_from_both_ends(h, context_, peak - 1, peak, states);

@@ -33,15 +33,15 @@ struct hierarchical_graph {
 };
 
 /// What a graph becomes where nodes are put together: units are groups, and nodes that are in none.
-struct unit_graph {
+struct hierarchy_units {
   std::vector<index_t> unit;  ///< per active node
   list_of<node_id> members;    ///< per unit, ascending
   adjacency preds, succs;   ///< among units, each once, ascending
 };
 
 /// Units are numbered by their lowest member. `group` may hold any numbers; none is no group. O(nodes + edges).
-inline unit_graph make_units(const schedule_graph& h, const std::vector<index_t>& group) {
-  unit_graph u;
+inline hierarchy_units make_units(const schedule_graph& h, const std::vector<index_t>& group) {
+  hierarchy_units u;
   index_t units = 0;
   std::unordered_map<index_t, index_t> unit_of_group;
   std::vector<std::pair<index_t, node_id>> members;
@@ -259,7 +259,7 @@ class regrouping {
 
 /// Dissolves groups through which a cycle of units runs, and groups of one: a caller's scopes may be anything.
 inline void dissolve_cycles(const schedule_graph& h, std::vector<index_t>& group) {
-  const unit_graph u = make_units(h, group);
+  const hierarchy_units u = make_units(h, group);
   std::vector<bool> reached(u.members.size(), false), reaches(u.members.size(), false);
   for (index_t i : topological_order(u.preds, u.succs)) reached[i] = true;
   for (index_t i : topological_order(u.succs, u.preds)) reaches[i] = true;

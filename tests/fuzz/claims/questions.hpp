@@ -198,7 +198,7 @@ inline complaint ask_hierarchical(const subject& x, random& r, std::string& aske
     std::sort(members.begin(), members.end());
     for (auto v = static_cast<node_id>(x.g.active); v < x.g.size(); ++v)
       if (w.waits(v) > 0) members.push_back(v);
-    const schedule_graph rest = subgraph(x.g, members, static_cast<bytes>(w.level()), local);
+    const schedule_graph rest = induced_subgraph(x.g, members, static_cast<bytes>(w.level()), local);
     const auto best = optimum_of(rest);
     if (!best) continue;
     for (const bytes floor : {bytes{0}, *best, *best - std::min<bytes>(*best, r.below(10))}) {

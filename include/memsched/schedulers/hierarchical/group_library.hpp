@@ -11,7 +11,7 @@
 #include <vector>
 
 #include <memsched/bounds/cut_bound.hpp>
-#include <memsched/graph/subgraph.hpp>
+#include <memsched/graph/induced_subgraph.hpp>
 #include <memsched/graph/walk.hpp>
 #include <memsched/schedulers/beam.hpp>
 #include <memsched/schedulers/hierarchical/policy.hpp>
@@ -91,7 +91,7 @@ class group_library {
     for (std::size_t i = 0; i < last.size(); ++i)
       if (last[i]) a.members.push_back(shared_[group][i]);
     std::sort(a.members.begin() + releases, a.members.end());
-    a.part = subgraph(h_.graph, a.members, 0, local_);
+    a.part = induced_subgraph(h_.graph, a.members, 0, local_);
     a.part.roots.clear();
     for (node_id v = 0; v < a.part.active; ++v) {
       const auto next = a.part.succs[v];

@@ -326,7 +326,7 @@ class level_search {
   group_library* library_;
   const hierarchical& policy_;
   search& context_;
-  const unit_graph units_;
+  const hierarchy_units units_;
   list_of<index_t> readers_;  // units, per release
   downset_table table_;
   std::vector<entry> entries_;

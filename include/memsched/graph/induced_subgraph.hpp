@@ -13,8 +13,8 @@ namespace memsched::inline MEMSCHED_ABI {
 /// The nodes of `members` (ascending, releases last) with the edges among them, from level `base` on. Node i of the part
 /// is members[i]. What ran before is where it should be; a release whose readers do not all run by then must be left out,
 /// and credits on it are void. `local` is scratch of g's size, all none, and is left so. O(members + their edges).
-MEMSCHED_FUNCTION schedule_graph subgraph(const schedule_graph& g, std::span<const node_id> members, bytes base,
-                                          std::vector<node_id>& local);
+MEMSCHED_FUNCTION schedule_graph induced_subgraph(const schedule_graph& g, std::span<const node_id> members, bytes base,
+                                                  std::vector<node_id>& local);
 
 }  // namespace memsched
 
@@ -22,8 +22,8 @@ MEMSCHED_FUNCTION schedule_graph subgraph(const schedule_graph& g, std::span<con
 
 namespace memsched::inline MEMSCHED_ABI {
 
-MEMSCHED_FUNCTION schedule_graph subgraph(const schedule_graph& g, std::span<const node_id> members, bytes base,
-                                          std::vector<node_id>& local) {
+MEMSCHED_FUNCTION schedule_graph induced_subgraph(const schedule_graph& g, std::span<const node_id> members, bytes base,
+                                                  std::vector<node_id>& local) {
   schedule_graph part;
   part.base = base;
   for (node_id i = 0; i < members.size(); ++i) local[members[i]] = i;

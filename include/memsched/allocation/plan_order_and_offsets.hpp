@@ -250,8 +250,8 @@ class joint_search {
 /// bound upwards. A claim is exact if scheduler and planner prove theirs; where a limit leaves one open, so does this. With
 /// `options.budget`, it ends at a plan within it or a bound above it. The scheduler must not know of the arena; its peaks
 /// and bounds are those of `schedule`.
-MEMSCHED_FUNCTION joint_plan plan_jointly(const problem& p, inner_scheduler scheduler, any_planner how,
-                                          const options& o = {}, bytes alignment = 1);
+MEMSCHED_FUNCTION joint_plan plan_order_and_offsets(const problem& p, inner_scheduler scheduler, any_planner how,
+                                                    const options& o = {}, bytes alignment = 1);
 
 }  // namespace memsched
 
@@ -259,8 +259,8 @@ MEMSCHED_FUNCTION joint_plan plan_jointly(const problem& p, inner_scheduler sche
 
 namespace memsched::inline MEMSCHED_ABI {
 
-MEMSCHED_FUNCTION joint_plan plan_jointly(const problem& p, inner_scheduler scheduler, any_planner how, const options& o,
-                                          bytes alignment) {
+MEMSCHED_FUNCTION joint_plan plan_order_and_offsets(const problem& p, inner_scheduler scheduler, any_planner how,
+                                                    const options& o, bytes alignment) {
   joint_plan best;
   if (alignment == 0) {
     best.plan.error = graph_error{error_code::bad_input, "an alignment of 0", {}, {}};
