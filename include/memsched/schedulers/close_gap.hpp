@@ -69,7 +69,7 @@ inline solution short_attempts(const schedule_graph& g, search& context, std::ui
   };
   constexpr double seconds_a_state = 20e-6, seconds_a_step = 150e-6;  // of the exact search and of a beam; for most graphs
   constexpr double beam_share = 0.4;
-  if (context.seconds_left() < 10 * seconds_a_state * static_cast<double>(states)) {
+  if (context.seconds_left() < 2 * seconds_a_state * static_cast<double>(states)) {
     exact(context, 0.1, states / 10, s);
     local(context, states / 4, s);
   }
@@ -143,7 +143,11 @@ class gap_closer {
   /// below the floor, which may exist, are as good as those that reach it.
   bytes lifted(bytes bound) { return bound > context_.floor() ? next_possible(bound) : bound; }
   bytes next_possible(bytes least) {
-    if (!peaks_) peaks_.emplace(g_);
+    if (!peaks_) {
+      possible_peaks all(g_, [&] { return !context_.over(); });
+      if (context_.over()) return least;
+      peaks_ = std::move(all);
+    }
     return peaks_->next(least);
   }
 
