@@ -63,14 +63,19 @@ class known_order {
 
   /// Adds an edge.
   void add(const precedence& e) {
-    preds_[e.after].push_back(e.before);
-    order(e);
+    link(e);
+    order(copy(reach_.ancestors[e.before]), e.before, below(e.after));
   }
-  /// Adds what the graph orders by itself.
-  void order(const precedence& e) {
-    const bit_set earlier = above(e.before), later = below(e.after);
-    for_each_bit(earlier, [&](std::size_t a) { unite_bits(reach_.descendants[a], later); });
-    for_each_bit(later, [&](std::size_t b) { unite_bits(reach_.ancestors[b], earlier); });
+  /// Likewise, but what follows from it is still to be ordered.
+  void link(const precedence& e) { preds_[e.after].push_back(e.before); }
+  /// Orders all of one set before v, and v before all of the other; neither holds v. What is before a node of the first is in
+  /// that, and what is behind a node of the second in that.
+  void order(const bit_set& earlier, node_id v, const bit_set& later) {
+    unite_bits(reach_.ancestors[v], earlier);
+    unite_bits(reach_.descendants[v], later);
+    const bit_set until_v = with(earlier, v), from_v = with(later, v);
+    for_each_bit(earlier, [&](std::size_t a) { unite_bits(reach_.descendants[a], from_v); });
+    for_each_bit(later, [&](std::size_t b) { unite_bits(reach_.ancestors[b], until_v); });
   }
 
  private:

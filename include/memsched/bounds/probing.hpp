@@ -204,12 +204,21 @@ class prober {
     if (o == outcome::refuted) refuted_at_ = v;
     return o;
   }
+  /// Adds what an inquiry found. All of its edges are of one node, and so is what follows from them (see `inquiry`): they
+  /// are ordered at once.
   void take(const inquiry& q) {
     next_ = std::min(next_, q.next());
+    if (q.findings().empty()) return;
+    const node_id v = q.node();
+    bit_set earlier = order_.copy(order_.ancestors()[v]), later = order_.copy(order_.descendants()[v]);
     for (const auto& [edge, derived] : q.findings()) {
-      if (ordered(edge.before, edge.after) || ordered(edge.after, edge.before)) continue;
-      derived ? add_edge(edge) : order_.order(edge);
+      const bool before = edge.after == v;
+      const node_id u = before ? edge.before : edge.after;
+      if (earlier[u] || later[u]) continue;
+      if (derived) edges_.push_back(edge), order_.link(edge);
+      before ? unite_bits(earlier, order_.above(u)) : unite_bits(later, order_.below(u));
     }
+    order_.order(earlier, v, later);
   }
 
   void add_edge(const precedence& e) {
