@@ -292,13 +292,15 @@ class bottleneck_search {
     high.resize(most);
     raise_at(high, cuts, team);
   }
-  /// Cuts for the nodes in some positions, highest first, up to one that is not above the bound; in groups, so that threads
-  /// may share them. False where a limit ended it.
+  /// Cuts for the nodes in some positions, highest first, up to one that is not above the bound, or until the patience of
+  /// this effort is over; in groups, so that threads may share them. False where a limit ended it.
   bool raise_at(const std::vector<index_t>& positions, std::vector<windowed_cut>& cuts, crew* team) {
     constexpr std::size_t group = 32;
     const auto over = [&] { return context_.over(); };
+    const std::size_t patience = std::size_t{128} << effort_;
     bool more = true;
-    for (std::size_t first = 0, end = 0; more && first < positions.size(); first = end) {
+    std::size_t in_vain = 0;
+    for (std::size_t first = 0, end = 0; more && in_vain < patience && first < positions.size(); first = end) {
       end = std::min(positions.size(), first + group);
       const auto ask = [&, known = bound_](std::size_t k, std::size_t member) {
         return bound_around(cuts[member], positions[first + k], known);
@@ -306,7 +308,9 @@ class bottleneck_search {
       const auto use = [&](std::size_t k, auto&& bound) {
         more = static_cast<bytes>(line_.height(positions[first + k])) > bound_;
         if (!more || done() || !context_.count_cut_as_state(0, 600)) return false;
-        raise(bound());
+        const bytes b = bound();
+        in_vain = b > bound_ ? 0 : in_vain + 1;
+        raise(b);
         return true;
       };
       if (!ask_ahead({team, over}, end - first, ask, use)) break;
