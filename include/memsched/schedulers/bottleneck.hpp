@@ -85,6 +85,7 @@ class bottleneck_search {
 
  private:
   using blocks = std::vector<std::vector<node_id>>;
+  static constexpr std::size_t max_flattened = std::size_t{1} << 15;  ///< nodes
 
   /// What an order must stay below to be of use.
   bytes ceiling() const { return std::min(line_.peak(), context_.ceiling()); }
@@ -206,7 +207,8 @@ class bottleneck_search {
     while (!done()) {
       const bytes goal = aim(3, 4);
       while (line_.peak() > goal) {
-        if (!context_.keep_going() || !lower_around(line_.highest(), goal, effort)) return;
+        if (!context_.keep_going()) return;
+        if (!lower_around(line_.highest(), goal, effort) && !lower_all_along(effort)) return;
         context_.report(line_.peak(), bound_);
       }
     }
@@ -225,6 +227,18 @@ class bottleneck_search {
       if (replace(first, bisect_between(first, at + width / 2, goal, context_, local_.front()))) return true;
     }
     return false;
+  }
+
+  /// Lowers windows all along the order, which may open a way at the peak, where that is far above the bound: near it, bounds
+  /// are what is missing. Whether the peak fell.
+  bool lower_all_along(unsigned effort) {
+    if (g_.active > max_flattened || gap() <= bound_ / 16 || done()) return false;
+    const bytes before = line_.peak();
+    solution s{line_.order(), bound_};
+    const auto lower = [&] { return local_search{}.improve(g_, context_, std::move(s)); };
+    s = context_.with_states(std::uint64_t{5000} << effort, lower);
+    if (peak_of(g_, s.order) < before) line_ = order_line(g_, s.order);
+    return line_.peak() < before;
   }
 
   bool replace(std::size_t first, const std::optional<std::vector<node_id>>& order) {
