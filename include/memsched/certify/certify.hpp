@@ -68,7 +68,7 @@ inline bool prove_rounds(const schedule_graph& g, const derivation& d, bytes bou
 /// one with few. Whether there is one.
 inline bool find_either_family(const schedule_graph& g, certificate& c, bytes level, const std::vector<reduction>& waiting,
                                std::size_t most, function_ref<bool()> go_on) {
-  for (const bool mirrored : {true, false}) {
+  for (const bool mirrored : {false, true}) {
     if (mirrored && g.credits.items() > 0) continue;
     c.family = set_family{.level = level, .mirrored = mirrored, .reductions = waiting};
     if (find_family(g, c, most, go_on)) return true;
@@ -240,7 +240,8 @@ MEMSCHED_FUNCTION certificate certify(const schedule_graph& g, std::span<const n
   };
   if (best.bound >= bound) return best;
   const node_bound single = best_cut_bound(g, order, best.bound, go_on);
-  if (single.v != none && consider(detail::certify_cut(g, single, go_on))) return best;
+  const auto by_cut = [&] { return single.v != none && consider(detail::certify_cut(g, single, go_on)); };
+  if (single.bound >= bound && by_cut()) return best;
   // Little effort first; and for each, of a large graph narrow windows, then the whole, then wide windows.
   const bool local = g.size() > 1024, whole = g.size() <= limits.probed;
   compressed_graph form;
@@ -249,6 +250,7 @@ MEMSCHED_FUNCTION certificate certify(const schedule_graph& g, std::span<const n
     const std::size_t few = detail::sets_within(limits, g, detail::few_sets);
     if (consider(detail::certify_by_sets(g, form, bound, few, go_on))) return best;
   }
+  if (single.bound < bound) by_cut();
   const std::size_t narrow = whole ? g.size() / 4 : g.size();  // nodes
   std::optional<detail::window_finder> finder;
   std::vector<detail::described_window> windows;

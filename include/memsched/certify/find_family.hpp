@@ -104,6 +104,8 @@ class family_search {
 
   /// v and what it waits for; nothing where some of that takes more while it runs than it adds.
   std::optional<move> to(node_id v, const_bit_row ran) {
+    const auto waits_for = [&](node_id u) { return !plain_[u] && !test_bit(ran, u); };
+    if (std::any_of(preds_[v].begin(), preds_[v].end(), waits_for)) return std::nullopt;  // as most do
     move m{{v}};
     bool fits = true;
     for (std::size_t i = 0; i < m.nodes.size() && fits; ++i)

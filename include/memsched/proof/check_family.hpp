@@ -70,16 +70,15 @@ class family_checker {
     waits_.clear();
     if (ran[v]) return false;
     bool all_plain = true;
-    std::vector<node_id> left{v};
-    while (!left.empty() && all_plain) {
-      const node_id u = left.back();
-      left.pop_back();
+    const auto wait = [&](node_id u) {
       for (node_id x : g_.preds(u)) {
         if (ran[x] || state_[x]) continue;
         all_plain = all_plain && plain_[x];
-        state_[x] = true, waits_.push_back(x), left.push_back(x);
+        state_[x] = true, waits_.push_back(x);
       }
-    }
+    };
+    wait(v);
+    for (std::size_t i = 0; i < waits_.size() && all_plain; ++i) wait(waits_[i]);
     for (node_id u : waits_) state_[u] = false;
     return all_plain;
   }
