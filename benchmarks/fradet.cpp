@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -98,17 +97,7 @@ void tables_1_and_2() {
   }
 }
 
-/// Seconds of processor time that this process took, the system's work for it left out.
-double user_seconds() {
-  rusage used{};
-  getrusage(RUSAGE_SELF, &used);
-  return static_cast<double>(used.ru_utime.tv_sec) + 1e-6 * static_cast<double>(used.ru_utime.tv_usec);
-}
-double peak_mebibytes() {
-  rusage used{};
-  getrusage(RUSAGE_SELF, &used);
-  return static_cast<double>(used.ru_maxrss) / 1024;
-}
+double peak_mebibytes() { return timing::peak_kibibytes() / 1024; }
 
 /// What f() says when a process of its own runs it: memory is what f takes, and nobody's leftovers are in the way.
 template <class F>
@@ -155,9 +144,9 @@ void scaling() {
       const std::vector<schedule_graph> graphs(copies, g);
       std::vector<double> times;
       for (int i = 0; i < rounds; ++i) {
-        const double start = user_seconds();
+        const double start = timing::user_seconds();
         for (const schedule_graph& copy : graphs) compress_once(copy);
-        times.push_back((user_seconds() - start) / static_cast<double>(copies));
+        times.push_back((timing::user_seconds() - start) / static_cast<double>(copies));
       }
       std::sort(times.begin(), times.end());
       return times[times.size() / 2];

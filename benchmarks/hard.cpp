@@ -1,7 +1,5 @@
 // Graphs that nobody expects to be solved: how close bound and order come within a limit of time.
 // usage: bench_hard [SEEDS=2] [--long] [--threads N]   SEEDS: 1 to 5; --long: a limit of 60 s too
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -13,26 +11,15 @@
 #include <vector>
 
 #include "row_graphs.hpp"
+#include "timing.hpp"
 
 namespace {
 
 using clock = std::chrono::steady_clock;
 
-double peak_megabytes() {
-  rusage used{};
-  getrusage(RUSAGE_SELF, &used);
-  return static_cast<double>(used.ru_maxrss) * 1024 / 1e6;
-}
+using timing::processor_seconds;
 
-/// Of all threads.
-double processor_seconds() {
-  rusage used{};
-  getrusage(RUSAGE_SELF, &used);
-  const auto seconds = [](const timeval& t) {
-    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6;
-  };
-  return seconds(used.ru_utime) + seconds(used.ru_stime);
-}
+double peak_megabytes() { return timing::peak_kibibytes() * 1024 / 1e6; }
 
 void print_row(const std::string& name, const memsched::problem& p, double limit, unsigned threads) {
   memsched::options o;

@@ -1,13 +1,13 @@
 // Every network of a paper: what orders of several schedulers need, whether `automatic` finds the known optimum, and
 // how long that takes. One thread.
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <memsched/memsched.hpp>
 #include <networks/networks.hpp>
 #include <vector>
+
+#include "timing.hpp"
 
 namespace {
 
@@ -76,9 +76,7 @@ int main() {
     for (const networks::network& about : networks::all())
       if (about.optimum || about.name.starts_with("randwire")) print_row(about, in_place, sum);
   }
-  rusage used{};
-  getrusage(RUSAGE_SELF, &used);
   std::printf("\n%d of %d proven, %d other than the known optimum; slowest %.1f ms (target 100); "
               "peak resident memory %.1f MB (target 200)\n",
-              sum.proven, sum.rows, sum.wrong, sum.slowest, static_cast<double>(used.ru_maxrss) * 1024 / 1e6);
+              sum.proven, sum.rows, sum.wrong, sum.slowest, timing::peak_kibibytes() * 1024 / 1e6);
 }

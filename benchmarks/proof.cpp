@@ -20,7 +20,6 @@
 #include <utility>
 #include <vector>
 
-#include <sys/resource.h>
 
 #include <memsched/certify/certify.hpp>
 #include <memsched/formats/certificate.hpp>
@@ -34,19 +33,14 @@
 
 #include "fradet_tables.hpp"
 #include "row_graphs.hpp"
+#include "timing.hpp"
 
 namespace {
 
 namespace fs = std::filesystem;
 using namespace memsched;
 
-/// Seconds of the processor that this process has taken, or those that it has started.
-double processor_seconds(int whose = RUSAGE_SELF) {
-  rusage u{};
-  getrusage(whose, &u);
-  const auto whole = static_cast<double>(u.ru_utime.tv_sec + u.ru_stime.tv_sec);
-  return whole + 1e-6 * static_cast<double>(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
-}
+using timing::processor_seconds;
 
 template <class F>
 double timed(F&& f) {

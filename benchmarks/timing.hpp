@@ -1,5 +1,7 @@
-// Clocks for benchmarks.
+// What a benchmark measures: clocks, and what the process has used.
 #pragma once
+
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <chrono>
@@ -24,5 +26,23 @@ double best_time(F&& f, double most_seconds = 1) {
   }
   return best;
 }
+
+inline rusage used(int whose = RUSAGE_SELF) {
+  rusage u{};
+  getrusage(whose, &u);
+  return u;
+}
+/// Seconds of the processor in this process, by all threads; or in those that it has started and waited for.
+inline double user_seconds(int whose = RUSAGE_SELF) {
+  const timeval t = used(whose).ru_utime;
+  return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
+}
+/// Likewise, with what the system did for it.
+inline double processor_seconds(int whose = RUSAGE_SELF) {
+  const timeval t = used(whose).ru_stime;
+  return user_seconds(whose) + static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
+}
+/// Most memory that this process has held.
+inline double peak_kibibytes() { return static_cast<double>(used().ru_maxrss); }
 
 }  // namespace timing
