@@ -1,6 +1,7 @@
 // A part of a schedule graph as a schedule graph of its own.
 #pragma once
 
+#include <algorithm>
 #include <span>
 #include <utility>
 #include <vector>
@@ -15,6 +16,16 @@ namespace memsched::inline MEMSCHED_ABI {
 /// and credits on it are void. `local` is scratch of g's size, all none, and is left so. O(members + their edges).
 MEMSCHED_FUNCTION schedule_graph induced_subgraph(const schedule_graph& g, std::span<const node_id> members, bytes base,
                                                   std::vector<node_id>& local);
+
+/// Those of some members that are no releases, in the same order, as nodes of that part.
+inline std::vector<node_id> order_within(const schedule_graph& g, std::span<const node_id> members,
+                                         std::span<const node_id> order) {
+  std::vector<node_id> part;
+  for (node_id v : order)
+    if (!g.is_release(v))
+      part.push_back(static_cast<node_id>(std::lower_bound(members.begin(), members.end(), v) - members.begin()));
+  return part;
+}
 
 }  // namespace memsched
 

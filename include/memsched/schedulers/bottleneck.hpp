@@ -138,13 +138,10 @@ class bottleneck_search {
     order.reserve(g_.active);
     delta level = static_cast<delta>(g_.base);
     for (const std::vector<node_id>& block : chain) {
-      std::vector<node_id> members = block, given;
+      std::vector<node_id> members = block;
       std::sort(members.begin(), members.end());
       const schedule_graph part = induced_subgraph(g_, members, static_cast<bytes>(level), local_.front());
-      for (node_id v : block)
-        if (!g_.is_release(v))
-          given.push_back(static_cast<node_id>(std::lower_bound(members.begin(), members.end(), v) - members.begin()));
-      solution s{std::move(given)};
+      solution s{order_within(g_, members, block)};
       if (context_.keep_going()) take_if_better(part, greedy{}(part, context_).order, s);
       for (node_id v : s.order) order.push_back(members[v]);
       for (node_id v : block) level += g_.cost[v].impact;
@@ -165,7 +162,7 @@ class bottleneck_search {
         if (const delta height = height_of(i); static_cast<bytes>(height) > goal) high.emplace_back(height, i);
       std::sort(high.rbegin(), high.rend());
       crew* const team = context_.team();
-      local_.resize(std::max(local_.size(), team == nullptr ? 1 : team->size()), std::vector<node_id>(g_.size(), none));
+      local_.resize(std::max(local_.size(), size_of(team)), std::vector<node_id>(g_.size(), none));
       const auto over = [&] { return context_.over(); };
       std::size_t begin = 0;
       const auto ask = [&](std::size_t k, std::size_t member) {
@@ -276,13 +273,10 @@ class bottleneck_search {
     const auto base = static_cast<bytes>(line_.level(first)), peak = static_cast<bytes>(line_.highest_in(first, last));
     if (peak <= base) return std::nullopt;
     const auto nodes = line_.nodes(first, last);
-    std::vector<node_id> members(nodes.begin(), nodes.end()), order;
+    std::vector<node_id> members(nodes.begin(), nodes.end());
     std::sort(members.begin(), members.end());
-    for (node_id v : nodes)
-      if (!g_.is_release(v))
-        order.push_back(static_cast<node_id>(std::lower_bound(members.begin(), members.end(), v) - members.begin()));
     const schedule_graph part = induced_subgraph(g_, members, base, local);
-    order = change(part, std::as_const(order), peak);
+    std::vector<node_id> order = change(part, order_within(g_, members, nodes), peak);
     if (peak_of(part, order) >= peak) return std::nullopt;
     for (node_id& v : order) v = members[v];
     return order;
@@ -295,7 +289,7 @@ class bottleneck_search {
     if (g_.resources.empty()) return;
     const live_index live(line_);
     crew* const team = context_.team();
-    std::vector<windowed_cut> cuts(team == nullptr ? 1 : team->size(), windowed_cut(line_, live, bone_));
+    std::vector<windowed_cut> cuts(size_of(team), windowed_cut(line_, live, bone_));
     if (!raise_at(line_.heights(), cuts, team) || done() || others == 0) return;
     std::vector<index_t> high;
     for (index_t i = 0; i < line_.size(); ++i)
