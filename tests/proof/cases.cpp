@@ -234,7 +234,9 @@ void print_all(const problem_draft& draft, const memory_model& model, support::r
   if (const certificate both = by_sets_behind_steps(g, c, r); !both.steps.empty())
     out.print_changed("steps and family", both);
   if (const certificate window = of_window(g, best.order, r); window.window) out.print_changed("window", window);
-  const auto compressed = [&](const schedule_graph& h, bytes b) { return detail::certify_rounds(h, b, 0, 0, go_on); };
+  const auto compressed = [&](const schedule_graph& h, bytes b) {
+    return detail::certify_rounds(h, detail::compressed_for_proof(h), b, 0, 0, go_on);
+  };
   if (const certificate shaved = support::by_cases(g, best.lower_bound, r, compressed); !shaved.steps.empty())
     out.print_changed("cases", shaved);
   if (const certificate layer = support::by_layer(g, best.lower_bound, r); !layer.steps.empty())
