@@ -155,6 +155,7 @@
 #include <memsched/schedulers/kahn.hpp>
 #include <memsched/schedulers/list.hpp>
 #include <memsched/schedulers/local_search.hpp>
+#include <memsched/schedulers/lower_stretch.hpp>
 #include <memsched/schedulers/rpo.hpp>
 #include <memsched/schedulers/serenity.hpp>
 #include <memsched/sdf/bounds.hpp>

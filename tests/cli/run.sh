@@ -248,16 +248,17 @@ succeeds verify builtin:randwire-stack --certificate small.json
 check "and that one proves less" fails grep -q 'it is optimal' out
 refuses none.json 'without a proof' schedule builtin:randwire-stack --certificate none.json --certificate-limit 90
 check "no file where not even the result is within the limit" fails test -e none.json
-succeeds schedule builtin:randwire --certificate good.json
+succeeds schedule builtin:nasnet-imagenet --certificate good.json
 refuses good.json 'order' verify wide.json --certificate good.json
-refuses good.json '' verify builtin:randwire:2 --certificate good.json
+refuses good.json '' verify builtin:amoebanet-imagenet --certificate good.json
 refuses best.json 'no certificate' verify wide.json --certificate best.json
 refuses missing.json 'No such file' verify wide.json --certificate missing.json
 refuses empty.json empty verify wide.json --certificate empty.json
-forged() { # forged REASON SED_COMMAND
-  sed "$2" good.json >forged.json
-  check "$2 changes the certificate" fails cmp -s good.json forged.json
-  refuses forged.json "$1" verify builtin:randwire --certificate forged.json
+succeeds schedule builtin:randwire --certificate family.json
+forged() { # forged REASON SED_COMMAND [FILE GRAPH]
+  sed "$2" "${3:-good.json}" >forged.json
+  check "$2 changes the certificate" fails cmp -s "${3:-good.json}" forged.json
+  refuses forged.json "$1" verify "${4:-builtin:nasnet-imagenet}" --certificate forged.json
 }
 forged 'certificate fingerprint' 's/"bound":/"bound":1/'
 forged 'certificate fingerprint' 's/"level":/"level":1/'
@@ -272,6 +273,8 @@ forged 'steps[0].level' 's/"level":/"level":0.5/'
 forged 'steps[0] before after' 's/"v":/"after":1,"v":/;s/"v":/"before":1,"v":/'
 forged 'flow[0]' 's/"flow":\[\[/"flow":[[],[/'
 forged 'steps[0].reductions[0][0] rule' 's/"v":/"reductions":[["c3",1,2]],"v":/'
+forged 'certificate fingerprint' 's/"sets":\[\[0,/"sets":[[1,/' family.json builtin:randwire
+forged 'family.sets[0]' 's/"sets":\[\[/"sets":[[],[/' family.json builtin:randwire
 forged 'no certificate' 's/"certificate":/"other":/'
 forged 'certificate object' 's/"certificate":/"certificate":1,"other":/'
 forged 'JSON' 's/.$//'

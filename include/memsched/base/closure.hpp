@@ -100,18 +100,21 @@ class closure_problem {
 
  private:
   /// Sends what can be sent along edges alone, later members' first. No edge is ever full, so a member from which nothing
-  /// gets on stays so: all of it takes as long as the edges and the paths. It saves breadth-first searches.
+  /// gets on stays so: all of it takes as long as the edges and the paths. It saves breadth-first searches. (What is left
+  /// undone where edges form a circle, these do.)
   void send_forward() {
-    level_.assign(supply_.size(), 0);  // none for a dead end
+    constexpr index_t open = 0, on_path = 1;  // or none, a dead end
+    level_.assign(supply_.size(), open);
     at_out_.assign(out_.begin(), out_.end());
     const auto any_open = [&](index_t& v) {
+      level_[v] = on_path;
       for (index_t& e = at_out_[v]; e != none; e = next_out_[e])
-        if (level_[arcs_[e].to] != none) return path_.push_back({e, true}), v = arcs_[e].to, true;
+        if (level_[arcs_[e].to] == open) return path_.push_back({e, true}), v = arcs_[e].to, true;
       return false;
     };
     for (auto v = static_cast<index_t>(supply_.size()); v-- > 0;)
-      while (supply_[v] > 0 && augment(v, any_open)) {
-      }
+      while (supply_[v] > 0 && augment(v, any_open))
+        for (const hop& h : path_) level_[arcs_[h.arc].from] = open;
   }
 
   /// Breadth-first levels in the residual graph, counted from what still has demand: those are few. Whether supply is left

@@ -20,6 +20,7 @@
 #include <memsched/schedulers/bisect.hpp>
 #include <memsched/schedulers/close_gap.hpp>
 #include <memsched/schedulers/greedy.hpp>
+#include <memsched/schedulers/lower_stretch.hpp>
 #include <memsched/search/policy.hpp>
 #include <memsched/structure/line.hpp>
 
@@ -121,7 +122,6 @@ class bottleneck_search {
         std::any_of(best.begin(), best.end(), [&](const auto& b) { return b.size() > g_.size() / 2; }))
       return ends;
     line_ = order_line(g_, order);
-    std::vector<index_t> last(best.size(), 0);
     index_t end = 0;
     for (const auto& block : best) {
       for (node_id v : block)
@@ -242,44 +242,16 @@ class bottleneck_search {
     if (order) line_.replace(line_.legal_from(first), *order);
     return order.has_value();
   }
-  /// Searches a stretch for an order with a lower peak; one within the goal is good enough.
   std::optional<std::vector<node_id>> lower(std::size_t first, std::size_t last, bytes goal, std::uint64_t states, search& c,
                                             std::vector<node_id>& local) const {
-    return better(first, last, c, local, [&](const schedule_graph& part, const std::vector<node_id>& order, bytes peak) {
-      const auto below_peak = [&](const schedule_graph& h, search&) {
-        auto found =
-            best_first{}.between_from_both_ends(h, c, std::min(std::max(goal, part.base), peak - 1), peak, states);
-        return found.order ? solution{std::move(*found.order)} : as_given{}(h, c);
-      };
-      solution s{order};
-      take_if_better(part, c.aside([&] { return compress{}(part, c, below_peak); }).order, s);
-      return std::move(s.order);
-    });
+    return lower_stretch(g_, line_, first, last, goal, states, c, local);
   }
   std::optional<std::vector<node_id>> bisect_between(std::size_t first, std::size_t last, bytes goal, search& c,
                                                      std::vector<node_id>& local) const {
-    return better(first, last, c, local, [&](const schedule_graph& part, const std::vector<node_id>& order, bytes) {
-      return bisect{}.improve(part, c, order, goal);
-    });
-  }
-  /// Asks `change` for another order of a stretch, given as a graph, its order, and the peak of that; nothing where the
-  /// answer is not lower. `local` is scratch, see `induced_subgraph`.
-  template <class Change>
-  std::optional<std::vector<node_id>> better(std::size_t first, std::size_t last, search& c, std::vector<node_id>& local,
-                                             Change change) const {
-    first = line_.legal_from(first);
-    last = line_.legal_from(std::min(last, line_.size()));
-    if (first >= last || !c.keep_going()) return std::nullopt;
-    const auto base = static_cast<bytes>(line_.level(first)), peak = static_cast<bytes>(line_.highest_in(first, last));
-    if (peak <= base) return std::nullopt;
-    const auto nodes = line_.nodes(first, last);
-    std::vector<node_id> members(nodes.begin(), nodes.end());
-    std::sort(members.begin(), members.end());
-    const schedule_graph part = induced_subgraph(g_, members, base, local);
-    std::vector<node_id> order = change(part, order_within(g_, members, nodes), peak);
-    if (peak_of(part, order) >= peak) return std::nullopt;
-    for (node_id& v : order) v = members[v];
-    return order;
+    return change_stretch(g_, line_, first, last, c, local,
+                          [&](const schedule_graph& part, const std::vector<node_id>& order, bytes) {
+                            return bisect{}.improve(part, c, order, goal);
+                          });
   }
 
   // Bounds.

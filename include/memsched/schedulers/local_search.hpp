@@ -6,12 +6,8 @@
 #include <vector>
 
 #include <memsched/base/linkage.hpp>
-#include <memsched/graph/induced_subgraph.hpp>
-#include <memsched/graph/walk.hpp>
-#include <memsched/passes/compress.hpp>
-#include <memsched/schedulers/as_given.hpp>
-#include <memsched/schedulers/best_first.hpp>
 #include <memsched/schedulers/greedy.hpp>
+#include <memsched/schedulers/lower_stretch.hpp>
 #include <memsched/search/policy.hpp>
 #include <memsched/structure/line.hpp>
 
@@ -62,27 +58,12 @@ class window_search {
  private:
   bool lower(std::size_t first, std::size_t width, std::uint64_t states) {
     first = line_.legal_from(first);
-    const std::size_t last = line_.legal_from(std::min(line_.size(), first + width));
-    if (first == last || !context_.keep_going()) return false;
-    const auto base = static_cast<bytes>(line_.level(first));
-    const auto peak = static_cast<bytes>(line_.highest_in(first, last));
-    if (peak <= base) return false;
-    const auto nodes = line_.nodes(first, last);
-    std::vector<node_id> members(nodes.begin(), nodes.end());
-    std::sort(members.begin(), members.end());  // releases are last
-    const schedule_graph part = induced_subgraph(g_, members, base, local_);
-
-    const auto below_peak = [&](const schedule_graph& h, search&) {
-      auto found = best_first{}.between_from_both_ends(h, context_, peak - 1, peak, states);
-      return found.order ? solution{std::move(*found.order)} : as_given{}(h, context_);
-    };
-    const solution found = context_.aside([&] { return compress{}(part, context_, below_peak); });
-    if (peak_of(part, found.order) >= peak) return false;
-    std::vector<node_id> order;
-    for (node_id v : found.order) order.push_back(members[v]);
-    line_.replace(first, order);
-    return true;
+    const auto order = lower_stretch(g_, line_, first, first + width, any_lower, states, context_, local_);
+    if (order) line_.replace(first, *order);
+    return order.has_value();
   }
+
+  static constexpr bytes any_lower = no_limit;  // a goal that any lower peak reaches
 
   const schedule_graph& g_;
   search& context_;
