@@ -262,7 +262,7 @@ forged() { # forged REASON SED_COMMAND [FILE GRAPH]
 }
 forged 'certificate fingerprint' 's/"bound":/"bound":1/'
 forged 'certificate fingerprint' 's/"level":/"level":1/'
-forged 'certificate fingerprint' 's/"before":\([0-9]*\)/"after":\1/'
+forged 'certificate fingerprint' 's/"after":\([0-9]*\)/"before":\1/'
 forged 'certificate fingerprint' 's/"steps":\[{[^}]*},/"steps":[/'
 forged 'certificate fingerprint' 's/"fingerprint":"."*/"fingerprint":"x/'
 forged 'certificate bound' 's/"bound":/"bound":-/'
