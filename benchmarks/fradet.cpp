@@ -97,7 +97,7 @@ void tables_1_and_2() {
   }
 }
 
-double peak_mebibytes() { return timing::peak_kibibytes() / 1024; }
+double peak_mebibytes() { return timing::peak_bytes() / (1 << 20); }
 
 /// What f() says when a process of its own runs it: memory is what f takes, and nobody's leftovers are in the way.
 template <class F>

@@ -19,8 +19,6 @@ using clock = std::chrono::steady_clock;
 
 using timing::processor_seconds;
 
-double peak_megabytes() { return timing::peak_kibibytes() * 1024 / 1e6; }
-
 void print_row(const std::string& name, const memsched::problem& p, double limit, unsigned threads) {
   memsched::options o;
   o.time_limit = std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(limit));
@@ -33,7 +31,7 @@ void print_row(const std::string& name, const memsched::problem& p, double limit
   std::printf("%-25s %5zu %4.0f | %9llu %9llu %6.2f %-9s %-11s | %8.3f %8.3f %7.2f %7.0f\n", name.c_str(), p.ops().size(),
               limit, static_cast<unsigned long long>(r.peak), static_cast<unsigned long long>(r.lower_bound), gap,
               to_string(r.verdict()), to_string(r.stopped), took, processor_seconds() - before,
-              std::max(0.0, 100 * (took / limit - 1)), peak_megabytes());
+              std::max(0.0, 100 * (took / limit - 1)), timing::peak_bytes() / 1e6);
   std::fflush(stdout);
 }
 

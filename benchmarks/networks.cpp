@@ -78,5 +78,5 @@ int main() {
   }
   std::printf("\n%d of %d proven, %d other than the known optimum; slowest %.1f ms (target 100); "
               "peak resident memory %.1f MB (target 200)\n",
-              sum.proven, sum.rows, sum.wrong, sum.slowest, timing::peak_kibibytes() * 1024 / 1e6);
+              sum.proven, sum.rows, sum.wrong, sum.slowest, timing::peak_bytes() / 1e6);
 }

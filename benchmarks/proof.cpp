@@ -20,7 +20,6 @@
 #include <utility>
 #include <vector>
 
-
 #include <memsched/certify/certify.hpp>
 #include <memsched/formats/certificate.hpp>
 #include <memsched/formats/json.hpp>

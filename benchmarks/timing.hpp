@@ -32,17 +32,15 @@ inline rusage used(int whose = RUSAGE_SELF) {
   getrusage(whose, &u);
   return u;
 }
-/// Seconds of the processor in this process, by all threads; or in those that it has started and waited for.
-inline double user_seconds(int whose = RUSAGE_SELF) {
-  const timeval t = used(whose).ru_utime;
-  return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
-}
-/// Likewise, with what the system did for it.
+inline double seconds(const timeval& t) { return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec); }
+/// Seconds of the processor in this process, by all threads; what the system did for it is left out.
+inline double user_seconds() { return seconds(used().ru_utime); }
+/// Likewise with that, in this process, or in those that it has started and waited for.
 inline double processor_seconds(int whose = RUSAGE_SELF) {
-  const timeval t = used(whose).ru_stime;
-  return user_seconds(whose) + static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
+  const rusage u = used(whose);
+  return seconds(u.ru_utime) + seconds(u.ru_stime);
 }
 /// Most memory that this process has held.
-inline double peak_kibibytes() { return static_cast<double>(used().ru_maxrss); }
+inline double peak_bytes() { return static_cast<double>(used().ru_maxrss) * 1024; }
 
 }  // namespace timing

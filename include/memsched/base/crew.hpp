@@ -123,7 +123,7 @@ void run_beside(crew* team, Here&& here, There&& there) {
 }
 
 /// Threads that share some work: those of a crew, or the caller's alone.
-inline std::size_t size_of(const crew* team) { return team == nullptr ? 1 : team->size(); }
+inline std::size_t threads_of(const crew* team) { return team == nullptr ? 1 : team->size(); }
 
 /// Who takes part in work that is split, and what ends it. Tasks ask `over` now and then, from any thread; it counts
 /// nothing.

@@ -229,7 +229,7 @@ MEMSCHED_FUNCTION node_bound best_cut_bound(const schedule_graph& g, std::span<c
     std::uint64_t work = 0;
   };
   node_bound best{start, none};
-  std::vector<cut_bound> cuts(size_of(who.team), cut_bound(g));
+  std::vector<cut_bound> cuts(threads_of(who.team), cut_bound(g));
   const auto heights = by_height(g, order);
   const auto goes_on = [&] { return who.over ? !who.over() : go_on(); };
   std::uint64_t in_vain = 0;  // work since the bound rose

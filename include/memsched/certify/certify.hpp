@@ -93,27 +93,31 @@ inline certificate certify_rounds(const schedule_graph& g, compressed_graph form
   return assemble(g, {});
 }
 
-/// The certificate that probing alone gives for this very bound, or one of what is live at the ends.
-inline certificate certify_probed(const schedule_graph& g, bytes bound, function_ref<bool()> go_on) {
-  prober p(g, true, true);
-  if (bound <= level_at_ends(g) || p.run(bound - 1, go_on) != prober::outcome::refuted) return assemble(g, {});
-  derivation d{std::vector<proof_round>(1), true};
-  std::vector<node_id> names;
-  for (node_id v = 0; v < g.size(); ++v) names.push_back(v);
-  append_cuts(p, 0, names, d.rounds[0].derived_side.items);
-  d.rounds[0].derived_side.refuted_at = p.refuted_at();
+/// The certificate of this very bound that one round gives, which refutes what is below; or one of what is live at the ends.
+inline certificate certify_round(const schedule_graph& g, proof_round round, bytes bound, function_ref<bool()> go_on) {
+  const derivation d{{std::move(round)}, true};
   std::vector<proof_step> steps;
   std::vector<reduction> none_wait;
   return assemble(g, prove_rounds(g, d, bound, go_on, steps, none_wait) ? std::move(steps) : std::vector<proof_step>());
 }
 
+/// The certificate that probing alone gives for this very bound, or one of what is live at the ends.
+inline certificate certify_probed(const schedule_graph& g, bytes bound, function_ref<bool()> go_on) {
+  prober p(g, true, true);
+  if (bound <= level_at_ends(g) || p.run(bound - 1, go_on) != prober::outcome::refuted) return assemble(g, {});
+  proof_round round;
+  std::vector<node_id> names;
+  for (node_id v = 0; v < g.size(); ++v) names.push_back(v);
+  append_cuts(p, 0, names, round.derived_side.items);
+  round.derived_side.refuted_at = p.refuted_at();
+  return certify_round(g, std::move(round), bound, go_on);
+}
+
 /// The certificate that a cut for one node gives.
 inline certificate certify_cut(const schedule_graph& g, const node_bound& b, function_ref<bool()> go_on) {
-  derivation d{std::vector<proof_round>(1), true};
-  d.rounds[0].derived_side.refuted_at = b.v;
-  std::vector<proof_step> steps;
-  std::vector<reduction> none_wait;
-  return assemble(g, prove_rounds(g, d, b.bound, go_on, steps, none_wait) ? std::move(steps) : std::vector<proof_step>());
+  proof_round round;
+  round.derived_side.refuted_at = b.v;
+  return certify_round(g, std::move(round), b.bound, go_on);
 }
 
 /// How many sets a family may have, of those that some effort allows.
@@ -137,13 +141,9 @@ inline certificate certify_by_sets(const schedule_graph& g, const compressed_gra
 /// The certificate that compression and a layer give for more than `start`, or one of what is live at the ends.
 inline certificate certify_layer(const schedule_graph& g, const compressed_graph& form, bytes start,
                                  function_ref<bool()> go_on) {
-  derivation d{std::vector<proof_round>(1), true};
-  d.rounds[0].reductions = form.reductions;
-  const bytes bound = derive_layer(form.graph, start, go_on, form.name, d.rounds[0].derived_side);
-  std::vector<proof_step> steps;
-  std::vector<reduction> none_wait;
-  if (bound <= start || !prove_rounds(g, d, bound, go_on, steps, none_wait)) return assemble(g, {});
-  return assemble(g, std::move(steps));
+  proof_round round{form.reductions};
+  const bytes bound = derive_layer(form.graph, start, go_on, form.name, round.derived_side);
+  return bound > start ? certify_round(g, std::move(round), bound, go_on) : assemble(g, {});
 }
 
 /// What is tried for one graph: shaving with some patience, 0 for none, then a family of at most so many sets.

@@ -62,7 +62,9 @@ inline bytes derive_layer(const schedule_graph& g, bytes start, function_ref<boo
 /// what was derived. Nodes are renamed.
 inline prober::outcome derive(prober& p, bytes bound, unsigned patience, function_ref<bool()> go_on,
                               const std::vector<node_id>& names, derived::side& side) {
-  const auto refuted_by_layer = [&](const schedule_graph& g) { return derive_layer(g, bound - 1, go_on, names, side) >= bound; };
+  const auto refuted_by_layer = [&](const schedule_graph& g) {
+    return derive_layer(g, bound - 1, go_on, names, side) >= bound;
+  };
   if (patience == 0 && refuted_by_layer(p.graph())) return prober::outcome::refuted;
   auto outcome = p.run(bound - 1, go_on);
   std::size_t known = 0;  // edges that stand in `side`

@@ -62,9 +62,7 @@ struct bisect {
       for (const auto* nodes : {&members, &releases})
         for (node_id u : *nodes) local[u] = none;
       std::sort(releases.begin(), releases.end());
-      std::vector<node_id> place(part.size());
-      for (std::size_t i = 0; i < part.size(); ++i)
-        place[i] = static_cast<node_id>(std::lower_bound(members.begin(), members.end(), part[i]) - members.begin());
+      std::vector<node_id> place = order_within(g, members, part);
       members.insert(members.end(), releases.begin(), releases.end());
       const schedule_graph h = induced_subgraph(g, members, static_cast<bytes>(w.level()), local);
       for (node_id u : improve(h, context, std::move(place), target, depth)) run(members[u]);

@@ -20,6 +20,7 @@
 #include <memsched/schedulers/bisect.hpp>
 #include <memsched/schedulers/close_gap.hpp>
 #include <memsched/schedulers/greedy.hpp>
+#include <memsched/schedulers/local_search.hpp>
 #include <memsched/schedulers/lower_stretch.hpp>
 #include <memsched/search/policy.hpp>
 #include <memsched/structure/line.hpp>
@@ -162,7 +163,7 @@ class bottleneck_search {
         if (const delta height = height_of(i); static_cast<bytes>(height) > goal) high.emplace_back(height, i);
       std::sort(high.rbegin(), high.rend());
       crew* const team = context_.team();
-      local_.resize(std::max(local_.size(), size_of(team)), std::vector<node_id>(g_.size(), none));
+      local_.resize(std::max(local_.size(), threads_of(team)), std::vector<node_id>(g_.size(), none));
       const auto over = [&] { return context_.over(); };
       std::size_t begin = 0;
       const auto ask = [&](std::size_t k, std::size_t member) {
@@ -170,7 +171,7 @@ class bottleneck_search {
         search c = context_.branch(context_.opts().stop);
         const std::uint64_t states = states_of_block();
         auto order = c.with_states(states, [&] {
-          auto lowered = lower(first, last, goal, 400, c, local_[member]);
+          auto lowered = lower_stretch(g_, line_, first, last, goal, 400, c, local_[member]);
           return lowered ? lowered : bisect_between(first, last, goal, c, local_[member]);
         });
         return block_order{std::move(order), std::move(c), states};
@@ -216,7 +217,7 @@ class bottleneck_search {
       for (std::size_t quarter : {2u, 1u, 3u}) {
         const std::size_t before = width * quarter / 4;
         const std::size_t first = at - std::min(at, before);
-        if (replace(first, lower(first, first + width, goal, states, context_, local_.front()))) return true;
+        if (replace(first, lower_stretch(g_, line_, first, first + width, goal, states, context_, local_.front()))) return true;
         if (context_.stopped()) return false;
       }
     for (std::size_t width = 640; width <= std::size_t{640} << std::min(effort, 3u); width *= 2) {
@@ -242,10 +243,6 @@ class bottleneck_search {
     if (order) line_.replace(line_.legal_from(first), *order);
     return order.has_value();
   }
-  std::optional<std::vector<node_id>> lower(std::size_t first, std::size_t last, bytes goal, std::uint64_t states, search& c,
-                                            std::vector<node_id>& local) const {
-    return lower_stretch(g_, line_, first, last, goal, states, c, local);
-  }
   std::optional<std::vector<node_id>> bisect_between(std::size_t first, std::size_t last, bytes goal, search& c,
                                                      std::vector<node_id>& local) const {
     return change_stretch(g_, line_, first, last, c, local,
@@ -261,7 +258,7 @@ class bottleneck_search {
     if (g_.resources.empty()) return;
     const live_index live(line_);
     crew* const team = context_.team();
-    std::vector<windowed_cut> cuts(size_of(team), windowed_cut(line_, live, bone_));
+    std::vector<windowed_cut> cuts(threads_of(team), windowed_cut(line_, live, bone_));
     if (!raise_at(line_.heights(), cuts, team) || done() || others == 0) return;
     std::vector<index_t> high;
     for (index_t i = 0; i < line_.size(); ++i)
