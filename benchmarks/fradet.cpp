@@ -12,6 +12,7 @@
 
 #include <networks/networks.hpp>
 #include <networks/task_graphs.hpp>
+#include <memsched/presolve/compression.hpp>
 #include <memsched/schedulers/best_first.hpp>
 #include <memsched/schedulers/dp.hpp>
 #include <memsched/schedulers/fradet.hpp>

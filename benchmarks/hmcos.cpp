@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <memsched/schedule.hpp>
 #include <memsched/schedulers/hierarchical.hpp>
+#include <memsched/schedulers/rpo.hpp>
 #include <memsched/schedulers/serenity.hpp>
 #include <networks/networks.hpp>
 #include <string>

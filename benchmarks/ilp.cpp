@@ -8,8 +8,10 @@
 #include <memsched/passes/compress.hpp>
 #include <memsched/passes/fuse.hpp>
 #include <memsched/passes/partition.hpp>
+#include <memsched/presolve/compression.hpp>
 #include <memsched/schedule.hpp>
 #include <memsched/schedulers/hierarchical.hpp>
+#include <memsched/schedulers/rpo.hpp>
 #include <memsched/structure/hierarchy.hpp>
 #include <string>
 

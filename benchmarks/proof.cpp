@@ -25,6 +25,7 @@
 #include <memsched/formats/json.hpp>
 #include <memsched/formats/tflite.hpp>
 #include <memsched/passes/compress.hpp>
+#include <memsched/proof/check_certificate.hpp>
 #include <memsched/schedule.hpp>
 #include <memsched/sdf/composites.hpp>
 #include <memsched/sdf/compress.hpp>

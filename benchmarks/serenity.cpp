@@ -6,7 +6,12 @@
 #include <vector>
 
 #include <memsched/passes/compress.hpp>
+#include <memsched/passes/divide.hpp>
 #include <memsched/schedule.hpp>
+#include <memsched/schedulers/as_given.hpp>
+#include <memsched/schedulers/dp.hpp>
+#include <memsched/schedulers/kahn.hpp>
+#include <memsched/schedulers/rpo.hpp>
 #include <memsched/schedulers/serenity.hpp>
 #include <networks/networks.hpp>
 

@@ -4,6 +4,7 @@
 #include <memsched/io/dot.hpp>
 #include <memsched/measure/evaluate.hpp>
 #include <memsched/passes/compress.hpp>
+#include <memsched/presolve/compression.hpp>
 #include <memsched/schedule.hpp>
 #include <memsched/schedulers/best_heuristic.hpp>
 #include <memsched/schedulers/forcing_stretch.hpp>

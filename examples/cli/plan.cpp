@@ -2,11 +2,10 @@
 #include <chrono>
 #include <filesystem>
 #include <memsched/allocation/conflict.hpp>
-#include <memsched/allocation/plan_order_and_offsets.hpp>
 #include <memsched/certify/certify_joint.hpp>
 #include <memsched/formats/arena_proof.hpp>
 #include <memsched/formats/buffers_csv.hpp>
-#include <memsched/schedule.hpp>
+#include <memsched/plan.hpp>
 #include <nlohmann/json.hpp>
 
 #include "arena_svg.hpp"

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <memsched/allocation/traffic.hpp>
 #include <memsched/allocation/traffic_bound.hpp>
+#include <memsched/measure/evaluate.hpp>
 #include <memsched/schedule.hpp>
 #include <nlohmann/json.hpp>
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <memsched/allocation/plan.hpp>
 #include <memsched/formats/arena_proof.hpp>
+#include <memsched/measure/evaluate.hpp>
 #include <memsched/proof/check_joint.hpp>
 #include <memsched/schedule.hpp>
 #include <nlohmann/json.hpp>

@@ -46,6 +46,7 @@
 #include <memsched/bounds/witness_sets.hpp>
 #include <memsched/certify/certifier.hpp>
 #include <memsched/certify/certify.hpp>
+#include <memsched/certify/certify_graph.hpp>
 #include <memsched/certify/certify_joint.hpp>
 #include <memsched/certify/certify_packing.hpp>
 #include <memsched/certify/derive_rounds.hpp>

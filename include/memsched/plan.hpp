@@ -7,8 +7,13 @@
 #include <utility>
 #include <vector>
 
+#include <memsched/allocation/exact_fit.hpp>
+#include <memsched/allocation/first_fit.hpp>
+#include <memsched/allocation/minimize.hpp>
 #include <memsched/allocation/plan_offsets.hpp>
 #include <memsched/allocation/plan_order_and_offsets.hpp>
+#include <memsched/allocation/valley_fit.hpp>
+#include <memsched/measure/evaluate.hpp>
 #include <memsched/schedule.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {

@@ -1,6 +1,7 @@
 // The buffers of an order, and the referee of plans.
 #include <catch2/catch.hpp>
 #include <memsched/allocation/plan_offsets.hpp>
+#include <memsched/measure/evaluate.hpp>
 #include <memsched/measure/sample.hpp>
 #include <memsched/schedulers/kahn.hpp>
 #include <networks/networks.hpp>

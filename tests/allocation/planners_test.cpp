@@ -2,7 +2,11 @@
 #include <catch2/catch.hpp>
 #include <cstdio>
 #include <memsched/allocation/conflict.hpp>
+#include <memsched/allocation/exact_fit.hpp>
+#include <memsched/allocation/first_fit.hpp>
+#include <memsched/allocation/minimize.hpp>
 #include <memsched/allocation/plan_offsets.hpp>
+#include <memsched/allocation/valley_fit.hpp>
 #include <vector>
 
 #include "support/random_buffers.hpp"

@@ -5,6 +5,7 @@
 #include <memsched/allocation/plan_offsets.hpp>
 #include <memsched/allocation/traffic.hpp>
 #include <memsched/allocation/traffic_bound.hpp>
+#include <memsched/measure/evaluate.hpp>
 #include <memsched/schedule.hpp>
 #include <memsched/schedulers/as_given.hpp>
 #include <memsched/schedulers/rpo.hpp>

@@ -1,5 +1,7 @@
 // Proofs of smallest arenas: each has one, and none that is changed or forged is accepted where it proves what is not so.
 #include <catch2/catch.hpp>
+#include <memsched/proof/check_joint.hpp>
+#include <memsched/proof/check_packing.hpp>
 
 #include "support/arena_proofs.hpp"
 #include "support/seeds.hpp"

@@ -3,10 +3,15 @@
 #include <catch2/catch.hpp>
 #include <memsched/bounds/cut_bound.hpp>
 #include <memsched/certify/certify.hpp>
+#include <memsched/certify/certify_graph.hpp>
 #include <memsched/graph/check.hpp>
 #include <memsched/schedule.hpp>
+#include <memsched/schedulers/as_given.hpp>
 #include <memsched/schedulers/best_heuristic.hpp>
 #include <memsched/schedulers/exhaustive.hpp>
+#include <memsched/schedulers/greedy.hpp>
+#include <memsched/schedulers/kahn.hpp>
+#include <memsched/schedulers/rpo.hpp>
 #include <networks/networks.hpp>
 
 #include "support/changed_certificates.hpp"

@@ -8,6 +8,7 @@
 
 #include <memsched/certify/certify.hpp>
 #include <memsched/formats/certificate.hpp>
+#include <memsched/proof/check_certificate.hpp>
 #include <memsched/schedulers/exhaustive.hpp>
 
 #include "../support/random_problem.hpp"

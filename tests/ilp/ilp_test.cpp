@@ -12,6 +12,8 @@
 #include <memsched/passes/partition.hpp>
 #include <memsched/schedule.hpp>
 #include <memsched/schedulers/exhaustive.hpp>
+#include <memsched/schedulers/kahn.hpp>
+#include <memsched/schedulers/rpo.hpp>
 
 #include "networks/networks.hpp"
 #include "support/random_problem.hpp"

@@ -6,6 +6,8 @@
 
 #include <memsched/network/builder.hpp>
 #include <memsched/network/disagreement.hpp>
+#include <memsched/network/integers.hpp>
+#include <memsched/network/numbers.hpp>
 
 using namespace memsched;
 

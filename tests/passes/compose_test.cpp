@@ -6,6 +6,7 @@
 #include <memsched/schedule.hpp>
 #include <memsched/schedulers/branch_and_bound.hpp>
 #include <memsched/schedulers/exhaustive.hpp>
+#include <memsched/structure/regions.hpp>
 
 #include "support/random_graph.hpp"
 

@@ -8,6 +8,8 @@
 #include <memsched/schedulers/best_first.hpp>
 #include <memsched/schedulers/dp.hpp>
 #include <memsched/schedulers/exhaustive.hpp>
+#include <memsched/schedulers/greedy.hpp>
+#include <memsched/schedulers/kahn.hpp>
 
 #include "support/random_problem.hpp"
 #include "support/seeds.hpp"

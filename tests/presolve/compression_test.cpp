@@ -11,6 +11,7 @@
 #include <memsched/graph/task_graph.hpp>
 #include <memsched/passes/compress.hpp>
 #include <memsched/passes/divide.hpp>
+#include <memsched/presolve/compression.hpp>
 #include <memsched/schedule.hpp>
 #include <memsched/schedulers/as_given.hpp>
 #include <memsched/schedulers/best_first.hpp>

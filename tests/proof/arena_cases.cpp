@@ -11,6 +11,8 @@
 
 #include <memsched/formats/arena_proof.hpp>
 #include <memsched/formats/json.hpp>
+#include <memsched/proof/check_joint.hpp>
+#include <memsched/proof/check_packing.hpp>
 
 #include "support/arena_proofs.hpp"
 

@@ -17,6 +17,7 @@
 
 #include <memsched/bounds/probing.hpp>
 #include <memsched/certify/certify.hpp>
+#include <memsched/certify/certify_graph.hpp>
 #include <memsched/graph/walk.hpp>
 #include <memsched/schedulers/exhaustive.hpp>
 

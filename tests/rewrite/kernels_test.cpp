@@ -6,6 +6,7 @@
 #include <memsched/rewrite/channel_slices.hpp>
 #include <memsched/rewrite/check_rewrite.hpp>
 #include <memsched/rewrite/commute.hpp>
+#include <memsched/rewrite/gather.hpp>
 #include <memsched/rewrite/kernel_wise.hpp>
 #include <memsched/schedule.hpp>
 

@@ -11,6 +11,7 @@
 #include <memsched/passes/divide.hpp>
 #include <memsched/passes/soft_budget.hpp>
 #include <memsched/schedule.hpp>
+#include <memsched/schedulers/as_given.hpp>
 #include <memsched/schedulers/best_first.hpp>
 #include <memsched/schedulers/dp.hpp>
 #include <memsched/schedulers/exhaustive.hpp>

@@ -1,6 +1,7 @@
 // The whole method: exact, and the paper's own numbers.
 #include <catch2/catch.hpp>
 #include <networks/task_graphs.hpp>
+#include <memsched/presolve/compression.hpp>
 #include <memsched/schedule.hpp>
 #include <memsched/schedulers/exhaustive.hpp>
 #include <memsched/schedulers/fradet.hpp>

@@ -4,6 +4,7 @@
 #include <memsched/schedule.hpp>
 #include <memsched/schedulers/exhaustive.hpp>
 #include <memsched/schedulers/hierarchical.hpp>
+#include <memsched/schedulers/rpo.hpp>
 #include <networks/networks.hpp>
 
 #include "support/random_problem.hpp"

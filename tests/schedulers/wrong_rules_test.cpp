@@ -2,7 +2,9 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <memsched/graph/task_graph.hpp>
+#include <memsched/passes/divide.hpp>
 #include <memsched/schedule.hpp>
+#include <memsched/schedulers/best_first.hpp>
 #include <memsched/schedulers/branch_and_bound.hpp>
 #include <memsched/schedulers/dp.hpp>
 #include <memsched/schedulers/exhaustive.hpp>

@@ -1,6 +1,7 @@
 // Series-parallel graphs: what is recognized, and that the direct order is as good as that of compression.
 #include <catch2/catch.hpp>
 #include <memsched/passes/compress.hpp>
+#include <memsched/presolve/compression.hpp>
 #include <memsched/schedulers/exhaustive.hpp>
 #include <memsched/structure/series_parallel.hpp>
 

@@ -12,6 +12,9 @@
 #include <vector>
 
 #include <memsched/allocation/plan_offsets.hpp>
+#include <memsched/allocation/plan_order_and_offsets.hpp>
+#include <memsched/bounds/probing.hpp>
+#include <memsched/certify/certify.hpp>
 #include <memsched/certify/certify_joint.hpp>
 #include <memsched/schedulers/automatic.hpp>
 

@@ -8,6 +8,7 @@
 
 #include <memsched/bounds/probing.hpp>
 #include <memsched/certify/certify.hpp>
+#include <memsched/certify/certify_graph.hpp>
 #include <memsched/proof/certificate.hpp>
 #include <memsched/structure/reachability.hpp>
 

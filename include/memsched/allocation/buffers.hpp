@@ -9,17 +9,14 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <numeric>
 #include <optional>
 #include <span>
-#include <string>
 #include <utility>
 #include <vector>
 
 #include <memsched/base/buffer.hpp>
 #include <memsched/base/linkage.hpp>
 #include <memsched/graph/problem.hpp>
-#include <memsched/measure/evaluate.hpp>
 #include <memsched/model/firing.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
@@ -87,6 +84,11 @@ MEMSCHED_FUNCTION result<order_buffers> buffers_of(const problem& p, std::span<c
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
+
+#include <numeric>
+#include <string>
+
+#include <memsched/measure/evaluate.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
 

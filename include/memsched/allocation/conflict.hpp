@@ -1,12 +1,13 @@
 // Why buffers do not fit: a few of them that do not fit by themselves.
 #pragma once
 
-#include <algorithm>
 #include <span>
 #include <vector>
 
-#include <memsched/allocation/exact_fit.hpp>
+#include <memsched/base/adjacency.hpp>
+#include <memsched/base/buffer.hpp>
 #include <memsched/base/linkage.hpp>
+#include <memsched/search/search.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
 
@@ -15,6 +16,21 @@ struct buffer_conflict {
   std::vector<index_t> buffers;  ///< ascending; empty where none is proven
   bool irreducible = false;    ///< whether all but any one of them do fit; false where a limit left that open
 };
+
+/// An irreducible subset of buffers that does not fit into `capacity`: a deletion filter, which leaves out halves, quarters
+/// and at last single buffers as long as the rest does not fit. `nodes`: of each question; what they do not decide stays in.
+MEMSCHED_FUNCTION buffer_conflict find_conflict(std::span<const buffer> buffers, bytes capacity, search& context,
+                                                std::uint64_t nodes = 100'000);
+
+}  // namespace memsched
+
+#if MEMSCHED_DEFINED_HERE
+
+#include <algorithm>
+
+#include <memsched/allocation/exact_fit.hpp>
+
+namespace memsched::inline MEMSCHED_ABI {
 
 namespace detail {
 
@@ -30,17 +46,6 @@ inline bool never_fit(std::span<const buffer> buffers, bytes capacity, std::uint
 }
 
 }  // namespace detail
-
-/// An irreducible subset of buffers that does not fit into `capacity`: a deletion filter, which leaves out halves, quarters
-/// and at last single buffers as long as the rest does not fit. `nodes`: of each question; what they do not decide stays in.
-MEMSCHED_FUNCTION buffer_conflict find_conflict(std::span<const buffer> buffers, bytes capacity, search& context,
-                                                std::uint64_t nodes = 100'000);
-
-}  // namespace memsched
-
-#if MEMSCHED_DEFINED_HERE
-
-namespace memsched::inline MEMSCHED_ABI {
 
 MEMSCHED_FUNCTION buffer_conflict find_conflict(std::span<const buffer> buffers, bytes capacity, search& context,
                                                 std::uint64_t nodes) {

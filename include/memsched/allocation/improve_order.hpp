@@ -1,7 +1,6 @@
 // Among orders within a peak, one that costs little by another measure: a caller's planner, off-chip traffic.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <utility>
@@ -9,8 +8,7 @@
 
 #include <memsched/base/function_ref.hpp>
 #include <memsched/base/linkage.hpp>
-#include <memsched/base/random.hpp>
-#include <memsched/measure/evaluate.hpp>
+#include <memsched/graph/problem.hpp>
 #include <memsched/search/search.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
@@ -34,6 +32,11 @@ MEMSCHED_FUNCTION std::vector<op_id> improve_order(const problem& p, std::vector
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
+
+#include <algorithm>
+
+#include <memsched/base/random.hpp>
+#include <memsched/measure/evaluate.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
 

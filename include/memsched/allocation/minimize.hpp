@@ -1,12 +1,11 @@
 // The planner for the smallest arena, with proof.
 #pragma once
 
-#include <algorithm>
-#include <memory>
 #include <span>
-#include <vector>
 
 #include <memsched/allocation/exact_fit.hpp>
+#include <memsched/base/buffer.hpp>
+#include <memsched/base/function_ref.hpp>
 #include <memsched/base/linkage.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
@@ -21,51 +20,56 @@ struct minimize {
   arena_plan operator()(std::span<const buffer> buffers, bytes capacity, search& context) const;
 
  private:
-  template <class Done>
-  void improve(std::span<const buffer> buffers, bytes capacity, arena_plan& best, Done done, search& context) const {
-    detail::packing p(buffers);
-    if (!p.list_sections()) return;
-    if (best.lower_bound > 0) best.lower_bound = p.next_size(best.lower_bound - 1);
-    std::vector<std::unique_ptr<detail::fit_restarts>> open;  // by ascending capacity
-    std::uint64_t slice = 4 * p.items.size() + 4;
-    while (!done() && context.keep_going()) {
-      const bytes below = std::max(p.previous_size(best.size), best.lower_bound);
-      const bytes between = best.lower_bound + (below - best.lower_bound) / 2;
-      std::vector<bytes> targets{best.lower_bound, below, p.previous_size(between + 1)};
-      if (capacity != no_limit) targets = {capacity};
-      if (open.size() > 2) targets[2] = open[1]->capacity();  // the one between stands while it is between
-      for (const bytes target : targets) {
-        if (done() || target < best.lower_bound || target >= best.size) continue;
-        detail::fit_restarts& restarts = at(open, p, target);
-        const auto answer = restarts.run(slice, detail::in_items(p, best.offset), context);
-        if (context.stopped() || restarts.too_deep()) return;
-        if (answer == detail::fit_answer::fits) {
-          best.offset = detail::in_bytes(buffers, p, restarts.offsets());
-          best.size = arena_of(buffers, best.offset);
-        } else if (answer == detail::fit_answer::never) {
-          best.lower_bound = std::min(p.next_size(target), best.size);
-        } else {
-          continue;
-        }
-        std::erase_if(open, [&](const auto& r) { return r->capacity() < best.lower_bound || r->capacity() >= best.size; });
-      }
-      slice += slice / 3;
-    }
-  }
-
-  detail::fit_restarts& at(std::vector<std::unique_ptr<detail::fit_restarts>>& open, const detail::packing& p,
-                           bytes capacity) const {
-    const auto place = std::find_if(open.begin(), open.end(), [&](const auto& r) { return r->capacity() >= capacity; });
-    if (place != open.end() && (*place)->capacity() == capacity) return **place;
-    return **open.insert(place, std::make_unique<detail::fit_restarts>(p, capacity, rules, seed));
-  }
+  void improve(std::span<const buffer> buffers, bytes capacity, arena_plan& best, function_ref<bool()> done,
+               search& context) const;
 };
 
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
 
+#include <algorithm>
+#include <memory>
+#include <vector>
+
 namespace memsched::inline MEMSCHED_ABI {
+
+MEMSCHED_FUNCTION void minimize::improve(std::span<const buffer> buffers, bytes capacity, arena_plan& best,
+                                         function_ref<bool()> done, search& context) const {
+  detail::packing p(buffers);
+  if (!p.list_sections()) return;
+  if (best.lower_bound > 0) best.lower_bound = p.next_size(best.lower_bound - 1);
+  std::vector<std::unique_ptr<detail::fit_restarts>> open;  // by ascending capacity
+  const auto at = [&](bytes size) -> detail::fit_restarts& {
+    const auto place = std::find_if(open.begin(), open.end(), [&](const auto& r) { return r->capacity() >= size; });
+    if (place != open.end() && (*place)->capacity() == size) return **place;
+    return **open.insert(place, std::make_unique<detail::fit_restarts>(p, size, rules, seed));
+  };
+  std::uint64_t slice = 4 * p.items.size() + 4;
+  while (!done() && context.keep_going()) {
+    const bytes below = std::max(p.previous_size(best.size), best.lower_bound);
+    const bytes between = best.lower_bound + (below - best.lower_bound) / 2;
+    std::vector<bytes> targets{best.lower_bound, below, p.previous_size(between + 1)};
+    if (capacity != no_limit) targets = {capacity};
+    if (open.size() > 2) targets[2] = open[1]->capacity();  // the one between stands while it is between
+    for (const bytes target : targets) {
+      if (done() || target < best.lower_bound || target >= best.size) continue;
+      detail::fit_restarts& restarts = at(target);
+      const auto answer = restarts.run(slice, detail::in_items(p, best.offset), context);
+      if (context.stopped() || restarts.too_deep()) return;
+      if (answer == detail::fit_answer::fits) {
+        best.offset = detail::in_bytes(buffers, p, restarts.offsets());
+        best.size = arena_of(buffers, best.offset);
+      } else if (answer == detail::fit_answer::never) {
+        best.lower_bound = std::min(p.next_size(target), best.size);
+      } else {
+        continue;
+      }
+      std::erase_if(open, [&](const auto& r) { return r->capacity() < best.lower_bound || r->capacity() >= best.size; });
+    }
+    slice += slice / 3;
+  }
+}
 
 MEMSCHED_FUNCTION arena_plan minimize::operator()(std::span<const buffer> buffers, bytes capacity, search& context) const {
   arena_plan best = detail::quick_plan(buffers, capacity, context);

@@ -186,4 +186,13 @@ class packing {
   std::uint64_t spans_ = 0;      ///< sections of all items
 };
 
+/// Offsets in bytes of all buffers from those of the items.
+inline std::vector<bytes> in_bytes(std::span<const buffer> buffers, const packing& p, std::span<const units> offset) {
+  std::vector<bytes> all(buffers.size(), 0);
+  for (std::size_t i = 0; i < buffers.size(); ++i)
+    if (buffers[i].offset != no_offset) all[i] = buffers[i].offset;
+  for (std::size_t i = 0; i < offset.size(); ++i) all[p.items[i].buffer] = static_cast<bytes>(offset[i]) * p.unit;
+  return all;
+}
+
 }  // namespace memsched::detail

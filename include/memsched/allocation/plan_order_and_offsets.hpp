@@ -15,6 +15,7 @@
 #include <memsched/allocation/plan_offsets.hpp>
 #include <memsched/base/linkage.hpp>
 #include <memsched/graph/check.hpp>
+#include <memsched/measure/evaluate.hpp>
 #include <memsched/search/policy.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {

@@ -1,18 +1,14 @@
 // Off-chip traffic of an order on a chip with less memory than its peak.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <span>
-#include <string>
-#include <tuple>
-#include <utility>
 #include <vector>
 
 #include <memsched/allocation/improve_order.hpp>
 #include <memsched/base/linkage.hpp>
-#include <memsched/measure/evaluate.hpp>
+#include <memsched/graph/problem.hpp>
+#include <memsched/search/search.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
 
@@ -29,6 +25,30 @@ struct traffic_count {
   bytes lower_bound = 0;  ///< no policy moves less for this order
   bytes total() const { return reads + writes; }
 };
+
+/// What an order moves on and off a chip of `capacity` bytes; an error where it is no order, or under `resident` where an
+/// operator does not fit. O(operators times what is live).
+MEMSCHED_FUNCTION result<traffic_count> count_traffic(const problem& p, std::span<const op_id> order, bytes capacity,
+                                                      traffic_model how = traffic_model::paged, memory_model model = {});
+
+/// An order that moves no more than `order`, of any peak: local search. Under `resident` the operators must fit.
+MEMSCHED_FUNCTION std::vector<op_id> reduce_traffic(const problem& p, std::vector<op_id> order, bytes capacity,
+                                                    traffic_model how, memory_model model, search& context,
+                                                    order_search steps = {});
+
+}  // namespace memsched
+
+#if MEMSCHED_DEFINED_HERE
+
+#include <algorithm>
+#include <limits>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include <memsched/measure/evaluate.hpp>
+
+namespace memsched::inline MEMSCHED_ABI {
 
 namespace detail {
 
@@ -226,22 +246,6 @@ class chip {
 };
 
 }  // namespace detail
-
-/// What an order moves on and off a chip of `capacity` bytes; an error where it is no order, or under `resident` where an
-/// operator does not fit. O(operators times what is live).
-MEMSCHED_FUNCTION result<traffic_count> count_traffic(const problem& p, std::span<const op_id> order, bytes capacity,
-                                                      traffic_model how = traffic_model::paged, memory_model model = {});
-
-/// An order that moves no more than `order`, of any peak: local search. Under `resident` the operators must fit.
-MEMSCHED_FUNCTION std::vector<op_id> reduce_traffic(const problem& p, std::vector<op_id> order, bytes capacity,
-                                                    traffic_model how, memory_model model, search& context,
-                                                    order_search steps = {});
-
-}  // namespace memsched
-
-#if MEMSCHED_DEFINED_HERE
-
-namespace memsched::inline MEMSCHED_ABI {
 
 MEMSCHED_FUNCTION result<traffic_count> count_traffic(const problem& p, std::span<const op_id> order, bytes capacity,
                                                       traffic_model how, memory_model model) {

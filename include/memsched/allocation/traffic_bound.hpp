@@ -1,48 +1,11 @@
 // A bound of off-chip traffic over all orders.
 #pragma once
 
-#include <algorithm>
-#include <utility>
-#include <vector>
-
-#include <memsched/allocation/draft_of.hpp>
-#include <memsched/base/adjacency.hpp>
 #include <memsched/base/linkage.hpp>
+#include <memsched/graph/problem.hpp>
 #include <memsched/search/policy.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
-
-namespace detail {
-
-/// A bound of the peak of p with the storages that f names taken as of no bytes; 0 where the scheduler fails.
-template <class F>
-bytes peak_bound_without(const problem& p, F&& f, inner_scheduler policy, const options& o) {
-  problem_draft d = draft_of(p);
-  for (tensor_id t : p.tensors())
-    if (f(p.storage(t))) d.tensors[t].size = 0;
-  const auto less = check(std::move(d));
-  if (!less) return 0;
-  search context(o);
-  const solution s = policy(make_schedule_graph(*less, o.model()), context);
-  return s.error ? 0 : s.lower_bound;
-}
-
-/// Whether each operator reads t or runs behind one that does, in every order: from the first step on, t has been read.
-inline bool read_first(const problem& p, tensor_id t) {
-  std::vector<std::pair<op_id, op_id>> edges;
-  for (op_id op : p.ops())
-    for (op_id before : p.predecessors(op)) edges.emplace_back(before, op);
-  const auto succs = adjacency::from_pairs(p.ops().size(), edges);
-  std::vector<bool> behind(p.ops().size(), false);
-  std::vector<op_id> todo(p.readers(t).begin(), p.readers(t).end());
-  for (op_id op : todo) behind[op] = true;
-  for (std::size_t k = 0; k < todo.size(); ++k)
-    for (op_id next : succs[todo[k]])
-      if (!behind[next]) behind[next] = true, todo.push_back(next);
-  return todo.size() == p.ops().size();
-}
-
-}  // namespace detail
 
 /// No order moves less on and off a chip of `capacity` bytes, whatever leaves the chip when, under either model of
 /// count_traffic; by bounds of peaks that a scheduler proves. 0 where the operands of some operator may not fit together.
@@ -77,7 +40,46 @@ MEMSCHED_FUNCTION bytes traffic_bound(const problem& p, bytes capacity, inner_sc
 
 #if MEMSCHED_DEFINED_HERE
 
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include <memsched/allocation/draft_of.hpp>
+#include <memsched/base/adjacency.hpp>
+
 namespace memsched::inline MEMSCHED_ABI {
+
+namespace detail {
+
+/// A bound of the peak of p with the storages that f names taken as of no bytes; 0 where the scheduler fails.
+template <class F>
+bytes peak_bound_without(const problem& p, F&& f, inner_scheduler policy, const options& o) {
+  problem_draft d = draft_of(p);
+  for (tensor_id t : p.tensors())
+    if (f(p.storage(t))) d.tensors[t].size = 0;
+  const auto less = check(std::move(d));
+  if (!less) return 0;
+  search context(o);
+  const solution s = policy(make_schedule_graph(*less, o.model()), context);
+  return s.error ? 0 : s.lower_bound;
+}
+
+/// Whether each operator reads t or runs behind one that does, in every order: from the first step on, t has been read.
+inline bool read_first(const problem& p, tensor_id t) {
+  std::vector<std::pair<op_id, op_id>> edges;
+  for (op_id op : p.ops())
+    for (op_id before : p.predecessors(op)) edges.emplace_back(before, op);
+  const auto succs = adjacency::from_pairs(p.ops().size(), edges);
+  std::vector<bool> behind(p.ops().size(), false);
+  std::vector<op_id> todo(p.readers(t).begin(), p.readers(t).end());
+  for (op_id op : todo) behind[op] = true;
+  for (std::size_t k = 0; k < todo.size(); ++k)
+    for (op_id next : succs[todo[k]])
+      if (!behind[next]) behind[next] = true, todo.push_back(next);
+  return todo.size() == p.ops().size();
+}
+
+}  // namespace detail
 
 MEMSCHED_FUNCTION bytes traffic_bound(const problem& p, bytes capacity, inner_scheduler policy, options o) {
   o.budget = no_limit, o.gap = 0;

@@ -1,17 +1,34 @@
 // A planner for very many buffers: always the lowest valley, and there what lives longest.
 #pragma once
 
+#include <limits>
+#include <span>
+
+#include <memsched/allocation/plan.hpp>
+#include <memsched/base/buffer.hpp>
+#include <memsched/base/linkage.hpp>
+
+namespace memsched::inline MEMSCHED_ABI {
+
+/// Fills the lowest valley of the arena with what lives longest and fits into it, from its left end, from its right end, or
+/// inside, and raises it where nothing does (Sekiyama et al., Profile-guided memory optimization for deep neural networks,
+/// 2018). O(n log n). Where buffers are fixed it answers as `by_size`.
+struct valley_fit {
+  arena_plan operator()(std::span<const buffer> buffers, bytes capacity, search& context) const;
+};
+
+}  // namespace memsched
+
+#if MEMSCHED_DEFINED_HERE
+
 #include <algorithm>
 #include <functional>
-#include <limits>
 #include <queue>
-#include <span>
 #include <utility>
 #include <vector>
 
 #include <memsched/allocation/first_fit.hpp>
 #include <memsched/allocation/packing.hpp>
-#include <memsched/base/linkage.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
 
@@ -169,29 +186,7 @@ class valley_filler {
   std::vector<index_t> tree_;  ///< least end of unplaced items by the section in which they start
 };
 
-/// Offsets in bytes of all buffers from those of the items.
-inline std::vector<bytes> in_bytes(std::span<const buffer> buffers, const packing& p, std::span<const units> offset) {
-  std::vector<bytes> all(buffers.size(), 0);
-  for (std::size_t i = 0; i < buffers.size(); ++i)
-    if (buffers[i].offset != no_offset) all[i] = buffers[i].offset;
-  for (std::size_t i = 0; i < offset.size(); ++i) all[p.items[i].buffer] = static_cast<bytes>(offset[i]) * p.unit;
-  return all;
-}
-
 }  // namespace detail
-
-/// Fills the lowest valley of the arena with what lives longest and fits into it, from its left end, from its right end, or
-/// inside, and raises it where nothing does (Sekiyama et al., Profile-guided memory optimization for deep neural networks,
-/// 2018). O(n log n). Where buffers are fixed it answers as `by_size`.
-struct valley_fit {
-  arena_plan operator()(std::span<const buffer> buffers, bytes capacity, search& context) const;
-};
-
-}  // namespace memsched
-
-#if MEMSCHED_DEFINED_HERE
-
-namespace memsched::inline MEMSCHED_ABI {
 
 MEMSCHED_FUNCTION arena_plan valley_fit::operator()(std::span<const buffer> buffers, bytes capacity, search& context) const {
   if (std::any_of(buffers.begin(), buffers.end(), [](const buffer& b) { return b.offset != no_offset; }))

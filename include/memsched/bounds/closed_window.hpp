@@ -4,15 +4,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <optional>
-#include <utility>
-#include <vector>
 
 #include <memsched/base/backbone.hpp>
-#include <memsched/base/bitset.hpp>
 #include <memsched/base/linkage.hpp>
-#include <memsched/bounds/cut_bound.hpp>
 #include <memsched/bounds/windowed_cut.hpp>
-#include <memsched/graph/induced_subgraph.hpp>
 #include <memsched/structure/line.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
@@ -24,26 +19,6 @@ struct closed_window {
   /// What a bound of `graph` says of the whole.
   bytes lowered(bytes bound) const { return bound - std::min(bound, lift); }
 };
-
-namespace detail {
-
-/// For the nodes of a stretch, which of some marks come before them (or behind them, along the other edges).
-class mark_sets {
- public:
-  mark_sets(std::size_t nodes, std::size_t marks) : marks_(marks), sets_(nodes, marks) {}
-  void set(std::size_t i, std::size_t mark) { memsched::set_bit(sets_[i], mark); }
-  void add(std::size_t i, std::size_t from) { unite_bits(sets_[i], sets_[from]); }
-  bool all(std::size_t i) const { return count_bits(sets_[i]) == marks_; }
-
- private:
-  std::size_t marks_;
-  bit_matrix sets_;
-};
-
-/// Nodes times marks that a window may take.
-inline constexpr std::size_t most_marks = std::size_t{1} << 24;
-
-}  // namespace detail
 
 /// The closed window of a stretch [a, b) of a line with legal ends; nothing where it would not bound anything.
 ///
@@ -74,7 +49,34 @@ MEMSCHED_FUNCTION std::optional<closed_window> close_window(const order_line& l,
 
 #if MEMSCHED_DEFINED_HERE
 
+#include <utility>
+#include <vector>
+
+#include <memsched/base/bitset.hpp>
+#include <memsched/bounds/cut_bound.hpp>
+#include <memsched/graph/induced_subgraph.hpp>
+
 namespace memsched::inline MEMSCHED_ABI {
+
+namespace detail {
+
+/// For the nodes of a stretch, which of some marks come before them (or behind them, along the other edges).
+class mark_sets {
+ public:
+  mark_sets(std::size_t nodes, std::size_t marks) : marks_(marks), sets_(nodes, marks) {}
+  void set(std::size_t i, std::size_t mark) { memsched::set_bit(sets_[i], mark); }
+  void add(std::size_t i, std::size_t from) { unite_bits(sets_[i], sets_[from]); }
+  bool all(std::size_t i) const { return count_bits(sets_[i]) == marks_; }
+
+ private:
+  std::size_t marks_;
+  bit_matrix sets_;
+};
+
+/// Nodes times marks that a window may take.
+inline constexpr std::size_t most_marks = std::size_t{1} << 24;
+
+}  // namespace detail
 
 MEMSCHED_FUNCTION std::optional<closed_window> close_window(const order_line& l, const live_index& live,
                                                             const backbone& bone, std::size_t a, std::size_t b) {

@@ -14,7 +14,6 @@
 #include <memsched/base/linkage.hpp>
 #include <memsched/bounds/lowest_set.hpp>
 #include <memsched/graph/problem.hpp>
-#include <memsched/graph/walk.hpp>
 #include <memsched/structure/reachability.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
@@ -188,6 +187,8 @@ inline bytes next_possible_peak(const schedule_graph& g, bytes least) {
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
+
+#include <memsched/graph/walk.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
 

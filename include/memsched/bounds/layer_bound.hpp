@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <span>
@@ -13,7 +12,6 @@
 #include <memsched/base/linkage.hpp>
 #include <memsched/bounds/lowest_set.hpp>
 #include <memsched/graph/schedule_graph.hpp>
-#include <memsched/graph/walk.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
 
@@ -152,6 +150,10 @@ MEMSCHED_FUNCTION best_layer best_layer_bound(const schedule_graph& g, std::span
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
+
+#include <cstddef>
+
+#include <memsched/graph/walk.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
 

@@ -3,14 +3,12 @@
 
 #include <optional>
 #include <span>
-#include <utility>
-#include <vector>
 
-#include <memsched/allocation/plan_order_and_offsets.hpp>
+#include <memsched/allocation/plan.hpp>
 #include <memsched/base/linkage.hpp>
-#include <memsched/certify/certify.hpp>
 #include <memsched/certify/certify_packing.hpp>
-#include <memsched/proof/check_joint.hpp>
+#include <memsched/proof/joint_proof.hpp>
+#include <memsched/search/policy.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
 
@@ -25,6 +23,13 @@ MEMSCHED_FUNCTION std::optional<joint_proof> certify_joint(const problem& p, std
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
+
+#include <utility>
+#include <vector>
+
+#include <memsched/allocation/plan_order_and_offsets.hpp>
+#include <memsched/certify/certify.hpp>
+#include <memsched/proof/check_joint.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <memsched/allocation/conflict.hpp>
+#include <memsched/allocation/first_fit.hpp>
 #include <memsched/base/function_ref.hpp>
 #include <memsched/base/linkage.hpp>
 #include <memsched/proof/check_packing.hpp>

@@ -4,14 +4,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include <memsched/base/adjacency.hpp>
 #include <memsched/base/bytes.hpp>
 #include <memsched/base/linkage.hpp>
 #include <memsched/base/topology.hpp>
-#include <memsched/graph/last_reader.hpp>
 #include <memsched/graph/problem.hpp>
 #include <memsched/model/firing.hpp>
 
@@ -90,6 +88,10 @@ MEMSCHED_FUNCTION schedule_graph make_schedule_graph(const problem& p, memory_mo
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
+
+#include <utility>
+
+#include <memsched/graph/last_reader.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
 

@@ -9,6 +9,7 @@
 
 #include <memsched/bounds/cut_bound.hpp>
 #include <memsched/bounds/destructive_search.hpp>
+#include <memsched/graph/post_order.hpp>
 #include <memsched/ilp/formulation.hpp>
 #include <memsched/ilp/nested_sets.hpp>
 #include <memsched/schedulers/best_heuristic.hpp>

@@ -1,7 +1,6 @@
 // Whether a rewritten network computes what the first one does, by running both.
 #pragma once
 
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -9,7 +8,6 @@
 #include <vector>
 
 #include <memsched/base/linkage.hpp>
-#include <memsched/network/integers.hpp>
 #include <memsched/network/run.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
@@ -86,6 +84,10 @@ MEMSCHED_FUNCTION double float_difference(const network& before, const network& 
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
+
+#include <cmath>
+
+#include <memsched/network/integers.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
 

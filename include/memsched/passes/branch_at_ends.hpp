@@ -1,15 +1,7 @@
 // Branching at either end of the orders.
 #pragma once
 
-#include <algorithm>
-#include <utility>
-#include <vector>
-
 #include <memsched/base/linkage.hpp>
-#include <memsched/graph/induced_subgraph.hpp>
-#include <memsched/graph/mirror.hpp>
-#include <memsched/graph/walk.hpp>
-#include <memsched/search/downsets.hpp>
 #include <memsched/search/policy.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
@@ -25,6 +17,21 @@ struct branch_at_ends {
 
   solution operator()(const schedule_graph& g, search& context, inner_scheduler inner) const;
 };
+
+}  // namespace memsched
+
+#if MEMSCHED_DEFINED_HERE
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include <memsched/graph/induced_subgraph.hpp>
+#include <memsched/graph/mirror.hpp>
+#include <memsched/graph/walk.hpp>
+#include <memsched/search/downsets.hpp>
+
+namespace memsched::inline MEMSCHED_ABI {
 
 namespace detail {
 
@@ -118,12 +125,6 @@ class split {
 };
 
 }  // namespace detail
-
-}  // namespace memsched
-
-#if MEMSCHED_DEFINED_HERE
-
-namespace memsched::inline MEMSCHED_ABI {
 
 MEMSCHED_FUNCTION solution branch_at_ends::operator()(const schedule_graph& g, search& context,
                                                       inner_scheduler inner) const {

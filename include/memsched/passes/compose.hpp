@@ -2,19 +2,12 @@
 // section 6).
 #pragma once
 
-#include <algorithm>
 #include <optional>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include <memsched/base/linkage.hpp>
-#include <memsched/bounds/lowest_set.hpp>
-#include <memsched/graph/induced_subgraph.hpp>
-#include <memsched/graph/mirror.hpp>
-#include <memsched/graph/walk.hpp>
 #include <memsched/search/policy.hpp>
-#include <memsched/structure/regions.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
 
@@ -38,6 +31,24 @@ struct compose {
 /// lowest downset that holds D and that prefix; what it adds to D comes next, in that order. What is before the lowest
 /// downset of all is found the same way from the end.
 std::optional<std::vector<node_id>> dominant_order(const schedule_graph& g, search& context, inner_scheduler exact);
+
+MEMSCHED_FUNCTION std::optional<std::vector<node_id>> dominant_order(const schedule_graph& g, search& context,
+                                                                     inner_scheduler exact);
+
+}  // namespace memsched
+
+#if MEMSCHED_DEFINED_HERE
+
+#include <algorithm>
+#include <utility>
+
+#include <memsched/bounds/lowest_set.hpp>
+#include <memsched/graph/induced_subgraph.hpp>
+#include <memsched/graph/mirror.hpp>
+#include <memsched/graph/walk.hpp>
+#include <memsched/structure/regions.hpp>
+
+namespace memsched::inline MEMSCHED_ABI {
 
 namespace detail {
 
@@ -133,15 +144,6 @@ class chained_parts {
 };
 
 }  // namespace detail
-
-MEMSCHED_FUNCTION std::optional<std::vector<node_id>> dominant_order(const schedule_graph& g, search& context,
-                                                                     inner_scheduler exact);
-
-}  // namespace memsched
-
-#if MEMSCHED_DEFINED_HERE
-
-namespace memsched::inline MEMSCHED_ABI {
 
 MEMSCHED_FUNCTION std::optional<std::vector<node_id>> dominant_order(const schedule_graph& g, search& context,
                                                                      inner_scheduler exact) {

@@ -2,8 +2,7 @@
 #pragma once
 
 #include <memsched/base/linkage.hpp>
-#include <memsched/graph/walk.hpp>
-#include <memsched/presolve/compression.hpp>
+#include <memsched/presolve/compressor.hpp>
 #include <memsched/search/policy.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
@@ -20,6 +19,9 @@ struct compress {
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
+
+#include <memsched/graph/walk.hpp>
+#include <memsched/presolve/compression.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
 

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include <memsched/base/adjacency.hpp>
 #include <memsched/base/linkage.hpp>
-#include <memsched/graph/induced_subgraph.hpp>
 #include <memsched/graph/walk.hpp>
 #include <memsched/search/policy.hpp>
 #include <memsched/structure/waists.hpp>
@@ -110,6 +110,8 @@ struct divide {
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
+
+#include <memsched/graph/induced_subgraph.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
 

@@ -1,16 +1,7 @@
 // Memory-aware fusion (Zhong et al., section IV-B): groups of nodes that some optimal order runs in one go.
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
-#include <optional>
-#include <span>
-#include <unordered_map>
-#include <utility>
-#include <vector>
-
 #include <memsched/base/linkage.hpp>
-#include <memsched/base/topology.hpp>
 #include <memsched/graph/contract.hpp>
 #include <memsched/search/policy.hpp>
 
@@ -39,6 +30,22 @@ struct fuse {
   /// The fused graph. Each round O(nodes * max_size^2) and the sets it looks at; stops between rounds at a limit.
   fused_graph apply(const schedule_graph& g, search& context) const;
 };
+
+}  // namespace memsched
+
+#if MEMSCHED_DEFINED_HERE
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include <memsched/base/topology.hpp>
+
+namespace memsched::inline MEMSCHED_ABI {
 
 namespace detail {
 
@@ -266,12 +273,6 @@ class fusion_round {
 };
 
 }  // namespace detail
-
-}  // namespace memsched
-
-#if MEMSCHED_DEFINED_HERE
-
-namespace memsched::inline MEMSCHED_ABI {
 
 MEMSCHED_FUNCTION solution fuse::operator()(const schedule_graph& g, search& context, inner_scheduler inner) const {
   const fused_graph f = apply(g, context);

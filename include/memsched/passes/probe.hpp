@@ -7,10 +7,9 @@
 #include <vector>
 
 #include <memsched/base/linkage.hpp>
-#include <memsched/bounds/destructive_search.hpp>
-#include <memsched/graph/walk.hpp>
 #include <memsched/presolve/narrowing.hpp>
 #include <memsched/search/policy.hpp>
+#include <memsched/structure/series_parallel.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
 
@@ -43,6 +42,9 @@ struct probe {
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
+
+#include <memsched/bounds/destructive_search.hpp>
+#include <memsched/graph/walk.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
 

@@ -1,17 +1,45 @@
 // A chain of lowest sets along a graph, and the blocks between them.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
-#include <utility>
 #include <vector>
 
 #include <memsched/base/backbone.hpp>
+#include <memsched/base/function_ref.hpp>
 #include <memsched/base/linkage.hpp>
+#include <memsched/structure/line.hpp>
+
+namespace memsched::inline MEMSCHED_ABI {
+
+/// How far apart valleys are and how far they are looked for; positions.
+struct valley_shape {
+  std::size_t every = 32, reach = 300, old = 4000;
+};
+
+/// Blocks between valleys, in an order in which they can run one after the other: the sets before nodes of the backbone, one
+/// each `every` positions, each a lowest one that holds the one before. Where a node must run between two neighbouring
+/// valleys, no order lowers it by leaving out part of the first or running more than the second. With several strands
+/// side by side see `slice_blocks`. One minimum cut of about `reach` nodes each; asks `go_on` before each, and leaves the
+/// rest in one block where that says no.
+MEMSCHED_FUNCTION std::vector<std::vector<node_id>> valley_blocks(const order_line& l, const backbone& bone,
+                                                                  function_ref<bool()> go_on,
+                                                                  const valley_shape& shape = {});
+
+/// The same with lowest sets between what stands `half` positions before and behind each 64th position, so that strands
+/// that the line keeps in step stay so.
+MEMSCHED_FUNCTION std::vector<std::vector<node_id>> slice_blocks(const order_line& l, function_ref<bool()> go_on,
+                                                                 std::size_t half = 200);
+
+}  // namespace memsched
+
+#if MEMSCHED_DEFINED_HERE
+
+#include <algorithm>
+#include <utility>
+
 #include <memsched/bounds/lowest_set.hpp>
 #include <memsched/graph/induced_subgraph.hpp>
 #include <memsched/search/policy.hpp>
-#include <memsched/structure/line.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
 
@@ -109,31 +137,6 @@ class lowest_chain {
 };
 
 }  // namespace detail
-
-/// How far apart valleys are and how far they are looked for; positions.
-struct valley_shape {
-  std::size_t every = 32, reach = 300, old = 4000;
-};
-
-/// Blocks between valleys, in an order in which they can run one after the other: the sets before nodes of the backbone, one
-/// each `every` positions, each a lowest one that holds the one before. Where a node must run between two neighbouring
-/// valleys, no order lowers it by leaving out part of the first or running more than the second. With several strands
-/// side by side see `slice_blocks`. One minimum cut of about `reach` nodes each; asks `go_on` before each, and leaves the
-/// rest in one block where that says no.
-MEMSCHED_FUNCTION std::vector<std::vector<node_id>> valley_blocks(const order_line& l, const backbone& bone,
-                                                                  function_ref<bool()> go_on,
-                                                                  const valley_shape& shape = {});
-
-/// The same with lowest sets between what stands `half` positions before and behind each 64th position, so that strands
-/// that the line keeps in step stay so.
-MEMSCHED_FUNCTION std::vector<std::vector<node_id>> slice_blocks(const order_line& l, function_ref<bool()> go_on,
-                                                                 std::size_t half = 200);
-
-}  // namespace memsched
-
-#if MEMSCHED_DEFINED_HERE
-
-namespace memsched::inline MEMSCHED_ABI {
 
 MEMSCHED_FUNCTION std::vector<std::vector<node_id>> valley_blocks(const order_line& l, const backbone& bone,
                                                                   function_ref<bool()> go_on, const valley_shape& shape) {

@@ -1,16 +1,9 @@
 // Compression of a schedule graph by rules that keep the smallest peak (Fradet et al., section 4, Algorithm 1).
 #pragma once
 
-#include <algorithm>
-#include <numeric>
-#include <vector>
-
 #include <memsched/base/linkage.hpp>
-#include <memsched/graph/induced_subgraph.hpp>
-#include <memsched/graph/walk.hpp>
 #include <memsched/presolve/compressor.hpp>
 #include <memsched/search/search.hpp>
-#include <memsched/structure/series_parallel.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
 
@@ -28,6 +21,14 @@ compressed_graph compressed(const schedule_graph& g, search& context, const comp
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+#include <memsched/graph/induced_subgraph.hpp>
+#include <memsched/graph/walk.hpp>
+#include <memsched/structure/series_parallel.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
 

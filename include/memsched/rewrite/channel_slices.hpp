@@ -6,9 +6,7 @@
 #include <vector>
 
 #include <memsched/base/linkage.hpp>
-#include <memsched/rewrite/cut.hpp>
 #include <memsched/rewrite/edit.hpp>
-#include <memsched/rewrite/kernel_wise.hpp>
 #include <memsched/rewrite/split_sums.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
@@ -29,6 +27,9 @@ MEMSCHED_FUNCTION network slice_channels(const network& net, op_id i, coordinate
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
+
+#include <memsched/rewrite/cut.hpp>
+#include <memsched/rewrite/kernel_wise.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
 

@@ -1,8 +1,6 @@
 // R8: a convolution of 1 x 1 changes places with a resize in front of it, or with a mean behind it.
 #pragma once
 
-#include <utility>
-
 #include <memsched/base/linkage.hpp>
 #include <memsched/rewrite/edit.hpp>
 
@@ -35,6 +33,8 @@ MEMSCHED_FUNCTION network commute(network net, op_id i);
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
+
+#include <utility>
 
 namespace memsched::inline MEMSCHED_ABI {
 

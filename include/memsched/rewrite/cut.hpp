@@ -3,13 +3,10 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <string>
-#include <utility>
 #include <vector>
 
 #include <memsched/base/linkage.hpp>
 #include <memsched/graph/error.hpp>
-#include <memsched/network/check.hpp>
 #include <memsched/network/windows.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
@@ -38,6 +35,51 @@ inline bool may_run_in_parts(const operation& op, const cut_points& result) {
     default: return true;
   }
 }
+
+/// The network with its tensors cut at these points, one entry per tensor. Every value is computed once:
+/// multiply-accumulates stay, and so does each bit, where a kernel sums in the same order for a part as for the whole.
+///
+/// Lemma. Each part holds the values of the first network in its box. Proof, by induction over an order: its operator reads
+/// the rows that `needed` says, each from a part that holds them, and has pad where the whole tensor has pad, since it works
+/// in the coordinates of the whole image.
+///
+/// Lemma (refinement). Where an operator that works in place has its input and result cut alike, and no view is cut, the
+/// best peak does not rise. Proof: run the parts of each operator of a best order one after the other; what is live is then,
+/// at any time, part of what was live.
+///
+/// Operators of which nothing is known, views, and parts of sums run once and read all parts. An error names the tensor
+/// whose points are none. O(parts + uses times the parts of a tensor).
+MEMSCHED_FUNCTION result<network> cut(const network& net, const std::vector<cut_points>& cuts);
+
+/// Every tensor in up to n blocks of rows, where its writer may run in parts: results of operators that are local along
+/// rows, and graph inputs; never a view or what one names.
+inline std::vector<cut_points> row_cuts(const network& net, coordinate n) {
+  std::vector<cut_points> cuts(net.tensors.size());
+  std::vector<bool> cuttable(net.tensors.size(), false);
+  for (tensor_id t = 0; t < net.tensors.size(); ++t) cuttable[t] = net.tensors[t].input;
+  for (const operation& op : net.operations)
+    for (const image& x : op.writes)
+      for (const placed& p : x.parts)
+        cuttable[p.tensor] =
+            net.tensors[p.tensor].role == tensor_role::value && may_run_in_parts(op, {}) && is_local(op, axis::rows);
+  for (const typed_tensor& x : net.tensors)
+    if (x.alias_of != none)
+      cuttable[x.alias_of] = false, cuttable[static_cast<std::size_t>(&x - net.tensors.data())] = false;
+  for (tensor_id t = 0; t < net.tensors.size(); ++t)
+    if (cuttable[t]) cuts[t].rows = even_cuts(net.tensors[t].size.rows, n);
+  return cuts;
+}
+
+}  // namespace memsched
+
+#if MEMSCHED_DEFINED_HERE
+
+#include <string>
+#include <utility>
+
+#include <memsched/network/check.hpp>
+
+namespace memsched::inline MEMSCHED_ABI {
 
 namespace detail {
 
@@ -198,46 +240,6 @@ class cutting {
 };
 
 }  // namespace detail
-
-/// The network with its tensors cut at these points, one entry per tensor. Every value is computed once:
-/// multiply-accumulates stay, and so does each bit, where a kernel sums in the same order for a part as for the whole.
-///
-/// Lemma. Each part holds the values of the first network in its box. Proof, by induction over an order: its operator reads
-/// the rows that `needed` says, each from a part that holds them, and has pad where the whole tensor has pad, since it works
-/// in the coordinates of the whole image.
-///
-/// Lemma (refinement). Where an operator that works in place has its input and result cut alike, and no view is cut, the
-/// best peak does not rise. Proof: run the parts of each operator of a best order one after the other; what is live is then,
-/// at any time, part of what was live.
-///
-/// Operators of which nothing is known, views, and parts of sums run once and read all parts. An error names the tensor
-/// whose points are none. O(parts + uses times the parts of a tensor).
-MEMSCHED_FUNCTION result<network> cut(const network& net, const std::vector<cut_points>& cuts);
-
-/// Every tensor in up to n blocks of rows, where its writer may run in parts: results of operators that are local along
-/// rows, and graph inputs; never a view or what one names.
-inline std::vector<cut_points> row_cuts(const network& net, coordinate n) {
-  std::vector<cut_points> cuts(net.tensors.size());
-  std::vector<bool> cuttable(net.tensors.size(), false);
-  for (tensor_id t = 0; t < net.tensors.size(); ++t) cuttable[t] = net.tensors[t].input;
-  for (const operation& op : net.operations)
-    for (const image& x : op.writes)
-      for (const placed& p : x.parts)
-        cuttable[p.tensor] =
-            net.tensors[p.tensor].role == tensor_role::value && may_run_in_parts(op, {}) && is_local(op, axis::rows);
-  for (const typed_tensor& x : net.tensors)
-    if (x.alias_of != none)
-      cuttable[x.alias_of] = false, cuttable[static_cast<std::size_t>(&x - net.tensors.data())] = false;
-  for (tensor_id t = 0; t < net.tensors.size(); ++t)
-    if (cuttable[t]) cuts[t].rows = even_cuts(net.tensors[t].size.rows, n);
-  return cuts;
-}
-
-}  // namespace memsched
-
-#if MEMSCHED_DEFINED_HERE
-
-namespace memsched::inline MEMSCHED_ABI {
 
 MEMSCHED_FUNCTION result<network> cut(const network& net, const std::vector<cut_points>& cuts) {
   const auto fault = [&](tensor_id t, const char* what) {

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <vector>
 
 #include <memsched/base/linkage.hpp>
 #include <memsched/network/network.hpp>
@@ -62,6 +61,8 @@ inline network gather_all(network net) {
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
+
+#include <vector>
 
 namespace memsched::inline MEMSCHED_ABI {
 

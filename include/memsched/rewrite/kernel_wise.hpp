@@ -1,15 +1,12 @@
 // R2, kernel-wise: f(concat(x, y)) = concat(f(x), f(y)) where each channel of f depends on one channel of its operand alone.
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
-#include <utility>
 #include <vector>
 
 #include <memsched/base/linkage.hpp>
+#include <memsched/network/windows.hpp>
 #include <memsched/rewrite/cut.hpp>
 #include <memsched/rewrite/edit.hpp>
-#include <memsched/rewrite/gather.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
 
@@ -49,6 +46,12 @@ MEMSCHED_FUNCTION network split_readers(network net, op_id i);
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+#include <memsched/rewrite/gather.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
 

@@ -1,11 +1,6 @@
 // R10, rematerialization: a copy of a cheap operator for each of its readers, instead of a tensor that lives for all.
 #pragma once
 
-#include <cstddef>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include <memsched/base/linkage.hpp>
 #include <memsched/rewrite/edit.hpp>
 
@@ -37,6 +32,11 @@ MEMSCHED_FUNCTION network rematerialize(const network& net, op_id i);
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
+
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace memsched::inline MEMSCHED_ABI {
 

@@ -2,12 +2,10 @@
 #pragma once
 
 #include <algorithm>
-#include <cstddef>
 #include <string>
 
 #include <memsched/base/linkage.hpp>
-#include <memsched/graph/error.hpp>
-#include <memsched/network/windows.hpp>
+#include <memsched/network/network.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
 
@@ -36,6 +34,11 @@ inline bool splits_integer_sum(const network& net) {
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
+
+#include <cstddef>
+
+#include <memsched/graph/error.hpp>
+#include <memsched/network/windows.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
 

@@ -10,7 +10,6 @@
 
 #include <memsched/base/linkage.hpp>
 #include <memsched/network/windows.hpp>
-#include <memsched/rewrite/edit.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
 
@@ -230,6 +229,8 @@ MEMSCHED_FUNCTION network split_reductions(network net, sum_form form);
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
+
+#include <memsched/rewrite/edit.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
 

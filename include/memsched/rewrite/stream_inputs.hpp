@@ -1,11 +1,8 @@
 // Inputs that arrive part by part, as the lines of a camera do.
 #pragma once
 
-#include <utility>
-#include <vector>
-
 #include <memsched/base/linkage.hpp>
-#include <memsched/rewrite/edit.hpp>
+#include <memsched/network/network.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
 
@@ -16,6 +13,11 @@ MEMSCHED_FUNCTION network stream_inputs(network net);
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
+
+#include <utility>
+#include <vector>
+
+#include <memsched/rewrite/edit.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
 

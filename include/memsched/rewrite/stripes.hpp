@@ -1,17 +1,12 @@
 // R6, stripes: a region of operators once per stripe of rows of its results, with the rows where stripes overlap made anew.
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
-#include <string>
-#include <utility>
 #include <vector>
 
 #include <memsched/base/linkage.hpp>
 #include <memsched/graph/error.hpp>
 #include <memsched/network/windows.hpp>
 #include <memsched/rewrite/cut.hpp>
-#include <memsched/rewrite/edit.hpp>
 #include <memsched/rewrite/runtime.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
@@ -55,6 +50,13 @@ MEMSCHED_FUNCTION result<network> stripes(const network& net, const region& r, c
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <utility>
+
+#include <memsched/rewrite/edit.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
 

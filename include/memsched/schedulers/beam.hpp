@@ -1,16 +1,7 @@
 // Beam search: the best few downsets of each size.
 #pragma once
 
-#include <algorithm>
-#include <map>
-#include <tuple>
-#include <utility>
-#include <vector>
-
 #include <memsched/base/linkage.hpp>
-#include <memsched/graph/walk.hpp>
-#include <memsched/schedulers/greedy.hpp>
-#include <memsched/search/downsets.hpp>
 #include <memsched/search/policy.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
@@ -28,6 +19,16 @@ struct beam {
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <memsched/graph/walk.hpp>
+#include <memsched/schedulers/greedy.hpp>
+#include <memsched/search/downsets.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
 

@@ -1,21 +1,11 @@
 // The exact engine: bottleneck best-first search over sets of nodes that have run.
 #pragma once
 
-#include <algorithm>
-#include <bit>
 #include <cstdint>
-#include <limits>
 #include <optional>
-#include <utility>
 #include <vector>
 
-#include <memsched/base/bucket_queue.hpp>
 #include <memsched/base/linkage.hpp>
-#include <memsched/bounds/lowest_set.hpp>
-#include <memsched/graph/mirror.hpp>
-#include <memsched/graph/walk.hpp>
-#include <memsched/schedulers/greedy.hpp>
-#include <memsched/search/downsets.hpp>
 #include <memsched/search/policy.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
@@ -71,6 +61,24 @@ struct best_first {
   finding between_from_both_ends(const schedule_graph& g, search& context, bytes from, bytes below,
                                  std::uint64_t states) const;
 };
+
+}  // namespace memsched
+
+#if MEMSCHED_DEFINED_HERE
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <utility>
+
+#include <memsched/base/bucket_queue.hpp>
+#include <memsched/bounds/lowest_set.hpp>
+#include <memsched/graph/mirror.hpp>
+#include <memsched/graph/walk.hpp>
+#include <memsched/schedulers/greedy.hpp>
+#include <memsched/search/downsets.hpp>
+
+namespace memsched::inline MEMSCHED_ABI {
 
 namespace detail {
 
@@ -270,12 +278,6 @@ class best_first_search {
 };
 
 }  // namespace detail
-
-}  // namespace memsched
-
-#if MEMSCHED_DEFINED_HERE
-
-namespace memsched::inline MEMSCHED_ABI {
 
 MEMSCHED_FUNCTION best_first::finding best_first::between(const schedule_graph& g, search& context, bytes from,
                                                           bytes below) const {

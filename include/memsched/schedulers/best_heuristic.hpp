@@ -2,14 +2,8 @@
 #pragma once
 
 #include <cstddef>
-#include <utility>
 
 #include <memsched/base/linkage.hpp>
-#include <memsched/graph/walk.hpp>
-#include <memsched/schedulers/as_given.hpp>
-#include <memsched/schedulers/greedy.hpp>
-#include <memsched/schedulers/kahn.hpp>
-#include <memsched/schedulers/rpo.hpp>
 #include <memsched/search/policy.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
@@ -25,6 +19,14 @@ struct best_heuristic {
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
+
+#include <utility>
+
+#include <memsched/graph/walk.hpp>
+#include <memsched/schedulers/as_given.hpp>
+#include <memsched/schedulers/greedy.hpp>
+#include <memsched/schedulers/kahn.hpp>
+#include <memsched/schedulers/rpo.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
 

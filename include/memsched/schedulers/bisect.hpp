@@ -6,15 +6,12 @@
 #include <utility>
 #include <vector>
 
+#include <memsched/base/adjacency.hpp>
 #include <memsched/base/linkage.hpp>
-#include <memsched/bounds/cut_bound.hpp>
 #include <memsched/graph/induced_subgraph.hpp>
 #include <memsched/graph/walk.hpp>
-#include <memsched/passes/compress.hpp>
-#include <memsched/schedulers/as_given.hpp>
-#include <memsched/schedulers/best_first.hpp>
-#include <memsched/schedulers/greedy.hpp>
 #include <memsched/search/policy.hpp>
+#include <memsched/structure/series_parallel.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
 
@@ -77,6 +74,12 @@ struct bisect {
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
+
+#include <memsched/bounds/cut_bound.hpp>
+#include <memsched/passes/compress.hpp>
+#include <memsched/schedulers/as_given.hpp>
+#include <memsched/schedulers/best_first.hpp>
+#include <memsched/schedulers/greedy.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
 

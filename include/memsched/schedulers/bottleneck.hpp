@@ -1,29 +1,9 @@
 // Orders and bounds of large graphs, found where an order is highest.
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <utility>
-#include <vector>
-
-#include <memsched/base/crew.hpp>
 #include <memsched/base/linkage.hpp>
-#include <memsched/bounds/closed_window.hpp>
-#include <memsched/bounds/destructive_search.hpp>
-#include <memsched/bounds/windowed_cut.hpp>
-#include <memsched/graph/induced_subgraph.hpp>
-#include <memsched/passes/compress.hpp>
-#include <memsched/passes/valleys.hpp>
-#include <memsched/schedulers/bisect.hpp>
-#include <memsched/schedulers/close_gap.hpp>
 #include <memsched/schedulers/greedy.hpp>
-#include <memsched/schedulers/local_search.hpp>
-#include <memsched/schedulers/lower_stretch.hpp>
 #include <memsched/search/policy.hpp>
-#include <memsched/structure/line.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
 
@@ -39,6 +19,33 @@ struct bottleneck {
   /// A better order or a better bound than those of `s`, or s.
   solution improve(const schedule_graph& g, search& context, solution s) const;
 };
+
+}  // namespace memsched
+
+#if MEMSCHED_DEFINED_HERE
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <memsched/base/crew.hpp>
+#include <memsched/bounds/closed_window.hpp>
+#include <memsched/bounds/destructive_search.hpp>
+#include <memsched/bounds/windowed_cut.hpp>
+#include <memsched/graph/induced_subgraph.hpp>
+#include <memsched/passes/compress.hpp>
+#include <memsched/passes/valleys.hpp>
+#include <memsched/schedulers/bisect.hpp>
+#include <memsched/schedulers/close_gap.hpp>
+#include <memsched/schedulers/local_search.hpp>
+#include <memsched/schedulers/lower_stretch.hpp>
+#include <memsched/structure/line.hpp>
+
+namespace memsched::inline MEMSCHED_ABI {
 
 namespace detail {
 
@@ -382,12 +389,6 @@ class bottleneck_search {
 };
 
 }  // namespace detail
-
-}  // namespace memsched
-
-#if MEMSCHED_DEFINED_HERE
-
-namespace memsched::inline MEMSCHED_ABI {
 
 MEMSCHED_FUNCTION solution bottleneck::improve(const schedule_graph& g, search& context, solution s) const {
   if (g.active == 0 || !context.keep_going()) return s;

@@ -1,21 +1,9 @@
 // Depth-first branch and bound over orders (Fradet et al., section 7).
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
 #include <functional>
-#include <limits>
-#include <optional>
-#include <tuple>
-#include <utility>
-#include <vector>
 
 #include <memsched/base/linkage.hpp>
-#include <memsched/bounds/cut_bound.hpp>
-#include <memsched/graph/list_schedule.hpp>
-#include <memsched/graph/mirror.hpp>
-#include <memsched/graph/walk.hpp>
-#include <memsched/schedulers/best_first.hpp>
 #include <memsched/search/policy.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
@@ -51,6 +39,26 @@ struct branch_and_bound {
   /// Starts from an order that is known.
   solution improve(const schedule_graph& g, search& context, solution incumbent) const;
 };
+
+}  // namespace memsched
+
+#if MEMSCHED_DEFINED_HERE
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <memsched/bounds/cut_bound.hpp>
+#include <memsched/graph/list_schedule.hpp>
+#include <memsched/graph/mirror.hpp>
+#include <memsched/graph/walk.hpp>
+#include <memsched/schedulers/best_first.hpp>
+
+namespace memsched::inline MEMSCHED_ABI {
 
 namespace detail {
 
@@ -196,12 +204,6 @@ class branch_and_bound_search {
 };
 
 }  // namespace detail
-
-}  // namespace memsched
-
-#if MEMSCHED_DEFINED_HERE
-
-namespace memsched::inline MEMSCHED_ABI {
 
 MEMSCHED_FUNCTION solution ready_list::operator()(const schedule_graph& g, search& context) const {
   const auto key = [&](const order_walk& w, node_id v, index_t) {

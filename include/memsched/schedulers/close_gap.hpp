@@ -1,22 +1,11 @@
 // What `automatic` does with a part of a graph: cheap orders first, then bounds, then exact search on what is left.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
-#include <optional>
-#include <utility>
 #include <vector>
 
 #include <memsched/base/linkage.hpp>
-#include <memsched/bounds/cut_bound.hpp>
-#include <memsched/bounds/destructive_search.hpp>
-#include <memsched/bounds/layer_bound.hpp>
-#include <memsched/graph/walk.hpp>
-#include <memsched/presolve/narrowing.hpp>
-#include <memsched/schedulers/beam.hpp>
-#include <memsched/schedulers/best_first.hpp>
-#include <memsched/schedulers/best_heuristic.hpp>
-#include <memsched/schedulers/local_search.hpp>
+#include <memsched/search/policy.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
 
@@ -41,6 +30,26 @@ struct close_gap {
   /// Starts from an order and a bound that are known.
   solution improve(const schedule_graph& g, search& context, solution s) const;
 };
+
+}  // namespace memsched
+
+#if MEMSCHED_DEFINED_HERE
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include <memsched/bounds/cut_bound.hpp>
+#include <memsched/bounds/destructive_search.hpp>
+#include <memsched/bounds/layer_bound.hpp>
+#include <memsched/graph/walk.hpp>
+#include <memsched/presolve/narrowing.hpp>
+#include <memsched/schedulers/beam.hpp>
+#include <memsched/schedulers/best_first.hpp>
+#include <memsched/schedulers/best_heuristic.hpp>
+#include <memsched/schedulers/local_search.hpp>
+
+namespace memsched::inline MEMSCHED_ABI {
 
 namespace detail {
 
@@ -204,12 +213,6 @@ class gap_closer {
 };
 
 }  // namespace detail
-
-}  // namespace memsched
-
-#if MEMSCHED_DEFINED_HERE
-
-namespace memsched::inline MEMSCHED_ABI {
 
 MEMSCHED_FUNCTION solution cheap_bounds::operator()(const schedule_graph& g, search& context) const {
   solution s = best_heuristic{}(g, context);

@@ -1,23 +1,11 @@
 // Dynamic programming over zero-indegree sets (SERENITY, section 3.1, Algorithm 1).
 #pragma once
 
-#include <algorithm>
-#include <array>
 #include <cstdint>
-#include <limits>
-#include <span>
-#include <type_traits>
-#include <utility>
-#include <vector>
 
-#include <memsched/base/bitset.hpp>
-#include <memsched/base/chunked.hpp>
 #include <memsched/base/linkage.hpp>
 #include <memsched/base/random.hpp>
-#include <memsched/graph/walk.hpp>
-#include <memsched/schedulers/best_heuristic.hpp>
 #include <memsched/search/policy.hpp>
-#include <memsched/structure/reachability.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
 
@@ -38,6 +26,33 @@ struct dp {
 
   solution operator()(const schedule_graph& g, search& context) const;
 };
+
+namespace detail {
+
+/// Tags of nodes; that of a signature is the sum over what has run.
+constexpr std::uint32_t tag_of(node_id v) { return static_cast<std::uint32_t>(random_source::at(v)); }
+
+}  // namespace detail
+
+}  // namespace memsched
+
+#if MEMSCHED_DEFINED_HERE
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <memsched/base/bitset.hpp>
+#include <memsched/base/chunked.hpp>
+#include <memsched/graph/walk.hpp>
+#include <memsched/schedulers/best_heuristic.hpp>
+#include <memsched/structure/reachability.hpp>
+
+namespace memsched::inline MEMSCHED_ABI {
 
 namespace detail {
 
@@ -211,9 +226,6 @@ class signature_moves {
   list_of<release> releases_;
 };
 
-/// Tags of nodes; that of a signature is the sum over what has run.
-constexpr std::uint32_t tag_of(node_id v) { return static_cast<std::uint32_t>(random_source::at(v)); }
-
 /// Algorithm 1 with keys of `Words` words.
 template <std::size_t Words>
 class dp_search {
@@ -383,12 +395,6 @@ inline solution run_dp(const schedule_graph& g, search& context, const dp& polic
 }
 
 }  // namespace detail
-
-}  // namespace memsched
-
-#if MEMSCHED_DEFINED_HERE
-
-namespace memsched::inline MEMSCHED_ABI {
 
 MEMSCHED_FUNCTION solution dp::operator()(const schedule_graph& g, search& context) const {
   solution incumbent = best_heuristic{}(g, context);

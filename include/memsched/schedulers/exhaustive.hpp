@@ -1,16 +1,11 @@
 // The oracle: every set of nodes that can have run, one by one.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
-#include <string>
-#include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include <memsched/base/linkage.hpp>
 #include <memsched/base/topology.hpp>
-#include <memsched/graph/walk.hpp>
 #include <memsched/search/policy.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
@@ -35,6 +30,13 @@ struct exhaustive {
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
+
+#include <algorithm>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+#include <memsched/graph/walk.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
 

@@ -1,14 +1,13 @@
 // Fradet, Girault and Honorat's method as a whole.
 #pragma once
 
-#include <algorithm>
 #include <utility>
 
 #include <memsched/base/linkage.hpp>
-#include <memsched/bounds/negative_level.hpp>
 #include <memsched/passes/compose.hpp>
 #include <memsched/passes/compress.hpp>
 #include <memsched/schedulers/branch_and_bound.hpp>
+#include <memsched/search/policy.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
 
@@ -27,6 +26,10 @@ inline constexpr fradet_scheduler fradet{};
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
+
+#include <algorithm>
+
+#include <memsched/bounds/negative_level.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
 

@@ -1,10 +1,7 @@
 // List scheduling by memory freed.
 #pragma once
 
-#include <tuple>
-
 #include <memsched/base/linkage.hpp>
-#include <memsched/graph/list_schedule.hpp>
 #include <memsched/search/policy.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
@@ -24,6 +21,10 @@ struct greedy {
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
+
+#include <tuple>
+
+#include <memsched/graph/list_schedule.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
 

@@ -1,12 +1,23 @@
 // HMCOS: iterative scheduling of hierarchical graphs (Wang et al., DAC 2022, section 3.2).
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
 #include <utility>
-#include <vector>
 
 #include <memsched/base/linkage.hpp>
+#include <memsched/schedulers/hierarchical/policy.hpp>
+
+namespace memsched::inline MEMSCHED_ABI {
+
+
+
+}  // namespace memsched
+
+#if MEMSCHED_DEFINED_HERE
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
 #include <memsched/bounds/cut_bound.hpp>
 #include <memsched/graph/walk.hpp>
 #include <memsched/schedulers/greedy.hpp>
@@ -59,12 +70,6 @@ inline std::size_t disassemble(const schedule_graph& h, const std::vector<node_i
 }
 
 }  // namespace detail
-
-}  // namespace memsched
-
-#if MEMSCHED_DEFINED_HERE
-
-namespace memsched::inline MEMSCHED_ABI {
 
 MEMSCHED_FUNCTION solution hierarchical::run(const schedule_graph& g, search& context,
                                              function_ref<void(const iteration&)> each) const {

@@ -1,15 +1,11 @@
 // Local search on orders: exact re-optimization of windows.
 #pragma once
 
-#include <algorithm>
 #include <utility>
-#include <vector>
 
 #include <memsched/base/linkage.hpp>
 #include <memsched/schedulers/greedy.hpp>
-#include <memsched/schedulers/lower_stretch.hpp>
 #include <memsched/search/policy.hpp>
-#include <memsched/structure/line.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
 
@@ -25,6 +21,18 @@ struct local_search {
   /// A better order than `s`, or s.
   solution improve(const schedule_graph& g, search& context, solution s) const;
 };
+
+}  // namespace memsched
+
+#if MEMSCHED_DEFINED_HERE
+
+#include <algorithm>
+#include <vector>
+
+#include <memsched/schedulers/lower_stretch.hpp>
+#include <memsched/structure/line.hpp>
+
+namespace memsched::inline MEMSCHED_ABI {
 
 namespace detail {
 
@@ -72,12 +80,6 @@ class window_search {
 };
 
 }  // namespace detail
-
-}  // namespace memsched
-
-#if MEMSCHED_DEFINED_HERE
-
-namespace memsched::inline MEMSCHED_ABI {
 
 MEMSCHED_FUNCTION solution local_search::improve(const schedule_graph& g, search& context, solution s) const {
   detail::window_search windows(g, context, s.order);

@@ -2,9 +2,7 @@
 #pragma once
 
 #include <memsched/base/linkage.hpp>
-#include <memsched/passes/divide.hpp>
 #include <memsched/passes/soft_budget.hpp>
-#include <memsched/schedulers/dp.hpp>
 #include <memsched/search/policy.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
@@ -22,6 +20,9 @@ struct serenity {
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
+
+#include <memsched/passes/divide.hpp>
+#include <memsched/schedulers/dp.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
 

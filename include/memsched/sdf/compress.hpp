@@ -6,13 +6,8 @@
 // are admissible at the same cost, as costs depend on the actor alone.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
-#include <numeric>
-#include <utility>
-#include <vector>
 
-#include <memsched/base/bitset.hpp>
 #include <memsched/base/linkage.hpp>
 #include <memsched/sdf/composites.hpp>
 
@@ -28,6 +23,32 @@ struct actor_rules {
 struct actor_rule_counts {
   std::uint64_t t = 0, r = 0, c1 = 0, c2 = 0, s1 = 0, s2 = 0;
 };
+
+/// A graph with the same smallest peak and at most as many actors and firings. Orders of it are orders of c when each firing
+/// is replaced by its body. What becomes one actor is solved: its body is a best schedule with each actor once. Adds to
+/// `counts` how often each rule changed the graph.
+///
+/// Rules, until none applies: T drops a need that a path implies; R makes f firings of an actor one; C1 and C2 make two
+/// actors that fire in turn one; S1 and S2 let one of two actors run before the other. Cost: below a millisecond for a
+/// hundred actors, whatever the rates; closures of paths make it cubic.
+MEMSCHED_FUNCTION composite_graph compress(const composite_graph& c, const actor_rules& rules, actor_rule_counts& counts);
+inline composite_graph compress(const composite_graph& c, const actor_rules& rules = {}) {
+  actor_rule_counts counts;
+  return compress(c, rules, counts);
+}
+
+}  // namespace memsched::sdf
+
+#if MEMSCHED_DEFINED_HERE
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include <memsched/base/bitset.hpp>
+
+namespace memsched::inline MEMSCHED_ABI::sdf {
 
 namespace detail {
 
@@ -358,25 +379,6 @@ class actor_compressor {
 };
 
 }  // namespace detail
-
-/// A graph with the same smallest peak and at most as many actors and firings. Orders of it are orders of c when each firing
-/// is replaced by its body. What becomes one actor is solved: its body is a best schedule with each actor once.
-///
-/// Rules, until none applies: T drops a need that a path implies; R makes f firings of an actor one; C1 and C2 make two
-/// actors that fire in turn one; S1 and S2 let one of two actors run before the other. Cost: below a millisecond for a
-/// hundred actors, whatever the rates; closures of paths make it cubic.
-inline composite_graph compress(const composite_graph& c, const actor_rules& rules = {}) {
-  actor_rule_counts counts;
-  return detail::actor_compressor(c, rules).run(counts);
-}
-/// The same, which adds to `counts` how often each rule changed the graph.
-MEMSCHED_FUNCTION composite_graph compress(const composite_graph& c, const actor_rules& rules, actor_rule_counts& counts);
-
-}  // namespace memsched::sdf
-
-#if MEMSCHED_DEFINED_HERE
-
-namespace memsched::inline MEMSCHED_ABI::sdf {
 
 MEMSCHED_FUNCTION composite_graph compress(const composite_graph& c, const actor_rules& rules, actor_rule_counts& counts) {
   return detail::actor_compressor(c, rules).run(counts);

@@ -2,13 +2,27 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <span>
-#include <utility>
-#include <vector>
 
 #include <memsched/base/linkage.hpp>
 #include <memsched/sdf/loops.hpp>
+
+namespace memsched::inline MEMSCHED_ABI::sdf {
+
+/// The sequence as loops: stretches that follow each other twice or more become a loop, the shortest first and again and
+/// again, until none is left. Symbol s stands for bodies[s]. Not the fewest appearances there can be (that is the smallest
+/// grammar problem, which is NP-hard). O(length) for each length of a stretch; after `most_work` symbols it ends where it
+/// is.
+MEMSCHED_FUNCTION loops fold(std::span<const index_t> sequence, std::span<const loops> bodies,
+                             std::uint64_t most_work = std::uint64_t{1} << 24);
+
+}  // namespace memsched::sdf
+
+#if MEMSCHED_DEFINED_HERE
+
+#include <map>
+#include <utility>
+#include <vector>
 
 namespace memsched::inline MEMSCHED_ABI::sdf {
 
@@ -92,19 +106,6 @@ class folder {
 };
 
 }  // namespace detail
-
-/// The sequence as loops: stretches that follow each other twice or more become a loop, the shortest first and again and
-/// again, until none is left. Symbol s stands for bodies[s]. Not the fewest appearances there can be (that is the smallest
-/// grammar problem, which is NP-hard). O(length) for each length of a stretch; after `most_work` symbols it ends where it
-/// is.
-MEMSCHED_FUNCTION loops fold(std::span<const index_t> sequence, std::span<const loops> bodies,
-                             std::uint64_t most_work = std::uint64_t{1} << 24);
-
-}  // namespace memsched::sdf
-
-#if MEMSCHED_DEFINED_HERE
-
-namespace memsched::inline MEMSCHED_ABI::sdf {
 
 MEMSCHED_FUNCTION loops fold(std::span<const index_t> sequence, std::span<const loops> bodies, std::uint64_t most_work) {
   return detail::folder(sequence, most_work).result(bodies);

@@ -1,14 +1,10 @@
 // The referee: what a looped schedule costs, or where it lacks tokens. It shares nothing with what finds schedules.
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
-#include <string>
-#include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include <memsched/base/linkage.hpp>
+#include <memsched/graph/error.hpp>
 #include <memsched/model/firing.hpp>
 #include <memsched/sdf/graph.hpp>
 #include <memsched/sdf/loops.hpp>
@@ -22,6 +18,24 @@ struct run {
   std::vector<bytes> fills;  ///< per channel: the most tokens in it at once
   bytes separate = 0;  ///< bytes where each channel has memory of its own, for its largest fill, and the largest workspace
 };
+
+/// What the schedule costs, or why it is none (`bad_order`): a firing that lacks tokens, by its place in the schedule, or
+/// firings that are not the same whole number of iterations for all actors. Loops are not unrolled: a body moves each
+/// channel's tokens by the same amount every time, so that its first and last run have the extremes.
+/// O(items * depth * channels of an actor).
+MEMSCHED_FUNCTION result<run> replay(const graph& g, const loops& schedule, firing rule = firing::pbc);
+
+}  // namespace memsched::sdf
+
+#if MEMSCHED_DEFINED_HERE
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+namespace memsched::inline MEMSCHED_ABI::sdf {
 
 namespace detail {
 
@@ -212,18 +226,6 @@ class referee {
 };
 
 }  // namespace detail
-
-/// What the schedule costs, or why it is none (`bad_order`): a firing that lacks tokens, by its place in the schedule, or
-/// firings that are not the same whole number of iterations for all actors. Loops are not unrolled: a body moves each
-/// channel's tokens by the same amount every time, so that its first and last run have the extremes.
-/// O(items * depth * channels of an actor).
-MEMSCHED_FUNCTION result<run> replay(const graph& g, const loops& schedule, firing rule = firing::pbc);
-
-}  // namespace memsched::sdf
-
-#if MEMSCHED_DEFINED_HERE
-
-namespace memsched::inline MEMSCHED_ABI::sdf {
 
 MEMSCHED_FUNCTION result<run> replay(const graph& g, const loops& schedule, firing rule) {
   return detail::referee(g, rule).judge(schedule);

@@ -1,17 +1,9 @@
 // The smallest sum of separate buffers: a search over how much room each channel has.
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
-#include <map>
-#include <queue>
-#include <tuple>
-#include <utility>
-#include <vector>
-
 #include <memsched/base/linkage.hpp>
-#include <memsched/sdf/bounds.hpp>
-#include <memsched/sdf/fold.hpp>
+#include <memsched/sdf/graph.hpp>
+#include <memsched/sdf/loops.hpp>
 #include <memsched/search/search.hpp>
 
 namespace memsched::inline MEMSCHED_ABI::sdf {
@@ -21,6 +13,33 @@ struct separate_schedule {
   loops schedule;
   bytes lower_bound = 0;  ///< no schedule takes less where each channel has memory of its own, with the largest workspace
 };
+
+/// A schedule with the smallest sum of separate buffers, and a bound. Each channel has room for its least fill at first, and
+/// whatever has tokens and room fires. Where that completes, nothing takes less. Where it stops, some actors wait for each
+/// other, and one of the channels among them needs more room: a best-first search over which (Geilen, Basten, Stuijk,
+/// "Minimising buffer requirements of synchronous dataflow graphs with model checking", 2005, ask the same question).
+///
+/// Iterations follow each other: with the same room, a run that fires each actor more often completes an iteration when
+/// its firings beyond the repetitions are left out, so that the answer is that of any number of iterations, and of infinite
+/// runs. The bound holds whatever limit ends the search; a limit on states counts runs. O(firings) for each.
+MEMSCHED_FUNCTION separate_schedule least_buffers(const graph& g, firing rule, search& context, bytes iterations = 1);
+
+}  // namespace memsched::sdf
+
+#if MEMSCHED_DEFINED_HERE
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <queue>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <memsched/sdf/bounds.hpp>
+#include <memsched/sdf/fold.hpp>
+
+namespace memsched::inline MEMSCHED_ABI::sdf {
 
 namespace detail {
 
@@ -298,22 +317,6 @@ class room_search {
 };
 
 }  // namespace detail
-
-/// A schedule with the smallest sum of separate buffers, and a bound. Each channel has room for its least fill at first, and
-/// whatever has tokens and room fires. Where that completes, nothing takes less. Where it stops, some actors wait for each
-/// other, and one of the channels among them needs more room: a best-first search over which (Geilen, Basten, Stuijk,
-/// "Minimising buffer requirements of synchronous dataflow graphs with model checking", 2005, ask the same question).
-///
-/// Iterations follow each other: with the same room, a run that fires each actor more often completes an iteration when
-/// its firings beyond the repetitions are left out, so that the answer is that of any number of iterations, and of infinite
-/// runs. The bound holds whatever limit ends the search; a limit on states counts runs. O(firings) for each.
-MEMSCHED_FUNCTION separate_schedule least_buffers(const graph& g, firing rule, search& context, bytes iterations = 1);
-
-}  // namespace memsched::sdf
-
-#if MEMSCHED_DEFINED_HERE
-
-namespace memsched::inline MEMSCHED_ABI::sdf {
 
 MEMSCHED_FUNCTION separate_schedule least_buffers(const graph& g, firing rule, search& context, bytes iterations) {
   return detail::room_search(g, rule, context).find(iterations);

@@ -1,18 +1,13 @@
 // The best nest of loops in which each actor appears once, for a given order of the actors.
 #pragma once
 
-#include <algorithm>
-#include <limits>
-#include <map>
-#include <numeric>
 #include <span>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include <memsched/base/linkage.hpp>
+#include <memsched/graph/error.hpp>
 #include <memsched/sdf/composites.hpp>
-#include <memsched/sdf/divisors.hpp>
 
 namespace memsched::inline MEMSCHED_ABI::sdf {
 
@@ -21,6 +16,35 @@ struct looped {
   loops schedule;
   bytes peak = 0;
 };
+
+/// The schedule of the smallest peak of those that are nests of loops with the actors once each, in this order. An exact
+/// dynamic program: with each actor of i..j fired q / g times,
+///
+///     best(i, j, g) = min over h | gcd(q_i..q_j) / g, over splits k that no need without its tokens goes back over, of
+///                     max(best(i, k, g h), impact(i, k, g h) + best(k + 1, j, g h)) + max(0, (h - 1) impact(i, j, g h))
+///
+/// Peaks enter monotonically and impacts do not depend on splits, so that the best parts make the best whole. The loop
+/// factor h is a choice, as the largest is not always best for shared memory: with peaks 20 and 10, impacts -5 and 10, ten
+/// times each, (10 a b) takes 65 bytes above the start and (10 a) (10 b) takes 50.
+///
+/// `cycle` where tokens that go back in this order allow none. O(actors^3 * divisors + actors^2 * divisors^2), and
+/// `too_large` where that is more than `most_work`.
+MEMSCHED_FUNCTION result<looped> single_appearance(const composite_graph& c, std::span<const index_t> order,
+                                                   std::uint64_t most_work = std::uint64_t{1} << 30);
+
+}  // namespace memsched::sdf
+
+#if MEMSCHED_DEFINED_HERE
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <vector>
+
+#include <memsched/sdf/divisors.hpp>
+
+namespace memsched::inline MEMSCHED_ABI::sdf {
 
 namespace detail {
 
@@ -174,27 +198,6 @@ class nest_finder {
 };
 
 }  // namespace detail
-
-/// The schedule of the smallest peak of those that are nests of loops with the actors once each, in this order. An exact
-/// dynamic program: with each actor of i..j fired q / g times,
-///
-///     best(i, j, g) = min over h | gcd(q_i..q_j) / g, over splits k that no need without its tokens goes back over, of
-///                     max(best(i, k, g h), impact(i, k, g h) + best(k + 1, j, g h)) + max(0, (h - 1) impact(i, j, g h))
-///
-/// Peaks enter monotonically and impacts do not depend on splits, so that the best parts make the best whole. The loop
-/// factor h is a choice, as the largest is not always best for shared memory: with peaks 20 and 10, impacts -5 and 10, ten
-/// times each, (10 a b) takes 65 bytes above the start and (10 a) (10 b) takes 50.
-///
-/// `cycle` where tokens that go back in this order allow none. O(actors^3 * divisors + actors^2 * divisors^2), and
-/// `too_large` where that is more than `most_work`.
-MEMSCHED_FUNCTION result<looped> single_appearance(const composite_graph& c, std::span<const index_t> order,
-                                                   std::uint64_t most_work = std::uint64_t{1} << 30);
-
-}  // namespace memsched::sdf
-
-#if MEMSCHED_DEFINED_HERE
-
-namespace memsched::inline MEMSCHED_ABI::sdf {
 
 MEMSCHED_FUNCTION result<looped> single_appearance(const composite_graph& c, std::span<const index_t> order,
                                                    std::uint64_t most_work) {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include <memsched/base/closure.hpp>
+#include <memsched/base/bytes.hpp>
 #include <memsched/base/dominators.hpp>
 #include <memsched/base/linkage.hpp>
 #include <memsched/base/topology.hpp>
@@ -179,6 +179,19 @@ inline std::vector<index_t> find_cells(const schedule_graph& h, std::size_t max_
   return cell;
 }
 
+/// The hierarchical graph of g. Cells are the caller's scopes, or those of `find_cells` where there are no scopes.
+/// O(edges log nodes), and one small minimum cut for each output of a cell.
+MEMSCHED_FUNCTION hierarchical_graph hierarchize(const schedule_graph& g, hierarchy_level level = hierarchy_level::groups,
+                                                 std::size_t max_cell = 64);
+
+}  // namespace memsched
+
+#if MEMSCHED_DEFINED_HERE
+
+#include <memsched/base/closure.hpp>
+
+namespace memsched::inline MEMSCHED_ABI {
+
 namespace detail {
 
 /// Steps 2 to 4 of section 3.1.2: behind the outputs of cells, what is worth running with them.
@@ -282,17 +295,6 @@ inline list_of<node_id> number_groups(std::vector<index_t>& group) {
 }
 
 }  // namespace detail
-
-/// The hierarchical graph of g. Cells are the caller's scopes, or those of `find_cells` where there are no scopes.
-/// O(edges log nodes), and one small minimum cut for each output of a cell.
-MEMSCHED_FUNCTION hierarchical_graph hierarchize(const schedule_graph& g, hierarchy_level level = hierarchy_level::groups,
-                                                 std::size_t max_cell = 64);
-
-}  // namespace memsched
-
-#if MEMSCHED_DEFINED_HERE
-
-namespace memsched::inline MEMSCHED_ABI {
 
 MEMSCHED_FUNCTION hierarchical_graph hierarchize(const schedule_graph& g, hierarchy_level level, std::size_t max_cell) {
   hierarchical_graph h;

@@ -1,15 +1,11 @@
 // Parts of a graph that are tied to the rest at one first and one last node only (Fradet et al., section 6).
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
-#include <utility>
 #include <vector>
 
-#include <memsched/base/dominators.hpp>
 #include <memsched/base/linkage.hpp>
 #include <memsched/graph/schedule_graph.hpp>
-#include <memsched/structure/waists.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
 
@@ -18,6 +14,20 @@ namespace memsched::inline MEMSCHED_ABI {
 /// and at most `max_nodes` active nodes. Left out are chains, parts with a share in a credit, and parts beside which
 /// nothing can run. Members ascend. O(edges log nodes + nodes * max_nodes^2) at worst, near linear in practice.
 std::vector<std::vector<node_id>> regions(const schedule_graph& g, std::size_t max_nodes);
+
+MEMSCHED_FUNCTION std::vector<std::vector<node_id>> regions(const schedule_graph& g, std::size_t max_nodes);
+
+}  // namespace memsched
+
+#if MEMSCHED_DEFINED_HERE
+
+#include <algorithm>
+#include <utility>
+
+#include <memsched/base/dominators.hpp>
+#include <memsched/structure/waists.hpp>
+
+namespace memsched::inline MEMSCHED_ABI {
 
 namespace detail {
 
@@ -101,14 +111,6 @@ class region_finder {
 };
 
 }  // namespace detail
-
-MEMSCHED_FUNCTION std::vector<std::vector<node_id>> regions(const schedule_graph& g, std::size_t max_nodes);
-
-}  // namespace memsched
-
-#if MEMSCHED_DEFINED_HERE
-
-namespace memsched::inline MEMSCHED_ABI {
 
 MEMSCHED_FUNCTION std::vector<std::vector<node_id>> regions(const schedule_graph& g, std::size_t max_nodes) {
   return detail::region_finder(g, max_nodes).run();

@@ -1,18 +1,34 @@
 // Series-parallel graphs: recognized and ordered optimally in one sweep (Fradet et al., section 5.4).
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
-#include <iterator>
-#include <map>
 #include <optional>
-#include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include <memsched/base/function_ref.hpp>
 #include <memsched/base/linkage.hpp>
 #include <memsched/graph/schedule_graph.hpp>
+
+namespace memsched::inline MEMSCHED_ABI {
+
+/// An order of the active nodes with the smallest peak where g, with a start before its sources and an end behind its
+/// sinks, is series-parallel; nothing where it is not, has credits, or `go_on()`, asked now and then, is false. An edge that
+/// a path replaces counts as an edge. O(n log^2 n).
+MEMSCHED_FUNCTION std::optional<std::vector<node_id>> series_parallel_order(const schedule_graph& g,
+                                                                            function_ref<bool()> go_on);
+inline std::optional<std::vector<node_id>> series_parallel_order(const schedule_graph& g) {
+  return series_parallel_order(g, [] { return true; });
+}
+
+}  // namespace memsched
+
+#if MEMSCHED_DEFINED_HERE
+
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <map>
+#include <unordered_map>
+#include <utility>
 
 namespace memsched::inline MEMSCHED_ABI {
 
@@ -171,21 +187,6 @@ class series_parallel_reduction {
 };
 
 }  // namespace detail
-
-/// An order of the active nodes with the smallest peak where g, with a start before its sources and an end behind its
-/// sinks, is series-parallel; nothing where it is not, has credits, or `go_on()`, asked now and then, is false. An edge that
-/// a path replaces counts as an edge. O(n log^2 n).
-MEMSCHED_FUNCTION std::optional<std::vector<node_id>> series_parallel_order(const schedule_graph& g,
-                                                                            function_ref<bool()> go_on);
-inline std::optional<std::vector<node_id>> series_parallel_order(const schedule_graph& g) {
-  return series_parallel_order(g, [] { return true; });
-}
-
-}  // namespace memsched
-
-#if MEMSCHED_DEFINED_HERE
-
-namespace memsched::inline MEMSCHED_ABI {
 
 MEMSCHED_FUNCTION std::optional<std::vector<node_id>> series_parallel_order(const schedule_graph& g,
                                                                             function_ref<bool()> go_on) {

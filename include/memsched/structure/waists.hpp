@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <vector>
 
+#include <memsched/base/bytes.hpp>
 #include <memsched/base/linkage.hpp>
-#include <memsched/base/topology.hpp>
 #include <memsched/graph/schedule_graph.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
@@ -77,6 +77,8 @@ struct hourglass {
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
+
+#include <memsched/base/topology.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
 

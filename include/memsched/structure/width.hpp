@@ -2,10 +2,9 @@
 #pragma once
 
 #include <optional>
-#include <vector>
 
 #include <memsched/base/linkage.hpp>
-#include <memsched/structure/reachability.hpp>
+#include <memsched/graph/schedule_graph.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
 
@@ -17,6 +16,10 @@ MEMSCHED_FUNCTION std::optional<std::size_t> width(const schedule_graph& g, std:
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
+
+#include <vector>
+
+#include <memsched/structure/reachability.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
 

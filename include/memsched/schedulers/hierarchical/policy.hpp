@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+
 #include <memsched/base/function_ref.hpp>
 #include <memsched/search/policy.hpp>
 #include <memsched/structure/hierarchy.hpp>
