@@ -15,6 +15,9 @@ endif()
 if(MEMSCHED_SANITIZE)
   target_compile_options(memsched_development INTERFACE -fsanitize=${MEMSCHED_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_link_options(memsched_development INTERFACE -fsanitize=${MEMSCHED_SANITIZE})
+  # What runs long is optimized a little, as are tests. With build type None the program is not: it takes longer to optimize,
+  # with checks of each access, than to run.
+  target_compile_options(memsched_compiled PRIVATE -O1)
 endif()
 
 # The same with the large functions compiled once, for the program and the tests.
