@@ -1,7 +1,10 @@
 // By how much schedulers and passes overrun a limit on large graphs: seconds of the processor that a call takes after its
-// deadline, or after it was asked to stop, which do not hang on how busy the machine is. A call checks, lowers and evaluates
-// the graph whatever the limit: the row `file` says how long that takes. Each pass runs before `kahn`.
+// deadline, or after it was asked to stop, which do not hang on how busy the machine is; the states of a call that may have
+// 1,000; and the MiB that a call holds whose tables may take 64. A call checks, lowers and evaluates the graph whatever the
+// limit: the row `file` says what that takes. Graphs and orders are no tables: O(nodes + edges) a scheduler. Each pass runs
+// before `kahn`.
 // Usage: bench_limits [OPERATORS [SECONDS [SHAPE [NAME]]]], where SECONDS is the limit; SHAPE and NAME choose rows.
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdio>
@@ -14,11 +17,31 @@
 #include <utility>
 #include <vector>
 
+#include <malloc.h>
 #include <pthread.h>
 #include <time.h>
 
 #include <memsched/memsched.hpp>
 #include <networks/networks.hpp>
+
+namespace {
+
+std::atomic<std::size_t> held{0}, most_held{0};  // bytes of the heap
+
+}  // namespace
+
+void* operator new(std::size_t size) {
+  void* const p = std::malloc(size);
+  if (p == nullptr) throw std::bad_alloc();
+  const std::size_t now = held += malloc_usable_size(p);
+  for (std::size_t most = most_held; now > most && !most_held.compare_exchange_weak(most, now);) {}
+  return p;
+}
+void operator delete(void* p) noexcept {
+  if (p != nullptr) held -= malloc_usable_size(p);
+  std::free(p);
+}
+void operator delete(void* p, std::size_t) noexcept { operator delete(p); }
 
 namespace {
 
@@ -187,6 +210,19 @@ overrun after_request(const policy& s, const problem& p, double seconds) {
   return {watch.end(), r.stopped == stop_reason::cancelled};
 }
 
+/// States of a call that may have 1,000.
+std::uint64_t with_few_states(const policy& s, const problem& p, std::chrono::nanoseconds limit) {
+  return s.run(p, {.time_limit = limit, .state_limit = 1000}).stats.states;
+}
+
+/// MiB of the heap that a call holds at most whose tables may take 64.
+std::size_t with_small_tables(const policy& s, const problem& p, std::chrono::nanoseconds limit) {
+  const std::size_t before = held;
+  most_held = before;
+  s.run(p, {.time_limit = limit, .memory_limit = 64_MiB});
+  return (most_held - before) >> 20;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -194,7 +230,8 @@ int main(int argc, char** argv) {
   const double limit = argc > 2 ? std::atof(argv[2]) : 3;
   const std::string only_shape = argc > 3 ? argv[3] : "", only = argc > 4 ? argv[4] : "";
   std::printf("%u operators; seconds of the processor after a deadline of 0 and of %.1f s, and after a request to stop at "
-              "%.1f s\n%-10s %-18s %8s %8s %8s\n", operators, limit, limit, "shape", "policy", "0", "deadline", "request");
+              "%.1f s; states of 1,000; MiB with tables of 64\n%-10s %-18s %8s %8s %8s %8s %8s\n", operators, limit, limit,
+              "shape", "policy", "0", "deadline", "request", "states", "MiB");
   for (const shape& x : shapes()) {
     if (!only_shape.empty() && x.name != only_shape) continue;
     const problem p = x.make(operators);
@@ -210,7 +247,9 @@ int main(int argc, char** argv) {
         print(after_deadline(s, p, 0));
         print(after_deadline(s, p, limit));
         print(after_request(s, p, limit));
-        std::printf("\n");
+        const auto within = std::chrono::nanoseconds(static_cast<std::int64_t>(limit * 1e9));
+        std::printf("%8llu ", static_cast<unsigned long long>(with_few_states(s, p, within)));
+        std::printf("%8zu\n", with_small_tables(s, p, within));
       } catch (const std::bad_alloc&) {
         std::printf("no memory\n");
       }
