@@ -1,17 +1,11 @@
 // Bisection at the bottleneck: good orders of graphs that are too large to search.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
-#include <utility>
 #include <vector>
 
-#include <memsched/base/adjacency.hpp>
 #include <memsched/base/linkage.hpp>
-#include <memsched/graph/induced_subgraph.hpp>
-#include <memsched/graph/walk.hpp>
 #include <memsched/search/policy.hpp>
-#include <memsched/structure/series_parallel.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
 
@@ -34,48 +28,19 @@ struct bisect {
 
   /// What is in `first`, which holds v's ancestors, then v, then the rest.
   std::vector<node_id> split(const schedule_graph& g, search& context, const std::vector<node_id>& order,
-                          const std::vector<node_id>& first, node_id v, bytes target, unsigned depth) const {
-    std::vector<bool> ran(g.size(), false);
-    for (node_id u : first) ran[u] = true;
-    std::vector<node_id> members, begin, end;
-    for (node_id u : order)
-      if (u != v) (ran[u] ? begin : end).push_back(u);
-    std::vector<node_id> local(g.size(), none), whole;
-    std::vector<bool> fired(g.size(), false);
-    order_walk w(g);
-    const auto run = [&](node_id u) { w.fire(u), whole.push_back(u), fired[u] = true; };
-    const auto solve = [&](const std::vector<node_id>& part) {
-      members = part;
-      std::sort(members.begin(), members.end());
-      for (node_id u : members) local[u] = 0;
-      std::vector<node_id> releases;  // that wait for nothing but these and what has run
-      for (node_id u : members)
-        for (node_id r : g.succs[u]) {
-          if (!g.is_release(r) || local[r] != none) continue;
-          const auto readers = g.preds[r];
-          const auto here = [&](node_id x) { return local[x] != none || fired[x]; };
-          if (std::all_of(readers.begin(), readers.end(), here)) releases.push_back(r), local[r] = 0;
-        }
-      for (const auto* nodes : {&members, &releases})
-        for (node_id u : *nodes) local[u] = none;
-      std::sort(releases.begin(), releases.end());
-      std::vector<node_id> place = order_within(g, members, part);
-      members.insert(members.end(), releases.begin(), releases.end());
-      const schedule_graph h = induced_subgraph(g, members, static_cast<bytes>(w.level()), local);
-      for (node_id u : improve(h, context, std::move(place), target, depth)) run(members[u]);
-    };
-    if (!begin.empty()) solve(begin);
-    run(v);
-    if (!end.empty()) solve(end);
-    return whole;
-  }
+                             const std::vector<node_id>& first, node_id v, bytes target, unsigned depth) const;
 };
 
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
 
+#include <algorithm>
+#include <utility>
+
 #include <memsched/bounds/cut_bound.hpp>
+#include <memsched/graph/induced_subgraph.hpp>
+#include <memsched/graph/walk.hpp>
 #include <memsched/passes/compress.hpp>
 #include <memsched/schedulers/as_given.hpp>
 #include <memsched/schedulers/best_first.hpp>
@@ -117,7 +82,8 @@ MEMSCHED_FUNCTION std::vector<node_id> bisect::improve(const schedule_graph& g, 
   cut_bound cut(g);
   for (const auto& [height, v] : by_height(g, best)) {
     if (static_cast<bytes>(height) <= target || !context.count_cut_as_state(0, g.size())) break;
-    const bytes lowest = cut.at(v);
+    const bytes lowest = cut.at(v, 0, [&] { return context.keep_going(); });
+    if (context.stopped()) break;
     if (lowest < static_cast<bytes>(height)) {
       take(split(g, context, best, cut.ran(), v, std::max(target, lowest), depth - 1));
       break;
@@ -125,6 +91,44 @@ MEMSCHED_FUNCTION std::vector<node_id> bisect::improve(const schedule_graph& g, 
     target = std::max(target, lowest);
   }
   return best;
+}
+
+MEMSCHED_FUNCTION std::vector<node_id> bisect::split(const schedule_graph& g, search& context,
+                                                     const std::vector<node_id>& order, const std::vector<node_id>& first,
+                                                     node_id v, bytes target, unsigned depth) const {
+  std::vector<bool> ran(g.size(), false);
+  for (node_id u : first) ran[u] = true;
+  std::vector<node_id> members, begin, end;
+  for (node_id u : order)
+    if (u != v) (ran[u] ? begin : end).push_back(u);
+  std::vector<node_id> local(g.size(), none), whole;
+  std::vector<bool> fired(g.size(), false);
+  order_walk w(g);
+  const auto run = [&](node_id u) { w.fire(u), whole.push_back(u), fired[u] = true; };
+  const auto solve = [&](const std::vector<node_id>& part) {
+    members = part;
+    std::sort(members.begin(), members.end());
+    for (node_id u : members) local[u] = 0;
+    std::vector<node_id> releases;  // that wait for nothing but these and what has run
+    for (node_id u : members)
+      for (node_id r : g.succs[u]) {
+        if (!g.is_release(r) || local[r] != none) continue;
+        const auto readers = g.preds[r];
+        const auto here = [&](node_id x) { return local[x] != none || fired[x]; };
+        if (std::all_of(readers.begin(), readers.end(), here)) releases.push_back(r), local[r] = 0;
+      }
+    for (const auto* nodes : {&members, &releases})
+      for (node_id u : *nodes) local[u] = none;
+    std::sort(releases.begin(), releases.end());
+    std::vector<node_id> place = order_within(g, members, part);
+    members.insert(members.end(), releases.begin(), releases.end());
+    const schedule_graph h = induced_subgraph(g, members, static_cast<bytes>(w.level()), local);
+    for (node_id u : improve(h, context, std::move(place), target, depth)) run(members[u]);
+  };
+  if (!begin.empty()) solve(begin);
+  run(v);
+  if (!end.empty()) solve(end);
+  return whole;
 }
 
 }  // namespace memsched
