@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "timing.hpp"
+
 namespace {
 
 using namespace memsched;
@@ -21,7 +23,7 @@ struct outcome {
 
 template <class Policy>
 outcome run(const problem& p, const Policy& policy, double seconds) {
-  const options o{.time_limit = std::chrono::nanoseconds(static_cast<std::int64_t>(seconds * 1e9))};
+  const options o{.time_limit = timing::nanoseconds(seconds)};
   const auto start = std::chrono::steady_clock::now();
   const auto s = schedule(p, policy, o);
   return {s.peak, s.lower_bound, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()};

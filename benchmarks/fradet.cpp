@@ -52,7 +52,7 @@ struct answer {
 };
 using policy = std::function<solution(const schedule_graph&, search&)>;
 answer solve(const schedule_graph& g, double limit, const policy& s) {
-  const options o{.time_limit = std::chrono::nanoseconds(static_cast<std::int64_t>(limit * 1e9)), .memory_limit = 1_GiB};
+  const options o{.time_limit = timing::nanoseconds(limit), .memory_limit = 1_GiB};
   search context(o);
   const auto start = clock_type::now();
   const solution found = s(g, context);

@@ -21,7 +21,7 @@ using timing::processor_seconds;
 
 void print_row(const std::string& name, const memsched::problem& p, double limit, unsigned threads) {
   memsched::options o;
-  o.time_limit = std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(limit));
+  o.time_limit = timing::nanoseconds(limit);
   o.threads = threads;
   const double before = processor_seconds();
   const auto start = clock::now();

@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "timing.hpp"
+
 namespace {
 
 using memsched::bytes;
@@ -141,7 +143,7 @@ void ablation(const char* title, const hierarchical& complete, double limit) {
     std::printf(" %20s", c);
   std::printf("\n");
   memsched::options o;
-  o.time_limit = std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(limit));
+  o.time_limit = timing::nanoseconds(limit);
   for (const row& r : cells) {
     const problem p = network(r.name);
     std::string times, peaks;

@@ -24,6 +24,8 @@
 #include <memsched/memsched.hpp>
 #include <networks/networks.hpp>
 
+#include "timing.hpp"
+
 namespace {
 
 std::atomic<std::size_t> held{0}, most_held{0};  // bytes of the heap
@@ -199,7 +201,7 @@ struct overrun {
 
 overrun after_deadline(const policy& s, const problem& p, double limit) {
   after watch(limit, [] {});
-  const auto r = s.run(p, {.time_limit = std::chrono::nanoseconds(static_cast<std::int64_t>(limit * 1e9))});
+  const auto r = s.run(p, {.time_limit = timing::nanoseconds(limit)});
   return {watch.end(), r.stopped == stop_reason::time_limit};
 }
 
@@ -211,15 +213,15 @@ overrun after_request(const policy& s, const problem& p, double seconds) {
 }
 
 /// States of a call that may have 1,000.
-std::uint64_t with_few_states(const policy& s, const problem& p, std::chrono::nanoseconds limit) {
-  return s.run(p, {.time_limit = limit, .state_limit = 1000}).stats.states;
+std::uint64_t with_few_states(const policy& s, const problem& p, double limit) {
+  return s.run(p, {.time_limit = timing::nanoseconds(limit), .state_limit = 1000}).stats.states;
 }
 
 /// MiB of the heap that a call holds at most whose tables may take 64.
-std::size_t with_small_tables(const policy& s, const problem& p, std::chrono::nanoseconds limit) {
+std::size_t with_small_tables(const policy& s, const problem& p, double limit) {
   const std::size_t before = held;
   most_held = before;
-  s.run(p, {.time_limit = limit, .memory_limit = 64_MiB});
+  s.run(p, {.time_limit = timing::nanoseconds(limit), .memory_limit = 64_MiB});
   return (most_held - before) >> 20;
 }
 
@@ -247,9 +249,8 @@ int main(int argc, char** argv) {
         print(after_deadline(s, p, 0));
         print(after_deadline(s, p, limit));
         print(after_request(s, p, limit));
-        const auto within = std::chrono::nanoseconds(static_cast<std::int64_t>(limit * 1e9));
-        std::printf("%8llu ", static_cast<unsigned long long>(with_few_states(s, p, within)));
-        std::printf("%8zu\n", with_small_tables(s, p, within));
+        std::printf("%8llu ", static_cast<unsigned long long>(with_few_states(s, p, limit)));
+        std::printf("%8zu\n", with_small_tables(s, p, limit));
       } catch (const std::bad_alloc&) {
         std::printf("no memory\n");
       }

@@ -61,7 +61,7 @@ struct request {
 
   static options limited(double seconds) {
     options o;
-    o.time_limit = std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(seconds));
+    o.time_limit = timing::nanoseconds(seconds);
     return o;
   }
 };

@@ -12,6 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "timing.hpp"
+
 namespace {
 
 using namespace memsched;
@@ -58,7 +60,7 @@ int main(int count, char** arguments) {
       for (int seed = 1; seed <= graphs; ++seed) {
         const problem p = check(networks::make(std::string(family) + ':' + std::to_string(seed)).value()).value();
         options o;
-        o.time_limit = std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(limit));
+        o.time_limit = timing::nanoseconds(limit);
         const auto start = std::chrono::steady_clock::now();
         const auto r = contenders[i].run(p, o);
         const double took = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

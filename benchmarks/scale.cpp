@@ -11,6 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "timing.hpp"
+
 namespace {
 
 using namespace memsched;
@@ -63,7 +65,7 @@ int main(int argc, char** argv) {
   for (const row& r : rows) {
     if (!std::string_view(r.name).starts_with(only)) continue;
     const problem p = make(r.name);
-    const options o{.time_limit = std::chrono::nanoseconds(static_cast<std::int64_t>(limit * 1e9))};
+    const options o{.time_limit = timing::nanoseconds(limit)};
     const auto start = std::chrono::steady_clock::now();
     const auto s = schedule(p, automatic, o);
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

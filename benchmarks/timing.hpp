@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 
 namespace timing {
 
@@ -31,6 +32,10 @@ inline rusage used(int whose = RUSAGE_SELF) {
   rusage u{};
   getrusage(whose, &u);
   return u;
+}
+/// Seconds as a limit of `options`.
+inline std::chrono::nanoseconds nanoseconds(double seconds) {
+  return std::chrono::nanoseconds(static_cast<std::int64_t>(seconds * 1e9));
 }
 inline double seconds(const timeval& t) { return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec); }
 /// Seconds of the processor in this process, by all threads; what the system did for it is left out.

@@ -1,21 +1,14 @@
 // HMCOS: iterative scheduling of hierarchical graphs (Wang et al., DAC 2022, section 3.2).
 #pragma once
 
-#include <utility>
-
 #include <memsched/base/linkage.hpp>
 #include <memsched/schedulers/hierarchical/policy.hpp>
-
-namespace memsched::inline MEMSCHED_ABI {
-
-
-
-}  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
 
 #include <algorithm>
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 #include <memsched/bounds/cut_bound.hpp>
