@@ -32,14 +32,15 @@ std::atomic<std::size_t> held{0}, most_held{0};  // bytes of the heap
 
 }  // namespace
 
-void* operator new(std::size_t size) {
+// Not inlined: g++ 12 takes malloc and free for a mismatch where it sees only one of the two inside a caller.
+[[gnu::noinline]] void* operator new(std::size_t size) {
   void* const p = std::malloc(size);
   if (p == nullptr) throw std::bad_alloc();
   const std::size_t now = held += malloc_usable_size(p);
   for (std::size_t most = most_held; now > most && !most_held.compare_exchange_weak(most, now);) {}
   return p;
 }
-void operator delete(void* p) noexcept {
+[[gnu::noinline]] void operator delete(void* p) noexcept {
   if (p != nullptr) held -= malloc_usable_size(p);
   std::free(p);
 }

@@ -347,7 +347,7 @@ class bottleneck_search {
   };
   /// What a window that reaches so far proves, by cuts and by solving it to rising aims; no less than the bound so far.
   window_bound bound_by_window(const live_index& live, std::size_t reach, unsigned effort, search& c) const {
-    const bytes peak = ceiling();
+    const bytes peak = std::min(line_.peak(), c.ceiling());  // of c: beside it, the other window sets bounds of its own
     window_bound known{bound_};
     const auto raise = [&](bytes b) {
       if (b > known.bound) known.bound = peak_grid(g_.base, unit_).up(b);
