@@ -5,12 +5,14 @@
 #include <cstdint>
 #include <vector>
 
+#include <memsched/base/random.hpp>
 #include <memsched/bounds/probing.hpp>
 #include <memsched/measure/evaluate.hpp>
 #include <memsched/passes/in_step.hpp>
 #include <memsched/schedule.hpp>
 #include <memsched/schedulers/best_first.hpp>
 #include <memsched/schedulers/exhaustive.hpp>
+#include <memsched/schedulers/in_turns.hpp>
 
 #include "support/random_problem.hpp"
 
@@ -50,6 +52,20 @@ TEST_CASE("rows in step are the best order of a grid, and all but one edge of ea
   REQUIRE(rows.peak == best.peak);
   INFO(rows.stats.states << " states, without edges " << best.stats.states);
   REQUIRE(2 * rows.stats.states < best.stats.states);
+}
+
+TEST_CASE("automatic runs the rows of a large grid in step before it tries much else") {
+  for (const int rows : {30, 60}) {
+    INFO(rows << " rows");
+    random_source r(7);
+    std::vector<bytes> sizes;
+    for (int layer = 0; layer < 40; ++layer) sizes.push_back(1 + r.below(20));
+    const problem p = grid(rows, sizes);
+    const options few{.state_limit = 500};
+    const auto in_steps = schedule(p, in_step{} | automatic, few);
+    REQUIRE(schedule(p, automatic, few).peak <= in_steps.peak);
+    REQUIRE(in_steps.peak < schedule(p, in_turns{}, few).peak);
+  }
 }
 
 TEST_CASE("rows in step close no cycle and claim no bound above the optimum") {

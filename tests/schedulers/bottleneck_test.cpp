@@ -99,7 +99,9 @@ TEST_CASE("bisection and bottleneck answer with orders that are no worse, and cl
       const bytes floor = r.chance(50) ? 0
                           : r.chance(50) ? optimum + r.below(60)
                                          : optimum / 2 + r.below(static_cast<std::uint32_t>(optimum + 2));
-      const solution t = c->with_floor(floor, [&] { return bottleneck{.efforts = r.below(3)}.improve(g, *c, s); });
+      const solution t = c->with_floor(floor, [&] {
+        return bottleneck{.efforts = r.below(3), .bounds = r.chance(70)}.improve(g, *c, s);
+      });
       REQUIRE(is_order(g, t.order));
       REQUIRE(peak_of(g, t.order) <= before);
       REQUIRE(t.lower_bound <= std::max(optimum, floor));
@@ -116,6 +118,9 @@ TEST_CASE("bottleneck proves graphs of thousands of operators, under a limit of 
     REQUIRE(r.verdict() == verdict::optimal);
     REQUIRE(r.order == again.order);
     REQUIRE(r.stats.states == again.stats.states);
+    const auto order_alone = schedule(p, bottleneck{.bounds = false}, o);
+    REQUIRE(order_alone.verdict() == verdict::feasible);
+    REQUIRE(order_alone.peak <= schedule(p, greedy{}).peak);
   }
 }
 

@@ -6,10 +6,11 @@
 
 namespace memsched::inline MEMSCHED_ABI {
 
-/// Proves an order optimal where it can: heuristics and minimum cuts first, which suffice for many networks; then the
-/// parts of the graph one by one, compressed. A large part is looked at where its order is highest (`bottleneck`) and as a
-/// whole (`close_gap`), in turns; a very large one first there, with most of the time that is left. Graphs that are large
-/// for the time there is get an order by local search before anything else.
+/// Proves an order optimal where it can: heuristics and minimum cuts first, which suffice for many networks; rows in step
+/// (`in_step`) where most nodes are rows; then the parts of the graph one by one, compressed. A large part is looked at
+/// where its order is highest (`bottleneck`) and as a whole (`close_gap`), in turns; a very large one first there, with most
+/// of the time that is left. Graphs that are large for the time there is get an order by rows in step or by local search
+/// before anything else.
 struct automatic_scheduler {
   solution operator()(const schedule_graph& g, search& context) const;
 };
@@ -53,25 +54,31 @@ inline solution near_peak(const schedule_graph& g, search& context, solution s, 
   return s;
 }
 
-/// What suffices for a graph that leaves little to choose.
+/// What does for a graph that leaves little to choose: a short exact search, which suffices for many, or else the order
+/// lowered where it is highest.
 struct quick_search {
-  std::uint64_t states = 2000;  ///< for each of two searches
+  std::uint64_t states = 100;
 
   solution operator()(const schedule_graph& g, search& context) const {
     solution s = cheap_order(g, context);
     const auto all = [&] { return best_first{}.improve(g, context, std::move(s)); };
     s = context.with_states(states, all);
-    const auto near = [&] { return local_search{.flatten = false}.improve(g, context, std::move(s)); };
-    return is_closed(g, context, s) ? std::move(s) : context.with_states(states, near);
+    if (is_closed(g, context, s)) return s;
+    return bottleneck{.efforts = 0, .bounds = false}.improve(g, context, std::move(s));
   }
 };
 
-/// Gives s an order that runs rows in step, where that is better and many nodes are rows. Whether it did.
-inline bool take_in_step(const schedule_graph& g, search& context, solution& s) {
-  if (!context.keep_going() || 4 * in_step::edges(g).size() < g.active) return false;
+/// Whether most nodes are rows: of networks cut in rows three in four or more follow another in step, of grids with random
+/// edges at most one in two.
+inline bool has_rows(const schedule_graph& g) { return 3 * in_step::edges(g).size() >= 2 * g.active; }
+
+/// Gives s an order that runs rows in step, where that is better, in this share of the time that is left at most. Whether it
+/// did.
+inline bool take_in_step(const schedule_graph& g, search& context, solution& s, double share) {
+  if (!context.keep_going()) return false;
   const bytes before = peak_of(g, s.order);
   const auto policy = in_step{} | divide{} | compress{} | quick_search{};
-  const auto rows = [&] { return context.with_share(0.2, [&] { return policy(g, context); }); };
+  const auto rows = [&] { return context.with_share(share, [&] { return policy(g, context); }); };
   take_if_better(g, context.with_floor(s.lower_bound, rows).order, s);
   context.report(peak_of(g, s.order), s.lower_bound);
   return peak_of(g, s.order) < before;
@@ -86,19 +93,19 @@ inline bool is_pressed(const schedule_graph& g, const search& context, double se
 struct part_scheduler {
   bool rows_help;  // whether rows in step gave the whole a better order: then they may give a part one, compressed
   static constexpr std::size_t large = 400;  // active nodes
-  static constexpr std::uint64_t few = 256;  // states that small networks need no more than
+  static constexpr std::uint64_t few = 256, some = 2000;  // states: small networks need no more than few
 
   solution operator()(const schedule_graph& g, search& context) const {
     solution s = g.active <= large ? cheap_bounds{}(g, context) : cheap_order(g, context);
     const auto all = [&] { return best_first{}.improve(g, context, std::move(s)); };
     if (g.active <= large && !is_closed(g, context, s))
       s = context.with_share(0.1, [&] { return context.with_states(few, all); });
-    const bool rows = rows_help && !is_closed(g, context, s) && take_in_step(g, context, s);
+    const bool rows = rows_help && !is_closed(g, context, s) && take_in_step(g, context, s, 0.2);
     if (g.active <= large) {
       raise_by_layers(g, context, s);
       return close_gap{}.improve(g, context, std::move(s));
     }
-    s = rows ? context.with_states(quick_search{}.states, all) : near_peak(g, context, std::move(s), 0.7);
+    s = rows ? context.with_states(some, all) : near_peak(g, context, std::move(s), 0.7);
     raise_by_layers(g, context, s);
     if (g.size() <= close_gap{}.max_probed) return in_turns{}.improve(g, context, std::move(s));
     s = context.with_share(0.9, [&] { return bottleneck{}.improve(g, context, std::move(s)); });
@@ -109,12 +116,11 @@ struct part_scheduler {
 }  // namespace detail
 
 MEMSCHED_FUNCTION solution automatic_scheduler::operator()(const schedule_graph& g, search& context) const {
-  const auto near = [&](double share) { return detail::near_peak(g, context, detail::cheap_order(g, context), share); };
-  solution s = detail::is_pressed(g, context, 10e-6)    ? near(1)
-               : detail::is_pressed(g, context, 100e-6) ? near(0.9)
-                                                        : cheap_bounds{}(g, context);
+  const bool pressed = detail::is_pressed(g, context, 100e-6), very_pressed = detail::is_pressed(g, context, 10e-6);
+  solution s = pressed ? detail::cheap_order(g, context) : cheap_bounds{}(g, context);
   if (is_closed(g, context, s) || context.stopped()) return s;
-  const bool rows_help = detail::take_in_step(g, context, s);
+  const bool rows_help = detail::has_rows(g) && detail::take_in_step(g, context, s, pressed ? 0.9 : 0.2);
+  if (pressed && !rows_help) s = detail::near_peak(g, context, std::move(s), very_pressed ? 1 : 0.9);
   if (is_closed(g, context, s) || context.stopped()) return s;
   const auto in_parts = compress{.share = 0.15} | detail::part_scheduler{rows_help};
   const bytes ceiling = std::min(peak_of(g, s.order), context.ceiling());

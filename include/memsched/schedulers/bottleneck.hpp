@@ -14,6 +14,7 @@ namespace memsched::inline MEMSCHED_ABI {
 /// that knows its resources. Linear but for the windows, in practice.
 struct bottleneck {
   unsigned efforts = 8;  ///< how often what is spent on a window is doubled
+  bool bounds = true;    ///< false: looks for orders alone
 
   solution operator()(const schedule_graph& g, search& context) const { return improve(g, context, greedy{}(g, context)); }
   /// A better order or a better bound than those of `s`, or s.
@@ -53,10 +54,10 @@ namespace detail {
 /// from elsewhere. The graph and the context must outlive it.
 class bottleneck_search {
  public:
-  bottleneck_search(const schedule_graph& g, search& context, solution s, unsigned efforts)
-      : g_(g),
+  bottleneck_search(const bottleneck& policy, const schedule_graph& g, search& context, solution s)
+      : policy_(policy),
+        g_(g),
         context_(context),
-        efforts_(efforts),
         line_(g, s.order),
         best_(std::move(s)),
         local_(1, std::vector<node_id>(g.size(), none)),
@@ -69,17 +70,17 @@ class bottleneck_search {
   /// no more.
   bool run() {
     if (!std::exchange(started_, true)) start();
-    while (!done() && effort_ <= efforts_) {
+    while (!done() && effort_ <= policy_.efforts) {
       const auto before = std::pair(line_.peak(), bound_);
       context_.report(line_.peak(), bound_);
       lower_highest(effort_);
-      if (!done()) raise_by_cuts(std::size_t{1000} << effort_);
-      if (!done()) raise_by_windows(effort_);
+      if (policy_.bounds && !done()) raise_by_cuts(std::size_t{1000} << effort_);
+      if (policy_.bounds && !done()) raise_by_windows(effort_);
       if (before == std::pair(line_.peak(), bound_) && !context_.stopped()) ++effort_;
     }
     if (line_.peak() < peak_of(g_, best_.order)) best_.order = line_.order();
     best_.lower_bound = std::max(best_.lower_bound, std::min(bound_, peak_of(g_, best_.order)));
-    return bound_ < ceiling() && effort_ <= efforts_;
+    return bound_ < ceiling() && effort_ <= policy_.efforts;
   }
 
   const solution& best() const { return best_; }
@@ -108,7 +109,7 @@ class bottleneck_search {
 
   void start() {
     const std::vector<index_t> ends = order_blocks();
-    if (!done()) raise_by_cuts(0);
+    if (policy_.bounds && !done()) raise_by_cuts(0);
     if (!done()) lower_blocks(ends);
   }
 
@@ -376,9 +377,9 @@ class bottleneck_search {
     return c.with_bounds(std::max(bound + w.lift, w.graph.base), goal + w.lift, bounds_of);
   }
 
+  bottleneck policy_;
   const schedule_graph& g_;
   search& context_;
-  unsigned efforts_;
   order_line line_;
   solution best_;  // so far: the line itself may be higher for a while
   backbone bone_;
@@ -392,7 +393,7 @@ class bottleneck_search {
 
 MEMSCHED_FUNCTION solution bottleneck::improve(const schedule_graph& g, search& context, solution s) const {
   if (g.active == 0 || !context.keep_going()) return s;
-  detail::bottleneck_search turns(g, context, std::move(s), efforts);
+  detail::bottleneck_search turns(*this, g, context, std::move(s));
   turns.run();
   return turns.best();
 }

@@ -46,7 +46,7 @@ class search_in_turns {
         turn_(first_turn),
         pass_on_(context.opts().stop, request{&end_}),
         apart_(context.branch(end_.get_token())),
-        near_(g, context, s, bottleneck{}.efforts),
+        near_(bottleneck{}, g, context, s),
         far_(policy_, g, apart_, std::move(s)) {}
 
   solution run() {
