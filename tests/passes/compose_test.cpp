@@ -137,7 +137,8 @@ TEST_CASE("compose keeps the optimum of problems with shared tensors") {
 
 TEST_CASE("regions are closed, disjoint and worth an order of their own") {
   const auto beside = [](std::vector<precedence> edges, std::uint32_t n) {
-    return regions(make_schedule_graph(cost_graph{std::vector<node_cost>(n, {1, 1}), std::move(edges)}).value(), 64);
+    const schedule_graph g = make_schedule_graph(cost_graph{std::vector<node_cost>(n, {1, 1}), std::move(edges)}).value();
+    return regions(g, 64, [] { return true; });
   };
   const std::vector<precedence> diamond{{0, 1}, {0, 2}, {1, 3}, {2, 3}};
   REQUIRE(beside(diamond, 4).empty());  // nothing beside it
@@ -146,4 +147,6 @@ TEST_CASE("regions are closed, disjoint and worth an order of their own") {
   entered.push_back({4, 1});
   REQUIRE(beside(entered, 5).empty());
   REQUIRE(beside({{0, 1}, {1, 2}, {2, 3}}, 5).empty());  // a chain
+  REQUIRE(beside({{0, 1}, {1, 2}, {1, 3}, {2, 4}, {3, 4}, {4, 5}}, 7) ==  // chains around a diamond
+          std::vector<std::vector<node_id>>{{0, 1, 2, 3, 4, 5}});
 }

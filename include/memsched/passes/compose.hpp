@@ -160,10 +160,12 @@ MEMSCHED_FUNCTION std::optional<std::vector<node_id>> dominant_order(const sched
 }
 
 MEMSCHED_FUNCTION solution compose::operator()(const schedule_graph& g, search& context, inner_scheduler inner) const {
+  const auto go_on = [&] { return context.keep_going(); };
+  if (!go_on()) return inner(g, context);
   detail::chained_parts parts(g);
   bool any = false;
-  for (const std::vector<node_id>& members : regions(g, max_nodes)) {
-    if (!context.keep_going()) break;
+  for (const std::vector<node_id>& members : regions(g, max_nodes, go_on)) {
+    if (!go_on()) break;
     ++context.stats.parts;
     const schedule_graph part = detail::part_of(g, members);
     const auto solve = [&] { return context.aside([&] { return dominant_order(part, context, inner); }); };

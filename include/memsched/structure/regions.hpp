@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <vector>
 
+#include <memsched/base/function_ref.hpp>
 #include <memsched/base/linkage.hpp>
 #include <memsched/graph/schedule_graph.hpp>
 
@@ -12,10 +13,12 @@ namespace memsched::inline MEMSCHED_ABI {
 /// Disjoint sets of nodes, each with one active node before and one behind all the others, through which all edges from
 /// and to the rest of the graph lead; with the releases that wait for members only. Largest first, each of at least 4
 /// and at most `max_nodes` active nodes. Left out are chains, parts with a share in a credit, and parts beside which
-/// nothing can run. Members ascend. O(edges log nodes + nodes * max_nodes^2) at worst, near linear in practice.
-std::vector<std::vector<node_id>> regions(const schedule_graph& g, std::size_t max_nodes);
+/// nothing can run. Members ascend. Only what is found while `go_on` says so. O(edges log nodes + nodes * max_nodes^2) at
+/// worst, near linear in practice.
+std::vector<std::vector<node_id>> regions(const schedule_graph& g, std::size_t max_nodes, function_ref<bool()> go_on);
 
-MEMSCHED_FUNCTION std::vector<std::vector<node_id>> regions(const schedule_graph& g, std::size_t max_nodes);
+MEMSCHED_FUNCTION std::vector<std::vector<node_id>> regions(const schedule_graph& g, std::size_t max_nodes,
+                                                            function_ref<bool()> go_on);
 
 }  // namespace memsched
 
@@ -36,12 +39,14 @@ class region_finder {
   region_finder(const schedule_graph& g, std::size_t max_nodes)
       : region_finder(g, max_nodes, topological_order(g)) {}
 
-  std::vector<std::vector<node_id>> run() {
+  std::vector<std::vector<node_id>> run(function_ref<bool()> go_on) {
     std::vector<std::vector<node_id>> found;
-    for (node_id s = 0; s < g_.active; ++s) {
-      node_id t = behind_.parent(s);
+    for (node_id s = 0; s < g_.active && (s % 256 != 0 || go_on()); ++s) {
+      // Up to the first node with several behind it there is a chain alone.
+      std::size_t step = chain_[s].nodes;
+      if (step >= max_nodes_) continue;
       size_ = 0;
-      for (std::size_t step = 0; t != behind_.root() && step < max_nodes_ && size_ <= max_nodes_;
+      for (node_id t = behind_.parent(chain_[s].last); t != behind_.root() && step < max_nodes_ && size_ <= max_nodes_;
            ++step, t = behind_.parent(t))
         if (before_.dominates(s, t) && !(is_waist_[s] && is_waist_[t]) && collect(s, t)) found.push_back(members_);
     }
@@ -57,14 +62,29 @@ class region_finder {
  private:
   region_finder(const schedule_graph& g, std::size_t max_nodes, std::vector<node_id> order)
       : g_(g), max_nodes_(max_nodes), mark_(g.size(), none), is_waist_(g.size(), false), taken_(g.size(), false),
-        before_(g.preds, order), behind_(g.succs, (std::reverse(order.begin(), order.end()), order)) {
+        before_(g.preds, order), behind_(g.succs, (std::reverse(order.begin(), order.end()), order)), chain_(g.size()) {
     for (node_id v : waists(g)) is_waist_[v] = true;
+    for (node_id v : order) {  // from the last on
+      const node_id w = only_successor(v);
+      chain_[v] = w == none ? chain{v, 0} : chain{chain_[w].last, chain_[w].nodes + 1};
+    }
     fixed_.assign(g.size(), false);
     for (node_id v = 0; v < g.active; ++v)
       for (const credit& c : g.credits[v]) {
         fixed_[c.release] = true;
         for (node_id reader : g.preds[c.release]) fixed_[reader] = true;
       }
+  }
+
+  /// none: there is no active one, or there are several.
+  node_id only_successor(node_id v) const {
+    node_id found = none;
+    for (node_id w : g_.succs[v]) {
+      if (g_.is_release(w)) continue;
+      if (found != none) return none;
+      found = w;
+    }
+    return found;
   }
 
   /// The part from s to t into `members_`; false where it is too large, too simple or not closed.
@@ -100,20 +120,28 @@ class region_finder {
     return true;
   }
 
+  /// The nodes from one on that have a single active node behind them, and the first that has not.
+  struct chain {
+    node_id last = none;
+    std::size_t nodes = 0;
+  };
+
   const schedule_graph& g_;
   std::size_t max_nodes_;
   std::vector<index_t> mark_;
   index_t now_ = 0;
   std::vector<bool> is_waist_, taken_, fixed_;
   dominator_tree before_, behind_;
+  std::vector<chain> chain_;
   std::size_t size_ = 0;  // of the part that was collected last; those that end later are larger
   std::vector<node_id> members_;
 };
 
 }  // namespace detail
 
-MEMSCHED_FUNCTION std::vector<std::vector<node_id>> regions(const schedule_graph& g, std::size_t max_nodes) {
-  return detail::region_finder(g, max_nodes).run();
+MEMSCHED_FUNCTION std::vector<std::vector<node_id>> regions(const schedule_graph& g, std::size_t max_nodes,
+                                                            function_ref<bool()> go_on) {
+  return detail::region_finder(g, max_nodes).run(go_on);
 }
 
 }  // namespace memsched
