@@ -54,6 +54,11 @@ inline solution near_peak(const schedule_graph& g, search& context, solution s, 
   return s;
 }
 
+/// Lowers an order where it is highest, and looks for no bound.
+inline solution lowered_order(const schedule_graph& g, search& context, solution s) {
+  return bottleneck{.efforts = 0, .bounds = false}.improve(g, context, std::move(s));
+}
+
 /// What does for a graph that leaves little to choose: a short exact search, which suffices for many, or else the order
 /// lowered where it is highest.
 struct quick_search {
@@ -64,7 +69,7 @@ struct quick_search {
     const auto all = [&] { return best_first{}.improve(g, context, std::move(s)); };
     s = context.with_states(states, all);
     if (is_closed(g, context, s)) return s;
-    return bottleneck{.efforts = 0, .bounds = false}.improve(g, context, std::move(s));
+    return lowered_order(g, context, std::move(s));
   }
 };
 
@@ -92,8 +97,8 @@ inline bool is_pressed(const schedule_graph& g, const search& context, double se
 
 struct part_scheduler {
   bool rows_help;  // whether rows in step gave the whole a better order: then they may give a part one, compressed
-  static constexpr std::size_t large = 400;  // active nodes
-  static constexpr std::uint64_t few = 256, some = 2000;  // states: small networks need no more than few
+  static constexpr std::size_t medium = 200, large = 400;  // active nodes
+  static constexpr std::uint64_t few = 256, some = 600, many = 2000;  // states: small networks need no more than few
 
   solution operator()(const schedule_graph& g, search& context) const {
     solution s = g.active <= large ? cheap_bounds{}(g, context) : cheap_order(g, context);
@@ -102,10 +107,13 @@ struct part_scheduler {
       s = context.with_share(0.1, [&] { return context.with_states(few, all); });
     const bool rows = rows_help && !is_closed(g, context, s) && take_in_step(g, context, s, 0.2);
     if (g.active <= large) {
+      const auto near = [&] { return lowered_order(g, context, std::move(s)); };
+      if (g.active >= medium && !is_closed(g, context, s))
+        s = context.with_share(0.2, [&] { return context.with_states(some, near); });
       raise_by_layers(g, context, s);
       return close_gap{}.improve(g, context, std::move(s));
     }
-    s = rows ? context.with_states(some, all) : near_peak(g, context, std::move(s), 0.7);
+    s = rows ? context.with_states(many, all) : near_peak(g, context, std::move(s), 0.7);
     raise_by_layers(g, context, s);
     if (g.size() <= close_gap{}.max_probed) return in_turns{}.improve(g, context, std::move(s));
     s = context.with_share(0.9, [&] { return bottleneck{}.improve(g, context, std::move(s)); });
