@@ -105,6 +105,7 @@ struct part_scheduler {
     const auto all = [&] { return best_first{}.improve(g, context, std::move(s)); };
     if (g.active <= large && !is_closed(g, context, s))
       s = context.with_share(0.1, [&] { return context.with_states(few, all); });
+    if (rows_help && g.active > large) raise_by_layers(g, context, s);  // the order says which layers are asked
     const bool rows = rows_help && !is_closed(g, context, s) && take_in_step(g, context, s, 0.2);
     if (g.active <= large) {
       const auto near = [&] { return lowered_order(g, context, std::move(s)); };
