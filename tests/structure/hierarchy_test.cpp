@@ -51,8 +51,8 @@ TEST_CASE("sequences are paths that partition the graph and keep both conditions
         delta first = g.cost[s[0]].peak, level = g.cost[s[0]].impact;
         for (const credit& c : g.credits[s[0]]) first -= c.amount;
         for (std::size_t k = 1; k < s.size(); ++k) {
-          REQUIRE(detail::only_active(g, g.succs[s[k - 1]]) == s[k]);
-          REQUIRE(detail::only_active(g, g.preds[s[k]]) == s[k - 1]);
+          REQUIRE(only_active(g, g.succs[s[k - 1]]) == s[k]);
+          REQUIRE(only_active(g, g.preds[s[k]]) == s[k - 1]);
           REQUIRE(level + g.cost[s[k]].peak <= first);
           REQUIRE(g.cost[s[k]].impact <= 0);
           level += g.cost[s[k]].impact;

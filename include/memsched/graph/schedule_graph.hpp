@@ -74,6 +74,17 @@ constexpr node_cost effect_of(const schedule_graph& g, node_id v, Last last) {
   return c;
 }
 
+/// The one active node among `nodes`; none where there is none or several.
+inline node_id only_active(const schedule_graph& g, std::span<const node_id> nodes) {
+  node_id only = none;
+  for (node_id v : nodes) {
+    if (g.is_release(v)) continue;
+    if (only != none) return none;
+    only = v;
+  }
+  return only;
+}
+
 /// The active nodes, predecessors first, in breadth-first waves. O(nodes + edges).
 inline std::vector<node_id> topological_order(const schedule_graph& g) {
   std::vector<node_id> order = topological_order(g.preds, g.succs);

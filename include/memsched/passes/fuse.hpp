@@ -81,20 +81,9 @@ class fusion_round {
     found_.push_back(std::move(found));
   }
 
-  /// The one active successor of u, or none.
-  node_id only_successor(node_id u) const {
-    node_id only = none;
-    for (node_id s : g_.succs[u]) {
-      if (g_.is_release(s)) continue;
-      if (only != none) return none;
-      only = s;
-    }
-    return only;
-  }
-
   /// Theorem IV.1.
   void fuse_neighbours(node_id u) {
-    const node_id v = only_successor(u);
+    const node_id v = only_active(g_, g_.succs[u]);
     if (v == none || blocked_[v] || g_.preds[v].size() != 1) return;
     bool u_releases = false;  // together with others than v
     node_cost before = g_.cost[u], after = g_.cost[v];

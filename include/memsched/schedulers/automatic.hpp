@@ -101,19 +101,27 @@ struct part_scheduler {
   static constexpr std::uint64_t few = 256, some = 600, many = 2000;  // states: small networks need no more than few
 
   solution operator()(const schedule_graph& g, search& context) const {
-    solution s = g.active <= large ? cheap_bounds{}(g, context) : cheap_order(g, context);
+    return g.active <= large ? small_part(g, context) : large_part(g, context);
+  }
+
+ private:
+  solution small_part(const schedule_graph& g, search& context) const {
+    solution s = cheap_bounds{}(g, context);
     const auto all = [&] { return best_first{}.improve(g, context, std::move(s)); };
-    if (g.active <= large && !is_closed(g, context, s))
-      s = context.with_share(0.1, [&] { return context.with_states(few, all); });
-    if (rows_help && g.active > large) raise_by_layers(g, context, s);  // the order says which layers are asked
+    if (!is_closed(g, context, s)) s = context.with_share(0.1, [&] { return context.with_states(few, all); });
+    if (rows_help && !is_closed(g, context, s)) take_in_step(g, context, s, 0.2);
+    const auto near = [&] { return lowered_order(g, context, std::move(s)); };
+    if (g.active >= medium && !is_closed(g, context, s))
+      s = context.with_share(0.2, [&] { return context.with_states(some, near); });
+    raise_by_layers(g, context, s);
+    return close_gap{}.improve(g, context, std::move(s));
+  }
+
+  solution large_part(const schedule_graph& g, search& context) const {
+    solution s = cheap_order(g, context);
+    if (rows_help) raise_by_layers(g, context, s);  // the order says which layers are asked
+    const auto all = [&] { return best_first{}.improve(g, context, std::move(s)); };
     const bool rows = rows_help && !is_closed(g, context, s) && take_in_step(g, context, s, 0.2);
-    if (g.active <= large) {
-      const auto near = [&] { return lowered_order(g, context, std::move(s)); };
-      if (g.active >= medium && !is_closed(g, context, s))
-        s = context.with_share(0.2, [&] { return context.with_states(some, near); });
-      raise_by_layers(g, context, s);
-      return close_gap{}.improve(g, context, std::move(s));
-    }
     s = rows ? context.with_states(many, all) : near_peak(g, context, std::move(s), 0.7);
     raise_by_layers(g, context, s);
     if (g.size() <= close_gap{}.max_probed) return in_turns{}.improve(g, context, std::move(s));

@@ -80,7 +80,7 @@ class bottleneck_search {
     }
     if (line_.peak() < peak_of(g_, best_.order)) best_.order = line_.order();
     best_.lower_bound = std::max(best_.lower_bound, std::min(bound_, peak_of(g_, best_.order)));
-    return bound_ < ceiling() && effort_ <= policy_.efforts;
+    return bound_ < ceiling(context_) && effort_ <= policy_.efforts;
   }
 
   const solution& best() const { return best_; }
@@ -98,8 +98,8 @@ class bottleneck_search {
   static constexpr std::size_t max_flattened = std::size_t{1} << 15;  ///< nodes
 
   /// What an order must stay below to be of use.
-  bytes ceiling() const { return std::min(line_.peak(), context_.ceiling()); }
-  bool done() const { return bound_ >= ceiling() || context_.stopped(); }
+  bytes ceiling(const search& c) const { return std::min(line_.peak(), c.ceiling()); }
+  bool done() const { return bound_ >= ceiling(context_) || context_.stopped(); }
   bytes gap() const { return line_.peak() - std::min(bound_, line_.peak()); }
   /// A peak at this share of the gap above the bound, below the order's own.
   bytes aim(bytes numerator, bytes denominator) const {
@@ -348,7 +348,7 @@ class bottleneck_search {
   };
   /// What a window that reaches so far proves, by cuts and by solving it to rising aims; no less than the bound so far.
   window_bound bound_by_window(const live_index& live, std::size_t reach, unsigned effort, search& c) const {
-    const bytes peak = std::min(line_.peak(), c.ceiling());  // of c: beside it, the other window sets bounds of its own
+    const bytes peak = ceiling(c);  // not of context_: beside c, the other window sets bounds of its own
     window_bound known{bound_};
     const auto raise = [&](bytes b) {
       if (b > known.bound) known.bound = peak_grid(g_.base, unit_).up(b);

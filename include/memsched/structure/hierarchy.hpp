@@ -67,21 +67,6 @@ inline hierarchy_units make_units(const schedule_graph& h, const std::vector<ind
   return u;
 }
 
-namespace detail {
-
-/// The one active node among `nodes`; none where there is none or several.
-inline node_id only_active(const schedule_graph& g, std::span<const node_id> nodes) {
-  node_id only = none;
-  for (node_id v : nodes) {
-    if (g.is_release(v)) continue;
-    if (only != none) return none;
-    only = v;
-  }
-  return only;
-}
-
-}  // namespace detail
-
 /// The sequences of a graph, in a topological order: paths whose inner edges are the only ones of their ends, and where
 /// (Condition 1) the first node stands highest, and (Condition 2) no later node leaves more behind than it finds.
 ///
@@ -97,8 +82,8 @@ inline list_of<node_id> find_sequences(const schedule_graph& g) {
     delta lowest = g.cost[head].peak, level = g.cost[head].impact;
     for (const credit& c : g.credits[head]) lowest -= c.amount;
     for (node_id last = head; lowest >= g.cost[head].impact;) {
-      const node_id next = detail::only_active(g, g.succs[last]);
-      if (next == none || detail::only_active(g, g.preds[next]) == none) break;
+      const node_id next = only_active(g, g.succs[last]);
+      if (next == none || only_active(g, g.preds[next]) == none) break;
       if (g.cost[next].impact > 0 || level + g.cost[next].peak > lowest) break;
       sequences.push(next);
       taken[next] = true;

@@ -65,7 +65,7 @@ class region_finder {
         before_(g.preds, order), behind_(g.succs, (std::reverse(order.begin(), order.end()), order)), chain_(g.size()) {
     for (node_id v : waists(g)) is_waist_[v] = true;
     for (node_id v : order) {  // from the last on
-      const node_id w = only_successor(v);
+      const node_id w = only_active(g, g.succs[v]);
       chain_[v] = w == none ? chain{v, 0} : chain{chain_[w].last, chain_[w].nodes + 1};
     }
     fixed_.assign(g.size(), false);
@@ -74,17 +74,6 @@ class region_finder {
         fixed_[c.release] = true;
         for (node_id reader : g.preds[c.release]) fixed_[reader] = true;
       }
-  }
-
-  /// none: there is no active one, or there are several.
-  node_id only_successor(node_id v) const {
-    node_id found = none;
-    for (node_id w : g_.succs[v]) {
-      if (g_.is_release(w)) continue;
-      if (found != none) return none;
-      found = w;
-    }
-    return found;
   }
 
   /// The part from s to t into `members_`; false where it is too large, too simple or not closed.
