@@ -46,7 +46,7 @@ inline solution cheap_order(const schedule_graph& g, search& context) {
 
 /// Lowers an order near its peak for this share of the time that is left.
 inline solution near_peak(const schedule_graph& g, search& context, solution s, double share) {
-  constexpr std::uint64_t states = 6000;
+  const std::uint64_t states = std::min<std::uint64_t>(6000, 2 * g.active);
   if (!context.keep_going()) return s;
   const auto lower = [&] { return local_search{.flatten = false}.improve(g, context, std::move(s)); };
   s = context.with_share(share, [&] { return context.with_states(states, lower); });
@@ -98,22 +98,25 @@ inline bool is_pressed(const schedule_graph& g, const search& context, double se
 struct part_scheduler {
   bool rows_help;  // whether rows in step gave the whole a better order: then they may give a part one, compressed
   static constexpr std::size_t medium = 200, large = 400;  // active nodes
-  static constexpr std::uint64_t few = 256, some = 600, many = 2000;  // states: small networks need no more than few
+  static constexpr std::uint64_t some = 600, many = 2000;       // states
 
   solution operator()(const schedule_graph& g, search& context) const {
     return g.active <= large ? small_part(g, context) : large_part(g, context);
   }
 
  private:
+  /// States of a short exact search. Parts of most networks need no more.
+  static std::uint64_t enough_for_most(const schedule_graph& g) { return 2 * g.active; }
+
   solution small_part(const schedule_graph& g, search& context) const {
     solution s = cheap_bounds{}(g, context);
     const auto all = [&] { return best_first{}.improve(g, context, std::move(s)); };
-    if (!is_closed(g, context, s)) s = context.with_share(0.1, [&] { return context.with_states(few, all); });
+    if (!is_closed(g, context, s)) s = context.with_share(0.1, [&] { return context.with_states(enough_for_most(g), all); });
     if (rows_help && !is_closed(g, context, s)) take_in_step(g, context, s, 0.2);
     const auto near = [&] { return lowered_order(g, context, std::move(s)); };
     if (g.active >= medium && !is_closed(g, context, s))
       s = context.with_share(0.2, [&] { return context.with_states(some, near); });
-    raise_by_layers(g, context, s);
+    if (g.active >= medium || rows_help) raise_by_layers(g, context, s);
     return close_gap{}.improve(g, context, std::move(s));
   }
 

@@ -12,7 +12,7 @@ namespace memsched::inline MEMSCHED_ABI {
 /// The order of `best_heuristic` with the bound of minimum cuts, no less than the context's floor. Cuts take a tenth of the
 /// time that is left at most.
 struct cheap_bounds {
-  std::size_t max_nodes = 1 << 14;  ///< larger graphs get no cuts
+  std::size_t max_nodes = 1 << 14;  ///< larger graphs are cut only while each cut raises the bound
   std::uint64_t patience = std::uint64_t{3} << 22;  ///< see `best_cut_bound`
   std::size_t worth_a_thread = 1000;                ///< smaller graphs are cut by one
 
@@ -63,8 +63,8 @@ inline void raise_by_layers(const schedule_graph& g, search& context, solution& 
 }
 
 /// What suffices for most graphs, with so many states for each attempt: an exact search that small graphs need no more than,
-/// and where that does not do, or beside it, beam and local search. Where there is no time to spare, what is good early
-/// comes first, and each has a share of the time.
+/// and where that does not do, or beside it, beam and local search. On larger graphs, and where there is no time to spare,
+/// what is good early comes first; each has a share of the time.
 inline solution short_attempts(const schedule_graph& g, search& context, std::uint64_t states, solution s) {
   const auto attempt = [&](search& c, double share, std::uint64_t most, solution& t, auto&& f) {
     if (!is_closed(g, c, t) && !c.stopped()) t = c.with_share(share, [&] { return c.with_states(most, f); });
@@ -78,19 +78,21 @@ inline solution short_attempts(const schedule_graph& g, search& context, std::ui
   };
   constexpr double seconds_a_state = 20e-6, seconds_a_step = 150e-6;  // of the exact search and of a beam; for most graphs
   constexpr double beam_share = 0.4;
-  if (context.seconds_left() < 2 * seconds_a_state * static_cast<double>(states)) {
+  constexpr std::size_t small = 200;  // active nodes
+  if (g.active >= small || context.seconds_left() < 2 * seconds_a_state * static_cast<double>(states)) {
     exact(context, 0.1, states / 10, s);
-    local(context, states / 4, s);
+    local(context, states, s);
   }
   solution other = s;
   const auto search_all = [&](search& c) { return exact(c, 0.4, states, s), is_closed(g, c, s); };
   const auto search_near = [&](search& c) {
     const auto take_beam = [&] {
-      take_if_better(g, beam{}(g, c).order, other);
-      return std::move(other);
+      solution from_beam{beam{}(g, c).order, other.lower_bound};
+      return c.stopped() ? std::move(other) : std::move(from_beam);
     };
     const std::uint64_t steps = beam{}.width * g.active;
-    // What a beam did that did not end would be lost. Local search from its order leads further than from others.
+    // What a beam did that did not end would be lost. Local search from its order leads further than from others, even
+    // from better ones, which were lowered before as far as that leads.
     if (4 * steps <= states && seconds_a_step * static_cast<double>(steps) <= beam_share * c.seconds_left())
       attempt(c, beam_share, states, other, take_beam);
     local(c, states, other);
@@ -219,11 +221,10 @@ MEMSCHED_FUNCTION solution cheap_bounds::operator()(const schedule_graph& g, sea
   context.report(peak_of(g, s.order), context.floor());
   const auto go_on = [&] { return context.count_cut() && context.spend(1 + g.size() / 64); };
   s.lower_bound = std::max(context.floor(), g.base);
-  if (g.active > max_nodes) return s;
   const auto cut = [&] {
     const auto over = [&] { return context.over(); };
     const helpers who{g.active >= worth_a_thread ? context.team() : nullptr, over};
-    return best_cut_bound(g, s.order, s.lower_bound, go_on, patience, who).bound;
+    return best_cut_bound(g, s.order, s.lower_bound, go_on, g.active > max_nodes ? 0 : patience, who).bound;
   };
   s.lower_bound = context.with_share(0.1, cut);
   return s;
