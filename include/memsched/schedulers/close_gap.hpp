@@ -63,8 +63,8 @@ inline void raise_by_layers(const schedule_graph& g, search& context, solution& 
 }
 
 /// What suffices for most graphs, with so many states for each attempt: an exact search that small graphs need no more than,
-/// and where that does not do, or beside it, beam and local search. On larger graphs, and where there is no time to spare,
-/// what is good early comes first; each has a share of the time.
+/// and where that does not do, or beside it, local search from two starts. Where there is no time to spare, what is good
+/// early comes first; each has a share of the time.
 inline solution short_attempts(const schedule_graph& g, search& context, std::uint64_t states, solution s) {
   const auto attempt = [&](search& c, double share, std::uint64_t most, solution& t, auto&& f) {
     if (!is_closed(g, c, t) && !c.stopped()) t = c.with_share(share, [&] { return c.with_states(most, f); });
@@ -78,24 +78,28 @@ inline solution short_attempts(const schedule_graph& g, search& context, std::ui
   };
   constexpr double seconds_a_state = 20e-6, seconds_a_step = 150e-6;  // of the exact search and of a beam; for most graphs
   constexpr double beam_share = 0.4;
-  constexpr std::size_t small = 200;  // active nodes
-  if (g.active >= small || context.seconds_left() < 2 * seconds_a_state * static_cast<double>(states)) {
+  constexpr std::size_t small = 200;  // active nodes: an exact search or one start does
+  const bool pressed = context.seconds_left() < 2 * seconds_a_state * static_cast<double>(states);
+  if (pressed) {
     exact(context, 0.1, states / 10, s);
     local(context, states, s);
   }
   solution other = s;
   const auto search_all = [&](search& c) { return exact(c, 0.4, states, s), is_closed(g, c, s); };
   const auto search_near = [&](search& c) {
+    if (!pressed && g.active >= small) local(c, states / 2, other);
+    solution from_beam = other;
     const auto take_beam = [&] {
-      solution from_beam{beam{}(g, c).order, other.lower_bound};
-      return c.stopped() ? std::move(other) : std::move(from_beam);
+      solution t{beam{}(g, c).order, other.lower_bound};
+      return c.stopped() ? std::move(from_beam) : std::move(t);
     };
     const std::uint64_t steps = beam{}.width * g.active;
     // What a beam did that did not end would be lost. Local search from its order leads further than from others, even
     // from better ones, which were lowered before as far as that leads.
     if (4 * steps <= states && seconds_a_step * static_cast<double>(steps) <= beam_share * c.seconds_left())
-      attempt(c, beam_share, states, other, take_beam);
-    local(c, states, other);
+      attempt(c, beam_share, states, from_beam, take_beam);
+    local(c, states, from_beam);
+    take_if_better(g, std::move(from_beam.order), other);
   };
   if (is_closed(g, context, s) || context.stopped() || !context.beside(search_all, search_near)) return s;
   take_if_better(g, std::move(other.order), s);
@@ -183,7 +187,7 @@ class gap_closer {
   }
 
   void lower_peak(std::uint64_t effort) {
-    const local_search windows{.states = effort / 32};
+    const local_search windows{.states = std::max(local_search{}.states, effort / 128)};
     if (!done()) best_ = context_.with_states(2 * effort, [&] { return windows.improve(g_, context_, std::move(best_)); });
     if (!done() && bounds_) decide(peak() - 1, effort);
   }
