@@ -164,6 +164,16 @@ TEST_CASE("a stop token ends a search; the first reason stands") {
   CHECK(c.reason() == stop_reason::cancelled);
 }
 
+TEST_CASE("who sees that no more effort helps ends a search as a memory limit does, but not behind its deadline") {
+  search early(options{});
+  early.out_of_memory();
+  CHECK(early.reason() == stop_reason::memory_limit);
+  search late(options{.time_limit = 0ns});
+  CHECK(late.reason() == stop_reason::finished);  // it has not looked at the clock
+  late.out_of_memory();
+  CHECK(late.reason() == stop_reason::time_limit);
+}
+
 TEST_CASE("floors rise, ceilings and bounds are replaced, and all come back") {
   search c(options{});
   c.with_floor(10, [&] {

@@ -223,8 +223,12 @@ class search {
     else stop_for(stop_reason::memory_limit);
     return false;
   }
-  /// Ends the whole search as a memory limit does: for who sees that no trial will fit.
-  void out_of_memory() { stop_for(stop_reason::memory_limit); }
+  /// Ends the whole search as a memory limit does: for who sees that no trial will fit, or no more effort will help. A
+  /// deadline that has passed is the reason before that.
+  void out_of_memory() {
+    look_at_clock();
+    stop_for(stop_reason::memory_limit);
+  }
 
   /// Whether a limit is met, or the caller's question is answered.
   bool stopped() const { return trial_end_ != trial_end::finished || reason_ != stop_reason::finished || answered_; }
