@@ -16,7 +16,7 @@ namespace memsched::inline MEMSCHED_ABI {
 /// side by side, and find the same: where the search of the bottleneck closes the gap, the other's turn does not count. A
 /// thread that is done with its turn helps the other.
 struct in_turns {
-  std::uint64_t first_turn = 1250;  ///< work of the one that gets less (see `search::work`)
+  std::uint64_t first_turn = 5000;  ///< work of the one that gets less (see `search::work`); a quarter in small graphs
 
   solution operator()(const schedule_graph& g, search& context) const { return improve(g, context, greedy{}(g, context)); }
   /// A better order or a better bound than those of `s`, or s.
@@ -42,8 +42,8 @@ class search_in_turns {
   search_in_turns(const schedule_graph& g, search& context, solution s, std::uint64_t first_turn)
       : g_(g),
         context_(context),
-        policy_{.short_search = first_turn},
-        turn_(first_turn),
+        turn_(is_small() ? (first_turn + 3) / 4 : first_turn),
+        policy_{.short_search = turn_},
         pass_on_(context.opts().stop, request{&end_}),
         apart_(context.branch(end_.get_token())),
         near_(bottleneck{}, g, context, s),
@@ -100,8 +100,8 @@ class search_in_turns {
 
   const schedule_graph& g_;
   search& context_;
-  close_gap policy_;
   std::uint64_t turn_;
+  close_gap policy_;
   std::stop_source end_;
   std::stop_callback<request> pass_on_;
   search apart_;
