@@ -98,7 +98,7 @@ inline bool is_pressed(const schedule_graph& g, const search& context, double se
 struct part_scheduler {
   bool rows_help;  // whether rows in step gave the whole a better order: then they may give a part one, compressed
   static constexpr std::size_t medium = 200, large = 400;  // active nodes
-  static constexpr std::uint64_t some = 600, many = 2000;       // states
+  static constexpr std::uint64_t some = 600, many = 2000;   // states
 
   solution operator()(const schedule_graph& g, search& context) const {
     return g.active <= large ? small_part(g, context) : large_part(g, context);
