@@ -44,14 +44,18 @@ inline solution cheap_order(const schedule_graph& g, search& context) {
   return s;
 }
 
-/// Lowers an order near its peak for this share of the time that is left.
-inline solution near_peak(const schedule_graph& g, search& context, solution s, double share) {
-  const std::uint64_t states = std::min<std::uint64_t>(6000, 2 * g.active);
+/// Lowers an order by local search for this share of the time that is left.
+inline solution lowered_locally(const schedule_graph& g, search& context, solution s, double share, local_search policy = {}) {
   if (!context.keep_going()) return s;
-  const auto lower = [&] { return local_search{.flatten = false}.improve(g, context, std::move(s)); };
-  s = context.with_share(share, [&] { return context.with_states(states, lower); });
+  s = context.with_share(share, [&] { return policy.improve(g, context, std::move(s)); });
   context.report(peak_of(g, s.order), s.lower_bound);
   return s;
+}
+
+/// Lowers an order near its peak, for a few states.
+inline solution near_peak(const schedule_graph& g, search& context, solution s) {
+  const auto lower = [&] { return lowered_locally(g, context, std::move(s), 0.7, {.flatten = false}); };
+  return context.with_states(std::min<std::uint64_t>(6000, 2 * g.active), lower);
 }
 
 /// Lowers an order where it is highest, and looks for no bound.
@@ -97,7 +101,7 @@ inline bool is_pressed(const schedule_graph& g, const search& context, double se
 
 struct part_scheduler {
   bool rows_help;  // whether rows in step gave the whole a better order: then they may give a part one, compressed
-  static constexpr std::size_t medium = 200, large = 400;  // active nodes
+  static constexpr std::size_t large = 400;               // active nodes
   static constexpr std::uint64_t some = 600, many = 2000;   // states
 
   solution operator()(const schedule_graph& g, search& context) const {
@@ -114,9 +118,9 @@ struct part_scheduler {
     if (!is_closed(g, context, s)) s = context.with_share(0.1, [&] { return context.with_states(enough_for_most(g), all); });
     if (rows_help && !is_closed(g, context, s)) take_in_step(g, context, s, 0.2);
     const auto near = [&] { return lowered_order(g, context, std::move(s)); };
-    if (g.active >= medium && !is_closed(g, context, s))
+    if (g.active >= worth_lowering && !is_closed(g, context, s))
       s = context.with_share(0.2, [&] { return context.with_states(some, near); });
-    if (g.active >= medium || rows_help) raise_by_layers(g, context, s);
+    if (g.active >= worth_lowering || rows_help) raise_by_layers(g, context, s);
     return close_gap{}.improve(g, context, std::move(s));
   }
 
@@ -125,7 +129,7 @@ struct part_scheduler {
     if (rows_help) raise_by_layers(g, context, s);  // the order says which layers are asked
     const auto all = [&] { return best_first{}.improve(g, context, std::move(s)); };
     const bool rows = rows_help && !is_closed(g, context, s) && take_in_step(g, context, s, 0.2);
-    s = rows ? context.with_states(many, all) : near_peak(g, context, std::move(s), 0.7);
+    s = rows ? context.with_states(many, all) : near_peak(g, context, std::move(s));
     raise_by_layers(g, context, s);
     if (g.size() <= close_gap{}.max_probed) return in_turns{}.improve(g, context, std::move(s));
     s = context.with_share(0.9, [&] { return bottleneck{}.improve(g, context, std::move(s)); });
@@ -140,7 +144,7 @@ MEMSCHED_FUNCTION solution automatic_scheduler::operator()(const schedule_graph&
   solution s = pressed ? detail::cheap_order(g, context) : cheap_bounds{}(g, context);
   if (is_closed(g, context, s) || context.stopped()) return s;
   const bool rows_help = detail::has_rows(g) && detail::take_in_step(g, context, s, pressed ? 0.9 : 0.2);
-  if (pressed && !rows_help) s = detail::near_peak(g, context, std::move(s), very_pressed ? 1 : 0.9);
+  if (pressed && !rows_help) s = detail::lowered_locally(g, context, std::move(s), very_pressed ? 1 : 0.7);
   if (is_closed(g, context, s) || context.stopped()) return s;
   const auto in_parts = compress{.share = 0.15} | detail::part_scheduler{rows_help};
   const bytes ceiling = std::min(peak_of(g, s.order), context.ceiling());

@@ -62,6 +62,9 @@ inline void raise_by_layers(const schedule_graph& g, search& context, solution& 
   context.report(peak_of(g, s.order), s.lower_bound);
 }
 
+/// Smaller parts, in active nodes, are searched exactly before their order is lowered: that does, or one start does.
+inline constexpr std::size_t worth_lowering = 200;
+
 /// What suffices for most graphs, with so many states for each attempt: an exact search that small graphs need no more than,
 /// and where that does not do, or beside it, local search from two starts. Where there is no time to spare, what is good
 /// early comes first; each has a share of the time.
@@ -73,21 +76,20 @@ inline solution short_attempts(const schedule_graph& g, search& context, std::ui
   const auto exact = [&](search& c, double share, std::uint64_t most, solution& t) {
     attempt(c, share, most, t, [&] { return best_first{}.improve(g, c, std::move(t)); });
   };
-  const auto local = [&](search& c, std::uint64_t most, solution& t) {
-    attempt(c, 0.5, most, t, [&] { return local_search{}.improve(g, c, std::move(t)); });
+  const auto local = [&](search& c, double share, std::uint64_t most, solution& t) {
+    attempt(c, share, most, t, [&] { return local_search{}.improve(g, c, std::move(t)); });
   };
   constexpr double seconds_a_state = 20e-6, seconds_a_step = 150e-6;  // of the exact search and of a beam; for most graphs
   constexpr double beam_share = 0.4;
-  constexpr std::size_t small = 200;  // active nodes: an exact search or one start does
   const bool pressed = context.seconds_left() < 2 * seconds_a_state * static_cast<double>(states);
   if (pressed) {
     exact(context, 0.1, states / 10, s);
-    local(context, states, s);
+    local(context, 0.8, 4 * states, s);
   }
   solution other = s;
   const auto search_all = [&](search& c) { return exact(c, 0.4, states, s), is_closed(g, c, s); };
   const auto search_near = [&](search& c) {
-    if (!pressed && g.active >= small) local(c, states / 2, other);
+    if (!pressed && g.active >= worth_lowering) local(c, 0.5, states / 2, other);
     solution from_beam = other;
     const auto take_beam = [&] {
       solution t{beam{}(g, c).order, other.lower_bound};
@@ -96,9 +98,9 @@ inline solution short_attempts(const schedule_graph& g, search& context, std::ui
     const std::uint64_t steps = beam{}.width * g.active;
     // What a beam did that did not end would be lost. Local search from its order leads further than from others, even
     // from better ones, which were lowered before as far as that leads.
-    if (4 * steps <= states && seconds_a_step * static_cast<double>(steps) <= beam_share * c.seconds_left())
-      attempt(c, beam_share, states, from_beam, take_beam);
-    local(c, states, from_beam);
+    const bool ends = 4 * steps <= states && seconds_a_step * static_cast<double>(steps) <= beam_share * c.seconds_left();
+    if (ends) attempt(c, beam_share, states, from_beam, take_beam);
+    if (ends || !pressed) local(c, 0.5, states, from_beam);
     take_if_better(g, std::move(from_beam.order), other);
   };
   if (is_closed(g, context, s) || context.stopped() || !context.beside(search_all, search_near)) return s;
