@@ -45,7 +45,8 @@ inline solution cheap_order(const schedule_graph& g, search& context) {
 }
 
 /// Lowers an order by local search for this share of the time that is left.
-inline solution lowered_locally(const schedule_graph& g, search& context, solution s, double share, local_search policy = {}) {
+inline solution lowered_locally(const schedule_graph& g, search& context, solution s, double share,
+                                local_search policy = {}) {
   if (!context.keep_going()) return s;
   s = context.with_share(share, [&] { return policy.improve(g, context, std::move(s)); });
   context.report(peak_of(g, s.order), s.lower_bound);
@@ -101,7 +102,7 @@ inline bool is_pressed(const schedule_graph& g, const search& context, double se
 
 struct part_scheduler {
   bool rows_help;  // whether rows in step gave the whole a better order: then they may give a part one, compressed
-  static constexpr std::size_t large = 400;               // active nodes
+  static constexpr std::size_t large = 400;                 // active nodes
   static constexpr std::uint64_t some = 600, many = 2000;   // states
 
   solution operator()(const schedule_graph& g, search& context) const {

@@ -62,7 +62,8 @@ inline void raise_by_layers(const schedule_graph& g, search& context, solution& 
   context.report(peak_of(g, s.order), s.lower_bound);
 }
 
-/// Smaller parts, in active nodes, are searched exactly before their order is lowered: that does, or one start does.
+/// Active nodes from which on an order is lowered before a long exact search. For smaller parts that search does, or local
+/// search from one start.
 inline constexpr std::size_t worth_lowering = 200;
 
 /// What suffices for most graphs, with so many states for each attempt: an exact search that small graphs need no more than,
@@ -90,17 +91,20 @@ inline solution short_attempts(const schedule_graph& g, search& context, std::ui
   const auto search_all = [&](search& c) { return exact(c, 0.4, states, s), is_closed(g, c, s); };
   const auto search_near = [&](search& c) {
     if (!pressed && g.active >= worth_lowering) local(c, 0.5, states / 2, other);
+    const std::uint64_t steps = beam{}.width * g.active;
+    // What a beam did that did not end would be lost.
+    const bool beam_ends =
+        4 * steps <= states && seconds_a_step * static_cast<double>(steps) <= beam_share * c.seconds_left();
+    if (pressed && !beam_ends) return;  // there is no other start
     solution from_beam = other;
     const auto take_beam = [&] {
       solution t{beam{}(g, c).order, other.lower_bound};
       return c.stopped() ? std::move(from_beam) : std::move(t);
     };
-    const std::uint64_t steps = beam{}.width * g.active;
-    // What a beam did that did not end would be lost. Local search from its order leads further than from others, even
-    // from better ones, which were lowered before as far as that leads.
-    const bool ends = 4 * steps <= states && seconds_a_step * static_cast<double>(steps) <= beam_share * c.seconds_left();
-    if (ends) attempt(c, beam_share, states, from_beam, take_beam);
-    if (ends || !pressed) local(c, 0.5, states, from_beam);
+    // Local search from a beam's order leads further than from others, even from better ones, which were lowered before as
+    // far as that leads.
+    if (beam_ends) attempt(c, beam_share, states, from_beam, take_beam);
+    local(c, 0.5, states, from_beam);
     take_if_better(g, std::move(from_beam.order), other);
   };
   if (is_closed(g, context, s) || context.stopped() || !context.beside(search_all, search_near)) return s;
