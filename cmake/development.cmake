@@ -27,6 +27,5 @@ target_link_libraries(memsched_compiled PRIVATE $<BUILD_INTERFACE:memsched_devel
 
 include(cmake/onnx.cmake)
 include(cmake/tflite.cmake)
-include(cmake/ilp.cmake)
 include(cmake/sdf3.cmake)
 include(cmake/mlir.cmake)

@@ -28,3 +28,11 @@ endif()
 run(${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR}/${WAY} -B ${WORK}/consumer ${flags})
 run(${CMAKE_COMMAND} --build ${WORK}/consumer)
 run(${WORK}/consumer/consumer)
+
+if(WAY STREQUAL add_subdirectory)  # installs its own files alone
+  run(${CMAKE_COMMAND} --install ${WORK}/consumer --prefix ${WORK}/prefix)
+  file(GLOB_RECURSE installed ${WORK}/prefix/*)
+  if(installed)
+    message(FATAL_ERROR "the consumer's install brings ${installed}")
+  endif()
+endif()

@@ -65,7 +65,7 @@ for option in MEMSCHED_BUILD_TESTS MEMSCHED_BUILD_EXAMPLES MEMSCHED_COMPILED; do
   check "there is an option $option" grep -q "option($option " "$sources/CMakeLists.txt"
 done
 check "Conan's pattern finds the version" is "$(sed -n 's/^project(memsched VERSION \([0-9.]*\).*/\1/p' "$sources/CMakeLists.txt")" "$version"
-check "vcpkg's folder of CMake files" test -d "$root/usr/share/cmake/memsched"
+check "vcpkg's folder of CMake files" sh -c "test -d '$root'/usr/lib/*/cmake/memsched"
 
 check "dpkg removes" in_root --purge memsched libmemsched-dev
 check "nothing is left" is "$(find "$root/usr" -type f 2>/dev/null | wc -l)" 0

@@ -44,9 +44,9 @@ class dominator_tree {
     if (depth_[u] < depth_[v]) std::swap(u, v);
     while (depth_[u] > depth_[v]) u = depth_[jump_[u]] >= depth_[v] ? jump_[u] : parent_[u];
     while (u != v) {
-      const bool far = jump_[u] != jump_[v];
-      u = far ? jump_[u] : parent_[u];
-      v = far ? jump_[v] : parent_[v];
+      const bool jumps = jump_[u] != jump_[v];
+      u = jumps ? jump_[u] : parent_[u];
+      v = jumps ? jump_[v] : parent_[v];
     }
     return u;
   }
@@ -56,8 +56,8 @@ class dominator_tree {
   void hang(index_t v, index_t above) {
     parent_[v] = above;
     depth_[v] = depth_[above] + 1;
-    const index_t far = jump_[above];
-    jump_[v] = depth_[above] - depth_[far] == depth_[far] - depth_[jump_[far]] ? jump_[far] : above;
+    const index_t jump = jump_[above];
+    jump_[v] = depth_[above] - depth_[jump] == depth_[jump] - depth_[jump_[jump]] ? jump_[jump] : above;
   }
 
   /// Numbers in pre-order, so that what a vertex dominates is an interval.

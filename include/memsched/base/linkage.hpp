@@ -6,22 +6,53 @@
 #include "memsched needs C++20"  // ends the compilation here: what follows would be thousands of errors
 #endif
 
-// By default they are inline: there is nothing to build. A program that defines MEMSCHED_SEPARATE_COMPILATION for all of
-// its translation units compiles them once, in the unit that includes <memsched/definitions.hpp>, and the others fast. The
+#include <memsched/version.hpp>
+
+#if defined(min) || defined(max)
+#error "memsched: min or max is a macro: define NOMINMAX before windows.h is included"
+#include "memsched needs NOMINMAX"  // ends the compilation here
+#endif
+
+// By default the large functions are inline: there is nothing to build. A program that defines MEMSCHED_SEPARATE_COMPILATION for
+// all of its translation units compiles them once, in the unit that includes <memsched/definitions.hpp>, and the others fast. The
 // CMake target memsched::compiled does that.
-//
-// MEMSCHED_ABI names the version and the way of linking, so that units which disagree in either do not link where they
-// exchange values of the library.
 #if defined(MEMSCHED_SEPARATE_COMPILATION)
 #define MEMSCHED_FUNCTION
-#define MEMSCHED_ABI v0_1_compiled
+#define MEMSCHED_ABI_LINKAGE _compiled
 #else
 #define MEMSCHED_FUNCTION inline
-#define MEMSCHED_ABI v0_1
+#define MEMSCHED_ABI_LINKAGE
 #endif
 
 #if !defined(MEMSCHED_SEPARATE_COMPILATION) || defined(MEMSCHED_DEFINITIONS)
 #define MEMSCHED_DEFINED_HERE 1
 #else
 #define MEMSCHED_DEFINED_HERE 0
+#endif
+
+// What changes the layout of the standard library's types.
+#if defined(_GLIBCXX_DEBUG)
+#define MEMSCHED_ABI_DEBUG _debug
+#else
+#define MEMSCHED_ABI_DEBUG
+#endif
+#if defined(__GLIBCXX__) && !_GLIBCXX_USE_CXX11_ABI
+#define MEMSCHED_ABI_STRINGS _old_strings
+#else
+#define MEMSCHED_ABI_STRINGS
+#endif
+
+// The inline namespace of the whole library. It names the version, the way of linking and the layout of standard types, so that
+// units which disagree in any of them do not link where they exchange values of the library.
+#define MEMSCHED_JOIN_(major, minor, patch, linkage, debug, strings) v##major##_##minor##_##patch##linkage##debug##strings
+#define MEMSCHED_JOIN(major, minor, patch, linkage, debug, strings) MEMSCHED_JOIN_(major, minor, patch, linkage, debug, strings)
+#define MEMSCHED_ABI                                                                                     \
+  MEMSCHED_JOIN(MEMSCHED_VERSION_MAJOR, MEMSCHED_VERSION_MINOR, MEMSCHED_VERSION_PATCH, MEMSCHED_ABI_LINKAGE, \
+                MEMSCHED_ABI_DEBUG, MEMSCHED_ABI_STRINGS)
+
+// An exception that one shared library throws and another one catches.
+#if defined(__GNUC__)
+#define MEMSCHED_EXCEPTION __attribute__((visibility("default")))
+#else
+#define MEMSCHED_EXCEPTION
 #endif

@@ -62,7 +62,7 @@ inline std::string labelled(const char* kind, index_t i, std::string_view name) 
 }
 
 /// Thrown by `value()` of a result that holds an error.
-struct bad_graph : std::runtime_error {
+struct MEMSCHED_EXCEPTION bad_graph : std::runtime_error {
   explicit bad_graph(graph_error e) : std::runtime_error(e.message), error(std::move(e)) {}
   graph_error error;
 };

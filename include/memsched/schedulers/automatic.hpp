@@ -118,9 +118,9 @@ struct part_scheduler {
     const auto all = [&] { return best_first{}.improve(g, context, std::move(s)); };
     if (!is_closed(g, context, s)) s = context.with_share(0.1, [&] { return context.with_states(enough_for_most(g), all); });
     if (rows_help && !is_closed(g, context, s)) take_in_step(g, context, s, 0.2);
-    const auto near = [&] { return lowered_order(g, context, std::move(s)); };
+    const auto lower = [&] { return lowered_order(g, context, std::move(s)); };
     if (g.active >= worth_lowering && !is_closed(g, context, s))
-      s = context.with_share(0.2, [&] { return context.with_states(some, near); });
+      s = context.with_share(0.2, [&] { return context.with_states(some, lower); });
     if (g.active >= worth_lowering || rows_help) raise_by_layers(g, context, s);
     return close_gap{}.improve(g, context, std::move(s));
   }
