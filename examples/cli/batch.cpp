@@ -9,6 +9,7 @@
 #include <deque>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <system_error>
 #include <thread>
 
 #include "commands.hpp"
@@ -139,8 +140,14 @@ std::string answer(std::uint64_t number, const std::string& text, const batch_re
 /// Threads that answer lines, and hand the answers out in the order of the lines.
 class workers {
  public:
+  /// Fewer than n threads where the system has no more; throws where it has none.
   workers(unsigned n, const batch_request& defaults) : defaults_(defaults) {
-    for (unsigned i = 0; i < n; ++i) threads_.emplace_back([this] { work(); });
+    threads_.reserve(n);
+    try {
+      while (threads_.size() < n) threads_.emplace_back([this] { work(); });
+    } catch (const std::system_error&) {
+      if (threads_.empty()) throw;
+    }
   }
   ~workers() {
     {

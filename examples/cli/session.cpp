@@ -6,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdio>
+#include <system_error>
 #include <thread>
 
 #include "text.hpp"
@@ -27,14 +28,15 @@ std::stop_source& stop = *new std::stop_source;  // outlives main: a signal may 
   _exit(interrupted_status);
 }
 
-/// Waits for signals, which all other threads block: what a handler may not do, a thread may.
+/// Waits for signals, which all other threads block: what a handler may not do, a thread may. Where the system has no thread for
+/// it, a signal ends the process.
 void listen() {
   sigset_t awaited;
   sigemptyset(&awaited);
   sigaddset(&awaited, SIGINT);
   sigaddset(&awaited, SIGTERM);
   pthread_sigmask(SIG_BLOCK, &awaited, nullptr);
-  std::thread([awaited] {
+  const auto wait = [awaited] {
     using clock = std::chrono::steady_clock;
     constexpr auto one_wish = std::chrono::seconds(2);  // some send a signal to a process and again to its group
     clock::time_point first;
@@ -42,7 +44,12 @@ void listen() {
       if (!heeded || (without_answers > 0 && !stop.stop_requested())) end();
       else if (stop.request_stop()) first = clock::now();
       else if (clock::now() - first > one_wish) end();
-  }).detach();
+  };
+  try {
+    std::thread(wait).detach();
+  } catch (const std::system_error&) {
+    pthread_sigmask(SIG_UNBLOCK, &awaited, nullptr);
+  }
 }
 
 std::string progress_text(const memsched::progress& p, double seconds_left) {

@@ -1,7 +1,11 @@
 // Threads that share tasks and do jobs.
 #include <atomic>
 #include <catch2/catch.hpp>
+#include <functional>
 #include <memsched/base/crew.hpp>
+#include <system_error>
+#include <thread>
+#include <utility>
 #include <vector>
 
 using namespace memsched;
@@ -60,5 +64,84 @@ TEST_CASE("what is asked ahead is used in order, up to the first that is enough"
       for (std::size_t i = 0; i < 9 && i <= last; ++i) expected.push_back(10 * i);
       REQUIRE(used == expected);
       REQUIRE(asked == (threads == 1 ? used.size() : 9));
+    }
+}
+
+namespace {
+
+/// Starts so many threads and then none.
+struct few_threads {
+  unsigned left;
+  std::thread operator()(std::function<void()> f) {
+    if (left == 0) throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again));
+    --left;
+    return std::thread(std::move(f));
+  }
+};
+
+struct fault {};
+
+}  // namespace
+
+TEST_CASE("a crew has the threads that the system gives, and does all tasks and jobs with them") {
+  for (const unsigned given : {0U, 1U, 3U}) {
+    crew c(8, few_threads{given});
+    REQUIRE(c.size() == given + 1);
+    std::atomic<int> runs = 0, jobs = 0;
+    c.run(100, [&](std::size_t, std::size_t member) { runs += member < c.size() ? 1 : 1000; });
+    REQUIRE(runs == 100);
+    run_beside(&c, [] { return true; }, [&] { ++jobs; });
+    REQUIRE(jobs == 1);
+  }
+}
+
+TEST_CASE("an exception of a task comes out of run when all that began have ended, and the crew goes on") {
+  for (const unsigned threads : {1U, 2U, 5U}) {
+    crew c(threads);
+    for (std::size_t bad = 0; bad < 40; ++bad) {
+      std::atomic<int> inside = 0;
+      std::vector<int> begun(40, 0);
+      const auto task = [&](std::size_t i, std::size_t) {
+        ++inside, ++begun[i];
+        if (i == bad) {
+          --inside;
+          throw fault{};
+        }
+        std::this_thread::yield();
+        --inside;
+      };
+      REQUIRE_THROWS_AS(c.run(begun.size(), task), fault);
+      REQUIRE(inside == 0);
+      REQUIRE(begun[bad] == 1);
+      std::atomic<int> runs = 0;
+      c.run(7, [&](std::size_t, std::size_t) { ++runs; });
+      REQUIRE(runs == 7);
+    }
+    const auto always = [](std::size_t, std::size_t) { throw fault{}; };
+    REQUIRE_THROWS_AS(c.run(100, always), fault);
+  }
+}
+
+TEST_CASE("an exception of one of two that run side by side is the caller's, and the other has ended") {
+  for (const bool with_crew : {false, true})
+    for (int round = 0; round < 200; ++round) {
+      crew c(2);
+      crew* const team = with_crew ? &c : nullptr;
+      std::atomic<int> inside = 0;
+      const auto linger = [&] {
+        ++inside;
+        std::this_thread::yield();
+        --inside;
+      };
+      const auto throws = [] { throw fault{}; };
+      const auto says = [](bool needed) { return [needed] { return needed; }; };
+      const auto throws_here = [&]() -> bool { throw fault{}; };
+      REQUIRE_THROWS_AS(run_beside(team, throws_here, linger), fault);
+      REQUIRE(inside == 0);
+      REQUIRE_THROWS_AS(run_beside(team, says(true), throws), fault);
+      REQUIRE_NOTHROW(run_beside(team, says(false), throws));  // nobody asked for it
+      REQUIRE_THROWS_AS(run_beside(team, throws_here, throws), fault);
+      run_beside(team, says(true), linger);
+      REQUIRE(inside == 0);
     }
 }

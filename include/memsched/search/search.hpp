@@ -118,13 +118,14 @@ class search {
   auto with_threads(unsigned threads, F&& f) {
     return with(options_.threads, threads, f);
   }
-  /// The threads of this search, for work that is split in tasks; none where there is one only.
+  /// The threads of this search, for work that is split in tasks; none where there is one only. The system may have fewer than
+  /// were asked for.
   crew* team() {
     constexpr unsigned most = 16;
     const unsigned size = std::min(options_.threads, most);
     if (size < 2) return nullptr;
-    if (crew_ == nullptr || crew_->size() != size) crew_ = std::make_shared<crew>(size);
-    return crew_.get();
+    if (crew_ == nullptr || crew_size_ != size) crew_ = std::make_shared<crew>(size), crew_size_ = size;
+    return crew_->size() < 2 ? nullptr : crew_.get();
   }
   /// Whether the time is over, or the caller said stop: for tasks in any thread, while the search itself waits for them.
   bool over() const {
@@ -146,10 +147,12 @@ class search {
     std::stop_source end;
     const std::stop_callback pass_on(options_.stop, [&] { end.request_stop(); });
     search other = branch(end.get_token());
-    bool alone = false;
+    bool alone = true;
     const auto first = [&] {
-      alone = with_slice(states, work, [&] { return here(*this); }) || stopped();
+      caught_exception exception;
+      exception.watch([&] { alone = with_slice(states, work, [&] { return here(*this); }) || stopped(); });
       if (alone) end.request_stop();
+      exception.rethrow();
       return !alone;
     };
     run_beside(team(), first, [&] { other.with_slice(states, work, [&] { return there(other), 0; }); });
@@ -299,6 +302,7 @@ class search {
   options options_;
   clock::time_point start_, deadline_;
   std::shared_ptr<crew> crew_;
+  unsigned crew_size_ = 0;  // that was asked for
   std::uint64_t slice_end_ = no_limit, work_ = 0, work_end_ = no_limit;
   std::uint64_t ticks_ = 0;
   stop_reason reason_ = stop_reason::finished;
