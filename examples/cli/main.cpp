@@ -103,7 +103,7 @@ void add_limits(CLI::App& command, cli::request& r, const char* time_default) {
       .add_option("--state-limit", r.options.state_limit,
                   "sets of operators to look at; deterministic, unlike a time limit")
       ->check(whole_number);
-  command.add_option("--memory-limit", r.options.memory_limit, "what the tables of a search may take, such as 512M")
+  command.add_option("--memory-limit", r.options.memory_limit, "what the tables of a search may take, such as 512M; the graph and its compression come on top")
       ->transform(as_size())
       ->default_str("2G");
   command.add_option("--parts", r.knobs.parts, "ilp: parts of the graph; 1 for an exact answer")

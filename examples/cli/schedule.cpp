@@ -49,9 +49,7 @@ nlohmann::ordered_json as_json(const scheduled& found, const schedule_request& r
   j["given_peak"] = s.given_peak;
   j["lower_bound"] = s.lower_bound;
   j["status"] = to_string(s.verdict());
-  // The format knows one limit of what a search looks at; the text says which of the two it was.
-  using memsched::stop_reason;
-  j["stopped"] = to_string(s.stopped == stop_reason::memory_limit ? stop_reason::state_limit : s.stopped);
+  j["stopped"] = to_string(s.stopped);
   if (s.budget != memsched::no_limit) j["budget"] = s.budget;
   j["seconds"] = took;
   for (std::size_t g = 1; g < graph.graphs.size(); ++g)
@@ -131,7 +129,7 @@ std::string percent(bytes part, bytes whole) {
 std::string verdict_text(const result& s) {
   if (s.peak == s.lower_bound) return "optimal: no order takes less";
   const std::string gap = "at most " + percent(s.peak - s.lower_bound, s.peak) + " could be saved";
-  return s.stopped == memsched::stop_reason::finished ? gap : gap + "; stopped by the " + to_string(s.stopped);
+  return gap + stop_text(s.stopped);
 }
 
 std::string budget_text(const result& s) {

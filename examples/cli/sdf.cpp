@@ -103,7 +103,7 @@ std::string as_text(const loaded_sdf& g, const schedule_request& r, const sdf::s
   if (s.peak == s.lower_bound)
     text += std::string(": optimal: no ") + form_name(s.what.form) + " takes less" +
             (g.graph.base() > 0 ? "; it starts and ends with the initial tokens, " + grouped(g.graph.base()) + unit : "");
-  else if (s.stopped != memsched::stop_reason::finished) text += std::string(": stopped by the ") + to_string(s.stopped);
+  else text += stop_text(s.stopped);
   text += "\nseparate     " + grouped(s.separate) + unit + " where each channel has its own memory; ";
   text += s.separate == s.separate_bound ? "optimal: no iteration takes less"
                                          : "no iteration takes less than " + grouped(s.separate_bound);

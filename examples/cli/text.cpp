@@ -44,6 +44,14 @@ std::string scaled(memsched::bytes n) {
 
 std::string seconds(double s) { return formatted(s < 0.0995 ? "%.4f" : s < 9.95 ? "%.2f" : "%.1f", s); }
 
+std::string stop_text(memsched::stop_reason reason) {
+  switch (reason) {
+    case memsched::stop_reason::finished: return {};
+    case memsched::stop_reason::gave_up: return "; the search gave up: more time would not help it";
+    default: return std::string("; stopped by the ") + to_string(reason);
+  }
+}
+
 std::string hexadecimal(std::uint64_t n) {
   std::array<char, 17> text{};
   std::snprintf(text.data(), text.size(), "%016llx", static_cast<unsigned long long>(n));

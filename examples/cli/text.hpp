@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memsched/base/bytes.hpp>
+#include <memsched/search/options.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,6 +16,9 @@ std::string grouped(memsched::bytes n);
 std::string scaled(memsched::bytes n);
 /// Seconds with as many digits as mean something.
 std::string seconds(double s);
+
+/// Why a search left a gap, to go behind a sentence about that: "; stopped by the time_limit". Empty where it finished.
+std::string stop_text(memsched::stop_reason reason);
 
 /// A fingerprint, in 16 hexadecimal digits.
 std::string hexadecimal(std::uint64_t n);

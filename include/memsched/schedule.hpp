@@ -166,12 +166,8 @@ MEMSCHED_FUNCTION schedule_result<op_id> detail::run_policy(const problem& p, in
     const bool as_given = s.order.empty() || s.order == given;
     evaluation cost = as_given ? given_cost : evaluate(p, s.order, model).value();
     r.order = s.order.empty() ? given : std::move(s.order);
-    if (s.lower_bound > std::min(cost.peak, given_cost.peak)) {
-      r.error = graph_error{error_code::bad_policy,
-                            "the scheduler " + std::string(name) + " claims that no order has a peak below " +
-                                std::to_string(s.lower_bound) + " bytes, and one has " +
-                                std::to_string(std::min(cost.peak, given_cost.peak)),
-                            {}, {}};
+    if (const bytes known = std::min(cost.peak, given_cost.peak); s.lower_bound > known) {
+      r.error = contradiction("the scheduler " + std::string(name), "order has a peak", s.lower_bound, known);
       r.order.clear();
       return r;
     }
@@ -179,7 +175,8 @@ MEMSCHED_FUNCTION schedule_result<op_id> detail::run_policy(const problem& p, in
     r.peak = cost.peak;
     r.lower_bound = std::max(s.lower_bound, bound);
     r.profile = std::move(cost.during);
-    r.stopped = run.stopped;
+    const bool closed = r.peak == r.lower_bound;
+    r.stopped = closed && run.stopped == stop_reason::gave_up ? stop_reason::finished : run.stopped;
     r.stats = std::move(run.stats);
     if (!run.answered || search::answers(limits, r.peak, r.lower_bound)) break;
     limits.budget = no_limit, limits.gap = 0;  // it reported an order and gave another: let it end by itself

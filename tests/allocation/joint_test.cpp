@@ -5,7 +5,11 @@
 #include <memsched/allocation/plan_offsets.hpp>
 #include <memsched/allocation/plan_order_and_offsets.hpp>
 #include <memsched/measure/evaluate.hpp>
+#include <memsched/graph/list_schedule.hpp>
 #include <memsched/schedulers/automatic.hpp>
+#include <memsched/schedulers/kahn.hpp>
+#include <memsched/schedulers/rpo.hpp>
+#include <string>
 #include <vector>
 
 #include "support/all_orders.hpp"
@@ -187,4 +191,42 @@ TEST_CASE("whatever orders the scheduler gives, the exact search settles the are
   }
   CAPTURE(searched);
   REQUIRE(searched * 20 > MEMSCHED_LAW_JOINT);
+}
+
+TEST_CASE("a bound that is above a known peak is an error that names the scheduler") {
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+    const problem p = support::around_a_gap(seed);
+    for (const bytes lie : {bytes{1}, bytes{5}, bytes{1000}}) {
+      const auto liar = [lie](const schedule_graph& g, search& context) {
+        solution s = automatic(g, context);
+        s.lower_bound += lie;
+        return s;
+      };
+      const joint_plan r = plan_order_and_offsets(p, liar, minimize{}, {.state_limit = 3000}, 1, "liar");
+      REQUIRE(r.plan.error);
+      REQUIRE(r.plan.error->code == error_code::bad_policy);
+      REQUIRE(r.plan.error->message.find("the scheduler liar claims that no order has a peak below") == 0);
+    }
+  }
+}
+
+TEST_CASE("a bound that an arena refutes is an error, and is never lowered to the arena") {
+  std::uint32_t refuted = 0;
+  for (std::uint64_t seed = 0; seed < 1000; ++seed) {
+    const problem p = support::random_problem(seed, {.operators = 12});
+    bytes claimed = no_limit;  // of the graph itself, which comes first
+    // No order is better than its own, it says: as long as neither that order nor the given one says otherwise.
+    const auto boaster = [&](const schedule_graph& g, search& context) {
+      solution s = seed % 2 == 0 ? kahn{}(g, context) : rpo{}(g, context);
+      s.lower_bound = std::min(peak_of(g, s.order), peak_of(g, given_order(g)));
+      claimed = claimed == no_limit ? s.lower_bound : claimed;
+      return s;
+    };
+    const bytes alignment = 4;  // takes the arena above the peak, so that other orders are tried
+    const joint_plan r = plan_order_and_offsets(p, boaster, minimize{}, {.state_limit = 300000}, alignment, "boaster");
+    if (r.plan.error) REQUIRE(r.plan.error->message.find("the scheduler boaster") == 0);
+    else REQUIRE((claimed <= r.plan.lower_bound && r.plan.lower_bound <= r.plan.size));
+    if (r.plan.error && r.plan.error->message.find("no order has an arena below") != std::string::npos) ++refuted;
+  }
+  REQUIRE(refuted > 0);
 }

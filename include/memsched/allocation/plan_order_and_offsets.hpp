@@ -4,8 +4,11 @@
 #include <algorithm>
 #include <chrono>
 #include <numeric>
+#include <optional>
 #include <set>
 #include <span>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -15,6 +18,7 @@
 #include <memsched/allocation/plan_offsets.hpp>
 #include <memsched/base/linkage.hpp>
 #include <memsched/graph/check.hpp>
+#include <memsched/graph/list_schedule.hpp>
 #include <memsched/measure/evaluate.hpp>
 #include <memsched/search/policy.hpp>
 
@@ -72,8 +76,10 @@ struct joint_no {
 /// all.
 class joint_search {
  public:
-  joint_search(const problem& p, inner_scheduler scheduler, any_planner how, bytes alignment, search& context)
-      : p_(p), scheduler_(scheduler), how_(how), alignment_(alignment), context_(context) {}
+  /// `name`: of the scheduler, for errors.
+  joint_search(const problem& p, inner_scheduler scheduler, any_planner how, bytes alignment, search& context,
+               std::string_view name = "handed in")
+      : p_(p), scheduler_(scheduler), how_(how), alignment_(alignment), context_(context), name_(name) {}
 
   enum class answer : unsigned char { fits, no, open };
 
@@ -92,9 +98,13 @@ class joint_search {
     if (o.time_limit != std::chrono::nanoseconds::max())
       o.time_limit = std::chrono::nanoseconds(static_cast<std::int64_t>(std::max(context_.seconds_left(), 0.0) * 1e9));
     search inner(o);
-    solution s = scheduler_(make_schedule_graph(p, o.model()), inner);
+    const schedule_graph g = make_schedule_graph(p, o.model());
+    solution s = checked(scheduler_(g, inner), name_, g);
     context_.stats.states += inner.stats.states;
     context_.stats.cuts += inner.stats.cuts;
+    if (s.error) return s;
+    if (const bytes known = std::min(peak_of(g, s.order), peak_of(g, given_order(g))); s.lower_bound > known)
+      s.error = contradiction("the scheduler " + std::string(name_), "order has a peak", s.lower_bound, known);
     return s;
   }
 
@@ -109,6 +119,8 @@ class joint_search {
 
   const std::vector<op_id>& order() const { return order_; }
   const arena_plan& plan() const { return plan_; }
+  /// What the scheduler said where it answered with an error, or contradicted itself.
+  const std::optional<graph_error>& error() const { return error_; }
 
  private:
   answer decide(bytes capacity, const order_edges& edges) {
@@ -116,8 +128,8 @@ class joint_search {
     if (!context_.count_state()) return answer::open;
     const auto extended = with_edges(p_, edges);
     if (!extended) return answer::no;  // a cycle: no order has these edges
-    const solution s = ask_scheduler(*extended, capacity);
-    if (s.error) return answer::open;
+    solution s = ask_scheduler(*extended, capacity);
+    if (s.error) return error_ = std::move(s.error), answer::open;
     if (s.lower_bound > capacity) return refuted({edges, s.order, {}});
     const order_buffers held = buffers(p_, s.order);
     if (evaluate(p_, s.order, context_.opts().model())->peak > capacity) return answer::open;
@@ -133,7 +145,7 @@ class joint_search {
       const answer a = decide(capacity, child);
       if (a == answer::fits) return a;
       if (a == answer::open) all = a;
-      if (context_.stopped()) return answer::open;
+      if (context_.stopped() || error_) return answer::open;
     }
     return all == answer::no ? refuted({edges, s.order, conflict.buffers}) : all;
   }
@@ -237,6 +249,8 @@ class joint_search {
   any_planner how_;
   bytes alignment_;
   search& context_;
+  std::string_view name_;
+  std::optional<graph_error> error_;
   std::uint64_t nodes_ = 0;
   std::set<order_edges> seen_;
   std::vector<joint_no>* why_ = nullptr;
@@ -250,9 +264,11 @@ class joint_search {
 /// bound of the peak, both are proven. Else a local search among orders of that peak; then the exact search (J1), from the
 /// bound upwards. A claim is exact if scheduler and planner prove theirs; where a limit leaves one open, so does this. With
 /// `options.budget`, it ends at a plan within it or a bound above it. The scheduler must not know of the arena; its peaks
-/// and bounds are those of `schedule`.
+/// and bounds are those of `schedule`. Answers of the scheduler or the planner that contradict what is known are the error
+/// `bad_policy`; `name` is the scheduler's there.
 MEMSCHED_FUNCTION joint_plan plan_order_and_offsets(const problem& p, inner_scheduler scheduler, any_planner how,
-                                                    const options& o = {}, bytes alignment = 1);
+                                                    const options& o = {}, bytes alignment = 1,
+                                                    std::string_view name = "handed in");
 
 }  // namespace memsched
 
@@ -261,14 +277,14 @@ MEMSCHED_FUNCTION joint_plan plan_order_and_offsets(const problem& p, inner_sche
 namespace memsched::inline MEMSCHED_ABI {
 
 MEMSCHED_FUNCTION joint_plan plan_order_and_offsets(const problem& p, inner_scheduler scheduler, any_planner how,
-                                                    const options& o, bytes alignment) {
+                                                    const options& o, bytes alignment, std::string_view name) {
   joint_plan best;
   if (alignment == 0) {
     best.plan.error = graph_error{error_code::bad_input, "an alignment of 0", {}, {}};
     return best;
   }
   search context(o);
-  detail::joint_search joint(p, scheduler, how, alignment, context);
+  detail::joint_search joint(p, scheduler, how, alignment, context, name);
   solution s = joint.ask_scheduler(p, no_limit);
   if (s.error) {
     best.plan.error = std::move(s.error);
@@ -312,13 +328,17 @@ MEMSCHED_FUNCTION joint_plan plan_order_and_offsets(const problem& p, inner_sche
     const answer a = joint.decide(target, nodes);
     if (a == answer::fits) take(joint.order(), joint.plan());
     else if (a == answer::no) bound = target / step * step + step;
-    else if (nodes > no_limit / 8) break;
+    else if (joint.error() || nodes > no_limit / 8) break;
     else nodes *= 4;
   }
-  best.plan.lower_bound = std::min(bound, best.plan.size);
+  best.plan.error = joint.error();
+  if (bound > best.plan.size)
+    best.plan.error = contradiction("the scheduler " + std::string(name) + " or the planner", "order has an arena", bound, best.plan.size);
+  best.plan.lower_bound = bound;
   best.plan.capacity = o.budget;
   best.plan.stopped = context.reason();
   best.plan.stats = context.stats;
+  if (best.plan.error) return best;
   if (graph_error error = check_plan(best.held.buffers, best.plan.offset, best.plan.size); !error.message.empty())
     best.plan.error = std::move(error);
   return best;

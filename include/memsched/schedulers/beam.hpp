@@ -33,7 +33,7 @@ struct beam {
 namespace memsched::inline MEMSCHED_ABI {
 
 MEMSCHED_FUNCTION solution beam::operator()(const schedule_graph& g, search& context) const {
-  if (g.active > max_nodes) return greedy{}(g, context);
+  if (g.active > max_nodes) return context.give_up(), greedy{}(g, context);
   detail::downset_moves moves(g, true, true);
   struct state {
     delta peak, level;

@@ -281,7 +281,7 @@ class best_first_search {
 
 MEMSCHED_FUNCTION best_first::finding best_first::between(const schedule_graph& g, search& context, bytes from,
                                                           bytes below) const {
-  if (g.active > max_nodes) return {std::nullopt, from};
+  if (g.active > max_nodes) return context.give_up(), finding{std::nullopt, from};
   return detail::best_first_search(g, context, *this, from, below).run();
 }
 

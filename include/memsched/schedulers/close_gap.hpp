@@ -242,7 +242,7 @@ MEMSCHED_FUNCTION solution cheap_bounds::operator()(const schedule_graph& g, sea
 
 MEMSCHED_FUNCTION solution close_gap::improve(const schedule_graph& g, search& context, solution s) const {
   detail::gap_closer rounds(*this, g, context, std::move(s));
-  if (!rounds.run() && !rounds.closed()) context.out_of_memory();
+  if (!rounds.run() && !rounds.closed()) context.give_up();
   return rounds.best();
 }
 

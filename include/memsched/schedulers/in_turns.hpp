@@ -54,7 +54,8 @@ class search_in_turns {
       if (context_.states_left() < 2) context_.count_state();
       else if (take_turns()) return near_.best();
     }
-    if (!far_.closed() && !context_.stopped()) context_.out_of_memory();
+    if (apart_.reason() == stop_reason::memory_limit) context_.out_of_memory();
+    else if (!far_.closed() && !context_.stopped()) context_.give_up();
     return far_.best();
   }
 

@@ -19,6 +19,7 @@ namespace memsched::inline MEMSCHED_ABI {
 /// Why a search ended.
 enum class stop_reason : unsigned char {
   finished,     ///< by itself
+  gave_up,      ///< by itself, with a gap: the graph is too large for the policy, or no more effort of its kind would help
   time_limit,
   state_limit,
   memory_limit,
@@ -31,6 +32,7 @@ constexpr const char* to_string(stop_reason r) {
     case stop_reason::state_limit: return "state_limit";
     case stop_reason::memory_limit: return "memory_limit";
     case stop_reason::cancelled: return "cancelled";
+    case stop_reason::gave_up: return "gave_up";
     case stop_reason::finished: break;
   }
   return "finished";
@@ -68,7 +70,9 @@ struct options {
   double gap = 0;                                                      ///< relative; 0 asks for the best order
   std::chrono::nanoseconds time_limit = std::chrono::nanoseconds::max();  ///< the one limit that is not deterministic
   std::uint64_t state_limit = no_limit;                                ///< states over the whole search
-  bytes memory_limit = 2_GiB;                                          ///< what the tables of a search may take; bytes
+  /// What the tables of a search may take; bytes. The graph and the working set of its compression come on top: some hundred
+  /// bytes for each operator, tensor and edge.
+  bytes memory_limit = 2_GiB;
   std::stop_token stop{};                                              ///< cancels from another thread
   firing default_firing = firing::pbc;                                 ///< for operators that do not say
   bool in_place = true;                                                ///< whether overwritten inputs spare room

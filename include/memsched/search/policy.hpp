@@ -57,6 +57,9 @@ MEMSCHED_FUNCTION bool is_order(const schedule_graph& g, std::span<const node_id
 
 /// An answer of the scheduler `name`, or an error where its order is none: a policy is not trusted.
 MEMSCHED_FUNCTION solution checked(solution answer, std::string_view name, const schedule_graph& g);
+/// The error of a policy, such as "the scheduler dp", that claims that no `thing`, such as "order has a peak", is below `claimed`
+/// bytes, where one of `known` bytes is known.
+MEMSCHED_FUNCTION graph_error contradiction(std::string_view policy, std::string_view thing, bytes claimed, bytes known);
 /// What a scheduler answers, checked.
 template <scheduler S>
 solution checked(const S& policy, const schedule_graph& g, search& context) {
@@ -126,6 +129,13 @@ MEMSCHED_FUNCTION solution checked(solution answer, std::string_view name, const
                                {},
                                {}};
   return answer;
+}
+
+MEMSCHED_FUNCTION graph_error contradiction(std::string_view policy, std::string_view thing, bytes claimed, bytes known) {
+  return {error_code::bad_policy,
+          std::string(policy) + " claims that no " + std::string(thing) + " below " + std::to_string(claimed) +
+              " bytes, and one has " + std::to_string(known),
+          {}, {}};
 }
 
 }  // namespace memsched

@@ -186,6 +186,7 @@ class search {
     stats.nodes = std::max(stats.nodes, s.nodes), stats.memory = std::max(stats.memory, s.memory);
     stats.rules += s.rules;
     work_ += std::exchange(branch.work_, 0);
+    gave_up_ = gave_up_ || branch.gave_up_;
     branch.options_.state_limit -= std::min(branch.options_.state_limit, s.states);
     if (states_left() == 0 || work_ >= work_end_) stop_for(stop_reason::state_limit);
   }
@@ -226,12 +227,16 @@ class search {
     else stop_for(stop_reason::memory_limit);
     return false;
   }
-  /// Ends the whole search as a memory limit does: for who sees that no trial will fit, or no more effort will help. A
-  /// deadline that has passed is the reason before that.
+  /// Ends the whole search as a memory limit does. Call it when no attempt can fit. A deadline that has passed is the reason
+  /// before that.
   void out_of_memory() {
     look_at_clock();
     stop_for(stop_reason::memory_limit);
   }
+
+  /// Notes that the policy leaves a gap open, here or in a part of the graph, which no more effort of its kind would close. The
+  /// search goes on.
+  void give_up() { gave_up_ = true; }
 
   /// Whether a limit is met, or the caller's question is answered.
   bool stopped() const { return trial_end_ != trial_end::finished || reason_ != stop_reason::finished || answered_; }
@@ -242,7 +247,8 @@ class search {
   }
   /// Whether what was reported answers the caller's question about a budget or a gap.
   bool answered() const { return answered_; }
-  stop_reason reason() const { return reason_; }
+  /// What ends or ended the search; `gave_up` where no limit did and a gap was left open.
+  stop_reason reason() const { return reason_ == stop_reason::finished && gave_up_ ? stop_reason::gave_up : reason_; }
   double seconds() const { return std::chrono::duration<double>(clock::now() - start_).count(); }
   double seconds_left() const { return std::chrono::duration<double>(deadline_ - clock::now()).count(); }
 
@@ -309,7 +315,7 @@ class search {
   bytes floor_ = 0, ceiling_ = no_limit;
   bytes rest_ = 0;
   progress known_{no_limit, 0, 0};
-  bool aside_ = false, answered_ = false;
+  bool aside_ = false, answered_ = false, gave_up_ = false;
   std::optional<trial> trial_;
   trial_end trial_end_ = trial_end::finished;
   std::uint64_t step_states_ = 0;
