@@ -217,7 +217,7 @@ int main(int argc, char** argv) {
       "130 interrupted, with the best answer so far."};
   app.require_subcommand(1);
   app.fallthrough(false);
-  app.set_version_flag("--version", "memsched " MEMSCHED_VERSION);
+  app.set_version_flag("--version", "memsched " MEMSCHED_VERSION_STRING);
 
   cli::schedule_request schedule;
   schedule.time_limit = -1;

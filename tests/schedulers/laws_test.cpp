@@ -114,6 +114,31 @@ TEST_CASE("limits are kept, and leave an order no worse than the caller's and a 
   }
 }
 
+TEST_CASE("without a limit no limit is named, and a gap that is left by a graph too large for the policy is said") {
+  const problem large = check(networks::make("layered:2100:8:1").value()).value();  // beyond max_nodes of all of these
+  const auto no_limit_named = [](stop_reason r) { return r == stop_reason::finished || r == stop_reason::gave_up; };
+  const auto gives_up = [&](const auto& policy) {
+    const auto r = schedule(large, policy);
+    REQUIRE(r.peak > r.lower_bound);
+    return r.stopped == stop_reason::gave_up;
+  };
+  REQUIRE(gives_up(best_first{}));
+  REQUIRE(gives_up(beam{}));
+  REQUIRE(gives_up(close_gap{.short_search = 100}));
+  REQUIRE(schedule(large, greedy{}).stopped == stop_reason::finished);
+  REQUIRE(schedule(large, bottleneck{}).stopped == stop_reason::finished);  // proves it
+  for (std::uint64_t seed = 0; seed < 30; ++seed) {
+    const problem p = support::random_problem(seed, {.operators = 12});
+    for_each_scheduler([&]<class S>(const scheduler_row<S>& row) {
+      const auto r = schedule(p, S{});
+      INFO(row.name << ", seed " << seed);
+      REQUIRE(!r.error);
+      REQUIRE(no_limit_named(r.stopped));
+      if (row.exact) REQUIRE(r.stopped == stop_reason::finished);
+    });
+  }
+}
+
 namespace {
 
 /// Several threads find what one finds, having looked at as much, with any of these limits of states.
