@@ -145,8 +145,8 @@ class workers {
     threads_.reserve(n);
     try {
       while (threads_.size() < n) threads_.emplace_back([this] { work(); });
-    } catch (const std::system_error&) {
-      if (threads_.empty()) throw;
+    } catch (const std::system_error& e) {
+      if (threads_.empty()) throw std::system_error(e.code(), "no thread can be made");
     }
   }
   ~workers() {

@@ -3,6 +3,8 @@
 #include <charconv>
 #include <chrono>
 #include <cstdio>
+#include <exception>
+#include <new>
 #include <cstdlib>
 #include <limits>
 
@@ -207,7 +209,7 @@ void prepare(cli::request& r, cli::session& here) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
+static int run(int argc, char** argv) {
   CLI::App app{
       "memsched finds the execution order of an operator graph with the smallest peak memory, and proves it.\n\n"
       "  memsched schedule model.onnx --shape x=1,3,224,224\n"
@@ -509,4 +511,18 @@ int main(int argc, char** argv) {
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
     return cli::report({memsched::error_code::bad_input, "standard output: cannot be written whole", {}, {}});
   return here.interrupted() && status != cli::bad_input ? cli::interrupted : status;
+}
+
+int main(int argc, char** argv) {
+  const auto give_up = [](const char* reason) {
+    cli::clear_progress();
+    return cli::report({memsched::error_code::bad_input, reason, {}, {}});
+  };
+  try {
+    return run(argc, argv);
+  } catch (const std::bad_alloc&) {
+    return give_up("out of memory");
+  } catch (const std::exception& e) {
+    return give_up(e.what());
+  }
 }
