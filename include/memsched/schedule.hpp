@@ -1,6 +1,7 @@
 // The front door: schedule(graph, policy, options).
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <optional>
 #include <string>
@@ -13,6 +14,7 @@
 #include <memsched/graph/builder.hpp>
 #include <memsched/graph/lower.hpp>
 #include <memsched/graph/overlay.hpp>
+#include <memsched/measure/evaluate.hpp>
 #include <memsched/proof/certificate.hpp>
 #include <memsched/schedulers/automatic.hpp>
 #include <memsched/search/policy.hpp>
@@ -85,9 +87,10 @@ auto schedule(const G& g, const S& policy = {}, const options& o = {}) {
   static_assert(pass<S> || scheduler<S>,
                 "memsched: the policy is no scheduler: solution operator()(const schedule_graph&, search&) const");
   if constexpr (!memory_graph<G>) {
-    return lower(g);  // says what the graph lacks
+    static_assert(detail::demand_graph<G>());
+    return schedule_result<int>{};  // so that the caller's uses of it are no errors
   } else if constexpr (!scheduler<S>) {
-    return;
+    return schedule_result<op_t<G>>{};
   } else if constexpr (std::same_as<G, problem>) {
     return schedule_problem(g, policy, o);
   } else {
@@ -110,15 +113,30 @@ auto schedule(const G& g, const options& o) {
   return schedule(g, automatic, o);
 }
 
+/// The workspace of an operator that runs another graph (a call, a region): `inner` is the answer of `schedule` for that
+/// graph, `in` and `out` are the bytes of its parameters and of the results that it makes. Absent where `inner` is an error,
+/// so that the hook `workspace` may return it.
+///
+/// Lemma. Let the inner graph count its parameters and results, and keep both to its end (`live_out`; `tensors` lists
+/// parameters that it does not read). Let the operator read the arguments, write the results, fire under `pbc` and overwrite
+/// nothing. While it runs, the caller counts exactly what is live at the inner peak, if arguments outlive the call. If the
+/// inner graph may free an argument earlier, the caller counts no less than that.
+/// Proof. The caller counts in + out + workspace, beside what the call does not touch. At the end of the inner graph in + out
+/// are live, so that its peak is no less, and the sum is that peak. An argument that is freed earlier only takes away from it.
+///
+/// Parameters that the inner graph frees after their last reader do not do: an argument may outlive the call, and the caller
+/// would count too little.
+inline std::optional<bytes> workspace_of(const schedule_facts& inner, bytes in, bytes out) {
+  if (inner.error) return std::nullopt;
+  return inner.peak - std::min(inner.peak, in + out);
+}
+
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
 
-#include <algorithm>
-
 #include <memsched/bounds/cut_bound.hpp>
 #include <memsched/graph/list_schedule.hpp>
-#include <memsched/measure/evaluate.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
 

@@ -1,5 +1,5 @@
-# Fails unless CASE does not compile, with the text of its `// expect:` lines in at most `// lines:` lines of output;
-# `// flags:` are added to the command.
+# Fails unless CASE does not compile, with the text of its `// expect:` lines and without that of its `// refuse:` lines, in at
+# most `// lines:` lines of output; `// flags:` are added to the command.
 # cmake -DCOMPILER=<g++|clang++> -DINCLUDE=<directory> -DCASE=<file.cpp> -P expect.cmake
 cmake_minimum_required(VERSION 3.22)
 file(STRINGS ${CASE} expected REGEX "^// expect: ")
@@ -17,6 +17,13 @@ foreach(line IN LISTS expected)
   string(REGEX REPLACE "^// expect: " "" text "${line}")
   if(NOT output MATCHES "${text}")
     message(FATAL_ERROR "no line says: ${text}\n${output}")
+  endif()
+endforeach()
+file(STRINGS ${CASE} refused REGEX "^// refuse: ")
+foreach(line IN LISTS refused)
+  string(REGEX REPLACE "^// refuse: " "" text "${line}")
+  if(output MATCHES "${text}")
+    message(FATAL_ERROR "a line says: ${text}\n${output}")
   endif()
 endforeach()
 string(REGEX MATCHALL "\n" newlines "${output}")

@@ -14,7 +14,7 @@ namespace {
 
 static_assert(hooks<node_graph>.after && hooks<node_graph>.workspace && hooks<node_graph>.overwrites);
 static_assert(hooks<node_graph>.updates && hooks<node_graph>.live_out && hooks<node_graph>.alias_of);
-static_assert(hooks<node_graph>.operator_name && hooks<node_graph>.tensor_name);
+static_assert(hooks<node_graph>.tensors && hooks<node_graph>.operator_name && hooks<node_graph>.tensor_name);
 
 /// A text of the given nodes, one a string.
 std::string text(const std::vector<std::string>& nodes) {
@@ -128,4 +128,12 @@ TEST_CASE("nodes are told from indexed graphs", "[nodes]") {
   CHECK(!is_node_text(R"({"ops": [], "nodes": []})"));
   CHECK(!is_node_text(R"({"more": {"nodes": []}})"));
   CHECK(!is_node_text("nodes"));
+}
+
+TEST_CASE("an input that an output reads stays to the end, also where no operator reads it", "[nodes]") {
+  const std::string made = R"({"name": "made", "bytes": 4})", unused = R"({"name": "unused", "kind": "input"})";
+  const std::string out = R"({"name": "out", "kind": "output", "inputs": ["made", "x"]})";
+  CHECK(ask({x, unused, made, out}).peak == 14);
+  const std::string unknown = R"({"name": "x", "kind": "input"})";
+  CHECK(message({unknown, made, out}) == "the size of tensor 1 'x' is unknown");
 }

@@ -284,3 +284,38 @@ TEST_CASE("overlays answer any hook, one upon the other; a Boost graph gets name
                                       [](std::size_t) { return "t"; });
   REQUIRE(schedule(more).value().peak == schedule(tensors).value().peak);
 }
+
+TEST_CASE("a Boost graph with an argument that no edge carries") {
+  using graph = boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS>;
+  graph g(2);
+  add_edge(0, 1, g);
+  const auto edges = bgl::tensor_per_edge(g, boost::make_static_property_map<boost::graph_traits<graph>::edge_descriptor>(6));
+  const auto sized = with_sizes(edges, [&](std::size_t t) { return t == 0 ? edges.size(0) : 1000; });
+  const auto kept = with_live_out(with_tensors(sized, std::vector<std::size_t>{1}), [](std::size_t t) { return t == 1; });
+  REQUIRE(schedule(edges).value().peak == 6);
+  REQUIRE(schedule(kept).value().peak == 1006);
+}
+
+namespace {
+
+struct many_ways {
+  static std::vector<int> ops() { return {0, 1}; }
+  static std::vector<int> inputs(int op) { return std::vector<int>(op == 1 ? 1 : 0, 0); }
+  static std::vector<int> outputs(int op) { return {op}; }
+  static int size(int) { return 8; }
+  static std::vector<int> tensors() { return {7}; }
+  std::vector<int> after(auto op) const { return std::vector<int>(op == 1 ? 1 : 0, 0); }
+  static int workspace(int op) { return op; }
+  memsched::firing firing(int) const { return memsched::firing::cbp; }
+  memsched::firing firing(double) const { return memsched::firing::pbc; }
+  template <class T>
+  static bool live_out(T t) { return t == 7; }
+};
+
+}  // namespace
+
+TEST_CASE("static hooks, overloads and templates of the right types are heard") {
+  constexpr auto heard = hooks<many_ways>;
+  static_assert(heard.tensors && heard.after && heard.workspace && heard.firing && heard.live_out && !heard.scope);
+  REQUIRE(schedule(many_ways{}).value().peak == 8 + 8 + 1);  // cbp: 7 stays, 0 is freed before 1 is made
+}

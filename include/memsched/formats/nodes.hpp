@@ -27,6 +27,8 @@ class node_graph {
   std::span<const index_t> ops() const { return operators_; }
   std::span<const index_t> inputs(index_t node) const { return nodes_[node].inputs; }
   std::span<const index_t> outputs(index_t node) const { return nodes_[node].values; }
+  /// What outputs read, inputs of the graph among it that no operator reads.
+  std::span<const index_t> tensors() const { return kept_; }
   std::optional<bytes> size(index_t value) const { return values_[value].size; }
   std::span<const index_t> after(index_t node) const { return nodes_[node].after; }
   bytes workspace(index_t node) const { return nodes_[node].workspace; }
@@ -57,7 +59,7 @@ class node_graph {
   std::string name_;
   std::vector<node_data> nodes_;
   std::vector<value_data> values_;
-  std::vector<index_t> operators_;
+  std::vector<index_t> operators_, kept_;
 };
 
 /// Reads one text; use it through `read_nodes`.
@@ -152,8 +154,9 @@ class node_reader {
       if (!n["workspace"].is_number_unsigned()) return fault("workspace", "must be a whole number of bytes");
       made.workspace = n["workspace"].get<bytes>();
     }
-    if (made.kind == kind::output)
-      for (const index_t value : made.inputs) g_.values_[value].kept = true;
+    if (made.kind != kind::output) return;
+    for (const index_t value : made.inputs) g_.values_[value].kept = true;
+    g_.kept_.insert(g_.kept_.end(), made.inputs.begin(), made.inputs.end());
   }
 
   /// Appends the values of another node, or the one that the node at hand takes as its element.

@@ -68,6 +68,8 @@ class lowering : lowered_draft {
   void describe() {
     number_operators();
     for (op_id i = 0; i < ops_.size(); ++i) add_operator(i);
+    if constexpr (hooks<G>.tensors)
+      for (const auto& t : traits::tensors(g_)) tensor(t);
     describe_tensors();
   }
 
@@ -218,36 +220,56 @@ class lowering : lowered_draft {
   integer_numbers scope_numbers_;
 };
 
-/// Refuses a member of a hook's name where no hook of the right signature was found.
+/// Converts to anything: an argument that stands for any other.
+struct any_argument {
+  template <class T>
+  operator T() const;
+};
+
+/// Whether a graph type names a hook, rightly or not: by a function, a template or overloads, in its traits or by members.
+template <hook H, class G, class Handle>
+inline constexpr bool names = false;
+template <class G, class Handle>
+inline constexpr bool names<hook::tensors, G, Handle> =  // own types may have a list of this name, or tensors(op)
+    requires { &graph_traits<G>::tensors; } || requires(G& g) { graph_traits<G>::tensors(g); } ||
+    requires(G& g) { g.tensors(); };
+#define MEMSCHED_NAMES(hook_name)                                                                                \
+  template <class G, class Handle>                                                                               \
+  inline constexpr bool names<hook::hook_name, G, Handle> =                                                      \
+      requires { &graph_traits<G>::hook_name; } || requires { &G::hook_name; } ||                                \
+      requires(G& g, Handle& x) { graph_traits<G>::hook_name(g, x); } ||                                         \
+      requires(G& g, Handle& x) { g.hook_name(x); } || requires(G& g) { g.hook_name(); } ||                      \
+      requires(G& g, Handle& x, any_argument any) { g.hook_name(x, any); } ||                                    \
+      requires(G& g, any_argument any) { g.hook_name(any); }
+MEMSCHED_NAMES(after);
+MEMSCHED_NAMES(workspace);
+MEMSCHED_NAMES(firing);
+MEMSCHED_NAMES(overwrites);
+MEMSCHED_NAMES(updates);
+MEMSCHED_NAMES(live_out);
+MEMSCHED_NAMES(alias_of);
+MEMSCHED_NAMES(scope);
+MEMSCHED_NAMES(operator_name);
+MEMSCHED_NAMES(tensor_name);
+#undef MEMSCHED_NAMES
+
+template <hook H, memory_graph G, class Handle>
+constexpr bool refuse_unheard() {
+  if constexpr (hears<H, G>) return true;
+  else return demand_hook<H, !names<H, G, Handle>>();
+}
+
+/// Refuses a hook's name where no hook of the right signature was found.
 template <memory_graph G>
 constexpr bool refuse_wrong_hooks() {
-  using t = graph_traits<G>;
-  constexpr bool names_after = requires { &t::after; } || requires { &G::after; };
-  static_assert(hooks<G>.after || !names_after, "memsched: after is no hook: after(op) must list operator handles");
-  constexpr bool names_workspace = requires { &t::workspace; } || requires { &G::workspace; };
-  static_assert(hooks<G>.workspace || !names_workspace,
-                "memsched: workspace is no hook: workspace(op) must say bytes as an integer");
-  constexpr bool names_firing = requires { &t::firing; } || requires { &G::firing; };
-  static_assert(hooks<G>.firing || !names_firing, "memsched: firing is no hook: firing(op) must be a memsched::firing");
-  constexpr bool names_overwrites = requires { &t::overwrites; } || requires { &G::overwrites; };
-  static_assert(hooks<G>.overwrites || !names_overwrites,
-                "memsched: overwrites is no hook: overwrites(op) must be an integer, -1 for none, or list overwrite_at");
-  constexpr bool names_updates = requires { &t::updates; } || requires { &G::updates; };
-  static_assert(hooks<G>.updates || !names_updates, "memsched: updates is no hook: updates(op) must list tensor handles");
-  constexpr bool names_live_out = requires { &t::live_out; } || requires { &G::live_out; };
-  static_assert(hooks<G>.live_out || !names_live_out, "memsched: live_out is no hook: live_out(tensor) must be a bool");
-  constexpr bool names_alias_of = requires { &t::alias_of; } || requires { &G::alias_of; };
-  static_assert(hooks<G>.alias_of || !names_alias_of,
-                "memsched: alias_of is no hook: alias_of(tensor) must be a tensor handle");
-  constexpr bool names_scope = requires { &t::scope; } || requires { &G::scope; };
-  static_assert(hooks<G>.scope || !names_scope, "memsched: scope is no hook: scope(op) must be an integer");
-  constexpr bool names_operator_name = requires { &t::operator_name; } || requires { &G::operator_name; };
-  static_assert(hooks<G>.operator_name || !names_operator_name,
-                "memsched: operator_name is no hook: operator_name(op) must be a string");
-  constexpr bool names_tensor_name = requires { &t::tensor_name; } || requires { &G::tensor_name; };
-  static_assert(hooks<G>.tensor_name || !names_tensor_name,
-                "memsched: tensor_name is no hook: tensor_name(tensor) must be a string");
-  return true;
+  using op = op_t<G>;
+  using tensor = tensor_t<G>;
+  return refuse_unheard<hook::tensors, G, tensor>() && refuse_unheard<hook::after, G, op>() &&
+         refuse_unheard<hook::workspace, G, op>() && refuse_unheard<hook::firing, G, op>() &&
+         refuse_unheard<hook::overwrites, G, op>() && refuse_unheard<hook::updates, G, op>() &&
+         refuse_unheard<hook::live_out, G, tensor>() && refuse_unheard<hook::alias_of, G, tensor>() &&
+         refuse_unheard<hook::scope, G, op>() && refuse_unheard<hook::operator_name, G, op>() &&
+         refuse_unheard<hook::tensor_name, G, tensor>();
 }
 
 }  // namespace detail
@@ -257,21 +279,12 @@ constexpr bool refuse_wrong_hooks() {
 /// of handles: hashed, or direct where they are small integers.
 template <class G>
 auto lower(const G& g) {
-  static_assert(has_ops<G>, "memsched: the graph lacks ops(): a range of operator handles (see memsched/graph/traits.hpp)");
-  static_assert(!has_ops<G> || has_inputs<G>,
-                "memsched: the graph lacks inputs(op), or what it returns is no range of tensor handles");
-  static_assert(!has_ops<G> || has_outputs<G>,
-                "memsched: the graph lacks outputs(op), or what it returns is no range of tensor handles");
-  static_assert(!has_inputs<G> || !has_outputs<G> || has_tensors<G>,
-                "memsched: inputs(op) and outputs(op) list handles of types that have no common type");
-  static_assert(!has_tensors<G> || has_size<G>, "memsched: the graph lacks size(tensor): bytes as an integer");
-  static_assert(!has_ops<G> || hashable_ops<G>,
-                "memsched: the graph's operator handles lack == or std::hash and hash_value");
-  static_assert(!has_tensors<G> || hashable_tensors<G>,
-                "memsched: the graph's tensor handles lack == or std::hash and hash_value");
+  static_assert(detail::demand_graph<G>());
   if constexpr (memory_graph<G>) {
     static_assert(detail::refuse_wrong_hooks<G>());
     return detail::lowering<G>(g).run();
+  } else {
+    return result<lowered<int>>(graph_error{});  // so that the caller's uses of it are no errors
   }
 }
 

@@ -9,11 +9,6 @@
 
 namespace memsched::inline MEMSCHED_ABI {
 
-/// The questions that an overlay may answer: the hooks of `graph_traits`.
-enum class hook : unsigned char {
-  size, after, workspace, firing, overwrites, updates, live_out, alias_of, scope, operator_name, tensor_name
-};
-
 /// `base` seen with other answers to one hook.
 template <hook H, class Base, class F>
 struct overlaid {
@@ -26,9 +21,12 @@ namespace detail {
 template <class G>
 using held = std::conditional_t<std::is_lvalue_reference_v<G>, const std::remove_reference_t<G>&, std::remove_cvref_t<G>>;
 
+/// Fails to compile where the answers are none for the hook: who overlays it wants it heard.
 template <hook H, class G, class F>
 auto overlay(G&& g, F f) {
-  return overlaid<H, held<G>, F>{std::forward<G>(g), std::move(f)};
+  using view = overlaid<H, held<G>, F>;
+  if constexpr (has_tensors<std::remove_cvref_t<G>>) demand_hook<H, hears<H, view>>();  // else `lower` says what it lacks
+  return view{std::forward<G>(g), std::move(f)};
 }
 }  // namespace detail
 
@@ -36,6 +34,17 @@ auto overlay(G&& g, F f) {
 template <class G, class F>
 auto with_sizes(G&& g, F f) {
   return detail::overlay<hook::size>(std::forward<G>(g), std::move(f));
+}
+
+/// g with tensors() = list, a range of tensor handles, or list(): those that no operator may list.
+template <class G, class List>
+auto with_tensors(G&& g, List list) {
+  if constexpr (handles<const List&>) {
+    const auto same = [list = std::move(list)]() -> const List& { return list; };
+    return detail::overlay<hook::tensors>(std::forward<G>(g), same);
+  } else {
+    return detail::overlay<hook::tensors>(std::forward<G>(g), std::move(list));
+  }
 }
 
 /// g with after(op) = f(op): control edges.
@@ -118,8 +127,19 @@ struct graph_traits<overlaid<H, Base, F>> {
     return base::outputs(v.base, op);
   }
 
+  static decltype(auto) tensors(const view& v) requires(H == hook::tensors && std::invocable<const F&>) {
+    return v.answer();
+  }
+  static decltype(auto) tensors(const view& v)
+    requires(H != hook::tensors && requires { base::tensors(v.base); })
+  {
+    return base::tensors(v.base);
+  }
+
   template <class T>
-  static decltype(auto) size(const view& v, const T& t) requires(H == hook::size) {
+  static decltype(auto) size(const view& v, const T& t)
+    requires(H == hook::size && std::invocable<const F&, const T&>)
+  {
     return v.answer(t);
   }
   template <class T>
@@ -130,7 +150,9 @@ struct graph_traits<overlaid<H, Base, F>> {
   }
 
   template <class Op>
-  static decltype(auto) after(const view& v, const Op& op) requires(H == hook::after) {
+  static decltype(auto) after(const view& v, const Op& op)
+    requires(H == hook::after && std::invocable<const F&, const Op&>)
+  {
     return v.answer(op);
   }
   template <class Op>
@@ -141,7 +163,9 @@ struct graph_traits<overlaid<H, Base, F>> {
   }
 
   template <class Op>
-  static decltype(auto) workspace(const view& v, const Op& op) requires(H == hook::workspace) {
+  static decltype(auto) workspace(const view& v, const Op& op)
+    requires(H == hook::workspace && std::invocable<const F&, const Op&>)
+  {
     return v.answer(op);
   }
   template <class Op>
@@ -152,7 +176,9 @@ struct graph_traits<overlaid<H, Base, F>> {
   }
 
   template <class Op>
-  static decltype(auto) firing(const view& v, const Op& op) requires(H == hook::firing) {
+  static decltype(auto) firing(const view& v, const Op& op)
+    requires(H == hook::firing && std::invocable<const F&, const Op&>)
+  {
     return v.answer(op);
   }
   template <class Op>
@@ -163,7 +189,9 @@ struct graph_traits<overlaid<H, Base, F>> {
   }
 
   template <class Op>
-  static decltype(auto) overwrites(const view& v, const Op& op) requires(H == hook::overwrites) {
+  static decltype(auto) overwrites(const view& v, const Op& op)
+    requires(H == hook::overwrites && std::invocable<const F&, const Op&>)
+  {
     return v.answer(op);
   }
   template <class Op>
@@ -174,7 +202,9 @@ struct graph_traits<overlaid<H, Base, F>> {
   }
 
   template <class Op>
-  static decltype(auto) updates(const view& v, const Op& op) requires(H == hook::updates) {
+  static decltype(auto) updates(const view& v, const Op& op)
+    requires(H == hook::updates && std::invocable<const F&, const Op&>)
+  {
     return v.answer(op);
   }
   template <class Op>
@@ -185,7 +215,9 @@ struct graph_traits<overlaid<H, Base, F>> {
   }
 
   template <class T>
-  static decltype(auto) live_out(const view& v, const T& t) requires(H == hook::live_out) {
+  static decltype(auto) live_out(const view& v, const T& t)
+    requires(H == hook::live_out && std::invocable<const F&, const T&>)
+  {
     return v.answer(t);
   }
   template <class T>
@@ -196,7 +228,9 @@ struct graph_traits<overlaid<H, Base, F>> {
   }
 
   template <class T>
-  static decltype(auto) alias_of(const view& v, const T& t) requires(H == hook::alias_of) {
+  static decltype(auto) alias_of(const view& v, const T& t)
+    requires(H == hook::alias_of && std::invocable<const F&, const T&>)
+  {
     return v.answer(t);
   }
   template <class T>
@@ -207,7 +241,9 @@ struct graph_traits<overlaid<H, Base, F>> {
   }
 
   template <class Op>
-  static decltype(auto) scope(const view& v, const Op& op) requires(H == hook::scope) {
+  static decltype(auto) scope(const view& v, const Op& op)
+    requires(H == hook::scope && std::invocable<const F&, const Op&>)
+  {
     return v.answer(op);
   }
   template <class Op>
@@ -218,7 +254,9 @@ struct graph_traits<overlaid<H, Base, F>> {
   }
 
   template <class Op>
-  static decltype(auto) operator_name(const view& v, const Op& op) requires(H == hook::operator_name) {
+  static decltype(auto) operator_name(const view& v, const Op& op)
+    requires(H == hook::operator_name && std::invocable<const F&, const Op&>)
+  {
     return v.answer(op);
   }
   template <class Op>
@@ -229,7 +267,9 @@ struct graph_traits<overlaid<H, Base, F>> {
   }
 
   template <class T>
-  static decltype(auto) tensor_name(const view& v, const T& t) requires(H == hook::tensor_name) {
+  static decltype(auto) tensor_name(const view& v, const T& t)
+    requires(H == hook::tensor_name && std::invocable<const F&, const T&>)
+  {
     return v.answer(t);
   }
   template <class T>

@@ -27,7 +27,10 @@ namespace memsched::inline MEMSCHED_ABI {
 ///           overwrites(g, op)    position in inputs of the one that the first output may overwrite, -1 for none; or a range
 ///                                of `overwrite_at`, one for each output that may overwrite an input
 ///           updates(g, op)       tensor handles among inputs whose values op changes where they are (see below)
-///           live_out(g, tensor)  whether tensor lives to the end
+///           live_out(g, tensor)  whether tensor lives to the end. Without this hook no tensor does: results are freed
+///                                after their last reader, and one that nobody reads right after its producer
+///           tensors(g)           tensor handles that no operator may list: arguments that are passed through or unused.
+///                                Those that operators list may be among them
 ///           alias_of(g, tensor)  the tensor whose storage this one names. Where it is no alias: itself, an empty
 ///                                optional or a null handle (a null pointer, or what its operator bool says false of)
 ///           scope(g, op)         the op's cell or block: an integer, negative for none
@@ -35,7 +38,9 @@ namespace memsched::inline MEMSCHED_ABI {
 ///
 /// A list of handles is anything that a range-for accepts, by value or by reference. A handle is any value with == and
 /// either std::hash or a hash_value(handle) found by argument-dependent lookup. A tensor's handle type is the common type
-/// of what inputs and outputs list. A tensor that no operator writes is a graph input.
+/// of what inputs and outputs list. A tensor that no operator writes is a graph input. It counts from the start to its last
+/// reader, to the end if it is live_out, and not at all if nobody reads it and it is not live_out. Without `tensors`, one that
+/// no operator lists is unknown and does not count, even if it is live_out.
 ///
 /// An update of a tensor t has an order: where an output of op is an alias of t, that names the new value, and all other
 /// users of the old one run before op. Where none is, the order in which ops(g) lists operators decides: users of t that
@@ -50,6 +55,8 @@ struct graph_traits {
   template <class T>
   static auto size(const G& g, const T& t) requires requires { g.size(t); } { return g.size(t); }
 
+  template <class Self>
+  static decltype(auto) tensors(const Self& g) requires requires { g.tensors(); } { return g.tensors(); }
   template <class Op>
   static decltype(auto) after(const G& g, const Op& op) requires requires { g.after(op); } { return g.after(op); }
   template <class Op>
@@ -76,13 +83,15 @@ struct graph_traits {
   template <class Op>
   static auto scope(const G& g, const Op& op) requires requires { g.scope(op); } { return g.scope(op); }
   template <class Op>
-  static std::string operator_name(const G& g, const Op& op) requires requires { g.operator_name(op); } {
-    return g.operator_name(op);
+  static std::string operator_name(const G& g, const Op& op) requires requires {
+    { g.operator_name(op) } -> std::convertible_to<std::string>;
   }
+  { return g.operator_name(op); }
   template <class T>
-  static std::string tensor_name(const G& g, const T& t) requires requires { g.tensor_name(t); } {
-    return g.tensor_name(t);
+  static std::string tensor_name(const G& g, const T& t) requires requires {
+    { g.tensor_name(t) } -> std::convertible_to<std::string>;
   }
+  { return g.tensor_name(t); }
 };
 
 template <class G>
@@ -239,42 +248,127 @@ template <class G>
 concept memory_graph =
     has_ops<G> && has_inputs<G> && has_outputs<G> && has_tensors<G> && has_size<G> && hashable_ops<G> && hashable_tensors<G>;
 
-/// Which optional hooks a graph type has; static_assert on it to catch a misspelt one. A hook of the right name with another
-/// signature is an error in `lower`.
-template <memory_graph G>
-struct hooks_of {
-  using t = graph_traits<G>;
-  static constexpr bool after = requires(const G& g, const op_t<G>& op) { { t::after(g, op) } -> handles; };
-  static constexpr bool workspace = requires(const G& g, const op_t<G>& op) {
-    { t::workspace(g, op) } -> detail::amount;
-  };
-  static constexpr bool firing = requires(const G& g, const op_t<G>& op) {
-    { t::firing(g, op) } -> std::convertible_to<std::optional<memsched::firing>>;
-  };
-  static constexpr bool overwrites = requires(const G& g, const op_t<G>& op) {
-    { t::overwrites(g, op) } -> detail::positions;
-  };
-  static constexpr bool updates = requires(const G& g, const op_t<G>& op) {
-    { t::updates(g, op) } -> handles;
-  };
-  static constexpr bool live_out = requires(const G& g, const tensor_t<G>& x) {
-    { t::live_out(g, x) } -> std::convertible_to<bool>;
-  };
-  static constexpr bool alias_of = requires(const G& g, const tensor_t<G>& x) {
-    { t::alias_of(g, x) } -> detail::alias<tensor_t<G>>;
-  };
-  static constexpr bool scope = requires(const G& g, const op_t<G>& op) {
-    { t::scope(g, op) } -> detail::amount;
-  };
-  static constexpr bool operator_name = requires(const G& g, const op_t<G>& op) {
-    { t::operator_name(g, op) } -> std::convertible_to<std::string>;
-  };
-  static constexpr bool tensor_name = requires(const G& g, const tensor_t<G>& x) {
-    { t::tensor_name(g, x) } -> std::convertible_to<std::string>;
-  };
+/// The questions that a graph may answer: `size`, and the optional hooks of `graph_traits`.
+enum class hook : unsigned char {
+  size, tensors, after, workspace, firing, overwrites, updates, live_out, alias_of, scope, operator_name, tensor_name
 };
 
-template <memory_graph G>
+namespace detail {
+
+/// A list of what may stand for a `Handle`. No number stands for one of another kind: a bool or a fraction for an integer.
+template <class R, class Handle>
+concept list_of_handles = handles<R> && std::convertible_to<handle_t<R>, Handle> &&
+                          (!std::is_arithmetic_v<handle_t<R>> || integer<handle_t<R>> || std::same_as<handle_t<R>, Handle>);
+
+/// Whether graph_traits<G> answers a question in the right way.
+template <hook H, class G>
+inline constexpr bool hears = false;
+template <has_tensors G>
+inline constexpr bool hears<hook::size, G> = has_size<G>;
+template <has_tensors G>
+inline constexpr bool hears<hook::tensors, G> = requires(const G& g) {
+  { graph_traits<G>::tensors(g) } -> list_of_handles<tensor_t<G>>;
+};
+template <has_tensors G>
+inline constexpr bool hears<hook::after, G> = requires(const G& g, const op_t<G>& op) {
+  { graph_traits<G>::after(g, op) } -> list_of_handles<op_t<G>>;
+};
+template <has_tensors G>
+inline constexpr bool hears<hook::workspace, G> = requires(const G& g, const op_t<G>& op) {
+  { graph_traits<G>::workspace(g, op) } -> amount;
+};
+template <has_tensors G>
+inline constexpr bool hears<hook::firing, G> = requires(const G& g, const op_t<G>& op) {
+  { graph_traits<G>::firing(g, op) } -> std::convertible_to<std::optional<memsched::firing>>;
+};
+template <has_tensors G>
+inline constexpr bool hears<hook::overwrites, G> = requires(const G& g, const op_t<G>& op) {
+  { graph_traits<G>::overwrites(g, op) } -> positions;
+};
+template <has_tensors G>
+inline constexpr bool hears<hook::updates, G> = requires(const G& g, const op_t<G>& op) {
+  { graph_traits<G>::updates(g, op) } -> list_of_handles<tensor_t<G>>;
+};
+template <has_tensors G>
+inline constexpr bool hears<hook::live_out, G> = requires(const G& g, const tensor_t<G>& t) {
+  { graph_traits<G>::live_out(g, t) } -> std::convertible_to<bool>;
+};
+template <has_tensors G>
+inline constexpr bool hears<hook::alias_of, G> = requires(const G& g, const tensor_t<G>& t) {
+  { graph_traits<G>::alias_of(g, t) } -> alias<tensor_t<G>>;
+};
+template <has_tensors G>
+inline constexpr bool hears<hook::scope, G> = requires(const G& g, const op_t<G>& op) {
+  { graph_traits<G>::scope(g, op) } -> amount;
+};
+template <has_tensors G>
+inline constexpr bool hears<hook::operator_name, G> = requires(const G& g, const op_t<G>& op) {
+  { graph_traits<G>::operator_name(g, op) } -> std::convertible_to<std::string>;
+};
+template <has_tensors G>
+inline constexpr bool hears<hook::tensor_name, G> = requires(const G& g, const tensor_t<G>& t) {
+  { graph_traits<G>::tensor_name(g, t) } -> std::convertible_to<std::string>;
+};
+
+/// Says in an error of the compiler what hook H must be, unless it is `fine`.
+template <hook H, bool fine>
+constexpr bool demand_hook() {
+  static_assert(fine || H != hook::size, "memsched: the graph lacks size(tensor): bytes as an integer");
+  static_assert(fine || H != hook::tensors, "memsched: tensors is no hook: tensors() must list tensor handles");
+  static_assert(fine || H != hook::after, "memsched: after is no hook: after(op) must list operator handles");
+  static_assert(fine || H != hook::workspace, "memsched: workspace is no hook: workspace(op) must say bytes as an integer");
+  static_assert(fine || H != hook::firing, "memsched: firing is no hook: firing(op) must be a memsched::firing");
+  static_assert(fine || H != hook::overwrites,
+                "memsched: overwrites is no hook: overwrites(op) must be an integer, -1 for none, or list overwrite_at");
+  static_assert(fine || H != hook::updates, "memsched: updates is no hook: updates(op) must list tensor handles");
+  static_assert(fine || H != hook::live_out, "memsched: live_out is no hook: live_out(tensor) must be a bool");
+  static_assert(fine || H != hook::alias_of, "memsched: alias_of is no hook: alias_of(tensor) must be a tensor handle");
+  static_assert(fine || H != hook::scope, "memsched: scope is no hook: scope(op) must be an integer");
+  static_assert(fine || H != hook::operator_name,
+                "memsched: operator_name is no hook: operator_name(op) must be a string");
+  static_assert(fine || H != hook::tensor_name, "memsched: tensor_name is no hook: tensor_name(tensor) must be a string");
+  return true;
+}
+
+/// Says in an error of the compiler what a type lacks to be a memory_graph.
+template <class G>
+constexpr bool demand_graph() {
+  static_assert(has_ops<G>, "memsched: the graph lacks ops(): a range of operator handles (see memsched/graph/traits.hpp)");
+  static_assert(!has_ops<G> || has_inputs<G>,
+                "memsched: the graph lacks inputs(op), or what it returns is no range of tensor handles");
+  static_assert(!has_ops<G> || has_outputs<G>,
+                "memsched: the graph lacks outputs(op), or what it returns is no range of tensor handles");
+  static_assert(!has_inputs<G> || !has_outputs<G> || has_tensors<G>,
+                "memsched: inputs(op) and outputs(op) list handles of types that have no common type");
+  if constexpr (has_tensors<G>) demand_hook<hook::size, has_size<G>>();
+  static_assert(!has_ops<G> || hashable_ops<G>,
+                "memsched: the graph's operator handles lack == or std::hash and hash_value");
+  static_assert(!has_tensors<G> || hashable_tensors<G>,
+                "memsched: the graph's tensor handles lack == or std::hash and hash_value");
+  return true;
+}
+
+}  // namespace detail
+
+/// Which optional hooks a graph type has; static_assert on it to catch a misspelt one. A hook of the right name with another
+/// signature is an error in `lower`. A type that is no memory_graph is an error that says what it lacks.
+template <class G>
+struct hooks_of {
+  static_assert(detail::demand_graph<G>());
+  static constexpr bool tensors = detail::hears<hook::tensors, G>;
+  static constexpr bool after = detail::hears<hook::after, G>;
+  static constexpr bool workspace = detail::hears<hook::workspace, G>;
+  static constexpr bool firing = detail::hears<hook::firing, G>;
+  static constexpr bool overwrites = detail::hears<hook::overwrites, G>;
+  static constexpr bool updates = detail::hears<hook::updates, G>;
+  static constexpr bool live_out = detail::hears<hook::live_out, G>;
+  static constexpr bool alias_of = detail::hears<hook::alias_of, G>;
+  static constexpr bool scope = detail::hears<hook::scope, G>;
+  static constexpr bool operator_name = detail::hears<hook::operator_name, G>;
+  static constexpr bool tensor_name = detail::hears<hook::tensor_name, G>;
+};
+
+template <class G>
 inline constexpr hooks_of<G> hooks{};
 
 }  // namespace memsched
