@@ -9,6 +9,7 @@
 #include <memsched/graph/check.hpp>
 #include <memsched/measure/evaluate.hpp>
 
+#include "fuzz/claims/printed.hpp"
 #include "support/random_problem.hpp"
 #include "support/same_draft.hpp"
 #include "support/seeds.hpp"
@@ -363,4 +364,27 @@ TEST_CASE("an empty draft is written and read") {
   const auto again = read_json(write_json({}));
   REQUIRE(again);
   CHECK(support::difference(problem_draft{}, *again) == "");
+}
+
+TEST_CASE("a finding of the claims fuzz is read as it was printed") {
+  claims::table mixed;
+  mixed.tensors = {{.size = 6}, {.size = 4}, {.size = 0, .alias_of = 1}, {.size = 2, .output = true}};
+  mixed.ops = {{.reads = {2}, .writes = {3}, .rule = 0, .scope = 7},
+               {.reads = {0}, .writes = {1}, .workspace = 1, .overwrites = 0, .rule = 1, .scope = 3},
+               {.reads = {1}, .writes = {2}, .after = {1}}};
+  const auto again = [](const claims::table& t) { return read_json(claims::to_json(t)); };
+  const auto read = again(mixed);
+  REQUIRE(read);
+  CHECK(read->operators[0].rule == firing::pbc);
+  CHECK(read->operators[1].rule == firing::cbp);
+  CHECK(!read->operators[2].rule);
+  CHECK(support::difference(claims::draft_of(mixed), *read) == "");
+  CHECK(claims::to_json(mixed).find('\n') == std::string::npos);
+  for (std::uint64_t seed = 1; seed <= support::seeds(1000); ++seed) {
+    claims::random r(seed);
+    const claims::table t = claims::random_table(r);
+    const auto d = again(t);
+    REQUIRE(d);
+    CHECK(support::difference(claims::draft_of(t), *d) == "");
+  }
 }
