@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "load.hpp"
+#include "output.hpp"
 #include "schedulers.hpp"
 
 namespace cli {

@@ -94,7 +94,7 @@ void measure_peaks(const problem& p, const memsched::schedule_graph& g, memsched
   f.forced = memsched::find_forcing_stretch(g, context, f.best);
 }
 
-void print_text(const loaded& graph, const facts& f) {
+std::string text_of(const loaded& graph, const facts& f) {
   const problem& p = graph.problem;
   table rows({"operators", grouped(f.operators)});
   rows.row({"tensors", grouped(f.tensors)});
@@ -109,22 +109,22 @@ void print_text(const loaded& graph, const facts& f) {
   rows.row({"largest tensor, bytes", grouped(f.largest)});
   rows.row({"graph inputs, bytes", grouped(f.inputs)});
   rows.row({"largest workspace, bytes", grouped(f.workspace)});
-  print(graph.name + '\n' + rows.text());
+  std::string all = graph.name + '\n' + rows.text();
 
   table bounds({"  what one operator holds while it runs", grouped(f.footprint)});
   bounds.row({"  minimum cut", grouped(f.cut.bound)});
   bounds.row({"  a short search", grouped(f.best.lower_bound)});
-  print("\nbounds: no order takes less than\n" + bounds.text());
+  all += "\nbounds: no order takes less than\n" + bounds.text();
   if (f.cut.v != memsched::none)
-    print("  because of " + memsched::one_line(p.operator_name(f.cut.v)) +
-          ": whatever has run when it runs, at least that much is live" +
-          (f.cut_operators ? "; least after these " + std::to_string(*f.cut_operators) + " operators.\n" : ".\n"));
+    all += "  because of " + memsched::one_line(p.operator_name(f.cut.v)) +
+           ": whatever has run when it runs, at least that much is live" +
+           (f.cut_operators ? "; least after these " + std::to_string(*f.cut_operators) + " operators.\n" : ".\n");
   if (f.forced.last - f.forced.first < f.operators)
-    print("  The " + grouped(f.forced.last - f.forced.first) + " operators " + grouped(f.forced.first) + " to " +
-          grouped(f.forced.last - 1) + " of the best order found, " +
-          memsched::one_line(p.operator_name(f.best.order[f.forced.first])) + " to " +
-          memsched::one_line(p.operator_name(f.best.order[f.forced.last - 1])) + ", force " + grouped(f.forced.bound) +
-          " bytes, whatever runs before and behind them; that order takes " + grouped(f.best_peak) + ".\n");
+    all += "  The " + grouped(f.forced.last - f.forced.first) + " operators " + grouped(f.forced.first) + " to " +
+           grouped(f.forced.last - 1) + " of the best order found, " +
+           memsched::one_line(p.operator_name(f.best.order[f.forced.first])) + " to " +
+           memsched::one_line(p.operator_name(f.best.order[f.forced.last - 1])) + ", force " + grouped(f.forced.bound) +
+           " bytes, whatever runs before and behind them; that order takes " + grouped(f.best_peak) + ".\n";
 
   const auto& e = f.file;
   std::string text = "\npeak of the file's order: " + grouped(e.peak) + " bytes (" + scaled(e.peak) + "), at ";
@@ -136,11 +136,11 @@ void print_text(const loaded& graph, const facts& f) {
   for (auto t : e.live_at_peak) live.row({"  " + p.tensor_name(t), grouped(p.size(t))});
   if (e.peak_step < f.file_order.size() && p.workspace(f.file_order[e.peak_step]) > 0)
     live.row({"  workspace", grouped(p.workspace(f.file_order[e.peak_step]))});
-  print(text + '\n' + live.text());
+  return all + text + '\n' + live.text();
 }
 
 /// Operators and tensors by their indices; `forced_by` is null where the whole graph is needed.
-void print_json(const loaded& graph, const facts& f) {
+std::string json_of(const loaded& graph, const facts& f) {
   using json = nlohmann::ordered_json;
   json j{{"version", 1},
          {"graph", graph.name},
@@ -168,10 +168,10 @@ void print_json(const loaded& graph, const facts& f) {
                       {"last", f.forced.last - 1},
                       {"operators", std::vector(f.best.order.begin() + static_cast<std::ptrdiff_t>(f.forced.first),
                                                 f.best.order.begin() + static_cast<std::ptrdiff_t>(f.forced.last))}};
-  print(j.dump(-1, ' ', false, json::error_handler_t::replace) + "\n");
+  return j.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
-void print_hierarchy(const memsched::hierarchical_graph& h, const std::string& file) {
+std::string hierarchy_text(const memsched::hierarchical_graph& h, const std::string& file) {
   std::size_t longest = 0, largest = 0, in_groups = 0;
   for (memsched::node_id i = 0; i < h.graph.active; ++i) longest = std::max(longest, h.sequences[i].size());
   for (memsched::index_t i = 0; i < h.groups.size(); ++i) {
@@ -183,14 +183,19 @@ void print_hierarchy(const memsched::hierarchical_graph& h, const std::string& f
   rows.row({"    in groups", grouped(in_groups)});
   rows.row({"  groups", grouped(h.groups.size())});
   rows.row({"    sequences in the largest", grouped(largest)});
-  print(std::string("\nhierarchy, with cells ") +
-        (h.graph.scope.empty() ? "found by waists and dominance" : "from the graph's scopes") + "; drawn in " + file + '\n' +
-        rows.text());
+  return std::string("\nhierarchy, with cells ") +
+         (h.graph.scope.empty() ? "found by waists and dominance" : "from the graph's scopes") + "; drawn in " + file + '\n' +
+         rows.text();
 }
 
 }  // namespace
 
 int run_inspect(const std::string& path, const std::string& hierarchy, bool json, const request& r) {
+  if (const auto error = check_outputs({asked_result("", json ? content::json : content::text),
+                                        {"--hierarchy", hierarchy, content::dot}},
+                                       {path});
+      !error.message.empty())
+    return report(error);
   if (is_sdf(path, r.how)) {
     if (hierarchy.empty() && !json) return run_sdf_inspect(path, r);
     const char* const option = json ? "--format json" : "--hierarchy";
@@ -200,20 +205,19 @@ int run_inspect(const std::string& path, const std::string& hierarchy, bool json
   const auto graph = load(path, r.how, scheduler_of("optimal", r));
   if (!graph) return report(graph.error());
   const auto g = memsched::make_schedule_graph(graph->problem, r.options.model());
-  memsched::hierarchical_graph h;
-  if (!hierarchy.empty()) {
-    h = memsched::hierarchize(g);
-    const auto label = [&](memsched::node_id v) { return graph->problem.operator_name(v); };
-    const auto error = write_files({{hierarchy, memsched::to_dot(h, label, graph->name)}});
-    if (!error.message.empty()) return report(error);
-  }
   facts f;
   memsched::search context(r.options);  // one for all: a limit ends the whole
   measure_size(graph->problem, g, context, f);
   measure_bounds(graph->problem, g, context, f);
   measure_peaks(graph->problem, g, context, f);
-  json ? print_json(*graph, f) : print_text(*graph, f);
-  if (!hierarchy.empty() && !json) print_hierarchy(h, hierarchy);
+  std::vector<output_file> files{{"-", json ? json_of(*graph, f) : text_of(*graph, f)}};
+  if (!hierarchy.empty()) {
+    const memsched::hierarchical_graph h = memsched::hierarchize(g);
+    const auto label = [&](memsched::node_id v) { return graph->problem.operator_name(v); };
+    if (!json) files[0].text += hierarchy_text(h, hierarchy);
+    files.push_back({hierarchy, memsched::to_dot(h, label, graph->name)});
+  }
+  if (const auto error = write_files(files); !error.message.empty()) return report(error);
   return done;
 }
 

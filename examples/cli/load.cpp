@@ -1,10 +1,7 @@
 #include "load.hpp"
 
-#include <cerrno>
 #include <charconv>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <memsched/formats/json.hpp>
 #include <memsched/formats/nodes.hpp>
 #include <memsched/formats/onnx.hpp>
@@ -138,45 +135,6 @@ result<memsched::read_options> read_options_of(const reading& how) {
   for (const std::string& text : how.values)
     if (graph_error error = parse_value(text, options); !error.message.empty()) return error;
   return options;
-}
-
-namespace {
-
-/// Devices and pipes are written as they are: no other file may take their place.
-bool is_device(const std::string& path) {
-  std::error_code none_there;
-  const auto about = std::filesystem::status(path, none_there);
-  return std::filesystem::exists(about) && !std::filesystem::is_regular_file(about) && !std::filesystem::is_directory(about);
-}
-
-std::string unfinished(const output_file& f) { return is_device(f.path) ? f.path : f.path + ".unfinished"; }
-
-graph_error write_unfinished(const output_file& f) {
-  std::ofstream out(unfinished(f), std::ios::binary | std::ios::trunc);
-  if (!out) return wrong(f.path, std::strerror(errno));
-  out << f.text << std::flush;
-  return out ? graph_error{} : wrong(f.path, "cannot be written whole");
-}
-
-graph_error finish(const output_file& f) {
-  if (is_device(f.path)) return {};
-  std::error_code error;
-  std::filesystem::rename(unfinished(f), f.path, error);
-  return error ? wrong(f.path, error.message()) : graph_error{};
-}
-
-}  // namespace
-
-graph_error write_files(const std::vector<output_file>& files) {
-  for (const auto step : {write_unfinished, finish})
-    for (const output_file& f : files)
-      if (const graph_error fault = step(f); !fault.message.empty()) {
-        std::error_code ignored;
-        for (const output_file& other : files)
-          if (!is_device(other.path)) std::filesystem::remove(unfinished(other), ignored);
-        return fault;
-      }
-  return {};
 }
 
 namespace {

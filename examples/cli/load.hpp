@@ -57,15 +57,16 @@ memsched::result<loaded> load_json(const std::string& name, std::string_view tex
 /// The main problem of a loaded model when the graphs that operators run are scheduled otherwise.
 memsched::result<loaded> rescheduled(const loaded&, const body_scheduler&);
 
-/// The bytes of a regular file, mapped into memory; others may be copies.
+/// The bytes of a regular file, mapped into memory, or what a pipe held.
 class file_bytes {
  public:
   file_bytes() = default;
   file_bytes(const file_bytes&) = delete;
   file_bytes& operator=(const file_bytes&) = delete;
-  file_bytes(file_bytes&& other) noexcept : bytes_(std::exchange(other.bytes_, {})) {}
+  file_bytes(file_bytes&& other) noexcept : bytes_(std::exchange(other.bytes_, {})), mapped_(other.mapped_) {}
   file_bytes& operator=(file_bytes&& other) noexcept {
     std::swap(bytes_, other.bytes_);
+    std::swap(mapped_, other.mapped_);
     return *this;
   }
   ~file_bytes();
@@ -73,27 +74,18 @@ class file_bytes {
 
  private:
   friend memsched::result<file_bytes> read_file(const std::string&);
-  friend memsched::result<file_bytes> read_standard_input();
   std::string_view bytes_;
+  bool mapped_ = false;  ///< else they live as long as the program
 };
 
-/// The bytes of a file, or of standard input ("-"), or why they cannot be had; the message starts with the path.
-/// Directories, devices and pipes are refused, also behind links.
+/// The bytes of a file, or of standard input ("-"), or why they cannot be had; the message starts with the path. What a pipe
+/// or standard input holds is read once, and answers later calls too. Directories and devices are refused, also behind links.
 memsched::result<file_bytes> read_file(const std::string& path);
-
-memsched::result<file_bytes> read_standard_input();
 
 /// How the readers of formats/ are told.
 memsched::result<memsched::read_options> read_options_of(const reading&);
 
 /// What a model file holds.
 memsched::result<memsched::model_graphs> read_graphs(const std::string& path, std::string_view bytes, const reading&);
-
-struct output_file {
-  std::string path, text;
-};
-
-/// Writes files whole, all or none; an empty message where it went well.
-memsched::graph_error write_files(const std::vector<output_file>& files);
 
 }  // namespace cli

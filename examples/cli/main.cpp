@@ -29,8 +29,18 @@ std::vector<std::string> scheduler_names() {
 }
 
 constexpr const char* graph_help =
+    "*.json, *.onnx, *.tflite, builtin:NAME (`memsched networks` lists them), or - for standard input";
+constexpr const char* graph_or_sdf_help =
     "*.json, *.onnx, *.tflite, *.xml (synchronous dataflow, SDF3), builtin:NAME (`memsched networks` lists them), or - for "
     "standard input";
+
+/// The format of a result: the one that was asked for, else the one that the name of its file says, of those that a command
+/// has.
+std::string format_of(const CLI::App& command, const std::string& asked, const std::string& output, bool csv) {
+  if (command.get_option("--format")->count() > 0) return asked;
+  const cli::content says = cli::named_content(output);
+  return says == cli::content::json ? "json" : csv && says == cli::content::csv ? "csv" : asked;
+}
 
 /// CLI11 alone would let -1 and 2^64 wrap to other numbers.
 std::string whole_number(const std::string& text) {
@@ -224,7 +234,7 @@ static int run(int argc, char** argv) {
   cli::schedule_request schedule;
   schedule.time_limit = -1;
   auto* on_schedule = app.add_subcommand("schedule", "Order the operators of one graph");
-  on_schedule->add_option("graph", schedule.graph, graph_help)->required();
+  on_schedule->add_option("graph", schedule.graph, graph_or_sdf_help)->required();
   add_search(*on_schedule, schedule, schedule.scheduler, "none");
   auto* rewrites = on_schedule->add_flag("--rewrite", schedule.rewrite,
                                          "rewrite the network first, for less memory than any order has: see `rewrite`");
@@ -243,7 +253,7 @@ static int run(int argc, char** argv) {
   on_schedule->add_flag_callback(
       "--list", [&] { schedule.list = cli::listing::always; }, "list the order, however long; else up to 60 operators");
   on_schedule->add_flag_callback("--no-list", [&] { schedule.list = cli::listing::never; }, "do not list the order");
-  on_schedule->add_option("-o,--output", schedule.output, "write the result there instead of standard output");
+  on_schedule->add_option("-o,--output", schedule.output, "write the result there, not to standard output (-); as JSON where the name ends in .json");
   on_schedule->add_option("--certificate", schedule.certificate,
                           "write the result there, with a proof of its bound that `verify --certificate` checks: JSON, or "
                           "CBOR where the name ends in .cbor");
@@ -256,7 +266,7 @@ static int run(int argc, char** argv) {
   reorder.time_limit = -1;
   auto* on_reorder = app.add_subcommand("reorder", "Write a model file again with its operators in the best order");
   on_reorder->add_option("model", reorder.graph, "*.onnx or *.tflite")->required();
-  on_reorder->add_option("-o,--output", reorder.output, "the new file")->required();
+  on_reorder->add_option("-o,--output", reorder.output, "the new file, of the same format; - for standard output")->required();
   std::string offsets;
   auto* with_offsets =
       on_reorder->add_option("--offsets", offsets,
@@ -272,7 +282,7 @@ static int run(int argc, char** argv) {
   picture.time_limit = 10;
   auto* on_report = app.add_subcommand("report", "One page that shows where memory goes, why, and what would help");
   on_report->add_option("graph", picture.graph, graph_help)->required();
-  on_report->add_option("-o,--output", picture.output, "the page, as HTML that needs nothing else")->required();
+  on_report->add_option("-o,--output", picture.output, "the page, as HTML that needs nothing else; - for standard output")->required();
   on_report->add_flag("--offsets", picture.offsets, "also plan where tensors lie, and draw the arena");
   on_report->add_option("--alignment", picture.alignment, "of every offset")
       ->check(whole_number)
@@ -282,7 +292,7 @@ static int run(int argc, char** argv) {
   cli::compare_request compare;
   compare.time_limit = 10;
   auto* on_compare = app.add_subcommand("compare", "The schedulers on some graphs: peak, bound, verdict, seconds");
-  on_compare->add_option("graphs", compare.graphs, graph_help)->required();
+  on_compare->add_option("graphs", compare.graphs, graph_or_sdf_help)->required();
   on_compare->add_flag("--all", compare.all, "also the schedulers that others are made of");
   on_compare->add_option("--format", compare.format, "text; json: one object a graph and line; csv: one row a scheduler")
       ->check(CLI::IsMember({"text", "json", "csv"}))
@@ -306,7 +316,7 @@ static int run(int argc, char** argv) {
   on_batch->add_option("--scheduler", batch.scheduler, "where a line does not say")
       ->check(CLI::IsMember(scheduler_names()))
       ->capture_default_str();
-  on_batch->add_option("-o,--output", batch.output, "write the results there instead of standard output");
+  on_batch->add_option("-o,--output", batch.output, "write the results there, not to standard output (-)");
   on_batch->add_flag("--resume", batch.resume, "go on behind the last whole line of the output file");
   add_limits(*on_batch, batch, "none, for each graph");
   add_model(*on_batch, batch);
@@ -315,7 +325,7 @@ static int run(int argc, char** argv) {
   inspect.time_limit = -1;
   std::string inspected, hierarchy;
   auto* on_inspect = app.add_subcommand("inspect", "What a graph is like, its bounds, and where its peak is");
-  on_inspect->add_option("graph", inspected, graph_help)->required();
+  on_inspect->add_option("graph", inspected, graph_or_sdf_help)->required();
   on_inspect->add_option("--hierarchy", hierarchy, "draw sequences and groups (hmcos) as a Graphviz file there");
   std::string inspect_format = "text";
   on_inspect->add_option("--format", inspect_format, "text or json")
@@ -336,7 +346,7 @@ static int run(int argc, char** argv) {
   on_sample->add_option("--seed", sample.seed, "of the random numbers; the same seed, the same orders")
       ->check(whole_number)
       ->capture_default_str();
-  on_sample->add_option("-o,--output", sample.output, "write the CSV there instead of standard output");
+  on_sample->add_option("-o,--output", sample.output, "write the CSV there, not to standard output (-)");
   on_sample->add_option("--svg", sample.svg, "draw the cumulative distribution as an SVG there");
   add_limits(*on_sample, sample, "60, for each scheduler");
   add_model(*on_sample, sample);
@@ -344,7 +354,7 @@ static int run(int argc, char** argv) {
   cli::request verify;
   std::string verified, result, certificate;
   auto* on_verify = app.add_subcommand("verify", "Check a result of `schedule` or `plan`, and the certificate of a bound");
-  on_verify->add_option("graph", verified, std::string(graph_help) + "; or BUFFERS.csv")->required();
+  on_verify->add_option("graph", verified, std::string(graph_or_sdf_help) + "; or BUFFERS.csv")->required();
   auto* files = on_verify->add_option_group("what to check", "at least one of");
   files->add_option("result", result,
                     "what `schedule --format json` wrote: order and peak; or `plan --format json`: offsets");
@@ -383,7 +393,7 @@ static int run(int argc, char** argv) {
       ->check(CLI::IsMember({"text", "json", "csv"}))
       ->capture_default_str();
   on_plan->add_option("--svg", plan.svg, "draw the arena, time by offset, as an SVG there");
-  on_plan->add_option("-o,--output", plan.output, "write the plan there instead of standard output");
+  on_plan->add_option("-o,--output", plan.output, "write the plan there, not to standard output (-); as JSON or CSV where the name ends so");
   on_plan->add_option("--certificate", plan.certificate,
                       "write the plan there as JSON, or CBOR where the name ends in .cbor, with a proof that no arena is "
                       "smaller, which `verify --certificate` checks");
@@ -463,7 +473,7 @@ static int run(int argc, char** argv) {
   cli::session here;
   int status = cli::done;
   if (*on_schedule) {
-    schedule.json = format == "json";
+    schedule.json = format_of(*on_schedule, format, schedule.output, false) == "json";
     prepare(schedule, here);
     status = cli::run_schedule(schedule);
   } else if (*on_report) {
@@ -490,6 +500,7 @@ static int run(int argc, char** argv) {
   } else if (*on_verify) {
     status = cli::run_verify(verified, result, certificate, verify);
   } else if (*on_plan) {
+    plan.format = format_of(*on_plan, plan.format, plan.output, true);
     prepare(plan, here);
     status = cli::run_plan(plan);
   } else if (*on_traffic) {
@@ -508,7 +519,7 @@ static int run(int argc, char** argv) {
     cli::print(cli::completion(app, shell));
   }
   cli::clear_progress();
-  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
+  if (status != cli::bad_input && (std::fflush(stdout) != 0 || std::ferror(stdout) != 0))
     return cli::report({memsched::error_code::bad_input, "standard output: cannot be written whole", {}, {}});
   return here.interrupted() && status != cli::bad_input ? cli::interrupted : status;
 }

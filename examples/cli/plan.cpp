@@ -220,6 +220,12 @@ memsched::result<memsched::named_buffers> read_table(const std::string& path, by
 }
 
 int run_plan(const plan_request& r) {
+  const content result = r.format == "csv" ? content::csv : r.format == "json" ? content::json : content::text;
+  if (const auto error = check_outputs({asked_result(r.output, result), {"--svg", r.svg, content::svg},
+                                        asked_certificate(r.certificate)},
+                                       {r.graph, r.order});
+      !error.message.empty())
+    return report(error);
   subject s;
   const auto start = std::chrono::steady_clock::now();
   arena_plan plan = solve(s, r);
@@ -239,9 +245,8 @@ int run_plan(const plan_request& r) {
   std::vector<output_file> files;
   if (!r.certificate.empty()) files.push_back({r.certificate, with_certificate(s, r, plan, took)});
   if (!r.svg.empty()) files.push_back({r.svg, arena_svg(s.name, s.held.buffers, s.names, plan)});
-  if (!r.output.empty()) files.push_back({r.output, text});
+  files.push_back({r.output.empty() ? "-" : r.output, text});
   if (const auto error = write_files(files); !error.message.empty()) return report(error);
-  if (r.output.empty()) print(text);
   return plan.fits() ? done : over_budget;
 }
 

@@ -176,7 +176,9 @@ result<job> open_job(const reorder_request& r) {
     return wrong(r.graph, "takes no --offsets or --control-edges: these are for .tflite");
   const std::filesystem::path from(r.graph), to(r.output);
   std::error_code ignored;
-  if (std::filesystem::equivalent(from, to, ignored) || from == to) return wrong(r.output, "is the model itself");
+  if (auto error = check_outputs({{"-o", r.output, j.tflite ? content::tflite : content::onnx}}, {r.graph, r.order});
+      !error.message.empty())
+    return error;
   const without_answer yet(true);
   auto file = read_file(r.graph);
   if (!file) return file.error();
@@ -233,9 +235,11 @@ int run_reorder(const reorder_request& r) {
   else if (moved(*j, *f) > 0) notes.push_back(onnxruntime_note(*j, *written));
   std::vector<output_file> files(1);
   files[0] = {r.output, std::move(*written)};  // may be large: not copied
+  if (r.output != "-") files.push_back({"-", text});
   if (const auto error = write_files(files); !error.message.empty()) return report(error);
   for (const std::string& n : notes) note(r.graph, n);
-  print(text);
+  if (r.output == "-") tell(r.output, text);
+  note_over_budget(r.output, f->peak, r.options.budget);
   return f->peak <= r.options.budget ? done : over_budget;
 }
 

@@ -328,6 +328,8 @@ std::string escaped(std::string_view text) {
 }  // namespace
 
 int run_report(const report_request& r) {
+  if (const auto error = check_outputs({{"-o", r.output, content::html}}, {r.graph}); !error.message.empty())
+    return report(error);
   if (is_sdf(r.graph, r.how)) return report(wrong(r.graph, "is synchronous dataflow, of which there is no page yet"));
   schedule_request best = r;  // a budget would end the search at the first order within it
   best.options.budget = memsched::no_limit;
@@ -340,10 +342,17 @@ int run_report(const report_request& r) {
                                          {"style", page::css},
                                          {"script", page::js},
                                          {"data", within_script(*data)}});
-  if (const auto error = write_files({{r.output, std::move(page)}}); !error.message.empty()) return report(error);
   const auto& s = solved->best;
-  print(r.output + ": " + solved->graph.name + ", peak " + grouped(s.peak) + " bytes, lower bound " +
-        grouped(s.lower_bound) + ", file order " + grouped(s.given_peak) + "\n");
+  std::string text = r.output + ": " + solved->graph.name + ", peak " + grouped(s.peak) + " bytes, lower bound " +
+                     grouped(s.lower_bound) + ", file order " + grouped(s.given_peak);
+  if (s.budget != memsched::no_limit)
+    text += ", budget " + grouped(s.budget) + (s.fits() ? " met" : " not met");
+  text += '\n';
+  std::vector<output_file> files(1);
+  files[0] = {r.output, std::move(page)};
+  if (r.output != "-") files.push_back({"-", text});
+  if (const auto error = write_files(files); !error.message.empty()) return report(error);
+  if (r.output == "-") tell(r.output, text);
   return s.fits() ? done : over_budget;
 }
 

@@ -25,6 +25,9 @@ std::vector<memsched::peak_mark> marks(const memsched::problem& p, const sample_
 }  // namespace
 
 int run_sample(const sample_request& r) {
+  if (const auto error = check_outputs({asked_result(r.output, content::csv), {"--svg", r.svg, content::svg}}, {r.graph});
+      !error.message.empty())
+    return report(error);
   const auto graph = load(r.graph, r.how, scheduler_of("optimal", r));
   if (!graph) return report(graph.error());
   const auto g = memsched::make_schedule_graph(graph->problem, r.options.model());
@@ -37,9 +40,8 @@ int run_sample(const sample_request& r) {
     memsched::write_distribution_svg(drawing, graph->name, samples, marks(graph->problem, r));
     files.push_back({r.svg, drawing.str()});
   }
-  if (!r.output.empty()) files.push_back({r.output, csv.str()});
+  files.push_back({r.output.empty() ? "-" : r.output, csv.str()});
   if (const auto error = write_files(files); !error.message.empty()) return report(error);
-  if (r.output.empty()) print(csv.str());
   return done;
 }
 

@@ -256,7 +256,21 @@ memsched::result<std::string> schedule_json(const schedule_request& r, std::stri
   return line;
 }
 
+namespace {
+
+memsched::graph_error check_outputs_of(const schedule_request& r) {
+  const bool of_sdf = is_sdf(r.graph, r.how);  // whose certificates are JSON alone
+  const asked_output proof = of_sdf ? asked_output{"--certificate", r.certificate, content::json}
+                                    : asked_certificate(r.certificate);
+  return check_outputs({asked_result(r.output, r.json ? content::json : content::text), {"--svg", r.svg, content::svg}, proof,
+                        {"--emit-c", r.emit_c, content::c}},
+                       {r.graph});
+}
+
+}  // namespace
+
 int run_schedule(const schedule_request& r) {
+  if (const auto error = check_outputs_of(r); !error.message.empty()) return report(error);
   if (is_sdf(r.graph, r.how)) return run_sdf_schedule(r);
   if (const auto error = only_for_sdf(r.graph, r); !error.message.empty()) return report(error);
   if (!r.emit_c.empty())
@@ -290,9 +304,8 @@ int run_schedule(const schedule_request& r) {
     if (!certified) return report(certified.error());
     files.push_back({r.certificate, std::move(*certified)});
   }
-  if (!r.output.empty()) files.push_back({r.output, text});
+  files.push_back({r.output.empty() ? "-" : r.output, text});
   if (const auto error = write_files(files); !error.message.empty()) return report(error);
-  if (r.output.empty()) print(text);
   return s.fits() ? done : over_budget;
 }
 

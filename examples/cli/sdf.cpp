@@ -144,9 +144,8 @@ int run_sdf_schedule(const schedule_request& r) {
     with["certificate"] = std::move(*proven);
     files.push_back({r.certificate, line_of(with)});
   }
-  if (!r.output.empty()) files.push_back({r.output, text});
+  files.push_back({r.output.empty() ? "-" : r.output, text});
   if (const auto error = write_files(files); !error.message.empty()) return report(error);
-  if (r.output.empty()) print(text);
   return s.fits() ? done : over_budget;
 }
 

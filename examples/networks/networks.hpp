@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
-#include <numeric>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include <memsched/formats/nearest.hpp>
 #include <memsched/graph/builder.hpp>
 #include <networks/cells.hpp>
 #include <networks/hrnet.hpp>
@@ -187,21 +187,6 @@ inline const std::vector<entry>& entries() {
   return list;
 }
 
-/// Insertions, deletions and replacements that turn a into b.
-inline std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t diagonal = std::exchange(row[0], i + 1);
-    for (std::size_t j = 0; j < b.size(); ++j) {
-      const std::size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({row[j] + 1, row[j + 1] + 1, replaced});
-    }
-  }
-  return row.back();
-}
-
 inline memsched::graph_error bad_name(std::string message) {
   return {memsched::error_code::bad_input, std::move(message), {}, {}};
 }
@@ -216,13 +201,11 @@ inline std::string quoted(std::string_view text) {
 
 inline memsched::graph_error unknown(std::string_view name) {
   std::string message = "there is no network " + quoted(name);
-  constexpr std::size_t longest = 40, near = 3;
-  if (name.size() <= longest) {
-    const auto distance = [name](const entry& e) { return edit_distance(name, e.about.name); };
-    const auto best = std::min_element(entries().begin(), entries().end(),
-                                       [&](const entry& a, const entry& b) { return distance(a) < distance(b); });
-    if (distance(*best) <= near) message += "; did you mean '" + best->about.name + "'?";
-  }
+  std::vector<std::string_view> names;
+  for (const entry& e : entries()) names.push_back(e.about.name);
+  constexpr std::size_t close = 3;  // letters
+  if (const auto meant = memsched::nearest(name, names); meant.distance <= close)
+    message += "; did you mean '" + std::string(meant.word) + "'?";
   return bad_name(message + " ('memsched networks' lists them)");
 }
 

@@ -55,9 +55,9 @@ run reorder convolution.onnx -o out.onnx
 check "onnx: nothing better, the same bytes" cmp convolution.onnx out.onnx
 
 # Refused, and nothing is left behind.
-refuses branches.tflite 'model itself' reorder branches.tflite -o branches.tflite
+refuses branches.tflite 'input itself' reorder branches.tflite -o branches.tflite
 ln -s branches.tflite link.tflite
-refuses link.tflite 'model itself' reorder branches.tflite -o link.tflite
+refuses link.tflite 'input itself' reorder branches.tflite -o link.tflite
 refuses others.onnx '--offsets .tflite' reorder others.onnx -o out.onnx --offsets
 refuses others.onnx '--control-edges .tflite' reorder others.onnx -o out.onnx --control-edges
 refuses graph.json '.onnx .tflite' reorder graph.json -o out.onnx

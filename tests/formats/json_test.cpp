@@ -7,6 +7,12 @@
 #include <catch2/catch.hpp>
 
 #include <memsched/graph/check.hpp>
+#include <memsched/measure/evaluate.hpp>
+
+#include "fuzz/claims/printed.hpp"
+#include "support/random_problem.hpp"
+#include "support/same_draft.hpp"
+#include "support/seeds.hpp"
 
 using namespace memsched;
 
@@ -43,29 +49,6 @@ error_code code(const std::string& text) {
 
 std::vector<memsched::index_t> items(std::span<const memsched::index_t> list) { return {list.begin(), list.end()}; }
 
-void check_same(const problem_draft& a, const problem_draft& b) {
-  CHECK(a.name == b.name);
-  CHECK(a.graph_inputs == b.graph_inputs);
-  CHECK(a.graph_outputs == b.graph_outputs);
-  CHECK(a.operator_names == b.operator_names);
-  CHECK(a.tensor_names == b.tensor_names);
-  REQUIRE(a.operators.size() == b.operators.size());
-  for (std::size_t i = 0; i < a.operators.size(); ++i) {
-    CHECK(items(a.reads[i]) == items(b.reads[i]));
-    CHECK(items(a.writes[i]) == items(b.writes[i]));
-    CHECK(items(a.after[i]) == items(b.after[i]));
-    CHECK(a.operators[i].workspace == b.operators[i].workspace);
-    CHECK(a.operators[i].overwrites == b.operators[i].overwrites);
-    CHECK(a.operators[i].rule == b.operators[i].rule);
-    CHECK(a.operators[i].scope == b.operators[i].scope);
-  }
-  REQUIRE(a.tensors.size() == b.tensors.size());
-  for (std::size_t i = 0; i < a.tensors.size(); ++i) {
-    CHECK(a.tensors[i].size == b.tensors[i].size);
-    CHECK(a.tensors[i].alias_of == b.tensors[i].alias_of);
-  }
-}
-
 }  // namespace
 
 TEST_CASE("every key of a graph is read") {
@@ -97,10 +80,11 @@ TEST_CASE("every key of a graph is read") {
   CHECK(check(d));
 }
 
-TEST_CASE("keys may come in any order, and unknown ones may hold anything") {
-  const auto read = read_json(R"({"graph_outputs": [1], "published": {"ops": [{"bytes": -1}], "a": [[], {}, null]},
-    "tensors": [{"shape": [1, 2.5], "bytes": 4}, {"bytes": 8, "ops": 1}], "x": 1e300,
-    "ops": [{"inplace": 1, "kind": {"inputs": 3}, "outputs": [1], "inputs": [0, 0]}], "graph_inputs": [0], "x": 2})");
+TEST_CASE("keys may come in any order, and notes may hold anything") {
+  const auto read = read_json(R"({"graph_outputs": [1], "published": {"ops": [{"bytes": -1}], "a": [[], {}, null, {"a": 1, "a": 2}]},
+    "tensors": [{"shape": [1, 2.5], "bytes": 4, "type": {"bytes": 7}, "producer": -1}, {"bytes": 8, "x-ops": 1}], "x": 1e300,
+    "ops": [{"inplace": 1, "x-kind": {"inputs": 3}, "outputs": [1], "inputs": [0, 0], "cost": 2.5, "pure": false,
+             "duration": [3], "async": {"a": true}}], "graph_inputs": [0], "y": 2, "x-name": 1, "x-ops": []})");
   REQUIRE(read);
   CHECK(read->operators[0].overwrites == 0);
   CHECK(read->operator_names.empty());
@@ -117,11 +101,11 @@ TEST_CASE("a graph without operators") {
 
 TEST_CASE("what is missing is named") {
   CHECK(message("{}") == "the graph: lacks \"ops\"");
-  CHECK(message(with("\"tensors\"", "\"Tensors\"")) == "the graph: lacks \"tensors\"");
+  CHECK(message(with("\"tensors\"", "\"Tensors\"")) == "the graph 'net': unknown key \"Tensors\"; did you mean \"tensors\"?");
   CHECK(message(with("\"graph_inputs\"", "\"in\"")) == "the graph: lacks \"graph_inputs\"");
-  CHECK(message(with("\"graph_outputs\"", "\"out\"")) == "the graph: lacks \"graph_outputs\"");
-  CHECK(message(with("\"inputs\": [1]", "\"in\": [1]")) == "ops[1]: lacks \"inputs\"");
-  CHECK(message(with("\"outputs\": [2]", "\"out\": [2]")) == "ops[1]: lacks \"outputs\"");
+  CHECK(message(with("\"graph_outputs\"", "\"results\"")) == "the graph: lacks \"graph_outputs\"");
+  CHECK(message(with("\"inputs\": [1]", "\"x-in\": [1]")) == "ops[1]: lacks \"inputs\"");
+  CHECK(message(with("\"outputs\": [2]", "\"x-out\": [2]")) == "ops[1]: lacks \"outputs\"");
   CHECK(message(with("\"bytes\": 512, \"alias_of\": null", "\"alias_of\": null")) == "tensors[2]: lacks \"bytes\"");
 }
 
@@ -204,7 +188,113 @@ TEST_CASE("inplace is a position in inputs, or -1") {
   CHECK(message(inplace("null")) == "ops[1].inplace: must be a position in \"inputs\" or -1, but is null");
 }
 
+TEST_CASE("an unknown key is an error that names the nearest known one") {
+  CHECK(message(with("\"workspace\": 7", "\"worskpace\": 7")) ==
+        "ops[0] 'c1': unknown key \"worskpace\"; did you mean \"workspace\"?");
+  // The name may come behind the key.
+  CHECK(message(with("{\"name\": \"v\", ", "{\"input\": [2], \"name\": \"v\", ")) ==
+        "ops[2] 'v': unknown key \"input\"; did you mean \"inputs\"?");
+  CHECK(message(with("\"inplace\": 0", "\"Inplace\": 0")) == "ops[1]: unknown key \"Inplace\"; did you mean \"inplace\"?");
+  CHECK(message(with("\"after\": [0]", "\"\": [0]")).find("ops[2] 'v': unknown key \"\"; did you mean \"op\"?") == 0);
+  CHECK(message(with("\"name\": \"view\", ", "\"name\": \"view\", \"aliasof\": 2, \"byte\": 1, ")) ==
+        "tensors[3] 'view': unknown key \"aliasof\"; did you mean \"alias_of\"?");
+  CHECK(message(with("\"bytes\": 1024", "\"bytes\": 1024, \"alias\": 1")) ==
+        "tensors[0] 'x': unknown key \"alias\"; did you mean \"alias_of\"?");
+  // Where none is near, all are told.
+  CHECK(message(with("\"bytes\": 1024", "\"bytes\": 1024, \"quantization\": 1")) ==
+        "tensors[0] 'x': unknown key \"quantization\"; the nearest known one is \"alias_of\"; known are bytes, name, alias_of, "
+        "shape, type, producer");
+  CHECK(message(with("\"bytes\": 1024", "\"bytes\": 1024, \"" + std::string(100000, 'b') + "\": 1")).size() < 300);
+  // What another form, or another object, has.
+  CHECK(message(with("\"scope\": \"cell\"", "\"rule\": \"cbp\"")).find("ops[1]: unknown key \"rule\"; ") == 0);
+  CHECK(message(with("\"scope\": \"cell\"", "\"bytes\": 1")).find("ops[1]: unknown key \"bytes\"; ") == 0);
+}
+
+TEST_CASE("in the graph itself a note may have any name but a misspelt one") {
+  const auto note = [](const std::string& key) { return with("\"name\": \"net\"", "\"" + key + "\": 1, \"name\": \"net\""); };
+  for (const char* fine : {"source", "published", "orders", "comment", "version", "metadata", "x-name", "inputs", "x"})
+    CHECK(message(note(fine)) == "accepted");
+  for (const auto& [key, meant] : {std::pair{"nmae", "name"}, {"graph_input", "graph_inputs"}, {"graph-outputs", "graph_outputs"},
+                                   {"op", "ops"}, {"tensor", "tensors"}, {"graphinput", "graph_inputs"}})
+    CHECK(message(note(key)) == "the graph 'net': unknown key \"" + std::string(key) + "\"; did you mean \"" + meant + "\"?");
+}
+
+TEST_CASE("cost and pure are checked") {
+  const auto op = [](const std::string& keys) { return with("\"workspace\": 7", keys); };
+  for (const char* fine : {"\"cost\": 0", "\"cost\": 1e300", "\"cost\": 0.25", "\"cost\": 18446744073709551616", "\"pure\": true"})
+    CHECK(message(op(fine)) == "accepted");
+  CHECK(message(op("\"cost\": -1")) == "ops[0].cost: must be a number, 0 or more, but is -1");
+  CHECK(message(op("\"cost\": -0.5")) == "ops[0].cost: must be a number, 0 or more, but is a negative fraction");
+  CHECK(message(op("\"cost\": \"1\"")) == "ops[0].cost: must be a number, 0 or more, but is a string");
+  CHECK(message(op("\"pure\": 1")) == "ops[0].pure: must be true or false, but is 1");
+  CHECK(message(op("\"pure\": null")) == "ops[0].pure: must be true or false, but is null");
+}
+
+TEST_CASE("updates are positions in inputs") {
+  const auto op = [](const std::string& keys) { return with("\"inputs\": [1], ", "\"inputs\": [1, 0, 1], " + keys + ", "); };
+  const problem_draft d = read_json(op("\"updates\": [1, 0]")).value();
+  REQUIRE(d.updates.size() == 3);
+  CHECK(items(d.updates[1]) == std::vector<memsched::index_t>{0, 1});
+  CHECK(d.updates[0].empty());
+  CHECK(read_json(op("\"updates\": []")).value().updates.size() == 0);
+  CHECK(message(op("\"updates\": [3]")) == "ops[1].updates[0]: is 3, but there are 3 inputs");
+  CHECK(code(op("\"updates\": [3]")) == error_code::bad_update);
+  CHECK(message(op("\"updates\": [1, 1]")) == "ops[1].updates[1]: updates tensor 0 twice");
+  CHECK(message(op("\"updates\": [0, 2]")) == "ops[1].updates[1]: updates tensor 1 twice");
+  CHECK(message(op("\"updates\": 0")) == "ops[1].updates: must be a list, but is 0");
+  CHECK(message(op("\"updates\": [-1]")) == "ops[1].updates[0]: must be an index, 0 or more, but is -1");
+  CHECK(message(op("\"updates\": [\"x\"]")) == "ops[1].updates[0]: must be an index, 0 or more, but is a string");
+}
+
+TEST_CASE("overwrites are pairs of an output and an input") {
+  // A split in two outputs; inplace is the pair [0, 0].
+  const auto net = [](const std::string& keys) {
+    return R"({"ops": [{"inputs": [0, 1, 0], "outputs": [2, 3], )" + keys + R"(}], "tensors": [{"bytes": 4}, {"bytes": 6}, {"bytes": 4}, {"bytes": 6}],
+               "graph_inputs": [0, 1], "graph_outputs": [2, 3]})";
+  };
+  const auto peak = [&](const std::string& keys) {
+    const auto p = check(read_json(net(keys)).value()).value();
+    const std::vector<op_id> order{0};
+    return evaluate(p, order).value().peak;
+  };
+  CHECK(peak("\"after\": []") == 20);
+  CHECK(peak("\"inplace\": 0") == 16);
+  CHECK(peak("\"overwrites\": [[0, 0]]") == 16);
+  CHECK(peak("\"overwrites\": [[1, 1]]") == 14);
+  CHECK(peak("\"overwrites\": [[1, 1]], \"inplace\": 0") == 10);
+  CHECK(peak("\"overwrites\": [[1, 1], [0, 2]]") == 10);
+  const std::string twice = "]: names an output or an input that is taken already";
+  CHECK(message(net("\"overwrites\": [[0, 1]], \"inplace\": 0")) == "ops[0].overwrites[0" + twice);
+  CHECK(message(net("\"inplace\": 0, \"overwrites\": [[1, 2]]")) == "ops[0].overwrites[0" + twice);
+  CHECK(message(net("\"overwrites\": [[0, 1], [0, 0]]")) == "ops[0].overwrites[1" + twice);
+  CHECK(message(net("\"overwrites\": [[0, 0], [1, 2]]")) == "ops[0].overwrites[1" + twice);
+  CHECK(code(net("\"overwrites\": [[0, 0], [1, 2]]")) == error_code::bad_overwrite);
+  CHECK(message(net("\"overwrites\": [[2, 0]]")) == "ops[0].overwrites[0][0]: is 2, but there are 2 outputs");
+  CHECK(message(net("\"overwrites\": [[1, 1], [0, 3]]")) == "ops[0].overwrites[1][1]: is 3, but there are 3 inputs");
+  CHECK(message(net("\"overwrites\": [[1, 1], [0]]")) == "ops[0].overwrites[1]: must be [output, input], but has 1 numbers");
+  CHECK(message(net("\"overwrites\": [[1, 1, 1]]")) == "ops[0].overwrites[0]: must be [output, input], but has 3 numbers");
+  CHECK(message(net("\"overwrites\": [1, 1]")) == "ops[0].overwrites[0]: must be a list, but is 1");
+  CHECK(message(net("\"overwrites\": 1")) == "ops[0].overwrites: must be a list, but is 1");
+  CHECK(message(net("\"overwrites\": [[1, 1], [0, -1]]")) == "ops[0].overwrites[1][1]: must be an index, 0 or more, but is -1");
+}
+
+TEST_CASE("random problems are read as they were written") {
+  for (std::uint64_t seed = 1; seed <= support::seeds(1000); ++seed) {
+    support::random r(seed);
+    problem_draft d = support::random_draft(seed, {.percent_updates = 15, .percent_overwrites = 40});
+    for (std::string& name : d.operator_names)
+      if (r.chance(50)) name = "op \"" + std::to_string(r.below(5)) + "\"";
+    for (std::string& name : d.tensor_names)
+      if (r.chance(50)) name = "t" + std::to_string(r.below(5));
+    const auto again = read_json(write_json(d));
+    REQUIRE(again);
+    CHECK(support::difference(d, *again) == "");
+  }
+}
+
 TEST_CASE("a key given twice is an error") {
+  CHECK(message(with("\"workspace\": 7", "\"x-a\": 7, \"x-a\": 8")) == "ops[0]: the key \"x-a\" is given twice");
+  CHECK(message(R"({"source": [], "source": []})") == "the graph: the key \"source\" is given twice");
   CHECK(message(with("\"workspace\": 7", "\"workspace\": 7, \"workspace\": 8")) == "ops[0].workspace: given twice");
   CHECK(message(with("\"bytes\": 1024", "\"bytes\": 1024, \"bytes\": 1024")) == "tensors[0].bytes: given twice");
   CHECK(message(R"({"ops": [], "ops": []})") == "ops: given twice");
@@ -240,7 +330,7 @@ TEST_CASE("what is written reads as the same draft") {
   const std::string text = write_json(first);
   const auto again = read_json(text);
   REQUIRE(again);
-  check_same(first, *again);
+  CHECK(support::difference(first, *again) == "");
   CHECK(write_json(*again) == text);
   CHECK(
       text ==
@@ -273,5 +363,28 @@ TEST_CASE("names survive whatever they hold; what is no UTF-8 is replaced") {
 TEST_CASE("an empty draft is written and read") {
   const auto again = read_json(write_json({}));
   REQUIRE(again);
-  check_same(problem_draft{}, *again);
+  CHECK(support::difference(problem_draft{}, *again) == "");
+}
+
+TEST_CASE("a finding of the claims fuzz is read as it was printed") {
+  claims::table mixed;
+  mixed.tensors = {{.size = 6}, {.size = 4}, {.size = 0, .alias_of = 1}, {.size = 2, .output = true}};
+  mixed.ops = {{.reads = {2}, .writes = {3}, .rule = 0, .scope = 7},
+               {.reads = {0}, .writes = {1}, .workspace = 1, .overwrites = 0, .rule = 1, .scope = 3},
+               {.reads = {1}, .writes = {2}, .after = {1}}};
+  const auto again = [](const claims::table& t) { return read_json(claims::to_json(t)); };
+  const auto read = again(mixed);
+  REQUIRE(read);
+  CHECK(read->operators[0].rule == firing::pbc);
+  CHECK(read->operators[1].rule == firing::cbp);
+  CHECK(!read->operators[2].rule);
+  CHECK(support::difference(claims::draft_of(mixed), *read) == "");
+  CHECK(claims::to_json(mixed).find('\n') == std::string::npos);
+  for (std::uint64_t seed = 1; seed <= support::seeds(1000); ++seed) {
+    claims::random r(seed);
+    const claims::table t = claims::random_table(r);
+    const auto d = again(t);
+    REQUIRE(d);
+    CHECK(support::difference(claims::draft_of(t), *d) == "");
+  }
 }

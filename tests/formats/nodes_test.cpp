@@ -119,7 +119,7 @@ TEST_CASE("faults name the node", "[nodes]") {
   CHECK(circle.find("cycle") != std::string::npos);
   CHECK(message({x, R"({"name": "y", "inputs": [], "view_of": "x"})"}).find("alias") != std::string::npos);
   CHECK(read_nodes("[]").error().message == "is no JSON object with a list \"nodes\"");
-  CHECK(read_nodes("{\"nodes\": [").error().message == "is no JSON object with a list \"nodes\"");
+  CHECK(read_nodes("{\"nodes\": [").error().message == "is no JSON");
 }
 
 TEST_CASE("nodes are told from indexed graphs", "[nodes]") {
@@ -136,4 +136,21 @@ TEST_CASE("an input that an output reads stays to the end, also where no operato
   CHECK(ask({x, unused, made, out}).peak == 14);
   const std::string unknown = R"({"name": "x", "kind": "input"})";
   CHECK(message({unknown, made, out}) == "the size of tensor 1 'x' is unknown");
+}
+
+TEST_CASE("a key that no node has is an error that names the nearest known one", "[nodes]") {
+  const auto with = [](const std::string& keys) { return message({x, R"({"name": "y", "inputs": "x", "bytes": 4, )" + keys + "}"}); };
+  CHECK(with(R"("op": "relu", "shape": [1, 4], "type": "s8", "x-note": {}, "workspace": 1)") == "accepted");
+  CHECK(with(R"("worskpace": 1)") == "nodes[1] 'y': unknown key \"worskpace\"; did you mean \"workspace\"?");
+  CHECK(with(R"("overwrite": "x")") == "nodes[1] 'y': unknown key \"overwrite\"; did you mean \"overwrites\"?");
+  CHECK(with(R"("update": "x")") == "nodes[1] 'y': unknown key \"update\"; did you mean \"updates\"?");
+  CHECK(with(R"("firing": "cbp")").find("nodes[1] 'y': unknown key \"firing\"; the nearest known one is \"") == 0);
+  CHECK(with(R"("bytes": 4)") == "the key \"bytes\" is given twice in one object");
+  const auto beside = [](const std::string& keys) {
+    const auto g = read_nodes(R"({"nodes": [], )" + keys + "}");
+    return g ? "accepted" : g.error().message;
+  };
+  CHECK(beside(R"("source": [], "name": "net", "x-node": 1)") == "accepted");
+  CHECK(beside(R"("nam": "net")") == "unknown key \"nam\"; did you mean \"name\"?");
+  CHECK(beside(R"("node": [])") == "unknown key \"node\"; did you mean \"nodes\"?");
 }

@@ -1,6 +1,7 @@
 // Random problems with everything in them, for laws.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <numeric>
 #include <string>
@@ -39,7 +40,7 @@ inline memsched::problem_draft renumbered(const memsched::problem_draft& d, std:
   for (op_id op = 0; op < n; ++op) at[place[op]] = op;
   problem_draft other = d;
   other.operators.clear(), other.operator_names.clear();
-  other.reads = {}, other.writes = {}, other.after = {};
+  other.reads = {}, other.writes = {}, other.after = {}, other.overwrites = {}, other.updates = {};
   for (op_id op : at) {
     other.operators.push_back(d.operators[op]);
     if (!d.operator_names.empty()) other.operator_names.push_back(d.operator_names[op]);
@@ -47,6 +48,14 @@ inline memsched::problem_draft renumbered(const memsched::problem_draft& d, std:
     for (tensor_id t : d.writes[op]) other.writes.push(t);
     for (op_id before : d.after[op]) other.after.push(place[before]);
     other.reads.close(), other.writes.close(), other.after.close();
+    if (d.overwrites.size() > 0) {
+      for (const overwrite& o : d.overwrites[op]) other.overwrites.push(o);
+      other.overwrites.close();
+    }
+    if (d.updates.size() > 0) {
+      for (tensor_id t : d.updates[op]) other.updates.push(t);
+      other.updates.close();
+    }
   }
   return other;
 }
@@ -58,7 +67,7 @@ inline memsched::problem_draft tensors_renumbered(const memsched::problem_draft&
   const auto moved = [&](tensor_id t) { return t == none ? none : place[t]; };
   const auto moved_lists = [&](const list_of<tensor_id>& lists) {
     list_of<tensor_id> other;
-    for (op_id op = 0; op < d.operators.size(); ++op) {
+    for (op_id op = 0; op < lists.size(); ++op) {
       for (tensor_id t : lists[op]) other.push(moved(t));
       other.close();
     }
@@ -70,7 +79,12 @@ inline memsched::problem_draft tensors_renumbered(const memsched::problem_draft&
   for (operator_data& op : other.operators) op.overwrites = moved(op.overwrites);
   for (auto* list : {&other.graph_inputs, &other.graph_outputs})
     for (tensor_id& t : *list) t = moved(t);
-  other.reads = moved_lists(d.reads), other.writes = moved_lists(d.writes);
+  other.reads = moved_lists(d.reads), other.writes = moved_lists(d.writes), other.updates = moved_lists(d.updates);
+  other.overwrites = {};
+  for (op_id op = 0; op < d.overwrites.size(); ++op) {
+    for (const overwrite& o : d.overwrites[op]) other.overwrites.push({moved(o.output), moved(o.input)});
+    other.overwrites.close();
+  }
   return other;
 }
 
@@ -80,10 +94,40 @@ struct shape {
   std::uint32_t percent_inplace = 40, percent_alias = 10, percent_control = 15, percent_rule = 20;
   std::uint32_t max_inputs = 3;
   memsched::bytes unit = 1;  ///< of which all sizes are multiples
+  std::uint32_t percent_updates = 0, percent_overwrites = 0;  ///< of operators that update inputs, overwrite several
 };
 
+/// Pairs of outputs and inputs beside those that operators have; each output and each input at most once.
+inline void add_overwrites(memsched::problem_draft& d, std::uint32_t percent, random& r) {
+  for (memsched::op_id op = 0; op < d.operators.size(); ++op) {
+    std::vector<memsched::tensor_id> inputs;
+    for (const memsched::tensor_id t : d.reads[op])
+      if (t != d.operators[op].overwrites && std::find(inputs.begin(), inputs.end(), t) == inputs.end()) inputs.push_back(t);
+    const bool first_is_taken = d.operators[op].overwrites != memsched::none;
+    for (std::size_t i = first_is_taken ? 1 : 0; i < d.writes[op].size() && !inputs.empty(); ++i) {
+      if (!r.chance(percent)) continue;
+      const auto at = inputs.begin() + r.below(static_cast<std::uint32_t>(inputs.size()));
+      d.overwrites.push({d.writes[op][i], *at});
+      inputs.erase(at);
+    }
+    d.overwrites.close();
+  }
+}
+
+/// Inputs that operators change where they are, each once.
+inline void add_updates(memsched::problem_draft& d, std::uint32_t percent, random& r) {
+  for (memsched::op_id op = 0; op < d.operators.size(); ++op) {
+    for (const memsched::tensor_id t : d.reads[op]) {
+      const auto so_far = d.updates.open();
+      if (r.chance(percent) && std::find(so_far.begin(), so_far.end(), t) == so_far.end()) d.updates.push(t);
+    }
+    d.updates.close();
+  }
+}
+
 /// Operators with shared tensors, several outputs, workspaces, aliases, control edges, overwritten inputs, own firing
-/// rules, graph inputs and outputs, tensors of size zero and tensors that nobody reads; most are renumbered.
+/// rules, graph inputs and outputs, tensors of size zero and tensors that nobody reads; most are renumbered. Where updates ask
+/// for a cycle, `check` refuses the draft.
 inline memsched::problem_draft random_draft(std::uint64_t seed, const shape& s = {}) {
   using namespace memsched;
   random r(seed);
@@ -107,7 +151,10 @@ inline memsched::problem_draft random_draft(std::uint64_t seed, const shape& s =
   }
   for (tensor_id t : tensors)
     if (r.chance(15)) b.output(t);
-  return renumbered(b.draft(), seed);
+  problem_draft d = b.draft();
+  if (s.percent_overwrites > 0) add_overwrites(d, s.percent_overwrites, r);
+  if (s.percent_updates > 0) add_updates(d, s.percent_updates, r);
+  return renumbered(d, seed);
 }
 
 inline memsched::problem random_problem(std::uint64_t seed, const shape& s = {}) {

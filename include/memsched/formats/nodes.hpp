@@ -14,6 +14,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <memsched/formats/json/document.hpp>
 #include <memsched/graph/error.hpp>
 #include <memsched/graph/traits.hpp>
 
@@ -70,10 +71,14 @@ class node_reader {
 
  public:
   result<node_graph> run(std::string_view text) {
-    const json file = json::parse(text.begin(), text.end(), nullptr, false);
+    const auto parsed = parse_json(text);
+    if (!parsed) return parsed.error();
+    const json& file = *parsed;
     if (!file.is_object() || !file.contains("nodes") || !file["nodes"].is_array())
       return graph_error{error_code::bad_input, "is no JSON object with a list \"nodes\"", {}, {}};
     if (file.contains("name") && file["name"].is_string()) g_.name_ = file["name"].get<std::string>();
+    if (const std::string why = wrong_key(file, graph_keys, notes::unlike); !why.empty())
+      return graph_error{error_code::bad_input, why, {}, {}};
     const json& nodes = file["nodes"];
     if (nodes.size() >= none) return graph_error{error_code::too_large, "more than 2^32 nodes", {}, {}};
     for (const json& n : nodes) add_node(n);
@@ -85,6 +90,10 @@ class node_reader {
   }
 
  private:
+  static constexpr std::string_view graph_keys[] = {"name", "nodes"};
+  static constexpr std::string_view node_keys[] = {"name",    "kind",       "op",    "inputs",    "bytes", "view_of", "element",
+                                                   "updates", "overwrites", "after", "workspace", "shape", "type"};
+
   bool good() const { return error_.message.empty(); }
 
   void add_node(const json& n) {
@@ -96,6 +105,7 @@ class node_reader {
     if (!n.contains("name") || !n["name"].is_string()) return fault("name", "must be a string");
     made.name = n["name"].get<std::string>();
     if (!numbers_.emplace(made.name, at_).second) return fault("name", "is given twice");
+    if (const std::string why = wrong_key(n, node_keys, notes::marked); !why.empty()) return fault("", why);
     if (n.contains("kind")) {
       if (n["kind"] == "input") made.kind = kind::input;
       else if (n["kind"] == "output") made.kind = kind::output;
@@ -220,7 +230,10 @@ class node_reader {
 ///   stand before it), and has no bytes.
 /// * `updates` names inputs whose values the node changes where they are (see graph_traits); `overwrites` those whose
 ///   storage its results may take, in their order; `after` operators that run before.
-/// * Bytes that are null or absent are unknown, which is an error where they matter. Unknown keys are ignored.
+/// * Bytes that are null or absent are unknown, which is an error where they matter.
+/// * `op`, `shape` and `type` are notes, and so are keys that begin with "x-". Any other key of a node is an error that names
+///   the nearest known one; beside `nodes`, a key that is one or two letters away from it or from `name`. A key given twice
+///   is an error.
 /// An error names the node, as in "nodes[3] 'split'.inputs: there is no node 'rely'".
 inline result<node_graph> read_nodes(std::string_view text) { return node_reader().run(text); }
 

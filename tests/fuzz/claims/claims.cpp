@@ -9,6 +9,7 @@
 
 #include <unistd.h>
 
+#include "printed.hpp"
 #include "question_limit.hpp"
 #include "questions.hpp"
 #include "table.hpp"

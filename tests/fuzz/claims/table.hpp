@@ -1,9 +1,10 @@
-// Small graphs as tables: made at random, checked, shrunk and printed.
+// Small graphs as tables: made at random, checked and shrunk.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <numeric>
 #include <optional>
 #include <string>
@@ -37,7 +38,8 @@ struct table {
   std::vector<op> ops;
 };
 
-inline std::optional<memsched::problem> problem_of(const table& t) {
+/// The graph as a draft, with its scopes numbered by first appearance, as readers of files number them.
+inline memsched::problem_draft draft_of(const table& t) {
   memsched::problem_draft d;
   d.name = "claims";
   std::vector<bool> written(t.tensors.size(), false);
@@ -50,18 +52,23 @@ inline std::optional<memsched::problem> problem_of(const table& t) {
     if (!written[i]) d.graph_inputs.push_back(i);
     if (t.tensors[i].output) d.graph_outputs.push_back(i);
   }
+  std::map<int, memsched::index_t> scopes;
   for (const auto& o : t.ops) {
     memsched::operator_data data{.workspace = o.workspace};
     if (o.overwrites >= 0) data.overwrites = static_cast<memsched::tensor_id>(o.overwrites);
     if (o.rule >= 0) data.rule = o.rule == 1 ? memsched::firing::cbp : memsched::firing::pbc;
-    if (o.scope >= 0) data.scope = static_cast<memsched::index_t>(o.scope);
+    if (o.scope >= 0) data.scope = scopes.try_emplace(o.scope, static_cast<memsched::index_t>(scopes.size())).first->second;
     for (unsigned r : o.reads) d.reads.push(r);
     for (unsigned w : o.writes) d.writes.push(w);
     for (unsigned a : o.after) d.after.push(a);
     d.reads.close(), d.writes.close(), d.after.close();
     d.operators.push_back(data);
   }
-  auto p = memsched::check(std::move(d));
+  return d;
+}
+
+inline std::optional<memsched::problem> problem_of(const table& t) {
+  auto p = memsched::check(draft_of(t));
   return p ? std::optional(std::move(p).value()) : std::nullopt;
 }
 
@@ -169,38 +176,6 @@ inline table shrunk(table t, const std::function<bool(const table&)>& faulty) {
     }
   }
   return t;
-}
-
-/// The graph as the program reads it (JSON, one line).
-inline std::string to_json(const table& t) {
-  const auto list = [](const auto& items) {
-    std::string s;
-    for (unsigned i : items) s += (s.empty() ? "" : ", ") + std::to_string(i);
-    return "[" + s + "]";
-  };
-  std::string ops, tensors;
-  std::vector<unsigned> inputs, outputs;
-  std::vector<bool> written(t.tensors.size(), false);
-  for (const auto& o : t.ops) {
-    ops += (ops.empty() ? "" : ", ") + ("{\"inputs\": " + list(o.reads)) + ", \"outputs\": " + list(o.writes);
-    for (unsigned w : o.writes) written[w] = true;
-    if (!o.after.empty()) ops += ", \"after\": " + list(o.after);
-    if (o.workspace > 0) ops += ", \"workspace\": " + std::to_string(o.workspace);
-    const auto at = std::find(o.reads.begin(), o.reads.end(), static_cast<unsigned>(o.overwrites));
-    if (at != o.reads.end()) ops += ", \"inplace\": " + std::to_string(at - o.reads.begin());
-    if (o.rule >= 0) ops += std::string(", \"rule\": \"") + (o.rule == 1 ? "cbp" : "pbc") + "\"";
-    if (o.scope >= 0) ops += ", \"scope\": " + std::to_string(o.scope);
-    ops += "}";
-  }
-  for (unsigned i = 0; i < t.tensors.size(); ++i) {
-    tensors += (tensors.empty() ? "" : ", ") + ("{\"bytes\": " + std::to_string(t.tensors[i].size));
-    if (t.tensors[i].alias_of >= 0) tensors += ", \"alias_of\": " + std::to_string(t.tensors[i].alias_of);
-    tensors += "}";
-    if (!written[i]) inputs.push_back(i);
-    if (t.tensors[i].output) outputs.push_back(i);
-  }
-  return "{\"name\": \"claims\", \"ops\": [" + ops + "], \"tensors\": [" + tensors + "], \"graph_inputs\": " + list(inputs) +
-         ", \"graph_outputs\": " + list(outputs) + "}";
 }
 
 }  // namespace claims

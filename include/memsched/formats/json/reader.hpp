@@ -9,11 +9,13 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
 #include <nlohmann/json.hpp>
 
+#include <memsched/formats/nearest.hpp>
 #include <memsched/graph/problem.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
@@ -36,8 +38,8 @@ struct json_value {
       case kind::null: return "null";
       case kind::boolean: return "a boolean";
       case kind::whole: return (negative ? "-" : "") + std::to_string(magnitude);
-      case kind::fraction: return "a fraction";
-      case kind::huge: return "a number too large";
+      case kind::fraction: return negative ? "a negative fraction" : "a fraction";
+      case kind::huge: return negative ? "a number too small" : "a number too large";
       case kind::string: return "a string";
       case kind::list: return "a list";
       case kind::object: return "an object";
@@ -46,12 +48,7 @@ struct json_value {
   }
 };
 
-struct json_key {
-  std::string_view name;
-  bool required = false;
-};
-
-/// Takes the events of a JSON text and builds a draft: no tree in between, so depth and unknown keys cost nothing.
+/// Takes the events of a JSON text and builds a draft: no tree in between, so depth and notes cost nothing.
 class json_graph_reader {
   using library = nlohmann::json;
   using kind = json_value::kind;
@@ -80,19 +77,19 @@ class json_graph_reader {
   bool key(const std::string& name) {
     if (skipped_ > 0) return true;
     const auto keys = keys_here();
-    const auto found = std::find_if(keys.begin(), keys.end(), [&](const json_key& k) { return k.name == name; });
-    key_ = found == keys.end() ? nullptr : &*found;
-    if (key_ == nullptr) return true;
+    const auto found = std::find(keys.begin(), keys.end(), name);
+    key_ = found == keys.end() ? std::string_view() : *found;
+    if (key_.empty()) return take_other_key(name);
     const unsigned bit = 1U << (found - keys.begin());
-    if ((seen_here() & bit) != 0) return fault(error_code::bad_input, "given twice");
-    seen_here() |= bit;
+    if ((met_here().known & bit) != 0) return fault(error_code::bad_input, "given twice");
+    met_here().known |= bit;
     return true;
   }
 
   bool end_object() {
     if (skipped_ > 0) return --skipped_, true;
-    key_ = nullptr;
-    if (!nothing_missing()) return false;
+    key_ = {};
+    if (!keys_hold()) return false;
     switch (at_) {
       case at::op: return at_ = at::ops, finish_operator();
       case at::tensor: return at_ = at::tensors, finish_tensor();
@@ -102,8 +99,12 @@ class json_graph_reader {
 
   bool end_array() {
     if (skipped_ > 0) return --skipped_, true;
-    at_ = at_ == at::op_list ? at::op : at::graph;
-    return true;
+    switch (at_) {
+      case at::op_list:
+      case at::pairs: return at_ = at::op, true;
+      case at::pair: return at_ = at::pairs, finish_pair();
+      default: return at_ = at::graph, true;
+    }
   }
 
   bool parse_error(std::size_t position, const std::string&, const nlohmann::detail::exception& e) {
@@ -130,30 +131,58 @@ class json_graph_reader {
     };
     if (unnamed(draft_.operator_names)) draft_.operator_names.clear();
     if (unnamed(draft_.tensor_names)) draft_.tensor_names.clear();
+    if (draft_.overwrites.items() == 0) draft_.overwrites = {};
+    if (draft_.updates.items() == 0) draft_.updates = {};
     return std::move(draft_);
   }
 
  private:
-  enum class at : unsigned char { outside, graph, ops, op, op_list, tensors, tensor, graph_list };
+  enum class at : unsigned char { outside, graph, ops, op, op_list, pairs, pair, tensors, tensor, graph_list };
 
-  static constexpr json_key graph_keys[] = {
-      {"name"}, {"ops", true}, {"tensors", true}, {"graph_inputs", true}, {"graph_outputs", true}};
-  static constexpr json_key op_keys[] = {{"name"},    {"op"},    {"inputs", true}, {"outputs", true}, {"workspace"},
-                                         {"inplace"}, {"after"}, {"firing"},       {"scope"}};
-  static constexpr json_key tensor_keys[] = {{"name"}, {"bytes", true}, {"alias_of"}};
+  // Those that must be there come first.
+  static constexpr std::string_view graph_keys[] = {"ops", "tensors", "graph_inputs", "graph_outputs", "name"};
+  static constexpr std::string_view op_keys[] = {"inputs",     "outputs", "name",  "op",     "workspace",
+                                                 "inplace",    "after",   "firing", "scope",  "updates",
+                                                 "overwrites", "cost",    "pure",  "duration", "async"};
+  static constexpr std::string_view tensor_keys[] = {"bytes", "name", "alias_of", "shape", "type", "producer"};
 
-  std::span<const json_key> keys_here() const {
+  std::span<const std::string_view> keys_here() const {
     if (at_ == at::op) return op_keys;
     if (at_ == at::tensor) return tensor_keys;
     return graph_keys;
   }
-  unsigned& seen_here() { return at_ == at::graph ? seen_in_graph_ : seen_; }
+  std::size_t required_here() const { return at_ == at::graph ? 4 : at_ == at::op ? 2 : 1; }
 
-  bool nothing_missing() {
+  /// Keys that an object has had so far.
+  struct met_keys {
+    unsigned known = 0;                      ///< by position in their list
+    std::unordered_set<std::string> others;
+    std::string wrong;                       ///< the first that is neither known nor free
+    bool is_wrong = false;
+  };
+  met_keys& met_here() { return at_ == at::graph ? met_in_graph_ : met_; }
+
+  /// Notes are free in the graph, where no key is likely to be meant; elsewhere they begin with "x-".
+  bool take_other_key(const std::string& name) {
+    met_keys& met = met_here();
+    if (!met.others.insert(name).second)
+      return fault(error_code::bad_input, "the key \"" + one_line(name, 60) + "\" is given twice");
+    if (met.is_wrong || is_free_key(name) || (at_ == at::graph && !is_misspelt(name, graph_keys))) return true;
+    met.wrong = name;
+    return met.is_wrong = true;
+  }
+
+  /// Judged when an object ends: its name, which the message tells, may come last.
+  bool keys_hold() {
     const auto keys = keys_here();
-    for (std::size_t i = 0; i < keys.size(); ++i)
-      if (keys[i].required && (seen_here() >> i & 1) == 0)
-        return fault(error_code::bad_input, "lacks \"" + std::string(keys[i].name) + "\"");
+    if (met_here().is_wrong) {
+      const std::string& name = at_ == at::op ? op_.name : at_ == at::tensor ? tensor_.name : draft_.name;
+      const std::string who = name.empty() ? "" : " '" + one_line(name, 120) + "'";
+      return fault(error_code::bad_input, who, unknown_key(met_here().wrong, keys));
+    }
+    for (std::size_t i = 0; i < required_here(); ++i)
+      if ((met_here().known >> i & 1) == 0)
+        return fault(error_code::bad_input, "lacks \"" + std::string(keys[i]) + "\"");
     return true;
   }
 
@@ -163,11 +192,13 @@ class json_graph_reader {
     switch (at_) {
       case at::outside: return enter(v, kind::object, at::graph);
       case at::graph: return take_graph_value(v);
-      case at::ops: return seen_ = 0, op_ = {}, enter(v, kind::object, at::op);
+      case at::ops: return met_ = {}, op_ = {}, enter(v, kind::object, at::op);
       case at::op: return take_operator_value(v);
-      case at::tensors: return seen_ = 0, tensor_ = {}, enter(v, kind::object, at::tensor);
+      case at::tensors: return met_ = {}, tensor_ = {}, enter(v, kind::object, at::tensor);
       case at::tensor: return take_tensor_value(v);
+      case at::pairs: return pair_.clear(), enter_list(v, pair_, at::pair);
       case at::op_list:
+      case at::pair:
       case at::graph_list: break;
     }
     index_t i = none;
@@ -177,51 +208,93 @@ class json_graph_reader {
   }
 
   bool take_graph_value(const json_value& v) {
-    if (key_ == nullptr) return skip(v);
-    if (key_->name == "name") return take_text(v, draft_.name);
-    if (key_->name == "ops") return enter(v, kind::list, at::ops);
-    if (key_->name == "tensors") return enter(v, kind::list, at::tensors);
-    return enter_list(v, key_->name == "graph_inputs" ? draft_.graph_inputs : draft_.graph_outputs, at::graph_list);
+    if (key_.empty()) return skip(v);
+    if (key_ == "name") return take_text(v, draft_.name);
+    if (key_ == "ops") return enter(v, kind::list, at::ops);
+    if (key_ == "tensors") return enter(v, kind::list, at::tensors);
+    return enter_list(v, key_ == "graph_inputs" ? draft_.graph_inputs : draft_.graph_outputs, at::graph_list);
   }
 
   bool take_operator_value(const json_value& v) {
-    if (key_ == nullptr) return skip(v);
-    if (key_->name == "inputs") return enter_list(v, op_.inputs, at::op_list);
-    if (key_->name == "outputs") return enter_list(v, op_.outputs, at::op_list);
-    if (key_->name == "after") return enter_list(v, op_.after, at::op_list);
-    if (key_->name == "name") return take_text(v, op_.name);
-    if (key_->name == "op") return take_text(v, op_.kind);
-    if (key_->name == "workspace") return take_size(v, op_.data.workspace);
-    if (key_->name == "inplace") return v.minus_one() || take_index(v, op_.inplace, "a position in \"inputs\" or -1");
-    if (key_->name == "firing") return take_firing(v);
-    std::string scope;
-    if (!take_text(v, scope)) return false;
-    op_.data.scope = scopes_.try_emplace(std::move(scope), static_cast<index_t>(scopes_.size())).first->second;
-    return true;
+    if (key_.empty()) return skip(v);
+    if (key_ == "inputs") return enter_list(v, op_.inputs, at::op_list);
+    if (key_ == "outputs") return enter_list(v, op_.outputs, at::op_list);
+    if (key_ == "after") return enter_list(v, op_.after, at::op_list);
+    if (key_ == "name") return take_text(v, op_.name);
+    if (key_ == "op") return take_text(v, op_.kind);
+    if (key_ == "workspace") return take_size(v, op_.data.workspace);
+    if (key_ == "inplace") return v.minus_one() || take_index(v, op_.inplace, "a position in \"inputs\" or -1");
+    if (key_ == "firing") return take_firing(v);
+    if (key_ == "updates") return enter_list(v, op_.updates, at::op_list);
+    if (key_ == "overwrites") return enter(v, kind::list, at::pairs);
+    if (key_ == "scope") return take_scope(v);
+    if (key_ == "cost") return is_cost(v);
+    if (key_ == "pure") return v.type == kind::boolean || wrong(v, "true or false");
+    return skip(v);  // what later versions read
   }
 
   bool take_tensor_value(const json_value& v) {
-    if (key_ == nullptr) return skip(v);
-    if (key_->name == "name") return take_text(v, tensor_.name);
-    if (key_->name == "bytes") return take_size(v, tensor_.data.size);
+    if (key_.empty()) return skip(v);
+    if (key_ == "name") return take_text(v, tensor_.name);
+    if (key_ == "bytes") return take_size(v, tensor_.data.size);
+    if (key_ != "alias_of") return skip(v);
     if (v.type == kind::null || v.minus_one()) return true;
     return take_index(v, tensor_.data.alias_of, "the index of a tensor, null or -1");
   }
 
   bool finish_operator() {
+    const std::size_t ins = op_.inputs.size(), outs = op_.outputs.size();
     if (op_.inplace != none) {
-      if (op_.inplace >= op_.inputs.size())
-        return fault(error_code::bad_overwrite, ".inplace", "is " + std::to_string(op_.inplace) + ", but there are " +
-                                                                std::to_string(op_.inputs.size()) + " inputs");
+      if (!is_position(op_.inplace, ins, ".inplace", "inputs")) return false;
       op_.data.overwrites = op_.inputs[op_.inplace];
     }
-    const auto append = [](adjacency& lists, const std::vector<index_t>& items) {
-      for (index_t i : items) lists.push(i);
+    for (std::size_t i = 0; i < op_.updates.size(); ++i) {
+      const std::string place = ".updates[" + std::to_string(i) + "]";
+      if (!is_position(op_.updates[i], ins, place, "inputs", error_code::bad_update)) return false;
+      const tensor_id t = op_.inputs[op_.updates[i]];
+      if (std::find(op_.updated.begin(), op_.updated.end(), t) != op_.updated.end())
+        return fault(error_code::bad_update, place, "updates tensor " + std::to_string(t) + " twice");
+      op_.updated.push_back(t);
+    }
+    return find_overwrites(ins, outs) && add_operator();
+  }
+
+  bool find_overwrites(std::size_t ins, std::size_t outs) {
+    const auto taken = [&](const overwrite& o) {
+      const bool by_inplace = op_.data.overwrites == o.input || (op_.inplace != none && o.output == op_.outputs[0]);
+      return by_inplace || std::any_of(op_.overwritten.begin(), op_.overwritten.end(), [&](const overwrite& other) {
+               return other.output == o.output || other.input == o.input;
+             });
+    };
+    for (std::size_t i = 0; i < op_.pairs.size(); ++i) {
+      const std::string place = ".overwrites[" + std::to_string(i) + "]";
+      const auto [output, input] = op_.pairs[i];
+      if (!is_position(output, outs, place + "[0]", "outputs") || !is_position(input, ins, place + "[1]", "inputs"))
+        return false;
+      const overwrite o{op_.outputs[output], op_.inputs[input]};
+      if (taken(o))
+        return fault(error_code::bad_overwrite, place, "names an output or an input that is taken already");
+      op_.overwritten.push_back(o);
+    }
+    return true;
+  }
+
+  bool is_position(index_t i, std::size_t count, const std::string& place, const char* what,
+                   error_code code = error_code::bad_overwrite) {
+    if (i < count) return true;
+    return fault(code, place, "is " + std::to_string(i) + ", but there are " + std::to_string(count) + " " + what);
+  }
+
+  bool add_operator() {
+    const auto append = [](auto& lists, const auto& items) {
+      for (const auto& i : items) lists.push(i);
       lists.close();
     };
     append(draft_.reads, op_.inputs);
     append(draft_.writes, op_.outputs);
     append(draft_.after, op_.after);
+    append(draft_.overwrites, op_.overwritten);
+    append(draft_.updates, op_.updated);
     draft_.operators.push_back(op_.data);
     draft_.operator_names.push_back(std::move(op_.name.empty() ? op_.kind : op_.name));
     return true;
@@ -271,6 +344,23 @@ class json_graph_reader {
     return true;
   }
 
+  bool take_scope(const json_value& v) {
+    std::string scope;
+    if (!take_text(v, scope)) return false;
+    op_.data.scope = scopes_.try_emplace(std::move(scope), static_cast<index_t>(scopes_.size())).first->second;
+    return true;
+  }
+  bool is_cost(const json_value& v) {
+    const bool number = v.type == kind::whole || v.type == kind::fraction || v.type == kind::huge;
+    return (number && !v.negative) || wrong(v, "a number, 0 or more");
+  }
+  bool finish_pair() {
+    if (pair_.size() != 2)
+      return fault(error_code::bad_input, "must be [output, input], but has " + std::to_string(pair_.size()) + " numbers");
+    op_.pairs.emplace_back(pair_[0], pair_[1]);
+    return true;
+  }
+
   /// Indices can be judged only when both arrays are known.
   bool ranges_hold() {
     const std::size_t ops = draft_.operators.size(), tensors = draft_.tensors.size();
@@ -311,15 +401,18 @@ class json_graph_reader {
 
   /// Where the text stands: "ops[3].inputs[1]".
   std::string place() const {
-    const std::string key = key_ == nullptr ? std::string() : std::string(key_->name);
+    const std::string key(key_);
     const std::string dot_key = key.empty() ? key : "." + key;
     const std::string op = "ops[" + std::to_string(draft_.operators.size()) + "]";
+    const std::string pair = "[" + std::to_string(op_.pairs.size()) + "]";
     const std::string tensor = "tensors[" + std::to_string(draft_.tensors.size()) + "]";
     switch (at_) {
       case at::outside: break;
       case at::graph: return key.empty() ? "the graph" : key;
       case at::ops: return op;
       case at::op: return op + dot_key;
+      case at::pairs: return op + dot_key + pair;
+      case at::pair: return op + dot_key + pair + "[" + std::to_string(list_->size()) + "]";
       case at::op_list: return op + dot_key + "[" + std::to_string(list_->size()) + "]";
       case at::tensors: return tensor;
       case at::tensor: return tensor + dot_key;
@@ -331,14 +424,17 @@ class json_graph_reader {
     return fault(code, "must be " + wanted + ", but is " + v.describe());
   }
   bool fault(error_code code, const std::string& reason) { return fault(code, "", reason); }
-  bool fault(error_code code, const char* suffix, const std::string& reason) {
+  bool fault(error_code code, const std::string& suffix, const std::string& reason) {
     error_ = {code, place() + suffix + ": " + reason, {}, {}};
     return false;
   }
 
   struct operator_values {
     operator_data data;
-    std::vector<index_t> inputs, outputs, after;
+    std::vector<index_t> inputs, outputs, after, updates;  // updates: positions
+    std::vector<std::pair<index_t, index_t>> pairs;          // of positions
+    std::vector<tensor_id> updated;
+    std::vector<overwrite> overwritten;
     index_t inplace = none;
     std::string name, kind;
   };
@@ -349,10 +445,11 @@ class json_graph_reader {
 
   std::string_view text_;
   at at_ = at::outside;
-  const json_key* key_ = nullptr;          ///< of the value that comes; null: unknown
-  std::size_t skipped_ = 0;                ///< open lists and objects below an unknown key
-  unsigned seen_in_graph_ = 0, seen_ = 0;  ///< keys met so far, by position in their table
+  std::string_view key_;             ///< of the value that comes; empty: not known
+  std::size_t skipped_ = 0;          ///< open lists and objects below a key whose value is not read
+  met_keys met_in_graph_, met_;
   std::vector<index_t>* list_ = nullptr;
+  std::vector<index_t> pair_;
   operator_values op_;
   tensor_values tensor_;
   std::unordered_map<std::string, index_t> scopes_;

@@ -50,9 +50,10 @@ class json_graph_writer {
     add_list(d_.writes[op]);
     if (data.workspace != 0) out_ += ", \"workspace\": " + std::to_string(data.workspace);
     if (data.overwrites != none) {
-      const auto in = d_.reads[op];
-      out_ += ", \"inplace\": " + std::to_string(std::find(in.begin(), in.end(), data.overwrites) - in.begin());
+      out_ += ", \"inplace\": " + std::to_string(position(d_.reads[op], data.overwrites));
     }
+    add_overwrites(op);
+    add_updates(op);
     if (!d_.after[op].empty()) {
       out_ += ", \"after\": ";
       add_list(d_.after[op]);
@@ -60,6 +61,23 @@ class json_graph_writer {
     if (data.rule) out_ += *data.rule == firing::pbc ? ", \"firing\": \"pbc\"" : ", \"firing\": \"cbp\"";
     if (data.scope != none) out_ += ", \"scope\": \"" + std::to_string(data.scope) + "\"";
     out_ += "}";
+  }
+
+  static std::ptrdiff_t position(std::span<const tensor_id> list, tensor_id t) {
+    return std::find(list.begin(), list.end(), t) - list.begin();
+  }
+  void add_overwrites(op_id op) {
+    if (op >= d_.overwrites.size() || d_.overwrites[op].empty()) return;
+    out_ += ", \"overwrites\": ";
+    add_items(d_.overwrites[op], [&](const overwrite& o) {
+      const auto output = position(d_.writes[op], o.output), input = position(d_.reads[op], o.input);
+      return "[" + std::to_string(output) + ", " + std::to_string(input) + "]";
+    });
+  }
+  void add_updates(op_id op) {
+    if (op >= d_.updates.size() || d_.updates[op].empty()) return;
+    out_ += ", \"updates\": ";
+    add_items(d_.updates[op], [&](tensor_id t) { return std::to_string(position(d_.reads[op], t)); });
   }
 
   void add_tensor(tensor_id t) {
@@ -77,8 +95,12 @@ class json_graph_writer {
   }
 
   void add_list(std::span<const index_t> list) {
+    add_items(list, [](index_t i) { return std::to_string(i); });
+  }
+  template <class T, class Text>
+  void add_items(std::span<const T> list, Text&& text) {
     out_ += "[";
-    for (std::size_t i = 0; i < list.size(); ++i) out_ += (i == 0 ? "" : ", ") + std::to_string(list[i]);
+    for (std::size_t i = 0; i < list.size(); ++i) out_ += (i == 0 ? "" : ", ") + text(list[i]);
     out_ += "]";
   }
 
