@@ -251,15 +251,24 @@ TEST_CASE("a dropout that trains is no alias, and a mask that is read counts") {
   CHECK(g.size("mask") == 6);
 }
 
-TEST_CASE("in place: the first activation that is as large as the output") {
+TEST_CASE("in place: the first activation that has the output's type and shape") {
   model m;
   m.input("x", {4, 4}).input("small", {4}).weight("w", {4, 4});
+  m.input("row", {1, 2}).input("wide", {2, 1}, proto::INT64).input("line", {1, 1, 2});
+  m.op("Pow", {"row", "wide"}, {"p"}, "as_large_but_broadcasts");
+  m.op("Cast", {"row"}, {"e"}, "cast");
+  onnx_model::attribute(*m.proto.mutable_graph()->mutable_node(1), "to", onnx::AttributeProto::INT).set_i(proto::INT32);
+  m.op("Add", {"line", "row"}, {"f"}, "leading_ones");
+  m.output("p").output("e").output("f");
   m.op("Add", {"w", "x"}, {"a"}, "weight_first");
   m.op("Mul", {"small", "a"}, {"b"}, "small_first");
   m.op("Equal", {"a", "b"}, {"c"}, "equal");
   m.op("MatMul", {"a", "b"}, {"d"}, "matmul");
   m.output("c").output("d");
   const imported g(m);
+  CHECK(g.overwrites("as_large_but_broadcasts") == "none");
+  CHECK(g.overwrites("cast") == "row");
+  CHECK(g.overwrites("leading_ones") == "line");
   CHECK(g.overwrites("weight_first") == "x");
   CHECK(g.overwrites("small_first") == "a");
   CHECK(g.overwrites("equal") == "none");

@@ -195,7 +195,8 @@ result<T> guarded(F f) {
 ///   touched, so that a file may be mapped and larger than protobuf's 2 GiB.
 /// * Aliases of their first input: Reshape, Flatten, Squeeze, Unsqueeze, Identity, and Dropout, whose mask is left out
 ///   where nobody reads it.
-/// * `overwrites`: an element-wise operator names its first input that is an activation as large as its output.
+/// * `overwrites`: an element-wise operator names its first input that is an activation of the element type (Cast: of as many
+///   bytes) and, but for leading dimensions of 1, the shape of its output: no operand that broadcasts.
 /// * An operator that holds graphs (If, Loop, Scan) reads what they capture and runs them; an If whose condition is
 ///   constant runs one alone. Captured values are weights to a graph inside, what it makes and its formal inputs are not.
 ///   A loop's carried values must keep their shape.

@@ -111,7 +111,7 @@ class draft_maker {
     found.add(own);
     operator_data data;
     if (among(views, op.kind)) share(op);
-    else if (among(overwriting, op.kind)) data.overwrites = same_sized_input(op, op.inputs.size());
+    else if (among(overwriting, op.kind)) data.overwrites = overwritten(op);
     draft_.reads.close();
     draft_.writes.close();
     draft_.after.close();
@@ -147,23 +147,26 @@ class draft_maker {
     if (before != none && before != op && (listed.empty() || listed.back() != before)) draft_.after.push(before);
   }
 
-  /// Makes the output of a view an alias of its input.
+  /// Makes the output of a view an alias of its input, where that is as large.
   void share(const operator_info& op) {
-    if (op.outputs.empty() || ids_[op.outputs[0]] == none) return;
-    draft_.tensors[ids_[op.outputs[0]]].alias_of = same_sized_input(op, 1);
+    const tensor_id out = first_result(op);
+    if (out == none || op.inputs.empty() || !is_activation(op.inputs[0])) return;
+    const tensor_id in = ids_[op.inputs[0]];
+    if (draft_.tensors[in].size == draft_.tensors[out].size) draft_.tensors[out].alias_of = in;
   }
 
-  /// The first activation among the first `candidates` inputs that is as large as the first output.
-  tensor_id same_sized_input(const operator_info& op, std::size_t candidates) {
-    if (op.outputs.empty() || ids_[op.outputs[0]] == none) return none;
-    const bytes wanted = draft_.tensors[ids_[op.outputs[0]]].size;
-    for (std::size_t i = 0; i < std::min(candidates, op.inputs.size()); ++i) {
-      const index_t t = op.inputs[i];
-      if (g_.constant(t) || g_.origins[t] == origin::variable) continue;
-      if (draft_.tensors[ids_[t]].size == wanted) return ids_[t];
-    }
+  /// The first activation among the inputs whose elements the operator reads no later than it writes those of its output.
+  tensor_id overwritten(const operator_info& op) {
+    if (first_result(op) == none) return none;
+    // A slice is written into the first operand; the others are no element-wise ones.
+    const std::size_t candidates = op.kind == kind("DYNAMIC_UPDATE_SLICE") ? 1 : op.inputs.size();
+    for (std::size_t i = 0; i < std::min(candidates, op.inputs.size()); ++i)
+      if (is_activation(op.inputs[i]) && sizes_.alike(s_, op.inputs[i], op.outputs[0])) return ids_[op.inputs[i]];
     return none;
   }
+
+  tensor_id first_result(const operator_info& op) const { return op.outputs.empty() ? none : ids_[op.outputs[0]]; }
+  bool is_activation(index_t t) const { return !g_.constant(t) && g_.origins[t] != origin::variable; }
 
   void find_needs() {
     std::vector<index_t> producer(g_.tensors.size(), none);
@@ -235,10 +238,11 @@ inline result<model_graphs> read_model(model_file& m, tensor_sizes& sizes, const
 ///   RESOURCE is a handle of 4 bytes.
 /// * The output of RESHAPE, SQUEEZE, EXPAND_DIMS and BITCAST is an alias of the first input, if that is an activation
 ///   of the same size and no variable.
-/// * In place, first output over the first activation of the same size among the inputs: ADD SUB MUL DIV FLOOR_DIV
+/// * In place, first output over the first activation of its element type and shape (but for leading dimensions of 1, so
+///   that it does not broadcast) among the inputs: ADD SUB MUL DIV FLOOR_DIV
 ///   FLOOR_MOD MAXIMUM MINIMUM POW SQUARED_DIFFERENCE ADD_N ATAN2 LOGICAL_OR LOGICAL_AND LOGICAL_NOT BITWISE_XOR
 ///   RIGHT_SHIFT RELU RELU_N1_TO_1 RELU_0_TO_1 RELU6 LEAKY_RELU PRELU ELU GELU HARD_SWISH LOGISTIC TANH EXP LOG SIN COS
-///   SQRT RSQRT SQUARE ABS NEG SIGN FLOOR CEIL ROUND SOFTMAX DYNAMIC_UPDATE_SLICE.
+///   SQRT RSQRT SQUARE ABS NEG SIGN FLOOR CEIL ROUND SOFTMAX; of DYNAMIC_UPDATE_SLICE, over the first input alone.
 /// * IF, WHILE, CALL, CALL_ONCE, STABLEHLO_WHILE and STABLEHLO_COMPOSITE run their subgraphs on copies of their inputs.
 ///   The inputs of a loop's condition live to its end, since the next turn needs them. STABLEHLO_CASE is an error.
 ///   Workspace of kernels is not in the file, and counts as 0.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <numeric>
 #include <string>
 #include <string_view>
@@ -34,15 +35,23 @@ struct micro_plan {
 
 namespace detail::tflite {
 
-/// Kinds whose kernels in TensorFlow Lite Micro may write over an input of the size of their output, as was measured.
+/// Kinds whose reference kernels in TensorFlow Lite Micro may write over an input that is `alike` their output (element
+/// type and shape): they read what stands at element i for the last time before they write element i. Measured, too.
 inline constexpr kind_id micro_in_place[] = {
-    kind("ADD"),     kind("SUB"),         kind("MUL"),        kind("DIV"),        kind("MAXIMUM"),     kind("MINIMUM"),
-    kind("SQUARED_DIFFERENCE"),           kind("FLOOR_DIV"),  kind("FLOOR_MOD"),  kind("LOGICAL_OR"),  kind("LOGICAL_AND"),
-    kind("LOGICAL_NOT"), kind("ADD_N"),   kind("PRELU"),      kind("RELU"),       kind("RELU6"),       kind("LEAKY_RELU"),
-    kind("ELU"),     kind("HARD_SWISH"),  kind("LOGISTIC"),   kind("TANH"),       kind("EXP"),         kind("LOG"),
-    kind("SIN"),     kind("COS"),         kind("SQRT"),       kind("RSQRT"),      kind("SQUARE"),      kind("ABS"),
-    kind("NEG"),     kind("FLOOR"),       kind("CEIL"),       kind("ROUND"),      kind("SOFTMAX"),     kind("LOG_SOFTMAX"),
-    kind("L2_NORMALIZATION")};
+    // Element i of the output depends on element i of an operand that does not broadcast, and is written after it is read.
+    kind("ADD"),        kind("SUB"),         kind("MUL"),         kind("DIV"),        kind("MAXIMUM"),   kind("MINIMUM"),
+    kind("FLOOR_DIV"),  kind("FLOOR_MOD"),   kind("LOGICAL_OR"),  kind("LOGICAL_AND"), kind("SQUARED_DIFFERENCE"),
+    kind("PRELU"),
+    // Likewise of one operand.
+    kind("LOGICAL_NOT"), kind("RELU"),       kind("RELU6"),       kind("LEAKY_RELU"), kind("ELU"),       kind("HARD_SWISH"),
+    kind("LOGISTIC"),   kind("TANH"),        kind("EXP"),         kind("LOG"),        kind("SIN"),       kind("COS"),
+    kind("SQRT"),       kind("RSQRT"),       kind("SQUARE"),      kind("ABS"),        kind("NEG"),       kind("FLOOR"),
+    kind("CEIL"),       kind("ROUND"),
+    // Adds up element i of all operands, then writes it.
+    kind("ADD_N"),
+    // Row by row: they read the row for its maximum or sum, then element i again before they write it. Of int8 into int16
+    // the output runs ahead of the input, so that one element type is a must.
+    kind("SOFTMAX"),    kind("LOG_SOFTMAX"), kind("L2_NORMALIZATION")};
 
 /// Kinds whose reference kernels ask for room that no plan knows.
 inline constexpr kind_id micro_scratch[] = {
@@ -59,12 +68,15 @@ inline std::vector<std::size_t> tensor_starts(model_file& m) {
 /// Storages in common: the output of an operator takes the storage of an input that nobody reads later.
 class storages {
  public:
-  storages(const subgraph_info& g, const std::vector<micro_buffer>& buffers) : g_(g), parent_(buffers.size()) {
+  storages(const subgraph_info& g, tensor_sizes& sizes, const std::vector<micro_buffer>& buffers)
+      : g_(g), sizes_(sizes), parent_(buffers.size()) {
     std::iota(parent_.begin(), parent_.end(), std::size_t{0});
     buffer_of_.assign(g.tensors.size(), buffers.size());
     for (std::size_t b = 0; b < buffers.size(); ++b)
       if (buffers[b].subgraph == 0) buffer_of_[buffers[b].tensor] = b;
     for (const micro_buffer& b : buffers) used_.push_back(b.used);
+    for (const index_t t : g.outputs)  // read after the last operator
+      if (buffer_of_[t] != parent_.size()) used_[buffer_of_[t]] = std::numeric_limits<std::int64_t>::max();
   }
 
   /// The buffer that stands for the storage of each buffer.
@@ -77,12 +89,13 @@ class storages {
       if (!view && !among(micro_in_place, op.kind)) continue;
       for (std::size_t i = 0; i < (view ? std::min<std::size_t>(1, op.inputs.size()) : op.inputs.size()); ++i) {
         const std::size_t in = buffer_of_[op.inputs[i]];
-        if (in == parent_.size() || buffers[in].size != buffers[out].size) continue;
+        if (in == parent_.size()) continue;
+        if (view ? buffers[in].size != buffers[out].size : !sizes_.alike(0, op.inputs[i], op.outputs[0])) continue;
         if (std::count(op.inputs.begin(), op.inputs.end(), op.inputs[i]) > 1) continue;
         const std::size_t storage = find(in);
         if (!view && used_[storage] > buffers[out].created) continue;  // somebody reads it later
         parent_[out] = storage;
-        used_[storage] = std::max(used_[storage], buffers[out].used);
+        used_[storage] = std::max(used_[storage], used_[out]);
         break;
       }
     }
@@ -98,6 +111,7 @@ class storages {
   }
 
   const subgraph_info& g_;
+  tensor_sizes& sizes_;
   std::vector<std::size_t> parent_, buffer_of_;
   std::vector<std::int64_t> used_;  ///< of storages, by the buffer that stands for them
 };
@@ -161,7 +175,7 @@ result<micro_plan> plan_micro(std::string_view file, const read_options& options
   if (m.file.failed()) return m.file.error();
   std::vector<std::size_t> storage(tensors.size());
   std::iota(storage.begin(), storage.end(), std::size_t{0});
-  if (in_place) storage = storages(m.subgraphs[0], tensors).run(tensors);
+  if (in_place) storage = storages(m.subgraphs[0], sizes, tensors).run(tensors);
 
   constexpr bytes alignment = 16;
   std::vector<buffer> buffers;

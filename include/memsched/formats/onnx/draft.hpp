@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -131,7 +133,8 @@ class draft_maker {
       if (!name.empty()) here_.values.at(name).after = after;
   }
 
-  /// The first input of an element-wise operator that is as large as its output.
+  /// The first input of an element-wise operator that has the element type (of Cast: the size) and, but for leading
+  /// dimensions of 1, the shape of its output, so that it does not broadcast.
   tensor_id overwritten(const onnx::NodeProto& node, const outcome& o) const {
     static const std::unordered_set<std::string> element_wise{
         "Abs",   "Acos",     "Acosh",       "Add",       "And",
@@ -150,9 +153,18 @@ class draft_maker {
       return none;
     const value* out = node.output_size() > 0 ? find(node.output(0)) : nullptr;
     if (!out) return none;
+    const auto is_alike = [&](const value& v) {
+      return v.size == out->size && (v.type == out->type || node.op_type() == "Cast") &&
+             std::ranges::equal(form(v), form(*out));
+    };
     for (const auto& name : node.input())
-      if (const value* v = find(name); v && v->id != none && v->size == out->size) return v->id;
+      if (const value* v = find(name); v && v->id != none && is_alike(*v)) return v->id;
     return none;
+  }
+  /// The shape of an activation without leading dimensions of 1.
+  static std::span<const std::int64_t> form(const value& v) {
+    const auto first = std::find_if(v.shape->begin(), v.shape->end(), [](std::int64_t d) { return d != 1; });
+    return std::span(*v.shape).last(static_cast<std::size_t>(v.shape->end() - first));
   }
 
   void find_needs() {

@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <memsched/base/bytes.hpp>
@@ -71,6 +72,18 @@ class tensor_sizes {
 
   /// The dimensions of a tensor of subgraph 0; -1 where one is open.
   dimensions shape(index_t t) { return known(m_.subgraphs[0], t); }
+
+  /// Whether two tensors of subgraph s have one element type and, but for leading dimensions of 1, one shape: whatever
+  /// broadcasts, element i of one is used with element i of the other.
+  bool alike(std::size_t s, index_t a, index_t b) {
+    const auto form = [&](index_t t) {
+      const table& data = m_.subgraphs[s].tensors[t];
+      dimensions dims = s == 0 && t < inferred_.size() ? known(m_.subgraphs[0], t) : declared(data);
+      dims.erase(dims.begin(), std::find_if(dims.begin(), dims.end(), [](std::int64_t d) { return d != 1; }));
+      return std::pair(m_.file.number<std::uint8_t>(data, tensor_fields::type), std::move(dims));
+    };
+    return form(a) == form(b);
+  }
 
   /// The bytes of a tensor of subgraph s; 0 after a fault.
   bytes size(std::size_t s, index_t t) {
