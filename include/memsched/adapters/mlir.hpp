@@ -35,7 +35,8 @@ namespace memsched::inline MEMSCHED_ABI {
 class mlir_block_graph {
  public:
   /// The graph of a block, or an error where a size is unknown, with a remark at the place of that value.
-  /// O(operations + uses), those in regions included, times the depth of regions.
+  /// O(operations + uses), those in regions included, times the depth of regions; where the block has tensors, also
+  /// O(operations of the function).
   static result<mlir_block_graph> of(::mlir::Block& block, const mlir_options& o = {});
 
   std::span<::mlir::Operation* const> ops() const { return ops_; }

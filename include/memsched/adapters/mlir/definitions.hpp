@@ -43,7 +43,7 @@ inline bool makes_memory(::mlir::Block& block) {
 class mlir_block_graph::builder {
  public:
   builder(::mlir::Block& block, const mlir_options& o)
-      : g_(block), o_(o), size_(block.getParentOp(), o), order_(o), end_(detail::terminator_of(block)) {}
+      : g_(block), o_(o), size_(block.getParentOp(), o), order_(block, o), end_(detail::terminator_of(block)) {}
 
   result<mlir_block_graph> run() {
     for (::mlir::Operation& op : *g_.block_)
@@ -198,9 +198,7 @@ class mlir_block_graph::builder {
     auto effects = llvm::dyn_cast<::mlir::MemoryEffectOpInterface>(r.getOwner());
     llvm::SmallVector<::mlir::MemoryEffects::EffectInstance> found;
     if (effects) effects.getEffectsOnValue(r, found);
-    return llvm::any_of(found, [](const auto& e) {
-      return e.getResource()->getName() == "AutomaticAllocationScope";
-    });
+    return llvm::any_of(found, [](const auto& e) { return detail::is_on_stack(e); });
   }
   static bool is_freed(::mlir::Value v) {
     return llvm::any_of(v.getUsers(), [&](::mlir::Operation* user) {
@@ -224,7 +222,7 @@ class mlir_block_graph::builder {
 
   /// A constant: by its trait, of memref, or an operation without operands that holds the result's elements.
   static bool is_constant(::mlir::Operation* op) {
-    if (op->hasTrait<::mlir::OpTrait::ConstantLike>() || op->getName().getStringRef() == "memref.get_global") return true;
+    if (op->hasTrait<::mlir::OpTrait::ConstantLike>() || detail::is_global(op)) return true;
     return op->getNumOperands() == 0 && op->getNumResults() == 1 && llvm::any_of(op->getAttrs(), [&](const auto& named) {
       const auto elements = llvm::dyn_cast<::mlir::ElementsAttr>(named.getValue());
       return elements && elements.getShapedType() == op->getResult(0).getType();

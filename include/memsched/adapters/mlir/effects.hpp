@@ -1,10 +1,13 @@
 // In which order operations of an MLIR block must stay for their effects. Needs MLIR.
 #pragma once
 
+#include <optional>
+
 #include <llvm/ADT/DenseMap.h>
 #include <llvm/ADT/STLFunctionalExtras.h>
 #include <llvm/ADT/SmallVector.h>
 #include <mlir/IR/SymbolTable.h>
+#include <mlir/IR/Visitors.h>
 #include <mlir/Interfaces/FunctionInterfaces.h>
 #include <mlir/Interfaces/LoopLikeInterface.h>
 #include <mlir/Interfaces/SideEffectInterfaces.h>
@@ -35,6 +38,12 @@ inline bool is_allocated(::mlir::Value v) {
   return op && ::mlir::hasEffect<::mlir::MemoryEffects::Allocate>(op, v);
 }
 
+/// Whether an effect is that of an allocation on the stack.
+inline bool is_on_stack(const ::mlir::MemoryEffects::EffectInstance& effect) {
+  return llvm::isa<::mlir::MemoryEffects::Allocate>(effect.getEffect()) &&
+         effect.getResource()->getName() == "AutomaticAllocationScope";
+}
+
 /// Calls visit for each effect of an operation, those of its regions included; false where they are not known.
 inline bool for_each_effect(::mlir::Operation* op, const mlir_options& o,
                             llvm::function_ref<void(const ::mlir::MemoryEffects::EffectInstance&)> visit) {
@@ -62,27 +71,81 @@ inline bool is_effect_free(::mlir::Operation* op, const mlir_options& o) {
   return known && none_seen;
 }
 
+/// Whether a predicate holds for an operation or one inside of it.
+inline bool holds_within(::mlir::Operation* op, llvm::function_ref<bool(::mlir::Operation*)> predicate) {
+  const auto visit = [&](::mlir::Operation* inner) {
+    return predicate(inner) ? ::mlir::WalkResult::interrupt() : ::mlir::WalkResult::advance();
+  };
+  return op->walk<::mlir::WalkOrder::PreOrder>(visit).wasInterrupted();
+}
+
+/// Whether an operation uses tensors: as operands, captured, or inside of it.
+inline bool uses_tensors(::mlir::Operation* op) {
+  return holds_within(op, [](::mlir::Operation* inner) { return llvm::any_of(inner->getOperands(), is_tensor); });
+}
+inline bool makes_tensors(::mlir::Operation* op) {
+  return holds_within(op, [](::mlir::Operation* inner) { return llvm::any_of(inner->getResults(), is_tensor); });
+}
+
+inline bool is_global(::mlir::Operation* op) { return op && op->getName().getStringRef() == "memref.get_global"; }
+
+/// Which tensors of a function may name memory that its memrefs reach as well. In a function without memrefs none does:
+/// what a call takes and gives as a tensor is a value there, and nobody else changes it.
+struct mlir_shared_tensors {
+  bool made = false;       ///< an operation makes one: it takes a memref and gives a tensor (`bufferization.to_tensor`, a
+                           ///< call), or it gives a tensor and its effects are not known
+  bool handed_in = false;  ///< an argument may be one: the function takes tensors, and reaches other memory of its caller
+  ::mlir::Operation* first = nullptr;  ///< the first operation of the entry block that makes one, in itself or in regions
+
+  /// O(operations of the function)
+  static mlir_shared_tensors of(::mlir::Operation* function, const mlir_options& o) {
+    auto interface = llvm::dyn_cast<::mlir::FunctionOpInterface>(function);
+    const auto takes = [&](auto&& is) { return interface && llvm::any_of(interface.getArguments(), is); };
+    bool has_memrefs = takes(is_memref), reaches_caller = has_memrefs;
+    llvm::SmallVector<::mlir::Operation*> makers;
+    function->walk<::mlir::WalkOrder::PreOrder>([&](::mlir::Operation* op) {
+      has_memrefs |= llvm::any_of(op->getResults(), is_memref);
+      reaches_caller |= is_global(op);
+      if (!llvm::any_of(op->getResults(), is_tensor)) return;
+      const bool unknown = op->getNumRegions() == 0 && !for_each_effect(op, o, [](const auto&) {});
+      if (unknown || llvm::any_of(op->getOperands(), is_memref)) makers.push_back(op);
+    });
+    mlir_shared_tensors r;
+    if (!has_memrefs) return r;
+    r.made = !makers.empty();
+    r.handed_in = reaches_caller && takes(is_tensor);
+    for (::mlir::Operation* op : makers)
+      if (!r.first) r.first = function->getRegion(0).front().findAncestorOpInBlock(*op);
+    return r;
+  }
+};
+
 /// Control edges of a block, no more than one for each access, one for each operation that has to wait for one that may
 /// stop, and one from each operation with effects to the next barrier.
 ///
 /// Memory is told apart by object: each allocation; what the caller may hold (the arguments of the function, and globals
 /// that may change); constant globals, which nobody orders. A write of an object runs behind the last write and the reads
 /// since; a read behind the last write. What accesses anything else, or has effects that are not known, is a barrier for
-/// all operations with effects; so is each user of tensors behind a `bufferization.to_tensor`. Allocations are not ordered.
+/// all operations with effects. Allocations on the heap are not ordered; those on the stack stay between two barriers, since one
+/// may save or restore the stack.
+///
+/// Tensors are values, except where they may name a buffer (`mlir_shared_tensors`). Behind an operation of the entry block that
+/// makes such a tensor, and in all other blocks of its function, each operation that uses tensors is a barrier; where only
+/// arguments may be such, it reads what the caller may hold.
+///
 /// An operation without effects that may be undefined for some operands (a division) runs behind the last one that may stop
 /// before it: a barrier, or a loop that may not end.
 class mlir_effect_order {
  public:
-  explicit mlir_effect_order(const mlir_options& o) : o_(o) {}
+  mlir_effect_order(::mlir::Block& block, const mlir_options& o) : block_(block), o_(o) {}
 
   /// Calls before(other) for operations of the block that must run before op. To be called in the order of the block.
   void place(::mlir::Operation* op, llvm::function_ref<void(::mlir::Operation*)> before) {
     accesses_.clear();
     const bool known = for_each_effect(op, o_, [&](const auto& effect) { add(op, effect); });
-    mixed_ |= op->getName().getStringRef() == "bufferization.to_tensor";
-    const bool reads_buffer = mixed_ && llvm::any_of(op->getOperands(), is_tensor);
+    add_tensors(op);
     const bool anything = llvm::any_of(accesses_, [](const access& a) { return a.object == nullptr; });
-    const bool everything = !known || reads_buffer || anything;
+    const bool everything = !known || anything;
     const bool anywhere = lists(o_.pure, op) || ::mlir::isSpeculatable(op);
     if (everything) {
       if (since_.empty() && barrier_) before(barrier_);
@@ -112,8 +175,11 @@ class mlir_effect_order {
   void add(::mlir::Operation* op, const ::mlir::MemoryEffects::EffectInstance& effect) {
     const bool allocates = llvm::isa<::mlir::MemoryEffects::Allocate>(effect.getEffect());
     const ::mlir::Value value = effect.getValue();
-    if (value && allocates) return;
     if (!value) return add(nullptr, true);
+    if (allocates) {
+      if (is_on_stack(effect) && !ends_within(op, value)) add(value.getAsOpaquePointer(), true);
+      return;
+    }
     const ::mlir::Value root = root_of(value);
     if (is_allocated(root)) {
       if (op->isProperAncestor(root.getDefiningOp())) return;  // its own, inside
@@ -129,6 +195,29 @@ class mlir_effect_order {
     for (access& a : accesses_)
       if (a.object == object) return void(a.writes |= writes);
     accesses_.push_back({object, writes});
+  }
+
+  void add_tensors(::mlir::Operation* op) {
+    if (!shared_) {
+      if (!uses_tensors(op) && !makes_tensors(op)) return;
+      shared_ = mlir_shared_tensors::of(function(), o_);
+      made_before_ = !(block_.isEntryBlock() && block_.getParentOp() == function());
+    }
+    made_before_ |= op == shared_->first;
+    const bool may_be_buffers = shared_->made && made_before_;
+    if ((may_be_buffers || shared_->handed_in) && uses_tensors(op)) add(may_be_buffers ? nullptr : &callers_, may_be_buffers);
+  }
+  /// The function of the block, or what else is outermost.
+  ::mlir::Operation* function() const {
+    ::mlir::Operation* op = block_.getParentOp();
+    while (!llvm::isa<::mlir::FunctionOpInterface>(op) && op->getParentOp()) op = op->getParentOp();
+    return op;
+  }
+  /// Whether what an operation allocates on the stack ends with the operation itself.
+  static bool ends_within(::mlir::Operation* op, ::mlir::Value allocated) {
+    ::mlir::Operation* by = allocated.getDefiningOp();
+    ::mlir::Operation* scope = by ? by->getParentWithTrait<::mlir::OpTrait::AutomaticAllocationScope>() : nullptr;
+    return scope && op->isAncestor(scope);
   }
 
   void take_turn(::mlir::Operation* op, const access& a, llvm::function_ref<void(::mlir::Operation*)> before) {
@@ -154,28 +243,26 @@ class mlir_effect_order {
     if (const auto argument = llvm::dyn_cast<::mlir::BlockArgument>(root))
       return argument.getOwner()->isEntryBlock() &&
              llvm::isa_and_nonnull<::mlir::FunctionOpInterface>(argument.getOwner()->getParentOp());
-    return is_global(root);
-  }
-  static bool is_global(::mlir::Value root) {
-    ::mlir::Operation* op = root.getDefiningOp();
-    return op && op->getName().getStringRef() == "memref.get_global";
+    return is_global(root.getDefiningOp());
   }
   bool is_constant_global(::mlir::Value root) {
-    if (!is_global(root)) return false;
     ::mlir::Operation* op = root.getDefiningOp();
+    if (!is_global(op)) return false;
     const auto name = op->getAttrOfType<::mlir::SymbolRefAttr>("name");
     ::mlir::Operation* global = name ? symbols_.lookupNearestSymbolFrom(op, name) : nullptr;
     return global && global->getInherentAttr("constant").value_or(::mlir::Attribute{});
   }
 
+  ::mlir::Block& block_;
   const mlir_options& o_;
   ::mlir::SymbolTableCollection symbols_;
+  std::optional<mlir_shared_tensors> shared_;  // once the block has tensors
   llvm::DenseMap<const void*, turn> turns_;
   llvm::SmallVector<access, 4> accesses_;
   llvm::SmallVector<::mlir::Operation*> since_;  // with effects, behind the barrier
   ::mlir::Operation* barrier_ = nullptr;
   ::mlir::Operation* may_stop_ = nullptr;
-  bool mixed_ = false;  // some tensor of the block is a buffer
+  bool made_before_ = false;  // tensors that an operation made of buffers may be at hand
   char callers_ = 0;  // its address names what the caller may hold
 };
 
