@@ -8,7 +8,8 @@ string(REGEX REPLACE "^// lines: " "" limit "${limit}")
 file(STRINGS ${CASE} flags REGEX "^// flags: ")
 string(REGEX REPLACE "^// flags: " "" flags "${flags}")
 
-execute_process(COMMAND ${COMPILER} -std=c++20 ${flags} -fsyntax-only -I ${INCLUDE} ${CASE}
+# The front door says the same in both ways of linking; with the large functions elsewhere it is read in a third of the time.
+execute_process(COMMAND ${COMPILER} -std=c++20 -DMEMSCHED_SEPARATE_COMPILATION ${flags} -fsyntax-only -I ${INCLUDE} ${CASE}
                 RESULT_VARIABLE status ERROR_VARIABLE output OUTPUT_QUIET)
 if(status EQUAL 0)
   message(FATAL_ERROR "it compiles")
