@@ -103,7 +103,7 @@ def calls(functions, seed=1):
             main.append("    %%u%d_%d = tensor.cast %%r%d#%d : %s to tensor<*xf32>" % (n, i, n, i, tensor(shape)))
             main.append("    call @printMemrefF32(%%u%d_%d) : (tensor<*xf32>) -> ()" % (n, i))
         n += 1
-    return ("  func.func private @heap_begin()\n  func.func private @heap_end()\n"
+    return ("  func.func private @heap_begin()\n  func.func private @heap_end()\n  func.func private @tick()\n"
             "  func.func private @printMemrefF32(tensor<*xf32>) attributes {llvm.emit_c_interface}\n"
             "  func.func @main() {\n" + "\n".join(main) + "\n    return\n  }\n")
 
@@ -129,6 +129,19 @@ def branches(sizes, name="branches"):
     order = sorted(sizes, reverse=True)
     best = max(4 * w + 16 * min(i + 1, len(sizes)) for i, w in enumerate(order))
     return f, f.text([total]), given, best
+
+
+def one_call(n=256):
+    """Operations on buffers of one size, and a call, which no store and no deallocation crosses. Two buffers die before the
+    call; one that is made first is used behind it. Four stand at once where all die at the end; the least is two."""
+    f = Function("one_call", [(n,)])
+    late = f.pointwise("negf", [f.inputs[0]])
+    first = f.pointwise("exp", [f.inputs[0]])
+    out = f.pointwise("abs", [first])
+    second = f.pointwise("exp", [out])
+    out = f.pointwise("add", [out, second], out)
+    f.line("func.call @tick() : () -> ()")
+    return f, f.text([f.pointwise("add", [out, late], out)])
 
 
 def fire_network(size_=16, modules=4):

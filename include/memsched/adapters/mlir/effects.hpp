@@ -99,8 +99,8 @@ struct mlir_shared_tensors {
 
   /// O(operations of the function)
   static mlir_shared_tensors of(::mlir::Operation* function, const mlir_options& o) {
-    auto interface = llvm::dyn_cast<::mlir::FunctionOpInterface>(function);
-    const auto takes = [&](auto&& is) { return interface && llvm::any_of(interface.getArguments(), is); };
+    auto signature = llvm::dyn_cast<::mlir::FunctionOpInterface>(function);
+    const auto takes = [&](auto&& is) { return signature && llvm::any_of(signature.getArguments(), is); };
     bool has_memrefs = takes(is_memref), reaches_caller = has_memrefs;
     llvm::SmallVector<::mlir::Operation*> makers;
     function->walk<::mlir::WalkOrder::PreOrder>([&](::mlir::Operation* op) {
@@ -126,12 +126,12 @@ struct mlir_shared_tensors {
 /// Memory is told apart by object: each allocation; what the caller may hold (the arguments of the function, and globals
 /// that may change); constant globals, which nobody orders. A write of an object runs behind the last write and the reads
 /// since; a read behind the last write. What accesses anything else, or has effects that are not known, is a barrier for
-/// all operations with effects. Allocations on the heap are not ordered; those on the stack stay between two barriers, since one
-/// may save or restore the stack.
+/// all operations with effects. Allocations on the heap are not ordered; those on the stack stay between two barriers, since
+/// one may save or restore the stack.
 ///
-/// Tensors are values, except where they may name a buffer (`mlir_shared_tensors`). Behind an operation of the entry block that
-/// makes such a tensor, and in all other blocks of its function, each operation that uses tensors is a barrier; where only
-/// arguments may be such, it reads what the caller may hold.
+/// Tensors are values, except where they may name a buffer (`mlir_shared_tensors`). Behind an operation of the entry block
+/// that makes such a tensor, and in all other blocks of its function, each operation that uses tensors is a barrier; where
+/// only arguments may be such, it reads what the caller may hold.
 ///
 /// An operation without effects that may be undefined for some operands (a division) runs behind the last one that may stop
 /// before it: a barrier, or a loop that may not end.
@@ -204,8 +204,8 @@ class mlir_effect_order {
       made_before_ = !(block_.isEntryBlock() && block_.getParentOp() == function());
     }
     made_before_ |= op == shared_->first;
-    const bool may_be_buffers = shared_->made && made_before_;
-    if ((may_be_buffers || shared_->handed_in) && uses_tensors(op)) add(may_be_buffers ? nullptr : &callers_, may_be_buffers);
+    const bool anything = shared_->made && made_before_;
+    if ((anything || shared_->handed_in) && uses_tensors(op)) add(anything ? nullptr : &callers_, anything);
   }
   /// The function of the block, or what else is outermost.
   ::mlir::Operation* function() const {
