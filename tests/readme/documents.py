@@ -52,9 +52,11 @@ REQUIRED = "ops inputs outputs size".split()
 FENCES = {
     "README.md 1": None,
     "docs/embedding.md 1": ("", ""),
-    "docs/embedding.md 2": ("template <class T> std::vector<const T*> handles_of(const std::vector<std::unique_ptr<T>>&);", ""),
-    "docs/embedding.md 3": ("int report(const std::string&);\nvoid reorder(const function&, const std::vector<const instruction*>&);\n"
-                            "int fence_3(const function& f) {", "return 0; }"),
+    "docs/embedding.md 2": ("""template <class T>
+std::vector<const T*> handles_of(const std::vector<std::unique_ptr<T>>&);""", ""),
+    "docs/embedding.md 3": ("""int report(const std::string&);
+void reorder(const function&, const std::vector<const instruction*>&);
+int fence_3(const function& f) {""", "return 0; }"),
     "docs/dataflow.md 1": ("void dataflow() {", "}"),
     "docs/proofs.md 1": ("void proofs(const memsched::problem& problem) {", "}"),
 }
@@ -250,7 +252,8 @@ def commands(root, program):
     helps, ran, looked_at = {}, 0, 0
 
     def run(line, directory):
-        return subprocess.run(["sh", "-c", line], cwd=directory, env=environment, capture_output=True, text=True, timeout=300)
+        return subprocess.run(["sh", "-c", line], cwd=directory, env=environment, capture_output=True, text=True,
+                              timeout=300)
 
     def help_of(command, directory):
         if command not in helps:
