@@ -113,16 +113,16 @@ auto schedule(const G& g, const options& o) {
   return schedule(g, automatic, o);
 }
 
-/// The workspace of an operator that runs another graph (a call, a region): `inner` is the answer of `schedule` for that
-/// graph, `in` and `out` are the bytes of its parameters and of the results that it makes. Absent where `inner` is an error,
-/// so that the hook `workspace` may return it.
+/// The workspace of an operator that runs another graph (a call, a region), in bytes: the peak inside less what comes in and
+/// out. `inner` is the answer of `schedule` for that graph; `in` and `out` are the bytes of its parameters and of the
+/// results that it makes. Absent where `inner` is an error, so that the hook `workspace` may return it.
 ///
 /// Lemma. Let the inner graph count its parameters and results, and keep both to its end (`live_out`; `tensors` lists
 /// parameters that it does not read). Let the operator read the arguments, write the results, fire under `pbc` and overwrite
 /// nothing. While it runs, the caller counts exactly what is live at the inner peak, if arguments outlive the call. If the
 /// inner graph may free an argument earlier, the caller counts no less than that.
-/// Proof. The caller counts in + out + workspace, beside what the call does not touch. At the end of the inner graph in + out
-/// are live, so that its peak is no less, and the sum is that peak. An argument that is freed earlier only takes away from it.
+/// Proof. The caller counts in + out + workspace, beside what the call does not touch. At the end of the inner graph in and
+/// out are live. So its peak is no less, and the sum is that peak. An argument that is freed earlier only lowers it.
 ///
 /// Parameters that the inner graph frees after their last reader do not do: an argument may outlive the call, and the caller
 /// would count too little.

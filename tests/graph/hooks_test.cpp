@@ -289,7 +289,8 @@ TEST_CASE("a Boost graph with an argument that no edge carries") {
   using graph = boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS>;
   graph g(2);
   add_edge(0, 1, g);
-  const auto edges = bgl::tensor_per_edge(g, boost::make_static_property_map<boost::graph_traits<graph>::edge_descriptor>(6));
+  using edge = boost::graph_traits<graph>::edge_descriptor;
+  const auto edges = bgl::tensor_per_edge(g, boost::make_static_property_map<edge>(6));
   const auto sized = with_sizes(edges, [&](std::size_t t) { return t == 0 ? edges.size(0) : 1000; });
   const auto kept = with_live_out(with_tensors(sized, std::vector<std::size_t>{1}), [](std::size_t t) { return t == 1; });
   REQUIRE(schedule(edges).value().peak == 6);

@@ -134,7 +134,9 @@ TEST_CASE("a callee that frees its parameters would make the caller count too li
   const auto callee = [](bool kept) {
     problem_builder b;
     const auto x = b.input(100), small = b.tensor(10), large = b.tensor(300), y = b.tensor(10);
-    b.op({.reads = {x}, .writes = {small}}), b.op({.reads = {small}, .writes = {large}}), b.op({.reads = {large}, .writes = {y}});
+    b.op({.reads = {x}, .writes = {small}});
+    b.op({.reads = {small}, .writes = {large}});
+    b.op({.reads = {large}, .writes = {y}});
     b.output(y);
     if (kept) b.output(x);
     return schedule(b.build().value()).value();

@@ -229,18 +229,23 @@ struct any_argument {
 /// Whether a graph type names a hook, rightly or not: by a function, a template or overloads, in its traits or by members.
 template <hook H, class G, class Handle>
 inline constexpr bool names = false;
-template <class G, class Handle>
-inline constexpr bool names<hook::tensors, G, Handle> =  // own types may have a list of this name, or tensors(op)
+template <class G>
+concept names_tensors =  // own types may have a list of this name, or tensors(op)
     requires { &graph_traits<G>::tensors; } || requires(G& g) { graph_traits<G>::tensors(g); } ||
     requires(G& g) { g.tensors(); };
+template <class G, class Handle>
+inline constexpr bool names<hook::tensors, G, Handle> = names_tensors<G>;
+// A concept, so that what follows a way that exists is not instantiated.
 #define MEMSCHED_NAMES(hook_name)                                                                                \
   template <class G, class Handle>                                                                               \
-  inline constexpr bool names<hook::hook_name, G, Handle> =                                                      \
+  concept names_##hook_name =                                                                                    \
       requires { &graph_traits<G>::hook_name; } || requires { &G::hook_name; } ||                                \
       requires(G& g, Handle& x) { graph_traits<G>::hook_name(g, x); } ||                                         \
       requires(G& g, Handle& x) { g.hook_name(x); } || requires(G& g) { g.hook_name(); } ||                      \
       requires(G& g, Handle& x, any_argument any) { g.hook_name(x, any); } ||                                    \
-      requires(G& g, any_argument any) { g.hook_name(any); }
+      requires(G& g, any_argument any) { g.hook_name(any); };                                                    \
+  template <class G, class Handle>                                                                               \
+  inline constexpr bool names<hook::hook_name, G, Handle> = names_##hook_name<G, Handle>
 MEMSCHED_NAMES(after);
 MEMSCHED_NAMES(workspace);
 MEMSCHED_NAMES(firing);

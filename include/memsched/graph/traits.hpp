@@ -39,8 +39,8 @@ namespace memsched::inline MEMSCHED_ABI {
 /// A list of handles is anything that a range-for accepts, by value or by reference. A handle is any value with == and
 /// either std::hash or a hash_value(handle) found by argument-dependent lookup. A tensor's handle type is the common type
 /// of what inputs and outputs list. A tensor that no operator writes is a graph input. It counts from the start to its last
-/// reader, to the end if it is live_out, and not at all if nobody reads it and it is not live_out. Without `tensors`, one that
-/// no operator lists is unknown and does not count, even if it is live_out.
+/// reader, to the end if it is live_out, and not at all if nobody reads it and it is not live_out. Without `tensors`, one
+/// that no operator lists is unknown and does not count, even if it is live_out.
 ///
 /// An update of a tensor t has an order: where an output of op is an alias of t, that names the new value, and all other
 /// users of the old one run before op. Where none is, the order in which ops(g) lists operators decides: users of t that
