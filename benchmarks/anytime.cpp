@@ -51,7 +51,7 @@ int main(int argc, char** argv) {
     for (const std::string& name : graphs) {
       const auto begins_so = [&](const std::string& begin) { return name.starts_with(begin); };
       if (!names.empty() && std::none_of(names.begin(), names.end(), begins_so)) continue;
-      const problem p = check(networks::make(name).value()).value();
+      const problem p = make_problem(networks::make(name).value()).value();
       const outcome own = run(p, automatic, deadline);
       const bytes others[] = {
           run(p, beam{}, deadline).peak, run(p, local_search{}, deadline).peak, run(p, branch_and_bound{}, deadline).peak,

@@ -54,7 +54,7 @@ struct proof_totals {
   std::size_t longest = 0, bytes = 0;  ///< of one: steps or refutations; of its JSON
   double wrote = 0, checked = 0;       ///< seconds for all
 
-  /// `write` gives a proof, if there is one; `check` says what is wrong with it; `about` its length and its JSON.
+  /// `write` gives a proof, if there is one; `make_problem` says what is wrong with it; `about` its length and its JSON.
   template <class Write, class Check, class About>
   void take(Write write, Check check, About about) {
     ++claims;
@@ -63,7 +63,7 @@ struct proof_totals {
     wrote += now() - start;
     if (!proof) return;
     start = now();
-    const bool accepted = check(*proof).empty();
+    const bool accepted = make_problem(*proof).empty();
     checked += now() - start;
     complete += accepted ? 1 : 0;
     const auto [length, json] = about(*proof);
@@ -119,7 +119,7 @@ void networks_table() {
   int joint_optimal = 0, joint_all = 0;
   for (const auto& about : networks::all()) {
     if (!about.optimum && !about.name.starts_with("randwire")) continue;
-    const problem p = check(networks::make(about.name).value()).value();
+    const problem p = make_problem(networks::make(about.name).value()).value();
     for (const bool in_place : {true, false}) {
       options o;
       o.in_place = in_place;
@@ -174,7 +174,7 @@ void papers_table() {
       "%-20s %7s %8s %7s | %7s %8s %7s | %7s %7s\n",
       "", "rpo", "serenity", "hmcos", "rpo", "serenity", "hmcos", "joint", "bound");
   for (const row& r : rows) {
-    const problem p = check(networks::make(r.name).value()).value();
+    const problem p = make_problem(networks::make(r.name).value()).value();
     const options seconds{.time_limit = std::chrono::seconds(5)};
     const auto lite = [&](const auto& s) { return mib(lite_arena(p, schedule(p, s, seconds).order, {})); };
     const auto joint = plan_jointly(p, automatic, minimize{});
@@ -183,7 +183,7 @@ void papers_table() {
                 to_string(joint.arena.verdict()));
   }
 
-  const problem cell = check(networks::make("swiftnet-cell-a").value()).value();
+  const problem cell = make_problem(networks::make("swiftnet-cell-a").value()).value();
   options apart, between;
   apart.in_place = between.in_place = false;
   between.default_firing = firing::cbp;  // what lives between operators is what lives while they run without their inputs
@@ -213,7 +213,7 @@ void figure_11() {
   std::printf("\n");
   const char* names[] = {"swiftnet-cell-a", "swiftnet-cell-b", "swiftnet-cell-c", "swiftnet", "darts-imagenet", "randwire"};
   for (const char* name : names) {
-    const problem p = check(networks::make(name).value()).value();
+    const problem p = make_problem(networks::make(name).value()).value();
     const auto given = schedule(p, as_given{}).order;
     const auto best = schedule(p, options{.time_limit = std::chrono::seconds(5)}).order;
     std::printf("%-22s", name);
@@ -241,7 +241,7 @@ void traffic_table() {
       "%-20s %7s %-8s %9s %9s %9s %9s %9s\n",
       "", "KiB", "order", "traffic", "known", "bound", "search", "bound");
   for (const row& r : rows) {
-    const problem p = check(networks::make(r.name).value()).value();
+    const problem p = make_problem(networks::make(r.name).value()).value();
     const std::vector<op_id> orders[] = {schedule(p, as_given{}).order, schedule(p, rpo{}).order, schedule(p).order};
     for (std::size_t c = 0; c < 3; ++c)
       for (std::size_t k = 0; k < 3; ++k) {

@@ -266,7 +266,7 @@ void networks_left() {
   std::printf("%-26s %10s %10s %10s %10s %12s\n", "network", "operators", "nodes", "left", "active", "seconds");
   for (const networks::network& n : networks::all()) {
     const auto draft = networks::make(n.name);
-    const problem p = check(draft.value()).value();
+    const problem p = make_problem(draft.value()).value();
     const schedule_graph g = make_schedule_graph(p);
     const compression c = compressed(g);
     std::printf("%-26s %10zu %10zu %10zu %10zu %12.6f\n", n.name.c_str(), p.ops().size(), g.size(), c.result.graph.size(),

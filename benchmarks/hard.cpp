@@ -57,7 +57,7 @@ int main(int count, char** arguments) {
                                "windowed:1000:30", "watts_strogatz:100", "watts_strogatz:300", "randwire-stack"})
       for (int seed = 1; seed <= seeds; ++seed) {
         const std::string name = std::string(family) + ':' + std::to_string(seed);
-        print_row(name, memsched::check(networks::make(name).value()).value(), limit, threads);
+        print_row(name, memsched::make_problem(networks::make(name).value()).value(), limit, threads);
       }
   std::puts("\nRow blocks, as `memsched rewrite` makes them:");
   for (const double limit : limits)

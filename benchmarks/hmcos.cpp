@@ -25,7 +25,7 @@ double per_cent(std::size_t part, std::size_t whole) {
   return whole == 0 ? 0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
 }
 
-problem network(const std::string& name) { return memsched::check(networks::make(name).value()).value(); }
+problem network(const std::string& name) { return memsched::make_problem(networks::make(name).value()).value(); }
 
 struct timed {
   memsched::schedule_result<memsched::op_id> result;

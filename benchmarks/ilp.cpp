@@ -24,7 +24,7 @@ using clock = std::chrono::steady_clock;
 
 double seconds_since(clock::time_point start) { return std::chrono::duration<double>(clock::now() - start).count(); }
 double kib(bytes b) { return static_cast<double>(b) / 1024; }
-problem load(const char* network) { return check(networks::make(network).value()).value(); }
+problem load(const char* network) { return make_problem(networks::make(network).value()).value(); }
 
 struct published {
   const char* name;

@@ -98,7 +98,7 @@ struct shape {
   problem (*make)(index_t operators);
 };
 
-problem named(const std::string& name) { return check(networks::make(name).value()).value(); }
+problem named(const std::string& name) { return make_problem(networks::make(name).value()).value(); }
 
 /// n operators, each of which reads what `reads(i)` gives of the tensors made so far.
 template <class Reads>

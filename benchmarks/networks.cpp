@@ -42,7 +42,7 @@ struct summary {
 };
 
 void print_row(const networks::network& about, bool in_place, summary& sum) {
-  const problem p = memsched::check(networks::make(about.name).value()).value();
+  const problem p = memsched::make_problem(networks::make(about.name).value()).value();
   memsched::options o;
   o.in_place = in_place;
   const timed t = measure(p, o);

@@ -126,7 +126,7 @@ result<claim> claim_of(const std::string& name, const request& r) {
     if (std::string("sdf:") + line.name == name) return claim_of(line.graph, r);
   auto draft = draft_of(name);
   if (!draft) return draft.error();
-  const auto p = check(std::move(*draft));
+  const auto p = make_problem(std::move(*draft));
   if (!p) return p.error();
   return claim_of(*p, r);
 }

@@ -58,7 +58,7 @@ int main(int count, char** arguments) {
     for (std::size_t i = 0; i < contenders.size(); ++i) {
       int proven = 0, quickly = 0;
       for (int seed = 1; seed <= graphs; ++seed) {
-        const problem p = check(networks::make(std::string(family) + ':' + std::to_string(seed)).value()).value();
+        const problem p = make_problem(networks::make(std::string(family) + ':' + std::to_string(seed)).value()).value();
         options o;
         o.time_limit = timing::nanoseconds(limit);
         const auto start = std::chrono::steady_clock::now();

@@ -44,7 +44,7 @@ struct row {
 problem make(const std::string& name) {
   unsigned long operators = 0, width = 0;
   if (std::sscanf(name.c_str(), "strands:%lu:%lu", &operators, &width) == 2) return strands(operators, width);
-  return check(networks::make(name).value()).value();
+  return make_problem(networks::make(name).value()).value();
 }
 
 }  // namespace

@@ -55,7 +55,7 @@ struct subject {
   std::vector<index_t> order;
 
   explicit subject(memsched::problem_draft d)
-      : draft(std::move(d)), p(memsched::check(draft).value()), graph(p), g(memsched::make_schedule_graph(p)),
+      : draft(std::move(d)), p(memsched::make_problem(draft).value()), graph(p), g(memsched::make_schedule_graph(p)),
         order(p.ops().size()) {
     std::iota(order.begin(), order.end(), index_t{0});
   }
@@ -87,7 +87,7 @@ std::vector<double> measure(const std::vector<std::unique_ptr<subject>>& subject
   const memsched::options o;
   memsched::search context(o);
   const auto run = [&](auto f) { return nanoseconds(subjects, nothing, [&](const subject& s, int) { return f(s); }); };
-  const auto check = [](const subject&, memsched::problem_draft d) { return memsched::check(std::move(d)); };
+  const auto check = [](const subject&, memsched::problem_draft d) { return memsched::make_problem(std::move(d)); };
   return {
       run([](const subject& s) { return memsched::lower(s.graph); }),
       nanoseconds(subjects, [](const subject& s) { return s.draft; }, check),

@@ -23,7 +23,7 @@ constexpr index_t first_cell = 2;  // behind two stems
 constexpr std::chrono::seconds longest(60);  // of one run
 constexpr std::chrono::seconds brief(12);    // of a run on a graph with far too many signatures, to see how far it comes
 
-problem network(const std::string& name) { return check(networks::make(name).value()).value(); }
+problem network(const std::string& name) { return make_problem(networks::make(name).value()).value(); }
 
 /// The operators of one scope, with what flows in and out as graph inputs and outputs.
 problem cell_of(const std::string& name, index_t scope) {

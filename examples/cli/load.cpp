@@ -144,7 +144,7 @@ result<loaded> finish(std::string name, model_graphs graphs, const body_schedule
   auto orders = memsched::schedule_graphs(graphs, 1, schedule);
   if (!orders) return orders.error();
   const auto main = [&](memsched::bytes memsched::graph_order::*amount) {
-    return memsched::check(memsched::with_workspace(graphs, 0, *orders, amount));
+    return memsched::make_problem(memsched::with_workspace(graphs, 0, *orders, amount));
   };
   auto problem = main(&memsched::graph_order::peak);
   if (!problem) return problem.error();

@@ -83,7 +83,7 @@ void lower_head(const job& j, found& f) {
     const auto arena = memsched::micro_arena_of(j.file.view(), j.reading, memsched::file_order(g, o));
     return arena ? arena->greedy : memsched::no_limit;
   };
-  const auto p = memsched::check(g.draft);
+  const auto p = memsched::make_problem(g.draft);
   if (!p) return;
   const memsched::memory_model model = j.r.options.model();
   const auto first = memsched::evaluate(*p, order, model);

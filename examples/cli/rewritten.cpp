@@ -87,7 +87,7 @@ memsched::problem_draft draft_of(const network& net) {
 }
 
 memsched::result<loaded> load_network(network net, const std::string& name) {
-  auto p = memsched::check(draft_of(net));
+  auto p = memsched::make_problem(draft_of(net));
   if (!p) return located(name, p.error().message);
   const std::string title = p->draft().name;
   return loaded{title, {}, {}, std::move(*p), {}, std::make_shared<const network>(std::move(net))};

@@ -57,7 +57,7 @@ TEST_CASE("law: the load of an order's buffers is its peak") {
   }
   for (const auto& about : networks::all()) {
     if (!about.optimum && !about.name.starts_with("randwire")) continue;
-    const problem p = check(networks::make(about.name).value()).value();
+    const problem p = make_problem(networks::make(about.name).value()).value();
     std::vector<op_id> order;
     const options o;
     search context(o);

@@ -193,7 +193,7 @@ TEST_CASE("traffic of SwiftNet, to the byte") {
       {"swiftnet-cells-abc", {{2391296, 2297280, 2340224}, {1439616, 1136640, 1170560}, {205824, 253440, 27648}}},
       {"swiftnet", {{3414016, 3303360, 3384576}, {1918848, 1685504, 1725056}, {333824, 331264, 105472}}}};
   for (const row& r : rows) {
-    const problem p = check(networks::make(r.name).value()).value();
+    const problem p = make_problem(networks::make(r.name).value()).value();
     const std::vector<op_id> orders[] = {schedule(p, as_given{}).order, schedule(p, rpo{}).order, schedule(p).order};
     for (std::size_t c = 0; c < 3; ++c)
       for (std::size_t k = 0; k < 3; ++k) REQUIRE(count_traffic(p, orders[k], 64_KiB << c)->total() == r.known[c][k]);
@@ -258,7 +258,7 @@ TEST_CASE("the bound of all orders holds for all orders") {
   CAPTURE(positive, met);
   REQUIRE(positive * 100 > MEMSCHED_LAW_TRAFFIC);
   REQUIRE(met * 400 > MEMSCHED_LAW_TRAFFIC);
-  const problem cells = check(networks::make("swiftnet-cells-abc").value()).value();
+  const problem cells = make_problem(networks::make("swiftnet-cells-abc").value()).value();
   REQUIRE(traffic_bound(cells, 256_KiB, automatic) == 27648);  // what its order of the smallest peak moves
 }
 
@@ -272,7 +272,7 @@ TEST_CASE("no policy moves less than the bounds") {
     problem_draft d = seed % 8 == 0 ? leaves_in_place(r) : support::random_draft(seed, s);
     if (r.chance(60))
       for (operator_data& op : d.operators) op.workspace = 0;
-    const problem p = check(std::move(d)).value();
+    const problem p = make_problem(std::move(d)).value();
     options o;
     o.default_firing = r.chance(40) ? firing::cbp : firing::pbc;
     o.in_place = r.chance(70);
@@ -311,7 +311,7 @@ TEST_CASE("no policy moves less than the bounds") {
 }
 
 TEST_CASE("orders of less traffic, and of a smaller arena by a planner of the caller's") {
-  const problem p = check(networks::make("swiftnet-cell-a").value()).value();
+  const problem p = make_problem(networks::make("swiftnet-cell-a").value()).value();
   const options o{.state_limit = 3000};
   search context(o);
   const auto start = schedule(p, as_given{}).order;

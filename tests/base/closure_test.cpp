@@ -45,7 +45,7 @@ TEST_CASE("the cheapest closed set, the smallest and the largest of those, and a
     const instance x = random_instance(r);
     c.clear();
     for (delta d : x.impacts) c.add(d);
-    for (auto [needed, by] : x.needs) c.require(needed, by);
+    for (auto [needed, by] : x.needs) c.add_arc(needed, by);
     const delta found = c.solve();
 
     const unsigned sets = 1u << x.impacts.size();

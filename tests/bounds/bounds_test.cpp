@@ -183,7 +183,7 @@ TEST_CASE("probing without reuse of sets finds as much, with more cuts") {
 TEST_CASE("shaving raises bounds") {
   bytes raised = 0;
   for (int seed = 1; seed <= 5; ++seed) {
-    const problem p = check(networks::make("windowed:60:40:" + std::to_string(seed)).value()).value();
+    const problem p = make_problem(networks::make("windowed:60:40:" + std::to_string(seed)).value()).value();
     const bytes probed = schedule(p, probe{.patience = 0} | greedy{}).lower_bound,
                 shaved = schedule(p, probe{} | greedy{}).lower_bound;
     INFO("seed " << seed);
@@ -197,7 +197,7 @@ TEST_CASE("shaving raises bounds") {
 TEST_CASE("asking about the two edges of a pair together refutes more, with the same patience") {
   int one_way = 0, both_ways = 0;
   for (const char* name : {"windowed:200:60:2", "windowed:200:60:7"}) {
-    const problem p = check(networks::make(name).value()).value();
+    const problem p = make_problem(networks::make(name).value()).value();
     const bytes optimum = schedule(p).peak;
     const options o;
     search context(o);

@@ -15,7 +15,7 @@ using namespace memsched;
 
 TEST_CASE("a probe that is stopped and goes on finds what an uninterrupted one finds") {
   for (int seed = 1; seed <= 12; ++seed) {
-    const problem p = check(networks::make("windowed:60:20:" + std::to_string(seed)).value()).value();
+    const problem p = make_problem(networks::make("windowed:60:20:" + std::to_string(seed)).value()).value();
     const schedule_graph g = make_schedule_graph(p);
     const bytes high = schedule(p, greedy{}).peak, optimum = schedule(p).peak;
     destructive_search whole(g, g.base);
@@ -39,7 +39,7 @@ TEST_CASE("helpers change no answer of probing and shaving, and not how often th
   const auto over = [] { return false; };
   const helpers who{&three, over};
   for (int seed = 1; seed <= 6; ++seed) {
-    const problem p = check(networks::make("windowed:60:20:" + std::to_string(seed)).value()).value();
+    const problem p = make_problem(networks::make("windowed:60:20:" + std::to_string(seed)).value()).value();
     const schedule_graph g = make_schedule_graph(p);
     const bytes optimum = schedule(p).peak;
     for (const bytes asked : {optimum - 1, optimum})
@@ -72,7 +72,7 @@ TEST_CASE("helpers change no answer of probing and shaving, and not how often th
 
 TEST_CASE("a probe that is asked again asks for no cut; sets that are reused hide no edge") {
   for (const char* name : {"windowed:60:20:1", "windowed:60:20:2", "windowed:40:20:22", "windowed:60:40:21"}) {
-    const problem p = check(networks::make(name).value()).value();
+    const problem p = make_problem(networks::make(name).value()).value();
     const schedule_graph g = make_schedule_graph(p);
     const bytes optimum = schedule(p).peak;
     prober quick(g), plain(g, false);

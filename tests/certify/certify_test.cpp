@@ -227,7 +227,7 @@ TEST_CASE("a result has a certificate where one is asked for") {
 TEST_CASE("a certificate takes no more than it may, and proves less where that is too little") {
   std::size_t less = 0;
   for (const char* name : {"windowed:100:30:1", "watts_strogatz:10:2"}) {
-    const schedule_graph g = make_schedule_graph(check(networks::make(name).value()).value());
+    const schedule_graph g = make_schedule_graph(make_problem(networks::make(name).value()).value());
     const options o;
     search context(o);
     const solution s = automatic(g, context);
@@ -244,7 +244,7 @@ TEST_CASE("a certificate takes no more than it may, and proves less where that i
 }
 
 TEST_CASE("a family has no more sets than it may have") {
-  const schedule_graph g = make_schedule_graph(check(networks::make("layered:20:10:1").value()).value());
+  const schedule_graph g = make_schedule_graph(make_problem(networks::make("layered:20:10:1").value()).value());
   certificate c{.bound = 612, .family = set_family{.level = 612}};
   REQUIRE_FALSE(find_family(g, c, 50, go_on));
   REQUIRE(c.family->sets.size() <= 51 * g.size());
@@ -254,7 +254,7 @@ TEST_CASE("a family has no more sets than it may have") {
 TEST_CASE("rounds of compression and probing prove what either alone does not") {
   const std::pair<const char*, bytes> hard[] = {{"layered:20:10:1", 612}, {"watts_strogatz:100:3", 9050496}};
   for (const auto& [name, best] : hard) {
-    const schedule_graph g = make_schedule_graph(check(networks::make(name).value()).value());
+    const schedule_graph g = make_schedule_graph(make_problem(networks::make(name).value()).value());
     destructive_search probing(g, 0);
     probing.run(best, go_on);
     REQUIRE(probing.bound() < best);

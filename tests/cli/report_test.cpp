@@ -124,7 +124,7 @@ TEST_CASE("a saving is what the smallest peak without a tensor is") {
     for (const cli::saving& s : cli::find_savings(p, found.order, tensors, true, {})) {
       problem_draft draft = p.draft();
       draft.tensors[s.tensor].size = 0;
-      const problem without = check(std::move(draft)).value();
+      const problem without = make_problem(std::move(draft)).value();
       bytes least = ~bytes{0};
       const auto look = [&](const std::vector<op_id>& order) { least = std::min(least, evaluate(without, order)->peak); };
       std::vector<op_id> prefix;

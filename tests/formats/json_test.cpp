@@ -77,7 +77,7 @@ TEST_CASE("every key of a graph is read") {
   CHECK(d.tensors[3].alias_of == 2);
   CHECK(d.graph_inputs == std::vector<tensor_id>{0});
   CHECK(d.graph_outputs == std::vector<tensor_id>{3});
-  CHECK(check(d));
+  CHECK(make_problem(d));
 }
 
 TEST_CASE("keys may come in any order, and notes may hold anything") {
@@ -89,14 +89,14 @@ TEST_CASE("keys may come in any order, and notes may hold anything") {
   CHECK(read->operators[0].overwrites == 0);
   CHECK(read->operator_names.empty());
   CHECK(read->tensor_names.empty());
-  CHECK(check(*read));
+  CHECK(make_problem(*read));
 }
 
 TEST_CASE("a graph without operators") {
   const auto read = read_json(R"({"ops": [], "tensors": [], "graph_inputs": [], "graph_outputs": []})");
   REQUIRE(read);
   CHECK(read->operators.empty());
-  CHECK(check(*read));
+  CHECK(make_problem(*read));
 }
 
 TEST_CASE("what is missing is named") {
@@ -253,7 +253,7 @@ TEST_CASE("overwrites are pairs of an output and an input") {
                "graph_inputs": [0, 1], "graph_outputs": [2, 3]})";
   };
   const auto peak = [&](const std::string& keys) {
-    const auto p = check(read_json(net(keys)).value()).value();
+    const auto p = make_problem(read_json(net(keys)).value()).value();
     const std::vector<op_id> order{0};
     return evaluate(p, order).value().peak;
   };

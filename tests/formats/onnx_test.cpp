@@ -33,7 +33,7 @@ struct imported {
     REQUIRE(r);
     graphs = std::move(*r);
     draft = graphs[0].draft;
-    const auto checked = check(draft);
+    const auto checked = make_problem(draft);
     INFO(checked.error().message);
     REQUIRE(checked);
   }
@@ -237,7 +237,7 @@ TEST_CASE("aliases: reshapes, identity, dropout") {
   CHECK(g.writes("dropout") == texts{"f"});
   CHECK(g.overwrites("squeeze") == "none");
   CHECK(g.overwrites("relu") == "f");
-  CHECK(check(g.draft)->storage(g.tensor("f")) == g.tensor("x"));
+  CHECK(make_problem(g.draft)->storage(g.tensor("f")) == g.tensor("x"));
 }
 
 TEST_CASE("a dropout that trains is no alias, and a mask that is read counts") {

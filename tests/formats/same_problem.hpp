@@ -42,7 +42,7 @@ inline void check_same_problem(const memsched::network& net, const memsched::pro
     CHECK(set(net.after(i)) == set(d.after[i]));
     CHECK(net.operations[i].overwrites == d.operators[i].overwrites);
   }
-  const auto as_read = check(d);
+  const auto as_read = make_problem(d);
   const auto as_network = lower(net);
   REQUIRE(as_read);
   INFO(as_network.error().message);

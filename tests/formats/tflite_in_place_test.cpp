@@ -239,7 +239,7 @@ TEST_CASE("offsets in place in a written file change no byte of any output, what
     const std::string file = tflite_model::write(g);
     auto graphs = read_tflite(file).value();
     as_micro(graphs[0], true);
-    const auto order = schedule(check(graphs[0].draft).value(), automatic, {.state_limit = 1000}).order;
+    const auto order = schedule(make_problem(graphs[0].draft).value(), automatic, {.state_limit = 1000}).order;
     const std::string permuted = write_tflite(file, graphs, {order}).value();
     const auto planned = [&](bool in_place) {
       return plan_micro(permuted, {}, in_place, minimize{}, {.state_limit = 1000}).value();
@@ -265,7 +265,7 @@ TEST_CASE("what an imported operator may overwrite changes no byte of any output
     CAPTURE(seed);
     const subgraph g = model_maker(seed, false).make();
     const auto graphs = read_tflite(tflite_model::write(g)).value();
-    const problem p = check(graphs[0].draft).value();
+    const problem p = make_problem(graphs[0].draft).value();
     const auto placed = plan(p, schedule(p, automatic, {.state_limit = 1000}).order, by_size{}, {});
     REQUIRE(!placed.arena.error);
     std::vector<std::size_t> offsets = apart(g), order;  // a tensor without an offset is never live

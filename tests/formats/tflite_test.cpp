@@ -44,7 +44,7 @@ model_graphs read_all(const std::string& file, const read_options& options = {})
   INFO(graphs.error().message);
   REQUIRE(graphs);
   for (const model_graph& g : *graphs) {
-    const auto checked = check(g.draft);
+    const auto checked = make_problem(g.draft);
     INFO(checked.error().message);
     REQUIRE(checked);
   }
@@ -185,7 +185,7 @@ TEST_CASE("constants: data here, data behind the tables, data in another file, a
   model m{{one(conv, {0, 2})}};
   m.subgraphs[0].tensors[2].buffer = 2;
   m.buffers.push_back({0});
-  CHECK(check(read_tflite(write(m)).value()[0].draft).error().code == error_code::no_producer);  // a buffer without data
+  CHECK(make_problem(read_tflite(write(m)).value()[0].draft).error().code == error_code::no_producer);  // a buffer without data
   m.buffers[2] = {0, 8, 8};
   CHECK(read(m).tensors.size() == 2);
   m.buffers[2] = {0, 8, 1 << 20};
@@ -193,7 +193,7 @@ TEST_CASE("constants: data here, data behind the tables, data in another file, a
   m.buffers[2] = {0, UINT64_MAX - 1, 8};
   CHECK(fault(m).message == "buffers[2]: its data lies past the end of the file");
   m.buffers[2] = {0, 1, 8};
-  CHECK(check(read_tflite(write(m)).value()[0].draft).error().code == error_code::no_producer);  // offsets up to 1 mean none
+  CHECK(make_problem(read_tflite(write(m)).value()[0].draft).error().code == error_code::no_producer);  // offsets up to 1 mean none
 
   subgraph g = one(conv, {0, 2});
   g.tensors[2].buffer = 0;
@@ -562,7 +562,7 @@ TEST_CASE("what changes a variable stays on its side of what reads it, and reade
            {.kind = newer, .inputs = {0, 1}, .outputs = {6}}};
   g.inputs = {0};
   g.outputs = {2, 3, 4, 5, 6};
-  const problem p = check(read(g)).value();
+  const problem p = make_problem(read(g)).value();
   const auto before = [&](op_id op) {
     std::vector<op_id> list(p.predecessors(op).begin(), p.predecessors(op).end());
     std::sort(list.begin(), list.end());
@@ -687,7 +687,7 @@ TEST_CASE("no changed byte of a model does harm") {
       std::string other = file;
       other[i] = static_cast<char>(other[i] ^ change);
       const auto draft = read_tflite(other);
-      if (draft) (void)check((*draft)[0].draft);
+      if (draft) (void)make_problem((*draft)[0].draft);
       refused += !draft;
     }
   CHECK(refused > file.size());

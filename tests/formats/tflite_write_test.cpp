@@ -80,7 +80,7 @@ std::string written(const std::string& file, const std::vector<op_id>& order, st
 std::string planned(const std::string& file, bool in_place) {
   model_graphs graphs = graphs_of(file);
   as_micro(graphs[0], in_place);
-  const auto best = schedule(check(graphs[0].draft).value());
+  const auto best = schedule(make_problem(graphs[0].draft).value());
   const auto plan = plan_micro(written(file, best.order), {}, in_place);
   REQUIRE(plan);
   CHECK(plan->head == best.peak);
@@ -140,7 +140,7 @@ TEST_CASE("a permutation changes the words of the list, and the inverse gives th
     const std::string file = tflite_model::write(random_subgraph(random, n));
     const model_graphs graphs = graphs_of(file);
     // A random order that respects what must be respected.
-    const problem p = check(graphs[0].draft).value();
+    const problem p = make_problem(graphs[0].draft).value();
     std::vector<op_id> order;
     std::vector<bool> done(p.ops().size(), false);
     while (order.size() < done.size()) {
@@ -226,7 +226,7 @@ TEST_CASE("a plan of the old order is never kept; control dependencies follow th
                 {"model_control_dependencies", detail::tflite::write_control_edges({{{0, 8}, {8, 16}}})}};
   const std::string file = tflite_model::write(m);
   const model_graphs graphs = graphs_of(file);
-  const auto best = schedule(check(graphs[0].draft).value());
+  const auto best = schedule(make_problem(graphs[0].draft).value());
   const std::vector<memsched::index_t> places = file_order(graphs[0], best.order);
   CHECK(written(file, {}) == file);  // the old order: all stays
 
@@ -300,7 +300,7 @@ TEST_CASE("what cannot be written is refused") {
   CHECK(!write_tflite("no model", {}, {}));
   // Every byte changed in some ways: an error, or a file that reads.
   const model_graphs graphs = graphs_of(file);
-  const auto best = schedule(check(graphs[0].draft).value());
+  const auto best = schedule(make_problem(graphs[0].draft).value());
   std::size_t refused = 0;
   for (std::size_t i = 0; i < file.size(); i += 3)
     for (const int change : {1, 16, 255}) {

@@ -30,7 +30,7 @@ inline std::vector<std::vector<memsched::op_id>> orders_of(const memsched::model
   using memsched::op_id;
   std::vector<std::vector<op_id>> orders(graphs.size());
   for (std::size_t g = 0; g < graphs.size(); ++g) {
-    const auto p = memsched::check(graphs[g].draft);
+    const auto p = memsched::make_problem(graphs[g].draft);
     if (!p) continue;
     std::vector<std::size_t> waits(p->ops().size());
     std::vector<std::vector<op_id>> next(waits.size());

@@ -16,7 +16,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string file(reinterpret_cast<const char*>(data), size);
   const auto graphs = read_tflite(file);
   if (graphs)
-    for (const auto& g : *graphs) (void)check(g.draft);
+    for (const auto& g : *graphs) (void)make_problem(g.draft);
   else if (graphs.error().message.find('\n') != std::string::npos) std::abort();
   const auto net = read_tflite_network(file);
   if (!net) return 0;

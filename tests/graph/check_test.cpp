@@ -159,13 +159,13 @@ TEST_CASE("aliases that name no storage of their producer") {
   SECTION("a circle") {
     problem_draft draft;
     draft.tensors = {{.size = 1, .alias_of = 1}, {.size = 1, .alias_of = 2}, {.size = 1, .alias_of = 1}};
-    require_fault(check(draft), error_code::bad_alias, "tensor 1 is an alias of itself, in a circle", {}, {1});
+    require_fault(make_problem(draft), error_code::bad_alias, "tensor 1 is an alias of itself, in a circle", {}, {1});
   }
   SECTION("of itself alone: no alias") {
     problem_draft draft;
     draft.tensors = {{.size = 3, .alias_of = 0}};
     draft.graph_inputs = draft.graph_outputs = {0};
-    REQUIRE(check(draft).value().live_at_start() == 3);
+    REQUIRE(make_problem(draft).value().live_at_start() == 3);
   }
   SECTION("of what its producer does not read") {
     const auto view = b.alias(y, "view");
@@ -199,7 +199,7 @@ TEST_CASE("aliases that name no storage of their producer") {
     draft.tensors = {{.size = 8}, {.size = 8, .alias_of = 0}};
     draft.graph_inputs = {0, 1};
     draft.graph_outputs = {1};
-    REQUIRE(check(draft).value().live_at_start() == 8);
+    REQUIRE(make_problem(draft).value().live_at_start() == 8);
   }
 }
 

@@ -171,7 +171,7 @@ TEST_CASE("the composition of the paper, in parts") {
 TEST_CASE("the networks of the paper are proven optimal in one part") {
   const auto check_network = [](const char* name, const auto& policy, bytes optimum) {
     INFO(name);
-    require_optimal(check(networks::make(name).value()).value(), policy, {.in_place = false}, optimum);
+    require_optimal(make_problem(networks::make(name).value()).value(), policy, {.in_place = false}, optimum);
   };
   const auto in_one_part = fuse{} | partition{{.parts = 1}} | ilp<cbc>{};
   check_network("hrnet-w18-small-v1", in_one_part, 6520832);
@@ -311,7 +311,7 @@ TEST_CASE("Cbc reads its start, keeps its cut-off, its limits and its silence") 
 }
 
 TEST_CASE("limits give the incumbent and an honest bound") {
-  const problem p = check(networks::make("windowed:60:12").value()).value();
+  const problem p = make_problem(networks::make("windowed:60:12").value()).value();
   const bytes heuristic = schedule(p, best_heuristic{}).peak;
   const auto at_once = schedule(p, ilp<cbc>{.probing = false}, {.time_limit = std::chrono::nanoseconds(0)}).value();
   REQUIRE(at_once.peak <= heuristic);
@@ -326,7 +326,7 @@ TEST_CASE("limits give the incumbent and an honest bound") {
 }
 
 TEST_CASE("a relaxation that takes longer than there is time for is ended and proves nothing") {
-  const problem p = check(networks::make("amoebanet-imagenet").value()).value();
+  const problem p = make_problem(networks::make("amoebanet-imagenet").value()).value();
   const options o{.time_limit = std::chrono::milliseconds(500), .in_place = false};
   const auto r = schedule(p, fuse{} | partition{{.parts = 4}} | ilp<cbc>{.warm = false}, o).value();
   REQUIRE(r.lower_bound <= 4741632);  // the optimum
@@ -334,7 +334,7 @@ TEST_CASE("a relaxation that takes longer than there is time for is ended and pr
 }
 
 TEST_CASE("a solver that is missing or fails is an error") {
-  const problem p = check(networks::make("randwire").value()).value();
+  const problem p = make_problem(networks::make("randwire").value()).value();
   const auto message = [&](std::vector<std::string> command) {
     const auto r =
         schedule(p, partition{{.parts = 6}} | ilp<external_solver>{.solver = {std::move(command)}, .warm = false});

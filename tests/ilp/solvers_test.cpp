@@ -69,7 +69,7 @@ TEST_CASE("programs say of one model what Cbc says") {
 TEST_CASE("programs prove networks optimal in one part") {
   const options o{.in_place = false};
   for (const char* name : {"randwire:3", "darts-cifar"}) {
-    const problem p = check(networks::make(name).value()).value();
+    const problem p = make_problem(networks::make(name).value()).value();
     const bytes optimum = schedule(p, fuse{} | ilp<cbc>{}, o).value().lower_bound;
     for (const external_solver& program : programs()) {
       const auto r = schedule(p, fuse{} | ilp<external_solver>{.solver = program}, o).value();
@@ -82,7 +82,7 @@ TEST_CASE("programs prove networks optimal in one part") {
 }
 
 TEST_CASE("a program that is out of time claims nothing") {
-  const problem p = check(networks::make("amoebanet-imagenet").value()).value();
+  const problem p = make_problem(networks::make("amoebanet-imagenet").value()).value();
   for (const external_solver& program : programs()) {
     const options o{.time_limit = std::chrono::seconds(2), .in_place = false};
     const auto r = schedule(p, fuse{} | ilp<external_solver, time_indexed>{.solver = program, .warm = false}, o).value();

@@ -109,7 +109,7 @@ int shuffle(int argc, char** argv) {
   if (!graphs) fail(graphs.error().message);
   std::vector<std::vector<op_id>> orders;
   for (const model_graph& g : *graphs) {
-    const auto p = check(g.draft);
+    const auto p = make_problem(g.draft);
     if (!p) fail(p.error().message);
     orders.push_back(random_order(*p, random));
   }

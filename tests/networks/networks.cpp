@@ -72,7 +72,7 @@ TEST_CASE("every network is a graph without fault, listed in an order that runs"
     const problem_draft draft = made(about.name);
     CHECK(draft.name == about.name);
     CHECK(listed_in_order(draft));
-    CHECK(memsched::check(draft));
+    CHECK(memsched::make_problem(draft));
     CHECK_FALSE(about.source.empty());
     CHECK(about.source.find('\n') == std::string::npos);
     CHECK(about.pattern.substr(0, about.name.size()) == about.name);

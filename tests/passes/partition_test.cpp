@@ -14,7 +14,7 @@ using namespace memsched;
 namespace {
 
 schedule_graph graph_of(const char* name) {
-  return make_schedule_graph(check(networks::make(name).value()).value());
+  return make_schedule_graph(make_problem(networks::make(name).value()).value());
 }
 
 void require_acyclic_and_balanced(const schedule_graph& g, const partition_shape& shape) {
@@ -119,7 +119,7 @@ TEST_CASE("partition gives valid orders and bounds that hold, exact for one part
 }
 
 TEST_CASE("an error of the inner scheduler is the pass's") {
-  const problem p = check(networks::make("hrnet-w18-small-v1").value()).value();
+  const problem p = make_problem(networks::make("hrnet-w18-small-v1").value()).value();
   REQUIRE(schedule(p, partition{{.parts = 2}} | exhaustive{.max_nodes = 3}).error);
 }
 

@@ -225,7 +225,7 @@ class printer {
 
 void print_all(const problem_draft& draft, const memory_model& model, support::random& r, quota& q) {
   const auto go_on = [] { return true; };
-  const problem p = check(draft).value();
+  const problem p = make_problem(draft).value();
   const schedule_graph g = make_schedule_graph(p, model);
   const solution best = optimum(g);
   const proof_case about(draft, g, model, best.order, best.lower_bound);

@@ -43,7 +43,7 @@ inline bool print_claims(std::uint64_t graphs, std::uint64_t first, std::uint64_
     options o;
     o.in_place = !r.chance(33);
     if (r.chance(33)) o.default_firing = firing::cbp;
-    const schedule_graph g = make_schedule_graph(check(draft).value(), o.model());
+    const schedule_graph g = make_schedule_graph(make_problem(draft).value(), o.model());
     const solution claimed = solved(g, o, automatic), known = solved(g, o, dp{});
     const bytes peak = peak_of(g, claimed.order);
     const certificate c = certify(g, claimed.order, claimed.lower_bound, [] { return true; });

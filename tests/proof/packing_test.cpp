@@ -21,7 +21,7 @@ list gap() {
           {.lower = 0, .upper = 1, .size = 5}};
 }
 
-std::string check(const list& buffers, packing_proof p) { return check_packing(buffers, p); }
+std::string make_problem(const list& buffers, packing_proof p) { return check_packing(buffers, p); }
 /// What is said of all buffers without a step: accepted where what follows from the ranges alone refutes them.
 std::string follows(const list& buffers, bytes arena) {
   packing_proof p{.arena = arena};
@@ -32,17 +32,17 @@ std::string follows(const list& buffers, bytes arena) {
 }  // namespace
 
 TEST_CASE("a load is proven by one sum") {
-  CHECK(check(gap(), {5, {0, 1, 2}, {sum_of(3, {0, 1, 2})}}).empty());
-  CHECK(check(gap(), {5, {1, 2}, {sum_of(2, {1, 2})}}).empty());
-  CHECK(check(gap(), {5, {3}, {}}).empty());
-  CHECK(check(gap(), {5, {0, 1, 2}, {sum_of(3, {0, 1})}}) == "steps: the proof ends before the last");
+  CHECK(make_problem(gap(), {5, {0, 1, 2}, {sum_of(3, {0, 1, 2})}}).empty());
+  CHECK(make_problem(gap(), {5, {1, 2}, {sum_of(2, {1, 2})}}).empty());
+  CHECK(make_problem(gap(), {5, {3}, {}}).empty());
+  CHECK(make_problem(gap(), {5, {0, 1, 2}, {sum_of(3, {0, 1})}}) == "steps: the proof ends before the last");
 }
 
 TEST_CASE("a gap is proven by a pair both of whose cases are refuted") {
-  CHECK(check(gap(), {6, {0, 1, 2}, {pair_of({1, 2})}}).empty());
-  CHECK(check(gap(), {6, {0, 1, 2, 3}, {pair_of({2, 1})}}).empty());
-  CHECK(check(gap(), {7, {0, 1, 2}, {pair_of({1, 2})}}) == "steps[1]: is missing: a case is not refuted");
-  CHECK(check(gap(), {6, {1, 2}, {pair_of({1, 2})}}) == "steps[1]: is missing: a case is not refuted");
+  CHECK(make_problem(gap(), {6, {0, 1, 2}, {pair_of({1, 2})}}).empty());
+  CHECK(make_problem(gap(), {6, {0, 1, 2, 3}, {pair_of({2, 1})}}).empty());
+  CHECK(make_problem(gap(), {7, {0, 1, 2}, {pair_of({1, 2})}}) == "steps[1]: is missing: a case is not refuted");
+  CHECK(make_problem(gap(), {6, {1, 2}, {pair_of({1, 2})}}) == "steps[1]: is missing: a case is not refuted");
 }
 
 TEST_CASE("both cases of a pair need their steps") {
@@ -51,7 +51,7 @@ TEST_CASE("both cases of a pair need their steps") {
                      {.lower = 3, .upper = 5, .size = 5, .drops = {{4, 2}}},
                      {.lower = 3, .upper = 5, .size = 4, .drops = {{4, 2}}},
                      {.lower = 4, .upper = 5, .size = 5}};
-  const auto with = [&](std::vector<packing_step> steps) { return check(buffers, {13, {0, 1, 2, 3}, std::move(steps)}); };
+  const auto with = [&](std::vector<packing_step> steps) { return make_problem(buffers, {13, {0, 1, 2, 3}, std::move(steps)}); };
   CHECK(with({pair_of({2, 3}), pair_of({1, 2}), pair_of({1, 3})}).empty());
   CHECK(with({pair_of({2, 3}), pair_of({1, 2})}) == "steps[2]: is missing: a case is not refuted");
   CHECK(with({pair_of({2, 3})}) == "steps[1]: is missing: a case is not refuted");
@@ -61,7 +61,7 @@ TEST_CASE("both cases of a pair need their steps") {
 
 TEST_CASE("steps are refused that do not apply") {
   const auto with = [&](std::vector<packing_step> steps) {
-    return check(gap(), {6, {0, 1, 2, 3}, std::move(steps)});
+    return make_problem(gap(), {6, {0, 1, 2, 3}, std::move(steps)});
   };
   CHECK(with({}) == missing);
   CHECK(with({pair_of({1, 2}), pair_of({1, 2})}) == "steps: the proof ends before the last");
@@ -80,17 +80,17 @@ TEST_CASE("steps are refused that do not apply") {
 TEST_CASE("numbers must be those of buffers with bytes") {
   list buffers = gap();
   const std::string ascending = "must be numbers of buffers, ascending";
-  CHECK(check(buffers, {6, {4}, {}}) == "buffers[0]: " + ascending);
-  CHECK(check(buffers, {6, {0, 2, 1}, {}}) == "buffers[2]: " + ascending);
-  CHECK(check(buffers, {6, {0, 0}, {}}) == "buffers[1]: " + ascending);
-  CHECK(check(buffers, {6, {0, 2}, {pair_of({0, 2}), pair_of({1, 2})}}) == "steps[1]: must name buffers of the proof");
-  CHECK(check(buffers, {6, {0, 2}, {pair_of({2, 3})}}) == "steps[0]: must name buffers of the proof");
+  CHECK(make_problem(buffers, {6, {4}, {}}) == "buffers[0]: " + ascending);
+  CHECK(make_problem(buffers, {6, {0, 2, 1}, {}}) == "buffers[2]: " + ascending);
+  CHECK(make_problem(buffers, {6, {0, 0}, {}}) == "buffers[1]: " + ascending);
+  CHECK(make_problem(buffers, {6, {0, 2}, {pair_of({0, 2}), pair_of({1, 2})}}) == "steps[1]: must name buffers of the proof");
+  CHECK(make_problem(buffers, {6, {0, 2}, {pair_of({2, 3})}}) == "steps[0]: must name buffers of the proof");
   buffers.push_back({.lower = 1, .upper = 1, .size = 3, .offset = 9});
-  CHECK(check(buffers, {6, {0, 4}, {}}) == "buffers[1]: is empty");
-  CHECK(check(buffers, {0, {}, {}}).empty());
-  CHECK(check(buffers, {0, {}, {pair_of({1, 2})}}) == "has steps, but nothing to prove");
-  CHECK(check(buffers, {max_total + 1, {0}, {}}) == "arena: above 2^61 bytes");
-  CHECK(check(buffers, {max_total, {0}, {}}) == missing);
+  CHECK(make_problem(buffers, {6, {0, 4}, {}}) == "buffers[1]: is empty");
+  CHECK(make_problem(buffers, {0, {}, {}}).empty());
+  CHECK(make_problem(buffers, {0, {}, {pair_of({1, 2})}}) == "has steps, but nothing to prove");
+  CHECK(make_problem(buffers, {max_total + 1, {0}, {}}) == "arena: above 2^61 bytes");
+  CHECK(make_problem(buffers, {max_total, {0}, {}}) == missing);
 }
 
 TEST_CASE("a proof by pairs has limits; a sum has none") {
@@ -98,14 +98,14 @@ TEST_CASE("a proof by pairs has limits; a sum has none") {
   packing_proof p{.arena = 513};
   for (index_t i = 0; i < 513; ++i) p.buffers.push_back(i);
   p.steps = {sum_of(0, p.buffers)};
-  CHECK(check(buffers, p).empty());
+  CHECK(make_problem(buffers, p).empty());
   p.arena = 514;
-  CHECK(check(buffers, p) == "buffers: more than a proof by pairs may name");
+  CHECK(make_problem(buffers, p) == "buffers: more than a proof by pairs may name");
   for (index_t i = 0; i < 513; ++i) buffers[i].lower = i, buffers[i].upper = i + 1;
   p.steps.clear(), p.buffers.pop_back();
-  CHECK(check(buffers, p) == missing);
+  CHECK(make_problem(buffers, p) == missing);
   const list two{{.lower = 0, .upper = 1, .size = 1}, {.lower = 0, .upper = 1, .size = 2}};
-  CHECK(check(two, {9, {0, 1}, std::vector(2000, pair_of({0, 1}))}) == "steps[1001]: pairs are nested too deeply");
+  CHECK(make_problem(two, {9, {0, 1}, std::vector(2000, pair_of({0, 1}))}) == "steps[1001]: pairs are nested too deeply");
 }
 
 TEST_CASE("a fixed buffer lies where it lies, and leaves the rest to others") {
@@ -119,8 +119,8 @@ TEST_CASE("a fixed buffer lies where it lies, and leaves the rest to others") {
   const list three{{.lower = 0, .upper = 1, .size = 1, .offset = 2},
                    {.lower = 0, .upper = 1, .size = 3, .alignment = 2},
                    {.lower = 0, .upper = 1, .size = 3, .alignment = 2}};
-  CHECK(check(three, {9, {0, 1, 2}, {sum_of(0, {0, 1, 2})}}).empty());
-  CHECK(check(three, {10, {0, 1, 2}, {sum_of(0, {0, 1, 2})}}) == "steps: the proof ends before the last");
+  CHECK(make_problem(three, {9, {0, 1, 2}, {sum_of(0, {0, 1, 2})}}).empty());
+  CHECK(make_problem(three, {10, {0, 1, 2}, {sum_of(0, {0, 1, 2})}}) == "steps: the proof ends before the last");
   CHECK(follows(three, 11).empty());
   CHECK(follows(three, 12) == missing);
 }
@@ -130,18 +130,18 @@ TEST_CASE("offsets are multiples of alignments, and sums are rounded up to what 
   CHECK(follows(two, 5).empty());
   CHECK(follows(two, 6) == missing);
   const list three(3, {.lower = 0, .upper = 1, .size = 1, .alignment = 4});
-  CHECK(check(three, {9, {0, 1, 2}, {sum_of(0, {0, 1, 2})}}).empty());
-  CHECK(check(three, {10, {0, 1, 2}, {sum_of(0, {0, 1, 2})}}) == "steps[0]: the sum is not too much");
+  CHECK(make_problem(three, {9, {0, 1, 2}, {sum_of(0, {0, 1, 2})}}).empty());
+  CHECK(make_problem(three, {10, {0, 1, 2}, {sum_of(0, {0, 1, 2})}}) == "steps[0]: the sum is not too much");
   const list mixed{{.lower = 0, .upper = 1, .size = 1, .alignment = 4}, {.lower = 0, .upper = 1, .size = 3}};
-  CHECK(check(mixed, {4, {0, 1}, {sum_of(0, {0, 1})}}).empty());
-  CHECK(check(mixed, {5, {0, 1}, {sum_of(0, {0, 1})}}) == "steps[0]: the sum is not too much");
+  CHECK(make_problem(mixed, {4, {0, 1}, {sum_of(0, {0, 1})}}).empty());
+  CHECK(make_problem(mixed, {5, {0, 1}, {sum_of(0, {0, 1})}}) == "steps[0]: the sum is not too much");
 }
 
 TEST_CASE("of what drops, the size at the first moment that two share counts") {
   const list buffers{{.lower = 0, .upper = 3, .size = 4, .drops = {{1, 1}}}, {.lower = 1, .upper = 3, .size = 3}};
-  CHECK(check(buffers, {4, {0, 1}, {sum_of(1, {0, 1})}}).empty());
+  CHECK(make_problem(buffers, {4, {0, 1}, {sum_of(1, {0, 1})}}).empty());
   CHECK(follows(buffers, 5) == missing);
-  CHECK(check(buffers, {5, {0, 1}, {sum_of(1, {0, 1})}}) == "steps[0]: the sum is not too much");
+  CHECK(make_problem(buffers, {5, {0, 1}, {sum_of(1, {0, 1})}}) == "steps[0]: the sum is not too much");
 }
 
 TEST_CASE("equal buffers lie in the order of their numbers; what differs in anything need not") {

@@ -43,7 +43,7 @@ function random_function(std::uint64_t seed) {
   d.graph_outputs = d.graph_inputs;
   d.graph_outputs.insert(d.graph_outputs.end(), results.begin(), results.end());
   const auto parameters = d.graph_inputs;
-  problem body = check(std::move(d)).value();
+  problem body = make_problem(std::move(d)).value();
   auto best = schedule(body).value();
   return {std::move(body), parameters, results, std::move(best)};
 }

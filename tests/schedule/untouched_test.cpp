@@ -64,7 +64,7 @@ problem with_arguments(std::uint64_t seed) {
     d.graph_inputs.push_back(t);
     if (r.chance(50)) d.graph_outputs.push_back(t);
   }
-  return check(std::move(d)).value();
+  return make_problem(std::move(d)).value();
 }
 
 /// A function that returns its argument of 1,000 bytes beside a value of 4 that it makes; another argument is unused.

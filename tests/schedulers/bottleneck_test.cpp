@@ -112,7 +112,7 @@ TEST_CASE("bisection and bottleneck answer with orders that are no worse, and cl
 TEST_CASE("bottleneck proves graphs of thousands of operators, under a limit of states that repeats itself") {
   for (const char* name : {"layered:250:8:1", "windowed:1000:16:1"}) {
     INFO(name);
-    const problem p = check(networks::make(name).value()).value();
+    const problem p = make_problem(networks::make(name).value()).value();
     const options o{.state_limit = 200000};
     const auto r = schedule(p, bottleneck{}, o), again = schedule(p, bottleneck{}, o);
     REQUIRE(r.verdict() == verdict::optimal);
@@ -125,7 +125,7 @@ TEST_CASE("bottleneck proves graphs of thousands of operators, under a limit of 
 }
 
 TEST_CASE("the stretch that forces a peak is a small part of a long graph, and proves no more than there is") {
-  const problem p = check(networks::make("windowed:1000:16:1").value()).value();
+  const problem p = make_problem(networks::make("windowed:1000:16:1").value()).value();
   const schedule_graph g = make_schedule_graph(p);
   const options o{.state_limit = 400000};
   search context(o);

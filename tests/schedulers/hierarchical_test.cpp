@@ -20,7 +20,7 @@ problem scoped_problem(std::uint64_t seed, std::uint32_t operators) {
   support::random r(seed + 77);
   for (op_id op = 0; op < draft.operators.size() && seed % 3 != 0; ++op)
     draft.operators[op].scope = r.chance(10) ? none : seed % 3 == 1 ? op / 3 : r.below(3);
-  return check(std::move(draft)).value();
+  return make_problem(std::move(draft)).value();
 }
 
 /// Switches from the bits of a number below 128; small cells, so that small graphs have several.
@@ -183,7 +183,7 @@ TEST_CASE("the networks of the paper have its peaks, with the authors' cells and
                {"amoebanet-imagenet", 5159296, 4428032}, {"darts-imagenet", 5146752, 3842176}};
   for (const auto& row : table) {
     INFO(row.name);
-    const problem p = check(networks::make(row.name).value()).value();
+    const problem p = make_problem(networks::make(row.name).value()).value();
     schedule_graph g = make_schedule_graph(p);
     const options o;
     search context(o);
@@ -197,7 +197,7 @@ TEST_CASE("the networks of the paper have its peaks, with the authors' cells and
 TEST_CASE("HRNet comes out at its optimum") {
   for (const char* name : {"hrnet-w18-small-v1", "hrnet-w18-small-v2", "hrnet-w32"}) {
     INFO(name);
-    const auto r = schedule(check(networks::make(name).value()).value(), hmcos);
+    const auto r = schedule(make_problem(networks::make(name).value()).value(), hmcos);
     REQUIRE(r.verdict() == verdict::optimal);
   }
 }

@@ -79,7 +79,7 @@ TEST_CASE("each rule of best_first saves states") {
   REQUIRE(all < states({.macros = false}));
   REQUIRE(all < states({.commits = false}));
 
-  const problem p = check(networks::make("randwire-stack:1").value()).value();  // read from its end it has valleys
+  const problem p = make_problem(networks::make("randwire-stack:1").value()).value();  // read from its end it has valleys
   const options o;
   search context(o);
   const schedule_graph g = mirror_image(compressed(make_schedule_graph(p), context).graph);
@@ -115,7 +115,7 @@ TEST_CASE("limits are kept, and leave an order no worse than the caller's and a 
 }
 
 TEST_CASE("without a limit no limit is named, and a gap that is left by a graph too large for the policy is said") {
-  const problem large = check(networks::make("layered:2100:8:1").value()).value();  // beyond max_nodes of all of these
+  const problem large = make_problem(networks::make("layered:2100:8:1").value()).value();  // beyond max_nodes of all of these
   const auto no_limit_named = [](stop_reason r) { return r == stop_reason::finished || r == stop_reason::gave_up; };
   const auto gives_up = [&](const auto& policy) {
     const auto r = schedule(large, policy);
@@ -144,7 +144,7 @@ namespace {
 /// Several threads find what one finds, having looked at as much, with any of these limits of states.
 template <class S>
 void require_same_with_threads(const char* name, const S& policy, std::initializer_list<std::uint64_t> limits) {
-  const problem p = check(networks::make(name).value()).value();
+  const problem p = make_problem(networks::make(name).value()).value();
   for (const std::uint64_t limit : limits) {
     INFO(name << ", " << limit << " states");
     const auto run = [&](unsigned threads) { return schedule(p, policy, {.state_limit = limit, .threads = threads}); };
@@ -192,7 +192,7 @@ TEST_CASE("searches in turns that both give up, one of them for want of memory, 
 
 TEST_CASE("two threads find what one finds") {
   for (const char* name : {"windowed:120:30:1", "windowed:120:30:2", "layered:12:12:1", "watts_strogatz:40:1"}) {
-    const problem p = check(networks::make(name).value()).value();
+    const problem p = make_problem(networks::make(name).value()).value();
     const auto one = schedule(p, automatic, {.state_limit = 300000}),
                two = schedule(p, automatic, {.state_limit = 300000, .threads = 2});
     INFO(name);

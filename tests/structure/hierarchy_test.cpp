@@ -162,14 +162,14 @@ TEST_CASE("what shrinks a cell's output is one group, taken from other cells") {
 }
 
 TEST_CASE("an hourglass's waist takes nothing from the cells behind it") {
-  const problem p = check(networks::make("randwire").value()).value();
+  const problem p = make_problem(networks::make("randwire").value()).value();
   const schedule_graph g = make_schedule_graph(p);
   REQUIRE(hierarchize(g, hierarchy_level::groups).group == hierarchize(g, hierarchy_level::cells).group);
 }
 
 TEST_CASE("cells of networks: those of scopes and those found") {
   for (const char* name : {"nasnet-cifar", "amoebanet-cifar", "darts-cifar"}) {
-    const problem p = check(networks::make(name).value()).value();
+    const problem p = make_problem(networks::make(name).value()).value();
     schedule_graph g = make_schedule_graph(p);
     INFO(name);
     REQUIRE(hierarchize(g, hierarchy_level::cells).groups.size() == 20);

@@ -26,7 +26,7 @@ inline memsched::problem better_above_the_peak() {
     for (index_t b : after[op]) d.after.push(b);
     d.reads.close(), d.writes.close(), d.after.close();
   }
-  return check(std::move(d)).value();
+  return make_problem(std::move(d)).value();
 }
 
 /// A graph whose order as written has the buffers of an instance that needs 6 with a load of 5, times three; then disturbed:
@@ -58,7 +58,7 @@ inline memsched::problem around_a_gap(std::uint64_t seed) {
     d.reads.close(), d.writes.close(), d.after.close();
     d.operators.push_back(data);
   }
-  return check(std::move(d)).value();
+  return make_problem(std::move(d)).value();
 }
 
 /// An operator that writes little in place of much, another that runs before or after it, and a third that reads what both
@@ -94,7 +94,7 @@ inline memsched::problem behind_a_workspace(memsched::problem_draft d, memsched:
   d.after = std::move(after);
   d.operators.emplace_back().workspace = workspace;
   d.reads.close(), d.writes.close();
-  return check(std::move(d)).value();
+  return make_problem(std::move(d)).value();
 }
 
 }  // namespace support

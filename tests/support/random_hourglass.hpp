@@ -46,7 +46,7 @@ inline memsched::problem random_hourglass(std::uint64_t seed, std::uint32_t cell
     waist = close.writes[0];
   }
   b.output(waist);
-  return check(renumbered(b.draft(), seed)).value();
+  return make_problem(renumbered(b.draft(), seed)).value();
 }
 
 }  // namespace support

@@ -127,7 +127,7 @@ inline void add_updates(memsched::problem_draft& d, std::uint32_t percent, rando
 
 /// Operators with shared tensors, several outputs, workspaces, aliases, control edges, overwritten inputs, own firing
 /// rules, graph inputs and outputs, tensors of size zero and tensors that nobody reads; most are renumbered. Where updates ask
-/// for a cycle, `check` refuses the draft.
+/// for a cycle, `make_problem` refuses the draft.
 inline memsched::problem_draft random_draft(std::uint64_t seed, const shape& s = {}) {
   using namespace memsched;
   random r(seed);
@@ -158,7 +158,7 @@ inline memsched::problem_draft random_draft(std::uint64_t seed, const shape& s =
 }
 
 inline memsched::problem random_problem(std::uint64_t seed, const shape& s = {}) {
-  return memsched::check(random_draft(seed, s)).value();
+  return memsched::make_problem(random_draft(seed, s)).value();
 }
 
 }  // namespace support

@@ -107,7 +107,7 @@ std::vector<saving> find_savings(const memsched::problem& p, std::span<const op_
   for (const tensor_id t : tensors) {
     memsched::problem_draft draft = p.draft();
     draft.tensors[t].size = 0;
-    const auto without = memsched::check(std::move(draft));
+    const auto without = memsched::make_problem(std::move(draft));
     if (!without) continue;
     saving s{t};
     s.same_order = s.best_order = memsched::evaluate(*without, order, limits.model()).value().peak;

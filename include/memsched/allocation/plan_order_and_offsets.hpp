@@ -48,7 +48,7 @@ inline result<problem> with_edges(const problem& p, const order_edges& edges) {
     after.close();
   }
   d.after = std::move(after);
-  return check(std::move(d));
+  return make_problem(std::move(d));
 }
 
 /// Why no order with some edges fits: the bound of its peak, or buffers of an order that do not fit, all ways out of which

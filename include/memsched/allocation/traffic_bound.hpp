@@ -57,7 +57,7 @@ bytes peak_bound_without(const problem& p, F&& f, inner_scheduler policy, const 
   problem_draft d = draft_of(p);
   for (tensor_id t : p.tensors())
     if (f(p.storage(t))) d.tensors[t].size = 0;
-  const auto less = check(std::move(d));
+  const auto less = make_problem(std::move(d));
   if (!less) return 0;
   search context(o);
   const solution s = policy(make_schedule_graph(*less, o.model()), context);

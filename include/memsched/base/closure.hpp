@@ -41,7 +41,7 @@ class closure_problem {
     return static_cast<index_t>(supply_.size() - 1);
   }
   /// A set with `to` must hold `from`.
-  void require(index_t from, index_t to) {
+  void add_arc(index_t from, index_t to) {
     const index_t e = static_cast<index_t>(arcs_.size());
     arcs_.push_back({from, to, 0});
     next_out_.push_back(std::exchange(out_[from], e));

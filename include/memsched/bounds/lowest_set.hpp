@@ -53,7 +53,7 @@ class lowest_set {
       if (!std::all_of(readers.begin(), readers.end(), may_have_run)) continue;
       const index_t gain = closure_.add(-c.amount);
       for (node_id r : readers)
-        if (is_free(r)) closure_.require(member_[r], gain);
+        if (is_free(r)) closure_.add_arc(member_[r], gain);
     }
     return closure_.solve(go_on);
   }
@@ -71,7 +71,7 @@ class lowest_set {
   void rest_on(const Preds& preds) {
     for (node_id u : free_)
       for (node_id needed : preds[u])
-        if (is_free(needed)) closure_.require(member_[needed], member_[u]);
+        if (is_free(needed)) closure_.add_arc(member_[needed], member_[u]);
   }
 
   const schedule_graph* g_;

@@ -40,7 +40,7 @@ inline delta highest_level_after(const schedule_graph& g, node_id v) {
   }
   for (node_id u = 0; u < g.size(); ++u)
     for (node_id needed : g.preds[u])
-      if (place[u] != none && place[needed] != none) closure.require(place[needed], place[u]);
+      if (place[u] != none && place[needed] != none) closure.add_arc(place[needed], place[u]);
   return level - closure.solve();
 }
 

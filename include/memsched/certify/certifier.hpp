@@ -254,7 +254,7 @@ class certifier {
     for (index_t i = 0; i < undecided; ++i)
       for (const auto& [u, edge] : preds_[members_[i]]) {
         if (place_[u] != where::undecided) continue;
-        closure_.require(local[u], i);
+        closure_.add_arc(local[u], i);
         edge_of_arc_.push_back(edge);
       }
     const auto credits = g_.credits[v];
@@ -265,7 +265,7 @@ class certifier {
       const index_t gain = closure_.add(-credits[i].amount);
       members_.push_back(static_cast<node_id>(g_.size() + i));
       for (node_id r : readers)
-        if (r != v && place_[r] == where::undecided) closure_.require(local[r], gain), edge_of_arc_.push_back(none);
+        if (r != v && place_[r] == where::undecided) closure_.add_arc(local[r], gain), edge_of_arc_.push_back(none);
     }
     return level + closure_.solve();
   }

@@ -10,7 +10,7 @@
 
 namespace memsched::inline MEMSCHED_ABI {
 
-/// The graph that a JSON text describes; `check` it afterwards. O(text) time; memory is that of the draft.
+/// The graph that a JSON text describes; hand it to `make_problem`. O(text) time; memory is that of the draft.
 ///
 ///   {"name": "...",
 ///    "ops": [{"name": "c1", "op": "Conv", "inputs": [0], "outputs": [1], "workspace": 0, "inplace": -1, "after": [],

@@ -84,7 +84,7 @@ result<std::vector<graph_order>> schedule_graphs(const model_graphs& m, std::siz
       return error;
     };
     const auto solve = [&](bytes graph_order::*amount) -> result<graph_order> {
-      const result<problem> p = check(with_workspace(m, g, orders, amount));
+      const result<problem> p = make_problem(with_workspace(m, g, orders, amount));
       if (!p) return located(p.error());
       auto found = schedule(*p);
       if (found.error) return located(*found.error);

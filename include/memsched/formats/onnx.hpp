@@ -109,7 +109,7 @@ class reader {
            ": give them, as in --shape " + one_line(x.name(), 120) + "=" + example);
   }
 
-  /// Says which operators wait for each other, in the words of `check`: no shape is known of them.
+  /// Says which operators wait for each other, in the words of `make_problem`: no shape is known of them.
   [[noreturn]] void refuse_cycle() const {
     problem_draft skeleton;
     std::unordered_map<std::string, tensor_id> ids;
@@ -137,7 +137,7 @@ class reader {
     }
     for (const auto& [name, t] : ids)
       if (!written.count(name)) skeleton.graph_inputs.push_back(t);
-    throw import_failure{check(std::move(skeleton)).error()};
+    throw import_failure{make_problem(std::move(skeleton)).error()};
   }
 
   const onnx::GraphProto& graph_;
@@ -182,7 +182,7 @@ result<T> guarded(F f) {
 
 }  // namespace onnx_detail
 
-/// The graphs of an ONNX model, as activations and operators on them; `check` the drafts afterwards.
+/// The graphs of an ONNX model, as activations and operators on them; hand the drafts to `make_problem`.
 ///
 /// file      the bytes of the file
 /// options   dimensions for graph inputs that the file leaves open, values for those that are always the same

@@ -216,7 +216,7 @@ inline result<model_graphs> read_model(model_file& m, tensor_sizes& sizes, const
 }  // namespace detail::tflite
 
 /// The graphs of a TensorFlow Lite model (a flatbuffer with identifier "TFL3"), their operators in the order of the
-/// file; `check` the drafts afterwards. O(file) time and memory beside the weights, which are not read; bytes that do
+/// file; hand the drafts to `make_problem`. O(file) time and memory beside the weights, which are not read; bytes that do
 /// not start at an 8-byte boundary are copied first.
 ///
 /// * The first is subgraph 0, the others are those that it runs, directly or not; a subgraph that several operators run

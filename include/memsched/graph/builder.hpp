@@ -58,7 +58,7 @@ class problem_builder {
     return static_cast<op_id>(draft_.operators.size() - 1);
   }
 
-  result<problem> build() const { return check(draft_); }
+  result<problem> build() const { return make_problem(draft_); }
   const problem_draft& draft() const { return draft_; }
 
  private:

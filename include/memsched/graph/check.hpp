@@ -7,7 +7,7 @@
 namespace memsched::inline MEMSCHED_ABI {
 
 /// The problem that `draft` describes, or what is wrong with it. O(operators + tensors + uses).
-MEMSCHED_FUNCTION result<problem> check(problem_draft draft);
+MEMSCHED_FUNCTION result<problem> make_problem(problem_draft draft);
 
 }  // namespace memsched
 
@@ -23,7 +23,7 @@ MEMSCHED_FUNCTION result<problem> check(problem_draft draft);
 
 namespace memsched::inline MEMSCHED_ABI {
 
-/// Checks one draft; use it through `check`.
+/// Checks one draft; use it through `make_problem`.
 class checker {
  public:
   explicit checker(problem_draft draft) : p_(std::move(draft)) {}
@@ -382,7 +382,7 @@ class checker {
   graph_error error_;
 };
 
-MEMSCHED_FUNCTION result<problem> check(problem_draft draft) { return checker(std::move(draft)).run(); }
+MEMSCHED_FUNCTION result<problem> make_problem(problem_draft draft) { return checker(std::move(draft)).run(); }
 
 }  // namespace memsched
 

@@ -88,9 +88,9 @@ class result {
   const graph_error& error() const { return error_; }
 
   /// The T; throws bad_graph where there is none (aborts without exceptions).
-  T& value() & { return check(), *value_; }
-  const T& value() const& { return check(), *value_; }
-  T value() && { return check(), std::move(*value_); }  // by value: a range-for over a member of it is safe
+  T& value() & { return demand(), *value_; }
+  const T& value() const& { return demand(), *value_; }
+  T value() && { return demand(), std::move(*value_); }  // by value: a range-for over a member of it is safe
 
   T& operator*() { return *value_; }
   const T& operator*() const { return *value_; }
@@ -98,7 +98,7 @@ class result {
   const T* operator->() const { return &*value_; }
 
  private:
-  void check() const {
+  void demand() const {
     if (!value_) abort_with(error_);
   }
   std::optional<T> value_;

@@ -325,7 +325,7 @@ MEMSCHED_FUNCTION result<problem> lowered_draft::finish() {
   for (tensor_id t = 0; t < written_.size(); ++t)
     if (!written_[t]) draft_.graph_inputs.push_back(t);
   if (!error_.message.empty()) return std::move(error_);
-  return check(std::move(draft_));
+  return make_problem(std::move(draft_));
 }
 
 }  // namespace memsched::detail

@@ -44,7 +44,7 @@ struct storage_reuse {
   bytes spared = 0;
 };
 
-/// A problem as it is described, before any check; `check` makes a problem of it.
+/// A problem as it is described, before any check; `make_problem` makes a problem of it.
 struct problem_draft {
   std::string name;
   std::vector<tensor_data> tensors;

@@ -120,7 +120,7 @@ class nested_sets_program {
     for (node_id u = 0; u < n_; ++u)
       if (local_[u] != none)
         for (node_id p : g_.preds[u])
-          if (local_[p] != none) closure_.require(local_[p], local_[u]);
+          if (local_[p] != none) closure_.add_arc(local_[p], local_[u]);
     return level - closure_.solve() + std::max(g_.cost[v].peak, g_.cost[v].impact);
   }
   bool surely_ran(node_id release, node_id v) const {

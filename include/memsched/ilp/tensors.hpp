@@ -30,8 +30,8 @@ inline std::vector<flowing_tensor> tensors_of(const schedule_graph& g) {
   for (delta impact : left) flow.add(impact);
   for (node_id v = 0; v < g.size(); ++v) {
     for (node_id u : g.preds[v])
-      if (!g.is_release(v)) flow.require(u, v);
-    if (g.preds[v].empty()) flow.require(start, v);
+      if (!g.is_release(v)) flow.add_arc(u, v);
+    if (g.preds[v].empty()) flow.add_arc(start, v);
   }
   for (node_id r = static_cast<node_id>(g.active); r < g.size(); ++r) {
     // From the producer, where all readers have one in common, which the flow takes first; else through a reader.
@@ -43,9 +43,9 @@ inline std::vector<flowing_tensor> tensors_of(const schedule_graph& g) {
       });
     };
     for (node_id p : g.preds[readers[0]])
-      if (is_common(p)) flow.require(p, r);
-    if (std::all_of(readers.begin(), readers.end(), [&](node_id u) { return g.preds[u].empty(); })) flow.require(start, r);
-    for (node_id u : readers) flow.require(u, r);
+      if (is_common(p)) flow.add_arc(p, r);
+    if (std::all_of(readers.begin(), readers.end(), [&](node_id u) { return g.preds[u].empty(); })) flow.add_arc(start, r);
+    for (node_id u : readers) flow.add_arc(u, r);
   }
   flow.solve();
 

@@ -144,7 +144,7 @@ class fusion_round {
       join(v);
       offer(v);
       if (open_ != 1) continue;
-      if (auto found = check()) return take(std::move(*found)), true;
+      if (auto found = closed_group()) return take(std::move(*found)), true;
     }
     return false;
   }
@@ -190,7 +190,7 @@ class fusion_round {
   std::uint64_t bit_of(node_id v) const { return std::uint64_t{1} << local_.at(v); }
 
   /// The group's best order, where every set of its nodes that can have run takes at least what both ends take.
-  std::optional<node_group> check() {
+  std::optional<node_group> closed_group() {
     std::sort(members_.begin(), members_.end(), [&](node_id a, node_id b) { return position_[a] < position_[b]; });
     local_.clear();
     for (index_t i = 0; i < members_.size(); ++i) local_[members_[i]] = i;
@@ -265,10 +265,10 @@ class fusion_round {
 
 MEMSCHED_FUNCTION solution fuse::operator()(const schedule_graph& g, search& context, inner_scheduler inner) const {
   const fused_graph f = apply(g, context);
-  const solution small = inner(f.graph, context);
-  solution s{{}, small.lower_bound, small.error};
+  const solution fused = inner(f.graph, context);
+  solution s{{}, fused.lower_bound, fused.error};
   s.order.reserve(g.active);
-  for (node_id v : small.order)
+  for (node_id v : fused.order)
     for (node_id u : f.members[v]) s.order.push_back(u);
   return s;
 }

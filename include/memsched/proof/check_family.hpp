@@ -37,13 +37,13 @@ class family_checker {
     }
     known_.insert(sets.begin(), sets.end());
     for (std::size_t i = 0; i < sets.size(); ++i)
-      if (const std::string why = check(sets[i], f.level); !why.empty()) return ": set " + std::to_string(i) + why;
+      if (const std::string why = fault_of(sets[i], f.level); !why.empty()) return ": set " + std::to_string(i) + why;
     return {};
   }
 
  private:
   /// Whether an order below the level can only go on, or may go on, into a larger set.
-  std::string check(const node_set& ran, bytes level) {
+  std::string fault_of(const node_set& ran, bytes level) {
     if (std::find(ran.begin(), ran.end(), false) == ran.end()) return " holds all nodes";
     delta here = g_.base();
     for (node_id u = 0; u < g_.size(); ++u)

@@ -206,23 +206,23 @@ class best_first_search {
     return true;
   }
 
-  /// The largest of the lowest downsets from `small` to `large`.
-  bit_set lowest_between(const_bit_row small, const_bit_row large) {
+  /// The largest of the lowest downsets from `inner` to `outer`.
+  bit_set lowest_between(const_bit_row inner, const_bit_row outer) {
     lowest_.clear();
-    for (std::size_t k = 0; k < small.size(); ++k)
-      for (bit_word w = large[k] & ~small[k]; w != 0; w &= w - 1)
+    for (std::size_t k = 0; k < inner.size(); ++k)
+      for (bit_word w = outer[k] & ~inner[k]; w != 0; w &= w - 1)
         lowest_.add(static_cast<node_id>(k * 64 + static_cast<std::size_t>(std::countr_zero(w))));
     const std::size_t nodes = lowest_.free().size();
     for (std::size_t i = 0; i < nodes; ++i)
       for (node_id r : g_.succs[lowest_.free()[i]]) {
         const auto readers = g_.preds[r];
-        const auto ran = [&](node_id u) { return test_bit(large, u); };
+        const auto ran = [&](node_id u) { return test_bit(outer, u); };
         if (g_.is_release(r) && !lowest_.is_free(r) && std::all_of(readers.begin(), readers.end(), ran)) lowest_.add(r);
       }
     lowest_.solve(g_.preds);
     lowest_.widen();
     bit_set set(g_.active);
-    unite_bits(set, small);
+    unite_bits(set, inner);
     for (std::size_t i = 0; i < nodes; ++i)
       if (const node_id v = lowest_.free()[i]; lowest_.holds(v)) set.insert(v);
     return set;

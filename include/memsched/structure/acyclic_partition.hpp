@@ -260,7 +260,7 @@ class partitioner {
     for (node_id v : corridor) {
       if (part[v] == i) before += g.cost[v].impact;
       for (node_id p : g.preds[v])
-        if (local_[p] != none) closure_.require(local_[p], local_[v]);
+        if (local_[p] != none) closure_.add_arc(local_[p], local_[v]);
       for (node_id r : g.succs[v]) {
         if (!g.is_release(r) || local_[r] != none) continue;
         bool can_run = true, ran = true;
@@ -272,7 +272,7 @@ class partitioner {
         local_[r] = closure_.add(g.cost[r].impact);
         if (ran) before += g.cost[r].impact;
         for (node_id u : g.preds[r])
-          if (local_[u] != none) closure_.require(local_[u], local_[r]);
+          if (local_[u] != none) closure_.add_arc(local_[u], local_[r]);
       }
     }
     if (closure_.solve() >= before) return false;

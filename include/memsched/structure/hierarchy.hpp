@@ -239,7 +239,7 @@ class regrouping {
   void add(node_id x, node_id v) {
     local_[x] = closure_.add(h_.cost[x].impact);
     for (node_id p : h_.preds[x])
-      if (p != v) closure_.require(local_[p], local_[x]);
+      if (p != v) closure_.add_arc(local_[p], local_[x]);
     if (!h_.is_release(x)) members_.push_back(x);
   }
 

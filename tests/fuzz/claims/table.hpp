@@ -68,7 +68,7 @@ inline memsched::problem_draft draft_of(const table& t) {
 }
 
 inline std::optional<memsched::problem> problem_of(const table& t) {
-  auto p = memsched::check(draft_of(t));
+  auto p = memsched::make_problem(draft_of(t));
   return p ? std::optional(std::move(p).value()) : std::nullopt;
 }
 

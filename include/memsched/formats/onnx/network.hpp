@@ -24,7 +24,7 @@ inline result<network> read_network(std::string_view file, const read_options& o
     return graph_error{error_code::bad_input,
                        labelled("operator ", g.calls[0].op, g.draft.operator_names[g.calls[0].op]) +
                            " runs another graph, which no typed network can", {g.calls[0].op}, {}};
-  if (memsched::result<problem> p = check(g.draft); !p) return p.error();
+  if (memsched::result<problem> p = make_problem(g.draft); !p) return p.error();
   detail::layers to(g.draft);
   for (const auto& [name, v] : graphs.names().values)
     if (v.id != none) to.describe(v.id, {.element = element_of(v.type), .size = image_of(*v.shape)});
@@ -59,7 +59,7 @@ inline result<network> read_network(std::string_view file, const read_options& o
 ///   Resize that are not those of its extents.
 /// * Weights without bytes (external data, what is computed from constants and not followed) have `blob::data` empty.
 ///
-/// Errors are those of `read_onnx` and of `check`; besides, a model whose graph runs others (If, Loop, Scan), and weights
+/// Errors are those of `read_onnx` and of `make_problem`; besides, a model whose graph runs others (If, Loop, Scan), and weights
 /// that lack bytes.
 inline result<network> read_onnx_network(std::string_view file, const read_options& options = {}) {
   return onnx_detail::guarded<network>([&] { return onnx_detail::read_network(file, options); });

@@ -25,7 +25,7 @@ inline result<network> read_network(std::string file, const read_options& option
     return graph_error{error_code::bad_input,
                        labelled("operator ", g.calls[0].op, g.draft.operator_names[g.calls[0].op]) +
                            " runs another subgraph, which no typed network can", {g.calls[0].op}, {}};
-  if (result<problem> p = check(g.draft); !p) return p.error();
+  if (result<problem> p = make_problem(g.draft); !p) return p.error();
   typed_tensors tensors(m, sizes, holder);
   layers to(g.draft);
   for (op_id i = 0; i < g.positions.size(); ++i) {
@@ -72,7 +72,7 @@ inline result<network> read_network(std::string file, const read_options& option
 /// * SAME pads follow from the whole image: what is missing, halved, the odd row behind.
 /// * Weights without bytes (of another file, sparse ones, what other operators make of constants) have `blob::data` empty.
 ///
-/// Errors are those of `read_tflite` and of `check`; besides, a model whose subgraph 0 runs others (IF, WHILE, CALL), scales
+/// Errors are those of `read_tflite` and of `make_problem`; besides, a model whose subgraph 0 runs others (IF, WHILE, CALL), scales
 /// that are not positive, and weights that lack bytes.
 inline result<network> read_tflite_network(std::string file, const read_options& options = {}) {
   return detail::tflite::read_network(std::move(file), options);

@@ -239,7 +239,7 @@ class file_writer {
       if (!longer) return longer.error();
       made_ = std::move(*longer);
     }
-    return check();
+    return read_again();
   }
 
  private:
@@ -361,7 +361,7 @@ class file_writer {
   }
 
   /// Reads what was written: tables of a damaged file may overlap what changed.
-  result<std::string> check() {
+  result<std::string> read_again() {
     if (m_.file.failed()) return m_.file.error();
     model_file other(made_);
     if (!other.read()) return refusal("tables of the file overlap its list of operators: " + other.file.error().message);

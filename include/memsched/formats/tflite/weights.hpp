@@ -108,9 +108,9 @@ class typed_tensors {
     if (c->data.size() != n * width) return {};
     std::vector<std::int64_t> values;
     for (std::size_t i = 0; i < n; ++i) {
-      std::int32_t small = 0;
+      std::int32_t narrow = 0;
       std::int64_t large = 0;
-      if (width == 4) std::memcpy(&small, c->data.data() + 4 * i, 4), large = small;
+      if (width == 4) std::memcpy(&narrow, c->data.data() + 4 * i, 4), large = narrow;
       else std::memcpy(&large, c->data.data() + 8 * i, 8);
       values.push_back(large);
     }
