@@ -4,9 +4,11 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <condition_variable>
 #include <cstring>
 #include <deque>
+#include <memsched/formats/json/document.hpp>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <system_error>
@@ -74,6 +76,20 @@ void take(json& from, const char* key, T& into) {
   from.erase(at);
 }
 
+constexpr std::string_view line_keys[] = {"graph",  "id",     "scheduler", "time_limit",  "state_limit", "memory_limit",
+                                          "budget", "firing", "inplace",   "keep_inputs", "explain"};
+
+/// The JSON of a line. One that begins as none of a string, an object and a list is the path of a graph, as `ls` prints it.
+json value_of(std::string text) {
+  if (text.ends_with('\r')) text.pop_back();
+  const std::size_t first = text.find_first_not_of(" \t");
+  if (first == text.npos) throw std::runtime_error("is empty");
+  if (std::string_view("\"{[").find(text[first]) == std::string_view::npos) return json(std::move(text));
+  auto j = memsched::parse_json<json>(text);
+  if (!j) throw std::runtime_error(j.error().message);
+  return std::move(*j);
+}
+
 /// What a line asks for. Throws std::runtime_error with the reason where it is no request.
 schedule_request parse(json& line, const batch_request& defaults, std::string& inline_json) {
   schedule_request r;
@@ -113,28 +129,32 @@ schedule_request parse(json& line, const batch_request& defaults, std::string& i
     if (firing != "pbc" && firing != "cbp") throw std::runtime_error("firing: must be pbc or cbp");
     r.options.default_firing = firing == "cbp" ? memsched::firing::cbp : memsched::firing::pbc;
   }
-  if (!line.empty()) throw std::runtime_error("knows no \"" + memsched::one_line(line.begin().key(), 60) + "\"");
+  if (!line.empty()) throw std::runtime_error(memsched::unknown_key(line.begin().key(), line_keys));
   return r;
 }
 
+struct answer {
+  std::string text;
+  bool failed = false;
+};
+
 /// The answer to a line. Whatever is wrong costs this line alone.
-std::string answer(std::uint64_t number, const std::string& text, const batch_request& defaults) {
+answer answer_to(std::uint64_t number, const std::string& text, const batch_request& defaults) {
   std::string head = "{\"line\":" + std::to_string(number), reason;
   try {
-    json line = json::parse(text);
+    json line = value_of(text);
     if (line.is_object() && line.contains("id"))
       head += ",\"id\":" + line["id"].dump(-1, ' ', false, json::error_handler_t::replace);
     std::string inline_json;
     const schedule_request r = parse(line, defaults, inline_json);
     const auto result = schedule_json(r, inline_json);
-    if (result) return head + ',' + result->substr(1) + '\n';
+    if (result) return {head + ',' + result->substr(1) + '\n'};
     reason = result.error().message;
-  } catch (const json::exception&) {
-    reason = "is no JSON";
   } catch (const std::exception& e) {
     reason = e.what();
   }
-  return head + ",\"version\":1,\"error\":" + json(reason).dump(-1, ' ', false, json::error_handler_t::replace) + "}\n";
+  head += ",\"version\":1,\"error\":" + json(reason).dump(-1, ' ', false, json::error_handler_t::replace);
+  return {head + "}\n", true};
 }
 
 /// Threads that answer lines, and hand the answers out in the order of the lines.
@@ -167,11 +187,11 @@ class workers {
     return items_.size();
   }
   /// The answer to the oldest line where there is one; waits for it where `wait` says so.
-  bool take(std::string& text, bool wait) {
+  bool take(answer& oldest, bool wait) {
     std::unique_lock lock(mutex_);
     if (wait) answered_.wait(lock, [this] { return items_.empty() || items_.front().state == item::done; });
     if (items_.empty() || items_.front().state != item::done) return false;
-    text = std::move(items_.front().answer);
+    oldest = std::move(items_.front().found);
     items_.pop_front();
     if (next_ > 0) --next_;
     return true;
@@ -180,7 +200,8 @@ class workers {
  private:
   struct item {
     std::uint64_t number;
-    std::string line, answer;
+    std::string line;
+    answer found;
     enum : unsigned char { open, done } state;
   };
   void work() {
@@ -190,9 +211,9 @@ class workers {
       if (next_ == items_.size()) return;
       item& mine = items_[next_++];  // a deque's items stay where they are
       lock.unlock();
-      std::string text = answer(mine.number, mine.line, defaults_);
+      answer found = answer_to(mine.number, mine.line, defaults_);
       lock.lock();
-      mine.answer = std::move(text);
+      mine.found = std::move(found);
       mine.line = {};
       mine.state = item::done;
       answered_.notify_one();
@@ -234,24 +255,37 @@ bool write_all(int file, std::string_view text) {
   return true;
 }
 
+/// "1 line", "2 lines".
+std::string counted(std::uint64_t n, const char* one) { return grouped(n) + ' ' + one + (n == 1 ? "" : "s"); }
+
 }  // namespace
 
 int run_batch(const batch_request& r, const std::function<bool()>& interrupted) {
-  if (r.resume && r.output.empty()) return report(wrong("--resume", "needs --output, the file that holds what was done"));
+  const bool to_file = !r.output.empty() && r.output != "-";
+  if (r.resume && !to_file) return report(wrong("--resume", "needs --output, the file that holds what was done"));
+  if (const auto error = check_outputs({asked_result(r.output, content::json)}, {r.input}); !error.message.empty())
+    return report(error);
   const int in = r.input == "-" ? STDIN_FILENO : open(r.input.c_str(), O_RDONLY | O_CLOEXEC);
   if (in < 0) return report(wrong(r.input, std::strerror(errno)));
   std::uint64_t skip = 0, number = 0;
-  const int out = r.output.empty() ? STDOUT_FILENO : open_output(r, skip);
+  const int out = to_file ? open_output(r, skip) : STDOUT_FILENO;
   if (out < 0) return report(wrong(r.output, std::strerror(errno)));
 
   const std::size_t most_held = std::size_t{8} * r.jobs;
   line_reader lines(in);
   workers pool(r.jobs, r);
-  std::string line, text;
+  std::string line;
+  answer oldest;
+  std::uint64_t answers = 0, errors = 0;
   bool reading = true;
   while (reading || pool.held() > 0) {
-    while (pool.take(text, !reading || pool.held() >= most_held))
-      if (!write_all(out, text)) return report(wrong(r.output.empty() ? "standard output" : r.output, std::strerror(errno)));
+    while (pool.take(oldest, !reading || pool.held() >= most_held)) {
+      if (!write_all(out, oldest.text))
+        return report(wrong(to_file ? r.output : "standard output",
+                            std::strerror(errno) + ("; " + counted(answers, "line")) + " written before"));
+      ++answers;
+      errors += oldest.failed ? 1 : 0;
+    }
     if (!reading) continue;
     if (interrupted()) {
       reading = false;
@@ -266,6 +300,8 @@ int run_batch(const batch_request& r, const std::function<bool()>& interrupted) 
       case line_reader::state::end: reading = false;
     }
   }
+  std::fprintf(stderr, "memsched: %s: %s answered, %s\n", counted(answers, "line").c_str(),
+               grouped(answers - errors).c_str(), counted(errors, "error").c_str());
   return done;
 }
 

@@ -39,7 +39,8 @@ memsched::result<std::string> drained(int file, const std::string& name) {
 /// What standard input ("-") or a pipe holds. It comes once, and is kept for whoever asks again.
 memsched::result<std::string_view> stream_bytes(const std::string& path) {
   static std::mutex one_at_a_time;
-  static std::map<std::string, memsched::result<std::string>>& kept = *new std::map<std::string, memsched::result<std::string>>;
+  using texts = std::map<std::string, memsched::result<std::string>>;
+  static texts& kept = *new texts;
   const std::lock_guard lock(one_at_a_time);
   auto at = kept.find(path);
   if (at == kept.end()) {

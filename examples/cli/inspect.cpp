@@ -184,8 +184,8 @@ std::string hierarchy_text(const memsched::hierarchical_graph& h, const std::str
   rows.row({"  groups", grouped(h.groups.size())});
   rows.row({"    sequences in the largest", grouped(largest)});
   return std::string("\nhierarchy, with cells ") +
-         (h.graph.scope.empty() ? "found by waists and dominance" : "from the graph's scopes") + "; drawn in " + file + '\n' +
-         rows.text();
+         (h.graph.scope.empty() ? "found by waists and dominance" : "from the graph's scopes") + "; drawn in " + file +
+         '\n' + rows.text();
 }
 
 }  // namespace

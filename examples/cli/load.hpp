@@ -79,7 +79,7 @@ class file_bytes {
 };
 
 /// The bytes of a file, or of standard input ("-"), or why they cannot be had; the message starts with the path. What a pipe
-/// or standard input holds is read once, and answers later calls too. Directories and devices are refused, also behind links.
+/// or standard input holds is read once, and answers later calls too. Directories and devices are refused, behind links too.
 memsched::result<file_bytes> read_file(const std::string& path);
 
 /// How the readers of formats/ are told.

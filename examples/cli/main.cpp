@@ -97,7 +97,8 @@ void add_model(CLI::App& command, cli::request& r) {
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command
-      .add_option("--input-format", r.how.format, "what the graph is, whatever its name says: json, onnx, tflite or xml")
+      .add_option("--input-format", r.how.format,
+                  "what the graph is, whatever its name says: json, onnx or tflite; xml where dataflow is taken")
       ->check(CLI::IsMember({"json", "onnx", "tflite", "xml"}));
   command.add_flag("--keep-inputs", r.how.keep_inputs, "graph inputs live to the end, as in TensorFlow Lite");
   command.add_flag("--pure-custom", r.how.pure_custom, "custom operators of .tflite files keep no state: any order will do");
@@ -253,7 +254,8 @@ static int run(int argc, char** argv) {
   on_schedule->add_flag_callback(
       "--list", [&] { schedule.list = cli::listing::always; }, "list the order, however long; else up to 60 operators");
   on_schedule->add_flag_callback("--no-list", [&] { schedule.list = cli::listing::never; }, "do not list the order");
-  on_schedule->add_option("-o,--output", schedule.output, "write the result there, not to standard output (-); as JSON where the name ends in .json");
+  on_schedule->add_option("-o,--output", schedule.output,
+                          "write the result there, not to standard output (-); as JSON where the name ends in .json");
   on_schedule->add_option("--certificate", schedule.certificate,
                           "write the result there, with a proof of its bound that `verify --certificate` checks: JSON, or "
                           "CBOR where the name ends in .cbor");
@@ -266,7 +268,8 @@ static int run(int argc, char** argv) {
   reorder.time_limit = -1;
   auto* on_reorder = app.add_subcommand("reorder", "Write a model file again with its operators in the best order");
   on_reorder->add_option("model", reorder.graph, "*.onnx or *.tflite")->required();
-  on_reorder->add_option("-o,--output", reorder.output, "the new file, of the same format; - for standard output")->required();
+  on_reorder->add_option("-o,--output", reorder.output, "the new file, of the same format; - for standard output")
+      ->required();
   std::string offsets;
   auto* with_offsets =
       on_reorder->add_option("--offsets", offsets,
@@ -282,7 +285,8 @@ static int run(int argc, char** argv) {
   picture.time_limit = 10;
   auto* on_report = app.add_subcommand("report", "One page that shows where memory goes, why, and what would help");
   on_report->add_option("graph", picture.graph, graph_help)->required();
-  on_report->add_option("-o,--output", picture.output, "the page, as HTML that needs nothing else; - for standard output")->required();
+  on_report->add_option("-o,--output", picture.output, "the page, as HTML that needs nothing else; - for standard output")
+      ->required();
   on_report->add_flag("--offsets", picture.offsets, "also plan where tensors lie, and draw the arena");
   on_report->add_option("--alignment", picture.alignment, "of every offset")
       ->check(whole_number)
@@ -308,7 +312,8 @@ static int run(int argc, char** argv) {
   on_batch
       ->add_option(
           "input", batch.input,
-          "lines such as {\"graph\": \"a.onnx\", \"id\": 7, \"time_limit\": 1}; a graph may stand there itself. Keys:\n"
+          "lines such as {\"graph\": \"a.onnx\", \"id\": 7, \"time_limit\": 1}, or a path alone; a graph may stand there\n"
+          "  itself. Keys:\n"
           "  graph, id, scheduler, time_limit, state_limit, memory_limit, budget, firing, inplace, keep_inputs,\n"
           "  explain; others are errors. A bad line costs one error line. - is standard input")
       ->capture_default_str();
@@ -393,7 +398,8 @@ static int run(int argc, char** argv) {
       ->check(CLI::IsMember({"text", "json", "csv"}))
       ->capture_default_str();
   on_plan->add_option("--svg", plan.svg, "draw the arena, time by offset, as an SVG there");
-  on_plan->add_option("-o,--output", plan.output, "write the plan there, not to standard output (-); as JSON or CSV where the name ends so");
+  on_plan->add_option("-o,--output", plan.output,
+                      "write the plan there, not to standard output (-); as JSON or CSV where the name ends so");
   on_plan->add_option("--certificate", plan.certificate,
                       "write the plan there as JSON, or CBOR where the name ends in .cbor, with a proof that no arena is "
                       "smaller, which `verify --certificate` checks");

@@ -152,10 +152,11 @@ graph_error check_outputs(const std::vector<asked_output>& all, const std::vecto
     const auto& [option, path, holds] = all[i];
     if (path.empty()) continue;
     if (const content says = named_content(path); !is_stream(path) && says != content::text && says != holds)
-      return wrong(path, std::string("its name says ") + name_of(says) + ", but " + option + " writes " + name_of(holds) +
+      return wrong(path, "the name ends in " + end_of(path) + ", but " + option + " writes " + name_of(holds) +
                              "; end it in " + ends_of(holds));
     for (const std::string& input : inputs)
-      if (path != "-" && same_file(path, input)) return wrong(path, "is the input itself, which " + option + " would overwrite");
+      if (path != "-" && same_file(path, input))
+        return wrong(path, "is the input itself, which " + option + " would overwrite");
     for (std::size_t other = 0; other < i; ++other)
       if (same_file(all[other].path, path))
         return path == "-" ? wrong(option + " -", "standard output is taken by " + all[other].option + "; name a file")

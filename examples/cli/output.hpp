@@ -28,7 +28,7 @@ asked_output asked_result(const std::string& path, content);
 /// JSON, or CBOR where the name ends in .cbor.
 asked_output asked_certificate(const std::string& path);
 
-/// What forbids to write these files, told before any work is done: a name that ends as files of another format do, two files
+/// What forbids to write these files, told before any work is done: a name that ends as those of other formats do, two files
 /// of one name, the name of an input. An empty message where nothing does.
 memsched::graph_error check_outputs(const std::vector<asked_output>&, const std::vector<std::string>& inputs);
 

@@ -262,8 +262,8 @@ memsched::graph_error check_outputs_of(const schedule_request& r) {
   const bool of_sdf = is_sdf(r.graph, r.how);  // whose certificates are JSON alone
   const asked_output proof = of_sdf ? asked_output{"--certificate", r.certificate, content::json}
                                     : asked_certificate(r.certificate);
-  return check_outputs({asked_result(r.output, r.json ? content::json : content::text), {"--svg", r.svg, content::svg}, proof,
-                        {"--emit-c", r.emit_c, content::c}},
+  return check_outputs({asked_result(r.output, r.json ? content::json : content::text), {"--svg", r.svg, content::svg},
+                        proof, {"--emit-c", r.emit_c, content::c}},
                        {r.graph});
 }
 

@@ -6,6 +6,7 @@
 #include <memsched/formats/sdf3.hpp>
 #include <memsched/proof/check_certificate.hpp>
 
+#include "result_keys.hpp"
 #include "session.hpp"
 #include "text.hpp"
 
@@ -132,8 +133,11 @@ int run_sdf_verify(const std::string& path, const std::string& result, bool with
   if (!g) return report(g.error());
   const auto file = read_file(result);
   if (!file) return report(file.error());
-  const json j = json::parse(file->view(), nullptr, false);
+  const auto parsed = memsched::parse_json<json>(file->view());
+  if (!parsed) return report(located(result, parsed.error().message));
+  const json& j = *parsed;
   if (!j.is_object()) return report(located(result, "is no JSON object"));
+  if (const std::string why = wrong_result_key(j); !why.empty()) return report(located(result, why));
   if (j.value("kind", json()) != "sdf" || !j.contains("schedule"))
     return report(located(result, "is no schedule of synchronous dataflow: no \"kind\": \"sdf\" with a \"schedule\""));
   sdf::loops schedule;

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "commands.hpp"
+#include "result_keys.hpp"
 #include "rewrite.hpp"
 #include "sdf.hpp"
 #include "text.hpp"
@@ -180,8 +181,10 @@ memsched::result<json> read_object(const std::string& path) {
   if (!text) return text.error();
   const std::string_view bytes = text->view();
   const bool binary = !bytes.empty() && (static_cast<unsigned char>(bytes[0]) >> 5) == 5;  // a map of CBOR's
-  json j = binary ? json::from_cbor(bytes, true, false) : json::parse(bytes, nullptr, false);
-  if (!j.is_object()) return wrong(path, "is no JSON object");
+  auto j = binary ? memsched::result<json>(json::from_cbor(bytes, true, false)) : memsched::parse_json(bytes);
+  if (!j) return wrong(path, j.error().message);
+  if (!j->is_object()) return wrong(path, "is no JSON object");
+  if (const std::string why = wrong_result_key(*j); !why.empty()) return wrong(path, why);
   return j;
 }
 

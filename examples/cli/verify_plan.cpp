@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "commands.hpp"
+#include "result_keys.hpp"
 #include "text.hpp"
 
 namespace cli {
@@ -31,7 +32,9 @@ memsched::result<std::vector<memsched::op_id>> read_order(const std::string& pat
   }
   const auto text = read_file(path);
   if (!text) return text.error();
-  return read_order(nlohmann::json::parse(text->view(), nullptr, false), path, graph);
+  const auto parsed = memsched::parse_json(text->view());
+  if (!parsed) return wrong(path, parsed.error().message);
+  return read_order(*parsed, path, graph);
 }
 
 memsched::result<std::vector<memsched::op_id>> read_order(const nlohmann::json& j, const std::string& path,
@@ -66,6 +69,8 @@ struct checked_buffers {
   std::string name;
   memsched::memory_model model{};
 };
+
+constexpr std::string_view buffer_keys[] = {"id", "tensors", "workspace_of", "lower", "upper", "size", "offset", "drops"};
 
 /// The number of the buffer that an entry of a plan names; `fault` says what is wrong where it is none.
 index_t buffer_of(const json& entry, const checked_buffers& of, std::string& fault) {
@@ -102,6 +107,9 @@ memsched::graph_error check_offsets(const json& j, const checked_buffers& of, co
     const auto& entry = j["buffers"][i];
     const std::string place = "buffers[" + std::to_string(i) + "]: ";
     bytes at = 0;
+    if (entry.is_object())
+      if (const std::string why = memsched::wrong_key(entry, buffer_keys, memsched::notes::marked); !why.empty())
+        return wrong(path, place + why);
     if (!whole(entry, "offset", at)) return wrong(path, place + "offset: must be a whole number");
     std::string fault;
     const index_t which = buffer_of(entry, of, fault);

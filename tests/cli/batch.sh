@@ -29,7 +29,8 @@ cat >>in <<'TEXT'
 TEXT
 printf '{"graph": "builtin:swiftnet-cell-a"}' >>in  # without the end of a line
 
-succeeds batch in
+exits 0 batch in
+check "a summary on standard error: $(cat err)" is "$(cat err)" 'memsched: 310 lines: 303 answered, 7 errors'
 cp out one
 check "a line out for a line in" is "$(wc -l <one)" 310
 check "in the order of the lines" is "$(sed -n 's/^{"line":\([0-9]*\),.*/\1/p' one | sort -nc 2>&1; sed -n '310s/^{"line":\([0-9]*\),.*/\1/p' one)" 310
@@ -39,7 +40,7 @@ check "seven lines are refused" is "$(grep -c '"error":' one)" 7
 check "no JSON" grep -qx '{"line":301,"version":1,"error":"is no JSON"}' one
 check "an empty line" grep -q '^{"line":302,.*"error":' one
 check "no file, with an id of any kind" grep -q '^{"line":303,"id":\[1,{"a":null}\],.*"none.json: No such file' one
-check "an unknown key" grep -q '^{"line":304,.*knows no .*badget' one
+check "an unknown key" grep -q '^{"line":304,.*unknown key .*badget.*did you mean .*budget' one
 check "a wrong type" grep -q '^{"line":305,.*budget: has the wrong type' one
 check "a budget that is not met is an answer" grep -q '^{"line":306,.*"status":"infeasible"' one
 check "an unknown scheduler" grep -q '^{"line":307,.*scheduler: there is no ' one
@@ -51,6 +52,27 @@ for jobs in 2 7; do
   "$program" batch in --jobs $jobs --output many
   check "$jobs jobs answer the same" same one many
 done
+
+# Paths as they are, the first thing that anybody pipes in.
+mkdir graphs
+graph='{"ops": [{"inputs": [0], "outputs": [1]}], "tensors": [{"bytes": 4}, {"bytes": 6}], "graph_inputs": [0], "graph_outputs": [1]}'
+for name in a "b c" "[d" '{e' '"f'; do echo "$graph" >"graphs/$name.json"; done
+ls graphs/*.json | "$program" batch >out 2>err
+check "a path a line: $(cat out)" is "$(grep -c '"peak":10' out)" 5
+check "and their number" is "$(cat err)" 'memsched: 5 lines: 5 answered, 0 errors'
+printf 'graphs/a.json\r\n  \n-\nnone.json\n {"graph": "graphs/b c.json"}\n{"graph": "a", "graph": "b"}\n7\n"graphs/a.json"' |
+  "$program" batch >out 2>err
+check "with the end of a line of others" grep -q '^{"line":1,.*"peak":10' out
+check "a blank line" grep -q '^{"line":2,.*"error":"is empty"' out
+check "standard input" grep -q '^{"line":3,.*standard input is taken' out
+check "a path of no file" grep -q '^{"line":4,.*none.json: No such file' out
+check "JSON behind blanks" grep -q '^{"line":5,.*"peak":10' out
+check "a key given twice" grep -q '^{"line":6,.*\\"graph\\" is given twice' out
+check "a number is a path, too" grep -q '^{"line":7,.*7: the name must end in' out
+check "a string" grep -q '^{"line":8,.*"peak":10' out
+check "how many were errors" is "$(cat err)" 'memsched: 8 lines: 3 answered, 5 errors'
+echo graphs/a.json | "$program" batch >out 2>err
+check "one line" is "$(cat err)" 'memsched: 1 line: 1 answered, 0 errors'
 
 # Going on.
 head -c 20000 one >part

@@ -81,7 +81,7 @@ TEST_CASE("every key of a graph is read") {
 }
 
 TEST_CASE("keys may come in any order, and notes may hold anything") {
-  const auto read = read_json(R"({"graph_outputs": [1], "published": {"ops": [{"bytes": -1}], "a": [[], {}, null, {"a": 1, "a": 2}]},
+  const auto read = read_json(R"({"graph_outputs": [1], "published": {"ops": [{"bytes": -1}], "a": [[], {}, {"a": 1, "a": 2}]},
     "tensors": [{"shape": [1, 2.5], "bytes": 4, "type": {"bytes": 7}, "producer": -1}, {"bytes": 8, "x-ops": 1}], "x": 1e300,
     "ops": [{"inplace": 1, "x-kind": {"inputs": 3}, "outputs": [1], "inputs": [0, 0], "cost": 2.5, "pure": false,
              "duration": [3], "async": {"a": true}}], "graph_inputs": [0], "y": 2, "x-name": 1, "x-ops": []})");
@@ -101,7 +101,8 @@ TEST_CASE("a graph without operators") {
 
 TEST_CASE("what is missing is named") {
   CHECK(message("{}") == "the graph: lacks \"ops\"");
-  CHECK(message(with("\"tensors\"", "\"Tensors\"")) == "the graph 'net': unknown key \"Tensors\"; did you mean \"tensors\"?");
+  CHECK(message(with("\"tensors\"", "\"Tensors\"")) ==
+        "the graph 'net': unknown key \"Tensors\"; did you mean \"tensors\"?");
   CHECK(message(with("\"graph_inputs\"", "\"in\"")) == "the graph: lacks \"graph_inputs\"");
   CHECK(message(with("\"graph_outputs\"", "\"results\"")) == "the graph: lacks \"graph_outputs\"");
   CHECK(message(with("\"inputs\": [1]", "\"x-in\": [1]")) == "ops[1]: lacks \"inputs\"");
@@ -202,8 +203,8 @@ TEST_CASE("an unknown key is an error that names the nearest known one") {
         "tensors[0] 'x': unknown key \"alias\"; did you mean \"alias_of\"?");
   // Where none is near, all are told.
   CHECK(message(with("\"bytes\": 1024", "\"bytes\": 1024, \"quantization\": 1")) ==
-        "tensors[0] 'x': unknown key \"quantization\"; the nearest known one is \"alias_of\"; known are bytes, name, alias_of, "
-        "shape, type, producer");
+        "tensors[0] 'x': unknown key \"quantization\"; the nearest known one is \"alias_of\"; known are bytes, name, "
+        "alias_of, shape, type, producer");
   CHECK(message(with("\"bytes\": 1024", "\"bytes\": 1024, \"" + std::string(100000, 'b') + "\": 1")).size() < 300);
   // What another form, or another object, has.
   CHECK(message(with("\"scope\": \"cell\"", "\"rule\": \"cbp\"")).find("ops[1]: unknown key \"rule\"; ") == 0);
@@ -211,17 +212,24 @@ TEST_CASE("an unknown key is an error that names the nearest known one") {
 }
 
 TEST_CASE("in the graph itself a note may have any name but a misspelt one") {
-  const auto note = [](const std::string& key) { return with("\"name\": \"net\"", "\"" + key + "\": 1, \"name\": \"net\""); };
+  const auto note = [](const std::string& key) {
+    return with("\"name\": \"net\"", "\"" + key + "\": 1, \"name\": \"net\"");
+  };
   for (const char* fine : {"source", "published", "orders", "comment", "version", "metadata", "x-name", "inputs", "x"})
     CHECK(message(note(fine)) == "accepted");
-  for (const auto& [key, meant] : {std::pair{"nmae", "name"}, {"graph_input", "graph_inputs"}, {"graph-outputs", "graph_outputs"},
-                                   {"op", "ops"}, {"tensor", "tensors"}, {"graphinput", "graph_inputs"}})
-    CHECK(message(note(key)) == "the graph 'net': unknown key \"" + std::string(key) + "\"; did you mean \"" + meant + "\"?");
+  for (const auto& [key, meant] : std::vector<std::pair<std::string, std::string>>{{"nmae", "name"},
+                                                                                   {"graph_input", "graph_inputs"},
+                                                                                   {"graph-outputs", "graph_outputs"},
+                                                                                   {"op", "ops"},
+                                                                                   {"tensor", "tensors"},
+                                                                                   {"graphinput", "graph_inputs"}})
+    CHECK(message(note(key)) == "the graph 'net': unknown key \"" + key + "\"; did you mean \"" + meant + "\"?");
 }
 
 TEST_CASE("cost and pure are checked") {
   const auto op = [](const std::string& keys) { return with("\"workspace\": 7", keys); };
-  for (const char* fine : {"\"cost\": 0", "\"cost\": 1e300", "\"cost\": 0.25", "\"cost\": 18446744073709551616", "\"pure\": true"})
+  for (const char* fine :
+       {"\"cost\": 0", "\"cost\": 1e300", "\"cost\": 0.25", "\"cost\": 18446744073709551616", "\"pure\": true"})
     CHECK(message(op(fine)) == "accepted");
   CHECK(message(op("\"cost\": -1")) == "ops[0].cost: must be a number, 0 or more, but is -1");
   CHECK(message(op("\"cost\": -0.5")) == "ops[0].cost: must be a number, 0 or more, but is a negative fraction");
@@ -249,8 +257,8 @@ TEST_CASE("updates are positions in inputs") {
 TEST_CASE("overwrites are pairs of an output and an input") {
   // A split in two outputs; inplace is the pair [0, 0].
   const auto net = [](const std::string& keys) {
-    return R"({"ops": [{"inputs": [0, 1, 0], "outputs": [2, 3], )" + keys + R"(}], "tensors": [{"bytes": 4}, {"bytes": 6}, {"bytes": 4}, {"bytes": 6}],
-               "graph_inputs": [0, 1], "graph_outputs": [2, 3]})";
+    return R"({"ops": [{"inputs": [0, 1, 0], "outputs": [2, 3], )" + keys + R"(}],
+               "tensors": [{"bytes": 4}, {"bytes": 6}, {"bytes": 4}, {"bytes": 6}], "graph_inputs": [0, 1], "graph_outputs": [2, 3]})";
   };
   const auto peak = [&](const std::string& keys) {
     const auto p = make_problem(read_json(net(keys)).value()).value();
@@ -275,7 +283,8 @@ TEST_CASE("overwrites are pairs of an output and an input") {
   CHECK(message(net("\"overwrites\": [[1, 1, 1]]")) == "ops[0].overwrites[0]: must be [output, input], but has 3 numbers");
   CHECK(message(net("\"overwrites\": [1, 1]")) == "ops[0].overwrites[0]: must be a list, but is 1");
   CHECK(message(net("\"overwrites\": 1")) == "ops[0].overwrites: must be a list, but is 1");
-  CHECK(message(net("\"overwrites\": [[1, 1], [0, -1]]")) == "ops[0].overwrites[1][1]: must be an index, 0 or more, but is -1");
+  CHECK(message(net("\"overwrites\": [[1, 1], [0, -1]]")) ==
+        "ops[0].overwrites[1][1]: must be an index, 0 or more, but is -1");
 }
 
 TEST_CASE("random problems are read as they were written") {

@@ -139,13 +139,15 @@ TEST_CASE("an input that an output reads stays to the end, also where no operato
 }
 
 TEST_CASE("a key that no node has is an error that names the nearest known one", "[nodes]") {
-  const auto with = [](const std::string& keys) { return message({x, R"({"name": "y", "inputs": "x", "bytes": 4, )" + keys + "}"}); };
+  const auto with = [](const std::string& keys) {
+    return message({x, R"({"name": "y", "inputs": "x", "bytes": 4, )" + keys + "}"});
+  };
   CHECK(with(R"("op": "relu", "shape": [1, 4], "type": "s8", "x-note": {}, "workspace": 1)") == "accepted");
   CHECK(with(R"("worskpace": 1)") == "nodes[1] 'y': unknown key \"worskpace\"; did you mean \"workspace\"?");
   CHECK(with(R"("overwrite": "x")") == "nodes[1] 'y': unknown key \"overwrite\"; did you mean \"overwrites\"?");
   CHECK(with(R"("update": "x")") == "nodes[1] 'y': unknown key \"update\"; did you mean \"updates\"?");
   CHECK(with(R"("firing": "cbp")").find("nodes[1] 'y': unknown key \"firing\"; the nearest known one is \"") == 0);
-  CHECK(with(R"("bytes": 4)") == "the key \"bytes\" is given twice in one object");
+  CHECK(with(R"("bytes": 4)") == "the key \"bytes\" is given twice in an object");
   const auto beside = [](const std::string& keys) {
     const auto g = read_nodes(R"({"nodes": [], )" + keys + "}");
     return g ? "accepted" : g.error().message;

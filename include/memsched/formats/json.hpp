@@ -38,7 +38,7 @@ namespace memsched::inline MEMSCHED_ABI {
 inline result<problem_draft> read_json(std::string_view text) { return detail::json_graph_reader(text).run(); }
 
 /// The inverse of read_json, for a draft whose lists have one entry for each operator, whose overwritten and updated tensors
-/// are among the inputs, and whose operators overwrite with each output and over each input once at most: one operator and one
+/// are among the inputs, and whose operators overwrite with each output and over each input at most once: one operator, one
 /// tensor a line, defaults left out. A draft has no operator kinds, and numbers for scopes: the former are not written, the
 /// latter as strings, which read_json numbers anew.
 inline std::string write_json(const problem_draft& draft) { return detail::json_graph_writer(draft).run(); }

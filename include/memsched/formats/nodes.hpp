@@ -91,8 +91,8 @@ class node_reader {
 
  private:
   static constexpr std::string_view graph_keys[] = {"name", "nodes"};
-  static constexpr std::string_view node_keys[] = {"name",    "kind",       "op",    "inputs",    "bytes", "view_of", "element",
-                                                   "updates", "overwrites", "after", "workspace", "shape", "type"};
+  static constexpr std::string_view node_keys[] = {"name", "kind", "op", "inputs", "bytes", "view_of", "element", "updates",
+                                                   "overwrites", "after", "workspace", "shape", "type"};
 
   bool good() const { return error_.message.empty(); }
 
@@ -231,7 +231,7 @@ class node_reader {
 /// * `updates` names inputs whose values the node changes where they are (see graph_traits); `overwrites` those whose
 ///   storage its results may take, in their order; `after` operators that run before.
 /// * Bytes that are null or absent are unknown, which is an error where they matter.
-/// * `op`, `shape` and `type` are notes, and so are keys that begin with "x-". Any other key of a node is an error that names
+/// * `op`, `shape` and `type` are notes, as are keys that begin with "x-". Any other key of a node is an error that names
 ///   the nearest known one; beside `nodes`, a key that is one or two letters away from it or from `name`. A key given twice
 ///   is an error.
 /// An error names the node, as in "nodes[3] 'split'.inputs: there is no node 'rely'".

@@ -5,7 +5,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -13,6 +15,7 @@
 #include <nlohmann/json.hpp>
 
 #include <memsched/base/linkage.hpp>
+#include <memsched/formats/json/document.hpp>
 #include <memsched/graph/error.hpp>
 #include <memsched/network/check.hpp>
 #include <memsched/network/network.hpp>
@@ -181,9 +184,26 @@ class reader {
     return E{};
   }
 
+  static constexpr std::string_view tensor_keys[] = {"name",  "size",       "part", "element", "role",  "origin", "alias_of",
+                                                     "scale", "zero_point", "input", "output"};
+  static const std::vector<std::string_view>& operator_keys() {
+    static const std::vector<std::string_view> keys = [] {
+      std::vector<std::string_view> all{"name", "origin", "kind",    "reads",      "writes", "weights",
+                                        "bias", "sum",    "reduces", "overwrites", "after",  "workspace"};
+      attributes any;
+      each_attribute(any, [&](const char* name, const auto&) { all.push_back(name); });
+      return all;
+    }();
+    return keys;
+  }
+  void refuse_unknown_keys(const json& j, std::span<const std::string_view> known) {
+    if (const std::string why = wrong_key(j, known, notes::marked); !why.empty()) complain(why);
+  }
+
   typed_tensor tensor(const json& j) {
     typed_tensor t;
     if (!j.is_object()) return complain("must be an object"), t;
+    refuse_unknown_keys(j, tensor_keys);
     t.name = text(j, "name");
     const auto size = numbers_at(j, "size", 3), part = numbers_at(j, "part", 6);
     t.size = {size[0], size[1], size[2]};
@@ -230,6 +250,7 @@ class reader {
   operation operation_of(const json& j) {
     operation op;
     if (!j.is_object()) return complain("must be an object"), op;
+    refuse_unknown_keys(j, operator_keys());
     op.name = text(j, "name");
     op.origin = index(j, "origin");
     op.does.what = kind(text(j, "kind"));

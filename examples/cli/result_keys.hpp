@@ -1,0 +1,41 @@
+// The keys of files that hold results, so that a misspelt one is not taken for one that is left out.
+#pragma once
+
+#include <algorithm>
+#include <iterator>
+#include <memsched/formats/json/document.hpp>
+#include <string>
+#include <string_view>
+
+namespace cli {
+
+/// Those that `verify` and --order read.
+inline constexpr std::string_view read_result_keys[] = {
+    "order", "peak",    "lower_bound", "status",  "firing",    "inplace",     "bodies", "network",  "certificate",
+    "arena", "buffers", "alignment",   "runtime", "operators", "macs_before", "macs",   "kind",     "schedule",
+    "separate", "iterations"};
+
+/// What else the program writes.
+inline constexpr std::string_view other_result_keys[] = {
+    "version",      "graph",   "scheduler",     "names",       "given_peak",  "stopped",     "budget",
+    "seconds",      "actors",  "live_at_peak",  "statistics",  "bound_of",    "planner",     "capacity",
+    "conflict",     "model",   "reads",         "writes",      "traffic",     "unit",        "repetitions",
+    "appearances",  "steps",   "schedule_text", "front",       "verified",    "peak_before", "lower_bound_of_all",
+    "separate_bound", "operators_before"};
+
+/// What is wrong with the keys of a result, or of a result for a body: one that is one or two letters away from one that is
+/// read. Results may hold notes of others.
+template <class Json>
+std::string wrong_result_key(const Json& result) {
+  for (auto at = result.begin(); at != result.end(); ++at) {
+    const std::string& key = at.key();
+    const auto is = [&](std::string_view known) { return key == known; };
+    if (memsched::is_free_key(key) || std::any_of(std::begin(read_result_keys), std::end(read_result_keys), is) ||
+        std::any_of(std::begin(other_result_keys), std::end(other_result_keys), is))
+      continue;
+    if (memsched::is_misspelt(key, read_result_keys)) return memsched::unknown_key(key, read_result_keys);
+  }
+  return {};
+}
+
+}  // namespace cli

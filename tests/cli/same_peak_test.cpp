@@ -1,0 +1,56 @@
+// Whether the program finds of a graph in a file what the library finds of the same graph.
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include <memsched/formats/json.hpp>
+#include <memsched/measure/evaluate.hpp>
+#include <memsched/schedule.hpp>
+
+#include "support/random_problem.hpp"
+#include "support/seeds.hpp"
+
+using namespace memsched;
+
+TEST_CASE("a random problem has the same peak in the program as in the library") {
+  const auto folder = std::filesystem::temp_directory_path() / ("memsched_same_peak_" + std::to_string(getpid()));
+  std::filesystem::create_directory(folder);
+  std::vector<problem> problems;
+  std::ofstream lines(folder / "in.jsonl");
+  for (std::uint64_t seed = 1; problems.size() < support::seeds(400); ++seed) {
+    const problem_draft d = support::random_draft(seed, {.percent_updates = 10, .percent_overwrites = 60});
+    auto p = make_problem(d);
+    if (!p) continue;  // updates that ask for a cycle
+    std::string text = write_json(d);
+    std::replace(text.begin(), text.end(), '\n', ' ');
+    lines << "{\"graph\": " << text << "}\n";
+    problems.push_back(std::move(*p));
+  }
+  lines.close();
+  const std::string command = std::string("\"" MEMSCHED_PROGRAM "\" batch \"") + (folder / "in.jsonl").string() + "\" -o \"" +
+                              (folder / "out.jsonl").string() + "\" 2>/dev/null";
+  REQUIRE(std::system(command.c_str()) == 0);
+  std::ifstream answers(folder / "out.jsonl");
+  std::string line;
+  for (const problem& p : problems) {
+    REQUIRE(std::getline(answers, line));
+    const auto j = nlohmann::json::parse(line);
+    INFO(line);
+    REQUIRE(!j.contains("error"));
+    const auto found = schedule(p).value();
+    CHECK(j["peak"] == found.peak);
+    CHECK(j["lower_bound"] == found.lower_bound);
+    const auto order = j["order"].get<std::vector<op_id>>();
+    const auto e = evaluate(p, order);
+    REQUIRE(e);  // updates order operators
+    CHECK(e->peak == found.peak);
+  }
+  std::filesystem::remove_all(folder);
+}
