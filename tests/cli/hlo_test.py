@@ -12,6 +12,7 @@ from pathlib import Path
 
 program, sources = sys.argv[1], Path(sys.argv[2])
 exporter = sources / "examples/exporters/hlo.py"
+sys.dont_write_bytecode = True
 sys.path.insert(0, str(exporter.parent))
 import hlo
 
