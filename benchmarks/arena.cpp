@@ -54,7 +54,7 @@ struct proof_totals {
   std::size_t longest = 0, bytes = 0;  ///< of one: steps or refutations; of its JSON
   double wrote = 0, checked = 0;       ///< seconds for all
 
-  /// `write` gives a proof, if there is one; `make_problem` says what is wrong with it; `about` its length and its JSON.
+  /// `write` gives a proof, if there is one; `check` says what is wrong with it; `about` its length and its JSON.
   template <class Write, class Check, class About>
   void take(Write write, Check check, About about) {
     ++claims;
@@ -63,7 +63,7 @@ struct proof_totals {
     wrote += now() - start;
     if (!proof) return;
     start = now();
-    const bool accepted = make_problem(*proof).empty();
+    const bool accepted = check(*proof).empty();
     checked += now() - start;
     complete += accepted ? 1 : 0;
     const auto [length, json] = about(*proof);
