@@ -1,7 +1,7 @@
 // The version of the library, as numbers that the preprocessor compares.
 #pragma once
 
-#include <version>  // names the standard library
+#include <version>
 
 #define MEMSCHED_VERSION_MAJOR 0
 #define MEMSCHED_VERSION_MINOR 1

@@ -5,7 +5,7 @@
 cmake_minimum_required(VERSION 3.22)
 function(foreign_includes file result)
   file(STRINGS ${file} lines REGEX "^ *# *include")
-  list(FILTER lines EXCLUDE REGEX "include (<(memsched/[a-z0-9_/]+\\.hpp|[a-z_]+)>|\"memsched needs C\\+\\+20\".*)$")
+  list(FILTER lines EXCLUDE REGEX "include (<(memsched/[a-z0-9_/]+\\.hpp|[a-z_]+)>|\"memsched needs (C\\+\\+20|NOMINMAX)\".*)$")
   set(${result} "${lines}" PARENT_SCOPE)
 endfunction()
 
