@@ -333,7 +333,7 @@ static int run(int argc, char** argv) {
   on_inspect->add_option("graph", inspected, graph_or_sdf_help)->required();
   on_inspect->add_option("--hierarchy", hierarchy, "draw sequences and groups (hmcos) as a Graphviz file there");
   std::string inspect_format = "text";
-  on_inspect->add_option("--format", inspect_format, "text or json")
+  on_inspect->add_option("--format", inspect_format, "text or json; of .xml text alone")
       ->check(CLI::IsMember({"text", "json"}))
       ->capture_default_str();
   add_time_limit(*on_inspect, inspect, "none");

@@ -23,8 +23,8 @@ inline constexpr std::string_view other_result_keys[] = {
     "appearances",  "steps",   "schedule_text", "front",       "verified",    "peak_before", "lower_bound_of_all",
     "separate_bound", "operators_before"};
 
-/// What is wrong with the keys of a result, or of a result for a body: one that is one or two letters away from one that is
-/// read. Results may hold notes of others.
+/// What is wrong with the keys of a result: one that is a letter away from one that is read, or two where that has six or more.
+/// Results may hold notes of others.
 template <class Json>
 std::string wrong_result_key(const Json& result) {
   for (auto at = result.begin(); at != result.end(); ++at) {
@@ -33,7 +33,11 @@ std::string wrong_result_key(const Json& result) {
     if (memsched::is_free_key(key) || std::any_of(std::begin(read_result_keys), std::end(read_result_keys), is) ||
         std::any_of(std::begin(other_result_keys), std::end(other_result_keys), is))
       continue;
-    if (memsched::is_misspelt(key, read_result_keys)) return memsched::unknown_key(key, read_result_keys);
+    const auto meant = [&](std::string_view known) {
+      return key.size() <= known.size() + 2 && memsched::edit_distance(key, known) <= (known.size() < 6 ? 1 : 2);
+    };
+    if (std::any_of(std::begin(read_result_keys), std::end(read_result_keys), meant))
+      return memsched::unknown_key(key, read_result_keys);
   }
   return {};
 }

@@ -64,7 +64,8 @@ refuses graph.json '.onnx .tflite' reorder graph.json -o out.onnx
 ln -s /dev/zero zero.tflite
 refuses zero.tflite 'device' reorder zero.tflite -o none.tflite
 mkfifo pipe.onnx
-refuses pipe.onnx 'pipe' reorder pipe.onnx -o none.onnx
+head -c 300 branches.tflite >pipe.onnx & # read to its end, as a file would be
+refuses pipe.onnx '' reorder pipe.onnx -o none.onnx
 mkdir folder.onnx
 refuses folder.onnx 'directory' reorder folder.onnx -o none.onnx
 head -c 300 branches.tflite >cut.tflite

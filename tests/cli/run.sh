@@ -30,6 +30,11 @@ graph huge.json '{"name": "a", "inputs": [0], "outputs": [1]}' '{"bytes": 4}, {"
 graph sum.json '{"name": "a", "inputs": [0], "outputs": [1]}' '{"bytes": 18446744073709551615}, {"bytes": 18446744073709551615}' 0 1
 graph workspace.json '{"name": "a", "inputs": [0], "outputs": [1], "workspace": -1}' "$b4, $b4" 0 1
 graph place.json '{"name": "a", "inputs": [0], "outputs": [1], "inplace": 1}' "$b4, $b4" 0 1
+graph misspelt.json '{"worskpace": 1000, "name": "a", "inputs": [0], "outputs": [1]}' "$b4, $b4" 0 1
+graph misspelt_tensor.json '{"name": "a", "inputs": [0], "outputs": [1]}' '{"name": "x", "bytes": 4, "aliasof": -1}, {"bytes": 4}' 0 1
+graph notes.json '{"name": "a", "inputs": [0], "outputs": [1], "x-y": [], "cost": 2, "pure": true}' \
+  '{"bytes": 4, "shape": [4], "type": "int8", "producer": "b"}, {"bytes": 4}' 0 1
+graph update_range.json '{"name": "a", "inputs": [0], "outputs": [1], "updates": [1]}' "$b4, $b4" 0 1
 graph firing.json '{"name": "a", "inputs": [0], "outputs": [1], "firing": "abc"}' "$b4, $b4" 0 1
 refuses cycle.json 'cycle left right' schedule cycle.json
 refuses twice.json 'one two' schedule twice.json
@@ -46,6 +51,14 @@ refuses sum.json 'sum 2^61' schedule sum.json
 refuses workspace.json 'ops[0].workspace' schedule workspace.json
 refuses place.json 'ops[0].inplace' schedule place.json
 refuses firing.json 'ops[0].firing' schedule firing.json
+for command in schedule inspect compare plan report; do
+  output=
+  [ $command != report ] || output='-o page.html'
+  refuses misspelt.json "ops[0] 'a' worskpace mean workspace" $command misspelt.json $output
+done
+refuses misspelt_tensor.json "tensors[0] 'x' aliasof mean alias_of" schedule misspelt_tensor.json
+refuses update_range.json 'ops[0].updates[0] 1' schedule update_range.json
+succeeds schedule notes.json
 for command in compare inspect sample; do refuses cycle.json cycle $command cycle.json; done
 refuses cycle.json cycle verify cycle.json twice.json
 refuses cycle.json cycle compare builtin:swiftnet-cell-a cycle.json
@@ -270,9 +283,10 @@ forged 'certificate bound' 's/"bound":/"bound":99999999999999999999/'
 forged 'certificate steps' 's/"steps":/"stops":/'
 forged 'steps[0].v' 's/"v":/"v":4294967295/'
 forged 'steps[0].level' 's/"level":/"level":0.5/'
-forged 'steps[0] before after' 's/"v":/"after":1,"v":/;s/"v":/"before":1,"v":/'
+forged 'steps[0] before after' 's/"after":\([0-9]*\)/"after":\1,"before":\1/'
+forged '"v" given twice' 's/"v":/"v":1,"v":/'
 forged 'flow[0]' 's/"flow":\[\[/"flow":[[],[/'
-forged 'steps[0].reductions[0][0] rule' 's/"v":/"reductions":[["c3",1,2]],"v":/'
+forged 'steps[0].reductions[0][0] rule' 's/"reductions":\[\[/"reductions":[["c3",1,2],[/'
 forged 'certificate fingerprint' 's/"sets":\[\[0,/"sets":[[1,/' family.json builtin:randwire
 forged 'family.sets[0]' 's/"sets":\[\[/"sets":[[],[/' family.json builtin:randwire
 forged 'no certificate' 's/"certificate":/"other":/'
