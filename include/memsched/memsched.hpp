@@ -86,6 +86,7 @@
 #include <memsched/network/integers.hpp>
 #include <memsched/network/network.hpp>
 #include <memsched/network/numbers.hpp>
+#include <memsched/network/opaque.hpp>
 #include <memsched/network/run.hpp>
 #include <memsched/network/windows.hpp>
 #include <memsched/passes/branch_at_ends.hpp>

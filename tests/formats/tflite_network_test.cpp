@@ -403,3 +403,46 @@ TEST_CASE("an average pooling of the whole image is a mean") {
   m.op(average_pool, {x}, {1, 1, 1, 2}, {5, {1, 1, 1, 4, 3}});
   CHECK(only_kind(m) == op_kind::mean);
 }
+
+TEST_CASE("the dimension along which a list has scales does not matter: a list has only one") {
+  const auto layer = [](std::int32_t dimension, std::size_t scales) {
+    maker m;
+    const int x = m.input({1, 6, 6, 4}, int8);
+    const int w = m.constant({1, 3, 3, 4}, std::string(36, '\1'), int8);
+    m.at(w).scale = {0.5F, 0.25F, 1, 2}, m.at(w).zero_point = {0, 0, 0, 0}, m.at(w).dimension = 3;
+    const int b = m.constant({4}, bytes_of(ints{1, 2, 3, 4}), int32);
+    m.at(b).scale = std::vector<float>(scales, 0.25F), m.at(b).zero_point.assign(scales, 0);
+    m.at(b).dimension = dimension;
+    m.op(depthwise, {x, w, b}, {1, 6, 6, 4}, {2, {0, 1, 1, 1}});
+    return read(m).operations[0];
+  };
+  for (const std::int32_t dimension : {0, 3, 7}) CHECK(layer(dimension, 4).does.what == op_kind::depthwise);
+  CHECK(layer(3, 1).does.what == op_kind::depthwise);
+  CHECK(layer(0, 3).does.what == op_kind::opaque);
+  CHECK(layer(0, 3).not_understood == "a bias with 3 scales along dimension 0");
+}
+
+TEST_CASE("operators that are not understood say what they are, and why") {
+  maker m;
+  const int x = m.input({1, 6, 6, 4});
+  const int computed = m.op(relu, {m.input({4, 1, 1, 4})}, {4, 1, 1, 4});
+  int y = m.op(conv, {x, computed, m.weights({4})}, {1, 6, 6, 4}, window_options(0, 1, 1));
+  y = m.op(conv, {y, m.weights({4, 1, 1, 4}), m.weights({3})}, {1, 6, 6, 4}, window_options(0, 1, 1));
+  y = m.op(conv, {y, m.weights({4, 1, 1, 4}), m.weights({4})}, {1, 6, 6, 4}, window_options(0, 1, 1, 5));
+  y = m.op(conv, {y, m.weights({4, 3, 3, 4}), m.weights({4})}, {1, 6, 6, 4}, window_options(1, 1, 1));
+  y = m.op(transpose_kind, {y, m.list({0, 2, 1, 3})}, {1, 6, 6, 4});
+  m.op(conv, {y, m.weights({4, 1, 1, 4}), m.weights({4})}, {1, 6, 6, 4}, window_options(0, 1, 1));
+  const network net = read(m);
+  const std::vector<std::pair<std::string, std::string>> expected{
+      {"RELU", "a tensor of several batches or more than four dimensions, of another type, or with a scale for each channel"},
+      {"CONV_2D", "weights that an operator computes"}, {"CONV_2D", "a bias of 3 elements for 4 channels"},
+      {"CONV_2D", "its fused activation"}, {"CONV_2D", "windows that do not make its output"}, {"TRANSPOSE", ""}};
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    INFO(i);
+    CHECK(net.operations[i].does.what == op_kind::opaque);
+    CHECK(net.operations[i].kind == expected[i].first);
+    CHECK(net.operations[i].not_understood == expected[i].second);
+  }
+  CHECK(net.operations[6].does.what == op_kind::convolution);
+  CHECK(net.operations[6].not_understood.empty());
+}

@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include <memsched/network/builder.hpp>
+#include <memsched/network/opaque.hpp>
 #include <memsched/network/windows.hpp>
 #include <memsched/schedule.hpp>
 
@@ -119,4 +120,25 @@ TEST_CASE("windows along rows") {
   CHECK(rows(3, 5, 7) == interval{2, 4});
   CHECK(rows(4, 0, 2).empty());
   CHECK(rows(4, 1, 4) == interval{0, 2});
+}
+
+TEST_CASE("what is not understood of a network is told by kind and reason, the largest group first") {
+  network_builder b("opaque");
+  tensor_id t = b.input({4, 4, 2});
+  for (int i = 0; i < 8; ++i) t = b.unary(t, activation::relu);
+  b.output(t);
+  network net = b.build().value();
+  CHECK(opaque_text(opaque_groups(net), 8) == "");
+  const auto spoil = [&](op_id i, std::string kind, std::string why) {
+    net.operations[i].does.what = op_kind::opaque;
+    net.operations[i].kind = std::move(kind), net.operations[i].not_understood = std::move(why);
+  };
+  spoil(0, "TRANSPOSE", "");
+  CHECK(opaque_text(opaque_groups(net), 8) == "1 of 8 operators are not understood: 1 TRANSPOSE");
+  spoil(2, "CONV_2D", "its bias"), spoil(3, "CONV_2D", "its bias"), spoil(4, "CONV_2D", "its weights");
+  using groups = std::vector<opaque_group>;
+  CHECK(opaque_groups(net) == groups{{"CONV_2D", "its bias", 2}, {"TRANSPOSE", "", 1}, {"CONV_2D", "its weights", 1}});
+  spoil(5, "A", ""), spoil(6, "B", ""), spoil(7, "", "");
+  CHECK(opaque_text(opaque_groups(net), 8) ==
+        "7 of 8 operators are not understood: 2 CONV_2D (its bias), 1 TRANSPOSE, 1 CONV_2D (its weights), 1 A, 2 others");
 }

@@ -120,6 +120,11 @@ class layers {
     for (const tensor_id t : reads) op->reads.push_back(of(t));
     return op;
   }
+  /// What the file calls number i, and why it stays opaque where it does; empty: for what its operands say.
+  void explain(op_id i, std::string kind, std::string why) {
+    net_.operations[i].kind = std::move(kind);
+    if (net_.operations[i].does.what == op_kind::opaque) net_.operations[i].not_understood = std::move(why);
+  }
   /// Replaces number i, which reads and writes the same tensors in the same order.
   void replace(op_id i, operation op) { net_.operations[i] = std::move(op); }
 
@@ -157,6 +162,9 @@ class layers {
     for (operation& op : net_.operations) {
       if (op.does.what != op_kind::opaque) continue;
       if (op.does.function.empty()) op.does.function = op.name + "#" + std::to_string(op.origin);
+      if (op.not_understood.empty() && !are_images(op))
+        op.not_understood = "a tensor of several batches or more than four dimensions, of another type, or with a scale for "
+                            "each channel";
       for (auto* list : {&op.reads, &op.writes})
         for (image& x : *list) x.size = size(x.parts[0].tensor);
     }
@@ -166,6 +174,13 @@ class layers {
   }
 
  private:
+  bool are_images(const operation& op) const {
+    for (const auto* list : {&op.reads, &op.writes})
+      for (const image& x : *list)
+        for (const placed& p : x.parts)
+          if (!images_[p.tensor] && net_.tensors[p.tensor].role != tensor_role::token) return false;
+    return true;
+  }
   /// An operator that only acts (it assigns a variable) says that it has run.
   void add_token(operation& op) {
     const auto t = static_cast<tensor_id>(net_.tensors.size());

@@ -214,6 +214,8 @@ struct operation {
   memsched::bytes workspace = 0;  ///< held while it runs
   op_id origin = none;            ///< provenance: the operator of the first network that it does a part of
   index_t place = none;           ///< of an operator from a file: its number in the file's list
+  std::string kind{};             ///< of an operator from a file: what that calls it
+  std::string not_understood{};   ///< of an opaque operator: why, as "weights that an operator computes"; empty: not known
 };
 
 /// In which order reshape and dense take the elements of an image, and files store images.

@@ -35,8 +35,9 @@ class operator_reader : public layer_reader {
   void read(op_id id, int position) {
     node_ = &graph_.node(position);
     id_ = id;
-    if (!node_->domain().empty() && node_->domain() != "ai.onnx") return;
-    if (found op = make(node_->op_type())) to_.replace(id, std::move(*op));
+    const bool standard = node_->domain().empty() || node_->domain() == "ai.onnx";
+    if (found op = standard ? make(node_->op_type()) : found()) to_.replace(id, std::move(*op));
+    to_.explain(id, node_->op_type(), standard ? "" : "of the domain " + node_->domain());
   }
 
  private:

@@ -48,10 +48,15 @@ class operand_reader {
   }
   bool has(std::uint8_t tag) const { return options_.data != nullptr && tag_ == tag; }
 
-  static bool fuse(operation& op, std::int32_t number) {
+  /// Says why the operator is not understood.
+  bool no(std::string why) {
+    why_ = std::move(why);
+    return false;
+  }
+  bool fuse(operation& op, std::int32_t number) {
     static constexpr activation known[] = {activation::identity, activation::relu, activation::relu_n1_to_1,
                                            activation::relu6, activation::tanh};
-    if (number < 0 || number > 4) return false;
+    if (number < 0 || number > 4) return no("its fused activation");
     op.does.act = known[number];
     return true;
   }
@@ -62,24 +67,30 @@ class operand_reader {
   bool weigh(operation& op, std::size_t at, std::size_t bias_at, const blob::axes& size, const blob::axes& stride,
              int channels) {
     const auto& w = tensors_.content(input(at));
-    if (!w) return false;
+    if (!w) return no("weights that an operator computes, or of an unknown type");
     const typed_tensor& x = to_.tensor(to_.operand(id_, 0));
     const bool real = x.element == element::float32;
-    if (real != (w->type == element::float32)) return false;
-    if (!real && (w->quant.scale.empty() || x.quant.scale == 0)) return false;
+    if (real != (w->type == element::float32)) return no("weights of another kind of number than its input");
+    if (!real && (w->quant.scale.empty() || x.quant.scale == 0)) return no("integers without a scale");
     const auto b = tensors_.weights(*w, input(at), size, stride, channels);
-    if (!b) return false;
+    if (!b) return no("weights" + scales_of(*w));
     std::optional<blob> bias;
     if (input(bias_at) != none) {
       const auto& c = tensors_.content(input(bias_at));
-      if (!c || (real ? c->type != element::float32 : c->type != element::int32 && c->type != element::int64)) return false;
-      if (elements(c->shape) != size.outputs) return false;
+      if (!c || (real ? c->type != element::float32 : c->type != element::int32 && c->type != element::int64))
+        return no("a bias that an operator computes, or of another type");
+      if (elements(c->shape) != size.outputs)
+        return no("a bias of " + std::to_string(elements(c->shape)) + " elements for " + std::to_string(size.outputs) +
+                  " channels");
       bias = tensors_.weights(*c, input(bias_at), {size.outputs, 1, 1, 1}, {1, 1, 1, 1}, axis_with_all(c->shape));
-      if (!bias) return false;
+      if (!bias) return no("a bias" + scales_of(*c));
     }
     op.weights = to_.add(*b);
     if (bias) op.bias = to_.add(std::move(*bias));
     return true;
+  }
+  static std::string scales_of(const constant& c) {
+    return " with " + std::to_string(c.quant.scale.size()) + " scales along dimension " + std::to_string(c.quant.dimension);
   }
   static std::int64_t elements(const std::vector<std::int64_t>& shape) {
     std::int64_t n = 1;
@@ -102,6 +113,7 @@ class operand_reader {
   table options_;
   std::uint8_t tag_ = 0;
   op_id id_ = 0;
+  std::string why_;  ///< the operator is not understood; empty: a reason of no words
 };
 
 /// Convolutions, pooling and products. What is not understood in every part is none.
@@ -109,14 +121,16 @@ class layer_reader : public operand_reader {
  protected:
   using operand_reader::operand_reader;
 
+  bool fixed_weights() { return reads(1) || no("weights that an operator computes"); }
+
   /// Places the windows of an operator as its padding says (0 SAME, 1 VALID).
-  static bool place(operation& op, std::int32_t padding) {
+  bool place(operation& op, std::int32_t padding) {
     const extents &in = op.reads[0].size, &out = op.writes[0].size;
     window& w = op.does.win;
     const bool same = padding == 0;
     const auto rows = pad_before(in.rows, out.rows, w.kernel_rows, w.stride_rows, w.dilation_rows, same);
     const auto columns = pad_before(in.columns, out.columns, w.kernel_columns, w.stride_columns, w.dilation_columns, same);
-    if (padding < 0 || padding > 1 || !rows || !columns) return false;
+    if (padding < 0 || padding > 1 || !rows || !columns) return no("windows that do not make its output");
     w.pad_rows = *rows, w.pad_columns = *columns;
     return windows_fit(in.rows, out.rows, w.kernel_rows, w.stride_rows, w.dilation_rows, w.pad_rows) &&
            windows_fit(in.columns, out.columns, w.kernel_columns, w.stride_columns, w.dilation_columns, w.pad_columns);
@@ -124,7 +138,7 @@ class layer_reader : public operand_reader {
 
   found convolution() {
     found op = to_.begin(id_, op_kind::convolution, 1);
-    if (!op || !has(convolution_options) || !reads(1) || info_->inputs.size() < 2 || !one_type()) return {};
+    if (!fixed_weights() || !op || !has(convolution_options) || info_->inputs.size() < 2 || !one_type()) return {};
     const auto shape = tensors_.shape(input(1));
     if (shape.size() != 4) return {};
     const extents &in = op->reads[0].size, &out = op->writes[0].size;
@@ -141,7 +155,7 @@ class layer_reader : public operand_reader {
 
   found depthwise() {
     found op = to_.begin(id_, op_kind::depthwise, 1);
-    if (!op || !has(depthwise_options) || !reads(1) || info_->inputs.size() < 2 || !one_type()) return {};
+    if (!fixed_weights() || !op || !has(depthwise_options) || info_->inputs.size() < 2 || !one_type()) return {};
     const auto shape = tensors_.shape(input(1));
     if (shape.size() != 4 || shape[0] != 1) return {};
     const extents &in = op->reads[0].size, &out = op->writes[0].size;
@@ -207,7 +221,7 @@ class layer_reader : public operand_reader {
   /// Of one vector: a dense layer. Of several side by side, all with the same weights: a 1 x 1 convolution.
   found dense() {
     found op = to_.begin(id_, op_kind::dense, 1);
-    if (!op || !has(dense_options) || !reads(1) || info_->inputs.size() < 2 || !one_type()) return {};
+    if (!fixed_weights() || !op || !has(dense_options) || info_->inputs.size() < 2 || !one_type()) return {};
     const auto shape = tensors_.shape(input(1));
     if (shape.size() != 2 || small_option(1) != 0 || !fuse(*op, small_option(0))) return {};
     const extents &in = op->reads[0].size, &out = op->writes[0].size;

@@ -28,10 +28,12 @@ class operator_reader : public layer_reader {
   void read(op_id id, std::size_t position) {
     info_ = &m_.subgraphs[0].operators[position];
     id_ = id;
+    why_.clear();
     options_ = m_.file.child(info_->data, operator_fields::options);
     tag_ = m_.file.number<std::uint8_t>(info_->data, operator_fields::options_type);
     std::optional<operation> op = make(info_->kind);
     if (op && !m_.file.failed()) to_.replace(id, std::move(*op));
+    to_.explain(id, m_.kind_of(*info_), std::move(why_));
   }
 
  private:

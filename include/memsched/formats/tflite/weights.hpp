@@ -118,15 +118,16 @@ class typed_tensors {
   }
 
   /// Weights of these axes. `channels` is the dimension of the shape that has output channels, or -1: several scales along
-  /// another are not understood, and give none.
+  /// another are not understood, and give none. A list has but one dimension, whatever the file says: older converters gave
+  /// biases that of the weights, and runtimes do not look.
   std::optional<blob> weights(const constant& c, index_t t, const blob::axes& size, const blob::axes& stride, int channels) {
     blob b;
     b.name = m_.file.text(g_.tensors[t], tensor_fields::name);
     b.element = c.type, b.size = size, b.stride = stride, b.data = c.data;
     if (c.type == element::float32 || c.quant.scale.empty()) return b;
-    if (c.quant.scale.size() > 1 && (c.quant.dimension != channels ||
-                                     c.quant.scale.size() != static_cast<std::size_t>(size.outputs)))
-      return {};
+    const bool by_channel = channels >= 0 && (c.quant.dimension == channels || c.shape.size() == 1) &&
+                            c.quant.scale.size() == static_cast<std::size_t>(size.outputs);
+    if (c.quant.scale.size() > 1 && !by_channel) return {};
     b.scales = c.quant.scale;
     const auto& zeros = c.quant.zero_point;
     if (std::any_of(zeros.begin(), zeros.end(), [](std::int32_t z) { return z != 0; })) b.zero_points = zeros;
