@@ -94,10 +94,10 @@ void check_program(const network& first, const network& net) {
   const auto values = run(first, Numbers{.random_weights = false});
   REQUIRE(values);
   std::string inputs, expected;
-  for (tensor_id t = 0; t < first.tensors.size(); ++t) {
-    if (first.tensors[t].input) inputs += bytes_of<Numbers>(first, (*values)[t], t);
-    if (first.tensors[t].output) expected += bytes_of<Numbers>(first, (*values)[t], t);
-  }
+  for (const network_end& e : ends_of(first, &typed_tensor::input))
+    inputs += bytes_of<Numbers>(first, (*values)[e.tensor], e.tensor);
+  for (const network_end& e : ends_of(first, &typed_tensor::output))
+    expected += bytes_of<Numbers>(first, (*values)[e.tensor], e.tensor);
   const auto folder = std::filesystem::temp_directory_path() / ("memsched_emit_" + std::to_string(std::rand()));
   std::filesystem::create_directory(folder);
   std::ofstream(folder / "net.c") << *text;
@@ -237,6 +237,20 @@ TEST_CASE("a C program adds what has fewer channels to the first ones, on either
   }
 }
 
+TEST_CASE("a C program reads inputs and writes outputs in the order of the file, one perhaps twice") {
+  network_builder b("ends");
+  const tensor_id x = b.input({6, 4, 2}), z = b.input({6, 4, 3});
+  const tensor_id left = b.convolution(x, {.channels = 4, .kernel = 3}), right = b.unary(z, activation::relu);
+  b.output(left), b.output(right);
+  network net = weighed(b.build().value());
+  net.listed_inputs = {{z, {}}, {x, {}}};
+  net.listed_outputs = {{right, {}}, {left, {}}, {right, {}}};
+  check_program<float_numbers>(net, net);
+  check_program<float_numbers>(net, cut(net, row_cuts(net, 3)).value());
+  net.listed_outputs.push_back({});
+  CHECK(emit_c(net, place_tensors(net).e).error().message == "the network has an output that is constant");
+}
+
 TEST_CASE("what a C program cannot be is an error that names the operator or tensor") {
   const network net = mixed(element::float32, {});
   const placed_network p = place_tensors(net);
@@ -260,7 +274,10 @@ TEST_CASE("what a C program cannot be is an error that names the operator or ten
   network opaque = net;
   opaque.operations[4].does.what = op_kind::opaque;
   CHECK(message(opaque, p.e).find("is opaque: what it computes is not known") != std::string::npos);
+  CHECK(why_no_c(net).message.empty());
+  for (const network* n : {&lacking, &unknown, &opaque}) CHECK(why_no_c(*n).message == message(*n, p.e));
   network typed = net;
   typed.tensors[3].element = element::int8;
   CHECK(message(typed, p.e) == "a C program needs tensors of float32 alone, or of int8 or uint8 alone with scales");
+  CHECK(why_no_c(typed).message == message(typed, p.e));
 }

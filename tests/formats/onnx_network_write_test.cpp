@@ -178,3 +178,45 @@ TEST_CASE("a dense layer of blocks is written as layers of them, added") {
   REQUIRE(back);
   check_near(net, *back, 1e-5);
 }
+
+TEST_CASE("inputs and outputs of a written ONNX file are those of the given one: order, names and shapes") {
+  onnx::ModelProto m;
+  m.set_ir_version(8);
+  m.add_opset_import()->set_version(13);
+  onnx_model::graph g(*m.mutable_graph());
+  g.input("vector", {1, 6}).input("image", {1, 3, 8, 4});
+  const auto node = [&](const char* kind, const std::string& x, const std::string& y) {
+    auto* n = m.mutable_graph()->add_node();
+    n->set_op_type(kind), n->add_input(x), n->add_output(y);
+  };
+  node("Relu", "image", "map");
+  node("GlobalAveragePool", "map", "means");
+  node("Flatten", "means", "flat");
+  node("Softmax", "flat", "likely");
+  node("CumSum", "vector", "unknown");  // the library does not know it
+  m.mutable_graph()->mutable_node(4)->add_input("axis");
+  auto* axis = m.mutable_graph()->add_initializer();
+  axis->set_name("axis"), axis->set_data_type(onnx::TensorProto::INT64), axis->add_int64_data(1);
+  for (const char* name : {"unknown", "likely", "map"}) g.output(name);
+  const network net = read_onnx_network(m.SerializeAsString()).value();
+  CHECK(net.operations[4].does.what == op_kind::opaque);
+  CHECK(net.operations[4].kind == "CumSum");
+  using ends = std::vector<std::pair<std::string, std::vector<std::int64_t>>>;
+  const auto list = [](const auto& infos) {
+    ends found;
+    for (const auto& x : infos) {
+      found.push_back({x.name(), {}});
+      for (const auto& d : x.type().tensor_type().shape().dim()) found.back().second.push_back(d.dim_value());
+    }
+    return found;
+  };
+  for (const network& n : {net, in_blocks(net, 2)}) {
+    const auto file = write_onnx_network(net, n, listed(n));
+    INFO(file.error().message);
+    REQUIRE(file);
+    onnx::ModelProto back;
+    REQUIRE(back.ParseFromString(*file));
+    CHECK(list(back.graph().input()) == ends{{"vector", {1, 6}}, {"image", {1, 3, 8, 4}}});
+    CHECK(list(back.graph().output()) == ends{{"unknown", {1, 6}}, {"likely", {1, 3}}, {"map", {1, 3, 8, 4}}});
+  }
+}

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <flatbuffers/flatbuffers.h>
@@ -61,12 +62,19 @@ struct metadata {
   std::string name, content;
 };
 
+/// Names of inputs and outputs of subgraph 0, and their tensors.
+struct signature {
+  std::string key;
+  std::vector<std::pair<std::string, std::uint32_t>> inputs, outputs;
+};
+
 struct model {
   std::vector<subgraph> subgraphs;
   std::vector<buffer> buffers{{0}, {16}};  ///< buffer 1 holds data
   std::uint32_t version = 3;
   std::uint32_t skipped_codes = 0;  ///< shifts every operator's code index, to point past the end
   std::vector<tflite_model::metadata> metadata{};  ///< each with a buffer of its own, behind the others
+  std::vector<signature> signatures{};
 };
 
 class writer {
@@ -87,12 +95,16 @@ class writer {
     const auto graph_list = b_.CreateVector(graphs);
     const auto buffer_list = b_.CreateVector(buffers);
     const auto entry_list = b_.CreateVector(entries);
+    std::vector<offset> signatures;
+    for (const signature& s : m.signatures) signatures.push_back(add_signature(s));
+    const auto signature_list = b_.CreateVector(signatures);
     start();
     b_.AddElement<std::uint32_t>(slot(0), m.version, 0);
     b_.AddOffset(slot(1), code_list);
     b_.AddOffset(slot(2), graph_list);
     b_.AddOffset(slot(4), buffer_list);
     if (!entries.empty()) b_.AddOffset(slot(6), entry_list);
+    if (!signatures.empty()) b_.AddOffset(slot(7), signature_list);
     b_.Finish(end(), "TFL3");
     return {reinterpret_cast<const char*>(b_.GetBufferPointer()), b_.GetSize()};
   }
@@ -206,6 +218,27 @@ class writer {
     b_.AddElement<std::uint8_t>(slot(type), o.call.tag, 0);
     if (o.call.tag != 0) b_.AddOffset(slot(type + 1), call);
     if (!o.custom_options.empty()) b_.AddOffset(slot(5), settings);
+    return end();
+  }
+
+  offset add_signature(const signature& s) {
+    std::vector<flatbuffers::Offset<flatbuffers::Vector<offset>>> lists;
+    for (const auto* names : {&s.inputs, &s.outputs}) {
+      std::vector<offset> entries;
+      for (const auto& [name, tensor] : *names) {
+        const auto text = b_.CreateString(name);
+        start();
+        b_.AddOffset(slot(0), text);
+        b_.AddElement<std::uint32_t>(slot(1), tensor, 0);
+        entries.push_back(end());
+      }
+      lists.push_back(b_.CreateVector(entries));
+    }
+    const auto key = b_.CreateString(s.key);
+    start();
+    b_.AddOffset(slot(0), lists[0]);
+    b_.AddOffset(slot(1), lists[1]);
+    b_.AddOffset(slot(2), key);
     return end();
   }
 

@@ -122,6 +122,22 @@ TEST_CASE("windows along rows") {
   CHECK(rows(4, 1, 4) == interval{0, 2});
 }
 
+TEST_CASE("ends of a network come in the order of its file, then by number") {
+  network_builder b("ends");
+  const tensor_id x = b.input({4, 4, 2}), y = b.input({4, 4, 2});
+  const tensor_id left = b.unary(x, activation::relu), right = b.unary(y, activation::tanh);
+  b.output(left), b.output(right);
+  network net = b.build().value();
+  using list = std::vector<network_end>;
+  CHECK(ends_of(net, &typed_tensor::input) == list{{x, {}}, {y, {}}});
+  net.listed_outputs = {{right, std::vector<std::int64_t>{1, 32}}, {none, {}}, {right, {}}};
+  CHECK(ends_of(net, &typed_tensor::output) == list{net.listed_outputs[0], {none, {}}, {right, {}}, {left, {}}});
+  net.listed_inputs = {{y, {}}, {left, {}}};  // what is no input (any more) is not listed
+  CHECK(ends_of(net, &typed_tensor::input) == list{{y, {}}, {x, {}}});
+  CHECK(ends_of(emptied(net), &typed_tensor::input).empty());
+  CHECK(emptied(net).listed_inputs == net.listed_inputs);
+}
+
 TEST_CASE("what is not understood of a network is told by kind and reason, the largest group first") {
   network_builder b("opaque");
   tensor_id t = b.input({4, 4, 2});

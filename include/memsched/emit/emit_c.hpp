@@ -13,8 +13,8 @@ namespace memsched::inline MEMSCHED_ABI {
 /// The text of a C11 program that computes the network: one static arena of `e.arena` bytes, the tensors at their offsets,
 /// kernels in plain loops that read and write row blocks, slices and whole tensors alike, weights as arrays. Its `main`
 /// reads the inputs (from the file that its first argument names, else from standard input) and writes the outputs (to the
-/// second one, else to standard output): little-endian elements, rows, columns, channels, in the order of the first
-/// network's tensors, however they are cut. Streamed inputs are read when they are wanted.
+/// second one, else to standard output): little-endian elements, rows, columns, channels, in the order of
+/// `ends_of`, however they are cut. Streamed inputs are read when they are wanted.
 ///
 /// All values are float32, or all are int8, or all uint8, with a scale. The program computes what `run` computes over
 /// `float_numbers` or `int8_numbers` with the model's own weights, bit for bit where the compiler does not contract products
@@ -26,6 +26,10 @@ namespace memsched::inline MEMSCHED_ABI {
 /// (plan.hpp), with an alignment of 4 for float32.
 MEMSCHED_FUNCTION result<std::string> emit_c(const network& net, const emission& e);
 
+/// Why there is no C program of a network in any order and arena, nor of one that it is rewritten into; an empty message
+/// where types, operators and weights are no obstacle. O(network).
+MEMSCHED_FUNCTION graph_error why_no_c(const network& net);
+
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
@@ -35,8 +39,12 @@ MEMSCHED_FUNCTION result<std::string> emit_c(const network& net, const emission&
 
 namespace memsched::inline MEMSCHED_ABI {
 
-MEMSCHED_FUNCTION result<std::string> emit_c(const network& net, const emission& e) {
-  if (graph_error fault = check_network(net); !fault.message.empty()) return fault;
+namespace detail {
+
+/// Whether all values are float32, all int8 with a scale, or all uint8 with one.
+enum class c_values : unsigned char { floats, bytes, mixed };
+
+inline c_values values_of(const network& net) {
   bool real = true, signed_bytes = true, unsigned_bytes = true;
   for (const typed_tensor& t : net.tensors) {
     if (t.role != tensor_role::value) continue;
@@ -44,10 +52,31 @@ MEMSCHED_FUNCTION result<std::string> emit_c(const network& net, const emission&
     signed_bytes = signed_bytes && t.element == element::int8 && t.quant.scale != 0;
     unsigned_bytes = unsigned_bytes && t.element == element::uint8 && t.quant.scale != 0;
   }
-  if (real) return detail::c_program(net, e, float_numbers{.random_weights = false}).run();
-  if (signed_bytes || unsigned_bytes) return detail::c_program(net, e, int8_numbers{.random_weights = false}).run();
-  return graph_error{error_code::bad_input,
-                     "a C program needs tensors of float32 alone, or of int8 or uint8 alone with scales", {}, {}};
+  return real ? c_values::floats : signed_bytes || unsigned_bytes ? c_values::bytes : c_values::mixed;
+}
+
+inline graph_error of_mixed_values() {
+  return {error_code::bad_input,
+          "a C program needs tensors of float32 alone, or of int8 or uint8 alone with scales", {}, {}};
+}
+
+}  // namespace detail
+
+MEMSCHED_FUNCTION graph_error why_no_c(const network& net) {
+  if (graph_error fault = check_network(net); !fault.message.empty()) return fault;
+  for (op_id i = 0; i < net.operations.size(); ++i)
+    if (graph_error fault = detail::why_no_kernel(net, i); !fault.message.empty()) return fault;
+  return detail::values_of(net) == detail::c_values::mixed ? detail::of_mixed_values() : graph_error{};
+}
+
+MEMSCHED_FUNCTION result<std::string> emit_c(const network& net, const emission& e) {
+  if (graph_error fault = check_network(net); !fault.message.empty()) return fault;
+  switch (detail::values_of(net)) {
+    case detail::c_values::floats: return detail::c_program(net, e, float_numbers{.random_weights = false}).run();
+    case detail::c_values::bytes: return detail::c_program(net, e, int8_numbers{.random_weights = false}).run();
+    case detail::c_values::mixed: break;
+  }
+  return detail::of_mixed_values();
 }
 
 }  // namespace memsched

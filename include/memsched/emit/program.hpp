@@ -27,6 +27,20 @@ namespace memsched::inline MEMSCHED_ABI {
 
 namespace detail {
 
+/// Why no C program can do what an operator does; an empty message where one can.
+inline graph_error why_no_kernel(const network& net, op_id i) {
+  const operation& op = net.operations[i];
+  const auto fault = [&](const std::string& what) {
+    return graph_error{error_code::bad_input, labelled("operator ", i, op.name) + " " + what, {i}, {}};
+  };
+  if (op.does.what == op_kind::opaque) return fault("is opaque: what it computes is not known");
+  if (op.does.act == activation::other) return fault("applies " + op.does.function + ", of which only the name is known");
+  for (const slice* s : {&op.weights, &op.bias})
+    if (*s && net.blobs[s->of].data.empty())
+      return fault("has weights that the model does not hold: " + labelled("weights ", s->of, net.blobs[s->of].name));
+  return {};
+}
+
 /// Writes one program. `A` are the numbers of the executor whose results it is to have.
 template <class A>
 class c_program {
@@ -59,14 +73,7 @@ class c_program {
     for (tensor_id t = 0; t < net_.tensors.size(); ++t) check_tensor(t);
   }
   void check_kind(op_id i) {
-    const operation& op = net_.operations[i];
-    if (op.does.what == op_kind::opaque) return fault_at(i, "is opaque: what it computes is not known");
-    if (op.does.act == activation::other)
-      return fault_at(i, "applies " + op.does.function + ", of which only the name is known");
-    for (const slice* s : {&op.weights, &op.bias})
-      if (*s && net_.blobs[s->of].data.empty())
-        return fault_at(i,
-                        "has weights that the model does not hold: " + labelled("weights ", s->of, net_.blobs[s->of].name));
+    if (graph_error e = why_no_kernel(net_, i); error_.message.empty()) error_ = std::move(e);
   }
   void check_tensor(tensor_id t) {
     const typed_tensor& x = net_.tensors[t];
@@ -272,7 +279,7 @@ class c_program {
            ", " + std::to_string(x.size.columns) + ", " + std::to_string(x.size.channels) + "}";
   }
 
-  /// Inputs or outputs of the first network, in the order of its tensors, each of all its parts.
+  /// Inputs or outputs of the first network, in the order of its file, each of all its parts.
   void write_ends(const std::string& what, bool typed_tensor::* is) {
     std::map<tensor_id, image> images;
     for (tensor_id t = 0; t < net_.tensors.size(); ++t) {
@@ -286,9 +293,13 @@ class c_program {
       all.parts.push_back({t, part.rows.first, part.columns.first, part.channels.first});
     }
     std::string list;
-    for (const auto& [t, x] : images) list += "  " + image_of(x, what + std::to_string(t)) + ",\n";
+    std::size_t count = 0;
+    for (const network_end& end : ends_of(net_, is)) {
+      if (end.tensor == none) return fault("the network has an " + what + " that is constant");
+      list += "  " + image_of(images.at(end.tensor), what + std::to_string(count++)) + ",\n";
+    }
     text_ += "static const struct image " + what + "s[] = {\n" + (list.empty() ? "  {0, 0, 0, 0, 0}\n" : list) + "};\n";
-    text_ += "static const int " + what + "_count = " + std::to_string(images.size()) + ";\n";
+    text_ += "static const int " + what + "_count = " + std::to_string(count) + ";\n";
   }
 
   // Words ----------------------------------------------------------------------------------------------------------------

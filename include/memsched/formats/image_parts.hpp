@@ -26,6 +26,8 @@ class image_parts {
 
   /// A value that has the part `b` of what stands at `from`; they differ.
   virtual Value slice_of(const Value& x, const box& from, const box& b) = 0;
+  /// A value that has the shape in which the file has images. Values are held in the shape that they are made in.
+  virtual Value as_image(const Value& x, const extents&) { return x; }
   /// A value that has these, at least two, side by side along an axis.
   virtual Value joined(const std::vector<Value>& values, axis a) = 0;
 
@@ -44,6 +46,13 @@ class image_parts {
   /// The part `b` of what stands at `from`.
   Value cut(const Value& x, const box& from, const box& b) { return b == from ? x : slice_of(x, from, b); }
 
+  /// The value that holds an image whole and alone, in its own shape; null where there is none.
+  const Value* held_alone(const image& x) const {
+    if (x.parts.size() != 1) return nullptr;
+    const bool all = place_of(x.parts[0]) == whole(x.size) && box_of(net_, x.parts[0]) == whole(x.size);
+    return all ? &held_[x.parts[0].tensor].value : nullptr;
+  }
+
   /// The box `want` of an image as one value: slices of its parts, put together.
   Value assemble(const image& x, const box& want) {
     std::vector<piece> pieces;
@@ -56,12 +65,12 @@ class image_parts {
       one_value = one_value && held_[p.tensor].value == held_[first->tensor].value && place_of(p) == place_of(*first);
     }
     if (first != nullptr && one_value && place_of(*first).contains(want))
-      return cut(held_[first->tensor].value, place_of(*first), want);
+      return cut(image_held(*first), place_of(*first), want);
     for (const placed& p : x.parts) {
       const box shared = common(box_of(net_, p), want);
       if (net_.tensors[p.tensor].role == tensor_role::token || shared.empty()) continue;
       const bool known = std::any_of(pieces.begin(), pieces.end(), [&](const piece& q) { return q.where.contains(shared); });
-      if (!known) pieces.push_back({shared, cut(held_[p.tensor].value, place_of(p), shared)});
+      if (!known) pieces.push_back({shared, cut(image_held(p), place_of(p), shared)});
     }
     return together(std::move(pieces), want);
   }
@@ -106,6 +115,7 @@ class image_parts {
     Value value;
   };
 
+  Value image_held(const placed& p) { return as_image(held_[p.tensor].value, held_[p.tensor].of.size()); }
   /// Where in an image the value of a part lies.
   box place_of(const placed& p) const {
     const box& b = held_[p.tensor].of;

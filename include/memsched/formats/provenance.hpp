@@ -116,8 +116,8 @@ class reader {
   reader(const json& j, const network& first) : j_(j), first_(first) {}
 
   result<network> run() {
-    network net;
-    net.blobs = first_.blobs, net.order = first_.order, net.holder = first_.holder;
+    network net = emptied(first_);
+    net.name.clear();
     place_ = "network";
     if (!j_.is_object() || !list(j_, "tensors") || !list(j_, "operators")) return error("must have tensors and operators");
     if (j_.contains("name") && j_["name"].is_string()) net.name = j_["name"].template get<std::string>();

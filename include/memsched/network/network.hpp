@@ -1,9 +1,11 @@
 // The typed network: what each operator computes, of which parts of which tensors.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,6 +14,7 @@
 
 #include <memsched/base/adjacency.hpp>
 #include <memsched/base/bytes.hpp>
+#include <memsched/base/linkage.hpp>
 #include <memsched/graph/problem.hpp>
 #include <memsched/network/box.hpp>
 
@@ -218,6 +221,13 @@ struct operation {
   std::string not_understood{};   ///< of an opaque operator: why, as "weights that an operator computes"; empty: not known
 };
 
+/// An input or output of a network, as its file lists it.
+struct network_end {
+  tensor_id tensor = none;  ///< of the first network, as origins name it; none: a constant
+  std::optional<std::vector<std::int64_t>> shape{};  ///< in the file; none: that of the image
+  bool operator==(const network_end&) const = default;
+};
+
 /// In which order reshape and dense take the elements of an image, and files store images.
 enum class element_order : unsigned char { rows_columns_channels, channels_rows_columns };
 
@@ -235,6 +245,9 @@ struct network {
   element_order order = element_order::rows_columns_channels;
   std::shared_ptr<const void> holder{};  ///< keeps alive the bytes that blobs and `file` point into
   std::string_view file{};  ///< the model that it was read from: what writers copy opaque operators from; empty: none
+  /// As the file lists them, one perhaps several times; rewritten networks keep the lists. Those that no list has come
+  /// behind, by number: see `ends_of`.
+  std::vector<network_end> listed_inputs{}, listed_outputs{};
 
   // The hooks of graph_traits.
   index_range ops() const { return index_range(operations.size()); }
@@ -263,6 +276,18 @@ struct network {
     return list;
   }
 };
+
+/// A network without tensors and operators, which a rewrite fills: name, weights and lists of ends are those of `net`.
+inline network emptied(const network& net) {
+  network out;
+  out.name = net.name, out.blobs = net.blobs, out.order = net.order, out.holder = net.holder, out.file = net.file;
+  out.listed_inputs = net.listed_inputs, out.listed_outputs = net.listed_outputs;
+  return out;
+}
+
+/// The inputs or outputs (`is`: typed_tensor::input or ::output) of a network, rewritten or not, by their numbers in the
+/// first one: in the order of the file, then those that the file does not list, by number. O(tensors x ends).
+MEMSCHED_FUNCTION std::vector<network_end> ends_of(const network& net, bool typed_tensor::* is);
 
 /// Whether an image holds nothing but that something is done.
 inline bool is_token(const network& net, const image& x) {
@@ -306,3 +331,28 @@ inline std::span<const std::byte> element_at(const blob& b, std::int64_t output,
 }
 
 }  // namespace memsched
+
+#if MEMSCHED_DEFINED_HERE
+
+namespace memsched::inline MEMSCHED_ABI {
+
+MEMSCHED_FUNCTION std::vector<network_end> ends_of(const network& net, bool typed_tensor::* is) {
+  std::vector<tensor_id> there;  // by number, each once
+  for (tensor_id t = 0; t < net.tensors.size(); ++t)
+    if (net.tensors[t].*is) there.push_back(net.tensors[t].origin == none ? t : net.tensors[t].origin);
+  std::sort(there.begin(), there.end());
+  there.erase(std::unique(there.begin(), there.end()), there.end());
+  std::vector<network_end> ends;
+  for (const network_end& e : is == &typed_tensor::input ? net.listed_inputs : net.listed_outputs)
+    if (e.tensor == none || std::binary_search(there.begin(), there.end(), e.tensor)) ends.push_back(e);
+  const std::size_t listed = ends.size();
+  for (const tensor_id t : there)
+    if (std::none_of(ends.begin(), ends.begin() + static_cast<std::ptrdiff_t>(listed),
+                     [&](const network_end& e) { return e.tensor == t; }))
+      ends.push_back({t, {}});
+  return ends;
+}
+
+}  // namespace memsched
+
+#endif

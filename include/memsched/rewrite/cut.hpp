@@ -101,7 +101,7 @@ class cutting {
   cutting(const network& net, const std::vector<cut_points>& cuts) : net_(net), cuts_(cuts) {}
 
   network run() {
-    out_.name = net_.name, out_.blobs = net_.blobs, out_.order = net_.order, out_.holder = net_.holder;
+    out_ = emptied(net_);
     blocks_.resize(net_.tensors.size());
     for (tensor_id t = 0; t < net_.tensors.size(); ++t) cut_tensor(t);
     for (tensor_id t = 0; t < net_.tensors.size(); ++t) keep_alias(t);

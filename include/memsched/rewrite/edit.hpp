@@ -42,8 +42,7 @@ inline network reordered(network net, const std::vector<op_id>& order) {
 inline network without(const network& net, const std::vector<bool>& dropped) {
   std::vector<bool> gone(net.tensors.size(), false);
   std::vector<op_id> op_number(net.operations.size(), none);
-  network out;
-  out.name = net.name, out.blobs = net.blobs, out.order = net.order, out.holder = net.holder;
+  network out = emptied(net);
   for (op_id i = 0; i < net.operations.size(); ++i) {
     if (!dropped[i]) continue;
     for (const image& x : net.operations[i].writes)

@@ -68,7 +68,7 @@ class striping {
       : net_(net), region_(r), n_(n), whole_(profile == runtime::whole), seen_(seen_outside(net, r)) {}
 
   result<network> run() {
-    out_.name = net_.name, out_.blobs = net_.blobs, out_.order = net_.order, out_.holder = net_.holder;
+    out_ = emptied(net_);
     find_rows();
     make_tensors();
     became_.assign(net_.operations.size(), none);

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -24,7 +25,7 @@ class network_writer : opaque_writer {
  public:
   using opaque_writer::opaque_writer;
 
-  result<onnx::ModelProto> run(std::span<const op_id> order) {
+  result<onnx::ModelProto> run(std::span<const op_id> order, std::vector<std::size_t>* ends) {
     model_.set_ir_version(8);
     model_.set_producer_name("memsched");
     model_.add_opset_import()->set_version(opaque_nodes::written_set);
@@ -38,6 +39,7 @@ class network_writer : opaque_writer {
       done[i] = true;
       add_operation(i);
       if (!error_.message.empty()) return std::move(error_);
+      if (ends != nullptr) ends->push_back(static_cast<std::size_t>(graph_->node_size()));
     }
     if (order.size() != net_.operations.size())
       return graph_error{error_code::bad_order, "the order does not list each operator", {}, {}};
@@ -51,9 +53,10 @@ class network_writer : opaque_writer {
   /// Inputs as the first network has them, in the parts of this one; or outputs, from the parts.
   void add_ends(bool inputs) {
     op_ = nullptr;
-    for (tensor_id o = 0; o < first_.tensors.size(); ++o) {
+    for (const network_end& e : ends_of(first_, inputs ? &typed_tensor::input : &typed_tensor::output)) {
+      const tensor_id o = e.tensor;
+      if (o == none) return fault(std::string("has an ") + (inputs ? "input" : "output") + " that is constant");
       const typed_tensor& end = first_.tensors[o];
-      if (!(inputs ? end.input : end.output)) continue;
       if (inputs && end.output) return fault("is input and output at once: " + labelled("tensor ", o, end.name));
       if (end.element != element::float32) return fault(labelled("tensor ", o, end.name) + " is not of float32");
       image all{end.size, {}};
@@ -67,14 +70,22 @@ class network_writer : opaque_writer {
       info->set_name(name);
       auto* type = info->mutable_type()->mutable_tensor_type();
       type->set_elem_type(onnx::TensorProto::FLOAT);
-      for (const coordinate d : {coordinate{1}, end.size.channels, end.size.rows, end.size.columns})
-        type->mutable_shape()->add_dim()->set_dim_value(d);
+      const integers shape = file_shape(e);
+      type->mutable_shape();
+      for (const std::int64_t d : shape) type->mutable_shape()->add_dim()->set_dim_value(d);
       if (inputs) {
+        shapes_[name] = shape;
         for (const placed& p : all.parts) hold_part(p.tensor, name, end.size, box_of(net_, p));
       } else {
-        node("Identity", {assemble(all, whole(end.size))}, name);
+        if (written_.insert(o).second) node("Identity", {in_shape(all, shape)}, name);
       }
     }
+  }
+  /// Of an input or output in the file.
+  integers file_shape(const network_end& e) const {
+    const extents& size = first_.tensors[e.tensor].size;
+    const integers as_image{1, size.channels, size.rows, size.columns};
+    return e.shape && image_of(*e.shape) == size ? *e.shape : as_image;
   }
 
   // Operators --------------------------------------------------------------------------------------------------------
@@ -466,6 +477,8 @@ class network_writer : opaque_writer {
                    {0, op_->writes[0].size.channels}};
     return cut(y, made, out);
   }
+
+  std::set<tensor_id> written_;  ///< outputs
 };
 
 }  // namespace memsched::onnx_detail

@@ -2,8 +2,11 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include <memsched/formats/onnx.hpp>
 #include <memsched/formats/onnx/foreign.hpp>
@@ -13,6 +16,19 @@
 namespace memsched::inline MEMSCHED_ABI {
 
 namespace onnx_detail {
+
+/// What a graph lists as inputs or outputs, with the values that a network has of them.
+template <class List>
+std::vector<network_end> listed_ends(const List& list, const std::unordered_map<std::string, value>& values, bool inputs) {
+  std::vector<network_end> ends;
+  for (const auto& x : list) {
+    const auto v = values.find(x.name());
+    const bool there = v != values.end() && v->second.id != none;
+    if (inputs && !there) continue;  // an initializer, or an input that always has one value
+    ends.push_back(there ? network_end{v->second.id, v->second.shape} : network_end{});
+  }
+  return ends;
+}
 
 inline result<network> read_network(std::string_view file, const read_options& options) {
   const auto held = std::make_shared<held_model>();
@@ -33,6 +49,8 @@ inline result<network> read_network(std::string_view file, const read_options& o
   for (op_id i = 0; i < g.positions.size(); ++i) operators.read(i, static_cast<int>(g.positions[i]));
   network net = to.finish(held, element_order::channels_rows_columns);
   keep_opaque(*held, graphs.names().values, g.positions, net);
+  net.listed_inputs = listed_ends(held->proto.graph().input(), graphs.names().values, true);
+  net.listed_outputs = listed_ends(held->proto.graph().output(), graphs.names().values, false);
   if (graph_error e = check_network(net); !e.message.empty()) return e;
   return net;
 }
@@ -54,6 +72,7 @@ inline result<network> read_network(std::string_view file, const read_options& o
 ///   Reshape, Flatten, Squeeze, Unsqueeze, Identity and Dropout, which name their operand again; as functions without a
 ///   definition Acos Acosh Asin Asinh Atan Atanh Ceil Cos Cosh Erf Floor Mish Reciprocal Round Sign Sin Sinh Softplus
 ///   Softsign Tan.
+/// * Inputs and outputs are listed in the order of the file, with their shapes there.
 /// * Everything else is opaque, quantized operators among it, and so is an operator of these kinds whose attributes, types,
 ///   shapes or weights are not what the kind asks for: computed weights, transposed convolutions of groups, scales of a
 ///   Resize that are not those of its extents.

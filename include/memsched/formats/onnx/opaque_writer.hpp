@@ -45,7 +45,7 @@ class opaque_writer : protected image_writer {
         const image* x = part_named(op_->reads, name);
         const auto* shape = foreign_->shape(name);
         if (x == nullptr || shape == nullptr) return fault("is opaque, and reads what cannot be copied");
-        copy.add_input(in_shape(assemble(*x, whole(x->size)), x->size, *shape));
+        copy.add_input(in_shape(*x, *shape));
       }
       if (failed()) return;
     }
@@ -63,11 +63,22 @@ class opaque_writer : protected image_writer {
     *graph_->add_node() = std::move(copy);
     for (auto& [t, made] : results) {
       auto& [name, shape] = made;
-      const extents& e = net_.tensors[t].size;
-      const bool image = net_.tensors[t].element == element::float32 && image_of(shape) == e;
-      shapes_[name] = shape;  // others are rows of bytes here, which opaque operators alone read
-      hold(t, image ? in_shape(name, e, {1, e.channels, e.rows, e.columns}) : name);
+      shapes_[name] = shape;  // of no image: a row of bytes here, which opaque operators alone read
+      hold(t, name);
     }
+  }
+  std::string as_image(const std::string& x, const extents& e) override {
+    const integers to{1, e.channels, e.rows, e.columns};
+    if (shape_of(x, e) == to) return x;
+    const auto [at, is_new] = images_.try_emplace(x);
+    if (is_new) at->second = shaped(x, to);
+    return at->second;
+  }
+  /// A whole image in a shape of the file.
+  std::string in_shape(const image& x, const integers& to) {
+    if (const std::string* held = held_alone(x); held != nullptr && shape_of(*held, x.size) == to) return *held;
+    const std::string y = assemble(x, whole(x.size));
+    return failed() || shape_of(y, x.size) == to ? y : shaped(y, to);
   }
   std::string shaped(const std::string& x, const integers& shape) {
     const std::string y = fresh("value");
@@ -76,6 +87,7 @@ class opaque_writer : protected image_writer {
   }
 
   const network& first_;
+  std::unordered_map<std::string, integers> shapes_;  ///< of inputs, and of values that copied operators write
 
  private:
   void import(const std::string& domain) {
@@ -85,15 +97,13 @@ class opaque_writer : protected image_writer {
     x->set_domain(domain);
     x->set_version(foreign_->version_of(domain));
   }
-  /// The same elements, of an image of these extents, in another shape.
-  std::string in_shape(const std::string& x, const extents& e, const integers& to) {
+  integers shape_of(const std::string& x, const extents& e) const {
     const auto known = shapes_.find(x);
-    if ((known != shapes_.end() ? known->second : integers{1, e.channels, e.rows, e.columns}) == to) return x;
-    return shaped(x, to);
+    return known != shapes_.end() ? known->second : integers{1, e.channels, e.rows, e.columns};
   }
 
-  std::unique_ptr<opaque_nodes> foreign_;             ///< once an opaque operator is met
-  std::unordered_map<std::string, integers> shapes_;  ///< of values that copied operators write
+  std::unique_ptr<opaque_nodes> foreign_;                  ///< once an opaque operator is met
+  std::unordered_map<std::string, std::string> images_;  ///< values of other shapes as images
 };
 
 }  // namespace memsched::onnx_detail

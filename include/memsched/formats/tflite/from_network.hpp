@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <iterator>
 #include <limits>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -16,6 +17,7 @@
 #include <vector>
 
 #include <memsched/formats/tflite/foreign.hpp>
+#include <memsched/formats/tflite/signatures.hpp>
 #include <memsched/formats/tflite/window_writer.hpp>
 
 namespace memsched::inline MEMSCHED_ABI::detail::tflite {
@@ -23,7 +25,8 @@ namespace memsched::inline MEMSCHED_ABI::detail::tflite {
 /// Writes one network whose origins are those of `first`. What it cannot write is the error.
 class network_writer : window_writer {
  public:
-  network_writer(const network& first, const network& net) : window_writer(net), first_(first) {}
+  network_writer(const network& first, const network& net, std::vector<std::size_t>* ends)
+      : window_writer(net), first_(first), ends_(ends) {}
 
   result<std::string> run(std::span<const op_id> order) {
     add_inputs();
@@ -34,44 +37,85 @@ class network_writer : window_writer {
       done[i] = true;
       add_operation(i);
       if (failed()) return std::move(error_);
+      if (ends_ != nullptr) ends_->push_back(model_.operators());
     }
     if (order.size() != net_.operations.size())
       return graph_error{error_code::bad_order, "the order does not list each operator", {}, {}};
     add_outputs();
     if (failed()) return std::move(error_);
-    return model_.write(net_.name.empty() ? "network" : net_.name, inputs_, outputs_);
+    return model_.write(net_.name.empty() ? "network" : net_.name, inputs_, outputs_,
+                        signatures_of(first_.file, inputs_, outputs_));
   }
 
  private:
   void add_inputs() {
-    for (tensor_id o = 0; o < first_.tensors.size(); ++o) {
-      const typed_tensor& end = first_.tensors[o];
-      if (!end.input) continue;
-      if (end.output) return fault("is input and output at once: " + labelled("tensor ", o, end.name));
-      const file_value x{model_.tensor(dimensions(end.size), type_of(end.element, end.quant), name_of(o)), end.size};
+    for (const network_end& e : ends_of(first_, &typed_tensor::input)) {
+      if (e.tensor == none) return fault("has an input that is constant");
+      const typed_tensor& end = first_.tensors[e.tensor];
+      const std::string label = labelled("tensor ", e.tensor, end.name);
+      if (end.output) return fault("is input and output at once: " + label);
+      const list shape = file_shape(e);
+      if (failed()) return;
+      const file_value x{model_.tensor(shape, type_of(end.element, end.quant), name_of(e.tensor)), end.size};
       inputs_.push_back(x.tensor);
       for (tensor_id t = 0; t < net_.tensors.size(); ++t)
-        if (net_.tensors[t].origin == o && net_.tensors[t].input) hold_part(t, x, end.size, net_.tensors[t].part);
+        if (net_.tensors[t].origin == e.tensor && net_.tensors[t].input) hold_part(t, x, end.size, net_.tensors[t].part);
     }
   }
   void add_outputs() {
     op_ = nullptr;
-    for (tensor_id o = 0; o < first_.tensors.size(); ++o) {
+    std::map<tensor_id, std::int32_t> written;
+    for (const network_end& e : ends_of(first_, &typed_tensor::output)) {
+      if (e.tensor == none) return fault("has an output that is constant");
+      const tensor_id o = e.tensor;
+      if (const auto known = written.find(o); known != written.end()) {
+        outputs_.push_back(known->second);
+        continue;
+      }
       const typed_tensor& end = first_.tensors[o];
-      if (!end.output) continue;
       image all{end.size, {}};
       for (tensor_id t = 0; t < net_.tensors.size(); ++t) {
         const box& b = net_.tensors[t].part;
         if (net_.tensors[t].origin == o && net_.tensors[t].output)
           all.parts.push_back({t, b.rows.first, b.columns.first, b.channels.first});
       }
-      file_value y = assemble(all, whole(end.size));
+      const list shape = file_shape(e);
+      std::int32_t y = in_shape(all, shape);
       if (failed()) return;
-      const auto listed = [&](const list& l) { return std::find(l.begin(), l.end(), y.tensor) != l.end(); };
-      if (listed(inputs_) || listed(outputs_)) y = reshaped(y, y.size);
-      model_.rename(y.tensor, name_of(o));
-      outputs_.push_back(y.tensor);
+      const auto listed = [&](const list& l) { return std::find(l.begin(), l.end(), y) != l.end(); };
+      if (listed(inputs_) || listed(outputs_)) y = shaped_anew(y, shape);
+      model_.rename(y, name_of(o));
+      outputs_.push_back(y);
+      written.emplace(o, y);
     }
+  }
+  /// Of an input or output in the file: the given one where images lie in it as they do here. Opaque operators alone use
+  /// what is no image.
+  list file_shape(const network_end& e) {
+    const extents& size = first_.tensors[e.tensor].size;
+    const bool same = e.shape && typed_tensors::image_of(*e.shape) == size;
+    if (!same && (!e.shape || first_.order != element_order::rows_columns_channels)) return dimensions(size);
+    list shape;
+    for (const std::int64_t n : *e.shape) {
+      if (n < 0 || n > std::numeric_limits<std::int32_t>::max()) return fault("has an end of an open shape"), list();
+      shape.push_back(static_cast<std::int32_t>(n));
+    }
+    return shape;
+  }
+  /// A whole image in a shape of the file.
+  std::int32_t in_shape(const image& x, const list& to) {
+    const file_value* held = held_alone(x);
+    if (held != nullptr && model_.dimensions(held->tensor) == to) return held->tensor;
+    const file_value y = assemble(x, whole(x.size));
+    if (failed()) return -1;
+    return model_.dimensions(y.tensor) == to ? y.tensor : shaped_anew(y.tensor, to);
+  }
+  /// The same elements in another shape. One without dimensions is what SQUEEZE leaves.
+  std::int32_t shaped_anew(std::int32_t x, const list& to) {
+    const std::int32_t y = model_.tensor(to, model_.type(x), (op_ == nullptr ? net_.name : op_->name) + "/shape");
+    if (to.empty()) model_.add(kind("SQUEEZE"), {x}, y, {30, {}});
+    else model_.add(kind("RESHAPE"), {x, model_.integers(to)}, y, {});
+    return y;
   }
   std::string name_of(tensor_id o) const {
     const typed_tensor& end = first_.tensors[o];
@@ -156,9 +200,10 @@ class network_writer : window_writer {
         continue;
       }
       if (k >= op_->reads.size()) return fault("is opaque, and stands otherwise in its file");
-      inputs.push_back(shaped(assemble(op_->reads[k], whole(op_->reads[k].size)), as->dimensions, as->type));
-      ++k;
+      inputs.push_back(in_shape(op_->reads[k], as->dimensions));
       if (failed()) return;
+      if (model_.type(inputs.back()) != as->type) return fault("is opaque, and reads a type that typed networks lack");
+      ++k;
     }
     for (std::size_t r = 0; r < copy->outputs.size(); ++r) {
       const auto as = foreign_->tensor(copy->outputs[r]);
@@ -170,21 +215,8 @@ class network_writer : window_writer {
       return fault("is opaque, and stands otherwise in its file");
     model_.add(std::move(copy->code), std::move(inputs), outputs, std::move(copy->options));
     for (std::size_t r = 0; r < outputs.size(); ++r) {
-      const tensor_id t = op_->writes[r].parts[0].tensor;
-      const value_type type = model_.type(outputs[r]);
-      const bool image = type == type_of(t);  // or else it is a row of bytes, which opaque operators alone read
-      hold(t, {image ? shaped({outputs[r], op_->writes[r].size}, dimensions(op_->writes[r].size), type) : outputs[r],
-               op_->writes[r].size});
+      hold(op_->writes[r].parts[0].tensor, {outputs[r], op_->writes[r].size});
     }
-  }
-  /// The same elements in another shape.
-  std::int32_t shaped(const file_value& x, const list& to, const value_type& type) {
-    if (failed()) return -1;
-    if (model_.type(x.tensor) != type) return fault("is opaque, and reads a type that typed networks lack"), -1;
-    if (model_.dimensions(x.tensor) == to) return x.tensor;
-    const std::int32_t y = model_.tensor(to, type, op_->name + "/shape");
-    model_.add(kind("RESHAPE"), {x.tensor, model_.integers(to)}, y, {});
-    return y;
   }
 
   // Sums -------------------------------------------------------------------------------------------------------------
@@ -345,6 +377,7 @@ class network_writer : window_writer {
   }
 
   const network& first_;
+  std::vector<std::size_t>* ends_;
   list inputs_, outputs_;
   std::unique_ptr<foreign_operators> foreign_;  ///< once an opaque operator is met
 };

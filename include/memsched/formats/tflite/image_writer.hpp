@@ -7,6 +7,7 @@
 #include <cstring>
 #include <deque>
 #include <initializer_list>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <span>
@@ -22,7 +23,7 @@
 namespace memsched::inline MEMSCHED_ABI::detail::tflite {
 
 /// A value of the file: its tensor, none after a fault, and its extents. All images have the shape 1, rows, columns,
-/// channels.
+/// channels; inputs and results of copied operators get it where an operator wants it.
 struct file_value {
   std::int32_t tensor = -1;
   extents size{};
@@ -57,6 +58,12 @@ class image_writer : protected image_parts<file_value> {
     return y;
   }
 
+  file_value as_image(const file_value& x, const extents& size) override {
+    if (failed() || x.tensor < 0 || model_.dimensions(x.tensor) == dimensions(size)) return x;
+    const auto [at, is_new] = images_.try_emplace(x.tensor);
+    if (is_new) at->second = reshaped(x, size);
+    return at->second;
+  }
   file_value slice_of(const file_value& x, const box& from, const box& b) override {
     if (failed()) return {};
     const extents at{b.rows.first - from.rows.first, b.columns.first - from.columns.first,
@@ -68,6 +75,15 @@ class image_writer : protected image_parts<file_value> {
   }
   file_value joined(const std::vector<file_value>& values, axis a) override {
     if (failed()) return {};
+    if (std::ssize(values) > most_joined) {
+      std::vector<file_value> groups;
+      for (auto at = values.begin(); at != values.end();) {
+        const auto next = at + std::min<std::ptrdiff_t>(most_joined, values.end() - at);
+        groups.push_back(next - at == 1 ? *at : joined({at, next}, a));
+        at = next;
+      }
+      return joined(groups, a);
+    }
     list inputs;
     extents all = values[0].size;
     coordinate& length = a == axis::rows ? all.rows : a == axis::columns ? all.columns : all.channels;
@@ -170,6 +186,8 @@ class image_writer : protected image_parts<file_value> {
     return model_.constant({}, type, "number", std::move(data));
   }
 
+  static constexpr std::ptrdiff_t most_joined = 10;  ///< by an operator of TensorFlow Lite Micro
+
   model_writer model_;
   tensor_id result_ = none;  ///< the operator's, whose type its nodes have
 
@@ -227,6 +245,7 @@ class image_writer : protected image_parts<file_value> {
   }
 
   std::map<std::vector<std::int64_t>, std::int32_t> constants_;
+  std::map<std::int32_t, file_value> images_;  ///< of values of other shapes
   std::optional<bool> half_model_;
   std::deque<std::vector<std::byte>> made_;
   std::size_t count_ = 0;

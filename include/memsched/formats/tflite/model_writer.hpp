@@ -63,6 +63,12 @@ struct operator_code {
   auto operator<=>(const operator_code&) const = default;
 };
 
+/// What callers name the inputs and outputs of a model, and their tensors.
+struct model_signature {
+  std::string key;
+  std::vector<std::pair<std::string, std::int32_t>> inputs, outputs;
+};
+
 /// Collects the parts of a model, then writes it. Tensors are known by their number.
 class model_writer {
  public:
@@ -105,13 +111,16 @@ class model_writer {
     const auto code = codes_.try_emplace(std::move(what), codes_.size()).first->second;
     operators_.push_back({static_cast<std::uint32_t>(code), std::move(inputs), std::move(outputs), std::move(options)});
   }
+  /// How many there are so far.
+  std::size_t operators() const { return operators_.size(); }
   const shape& dimensions(std::int32_t t) const { return tensors_[static_cast<std::size_t>(t)].dimensions; }
 
   const value_type& type(std::int32_t t) const { return tensors_[static_cast<std::size_t>(t)].type; }
   void rename(std::int32_t t, std::string name) { tensors_[static_cast<std::size_t>(t)].name = std::move(name); }
 
   /// The bytes of the model. An error: it would be beyond 2 GiB.
-  result<std::string> write(const std::string& name, const list& inputs, const list& outputs) {
+  result<std::string> write(const std::string& name, const list& inputs, const list& outputs,
+                            const std::vector<model_signature>& signatures = {}) {
     std::uint64_t total = 0;
     for (const auto& c : contents_) total += c.size() + 64;
     total += 512 * (tensors_.size() + operators_.size());
@@ -138,12 +147,16 @@ class model_writer {
     const auto code_list = b_.CreateVector(codes), graph_list = b_.CreateVector(graphs),
                buffer_list = b_.CreateVector(buffers);
     const auto description = b_.CreateString("memsched");
+    std::vector<offset> named;
+    for (const model_signature& s : signatures) named.push_back(write_signature(s));
+    const auto signature_list = b_.CreateVector(named);
     start();
     b_.AddElement<std::uint32_t>(model_fields::version.slot(), 3, 0);
     b_.AddOffset(code_list_field.slot(), code_list);
     b_.AddOffset(model_fields::subgraphs.slot(), graph_list);
     b_.AddOffset(description_field.slot(), description);
     b_.AddOffset(model_fields::buffers.slot(), buffer_list);
+    if (!named.empty()) b_.AddOffset(model_fields::signatures.slot(), signature_list);
     b_.Finish(end(), "TFL3");
     return std::string(reinterpret_cast<const char*>(b_.GetBufferPointer()), b_.GetSize());
   }
@@ -167,6 +180,27 @@ class model_writer {
   offset end() { return b_.EndTable(start_); }
   offset empty_table() {
     start();
+    return end();
+  }
+
+  offset write_signature(const model_signature& s) {
+    const auto maps = [&](const std::vector<std::pair<std::string, std::int32_t>>& names) {
+      std::vector<offset> entries;
+      for (const auto& [name, t] : names) {
+        const auto text = b_.CreateString(name);
+        start();
+        b_.AddOffset(map_fields::name.slot(), text);
+        b_.AddElement<std::uint32_t>(map_fields::tensor.slot(), static_cast<std::uint32_t>(t), 0);
+        entries.push_back(end());
+      }
+      return b_.CreateVector(entries);
+    };
+    const auto inputs = maps(s.inputs), outputs = maps(s.outputs);
+    const auto key = b_.CreateString(s.key);
+    start();
+    b_.AddOffset(signature_fields::inputs.slot(), inputs);
+    b_.AddOffset(signature_fields::outputs.slot(), outputs);
+    b_.AddOffset(signature_fields::key.slot(), key);
     return end();
   }
 

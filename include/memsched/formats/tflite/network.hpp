@@ -1,10 +1,12 @@
 // TensorFlow Lite models as typed networks. Opt-in: needs the headers of FlatBuffers.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <memsched/formats/tflite.hpp>
 #include <memsched/formats/tflite/operators.hpp>
@@ -13,6 +15,36 @@
 namespace memsched::inline MEMSCHED_ABI {
 
 namespace detail::tflite {
+
+/// What subgraph 0 lists as inputs and outputs, for a typed network.
+class ends_reader {
+ public:
+  ends_reader(model_file& m, typed_tensors& tensors, const problem_draft& d, layers& to)
+      : m_(m), tensors_(tensors), d_(d), to_(to) {}
+
+  /// `ids`: those of the draft, which leaves out constants and lists variables besides.
+  std::vector<network_end> read(const std::vector<index_t>& listed, const std::vector<tensor_id>& ids) {
+    std::vector<network_end> ends;
+    auto next = ids.begin();
+    for (const index_t t : listed) {
+      if (m_.subgraphs[0].origins[t] == origin::variable) return {};  // no end that a network has
+      ends.push_back({none, tensors_.shape(t)});
+      if (m_.subgraphs[0].constant(t)) continue;
+      const std::string name = m_.file.text(m_.subgraphs[0].tensors[t], tensor_fields::name);
+      next = std::find_if(next, ids.end(), [&](tensor_id id) { return d_.tensor_names[id] == name; });
+      if (next == ids.end()) return {};
+      ends.back().tensor = *next;
+      to_.describe(*next++, tensors_.facts(t));  // also where no operator uses it
+    }
+    return ends;
+  }
+
+ private:
+  model_file& m_;
+  typed_tensors& tensors_;
+  const problem_draft& d_;
+  layers& to_;
+};
 
 inline result<network> read_network(std::string file, const read_options& options) {
   const auto holder = std::make_shared<held_file>(held_file{std::move(file)});
@@ -38,11 +70,15 @@ inline result<network> read_network(std::string file, const read_options& option
         if (!m.subgraphs[0].constant(t)) to.describe(ids[k++], tensors.facts(t));
     }
   }
+  ends_reader ends(m, tensors, g.draft, to);
+  auto listed_inputs = ends.read(m.subgraphs[0].inputs, g.draft.graph_inputs);
+  auto listed_outputs = ends.read(m.subgraphs[0].outputs, g.draft.graph_outputs);
   operator_reader reader(m, tensors, to);
   for (op_id i = 0; i < g.positions.size() && !m.file.failed(); ++i) reader.read(i, g.positions[i]);
   if (m.file.failed()) return m.file.error();
   network net = to.finish(holder, element_order::rows_columns_channels);
   net.file = holder->bytes;
+  net.listed_inputs = std::move(listed_inputs), net.listed_outputs = std::move(listed_outputs);
   for (op_id i = 0; i < g.positions.size(); ++i) net.operations[i].place = g.positions[i];
   if (graph_error e = check_network(net); !e.message.empty()) return e;
   return net;
@@ -69,6 +105,7 @@ inline result<network> read_network(std::string file, const read_options& option
 ///   the kind asks for: weights that an operator computes, integer weights of float layers, fused SIGN_BIT, windows that do
 ///   not make the extents of the result, parts of a concatenation with scales of their own. Of custom operators MediaPipe's
 ///   Convolution2DTransposeBias is understood.
+/// * Inputs and outputs are listed in the order of the file, with their shapes there.
 /// * SAME pads follow from the whole image: what is missing, halved, the odd row behind.
 /// * Weights without bytes (of another file, sparse ones, what other operators make of constants) have `blob::data` empty.
 ///

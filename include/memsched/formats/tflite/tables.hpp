@@ -26,7 +26,13 @@ struct field {
 
 namespace model_fields {
 inline constexpr field version{0, "version"}, operator_codes{1, "operator_codes"}, subgraphs{2, "subgraphs"},
-    buffers{4, "buffers"}, metadata{6, "metadata"};
+    buffers{4, "buffers"}, metadata{6, "metadata"}, signatures{7, "signature_defs"};
+}
+namespace signature_fields {
+inline constexpr field inputs{0, "inputs"}, outputs{1, "outputs"}, key{2, "signature_key"}, subgraph{4, "subgraph_index"};
+}
+namespace map_fields {
+inline constexpr field name{0, "name"}, tensor{1, "tensor_index"};
 }
 namespace subgraph_fields {
 inline constexpr field tensors{0, "tensors"}, inputs{1, "inputs"}, outputs{2, "outputs"}, operators{3, "operators"},
