@@ -41,7 +41,7 @@ enum class listing : unsigned char { when_short, always, never };
 /// How a network is rewritten.
 struct rewriting {
   std::string max_extra_macs = "0";  ///< a count, or a share of the given ones: "10%"
-  std::string runtime = "parts";     ///< or whole
+  std::string runtime{};             ///< parts or whole; empty: whole for a model file, else parts
   std::uint64_t blocks = 0;          ///< at most so many of a tensor; 0 for single rows
   bool stream_input = false, reals = false;
 };

@@ -45,6 +45,7 @@ struct loaded {
   /// The main graph with the bounds of what its operators run as workspace; none where these are the peaks.
   std::optional<memsched::problem> least{};
   std::shared_ptr<const memsched::network> rewritten{};  ///< what the graph lowers from, where it was rewritten
+  std::shared_ptr<const memsched::network> first{};      ///< what was rewritten
 };
 
 /// Reads *.json, *.onnx, *.tflite, builtin:NAME, or "-" for standard input. An error's message is one line that starts with

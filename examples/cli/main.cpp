@@ -134,8 +134,9 @@ void add_limits(CLI::App& command, cli::request& r, const char* time_default) {
       ->check(CLI::Range(1u, 4096u));
 }
 
-/// How a network is rewritten; `needs` names the flag that these options need, or nothing.
-void add_rewriting(CLI::App& command, cli::rewriting& r, CLI::Option* needs = nullptr) {
+/// How a network is rewritten, with the runtime's default in words; `needs` names the flag that these options need, or
+/// nothing.
+void add_rewriting(CLI::App& command, cli::rewriting& r, const char* runtime_default, CLI::Option* needs = nullptr) {
   for (CLI::Option* option : {
            command
                .add_option("--max-extra-macs", r.max_extra_macs,
@@ -145,7 +146,7 @@ void add_rewriting(CLI::App& command, cli::rewriting& r, CLI::Option* needs = nu
                .add_option("--runtime", r.runtime,
                            "parts: kernels read and write rows; whole: standard operators, with slices that copy")
                ->check(CLI::IsMember({"parts", "whole"}))
-               ->capture_default_str(),
+               ->default_str(runtime_default),
            command.add_flag("--stream-input", r.stream_input, "inputs come line by line and need no room before"),
            command.add_option("--blocks", r.blocks, "at most so many blocks of rows of a tensor; without: single rows")
                ->check(whole_number)
@@ -226,8 +227,8 @@ static int run(int argc, char** argv) {
       "  memsched schedule model.onnx --shape x=1,3,224,224\n"
       "  memsched compare builtin:nasnet-cifar\n"
       "  memsched schedule model.tflite --budget 256K || echo does not fit\n\n"
-      "Exit status: 0 done; 1 bad input; 2 wrong usage; 3 a budget or a capacity that is not met;\n"
-      "130 interrupted, with the best answer so far."};
+      "Exit status: 0 done; 1 bad input; 2 wrong usage; 3 a budget or a capacity that is not met, or no rewritten\n"
+      "model that needs less memory; 130 interrupted, with the best answer so far."};
   app.require_subcommand(1);
   app.fallthrough(false);
   app.set_version_flag("--version", "memsched " MEMSCHED_VERSION_STRING);
@@ -239,7 +240,7 @@ static int run(int argc, char** argv) {
   add_search(*on_schedule, schedule, schedule.scheduler, "none");
   auto* rewrites = on_schedule->add_flag("--rewrite", schedule.rewrite,
                                          "rewrite the network first, for less memory than any order has: see `rewrite`");
-  add_rewriting(*on_schedule, schedule.how_rewritten, rewrites);
+  add_rewriting(*on_schedule, schedule.how_rewritten, "parts", rewrites);
   add_sdf(*on_schedule, schedule, true);
   on_schedule->add_option("--emit-c", schedule.emit_c,
                           ".xml: write the schedule as C there: loops that call the actors, and buffers");
@@ -438,7 +439,7 @@ static int run(int argc, char** argv) {
                          "bytes there are, as 262144 or 256K: few operators that fit; exit status 3 where none are found. "
                          "Without: the smallest peak")
       ->transform(as_size());
-  add_rewriting(*on_rewrite, rewrite.how_rewritten);
+  add_rewriting(*on_rewrite, rewrite.how_rewritten, "whole where -o names a model file, else parts");
   on_rewrite->add_option("--verify", rewrite.verify, "run both networks with so many seeds of random numbers")
       ->check(whole_number)
       ->capture_default_str();
@@ -449,12 +450,19 @@ static int run(int argc, char** argv) {
       ->check(whole_number);
   add_model(*on_rewrite, rewrite);
   std::string rewrite_format = "text";
-  on_rewrite->add_option("--format", rewrite_format, "text or json")
+  on_rewrite
+      ->add_option("--format", rewrite_format,
+                   "text or json. Its not_understood lists kinds, reasons and numbers of operators that no rewrite touches; "
+                   "with -o of a model file, written says whether there is one, and network_peak and network_operators are "
+                   "those of the network before it is written")
       ->check(CLI::IsMember({"text", "json"}))
       ->capture_default_str();
   on_rewrite->add_option(
       "-o,--output", rewrite.output,
-      "write the rewritten network there: *.onnx or *.tflite, of standard operators, else its graph as JSON");
+      "write the rewritten network there: *.onnx or *.tflite, of standard operators, else its graph as JSON. A model file "
+      "is judged as `schedule` reads it again: peak, bound, budget and exit status are those of the file, also with "
+      "--runtime parts. Where it needs no less memory than the given model in its best order, it is not written: exit "
+      "status 3");
   on_rewrite->add_option("--front", rewrite.front,
                          "write peaks, multiply-accumulates and operators that no other network seen beats, as CSV there");
   on_rewrite->add_option("--svg", rewrite.svg, "draw memory over time, before and after, as an SVG there");

@@ -232,7 +232,7 @@ json rewrites_of(const report_request& r, std::size_t operators, const memsched:
   const rewrite_trial t = try_rewrites(r.graph, how, limits);
   if (!t.reason.empty()) return {{"reason", t.reason}};
   json j{{"before", t.before}, {"after", t.after}, {"operators_before", t.operators_before}, {"operators", t.operators},
-         {"stopped", to_string(t.stopped)}, {"steps", json::array()}};
+         {"stopped", to_string(t.stopped)}, {"not_understood", t.not_understood}, {"steps", json::array()}};
   for (const auto& s : t.steps)
     j["steps"].push_back({{"rule", s.rule}, {"site", memsched::one_line(s.site, 120)}, {"peak_before", s.peak_before},
                           {"peak", s.peak}, {"operators", s.operators}, {"kept", s.kept}});

@@ -1,10 +1,10 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <memsched/emit/emit_c.hpp>
 #include <memsched/formats/json.hpp>
-#include <memsched/formats/onnx_network_write.hpp>
 #include <memsched/formats/provenance.hpp>
-#include <memsched/formats/tflite_network_write.hpp>
+#include <memsched/measure/evaluate.hpp>
 #include <memsched/rewrite/check_rewrite.hpp>
 #include <memsched/rewrite/fit.hpp>
 #include <memsched/schedule.hpp>
@@ -16,6 +16,7 @@
 #include "session.hpp"
 #include "svg.hpp"
 #include "text.hpp"
+#include "written.hpp"
 
 namespace cli {
 
@@ -42,11 +43,29 @@ bool verified(const network& before, const fitted& r, const rewrite_request& req
   return false;
 }
 
+/// What a request found.
+struct outcome {
+  fitted found;                             ///< its cost is that of the model file, where one is asked for
+  memsched::runtime runtime = memsched::runtime::parts;
+  bool good = false;                        ///< verified
+  double took = 0;                          ///< seconds
+  std::optional<written_model> file{};      ///< asked for
+  bool saves() const { return !file || found.after.peak < found.before.peak; }
+  bool fits(bytes budget) const { return saves() && (budget == 0 || found.after.peak <= budget); }
+};
+
 const char* status_of(const fitted& r) { return r.after.peak == r.after.lower_bound ? "optimal" : "feasible"; }
 
 json as_json(const fit_point& p) { return {{"peak", p.peak}, {"macs", p.macs}, {"operators", p.operators}}; }
 
-json as_json(const fitted& r, const rewrite_request& request, bool good, double took) {
+/// Peak of an order of a network whose kernels read and write parts.
+bytes peak_of(const network& net, const std::vector<memsched::op_id>& order, const memsched::options& o) {
+  const auto low = memsched::lower(net);
+  return low ? memsched::evaluate(low->problem, order, o.model()).value().peak : 0;
+}
+
+json as_json(const network& net, const outcome& all, const rewrite_request& request) {
+  const fitted& r = all.found;
   json j;
   j["version"] = 1;
   j["graph"] = r.net.name;
@@ -54,12 +73,18 @@ json as_json(const fitted& r, const rewrite_request& request, bool good, double 
   j["peak"] = r.after.peak;
   j["lower_bound"] = r.after.lower_bound;
   j["status"] = status_of(r);
+  j["not_understood"] = not_understood_json(net);
   j["macs_before"] = r.before.macs;
   j["macs"] = r.after.macs;
   j["operators_before"] = r.before.operators;
   j["operators"] = r.after.operators;
-  j["runtime"] = request.how_rewritten.runtime;
-  j["verified"] = good;
+  j["runtime"] = to_string(all.runtime);
+  if (all.file) {
+    j["written"] = all.saves();
+    j["network_peak"] = peak_of(r.net, r.order, request.options);
+    j["network_operators"] = r.net.operations.size();
+  }
+  j["verified"] = all.good;
   if (request.options.budget != 0) j["budget"] = request.options.budget;
   j["steps"] = json::array();
   for (const auto& s : r.steps)
@@ -69,7 +94,7 @@ json as_json(const fitted& r, const rewrite_request& request, bool good, double 
   j["front"] = json::array();
   for (const auto& p : r.front) j["front"].push_back(as_json(p));
   j["stopped"] = to_string(r.stopped);
-  j["seconds"] = took;
+  j["seconds"] = all.took;
   j["firing"] = request.options.default_firing == memsched::firing::cbp ? "cbp" : "pbc";
   j["inplace"] = request.options.in_place;
   j["order"] = json::array();
@@ -78,7 +103,19 @@ json as_json(const fitted& r, const rewrite_request& request, bool good, double 
   return j;
 }
 
-std::string as_text(const fitted& r, const rewrite_request& request, bool good, double took) {
+/// Why a model file is not written, and what else there is.
+std::string no_gain(const fitted& r, const rewrite_request& request) {
+  const bool fitted_before = request.options.budget != 0 && r.before.peak <= request.options.budget;
+  const bool least = request.how_rewritten.max_extra_macs == "0" && request.how_rewritten.runtime.empty();
+  return "was not written: it would need " + grouped(r.after.peak) + " bytes, and the given model needs " +
+         grouped(r.before.peak) + " in its best order, which `memsched reorder` writes" +
+         (fitted_before ? " and which meets the budget"
+          : least       ? "; --max-extra-macs 5% or --runtime parts may save more"
+                        : "");
+}
+
+std::string as_text(const network& net, const outcome& all, const rewrite_request& request) {
+  const fitted& r = all.found;
   std::string text = "graph        " + r.net.name + '\n';
   text += "given        " + grouped(r.before.peak) + " bytes, the best order found; " + std::to_string(r.before.operators) +
           " operators, " + grouped(r.before.macs) + " multiply-accumulates\n\n";
@@ -89,13 +126,16 @@ std::string as_text(const fitted& r, const rewrite_request& request, bool good, 
   if (!r.steps.empty()) text += steps.text() + '\n';
   text += "peak         " + grouped(r.after.peak) + " bytes (" + scaled(r.after.peak) + "), " + status_of(r) +
           "; bound " + grouped(r.after.lower_bound) + '\n';
+  if (const std::string list = not_understood(net); !list.empty()) text += "no rewrite   " + list + '\n';
   if (request.options.budget != 0)
     text += "budget       " + grouped(request.options.budget) + " bytes: " +
-            (r.after.peak <= request.options.budget ? "fits" : "does not fit") + '\n';
+            (r.after.peak > request.options.budget ? "does not fit" : all.saves() ? "fits" : "nothing is written") + '\n';
+  if (all.file)
+    text += "written      " + (all.saves() ? request.output + "; the figures here are the file's" : "nothing") + '\n';
   text += "cost         " + grouped(r.after.operators) + " operators, " + grouped(r.after.macs) + " multiply-accumulates\n";
-  text += std::string("verified     ") + (good ? "by provenance, over a finite field, and to the bit" : "no") +
-          (good && request.how_rewritten.reals ? " but for the order of sums\n" : "\n");
-  text += "took         " + seconds(took) + " s\n\n";
+  text += std::string("verified     ") + (all.good ? "by provenance, over a finite field, and to the bit" : "no") +
+          (all.good && request.how_rewritten.reals ? " but for the order of sums\n" : "\n");
+  text += "took         " + seconds(all.took) + " s\n\n";
   table front({"front: peak", "operators", "multiply-accumulates"});
   for (const auto& p : r.front) front.row({grouped(p.peak), grouped(p.operators), grouped(p.macs)});
   return text + front.text();
@@ -117,6 +157,78 @@ drawn_order drawn(const std::string& name, const network& net, const std::vector
   auto e = memsched::evaluate(low->problem, order, o.model()).value();
   return {name, std::move(e.during), e.peak_step < order.size() ? net.operations[order[e.peak_step]].name : ""};
 }
+drawn_order drawn(const std::string& name, const written_model& m) {
+  const memsched::evaluation& e = m.cost;
+  const auto highest = static_cast<memsched::op_id>(e.peak_step);
+  return {name, e.during, highest < e.during.size() ? m.graph.operator_name(highest) : ""};
+}
+
+/// Searches, checks what was found, and makes the model file of it where one is asked for.
+memsched::result<outcome> find_rewrite(const network& net, const rewrite_request& r, memsched::fit_options f) {
+  const auto start = std::chrono::steady_clock::now();
+  const bool to_model = names_model(r.output);
+  if (to_model) {
+    f.whole_integer_sums = true;
+    f.form = form_of(r.output, net, r.how);
+    if (r.how_rewritten.runtime.empty()) f.profile = memsched::runtime::whole;
+  }
+  memsched::options limits = r.options;
+  limits.budget = memsched::no_limit;
+  outcome all{memsched::fit(net, memsched::automatic, f, limits), f.profile};
+  if (all.found.error)
+    return to_model ? located(r.output, "cannot be written: " + all.found.error->message)
+                    : located(r.graph, all.found.error->message);
+  all.good = verified(net, all.found, r);
+  if (to_model) {
+    auto file = write_model(r.output, net, all.found, r.how, r.options.model());
+    if (!file) return located(r.output, file.error().message);
+    all.found.after.peak = file->cost.peak;
+    all.found.after.lower_bound = std::min(all.found.after.lower_bound, file->cost.peak);
+    all.found.after.operators = file->graph.ops().size();
+    all.file = std::move(*file);
+  }
+  all.took = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return all;
+}
+
+std::string memory_drawing(const network& net, const outcome& all, const memsched::options& o) {
+  memsched::options limits = o;
+  limits.budget = memsched::no_limit;
+  const auto given = memsched::schedule(net, limits);
+  const fitted& r = all.found;
+  drawn_order after = all.file ? drawn("written", *all.file) : drawn("rewritten", r.net, r.order, o);
+  return memory_svg(net.name, {std::move(after), drawn("best order", net, given.order, o)}, r.after.lower_bound, {});
+}
+
+std::string front_drawing(const network& net, const fitted& found) {
+  std::vector<front_step> points;
+  const auto given = static_cast<double>(std::max<std::uint64_t>(1, found.before.macs));
+  for (const auto& p : found.front)
+    points.push_back({p.operators, p.peak, std::max(0.0, static_cast<double>(p.macs) / given - 1)});
+  return front_svg(net.name + ": peak and operators", points);
+}
+
+/// All files that a request asks for, but a model file that would save nothing.
+memsched::result<std::vector<output_file>> files_of(const network& net, const outcome& all, const rewrite_request& r) {
+  const fitted& found = all.found;
+  std::vector<output_file> files;
+  if (!r.output.empty() && !all.file)
+    files.push_back({r.output, memsched::write_json(draft_of(memsched::reordered(found.net, found.order)))});
+  if (all.file && all.saves()) files.push_back({r.output, all.file->bytes});
+  if (!r.front.empty()) files.push_back({r.front, front_csv(found)});
+  if (!r.front_svg.empty()) files.push_back({r.front_svg, front_drawing(net, found)});
+  if (!r.svg.empty()) files.push_back({r.svg, memory_drawing(net, all, r.options)});
+  if (!r.emit.empty()) {
+    auto program = program_of(found.net, found.order);
+    if (!program) return located(r.graph, "no C program: " + program.error().message);
+    std::error_code exists;
+    std::filesystem::create_directories(r.emit, exists);
+    const std::string path = (std::filesystem::path(r.emit) / "network.c").string();
+    std::fprintf(stderr, "%s: an arena of %s bytes\n", path.c_str(), grouped(program->arena).c_str());
+    files.push_back({path, std::move(program->text)});
+  }
+  return files;
+}
 
 }  // namespace
 
@@ -125,68 +237,34 @@ rewrite_trial try_rewrites(const std::string& path, const reading& how, const me
   if (!net) return {net.error().message};
   const fitted found = memsched::fit(*net, memsched::automatic, {}, limits);
   if (found.error) return {found.error->message};
-  rewrite_trial t{{}, found.before.peak, found.after.peak, found.before.operators, found.after.operators, {}, found.stopped};
+  rewrite_trial t{{}, found.before.peak, found.after.peak, found.before.operators, found.after.operators, {},
+                  not_understood(*net), found.stopped};
   for (const auto& s : found.steps)
     t.steps.push_back({s.rule, s.site, s.peak_before, s.after.peak, s.after.operators, s.kept});
   return t;
 }
 
 int run_rewrite(const rewrite_request& r) {
-  const auto start = std::chrono::steady_clock::now();
   const auto net = read_network(r.graph, r.how);
   if (!net) return report(net.error());
-  auto f = fit_options_of(r.how_rewritten, *net, r.options.budget);
+  const auto f = fit_options_of(r.how_rewritten, *net, r.options.budget);
   if (!f) return report(f.error());
-  const std::string kind = std::filesystem::path(r.output).extension().string();
-  const bool to_model = kind == ".onnx" || kind == ".tflite";
-  f->whole_integer_sums = to_model;
-  memsched::options limits = r.options;
-  limits.budget = memsched::no_limit;
-  const fitted found = memsched::fit(*net, memsched::automatic, *f, limits);
-  if (found.error) return report(located(r.graph, found.error->message));
-  const bool good = verified(*net, found, r);
-  if (!good && r.verify > 0) return bad_input;
-  const double took = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-
-  std::vector<output_file> files;
-  if (to_model) {
-    auto model = kind == ".onnx" ? memsched::write_onnx_network(*net, found.net, found.order)
-                                 : memsched::write_tflite_network(*net, found.net, found.order);
-    if (!model) return report(located(r.output, "no " + kind + " model: " + model.error().message));
-    files.push_back({r.output, std::move(*model)});
-  } else if (!r.output.empty()) {
-    files.push_back({r.output, memsched::write_json(draft_of(memsched::reordered(found.net, found.order)))});
-  }
-  if (!r.front.empty()) files.push_back({r.front, front_csv(found)});
-  if (!r.svg.empty() || !r.front_svg.empty()) {
-    if (!r.front_svg.empty()) {
-      std::vector<front_step> points;
-      const auto given = static_cast<double>(std::max<std::uint64_t>(1, found.before.macs));
-      for (const auto& p : found.front)
-        points.push_back({p.operators, p.peak, std::max(0.0, static_cast<double>(p.macs) / given - 1)});
-      files.push_back({r.front_svg, front_svg(net->name + ": peak and operators", points)});
-    }
-    if (!r.svg.empty()) {
-      const auto given = memsched::schedule(*net, limits);
-      files.push_back({r.svg, memory_svg(net->name, {drawn("rewritten", found.net, found.order, limits),
-                                                     drawn("best order", *net, given.order, limits)},
-                                         found.after.lower_bound, {})});
-    }
-  }
-  if (!r.emit.empty()) {
-    auto program = program_of(found.net, found.order);
-    if (!program) return report(located(r.graph, "no C program: " + program.error().message));
-    std::error_code exists;
-    std::filesystem::create_directories(r.emit, exists);
-    const std::string path = (std::filesystem::path(r.emit) / "network.c").string();
-    std::fprintf(stderr, "%s: an arena of %s bytes\n", path.c_str(), grouped(program->arena).c_str());
-    files.push_back({path, std::move(program->text)});
-  }
-  if (const auto fault = write_files(files); !fault.message.empty()) return report(fault);
-  const std::string text = r.json ? as_json(found, r, good, took).dump(-1, ' ', false, json::error_handler_t::replace) + '\n'
-                                  : as_text(found, r, good, took);
-  print(text);
-  return found.fits(*f) ? done : over_budget;
+  if (!r.emit.empty())  // before the search, which may take long
+    if (const auto why = memsched::why_no_c(*net); !why.message.empty())
+      return report(located(r.graph, "no C program: " + why.message));
+  const auto all = find_rewrite(*net, r, *f);
+  if (!all) return report(all.error());
+  if (!all->good && r.verify > 0) return bad_input;
+  const auto files = files_of(*net, *all, r);
+  if (!files) return report(files.error());
+  if (const auto fault = write_files(*files); !fault.message.empty()) return report(fault);
+  print(r.json ? as_json(*net, *all, r).dump(-1, ' ', false, json::error_handler_t::replace) + '\n'
+               : as_text(*net, *all, r));
+  const bytes budget = r.options.budget == 0 ? memsched::no_limit : r.options.budget;
+  if (!all->saves())
+    std::fprintf(stderr, "memsched: note: %s: %s\n", r.output.c_str(), no_gain(all->found, r).c_str());
+  else if (all->file) note_over_budget(r.output, all->found.after.peak, budget);
+  return all->fits(r.options.budget) ? done : over_budget;
 }
 
 }  // namespace cli

@@ -30,6 +30,11 @@ memsched::result<loaded> load_network(memsched::network, const std::string& name
 memsched::result<loaded> load_rewritten(const std::string& path, const reading&, const rewriting&,
                                         const memsched::options& limits);
 
+/// Which operators of the network to rewrite are not understood, for people; empty where all are. And as JSON: a list of
+/// kind, reason and number of operators.
+std::string not_understood(const memsched::network& first);
+nlohmann::ordered_json not_understood_json(const memsched::network& first);
+
 /// The graph of a result that holds a rewritten network, checked against the model: that it computes the same, in as many
 /// operators and multiply-accumulates as it says. `path`: of the result; `found` then says so for people.
 memsched::result<loaded> checked_rewrite(const std::string& model, const reading&, const nlohmann::json& result,
@@ -50,6 +55,7 @@ struct rewrite_trial {
   memsched::bytes before = 0, after = 0;
   std::size_t operators_before = 0, operators = 0;
   std::vector<tried_rewrite> steps{};
+  std::string not_understood{};  ///< which operators
   memsched::stop_reason stopped = memsched::stop_reason::finished;
 };
 

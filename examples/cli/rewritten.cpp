@@ -4,6 +4,7 @@
 #include <memsched/formats/onnx/network.hpp>
 #include <memsched/formats/provenance.hpp>
 #include <memsched/formats/tflite/network.hpp>
+#include <memsched/network/opaque.hpp>
 #include <memsched/network/windows.hpp>
 #include <memsched/rewrite/check_rewrite.hpp>
 #include <memsched/schedule.hpp>
@@ -28,6 +29,7 @@ memsched::graph_error located(const std::string& path, const std::string& reason
 
 memsched::result<network> read_network(const std::string& path, const reading& how) {
   const without_answer yet(!how.among_others);
+  if (how.keep_inputs) return located("--keep-inputs", "is not for rewriting, which frees an input once it is read");
   constexpr std::string_view builtin = "builtin:";
   if (path.starts_with(builtin)) {
     if (!how.shapes.empty()) return located(path, "takes no --shape, which is for .onnx and .tflite files");
@@ -95,7 +97,7 @@ memsched::result<loaded> load_network(network net, const std::string& name) {
 
 memsched::result<loaded> load_rewritten(const std::string& path, const reading& how, const rewriting& r,
                                         const memsched::options& limits) {
-  const auto net = read_network(path, how);
+  auto net = read_network(path, how);
   if (!net) return net.error();
   const auto f = fit_options_of(r, *net, limits.budget == memsched::no_limit ? 0 : limits.budget);
   if (!f) return f.error();
@@ -106,7 +108,20 @@ memsched::result<loaded> load_rewritten(const std::string& path, const reading& 
   if (found.error) return located(path, found.error->message);
   if (const std::string fault = memsched::check_rewrite(*net, found.net); !fault.empty())
     return located(path, "the rewritten network is wrong: " + fault);
-  return load_network(memsched::reordered(std::move(found.net), found.order), path);
+  auto l = load_network(memsched::reordered(std::move(found.net), found.order), path);
+  if (l) l->first = std::make_shared<const network>(std::move(*net));
+  return l;
+}
+
+std::string not_understood(const network& first) {
+  return printable(memsched::opaque_text(memsched::opaque_groups(first), first.operations.size()));
+}
+
+nlohmann::ordered_json not_understood_json(const network& first) {
+  auto list = nlohmann::ordered_json::array();
+  for (const memsched::opaque_group& g : memsched::opaque_groups(first))
+    list.push_back({{"kind", g.kind}, {"reason", g.reason}, {"operators", g.operators}});
+  return list;
 }
 
 memsched::result<loaded> checked_rewrite(const std::string& model, const reading& how, const nlohmann::json& result,
@@ -117,7 +132,9 @@ memsched::result<loaded> checked_rewrite(const std::string& model, const reading
   if (!net) return located(path, net.error().message);
   if (const std::string fault = memsched::check_rewrite(*first, *net); !fault.empty())
     return located(path, "network: does not compute what " + model + " does: " + fault);
-  for (const auto& [key, count] : {std::pair{"operators", std::uint64_t{net->operations.size()}},
+  const bool in_a_file = result.contains("network_peak");  // then other numbers are those of the model file
+  for (const auto& [key, count] : {std::pair{in_a_file ? "network_operators" : "operators",
+                                             std::uint64_t{net->operations.size()}},
                                    std::pair{"macs", memsched::macs(*net)},
                                    std::pair{"macs_before", memsched::macs(*first)}})
     if (const auto at = result.find(key); at != result.end() && *at != count)

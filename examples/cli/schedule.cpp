@@ -56,7 +56,8 @@ nlohmann::ordered_json as_json(const scheduled& found, const schedule_request& r
     j["bodies"].push_back({{"graph", graph.graphs[g].place}, {"order", graph.orders[g].order},
                            {"peak", graph.orders[g].peak}, {"lower_bound", graph.orders[g].lower_bound}});
   if (graph.rewritten) {
-    j["runtime"] = r.how_rewritten.runtime;
+    j["runtime"] = r.how_rewritten.runtime.empty() ? "parts" : r.how_rewritten.runtime;
+    if (graph.first) j["not_understood"] = not_understood_json(*graph.first);
     j["network"] = memsched::write_provenance(*graph.rewritten);
   }
   if (r.explain) j["live_at_peak"] = at_peak(graph, r, s).live_at_peak;
@@ -182,6 +183,8 @@ std::string as_text(const loaded& graph, const schedule_request& r, const result
   text += (graph.rewritten ? "as rewritten " : "file order   ") + grouped(s.given_peak) + " bytes";
   if (s.given_peak > s.peak) text += ": " + percent(s.given_peak - s.peak, s.given_peak) + " saved";
   text += '\n';
+  if (const std::string list = graph.first ? not_understood(*graph.first) : ""; !list.empty())
+    text += "no rewrite   " + list + '\n';
   if (s.budget != memsched::no_limit) text += budget_text(s);
   if (micro) text += micro_text(*micro);
   text += "took         " + seconds(took) + " s, " + grouped(s.stats.states) + " states, " + grouped(s.stats.cuts) +

@@ -59,12 +59,16 @@ memsched::result<claim> read_claim(const json& j, const std::string& path, memsc
       c.bodies.push_back({std::move(*inner)});
     }
   }
-  for (auto [key, into] : {std::pair{"peak", &c.peak}, std::pair{"lower_bound", &c.lower_bound}}) {
+  const bool in_a_file = j.contains("network_peak");  // the bound is one for the model file, which is another graph
+  const char* const peak = in_a_file ? "network_peak" : "peak";
+  for (auto [key, into] : {std::pair{peak, &c.peak}, std::pair{"lower_bound", &c.lower_bound}}) {
     const auto n = number(j, key, path);
     if (!n) return n.error();
     *into = *n;
   }
-  if (const auto status = j.find("status"); status != j.end() && status->is_string()) c.status = status->get<std::string>();
+  if (in_a_file) c.lower_bound = 0;
+  if (const auto status = j.find("status"); !in_a_file && status != j.end() && status->is_string())
+    c.status = status->get<std::string>();
   if (const auto firing = j.find("firing"); firing != j.end()) {
     if (*firing != "pbc" && *firing != "cbp") return wrong(path, "firing: must be \"pbc\" or \"cbp\"");
     c.model.default_firing = *firing == "cbp" ? memsched::firing::cbp : memsched::firing::pbc;

@@ -23,7 +23,7 @@ using written_network::listed;
 namespace {
 
 constexpr int reshape = 22, relu = 19, max_pool = 17, softmax = 25, l2_normalization = 11, concatenation = 2;
-constexpr int float32 = 0, int8 = 9;
+constexpr int int8 = 9;
 
 /// Name, shape and type of an input or output, as the file has it.
 using end = std::tuple<std::string, std::vector<int>, unsigned>;

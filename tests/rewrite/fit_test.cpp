@@ -197,3 +197,59 @@ TEST_CASE("time that is out ends the search with what there is") {
   CHECK(r.stopped == stop_reason::time_limit);
   CHECK(check_rewrite(net, r.net) == "");
 }
+
+namespace {
+
+/// A form in which a network stands as it is, but that each tensor takes twice the room.
+result<written_network> doubled(const network& net, std::span<const op_id> order) {
+  const auto low = lower(reordered(net, {order.begin(), order.end()}));
+  if (!low) return low.error();
+  problem_draft d = low->problem.draft();
+  for (tensor_data& t : d.tensors) t.size *= 2;
+  written_network w{make_problem(d).value(), {}};
+  for (std::size_t i = 0; i < order.size(); ++i) w.part_of.push_back(i);
+  return w;
+}
+
+}  // namespace
+
+TEST_CASE("where a form is asked for, costs are those of the form") {
+  options o;
+  o.state_limit = 2'000;
+  std::size_t lower_peaks = 0;
+  for (std::uint64_t seed = 0; seed < 8; ++seed)
+    for (const runtime profile : {runtime::parts, runtime::whole}) {
+      INFO("seed " << seed << ", " << to_string(profile));
+      const network net = random_network(seed, seed % 2 == 0 ? element::float32 : element::int8);
+      const fit_options plain{.max_extra_macs = macs(net) / 5, .profile = profile};
+      fit_options formed = plain;
+      formed.form = doubled;
+      const fitted r = fit(net, automatic, formed, o);
+      REQUIRE_FALSE(r.error);
+      CHECK(check_rewrite(net, r.net) == "");
+      CHECK(r.before.peak == fit(net, automatic, plain, o).before.peak);
+      const written_network w = doubled(r.net, r.order).value();
+      CHECK(evaluate(w.graph, r.form_order).value().peak == r.after.peak);
+      CHECK(r.after.peak <= 2 * r.before.peak);
+      CHECK(r.after.lower_bound <= r.after.peak);
+      lower_peaks += r.after.peak < 2 * r.before.peak;
+    }
+  CHECK(lower_peaks > 4);
+}
+
+TEST_CASE("what has no such form is not an answer; a given network without one is an error, before the search") {
+  const network net = random_network(1, element::int8);
+  const auto of_at_most = [](std::size_t operators) -> network_form {
+    return [operators](const network& n, std::span<const op_id> order) -> result<written_network> {
+      if (n.operations.size() > operators) return graph_error{error_code::bad_input, "too many operators", {}, {}};
+      return doubled(n, order);
+    };
+  };
+  const fitted none_larger = fit(net, automatic, {.form = of_at_most(net.operations.size())}, {.state_limit = 2'000});
+  REQUIRE_FALSE(none_larger.error);
+  CHECK(none_larger.net.operations.size() <= net.operations.size());
+  const fitted none_at_all = fit(net, automatic, {.form = of_at_most(1)}, {.state_limit = 2'000});
+  REQUIRE(none_at_all.error);
+  CHECK(none_at_all.error->message == "too many operators");
+  CHECK(none_at_all.steps.empty());
+}

@@ -406,6 +406,7 @@
     here.append(paragraph(kept.length === 0 ? "No rewrite that was tried lowers the peak."
       : `A rewritten network takes ${grouped(r.after)} bytes in its best order found, instead of ${grouped(r.before)}, with ` +
         `${grouped(r.operators)} operators instead of ${grouped(r.operators_before)}.`));
+    if (r.not_understood) here.append(paragraph(`${r.not_understood}. No rewrite touches these.`));
     if (r.steps.length === 0) return;
     const shown = r.steps.slice(0, 30), number = (text) => make("td", {class: "number"}, text);
     const head = ["rewrite", "where", "peak before", "peak after", "operators", ""];

@@ -25,6 +25,10 @@ fitted fit_network(const network& net, inner_scheduler policy, const fit_options
 /// stripes with overlaps (R6), and are cut again. For `runtime::whole`, stripes are all there is of this, at no more than
 /// `max_extra_macs`.
 ///
+/// Where a `form` is asked for, peaks, bounds and operators are those of the graph that it makes of a network: what gains
+/// nothing there is not kept, and what it cannot hold is not tried further. A given network that it cannot hold is an error,
+/// before the search.
+///
 /// `o` limits the whole: each network gets a small part of the time that is left, 10 s where there is no limit of time or
 /// states, and the best one all of the rest, for its order and its bound. The bound is one for the orders of the network
 /// that is the answer: another way to cut may need less. Row blocks start from orders in waves (rewrite/waves.hpp).

@@ -3,17 +3,29 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include <memsched/graph/error.hpp>
+#include <memsched/graph/problem.hpp>
 #include <memsched/network/disagreement.hpp>
 #include <memsched/network/network.hpp>
 #include <memsched/rewrite/runtime.hpp>
 #include <memsched/search/policy.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
+
+/// A network in a model file.
+struct written_network {
+  problem graph;                      ///< what the reader of such files finds in it
+  std::vector<std::size_t> part_of;   ///< per operator of the graph: the place in the order of what it does a part of
+};
+
+/// How a network stands in a model file when its operators run in this order. An error where the file cannot hold it.
+using network_form = std::function<result<written_network>(const network&, std::span<const op_id> order)>;
 
 /// What the search may do.
 struct fit_options {
@@ -24,6 +36,8 @@ struct fit_options {
   bool streamed_input = false;   ///< inputs come part by part, and need no room before they are wanted
   exactness exact = exactness::bits;  ///< reals: partial sums in float32 may come in another order
   coordinate most_blocks = 0;    ///< of a tensor; 0: single rows
+  network_form form{};           ///< all costs are those of the network in this form, with slices, joins and pads that the
+                                 ///< file needs; empty: of the network itself
 };
 
 /// What one network of the search costs.
@@ -46,7 +60,8 @@ struct fit_step {
 struct fitted {
   network net;                     ///< rewritten; its operators' and tensors' origins are those of the given one
   std::vector<op_id> order;        ///< of net's operators
-  fit_point before, after;
+  std::vector<op_id> form_order{};   ///< of the operators that `form` makes of net in that order; empty where there is none
+  fit_point before, after;         ///< of the given network as it is; of net, in its form
   std::vector<fit_step> steps;
   std::vector<fit_point> front;    ///< networks seen that no other beats in peak, multiply-accumulates and operators
   stop_reason stopped = stop_reason::finished;

@@ -243,7 +243,7 @@ class fit_rows : protected fit_trials {
         settle(settled);
         if (settled != lower_level) continue;  // a neighbour would raise it again
         std::optional<fit_trial> trial = measure(cut_to(lower_level), f_.budget, 0.02);
-        if (!trial) return;
+        if (!trial) continue;
         note(trial->cost);
         if (trial->cost.peak > f_.budget || trial->cost.operators > best_.cost.operators) continue;
         out_.steps.push_back({"coarser rows", base_.tensors[t].name, best_.cost.peak, trial->cost, true});

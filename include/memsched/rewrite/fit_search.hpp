@@ -31,8 +31,8 @@ class fit_run : fit_stripes {
     if (graph_error e = why_not(); !e.message.empty()) return failed(std::move(e));
     out_.before.macs = macs(first_);
     const std::optional<fit_trial> given = measure(streamed(first_));
-    if (!given) return std::move(out_);
-    out_.before = given->cost;
+    if (!given) return out_.error ? std::move(out_) : failed(*formless_);
+    out_.before = given->own;
     best_ = *given;
     note(given->cost);
     base_ = first_;
@@ -46,6 +46,7 @@ class fit_run : fit_stripes {
     if (out_.error) return std::move(out_);
     out_.net = std::move(best_.net);
     out_.order = std::move(best_.order);
+    out_.form_order = std::move(best_.form_order);
     out_.after = best_.cost;
     front();
     return std::move(out_);

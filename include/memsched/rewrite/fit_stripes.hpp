@@ -32,7 +32,7 @@ class fit_stripes : protected fit_rows {
       for (candidate& c : candidates(plain, now->peak_step, now->cost.peak)) {
         if (out_of_time() || out_.error) break;
         std::optional<fit_trial> trial = measure(streamed(c.net), no_limit, 0.06);
-        if (!trial) return plain;
+        if (!trial) continue;
         note(trial->cost);
         const bool better = trial->cost.peak < best_.cost.peak;
         const bool falls = trial->cost.peak < now->cost.peak;
@@ -50,6 +50,7 @@ class fit_stripes : protected fit_rows {
  private:
   static constexpr int most_regions = 8;
   static constexpr std::size_t most_tried = 3;         ///< of the candidates of one peak, by the scheduler
+  static constexpr std::size_t most_formed = 64;       ///< of the candidates of one peak, in their form and given order
   static constexpr std::size_t most_measured = 4'000;  ///< of the candidates of one peak, in their given order
   static constexpr op_id longest = 64;                 ///< operators of a region
 
@@ -69,10 +70,32 @@ class fit_stripes : protected fit_rows {
     return e ? e->peak : no_limit;
   }
 
+  /// Likewise of the form that is asked for; `no_limit` where there is none.
+  bytes formed_peak_as_given(const network& net) {
+    std::vector<op_id> given(net.operations.size());
+    std::iota(given.begin(), given.end(), op_id{0});
+    const auto formed = f_.form(net, given);
+    if (!formed) return no_limit;
+    std::vector<op_id> order(formed->graph.ops().size());
+    std::iota(order.begin(), order.end(), op_id{0});
+    const auto e = evaluate(formed->graph, order, o_.model());
+    return e ? e->peak : no_limit;
+  }
+
   /// The best few networks with one region around a step of the order in stripes: those whose given order has the smallest
-  /// peak, below `peak`.
+  /// peak, below `peak`; in their form, of more of them.
   std::vector<candidate> candidates(const network& net, std::size_t step, bytes peak) {
+    std::vector<candidate> best = candidates_as_they_are(net, step, peak);
+    if (!f_.form) return best;
+    for (candidate& c : best) c.peak = out_of_time() ? no_limit : formed_peak_as_given(streamed(c.net));
+    std::erase_if(best, [&](const candidate& c) { return c.peak >= peak; });
+    std::stable_sort(best.begin(), best.end(), [](const candidate& a, const candidate& b) { return a.peak < b.peak; });
+    if (best.size() > most_tried) best.resize(most_tried);
+    return best;
+  }
+  std::vector<candidate> candidates_as_they_are(const network& net, std::size_t step, bytes peak) {
     std::vector<candidate> best;
+    const std::size_t most = f_.form ? most_formed : most_tried;
     const auto at = std::min<std::size_t>(step, net.operations.size() - 1);
     const auto can = [&](std::size_t i) { return may_run_in_stripes(net, net.operations[i]); };
     std::size_t low = at, high = at + 1, measured = 0;
@@ -91,15 +114,15 @@ class fit_stripes : protected fit_rows {
           const bytes p = peak_as_given(streamed(*made), o_.model());
           if (p >= peak) continue;
           const std::uint64_t products = macs(*made);
-          note({p, 0, products, streamed(*made).operations.size()});
+          if (!f_.form) note({p, 0, products, streamed(*made).operations.size()});
           const auto before = [&](const candidate& c) {
             return std::pair(p, std::pair(products, made->operations.size())) <
                    std::pair(c.peak, std::pair(c.macs, c.net.operations.size()));
           };
           const auto place = std::find_if(best.begin(), best.end(), before);
-          if (place == best.end() && best.size() == most_tried) continue;
+          if (place == best.end() && best.size() == most) continue;
           best.insert(place, {std::move(*made), site_of(net, r, n), p, products});
-          if (best.size() > most_tried) best.pop_back();
+          if (best.size() > most) best.pop_back();
         }
     return best;
   }

@@ -27,9 +27,11 @@ namespace memsched::inline MEMSCHED_ABI::detail {
 struct fit_trial {
   network net;
   std::vector<op_id> order;
-  fit_point cost;
+  fit_point cost;                       ///< in its form, where one is asked for
   std::vector<tensor_id> live_at_peak;  ///< live at any step that reaches the peak, ascending
   std::size_t peak_step = 0;            ///< the first step of the order that reaches the peak
+  fit_point own{};                      ///< the cost of the network as it is
+  std::vector<op_id> form_order{};      ///< of the operators of its form
 };
 
 class fit_trials {
@@ -64,8 +66,8 @@ class fit_trials {
     return out_.stopped != stop_reason::finished;
   }
 
-  /// The best order of a network under the scheduler, and its cost; nothing and `error` where it is at fault. With a budget,
-  /// the search may end at it.
+  /// The best order of a network under the scheduler, and its cost; nothing and `error` where it is at fault, nothing and
+  /// `formless_` where it has no such form as is asked for. With a budget, the search may end at it.
   std::optional<fit_trial> measure(network net, bytes budget = no_limit, double share = 0.125) {
     if (net.operations.size() > first_.operations.size()) start_in_waves(net, budget, share);
     return schedule(std::move(net), budget, share, 0);
@@ -74,8 +76,38 @@ class fit_trials {
   std::optional<fit_trial> schedule(network net, bytes budget, double share, bytes floor) {
     const auto low = lower(net);
     if (!low) return out_.error = low.error(), std::nullopt;
-    const memory_model model = o_.model();
     const problem& p = low->problem;
+    const std::optional<ordered> found = best_order(p, f_.form ? no_limit : budget, share, floor);
+    if (!found) return std::nullopt;
+    fit_trial trial{std::move(net), {}, found->cost(p), {}};
+    for (const op_id v : found->order) trial.order.push_back(low->ops[v]);
+    trial.cost.macs = macs(trial.net);
+    trial.own = trial.cost;
+    std::vector<std::size_t> highest = steps_at_peak(found->e);
+    if (f_.form) {
+      const result<written_network> formed = f_.form(trial.net, trial.order);
+      if (!formed) return formless_ = formed.error(), std::nullopt;
+      std::optional<ordered> there = best_order(formed->graph, budget, share, 0);
+      if (!there) return std::nullopt;
+      trial.cost = there->cost(formed->graph);
+      trial.cost.macs = trial.own.macs;
+      highest.clear();
+      for (const std::size_t i : steps_at_peak(there->e)) highest.push_back(formed->part_of[there->order[i]]);
+      trial.form_order = std::move(there->order);
+    }
+    mark_peak(trial, p, found->order, highest);
+    return trial;
+  }
+  /// An order of a problem's operators, and what it costs.
+  struct ordered {
+    std::vector<op_id> order;
+    evaluation e;
+    bytes lower_bound = 0;
+    fit_point cost(const problem& p) const { return {e.peak, std::min(lower_bound, e.peak), 0, p.ops().size()}; }
+  };
+  /// The better one of the scheduler's order and the given one.
+  std::optional<ordered> best_order(const problem& p, bytes budget, double share, bytes floor) {
+    const memory_model model = o_.model();
     const schedule_graph g = make_schedule_graph(p, model);
     options limits = o_;
     limits.budget = budget;
@@ -89,21 +121,29 @@ class fit_trials {
     std::iota(given.begin(), given.end(), op_id{0});
     evaluation e = evaluate(p, s.order, model).value(), as_given = evaluate(p, given, model).value();
     if (as_given.peak < e.peak) e = std::move(as_given), s.order = std::move(given);
-    fit_trial trial{std::move(net), {}, {e.peak, std::min(std::max(floor, s.lower_bound), e.peak), 0, p.ops().size()}, {}};
-    for (const node_id v : s.order) trial.order.push_back(low->ops[v]);
-    trial.cost.macs = macs(trial.net);
-    trial.peak_step = e.peak_step < s.order.size() ? e.peak_step : 0;
+    return ordered{std::move(s.order), std::move(e), std::max(floor, s.lower_bound)};
+  }
+  static std::vector<std::size_t> steps_at_peak(const evaluation& e) {
+    std::vector<std::size_t> steps;
+    for (std::size_t i = 0; i < e.during.size(); ++i)
+      if (e.during[i] == e.peak) steps.push_back(i);
+    return steps;
+  }
+  /// Says of a trial which of these steps is the first, and what is live at any of them.
+  void mark_peak(fit_trial& trial, const problem& p, const std::vector<op_id>& order, std::vector<std::size_t> steps) const {
+    if (steps.empty()) return;
+    trial.peak_step = steps.front();
+    std::sort(steps.begin(), steps.end());
     const auto handles = tensors_of(trial.net);
-    referee play(p, model);
+    referee play(p, o_.model());
     std::vector<bool> live(trial.net.tensors.size(), false);
-    for (std::size_t i = 0; i < s.order.size(); ++i) {
-      if (e.during[i] == e.peak)
-        for (const tensor_id t : play.live_tensors(s.order[i])) live[handles[t]] = true;
-      play.play(s.order[i]);
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      if (std::binary_search(steps.begin(), steps.end(), i))
+        for (const tensor_id t : play.live_tensors(order[i])) live[handles[t]] = true;
+      play.play(order[i]);
     }
     for (tensor_id t = 0; t < live.size(); ++t)
       if (live[t]) trial.live_at_peak.push_back(t);
-    return trial;
   }
 
   /// Brings the operators of a network in parts into an order in waves where that is better than their own. Schedulers
@@ -134,21 +174,26 @@ class fit_trials {
     for (const double share : {0.03, 0.1, 0.3, 0.9}) {
       if (met() || best_.cost.peak == best_.cost.lower_bound || out_of_time()) return;
       const bytes budget = f_.budget == 0 ? no_limit : f_.budget;
-      auto trial = schedule(reordered(best_.net, best_.order), budget, share, best_.cost.lower_bound);
+      // A bound of the form says nothing of the network, nor of its form in another order.
+      auto trial = schedule(reordered(best_.net, best_.order), budget, share, f_.form ? 0 : best_.cost.lower_bound);
       if (!trial) return;
       note(trial->cost);
-      out_.steps.push_back({"order", "in the time that is left", best_.cost.peak, trial->cost, true});
-      best_ = std::move(*trial);  // no worse: it started from the best order
+      const auto rank = [](const fit_point& c) { return std::pair(c.peak, no_limit - c.lower_bound); };
+      const bool better = !f_.form || rank(trial->cost) < rank(best_.cost);  // as it is, it started from the best order
+      out_.steps.push_back({"order", "in the time that is left", best_.cost.peak, trial->cost, better});
+      if (better) best_ = std::move(*trial);
     }
   }
 
-  /// Measures a network; makes it the best where its peak is smaller, or no larger and `ties`. Says whether it did.
+  /// Measures a network; makes it the best where its peak is smaller, or no larger and `ties`. In a form, what ties must
+  /// spare operators, too. Says whether it did.
   bool try_network(network net, std::string rule, std::string site, bool ties = false, double share = 0.125) {
     if (!is_allowed(net)) return false;
     std::optional<fit_trial> trial = measure(std::move(net), no_limit, share);
     if (!trial) return false;
     note(trial->cost);
-    const bool better = trial->cost.peak < best_.cost.peak || (ties && trial->cost.peak == best_.cost.peak);
+    const bool spares = !f_.form || trial->cost.operators < best_.cost.operators;
+    const bool better = trial->cost.peak < best_.cost.peak || (ties && spares && trial->cost.peak == best_.cost.peak);
     out_.steps.push_back({std::move(rule), std::move(site), best_.cost.peak, trial->cost, better});
     if (better) best_ = std::move(*trial);
     return better;
@@ -174,6 +219,7 @@ class fit_trials {
   search::clock::time_point start_;
   fitted out_;
   fit_trial best_;
+  std::optional<graph_error> formless_;  ///< why a network that was tried has no such form as is asked for
   wave_delays delays_;  ///< of the networks measured so far
 };
 

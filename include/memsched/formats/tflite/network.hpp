@@ -28,12 +28,12 @@ class ends_reader {
     auto next = ids.begin();
     for (const index_t t : listed) {
       if (m_.subgraphs[0].origins[t] == origin::variable) return {};  // no end that a network has
-      ends.push_back({none, tensors_.shape(t)});
+      ends.push_back({});
       if (m_.subgraphs[0].constant(t)) continue;
       const std::string name = m_.file.text(m_.subgraphs[0].tensors[t], tensor_fields::name);
       next = std::find_if(next, ids.end(), [&](tensor_id id) { return d_.tensor_names[id] == name; });
       if (next == ids.end()) return {};
-      ends.back().tensor = *next;
+      ends.back() = {*next, tensors_.shape(t)};
       to_.describe(*next++, tensors_.facts(t));  // also where no operator uses it
     }
     return ends;

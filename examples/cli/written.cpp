@@ -1,0 +1,82 @@
+#include "written.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <memsched/formats/onnx.hpp>
+#include <memsched/formats/onnx_network_write.hpp>
+#include <memsched/formats/onnx_write.hpp>
+#include <memsched/formats/tflite.hpp>
+#include <memsched/formats/tflite_network_write.hpp>
+#include <memsched/formats/tflite_write.hpp>
+#include <numeric>
+#include <utility>
+
+namespace cli {
+
+namespace {
+
+using memsched::network;
+using memsched::op_id;
+using memsched::result;
+
+bool is_onnx(const std::string& path) { return std::filesystem::path(path).extension() == ".onnx"; }
+
+/// A file of standard operators has no shapes and values left open.
+result<memsched::model_graphs> read_again(const std::string& path, const std::string& bytes, const reading& how) {
+  const memsched::read_options options{.shapes = {}, .values = {}, .pure_custom = how.pure_custom};
+  return is_onnx(path) ? memsched::read_onnx(bytes, options) : memsched::read_tflite(bytes, options);
+}
+
+result<std::string> bytes_of(const std::string& path, const network& first, const network& net,
+                             std::span<const op_id> order, std::vector<std::size_t>* ends = nullptr) {
+  return is_onnx(path) ? memsched::write_onnx_network(first, net, order, ends)
+                       : memsched::write_tflite_network(first, net, order, ends);
+}
+
+}  // namespace
+
+bool names_model(const std::string& path) {
+  return is_onnx(path) || std::filesystem::path(path).extension() == ".tflite";
+}
+
+memsched::network_form form_of(const std::string& path, const network& first, const reading& how) {
+  return [path, &first, how](const network& net, std::span<const op_id> order) -> result<memsched::written_network> {
+    std::vector<std::size_t> ends;
+    const auto bytes = bytes_of(path, first, net, order, &ends);
+    if (!bytes) return bytes.error();
+    const auto graphs = read_again(path, *bytes, how);
+    if (!graphs) return graphs.error();
+    auto graph = memsched::make_problem(graphs->front().draft);
+    if (!graph) return graph.error();
+    memsched::written_network w{std::move(*graph), {}};
+    for (const auto at : graphs->front().positions) {  // what stands behind the last one makes the outputs
+      const auto part = std::upper_bound(ends.begin(), ends.end(), static_cast<std::size_t>(at)) - ends.begin();
+      w.part_of.push_back(std::min(static_cast<std::size_t>(part), std::max<std::size_t>(ends.size(), 1) - 1));
+    }
+    return w;
+  };
+}
+
+result<written_model> write_model(const std::string& path, const network& first, const memsched::fitted& found,
+                                  const reading& how, memsched::memory_model model) {
+  auto bytes = bytes_of(path, first, found.net, found.order);
+  if (!bytes) return bytes.error();
+  auto graphs = read_again(path, *bytes, how);
+  if (!graphs) return graphs.error();
+  if (!std::is_sorted(found.form_order.begin(), found.form_order.end())) {
+    bytes = is_onnx(path) ? memsched::write_onnx(*bytes, *graphs, {found.form_order})
+                          : memsched::write_tflite(*bytes, *graphs, {found.form_order});
+    if (!bytes) return bytes.error();
+    graphs = read_again(path, *bytes, how);
+    if (!graphs) return graphs.error();
+  }
+  auto graph = memsched::make_problem(graphs->front().draft);
+  if (!graph) return graph.error();
+  std::vector<op_id> listed(graph->ops().size());
+  std::iota(listed.begin(), listed.end(), op_id{0});
+  auto cost = memsched::evaluate(*graph, listed, model);
+  if (!cost) return cost.error();
+  return written_model{std::move(*bytes), std::move(*graph), std::move(*cost)};
+}
+
+}  // namespace cli

@@ -1,0 +1,31 @@
+// A rewritten network as a model file, measured as any other model file is.
+#pragma once
+
+#include <cstddef>
+#include <memsched/graph/problem.hpp>
+#include <memsched/measure/evaluate.hpp>
+#include <memsched/rewrite/fit.hpp>
+#include <string>
+
+#include "load.hpp"
+
+namespace cli {
+
+/// A model file that is not on disk yet.
+struct written_model {
+  std::string bytes;
+  memsched::problem graph;  ///< what its reader finds in it; operators in the file's order
+  memsched::evaluation cost;  ///< of the file's order
+};
+
+/// Whether a path names a model file: *.onnx or *.tflite.
+bool names_model(const std::string& path);
+
+/// How rewrites of `first` stand in a model file of that name, for the search. `first` must outlive it.
+memsched::network_form form_of(const std::string& path, const memsched::network& first, const reading&);
+
+/// The network that a search in such a form found, as a model file of that name, in the best order found for it.
+memsched::result<written_model> write_model(const std::string& path, const memsched::network& first,
+                                            const memsched::fitted&, const reading&, memsched::memory_model);
+
+}  // namespace cli

@@ -1,0 +1,188 @@
+// Whether a model file that `rewrite` writes is what the program says of it: `schedule` of the file is the judge.
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include <memsched/formats/onnx_network_write.hpp>
+#include <memsched/formats/tflite_network_write.hpp>
+#include <memsched/network/builder.hpp>
+#include <memsched/schedule.hpp>
+
+#include "formats/tflite_model.hpp"
+#include "support/weighed.hpp"
+
+using namespace memsched;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Inverted residuals; strided ones pad on all sides, as PyTorch does, which SAME does not.
+network residuals(element e, coordinate side, std::uint64_t seed) {
+  network_builder b("residuals", e, e == element::float32 ? quantization{} : quantization{0.05F, -3});
+  tensor_id t = b.convolution(b.input({side, side, 3}), {.channels = 4, .kernel = 3, .stride = 2, .act = activation::relu6});
+  for (std::uint64_t i = 0; i < 4; ++i, seed = seed * 5 + 3) {
+    const bool strided = seed % 3 == 0;
+    const tensor_id from = t;
+    t = b.convolution(t, {.channels = 12 + static_cast<coordinate>(seed % 2) * 4, .act = activation::relu6});
+    if (strided) {
+      t = b.pad(t, {.above = 1, .below = 1, .left = 1, .right = 1});
+      t = b.depthwise(t, {.kernel = 3, .stride = 2, .pad = padding::valid, .act = activation::relu6});
+    } else {
+      t = b.depthwise(t, {.kernel = 3, .act = activation::relu6});
+    }
+    t = b.convolution(t, {.channels = 4});
+    if (!strided) t = b.add(t, from);
+  }
+  b.output(t);
+  b.output(b.softmax(b.dense(b.mean(t), 3)));
+  return weighed(b.build().value());
+}
+
+std::vector<op_id> listed(const network& net) {
+  std::vector<op_id> order;
+  for (op_id i = 0; i < net.operations.size(); ++i) order.push_back(i);
+  return order;
+}
+
+class program {
+ public:
+  program() : folder_(fs::temp_directory_path() / ("memsched_written_" + std::to_string(getpid()))) {
+    fs::create_directory(folder_);
+  }
+  program(const program&) = delete;
+  program& operator=(const program&) = delete;
+  ~program() { fs::remove_all(folder_); }
+
+  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+  /// The exit status; what it prints is in `out` and `err`.
+  int run(const std::string& arguments) {
+    const std::string to = " >\"" + path("out") + "\" 2>\"" + path("err") + "\"";
+    const int status = std::system(("\"" MEMSCHED_PROGRAM "\" " + arguments + to).c_str());
+    out = content("out"), err = content("err");
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  }
+  std::string out, err;
+
+ private:
+  std::string content(const std::string& name) const {
+    std::ostringstream s;
+    s << std::ifstream(path(name), std::ios::binary).rdbuf();
+    return s.str();
+  }
+  fs::path folder_;
+};
+
+}  // namespace
+
+TEST_CASE("rewrite -o F says of F what schedule says of it: peak, operators, bound, budget and exit status") {
+  program p;
+  std::size_t met = 0, missed = 0, kept = 0;
+  for (const auto& [kind, e, side, seed] :
+       {std::tuple{".tflite", element::int8, 24, 1}, std::tuple{".tflite", element::int8, 26, 3},
+        std::tuple{".tflite", element::float32, 21, 5}, std::tuple{".onnx", element::float32, 24, 2}}) {
+    const network net = residuals(e, side, static_cast<std::uint64_t>(seed));
+    const bool onnx = kind == std::string(".onnx");
+    const auto file = onnx ? write_onnx_network(net, net, listed(net)) : write_tflite_network(net, net, listed(net));
+    INFO(file.error().message);
+    REQUIRE(file);
+    const std::string model = p.path(std::string("model") + kind), written = p.path(std::string("written") + kind);
+    std::ofstream(model, std::ios::binary) << *file;
+    REQUIRE(p.run("schedule \"" + model + "\" --format json") == 0);
+    const bytes given = nlohmann::json::parse(p.out)["peak"];
+    for (const char* flags : {"", " --max-extra-macs 20%", " --runtime parts"})
+      for (const bytes percent : {45U, 70U, 85U, 99U, 100U}) {
+        const bytes budget = given * percent / 100;
+        const std::string within = " --budget " + std::to_string(budget);
+        INFO(kind << " of " << given << " bytes" << flags << within);
+        fs::remove(written);
+        const int status = p.run("rewrite \"" + model + "\" -o \"" + written + "\"" + within + flags +
+                                 " --state-limit 2000 --format json");
+        INFO(p.err);
+        REQUIRE((status == 0 || status == 3));
+        const auto said = nlohmann::json::parse(p.out);
+        REQUIRE(said["written"] == fs::exists(written));
+        CHECK(said["runtime"] == (flags == std::string(" --runtime parts") ? "parts" : "whole"));
+        if (!fs::exists(written)) {
+          CHECK(said["peak"].get<bytes>() >= given);
+          CHECK(status == 3);
+          CHECK(p.err.find("was not written: it would need") != std::string::npos);
+          ++kept;
+          continue;
+        }
+        CHECK(said["peak"].get<bytes>() < given);
+        CHECK((status == 0) == (said["peak"].get<bytes>() <= budget));
+        CHECK((status == 3) == (p.err.find("was written, but needs") != std::string::npos));
+        (status == 0 ? met : missed) += 1;
+        CHECK(p.run("schedule \"" + written + "\" --format json" + within) == status);
+        const auto found = nlohmann::json::parse(p.out);
+        CHECK(found["given_peak"] == said["peak"]);  // of the file's order
+        CHECK(found["order"].size() == said["operators"]);
+        CHECK(said["lower_bound"].get<bytes>() <= found["peak"].get<bytes>());
+      }
+  }
+  CHECK(met >= 5);
+  CHECK(missed >= 5);
+  CHECK(kept >= 5);
+}
+
+TEST_CASE("a result that is about a model file is verified, and what no file can hold is refused before the search") {
+  program p;
+  const network net = residuals(element::int8, 24, 1);
+  std::ofstream(p.path("model.tflite"), std::ios::binary) << write_tflite_network(net, net, listed(net)).value();
+  const std::string model = "\"" + p.path("model.tflite") + "\"";
+  REQUIRE(p.run("rewrite " + model + " -o \"" + p.path("o.tflite") +
+                "\" --max-extra-macs 20% --state-limit 2000 --format json") == 0);
+  std::ofstream(p.path("result.json")) << p.out;
+  CHECK(p.run("verify " + model + " \"" + p.path("result.json") + "\"") == 0);
+  INFO(p.err);
+  CHECK(p.out.find("rewritten with a peak of") != std::string::npos);
+  CHECK(p.run("rewrite " + model + " -o \"" + p.path("o.onnx") + "\"") == 1);
+  CHECK(p.err.find("o.onnx: cannot be written: ") != std::string::npos);
+  CHECK(!fs::exists(p.path("o.onnx")));
+  CHECK(p.run("rewrite " + model + " --keep-inputs") == 1);
+  CHECK(p.err.find("--keep-inputs: is not for rewriting") != std::string::npos);
+}
+
+TEST_CASE("rewrite, schedule --rewrite and report say which operators are not understood, and why") {
+  tflite_model::subgraph g;
+  for (int t = 0; t < 3; ++t) g.tensors.push_back({.shape = {1, 4, 4, 8}, .name = "t" + std::to_string(t)});
+  g.tensors.push_back({.shape = {8, 1, 1, 8}, .name = "computed"});
+  constexpr int l2_normalization = 11, conv = 3;
+  g.ops = {{.kind = l2_normalization, .inputs = {0}, .outputs = {1}},
+           {.kind = conv, .inputs = {1, 3}, .outputs = {2}, .call = {1, {0, 1, 1}}}};
+  g.inputs = {0, 3}, g.outputs = {2};
+  program p;
+  std::ofstream(p.path("m.tflite"), std::ios::binary) << tflite_model::write(g);
+  const std::string model = "\"" + p.path("m.tflite") + "\" --time-limit 2";
+  const std::string said =
+      "2 of 2 operators are not understood: 1 L2_NORMALIZATION, 1 CONV_2D (weights that an operator computes)";
+  const auto list = nlohmann::json::parse(R"([
+      {"kind": "L2_NORMALIZATION", "reason": "", "operators": 1},
+      {"kind": "CONV_2D", "reason": "weights that an operator computes", "operators": 1}])");
+  for (const char* command : {"rewrite ", "schedule --rewrite "}) {
+    INFO(command);
+    REQUIRE(p.run(command + model) == 0);
+    CHECK(p.out.find("no rewrite   " + said) != std::string::npos);
+    REQUIRE(p.run(command + model + " --format json") == 0);
+    CHECK(nlohmann::json::parse(p.out)["not_understood"] == list);
+  }
+  REQUIRE(p.run("report " + model + " -o \"" + p.path("page.html") + "\"") == 0);
+  std::ostringstream page;
+  page << std::ifstream(p.path("page.html")).rdbuf();
+  CHECK(page.str().find(said) != std::string::npos);
+  REQUIRE(p.run("schedule " + model) == 0);
+  CHECK(p.out.find("understood") == std::string::npos);  // which order is best, it knows
+  CHECK(p.run("rewrite " + model + " --emit-c \"" + p.path("c") + "\"") == 1);
+  CHECK(p.err.find("no C program: operator 0") != std::string::npos);
+  CHECK(!fs::exists(p.path("c")));
+}
