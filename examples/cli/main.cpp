@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 #include <charconv>
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <new>
@@ -543,6 +544,9 @@ int main(int argc, char** argv) {
     cli::clear_progress();
     return cli::report({memsched::error_code::bad_input, reason, {}, {}});
   };
+#ifdef SIGXFSZ
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that is too large for the system is an error of writing, which tidies up
+#endif
   try {
     return run(argc, argv);
   } catch (const std::bad_alloc&) {

@@ -82,19 +82,23 @@ bool is_stream(const std::string& path) {
   return fs::exists(about) && !fs::is_regular_file(about) && !fs::is_directory(about);
 }
 
+/// The file that is replaced or made: behind links, also where there is none yet.
+fs::path target_of(const std::string& path) {
+  std::error_code unknown;
+  fs::path at = path;
+  for (int links = 0; links < 40 && fs::is_symlink(at, unknown); ++links) {
+    const fs::path next = fs::read_symlink(at, unknown);
+    if (unknown) break;
+    at = at.parent_path() / next;
+  }
+  return at;
+}
+
 bool same_file(const std::string& a, const std::string& b) {
   if (a == "-" || b == "-") return a == b;
   if (is_stream(a) || is_stream(b)) return false;
   std::error_code unknown;
-  return fs::path(a).lexically_normal() == fs::path(b).lexically_normal() || fs::equivalent(a, b, unknown);
-}
-
-/// The file that is replaced: behind links.
-fs::path target_of(const std::string& path) {
-  std::error_code unknown;
-  if (!fs::is_symlink(path, unknown)) return path;
-  const fs::path target = fs::weakly_canonical(path, unknown);
-  return unknown ? fs::path(path) : target;
+  return target_of(a).lexically_normal() == target_of(b).lexically_normal() || fs::equivalent(a, b, unknown);
 }
 fs::path unfinished(const std::string& path) { return target_of(path) += ".unfinished"; }
 

@@ -1,7 +1,7 @@
 """XLA's HLO text (after optimization) as JSON for `memsched schedule`: hlo.py FILE.hlo > FILE.json
 
 Reads the entry computation: arrays, tuples of arrays, tokens, control predecessors. bitcast, tuple, get-tuple-element,
-optimization-barrier, domain and add-dependency name the storage of their operands; dynamic-update-slice may overwrite its first
+opt-barrier, domain and add-dependency name the storage of their operands; dynamic-update-slice may overwrite its first
 operand; every other result has a buffer of its own, so the peak is an upper bound where XLA shares one. Constants take no bytes.
 Bodies of fusions, reductions, sorts and the like take no memory of their own.
 
@@ -18,7 +18,7 @@ BYTES = {"token": 0, "c64": 8, "c128": 16, "bf16": 2, "pred": 1}
 BYTES.update({kind + str(bits): bits // 8 for kind in "su" for bits in (8, 16, 32, 64)})
 BYTES.update({"f%d" % bits: bits // 8 for bits in (16, 32, 64)})
 BYTES.update(dict.fromkeys("f8e3m4 f8e4m3 f8e4m3fn f8e4m3b11fnuz f8e4m3fnuz f8e5m2 f8e5m2fnuz f8e8m0fnu".split(), 1))
-ALIASES = ("bitcast", "tuple", "optimization-barrier", "domain")
+ALIASES = ("bitcast", "tuple", "opt-barrier", "optimization-barrier", "domain")
 CALLS = ("call", "while", "conditional")
 CLOSES = {"(": ")", "{": "}", "[": "]"}
 
@@ -124,8 +124,9 @@ def ends_in_update(fused, bodies):
 
 def node_of(name, shape, code, operands, attributes, defined, bodies):
     need(code not in CALLS, "is a %s: the memory of its body is not known" % code)
-    need(not re.search(r"-(start|update|done)$", code), "is asynchronous (%s): when its buffers end is not known" % code)
-    need("called_computations={%" not in attributes, "calls computations, whose memory is not known")
+    need(not re.search(r"-(start|update|done)$|^(send|recv)$", code), "is asynchronous (%s): when its buffers end is not known" % code)
+    called = re.search(r"called_computations=\{\s*[^\s}]", attributes) or code == "custom-call" and "to_apply=" in attributes
+    need(not called, "calls computations, whose memory is not known")
     need(not re.search(r"output_to_operand_aliasing=\{\s*\{", attributes), "shares storage with an operand (output_to_operand_aliasing)")
     if code == "fusion":
         body = re.search(r"calls=%?([\w.-]+)", attributes)

@@ -81,6 +81,9 @@ sized("a reduction", [X, "%z = f32[] constant(0)", "%s = f32[] reduce(%x, %z), d
 found = sized("an update", [X, "%i = s32[] constant(1)", "%u = f32[1]{0} custom-call(%x)",
                             "%d = f32[8]{0} dynamic-update-slice(%x, %u, %i)", ROOT], {"d": [32]})
 check("takes the place of its operand", found["d"]["overwrites"] == "x")
+for code in ("opt-barrier", "domain", "bitcast"):
+    found = sized(code, [X, "%%b = f32[8]{0} %s(%%x)" % code, ROOT], {"b": [32]})
+    check(code + " names its operand", found["b"].get("view_of") == ["x"])
 found = sized("a dependency", [X, "%t = token[] after-all(%x)", "%a = f32[8]{0} add-dependency(%x, %t)", ROOT], {})
 check("names its first operand", found["a"]["view_of"] == ["x"])
 sized("a constant of several lines", [X, "%c = f32[2,2]{1,0} constant({\n    {1, 2},\n    {3, 4}\n  })", ROOT], {"c": [0]})
@@ -91,7 +94,7 @@ check("a control predecessor", found["r"]["after"] == ["y"])
 refused("a nested tuple", ["n:", "nested"], X, "%n = ((f32[100]{0}, f32[50]{0}), f32[7]{0}) custom-call(%x)", ROOT)
 for code in ("while", "conditional", "call"):
     refused(code, ["w:", code], X, "%%w = f32[8]{0} %s(%%x), to_apply=%%body" % code, ROOT)
-for code in ("async-start", "async-update", "async-done", "copy-start", "copy-done", "all-gather-start", "all-reduce-done", "send-done"):
+for code in ("async-start", "async-update", "async-done", "copy-start", "copy-done", "all-gather-start", "all-reduce-done", "send", "send-done", "recv"):
     refused(code, ["a:", "asynchronous"], X, "%%a = f32[8]{0} %s(%%x)" % code, ROOT)
 refused("a custom call that aliases", ["c:", "output_to_operand_aliasing"], X,
         "%c = f32[8]{0} custom-call(%x), custom_call_target=\"t\", output_to_operand_aliasing={{}: (0, {})}", ROOT)
@@ -100,6 +103,9 @@ refused("a fusion that aliases", ["f:", "output_to_operand_aliasing"], X,
 refused("a fusion that updates", ["f:", "dynamic-update-slice"], X, "%f = f32[8]{0} fusion(%x, %x, %x), kind=kLoop, calls=%update", ROOT, before=FUSED + UPDATE)
 refused("a fusion without its body", ["f:", "gone"], X, "%f = f32[8]{0} fusion(%x), kind=kLoop, calls=%gone", ROOT)
 refused("a custom call with computations", ["c:", "computations"], X, "%c = f32[8]{0} custom-call(%x), called_computations={%body}", ROOT)
+refused("one without percent signs", ["c:", "computations"], X, "c = f32[8]{0} custom-call(x), called_computations={body}", ROOT)
+refused("one that applies a computation", ["c:", "computations"], X, "%c = f32[8]{0} custom-call(%x), to_apply=%body", ROOT)
+sized("a custom call without any", [X, "%c = f32[8]{0} custom-call(%x), called_computations={}", ROOT], {"c": [32]})
 refused("an aliased result", ["input_output_alias"], X, ROOT, header="HloModule m, input_output_alias={ {0}: (0, {}, must-alias) }")
 refused("a bounded dimension", ["d:", "<=8"], X, "%d = f32[<=8]{0} custom-call(%x)", ROOT)
 refused("an unbounded dimension", ["d:", "?"], X, "%d = f32[?,8]{1,0} custom-call(%x)", ROOT)

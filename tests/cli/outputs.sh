@@ -124,12 +124,24 @@ if [ -w /dev/full ]; then
 precious"
 fi
 
+limited() { (ulimit -f 1 && "$program" "$@" 2>limited_err); }
+check "a file that is too large for the system" fails limited schedule builtin:nasnet-cifar -o there.json
+check "one line: $(cat limited_err)" one_line limited_err
+check "leaves what was there" is "$(cat there.json)" precious
+check "and nothing else" fails test -e there.json.unfinished
+
 # What is replaced keeps its permissions, and behind a link the file is.
 chmod 640 there.json
 ln -s there.json link.json
 exits 0 schedule "$cell" -o link.json
 check "a link stays one" test -h link.json
 check "the file behind it is written" grep -q '"version":1' there.json
+ln -s made_later.json dangling.json
+exits 0 schedule "$cell" -o dangling.json
+check "nor is a link replaced that leads to no file yet" test -h dangling.json
+check "the file is made" grep -q '"version":1' made_later.json
+ln -s both.json other.json
+refuses other.json 'twice' schedule "$cell" --format json --certificate other.json -o both.json
 check "with its permissions" is "$(ls -l there.json | cut -c1-10)" "-rw-r-----"
 
 # A budget that is not met: the model is written, and that it does not fit is said.

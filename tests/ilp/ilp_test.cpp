@@ -319,7 +319,7 @@ TEST_CASE("limits give the incumbent and an honest bound") {
   REQUIRE(at_once.lower_bound < at_once.peak);
   const auto too_large = schedule(p, ilp<cbc>{.probing = false, .most_rows = 10}).value();
   REQUIRE(too_large.peak <= heuristic);
-  REQUIRE(too_large.stopped == stop_reason::memory_limit);
+  REQUIRE(too_large.stopped == stop_reason::gave_up);
   std::stop_source source;
   source.request_stop();
   REQUIRE(schedule(p, ilp<cbc>{.probing = false}, {.stop = source.get_token()}).value().stopped == stop_reason::cancelled);

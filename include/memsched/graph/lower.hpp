@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -242,6 +243,7 @@ inline constexpr bool names<hook::tensors, G, Handle> = names_tensors<G>;
       requires { &graph_traits<G>::hook_name; } || requires { &G::hook_name; } ||                                \
       requires(G& g, Handle& x) { graph_traits<G>::hook_name(g, x); } ||                                         \
       requires(G& g, Handle& x) { g.hook_name(x); } || requires(G& g) { g.hook_name(); } ||                      \
+      requires(any_argument any) { graph_traits<G>::hook_name(any); } ||                                        \
       requires(G& g, Handle& x, any_argument any) { g.hook_name(x, any); } ||                                    \
       requires(G& g, any_argument any) { g.hook_name(any); };                                                    \
   template <class G, class Handle>                                                                               \
@@ -258,10 +260,18 @@ MEMSCHED_NAMES(operator_name);
 MEMSCHED_NAMES(tensor_name);
 #undef MEMSCHED_NAMES
 
+/// Whether a view or a graph beneath it names a hook: a view hands on only what its base answers.
+template <hook H, class G, class Handle>
+constexpr bool names_beneath() {
+  if constexpr (std::is_void_v<G>) return false;
+  else if constexpr (names<H, G, Handle>) return true;
+  else return names_beneath<H, typename base_of_view<G>::type, Handle>();
+}
+
 template <hook H, memory_graph G, class Handle>
 constexpr bool refuse_unheard() {
   if constexpr (hears<H, G>) return true;
-  else return demand_hook<H, !names<H, G, Handle>>();
+  else return demand_hook<H, !names_beneath<H, G, Handle>()>();
 }
 
 /// Refuses a hook's name where no hook of the right signature was found.

@@ -17,6 +17,11 @@ struct overlaid {
 };
 
 namespace detail {
+template <hook H, class Base, class F>
+struct base_of_view<overlaid<H, Base, F>> {
+  using type = std::remove_cvref_t<Base>;
+};
+
 /// A graph given by name is referred to, a temporary one is moved in.
 template <class G>
 using held = std::conditional_t<std::is_lvalue_reference_v<G>, const std::remove_reference_t<G>&, std::remove_cvref_t<G>>;

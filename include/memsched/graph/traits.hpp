@@ -310,6 +310,12 @@ inline constexpr bool hears<hook::tensor_name, G> = requires(const G& g, const t
   { graph_traits<G>::tensor_name(g, t) } -> std::convertible_to<std::string>;
 };
 
+/// The graph that a view of another one hands questions on to; a graph of its own has none.
+template <class G>
+struct base_of_view {
+  using type = void;
+};
+
 /// Says in an error of the compiler what hook H must be, unless it is `fine`.
 template <hook H, bool fine>
 constexpr bool demand_hook() {

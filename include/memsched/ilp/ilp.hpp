@@ -18,8 +18,8 @@ namespace memsched::inline MEMSCHED_ABI {
 
 /// Gives integer programs of the graph to a solver. It starts from the best heuristic order, which is the cut-off, and
 /// from the bound of minimum cuts; where they meet no solver is asked. A program of more than `most_rows` rows is not
-/// built: the answer is then the best order so far, and the search counts as stopped by the limit on states. A solver
-/// that is missing or fails is an error (solver_failed).
+/// built: the answer is then the best order so far, and the search gives up (`stop_reason::gave_up`). A solver that is
+/// missing or fails is an error (solver_failed).
 ///
 /// What a solver proves, it proves within its tolerances. Its bound is lowered by what those may amount to, and lifted to
 /// the next peak that the sizes allow: where those lie too close to each other, a proof may end just below the peak.
@@ -79,7 +79,7 @@ struct ilp {
   /// more edges than the graph of s, those that all such orders keep.
   milp_status ask(const schedule_graph& g, search& context, solution& s, peak_range range) const {
     const auto program = formulate(g, range, most_rows);
-    if (!program) return context.out_of_memory(), milp_status::limit;
+    if (!program) return context.give_up(), milp_status::limit;
     const bytes peak = peak_of(g, s.order);
     milp_request request;
     if (peak <= range.ceiling) request.start = program->solution_of(s.order);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -19,6 +20,7 @@
 #include <CoinPackedMatrix.hpp>
 #include <OsiClpSolverInterface.hpp>
 
+#include <memsched/base/crew.hpp>
 #include <memsched/ilp/milp.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
@@ -73,6 +75,9 @@ class interrupt_handler {
  private:
   void (*before_)(int);
 };
+
+/// Threads beside the caller's that can be made, up to `wanted`: Cbc crashes where one of its own cannot.
+inline std::size_t spare_threads(unsigned wanted) { return wanted > 1 ? crew(wanted + 1).size() - 1 : 0; }
 
 inline void load(OsiClpSolverInterface& osi, const milp_model& m) {
   const auto matrix = m.matrix;  // compressed
@@ -130,7 +135,7 @@ struct cbc {
     if (r.cutoff < unbounded && r.start.empty()) set("-cutoff", std::to_string(r.cutoff + 1e-4));
     if (r.gap > 0) set("-allow", std::to_string(r.gap));
     if (r.nodes < static_cast<std::uint64_t>(std::numeric_limits<int>::max())) set("-maxN", std::to_string(r.nodes));
-    if (r.threads > 1) set("-threads", std::to_string(r.threads));
+    if (const std::size_t threads = detail::spare_threads(r.threads); threads > 1) set("-threads", std::to_string(threads));
     words.insert(words.end(), {"-solve", "-quit"});
     std::vector<const char*> arguments;
     for (const std::string& w : words) arguments.push_back(w.c_str());
