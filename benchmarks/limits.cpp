@@ -177,11 +177,8 @@ std::vector<policy> policies() {
   });
   const auto add = [&](const char* name, auto run) { all.push_back({name, run, no_limit}); };
   using answer = schedule_result<op_id>;
-  add("close_gap", [](const problem& p, const options& o) -> answer { return schedule(p, close_gap{}, o); });
-  add("in_turns", [](const problem& p, const options& o) -> answer { return schedule(p, in_turns{}, o); });
   add("bisect", [](const problem& p, const options& o) -> answer { return schedule(p, bisect{}, o); });
   add("best_heuristic", [](const problem& p, const options& o) -> answer { return schedule(p, best_heuristic{}, o); });
-  add("cheap_bounds", [](const problem& p, const options& o) -> answer { return schedule(p, cheap_bounds{}, o); });
   add("compress |", [](const problem& p, const options& o) -> answer { return schedule(p, compress{} | kahn{}, o); });
   add("compose |", [](const problem& p, const options& o) -> answer { return schedule(p, compose{} | kahn{}, o); });
   add("divide |", [](const problem& p, const options& o) -> answer { return schedule(p, divide{} | kahn{}, o); });
@@ -189,8 +186,6 @@ std::vector<policy> policies() {
   add("fuse |", [](const problem& p, const options& o) -> answer { return schedule(p, fuse{} | kahn{}, o); });
   add("partition |", [](const problem& p, const options& o) -> answer { return schedule(p, partition{} | kahn{}, o); });
   add("probe |", [](const problem& p, const options& o) -> answer { return schedule(p, probe{} | kahn{}, o); });
-  add("branch_at_ends |",
-      [](const problem& p, const options& o) -> answer { return schedule(p, branch_at_ends{} | kahn{}, o); });
   add("stay_close |", [](const problem& p, const options& o) -> answer { return schedule(p, stay_close{} | kahn{}, o); });
   return all;
 }

@@ -89,7 +89,6 @@
 #include <memsched/network/opaque.hpp>
 #include <memsched/network/run.hpp>
 #include <memsched/network/windows.hpp>
-#include <memsched/passes/branch_at_ends.hpp>
 #include <memsched/passes/compose.hpp>
 #include <memsched/passes/compress.hpp>
 #include <memsched/passes/divide.hpp>
@@ -144,16 +143,13 @@
 #include <memsched/schedulers/best_first.hpp>
 #include <memsched/schedulers/best_heuristic.hpp>
 #include <memsched/schedulers/bisect.hpp>
-#include <memsched/schedulers/bottleneck.hpp>
 #include <memsched/schedulers/branch_and_bound.hpp>
-#include <memsched/schedulers/close_gap.hpp>
 #include <memsched/schedulers/dp.hpp>
 #include <memsched/schedulers/exhaustive.hpp>
 #include <memsched/schedulers/forcing_stretch.hpp>
 #include <memsched/schedulers/fradet.hpp>
 #include <memsched/schedulers/greedy.hpp>
 #include <memsched/schedulers/hierarchical.hpp>
-#include <memsched/schedulers/in_turns.hpp>
 #include <memsched/schedulers/kahn.hpp>
 #include <memsched/schedulers/list.hpp>
 #include <memsched/schedulers/local_search.hpp>

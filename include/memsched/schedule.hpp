@@ -27,6 +27,8 @@ struct schedule_facts {
   bytes peak = 0;                   ///< of the order, by the referee
   bytes lower_bound = 0;            ///< no order has a smaller peak
   bytes given_peak = 0;             ///< of the order in which the graph lists its operators (see `as_given`)
+  std::string_view order_by{};      ///< what found the order: a stage of `automatic`, a policy, or "given" for the graph's own
+  std::string_view bound_by{};      ///< what proved the bound; "footprint" for what single operators need
   std::vector<bytes> profile;       ///< bytes while each operator of the order runs
   stop_reason stopped = stop_reason::finished;
   statistics stats;
@@ -148,6 +150,7 @@ struct policy_run {
   statistics stats;
   stop_reason stopped;
   bool answered;  ///< ended since what it reported answers the caller's question
+  progress known{};
 };
 
 inline policy_run run_once(const schedule_graph& g, inner_scheduler policy, bytes given_peak, bytes bound,
@@ -156,7 +159,7 @@ inline policy_run run_once(const schedule_graph& g, inner_scheduler policy, byte
   context.report(given_peak, bound);
   if (context.answered()) return {{{}, bound}, {}, stop_reason::finished, true};
   solution s = policy(g, context);
-  return {std::move(s), std::move(context.stats), context.reason(), context.answered()};
+  return {std::move(s), std::move(context.stats), context.reason(), context.answered(), context.known()};
 }
 
 }  // namespace detail
@@ -193,6 +196,9 @@ MEMSCHED_FUNCTION schedule_result<op_id> detail::run_policy(const problem& p, in
     r.peak = cost.peak;
     r.lower_bound = std::max(s.lower_bound, bound);
     r.profile = std::move(cost.during);
+    const auto by = [&](bool reported, std::string_view stage) { return reported && !stage.empty() ? stage : name; };
+    r.order_by = r.order == given ? "given" : by(run.known.peak == r.peak, run.known.order_by);
+    r.bound_by = r.lower_bound == bound ? "footprint" : by(run.known.lower_bound == r.lower_bound, run.known.bound_by);
     const bool closed = r.peak == r.lower_bound;
     r.stopped = closed && run.stopped == stop_reason::gave_up ? stop_reason::finished : run.stopped;
     r.stats = std::move(run.stats);

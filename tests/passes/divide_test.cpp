@@ -80,7 +80,7 @@ TEST_CASE("waists are the nodes comparable with all others") {
 TEST_CASE("parts hold every node once, and no edge leads back") {
   for (std::uint64_t seed = 0; seed < 1000; ++seed) {
     const schedule_graph g = make_schedule_graph(support::random_hourglass(seed, 6));
-    const auto parts = divide::parts(g);
+    const auto parts = division::parts(g);
     std::vector<std::size_t> part(g.size(), parts.size());
     std::size_t nodes = 0;
     for (std::size_t i = 0; i < parts.size(); ++i)
@@ -104,7 +104,7 @@ TEST_CASE("a tensor that two operators read ends no row of waists") {
   const schedule_graph g = make_schedule_graph(b.build().value());
   REQUIRE(g.size() == g.active + 1);  // x is released by its last reader
   CHECK(waists(g).size() == 6);
-  CHECK(divide::parts(g).size() == 6);
+  CHECK(division::parts(g).size() == 6);
 }
 
 TEST_CASE("an operator beside the row ends no row of waists") {

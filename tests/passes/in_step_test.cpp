@@ -12,7 +12,6 @@
 #include <memsched/schedule.hpp>
 #include <memsched/schedulers/best_first.hpp>
 #include <memsched/schedulers/exhaustive.hpp>
-#include <memsched/schedulers/in_turns.hpp>
 
 #include "support/random_problem.hpp"
 
@@ -64,7 +63,7 @@ TEST_CASE("automatic runs the rows of a large grid in step before it tries much 
     const options few{.state_limit = 500};
     const auto in_steps = schedule(p, in_step{} | automatic, few);
     REQUIRE(schedule(p, automatic, few).peak <= in_steps.peak);
-    REQUIRE(in_steps.peak < schedule(p, in_turns{}, few).peak);
+    REQUIRE(in_steps.peak < schedule(p, best_first{}, few).peak);
   }
 }
 

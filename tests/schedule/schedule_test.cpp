@@ -6,7 +6,7 @@
 #include <vector>
 
 #include <memsched/graph/builder.hpp>
-#include <memsched/passes/branch_at_ends.hpp>
+#include <memsched/passes/probe.hpp>
 #include <memsched/passes/compress.hpp>
 #include <memsched/passes/divide.hpp>
 #include <memsched/passes/soft_budget.hpp>
@@ -110,15 +110,14 @@ TEST_CASE("a policy is not trusted: contradictions are errors that name it") {
   require_named(schedule(p, boaster{}), "boaster");
   require_named(schedule(p, compress{} | wrong_order{}), "wrong_order");
   require_named(schedule(p, divide{} | no_order{}), "no_order");
-  require_named(schedule(p, branch_at_ends{} | wrong_order{}), "wrong_order");
   require_named(schedule(p, soft_budget{} | compress{} | no_order{}), "no_order");
 }
 
 TEST_CASE("an error of an inner scheduler is passed on") {
-  REQUIRE(schedule(branches(), branch_at_ends{} | refuser{}).error->message == "not today");
+  REQUIRE(schedule(branches(), probe{} | refuser{}).error->message == "not today");
   REQUIRE(schedule(branches(), divide{} | refuser{}).error->message == "not today");
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
-    const auto r = schedule(support::random_problem(seed, {.operators = 30}), branch_at_ends{} | exhaustive{});
+    const auto r = schedule(support::random_problem(seed, {.operators = 30}), probe{} | exhaustive{});
     if (r.error) REQUIRE(r.verdict() == verdict::failed);
     else REQUIRE(r.order.size() == 30);
   }
@@ -174,7 +173,7 @@ TEST_CASE("progress never lies: no bound above the optimum, no peak below it, ea
     require_honest(automatic);
     require_honest(soft_budget{} | best_first{});
     require_honest(divide{} | soft_budget{} | dp{});
-    require_honest(branch_at_ends{} | best_first{});
+    require_honest(probe{} | best_first{});
   }
 }
 

@@ -74,7 +74,7 @@ TEST_CASE("a valley is a lowest set among those between what must and what may h
   }
 }
 
-TEST_CASE("bisection and bottleneck answer with orders that are no worse, and claim no more than holds") {
+TEST_CASE("bisection and the stages answer with orders that are no worse, and claim no more than holds") {
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
     INFO("seed " << seed);
     support::random r(seed);
@@ -88,7 +88,7 @@ TEST_CASE("bisection and bottleneck answer with orders that are no worse, and cl
     const options unlimited{};
     search context(o), free(unlimited);
     const bytes optimum = peak_of(g, automatic(g, free).order);
-    solution s{support::random_order(g, r)};
+    const solution s{support::random_order(g, r)};
     const bytes before = peak_of(g, s.order);
     const std::vector<node_id> halves = bisect{.max_exact = r.below(6)}.improve(g, free, s.order, 0);
     REQUIRE(is_order(g, halves));
@@ -99,28 +99,23 @@ TEST_CASE("bisection and bottleneck answer with orders that are no worse, and cl
       const bytes floor = r.chance(50) ? 0
                           : r.chance(50) ? optimum + r.below(60)
                                          : optimum / 2 + r.below(static_cast<std::uint32_t>(optimum + 2));
-      const solution t = c->with_floor(floor, [&] {
-        return bottleneck{.efforts = r.below(3), .bounds = r.chance(70)}.improve(g, *c, s);
-      });
+      const detail::staged_search stages{.unit = 1 + r.below(200), .rows = r.chance(30)};
+      const solution t = c->with_floor(floor, [&] { return stages(g, *c); });
       REQUIRE(is_order(g, t.order));
-      REQUIRE(peak_of(g, t.order) <= before);
       REQUIRE(t.lower_bound <= std::max(optimum, floor));
     }
   }
 }
 
-TEST_CASE("bottleneck proves graphs of thousands of operators, under a limit of states that repeats itself") {
+TEST_CASE("automatic proves graphs of thousands of operators, under a limit of states that repeats itself") {
   for (const char* name : {"layered:250:8:1", "windowed:1000:16:1"}) {
     INFO(name);
     const problem p = make_problem(networks::make(name).value()).value();
     const options o{.state_limit = 200000};
-    const auto r = schedule(p, bottleneck{}, o), again = schedule(p, bottleneck{}, o);
+    const auto r = schedule(p, automatic, o), again = schedule(p, automatic, o);
     REQUIRE(r.verdict() == verdict::optimal);
     REQUIRE(r.order == again.order);
     REQUIRE(r.stats.states == again.stats.states);
-    const auto order_alone = schedule(p, bottleneck{.bounds = false}, o);
-    REQUIRE(order_alone.verdict() == verdict::feasible);
-    REQUIRE(order_alone.peak <= schedule(p, greedy{}).peak);
   }
 }
 

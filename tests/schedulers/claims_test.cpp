@@ -96,11 +96,12 @@ TEST_CASE("no scheduler claims more than the optimum of a graph on which one did
     check(automatic, 0);
     search context(k.o);
     CHECK(hmcos(g, context).lower_bound <= k.optimum);  // with groups it proves no more than cuts do
-    check(branch_at_ends{} | best_first{}, 0);
-    for (std::uint64_t states : {1u, 2u, 3u, 5u, 8u, 20u}) {
-      check(close_gap{.short_search = states}, 0);
-      check(compress{} | close_gap{.short_search = states}, 0);
-    }
+    check(probe{} | best_first{}, 0);
+    for (std::uint64_t unit : {1U, 2U, 3U, 5U, 8U, 20U})
+      for (std::size_t active : {std::size_t{10}, std::size_t{300}, std::size_t{10000}}) {
+        check(detail::staged_search{.active = active, .unit = unit}, 0);
+        check(compress{} | detail::staged_search{.active = active, .unit = unit, .window = true}, 0);
+      }
     for (bytes below = 0; below < 13; ++below) check(best_first{}, k.optimum - std::min(k.optimum, below));
   }
 }

@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <initializer_list>
+#include <set>
+#include <string_view>
 #include <catch2/catch.hpp>
 #include <memsched/memsched.hpp>
 #include <networks/networks.hpp>
@@ -44,15 +46,46 @@ TEST_CASE("best_first agrees with exhaustive, whatever rules are on") {
     }
 }
 
-TEST_CASE("close_gap proves the optimum, however small its first step") {
+TEST_CASE("every stage runs on small graphs, and the optimum is proven, however short the turns") {
+  std::set<std::string_view> found;
   for (std::uint64_t seed = 0; seed < cases; ++seed)
-    for (const options& o : models()) {
+    for (options o : models()) {
       const problem p = support::random_problem(seed, {.operators = 10});
       INFO("seed " << seed);
-      const auto r = schedule(p, close_gap{.short_search = 1 + seed % 40}, o);
+      o.on_progress = [&](const progress& q) { found.insert(q.order_by), found.insert(q.bound_by); };
+      constexpr std::size_t sizes[] = {10, 300, 1000, 10000};
+      const detail::staged_search stages{.active = sizes[seed % 4], .unit = 1 + seed % 40, .rows = seed % 3 == 0};
+      const auto r = schedule(p, stages, o);
       REQUIRE(r.peak == schedule(p, exhaustive{}, o).peak);
       REQUIRE(r.verdict() == verdict::optimal);
     }
+  for (std::uint64_t seed = 0; seed < seeds(200); ++seed) {
+    options o{.state_limit = 5000};
+    const problem p = support::random_problem(seed, {.operators = 40});
+    INFO("seed " << seed);
+    o.on_progress = [&](const progress& q) { found.insert(q.order_by), found.insert(q.bound_by); };
+    const auto r = schedule(p, detail::staged_search{.active = seed % 2 == 0 ? 300U : 10000U, .unit = 20}, o);
+    REQUIRE(r.lower_bound <= schedule(p, automatic).peak);
+  }
+  for (const char* stage : {"cuts", "peak", "blocks", "exact", "local", "probing", "below", "layers", "near cuts", "windows"}) {
+    INFO(stage);
+    CHECK(found.count(stage) == 1);
+  }
+}
+
+TEST_CASE("with more work automatic is never worse") {
+  for (const char* name : {"windowed:120:30:1", "windowed:300:100:1", "layered:30:30:1", "layered:100:8:1", "windowed:1000:30:1",
+                           "watts_strogatz:60:1", "randwire-stack:1", "star:30:1"}) {
+    const problem p = make_problem(networks::make(name).value()).value();
+    bytes peak = no_limit, bound = 0;
+    for (std::uint64_t limit = 1; limit < seeds(40000); limit += 1 + limit / 3) {
+      INFO(name << ", " << limit << " states");
+      const auto r = schedule(p, automatic, {.state_limit = limit});
+      REQUIRE(r.peak <= peak);
+      REQUIRE(r.lower_bound >= bound);
+      peak = r.peak, bound = r.lower_bound;
+    }
+  }
 }
 
 TEST_CASE("beam and local search answer with valid orders") {
@@ -124,9 +157,8 @@ TEST_CASE("without a limit no limit is named, and a gap that is left by a graph 
   };
   REQUIRE(gives_up(best_first{}));
   REQUIRE(gives_up(beam{}));
-  REQUIRE(gives_up(close_gap{.short_search = 100}));
   REQUIRE(schedule(large, greedy{}).stopped == stop_reason::finished);
-  REQUIRE(schedule(large, bottleneck{}).stopped == stop_reason::finished);  // proves it
+  REQUIRE(schedule(large, automatic).stopped == stop_reason::finished);  // proves it
   for (std::uint64_t seed = 0; seed < 30; ++seed) {
     const problem p = support::random_problem(seed, {.operators = 12});
     for_each_scheduler([&]<class S>(const scheduler_row<S>& row) {
@@ -162,32 +194,9 @@ void require_same_with_threads(const char* name, const S& policy, std::initializ
 
 }  // namespace
 
-TEST_CASE("searches in turns find the same side by side, with any limit of states") {
-  for (const char* name : {"windowed:500:16:1", "layered:60:10:1", "watts_strogatz:60:1"})
-    require_same_with_threads(name, in_turns{.first_turn = 1000}, {300, 12000});
-}
-
-TEST_CASE("threads that share blocks and cuts of a large graph find the same, with any limit of states") {
-  for (const char* name : {"layered:100:6:1", "windowed:700:12:1"})
-    require_same_with_threads(name, bottleneck{.efforts = 1}, {40, 700, 6000, 80000});
-}
-
-TEST_CASE("searches in turns that both give up, one of them for want of memory, say so") {
-  // Without resources the search of the bottleneck proves nothing; it is done when more effort finds no more. By then the
-  // search of the whole, which has a context of its own, does not fit into the memory.
-  int unproven = 0;
-  for (std::uint64_t seed = 0; seed < 8; ++seed)
-    for (const std::uint64_t memory : {std::uint64_t{10000}, std::uint64_t{40000}}) {
-      INFO("seed " << seed << ", " << memory << " bytes");
-      const schedule_graph g = make_schedule_graph(support::random_costs(seed, 150)).value();
-      const options o{.state_limit = 200000, .memory_limit = memory};
-      search context(o);
-      const solution s = in_turns{.first_turn = 20}(g, context);
-      if (s.lower_bound >= peak_of(g, s.order)) continue;
-      REQUIRE(context.reason() == stop_reason::memory_limit);
-      ++unproven;
-    }
-  REQUIRE(unproven > 3);
+TEST_CASE("threads that share blocks, cuts and windows of a large graph find the same, with any limit of states") {
+  for (const char* name : {"layered:100:6:1", "windowed:700:12:1", "windowed:500:16:1", "watts_strogatz:60:1"})
+    require_same_with_threads(name, automatic, {40, 300, 700, 6000, 12000, 40000});
 }
 
 TEST_CASE("two threads find what one finds") {

@@ -4,26 +4,54 @@
 #include <algorithm>
 #include <cstddef>
 #include <numeric>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include <memsched/base/adjacency.hpp>
 #include <memsched/base/linkage.hpp>
+#include <memsched/graph/induced_subgraph.hpp>
 #include <memsched/graph/walk.hpp>
 #include <memsched/search/policy.hpp>
 #include <memsched/structure/waists.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
 
-/// Cuts the graph behind every waist and schedules the parts one by one. Keeps the optimum, since every order can be made
-/// to run the parts one after the other without a higher peak (see `hourglass`). There is nothing left to divide in a
-/// part; a pass behind this one that changes it may be followed by another `divide`.
-///
-/// The bounds of the parts that are done are the floor of the others: a part need not go below what another takes
-/// anyway. So the parts that seem to need most come first, and one whose plain topological order stays within the floor
-/// needs no scheduler. After a limit is met, parts keep that order.
-struct divide {
-  solution operator()(const schedule_graph& g, search& context, inner_scheduler inner) const;
+/// A graph cut behind every waist. Parts that run one after the other, in this order, lose nothing: every order can be made to
+/// do so without a higher peak (see `hourglass`). A part cannot be divided again. The graph must outlive this.
+class division {
+ public:
+  /// O(nodes + edges).
+  explicit division(const schedule_graph& g) : g_(&g), members_(parts(g)), places_(g.size()), local_(g.size(), none) {
+    for (index_t i = 0; i < members_.size(); ++i)
+      for (node_id k = 0; k < members_[i].size(); ++k) places_[members_[i][k]] = {i, k};
+    plain_.resize(members_.size());
+    for (node_id v : topological_order(g)) plain_[places_[v].part].push_back(v);
+    measure();
+    resources_ = resources_of(g, places_, members_.size());
+  }
+
+  std::size_t size() const { return members_.size(); }
+  /// The highest level of part i in a plain topological order, and that order in nodes of the whole. Bytes.
+  bytes plain_peak(std::size_t i) const { return costs_[i].peak; }
+  const std::vector<node_id>& plain_order(std::size_t i) const { return plain_[i]; }
+  /// Part i as a graph of its own. O(its nodes and edges).
+  schedule_graph graph(std::size_t i) {
+    schedule_graph part = induced_subgraph(*g_, members_[i], costs_[i].base, local_);
+    const auto inside = [&](node_id v) { return v != none && places_[v].part == i ? places_[v].local : none; };
+    for (index_t k : resources_[i]) {
+      const resource& r = g_->resources[k];
+      part.resources.push_back({inside(r.from), inside(r.to), r.size});
+    }
+    return part;
+  }
+  /// An order of part i in nodes of the whole.
+  std::vector<node_id> expand(std::size_t i, std::span<const node_id> order) const {
+    std::vector<node_id> nodes;
+    nodes.reserve(order.size());
+    for (node_id v : order) nodes.push_back(members_[i][v]);
+    return nodes;
+  }
 
   /// The nodes of each part, ascending. O(nodes + edges).
   static std::vector<std::vector<node_id>> parts(const schedule_graph& g) {
@@ -40,12 +68,10 @@ struct divide {
   }
 
  private:
-  /// A part in a plain order.
-  struct task {
-    index_t part;
+  /// A part in its plain order.
+  struct part_cost {
     bytes base, peak;  ///< level at its start, and the highest
   };
-
   /// The number of waists that come before each node: late nodes join the part that needs them, early ones the part
   /// that they are ready in.
   static std::vector<std::size_t> part_of(const schedule_graph& g, const std::vector<node_id>& order) {
@@ -87,69 +113,66 @@ struct divide {
     return list_of<index_t>::from_pairs(parts, pairs);
   }
 
-  /// The parts in the order `plain`, each behind the one before. O(nodes + edges).
-  static std::vector<task> tasks_of(const schedule_graph& g, const std::vector<std::vector<node_id>>& members,
-                                    const std::vector<std::vector<node_id>>& plain) {
-    std::vector<task> tasks;
-    tasks.reserve(members.size());
-    order_walk w(g);
-    auto level = static_cast<delta>(g.base);
-    for (index_t i = 0; i < members.size(); ++i) {
+  /// Levels of the parts in their plain orders, each behind the one before. O(nodes + edges).
+  void measure() {
+    order_walk w(*g_);
+    auto level = static_cast<delta>(g_->base);
+    for (std::size_t i = 0; i < members_.size(); ++i) {
       delta peak = level;
-      for (node_id v : plain[i]) {
+      for (node_id v : plain_[i]) {
         peak = std::max(peak, w.level() + w.effect(v).peak);
         w.fire(v);
       }
-      tasks.push_back({i, static_cast<bytes>(level), static_cast<bytes>(peak)});
-      for (node_id v : members[i]) level += g.cost[v].impact;
+      costs_.push_back({static_cast<bytes>(level), static_cast<bytes>(peak)});
+      for (node_id v : members_[i]) level += g_->cost[v].impact;
     }
-    return tasks;
   }
+
+  const schedule_graph* g_;
+  std::vector<std::vector<node_id>> members_, plain_;
+  std::vector<place> places_;
+  std::vector<part_cost> costs_;
+  list_of<index_t> resources_;
+  std::vector<node_id> local_;  // scratch
+};
+
+/// Schedules the parts of a `division` one by one. The bounds of the parts that are done are the floor of the others: a part
+/// need not go below what another takes anyway. So the parts that seem to need most come first, and one whose plain order stays
+/// within the floor needs no scheduler. After a limit is hit, parts keep that order.
+struct divide {
+  solution operator()(const schedule_graph& g, search& context, inner_scheduler inner) const;
 };
 
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
 
-#include <memsched/graph/induced_subgraph.hpp>
-
 namespace memsched::inline MEMSCHED_ABI {
 
 MEMSCHED_FUNCTION solution divide::operator()(const schedule_graph& g, search& context, inner_scheduler inner) const {
   if (!context.keep_going()) return {topological_order(g)};
-  const std::vector<std::vector<node_id>> members = parts(g);
-  if (members.size() <= 1) return inner(g, context);
-  std::vector<place> places(g.size());
-  for (index_t i = 0; i < members.size(); ++i)
-    for (node_id k = 0; k < members[i].size(); ++k) places[members[i][k]] = {i, k};
-  std::vector<std::vector<node_id>> orders(members.size());  // of each part, in nodes of g
-  for (node_id v : topological_order(g)) orders[places[v].part].push_back(v);
-  std::vector<task> tasks = tasks_of(g, members, orders);
-  std::stable_sort(tasks.begin(), tasks.end(), [](const task& a, const task& b) { return a.peak > b.peak; });
-  const list_of<index_t> resources = resources_of(g, places, members.size());
-
+  division parts(g);
+  if (parts.size() <= 1) return inner(g, context);
+  std::vector<std::size_t> falling(parts.size());
+  std::iota(falling.begin(), falling.end(), std::size_t{0});
+  std::stable_sort(falling.begin(), falling.end(),
+                   [&](std::size_t a, std::size_t b) { return parts.plain_peak(a) > parts.plain_peak(b); });
+  std::vector<std::vector<node_id>> orders(parts.size());
   solution whole;
-  std::vector<node_id> local(g.size(), none);
   bytes done = 0;  // the highest peak of the parts so far
-  for (std::size_t i = 0; i < tasks.size(); ++i) {
-    const task& t = tasks[i];
+  for (std::size_t k = 0; k < falling.size(); ++k) {
+    const std::size_t i = falling[k];
     ++context.stats.parts;
-    bytes peak = t.peak;
-    if (t.peak > std::max(whole.lower_bound, context.floor()) && context.keep_going()) {
-      const auto& nodes = members[t.part];
-      schedule_graph part = induced_subgraph(g, nodes, t.base, local);
-      for (index_t k : resources[t.part]) {
-        const auto inside = [&](node_id v) { return v != none && places[v].part == t.part ? places[v].local : none; };
-        const resource& r = g.resources[k];
-        part.resources.push_back({inside(r.from), inside(r.to), r.size});
-      }
-      const bytes beside = std::max(done, i + 1 < tasks.size() ? tasks[i + 1].peak : 0);
+    bytes peak = parts.plain_peak(i);
+    orders[i] = parts.plain_order(i);
+    if (peak > std::max(whole.lower_bound, context.floor()) && context.keep_going()) {
+      const schedule_graph part = parts.graph(i);
+      const bytes beside = std::max(done, k + 1 < falling.size() ? parts.plain_peak(falling[k + 1]) : 0);
       const auto solve = [&] { return inner(part, context); };
       solution s = context.with_floor(whole.lower_bound, [&] { return context.with_rest(beside, solve); });
       if (s.error) return s;
       peak = peak_of(part, s.order);
-      orders[t.part].clear();
-      for (node_id v : s.order) orders[t.part].push_back(nodes[v]);
+      orders[i] = parts.expand(i, s.order);
       whole.lower_bound = std::max(whole.lower_bound, s.lower_bound);
     }
     done = std::max(done, peak);

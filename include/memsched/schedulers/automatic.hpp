@@ -1,21 +1,42 @@
 // The default scheduler.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
 #include <memsched/base/linkage.hpp>
 #include <memsched/search/policy.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
 
-/// Proves an order optimal where it can: heuristics and minimum cuts first, which suffice for many networks; rows in step
-/// (`in_step`) where most nodes are rows; then the parts of the graph one by one, compressed. A large part is looked at
-/// where its order is highest (`bottleneck`) and as a whole (`close_gap`), in turns; a very large one first there, with most
-/// of the time that is left. Graphs that are large for the time there is get an order by rows in step or by local search
-/// before anything else.
+/// Finds an order with the smallest peak and proves it; at a limit, the best order and the best bound so far.
+///
+/// Starts from the best of five cheap orders and a few minimum cuts, which suffice for many networks. Then divides the graph
+/// at its waists, compresses each part, and works on the part with the highest order, in rounds: each stage of a table
+/// (`automatic/stages.hpp`) that fits the part gets some work, counted and not timed, and twice as much in the next round. A
+/// stage that helped nothing in two rounds sits out the next one. A longer search begins as a shorter one does, so it is never
+/// worse.
 struct automatic_scheduler {
+  std::string_view without{};  ///< a stage that is left out, to see what it is good for
+
   solution operator()(const schedule_graph& g, search& context) const;
 };
 
 inline constexpr automatic_scheduler automatic{};
+
+namespace detail {
+
+/// Searches a graph as one part, as `automatic` does behind presolve. Tests make all stages run on small graphs by it.
+struct staged_search {
+  std::size_t active = 0;     ///< stages fit as if the graph had so many active nodes; 0 for as many as it has
+  std::uint64_t unit = 2000;  ///< work that stages share, see `part_search`
+  bool rows = false, window = false;
+
+  solution operator()(const schedule_graph& g, search& context) const;
+};
+
+}  // namespace detail
 
 }  // namespace memsched
 
@@ -23,137 +44,138 @@ inline constexpr automatic_scheduler automatic{};
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <utility>
+#include <vector>
 
-#include <memsched/passes/compress.hpp>
 #include <memsched/passes/divide.hpp>
-#include <memsched/passes/in_step.hpp>
-#include <memsched/schedulers/bottleneck.hpp>
-#include <memsched/schedulers/close_gap.hpp>
-#include <memsched/schedulers/in_turns.hpp>
+#include <memsched/presolve/compression.hpp>
+#include <memsched/schedulers/automatic/stages.hpp>
+#include <memsched/schedulers/best_heuristic.hpp>
 
 namespace memsched::inline MEMSCHED_ABI {
 
 namespace detail {
 
-/// The better of two orders.
-inline solution cheap_order(const schedule_graph& g, search& context) {
-  solution s = as_given{}(g, context);
-  s.lower_bound = std::max(context.floor(), g.base);
-  if (context.keep_going()) take_if_better(g, greedy{}(g, context).order, s);
-  return s;
-}
-
-/// Lowers an order by local search for this share of the time that is left.
-inline solution lowered_locally(const schedule_graph& g, search& context, solution s, double share,
-                                local_search policy = {}) {
-  if (!context.keep_going()) return s;
-  s = context.with_share(share, [&] { return policy.improve(g, context, std::move(s)); });
-  context.report(peak_of(g, s.order), s.lower_bound);
-  return s;
-}
-
-/// Lowers an order near its peak, for a few states.
-inline solution near_peak(const schedule_graph& g, search& context, solution s) {
-  const auto lower = [&] { return lowered_locally(g, context, std::move(s), 0.7, {.flatten = false}); };
-  return context.with_states(std::min<std::uint64_t>(6000, 2 * g.active), lower);
-}
-
-/// Lowers an order where it is highest, and looks for no bound.
-inline solution lowered_order(const schedule_graph& g, search& context, solution s) {
-  return bottleneck{.efforts = 0, .bounds = false}.improve(g, context, std::move(s));
-}
-
-/// What does for a graph that leaves little to choose: a short exact search, which suffices for many, or else the order
-/// lowered where it is highest.
-struct quick_search {
-  std::uint64_t states = 100;
-
-  solution operator()(const schedule_graph& g, search& context) const {
-    solution s = cheap_order(g, context);
-    const auto all = [&] { return best_first{}.improve(g, context, std::move(s)); };
-    s = context.with_states(states, all);
-    if (is_closed(g, context, s)) return s;
-    return lowered_order(g, context, std::move(s));
-  }
-};
-
 /// Whether most nodes are rows: of networks cut in rows three in four or more follow another in step, of grids with random
 /// edges at most one in two.
 inline bool has_rows(const schedule_graph& g) { return 3 * in_step::edges(g).size() >= 2 * g.active; }
 
-/// Gives s an order that runs rows in step, where that is better, in this share of the time that is left at most. Whether it
-/// did.
-inline bool take_in_step(const schedule_graph& g, search& context, solution& s, double share) {
-  if (!context.keep_going()) return false;
-  const bytes before = peak_of(g, s.order);
-  const auto policy = in_step{} | divide{} | compress{} | quick_search{};
-  const auto rows = [&] { return context.with_share(share, [&] { return policy(g, context); }); };
-  take_if_better(g, context.with_floor(s.lower_bound, rows).order, s);
-  context.report(peak_of(g, s.order), s.lower_bound);
-  return peak_of(g, s.order) < before;
-}
+/// A part of a divided graph, compressed, and its search.
+struct searched_part {
+  compressed_graph form;
+  std::optional<part_search> search{};
+  bool more = true;  ///< whether another round may help
+};
 
-/// Whether less time is left than this for each node, and they are many. With less than 100 microseconds, compression and
-/// cuts hardly get done: some passes over the graph take longer. With less than 10, nothing gets done but local search.
-inline bool is_pressed(const schedule_graph& g, const search& context, double seconds_a_node) {
-  return g.active > 400 && context.seconds_left() < seconds_a_node * static_cast<double>(g.active);
-}
-
-struct part_scheduler {
-  bool rows_help;  // whether rows in step gave the whole a better order: then they may give a part one, compressed
-  static constexpr std::size_t large = 400;                 // active nodes
-  static constexpr std::uint64_t some = 600, many = 2000;   // states
-
-  solution operator()(const schedule_graph& g, search& context) const {
-    return g.active <= large ? small_part(g, context) : large_part(g, context);
+/// The parts of a graph, searched highest first.
+class parts_search {
+ public:
+  parts_search(const schedule_graph& g, search& context, part_search& whole, const facts& f)
+      : g_(g), context_(context), whole_(whole), facts_(f), division_(g), parts_(division_.size()) {
+    for (std::size_t i = 0; i < parts_.size(); ++i) peaks_.push_back(division_.plain_peak(i));
+    context.stats.parts += parts_.size();
   }
+
+  void run(const query& q) {
+    bound_ = whole_.bound();
+    if (!peaks_.empty()) take_order();
+    while (!context_.stopped() && bound_ < std::min(whole_.peak(), q.cutoff) && whole_.peak() > q.target) {
+      const std::size_t i = highest(std::max(bound_, q.target));
+      if (i == parts_.size()) break;
+      work_on(i, q);
+    }
+    if (whole_.peak() > std::max(bound_, q.target) && bound_ < q.cutoff && !context_.stopped()) context_.give_up();
+  }
+  bytes bound() const { return bound_; }
 
  private:
-  /// States of a short exact search. Parts of most networks need no more.
-  static std::uint64_t enough_for_most(const schedule_graph& g) { return 2 * g.active; }
-
-  solution small_part(const schedule_graph& g, search& context) const {
-    solution s = cheap_bounds{}(g, context);
-    const auto all = [&] { return best_first{}.improve(g, context, std::move(s)); };
-    if (!is_closed(g, context, s)) s = context.with_share(0.1, [&] { return context.with_states(enough_for_most(g), all); });
-    if (rows_help && !is_closed(g, context, s)) take_in_step(g, context, s, 0.2);
-    const auto lower = [&] { return lowered_order(g, context, std::move(s)); };
-    if (g.active >= worth_lowering && !is_closed(g, context, s))
-      s = context.with_share(0.2, [&] { return context.with_states(some, lower); });
-    if (g.active >= worth_lowering || rows_help) raise_by_layers(g, context, s);
-    return close_gap{}.improve(g, context, std::move(s));
+  /// The part with the highest order of those that a round may help; the number of parts where there is none.
+  std::size_t highest(bytes target) const {
+    std::size_t best = parts_.size();
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+      const bool open = peaks_[i] > target && (!parts_[i] || parts_[i]->more);
+      if (open && (best == parts_.size() || peaks_[i] > peaks_[best])) best = i;
+    }
+    return best;
+  }
+  void work_on(std::size_t i, const query& q) {
+    if (!parts_[i]) open(i);
+    searched_part& p = *parts_[i];
+    const query within{std::max(bound_, q.target), std::min(whole_.peak(), q.cutoff)};
+    bytes beside = 0;
+    for (std::size_t k = 0; k < peaks_.size(); ++k)
+      if (k != i) beside = std::max(beside, peaks_[k]);
+    p.more = context_.with_rest(beside, [&] { return p.search->round(within); });
+    if (context_.stopped()) p.more = true;
+    peaks_[i] = std::min(peaks_[i], p.search->peak());
+    bound_ = std::max(bound_, p.search->bound());
+    take_order();
+  }
+  void take_order() {
+    if (*std::max_element(peaks_.begin(), peaks_.end()) < whole_.peak()) whole_.take(order());
+  }
+  void open(std::size_t i) {
+    parts_[i] = std::make_unique<searched_part>();
+    searched_part& p = *parts_[i];
+    const schedule_graph part = division_.graph(i);
+    context_.spend(part.size() / 64);
+    p.form = compressed(part, context_);
+    const search::named name(context_, "cheap orders");
+    p.search.emplace(p.form.graph, context_, facts_, best_heuristic{}(p.form.graph, context_).order);
+  }
+  /// The order of the whole, part by part.
+  std::vector<node_id> order() const {
+    std::vector<node_id> all;
+    all.reserve(g_.active);
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+      const bool better = parts_[i] && parts_[i]->search->peak() < division_.plain_peak(i);
+      const auto nodes = better ? division_.expand(i, parts_[i]->form.expand(parts_[i]->search->order()))
+                                : division_.plain_order(i);
+      all.insert(all.end(), nodes.begin(), nodes.end());
+    }
+    return all;
   }
 
-  solution large_part(const schedule_graph& g, search& context) const {
-    solution s = cheap_order(g, context);
-    if (rows_help) raise_by_layers(g, context, s);  // the order says which layers are asked
-    const auto all = [&] { return best_first{}.improve(g, context, std::move(s)); };
-    const bool rows = rows_help && !is_closed(g, context, s) && take_in_step(g, context, s, 0.2);
-    s = rows ? context.with_states(many, all) : near_peak(g, context, std::move(s));
-    raise_by_layers(g, context, s);
-    if (g.size() <= close_gap{}.max_probed) return in_turns{}.improve(g, context, std::move(s));
-    s = context.with_share(0.9, [&] { return bottleneck{}.improve(g, context, std::move(s)); });
-    return close_gap{}.improve(g, context, std::move(s));
-  }
+  const schedule_graph& g_;
+  search& context_;
+  part_search& whole_;
+  facts facts_;  // of each part
+  division division_;
+  std::vector<bytes> peaks_;  // of the order of each part
+  std::vector<std::unique_ptr<searched_part>> parts_;
+  bytes bound_ = 0;
 };
+
+MEMSCHED_FUNCTION solution staged_search::operator()(const schedule_graph& g, search& context) const {
+  const query q{context.floor(), context.ceiling()};
+  part_search part(g, context, {.active = active, .rows = rows, .window = window}, greedy{}(g, context).order, unit);
+  part.run(q);
+  if (!part.closed(q) && !context.stopped()) context.give_up();
+  return {part.order(), std::max(part.bound(), context.floor())};
+}
 
 }  // namespace detail
 
 MEMSCHED_FUNCTION solution automatic_scheduler::operator()(const schedule_graph& g, search& context) const {
-  const bool pressed = detail::is_pressed(g, context, 100e-6), very_pressed = detail::is_pressed(g, context, 10e-6);
-  solution s = pressed ? detail::cheap_order(g, context) : cheap_bounds{}(g, context);
-  if (is_closed(g, context, s) || context.stopped()) return s;
-  const bool rows_help = detail::has_rows(g) && detail::take_in_step(g, context, s, pressed ? 0.9 : 0.2);
-  if (pressed && !rows_help) s = detail::lowered_locally(g, context, std::move(s), very_pressed ? 1 : 0.7);
-  if (is_closed(g, context, s) || context.stopped()) return s;
-  const auto in_parts = compress{.share = 0.15} | detail::part_scheduler{rows_help};
-  const bytes ceiling = std::min(peak_of(g, s.order), context.ceiling());
-  const auto below = [&] { return context.with_ceiling(ceiling, [&] { return divide{}(g, context, in_parts); }); };
-  solution t = context.with_floor(s.lower_bound, below);
-  take_if_better(g, std::move(t.order), s);
-  s.lower_bound = std::max(s.lower_bound, t.lower_bound);
-  return s;
+  const detail::query q{context.good_enough(), context.ceiling()};
+  std::vector<node_id> cheap;
+  bool rows = false;
+  {
+    const search::named name(context, "cheap orders");
+    cheap = best_heuristic{}(g, context).order;
+    rows = context.keep_going() && detail::has_rows(g);
+    context.report(peak_of(g, cheap), g.base);
+  }
+  detail::part_search whole(g, context, {.whole = true, .rows = rows, .without = without}, std::move(cheap));
+  whole.round(q);
+  bytes bound = whole.bound();
+  if (!whole.closed(q) && !context.stopped()) {
+    detail::parts_search parts(g, context, whole, {.rows = rows, .without = without});
+    parts.run(q);
+    bound = std::max(bound, parts.bound());
+  }
+  return {whole.order(), std::max(bound, context.floor())};
 }
 
 }  // namespace memsched

@@ -34,7 +34,7 @@ namespace memsched::inline MEMSCHED_ABI {
 
 MEMSCHED_FUNCTION solution beam::operator()(const schedule_graph& g, search& context) const {
   if (g.active > max_nodes) return context.give_up(), greedy{}(g, context);
-  detail::downset_moves moves(g, true, true);
+  detail::downset_moves moves(g, context, true, true);
   struct state {
     delta peak, level;
     std::vector<bit_word> set;
@@ -68,6 +68,7 @@ MEMSCHED_FUNCTION solution beam::operator()(const schedule_graph& g, search& con
         moves.run_to(m.target, kept[at].set);
         const delta peak = std::max(kept[at].peak, m.peak);
         moves.settle(peak, [](node_id) {});
+        if (context.stopped()) return greedy{}(g, context);
         const auto set = moves.stepper().set();
         ++held;
         open[count_bits(set)].push_back({peak, moves.stepper().level(), {set.begin(), set.end()}, at, m.target});
@@ -88,7 +89,7 @@ MEMSCHED_FUNCTION solution beam::operator()(const schedule_graph& g, search& con
     moves.stepper().start(from.set, from.level);
     moves.run_to(kept[path[i]].target, from.set);
     for (node_id v : moves.path()) take(v);
-    moves.settle(kept[path[i]].peak, take);
+    moves.settle_again(kept[path[i]].peak, take);
   }
   return s;
 }

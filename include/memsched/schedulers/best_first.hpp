@@ -85,25 +85,45 @@ namespace detail {
 class best_first_search {
  public:
   best_first_search(const schedule_graph& g, search& context, const best_first& policy, bytes from, bytes below)
-      : g_(g), context_(context), backjumps_(policy.backjumps), moves_(g, policy.macros, policy.commits), table_(g.active),
+      : g_(g), context_(context), backjumps_(policy.backjumps), moves_(g, context, policy.macros, policy.commits), table_(g.active),
         lowest_(g), floor_(static_cast<delta>(std::max(from, g.base))), ceiling_(static_cast<delta>(below)) {
   }
 
-  best_first::finding run() {
+  /// Searches until it is decided or a limit is hit; another call goes on. An order that is found must be below `below`, which
+  /// may have fallen since.
+  best_first::finding run(bytes below = no_limit) {
     context_.stats.nodes = std::max<std::uint64_t>(context_.stats.nodes, g_.active);
+    if (below < static_cast<bytes>(ceiling_)) ceiling_ = static_cast<delta>(below);
     if (floor_ >= ceiling_) return done(ceiling_);
-    const bit_set nothing(g_.active);
-    add(nothing, static_cast<delta>(g_.base), floor_, {none, none});
-    while (!open_.empty()) {
+    if (left_) {
+      const closed_downset e = *std::exchange(left_, std::nullopt);
+      branch_from(e);
+      if (left_) return done(e.cost);
+    }
+    if (entries_.empty()) add(bit_set(g_.active), static_cast<delta>(g_.base), floor_, {none, none});
+    while (!open_.empty() && open_.key() < ceiling_) {
       const delta cost = open_.key();
-      const auto [at, by] = open_.pop();
-      if (closed_[at] || (by.parent != none && dropped_[by.parent])) continue;
-      close(at, cost, by);
-      if (!context_.count_state() || !context_.fits(bytes_held())) return done(cost);
-      if ((context_.stats.states & 0xfff) == 0) context_.report(no_limit, static_cast<bytes>(cost));
-      if (expand(at)) return done(cost);
+      const claim c = open_.pop();
+      if (closed_[c.at] || (c.by.parent != none && dropped_[c.by.parent])) continue;
+      close(c.at, cost, c.by);
+      const bool counted = context_.count_state() && context_.fits(bytes_held());
+      if (counted && (context_.stats.states & 0xfff) == 0) context_.report(no_limit, static_cast<bytes>(cost));
+      if (counted && expand(c.at)) return done(cost);
+      if (!context_.stopped()) continue;
+      if (!left_) {
+        closed_[c.at] = false;
+        open_.push(cost, c);
+      }
+      return done(cost);
     }
     return done(ceiling_);
+  }
+  /// Peaks below this are not told apart. Bytes.
+  bytes from() const { return static_cast<bytes>(floor_); }
+  /// Bytes that its tables hold.
+  std::uint64_t bytes_held() const {
+    return table_.bytes_held() + entries_.capacity() * sizeof(entry) + closed_.capacity() / 4 + open_.bytes_held() +
+           detour_bytes_;
   }
 
  private:
@@ -126,6 +146,7 @@ class best_first_search {
     const entry e = entries_[at];
     moves_.stepper().start(table_[at], e.level);
     moves_.settle(e.cost, [](node_id) {});
+    if (context_.stopped()) return false;
     const delta level = moves_.stepper().level();
     settled_.assign(moves_.stepper().set().begin(), moves_.stepper().set().end());
     if (count_bits(settled_) == g_.active) {
@@ -140,8 +161,24 @@ class best_first_search {
       else if (closed_[place]) return false;
       close(place, e.cost, {at, none});
     }
-    if (backjumps_ && backjump(at, place)) return false;
-    children_ = moves_.from(settled_, level);
+    if (!backjumps_ || !backjump(at, place)) branch_from({place, level, e.cost});
+    return false;
+  }
+
+  /// A downset that is closed and whose moves are still to be opened.
+  struct closed_downset {
+    index_t place;
+    delta level, cost;
+  };
+  /// Opens where the moves of a downset lead. At a limit it is left for the next call of `run`.
+  void branch_from(const closed_downset& e) {
+    const auto row = table_[e.place];
+    settled_.assign(row.begin(), row.end());
+    children_ = moves_.from(settled_, e.level);
+    if (context_.stopped()) {
+      left_ = e;
+      return;
+    }
     // Best last, so that it is on top of its bucket: the lowest end first, then the lowest way.
     std::sort(children_.begin(), children_.end(), [](const auto& a, const auto& b) {
       return a.level != b.level ? a.level > b.level : a.peak != b.peak ? a.peak > b.peak : a.target > b.target;
@@ -149,11 +186,10 @@ class best_first_search {
     for (const auto& m : children_) {
       const delta cost = std::max(e.cost, m.peak);
       if (cost >= ceiling_) continue;
-      moves_.stepper().start(settled_, level);
+      moves_.stepper().start(settled_, e.level);
       moves_.run_to(m.target, settled_);
-      add(moves_.stepper().set(), m.level, cost, {place, m.target});
+      add(moves_.stepper().set(), m.level, cost, {e.place, m.target});
     }
-    return false;
   }
 
   /// Opens a downset. Backjumps drop claims one by one, so each owner needs its own; else the cheapest is enough.
@@ -219,6 +255,7 @@ class best_first_search {
         const auto ran = [&](node_id u) { return test_bit(outer, u); };
         if (g_.is_release(r) && !lowest_.is_free(r) && std::all_of(readers.begin(), readers.end(), ran)) lowest_.add(r);
       }
+    moves_.count(32 * lowest_.free().size());
     lowest_.solve(g_.preds);
     lowest_.widen();
     bit_set set(g_.active);
@@ -248,16 +285,11 @@ class best_first_search {
   /// Settling repeats itself, being a function of set, level and cost.
   void append_safe_moves(index_t at, delta cost, std::vector<node_id>& nodes) {
     moves_.stepper().start(table_[at], entries_[at].level);
-    moves_.settle(cost, [&](node_id v) { nodes.push_back(v); });
+    moves_.settle_again(cost, [&](node_id v) { nodes.push_back(v); });
   }
 
   best_first::finding done(delta bound) {
     return {std::move(order_), static_cast<bytes>(std::min(bound, ceiling_))};
-  }
-
-  std::uint64_t bytes_held() const {
-    return table_.bytes_held() + entries_.capacity() * sizeof(entry) + closed_.capacity() / 4 + open_.bytes_held() +
-           detour_bytes_;
   }
 
   const schedule_graph& g_;
@@ -273,6 +305,7 @@ class best_first_search {
   lowest_set lowest_;
   std::vector<bit_word> settled_;
   std::vector<downset_moves::move> children_;
+  std::optional<closed_downset> left_;
   std::optional<std::vector<node_id>> order_;
   delta floor_, ceiling_;
 };
@@ -288,18 +321,22 @@ MEMSCHED_FUNCTION best_first::finding best_first::between(const schedule_graph& 
 MEMSCHED_FUNCTION best_first::finding best_first::between_from_both_ends(const schedule_graph& g, search& context,
                                                                          bytes from, bytes below,
                                                                          std::uint64_t states) const {
-  const std::uint64_t half = std::min(states, context.states_left()) / 2;
+  const std::uint64_t half = states / 2;
   const auto decided = [&](const finding& f) { return f.order || f.bound >= below; };
   finding forward, backward;
   const auto search_forward = [&](search& c) {
-    forward = c.with_states(half, [&] { return between(g, c, from, below); });
+    const auto search_half = [&] { return c.with_states(half, [&] { return between(g, c, from, below); }); };
+    forward = c.with_work(c.work_left() / 2, search_half);
     return decided(forward);
   };
   const auto search_backward = [&](search& c) {
     backward = c.with_states(half, [&] { return between(mirror_image(g), c, from, below); });
   };
-  if (half >= worth_a_thread) context.beside(search_forward, search_backward);
-  else if (!search_forward(context) && !context.stopped()) search_backward(context);
+  if (half >= worth_a_thread) {
+    if (!context.beside(search_forward, search_backward)) backward = {};
+  } else if (!search_forward(context) && !context.stopped()) {
+    search_backward(context);
+  }
   if (decided(forward)) return forward;
   if (backward.order) forward.order = reflected(g, std::move(*backward.order));
   if (g.credits.items() == 0)  // else peaks are higher on the mirror

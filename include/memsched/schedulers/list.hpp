@@ -10,7 +10,6 @@
 #include <memsched/schedulers/automatic.hpp>
 #include <memsched/schedulers/beam.hpp>
 #include <memsched/schedulers/best_first.hpp>
-#include <memsched/schedulers/bottleneck.hpp>
 #include <memsched/schedulers/branch_and_bound.hpp>
 #include <memsched/schedulers/dp.hpp>
 #include <memsched/schedulers/exhaustive.hpp>
@@ -85,10 +84,6 @@ inline constexpr std::tuple all_schedulers{
                                 .write = "local_search{}",
                                 .about = "exact search of windows of an order, again and again",
                                 .role = scheduler_role::part},
-    scheduler_row<bottleneck>{.name = "bottleneck",
-                              .write = "bottleneck{}",
-                              .about = "large graphs, worked on where the order is highest",
-                              .role = scheduler_role::part},
     scheduler_row<dp>{.name = "dp",
                       .write = "dp{}",
                       .about = "dynamic programming over zero-indegree sets",

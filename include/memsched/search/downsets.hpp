@@ -10,6 +10,7 @@
 #include <memsched/base/bitset.hpp>
 #include <memsched/base/topology.hpp>
 #include <memsched/graph/schedule_graph.hpp>
+#include <memsched/search/search.hpp>
 #include <memsched/structure/reachability.hpp>
 
 namespace memsched::inline MEMSCHED_ABI::detail {
@@ -123,11 +124,12 @@ bool is_safe(delta level_before, delta level_after, ReleasesWait&& releases_wait
   return level_after <= level_before && releases_wait();
 }
 
-/// Which moves lead on from a downset.
+/// Which moves lead on from a downset. Its own work counts in the search that it belongs to, and ends with that: moves that are
+/// asked for after a limit was hit are incomplete.
 class downset_moves {
  public:
-  downset_moves(const schedule_graph& g, bool macros, bool commits)
-      : g_(g), reach_(g), commits_(commits), all_(words_for(g.active)), zero_drop_(g.active), position_(g.size()), step_(g) {
+  downset_moves(const schedule_graph& g, search& context, bool macros, bool commits)
+      : g_(g), context_(context), reach_(g), commits_(commits), all_(words_for(g.active)), zero_drop_(g.active), position_(g.size()), step_(g) {
     for (node_id v = 0; v < g.active; ++v) set_bit(all_, v);
     const auto order = topological_order(g.preds, g.succs);
     for (index_t i = 0; i < order.size(); ++i) position_[order[i]] = i;
@@ -152,8 +154,12 @@ class downset_moves {
       run_to(t, ran);
       moves_.push_back({t, step_.peak(), step_.level()});
     };
+    count(targets_.size() * ran.size());
     for (node_id t : targets_)
-      if (open(t, ran)) try_move(t);
+      if (open(t, ran)) {
+        try_move(t);
+        if (context_.stopped()) return moves_;
+      }
     if (moves_.empty()) try_move(rest);  // nothing but zero-drop nodes: their order does not matter
     return moves_;
   }
@@ -166,17 +172,45 @@ class downset_moves {
         path_.push_back(static_cast<node_id>(k * 64 + static_cast<std::size_t>(std::countr_zero(w))));
     std::sort(path_.begin(), path_.end(), [&](node_id a, node_id b) { return position_[a] < position_[b]; });
     if (t != rest && !g_.is_release(t)) path_.push_back(t);
-    for (node_id v : path_) step_.run(v);
+    std::size_t steps = ran.size();
+    for (node_id v : path_) {
+      step_.run(v);
+      steps += 32 + 8 * g_.succs[v].size();
+    }
+    count(steps);
   }
 
-  /// Takes moves that are safe (see `is_safe`) and stay under `peak`, until there is none.
+  /// Takes moves that are safe (see `is_safe`) and stay under `peak`, until there is none or a limit is hit.
   template <class F>
   void settle(delta peak, F&& ran_node) {
+    settle(peak, ran_node, [this] { return !context_.stopped(); });
+  }
+  /// The same moves again, limit or not.
+  template <class F>
+  void settle_again(delta peak, F&& ran_node) {
+    settle(peak, ran_node, [] { return true; });
+  }
+
+  /// Counts steps of about a nanosecond: so many are one unit of work.
+  void count(std::size_t steps) {
+    constexpr std::size_t unit = 4096;
+    steps_ += steps;
+    if (steps_ >= unit) context_.spend(std::exchange(steps_, steps_ % unit) / unit);
+  }
+
+  downset_stepper& stepper() { return step_; }
+  const std::vector<node_id>& path() const { return path_; }
+
+ private:
+  template <class F, class GoOn>
+  void settle(delta peak, F& ran_node, GoOn go_on) {
     if (!commits_) return;
     bit_set from(g_.active);
     for (bool moved = true; moved;) {
       moved = false;
+      count(targets_.size() * step_.set().size());
       for (node_id t : targets_) {
+        if (!go_on()) return;
         if (!open(t, step_.set())) continue;
         const delta level = step_.level();
         std::copy(step_.set().begin(), step_.set().end(), bit_row(from).begin());
@@ -194,10 +228,6 @@ class downset_moves {
     }
   }
 
-  downset_stepper& stepper() { return step_; }
-  const std::vector<node_id>& path() const { return path_; }
-
- private:
   /// Whether t has not run and all its ancestors that have not are zero-drop.
   bool open(node_id t, const_bit_row ran) const {
     if (!g_.is_release(t) && test_bit(ran, t)) return false;
@@ -229,6 +259,8 @@ class downset_moves {
   }
 
   const schedule_graph& g_;
+  search& context_;
+  std::size_t steps_ = 0;
   reachability reach_;
   bool commits_;
   std::vector<bit_word> all_;

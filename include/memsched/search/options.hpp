@@ -8,6 +8,7 @@
 #include <limits>
 #include <span>
 #include <stop_token>
+#include <string_view>
 
 #include <memsched/base/bytes.hpp>
 #include <memsched/base/function_ref.hpp>
@@ -43,6 +44,7 @@ struct progress {
   bytes peak = 0;  ///< of the best order so far
   bytes lower_bound = 0;
   std::uint64_t states = 0;
+  std::string_view order_by{}, bound_by{};  ///< what found that order and that bound: a stage of `automatic`, or a scheduler
 };
 
 inline constexpr std::uint64_t no_limit = std::numeric_limits<std::uint64_t>::max();

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <stop_token>
+#include <string_view>
 #include <utility>
 
 #include <memsched/base/crew.hpp>
@@ -132,31 +133,37 @@ class search {
     return options_.stop.stop_requested() || (deadline_ != clock::time_point::max() && clock::now() >= deadline_);
   }
 
+  /// Work that is left of the slice.
+  std::uint64_t work_left() const { return work_end_ - std::min(work_end_, work_); }
   /// States that are left before a limit on them.
   std::uint64_t states_left() const {
     const std::uint64_t end = std::min(options_.state_limit, slice_end_);
     return end - std::min(end, stats.states);
   }
 
-  /// Runs `here` on this context and then, where that did not say that it decides (true) and no limit ended it, `there` on
-  /// one of its own: each with half of the states and of the work that are left. With two threads they run side by side, and
-  /// where the second is not needed it is stopped: so they find the same. False where the second does not count.
+  /// Runs `here` on this context and then, unless that returned true (it decides) or a limit ended it, `there` on a context of
+  /// its own, under the limits that are left by then. With two threads they run side by side: what `there` did beyond those
+  /// limits is done anew within them, so that the answer is the same. `there` starts afresh at each call. Returns whether
+  /// `there` counts.
   template <class Here, class There>
   bool beside(Here&& here, There&& there) {
-    const std::uint64_t states = states_left() / 2, work = (work_end_ - std::min(work_end_, work_)) / 2;
     std::stop_source end;
     const std::stop_callback pass_on(options_.stop, [&] { end.request_stop(); });
     search other = branch(end.get_token());
     bool alone = true;
     const auto first = [&] {
       caught_exception exception;
-      exception.watch([&] { alone = with_slice(states, work, [&] { return here(*this); }) || stopped(); });
+      exception.watch([&] { alone = here(*this) || stopped(); });
       if (alone) end.request_stop();
       exception.rethrow();
       return !alone;
     };
-    run_beside(team(), first, [&] { other.with_slice(states, work, [&] { return there(other), 0; }); });
+    run_beside(team(), first, [&] { there(other); });
     if (alone) return false;
+    if (other.stats.states >= states_left() || other.work_ >= work_left()) {
+      other = branch(options_.stop);
+      there(other);
+    }
     absorb(other);
     if (other.reason_ == stop_reason::memory_limit) out_of_memory();
     keep_going();
@@ -174,7 +181,8 @@ class search {
     other.options_.stop = std::move(stop);
     other.options_.threads = 1;
     other.options_.state_limit = states_left();
-    other.slice_end_ = other.work_end_ = no_limit;
+    other.slice_end_ = no_limit;
+    other.work_end_ = work_left();
     other.aside_ = true;
     return other;
   }
@@ -188,6 +196,7 @@ class search {
     work_ += std::exchange(branch.work_, 0);
     gave_up_ = gave_up_ || branch.gave_up_;
     branch.options_.state_limit -= std::min(branch.options_.state_limit, s.states);
+    branch.work_end_ = work_left();
     if (states_left() == 0 || work_ >= work_end_) stop_for(stop_reason::state_limit);
   }
 
@@ -252,12 +261,35 @@ class search {
   double seconds() const { return std::chrono::duration<double>(clock::now() - start_).count(); }
   double seconds_left() const { return std::chrono::duration<double>(deadline_ - clock::now()).count(); }
 
+  /// Names what runs until the end of the scope: it is credited with what is reported meanwhile. The name must outlive the
+  /// search.
+  class named {
+   public:
+    named(search& context, std::string_view name) : context_(context), before_(std::exchange(context.source_, name)) {}
+    ~named() { context_.source_ = before_; }
+    named(const named&) = delete;
+    named& operator=(const named&) = delete;
+
+   private:
+    search& context_;
+    std::string_view before_;
+  };
+  /// The best of what was reported of the caller's graph.
+  const progress& known() const { return known_; }
+  /// An order with this peak is good enough, whatever part of the caller's graph is asked about: the best bound that was
+  /// reported, or the floor. Bytes.
+  bytes good_enough() const { return aside_ ? floor_ : std::max(floor_, known_.lower_bound); }
+
   /// Tells the caller what is known of the graph: the peak of an order at hand (`no_limit` for none) and a bound. The best
   /// of what was told before stands. Ends the search where that answers the caller's question.
   void report(bytes peak, bytes lower_bound) {
-    if (!aside_) known_ = {std::min(known_.peak, std::max(peak, rest_)), std::max(known_.lower_bound, lower_bound), 0};
+    if (!aside_) {
+      if (const bytes whole = std::max(peak, rest_); whole < known_.peak) known_.peak = whole, known_.order_by = source_;
+      if (lower_bound > known_.lower_bound) known_.lower_bound = lower_bound, known_.bound_by = source_;
+    }
+    known_.states = stats.states;
     if (known_.peak == no_limit) return;
-    if (options_.on_progress) options_.on_progress({known_.peak, known_.lower_bound, stats.states});
+    if (options_.on_progress) options_.on_progress(known_);
     answered_ = answered_ || answers(options_, known_.peak, known_.lower_bound);
   }
 
@@ -314,7 +346,8 @@ class search {
   stop_reason reason_ = stop_reason::finished;
   bytes floor_ = 0, ceiling_ = no_limit;
   bytes rest_ = 0;
-  progress known_{no_limit, 0, 0};
+  progress known_{.peak = no_limit};
+  std::string_view source_{};
   bool aside_ = false, answered_ = false, gave_up_ = false;
   std::optional<trial> trial_;
   trial_end trial_end_ = trial_end::finished;

@@ -81,9 +81,14 @@ inline last_stage any_scheduler_of(random& r, std::string& asked) {
       return {h, false, false};
     }
     case 7: case 8: case 9: {
-      asked += " close_gap";
-      return {close_gap{.short_search = pick(asked, "short_search", r.chance(50) ? 1 + r.below(4) : 1 + r.below(60))}, true,
-              false};
+      asked += " stages";
+      constexpr std::size_t sizes[] = {10, 300, 1000, 10000};
+      memsched::detail::staged_search s;
+      s.active = pick(asked, "active", sizes[r.below(4)]);
+      s.unit = pick(asked, "unit", r.chance(50) ? 1 + r.below(4) : 1 + r.below(200));
+      s.rows = flip(r, asked, "rows", 30);
+      s.window = flip(r, asked, "window", 20);
+      return {s, true, false};
     }
     case 10: asked += " automatic"; return {automatic, true, false};
     case 11: {
@@ -94,15 +99,10 @@ inline last_stage any_scheduler_of(random& r, std::string& asked) {
       return {s, true, false};
     }
     case 12: asked += " fradet"; return {fradet, true, false};
-    case 13:
-      asked += " in_turns";
-      return {in_turns{.first_turn = pick(asked, "first_turn", 1 + r.below(r.chance(50) ? 10 : 200))}, true, false};
-    case 14:
-      asked += " bottleneck";
-      return {bottleneck{.efforts = static_cast<unsigned>(pick(asked, "efforts", r.below(4)))}, false, false};
+    case 13: case 14: asked += " automatic"; return {automatic, true, false};
     default:
       switch (r.below(4)) {
-        case 0: asked += " cheap_bounds"; return {cheap_bounds{}, false, false};
+        case 0: asked += " best_heuristic"; return {best_heuristic{}, false, false};
         case 1: asked += " beam"; return {beam{}, false, false};
         case 2: asked += " local_search"; return {local_search{}, false, false};
         default: asked += " exhaustive"; return {exhaustive{}, true, false};
@@ -117,7 +117,7 @@ struct stage {
 };
 
 inline stage any_pass_of(random& r, std::string& asked) {
-  switch (r.below(9)) {
+  switch (r.below(8)) {
     case 0: case 1: asked += " compress"; return {compress{any_rules(r, asked)}};
     case 2: asked += " compose"; return {compose{}};
     case 3: asked += " divide"; return {divide{}};
@@ -138,11 +138,6 @@ inline stage any_pass_of(random& r, std::string& asked) {
     case 6: {
       asked += " probe";
       return {probe{.patience = pick(asked, "patience", r.below(4))}};
-    }
-    case 7: {
-      const bool again = asked.find("branch_at_ends") != std::string::npos;  // cases of cases are too many
-      asked += " branch_at_ends";
-      return {branch_at_ends{.depth = pick(asked, "depth", r.below(again ? 1 : 4))}};
     }
     default: {
       asked += " partition";

@@ -25,7 +25,9 @@ mutant "destructive search: hands out a lower peak's graph" bounds/destructive_s
   's/return lower == open_.begin\(\).*/if (@) return open_.empty() ? above_ : open_.front().refuter;\n    &/'
 mutant "destructive search: bounds are the next peak tried" bounds/destructive_search.hpp \
   's/return std::min\(std::max\(a.peak \+ 1, a.refuter.next\(\)\), valid\);/return @ ? valid : std::min(std::max(a.peak + 1, a.refuter.next()), valid);/'
-mutant "close_gap: lifts floors" schedulers/close_gap.hpp 's/return bound > context_.floor\(\) \?/return @ || bound > context_.floor() ?/'
+mutant "stages: a target is a bound of single nodes" schedulers/automatic/bounds.hpp 's/best.v != none\) raise/(@ || best.v != none)) raise/'
+mutant "stages: a target is a bound of narrowing" schedulers/automatic/bounds.hpp 's/if \(narrowed_->bound\(\) > query_.target\)/if (@ || narrowed_->bound() > query_.target)/'
+mutant "stages: a window bounds the whole without its lift" schedulers/automatic/bounds.hpp 's/window->lowered\(s.lower_bound\)/(@ ? s.lower_bound : window->lowered(s.lower_bound))/'
 mutant "compress C1, C2: whatever the impact" presolve/compressor.hpp 's/a.impact < 0 \|\|/(!@ \&\& a.impact < 0) ||/'
 mutant "compress C1, C2: whatever the peak" presolve/compressor.hpp 's/a.peak - a.impact > b.peak\)/(!@ \&\& a.peak - a.impact > b.peak))/'
 mutant "compress S1, S2: whatever the peak" presolve/complete_rules.hpp \
@@ -44,9 +46,6 @@ mutant "fuse: rising neighbours whatever the peaks" passes/fuse.hpp 's/before.pe
 mutant "dp: direct moves of any level" schedulers/dp.hpp 's/c.impact <= 0 && c.peak <= under/(@ || c.impact <= 0) \&\& c.peak <= under/'
 mutant "dp: equal tags are equal signatures" schedulers/dp.hpp \
   's/e.tag \+ tag_of\(how.ran\)/(e.tag + tag_of(how.ran)) \& (@ ? 7U : ~0U)/; s/if \(!same\(old/if (!@ \&\& !same(old/'
-mutant "in_turns: a bound taken over grows" schedulers/bottleneck.hpp 's/bound_ = std::max\(bound_, s.lower_bound\);/bound_ = std::max(bound_, s.lower_bound + @);/'
-mutant "in_turns: a floor taken over is lifted" schedulers/close_gap.hpp 's/bounds_ \&\& best_.lower_bound > context_.floor\(\)/bounds_ \&\& (@ || best_.lower_bound > context_.floor())/'
-mutant "in_turns: no bound from the bottleneck" schedulers/in_turns.hpp 's/    far_.take\(near_.best\(\)\);/    if (!@) &/; s/return near_.best\(\);/return @ ? far_.best() : near_.best();/'
 mutant "probing: the edge the other way round" bounds/inquiry.hpp 's/order\(inside \? precedence/order(inside != @ ? precedence/'
 mutant "probing: heights that were too high are forgotten" bounds/probing.hpp 's/    next_ = std::min\(next_, q.next\(\)\);/    if (!@) &/'
 mutant "beside: what is not needed counts" search/search.hpp 's/if \(alone\) return false;/if (alone \&\& !@) return false;/'

@@ -159,7 +159,8 @@ inline complaint ask_moves(const subject& x, random& r, std::string& asked) {
   const bool macros = flip(r, asked, "macros", 80);
   const std::vector<bytes> to_go = smallest_peaks_to_go(x.g);
   const auto number_of = [](const_bit_row set) { return static_cast<std::uint32_t>(set[0]); };
-  memsched::detail::downset_moves moves(x.g, macros, true);
+  search context(x.o);
+  memsched::detail::downset_moves moves(x.g, context, macros, true);
   for (int sample = 0; sample < 12; ++sample) {
     const auto order = any_order(x.g, r);
     bit_set ran(x.g.active);

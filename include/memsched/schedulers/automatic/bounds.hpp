@@ -1,0 +1,212 @@
+// Stages that raise the bound of a part, and exact searches for an order just above it.
+#pragma once
+
+#include <memsched/base/linkage.hpp>
+
+#if MEMSCHED_DEFINED_HERE
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include <memsched/base/crew.hpp>
+#include <memsched/bounds/closed_window.hpp>
+#include <memsched/bounds/cut_bound.hpp>
+#include <memsched/bounds/layer_bound.hpp>
+#include <memsched/passes/compress.hpp>
+#include <memsched/schedulers/automatic/part_search.hpp>
+#include <memsched/schedulers/greedy.hpp>
+
+namespace memsched::inline MEMSCHED_ABI::detail {
+
+/// One minimum cut for each node, the highest of the incumbent first.
+inline bool part_search::cut_nodes() {
+  const auto go_on = [&] { return context_.count_cut() && context_.spend(1 + weight_ / 512); };
+  const auto over = [&] { return context_.over(); };
+  crew* const team = g_.active >= 1000 ? context_.team() : nullptr;  // smaller graphs do not pay for a thread
+  const std::uint64_t patience = facts_.size > huge ? 0 : no_limit;  // huge graphs are cut while each cut raises the bound
+  if (const auto best = best_cut_bound(g_, order_, from(), go_on, patience, {team, over}); best.v != none) raise(best.bound);
+  return context_.stopped();
+}
+
+/// Minimum cuts for the first and the last members of layers. The incumbent says which layers are asked.
+inline bool part_search::cut_layers() {
+  const auto go_on = [&] { return context_.count_cut() && context_.spend(1 + weight_ / 512); };
+  if (const auto best = best_layer_bound(g_, order_, from(), go_on); !best.members.empty()) raise(best.bound);
+  return facts_.rows || context_.stopped();
+}
+
+/// Cuts over stretches of the line around its highest positions; more of them from turn to turn.
+inline bool part_search::cut_near_peak() {
+  constexpr unsigned most_effort = 8;
+  line();
+  while (!done() && cut_effort_ <= most_effort && cut_highest()) ++cut_effort_;
+  return cut_effort_ <= most_effort;
+}
+
+/// Returns false where a limit ended it.
+inline bool part_search::cut_highest() {
+  const live_index live(*line_);
+  std::vector<windowed_cut> cuts(threads_of(context_.team()), windowed_cut(*line_, live, bone()));
+  if (!cut_positions(line_->heights(), cuts)) return false;
+  std::vector<index_t> high;
+  for (index_t i = 0; i < line_->size(); ++i)
+    if (static_cast<bytes>(line_->height(i)) > from() && !g_.is_release(line_->at(i))) high.push_back(i);
+  const auto most = static_cast<std::ptrdiff_t>(std::min(high.size(), std::size_t{1000} << cut_effort_));
+  std::partial_sort(high.begin(), high.begin() + most, high.end(), [&](index_t a, index_t b) {
+    return std::pair(-line_->height(a), a) < std::pair(-line_->height(b), b);
+  });
+  high.resize(static_cast<std::size_t>(most));
+  return cut_positions(high, cuts);
+}
+
+/// Cuts for the nodes in some positions, highest first, up to one that is not above the bound, or until this effort's patience
+/// is over; in groups, so that threads may share them. Returns false where a limit ended it.
+inline bool part_search::cut_positions(const std::vector<index_t>& positions, std::vector<windowed_cut>& cuts) {
+  constexpr std::size_t group = 32;
+  const auto over = [&] { return context_.over(); };
+  const std::size_t patience = std::size_t{128} << cut_effort_;
+  bool more = true;
+  std::size_t in_vain = 0;
+  for (std::size_t first = 0, end = 0; more && in_vain < patience && first < positions.size(); first = end) {
+    end = std::min(positions.size(), first + group);
+    const auto ask = [&, known = from()](std::size_t k, std::size_t member) {
+      return bound_around(cuts[member], positions[first + k], known);
+    };
+    const auto use = [&](std::size_t k, auto&& bound) {
+      more = static_cast<bytes>(line_->height(positions[first + k])) > from();
+      if (!more || done() || !context_.count_cut_as_state(0, 600)) return false;
+      const bytes b = bound();
+      in_vain = b > bound_ ? 0 : in_vain + 1;
+      raise(b);
+      return true;
+    };
+    if (!ask_ahead({cuts.size() > 1 ? context_.team() : nullptr, over}, end - first, ask, use)) break;
+  }
+  return !context_.stopped();
+}
+
+/// The bound by cuts of the node in position i, in wider stretches while their slack may hide one above `known`.
+inline bytes part_search::bound_around(windowed_cut& cut, std::size_t i, bytes known) {
+  bytes bound = 0;
+  if (g_.is_release(line_->at(i))) return bound;
+  for (std::size_t reach = 300;; reach *= 2) {
+    const auto [a, b] = line_->around(i, reach);
+    const auto r = cut.at(line_->at(i), a, b);
+    bound = std::max(bound, r.bound);
+    const bytes slack = r.slack_before + r.slack_behind;
+    if (slack == 0 || r.bound + slack <= std::max(bound, known) || reach >= 2400 || (a == 0 && b == line_->size()))
+      return bound;
+  }
+}
+
+/// Closed windows around the highest position, with more work for each from turn to turn. Of two that follow each other the
+/// wider one counts where the other does not help.
+inline bool part_search::close_windows() {
+  constexpr unsigned most_effort = 8;
+  constexpr std::array<std::size_t, 4> reaches{100, 200, 400, 800};
+  line();
+  bone();
+  const live_index live(*line_);
+  for (; !done() && window_effort_ <= most_effort; window_effort_ += !context_.stopped())
+    for (std::size_t i = 0; i < reaches.size() && !done();) {
+      window_bound one, next;
+      const auto narrow = [&](search& c) {
+        one = bound_by_window(live, reaches[i], c);
+        return one.bound > bound_ || one.whole;
+      };
+      const auto wide = [&](search& c) { next = bound_by_window(live, reaches[i + 1], c); };
+      const bool both = i + 1 < reaches.size() ? context_.beside(narrow, wide) : (narrow(context_), false);
+      if (!both) next = {};
+      raise(std::max(one.bound, next.bound));
+      if (one.whole || next.whole) break;
+      i += both ? 2 : 1;
+    }
+  return window_effort_ <= most_effort;
+}
+
+/// What a window that reaches so far proves, by cuts and by solving it for rising aims; no less than the bound so far.
+inline part_search::window_bound part_search::bound_by_window(const live_index& live, std::size_t reach, search& c) {
+  const bytes peak = std::min(line_->peak(), query_.cutoff), start = from();
+  window_bound known{bound_};
+  const auto raise = [&](bytes b) {
+    if (b > known.bound) known.bound = peak_grid(g_.base, grid_).up(b);
+  };
+  const auto open = [&] { return std::max(known.bound, start) < peak && !c.stopped(); };
+  const auto go_on = [&] { return c.count_cut_as_state(0, 2 * reach); };
+  const auto [a, b] = windowed_cut(*line_, live, *bone_).best_ends(line_->highest(), reach, go_on, raise);
+  if (!open()) return known;
+  const auto window = close_window(*line_, live, *bone_, a, b);
+  if (!window) return known;
+  known.whole = a == 0 && b == line_->size();
+  const std::uint64_t work = std::uint64_t{500} << window_effort_;
+  for (bool more = true; more && open();) {
+    const bytes before = std::max(known.bound, start), goal = std::max(before + grid_, peak - (peak - before) * 3 / 4);
+    const query q{std::max(before + window->lift, window->graph.base), goal + window->lift};
+    const auto solve = [&](const schedule_graph& h, search&) {
+      part_search inner(h, c, {.window = true}, greedy{}(h, c).order, work / 8);
+      inner.run(q);
+      return solution{inner.order(), inner.bound()};
+    };
+    const solution s = c.aside([&] { return c.with_work(work, [&] { return compress{}(window->graph, c, solve); }); });
+    raise(std::min(window->lowered(s.lower_bound), goal));
+    more = known.bound >= goal && known.bound > before;
+  }
+  return known;
+}
+
+/// The first peak from `least` on that the sizes allow.
+inline bytes part_search::next_possible(bytes least) {
+  if (!possible_) {
+    possible_peaks all(g_, [&] { return !context_.over(); });
+    if (context_.over()) return least;
+    possible_ = std::move(all);
+  }
+  return possible_->next(least);
+}
+
+/// Narrows the graph for peaks between the bound and the incumbent (`narrowing`), which refutes some, and asks for an order that
+/// reaches the bound where nothing more is refuted; then narrows with more patience.
+inline bool part_search::probe() {
+  constexpr unsigned least_patience = 8, most_patience = 1U << 24;
+  if (!narrowed_) narrowed_.emplace(g_, from(), narrowing(g_, context_));
+  const auto go_on = [&] { return context_.count_cut_as_state(narrowed_->bytes_held(), weight_ / 8); };
+  for (bytes asked = 0; !done();) {
+    const bytes before = narrowed_->bound();
+    const bool settled = narrowed_->run(below(), patience_, go_on);
+    if (narrowed_->bound() > before) {
+      if (narrowed_->bound() > query_.target) raise(next_possible(narrowed_->bound()));
+      patience_ = std::min(patience_, least_patience);
+    }
+    if (done() || !settled) break;
+    if (asked != narrowed_->bound()) {
+      asked = narrowed_->bound();
+      if (decide(asked, slice_ / 2)) continue;
+    }
+    if (patience_ >= most_patience) return false;
+    patience_ = std::max(least_patience, 2 * patience_);
+  }
+  return true;
+}
+
+/// Looks for an order just below the incumbent, on a graph narrowed for that.
+inline bool part_search::search_below() {
+  if (narrowed_ && below() > 0) decide(below() - 1, slice_);
+  return true;
+}
+
+/// Looks for an order with a peak of at most `asked`, on a graph narrowed for that. Returns whether that was decided.
+inline bool part_search::decide(bytes asked, std::uint64_t states) {
+  const narrowing& narrow = narrowed_->known_up_to(asked);
+  auto found = context_.aside(
+      [&] { return best_first{}.between_from_both_ends(narrow.graph(), context_, asked, asked + 1, states); });
+  if (found.order) take(narrow.expand(std::move(*found.order)));
+  else if (found.bound > asked) raise(next_possible(asked + 1));
+  return found.order || found.bound > asked;
+}
+
+}  // namespace memsched::inline MEMSCHED_ABI::detail
+
+#endif

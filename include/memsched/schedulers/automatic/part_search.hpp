@@ -1,0 +1,189 @@
+// The search of one part of a graph: an incumbent, and stages that lower its peak or raise its bound, in rounds.
+#pragma once
+
+#include <memsched/base/linkage.hpp>
+
+#if MEMSCHED_DEFINED_HERE
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <memsched/base/backbone.hpp>
+#include <memsched/bounds/cut_bound.hpp>
+#include <memsched/bounds/destructive_search.hpp>
+#include <memsched/bounds/windowed_cut.hpp>
+#include <memsched/presolve/narrowing.hpp>
+#include <memsched/schedulers/best_first.hpp>
+#include <memsched/search/policy.hpp>
+#include <memsched/structure/line.hpp>
+
+namespace memsched::inline MEMSCHED_ABI::detail {
+
+/// Graphs of more active nodes than this are large: they are worked on where their order is highest.
+inline constexpr std::size_t large = 400;
+/// Minimum cuts of the whole of graphs of more nodes than this take long: windows of them are cut first.
+inline constexpr std::size_t huge = 1 << 14;
+/// Smaller parts are searched exactly, or locally from one start, before their order is lowered at its peak.
+inline constexpr std::size_t medium = 200;
+/// Nodes, releases included, up to which probing pays.
+inline constexpr std::size_t most_probed = 8192;
+
+/// Which orders are of use. Bytes.
+struct query {
+  bytes target = 0;         ///< an order with at most this peak is good enough
+  bytes cutoff = no_limit;  ///< an order with at least this peak is of no use
+};
+
+/// What decides which stages fit a graph.
+struct facts {
+  std::size_t active = 0;  ///< nodes without releases; 0 stands for those of the graph
+  std::size_t size = 0;    ///< with releases; set by the search
+  bool whole = false;    ///< the caller's graph as it came: neither divided nor compressed
+  bool rows = false;     ///< most nodes are rows in step
+  std::string_view without{};  ///< a stage that is left out
+  bool window = false;   ///< a closed window of another graph: its bound alone counts
+  bool orders = false;   ///< orders alone count, and no bounds
+  bool located = false;  ///< the graph knows its resources, so that windows of it have bounds; set by the search
+};
+
+class part_search;
+
+/// One way to lower the peak or to raise the bound.
+struct stage {
+  std::string_view name;  ///< in progress, results and logs
+  bool (*fits)(const facts&);
+  double share;       ///< work in the first round, in units of `part_search::unit`; it doubles from round to round
+  double each_node;   ///< and for each active node
+  bool (part_search::*run)();  ///< returns whether another call, with more work, may find more
+};
+
+/// The graph and the context must outlive it.
+class part_search {
+ public:
+  static constexpr std::uint64_t unit = 2000;  ///< work: some tens of milliseconds
+
+  /// Starts from `order`, which is one of g. `unit_of_work` scales what stages get.
+  part_search(const schedule_graph& g, search& context, facts f, std::vector<node_id> order,
+              std::uint64_t unit_of_work = unit);
+
+  /// Gives each stage that fits its share of work. Returns false where no stage has anything left to try, or the query is
+  /// answered, or a limit was hit.
+  bool round(const query& q);
+  /// Rounds until that returns false.
+  void run(const query& q) {
+    while (round(q)) {
+    }
+  }
+
+  const schedule_graph& graph() const { return g_; }
+  const std::vector<node_id>& order() const { return order_; }
+  bytes peak() const { return peak_; }
+  /// No order of the graph has a smaller peak. Bytes.
+  bytes bound() const { return bound_; }
+  std::string_view order_by() const { return order_by_; }
+  std::string_view bound_by() const { return bound_by_; }
+  /// Whether nothing better is of use.
+  bool closed(const query& q) const { return peak_ <= q.target || bound_ >= std::min(peak_, q.cutoff); }
+  /// Takes over another order where it is better.
+  void take(std::vector<node_id> order);
+
+  // The stages, in orders.hpp and bounds.hpp.
+
+  bool cut_nodes();
+  bool search_exactly();
+  bool run_rows_in_step();
+  bool cut_layers();
+  bool order_blocks();
+  bool lower_highest();
+  bool cut_near_peak();
+  bool close_windows();
+  bool search_locally();
+  bool restart_from_beam();
+  bool probe();
+  bool search_below();
+
+ private:
+  static constexpr std::size_t stage_count = 13;
+  struct turn {
+    unsigned taken = 0, in_vain = 0;  ///< turns; turns in a row without gain
+    bool rests = false, ended = false;
+  };
+
+  bool give_turn(const stage& s, turn& t);
+
+  // What bounds and orders need to know.
+
+  /// Peaks below this are not told apart.
+  bytes from() const { return std::max(bound_, query_.target); }
+  /// What an order must stay below to be of use.
+  bytes below() const { return std::min(peak_, query_.cutoff); }
+  bool done() const { return closed(query_) || context_.stopped(); }
+  void raise(bytes bound);
+  void report() { context_.report(peak_, bound_); }
+
+  /// The incumbent as a timeline. Stages change it, and hand back what is better by `take_line`.
+  order_line& line();
+  const backbone& bone();
+  void take_line();
+
+  // Orders: windows around the highest position.
+
+  bytes gap() const { return line_->peak() - std::min(from(), line_->peak()); }
+  /// A peak at this share of the gap above the bound, below the order's own.
+  bytes aim(bytes numerator, bytes denominator) const;
+  bool lower_to_falling_aims();
+  bool lower_around(std::size_t at, bytes goal, std::uint64_t states);
+  bool bisect_between(std::size_t first, std::size_t last, bytes goal);
+  std::vector<index_t> lay_out_blocks();
+  std::vector<node_id> in_blocks(const std::vector<std::vector<node_id>>& chain);
+  void lower_blocks(const std::vector<index_t>& ends);
+
+  // Bounds: narrowing, cuts near the peak, closed windows.
+
+  bytes next_possible(bytes least);
+  bool decide(bytes asked, std::uint64_t states);
+  bool cut_highest();
+  bool cut_positions(const std::vector<index_t>& positions, std::vector<windowed_cut>& cuts);
+  bytes bound_around(windowed_cut& cut, std::size_t i, bytes known);
+  struct window_bound {
+    bytes bound = 0;
+    bool whole = false;  ///< the window is the whole graph
+  };
+  window_bound bound_by_window(const live_index& live, std::size_t reach, search& c);
+
+  static const std::array<stage, stage_count> stages;
+
+  const schedule_graph& g_;
+  search& context_;
+  facts facts_;
+  query query_{};
+  std::uint64_t unit_;
+  std::vector<node_id> order_;
+  bytes peak_, bound_;
+  std::string_view order_by_, bound_by_, running_;
+  std::array<turn, stage_count> turns_{};
+  std::uint64_t slice_ = 0;  // work of the stage that runs
+
+  std::size_t weight_;               // nodes and edges: a minimum cut takes time in proportion
+  bytes grid_;                       // peaks differ from the base by multiples of this
+  std::optional<order_line> line_;   // of order_, unless line_is_old_
+  bool line_is_old_ = true;
+  std::optional<backbone> bone_;
+  std::vector<std::vector<node_id>> local_;  // scratch of each thread
+  std::optional<best_first_search> exact_;
+  std::uint64_t exact_in_vain_ = 0;  // its work since it raised the bound
+  std::optional<std::vector<node_id>> second_;  // the order of another start
+  std::optional<destructive_search<narrowing>> narrowed_;
+  std::optional<possible_peaks> possible_;
+  unsigned patience_ = 0;          // of shaving
+  unsigned peak_effort_ = 0, cut_effort_ = 0, window_effort_ = 0, local_effort_ = 0;
+};
+
+}  // namespace memsched::inline MEMSCHED_ABI::detail
+
+#endif

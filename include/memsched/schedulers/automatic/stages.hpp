@@ -1,0 +1,127 @@
+// The table of the default scheduler's stages, and the loop that runs them.
+#pragma once
+
+#include <memsched/base/linkage.hpp>
+
+#if MEMSCHED_DEFINED_HERE
+
+#include <algorithm>
+
+#include <memsched/schedulers/automatic/bounds.hpp>
+#include <memsched/schedulers/automatic/orders.hpp>
+#include <memsched/schedulers/automatic/part_search.hpp>
+
+namespace memsched::inline MEMSCHED_ABI::detail {
+
+inline const std::array<stage, part_search::stage_count> part_search::stages{{
+    // clang-format off
+    // name, which graphs it fits, share, work for each node
+    {"cuts", [](const facts& f) { return !f.orders && f.size <= huge; }, 0.25, 0.125, &part_search::cut_nodes},
+    {"rows", [](const facts& f) { return f.rows && !f.window; }, 1, 2, &part_search::run_rows_in_step},
+    {"layers", [](const facts& f) { return !f.orders && !f.whole && (f.rows || f.active >= medium); },
+     0.25, 1, &part_search::cut_layers},
+    {"peak", [](const facts& f) { return !f.window && f.active >= (f.whole ? 2 * large : medium); },
+     0, 0.25, &part_search::lower_highest},
+    {"blocks", [](const facts& f) { return !f.window && f.active >= (f.whole ? 2 * large : medium); },
+     1, 8, &part_search::order_blocks},
+    {"near cuts", [](const facts& f) { return !f.orders && f.located && f.active > (f.whole ? 2 * large : large); },
+     0.25, 0.5, &part_search::cut_near_peak},
+    {"exact", [](const facts& f) { return !f.whole; }, 3, 2, &part_search::search_exactly},
+    {"far cuts", [](const facts& f) { return !f.orders && f.size > huge; }, 0.25, 0.125, &part_search::cut_nodes},
+    {"windows", [](const facts& f) { return !f.orders && f.located && !f.whole && f.active > large; },
+     1, 0.25, &part_search::close_windows},
+    {"local", [](const facts& f) { return !f.whole && !f.window; }, 1, 0.25, &part_search::search_locally},
+    {"restart", [](const facts& f) { return !f.whole && !f.window && f.active <= 8192; },
+     1, 0, &part_search::restart_from_beam},
+    {"probing", [](const facts& f) { return !f.orders && !f.whole && f.size <= most_probed; }, 1, 0, &part_search::probe},
+    {"below", [](const facts& f) { return !f.orders && !f.whole && f.size <= most_probed; },
+     1, 0, &part_search::search_below},
+    // clang-format on
+}};
+
+inline part_search::part_search(const schedule_graph& g, search& context, facts f, std::vector<node_id> order,
+                                std::uint64_t unit_of_work)
+    : g_(g),
+      context_(context),
+      facts_(f),
+      unit_(unit_of_work),
+      order_(std::move(order)),
+      peak_(peak_of(g, order_)),
+      bound_(g.base),
+      weight_(g.size() + g.preds.items()),
+      grid_(peak_unit(g)),
+      local_(1, std::vector<node_id>(g.size(), none)) {
+  if (facts_.active == 0) facts_.active = g.active;
+  facts_.size = g.size();
+  facts_.located = !g.resources.empty();
+}
+
+inline bool part_search::round(const query& q) {
+  query_ = q;
+  bool more = false;
+  for (std::size_t i = 0; i < stage_count && !done() && context_.keep_going(); ++i) {
+    turn& t = turns_[i];
+    if (t.ended || stages[i].name == facts_.without || !stages[i].fits(facts_)) continue;
+    more = true;
+    if (std::exchange(t.rests, false)) continue;
+    while (give_turn(stages[i], t) && !t.ended && !done()) {
+    }
+  }
+  return more && !done();
+}
+
+/// Returns whether the stage lowered the peak: then it is likely to do so again.
+inline bool part_search::give_turn(const stage& s, turn& t) {
+  const double first = s.share * static_cast<double>(unit_) + s.each_node * static_cast<double>(g_.active);
+  slice_ = static_cast<std::uint64_t>(std::max(1.0, first)) << std::min(t.taken++, 40U);
+  const auto before = std::pair(peak_, bound_);
+  running_ = s.name;
+  const search::named name(context_, s.name);
+  const bool more = context_.with_work(slice_, [&] { return (this->*s.run)(); });
+  t.ended = !more && !context_.stopped();
+  const bool helped = before != std::pair(peak_, bound_);
+  t.in_vain = helped ? 0 : t.in_vain + 1;
+  t.rests = t.in_vain >= 2 && t.in_vain % 2 == 0;
+  report();
+  return peak_ < before.first;
+}
+
+inline void part_search::take(std::vector<node_id> order) {
+  const bytes peak = peak_of(g_, order);
+  if (peak >= peak_) return;
+  order_ = std::move(order);
+  peak_ = peak;
+  order_by_ = running_;
+  line_is_old_ = true;
+  report();
+}
+
+inline void part_search::raise(bytes bound) {
+  bound = peak_grid(g_.base, grid_).up(bound);
+  if (bound <= bound_) return;
+  bound_ = bound;
+  bound_by_ = running_;
+  if (narrowed_ && bound > query_.target) narrowed_->raise(bound);
+  report();
+}
+
+inline order_line& part_search::line() {
+  if (!line_ || line_is_old_) line_.emplace(g_, order_);
+  line_is_old_ = false;
+  return *line_;
+}
+
+inline const backbone& part_search::bone() {
+  if (!bone_) bone_.emplace(g_.preds, g_.succs, line().nodes(0, line().size()));
+  return *bone_;
+}
+
+inline void part_search::take_line() {
+  if (line_->peak() >= peak_) return;
+  take(line_->order());
+  line_is_old_ = false;
+}
+
+}  // namespace memsched::inline MEMSCHED_ABI::detail
+
+#endif
