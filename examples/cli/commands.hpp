@@ -33,6 +33,7 @@ struct request {
   reading how;
   sdf_knobs sdf;
   double time_limit = 0;  ///< seconds; none where negative
+  bool log = false;       ///< the search is told line by line on standard error
 };
 
 /// Whether the operators of an order are listed for people.

@@ -217,7 +217,7 @@ void set_time_limit(cli::request& r) {
 /// Sets the time limit of a request, and makes its search heed interrupts and tell its progress.
 void prepare(cli::request& r, cli::session& here) {
   set_time_limit(r);
-  here.attend(r.options);
+  here.attend(r.options, r.log);
 }
 
 }  // namespace
@@ -252,6 +252,8 @@ static int run(int argc, char** argv) {
           "--arena", [&schedule](const std::string& runtime) { schedule.micro = runtime == "tflm"; },
           "also what a runtime's arena takes. tflm: the head of TensorFlow Lite Micro, with and without offsets")
       ->check(CLI::IsMember({"tflm"}));
+  on_schedule->add_flag("--log", schedule.log,
+                        "print the search on standard error: a line for each better order or bound, with what found it");
   on_schedule->add_flag("--explain", schedule.explain, "the JSON also says which tensors are live at the peak");
   on_schedule->add_flag_callback(
       "--list", [&] { schedule.list = cli::listing::always; }, "list the order, however long; else up to 60 operators");

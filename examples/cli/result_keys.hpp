@@ -21,7 +21,7 @@ inline constexpr std::string_view other_result_keys[] = {
     "seconds",      "actors",  "live_at_peak",  "statistics",  "bound_of",    "planner",     "capacity",
     "conflict",     "model",   "reads",         "writes",      "traffic",     "unit",        "repetitions",
     "appearances",  "steps",   "schedule_text", "front",       "verified",    "peak_before", "lower_bound_of_all",
-    "separate_bound", "operators_before", "written", "not_understood"};
+    "separate_bound", "operators_before", "written", "not_understood", "order_by", "bound_by"};
 
 /// What is wrong with the keys of a result: one that is a letter away from one that is read, or two where that has six or more.
 /// Results may hold notes of others.

@@ -48,6 +48,8 @@ nlohmann::ordered_json as_json(const scheduled& found, const schedule_request& r
   j["peak"] = s.peak;
   j["given_peak"] = s.given_peak;
   j["lower_bound"] = s.lower_bound;
+  j["order_by"] = s.order_by;
+  j["bound_by"] = s.bound_by;
   j["status"] = to_string(s.verdict());
   j["stopped"] = to_string(s.stopped);
   if (s.budget != memsched::no_limit) j["budget"] = s.budget;
@@ -187,6 +189,7 @@ std::string as_text(const loaded& graph, const schedule_request& r, const result
     text += "no rewrite   " + list + '\n';
   if (s.budget != memsched::no_limit) text += budget_text(s);
   if (micro) text += micro_text(*micro);
+  if (!s.order_by.empty()) text += "found by     " + std::string(s.order_by) + "; bound by " + std::string(s.bound_by) + '\n';
   text += "took         " + seconds(took) + " s, " + grouped(s.stats.states) + " states, " + grouped(s.stats.cuts) +
           " minimum cuts\n\n";
 

@@ -52,11 +52,15 @@ void listen() {
   }
 }
 
+double gap_percent(const memsched::progress& p) {
+  const auto above = static_cast<double>(p.peak) - static_cast<double>(p.lower_bound);
+  return p.peak == 0 ? 0 : 100 * above / static_cast<double>(p.peak);
+}
+
 std::string progress_text(const memsched::progress& p, double seconds_left) {
   std::string text = "peak " + grouped(p.peak) + ", bound " + grouped(p.lower_bound);
   char gap[32];
-  const auto above = static_cast<double>(p.peak) - static_cast<double>(p.lower_bound);
-  std::snprintf(gap, sizeof gap, ", gap %.1f %%", p.peak == 0 ? 0.0 : 100 * above / static_cast<double>(p.peak));
+  std::snprintf(gap, sizeof gap, ", gap %.1f %%", gap_percent(p));
   text += gap;
   text += ", " + grouped(p.states) + " states";
   if (seconds_left >= 0) text += ", " + seconds(seconds_left) + " s left";
@@ -71,10 +75,23 @@ session::session() {
 }
 session::~session() { clear_progress(); }
 
-void session::attend(memsched::options& o) {
+void session::attend(memsched::options& o, bool log) {
   using clock = std::chrono::steady_clock;
   heed();
   o.stop = stop.get_token();
+  if (log) {
+    std::fprintf(stderr, "%9s %11s %15s %15s %7s  %s\n", "seconds", "states", "peak", "bound", "gap %", "found by");
+    line_ = [start = clock::now(), last = memsched::progress{}](const memsched::progress& p) mutable {
+      const bool lower = p.peak != last.peak, higher = p.lower_bound != last.lower_bound;
+      if (!lower && !higher) return;
+      last = p;
+      std::fprintf(stderr, "%9.3f %11s %15s %15s %7.2f  %s\n", std::chrono::duration<double>(clock::now() - start).count(),
+                   grouped(p.states).c_str(), grouped(p.peak).c_str(), grouped(p.lower_bound).c_str(), gap_percent(p),
+                   std::string(lower ? p.order_by : p.bound_by).c_str());
+    };
+    o.on_progress = std::ref(line_);
+    return;
+  }
   if (isatty(STDERR_FILENO) == 0) return;
   const bool limited = o.time_limit != std::chrono::nanoseconds::max();
   line_ = [start = clock::now(), last = clock::now(), limited, limit = o.time_limit](const memsched::progress& p) mutable {

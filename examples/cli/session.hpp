@@ -19,8 +19,9 @@ class session {
   /// Clears the line.
   ~session();
 
-  /// Makes a search heed interrupts and tell its progress. `o` must not outlive this.
-  void attend(memsched::options& o);
+  /// Makes a search heed interrupts and tell its progress: on a terminal as one line that changes; as a log, with a line for
+  /// each better order or bound and for the stage that found it, where `log` asks for it. `o` must not outlive this.
+  void attend(memsched::options& o, bool log = false);
   /// From here on, whoever asks `interrupted` heeds interrupts.
   void heed();
   /// Whether an interrupt came that was heeded.
