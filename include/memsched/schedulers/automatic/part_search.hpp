@@ -80,13 +80,10 @@ class part_search {
     }
   }
 
-  const schedule_graph& graph() const { return g_; }
   const std::vector<node_id>& order() const { return order_; }
   bytes peak() const { return peak_; }
   /// No order of the graph has a smaller peak. Bytes.
   bytes bound() const { return bound_; }
-  std::string_view order_by() const { return order_by_; }
-  std::string_view bound_by() const { return bound_by_; }
   /// Whether nothing better is of use.
   bool closed(const query& q) const { return peak_ <= q.target || bound_ >= std::min(peak_, q.cutoff); }
   /// Takes over another order where it is better.
@@ -165,7 +162,7 @@ class part_search {
   std::uint64_t unit_;
   std::vector<node_id> order_;
   bytes peak_, bound_;
-  std::string_view order_by_, bound_by_, running_;
+  std::string_view running_;  // the stage
   std::array<turn, stage_count> turns_{};
   std::uint64_t slice_ = 0;  // work of the stage that runs
 

@@ -91,7 +91,6 @@ inline void part_search::take(std::vector<node_id> order) {
   if (peak >= peak_) return;
   order_ = std::move(order);
   peak_ = peak;
-  order_by_ = running_;
   line_is_old_ = true;
   report();
 }
@@ -100,7 +99,6 @@ inline void part_search::raise(bytes bound) {
   bound = peak_grid(g_.base, grid_).up(bound);
   if (bound <= bound_) return;
   bound_ = bound;
-  bound_by_ = running_;
   if (narrowed_ && bound > query_.target) narrowed_->raise(bound);
   report();
 }
