@@ -14,14 +14,14 @@
 #include <memsched/rewrite/split_sums.hpp>
 
 #include "onnx_model.hpp"
-#include "written_network.hpp"
+#include "network_files.hpp"
 
 using namespace memsched;
-using written_network::check_near;
-using written_network::check_same;
-using written_network::dense_layer;
-using written_network::listed;
-using written_network::mixed;
+using network_files::check_near;
+using network_files::check_same;
+using network_files::dense_layer;
+using network_files::listed;
+using network_files::mixed;
 
 namespace {
 
@@ -43,7 +43,7 @@ void check_written(const network& first, const network& net) {
 
 /// Blocks of resizes are read as opaque operators.
 network in_blocks(const network& net, coordinate n) {
-  return written_network::in_blocks(net, n, {op_kind::resize_bilinear, op_kind::resize_nearest});
+  return network_files::in_blocks(net, n, {op_kind::resize_bilinear, op_kind::resize_nearest});
 }
 
 }  // namespace

@@ -15,10 +15,10 @@
 
 #include "tflite_checker.hpp"
 #include "tflite_model.hpp"
-#include "written_network.hpp"
+#include "network_files.hpp"
 
 using namespace memsched;
-using written_network::listed;
+using network_files::listed;
 
 namespace {
 
@@ -139,5 +139,5 @@ TEST_CASE("more than ten parts are joined in a tree, as TensorFlow Lite Micro ne
     CHECK(op.inputs.size() <= 10);
   }
   CHECK(joins == 4);  // 10 + 10 + 3, and these
-  written_network::check_same<float_numbers>(net, read_tflite_network(file).value());
+  network_files::check_same<float_numbers>(net, read_tflite_network(file).value());
 }

@@ -16,14 +16,14 @@
 
 #include "tflite_checker.hpp"
 #include "tflite_model.hpp"
-#include "written_network.hpp"
+#include "network_files.hpp"
 
 using namespace memsched;
-using written_network::check_near;
-using written_network::check_same;
-using written_network::dense_layer;
-using written_network::listed;
-using written_network::mixed;
+using network_files::check_near;
+using network_files::check_same;
+using network_files::dense_layer;
+using network_files::listed;
+using network_files::mixed;
 
 namespace {
 
@@ -46,7 +46,7 @@ network check_written(const network& first, const network& net) {
 
 /// Resizes here are not by whole numbers.
 network in_blocks(const network& net, coordinate n) {
-  return written_network::in_blocks(net, n, {op_kind::resize_bilinear, op_kind::resize_nearest});
+  return network_files::in_blocks(net, n, {op_kind::resize_bilinear, op_kind::resize_nearest});
 }
 
 std::size_t count(const network& net, op_kind k) {
@@ -92,7 +92,7 @@ TEST_CASE("blocks of resizes by whole numbers, of poolings, and of additions of 
     const network net = weighed(*built), folded = fold_pads(net);
     CHECK(count(folded, op_kind::pad) == 0);
     for (const network* n : {&net, &folded}) {
-      const network blocks = written_network::in_blocks(*n, 3);
+      const network blocks = network_files::in_blocks(*n, 3);
       if (real) check_written<float_numbers>(net, blocks);
       else check_written<int8_numbers>(net, blocks);
     }
@@ -108,7 +108,7 @@ TEST_CASE("blocks share the constants of their origin, and weights as the model 
   bytes stored = 0;
   for (const blob& x : net.blobs) stored += x.data.size();
   CHECK(written(net, net).size() < stored + 4096);
-  CHECK(written(net, written_network::in_blocks(net, 16)).size() < stored + 64 * 1024);
+  CHECK(written(net, network_files::in_blocks(net, 16)).size() < stored + 64 * 1024);
 }
 
 TEST_CASE("a network whose weights half precision holds exactly is written in it") {
@@ -127,7 +127,7 @@ TEST_CASE("a network whose weights half precision holds exactly is written in it
   net.blobs[0].data = std::as_bytes(std::span(weights));
   const std::string file = written(net, net);
   CHECK(file.size() < 2 * weights.size() + 4096);
-  check_written<float_numbers>(net, written_network::in_blocks(net, 4));
+  check_written<float_numbers>(net, network_files::in_blocks(net, 4));
   weights[7] = 0.1F;
   CHECK(written(net, net).size() > 4 * weights.size());
 }
@@ -168,7 +168,7 @@ TEST_CASE("what no standard operator of TensorFlow Lite is, is an error that nam
   const auto blocks = cut(net, row_cuts(net, 64));
   REQUIRE(blocks);
   CHECK(message(*blocks).find("reads nothing but pad") != std::string::npos);
-  CHECK(message(written_network::in_blocks(net, 2)).find("that is not by a whole number") != std::string::npos);
+  CHECK(message(network_files::in_blocks(net, 2)).find("that is not by a whole number") != std::string::npos);
   CHECK(message(stream_inputs(net)).find("is a read, which no standard operator is") != std::string::npos);
   network lacking = net;
   lacking.blobs[0].data = {};

@@ -15,7 +15,7 @@
 
 #include "support/weighed.hpp"
 
-namespace written_network {
+namespace network_files {
 
 using namespace memsched;
 
@@ -121,4 +121,4 @@ inline network dense_layer() {
   return weighed(b.build().value());
 }
 
-}  // namespace written_network
+}  // namespace network_files
