@@ -21,20 +21,21 @@ namespace memsched::inline MEMSCHED_ABI {
 /// do so without a higher peak (see `hourglass`). A part cannot be divided again. The graph must outlive this.
 class division {
  public:
-  /// O(nodes + edges).
-  explicit division(const schedule_graph& g) : g_(&g), members_(parts(g)), places_(g.size()), local_(g.size(), none) {
+  /// `order` is one of g: parts have their share of it at hand. O(nodes + edges).
+  division(const schedule_graph& g, std::span<const node_id> order)
+      : g_(&g), members_(parts(g)), places_(g.size()), local_(g.size(), none) {
     for (index_t i = 0; i < members_.size(); ++i)
       for (node_id k = 0; k < members_[i].size(); ++k) places_[members_[i][k]] = {i, k};
-    plain_.resize(members_.size());
-    for (node_id v : topological_order(g)) plain_[places_[v].part].push_back(v);
+    orders_.resize(members_.size());
+    for (node_id v : order) orders_[places_[v].part].push_back(v);
     measure();
     resources_ = resources_of(g, places_, members_.size());
   }
 
   std::size_t size() const { return members_.size(); }
-  /// The highest level of part i in a plain topological order, and that order in nodes of the whole. Bytes.
-  bytes plain_peak(std::size_t i) const { return costs_[i].peak; }
-  const std::vector<node_id>& plain_order(std::size_t i) const { return plain_[i]; }
+  /// The highest level of part i in the order at hand, and that order in nodes of the whole. Bytes.
+  bytes peak(std::size_t i) const { return costs_[i].peak; }
+  const std::vector<node_id>& order(std::size_t i) const { return orders_[i]; }
   /// Part i as a graph of its own. O(its nodes and edges).
   schedule_graph graph(std::size_t i) {
     schedule_graph part = induced_subgraph(*g_, members_[i], costs_[i].base, local_);
@@ -44,6 +45,13 @@ class division {
       part.resources.push_back({inside(r.from), inside(r.to), r.size});
     }
     return part;
+  }
+  /// Likewise, in nodes of the part.
+  std::vector<node_id> local_order(std::size_t i) const {
+    std::vector<node_id> nodes;
+    nodes.reserve(orders_[i].size());
+    for (node_id v : orders_[i]) nodes.push_back(places_[v].local);
+    return nodes;
   }
   /// An order of part i in nodes of the whole.
   std::vector<node_id> expand(std::size_t i, std::span<const node_id> order) const {
@@ -68,7 +76,7 @@ class division {
   }
 
  private:
-  /// A part in its plain order.
+  /// A part in the order at hand.
   struct part_cost {
     bytes base, peak;  ///< level at its start, and the highest
   };
@@ -113,13 +121,13 @@ class division {
     return list_of<index_t>::from_pairs(parts, pairs);
   }
 
-  /// Levels of the parts in their plain orders, each behind the one before. O(nodes + edges).
+  /// Levels of the parts in the orders at hand, each behind the one before. O(nodes + edges).
   void measure() {
     order_walk w(*g_);
     auto level = static_cast<delta>(g_->base);
     for (std::size_t i = 0; i < members_.size(); ++i) {
       delta peak = level;
-      for (node_id v : plain_[i]) {
+      for (node_id v : orders_[i]) {
         peak = std::max(peak, w.level() + w.effect(v).peak);
         w.fire(v);
       }
@@ -129,7 +137,7 @@ class division {
   }
 
   const schedule_graph* g_;
-  std::vector<std::vector<node_id>> members_, plain_;
+  std::vector<std::vector<node_id>> members_, orders_;
   std::vector<place> places_;
   std::vector<part_cost> costs_;
   list_of<index_t> resources_;
@@ -137,7 +145,7 @@ class division {
 };
 
 /// Schedules the parts of a `division` one by one. The bounds of the parts that are done are the floor of the others: a part
-/// need not go below what another takes anyway. So the parts that seem to need most come first, and one whose plain order stays
+/// need not go below what another takes anyway. So the parts that seem to need most come first, and one whose order stays
 /// within the floor needs no scheduler. After a limit is hit, parts keep that order.
 struct divide {
   solution operator()(const schedule_graph& g, search& context, inner_scheduler inner) const;
@@ -151,23 +159,23 @@ namespace memsched::inline MEMSCHED_ABI {
 
 MEMSCHED_FUNCTION solution divide::operator()(const schedule_graph& g, search& context, inner_scheduler inner) const {
   if (!context.keep_going()) return {topological_order(g)};
-  division parts(g);
+  division parts(g, topological_order(g));
   if (parts.size() <= 1) return inner(g, context);
   std::vector<std::size_t> falling(parts.size());
   std::iota(falling.begin(), falling.end(), std::size_t{0});
   std::stable_sort(falling.begin(), falling.end(),
-                   [&](std::size_t a, std::size_t b) { return parts.plain_peak(a) > parts.plain_peak(b); });
+                   [&](std::size_t a, std::size_t b) { return parts.peak(a) > parts.peak(b); });
   std::vector<std::vector<node_id>> orders(parts.size());
   solution whole;
   bytes done = 0;  // the highest peak of the parts so far
   for (std::size_t k = 0; k < falling.size(); ++k) {
     const std::size_t i = falling[k];
     ++context.stats.parts;
-    bytes peak = parts.plain_peak(i);
-    orders[i] = parts.plain_order(i);
+    bytes peak = parts.peak(i);
+    orders[i] = parts.order(i);
     if (peak > std::max(whole.lower_bound, context.floor()) && context.keep_going()) {
       const schedule_graph part = parts.graph(i);
-      const bytes beside = std::max(done, k + 1 < falling.size() ? parts.plain_peak(falling[k + 1]) : 0);
+      const bytes beside = std::max(done, k + 1 < falling.size() ? parts.peak(falling[k + 1]) : 0);
       const auto solve = [&] { return inner(part, context); };
       solution s = context.with_floor(whole.lower_bound, [&] { return context.with_rest(beside, solve); });
       if (s.error) return s;

@@ -12,9 +12,6 @@
 
 #include <memsched/base/crew.hpp>
 #include <memsched/graph/induced_subgraph.hpp>
-#include <memsched/passes/compress.hpp>
-#include <memsched/passes/divide.hpp>
-#include <memsched/passes/in_step.hpp>
 #include <memsched/passes/valleys.hpp>
 #include <memsched/schedulers/automatic/part_search.hpp>
 #include <memsched/schedulers/beam.hpp>
@@ -44,18 +41,6 @@ inline bool part_search::search_exactly() {
     return false;
   }
   return context_.stopped() && (exact_in_vain_ < enough || facts_.size > most_probed);
-}
-
-/// Orders in which rows of a layer run in step (`in_step`).
-inline bool part_search::run_rows_in_step() {
-  const auto lower = [&](const schedule_graph& h, search& c) {
-    part_search rows(h, c, {.orders = true}, greedy{}(h, c).order, slice_ / 8);
-    const search::named name(c, running_);
-    rows.run({from(), below()});
-    return solution{rows.order(), 0};
-  };
-  take((in_step{} | divide{} | compress{} | lower)(g_, context_).order);
-  return context_.stopped();
 }
 
 /// Local search from the incumbent: windows at the peak, then all along the order.
@@ -90,7 +75,7 @@ inline bytes part_search::aim(bytes numerator, bytes denominator) const {
 
 /// Lowers the highest position, then the next; windows get twice the states where one stays above its aim.
 inline bool part_search::lower_highest() {
-  constexpr unsigned most_effort = 8;
+  const unsigned most_effort = facts_.orders ? 0 : 8;
   line();
   while (peak_effort_ <= most_effort && !lower_to_falling_aims() && !context_.stopped()) ++peak_effort_;
   take_line();

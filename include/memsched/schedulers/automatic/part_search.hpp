@@ -8,6 +8,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -56,6 +57,7 @@ class part_search;
 /// One way to lower the peak or to raise the bound.
 struct stage {
   std::string_view name;  ///< in progress, results and logs
+  enum : unsigned char { lowers, raises, both } does;  ///< lowers the peak, raises the bound
   bool (*fits)(const facts&);
   double share;       ///< work in the first round, in units of `part_search::unit`; it doubles from round to round
   double each_node;   ///< and for each active node
@@ -89,7 +91,7 @@ class part_search {
   /// Takes over another order where it is better.
   void take(std::vector<node_id> order);
 
-  // The stages, in orders.hpp and bounds.hpp.
+  // The stages, in orders.hpp, bounds.hpp and parts_search.hpp.
 
   bool cut_nodes();
   bool search_exactly();
@@ -111,6 +113,7 @@ class part_search {
     bool rests = false, ended = false;
   };
 
+  bool fits(const stage& s) const;
   bool give_turn(const stage& s, turn& t);
 
   // What bounds and orders need to know.
@@ -162,7 +165,6 @@ class part_search {
   std::uint64_t unit_;
   std::vector<node_id> order_;
   bytes peak_, bound_;
-  std::string_view running_;  // the stage
   std::array<turn, stage_count> turns_{};
   std::uint64_t slice_ = 0;  // work of the stage that runs
 
@@ -174,6 +176,8 @@ class part_search {
   std::vector<std::vector<node_id>> local_;  // scratch of each thread
   std::optional<best_first_search> exact_;
   std::uint64_t exact_in_vain_ = 0;  // its work since it raised the bound
+  struct rows_in_step;
+  std::shared_ptr<rows_in_step> rows_;
   std::optional<std::vector<node_id>> second_;  // the order of another start
   std::optional<destructive_search<narrowing>> narrowed_;
   std::optional<possible_peaks> possible_;

@@ -10,32 +10,35 @@
 #include <memsched/schedulers/automatic/bounds.hpp>
 #include <memsched/schedulers/automatic/orders.hpp>
 #include <memsched/schedulers/automatic/part_search.hpp>
+#include <memsched/schedulers/automatic/parts_search.hpp>
 
 namespace memsched::inline MEMSCHED_ABI::detail {
 
+inline constexpr auto lowers = stage::lowers, raises = stage::raises, both = stage::both;
+
 inline const std::array<stage, part_search::stage_count> part_search::stages{{
     // clang-format off
-    // name, which graphs it fits, share, work for each node
-    {"cuts", [](const facts& f) { return !f.orders && f.size <= huge; }, 0.25, 0.125, &part_search::cut_nodes},
-    {"rows", [](const facts& f) { return f.rows && !f.window; }, 1, 2, &part_search::run_rows_in_step},
-    {"layers", [](const facts& f) { return !f.orders && !f.whole && (f.rows || f.active >= medium); },
+    // name, what it does, which graphs it fits, share, work for each node
+    {"cuts", raises, [](const facts& f) { return f.size <= huge; }, 0.25, 0.125, &part_search::cut_nodes},
+    {"layers", raises, [](const facts& f) { return !f.whole && (f.rows || f.active >= medium); },
      0.25, 1, &part_search::cut_layers},
-    {"peak", [](const facts& f) { return !f.window && f.active >= (f.whole ? 2 * large : medium); },
-     0, 0.25, &part_search::lower_highest},
-    {"blocks", [](const facts& f) { return !f.window && f.active >= (f.whole ? 2 * large : medium); },
+    {"rows", lowers, [](const facts& f) { return f.rows; }, 1, 2, &part_search::run_rows_in_step},
+    {"blocks", lowers, [](const facts& f) { return f.active >= (f.whole ? 2 * large : medium); },
      1, 8, &part_search::order_blocks},
-    {"near cuts", [](const facts& f) { return !f.orders && f.located && f.active > (f.whole ? 2 * large : large); },
+    {"peak", lowers, [](const facts& f) { return f.active >= (f.whole ? 2 * large : medium); },
+     0, 0.25, &part_search::lower_highest},
+    {"near cuts", raises, [](const facts& f) { return f.located && f.active > (f.whole ? 2 * large : large); },
      0.25, 0.5, &part_search::cut_near_peak},
-    {"exact", [](const facts& f) { return !f.whole; }, 3, 2, &part_search::search_exactly},
-    {"far cuts", [](const facts& f) { return !f.orders && f.size > huge; }, 0.25, 0.125, &part_search::cut_nodes},
-    {"windows", [](const facts& f) { return !f.orders && f.located && !f.whole && f.active > large; },
+    {"exact", both, [](const facts& f) { return !f.whole && (!f.orders || f.active <= large); },
+     3, 2, &part_search::search_exactly},
+    {"far cuts", raises, [](const facts& f) { return f.size > huge; }, 0.25, 0.125, &part_search::cut_nodes},
+    {"windows", raises, [](const facts& f) { return f.located && !f.whole && f.active > large; },
      1, 0.25, &part_search::close_windows},
-    {"local", [](const facts& f) { return !f.whole && !f.window; }, 1, 0.25, &part_search::search_locally},
-    {"restart", [](const facts& f) { return !f.whole && !f.window && f.active <= 8192; },
+    {"local", lowers, [](const facts& f) { return !f.whole && !f.orders; }, 1, 0.25, &part_search::search_locally},
+    {"restart", lowers, [](const facts& f) { return !f.whole && !f.orders && f.active <= 8192; },
      1, 0, &part_search::restart_from_beam},
-    {"probing", [](const facts& f) { return !f.orders && !f.whole && f.size <= most_probed; }, 1, 0, &part_search::probe},
-    {"below", [](const facts& f) { return !f.orders && !f.whole && f.size <= most_probed; },
-     1, 0, &part_search::search_below},
+    {"probing", raises, [](const facts& f) { return !f.whole && f.size <= most_probed; }, 2, 0, &part_search::probe},
+    {"below", raises, [](const facts& f) { return !f.whole && f.size <= most_probed; }, 1, 0, &part_search::search_below},
     // clang-format on
 }};
 
@@ -61,7 +64,7 @@ inline bool part_search::round(const query& q) {
   bool more = false;
   for (std::size_t i = 0; i < stage_count && !done() && context_.keep_going(); ++i) {
     turn& t = turns_[i];
-    if (t.ended || stages[i].name == facts_.without || !stages[i].fits(facts_)) continue;
+    if (t.ended || !fits(stages[i])) continue;
     more = true;
     if (std::exchange(t.rests, false)) continue;
     while (give_turn(stages[i], t) && !t.ended && !done()) {
@@ -70,18 +73,22 @@ inline bool part_search::round(const query& q) {
   return more && !done();
 }
 
+inline bool part_search::fits(const stage& s) const {
+  if (facts_.orders && s.does == stage::raises) return false;
+  if (facts_.window && s.does == stage::lowers) return false;
+  return s.name != facts_.without && s.fits(facts_);
+}
+
 /// Returns whether the stage lowered the peak: then it is likely to do so again.
 inline bool part_search::give_turn(const stage& s, turn& t) {
   const double first = s.share * static_cast<double>(unit_) + s.each_node * static_cast<double>(g_.active);
   slice_ = static_cast<std::uint64_t>(std::max(1.0, first)) << std::min(t.taken++, 40U);
   const auto before = std::pair(peak_, bound_);
-  running_ = s.name;
   const search::named name(context_, s.name);
   const bool more = context_.with_work(slice_, [&] { return (this->*s.run)(); });
   t.ended = !more && !context_.stopped();
-  const bool helped = before != std::pair(peak_, bound_);
-  t.in_vain = helped ? 0 : t.in_vain + 1;
-  t.rests = t.in_vain >= 2 && t.in_vain % 2 == 0;
+  t.in_vain = before == std::pair(peak_, bound_) ? t.in_vain + 1 : 0;
+  t.rests = s.does == stage::lowers && t.in_vain >= 2 && t.in_vain % 2 == 0;
   report();
   return peak_ < before.first;
 }

@@ -1,0 +1,116 @@
+// The search of a graph part by part, highest part first.
+#pragma once
+
+#include <memsched/base/linkage.hpp>
+
+#if MEMSCHED_DEFINED_HERE
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <queue>
+#include <utility>
+#include <vector>
+
+#include <memsched/bounds/probing.hpp>
+#include <memsched/passes/divide.hpp>
+#include <memsched/passes/in_step.hpp>
+#include <memsched/presolve/compression.hpp>
+#include <memsched/schedulers/automatic/part_search.hpp>
+#include <memsched/schedulers/best_heuristic.hpp>
+
+namespace memsched::inline MEMSCHED_ABI::detail {
+
+/// The parts of a divided graph, each compressed and searched, highest first. The graph and the context must outlive it.
+class parts_search {
+ public:
+  /// Starts from `order`, which is one of g. `f` holds for each part.
+  parts_search(const schedule_graph& g, search& context, const facts& f, const std::vector<node_id>& order)
+      : g_(g), context_(context), facts_(f), division_(g, order), parts_(division_.size()) {
+    for (std::size_t i = 0; i < parts_.size(); ++i) open_.emplace(division_.peak(i), parts_.size() - i);
+    context.stats.parts += parts_.size();
+  }
+
+  /// Gives rounds to the highest part, until the query is answered, or no part has anything left to try, or a limit is hit.
+  /// Goes on where it was.
+  void run(const query& q) {
+    while (!context_.stopped() && !open_.empty() && bound_ < q.cutoff && open_.top().first > std::max(bound_, q.target))
+      work_on_highest(q);
+  }
+
+  bytes peak() const { return std::max(settled_, open_.empty() ? 0 : open_.top().first); }
+  /// No order has a smaller peak. Bytes.
+  bytes bound() const { return bound_; }
+  /// The best order, part by part.
+  std::vector<node_id> order() const {
+    std::vector<node_id> all;
+    all.reserve(g_.active);
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+      const bool better = parts_[i] && parts_[i]->search->peak() < division_.peak(i);
+      const auto nodes = better ? division_.expand(i, parts_[i]->form.expand(parts_[i]->search->order()))
+                                : division_.order(i);
+      all.insert(all.end(), nodes.begin(), nodes.end());
+    }
+    return all;
+  }
+
+ private:
+  struct part {
+    compressed_graph form;
+    std::optional<part_search> search{};
+  };
+
+  void work_on_highest(const query& q) {
+    const std::size_t at = open_.top().second, i = parts_.size() - at;
+    bytes peak = open_.top().first;
+    open_.pop();
+    if (!parts_[i]) open(i);
+    part_search& s = *parts_[i]->search;
+    const query within{std::max(bound_, q.target), std::min(peak, q.cutoff)};
+    const bool more = context_.with_rest(this->peak(), [&] { return s.round(within); });
+    peak = std::min(peak, s.peak());
+    bound_ = std::max(bound_, s.bound());
+    if (more || context_.stopped() || peak <= std::max(bound_, within.target)) open_.emplace(peak, at);
+    else settled_ = std::max(settled_, peak);
+  }
+  void open(std::size_t i) {
+    parts_[i] = std::make_unique<part>();
+    part& p = *parts_[i];
+    const schedule_graph plain = division_.graph(i);
+    context_.spend(plain.size() / 64);
+    p.form = compressed(plain, context_);
+    const search::named name(context_, "cheap orders");
+    solution start = best_heuristic{}(p.form.graph, context_);
+    take_if_better(p.form.graph, p.form.project(division_.local_order(i)), start);
+    p.search.emplace(p.form.graph, context_, facts_, std::move(start.order));
+  }
+
+  const schedule_graph& g_;
+  search& context_;
+  facts facts_;
+  division division_;
+  std::vector<std::unique_ptr<part>> parts_;
+  std::priority_queue<std::pair<bytes, std::size_t>> open_;  // peaks of parts, the first part first of those with the same
+  bytes settled_ = 0;  // the highest peak of parts that have nothing left to try
+  bytes bound_ = 0;
+};
+
+struct part_search::rows_in_step {
+  schedule_graph graph;
+  parts_search parts;
+
+  rows_in_step(schedule_graph h, search& context) : graph(std::move(h)), parts(graph, context, {.orders = true}, topological_order(graph)) {}
+};
+
+/// Searches orders that run rows in step (`in_step`), part by part; goes on where it was.
+inline bool part_search::run_rows_in_step() {
+  if (!rows_) rows_ = std::make_shared<rows_in_step>(with_edges(g_, in_step::edges(g_)), context_);
+  parts_search& parts = rows_->parts;
+  context_.aside([&] { return parts.run({from(), below()}), 0; });
+  if (parts.peak() < peak_) take(parts.order());
+  return context_.stopped();
+}
+
+}  // namespace memsched::inline MEMSCHED_ABI::detail
+
+#endif
