@@ -146,21 +146,21 @@ inline problem_draft fft(std::size_t levels) {
 inline problem_draft strassen(std::size_t depth) {
   problem_builder g;
   const auto join = [&](tensor_id x, tensor_id y, bytes size) { return apply(g, {x, y}, size); };
-  std::function<tensor_id(tensor_id, tensor_id, bytes, std::size_t)> product =
-      [&](tensor_id x, tensor_id y, bytes size, std::size_t left) {
-        if (left == 0) return join(x, y, size);
-        const bytes q = size / 4;
-        tensors a, b;
-        for (int i = 0; i < 4; ++i) a.push_back(apply(g, {x}, q)), b.push_back(apply(g, {y}, q));
-        const auto multiply = [&](tensor_id l, tensor_id r) { return product(l, r, q, left - 1); };
-        const tensor_id m1 = multiply(join(a[0], a[3], q), join(b[0], b[3], q)), m2 = multiply(join(a[2], a[3], q), b[0]),
-                        m3 = multiply(a[0], join(b[1], b[3], q)), m4 = multiply(a[3], join(b[2], b[0], q)),
-                        m5 = multiply(join(a[0], a[1], q), b[3]), m6 = multiply(join(a[2], a[0], q), join(b[0], b[1], q)),
-                        m7 = multiply(join(a[1], a[3], q), join(b[2], b[3], q));
-        const tensor_id c11 = apply(g, {m1, m4, m5, m7}, q), c12 = join(m3, m5, q), c21 = join(m2, m4, q),
-                        c22 = apply(g, {m1, m2, m3, m6}, q);
-        return apply(g, {c11, c12, c21, c22}, size);
-      };
+  std::function<tensor_id(tensor_id, tensor_id, bytes, std::size_t)> product = [&](tensor_id x, tensor_id y, bytes size,
+                                                                                   std::size_t left) {
+    if (left == 0) return join(x, y, size);
+    const bytes q = size / 4;
+    tensors a, b;
+    for (int i = 0; i < 4; ++i) a.push_back(apply(g, {x}, q)), b.push_back(apply(g, {y}, q));
+    const auto multiply = [&](tensor_id l, tensor_id r) { return product(l, r, q, left - 1); };
+    const tensor_id m1 = multiply(join(a[0], a[3], q), join(b[0], b[3], q)), m2 = multiply(join(a[2], a[3], q), b[0]),
+                    m3 = multiply(a[0], join(b[1], b[3], q)), m4 = multiply(a[3], join(b[2], b[0], q)),
+                    m5 = multiply(join(a[0], a[1], q), b[3]), m6 = multiply(join(a[2], a[0], q), join(b[0], b[1], q)),
+                    m7 = multiply(join(a[1], a[3], q), join(b[2], b[3], q));
+    const tensor_id c11 = apply(g, {m1, m4, m5, m7}, q), c12 = join(m3, m5, q), c21 = join(m2, m4, q),
+                    c22 = apply(g, {m1, m2, m3, m6}, q);
+    return apply(g, {c11, c12, c21, c22}, size);
+  };
   const bytes size = bytes{4096} << (2 * depth);
   const tensor_id x = apply(g, {}, size), y = apply(g, {}, size);
   g.output(product(x, y, size, depth));

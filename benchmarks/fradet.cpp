@@ -10,13 +10,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <networks/networks.hpp>
-#include <networks/task_graphs.hpp>
 #include <memsched/presolve/compression.hpp>
 #include <memsched/schedulers/best_first.hpp>
 #include <memsched/schedulers/dp.hpp>
 #include <memsched/schedulers/fradet.hpp>
 #include <memsched/sdf/composites.hpp>
+#include <networks/networks.hpp>
+#include <networks/task_graphs.hpp>
 
 #include "fradet_tables.hpp"
 #include "timing.hpp"

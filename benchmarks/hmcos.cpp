@@ -163,9 +163,10 @@ void ablation(const char* title, const hierarchical& complete, double limit) {
 }
 
 void hrnet() {
-  std::printf("\nHRNet: published are Zhong et al.'s peaks of HMCOS, KiB, and that it takes more than 30,000 s.\n\n"
-              "%-22s %9s %9s %9s %10s\n",
-              "", "HMCOS p", "ours", "optimum", "s");
+  std::printf(
+      "\nHRNet: published are Zhong et al.'s peaks of HMCOS, KiB, and that it takes more than 30,000 s.\n\n"
+      "%-22s %9s %9s %9s %10s\n",
+      "", "HMCOS p", "ours", "optimum", "s");
   const struct {
     const char* name;
     int published;
@@ -188,7 +189,12 @@ int main() {
            10);
   const double limit = 3;
   ablation("The same with the algorithms as printed: states by levels, no safe moves, no bounds. Ours cut at 3 s.",
-           {.by_levels = true, .safe_moves = false, .readers = false, .bounds = false,
-            .group_states = memsched::no_limit, .round_states = memsched::no_limit}, limit);
+           {.by_levels = true,
+            .safe_moves = false,
+            .readers = false,
+            .bounds = false,
+            .group_states = memsched::no_limit,
+            .round_states = memsched::no_limit},
+           limit);
   hrnet();
 }

@@ -136,7 +136,8 @@ void table_4() {
       "\nTable IV: the paper's program alone, without heuristics, bounds and probing; %u parts; limit %.0f s. Published\n"
       "(Gurobi): variables, seconds. Ours (Cbc): variables of the largest program, seconds, KiB. Published columns are as\n"
       "printed, with more variables for NASNet by all than by fusion alone. Where Cbc is stopped before it has an order of\n"
-      "its own, the KiB are post-order's. 0 variables: more rows than Cbc is given here.\n", ablation_parts, ablation_limit);
+      "its own, the KiB are post-order's. 0 variables: more rows than Cbc is given here.\n",
+      ablation_parts, ablation_limit);
   for (const auto& row : rows) {
     const problem p = load(row.network);
     const auto cell = [&](int i, const char* name, const auto& front, bool pruning) {

@@ -37,7 +37,8 @@ std::atomic<std::size_t> held{0}, most_held{0};  // bytes of the heap
   void* const p = std::malloc(size);
   if (p == nullptr) throw std::bad_alloc();
   const std::size_t now = held += malloc_usable_size(p);
-  for (std::size_t most = most_held; now > most && !most_held.compare_exchange_weak(most, now);) {}
+  for (std::size_t most = most_held; now > most && !most_held.compare_exchange_weak(most, now);) {
+  }
   return p;
 }
 [[gnu::noinline]] void operator delete(void* p) noexcept {
@@ -117,10 +118,12 @@ problem built(index_t n, index_t inputs, Reads&& reads) {
 const std::vector<shape>& shapes() {
   static const std::vector<shape> all = {
       {"chain", [](index_t n) { return named("chain:" + std::to_string(n) + ":1"); }},
-      {"fan", [](index_t n) {  // one tensor with n readers
+      {"fan",
+       [](index_t n) {  // one tensor with n readers
          return built(n, 1, [](index_t, auto& made) { return std::vector{made[0]}; });
        }},
-      {"two_hubs", [](index_t n) {  // n tensors, each read by the same two operators
+      {"two_hubs",
+       [](index_t n) {  // n tensors, each read by the same two operators
          problem_builder b;
          std::vector<tensor_id> leaves;
          for (index_t i = 0; i < n; ++i) {
@@ -130,7 +133,8 @@ const std::vector<shape>& shapes() {
          for (bytes size : {1_B, 2_B}) b.op({.reads = leaves, .writes = {b.tensor(size)}});
          return b.build().value();
        }},
-      {"strands", [](index_t n) {  // two of the last 32 at random
+      {"strands",
+       [](index_t n) {  // two of the last 32 at random
          random_source r(1);
          return built(n, 0, [&r](index_t i, auto& made) {
            std::vector<tensor_id> reads;
@@ -140,13 +144,16 @@ const std::vector<shape>& shapes() {
        }},
       {"layered", [](index_t n) { return named("layered:" + std::to_string(n / 8) + ":8:1"); }},
       {"windowed", [](index_t n) { return named("windowed:" + std::to_string(n) + ":30:1"); }},
-      {"tree", [](index_t n) {  // out-tree
+      {"tree",
+       [](index_t n) {  // out-tree
          return built(n, 1, [](index_t i, auto& made) { return std::vector{made[(i + 1) / 2]}; });
        }},
-      {"chains", [](index_t n) {  // 100 side by side
+      {"chains",
+       [](index_t n) {  // 100 side by side
          return built(n, 1, [](index_t i, auto& made) { return std::vector{made[i < 100 ? 0 : i - 99]}; });
        }},
-      {"recurrent", [](index_t n) {  // steps of a source, two gates that read the state, and the next state
+      {"recurrent",
+       [](index_t n) {  // steps of a source, two gates that read the state, and the next state
          problem_builder b;
          tensor_id state = b.input(64);
          for (index_t i = 0; i < n / 4; ++i) {
@@ -172,8 +179,8 @@ struct policy {
 std::vector<policy> policies() {
   std::vector<policy> all;
   for_each_scheduler([&]<class S>(const scheduler_row<S>& row) {
-    all.push_back({std::string(row.name), [](const problem& p, const options& o) { return schedule(p, S{}, o); },
-                   row.max_operators});
+    all.push_back(
+        {std::string(row.name), [](const problem& p, const options& o) { return schedule(p, S{}, o); }, row.max_operators});
   });
   const auto add = [&](const char* name, auto run) { all.push_back({name, run, no_limit}); };
   using answer = schedule_result<op_id>;
@@ -227,9 +234,10 @@ int main(int argc, char** argv) {
   const auto operators = static_cast<index_t>(argc > 1 ? std::atol(argv[1]) : 1000000);
   const double limit = argc > 2 ? std::atof(argv[2]) : 3;
   const std::string only_shape = argc > 3 ? argv[3] : "", only = argc > 4 ? argv[4] : "";
-  std::printf("%u operators; seconds of the processor after a deadline of 0 and of %.1f s, and after a request to stop at "
-              "%.1f s; states of 1,000; MiB with tables of 64\n%-10s %-18s %8s %8s %8s %8s %8s\n", operators, limit, limit,
-              "shape", "policy", "0", "deadline", "request", "states", "MiB");
+  std::printf(
+      "%u operators; seconds of the processor after a deadline of 0 and of %.1f s, and after a request to stop at "
+      "%.1f s; states of 1,000; MiB with tables of 64\n%-10s %-18s %8s %8s %8s %8s %8s\n",
+      operators, limit, limit, "shape", "policy", "0", "deadline", "request", "states", "MiB");
   for (const shape& x : shapes()) {
     if (!only_shape.empty() && x.name != only_shape) continue;
     const problem p = x.make(operators);

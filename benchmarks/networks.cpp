@@ -69,14 +69,16 @@ void print_row(const networks::network& about, bool in_place, summary& sum) {
 int main() {
   summary sum;
   for (const bool in_place : {true, false}) {
-    std::printf("%s: peaks in bytes; the time is the median of five runs of `automatic`.\n\n"
-                "%-20s %5s %9s %9s %9s %9s | %9s %9s %-10s %9s %-5s %9s\n",
-                in_place ? "In place where a network says so" : "\nNothing in place", "", "ops", "file", "kahn", "rpo",
-                "greedy", "automatic", "bound", "verdict", "known", "", "ms");
+    std::printf(
+        "%s: peaks in bytes; the time is the median of five runs of `automatic`.\n\n"
+        "%-20s %5s %9s %9s %9s %9s | %9s %9s %-10s %9s %-5s %9s\n",
+        in_place ? "In place where a network says so" : "\nNothing in place", "", "ops", "file", "kahn", "rpo", "greedy",
+        "automatic", "bound", "verdict", "known", "", "ms");
     for (const networks::network& about : networks::all())
       if (about.optimum || about.name.starts_with("randwire")) print_row(about, in_place, sum);
   }
-  std::printf("\n%d of %d proven, %d other than the known optimum; slowest %.1f ms (target 100); "
-              "peak resident memory %.1f MB (target 200)\n",
-              sum.proven, sum.rows, sum.wrong, sum.slowest, timing::peak_bytes() / 1e6);
+  std::printf(
+      "\n%d of %d proven, %d other than the known optimum; slowest %.1f ms (target 100); "
+      "peak resident memory %.1f MB (target 200)\n",
+      sum.proven, sum.rows, sum.wrong, sum.slowest, timing::peak_bytes() / 1e6);
 }

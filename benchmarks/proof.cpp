@@ -189,8 +189,8 @@ void print_row(const std::string& name, const request& r, totals& sum) {
 std::vector<std::string> all_names() {
   std::vector<std::string> names;
   for (const auto& n : networks::all()) names.push_back(n.name);
-  for (const char* hard : {"windowed:300:12", "windowed:300:30", "windowed:300:60", "windowed:300:100", "watts_strogatz:100",
-                           "randwire-stack"})
+  for (const char* hard :
+       {"windowed:300:12", "windowed:300:30", "windowed:300:60", "windowed:300:100", "watts_strogatz:100", "randwire-stack"})
     for (const char* seed : {":1", ":2", ":3"}) names.push_back(std::string(hard) + seed);
   for (const char* large : {"layered:50:20:1", "windowed:1000:30", "windowed:2000:30", "windowed:8000:30",
                             "windowed:10000:16", "layered:1250:8"})

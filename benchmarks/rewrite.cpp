@@ -167,8 +167,7 @@ void chain_table(const network& net, const char* published, const std::vector<ch
                 r.blocks == single  ? "single rows"
                 : r.blocks == pairs ? "pairs of rows"
                                     : std::to_string(r.blocks).c_str(),
-                parts.operations.size(),
-                static_cast<unsigned long long>(m.during), static_cast<unsigned long long>(m.bound),
+                parts.operations.size(), static_cast<unsigned long long>(m.during), static_cast<unsigned long long>(m.bound),
                 r.trial == 0 ? "" : std::to_string(r.trial).c_str(),
                 100 * (static_cast<double>(macs(parts)) / static_cast<double>(macs(net)) - 1), m.seconds, mark(m),
                 check_rewrite(net, parts).empty() ? "" : ", WRONG");
@@ -188,9 +187,8 @@ void whole_table(const network& net, const std::vector<bytes>& trial) {
     const fit_options f{.max_extra_macs = macs(net) * percent / 100, .profile = runtime::whole};
     const fitted r = fit(net, automatic, f, o);
     if (r.error) return std::puts(r.error->message.c_str()), void();
-    std::printf("%13u%% %9zu %11llu %11llu %11s %+8.1f%% %8.2f%s\n", percent,
-                r.after.operators, static_cast<unsigned long long>(r.after.peak),
-                static_cast<unsigned long long>(r.after.lower_bound),
+    std::printf("%13u%% %9zu %11llu %11llu %11s %+8.1f%% %8.2f%s\n", percent, r.after.operators,
+                static_cast<unsigned long long>(r.after.peak), static_cast<unsigned long long>(r.after.lower_bound),
                 row < trial.size() ? std::to_string(trial[row]).c_str() : "",
                 100 * (static_cast<double>(r.after.macs) / static_cast<double>(r.before.macs) - 1),
                 std::chrono::duration<double>(clock_type::now() - start).count(),
@@ -214,8 +212,8 @@ void budget_table(const network& net, bool streamed, const std::vector<bytes>& b
                 100 * (static_cast<double>(r.after.macs) / static_cast<double>(r.before.macs) - 1),
                 std::chrono::duration<double>(clock_type::now() - start).count(),
                 !check_rewrite(net, r.net).empty() || !disagreement(net, r.net).empty() ? "WRONG"
-                : r.after.peak <= budget                                               ? ""
-                                                                                       : "missed");
+                : r.after.peak <= budget                                                ? ""
+                                                                                        : "missed");
     std::fflush(stdout);
   }
 }

@@ -55,7 +55,10 @@ struct subject {
   std::vector<index_t> order;
 
   explicit subject(memsched::problem_draft d)
-      : draft(std::move(d)), p(memsched::make_problem(draft).value()), graph(p), g(memsched::make_schedule_graph(p)),
+      : draft(std::move(d)),
+        p(memsched::make_problem(draft).value()),
+        graph(p),
+        g(memsched::make_schedule_graph(p)),
         order(p.ops().size()) {
     std::iota(order.begin(), order.end(), index_t{0});
   }
@@ -90,7 +93,8 @@ std::vector<double> measure(const std::vector<std::unique_ptr<subject>>& subject
   const auto check = [](const subject&, memsched::problem_draft d) { return memsched::make_problem(std::move(d)); };
   return {
       run([](const subject& s) { return memsched::lower(s.graph); }),
-      nanoseconds(subjects, [](const subject& s) { return s.draft; }, check),
+      nanoseconds(
+          subjects, [](const subject& s) { return s.draft; }, check),
       run([](const subject& s) { return memsched::make_schedule_graph(s.p); }),
       run([](const subject& s) { return memsched::evaluate(s.p, s.order); }),
       run([&](const subject& s) { return memsched::rpo{}(s.g, context); }),

@@ -12,11 +12,11 @@
 #include <string>
 #include <vector>
 
-#include <networks/task_graphs.hpp>
 #include <memsched/formats/sdf3.hpp>
 #include <memsched/passes/compress.hpp>
 #include <memsched/schedulers/automatic.hpp>
 #include <memsched/sdf/schedule.hpp>
+#include <networks/task_graphs.hpp>
 
 #include "fradet_tables.hpp"
 #include "timing.hpp"
@@ -59,9 +59,9 @@ void row(const std::string& name, const sdf::graph& g, const std::string& publis
   };
   const double took = best_time(once, 0.5);
   const bool small = g.firings() < 2'000'000;
-  std::printf("%-32s %11llu %10llu %10llu %9s %9s %9s %9s %10s %10s %10.3f\n", name.c_str(),
-              static_cast<count>(g.firings()), static_cast<count>(g.base()), static_cast<count>(best.left),
-              cell(best).c_str(), cell(solve(g, {}, firing::cbp)).c_str(), cell(solve(g, {.form = sdf::form::flat})).c_str(),
+  std::printf("%-32s %11llu %10llu %10llu %9s %9s %9s %9s %10s %10s %10.3f\n", name.c_str(), static_cast<count>(g.firings()),
+              static_cast<count>(g.base()), static_cast<count>(best.left), cell(best).c_str(),
+              cell(solve(g, {}, firing::cbp)).c_str(), cell(solve(g, {.form = sdf::form::flat})).c_str(),
               small ? cell(solve(g, {.memory = sdf::memory::separate})).c_str() : "-",
               cell(solve(g, {.form = sdf::form::single})).c_str(), published.c_str(), took * 1e3);
   std::fflush(stdout);

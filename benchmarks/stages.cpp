@@ -50,14 +50,14 @@ family_of_graphs by_name(const char* family, const std::vector<std::string>& nam
 
 std::vector<family_of_graphs> all_families() {
   std::vector<family_of_graphs> all;
-  all.push_back(by_name("networks", {"swiftnet", "nasnet-cifar", "nasnet-imagenet", "amoebanet-cifar", "darts-imagenet", "hrnet-w32",
-                                     "randwire", "randwire-stack:1", "randwire-stack:2"}));
+  all.push_back(by_name("networks", {"swiftnet", "nasnet-cifar", "nasnet-imagenet", "amoebanet-cifar", "darts-imagenet",
+                                     "hrnet-w32", "randwire", "randwire-stack:1", "randwire-stack:2"}));
   all.push_back(by_name("windowed", {"windowed:150:30:1", "windowed:300:30:1", "windowed:300:100:1", "windowed:300:100:2",
                                      "windowed:1000:30:1", "windowed:4000:50:1", "windowed:20000:30:1"}));
   all.push_back(by_name("layered", {"layered:20:10:1", "layered:30:30:1", "layered:100:8:1", "layered:2500:8:1"}));
   all.push_back(by_name("watts-strogatz", {"watts_strogatz:100:1", "watts_strogatz:300:1", "watts_strogatz:300:2"}));
-  all.push_back(by_name("practical", {"stencil:48:48", "stencil2d:12:8", "pyramid:50", "cholesky:20", "lu:16", "fft:7", "strassen:3",
-                                      "messages:50:10:1", "training:24:1"}));
+  all.push_back(by_name("practical", {"stencil:48:48", "stencil2d:12:8", "pyramid:50", "cholesky:20", "lu:16", "fft:7",
+                                      "strassen:3", "messages:50:10:1", "training:24:1"}));
   family_of_graphs rows{"rows", {}};
   for (const row_graph& r : row_graphs()) rows.graphs.push_back({r.name, problem_of(r)});
   all.push_back(std::move(rows));
@@ -90,15 +90,16 @@ int main(int count, char** arguments) {
   for (int i = 1; i < count; ++i)
     if (const double seconds = std::atof(arguments[i]); seconds > 0) limit = seconds;
     else wanted.push_back(arguments[i]);
-  std::printf("without a stage, against all: peak and bound in %%, time as a ratio, proven graphs; %.2f s of the processor each\n\n",
-              limit);
+  std::printf(
+      "without a stage, against all: peak and bound in %%, time as a ratio, proven graphs; %.2f s of the processor each\n\n",
+      limit);
   for (const family_of_graphs& f : all_families()) {
     if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), f.name) == wanted.end()) continue;
     const figures all = run(f, "", limit);
     const auto n = static_cast<double>(f.graphs.size());
     std::printf("%-16s all stages: %d of %zu proven\n", f.name.c_str(), all.proven, f.graphs.size());
-    for (const char* stage : {"cuts", "rows", "layers", "peak", "blocks", "near cuts", "exact", "far cuts", "windows", "local",
-                              "restart", "probing", "below"}) {
+    for (const char* stage : {"cuts", "rows", "layers", "peak", "blocks", "near cuts", "exact", "far cuts", "windows",
+                              "local", "restart", "probing", "below"}) {
       const figures less = run(f, stage, limit);
       const auto percent = [&](double with, double without) { return 100 * (std::exp((without - with) / n) - 1); };
       std::printf("  %-12s peak %+6.2f %%  bound %+6.2f %%  time %5.2f  proven %d\n", stage, percent(all.peak, less.peak),

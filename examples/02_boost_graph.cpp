@@ -28,7 +28,7 @@ int main() {
   const auto tensors = memsched::bgl::tensor_per_vertex(g, get(&layer::bytes, g));
   const auto graph = memsched::with_live_out(tensors, [&](auto v) { return out_degree(v, g) == 0; });
 
-  const auto best = memsched::schedule(graph).value();  // throws on a cycle, naming it
+  const auto best = memsched::schedule(graph).value();            // throws on a cycle, naming it
   for (const auto v : best.order) std::cout << g[v].name << ' ';  // the order holds vertex descriptors
   std::cout << "\npeak " << best.peak << " bytes, " << to_string(best.verdict()) << '\n';
 }

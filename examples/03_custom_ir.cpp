@@ -54,8 +54,8 @@ int main() {
   const auto *x = b.define("x", 64), *top = b.define("top", 32), *bottom = b.define("bottom", 32);
   const auto *grown = b.define("grown", 256), *kept = b.define("kept", 16), *y = b.define("y", 48);
   b.values.back().is_result = true;
-  b.nodes.push_back({"split", {x}, {top, bottom}});            // one node, two values
-  b.nodes.push_back({"grow", {top}, {grown}});                 // `top` has two users
+  b.nodes.push_back({"split", {x}, {top, bottom}});             // one node, two values
+  b.nodes.push_back({"grow", {top}, {grown}});                  // `top` has two users
   b.nodes.push_back({"squeeze", {top, bottom}, {kept}, 1024});  // needs scratch memory while it runs
   b.nodes.push_back({"merge", {grown, kept}, {y}});
 

@@ -38,8 +38,7 @@ struct task_graph {
 int main() {
   // B turns 1 token into 2 for C and 4 for D. The text leaves the other rates open; these fit its computation, by which
   // C and E hand 4 tokens to D.
-  const task_graph g{"ABCDE",
-                     {{'A', 'B', 1}, {'A', 'E', 3}, {'B', 'C', 2}, {'B', 'D', 4}, {'C', 'D', 2}, {'E', 'D', 2}}};
+  const task_graph g{"ABCDE", {{'A', 'B', 1}, {'A', 'E', 3}, {'B', 'C', 2}, {'B', 'D', 4}, {'C', 'D', 2}, {'E', 'D', 2}}};
 
   for (const auto rule : {memsched::firing::cbp, memsched::firing::pbc}) {
     const auto best = memsched::schedule(memsched::with_firing(g, rule)).value();

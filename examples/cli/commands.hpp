@@ -59,8 +59,8 @@ struct schedule_request : request {
 };
 
 struct report_request : schedule_request {
-  bool offsets = false;           ///< also plan where tensors lie
-  std::uint64_t alignment = 1;    ///< of every offset
+  bool offsets = false;         ///< also plan where tensors lie
+  std::uint64_t alignment = 1;  ///< of every offset
 };
 
 struct compare_request : request {
@@ -160,8 +160,8 @@ memsched::result<memsched::named_buffers> read_table(const std::string& path, me
 body_scheduler scheduler_of(const std::string& name, const request&);
 
 /// The orders of a model's graphs that a result file holds, with their peaks as bounds.
-memsched::result<std::vector<memsched::graph_order>> orders_of_result(const std::string& path,
-                                                                     const memsched::model_graphs&, const request&);
+memsched::result<std::vector<memsched::graph_order>> orders_of_result(const std::string& path, const memsched::model_graphs&,
+                                                                      const request&);
 
 /// Says on standard error what is wrong; returns `bad_input`.
 int report(const memsched::graph_error&);

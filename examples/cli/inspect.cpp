@@ -8,10 +8,10 @@
 #include <memsched/schedule.hpp>
 #include <memsched/schedulers/best_heuristic.hpp>
 #include <memsched/schedulers/forcing_stretch.hpp>
-#include <nlohmann/json.hpp>
 #include <memsched/structure/hierarchy.hpp>
 #include <memsched/structure/waists.hpp>
 #include <memsched/structure/width.hpp>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <vector>
 
@@ -191,9 +191,8 @@ std::string hierarchy_text(const memsched::hierarchical_graph& h, const std::str
 }  // namespace
 
 int run_inspect(const std::string& path, const std::string& hierarchy, bool json, const request& r) {
-  if (const auto error = check_outputs({asked_result("", json ? content::json : content::text),
-                                        {"--hierarchy", hierarchy, content::dot}},
-                                       {path});
+  if (const auto error = check_outputs(
+          {asked_result("", json ? content::json : content::text), {"--hierarchy", hierarchy, content::dot}}, {path});
       !error.message.empty())
     return report(error);
   if (is_sdf(path, r.how)) {

@@ -93,11 +93,10 @@ result<model_graphs> read_any(const std::string& path, const reading& how) {
   if (path == "-" && how.format.empty())
     return graph_error{error_code::bad_input, "needs --input-format: json, onnx, tflite or, for some commands, xml", {}, {}};
   if (kind == ".xml")
-    return graph_error{error_code::bad_input,
-                       "is synchronous dataflow, which only schedule, compare, inspect and verify take", {}, {}};
-  if (kind != ".json" && kind != ".onnx" && kind != ".tflite")
     return graph_error{
-        error_code::bad_input, "the name must end in .json, .onnx or .tflite, or be builtin:NAME", {}, {}};
+        error_code::bad_input, "is synchronous dataflow, which only schedule, compare, inspect and verify take", {}, {}};
+  if (kind != ".json" && kind != ".onnx" && kind != ".tflite")
+    return graph_error{error_code::bad_input, "the name must end in .json, .onnx or .tflite, or be builtin:NAME", {}, {}};
   const auto file = read_file(path);
   if (!file) return file.error();
   return read_graphs(path, file->view(), how);
@@ -189,8 +188,6 @@ result<loaded> load_json(const std::string& name, std::string_view text, const b
   return l;
 }
 
-result<loaded> rescheduled(const loaded& l, const body_scheduler& schedule) {
-  return finish(l.name, l.graphs, schedule);
-}
+result<loaded> rescheduled(const loaded& l, const body_scheduler& schedule) { return finish(l.name, l.graphs, schedule); }
 
 }  // namespace cli

@@ -2,11 +2,11 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <memsched/formats/model.hpp>
 #include <memsched/graph/problem.hpp>
 #include <memsched/network/network.hpp>
 #include <memsched/schedule.hpp>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -25,10 +25,10 @@ using shapes = std::vector<std::string>;
 struct reading {
   cli::shapes shapes;
   std::vector<std::string> values;  ///< NAME=16000: inputs of .onnx files that always have this value
-  bool pure_custom = false;  ///< custom operators of .tflite files keep no state
-  bool keep_inputs = false;  ///< graph inputs live to the end
-  bool among_others = false; ///< as one graph of many: an interrupt waits until it is answered
-  std::string format;        ///< what a file is, whatever its name says: json, onnx, tflite or xml; empty: its name says
+  bool pure_custom = false;         ///< custom operators of .tflite files keep no state
+  bool keep_inputs = false;         ///< graph inputs live to the end
+  bool among_others = false;        ///< as one graph of many: an interrupt waits until it is answered
+  std::string format;  ///< what a file is, whatever its name says: json, onnx, tflite or xml; empty: its name says
 };
 
 /// What a file is, as the end of a name: ".json", ".onnx", ".tflite", ".xml", or something else.

@@ -4,10 +4,10 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
-#include <exception>
-#include <new>
 #include <cstdlib>
+#include <exception>
 #include <limits>
+#include <new>
 
 #include "commands.hpp"
 #include "man.hpp"
@@ -89,7 +89,8 @@ void add_model(CLI::App& command, cli::request& r) {
           "for operators that do not say: pbc keeps inputs until outputs exist, cbp frees them before")
       ->check(CLI::IsMember({"pbc", "cbp"}))
       ->default_str("pbc");
-  command.add_flag_callback("--no-inplace", [&r] { r.options.in_place = false; }, "no output takes the storage of an input");
+  command.add_flag_callback(
+      "--no-inplace", [&r] { r.options.in_place = false; }, "no output takes the storage of an input");
   command
       .add_option("--shape", r.how.shapes, "dimensions of an input of a model file that leaves them open: NAME=1,3,224,224")
       ->expected(1)
@@ -114,10 +115,11 @@ void add_time_limit(CLI::App& command, cli::request& r, const char* time_default
 void add_limits(CLI::App& command, cli::request& r, const char* time_default) {
   add_time_limit(command, r, time_default);
   command
-      .add_option("--state-limit", r.options.state_limit,
-                  "sets of operators to look at; deterministic, unlike a time limit")
+      .add_option("--state-limit", r.options.state_limit, "sets of operators to look at; deterministic, unlike a time limit")
       ->check(whole_number);
-  command.add_option("--memory-limit", r.options.memory_limit, "what the tables of a search may take, such as 512M; the graph and its compression come on top")
+  command
+      .add_option("--memory-limit", r.options.memory_limit,
+                  "what the tables of a search may take, such as 512M; the graph and its compression come on top")
       ->transform(as_size())
       ->default_str("2G");
   command.add_option("--parts", r.knobs.parts, "ilp: parts of the graph; 1 for an exact answer")
@@ -138,21 +140,21 @@ void add_limits(CLI::App& command, cli::request& r, const char* time_default) {
 /// How a network is rewritten, with the runtime's default in words; `needs` names the flag that these options need, or
 /// nothing.
 void add_rewriting(CLI::App& command, cli::rewriting& r, const char* runtime_default, CLI::Option* needs = nullptr) {
-  for (CLI::Option* option : {
-           command
-               .add_option("--max-extra-macs", r.max_extra_macs,
-                           "multiply-accumulates to spend beyond the given ones: a count, or a share as 10%")
-               ->capture_default_str(),
-           command
-               .add_option("--runtime", r.runtime,
-                           "parts: kernels read and write rows; whole: standard operators, with slices that copy")
-               ->check(CLI::IsMember({"parts", "whole"}))
-               ->default_str(runtime_default),
-           command.add_flag("--stream-input", r.stream_input, "inputs come line by line and need no room before"),
-           command.add_option("--blocks", r.blocks, "at most so many blocks of rows of a tensor; without: single rows")
-               ->check(whole_number)
-               ->check(CLI::Range(1, 1 << 20)),
-           command.add_flag("--reals", r.reals, "sums of floats may come in another order")})
+  for (CLI::Option* option :
+       {command
+            .add_option("--max-extra-macs", r.max_extra_macs,
+                        "multiply-accumulates to spend beyond the given ones: a count, or a share as 10%")
+            ->capture_default_str(),
+        command
+            .add_option("--runtime", r.runtime,
+                        "parts: kernels read and write rows; whole: standard operators, with slices that copy")
+            ->check(CLI::IsMember({"parts", "whole"}))
+            ->default_str(runtime_default),
+        command.add_flag("--stream-input", r.stream_input, "inputs come line by line and need no room before"),
+        command.add_option("--blocks", r.blocks, "at most so many blocks of rows of a tensor; without: single rows")
+            ->check(whole_number)
+            ->check(CLI::Range(1, 1 << 20)),
+        command.add_flag("--reals", r.reals, "sums of floats may come in another order")})
     if (needs != nullptr) option->needs(needs);
 }
 
@@ -181,8 +183,9 @@ void add_sdf(CLI::App& command, cli::request& r, bool schedules) {
         about);
   };
   const auto number = [&](const std::string& name, const char* about, auto store) {
-    option(name, about, [store](const std::string& text) { store(std::strtoull(text.c_str(), nullptr, 10)); })
-        ->check(whole_number);
+    option(name, about, [store](const std::string& text) {
+      store(std::strtoull(text.c_str(), nullptr, 10));
+    })->check(whole_number);
   };
   number("--token-size", ".xml: bytes of a token where the file does not say",
          [&r](memsched::bytes n) { r.sdf.token_size = n; });
@@ -257,14 +260,16 @@ static int run(int argc, char** argv) {
   on_schedule->add_flag("--explain", schedule.explain, "the JSON also says which tensors are live at the peak");
   on_schedule->add_flag_callback(
       "--list", [&] { schedule.list = cli::listing::always; }, "list the order, however long; else up to 60 operators");
-  on_schedule->add_flag_callback("--no-list", [&] { schedule.list = cli::listing::never; }, "do not list the order");
+  on_schedule->add_flag_callback(
+      "--no-list", [&] { schedule.list = cli::listing::never; }, "do not list the order");
   on_schedule->add_option("-o,--output", schedule.output,
                           "write the result there, not to standard output (-); as JSON where the name ends in .json");
   on_schedule->add_option("--certificate", schedule.certificate,
                           "write the result there, with a proof of its bound that `verify --certificate` checks: JSON, or "
                           "CBOR where the name ends in .cbor");
-  on_schedule->add_option("--certificate-limit", schedule.certificate_limit,
-                          "bytes that this file may take; a larger proof is replaced by one of a smaller bound")
+  on_schedule
+      ->add_option("--certificate-limit", schedule.certificate_limit,
+                   "bytes that this file may take; a larger proof is replaced by one of a smaller bound")
       ->needs("--certificate");
   on_schedule->add_option("--svg", schedule.svg, "draw memory over time, beside the file's own order, as an SVG there");
 
@@ -276,8 +281,9 @@ static int run(int argc, char** argv) {
       ->required();
   std::string offsets;
   auto* with_offsets =
-      on_reorder->add_option("--offsets", offsets,
-                             "also write where tensors lie, for TensorFlow Lite Micro; inplace: outputs over inputs")
+      on_reorder
+          ->add_option("--offsets", offsets,
+                       "also write where tensors lie, for TensorFlow Lite Micro; inplace: outputs over inputs")
           ->expected(0, 1)
           ->check(CLI::IsMember({"inplace", "true", ""}));
   on_reorder->add_flag("--control-edges", reorder.control_edges,
@@ -311,8 +317,8 @@ static int run(int argc, char** argv) {
 
   cli::batch_request batch;
   batch.time_limit = -1;
-  auto* on_batch = app.add_subcommand(
-      "batch", "Schedule many graphs: a line of JSON in for each, a line of JSON out, in the same order");
+  auto* on_batch =
+      app.add_subcommand("batch", "Schedule many graphs: a line of JSON in for each, a line of JSON out, in the same order");
   on_batch
       ->add_option(
           "input", batch.input,
@@ -438,9 +444,10 @@ static int run(int argc, char** argv) {
       app.add_subcommand("rewrite", "A network that computes the same in less memory than any order of the given one");
   on_rewrite->add_option("model", rewrite.graph, "*.onnx, *.tflite, or builtin:NAME (`memsched networks` lists them)")
       ->required();
-  on_rewrite->add_option("--budget", rewrite.options.budget,
-                         "bytes there are, as 262144 or 256K: few operators that fit; exit status 3 where none are found. "
-                         "Without: the smallest peak")
+  on_rewrite
+      ->add_option("--budget", rewrite.options.budget,
+                   "bytes there are, as 262144 or 256K: few operators that fit; exit status 3 where none are found. "
+                   "Without: the smallest peak")
       ->transform(as_size());
   add_rewriting(*on_rewrite, rewrite.how_rewritten, "whole where -o names a model file, else parts");
   on_rewrite->add_option("--verify", rewrite.verify, "run both networks with so many seeds of random numbers")

@@ -111,7 +111,7 @@ std::string for_zsh(const CLI::App& app) {
     for (const CLI::Option* o : options(*c))
       for (const std::string& l : o->get_lnames())
         cases += " \\\n      " + quoted("--" + l + "[" + described(o->get_description()) + "]" +
-                                       (o->get_expected_max() > 0 ? ":value:_files" : ""));
+                                        (o->get_expected_max() > 0 ? ":value:_files" : ""));
     cases += " '*:file:_files' ;;\n";
   }
   return "#compdef memsched\n_memsched() {\n  local -a names=(\n" + names +

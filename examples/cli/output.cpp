@@ -27,18 +27,18 @@ struct ending {
 };
 
 constexpr std::array endings{
-    ending{".json", content::json},     ending{".jsonl", content::json},   ending{".ndjson", content::json},
-    ending{".cbor", content::cbor},     ending{".csv", content::csv},      ending{".svg", content::svg},
-    ending{".html", content::html},     ending{".htm", content::html},     ending{".xhtml", content::html},
-    ending{".dot", content::dot},       ending{".gv", content::dot},       ending{".c", content::c},
-    ending{".h", content::c},           ending{".onnx", content::onnx},    ending{".tflite", content::tflite},
-    ending{".xml", content::other},     ending{".pdf", content::other},    ending{".png", content::other},
-    ending{".jpg", content::other},     ending{".jpeg", content::other},   ending{".gif", content::other},
-    ending{".webp", content::other},    ending{".ps", content::other},     ending{".eps", content::other},
-    ending{".tsv", content::other},     ending{".xlsx", content::other},   ending{".yaml", content::other},
-    ending{".yml", content::other},     ending{".zip", content::other},    ending{".gz", content::other},
-    ending{".pb", content::other},      ending{".pt", content::other},     ending{".h5", content::other},
-    ending{".keras", content::other},   ending{".mlir", content::other},   ending{".mlmodel", content::other},
+    ending{".json", content::json},   ending{".jsonl", content::json}, ending{".ndjson", content::json},
+    ending{".cbor", content::cbor},   ending{".csv", content::csv},    ending{".svg", content::svg},
+    ending{".html", content::html},   ending{".htm", content::html},   ending{".xhtml", content::html},
+    ending{".dot", content::dot},     ending{".gv", content::dot},     ending{".c", content::c},
+    ending{".h", content::c},         ending{".onnx", content::onnx},  ending{".tflite", content::tflite},
+    ending{".xml", content::other},   ending{".pdf", content::other},  ending{".png", content::other},
+    ending{".jpg", content::other},   ending{".jpeg", content::other}, ending{".gif", content::other},
+    ending{".webp", content::other},  ending{".ps", content::other},   ending{".eps", content::other},
+    ending{".tsv", content::other},   ending{".xlsx", content::other}, ending{".yaml", content::other},
+    ending{".yml", content::other},   ending{".zip", content::other},  ending{".gz", content::other},
+    ending{".pb", content::other},    ending{".pt", content::other},   ending{".h5", content::other},
+    ending{".keras", content::other}, ending{".mlir", content::other}, ending{".mlmodel", content::other},
 };
 
 /// The end of a name as the table has it.
@@ -124,7 +124,7 @@ graph_error write_stream(const output_file& f) {
   if (f.path != "-") return write_text(f.path, f);
   print(f.text);
   return std::fflush(stdout) == 0 && std::ferror(stdout) == 0 ? graph_error{}
-                                                               : wrong("standard output", "cannot be written whole");
+                                                              : wrong("standard output", "cannot be written whole");
 }
 
 graph_error finish(const output_file& f) {

@@ -27,7 +27,7 @@ struct subject {
   std::string name;
   std::vector<memsched::op_id> order;
   std::vector<std::vector<index_t>> tensors;  ///< per buffer
-  std::vector<std::string> names;           ///< per buffer
+  std::vector<std::string> names;             ///< per buffer
   memsched::order_buffers held;
   bytes peak = 0;
   bool of_graph = false;
@@ -99,7 +99,10 @@ std::string as_text(const subject& s, const plan_request& r, const arena_plan& p
   if (s.of_graph) text += "peak         " + grouped(s.peak) + " bytes\n";
   text += "arena        " + grouped(plan.size) + " bytes (" + scaled(plan.size) + "), by " + r.planner + '\n';
   text += "lower bound  " + grouped(plan.lower_bound) + " bytes, for " +
-          (r.joint ? "all orders" : s.of_graph ? "this order" : "these buffers") + ": " + to_string(plan.verdict()) + '\n';
+          (r.joint      ? "all orders"
+           : s.of_graph ? "this order"
+                        : "these buffers") +
+          ": " + to_string(plan.verdict()) + '\n';
   if (plan.capacity != memsched::no_limit)
     text += "capacity     " + grouped(plan.capacity) + " bytes: " + (plan.fits() ? "fits" : "does not fit") + '\n';
   if (!plan.conflict.empty()) {
@@ -221,9 +224,9 @@ memsched::result<memsched::named_buffers> read_table(const std::string& path, by
 
 int run_plan(const plan_request& r) {
   const content result = r.format == "csv" ? content::csv : r.format == "json" ? content::json : content::text;
-  if (const auto error = check_outputs({asked_result(r.output, result), {"--svg", r.svg, content::svg},
-                                        asked_certificate(r.certificate)},
-                                       {r.graph, r.order});
+  if (const auto error =
+          check_outputs({asked_result(r.output, result), {"--svg", r.svg, content::svg}, asked_certificate(r.certificate)},
+                        {r.graph, r.order});
       !error.message.empty())
     return report(error);
   subject s;

@@ -28,7 +28,7 @@ void note(const std::string& path, const std::string& text) {
 struct job {
   const reorder_request& r;
   file_bytes file;
-  memsched::model_graphs graphs;   ///< as the runtime has them: sizes, what is in place, which inputs stay
+  memsched::model_graphs graphs;  ///< as the runtime has them: sizes, what is in place, which inputs stay
   memsched::read_options reading;
   bool tflite = false;
 };
@@ -36,7 +36,7 @@ struct job {
 /// Peak of all graphs in the file's own order, and per graph that order.
 struct found {
   bytes file_peak = 0, peak = 0, lower_bound = 0;
-  orders lists;             ///< per graph; empty: the file's
+  orders lists;  ///< per graph; empty: the file's
 };
 
 bytes peak_of(const job& j, const orders& lists) {
@@ -58,9 +58,8 @@ result<found> find_orders(const job& j) {
   found f;
   f.lists.resize(j.graphs.size());
   f.file_peak = peak_of(j, f.lists);
-  const auto best = j.r.order.empty()
-                        ? memsched::schedule_graphs(j.graphs, 0, scheduler_of(j.r.scheduler, j.r))
-                        : orders_of_result(j.r.order, j.graphs, j.r);
+  const auto best = j.r.order.empty() ? memsched::schedule_graphs(j.graphs, 0, scheduler_of(j.r.scheduler, j.r))
+                                      : orders_of_result(j.r.order, j.graphs, j.r);
   if (!best) return best.error();
   f.peak = (*best)[0].peak;
   f.lower_bound = (*best)[0].lower_bound;
@@ -151,8 +150,8 @@ std::string lines(const job& j, const found& f, const memsched::micro_plan& plan
   const auto after = memsched::micro_arena_of(written, j.reading);
   if (!before || !after) return text;
   text += "head      " + grouped(before->planned) + " -> " + grouped(after->planned) + " bytes in TensorFlow Lite Micro";
-  if (j.r.offsets) text += "; " + grouped(after->greedy) + " without the offsets; no plan takes less than " +
-                           grouped(plan.lower_bound);
+  if (j.r.offsets)
+    text += "; " + grouped(after->greedy) + " without the offsets; no plan takes less than " + grouped(plan.lower_bound);
   return text + "\n";
 }
 

@@ -27,13 +27,13 @@ using memsched::tensor_id;
 using json = nlohmann::ordered_json;
 
 // What a page can show without drowning its reader.
-constexpr std::size_t most_moments = 600;    ///< columns of a drawing
-constexpr bytes least_share = 100;           ///< a tensor with less than this part of the peak has no layer of its own
-constexpr std::size_t few_tensors = 100;     ///< unless there are no more
-constexpr std::size_t most_at_peak = 24;     ///< rows of the table
-constexpr std::size_t most_buffers = 1500;   ///< of the arena
-constexpr std::size_t most_readers = 4;      ///< listed of one tensor
-constexpr std::size_t most_steps = 12;       ///< of a proof
+constexpr std::size_t most_moments = 600;   ///< columns of a drawing
+constexpr bytes least_share = 100;          ///< a tensor with less than this part of the peak has no layer of its own
+constexpr std::size_t few_tensors = 100;    ///< unless there are no more
+constexpr std::size_t most_at_peak = 24;    ///< rows of the table
+constexpr std::size_t most_buffers = 1500;  ///< of the arena
+constexpr std::size_t most_readers = 4;     ///< listed of one tensor
+constexpr std::size_t most_steps = 12;      ///< of a proof
 // What a page can wait for.
 constexpr std::size_t search_anew_up_to = 5000;  ///< operators
 constexpr std::size_t prove_up_to = 3000;        ///< operators
@@ -53,9 +53,13 @@ class named_tensors {
     json rows = json::array();
     for (const tensor_id t : listed_) {
       const op_id from = p_.producer(t);
-      json row{{"id", t}, {"name", memsched::one_line(p_.tensor_name(t))}, {"size", p_.size(t)},
+      json row{{"id", t},
+               {"name", memsched::one_line(p_.tensor_name(t))},
+               {"size", p_.size(t)},
                {"producer", from == none ? json() : json(memsched::one_line(p_.operator_name(from)))},
-               {"readers", p_.readers(t).size()}, {"stays", p_.stays(t)}, {"lives", json::array()}};
+               {"readers", p_.readers(t).size()},
+               {"stays", p_.stays(t)},
+               {"lives", json::array()}};
       for (const timeline& o : orders) {
         const lifetime& l = o.lives[t];
         const json reader = l.last_reader == none ? json() : json(memsched::one_line(p_.operator_name(l.last_reader)));
@@ -87,8 +91,14 @@ json columns_of(const memsched::problem& p, const timeline& o, bytes threshold, 
       else if (x.size < threshold) rest += x.size, ++rest_count;
       else parts.push_back(tensors.place(x.tensor));
     }
-    columns.push_back({{"first", m.first}, {"steps", m.steps}, {"step", m.step}, {"operator", name_of(p, o.order[m.step])},
-                       {"bytes", m.during}, {"parts", std::move(parts)}, {"rest", rest}, {"rest_count", rest_count}});
+    columns.push_back({{"first", m.first},
+                       {"steps", m.steps},
+                       {"step", m.step},
+                       {"operator", name_of(p, o.order[m.step])},
+                       {"bytes", m.during},
+                       {"parts", std::move(parts)},
+                       {"rest", rest},
+                       {"rest_count", rest_count}});
   }
   return columns;
 }
@@ -109,7 +119,8 @@ json peak_of(const memsched::problem& p, const timeline& o, const std::vector<sa
   const std::vector<part> parts = parts_at_peak(p, o);
   std::vector<std::size_t> place(p.ops().size());
   for (std::size_t i = 0; i < o.order.size(); ++i) place[o.order[i]] = i;
-  json peak{{"step", o.peak_step}, {"bytes", o.peak},
+  json peak{{"step", o.peak_step},
+            {"bytes", o.peak},
             {"operator", o.peak_step < o.order.size() ? json(name_of(p, o.order[o.peak_step])) : json()},
             {"parts", json::array()}};
   bytes rest = 0;
@@ -182,8 +193,10 @@ json proof_of(const memsched::problem& p, const timeline& o, bytes bound, const 
   json proof{{"bound", c.bound}, {"count", c.steps.size()}, {"steps", json::array()}};
   for (std::size_t i = 0; i < std::min(most_steps, c.steps.size()); ++i) {
     const auto& s = c.steps[i];
-    proof["steps"].push_back({{"operator", node(s.v)}, {"other", s.other == none ? json() : json(node(s.other))},
-                              {"first", s.v_first}, {"level", s.level}});
+    proof["steps"].push_back({{"operator", node(s.v)},
+                              {"other", s.other == none ? json() : json(node(s.other))},
+                              {"first", s.v_first},
+                              {"level", s.level}});
   }
   if (c.family) proof["sets"] = c.family->sets.size() + 1;
   return proof;
@@ -209,11 +222,18 @@ json arena_of(const memsched::problem& p, const timeline& o, const report_reques
   std::stable_sort(shown.begin(), shown.end(), [&](std::size_t a, std::size_t b) { return area(a) > area(b); });
   const std::size_t all = shown.size();
   shown.resize(std::min(all, most_buffers));
-  json arena{{"size", plan.size}, {"lower_bound", plan.lower_bound}, {"status", to_string(plan.verdict())},
-             {"end", 2 * o.order.size() + 1}, {"count", all}, {"buffers", json::array()}};
+  json arena{{"size", plan.size},
+             {"lower_bound", plan.lower_bound},
+             {"status", to_string(plan.verdict())},
+             {"end", 2 * o.order.size() + 1},
+             {"count", all},
+             {"buffers", json::array()}};
   for (const std::size_t b : shown) {
     const auto& x = held.buffers[b];
-    json row{{"name", memsched::one_line(names[b], 120)}, {"lower", x.lower}, {"upper", x.upper}, {"size", x.size},
+    json row{{"name", memsched::one_line(names[b], 120)},
+             {"lower", x.lower},
+             {"upper", x.upper},
+             {"size", x.size},
              {"offset", plan.offset[b]}};
     for (const auto& d : x.drops) row["drops"].push_back({d.at, d.size});
     arena["buffers"].push_back(std::move(row));
@@ -231,11 +251,20 @@ json rewrites_of(const report_request& r, std::size_t operators, const memsched:
   how.among_others = true;  // an order was found already
   const rewrite_trial t = try_rewrites(r.graph, how, limits);
   if (!t.reason.empty()) return {{"reason", t.reason}};
-  json j{{"before", t.before}, {"after", t.after}, {"operators_before", t.operators_before}, {"operators", t.operators},
-         {"stopped", to_string(t.stopped)}, {"not_understood", t.not_understood}, {"steps", json::array()}};
+  json j{{"before", t.before},
+         {"after", t.after},
+         {"operators_before", t.operators_before},
+         {"operators", t.operators},
+         {"stopped", to_string(t.stopped)},
+         {"not_understood", t.not_understood},
+         {"steps", json::array()}};
   for (const auto& s : t.steps)
-    j["steps"].push_back({{"rule", s.rule}, {"site", memsched::one_line(s.site, 120)}, {"peak_before", s.peak_before},
-                          {"peak", s.peak}, {"operators", s.operators}, {"kept", s.kept}});
+    j["steps"].push_back({{"rule", s.rule},
+                          {"site", memsched::one_line(s.site, 120)},
+                          {"peak_before", s.peak_before},
+                          {"peak", s.peak},
+                          {"operators", s.operators},
+                          {"kept", s.kept}});
   return j;
 }
 
@@ -246,7 +275,10 @@ memsched::result<json> page_data(const scheduled& found, const report_request& r
   memsched::options limits = r.options;
   limits.budget = memsched::no_limit;
   limits.on_progress = nullptr;
-  const auto share = [&](auto parts) { limits.time_limit = r.options.time_limit / parts; return limits; };
+  const auto share = [&](auto parts) {
+    limits.time_limit = r.options.time_limit / parts;
+    return limits;
+  };
 
   std::vector<timeline> orders{make_timeline(p, s.order, r.options.model(), most_moments)};
   std::optional<loaded> listed;
@@ -271,8 +303,11 @@ memsched::result<json> page_data(const scheduled& found, const report_request& r
   const bytes threshold = p.tensors().size() <= few_tensors ? 0 : highest / least_share;
   const char* const names[] = {"the order found", "the file's order"};
   for (std::size_t i = 0; i < orders.size(); ++i)
-    page["orders"].push_back({{"name", names[i]}, {"peak", orders[i].peak}, {"peak_step", orders[i].peak_step},
-                              {"steps", orders[i].order.size()}, {"own_layer_from", threshold},
+    page["orders"].push_back({{"name", names[i]},
+                              {"peak", orders[i].peak},
+                              {"peak_step", orders[i].peak_step},
+                              {"steps", orders[i].order.size()},
+                              {"own_layer_from", threshold},
                               {"columns", columns_of(i == 0 ? p : given, orders[i], threshold, tensors)}});
 
   std::vector<tensor_id> large;
@@ -345,8 +380,7 @@ int run_report(const report_request& r) {
   const auto& s = solved->best;
   std::string text = r.output + ": " + solved->graph.name + ", peak " + grouped(s.peak) + " bytes, lower bound " +
                      grouped(s.lower_bound) + ", file order " + grouped(s.given_peak);
-  if (s.budget != memsched::no_limit)
-    text += ", budget " + grouped(s.budget) + (s.fits() ? " met" : " not met");
+  if (s.budget != memsched::no_limit) text += ", budget " + grouped(s.budget) + (s.fits() ? " met" : " not met");
   text += '\n';
   std::vector<output_file> files(1);
   files[0] = {r.output, std::move(page)};

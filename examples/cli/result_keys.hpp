@@ -11,17 +11,28 @@ namespace cli {
 
 /// Those that `verify` and --order read.
 inline constexpr std::string_view read_result_keys[] = {
-    "order", "peak",    "lower_bound", "status",  "firing",    "inplace",     "bodies", "network",  "certificate",
-    "arena", "buffers", "alignment",   "runtime", "operators", "macs_before", "macs",   "kind",     "schedule",
-    "separate", "iterations", "network_peak", "network_operators"};
+    "order",       "peak",     "lower_bound", "status",     "firing",       "inplace",          "bodies",      "network",
+    "certificate", "arena",    "buffers",     "alignment",  "runtime",      "operators",        "macs_before", "macs",
+    "kind",        "schedule", "separate",    "iterations", "network_peak", "network_operators"};
 
 /// What else the program writes.
-inline constexpr std::string_view other_result_keys[] = {
-    "version",      "graph",   "scheduler",     "names",       "given_peak",  "stopped",     "budget",
-    "seconds",      "actors",  "live_at_peak",  "statistics",  "bound_of",    "planner",     "capacity",
-    "conflict",     "model",   "reads",         "writes",      "traffic",     "unit",        "repetitions",
-    "appearances",  "steps",   "schedule_text", "front",       "verified",    "peak_before", "lower_bound_of_all",
-    "separate_bound", "operators_before", "written", "not_understood", "order_by", "bound_by"};
+inline constexpr std::string_view other_result_keys[] = {"version",        "graph",
+                                                         "scheduler",      "names",
+                                                         "given_peak",     "stopped",
+                                                         "budget",         "seconds",
+                                                         "actors",         "live_at_peak",
+                                                         "statistics",     "bound_of",
+                                                         "planner",        "capacity",
+                                                         "conflict",       "model",
+                                                         "reads",          "writes",
+                                                         "traffic",        "unit",
+                                                         "repetitions",    "appearances",
+                                                         "steps",          "schedule_text",
+                                                         "front",          "verified",
+                                                         "peak_before",    "lower_bound_of_all",
+                                                         "separate_bound", "operators_before",
+                                                         "written",        "not_understood",
+                                                         "order_by",       "bound_by"};
 
 /// What is wrong with the keys of a result: one that is a letter away from one that is read, or two where that has six or more.
 /// Results may hold notes of others.

@@ -45,11 +45,11 @@ bool verified(const network& before, const fitted& r, const rewrite_request& req
 
 /// What a request found.
 struct outcome {
-  fitted found;                             ///< its cost is that of the model file, where one is asked for
+  fitted found;  ///< its cost is that of the model file, where one is asked for
   memsched::runtime runtime = memsched::runtime::parts;
-  bool good = false;                        ///< verified
-  double took = 0;                          ///< seconds
-  std::optional<written_model> file{};      ///< asked for
+  bool good = false;                    ///< verified
+  double took = 0;                      ///< seconds
+  std::optional<written_model> file{};  ///< asked for
   bool saves() const { return !file || found.after.peak < found.before.peak; }
   bool fits(bytes budget) const { return saves() && (budget == 0 || found.after.peak <= budget); }
 };
@@ -88,8 +88,13 @@ json as_json(const network& net, const outcome& all, const rewrite_request& requ
   if (request.options.budget != 0) j["budget"] = request.options.budget;
   j["steps"] = json::array();
   for (const auto& s : r.steps)
-    j["steps"].push_back({{"rule", s.rule}, {"site", s.site}, {"peak_before", s.peak_before}, {"peak", s.after.peak},
-                          {"lower_bound", s.after.lower_bound}, {"macs", s.after.macs}, {"operators", s.after.operators},
+    j["steps"].push_back({{"rule", s.rule},
+                          {"site", s.site},
+                          {"peak_before", s.peak_before},
+                          {"peak", s.after.peak},
+                          {"lower_bound", s.after.lower_bound},
+                          {"macs", s.after.macs},
+                          {"operators", s.after.operators},
                           {"kept", s.kept}});
   j["front"] = json::array();
   for (const auto& p : r.front) j["front"].push_back(as_json(p));
@@ -124,12 +129,15 @@ std::string as_text(const network& net, const outcome& all, const rewrite_reques
     steps.row({s.rule + ": " + memsched::one_line(s.site, 60), grouped(s.after.peak), grouped(s.after.lower_bound),
                grouped(s.after.operators), s.kept ? "yes" : "no"});
   if (!r.steps.empty()) text += steps.text() + '\n';
-  text += "peak         " + grouped(r.after.peak) + " bytes (" + scaled(r.after.peak) + "), " + status_of(r) +
-          "; bound " + grouped(r.after.lower_bound) + '\n';
+  text += "peak         " + grouped(r.after.peak) + " bytes (" + scaled(r.after.peak) + "), " + status_of(r) + "; bound " +
+          grouped(r.after.lower_bound) + '\n';
   if (const std::string list = not_understood(net); !list.empty()) text += "no rewrite   " + list + '\n';
   if (request.options.budget != 0)
     text += "budget       " + grouped(request.options.budget) + " bytes: " +
-            (r.after.peak > request.options.budget ? "does not fit" : all.saves() ? "fits" : "nothing is written") + '\n';
+            (r.after.peak > request.options.budget ? "does not fit"
+             : all.saves()                         ? "fits"
+                                                   : "nothing is written") +
+            '\n';
   if (all.file)
     text += "written      " + (all.saves() ? request.output + "; the figures here are the file's" : "nothing") + '\n';
   text += "cost         " + grouped(r.after.operators) + " operators, " + grouped(r.after.macs) + " multiply-accumulates\n";
@@ -237,8 +245,8 @@ rewrite_trial try_rewrites(const std::string& path, const reading& how, const me
   if (!net) return {net.error().message};
   const fitted found = memsched::fit(*net, memsched::automatic, {}, limits);
   if (found.error) return {found.error->message};
-  rewrite_trial t{{}, found.before.peak, found.after.peak, found.before.operators, found.after.operators, {},
-                  not_understood(*net), found.stopped};
+  rewrite_trial t{{}, found.before.peak,    found.after.peak, found.before.operators, found.after.operators,
+                  {}, not_understood(*net), found.stopped};
   for (const auto& s : found.steps)
     t.steps.push_back({s.rule, s.site, s.peak_before, s.after.peak, s.after.operators, s.kept});
   return t;
@@ -261,8 +269,7 @@ int run_rewrite(const rewrite_request& r) {
   print(r.json ? as_json(*net, *all, r).dump(-1, ' ', false, json::error_handler_t::replace) + '\n'
                : as_text(*net, *all, r));
   const bytes budget = r.options.budget == 0 ? memsched::no_limit : r.options.budget;
-  if (!all->saves())
-    std::fprintf(stderr, "memsched: note: %s: %s\n", r.output.c_str(), no_gain(all->found, r).c_str());
+  if (!all->saves()) std::fprintf(stderr, "memsched: note: %s: %s\n", r.output.c_str(), no_gain(all->found, r).c_str());
   else if (all->file) note_over_budget(r.output, all->found.after.peak, budget);
   return all->fits(r.options.budget) ? done : over_budget;
 }

@@ -133,10 +133,9 @@ memsched::result<loaded> checked_rewrite(const std::string& model, const reading
   if (const std::string fault = memsched::check_rewrite(*first, *net); !fault.empty())
     return located(path, "network: does not compute what " + model + " does: " + fault);
   const bool in_a_file = result.contains("network_peak");  // then other numbers are those of the model file
-  for (const auto& [key, count] : {std::pair{in_a_file ? "network_operators" : "operators",
-                                             std::uint64_t{net->operations.size()}},
-                                   std::pair{"macs", memsched::macs(*net)},
-                                   std::pair{"macs_before", memsched::macs(*first)}})
+  for (const auto& [key, count] :
+       {std::pair{in_a_file ? "network_operators" : "operators", std::uint64_t{net->operations.size()}},
+        std::pair{"macs", memsched::macs(*net)}, std::pair{"macs_before", memsched::macs(*first)}})
     if (const auto at = result.find(key); at != result.end() && *at != count)
       return located(path, std::string(key) + ": there are " + grouped(count));
   if (const auto runtime = result.find("runtime"); runtime != result.end() && *runtime == "whole")

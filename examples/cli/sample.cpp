@@ -4,8 +4,8 @@
 #include <sstream>
 
 #include "commands.hpp"
-#include "text.hpp"
 #include "schedulers.hpp"
+#include "text.hpp"
 
 namespace cli {
 

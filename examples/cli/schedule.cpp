@@ -24,9 +24,7 @@ namespace {
 using memsched::bytes;
 using result = memsched::schedule_result<memsched::op_id>;
 
-const char* firing_name(const memsched::options& o) {
-  return o.default_firing == memsched::firing::cbp ? "cbp" : "pbc";
-}
+const char* firing_name(const memsched::options& o) { return o.default_firing == memsched::firing::cbp ? "cbp" : "pbc"; }
 
 memsched::evaluation at_peak(const loaded& graph, const request& r, const result& s) {
   return memsched::evaluate(graph.problem, s.order, r.options.model()).value();
@@ -55,8 +53,10 @@ nlohmann::ordered_json as_json(const scheduled& found, const schedule_request& r
   if (s.budget != memsched::no_limit) j["budget"] = s.budget;
   j["seconds"] = took;
   for (std::size_t g = 1; g < graph.graphs.size(); ++g)
-    j["bodies"].push_back({{"graph", graph.graphs[g].place}, {"order", graph.orders[g].order},
-                           {"peak", graph.orders[g].peak}, {"lower_bound", graph.orders[g].lower_bound}});
+    j["bodies"].push_back({{"graph", graph.graphs[g].place},
+                           {"order", graph.orders[g].order},
+                           {"peak", graph.orders[g].peak},
+                           {"lower_bound", graph.orders[g].lower_bound}});
   if (graph.rewritten) {
     j["runtime"] = r.how_rewritten.runtime.empty() ? "parts" : r.how_rewritten.runtime;
     if (graph.first) j["not_understood"] = not_understood_json(*graph.first);
@@ -83,8 +83,8 @@ std::string micro_text(const micro_heads& h) {
 }
 
 nlohmann::ordered_json micro_json(const micro_heads& h) {
-  return {{"runtime", "tflm"},        {"head", h.reordered},      {"planned", h.planned},
-          {"lower_bound", h.lower_bound}, {"file_head", h.unplanned}, {"file_planned", h.file}};
+  return {{"runtime", "tflm"},        {"head", h.reordered},   {"planned", h.planned}, {"lower_bound", h.lower_bound},
+          {"file_head", h.unplanned}, {"file_planned", h.file}};
 }
 
 /// The result with a certificate of its bound, or of the best bound that can be certified within the limits of the request;
@@ -189,7 +189,8 @@ std::string as_text(const loaded& graph, const schedule_request& r, const result
     text += "no rewrite   " + list + '\n';
   if (s.budget != memsched::no_limit) text += budget_text(s);
   if (micro) text += micro_text(*micro);
-  if (!s.order_by.empty()) text += "found by     " + std::string(s.order_by) + "; bound by " + std::string(s.bound_by) + '\n';
+  if (!s.order_by.empty())
+    text += "found by     " + std::string(s.order_by) + "; bound by " + std::string(s.bound_by) + '\n';
   text += "took         " + seconds(took) + " s, " + grouped(s.stats.states) + " states, " + grouped(s.stats.cuts) +
           " minimum cuts\n\n";
 
@@ -231,7 +232,7 @@ memsched::result<loaded> as_listed(const loaded& graph, const request& r) {
 memsched::result<scheduled> solve(const schedule_request& r, std::string_view inline_json) {
   const auto run = scheduler_of(r.scheduler, r);
   const auto start = std::chrono::steady_clock::now();
-  auto graph = r.rewrite            ? load_rewritten(r.graph, r.how, r.how_rewritten, r.options)
+  auto graph = r.rewrite             ? load_rewritten(r.graph, r.how, r.how_rewritten, r.options)
                : inline_json.empty() ? load(r.graph, r.how, run)
                                      : load_json(r.graph, inline_json, run);
   if (!graph) return graph.error();
@@ -266,10 +267,12 @@ namespace {
 
 memsched::graph_error check_outputs_of(const schedule_request& r) {
   const bool of_sdf = is_sdf(r.graph, r.how);  // whose certificates are JSON alone
-  const asked_output proof = of_sdf ? asked_output{"--certificate", r.certificate, content::json}
-                                    : asked_certificate(r.certificate);
-  return check_outputs({asked_result(r.output, r.json ? content::json : content::text), {"--svg", r.svg, content::svg},
-                        proof, {"--emit-c", r.emit_c, content::c}},
+  const asked_output proof =
+      of_sdf ? asked_output{"--certificate", r.certificate, content::json} : asked_certificate(r.certificate);
+  return check_outputs({asked_result(r.output, r.json ? content::json : content::text),
+                        {"--svg", r.svg, content::svg},
+                        proof,
+                        {"--emit-c", r.emit_c, content::c}},
                        {r.graph});
 }
 

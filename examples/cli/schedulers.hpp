@@ -12,7 +12,7 @@ namespace cli {
 
 /// What single schedulers can be told.
 struct knobs {
-  memsched::index_t parts = 4;           ///< ilp: parts of the graph; 1 for an exact answer
+  memsched::index_t parts = 4;         ///< ilp: parts of the graph; 1 for an exact answer
   std::vector<std::string> without{};  ///< serenity: parts of the method that are left out
 };
 

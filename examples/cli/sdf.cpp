@@ -214,8 +214,7 @@ int run_sdf_inspect(const std::string& path, const request& r) {
   std::size_t parts = 0;
   for (index_t a = 0; a < part.size(); ++a) parts += part[a] == a ? 1 : 0;
   index_t components = 0;
-  const auto component =
-      sdf::detail::components(memsched::adjacency::from_pairs(graph.actors(), follows), components);
+  const auto component = sdf::detail::components(memsched::adjacency::from_pairs(graph.actors(), follows), components);
   std::vector<std::size_t> members(components, 0);
   for (index_t k : component) ++members[k];
   const auto on_cycles = std::count_if(component.begin(), component.end(), [&](index_t k) { return members[k] > 1; });

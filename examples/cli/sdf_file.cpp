@@ -153,8 +153,8 @@ int run_sdf_verify(const std::string& path, const std::string& result, bool with
     if (*at != is) return located(result, std::string(key) + ": says " + grouped(*at) + ", but it is " + grouped(is));
     return {};
   };
-  for (const auto& [key, is] : {std::pair("peak", run->peak), std::pair("separate", run->separate),
-                                std::pair("iterations", run->iterations)})
+  for (const auto& [key, is] :
+       {std::pair("peak", run->peak), std::pair("separate", run->separate), std::pair("iterations", run->iterations)})
     if (const auto e = claim(key, is); !e.message.empty()) return report(e);
   if (const auto bound = j.find("lower_bound"); bound != j.end() && (!bound->is_number_unsigned() || *bound > run->peak))
     return report(located(result, "lower_bound: is above the peak, " + grouped(run->peak)));

@@ -18,7 +18,7 @@ namespace {
 constexpr int interrupted_status = 130;
 
 std::atomic<bool> line_is_written = false;
-std::atomic<bool> heeded = false;   // whether a search asks for `stop`
+std::atomic<bool> heeded = false;  // whether a search asks for `stop`
 std::atomic<int> without_answers = 0;
 std::stop_source& stop = *new std::stop_source;  // outlives main: a signal may come while the program ends
 

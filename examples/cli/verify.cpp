@@ -31,8 +31,7 @@ memsched::result<memsched::bytes> number(const json& j, const char* key, const s
   return at->get<memsched::bytes>();
 }
 
-memsched::result<std::vector<memsched::op_id>> read_order(const json& j, const std::string& place,
-                                                          const std::string& path) {
+memsched::result<std::vector<memsched::op_id>> read_order(const json& j, const std::string& place, const std::string& path) {
   if (!j.is_object() || !j.contains("order") || !j["order"].is_array())
     return wrong(path, place + ": must be a list of operator indices");
   std::vector<memsched::op_id> order;
@@ -145,7 +144,7 @@ memsched::result<loaded> as_claimed(const loaded& graph, const claim& c, const s
 }
 
 memsched::result<std::vector<memsched::graph_order>> replayed(const memsched::model_graphs& graphs, std::size_t first,
-                                                             const claim& c, const std::string& path) {
+                                                              const claim& c, const std::string& path) {
   return memsched::schedule_graphs(graphs, first, replay(c, path));
 }
 
@@ -193,8 +192,8 @@ memsched::result<json> read_object(const std::string& path) {
 }
 
 memsched::result<std::vector<memsched::graph_order>> orders_of_result(const std::string& path,
-                                                                     const memsched::model_graphs& graphs,
-                                                                     const request& r) {
+                                                                      const memsched::model_graphs& graphs,
+                                                                      const request& r) {
   const auto file = read_object(path);
   if (!file) return file.error();
   auto c = read_claim(*file, path, r.options.model());

@@ -147,8 +147,8 @@ memsched::result<std::string> proven(const json& j, const loaded* graph, const c
     if (const std::string why = memsched::check_joint(graph->problem, *proof, of.model, alignment); !why.empty())
       return wrong(path, "certificate: " + why);
     bound = proof->arena, whose = "of any order";
-    const auto conflicts = static_cast<std::size_t>(std::count_if(
-        proof->refutations.begin(), proof->refutations.end(), [](const auto& r) { return !r.peak.has_value(); }));
+    const auto conflicts = static_cast<std::size_t>(std::count_if(proof->refutations.begin(), proof->refutations.end(),
+                                                                  [](const auto& r) { return !r.peak.has_value(); }));
     const std::size_t peaks = proof->refutations.size() - conflicts;
     if (peaks > 0) by = count_of(peaks, "bound of a peak", "bounds of peaks");
     if (conflicts > 0)

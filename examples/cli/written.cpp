@@ -27,17 +27,15 @@ result<memsched::model_graphs> read_again(const std::string& path, const std::st
   return is_onnx(path) ? memsched::read_onnx(bytes, options) : memsched::read_tflite(bytes, options);
 }
 
-result<std::string> bytes_of(const std::string& path, const network& first, const network& net,
-                             std::span<const op_id> order, std::vector<std::size_t>* ends = nullptr) {
+result<std::string> bytes_of(const std::string& path, const network& first, const network& net, std::span<const op_id> order,
+                             std::vector<std::size_t>* ends = nullptr) {
   return is_onnx(path) ? memsched::write_onnx_network(first, net, order, ends)
                        : memsched::write_tflite_network(first, net, order, ends);
 }
 
 }  // namespace
 
-bool names_model(const std::string& path) {
-  return is_onnx(path) || std::filesystem::path(path).extension() == ".tflite";
-}
+bool names_model(const std::string& path) { return is_onnx(path) || std::filesystem::path(path).extension() == ".tflite"; }
 
 memsched::network_form form_of(const std::string& path, const network& first, const reading& how) {
   return [path, &first, how](const network& net, std::span<const op_id> order) -> result<memsched::written_network> {

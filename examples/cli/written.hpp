@@ -14,7 +14,7 @@ namespace cli {
 /// A model file that is not on disk yet.
 struct written_model {
   std::string bytes;
-  memsched::problem graph;  ///< what its reader finds in it; operators in the file's order
+  memsched::problem graph;    ///< what its reader finds in it; operators in the file's order
   memsched::evaluation cost;  ///< of the file's order
 };
 
@@ -25,7 +25,7 @@ bool names_model(const std::string& path);
 memsched::network_form form_of(const std::string& path, const memsched::network& first, const reading&);
 
 /// The network that a search in such a form found, as a model file of that name, in the best order found for it.
-memsched::result<written_model> write_model(const std::string& path, const memsched::network& first,
-                                            const memsched::fitted&, const reading&, memsched::memory_model);
+memsched::result<written_model> write_model(const std::string& path, const memsched::network& first, const memsched::fitted&,
+                                            const reading&, memsched::memory_model);
 
 }  // namespace cli

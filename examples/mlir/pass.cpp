@@ -1,11 +1,11 @@
 // The pass memsched-reorder: moves the operations of each block into an order with a small peak memory. A plugin for
 // mlir-opt; docs/compilers.md says how it is used.
-#include <memsched/adapters/mlir.hpp>
-#include <memsched/schedulers/as_given.hpp>
 #include <mlir/IR/Builders.h>
 #include <mlir/Interfaces/FunctionInterfaces.h>
 #include <mlir/Pass/Pass.h>
 #include <mlir/Tools/Plugins/PassPlugin.h>
+#include <memsched/adapters/mlir.hpp>
+#include <memsched/schedulers/as_given.hpp>
 
 #include "dump.hpp"
 

@@ -60,9 +60,7 @@ class layers {
   feature conv(const feature& x, bytes channels, bytes stride = 1) {
     return apply("conv", {x}, channels, strided(x.side, stride));
   }
-  feature depthwise(const feature& x, bytes stride = 1) {
-    return apply("dwconv", {x}, x.channels, strided(x.side, stride));
-  }
+  feature depthwise(const feature& x, bytes stride = 1) { return apply("dwconv", {x}, x.channels, strided(x.side, stride)); }
   feature add(const feature& a, const feature& b) { return same("add", {a, b}); }
   feature concat(const std::vector<feature>& from) {
     bytes channels = 0;

@@ -27,7 +27,7 @@ struct network {
   std::string published{};                     ///< published peaks with their citation, or empty
   std::optional<bytes> optimum{};              ///< proven smallest peak where known; pbc, in place
   std::optional<bytes> optimum_not_inplace{};  ///< likewise where no operator works in place
-  std::string pattern{};  ///< the name with its parameters and their defaults: "chain:OPS=1000:SEED=1"
+  std::string pattern{};                       ///< the name with its parameters and their defaults: "chain:OPS=1000:SEED=1"
 };
 
 namespace detail {
@@ -223,8 +223,8 @@ inline std::vector<std::string_view> split(std::string_view text) {
 inline memsched::result<arguments> read_arguments(const entry& e, const std::vector<std::string_view>& given) {
   const std::string of = "network " + e.about.pattern + ": ";
   if (given.size() > e.parameters.size())
-    return bad_name(of + std::to_string(given.size()) + " parameters given, at most " +
-                    std::to_string(e.parameters.size()) + " known");
+    return bad_name(of + std::to_string(given.size()) + " parameters given, at most " + std::to_string(e.parameters.size()) +
+                    " known");
   arguments read;
   for (std::size_t i = 0; i < e.parameters.size(); ++i) {
     const parameter& p = e.parameters[i];
@@ -233,8 +233,8 @@ inline memsched::result<arguments> read_arguments(const entry& e, const std::vec
       const char* end = given[i].data() + given[i].size();
       const auto [stop, error] = std::from_chars(given[i].data(), end, value);
       if (error != std::errc{} || stop != end || value < p.least || value > p.most)
-        return bad_name(of + p.name + " is " + quoted(given[i]) + ", not a number from " + std::to_string(p.least) +
-                        " to " + std::to_string(p.most));
+        return bad_name(of + p.name + " is " + quoted(given[i]) + ", not a number from " + std::to_string(p.least) + " to " +
+                        std::to_string(p.most));
     }
     read.push_back(value);
   }
@@ -267,8 +267,7 @@ inline const std::vector<network>& all() {
 inline memsched::result<memsched::problem_draft> make(std::string_view name) {
   std::vector<std::string_view> parts = detail::split(name);
   const auto& list = detail::entries();
-  const auto found =
-      std::find_if(list.begin(), list.end(), [&](const auto& e) { return e.about.name == parts.front(); });
+  const auto found = std::find_if(list.begin(), list.end(), [&](const auto& e) { return e.about.name == parts.front(); });
   if (found == list.end()) return detail::unknown(parts.front());
   parts.erase(parts.begin());
   const auto arguments = detail::read_arguments(*found, parts);

@@ -23,7 +23,10 @@ inline tensor_id inverted_residual(network_builder& b, tensor_id x, memsched::co
                                    memsched::coordinate expanded, std::int64_t stride, std::int64_t kernel = 3) {
   using memsched::activation;
   x = b.convolution(x, {.channels = expanded, .act = activation::relu6});
-  x = b.depthwise(x, {.kernel = kernel, .stride = stride, .pad = memsched::padding::around, .around = kernel / 2,
+  x = b.depthwise(x, {.kernel = kernel,
+                      .stride = stride,
+                      .pad = memsched::padding::around,
+                      .around = kernel / 2,
                       .act = activation::relu6});
   return b.convolution(x, {.channels = channels});
 }
@@ -35,7 +38,11 @@ inline memsched::network mobilenet_v2_chain() {
   network_builder b("mobilenet_v2_w0.35_r144", memsched::element::int8, {0.05F, 0});
   const auto width = [](coordinate full) { return full * 35 / 100; };
   tensor_id x = b.input({144, 144, 3});
-  x = b.convolution(x, {.channels = width(32), .kernel = 3, .stride = 2, .pad = memsched::padding::around, .around = 1,
+  x = b.convolution(x, {.channels = width(32),
+                        .kernel = 3,
+                        .stride = 2,
+                        .pad = memsched::padding::around,
+                        .around = 1,
                         .act = memsched::activation::relu6});
   coordinate from = width(32);
   struct stage {
@@ -65,9 +72,20 @@ inline memsched::network mcunet_v2_chain() {
   struct stage {
     coordinate from, channels, expansion, stride, kernel;
   };
-  for (const stage& s : {stage{8, 16, 6, 2, 3}, {16, 16, 3, 1, 3}, {16, 16, 3, 1, 3}, {16, 24, 3, 2, 7}, {24, 24, 6, 1, 3},
-                         {24, 24, 5, 1, 5}, {24, 40, 6, 2, 7}, {40, 40, 6, 1, 7}, {40, 48, 6, 1, 3}, {48, 48, 4, 1, 3},
-                         {48, 96, 5, 2, 5}, {96, 96, 5, 1, 3}, {96, 96, 4, 1, 3}, {96, 160, 3, 1, 7}})
+  for (const stage& s : {stage{8, 16, 6, 2, 3},
+                         {16, 16, 3, 1, 3},
+                         {16, 16, 3, 1, 3},
+                         {16, 24, 3, 2, 7},
+                         {24, 24, 6, 1, 3},
+                         {24, 24, 5, 1, 5},
+                         {24, 40, 6, 2, 7},
+                         {40, 40, 6, 1, 7},
+                         {40, 48, 6, 1, 3},
+                         {48, 48, 4, 1, 3},
+                         {48, 96, 5, 2, 5},
+                         {96, 96, 5, 1, 3},
+                         {96, 96, 4, 1, 3},
+                         {96, 160, 3, 1, 7}})
     x = inverted_residual(b, x, s.channels, s.from * s.expansion, s.stride, s.kernel);
   b.output(x);
   return b.build().value();
@@ -137,8 +155,8 @@ class typed_layers {
     return apply(kind, from, from.front().channels, from.front().side, where);
   }
   feature conv(const feature& x, bytes channels, bytes stride = 1) {
-    return made(builder_.convolution(x.tensor, {.channels = static_cast<memsched::coordinate>(channels),
-                                                .stride = static_cast<std::int64_t>(stride)}));
+    return made(builder_.convolution(
+        x.tensor, {.channels = static_cast<memsched::coordinate>(channels), .stride = static_cast<std::int64_t>(stride)}));
   }
   feature depthwise(const feature& x, bytes stride = 1) {
     return made(builder_.depthwise(x.tensor, {.kernel = 3, .stride = static_cast<std::int64_t>(stride)}));
@@ -161,16 +179,10 @@ class typed_layers {
 };
 
 /// NASNet-A and AmoebaNet-A for CIFAR, as in cells.hpp.
-inline memsched::network nasnet_cifar_typed() {
-  return cell_network<typed_layers>(nasnet_a()).build(cifar_stack, 32);
-}
-inline memsched::network amoebanet_cifar_typed() {
-  return cell_network<typed_layers>(amoebanet_a()).build(cifar_stack, 36);
-}
+inline memsched::network nasnet_cifar_typed() { return cell_network<typed_layers>(nasnet_a()).build(cifar_stack, 32); }
+inline memsched::network amoebanet_cifar_typed() { return cell_network<typed_layers>(amoebanet_a()).build(cifar_stack, 36); }
 /// NASNet-A for ImageNet, as in cells.hpp.
-inline memsched::network nasnet_imagenet_typed() {
-  return cell_network<typed_layers>(nasnet_a()).build(imagenet_stack, 22);
-}
+inline memsched::network nasnet_imagenet_typed() { return cell_network<typed_layers>(nasnet_a()).build(imagenet_stack, 22); }
 
 /// A generator of a typed network, by name.
 struct typed_network {

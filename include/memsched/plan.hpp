@@ -16,7 +16,8 @@
 #include <memsched/measure/evaluate.hpp>
 #include <memsched/schedule.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// Bytes of handles of the caller's graph.
 template <class Handle>
@@ -131,4 +132,5 @@ auto plan_jointly(const G& g, const S& policy = {}, const P& how = {}, const pla
   return detail::in_handles(g, low ? low->ops : std::vector<op_t<G>>{}, std::move(j));
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched

@@ -20,19 +20,20 @@
 #include <memsched/search/policy.hpp>
 #include <memsched/search/verdict.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// What `schedule` says beside the order. Where `error` is set, nothing else is.
 struct schedule_facts {
-  bytes peak = 0;                   ///< of the order, by the referee
-  bytes lower_bound = 0;            ///< no order has a smaller peak
-  bytes given_peak = 0;             ///< of the order in which the graph lists its operators (see `as_given`)
-  std::string_view order_by{};      ///< what found the order: a stage of `automatic`, a policy, or "given" for the graph's own
-  std::string_view bound_by{};      ///< what proved the bound; "footprint" for what single operators need
-  std::vector<bytes> profile;       ///< bytes while each operator of the order runs
+  bytes peak = 0;               ///< of the order, by the referee
+  bytes lower_bound = 0;        ///< no order has a smaller peak
+  bytes given_peak = 0;         ///< of the order in which the graph lists its operators (see `as_given`)
+  std::string_view order_by{};  ///< what found the order: a stage of `automatic`, a policy, or "given" for the graph's own
+  std::string_view bound_by{};  ///< what proved the bound; "footprint" for what single operators need
+  std::vector<bytes> profile;   ///< bytes while each operator of the order runs
   stop_reason stopped = stop_reason::finished;
   statistics stats;
-  bytes budget = no_limit;          ///< that was asked for
+  bytes budget = no_limit;  ///< that was asked for
   /// Where `options.certify` asked for it: why no order has a peak below its own bound, which is no more than `lower_bound`
   /// (`check_certificate`). Nodes are those of `make_schedule_graph`, operators first, in the order in which the graph lists
   /// them.
@@ -133,6 +134,7 @@ inline std::optional<bytes> workspace_of(const schedule_facts& inner, bytes in, 
   return inner.peak - std::min(inner.peak, in + out);
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
@@ -140,7 +142,8 @@ inline std::optional<bytes> workspace_of(const schedule_facts& inner, bytes in, 
 #include <memsched/bounds/cut_bound.hpp>
 #include <memsched/graph/list_schedule.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 namespace detail {
 
@@ -212,6 +215,7 @@ MEMSCHED_FUNCTION schedule_result<op_id> detail::run_policy(const problem& p, in
   return r;
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #endif

@@ -4,8 +4,8 @@
 #include <memsched/allocation/minimize.hpp>
 #include <memsched/allocation/plan_offsets.hpp>
 #include <memsched/allocation/plan_order_and_offsets.hpp>
-#include <memsched/measure/evaluate.hpp>
 #include <memsched/graph/list_schedule.hpp>
+#include <memsched/measure/evaluate.hpp>
 #include <memsched/schedulers/automatic.hpp>
 #include <memsched/schedulers/kahn.hpp>
 #include <memsched/schedulers/rpo.hpp>

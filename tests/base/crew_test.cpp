@@ -90,7 +90,8 @@ TEST_CASE("a crew has the threads that the system gives, and does all tasks and 
     std::atomic<int> runs = 0, jobs = 0;
     c.run(100, [&](std::size_t, std::size_t member) { runs += member < c.size() ? 1 : 1000; });
     REQUIRE(runs == 100);
-    run_beside(&c, [] { return true; }, [&] { ++jobs; });
+    run_beside(
+        &c, [] { return true; }, [&] { ++jobs; });
     REQUIRE(jobs == 1);
   }
 }

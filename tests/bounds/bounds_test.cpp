@@ -29,7 +29,9 @@ TEST_CASE("no bound exceeds the optimum") {
         REQUIRE(cut.at(v) <= optimum);
         highest = std::max(highest, cut.at(v));
       }
-      REQUIRE(best_cut_bound(g, topological_order(g), g.base, [] { return true; }, no_limit).bound == highest);
+      REQUIRE(best_cut_bound(
+                  g, topological_order(g), g.base, [] { return true; }, no_limit)
+                  .bound == highest);
     }
 }
 

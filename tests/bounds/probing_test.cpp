@@ -51,12 +51,14 @@ TEST_CASE("helpers change no answer of probing and shaving, and not how often th
           prober::outcome o = prober::outcome::stopped;
           while (o == prober::outcome::stopped) {
             cuts.push_back(0);
-            o = q.run(asked, [&] { return ++cuts.back() <= slice; }, h);
+            o = q.run(
+                asked, [&] { return ++cuts.back() <= slice; }, h);
           }
           if (o != prober::outcome::open) return std::pair(o, cuts);
           shaver s(q);
           cuts.push_back(0);
-          o = s.run(q, 8, [&] { return ++cuts.back() <= 400; }, h);
+          o = s.run(
+              q, 8, [&] { return ++cuts.back() <= 400; }, h);
           return std::pair(o, cuts);
         };
         REQUIRE(run(one, {}) == run(several, who));
@@ -85,8 +87,7 @@ TEST_CASE("a probe that is asked again asks for no cut; sets that are reused hid
       for (node_id u = 0; u < g.active; ++u)
         for (node_id v = 0; v < g.active; ++v)
           if (quick.ordered(u, v) != plain.ordered(u, v)) FAIL("peak " << peak << ": nodes " << u << " and " << v);
-      for (prober* again : {&quick, &plain})
-        REQUIRE(again->run(peak, [] { return false; }) == prober::outcome::open);
+      for (prober* again : {&quick, &plain}) REQUIRE(again->run(peak, [] { return false; }) == prober::outcome::open);
     }
   }
 }

@@ -116,8 +116,7 @@ TEST_CASE("what holds whichever of two nodes runs first, and what shaving refute
     const auto compressed = [](const schedule_graph& h, bytes b, unsigned patience = 0, std::size_t sets = 0) {
       return detail::certify_rounds(h, detail::compressed_for_proof(h), b, patience, sets, go_on);
     };
-    const certificate shaved = r.chance(80) ? support::by_cases(g, best, r, compressed)
-                                            : compressed(g, best, 64, 4096);
+    const certificate shaved = r.chance(80) ? support::by_cases(g, best, r, compressed) : compressed(g, best, 64, 4096);
     const bool any = std::any_of(shaved.steps.begin(), shaved.steps.end(), [](auto& s) { return s.cases; });
     if (!any) return;
     ++cases;

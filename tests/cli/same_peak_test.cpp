@@ -34,8 +34,8 @@ TEST_CASE("a random problem has the same peak in the program as in the library")
     problems.push_back(std::move(*p));
   }
   lines.close();
-  const std::string command = std::string("\"" MEMSCHED_PROGRAM "\" batch \"") + (folder / "in.jsonl").string() + "\" -o \"" +
-                              (folder / "out.jsonl").string() + "\" 2>/dev/null";
+  const std::string command = std::string("\"" MEMSCHED_PROGRAM "\" batch \"") + (folder / "in.jsonl").string() +
+                              "\" -o \"" + (folder / "out.jsonl").string() + "\" 2>/dev/null";
   REQUIRE(std::system(command.c_str()) == 0);
   std::ifstream answers(folder / "out.jsonl");
   std::string line;

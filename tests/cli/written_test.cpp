@@ -105,8 +105,8 @@ TEST_CASE("rewrite -o F says of F what schedule says of it: peak, operators, bou
         const std::string within = " --budget " + std::to_string(budget);
         INFO(kind << " of " << given << " bytes" << flags << within);
         fs::remove(written);
-        const int status = p.run("rewrite \"" + model + "\" -o \"" + written + "\"" + within + flags +
-                                 " --state-limit 2000 --format json");
+        const int status =
+            p.run("rewrite \"" + model + "\" -o \"" + written + "\"" + within + flags + " --state-limit 2000 --format json");
         INFO(p.err);
         REQUIRE((status == 0 || status == 3));
         const auto said = nlohmann::json::parse(p.out);

@@ -81,7 +81,8 @@ TEST_CASE("every key of a graph is read") {
 }
 
 TEST_CASE("keys may come in any order, and notes may hold anything") {
-  const auto read = read_json(R"({"graph_outputs": [1], "published": {"ops": [{"bytes": -1}], "a": [[], {}, {"a": 1, "a": 2}]},
+  const auto read =
+      read_json(R"({"graph_outputs": [1], "published": {"ops": [{"bytes": -1}], "a": [[], {}, {"a": 1, "a": 2}]},
     "tensors": [{"shape": [1, 2.5], "bytes": 4, "type": {"bytes": 7}, "producer": -1}, {"bytes": 8, "x-ops": 1}], "x": 1e300,
     "ops": [{"inplace": 1, "x-kind": {"inputs": 3}, "outputs": [1], "inputs": [0, 0], "cost": 2.5, "pure": false,
              "duration": [3], "async": {"a": true}}], "graph_inputs": [0], "y": 2, "x-name": 1, "x-ops": []})");
@@ -169,8 +170,7 @@ TEST_CASE("indices are in range") {
         "graph_outputs[0]: there is no tensor 4 among 4");
   CHECK(code(with("\"outputs\": [2]", "\"outputs\": [9]")) == error_code::unknown_tensor);
   CHECK(code(with("\"after\": [0]", "\"after\": [3]")) == error_code::unknown_operator);
-  CHECK(message(with("\"inputs\": [1]", "\"inputs\": [-1]")) ==
-        "ops[1].inputs[0]: must be an index, 0 or more, but is -1");
+  CHECK(message(with("\"inputs\": [1]", "\"inputs\": [-1]")) == "ops[1].inputs[0]: must be an index, 0 or more, but is -1");
   CHECK(message(with("\"inputs\": [1]", "\"inputs\": [0.5]")) ==
         "ops[1].inputs[0]: must be an index, 0 or more, but is a fraction");
   CHECK(message(with("\"inputs\": [1]", "\"inputs\": [4294967295]")) ==
@@ -312,7 +312,7 @@ TEST_CASE("a key given twice is an error") {
 TEST_CASE("what is no JSON is named by line and column") {
   CHECK(message("").find("line 1, column 1: ") == 0);
   CHECK(message("{\"ops\": [\n  {]").find("line 2, column 4: ") == 0);
-  CHECK(message(good + "x").find("line 7, column " ) == 0);
+  CHECK(message(good + "x").find("line 7, column ") == 0);
   CHECK(message("{\"a\": \"\xff\"}").find("line 1, column 8: ") == 0);
   CHECK(message("{\"ops\": [],}").find("line 1, column 12: ") == 0);
   CHECK(message("\"" + std::string(100000, 'a')).size() < 300);
@@ -341,22 +341,21 @@ TEST_CASE("what is written reads as the same draft") {
   REQUIRE(again);
   CHECK(support::difference(first, *again) == "");
   CHECK(write_json(*again) == text);
-  CHECK(
-      text ==
-      "{\"name\": \"net\",\n"
-      " \"ops\": [\n"
-      "  {\"name\": \"c1\", \"inputs\": [0], \"outputs\": [1], \"workspace\": 7, \"scope\": \"0\"},\n"
-      "  {\"name\": \"Relu\", \"inputs\": [1], \"outputs\": [2], \"inplace\": 0, \"firing\": \"pbc\", \"scope\": "
-      "\"1\"},\n"
-      "  {\"name\": \"v\", \"inputs\": [2], \"outputs\": [3], \"after\": [0], \"firing\": \"cbp\", \"scope\": \"0\"}\n"
-      " ],\n"
-      " \"tensors\": [\n"
-      "  {\"name\": \"x\", \"bytes\": 1024},\n"
-      "  {\"bytes\": 512},\n"
-      "  {\"bytes\": 512},\n"
-      "  {\"name\": \"view\", \"bytes\": 512, \"alias_of\": 2}\n"
-      " ],\n"
-      " \"graph_inputs\": [0], \"graph_outputs\": [3]}\n");
+  CHECK(text ==
+        "{\"name\": \"net\",\n"
+        " \"ops\": [\n"
+        "  {\"name\": \"c1\", \"inputs\": [0], \"outputs\": [1], \"workspace\": 7, \"scope\": \"0\"},\n"
+        "  {\"name\": \"Relu\", \"inputs\": [1], \"outputs\": [2], \"inplace\": 0, \"firing\": \"pbc\", \"scope\": "
+        "\"1\"},\n"
+        "  {\"name\": \"v\", \"inputs\": [2], \"outputs\": [3], \"after\": [0], \"firing\": \"cbp\", \"scope\": \"0\"}\n"
+        " ],\n"
+        " \"tensors\": [\n"
+        "  {\"name\": \"x\", \"bytes\": 1024},\n"
+        "  {\"bytes\": 512},\n"
+        "  {\"bytes\": 512},\n"
+        "  {\"name\": \"view\", \"bytes\": 512, \"alias_of\": 2}\n"
+        " ],\n"
+        " \"graph_inputs\": [0], \"graph_outputs\": [3]}\n");
 }
 
 TEST_CASE("names survive whatever they hold; what is no UTF-8 is replaced") {

@@ -48,12 +48,11 @@ answer ask(const std::vector<std::string>& nodes) {
 }  // namespace
 
 TEST_CASE("nodes are operators, named by their order", "[nodes]") {
-  const answer a = ask({x, R"({"name": "wide", "op": "call_function", "inputs": ["x"], "bytes": 200})",
-                        R"({"name": "widest", "inputs": "x", "bytes": 400})",
-                        R"({"name": "n1", "inputs": ["wide"], "bytes": 4})",
-                        R"({"name": "n2", "inputs": ["widest"], "bytes": 8})",
-                        R"({"name": "sum", "inputs": ["n1", "n2"], "bytes": 4})",
-                        R"({"name": "out", "kind": "output", "inputs": ["sum"]})"});
+  const answer a =
+      ask({x, R"({"name": "wide", "op": "call_function", "inputs": ["x"], "bytes": 200})",
+           R"({"name": "widest", "inputs": "x", "bytes": 400})", R"({"name": "n1", "inputs": ["wide"], "bytes": 4})",
+           R"({"name": "n2", "inputs": ["widest"], "bytes": 8})", R"({"name": "sum", "inputs": ["n1", "n2"], "bytes": 4})",
+           R"({"name": "out", "kind": "output", "inputs": ["sum"]})"});
   CHECK(a.given == 610);
   CHECK(a.peak == 414);  // n1, the input and widest; the input is gone before n2
   CHECK(a.order == "wide n1 widest n2 sum");

@@ -80,8 +80,7 @@ class graph {
     else t->add_int32_data(static_cast<std::int32_t>(value));
     return *this;
   }
-  onnx::NodeProto& op(const std::string& type, const names& inputs, const names& outputs,
-                      const std::string& name = {}) {
+  onnx::NodeProto& op(const std::string& type, const names& inputs, const names& outputs, const std::string& name = {}) {
     auto* node = g_.add_node();
     node->set_op_type(type);
     for (const auto& x : inputs) node->add_input(x);

@@ -207,9 +207,19 @@ TEST_CASE("what a typed network does not understand of ONNX is opaque, with all 
   using model = onnx_model::model;
   using node = onnx::NodeProto;
   CHECK(kind_with([](model&, node&) {}) == op_kind::convolution);
-  CHECK(kind_with([](model& m, node&) { m.proto.mutable_graph()->mutable_input(0)->mutable_type()->mutable_tensor_type()
-                                            ->mutable_shape()->mutable_dim(0)->set_dim_value(2); }) == op_kind::opaque);
-  CHECK(kind_with([](model& m, node& n) { m.input("v", {4, 4, 3, 3}); n.set_input(1, "v"); }) == op_kind::opaque);
+  CHECK(kind_with([](model& m, node&) {
+          m.proto.mutable_graph()
+              ->mutable_input(0)
+              ->mutable_type()
+              ->mutable_tensor_type()
+              ->mutable_shape()
+              ->mutable_dim(0)
+              ->set_dim_value(2);
+        }) == op_kind::opaque);
+  CHECK(kind_with([](model& m, node& n) {
+          m.input("v", {4, 4, 3, 3});
+          n.set_input(1, "v");
+        }) == op_kind::opaque);
   CHECK(kind_with([](model& m, node& n) {
           m.floats("s", {4});
           n.set_op_type("InstanceNormalization"), n.set_input(1, "s"), n.add_input("s");
@@ -225,10 +235,12 @@ TEST_CASE("what a typed network does not understand of ONNX is opaque, with all 
   CHECK(resized({1, 4, 16, 16}, "tf_half_pixel_for_nn") == op_kind::opaque);
   CHECK(resized({1, 8, 16, 16}, "half_pixel") == op_kind::opaque);
   const auto soft = [&](std::int64_t axis, std::int64_t opset) {
-    return kind_with([&](model&, node& n) {
-      n.set_op_type("Softmax"), n.mutable_input()->RemoveLast();
-      set(n, "axis", axis);
-    }, opset);
+    return kind_with(
+        [&](model&, node& n) {
+          n.set_op_type("Softmax"), n.mutable_input()->RemoveLast();
+          set(n, "axis", axis);
+        },
+        opset);
   };
   CHECK(soft(1, 13) == op_kind::softmax);
   CHECK(soft(-3, 13) == op_kind::softmax);

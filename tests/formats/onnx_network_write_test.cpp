@@ -13,8 +13,8 @@
 #include <memsched/rewrite/gather.hpp>
 #include <memsched/rewrite/split_sums.hpp>
 
-#include "onnx_model.hpp"
 #include "network_files.hpp"
+#include "onnx_model.hpp"
 
 using namespace memsched;
 using network_files::check_near;

@@ -366,23 +366,23 @@ TEST_CASE("folding: slices, ranges, expansions, comparisons, NonZero, Split, red
   m.input("x", {2, 3, 4, 5}).integers("one", {1}).integers("end", {large}).integers("zero", {0}).integers("back", {-1});
   m.integers("low", {-large - 1}).integers("last", {-1}).scalar("s0", 0).scalar("s1", 1).scalar("s4", 4);
   m.op("Shape", {"x"}, {"s"});
-  m.op("Slice", {"s", "one", "end"}, {"tail"});                           // 3 4 5
-  m.op("Slice", {"s", "last", "low", "zero", "back"}, {"reversed"});      // 5 4 3 2
-  m.op("Split", {"reversed"}, {"front", "rear"});                         // 5 4 | 3 2
-  set(m.op("ReduceProd", {"front"}, {"twenty"}), "keepdims", 1);          // 20
-  m.op("Range", {"s0", "s4", "s1"}, {"range"});                           // 0 1 2 3
-  m.op("Greater", {"range", "one"}, {"large"});                           // 0 0 1 1
-  m.op("Where", {"large", "range", "one"}, {"where"});                    // 1 1 2 3
-  m.op("NonZero", {"large"}, {"which"});                                  // 2 3, as [1,2]
-  m.op("Squeeze", {"which", "zero"}, {"which1"});                         // 2 3
-  m.op("ConstantOfShape", {"one"}, {"null"});                             // 0.0
-  m.op("Shape", {"where"}, {"four"});                                     // 4
-  m.op("Expand", {"one", "four"}, {"ones"});                              // 1 1 1 1
-  m.op("Add", {"ones", "where"}, {"repeats"});                            // 2 2 3 4
-  m.op("Tile", {"x", "repeats"}, {"tiled"}, "tile");                      // 4 6 12 20
-  set(m.op("Concat", {"twenty", "rear"}, {"t3"}), "axis", 0);             // 20 3 2
+  m.op("Slice", {"s", "one", "end"}, {"tail"});                       // 3 4 5
+  m.op("Slice", {"s", "last", "low", "zero", "back"}, {"reversed"});  // 5 4 3 2
+  m.op("Split", {"reversed"}, {"front", "rear"});                     // 5 4 | 3 2
+  set(m.op("ReduceProd", {"front"}, {"twenty"}), "keepdims", 1);      // 20
+  m.op("Range", {"s0", "s4", "s1"}, {"range"});                       // 0 1 2 3
+  m.op("Greater", {"range", "one"}, {"large"});                       // 0 0 1 1
+  m.op("Where", {"large", "range", "one"}, {"where"});                // 1 1 2 3
+  m.op("NonZero", {"large"}, {"which"});                              // 2 3, as [1,2]
+  m.op("Squeeze", {"which", "zero"}, {"which1"});                     // 2 3
+  m.op("ConstantOfShape", {"one"}, {"null"});                         // 0.0
+  m.op("Shape", {"where"}, {"four"});                                 // 4
+  m.op("Expand", {"one", "four"}, {"ones"});                          // 1 1 1 1
+  m.op("Add", {"ones", "where"}, {"repeats"});                        // 2 2 3 4
+  m.op("Tile", {"x", "repeats"}, {"tiled"}, "tile");                  // 4 6 12 20
+  set(m.op("Concat", {"twenty", "rear"}, {"t3"}), "axis", 0);         // 20 3 2
   m.op("Reshape", {"x", "t3"}, {"reshaped"}, "reshape");
-  m.op("Expand", {"x", "tail"}, {"expanded"}, "expand");                  // 2 3 4 5
+  m.op("Expand", {"x", "tail"}, {"expanded"}, "expand");                    // 2 3 4 5
   set(m.op("Gather", {"x", "which1"}, {"gathered"}, "gather"), "axis", 3);  // 2 3 4 2
   m.output("tiled").output("reshaped").output("expanded").output("gathered");
   const imported g(m);

@@ -70,8 +70,9 @@ TEST_CASE("what is no network is an error with its place") {
   CHECK(message([](json& j) { j["operators"][1]["weights"][0] = 99; }) ==
         "network.operators[1]: weights are not in the model");
   CHECK(message([](json& j) { j["operators"][1]["activation"] = 77; }) == "network.operators[1]: activation is unknown");
-  CHECK(message([](json& j) { j["operators"][1]["reads"][0]["parts"][0][0] = 99; })
-            .find("reads a tensor that does not exist") != std::string::npos);
+  CHECK(message([](json& j) {
+          j["operators"][1]["reads"][0]["parts"][0][0] = 99;
+        }).find("reads a tensor that does not exist") != std::string::npos);
 }
 
 TEST_CASE("damaged networks are refused, or what the checker lets pass is one") {

@@ -94,8 +94,7 @@ TEST_CASE("bad files are refused with line and name") {
   REQUIRE(error("srcActor=\"left\"", "srcActor=\"lift\"") ==
           "line 13: channel \"link\" comes from \"lift\", which is no actor");
   REQUIRE(error("srcPort=\"o\"", "srcPort=\"q\"") == "line 13: channel \"link\": \"left\" has no port \"q\"");
-  REQUIRE(error("srcPort=\"s\"", "srcPort=\"o\"") ==
-          "line 14: channel \"own\": port \"o\" of \"left\": port used twice");
+  REQUIRE(error("srcPort=\"s\"", "srcPort=\"o\"") == "line 14: channel \"own\": port \"o\" of \"left\": port used twice");
   REQUIRE(error("dstPort=\"t\"", "dstPort=\"s\"") ==
           "line 14: channel \"own\": port \"s\" of \"left\" is an output, used as a destination");
   REQUIRE(error("srcPort=\"s\"", "srcPort=\"t\"") ==

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <tuple>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace tflite_checker {
@@ -15,12 +15,8 @@ class reader {
  public:
   explicit reader(const std::string& bytes) : b_(bytes) {}
   std::size_t root() const { return u32(0); }
-  std::uint32_t u32(std::size_t at) const {
-    return u16(at) | static_cast<std::uint32_t>(u16(at + 2)) << 16;
-  }
-  std::uint16_t u16(std::size_t at) const {
-    return static_cast<std::uint16_t>(byte(at) | byte(at + 1) << 8);
-  }
+  std::uint32_t u32(std::size_t at) const { return u16(at) | static_cast<std::uint32_t>(u16(at + 2)) << 16; }
+  std::uint16_t u16(std::size_t at) const { return static_cast<std::uint16_t>(byte(at) | byte(at + 1) << 8); }
   unsigned byte(std::size_t at) const { return static_cast<unsigned char>(b_.at(at)); }
   /// Where field i of a table stands; 0 for none.
   std::size_t field(std::size_t table, std::size_t i) const {

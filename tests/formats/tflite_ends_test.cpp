@@ -13,9 +13,9 @@
 #include <memsched/network/builder.hpp>
 #include <memsched/rewrite/cut.hpp>
 
+#include "network_files.hpp"
 #include "tflite_checker.hpp"
 #include "tflite_model.hpp"
-#include "network_files.hpp"
 
 using namespace memsched;
 using network_files::listed;
@@ -103,7 +103,9 @@ TEST_CASE("inputs and outputs of a written .tflite file are those of the given o
 TEST_CASE("no operator is added where an output has its shape already, and one where it has not") {
   const auto operators = [](std::vector<std::int32_t> shape, int kind) {
     tflite_model::subgraph g{{{.shape = shape, .name = "x"}, {.shape = shape, .name = "y"}},
-                             {{.kind = kind, .inputs = {0}, .outputs = {1}}}, {0}, {1}};
+                             {{.kind = kind, .inputs = {0}, .outputs = {1}}},
+                             {0},
+                             {1}};
     const network net = read_tflite_network(tflite_model::write(g)).value();
     return tflite_checker::read(write_tflite_network(net, net, listed(net)).value(), 0).ops.size();
   };
@@ -115,7 +117,9 @@ TEST_CASE("no operator is added where an output has its shape already, and one w
 TEST_CASE("a constant among the outputs of a model is refused: later outputs would move up") {
   const tflite_model::subgraph g{
       {{.shape = {1, 4}, .name = "x"}, {.shape = {1, 4}, .name = "y"}, {.shape = {4}, .buffer = 1, .name = "c"}},
-      {{.kind = relu, .inputs = {0}, .outputs = {1}}}, {0}, {2, 1}};
+      {{.kind = relu, .inputs = {0}, .outputs = {1}}},
+      {0},
+      {2, 1}};
   const network net = read_tflite_network(tflite_model::write(g)).value();
   CHECK(write_tflite_network(net, net, listed(net)).error().message == "the network has an output that is constant");
 }

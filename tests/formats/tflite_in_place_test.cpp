@@ -30,8 +30,8 @@ using shape = std::vector<std::int32_t>;
 constexpr int conv = 3, reshape = 22, squeeze = 43, expand_dims = 70, add_n = 106, dynamic_update_slice = 151;
 constexpr int float32 = 0, int8 = 9, int16 = 7;
 const std::vector<int> binary{0, 41, 18, 42, 55, 57, 54, 90, 95, 84, 86, 99}, row_wise{25, 50, 11},
-    unary{87, 19, 21, 98, 111, 117, 14, 28, 47, 73, 66, 108, 75, 76, 92, 101, 59, 8, 104, 116},
-    further_binary{78, 156, 160}, further_unary{20, 152, 150, 158};  // kinds that TensorFlow Lite Micro lacks
+    unary{87, 19, 21, 98, 111, 117, 14, 28, 47, 73, 66, 108, 75, 76, 92, 101, 59, 8, 104, 116}, further_binary{78, 156, 160},
+    further_unary{20, 152, 150, 158};  // kinds that TensorFlow Lite Micro lacks
 
 bool among(const std::vector<int>& kinds, int kind) { return std::find(kinds.begin(), kinds.end(), kind) != kinds.end(); }
 std::size_t width(int type) { return type == float32 ? 4 : type == int16 ? 2 : 1; }
@@ -279,13 +279,20 @@ TEST_CASE("what an imported operator may overwrite changes no byte of any output
 
 TEST_CASE("the smallest cases: an operand that broadcasts, and a result of wider elements") {
   subgraph wider{{{.shape = {1, 2}, .type = int8}, {.shape = {1, 2}, .type = int8}, {.shape = {1, 2}, .type = int16}},
-                 {{.kind = 19, .inputs = {0}, .outputs = {1}}, {.kind = 25, .inputs = {1}, .outputs = {2}}}, {0}, {2}};
+                 {{.kind = 19, .inputs = {0}, .outputs = {1}}, {.kind = 25, .inputs = {1}, .outputs = {2}}},
+                 {0},
+                 {2}};
   const auto offsets = [](const subgraph& g) { return plan_micro(tflite_model::write(g), {}, true).value().offsets; };
   CHECK(offsets(wider)[1] != offsets(wider)[2]);
-  subgraph broadcast{{{.shape = {1, 2, 2, 4}, .type = int8}, {.shape = {1, 1, 1, 4}, .type = int8},
-                      {.shape = {1, 2, 2, 4}, .type = int8}, {.shape = {1, 2, 2, 4}, .type = int8}},
-                     {{.kind = 1, .inputs = {0}, .outputs = {1}}, {.kind = 0, .inputs = {0, 1}, .outputs = {2}},
-                      {.kind = 0, .inputs = {2, 0}, .outputs = {3}}}, {0}, {3}};
+  subgraph broadcast{{{.shape = {1, 2, 2, 4}, .type = int8},
+                      {.shape = {1, 1, 1, 4}, .type = int8},
+                      {.shape = {1, 2, 2, 4}, .type = int8},
+                      {.shape = {1, 2, 2, 4}, .type = int8}},
+                     {{.kind = 1, .inputs = {0}, .outputs = {1}},
+                      {.kind = 0, .inputs = {0, 1}, .outputs = {2}},
+                      {.kind = 0, .inputs = {2, 0}, .outputs = {3}}},
+                     {0},
+                     {3}};
   CHECK(offsets(broadcast)[1] != offsets(broadcast)[2]);
   CHECK(offsets(broadcast)[2] == offsets(broadcast)[3]);
   broadcast.outputs = {2, 3};  // what the last operator reads is wanted, too

@@ -26,13 +26,13 @@ struct tensor {
   std::uint32_t external_buffer = 0;
   std::vector<float> scale{};
   std::vector<std::int64_t> zero_point{};
-  std::int32_t dimension = 0;  ///< along which several scales lie
+  std::int32_t dimension = 0;                          ///< along which several scales lie
   std::vector<std::int32_t> traversal{}, block_map{};  ///< of a sparse constant, with a level for each of the first
   std::vector<sparse_level> levels{};
 };
 
 struct call_options {
-  std::uint8_t tag = 0;               ///< 0: none
+  std::uint8_t tag = 0;                ///< 0: none
   std::vector<std::int32_t> values{};  ///< fields 0, 1...
   bool second_union = false;
 };
@@ -72,7 +72,7 @@ struct model {
   std::vector<subgraph> subgraphs;
   std::vector<buffer> buffers{{0}, {16}};  ///< buffer 1 holds data
   std::uint32_t version = 3;
-  std::uint32_t skipped_codes = 0;  ///< shifts every operator's code index, to point past the end
+  std::uint32_t skipped_codes = 0;                 ///< shifts every operator's code index, to point past the end
   std::vector<tflite_model::metadata> metadata{};  ///< each with a buffer of its own, behind the others
   std::vector<signature> signatures{};
 };

@@ -72,8 +72,8 @@ struct maker {
   int op(int kind, const ints& inputs, const ints& shape, const call_options& options = {}, const std::string& code = {},
          const std::string& settings = {}) {
     const int y = value(shape, at(inputs[0]).type == int8 ? int8 : float32);
-    g().ops.push_back({.kind = kind, .inputs = inputs, .outputs = {y}, .custom = code, .call = options,
-                       .custom_options = settings});
+    g().ops.push_back(
+        {.kind = kind, .inputs = inputs, .outputs = {y}, .custom = code, .call = options, .custom_options = settings});
     return y;
   }
   std::string file() {
@@ -279,21 +279,21 @@ TEST_CASE("what a typed network does not understand of TFLite is opaque, with al
     return only_kind(m);
   };
   CHECK(kind_with([](maker&, op&) {}) == op_kind::convolution);
-  CHECK(kind_with([](maker&, op& o) { o.call.tag = 2; }) == op_kind::opaque);             // options of another kind
-  CHECK(kind_with([](maker&, op& o) { o.call.values[0] = 2; }) == op_kind::opaque);       // a padding that is none
-  CHECK(kind_with([](maker&, op& o) { o.call.values[0] = 1; }) == op_kind::opaque);       // VALID makes other extents
-  CHECK(kind_with([](maker&, op& o) { o.call.values[1] = 0; }) == op_kind::opaque);       // no stride
-  CHECK(kind_with([](maker&, op& o) { o.call.values[3] = 5; }) == op_kind::opaque);       // SIGN_BIT
+  CHECK(kind_with([](maker&, op& o) { o.call.tag = 2; }) == op_kind::opaque);                // options of another kind
+  CHECK(kind_with([](maker&, op& o) { o.call.values[0] = 2; }) == op_kind::opaque);          // a padding that is none
+  CHECK(kind_with([](maker&, op& o) { o.call.values[0] = 1; }) == op_kind::opaque);          // VALID makes other extents
+  CHECK(kind_with([](maker&, op& o) { o.call.values[1] = 0; }) == op_kind::opaque);          // no stride
+  CHECK(kind_with([](maker&, op& o) { o.call.values[3] = 5; }) == op_kind::opaque);          // SIGN_BIT
   CHECK(kind_with([](maker& m, op&) { m.at(0).shape = {2, 2, 4, 2}; }) == op_kind::opaque);  // two batches
-  CHECK(kind_with([](maker& m, op&) { m.at(1).type = int8; }) == op_kind::opaque);        // integer weights of a float layer
+  CHECK(kind_with([](maker& m, op&) { m.at(1).type = int8; }) == op_kind::opaque);  // integer weights of a float layer
   CHECK(kind_with([](maker& m, op&) { m.at(1).shape = {3, 3, 3, 3}; }) == op_kind::opaque);  // channels that do not match
   CHECK(kind_with([](maker& m, op& o) { o.inputs[1] = m.input({3, 3, 3, 2}); }) == op_kind::opaque);  // computed weights
   CHECK(kind_with([](maker&, op& o) { o.kind = transpose_kind; }) == op_kind::opaque);
   CHECK(kind_with([](maker&, op& o) { o.kind = 5000; }) == op_kind::opaque);
   CHECK(kind_with([](maker& m, op& o) {  // scales by input channel
-    for (const int t : {0, 1, o.outputs[0]}) m.at(t).type = int8;
-    m.at(0).scale = m.at(o.outputs[0]).scale = {1}, m.at(1).scale = {1, 1}, m.at(1).dimension = 3;
-  }) == op_kind::opaque);
+          for (const int t : {0, 1, o.outputs[0]}) m.at(t).type = int8;
+          m.at(0).scale = m.at(o.outputs[0]).scale = {1}, m.at(1).scale = {1, 1}, m.at(1).dimension = 3;
+        }) == op_kind::opaque);
 
   maker m;  // parts of a concatenation with other scales, where a uint8 model rounds
   const int a = m.input({1, 2, 2, 2}, int8), b = m.input({1, 2, 2, 2}, int8);
@@ -388,7 +388,7 @@ TEST_CASE("typed networks have the elements of sparse weights, by rows and in bl
   // Blocks of 1 x 2: two columns of them.
   CHECK(weights_of({0, 1, 2}, {1}, {rows, {2, {0, 1, 1, 1, 2}, {1, 0}}, {2}}, {1, 2, 3, 4}) ==
         std::vector<float>{0, 0, 1, 2, 0, 0, 0, 0, 0, 0, 0, 0, 3, 4, 0, 0});
-  CHECK(weights_of({0, 1}, {}, {rows, columns}, {5, 6, 7}).empty());                               // an element lacks
+  CHECK(weights_of({0, 1}, {}, {rows, columns}, {5, 6, 7}).empty());                                // an element lacks
   CHECK(weights_of({0, 1}, {}, {rows, {4, {0, 1, 3, 3, 4}, {2, 0, 3, 4}}}, {5, 6, 7, 8}).empty());  // column 4
   CHECK(weights_of({0, 1}, {}, {rows, {4, {0, 1, 3, 3, 9}, {2, 0, 3, 1}}}, {5, 6, 7, 8}).empty());
   CHECK(weights_of({0, 1}, {}, {rows, {4, {0, 1, 3}, {2, 0, 3, 1}}}, {5, 6, 7, 8}).empty());
@@ -434,9 +434,13 @@ TEST_CASE("operators that are not understood say what they are, and why") {
   m.op(conv, {y, m.weights({4, 1, 1, 4}), m.weights({4})}, {1, 6, 6, 4}, window_options(0, 1, 1));
   const network net = read(m);
   const std::vector<std::pair<std::string, std::string>> expected{
-      {"RELU", "a tensor of several batches or more than four dimensions, of another type, or with a scale for each channel"},
-      {"CONV_2D", "weights that an operator computes"}, {"CONV_2D", "a bias of 3 elements for 4 channels"},
-      {"CONV_2D", "its fused activation"}, {"CONV_2D", "windows that do not make its output"}, {"TRANSPOSE", ""}};
+      {"RELU",
+       "a tensor of several batches or more than four dimensions, of another type, or with a scale for each channel"},
+      {"CONV_2D", "weights that an operator computes"},
+      {"CONV_2D", "a bias of 3 elements for 4 channels"},
+      {"CONV_2D", "its fused activation"},
+      {"CONV_2D", "windows that do not make its output"},
+      {"TRANSPOSE", ""}};
   for (std::size_t i = 0; i < expected.size(); ++i) {
     INFO(i);
     CHECK(net.operations[i].does.what == op_kind::opaque);

@@ -14,9 +14,9 @@
 #include <memsched/rewrite/split_sums.hpp>
 #include <memsched/rewrite/stream_inputs.hpp>
 
+#include "network_files.hpp"
 #include "tflite_checker.hpp"
 #include "tflite_model.hpp"
-#include "network_files.hpp"
 
 using namespace memsched;
 using network_files::check_near;
@@ -199,9 +199,13 @@ TEST_CASE("opaque operators are copied from the file that the network was read f
   tflite_model::model m;
   m.buffers.push_back({.content = std::string("\0\0\0\0\2\0\0\0\1\0\0\0\3\0\0\0", 16)});
   tflite_model::subgraph g;
-  g.tensors = {{.shape = {1, 8, 6, 4}, .name = "x"}, {.shape = {1, 8, 6, 4}}, {.shape = {1, 6, 8, 4}},
-               {.shape = {4}, .buffer = 2, .type = 2, .name = "axes"}, {.shape = {1, 5, 4}, .name = "boxes"},
-               {.shape = {3}, .type = 3, .scale = {0.5F}, .zero_point = {7}}, {.shape = {1, 8, 6, 4}}};
+  g.tensors = {{.shape = {1, 8, 6, 4}, .name = "x"},
+               {.shape = {1, 8, 6, 4}},
+               {.shape = {1, 6, 8, 4}},
+               {.shape = {4}, .buffer = 2, .type = 2, .name = "axes"},
+               {.shape = {1, 5, 4}, .name = "boxes"},
+               {.shape = {3}, .type = 3, .scale = {0.5F}, .zero_point = {7}},
+               {.shape = {1, 8, 6, 4}}};
   g.ops = {{.kind = relu, .inputs = {0}, .outputs = {1}},
            {.kind = transpose, .inputs = {1, 3}, .outputs = {2}},
            {.kind = custom, .inputs = {2, -1, 1}, .outputs = {4, 5}, .custom = "Mine", .custom_options = "how"},

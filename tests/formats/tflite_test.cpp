@@ -19,10 +19,9 @@ using namespace tflite_model;
 
 namespace {
 
-constexpr int add = 0, conv = 3, dequantize = 6, mul = 18, relu = 19, reshape = 22, call = 31, custom = 32,
-              squeeze = 43, expand_dims = 70, if_op = 118, while_op = 119, call_once = 129, var_handle = 142,
-              read_variable = 143, assign_variable = 144, random_uniform = 148, bitcast = 159, composite = 206,
-              case_op = 209;
+constexpr int add = 0, conv = 3, dequantize = 6, mul = 18, relu = 19, reshape = 22, call = 31, custom = 32, squeeze = 43,
+              expand_dims = 70, if_op = 118, while_op = 119, call_once = 129, var_handle = 142, read_variable = 143,
+              assign_variable = 144, random_uniform = 148, bitcast = 159, composite = 206, case_op = 209;
 constexpr std::uint32_t data = 1;  // the buffer that holds something
 
 tensor_id id(const problem_draft& d, const std::string& name) {
@@ -66,7 +65,9 @@ graph_error fault(const model& m) { return fault(write(m)); }
 /// x, 8 bytes -> one operator -> y, 8 bytes; with a constant w, 8 bytes.
 subgraph one(int kind, std::vector<std::int32_t> inputs = {0}) {
   return {{{.shape = {2}, .name = "x"}, {.shape = {2}, .name = "y"}, {.shape = {2}, .buffer = data, .name = "w"}},
-          {{.kind = kind, .inputs = inputs, .outputs = {1}}}, {0}, {1}};
+          {{.kind = kind, .inputs = inputs, .outputs = {1}}},
+          {0},
+          {1}};
 }
 
 /// A network with a float16 weight, an optional input, a view, an element-wise operator and a custom one.
@@ -119,9 +120,9 @@ TEST_CASE("element types have their widths, and small ones are packed") {
     g.tensors[0].shape = {n, 1};
     return read(g).tensors[0].size;
   };
-  const std::vector<std::pair<int, bytes>> bits = {
-      {0, 32}, {1, 16}, {2, 32}, {3, 8},   {4, 64},  {6, 8},   {7, 16}, {8, 64},  {9, 8}, {10, 64}, {11, 128},
-      {12, 64}, {13, 32}, {15, 32}, {16, 16}, {17, 4}, {18, 16}, {19, 2}, {20, 4}, {21, 8}, {22, 8}};
+  const std::vector<std::pair<int, bytes>> bits = {{0, 32},  {1, 16}, {2, 32},  {3, 8},    {4, 64},  {6, 8},   {7, 16},
+                                                   {8, 64},  {9, 8},  {10, 64}, {11, 128}, {12, 64}, {13, 32}, {15, 32},
+                                                   {16, 16}, {17, 4}, {18, 16}, {19, 2},   {20, 4},  {21, 8},  {22, 8}};
   for (const auto& [type, width] : bits) {
     INFO(type);
     CHECK(size(type, 8) == width);
@@ -137,8 +138,7 @@ TEST_CASE("sizes that the file does not tell are errors, but only where they mat
     g.tensors[0].shape = std::move(shape);
     return g;
   };
-  CHECK(fault(with(5, {2})).message ==
-        "subgraphs[0].tensors[0]: tensor 'x' is a STRING, whose size the file does not tell");
+  CHECK(fault(with(5, {2})).message == "subgraphs[0].tensors[0]: tensor 'x' is a STRING, whose size the file does not tell");
   CHECK(fault(with(14, {2})).message ==
         "subgraphs[0].tensors[0]: tensor 'x' is a VARIANT, whose size the file does not tell");
   CHECK(fault(with(23, {2})).message == "subgraphs[0].tensors[0]: tensor 'x' has the unknown element type 23");
@@ -185,7 +185,8 @@ TEST_CASE("constants: data here, data behind the tables, data in another file, a
   model m{{one(conv, {0, 2})}};
   m.subgraphs[0].tensors[2].buffer = 2;
   m.buffers.push_back({0});
-  CHECK(make_problem(read_tflite(write(m)).value()[0].draft).error().code == error_code::no_producer);  // a buffer without data
+  CHECK(make_problem(read_tflite(write(m)).value()[0].draft).error().code ==
+        error_code::no_producer);  // a buffer without data
   m.buffers[2] = {0, 8, 8};
   CHECK(read(m).tensors.size() == 2);
   m.buffers[2] = {0, 8, 1 << 20};
@@ -193,7 +194,8 @@ TEST_CASE("constants: data here, data behind the tables, data in another file, a
   m.buffers[2] = {0, UINT64_MAX - 1, 8};
   CHECK(fault(m).message == "buffers[2]: its data lies past the end of the file");
   m.buffers[2] = {0, 1, 8};
-  CHECK(make_problem(read_tflite(write(m)).value()[0].draft).error().code == error_code::no_producer);  // offsets up to 1 mean none
+  CHECK(make_problem(read_tflite(write(m)).value()[0].draft).error().code ==
+        error_code::no_producer);  // offsets up to 1 mean none
 
   subgraph g = one(conv, {0, 2});
   g.tensors[2].buffer = 0;
@@ -381,9 +383,12 @@ namespace {
 
 /// A subgraph whose activations are `n` bytes: an input of 4 and an output of n - 4.
 subgraph sized(std::int32_t n) {
-  return {{{.shape = {4}, .type = 3, .name = "in"}, {.shape = {n - 4}, .type = 3, .name = "out"},
+  return {{{.shape = {4}, .type = 3, .name = "in"},
+           {.shape = {n - 4}, .type = 3, .name = "out"},
            {.shape = {1000}, .buffer = data, .name = "weight"}},
-          {{.kind = conv, .inputs = {0, 2}, .outputs = {1}}}, {0}, {1}};
+          {{.kind = conv, .inputs = {0, 2}, .outputs = {1}}},
+          {0},
+          {1}};
 }
 
 /// A model that runs subgraphs 1 (100 bytes) and 2 (30 bytes) by an operator.
@@ -518,12 +523,15 @@ TEST_CASE("open dimensions are given and followed") {
                {.shape = {1, 3}, .name = "r", .signature = {-1, 3}},
                {.shape = {1, 3, 1}, .name = "v", .signature = {-1, 3, 1}},
                {.shape = {7}, .name = "fixed"}};
-  g.ops = {{.kind = 9, .inputs = {0, 2}, .outputs = {1}}, {.kind = relu, .inputs = {1}, .outputs = {3}},
-           {.kind = reshape, .inputs = {3}, .outputs = {4}}, {.kind = custom, .inputs = {4}, .outputs = {5}}};
+  g.ops = {{.kind = 9, .inputs = {0, 2}, .outputs = {1}},
+           {.kind = relu, .inputs = {1}, .outputs = {3}},
+           {.kind = reshape, .inputs = {3}, .outputs = {4}},
+           {.kind = custom, .inputs = {4}, .outputs = {5}}};
   g.inputs = {0};
   g.outputs = {5};
-  CHECK(fault(g).message == "subgraphs[0].tensors[0]: tensor 'x' is a graph input with open dimensions, [?,4]: give "
-                            "them, as in --shape x=1,4");
+  CHECK(fault(g).message ==
+        "subgraphs[0].tensors[0]: tensor 'x' is a graph input with open dimensions, [?,4]: give "
+        "them, as in --shape x=1,4");
   const auto given = [&](std::vector<std::int64_t> dims) {
     return read_tflite(write(g), {.shapes = {{"x", std::move(dims)}}});
   };
@@ -557,8 +565,10 @@ TEST_CASE("what changes a variable stays on its side of what reads it, and reade
   g.tensors = {{.shape = {2}, .name = "x"}, {.shape = {2}, .name = "state", .variable = true}};
   for (int i = 0; i < 5; ++i) g.tensors.push_back({.shape = {2}});
   constexpr int svdf = 27, newer = 100000;
-  g.ops = {{.kind = add, .inputs = {0, 1}, .outputs = {2}},  {.kind = mul, .inputs = {0, 1}, .outputs = {3}},
-           {.kind = svdf, .inputs = {0, 1}, .outputs = {4}}, {.kind = add, .inputs = {0, 1}, .outputs = {5}},
+  g.ops = {{.kind = add, .inputs = {0, 1}, .outputs = {2}},
+           {.kind = mul, .inputs = {0, 1}, .outputs = {3}},
+           {.kind = svdf, .inputs = {0, 1}, .outputs = {4}},
+           {.kind = add, .inputs = {0, 1}, .outputs = {5}},
            {.kind = newer, .inputs = {0, 1}, .outputs = {6}}};
   g.inputs = {0};
   g.outputs = {2, 3, 4, 5, 6};
@@ -580,15 +590,16 @@ TEST_CASE("custom operators keep their order among all that may have effects, un
   g.tensors = {{.shape = {2}, .name = "x"}};
   for (int i = 0; i < 4; ++i) g.tensors.push_back({.shape = {2}});
   g.tensors.push_back({.shape = {2}, .name = "state", .variable = true});
-  g.ops = {{.kind = custom, .inputs = {0}, .outputs = {1}}, {.kind = random_uniform, .inputs = {0}, .outputs = {2}},
-           {.kind = add, .inputs = {0, 5}, .outputs = {3}}, {.kind = custom, .inputs = {0}, .outputs = {4}}};
+  g.ops = {{.kind = custom, .inputs = {0}, .outputs = {1}},
+           {.kind = random_uniform, .inputs = {0}, .outputs = {2}},
+           {.kind = add, .inputs = {0, 5}, .outputs = {3}},
+           {.kind = custom, .inputs = {0}, .outputs = {4}}};
   g.inputs = {0};
   g.outputs = {1, 2, 3, 4};
   const auto after = [&](bool pure) {
     const auto graphs = read_all(write(g), {.pure_custom = pure});
     std::vector<std::vector<op_id>> lists;
-    for (std::size_t i = 0; i < 4; ++i)
-      lists.emplace_back(graphs[0].draft.after[i].begin(), graphs[0].draft.after[i].end());
+    for (std::size_t i = 0; i < 4; ++i) lists.emplace_back(graphs[0].draft.after[i].begin(), graphs[0].draft.after[i].end());
     return lists;
   };
   CHECK(after(false) == std::vector<std::vector<op_id>>{{}, {0}, {0}, {0, 1, 2}});
@@ -631,8 +642,7 @@ TEST_CASE("wrong control flow is an error") {
         "subgraphs[0].operators[0].cond_subgraph_index: there is no subgraph -1 among 3");
   CHECK(fault(running(while_op, {93, {1, 0}})).message ==
         "subgraphs[0].operators[0].body_subgraph_index: subgraph 0 runs itself");
-  CHECK(fault(running(if_op, {})).message ==
-        "subgraphs[0].operators[0].builtin_options: IF has no options of its kind");
+  CHECK(fault(running(if_op, {})).message == "subgraphs[0].operators[0].builtin_options: IF has no options of its kind");
   CHECK(fault(running(if_op, {93, {1, 2}})).message ==
         "subgraphs[0].operators[0].builtin_options: IF has no options of its kind");
   CHECK(fault(running(case_op, {})).message == "subgraphs[0].operators[0]: STABLEHLO_CASE is not supported");
@@ -730,8 +740,9 @@ TEST_CASE("lists that overlap to no end are an error") {
   const auto codes = b.CreateVector(std::vector<offset>{x});
   const offset graph = table([&] { b.AddOffset(4, tensors); }, [&] { b.AddOffset(10, ops); });
   const auto graphs = b.CreateVector(std::vector<offset>{graph});
-  b.Finish(table([&] { b.AddElement<std::uint32_t>(4, 3, 0); }, [&] { b.AddOffset(6, codes); },
-                 [&] { b.AddOffset(8, graphs); }), "TFL3");
+  b.Finish(
+      table([&] { b.AddElement<std::uint32_t>(4, 3, 0); }, [&] { b.AddOffset(6, codes); }, [&] { b.AddOffset(8, graphs); }),
+      "TFL3");
   const std::string file(reinterpret_cast<const char*>(b.GetBufferPointer()), b.GetSize());
   CHECK(fault(file).message.find(".inputs: the file's lists overlap") != std::string::npos);
 }

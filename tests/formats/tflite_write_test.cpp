@@ -54,7 +54,8 @@ subgraph network(const std::string& name) {
   subgraph g;
   for (const auto& t : d.tensors) g.tensors.push_back({.shape = {static_cast<std::int32_t>(t.size)}, .type = int8});
   for (op_id op = 0; op < d.operators.size(); ++op)
-    g.ops.push_back({.kind = conv, .inputs = {d.reads[op].begin(), d.reads[op].end()},
+    g.ops.push_back({.kind = conv,
+                     .inputs = {d.reads[op].begin(), d.reads[op].end()},
                      .outputs = {d.writes[op].begin(), d.writes[op].end()}});
   g.inputs.assign(d.graph_inputs.begin(), d.graph_inputs.end());
   g.outputs.assign(d.graph_outputs.begin(), d.graph_outputs.end());
@@ -196,7 +197,9 @@ TEST_CASE("offsets are in range, aligned, and apart, also in random graphs, and 
 
 TEST_CASE("storages in common are planned whichever of their tensors the file lists first") {
   subgraph g{{{.shape = {64}, .type = int8}, {.shape = {64}, .type = int8}, {.shape = {64}, .type = int8}},
-             {{.kind = conv, .inputs = {2}, .outputs = {1}}, {.kind = relu, .inputs = {1}, .outputs = {0}}}, {2}, {0}};
+             {{.kind = conv, .inputs = {2}, .outputs = {1}}, {.kind = relu, .inputs = {1}, .outputs = {0}}},
+             {2},
+             {0}};
   const std::string file = tflite_model::write(g);
   const auto plan = plan_micro(file, {}, true);
   REQUIRE(plan);
@@ -209,9 +212,11 @@ TEST_CASE("storages in common are planned whichever of their tensors the file li
 
 TEST_CASE("what is computed from constants stands just before its first reader") {
   subgraph g{{{.shape = {8}, .name = "x"}, {.shape = {8}, .buffer = 1}, {.shape = {8}}, {.shape = {8}}, {.shape = {8}}},
-             {{.kind = 6, .inputs = {1}, .outputs = {2}}, {.kind = relu, .inputs = {0}, .outputs = {3}},
+             {{.kind = 6, .inputs = {1}, .outputs = {2}},
+              {.kind = relu, .inputs = {0}, .outputs = {3}},
               {.kind = add, .inputs = {3, 2}, .outputs = {4}}},
-             {0}, {4}};
+             {0},
+             {4}};
   const auto graphs = graphs_of(tflite_model::write(g));
   CHECK(file_order(graphs[0], {0, 1}) == std::vector<memsched::index_t>{1, 0, 2});
 }
@@ -252,9 +257,11 @@ TEST_CASE("a plan of the old order is never kept; control dependencies follow th
 
 TEST_CASE("a chain of control dependencies leaves out what makes constants: what is read stays the same") {
   subgraph g{{{.shape = {8}, .name = "x"}, {.shape = {8}, .buffer = 1}, {.shape = {8}}, {.shape = {8}}, {.shape = {8}}},
-             {{.kind = relu, .inputs = {0}, .outputs = {3}}, {.kind = 6, .inputs = {1}, .outputs = {2}},
+             {{.kind = relu, .inputs = {0}, .outputs = {3}},
+              {.kind = 6, .inputs = {1}, .outputs = {2}},
               {.kind = add, .inputs = {3, 2}, .outputs = {4}}},
-             {0}, {4}};
+             {0},
+             {4}};
   const std::string out = written(tflite_model::write(g), {}, {}, true);
   CHECK(tflite_checker::metadata(out, "model_control_dependencies") ==
         std::vector<std::string>{detail::tflite::write_control_edges({{{0, 2}}})});
@@ -277,9 +284,13 @@ TEST_CASE("absolute positions move with a new head") {
 
 TEST_CASE("graphs that operators run are reordered too") {
   subgraph g{{{.shape = {}, .type = 6}, {.shape = {64, 64, 8}, .type = int8}, {.shape = {64, 64, 16}, .type = int8}},
-             {{.kind = if_op, .inputs = {0, 1}, .outputs = {2}, .call = {92, {1, 2}}}}, {0, 1}, {2}};
+             {{.kind = if_op, .inputs = {0, 1}, .outputs = {2}, .call = {92, {1, 2}}}},
+             {0, 1},
+             {2}};
   subgraph plain{{{.shape = {64, 64, 8}, .type = int8}, {.shape = {64, 64, 16}, .type = int8}},
-                 {{.kind = conv, .inputs = {0}, .outputs = {1}}}, {0}, {1}};
+                 {{.kind = conv, .inputs = {0}, .outputs = {1}}},
+                 {0},
+                 {1}};
   const std::string file = tflite_model::write(tflite_model::model{{g, branches(), plain}});
   const model_graphs graphs = graphs_of(file);
   const auto orders = schedule_graphs(graphs, 0, [](const problem& p) { return schedule(p); });

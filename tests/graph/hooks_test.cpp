@@ -194,7 +194,7 @@ TEST_CASE("random updates: no order of the result puts a user of the old value b
     std::vector<ir::block::op> ops;
     std::vector<std::optional<std::int64_t>> sizes{4};
     std::map<int, int> views;
-    int newest = 0;  // the last value of the storage of tensor 0
+    int newest = 0;                         // the last value of the storage of tensor 0
     std::vector<std::pair<int, int>> must;  // (reader, update)
     std::vector<std::vector<int>> readers(1);
     for (int i = 0; i < n; ++i) {
@@ -265,16 +265,15 @@ TEST_CASE("overlays answer any hook, one upon the other; a Boost graph gets name
   const std::vector<int> sizes{4, 5, 6};
   const auto tensors = bgl::tensor_per_vertex(g, sizes.data());
   const auto named = with_operator_names(tensors, [](std::size_t v) { return "v" + std::to_string(v); });
-  const auto ordered = with_after(named, [](std::size_t v) {
-    return v == 0 ? std::vector<std::size_t>{1} : std::vector<std::size_t>{};
-  });
+  const auto ordered =
+      with_after(named, [](std::size_t v) { return v == 0 ? std::vector<std::size_t>{1} : std::vector<std::size_t>{}; });
   static_assert(hooks<decltype(ordered)>.after && hooks<decltype(ordered)>.operator_name);
   REQUIRE(schedule(ordered).value().order[0] == 1);
   const auto circle = with_after(named, [](std::size_t v) { return std::vector<std::size_t>{v == 0 ? 2U : 0U}; });
   REQUIRE(schedule(circle).error->message.find("'v0'") != std::string::npos);
-  const auto over = with_overwrites(with_scopes(with_live_out(tensors, [](std::size_t v) { return v == 2; }),
-                                                [](std::size_t) { return 7; }),
-                                    [](std::size_t v) { return v == 2 ? 0 : -1; });
+  const auto over = with_overwrites(
+      with_scopes(with_live_out(tensors, [](std::size_t v) { return v == 2; }), [](std::size_t) { return 7; }),
+      [](std::size_t v) { return v == 2 ? 0 : -1; });
   static_assert(hooks<decltype(over)>.scope && hooks<decltype(over)>.live_out && hooks<decltype(over)>.overwrites);
   const auto low = lower(over).value();
   REQUIRE(low.problem.live_out(low.problem.outputs(2)[0]));
@@ -310,7 +309,9 @@ struct many_ways {
   memsched::firing firing(int) const { return memsched::firing::cbp; }
   memsched::firing firing(double) const { return memsched::firing::pbc; }
   template <class T>
-  static bool live_out(T t) { return t == 7; }
+  static bool live_out(T t) {
+    return t == 7;
+  }
 };
 
 }  // namespace

@@ -32,8 +32,7 @@ TEST_CASE("the reader that always runs last is the one that all others come befo
       for (std::size_t i = 0; i < readers.size(); ++i) {
         const auto comes_before = [&](op_id r) { return r == readers[i] || before[r][readers[i]]; };
         if (std::all_of(readers.begin(), readers.end(), comes_before)) last = readers[i];
-        before_another[i] =
-            std::any_of(readers.begin(), readers.end(), [&](op_id r) { return before[readers[i]][r]; });
+        before_another[i] = std::any_of(readers.begin(), readers.end(), [&](op_id r) { return before[readers[i]][r]; });
       }
       INFO("seed " << seed << " tensor " << t);
       REQUIRE(finder.always_last(readers) == last);

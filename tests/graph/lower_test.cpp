@@ -136,12 +136,11 @@ TEST_CASE("handles are pointers, and the type is foreign") {
 TEST_CASE("handles are strings, and every hook is heard") {
   static_assert(hooks<named_graph>.after && hooks<named_graph>.workspace && hooks<named_graph>.overwrites);
   static_assert(hooks<named_graph>.live_out && hooks<named_graph>.alias_of && !hooks<named_graph>.firing);
-  const named_graph g{.rows = {{"read", {"x"}, {"y"}},
-                               {"view", {"y"}, {"v"}, {}, 9},
-                               {"add", {"x", "v"}, {"z"}, {"view", "read"}, 0, 1}},
-                      .sizes = {{"x", 3}, {"y", 20}, {"z", 2}},
-                      .aliases = {{"v", "y"}},
-                      .kept = "z"};
+  const named_graph g{
+      .rows = {{"read", {"x"}, {"y"}}, {"view", {"y"}, {"v"}, {}, 9}, {"add", {"x", "v"}, {"z"}, {"view", "read"}, 0, 1}},
+      .sizes = {{"x", 3}, {"y", 20}, {"z", 2}},
+      .aliases = {{"v", "y"}},
+      .kept = "z"};
   const auto low = lower(g).value();
   const problem& p = low.problem;
   REQUIRE(low.ops == g.ops());

@@ -17,8 +17,8 @@ TEST_CASE("the schedule graph says of every order what the referee says") {
       const problem p = support::random_problem(seed, {.operators = 12});
       const schedule_graph g = make_schedule_graph(p, o.model());
       search context(o);
-      for (const auto& order : {as_given{}(g, context).order, rpo{}(g, context).order, kahn{}(g, context).order,
-                                greedy{}(g, context).order}) {
+      for (const auto& order :
+           {as_given{}(g, context).order, rpo{}(g, context).order, kahn{}(g, context).order, greedy{}(g, context).order}) {
         INFO("seed " << seed);
         REQUIRE(peak_of(g, order) == evaluate(p, order, o.model()).value().peak);
       }

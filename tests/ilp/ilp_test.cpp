@@ -22,9 +22,7 @@ using namespace memsched;
 
 namespace {
 
-std::vector<options> models() {
-  return {options{}, options{.in_place = false}, options{.default_firing = firing::cbp}};
-}
+std::vector<options> models() { return {options{}, options{.in_place = false}, options{.default_firing = firing::cbp}}; }
 
 /// Largest violation of any row or bound.
 double violation(const milp_model& m, const std::vector<double>& x) {

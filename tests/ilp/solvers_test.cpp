@@ -22,9 +22,7 @@ std::vector<external_solver> programs() {
   return {external_solver::highs(), external_solver::glpk(), external_solver::cbc_program()};
 }
 
-std::vector<options> models() {
-  return {options{}, options{.in_place = false}, options{.default_firing = firing::cbp}};
-}
+std::vector<options> models() { return {options{}, options{.in_place = false}, options{.default_firing = firing::cbp}}; }
 
 }  // namespace
 

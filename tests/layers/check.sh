@@ -3,7 +3,7 @@
 # `room: other rooms`; what a room may include, those that include it may too. memsched.hpp and definitions.hpp are the roof and include
 # what they like.
 # With a second directory, of the tests: each room has tests there, under its name. No header outside formats/ has more than
-# 420 lines.
+# 430 lines.
 # usage: check.sh HEADERS [TESTS]
 tests=${2:+$(cd "$2" && pwd)}
 cd "$1" || exit 2
@@ -26,7 +26,7 @@ for room in $rooms; do
   allowed=" $(below "$room" | sort -u | tr '\n' ' ') "
   [ -z "$tests" ] || [ ! -d "$room" ] || [ -n "$(find "$tests/$room" -name '*_test.cpp' 2>/dev/null)" ] || complain "$room: no tests under its name"
   for header in $(find "$room" -name '*.hpp' | sort); do
-    [ "$room" = formats ] || [ "$(wc -l <"$header")" -le 420 ] || complain "$header: more than 420 lines; split it by job"
+    [ "$room" = formats ] || [ "$(wc -l <"$header")" -le 430 ] || complain "$header: more than 430 lines; split it by job"
     for included in $(sed -n 's|^ *# *include *[<"]memsched/\([^/>"]*\).*|\1|p' "$header"); do
       case $allowed in
         *" $included "*) ;;

@@ -73,6 +73,6 @@ TEST_CASE("weighted shares estimate those among all orders") {
   const auto shares = cumulative(sample_orders(make_schedule_graph(b.build().value()), 20000, 5));
   REQUIRE(shares.size() == 2);
   CHECK(shares[0].peak == 9);
-  CHECK(shares[0].all == Approx(0.5).margin(0.02));          // two of four orders
-  CHECK(shares[0].drawn == Approx(0.625).margin(0.02));      // 1/2 and 1/8
+  CHECK(shares[0].all == Approx(0.5).margin(0.02));      // two of four orders
+  CHECK(shares[0].drawn == Approx(0.625).margin(0.02));  // 1/2 and 1/8
 }

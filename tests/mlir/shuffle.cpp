@@ -8,11 +8,11 @@
 #include <vector>
 
 #include <llvm/ADT/DenseMap.h>
-#include <memsched/adapters/mlir.hpp>
 #include <mlir/IR/RegionKindInterface.h>
 #include <mlir/Interfaces/FunctionInterfaces.h>
 #include <mlir/Pass/Pass.h>
 #include <mlir/Tools/Plugins/PassPlugin.h>
+#include <memsched/adapters/mlir.hpp>
 
 namespace {
 

@@ -2,10 +2,10 @@
 // compile.
 #include <optional>
 
-#include <memsched/schedule.hpp>
 #include <mlir/IR/Block.h>
 #include <mlir/IR/BuiltinTypes.h>
 #include <mlir/IR/Operation.h>
+#include <memsched/schedule.hpp>
 
 template <>
 struct memsched::graph_traits<mlir::Block> {

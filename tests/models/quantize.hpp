@@ -63,7 +63,9 @@ class quantizer {
         case op_kind::average_pooling:
         case op_kind::pad:
         case op_kind::reshape:
-        case op_kind::resize_bilinear: case op_kind::resize_nearest: case op_kind::depth_to_space: break;
+        case op_kind::resize_bilinear:
+        case op_kind::resize_nearest:
+        case op_kind::depth_to_space: break;
         default: continue;
       }
       for (const auto* images : {&op.reads, &op.writes})

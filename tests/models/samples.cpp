@@ -148,7 +148,9 @@ int branches(const std::string& middle, int count, const char* path) {
     for (std::int32_t& t : last) {
       const std::int32_t kernel = weights({to, 1, 1, from}), bias = weights({to});
       const std::int32_t out = add({.shape = {1, side, side, to}});
-      g.ops.push_back({.kind = convolution, .inputs = {t, kernel, bias}, .outputs = {out},
+      g.ops.push_back({.kind = convolution,
+                       .inputs = {t, kernel, bias},
+                       .outputs = {out},
                        .call = {convolution_options, {0, 1, 1}}});  // strides of 1
       t = out;
     }
@@ -240,8 +242,8 @@ int execute(const char* model, const char* inputs, const char* outputs) {
 int rows(int argc, char** argv) {
   const auto options = read_options_of(argc, argv, 5);
   const std::string file = read(argv[2]);
-  const auto net = std::string_view(argv[2]).ends_with(".tflite") ? read_tflite_network(file, options)
-                                                                   : read_onnx_network(file, options);
+  const auto net =
+      std::string_view(argv[2]).ends_with(".tflite") ? read_tflite_network(file, options) : read_onnx_network(file, options);
   if (!net) fail(net.error().message);
   const auto start = std::chrono::steady_clock::now();
   const network identity = gather_all(fold_pads(*net));
@@ -253,12 +255,13 @@ int rows(int argc, char** argv) {
   const auto found = schedule(made, limits), whole = schedule(identity, limits);
   if (found.error || whole.error) fail("no order");
   const double took = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  std::printf("{\"identity\": %llu, \"peak\": %llu, \"lower_bound\": %llu, \"operators\": %zu, \"macs_before\": %llu, "
-              "\"macs\": %llu, \"provenance\": %s, \"seconds\": %.2f}\n",
-              static_cast<unsigned long long>(whole.peak), static_cast<unsigned long long>(found.peak),
-              static_cast<unsigned long long>(found.lower_bound), made.operations.size(),
-              static_cast<unsigned long long>(macs(*net)), static_cast<unsigned long long>(macs(made)),
-              check_rewrite(*net, made).empty() ? "true" : "false", took);
+  std::printf(
+      "{\"identity\": %llu, \"peak\": %llu, \"lower_bound\": %llu, \"operators\": %zu, \"macs_before\": %llu, "
+      "\"macs\": %llu, \"provenance\": %s, \"seconds\": %.2f}\n",
+      static_cast<unsigned long long>(whole.peak), static_cast<unsigned long long>(found.peak),
+      static_cast<unsigned long long>(found.lower_bound), made.operations.size(),
+      static_cast<unsigned long long>(macs(*net)), static_cast<unsigned long long>(macs(made)),
+      check_rewrite(*net, made).empty() ? "true" : "false", took);
   return 0;
 }
 
@@ -274,11 +277,12 @@ int main(int argc, char** argv) {
   const std::string middle = argc > 2 ? argv[2] : "";
   if (what == "branches" && argc == 5 && (middle == "tanh" || middle == "l2norm"))
     return branches(middle, static_cast<int>(std::strtol(argv[3], nullptr, 10)), argv[4]);
-  std::fprintf(stderr, "usage: samples shuffle MODEL OUT SEED [NAME=DIMENSION,... | NAME:VALUE]...\n"
-                       "       samples branches tanh|l2norm BRANCHES OUT\n"
-                       "       samples quantize MODEL OUT int8|float\n"
-                       "       samples head MODEL OUT\n"
-                       "       samples execute MODEL INPUTS OUTPUTS\n"
-                       "       samples rows MODEL BLOCKS SECONDS [NAME=DIMENSION,...]...\n");
+  std::fprintf(stderr,
+               "usage: samples shuffle MODEL OUT SEED [NAME=DIMENSION,... | NAME:VALUE]...\n"
+               "       samples branches tanh|l2norm BRANCHES OUT\n"
+               "       samples quantize MODEL OUT int8|float\n"
+               "       samples head MODEL OUT\n"
+               "       samples execute MODEL INPUTS OUTPUTS\n"
+               "       samples rows MODEL BLOCKS SECONDS [NAME=DIMENSION,...]...\n");
   return 2;
 }

@@ -44,25 +44,25 @@ constexpr bool on(int n) {
 }
 
 /// a OP tag OP b is a OP b, or another operation where the mutant is on: a tag of the same precedence.
-#define MUTANTS_TAG(name, op, instead)                                                                    \
-  template <int N>                                                                                        \
-  struct name {};                                                                                         \
-  template <int N, class A>                                                                               \
-  struct name##_left {                                                                                    \
-    A a;                                                                                                  \
-  };                                                                                                      \
-  template <int N, class A>                                                                               \
-  constexpr name##_left<N, A&&> operator op(A&& a, name<N>) {                                             \
-    return {std::forward<A>(a)};                                                                          \
-  }                                                                                                       \
-  template <int N, class A, class B>                                                                      \
-  constexpr auto operator op(name##_left<N, A>&& l, B&& b) {                                              \
-    using same = decltype(std::forward<A>(l.a) op std::forward<B>(b));                                    \
-    if constexpr (requires { static_cast<same>(std::forward<A>(l.a) instead std::forward<B>(b)); })       \
-      if (on(N)) return static_cast<same>(std::forward<A>(l.a) instead std::forward<B>(b));               \
-    if constexpr (!requires { static_cast<same>(std::forward<A>(l.a) instead std::forward<B>(b)); })      \
-      if (!std::is_constant_evaluated()) static_cast<void>(&is_lacking<N>);                               \
-    return static_cast<same>(std::forward<A>(l.a) op std::forward<B>(b));                                 \
+#define MUTANTS_TAG(name, op, instead)                                                               \
+  template <int N>                                                                                   \
+  struct name {};                                                                                    \
+  template <int N, class A>                                                                          \
+  struct name##_left {                                                                               \
+    A a;                                                                                             \
+  };                                                                                                 \
+  template <int N, class A>                                                                          \
+  constexpr name##_left<N, A&&> operator op(A&& a, name<N>) {                                        \
+    return {std::forward<A>(a)};                                                                     \
+  }                                                                                                  \
+  template <int N, class A, class B>                                                                 \
+  constexpr auto operator op(name##_left<N, A>&& l, B&& b) {                                         \
+    using same = decltype(std::forward<A>(l.a) op std::forward<B>(b));                               \
+    if constexpr (requires { static_cast<same>(std::forward<A>(l.a) instead std::forward<B>(b)); })  \
+      if (on(N)) return static_cast<same>(std::forward<A>(l.a) instead std::forward<B>(b));          \
+    if constexpr (!requires { static_cast<same>(std::forward<A>(l.a) instead std::forward<B>(b)); }) \
+      if (!std::is_constant_evaluated()) static_cast<void>(&is_lacking<N>);                          \
+    return static_cast<same>(std::forward<A>(l.a) op std::forward<B>(b));                            \
   }
 MUTANTS_TAG(less, <, <=)
 MUTANTS_TAG(less_equal, <=, <)

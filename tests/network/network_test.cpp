@@ -55,8 +55,9 @@ TEST_CASE("the builder names the first fault") {
   };
   CHECK(message([](network_builder& b, tensor_id) { b.output(7); }) == "net: a output reads a tensor that does not exist");
   CHECK(message([](network_builder& b, tensor_id x) { b.reshape(x, {1, 1, 5}); }) == "net: a reshape of 4x4x2 to 1x1x5");
-  CHECK(message([](network_builder& b, tensor_id x) { b.concat({x, b.max_pooling(x, {.stride = 2})}); }) ==
-        "net: a concatenation has parts of 4x4x2 and 2x2x2");
+  CHECK(message([](network_builder& b, tensor_id x) {
+          b.concat({x, b.max_pooling(x, {.stride = 2})});
+        }) == "net: a concatenation has parts of 4x4x2 and 2x2x2");
   CHECK(message([](network_builder& b, tensor_id x) { b.convolution(x, {.kernel = 7, .pad = padding::valid}); }) ==
         "net: a window of 7 does not fit 4x4x2");
   CHECK(message([](network_builder& b, tensor_id x) { b.depth_to_space(x, 2); }) ==
@@ -100,7 +101,7 @@ TEST_CASE("the check names the operator or tensor at fault") {
 TEST_CASE("windows along rows") {
   network_builder b("windows");
   const tensor_id x = b.input({8, 8, 2});
-  b.output(b.convolution(x, {.channels = 1, .kernel = 3, .stride = 2}));           // SAME: pad behind only
+  b.output(b.convolution(x, {.channels = 1, .kernel = 3, .stride = 2}));  // SAME: pad behind only
   b.output(b.convolution(x, {.channels = 1, .kernel = 3, .dilation = 2}));
   b.output(b.transposed_convolution(x, {.channels = 1, .kernel = 4, .stride = 2}));
   b.output(b.resize_bilinear(x, 16, 16));

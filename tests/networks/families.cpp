@@ -55,9 +55,8 @@ TEST_CASE("the same seed gives the same graph, another seed another") {
 }
 
 TEST_CASE("the smallest of each family is a graph") {
-  for (const char* name :
-       {"watts_strogatz:6", "windowed:1:1", "windowed:9:1", "windowed:5:100", "layered:1:1", "layered:4:1",
-        "layered:1:4", "series_parallel:2", "series_parallel:3", "chain:1", "star:3"}) {
+  for (const char* name : {"watts_strogatz:6", "windowed:1:1", "windowed:9:1", "windowed:5:100", "layered:1:1",
+                           "layered:4:1", "layered:1:4", "series_parallel:2", "series_parallel:3", "chain:1", "star:3"}) {
     CAPTURE(name);
     CHECK(memsched::make_problem(made(name)));
   }
@@ -118,8 +117,7 @@ TEST_CASE("Watts-Strogatz moves three quarters of the edges") {
 }
 
 TEST_CASE("the styles of RandWire are the same wiring in more or fewer operators") {
-  const problem_draft fused = made("randwire:5"), unfused = made("randwire-unfused:5"),
-                      stack = made("randwire-stack:5");
+  const problem_draft fused = made("randwire:5"), unfused = made("randwire-unfused:5"), stack = made("randwire-stack:5");
   std::size_t nodes = 0, sums = 0, summed = 0;
   for (op_id op = 0; op < fused.operators.size(); ++op)
     if (fused.operator_names[op].rfind("node_", 0) == 0) {

@@ -123,8 +123,7 @@ TEST_CASE("a known optimum lies between the largest operator and all bytes") {
     bytes largest = 0;
     for (op_id op = 0; op < draft.operators.size(); ++op) {
       std::set<tensor_id> touched(draft.reads[op].begin(), draft.reads[op].end());
-      if (draft.operators[op].overwrites == memsched::none)
-        touched.insert(draft.writes[op].begin(), draft.writes[op].end());
+      if (draft.operators[op].overwrites == memsched::none) touched.insert(draft.writes[op].begin(), draft.writes[op].end());
       bytes sum = 0;
       for (tensor_id t : touched) sum += draft.tensors[t].size;
       largest = std::max(largest, sum);

@@ -146,7 +146,7 @@ TEST_CASE("regions are closed, disjoint and worth an order of their own") {
   auto entered = diamond;
   entered.push_back({4, 1});
   REQUIRE(beside(entered, 5).empty());
-  REQUIRE(beside({{0, 1}, {1, 2}, {2, 3}}, 5).empty());  // a chain
+  REQUIRE(beside({{0, 1}, {1, 2}, {2, 3}}, 5).empty());                   // a chain
   REQUIRE(beside({{0, 1}, {1, 2}, {1, 3}, {2, 4}, {3, 4}, {4, 5}}, 7) ==  // chains around a diamond
           std::vector<std::vector<node_id>>{{0, 1, 2, 3, 4, 5}});
 }

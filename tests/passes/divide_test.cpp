@@ -14,9 +14,7 @@ using namespace memsched;
 
 namespace {
 
-std::vector<options> models() {
-  return {options{}, options{.in_place = false}, options{.default_firing = firing::cbp}};
-}
+std::vector<options> models() { return {options{}, options{.in_place = false}, options{.default_firing = firing::cbp}}; }
 
 /// Operators in a row, each reading what the one before writes.
 tensor_id add_chain(problem_builder& b, tensor_id from, int length) {

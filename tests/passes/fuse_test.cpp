@@ -14,14 +14,17 @@ using namespace memsched;
 
 namespace {
 
-std::vector<options> models() {
-  return {options{}, options{.in_place = false}, options{.default_firing = firing::cbp}};
-}
+std::vector<options> models() { return {options{}, options{.in_place = false}, options{.default_firing = firing::cbp}}; }
 
 std::vector<support::shape> shapes() {
   return {{.operators = 11},
           {.operators = 11, .max_size = 4, .percent_inplace = 0, .percent_rule = 0},
-          {.operators = 11, .max_size = 6, .percent_inplace = 0, .percent_alias = 0, .percent_control = 0, .percent_rule = 0,
+          {.operators = 11,
+           .max_size = 6,
+           .percent_inplace = 0,
+           .percent_alias = 0,
+           .percent_control = 0,
+           .percent_rule = 0,
            .max_inputs = 1}};
 }
 

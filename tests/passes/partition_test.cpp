@@ -13,9 +13,7 @@ using namespace memsched;
 
 namespace {
 
-schedule_graph graph_of(const char* name) {
-  return make_schedule_graph(make_problem(networks::make(name).value()).value());
-}
+schedule_graph graph_of(const char* name) { return make_schedule_graph(make_problem(networks::make(name).value()).value()); }
 
 void require_acyclic_and_balanced(const schedule_graph& g, const partition_shape& shape) {
   const node_parts part = acyclic_partition(g, shape);

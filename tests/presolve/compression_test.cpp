@@ -23,15 +23,19 @@ using namespace memsched;
 
 namespace {
 
-std::vector<options> models() {
-  return {options{}, options{.in_place = false}, options{.default_firing = firing::cbp}};
-}
+std::vector<options> models() { return {options{}, options{.in_place = false}, options{.default_firing = firing::cbp}}; }
 
 /// Every combination of rules.
 compression_rules rules(unsigned mask) {
   const auto on = [&](unsigned bit) { return (mask >> bit & 1) != 0; };
-  return {.c1 = on(0), .c2 = on(1), .s1 = on(2), .s2 = on(3), .series_parallel = on(7), .general = on(4),
-          .local_reduction = on(5), .global_reduction = on(6)};
+  return {.c1 = on(0),
+          .c2 = on(1),
+          .s1 = on(2),
+          .s2 = on(3),
+          .series_parallel = on(7),
+          .general = on(4),
+          .local_reduction = on(5),
+          .global_reduction = on(6)};
 }
 constexpr unsigned all_rules = 256;
 
@@ -308,8 +312,14 @@ TEST_CASE("nodes are ordered where their neighbours are equal, not where only th
 
   const options o;
   search context(o);
-  const compressed_graph c =
-      compressed(g, context, {.c1 = false, .c2 = false, .s1 = true, .s2 = false, .series_parallel = false, .general = false,
-                              .local_reduction = false, .global_reduction = false});
+  const compressed_graph c = compressed(g, context,
+                                        {.c1 = false,
+                                         .c2 = false,
+                                         .s1 = true,
+                                         .s2 = false,
+                                         .series_parallel = false,
+                                         .general = false,
+                                         .local_reduction = false,
+                                         .global_reduction = false});
   REQUIRE(topological_order(c.graph).size() == c.graph.active);
 }

@@ -36,8 +36,8 @@ class proof_case {
     const std::string text = c.dump();
     const auto read = memsched::read_certificate(nlohmann::json::parse(text));
     const bool accepted = read && check_certificate(graph_, *read).empty();
-    std::cout << "{\"kind\":\"" << kind << "\",\"accepted\":" << (accepted ? "true" : "false")
-              << ",\"certificate\":" << text << "}\n";
+    std::cout << "{\"kind\":\"" << kind << "\",\"accepted\":" << (accepted ? "true" : "false") << ",\"certificate\":" << text
+              << "}\n";
   }
   void print(const std::string& kind, const memsched::certificate& c) const { print(kind, write_certificate(c)); }
 

@@ -21,10 +21,10 @@
 #include <memsched/graph/walk.hpp>
 #include <memsched/schedulers/exhaustive.hpp>
 
-#include "support/changed_certificates.hpp"
 #include "case.hpp"
 #include "claims.hpp"
 #include "mutations.hpp"
+#include "support/changed_certificates.hpp"
 
 using namespace memsched;
 
@@ -64,8 +64,8 @@ certificate of_window(const schedule_graph& g, const std::vector<node_id>& order
   const std::size_t a = line.legal_from(r.below(5)), b = line.legal_from(a + 2 + r.below(8));
   const auto found = a == 0 && b == line.size() ? std::nullopt : detail::describe_window(line, live, bone, a, b);
   if (!found) return detail::assemble(g, {});
-  return detail::certify_window(*found, optimum(found->graph).lower_bound - found->window.lift,
-                                {64, most_sets}, {}, [] { return true; });
+  return detail::certify_window(*found, optimum(found->graph).lower_bound - found->window.lift, {64, most_sets}, {},
+                                [] { return true; });
 }
 
 /// What a rule of compression makes of g, be it true or not.
@@ -84,8 +84,8 @@ std::vector<reduction> claim_reductions(schedule_graph& g, support::random& r) {
   for (std::uint32_t i = 1 + r.below(3); i > 0; --i) {
     const auto first = static_cast<node_id>(r.below(static_cast<std::uint32_t>(g.active)));
     const auto behind = static_cast<std::uint32_t>(g.succs[first].size());
-    const node_id second = behind > 0 && r.chance(60) ? g.succs[first][r.below(behind)]
-                                                      : r.below(static_cast<std::uint32_t>(g.size()));
+    const node_id second =
+        behind > 0 && r.chance(60) ? g.succs[first][r.below(behind)] : r.below(static_cast<std::uint32_t>(g.size()));
     const reduction x{static_cast<reduction::rule>(r.below(4)), first, second};
     if (first == second) continue;
     schedule_graph next = reduced(g, x);
@@ -162,8 +162,7 @@ certificate forged(schedule_graph g, support::random& r) {
   const auto go_on = [] { return true; };
   certificate c =
       r.chance(50) ? by_sets(g, best.lower_bound, r.chance(50)) : certify(g, best.order, best.lower_bound, go_on);
-  if (c.steps.empty() && c.family)
-    c.family->reductions.insert(c.family->reductions.begin(), claims.begin(), claims.end());
+  if (c.steps.empty() && c.family) c.family->reductions.insert(c.family->reductions.begin(), claims.begin(), claims.end());
   if (!c.steps.empty()) c.steps[0].reductions.insert(c.steps[0].reductions.begin(), claims.begin(), claims.end());
   return c;
 }

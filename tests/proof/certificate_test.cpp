@@ -21,9 +21,7 @@ schedule_graph diamond() {
 
 /// When the first operator runs, the second has run or not: 10 + 5 at least. It says that it comes first below 22, since
 /// 10 + 7 + 5 are live where the second has run; likewise the second.
-certificate proof() {
-  return {22, {{.v = 0, .other = 1, .v_first = true, .level = 22}, {.v = 1, .level = 22}}};
-}
+certificate proof() { return {22, {{.v = 0, .other = 1, .v_first = true, .level = 22}, {.v = 1, .level = 22}}}; }
 
 }  // namespace
 
@@ -53,8 +51,9 @@ TEST_CASE("what does not hold is refused with its place") {
   CHECK(refused([](certificate& c) { c.steps.pop_back(); }) == "steps[0]: must give an order, and what ends the proof none");
   CHECK(refused([](certificate& c) { c.steps.erase(c.steps.begin()); }) ==
         "steps[0]: level: is 22, but what the flow proves is 17");
-  CHECK(refused([](certificate& c) { c.steps[1].flow = {{0, 1, 5}}; }) ==
-        "steps[1]: the flow leaves the edges between undecided nodes");
+  CHECK(refused([](certificate& c) {
+          c.steps[1].flow = {{0, 1, 5}};
+        }) == "steps[1]: the flow leaves the edges between undecided nodes");
   CHECK(refused([](certificate& c) { c.steps[1].flow = {{0, 1, 0}}; }) == "steps[1]: the flow has an amount out of range");
 }
 
@@ -104,8 +103,7 @@ TEST_CASE("a layer proves what whichever of its nodes takes, and is refused wher
   CHECK(with(false, 22, {{0}}) == "steps[0]: level: is 22, but what the flow proves is 15");
   CHECK(with(false, 13, {{0}, {1}, {2}}).empty());
   CHECK(with(false, 13, {{0, {{1, 3, 7}}}, {2}}) == "steps[0]: node 0 has a flow, but is not the one that it is about");
-  CHECK(with(false, 22, {{0, {{1, 3, 7}}}, {1}}) ==
-        "steps[0]: node 0: the flow leaves the edges between undecided nodes");
+  CHECK(with(false, 22, {{0, {{1, 3, 7}}}, {1}}) == "steps[0]: node 0: the flow leaves the edges between undecided nodes");
   for (const auto& layer : {std::vector<layer_member>{{1}, {0}}, {{0}, {0}, {1}}, {{0}, {9}}})
     CHECK(with(false, 22, layer) == "steps[0]: names a node that does not exist, or not in order");
   CHECK(check_certificate(g, {22, {{.v = 0, .level = 22, .layer = {{0}, {1}}}}}) ==
@@ -141,8 +139,9 @@ TEST_CASE("two cases prove what each of them shows, and are refused where one do
   CHECK(refused([](proof_step& s) { s.otherwise.clear(); }) == "steps[0].edges: nothing follows");
   CHECK(refused([](proof_step& s) { s.edges = {{0, 1}}; }) == "steps[0].edges: the proof has ended");
   CHECK(refused([](proof_step& s) { s.otherwise.clear(), s.edges = {{0, 1}}; }) == "steps[0].edges: one does not follow");
-  CHECK(refused([](proof_step& s) { s.otherwise.clear(), s.edges = {{1, 0}}; }) ==
-        "steps[0]: must give an order, and what ends the proof none");
+  CHECK(refused([](proof_step& s) {
+          s.otherwise.clear(), s.edges = {{1, 0}};
+        }) == "steps[0]: must give an order, and what ends the proof none");
   CHECK(refused([](proof_step& s) { std::swap(s.then, s.otherwise); }) ==
         "steps[0].then.steps[0]: level: is 22, but what the flow proves is 15");
   CHECK(refused([](proof_step& s) { s.other = 2; }) == "steps[0]: they are ordered already");
@@ -200,8 +199,11 @@ TEST_CASE("a window's ends hold behind all that is live at its start, and ahead 
   b.output(z);
   const schedule_graph g = make_schedule_graph(b.build().value());
   const auto answer = [&](std::vector<index_t> behind, std::vector<index_t> ahead) {
-    const proof_window w{
-        .before = {{0, 2}, {6, 7}}, .nodes = {2, 3, 7}, .behind = std::move(behind), .ahead = std::move(ahead), .lift = 1000};
+    const proof_window w{.before = {{0, 2}, {6, 7}},
+                         .nodes = {2, 3, 7},
+                         .behind = std::move(behind),
+                         .ahead = std::move(ahead),
+                         .lift = 1000};
     return check_certificate(g, {.bound = 1, .window = w});
   };
   CHECK(answer({0}, {}) == "window: behind: a node may run before what is live at the start");

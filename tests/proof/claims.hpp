@@ -10,8 +10,8 @@
 #include <memsched/schedulers/automatic.hpp>
 #include <memsched/schedulers/dp.hpp>
 
-#include "support/random_problem.hpp"
 #include "case.hpp"
+#include "support/random_problem.hpp"
 
 namespace claims {
 
@@ -48,15 +48,13 @@ inline bool print_claims(std::uint64_t graphs, std::uint64_t first, std::uint64_
     const bytes peak = peak_of(g, claimed.order);
     const certificate c = certify(g, claimed.order, claimed.lower_bound, [] { return true; });
     const std::string why = check_certificate(g, c);
-    const bool holds =
-        peak == claimed.lower_bound && peak == peak_of(g, known.order) && c.bound == peak && why.empty();
+    const bool holds = peak == claimed.lower_bound && peak == peak_of(g, known.order) && c.bound == peak && why.empty();
     if (!holds) {
       ++wrong;
-      std::fprintf(stderr, "seed %llu: peak %llu, bound %llu, by dp %llu, certified %llu %s\n",
-                   static_cast<unsigned long long>(seed), static_cast<unsigned long long>(peak),
-                   static_cast<unsigned long long>(claimed.lower_bound),
-                   static_cast<unsigned long long>(peak_of(g, known.order)), static_cast<unsigned long long>(c.bound),
-                   why.c_str());
+      std::fprintf(
+          stderr, "seed %llu: peak %llu, bound %llu, by dp %llu, certified %llu %s\n", static_cast<unsigned long long>(seed),
+          static_cast<unsigned long long>(peak), static_cast<unsigned long long>(claimed.lower_bound),
+          static_cast<unsigned long long>(peak_of(g, known.order)), static_cast<unsigned long long>(c.bound), why.c_str());
     }
     steps += !c.steps.empty(), families += c.family.has_value(), windows += c.window.has_value();
     for (const proof_step& s : c.steps)

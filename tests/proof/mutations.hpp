@@ -141,7 +141,10 @@ inline bool change_layer(json& j, random& r, std::size_t size) {
     case 1: layer.push_back(json(layer[any()])); break;
     case 2: layer.push_back({{"v", r.below(static_cast<std::uint32_t>(size + 1))}, {"flow", json::array()}}); break;
     case 3: std::swap(layer[any()]["flow"], layer[any()]["flow"]); break;
-    default: step->erase(name); (*step)[name == "first" ? "last" : "first"] = layer; return true;
+    default:
+      step->erase(name);
+      (*step)[name == "first" ? "last" : "first"] = layer;
+      return true;
   }
   std::sort(layer.begin(), layer.end(), [](const json& a, const json& b) { return a["v"] < b["v"]; });
   (*step)[name] = layer;

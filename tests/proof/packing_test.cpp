@@ -51,7 +51,9 @@ TEST_CASE("both cases of a pair need their steps") {
                      {.lower = 3, .upper = 5, .size = 5, .drops = {{4, 2}}},
                      {.lower = 3, .upper = 5, .size = 4, .drops = {{4, 2}}},
                      {.lower = 4, .upper = 5, .size = 5}};
-  const auto with = [&](std::vector<packing_step> steps) { return make_problem(buffers, {13, {0, 1, 2, 3}, std::move(steps)}); };
+  const auto with = [&](std::vector<packing_step> steps) {
+    return make_problem(buffers, {13, {0, 1, 2, 3}, std::move(steps)});
+  };
   CHECK(with({pair_of({2, 3}), pair_of({1, 2}), pair_of({1, 3})}).empty());
   CHECK(with({pair_of({2, 3}), pair_of({1, 2})}) == "steps[2]: is missing: a case is not refuted");
   CHECK(with({pair_of({2, 3})}) == "steps[1]: is missing: a case is not refuted");
@@ -83,7 +85,8 @@ TEST_CASE("numbers must be those of buffers with bytes") {
   CHECK(make_problem(buffers, {6, {4}, {}}) == "buffers[0]: " + ascending);
   CHECK(make_problem(buffers, {6, {0, 2, 1}, {}}) == "buffers[2]: " + ascending);
   CHECK(make_problem(buffers, {6, {0, 0}, {}}) == "buffers[1]: " + ascending);
-  CHECK(make_problem(buffers, {6, {0, 2}, {pair_of({0, 2}), pair_of({1, 2})}}) == "steps[1]: must name buffers of the proof");
+  CHECK(make_problem(buffers, {6, {0, 2}, {pair_of({0, 2}), pair_of({1, 2})}}) ==
+        "steps[1]: must name buffers of the proof");
   CHECK(make_problem(buffers, {6, {0, 2}, {pair_of({2, 3})}}) == "steps[0]: must name buffers of the proof");
   buffers.push_back({.lower = 1, .upper = 1, .size = 3, .offset = 9});
   CHECK(make_problem(buffers, {6, {0, 4}, {}}) == "buffers[1]: is empty");

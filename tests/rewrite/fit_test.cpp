@@ -127,8 +127,7 @@ TEST_CASE("what is for whole operators is of whole operators") {
     INFO("seed " << seed);
     const network net = random_network(seed, seed % 2 == 0 ? element::float32 : element::int8);
     const exactness exact = seed % 4 == 0 ? exactness::reals : exactness::bits;
-    const fitted r =
-        fit(net, automatic, {.max_extra_macs = macs(net) / 2, .profile = runtime::whole, .exact = exact}, o);
+    const fitted r = fit(net, automatic, {.max_extra_macs = macs(net) / 2, .profile = runtime::whole, .exact = exact}, o);
     if (r.error) {
       CHECK(not_whole(net) != "");
       continue;

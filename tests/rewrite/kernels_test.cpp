@@ -74,8 +74,8 @@ TEST_CASE("kernels stay whole where a part would not do") {
   const auto head = [](network_builder& b, tensor_id x) { b.output(b.convolution(x, {.channels = 2})); };
   CHECK(splits([&](network_builder& b, tensor_id z) { head(b, b.unary(z, activation::relu)); }));
   CHECK(splits([&](network_builder& b, tensor_id z) { head(b, b.resize_nearest(z, 8, 8)); }));
-  CHECK_FALSE(splits([&](network_builder& b, tensor_id z) { head(b, z); }));                      // sums over channels
-  CHECK_FALSE(splits([&](network_builder& b, tensor_id z) { head(b, b.softmax(z)); }));           // needs all channels
+  CHECK_FALSE(splits([&](network_builder& b, tensor_id z) { head(b, z); }));             // sums over channels
+  CHECK_FALSE(splits([&](network_builder& b, tensor_id z) { head(b, b.softmax(z)); }));  // needs all channels
   CHECK_FALSE(splits([&](network_builder& b, tensor_id z) { head(b, b.pad(z, {.channels_before = 1})); }));
   CHECK_FALSE(splits([&](network_builder& b, tensor_id z) { b.output(b.unary(z, activation::relu)); }));  // an output
   CHECK_FALSE(splits([&](network_builder& b, tensor_id z) {  // a second reader keeps the concatenation
@@ -195,10 +195,13 @@ TEST_CASE("a convolution of 1 x 1 goes before a resize") {
   CHECK_FALSE(may(head(half, nothing, {.channels = 2, .act = activation::relu})));
   CHECK_FALSE(may(head(half, nothing, {.channels = 2, .stride = 2})));
   CHECK_FALSE(may(head(half, nothing, {.channels = 2, .groups = 2})));
-  CHECK_FALSE(may(head(half, [](network_builder& b, tensor_id x) { b.output(x); }, point)));
-  CHECK_FALSE(may(head(half, [](network_builder& b, tensor_id x) { b.output(b.mean(x)); }, point)));
+  CHECK_FALSE(may(head(
+      half, [](network_builder& b, tensor_id x) { b.output(x); }, point)));
+  CHECK_FALSE(may(head(
+      half, [](network_builder& b, tensor_id x) { b.output(b.mean(x)); }, point)));
   // The checker is no less strict: an exchange that the first network does not allow.
-  const network two_readers = head(half, [](network_builder& b, tensor_id x) { b.output(b.mean(x)); }, point);
+  const network two_readers = head(
+      half, [](network_builder& b, tensor_id x) { b.output(b.mean(x)); }, point);
   network bad = two_readers;
   std::swap(bad.operations[0].does, bad.operations[2].does);
   CHECK(check_rewrite(two_readers, bad) != "");

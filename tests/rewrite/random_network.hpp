@@ -35,10 +35,14 @@ inline memsched::network random_network(std::uint64_t seed, memsched::element e)
     const auto kernel = static_cast<std::int64_t>(1 + r.below(3)), stride = static_cast<std::int64_t>(1 + r.below(2));
     const auto channels = static_cast<coordinate>(1 + r.below(6));
     const bool big = size.rows > 3 && size.columns > 3;
-    const layer l{.channels = channels, .kernel = kernel, .stride = big ? stride : 1,
-                  .pad = r.chance(1, 3) && big ? padding::valid : padding::same, .act = act()};
+    const layer l{.channels = channels,
+                  .kernel = kernel,
+                  .stride = big ? stride : 1,
+                  .pad = r.chance(1, 3) && big ? padding::valid : padding::same,
+                  .act = act()};
     switch (r.below(16)) {
-      case 0: case 1: at.push_back(b.convolution(x, l)); break;
+      case 0:
+      case 1: at.push_back(b.convolution(x, l)); break;
       case 2:
         at.push_back(b.depthwise(
             x, {.kernel = kernel, .stride = big ? stride : 1, .multiplier = r.chance(1, 4) ? 2 : 1, .act = act()}));
@@ -46,10 +50,9 @@ inline memsched::network random_network(std::uint64_t seed, memsched::element e)
       case 3: at.push_back(b.max_pooling(x, {.kernel = kernel, .stride = big ? stride : 1})); break;
       case 4: at.push_back(b.average_pooling(x, {.kernel = kernel, .stride = big ? stride : 1})); break;
       case 5: at.push_back(b.add(x, like(x, true), act(), r.chance(1, 2))); break;
-      case 6:
-        at.push_back(b.multiply(x, b.mean(r.chance(1, 2) ? b.convolution(x, {.channels = size.channels}) : x)));
-        break;
-      case 7: case 8: at.push_back(b.concat({x, like(x, false), x})); break;
+      case 6: at.push_back(b.multiply(x, b.mean(r.chance(1, 2) ? b.convolution(x, {.channels = size.channels}) : x))); break;
+      case 7:
+      case 8: at.push_back(b.concat({x, like(x, false), x})); break;
       case 9: {
         const tensor_id padded = b.pad(x, {1, 1, 1, static_cast<std::int64_t>(r.below(2))});
         at.push_back(b.convolution(padded, {.channels = channels, .kernel = 3, .pad = padding::valid}));

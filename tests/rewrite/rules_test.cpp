@@ -36,7 +36,7 @@ TEST_CASE("a concatenation stays where it cannot vanish") {
   };
   CHECK(copies([](network_builder& b, tensor_id z) { b.output(b.convolution(z, {.channels = 2})); }) == 0);
   CHECK(copies([](network_builder& b, tensor_id z) { b.output(z); }) == 1);  // it is a graph output
-  CHECK(copies([](network_builder& b, tensor_id z) {  // a reader of which nothing is known
+  CHECK(copies([](network_builder& b, tensor_id z) {                         // a reader of which nothing is known
           b.output(b.convolution(z, {.channels = 2}));
           b.output(b.opaque({z}, {{1, 1, 4}}, "f")[0]);
         }) == 1);

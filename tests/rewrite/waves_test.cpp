@@ -38,6 +38,6 @@ TEST_CASE("waves come near the least peak of a chain in single rows") {
   const network rows = stream_inputs(cut(net, row_cuts(net, 100)).value());
   const problem p = lower(rows).value().problem;
   wave_delays delays;
-  CHECK(order_in_waves(rows, p, {}, delays, 1).peak == 31'520);  // each row as deep as it goes at once
+  CHECK(order_in_waves(rows, p, {}, delays, 1).peak == 31'520);      // each row as deep as it goes at once
   CHECK(order_in_waves(rows, p, {}, delays, 1'000).peak <= 14'000);  // the least is 13,440
 }

@@ -1,6 +1,6 @@
 // Operators that run other graphs: what the caller counts, against the same order with the callee inlined.
-#include <catch2/catch.hpp>
 #include <algorithm>
+#include <catch2/catch.hpp>
 #include <cstdint>
 #include <numeric>
 #include <optional>
@@ -82,7 +82,9 @@ bytes peak_of(const function& f, std::uint64_t seed, form how) {
   const auto own = [&](tensor_id t) { return name[t] == none ? name[t] = c.b.tensor(f.body.size(t)) : name[t]; };
   for (tensor_id t : f.results) results.push_back(own(t));
   if (how == form::call) {
-    c.b.op({.reads = arguments, .writes = results, .workspace = workspace_of(f.best, f.in(), f.out()).value(),
+    c.b.op({.reads = arguments,
+            .writes = results,
+            .workspace = workspace_of(f.best, f.in(), f.out()).value(),
             .rule = firing::pbc});
   } else {
     for (op_id op : f.best.order) {
@@ -141,7 +143,7 @@ TEST_CASE("a callee that frees its parameters would make the caller count too li
     if (kept) b.output(x);
     return schedule(b.build().value()).value();
   };
-  REQUIRE(workspace_of(callee(true), 100, 10) == 300U);   // 100 + 10 + 300 are live
+  REQUIRE(workspace_of(callee(true), 100, 10) == 300U);  // 100 + 10 + 300 are live
   REQUIRE(workspace_of(callee(false), 100, 10) == 200U);
 }
 

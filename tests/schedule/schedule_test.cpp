@@ -6,9 +6,9 @@
 #include <vector>
 
 #include <memsched/graph/builder.hpp>
-#include <memsched/passes/probe.hpp>
 #include <memsched/passes/compress.hpp>
 #include <memsched/passes/divide.hpp>
+#include <memsched/passes/probe.hpp>
 #include <memsched/passes/soft_budget.hpp>
 #include <memsched/schedule.hpp>
 #include <memsched/schedulers/as_given.hpp>

@@ -81,10 +81,11 @@ TEST_CASE("bisection and the stages answer with orders that are no worse, and cl
     const options o{.state_limit = 1 + r.below(4000),
                     .default_firing = r.chance(30) ? firing::cbp : firing::pbc,
                     .in_place = r.chance(70)};
-    const schedule_graph g = make_schedule_graph(
-        support::random_problem(seed, {.operators = 1 + r.below(r.chance(50) ? 14 : 40), .max_inputs = 1 + r.below(4),
-                                       .unit = r.chance(50) ? bytes{1} : bytes{50}}),
-        o.model());
+    const schedule_graph g =
+        make_schedule_graph(support::random_problem(seed, {.operators = 1 + r.below(r.chance(50) ? 14 : 40),
+                                                           .max_inputs = 1 + r.below(4),
+                                                           .unit = r.chance(50) ? bytes{1} : bytes{50}}),
+                            o.model());
     const options unlimited{};
     search context(o), free(unlimited);
     const bytes optimum = peak_of(g, automatic(g, free).order);
@@ -96,7 +97,7 @@ TEST_CASE("bisection and the stages answer with orders that are no worse, and cl
     for (search* c : {&free, &context}) {
       // A floor is no bound: where it lies above the optimum it is what may be claimed, and no more. Right above it, between
       // two peaks that there can be, the higher of these is not.
-      const bytes floor = r.chance(50) ? 0
+      const bytes floor = r.chance(50)   ? 0
                           : r.chance(50) ? optimum + r.below(60)
                                          : optimum / 2 + r.below(static_cast<std::uint32_t>(optimum + 2));
       const detail::staged_search stages{.unit = 1 + r.below(200), .rows = r.chance(30)};

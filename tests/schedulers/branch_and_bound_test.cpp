@@ -12,9 +12,7 @@ using namespace memsched;
 
 namespace {
 
-std::vector<options> models() {
-  return {options{}, options{.in_place = false}, options{.default_firing = firing::cbp}};
-}
+std::vector<options> models() { return {options{}, options{.in_place = false}, options{.default_firing = firing::cbp}}; }
 
 branch_and_bound rules(unsigned mask) {
   const auto on = [&](unsigned bit) { return (mask >> bit & 1) != 0; };
@@ -30,7 +28,7 @@ std::uint64_t states(const schedule_graph& g, const branch_and_bound& policy) {
 }
 
 /// States over many graphs with a rule and without it.
-std::pair<std::uint64_t, std::uint64_t> with_and_without(branch_and_bound base, bool branch_and_bound::* rule) {
+std::pair<std::uint64_t, std::uint64_t> with_and_without(branch_and_bound base, bool branch_and_bound::*rule) {
   std::uint64_t with = 0, without = 0;
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     const schedule_graph g = make_schedule_graph(support::random_costs(seed, 13, 15, 30)).value();
@@ -89,7 +87,7 @@ TEST_CASE("compress | branch_and_bound is optimal through the front door") {
 
 TEST_CASE("each rule of branch and bound saves states") {
   const branch_and_bound paper{.remember = false, .cuts = false};
-  for (bool branch_and_bound::* rule :
+  for (bool branch_and_bound::*rule :
        {&branch_and_bound::starts, &branch_and_bound::fast_backtracking, &branch_and_bound::direct_negatives,
         &branch_and_bound::remember, &branch_and_bound::cuts}) {
     branch_and_bound base = paper;

@@ -1,11 +1,11 @@
 // The whole method: exact, and the paper's own numbers.
 #include <catch2/catch.hpp>
-#include <networks/task_graphs.hpp>
 #include <memsched/presolve/compression.hpp>
 #include <memsched/schedule.hpp>
 #include <memsched/schedulers/exhaustive.hpp>
 #include <memsched/schedulers/fradet.hpp>
 #include <memsched/sdf/composites.hpp>
+#include <networks/task_graphs.hpp>
 
 #include "support/random_graph.hpp"
 
@@ -75,8 +75,15 @@ TEST_CASE("tables 1 and 2: the peaks, by compression alone") {
     std::size_t tasks;
     bytes peak;
   };
-  for (const row& r : {row{2, 1, 2, 78, 13}, {2, 1, 3, 324, 31}, {2, 1, 5, 4536, 247}, {1, 1, 2, 40, 7}, {1, 1, 3, 112, 11},
-                       {1, 1, 5, 704, 35}, {2, 3, 2, 190, 22}, {2, 3, 3, 1300, 47}, {2, 3, 5, 50000, 272}})
+  for (const row& r : {row{2, 1, 2, 78, 13},
+                       {2, 1, 3, 324, 31},
+                       {2, 1, 5, 4536, 247},
+                       {1, 1, 2, 40, 7},
+                       {1, 1, 3, 112, 11},
+                       {1, 1, 5, 704, 35},
+                       {2, 3, 2, 190, 22},
+                       {2, 3, 3, 1300, 47},
+                       {2, 3, 5, 50000, 272}})
     one_node(firings(task_graphs::filterbank(r.low, r.high, r.depth).graph()), r.tasks, r.peak);
 }
 

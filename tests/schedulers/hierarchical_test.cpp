@@ -26,8 +26,14 @@ problem scoped_problem(std::uint64_t seed, std::uint32_t operators) {
 /// Switches from the bits of a number below 128; small cells, so that small graphs have several.
 hierarchical switched(std::uint64_t bits) {
   const auto on = [&](int i) { return (bits >> i & 1) != 0; };
-  return {.adaptive_budget = on(0), .simple_schedules = on(1), .memoize = on(2), .by_levels = on(3), .safe_moves = on(4),
-          .readers = on(5), .bounds = on(6), .max_cell = 4};
+  return {.adaptive_budget = on(0),
+          .simple_schedules = on(1),
+          .memoize = on(2),
+          .by_levels = on(3),
+          .safe_moves = on(4),
+          .readers = on(5),
+          .bounds = on(6),
+          .max_cell = 4};
 }
 
 struct outcome {

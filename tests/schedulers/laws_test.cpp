@@ -1,12 +1,12 @@
 // Laws of exact schedulers on random problems; list_test.cpp has those of all schedulers.
 #include <algorithm>
+#include <catch2/catch.hpp>
 #include <cstdint>
 #include <initializer_list>
-#include <set>
-#include <string_view>
-#include <catch2/catch.hpp>
 #include <memsched/memsched.hpp>
 #include <networks/networks.hpp>
+#include <set>
+#include <string_view>
 
 #include "support/random_graph.hpp"
 #include "support/small_graphs.hpp"
@@ -67,15 +67,16 @@ TEST_CASE("every stage runs on small graphs, and the optimum is proven, however 
     const auto r = schedule(p, detail::staged_search{.active = seed % 2 == 0 ? 300U : 10000U, .unit = 20}, o);
     REQUIRE(r.lower_bound <= schedule(p, automatic).peak);
   }
-  for (const char* stage : {"cuts", "peak", "blocks", "exact", "local", "probing", "below", "layers", "near cuts", "windows"}) {
+  for (const char* stage :
+       {"cuts", "peak", "blocks", "exact", "local", "probing", "below", "layers", "near cuts", "windows"}) {
     INFO(stage);
     CHECK(found.count(stage) == 1);
   }
 }
 
 TEST_CASE("with more work automatic is never worse") {
-  for (const char* name : {"windowed:120:30:1", "windowed:300:100:1", "layered:30:30:1", "layered:100:8:1", "windowed:1000:30:1",
-                           "watts_strogatz:60:1", "randwire-stack:1", "star:30:1"}) {
+  for (const char* name : {"windowed:120:30:1", "windowed:300:100:1", "layered:30:30:1", "layered:100:8:1",
+                           "windowed:1000:30:1", "watts_strogatz:60:1", "randwire-stack:1", "star:30:1"}) {
     const problem p = make_problem(networks::make(name).value()).value();
     bytes peak = no_limit, bound = 0;
     for (std::uint64_t limit = 1; limit < seeds(40000); limit += 1 + limit / 3) {
@@ -148,7 +149,8 @@ TEST_CASE("limits are kept, and leave an order no worse than the caller's and a 
 }
 
 TEST_CASE("without a limit no limit is named, and a gap that is left by a graph too large for the policy is said") {
-  const problem large = make_problem(networks::make("layered:2100:8:1").value()).value();  // beyond max_nodes of all of these
+  const problem large =
+      make_problem(networks::make("layered:2100:8:1").value()).value();  // beyond max_nodes of all of these
   const auto no_limit_named = [](stop_reason r) { return r == stop_reason::finished || r == stop_reason::gave_up; };
   const auto gives_up = [&](const auto& policy) {
     const auto r = schedule(large, policy);

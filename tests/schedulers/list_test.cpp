@@ -24,9 +24,7 @@ using namespace memsched;
 
 namespace {
 
-std::vector<options> models() {
-  return {options{}, options{.in_place = false}, options{.default_firing = firing::cbp}};
-}
+std::vector<options> models() { return {options{}, options{.in_place = false}, options{.default_firing = firing::cbp}}; }
 
 using run_function = schedule_result<op_id> (*)(const problem&, const options&);
 
@@ -45,10 +43,13 @@ const std::vector<policy>& policies() {
       const auto add = [&](const char* passes, run_function run, bool alone) {
         list.push_back({passes + std::string(row.name), run, row.exact, alone && baseline<S>, alone, row.max_operators});
       };
-      add("", [](const problem& p, const options& o) { return schedule(p, S{}, o); }, true);
+      add(
+          "", [](const problem& p, const options& o) { return schedule(p, S{}, o); }, true);
       if (row.role == scheduler_role::order) return;
-      add("compress | ", [](const problem& p, const options& o) { return schedule(p, compress{} | S{}, o); }, false);
-      add("divide | ", [](const problem& p, const options& o) { return schedule(p, divide{} | S{}, o); }, false);
+      add(
+          "compress | ", [](const problem& p, const options& o) { return schedule(p, compress{} | S{}, o); }, false);
+      add(
+          "divide | ", [](const problem& p, const options& o) { return schedule(p, divide{} | S{}, o); }, false);
     });
     return list;
   }();

@@ -241,8 +241,7 @@ TEST_CASE("a budget and a gap are answered by what is told") {
 TEST_CASE("two searches beside each other: the first may decide, else both count") {
   for (bool decides : {false, true}) {
     search c(options{});
-    c.beside([&](search& here) { return count_states(here, 10), decides; },
-             [&](search& there) { count_states(there, 20); });
+    c.beside([&](search& here) { return count_states(here, 10), decides; }, [&](search& there) { count_states(there, 20); });
     CHECK(c.stats.states == (decides ? 10u : 30u));
     CHECK(!c.stopped());
   }

@@ -29,10 +29,10 @@ void require_order(const schedule_graph& g, const std::vector<node_id>& order) {
 TEST_CASE("what is series-parallel") {
   REQUIRE(series_parallel_order(of_unit_cost(0, {})));
   REQUIRE(series_parallel_order(of_unit_cost(1, {})));
-  REQUIRE(series_parallel_order(of_unit_cost(3, {})));                                            // side by side
-  REQUIRE(series_parallel_order(of_unit_cost(4, {{0, 1}, {0, 2}, {1, 3}, {2, 3}, {0, 3}})));      // a diamond with a chord
+  REQUIRE(series_parallel_order(of_unit_cost(3, {})));                                              // side by side
+  REQUIRE(series_parallel_order(of_unit_cost(4, {{0, 1}, {0, 2}, {1, 3}, {2, 3}, {0, 3}})));        // a diamond with a chord
   REQUIRE_FALSE(series_parallel_order(of_unit_cost(4, {{0, 1}, {0, 2}, {1, 3}, {2, 3}, {1, 2}})));  // a bridge
-  REQUIRE_FALSE(series_parallel_order(of_unit_cost(4, {{0, 2}, {0, 3}, {1, 3}})));                // an N
+  REQUIRE_FALSE(series_parallel_order(of_unit_cost(4, {{0, 2}, {0, 3}, {1, 3}})));                  // an N
 }
 
 TEST_CASE("the direct order of a series-parallel graph is optimal") {

@@ -165,8 +165,8 @@ void proofs_of(std::uint64_t seed, const problem& p, const options& o, bytes ali
   const auto look = [&](const std::vector<op_id>& order) {
     auto held = buffers_of(p, order, o.model()).value();
     memsched::detail::arena_pieces again(p, o.model());
-    if (!again.play(order) || !std::equal(again.buffers.begin(), again.buffers.end(), held.buffers.begin(),
-                                          held.buffers.end(), same))
+    if (!again.play(order) ||
+        !std::equal(again.buffers.begin(), again.buffers.end(), held.buffers.begin(), held.buffers.end(), same))
       judge.fault("joint", "the buffers of an order are others");
     for (buffer& b : held.buffers) b.alignment = alignment;
     const bytes arena = plan_offsets(held.buffers).size;

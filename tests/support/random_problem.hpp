@@ -93,7 +93,7 @@ struct shape {
   std::uint32_t max_size = 30;
   std::uint32_t percent_inplace = 40, percent_alias = 10, percent_control = 15, percent_rule = 20;
   std::uint32_t max_inputs = 3;
-  memsched::bytes unit = 1;  ///< of which all sizes are multiples
+  memsched::bytes unit = 1;                                   ///< of which all sizes are multiples
   std::uint32_t percent_updates = 0, percent_overwrites = 0;  ///< of operators that update inputs, overwrite several
 };
 

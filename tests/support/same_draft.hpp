@@ -28,9 +28,7 @@ inline std::string difference(const memsched::problem_draft& a, const memsched::
   for (tensor_id t = 0; t < a.tensors.size(); ++t)
     if (a.tensors[t].size != b.tensors[t].size || a.tensors[t].alias_of != b.tensors[t].alias_of)
       return "tensor " + std::to_string(t);
-  const auto same = [](const auto& x, const auto& y) {
-    return std::equal(x.begin(), x.end(), y.begin(), y.end());
-  };
+  const auto same = [](const auto& x, const auto& y) { return std::equal(x.begin(), x.end(), y.begin(), y.end()); };
   const auto list = [](const auto& lists, op_id op) { return op < lists.size() ? lists[op] : decltype(lists[op]){}; };
   for (op_id op = 0; op < a.operators.size(); ++op) {
     const operator_data &x = a.operators[op], &y = b.operators[op];

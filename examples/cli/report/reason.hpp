@@ -11,15 +11,15 @@ namespace cli {
 
 /// What holds while one operator runs, or right before it, whatever the order. Bytes.
 struct reason {
-  memsched::op_id op = memsched::none;         ///< none where what lives at the start or the end says as much
-  bool before = false;                         ///< right before `op`: it frees more than it takes (`cbp`)
-  memsched::bytes bound = 0;                   ///< what no order takes less than at that moment: a minimum cut
-  std::vector<memsched::tensor_id> together;   ///< storages that are alive at that moment in every order
+  memsched::op_id op = memsched::none;        ///< none where what lives at the start or the end says as much
+  bool before = false;                        ///< right before `op`: it frees more than it takes (`cbp`)
+  memsched::bytes bound = 0;                  ///< what no order takes less than at that moment: a minimum cut
+  std::vector<memsched::tensor_id> together;  ///< storages that are alive at that moment in every order
   memsched::bytes workspace = 0;
-  memsched::bytes spared = 0;                  ///< what `op` may spare by working in place
-  memsched::bytes together_bytes = 0;          ///< of all that, less what is spared; at most `bound`
-  std::vector<memsched::tensor_id> cheapest;   ///< further storages that are alive in a case that takes no more than `bound`
-  std::size_t ran = 0;                         ///< operators that have run before `op` in that case
+  memsched::bytes spared = 0;                 ///< what `op` may spare by working in place
+  memsched::bytes together_bytes = 0;         ///< of all that, less what is spared; at most `bound`
+  std::vector<memsched::tensor_id> cheapest;  ///< further storages that are alive in a case that takes no more than `bound`
+  std::size_t ran = 0;                        ///< operators that have run before `op` in that case
 };
 
 /// The best reason that a minimum cut gives. Looks first where `order` takes the most; `stop` ends the search early.

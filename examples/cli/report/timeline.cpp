@@ -34,8 +34,8 @@ class replay {
     for (const tensor_id t : p_.creates(op)) {
       const auto reuses = p_.reuses(op);
       const bool in_place = model_.in_place && !early && std::any_of(reuses.begin(), reuses.end(), [&](const auto& r) {
-        return r.output == t && dies(r.input);
-      });
+                              return r.output == t && dies(r.input);
+                            });
       if (!in_place) parts.push_back({t, p_.size(t)});
     }
     if (p_.workspace(op) > 0) parts.push_back({none, p_.workspace(op)});

@@ -15,7 +15,9 @@
 
 #include <memsched/base/adjacency.hpp>
 
-namespace memsched::inline MEMSCHED_ABI::bgl {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+namespace bgl {
 
 namespace detail {
 
@@ -139,4 +141,6 @@ auto tensor_per_edge(const Graph& g, const SizeMap& size) {
     return edge_tensors<detail::vertex_t<Graph>, detail::value_t<SizeMap>>(g, size);
 }
 
-}  // namespace memsched::bgl
+}  // namespace bgl
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched

@@ -14,7 +14,8 @@
 #include <memsched/passes/stay_close.hpp>
 #include <memsched/schedule.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// The operations of one MLIR block, but for its terminator, as operators; values as tensors. It refers to the block, which
 /// must not change meanwhile. `examples/mlir` has the pass.
@@ -110,6 +111,7 @@ schedule_result<::mlir::Operation*> reorder(::mlir::Block& block, const mlir_opt
 
 MEMSCHED_FUNCTION schedule_result<::mlir::Operation*> reorder(::mlir::Block& block, const mlir_options& m = {});
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE

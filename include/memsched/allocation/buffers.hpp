@@ -19,7 +19,8 @@
 #include <memsched/graph/problem.hpp>
 #include <memsched/model/firing.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 namespace detail {
 
@@ -67,9 +68,9 @@ MEMSCHED_FUNCTION graph_error check_buffers(std::span<const buffer> buffers);
 
 /// The buffers of an order, and what each holds.
 struct order_buffers {
-  std::vector<buffer> buffers;          ///< of storages by their first tensor, then of workspaces in order of running
-  std::vector<index_t> of_tensor;         ///< the buffer of each tensor; none where it has no bytes or is never live
-  std::vector<op_id> workspace_of;      ///< per buffer, the operator whose workspace it is; none where it holds tensors
+  std::vector<buffer> buffers;      ///< of storages by their first tensor, then of workspaces in order of running
+  std::vector<index_t> of_tensor;   ///< the buffer of each tensor; none where it has no bytes or is never live
+  std::vector<op_id> workspace_of;  ///< per buffer, the operator whose workspace it is; none where it holds tensors
 };
 
 /// The buffers of `order`, or why it is no order of p. O(operators + uses).
@@ -81,6 +82,7 @@ struct order_buffers {
 /// Law: the load of these buffers is `evaluate(p, order, model)->peak`.
 MEMSCHED_FUNCTION result<order_buffers> buffers_of(const problem& p, std::span<const op_id> order, memory_model model = {});
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
@@ -90,7 +92,8 @@ MEMSCHED_FUNCTION result<order_buffers> buffers_of(const problem& p, std::span<c
 
 #include <memsched/measure/evaluate.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 MEMSCHED_FUNCTION result<order_buffers> buffers_of(const problem& p, std::span<const op_id> order, memory_model model) {
   if (graph_error error = check_order(p, order); !error.message.empty()) return error;
@@ -182,6 +185,7 @@ MEMSCHED_FUNCTION graph_error check_buffers(std::span<const buffer> buffers) {
   return {};
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #endif

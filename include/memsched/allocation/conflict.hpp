@@ -9,12 +9,13 @@
 #include <memsched/base/linkage.hpp>
 #include <memsched/search/search.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// Buffers that do not fit into a capacity by themselves.
 struct buffer_conflict {
   std::vector<index_t> buffers;  ///< ascending; empty where none is proven
-  bool irreducible = false;    ///< whether all but any one of them do fit; false where a limit left that open
+  bool irreducible = false;      ///< whether all but any one of them do fit; false where a limit left that open
 };
 
 /// An irreducible subset of buffers that does not fit into `capacity`: a deletion filter, which leaves out halves, quarters
@@ -22,6 +23,7 @@ struct buffer_conflict {
 MEMSCHED_FUNCTION buffer_conflict find_conflict(std::span<const buffer> buffers, bytes capacity, search& context,
                                                 std::uint64_t nodes = 100'000);
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
@@ -30,7 +32,8 @@ MEMSCHED_FUNCTION buffer_conflict find_conflict(std::span<const buffer> buffers,
 
 #include <memsched/allocation/exact_fit.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 namespace detail {
 
@@ -75,6 +78,7 @@ MEMSCHED_FUNCTION buffer_conflict find_conflict(std::span<const buffer> buffers,
   return found;
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #endif

@@ -6,7 +6,9 @@
 #include <memsched/graph/check.hpp>
 #include <memsched/graph/problem.hpp>
 
-namespace memsched::inline MEMSCHED_ABI::detail {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+namespace detail {
 
 /// The draft of a problem, so that it can be changed and checked again.
 inline problem_draft draft_of(const problem& p) {
@@ -30,4 +32,6 @@ inline problem_draft draft_of(const problem& p) {
   return d;
 }
 
-}  // namespace memsched::detail
+}  // namespace detail
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched

@@ -17,7 +17,8 @@
 #include <memsched/base/linkage.hpp>
 #include <memsched/base/random.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 namespace detail {
 
@@ -86,9 +87,8 @@ class fit_restarts {
   void rank_by(Key key_of) {
     std::vector<std::pair<key, index_t>> list;
     for (index_t i = 0; i < p_.items.size(); ++i) list.emplace_back(key_of(i), i);
-    std::sort(list.begin(), list.end(), [](const auto& a, const auto& b) {
-      return a.first != b.first ? a.first > b.first : a.second < b.second;
-    });
+    std::sort(list.begin(), list.end(),
+              [](const auto& a, const auto& b) { return a.first != b.first ? a.first > b.first : a.second < b.second; });
     rank_.resize(list.size());
     for (index_t r = 0; r < list.size(); ++r) rank_[list[r].second] = r;
   }
@@ -145,7 +145,8 @@ class fit_restarts {
       std::uint64_t failed = 0;
       for (index_t s = p_.items[i].first; s < p_.items[i].last; ++s) failed = std::max(failed, search_.failures()[s]);
       return {weight[0] * life_[i] + weight[1] * size_[i] + weight[2] * log_of(static_cast<std::uint64_t>(load_[i])) +
-                  weight[3] * log_of(failed + 1) + weight[4] * normal(), 0, 0};
+                  weight[3] * log_of(failed + 1) + weight[4] * normal(),
+              0, 0};
     });
   }
 
@@ -212,11 +213,13 @@ struct exact_fit {
   arena_plan operator()(std::span<const buffer> buffers, bytes capacity, search& context) const;
 };
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 MEMSCHED_FUNCTION arena_plan exact_fit::operator()(std::span<const buffer> buffers, bytes capacity, search& context) const {
   arena_plan best = detail::quick_plan(buffers, capacity, context);
@@ -236,6 +239,7 @@ MEMSCHED_FUNCTION arena_plan exact_fit::operator()(std::span<const buffer> buffe
   return best;
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #endif

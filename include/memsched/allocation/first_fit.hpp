@@ -10,7 +10,8 @@
 
 #include <memsched/allocation/plan.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 namespace detail {
 
@@ -20,9 +21,8 @@ class lifetime_index {
   explicit lifetime_index(std::span<const buffer> buffers) : buffers_(buffers) {
     for (index_t i = 0; i < buffers.size(); ++i)
       if (!buffers[i].empty()) order_.push_back(i);
-    std::sort(order_.begin(), order_.end(), [&](index_t a, index_t b) {
-      return std::tie(buffers[a].lower, a) < std::tie(buffers[b].lower, b);
-    });
+    std::sort(order_.begin(), order_.end(),
+              [&](index_t a, index_t b) { return std::tie(buffers[a].lower, a) < std::tie(buffers[b].lower, b); });
     latest_.resize(order_.size());
     build(0, order_.size());
   }
@@ -156,12 +156,12 @@ struct by_birth {
 /// (GreedyMemoryPlanner), which rounds sizes up to its alignment beforehand. O(n times what one meets).
 struct by_size {
   arena_plan operator()(std::span<const buffer> buffers, bytes capacity, search&) const {
-    const auto order = detail::buffer_order(buffers, [&](index_t a, index_t b) {
-      return std::pair(buffers[a].size, a) > std::pair(buffers[b].size, b);
-    });
+    const auto order = detail::buffer_order(
+        buffers, [&](index_t a, index_t b) { return std::pair(buffers[a].size, a) > std::pair(buffers[b].size, b); });
     return detail::make_plan(buffers, detail::place_in_turn(buffers, order, detail::gap_choice::lowest), capacity,
                              detail::simple_bound(buffers));
   }
 };
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched

@@ -12,7 +12,8 @@
 #include <memsched/allocation/key_set.hpp>
 #include <memsched/search/search.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// Which section of which valley the search branches on.
 enum class valley_choice : unsigned char {
@@ -172,8 +173,7 @@ class fit_search : private fit_state {
   }
 
   fit_answer branch(const part& v) {
-    if (const index_t i = everywhere(v); i != none)
-      return attempt(v, [&] { return place(i, floor_[v.a], v.from, v.to); });
+    if (const index_t i = everywhere(v); i != none) return attempt(v, [&] { return place(i, floor_[v.a], v.from, v.to); });
     const auto [section, p, q] = choose(v);
     const index_t x = section;  // lambdas may not capture a binding
     if (x == none) return fit_answer::never;
@@ -260,4 +260,5 @@ class fit_search : private fit_state {
 
 }  // namespace detail
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched

@@ -8,7 +8,8 @@
 
 #include <memsched/allocation/packing.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// The rules of the exact search that may be left out, for measurements and tests; it is exact with any of them.
 struct fit_rules {
@@ -49,8 +50,17 @@ namespace detail {
 class fit_state {
  public:
   fit_state(const packing& p, bytes capacity, fit_rules rules)
-      : p_(p), rules_(rules), n_(static_cast<index_t>(p.items.size())), floor_(p.sections), rem_(p.sections),
-        supported_(p.sections, 1), dirty_mark_(p.sections), least_(n_), offset_(n_, -1), cap_(n_), failures_(p.sections) {
+      : p_(p),
+        rules_(rules),
+        n_(static_cast<index_t>(p.items.size())),
+        floor_(p.sections),
+        rem_(p.sections),
+        supported_(p.sections, 1),
+        dirty_mark_(p.sections),
+        least_(n_),
+        offset_(n_, -1),
+        cap_(n_),
+        failures_(p.sections) {
     possible_ = true;
     even_ = p.plain;
     for (index_t i = 0; i < n_; ++i) {
@@ -78,7 +88,7 @@ class fit_state {
   };
   struct part {
     std::size_t from, to;  ///< in the pool
-    index_t a, b;            ///< sections
+    index_t a, b;          ///< sections
     units slack;
   };
 
@@ -264,13 +274,12 @@ class fit_state {
     return true;
   }
 
-
   const packing& p_;
   fit_rules rules_;
   index_t n_;
-  units top_ = 0;          ///< the highest cap
-  bool possible_ = true;   ///< every item alone fits
-  bool even_ = true;       ///< A7 applies
+  units top_ = 0;                   ///< the highest cap
+  bool possible_ = true;            ///< every item alone fits
+  bool even_ = true;                ///< A7 applies
   std::vector<units> floor_, rem_;  ///< per section: floor, and bytes unplaced
   std::vector<char> supported_, dirty_mark_;
   std::vector<units> least_, offset_, cap_;  ///< per item; offset -1 while unplaced
@@ -288,4 +297,5 @@ class fit_state {
 
 }  // namespace detail
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched

@@ -12,7 +12,9 @@
 #include <memsched/allocation/first_fit.hpp>
 #include <memsched/base/linkage.hpp>
 
-namespace memsched::inline MEMSCHED_ABI::detail {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+namespace detail {
 
 /// Plans windows of time anew around the few buffers that stick out of a plan: what lies wholly inside a window is taken out
 /// and placed again, the largest first, around what crosses its borders. A plan of many small buffers sticks out of its
@@ -90,7 +92,9 @@ class peak_flattener {
   lifetime_index meets_;
   std::vector<index_t> members_;  ///< of the window at hand
   std::vector<buffer> window_;    ///< the same as buffers; those that cross its borders are fixed
-  std::size_t left_ = 400'000;  ///< buffers that may still be placed anew
+  std::size_t left_ = 400'000;    ///< buffers that may still be placed anew
 };
 
-}  // namespace memsched::detail
+}  // namespace detail
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched

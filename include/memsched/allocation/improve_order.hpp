@@ -11,7 +11,8 @@
 #include <memsched/graph/problem.hpp>
 #include <memsched/search/search.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// What an order costs, in bytes, by a measure of the caller's: the arena of a runtime's own planner, traffic.
 using order_cost = function_ref<bytes(std::span<const op_id>)>;
@@ -20,7 +21,7 @@ using order_cost = function_ref<bytes(std::span<const op_id>)>;
 struct order_search {
   std::uint64_t tries = 2000;  ///< orders looked at, each a state of the context
   std::uint64_t seed = 1;
-  bytes floor = 0;             ///< known lower bound of the cost: it ends there
+  bytes floor = 0;  ///< known lower bound of the cost: it ends there
 };
 
 /// An order with peak at most `peak` that costs no more than `order`: a local search that moves one operator at a time
@@ -29,6 +30,7 @@ struct order_search {
 MEMSCHED_FUNCTION std::vector<op_id> improve_order(const problem& p, std::vector<op_id> order, bytes peak, order_cost cost,
                                                    memory_model model, search& context, order_search how = {});
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
@@ -38,7 +40,8 @@ MEMSCHED_FUNCTION std::vector<op_id> improve_order(const problem& p, std::vector
 #include <memsched/base/random.hpp>
 #include <memsched/measure/evaluate.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 MEMSCHED_FUNCTION std::vector<op_id> improve_order(const problem& p, std::vector<op_id> order, bytes peak, order_cost cost,
                                                    memory_model model, search& context, order_search how) {
@@ -71,6 +74,7 @@ MEMSCHED_FUNCTION std::vector<op_id> improve_order(const problem& p, std::vector
   return order;
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #endif

@@ -8,7 +8,9 @@
 
 #include <memsched/base/linkage.hpp>
 
-namespace memsched::inline MEMSCHED_ABI::detail {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+namespace detail {
 
 /// A set of 128-bit keys: where a proof rests on a key, 64 bits of one would collide too soon.
 class key_set {
@@ -43,4 +45,6 @@ class key_set {
   std::size_t count_ = 0;
 };
 
-}  // namespace memsched::detail
+}  // namespace detail
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched

@@ -8,7 +8,8 @@
 #include <memsched/base/function_ref.hpp>
 #include <memsched/base/linkage.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// The smallest arena: quick planners first, then the exact search at the lower bound, just below the best plan, and
 /// between, in slices that grow, until bound and plan meet. With a capacity it asks for that alone, and ends at a plan
@@ -24,6 +25,7 @@ struct minimize {
                search& context) const;
 };
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
@@ -32,7 +34,8 @@ struct minimize {
 #include <memory>
 #include <vector>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 MEMSCHED_FUNCTION void minimize::improve(std::span<const buffer> buffers, bytes capacity, arena_plan& best,
                                          function_ref<bool()> done, search& context) const {
@@ -82,6 +85,7 @@ MEMSCHED_FUNCTION arena_plan minimize::operator()(std::span<const buffer> buffer
   return best;
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #endif

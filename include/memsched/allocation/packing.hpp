@@ -13,7 +13,9 @@
 #include <memsched/allocation/buffers.hpp>
 #include <memsched/base/adjacency.hpp>
 
-namespace memsched::inline MEMSCHED_ABI::detail {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+namespace detail {
 
 /// An offset or a size, in units of a packing.
 using units = std::int64_t;
@@ -33,12 +35,12 @@ inline constexpr units no_wall = std::numeric_limits<units>::max() / 2;
 class packing {
  public:
   struct item {
-    index_t buffer = 0;            ///< in the caller's list
-    index_t first = 0, last = 0;   ///< sections [first, last)
-    units size = 0, least = 0;   ///< at the start, and after the last drop
-    units alignment = 1;         ///< in units; 1 where void
-    units fixed = -1;            ///< offset; -1 where it is free
-    index_t twin = none;           ///< the item before this one with the same lifetime, sizes, alignment and cap
+    index_t buffer = 0;           ///< in the caller's list
+    index_t first = 0, last = 0;  ///< sections [first, last)
+    units size = 0, least = 0;    ///< at the start, and after the last drop
+    units alignment = 1;          ///< in units; 1 where void
+    units fixed = -1;             ///< offset; -1 where it is free
+    index_t twin = none;          ///< the item before this one with the same lifetime, sizes, alignment and cap
     std::vector<std::pair<index_t, units>> drops{};  ///< from a section on
   };
 
@@ -98,9 +100,9 @@ class packing {
 
   std::vector<item> items;  ///< by first section, then by last, then by buffer
   index_t sections = 0;
-  adjacency in_section;     ///< items that are live in a section; see list_sections
+  adjacency in_section;  ///< items that are live in a section; see list_sections
   bytes unit = 1;
-  bool plain = true;        ///< no item is fixed or has an alignment that is not void
+  bool plain = true;  ///< no item is fixed or has an alignment that is not void
 
  private:
   static constexpr std::size_t most_items = 2500;
@@ -183,7 +185,7 @@ class packing {
   std::span<const buffer> buffers_;
   std::vector<bytes> residues_;  ///< of sizes, modulo the unit
   bytes grain_ = 1;
-  std::uint64_t spans_ = 0;      ///< sections of all items
+  std::uint64_t spans_ = 0;  ///< sections of all items
 };
 
 /// Offsets in bytes of all buffers from those of the items.
@@ -195,4 +197,6 @@ inline std::vector<bytes> in_bytes(std::span<const buffer> buffers, const packin
   return all;
 }
 
-}  // namespace memsched::detail
+}  // namespace detail
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched

@@ -17,16 +17,17 @@
 #include <memsched/search/search.hpp>
 #include <memsched/search/verdict.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// Where each buffer lies, and what is known of the smallest arena. Bytes. Where `error` is set, nothing else is.
 struct arena_plan {
-  std::vector<bytes> offset;     ///< of each buffer; 0 for an empty one that is not fixed
-  bytes size = 0;                ///< of the arena: the largest offset + size
-  bytes lower_bound = 0;         ///< no arena for these buffers is smaller
-  bytes capacity = no_limit;     ///< that was asked for
+  std::vector<bytes> offset;  ///< of each buffer; 0 for an empty one that is not fixed
+  bytes size = 0;             ///< of the arena: the largest offset + size
+  bytes lower_bound = 0;      ///< no arena for these buffers is smaller
+  bytes capacity = no_limit;  ///< that was asked for
   stop_reason stopped = stop_reason::finished;
-  statistics stats{};            ///< `states`: nodes of exact searches
+  statistics stats{};  ///< `states`: nodes of exact searches
   std::vector<index_t>
       conflict{};  ///< where lower_bound exceeds the load: buffers that need that much by themselves (see conflict.hpp)
   std::optional<graph_error> error{};
@@ -144,4 +145,5 @@ inline graph_error check_fixed(std::span<const buffer> buffers) {
       {}};
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched

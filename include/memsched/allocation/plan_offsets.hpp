@@ -7,7 +7,8 @@
 #include <memsched/allocation/minimize.hpp>
 #include <memsched/allocation/plan.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// Where buffers lie, by a planner. `options.budget` is the capacity asked for; `state_limit` counts nodes of exact
 /// searches. Buffers with a fault are an error that names the first; so are fixed buffers across each other. A planner is
@@ -29,9 +30,9 @@ arena_plan plan_offsets(std::span<const buffer> buffers, const P& how = {}, cons
     error.message = "the planner's plan: " + error.message;
     return refuse(std::move(error));
   }
-  if (plan.lower_bound > plan.size)
-    return refuse({error_code::bad_input, "the planner's bound is above its plan", {}, {}});
+  if (plan.lower_bound > plan.size) return refuse({error_code::bad_input, "the planner's bound is above its plan", {}, {}});
   return plan;
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched

@@ -22,14 +22,15 @@
 #include <memsched/measure/evaluate.hpp>
 #include <memsched/search/policy.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// An order and a plan of its buffers.
 struct joint_plan {
   std::vector<op_id> order;
-  bytes peak = 0;        ///< of the order
-  order_buffers held;    ///< what lies in the arena, with alignment
-  arena_plan plan;       ///< its lower bound is about all orders, unlike that of `plan_offsets`
+  bytes peak = 0;      ///< of the order
+  order_buffers held;  ///< what lies in the arena, with alignment
+  arena_plan plan;     ///< its lower bound is about all orders, unlike that of `plan_offsets`
 };
 
 namespace detail {
@@ -205,8 +206,8 @@ class joint_search {
     if (!context_.opts().in_place || a.storage == none || b.storage == none || b.writer == none) return false;
     const auto reuses = p_.reuses(b.writer);
     return rule(b.writer) == firing::pbc && std::any_of(reuses.begin(), reuses.end(), [&](const storage_reuse& r) {
-      return r.spared > 0 && r.input == a.storage && r.output == b.storage;
-    });
+             return r.spared > 0 && r.input == a.storage && r.output == b.storage;
+           });
   }
 
   std::vector<order_edges> ways_out(const order_buffers& held, const std::vector<index_t>& chosen,
@@ -214,7 +215,9 @@ class joint_search {
     const auto list = pieces(held, chosen, order);
     std::set<order_edges> ways;
     std::set<std::pair<index_t, index_t>> done;
-    const auto add = [&](order_edges edges) { if (!edges.empty()) ways.insert(std::move(edges)); };
+    const auto add = [&](order_edges edges) {
+      if (!edges.empty()) ways.insert(std::move(edges));
+    };
     for (std::size_t i = 0; i < list.size(); ++i)
       for (std::size_t j = i + 1; j < list.size(); ++j) {
         const piece &a = list[i], &b = list[j];
@@ -270,11 +273,13 @@ MEMSCHED_FUNCTION joint_plan plan_order_and_offsets(const problem& p, inner_sche
                                                     const options& o = {}, bytes alignment = 1,
                                                     std::string_view name = "handed in");
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 MEMSCHED_FUNCTION joint_plan plan_order_and_offsets(const problem& p, inner_scheduler scheduler, any_planner how,
                                                     const options& o, bytes alignment, std::string_view name) {
@@ -333,7 +338,8 @@ MEMSCHED_FUNCTION joint_plan plan_order_and_offsets(const problem& p, inner_sche
   }
   best.plan.error = joint.error();
   if (bound > best.plan.size)
-    best.plan.error = contradiction("the scheduler " + std::string(name) + " or the planner", "order has an arena", bound, best.plan.size);
+    best.plan.error =
+        contradiction("the scheduler " + std::string(name) + " or the planner", "order has an arena", bound, best.plan.size);
   best.plan.lower_bound = bound;
   best.plan.capacity = o.budget;
   best.plan.stopped = context.reason();
@@ -344,6 +350,7 @@ MEMSCHED_FUNCTION joint_plan plan_order_and_offsets(const problem& p, inner_sche
   return best;
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #endif

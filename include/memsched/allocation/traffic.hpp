@@ -10,7 +10,8 @@
 #include <memsched/graph/problem.hpp>
 #include <memsched/search/search.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// What has to be on the chip while an operator runs.
 enum class traffic_model : unsigned char {
@@ -36,6 +37,7 @@ MEMSCHED_FUNCTION std::vector<op_id> reduce_traffic(const problem& p, std::vecto
                                                     traffic_model how, memory_model model, search& context,
                                                     order_search steps = {});
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
@@ -48,7 +50,8 @@ MEMSCHED_FUNCTION std::vector<op_id> reduce_traffic(const problem& p, std::vecto
 
 #include <memsched/measure/evaluate.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 namespace detail {
 
@@ -89,7 +92,8 @@ class chip {
         return graph_error{error_code::bad_input,
                            one_line(p_.operator_name(order_[k])) + " needs " + std::to_string(needed) +
                                " bytes on the chip while it runs, which are more than " + std::to_string(capacity_),
-                           {order_[k]}, {}};
+                           {order_[k]},
+                           {}};
       } else {
         run_resident(k);
       }
@@ -237,9 +241,9 @@ class chip {
   traffic_model how_;
   memory_model model_;
   std::size_t now_ = never;
-  std::vector<bytes> here_, copied_;     ///< per storage: bytes on the chip, and bytes that have a copy outside
-  std::vector<std::size_t> next_;        ///< next use; the order's length for "until the end"
-  std::vector<std::size_t> read_at_;     ///< the last step that read it
+  std::vector<bytes> here_, copied_;            ///< per storage: bytes on the chip, and bytes that have a copy outside
+  std::vector<std::size_t> next_;               ///< next use; the order's length for "until the end"
+  std::vector<std::size_t> read_at_;            ///< the last step that read it
   std::vector<std::vector<std::size_t>> uses_;  ///< steps still to come that read it, descending
   std::vector<tensor_id> live_;
   traffic_count count_;
@@ -263,6 +267,7 @@ MEMSCHED_FUNCTION std::vector<op_id> reduce_traffic(const problem& p, std::vecto
   return improve_order(p, std::move(order), no_limit, cost, model, context, steps);
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #endif

@@ -5,7 +5,8 @@
 #include <memsched/graph/problem.hpp>
 #include <memsched/search/policy.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// No order moves less on and off a chip of `capacity` bytes, whatever leaves the chip when, under either model of
 /// count_traffic; by bounds of peaks that a scheduler proves. 0 where the operands of some operator may not fit together.
@@ -36,6 +37,7 @@ namespace memsched::inline MEMSCHED_ABI {
 /// Two runs of the scheduler, under the limits of `o`; a budget or a gap in it is not asked for.
 MEMSCHED_FUNCTION bytes traffic_bound(const problem& p, bytes capacity, inner_scheduler policy, options o = {});
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
@@ -47,7 +49,8 @@ MEMSCHED_FUNCTION bytes traffic_bound(const problem& p, bytes capacity, inner_sc
 #include <memsched/allocation/draft_of.hpp>
 #include <memsched/base/adjacency.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 namespace detail {
 
@@ -113,11 +116,13 @@ MEMSCHED_FUNCTION bytes traffic_bound(const problem& p, bytes capacity, inner_sc
     outside -= std::min(outside, for_nothing + written_for_nothing);
     return 2 * outside - std::min(outside, once);
   };
-  const bytes with_ends = detail::peak_bound_without(p, [](tensor_id) { return false; }, policy, o);
+  const bytes with_ends = detail::peak_bound_without(
+      p, [](tensor_id) { return false; }, policy, o);
   if (moved(with_ends, 0) == 0) return 0;
   return std::max(moved(with_ends, ends), moved(detail::peak_bound_without(p, is_end, policy, o), in_place_ends));
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #endif

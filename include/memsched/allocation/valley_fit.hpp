@@ -8,7 +8,8 @@
 #include <memsched/base/buffer.hpp>
 #include <memsched/base/linkage.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// Fills the lowest valley of the arena with what lives longest and fits into it, from its left end, from its right end, or
 /// inside, and raises it where nothing does (Sekiyama et al., Profile-guided memory optimization for deep neural networks,
@@ -17,6 +18,7 @@ struct valley_fit {
   arena_plan operator()(std::span<const buffer> buffers, bytes capacity, search& context) const;
 };
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
@@ -30,7 +32,8 @@ struct valley_fit {
 #include <memsched/allocation/first_fit.hpp>
 #include <memsched/allocation/packing.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 namespace detail {
 
@@ -49,7 +52,8 @@ class valley_filler {
     for (index_t i = static_cast<index_t>(n); i-- > 0;) ends.emplace_back(p.items[i].last - 1, i);
     ending_ = adjacency::from_pairs(p.sections, ends);
     next_ending_.assign(p.sections, 0);
-    for (width_ = 1; width_ < p.sections; width_ *= 2) {}
+    for (width_ = 1; width_ < p.sections; width_ *= 2) {
+    }
     tree_.assign(2 * width_, none);
     for (index_t s = 0; s < p.sections; ++s) tree_[width_ + s] = least_end(s);
     for (std::size_t k = width_; k-- > 1;) tree_[k] = std::min(tree_[2 * k], tree_[2 * k + 1]);
@@ -70,7 +74,7 @@ class valley_filler {
 
  private:
   struct stretch {
-    index_t end = 0;  ///< behind its last section; 0: no run starts here
+    index_t end = 0;        ///< behind its last section; 0: no run starts here
     index_t before = none;  ///< start of the run before
     units floor = 0;
   };
@@ -196,6 +200,7 @@ MEMSCHED_FUNCTION arena_plan valley_fit::operator()(std::span<const buffer> buff
                            detail::simple_bound(buffers));
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #endif

@@ -11,7 +11,8 @@
 
 #include <memsched/base/linkage.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 using index_t = std::uint32_t;
 inline constexpr index_t none = static_cast<index_t>(-1);
@@ -49,9 +50,7 @@ class index_range {
 template <class T>
 class list_of {
  public:
-  std::span<const T> operator[](std::size_t i) const {
-    return {items_.data() + offset_[i], offset_[i + 1] - offset_[i]};
-  }
+  std::span<const T> operator[](std::size_t i) const { return {items_.data() + offset_[i], offset_[i + 1] - offset_[i]}; }
   std::size_t size() const { return offset_.size() - 1; }
   std::size_t items() const { return items_.size(); }
 
@@ -102,4 +101,5 @@ inline adjacency transpose(const adjacency& lists, std::size_t n) {
   });
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched

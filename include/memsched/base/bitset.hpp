@@ -9,7 +9,8 @@
 
 #include <memsched/base/linkage.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 using bit_word = std::uint64_t;
 using bit_row = std::span<bit_word>;
@@ -75,4 +76,5 @@ class bit_set {
   std::vector<bit_word> words_;
 };
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched

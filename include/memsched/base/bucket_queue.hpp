@@ -8,7 +8,8 @@
 
 #include <memsched/base/bytes.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// The lowest key comes first; of one key, the item pushed last. O(log keys) a step.
 template <class T>
@@ -38,4 +39,5 @@ class bucket_queue {
   std::size_t size_ = 0;
 };
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched

@@ -8,7 +8,8 @@
 #include <memsched/base/bytes.hpp>
 #include <memsched/base/linkage.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// No fixed offset.
 inline constexpr bytes no_offset = std::numeric_limits<bytes>::max();
@@ -25,7 +26,7 @@ struct buffer {
   std::int64_t lower = 0, upper = 0;
   bytes size = 0;
   bytes alignment = 1;             ///< its offset is a multiple; at least 1, no power of two needed
-  bytes offset = no_offset;         ///< where it must lie
+  bytes offset = no_offset;        ///< where it must lie
   std::vector<size_drop> drops{};  ///< inside the lifetime, ever later and ever smaller, never to zero
 
   bool empty() const { return size == 0 || lower == upper; }
@@ -38,4 +39,5 @@ struct buffer {
   }
 };
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched

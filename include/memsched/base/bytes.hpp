@@ -5,7 +5,8 @@
 
 #include <memsched/base/linkage.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// A size in bytes. The sizes of one graph sum to at most `max_total`, so that no later sum overflows.
 using bytes = std::uint64_t;
@@ -22,4 +23,5 @@ constexpr bytes operator""_MiB(unsigned long long n) { return n << 20; }
 constexpr bytes operator""_GiB(unsigned long long n) { return n << 30; }
 }  // namespace literals
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched

@@ -10,7 +10,8 @@
 #include <memsched/base/bytes.hpp>
 #include <memsched/base/function_ref.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// Members with impacts in bytes, and which must come with which. Solved by maximum flow (Dinic): what members add is
 /// balanced, along the edges, against what the members behind them free; what is freed beyond that is the minimum.
@@ -188,4 +189,5 @@ class closure_problem {
   std::uint64_t work_ = 0;
 };
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched

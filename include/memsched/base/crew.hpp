@@ -14,7 +14,8 @@
 
 #include <memsched/base/function_ref.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// An exception of one thread on its way to another. Where exceptions are off there is none.
 class caught_exception {
@@ -136,11 +137,13 @@ bool ask_ahead(const helpers& who, std::size_t count, Ask&& ask, Use&& use) {
   return true;
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 MEMSCHED_FUNCTION crew::crew(unsigned threads, const thread_factory& start) {
   others_.reserve(threads);
@@ -227,6 +230,7 @@ MEMSCHED_FUNCTION void crew::work(std::size_t member) {
   }
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #endif

@@ -7,7 +7,8 @@
 
 #include <memsched/base/adjacency.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// The dominators of the vertices [0, n) of an acyclic graph: u dominates v where every path from a source to v holds u.
 /// A virtual root, n, comes before all sources. Post-dominators: hand in successors and a reversed order.
@@ -18,8 +19,11 @@ class dominator_tree {
  public:
   /// `order` holds each vertex once, predecessors first; in `preds`, what is n or above does not count.
   dominator_tree(const adjacency& preds, std::span<const index_t> order)
-      : parent_(order.size() + 1, none), jump_(order.size() + 1), depth_(order.size() + 1, 0),
-        first_(order.size() + 1, 0), size_(order.size() + 1, 1) {
+      : parent_(order.size() + 1, none),
+        jump_(order.size() + 1),
+        depth_(order.size() + 1, 0),
+        first_(order.size() + 1, 0),
+        size_(order.size() + 1, 1) {
     const index_t top = root();
     jump_[top] = top;
     for (index_t v : order) {
@@ -73,4 +77,5 @@ class dominator_tree {
   std::vector<index_t> parent_, jump_, depth_, first_, size_;
 };
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched

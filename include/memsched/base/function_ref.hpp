@@ -7,7 +7,8 @@
 
 #include <memsched/base/linkage.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 template <class Signature>
 class function_ref;
@@ -18,10 +19,9 @@ class function_ref<R(Args...)> {
   function_ref() = default;
 
   template <class F>
-    requires(!std::is_same_v<std::remove_cvref_t<F>, function_ref> && std::is_invocable_r_v<R, F&, Args...>)
-  function_ref(F&& f)  // NOLINT(google-explicit-constructor): a parameter type converts
-      : object_(const_cast<void*>(static_cast<const void*>(std::addressof(f)))),
-        call_([](void* object, Args... args) -> R {
+  requires(!std::is_same_v<std::remove_cvref_t<F>, function_ref> && std::is_invocable_r_v<R, F&, Args...>)
+      function_ref(F&& f)  // NOLINT(google-explicit-constructor): a parameter type converts
+      : object_(const_cast<void*>(static_cast<const void*>(std::addressof(f)))), call_([](void* object, Args... args) -> R {
           return (*static_cast<std::remove_reference_t<F>*>(object))(std::forward<Args>(args)...);
         }) {}
 
@@ -33,4 +33,5 @@ class function_ref<R(Args...)> {
   R (*call_)(void*, Args...) = nullptr;
 };
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched

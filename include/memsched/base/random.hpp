@@ -5,7 +5,8 @@
 
 #include <memsched/base/linkage.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014).
 class random_source {
@@ -39,4 +40,5 @@ class random_source {
   std::uint64_t state_;
 };
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched

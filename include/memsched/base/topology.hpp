@@ -5,7 +5,8 @@
 
 #include <memsched/base/adjacency.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// An order of [0, preds.size()) in which predecessors come first, in breadth-first waves of ascending index (Kahn).
 /// Where there is a cycle, what it blocks is left out. O(nodes + edges).
@@ -20,4 +21,5 @@ inline std::vector<index_t> topological_order(const adjacency& preds, const adja
   return order;
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched

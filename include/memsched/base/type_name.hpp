@@ -5,7 +5,8 @@
 
 #include <memsched/base/linkage.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// The name of T as the compiler spells it; "a policy" where the compiler does not tell.
 template <class T>
@@ -19,4 +20,5 @@ constexpr std::string_view type_name() {
 #endif
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched

@@ -10,7 +10,8 @@
 #include <memsched/bounds/windowed_cut.hpp>
 #include <memsched/structure/line.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// A graph such that no order of the whole has a smaller peak than its own optimum, less `lift`.
 struct closed_window {
@@ -45,6 +46,7 @@ struct closed_window {
 MEMSCHED_FUNCTION std::optional<closed_window> close_window(const order_line& l, const live_index& live,
                                                             const backbone& bone, std::size_t a, std::size_t b);
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
@@ -56,7 +58,8 @@ MEMSCHED_FUNCTION std::optional<closed_window> close_window(const order_line& l,
 #include <memsched/bounds/cut_bound.hpp>
 #include <memsched/graph/induced_subgraph.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 namespace detail {
 
@@ -109,10 +112,8 @@ MEMSCHED_FUNCTION std::optional<closed_window> close_window(const order_line& l,
       for (std::size_t m = 0; m < producers.size(); ++m)
         if (bone.proves_before(producers[m], v)) above.set(i - start, m);
     for (node_id u : g.preds[v]) {
-      if (l.position(u) >= start)
-        above.add(i - start, l.position(u) - start);
-      else if (const std::size_t m = place_of(producers, u); m < producers.size())
-        above.set(i - start, m);
+      if (l.position(u) >= start) above.add(i - start, l.position(u) - start);
+      else if (const std::size_t m = place_of(producers, u); m < producers.size()) above.set(i - start, m);
     }
     if (i >= a) inside[i - a] = !g.is_release(v) && above.all(i - start);
   }
@@ -128,10 +129,8 @@ MEMSCHED_FUNCTION std::optional<closed_window> close_window(const order_line& l,
       for (std::size_t m = 0; m < takers.size(); ++m)
         if (bone.proves_before(v, takers[m])) below.set(i - a, m);
     for (node_id s : g.succs[v]) {
-      if (l.position(s) < end)
-        below.add(i - a, l.position(s) - a);
-      else if (const std::size_t m = place_of(takers, s); m < takers.size())
-        below.set(i - a, m);
+      if (l.position(s) < end) below.add(i - a, l.position(s) - a);
+      else if (const std::size_t m = place_of(takers, s); m < takers.size()) below.set(i - a, m);
     }
     if (i >= b) continue;
     ending[i - a] = !g.is_release(v) && below.all(i - a) && !has_credit_outside(v);
@@ -183,14 +182,13 @@ MEMSCHED_FUNCTION std::optional<closed_window> close_window(const order_line& l,
   if (most > max_total) return std::nullopt;
   c.lift = (most / unit + 1) * unit;
   const auto m = static_cast<delta>(c.lift);
-  if (opens)
-    h.cost[open] = {m, m};
-  else
-    h.base += c.lift;
+  if (opens) h.cost[open] = {m, m};
+  else h.base += c.lift;
   if (closes) h.cost[close] = {0, -m};
   return c;
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #endif

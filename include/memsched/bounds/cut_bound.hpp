@@ -16,7 +16,8 @@
 #include <memsched/graph/problem.hpp>
 #include <memsched/structure/reachability.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// The nodes of an order with their heights, level plus peak in bytes, the highest first.
 MEMSCHED_FUNCTION std::vector<std::pair<delta, node_id>> by_height(const schedule_graph& g, std::span<const node_id> order);
@@ -41,7 +42,8 @@ class cut_bound {
     const delta level = static_cast<delta>(g_->base) + ancestors(v), alone = level + g_->cost[v].peak;
     if (least > 0 && alone <= static_cast<delta>(least)) return static_cast<bytes>(std::max<delta>(alone, 0));
     collect_free(v);
-    const delta lowered = lowest_.solve(g_->preds, v, [&](node_id u) { return side(u) == before; }, go_on);
+    const delta lowered = lowest_.solve(
+        g_->preds, v, [&](node_id u) { return side(u) == before; }, go_on);
     return static_cast<bytes>(std::max<delta>(alone + lowered, 0));
   }
 
@@ -142,8 +144,7 @@ class possible_peaks {
         if (release ? std::all_of(readers.begin(), readers.end(), [&](node_id r) { return test_bit(ran, r); })
                     : test_bit(ran, u))
           level += g.cost[u].impact;
-        else if (step != 1 && u != v && !test_bit(later, u))
-          step = std::gcd(step, g.cost[u].impact);
+        else if (step != 1 && u != v && !test_bit(later, u)) step = std::gcd(step, g.cost[u].impact);
       }
       if (g.credits[v].empty()) {
         peaks_.push_back({level + std::max(g.cost[v].peak, g.cost[v].impact), step});
@@ -184,13 +185,15 @@ inline bytes next_possible_peak(const schedule_graph& g, bytes least) {
   return possible_peaks(g, [] { return true; }).next(least);
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
 
 #include <memsched/graph/walk.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 MEMSCHED_FUNCTION bytes footprint_bound(const problem& p, memory_model model) {
   bytes bound = p.live_at_start(), at_end = 0;
@@ -255,6 +258,7 @@ MEMSCHED_FUNCTION node_bound best_cut_bound(const schedule_graph& g, std::span<c
   return best;
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #endif

@@ -12,7 +12,8 @@
 #include <memsched/bounds/probing.hpp>
 #include <memsched/graph/schedule_graph.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// The peaks that orders of a graph can have are among these: its base and what differs from that by multiples of a step.
 class peak_grid {
@@ -108,9 +109,7 @@ class destructive_search {
     return std::max(bound_, open_.empty() ? peaks_.down(high - 1) : open_.back().peak) - bound_;
   }
   /// The bound of a refutation by what holds for peaks below `valid`.
-  static bytes proven_by(const attempt& a, bytes valid) {
-    return std::min(std::max(a.peak + 1, a.refuter.next()), valid);
-  }
+  static bytes proven_by(const attempt& a, bytes valid) { return std::min(std::max(a.peak + 1, a.refuter.next()), valid); }
   /// Until one of the refuters refutes its peak, or is stopped.
   template <class... How>
   prober::outcome try_again(bytes high, const How&... how) {
@@ -141,4 +140,5 @@ class destructive_search {
   std::optional<attempt> trial_;  // under way, for a peak below all of those
 };
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched

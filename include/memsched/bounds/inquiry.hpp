@@ -14,7 +14,8 @@
 #include <memsched/graph/schedule_graph.hpp>
 #include <memsched/structure/reachability.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// What asking for a peak of at most B comes to.
 enum class probing_outcome : unsigned char {
@@ -39,8 +40,7 @@ inline bit_set intersection(bit_set s, const_bit_row row) {
 class known_order {
  public:
   /// `delays`: releases need not run with the last of their readers, as in a certificate (docs/proofs.md, section 1).
-  explicit known_order(const schedule_graph& g, bool delays = false)
-      : g_(&g), delays_(delays), reach_(g), preds_(g.size()) {
+  explicit known_order(const schedule_graph& g, bool delays = false) : g_(&g), delays_(delays), reach_(g), preds_(g.size()) {
     for (node_id v = 0; v < g.size(); ++v) preds_[v].assign(g.preds[v].begin(), g.preds[v].end());
   }
 
@@ -281,4 +281,5 @@ class inquiry {
 
 }  // namespace detail
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched

@@ -13,7 +13,8 @@
 #include <memsched/bounds/lowest_set.hpp>
 #include <memsched/graph/schedule_graph.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// What a layer says of the peak: any set of active nodes, such as the rows that an operator was cut into, of which nobody
 /// knows which runs first.
@@ -114,7 +115,8 @@ class layer_bound {
       for (node_id u = 0; u < g_->size(); ++u)
         if (mark_[u] == free) lowest_.add(u);
       work_ += g_->size();
-      const delta lowered = height + lowest_.solve(g_->preds, r, [&](node_id u) { return mark_[u] == ran; }, go_on);
+      const delta lowered = height + lowest_.solve(
+                                         g_->preds, r, [&](node_id u) { return mark_[u] == ran; }, go_on);
       lowest = std::min(lowest, static_cast<bytes>(std::max<delta>(lowered, 0)));
       if (lowest <= least) return lowest;
     }
@@ -147,6 +149,7 @@ struct best_layer {
 MEMSCHED_FUNCTION best_layer best_layer_bound(const schedule_graph& g, std::span<const node_id> order, bytes start,
                                               function_ref<bool()> go_on, std::uint64_t patience = std::uint64_t{3} << 22);
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
@@ -155,7 +158,8 @@ MEMSCHED_FUNCTION best_layer best_layer_bound(const schedule_graph& g, std::span
 
 #include <memsched/graph/walk.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 MEMSCHED_FUNCTION std::vector<std::vector<node_id>> likely_layers(const schedule_graph& g, function_ref<bool()> go_on) {
   const std::vector<node_id> order = topological_order(g.preds, g.succs);
@@ -206,9 +210,8 @@ MEMSCHED_FUNCTION best_layer best_layer_bound(const schedule_graph& g, std::span
   };
   std::vector<question> questions;
   for (std::size_t i = 0; i < layers.size(); ++i) {
-    const auto [first, last] = std::minmax_element(layers[i].begin(), layers[i].end(), [&](node_id a, node_id b) {
-      return position[a] < position[b];
-    });
+    const auto [first, last] = std::minmax_element(layers[i].begin(), layers[i].end(),
+                                                   [&](node_id a, node_id b) { return position[a] < position[b]; });
     questions.push_back({height[position[*first]], i, true});
     questions.push_back({height[position[*last]], i, false});
   }
@@ -227,6 +230,7 @@ MEMSCHED_FUNCTION best_layer best_layer_bound(const schedule_graph& g, std::span
   return best;
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #endif

@@ -7,7 +7,8 @@
 #include <memsched/base/closure.hpp>
 #include <memsched/graph/schedule_graph.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// Given nodes that are free to have run or not, the choice among them that leaves the lowest level, or lets a node v run
 /// the lowest, which counts v's credits. One minimum cut. Working memory is kept from one use to the next; g must outlive
@@ -80,4 +81,5 @@ class lowest_set {
   closure_problem closure_;
 };
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched

@@ -11,7 +11,8 @@
 #include <memsched/base/closure.hpp>
 #include <memsched/graph/task_graph.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 namespace detail {
 
@@ -77,8 +78,10 @@ inline std::optional<graph_error> negative_level(const schedule_graph& g) {
       return graph_error{error_code::bad_size,
                          detail::node_name(v) + " leaves negative memory in every order: it and what it waits for consume " +
                              std::to_string(-level) + " bytes more than can exist by then",
-                         {v}, {}};
+                         {v},
+                         {}};
   return std::nullopt;
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched

@@ -16,7 +16,8 @@
 #include <memsched/bounds/lowest_set.hpp>
 #include <memsched/graph/schedule_graph.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// g with more edges. An edge from a release is drawn from its readers, after the last of which it runs.
 /// O(nodes + edges).
@@ -59,7 +60,10 @@ class prober {
   /// `reuse`: sets answer further questions, as they are and changed a little, before a cut does. `delays`: releases may be
   /// delayed, as in a certificate; else an edge to a release concerns the last of its readers, which says more.
   explicit prober(const schedule_graph& g, bool reuse = true, bool delays = false)
-      : reuse_(reuse), order_(g, delays), known_(g.active, knowledge{detail::witness_sets(g.size())}), cuts_{lowest_set(g)} {}
+      : reuse_(reuse),
+        order_(g, delays),
+        known_(g.active, knowledge{detail::witness_sets(g.size())}),
+        cuts_{lowest_set(g)} {}
 
   /// Asks `go_on` before each minimum cut; where that said no, another call goes on. Later calls must not raise b, since
   /// edges found for one peak hold for lower ones only. Who helps changes no answer, and not how often `go_on` is asked.
@@ -192,8 +196,8 @@ class prober {
       std::uint64_t granted = 0;
       while (granted < trials[i].cuts && go_on()) ++granted;
       if (granted < trials[i].cuts)
-        return ended_at(inquiries[i].node(), inquiries[i].run(known_[inquiries[i].node()], cuts_.front(),
-                                                              [&] { return granted-- > 0; }));
+        return ended_at(inquiries[i].node(),
+                        inquiries[i].run(known_[inquiries[i].node()], cuts_.front(), [&] { return granted-- > 0; }));
       known_[inquiries[i].node()] = std::move(trials[i].known);
       inquiries[i] = std::move(asked[i]);
       if (trials[i].result != outcome::open) return ended_at(inquiries[i].node(), trials[i].result);
@@ -236,4 +240,5 @@ class prober {
   std::uint64_t held_ = 0;
 };
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched

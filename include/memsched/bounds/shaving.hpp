@@ -14,7 +14,8 @@
 #include <memsched/base/function_ref.hpp>
 #include <memsched/bounds/probing.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// Takes an edge between two nodes for granted and probes; where that is refuted, all orders below the peak keep the reverse
 /// edge, from which more may follow. Where it is not, the reverse is taken for granted too, and all orders keep what follows
@@ -44,8 +45,9 @@ class shaver {
   /// Adds edges to that prober until so many questions of each kind in a row did not help. Asks `go_on` before each cut;
   /// where that said no, or for more patience, another call goes on: with the whole of the question that was cut short. Who
   /// helps changes no answer. Tells `learnt` of what it learns.
-  prober::outcome run(prober& p, unsigned patience, function_ref<bool()> go_on, const helpers& who = {},
-                      listener learnt = [](const lesson&) {}) {
+  prober::outcome run(
+      prober& p, unsigned patience, function_ref<bool()> go_on, const helpers& who = {},
+      listener learnt = [](const lesson&) {}) {
     while (line* next = choose(patience)) {
       std::uint64_t cuts = 0;
       const auto count = [&] { return ++cuts, go_on(); };
@@ -197,4 +199,5 @@ class shaver {
   line edges_, pairs_;
 };
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched

@@ -12,7 +12,8 @@
 #include <utility>
 #include <vector>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// The resources that are live between two positions of a line. Each is kept once, in a list of those of about its length
 /// that begin near it, so that memory is that of the resources and a question takes time in proportion to what is live
@@ -163,4 +164,5 @@ class windowed_cut {
   std::uint64_t work_ = 0;
 };
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched

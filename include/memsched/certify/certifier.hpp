@@ -15,7 +15,8 @@
 #include <memsched/graph/schedule_graph.hpp>
 #include <memsched/proof/certificate.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 namespace detail {
 
@@ -29,7 +30,7 @@ struct derived {
   };
   std::vector<precedence> edges{};  ///< one, but for cases
   bool cases = false;
-  precedence assumed{};             ///< what `kept` supposes; `reversed` the reverse
+  precedence assumed{};  ///< what `kept` supposes; `reversed` the reverse
   side kept, reversed;
 };
 
@@ -43,7 +44,12 @@ struct proof_round {
 class certifier {
  public:
   certifier(const schedule_graph& g, std::span<const proof_round> rounds)
-      : g_(g), cost_(g.cost), last_(rounds.back().derived_side), hidden_(g.size()), place_(g.size()), preds_(g.size()),
+      : g_(g),
+        cost_(g.cost),
+        last_(rounds.back().derived_side),
+        hidden_(g.size()),
+        place_(g.size()),
+        preds_(g.size()),
         succs_(g.size()) {
     for (node_id v = 0; v < g.size(); ++v) {
       for (node_id u : g.preds[v]) link({u, v}, none);
@@ -282,7 +288,7 @@ class certifier {
   std::vector<where> place_;
   links preds_, succs_;
   closure_problem closure_;
-  std::vector<node_id> members_;          // of the closure: a node, or size + i for the i-th credit
+  std::vector<node_id> members_;  // of the closure: a node, or size + i for the i-th credit
   std::vector<index_t> edge_of_arc_, on_edges_;
 };
 
@@ -344,4 +350,5 @@ inline std::vector<flow_arc> certifier::make_flow(node_id v) {
 
 }  // namespace detail
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched

@@ -10,7 +10,8 @@
 #include <memsched/proof/certificate.hpp>
 #include <memsched/search/options.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// A certificate of the best bound that can be proven for g, up to one of at least `bound`, which some search claims.
 /// `order` is one with a small peak. Asks `go_on` before each cut and each set; where that said no, or where more is needed
@@ -19,6 +20,7 @@ namespace memsched::inline MEMSCHED_ABI {
 MEMSCHED_FUNCTION certificate certify(const schedule_graph& g, std::span<const node_id> order, bytes bound,
                                       function_ref<bool()> go_on, const certificate_limits& limits = {});
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
@@ -36,7 +38,8 @@ MEMSCHED_FUNCTION certificate certify(const schedule_graph& g, std::span<const n
 #include <memsched/presolve/compression.hpp>
 #include <memsched/proof/check_certificate.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 MEMSCHED_FUNCTION certificate certify(const schedule_graph& g, std::span<const node_id> order, bytes bound,
                                       function_ref<bool()> go_on, const certificate_limits& limits) {
@@ -88,6 +91,7 @@ MEMSCHED_FUNCTION certificate certify(const schedule_graph& g, std::span<const n
   return best;
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #endif

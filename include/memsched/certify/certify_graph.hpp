@@ -23,7 +23,9 @@
 #include <memsched/proof/check_certificate.hpp>
 #include <memsched/search/options.hpp>
 
-namespace memsched::inline MEMSCHED_ABI::detail {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+namespace detail {
 
 /// The lowest level of some steps, which are not empty.
 inline bytes lowest_level(const std::vector<proof_step>& steps) {
@@ -119,7 +121,7 @@ inline certificate certify_cut(const schedule_graph& g, const node_bound& b, fun
 
 /// How many sets a family may have, of those that some effort allows.
 inline std::size_t sets_within(const certificate_limits& limits, const schedule_graph& g, std::size_t effort) {
-  constexpr bytes text_of_set = 6;  // at least
+  constexpr bytes text_of_set = 6;                       // at least
   const bytes memory_of_set = 2 * (g.size() / 8) + 200;  // the checker holds each twice
   return static_cast<std::size_t>(
       std::min<bytes>({effort, limits.sets, limits.size / text_of_set, limits.memory / memory_of_set}));
@@ -152,8 +154,9 @@ inline constexpr std::array<certificate_effort, 4> certificate_efforts{
     {{0, 1 << 10}, {8, 1 << 14}, {64, 1 << 17}, {512, 1 << 20}}};
 
 /// Tries to certify the bound, or else leaves `best` as it is.
-inline void certify_graph(const schedule_graph& g, const compressed_graph& form, bytes bound, const certificate_effort& effort,
-                          const certificate_limits& limits, function_ref<bool()> go_on, certificate& best) {
+inline void certify_graph(const schedule_graph& g, const compressed_graph& form, bytes bound,
+                          const certificate_effort& effort, const certificate_limits& limits, function_ref<bool()> go_on,
+                          certificate& best) {
   if (best.bound >= bound) return;
   certificate c = certify_rounds(g, form, bound, effort.patience, sets_within(limits, g, effort.sets), go_on);
   if (c.bound > best.bound && text_size(c) <= limits.size && check_certificate(g, c).empty()) best = std::move(c);
@@ -213,5 +216,6 @@ inline certificate certify_window(const described_window& d, bytes bound, const 
   return c;
 }
 
-
-}  // namespace memsched::detail
+}  // namespace detail
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched

@@ -10,7 +10,8 @@
 #include <memsched/proof/joint_proof.hpp>
 #include <memsched/search/policy.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// A joint proof that no order of p has an arena of less than `arena` bytes, which `plan_order_and_offsets` claims with the
 /// same scheduler, planner, options and alignment; nothing where a limit of `o` or `limits` is met, or that is not so.
@@ -20,6 +21,7 @@ MEMSCHED_FUNCTION std::optional<joint_proof> certify_joint(const problem& p, std
                                                            inner_scheduler scheduler, any_planner how, const options& o = {},
                                                            bytes alignment = 1, const packing_limits& limits = {});
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
@@ -31,7 +33,8 @@ MEMSCHED_FUNCTION std::optional<joint_proof> certify_joint(const problem& p, std
 #include <memsched/certify/certify.hpp>
 #include <memsched/proof/check_joint.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 MEMSCHED_FUNCTION std::optional<joint_proof> certify_joint(const problem& p, std::span<const op_id> order, bytes arena,
                                                            inner_scheduler scheduler, any_planner how, const options& o,
@@ -75,6 +78,7 @@ MEMSCHED_FUNCTION std::optional<joint_proof> certify_joint(const problem& p, std
   return accepted();
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #endif

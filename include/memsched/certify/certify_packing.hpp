@@ -16,7 +16,8 @@
 #include <memsched/base/linkage.hpp>
 #include <memsched/proof/check_packing.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 namespace detail {
 
@@ -68,9 +69,8 @@ class packing_prover {
         std::vector<std::size_t> within;
         for (const std::size_t i : live)
           if (top(i) <= top(highest)) within.push_back(i);
-        std::sort(within.begin(), within.end(), [&](std::size_t i, std::size_t j) {
-          return std::pair(known.least(i), i) > std::pair(known.least(j), j);
-        });
+        std::sort(within.begin(), within.end(),
+                  [&](std::size_t i, std::size_t j) { return std::pair(known.least(i), i) > std::pair(known.least(j), j); });
         bytes grid = 0, sum = 0, spared = 0;
         for (const std::size_t i : within) grid = std::gcd(grid, known.grid_of(i));
         grid = std::max<bytes>(grid, 1);
@@ -171,11 +171,13 @@ inline std::optional<packing_proof> certify_conflict(std::span<const buffer> buf
 MEMSCHED_FUNCTION std::optional<packing_proof> certify_packing(std::span<const buffer> buffers, bytes arena, search& context,
                                                                const packing_limits& limits = {});
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 MEMSCHED_FUNCTION std::optional<packing_proof> certify_packing(std::span<const buffer> buffers, bytes arena, search& context,
                                                                const packing_limits& limits) {
@@ -186,6 +188,7 @@ MEMSCHED_FUNCTION std::optional<packing_proof> certify_packing(std::span<const b
   return detail::certify_conflict(buffers, arena, std::move(conflict), context, limits);
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #endif

@@ -15,7 +15,9 @@
 #include <memsched/graph/schedule_graph.hpp>
 #include <memsched/presolve/compression.hpp>
 
-namespace memsched::inline MEMSCHED_ABI::detail {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+namespace detail {
 
 inline constexpr std::size_t max_rounds = 32;
 inline constexpr std::size_t max_shaved = 2048;  ///< nodes: shaving weighs all pairs of them
@@ -49,8 +51,8 @@ inline void append_cuts(const prober& p, std::size_t known, const std::vector<no
 inline constexpr std::uint64_t layer_work = std::uint64_t{1} << 26;  ///< nodes and edges that layers visit in vain
 
 /// Looks for a layer of g that gives more than `start`, and notes it, renamed. The bound.
-inline bytes derive_layer(const schedule_graph& g, bytes start, function_ref<bool()> go_on, const std::vector<node_id>& names,
-                          derived::side& side) {
+inline bytes derive_layer(const schedule_graph& g, bytes start, function_ref<bool()> go_on,
+                          const std::vector<node_id>& names, derived::side& side) {
   const best_layer found = best_layer_bound(g, topological_order(g), start, go_on, layer_work);
   for (node_id v : found.members) side.layer.push_back(names[v]);
   std::sort(side.layer.begin(), side.layer.end());
@@ -150,4 +152,6 @@ inline derivation derive_rounds(const schedule_graph& g, compressed_graph form, 
   return {std::move(rounds), false};
 }
 
-}  // namespace memsched::inline MEMSCHED_ABI::detail
+}  // namespace detail
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched

@@ -14,7 +14,8 @@
 #include <memsched/proof/certificate.hpp>
 #include <memsched/search/downsets.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 namespace detail {
 
@@ -24,9 +25,16 @@ namespace detail {
 class family_search {
  public:
   family_search(const schedule_graph& g, const certificate& c)
-      : g_(g), cost_(g.cost), preds_(g.size()), succs_(g.size()), idle_(g.size()), plain_(g.size()), seen_(g.size()),
+      : g_(g),
+        cost_(g.cost),
+        preds_(g.size()),
+        succs_(g.size()),
+        idle_(g.size()),
+        plain_(g.size()),
+        seen_(g.size()),
         base_(static_cast<delta>(g.base)),
-        level_(static_cast<delta>(c.family->level)), sets_(g.size()) {
+        level_(static_cast<delta>(c.family->level)),
+        sets_(g.size()) {
     for (node_id v = 0; v < g.size(); ++v) preds_[v].assign(g.preds[v].begin(), g.preds[v].end());
     for (const proof_step& s : c.steps) {
       apply(s.reductions);
@@ -164,4 +172,5 @@ inline bool find_family(const schedule_graph& g, certificate& c, std::size_t mos
   return detail::family_search(g, c).run(c.family->sets, most, go_on);
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched

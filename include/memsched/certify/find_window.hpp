@@ -17,7 +17,9 @@
 #include <memsched/proof/certificate.hpp>
 #include <memsched/structure/line.hpp>
 
-namespace memsched::inline MEMSCHED_ABI::detail {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+namespace detail {
 
 /// A window as a certificate describes it, and its graph, in the numbering that the certificate has.
 struct described_window {
@@ -53,7 +55,10 @@ inline std::optional<described_window> describe_window(const order_line& l, cons
 class window_finder {
  public:
   window_finder(const schedule_graph& g, std::span<const node_id> order, bytes bound, function_ref<bool()> go_on)
-      : line_(g, order), bone_(g.preds, g.succs, line_.nodes(0, line_.size())), live_(line_), cut_(line_, live_, bone_),
+      : line_(g, order),
+        bone_(g.preds, g.succs, line_.nodes(0, line_.size())),
+        live_(line_),
+        cut_(line_, live_, bone_),
         go_on_(go_on) {
     if (g.resources.empty()) return;
     for (index_t i : line_.heights())
@@ -84,7 +89,8 @@ class window_finder {
 
   std::pair<std::size_t, std::size_t> best_ends(std::size_t at, std::size_t reach) {
     if (line_.graph().is_release(line_.at(at))) return line_.around(at, reach);
-    return cut_.best_ends(at, reach, [] { return true; }, [](bytes) {});
+    return cut_.best_ends(
+        at, reach, [] { return true; }, [](bytes) {});
   }
 
   order_line line_;
@@ -98,4 +104,6 @@ class window_finder {
   described_window found_;
 };
 
-}  // namespace memsched::inline MEMSCHED_ABI::detail
+}  // namespace detail
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched

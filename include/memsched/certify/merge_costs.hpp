@@ -7,7 +7,9 @@
 
 #include <memsched/proof/certificate.hpp>
 
-namespace memsched::inline MEMSCHED_ABI::detail {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+namespace detail {
 
 /// What a reduction that makes one node of two does to their costs: the other stays and costs nothing (docs/proofs.md).
 inline void merge_costs(std::vector<node_cost>& cost, const reduction& r) {
@@ -17,4 +19,6 @@ inline void merge_costs(std::vector<node_cost>& cost, const reduction& r) {
   cost[gone] = {};
 }
 
-}  // namespace memsched::inline MEMSCHED_ABI::detail
+}  // namespace detail
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched

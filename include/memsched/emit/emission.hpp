@@ -6,13 +6,15 @@
 #include <memsched/base/bytes.hpp>
 #include <memsched/graph/problem.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// The order in which a program runs a network's operators, and where it keeps their results.
 struct emission {
-  std::vector<op_id> order{};     ///< its operators, each once, in an order that can run
-  std::vector<bytes> offset{};    ///< of each tensor in the arena, in bytes; of tokens nothing is asked
-  bytes arena = 0;                ///< its size
+  std::vector<op_id> order{};   ///< its operators, each once, in an order that can run
+  std::vector<bytes> offset{};  ///< of each tensor in the arena, in bytes; of tokens nothing is asked
+  bytes arena = 0;              ///< its size
 };
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched

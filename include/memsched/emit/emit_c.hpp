@@ -8,7 +8,8 @@
 #include <memsched/graph/error.hpp>
 #include <memsched/network/network.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// The text of a C11 program that computes the network: one static arena of `e.arena` bytes, the tensors at their offsets,
 /// kernels in plain loops that read and write row blocks, slices and whole tensors alike, weights as arrays. Its `main`
@@ -30,6 +31,7 @@ MEMSCHED_FUNCTION result<std::string> emit_c(const network& net, const emission&
 /// where types, operators and weights are no obstacle. O(network).
 MEMSCHED_FUNCTION graph_error why_no_c(const network& net);
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
@@ -37,7 +39,8 @@ MEMSCHED_FUNCTION graph_error why_no_c(const network& net);
 #include <memsched/emit/program.hpp>
 #include <memsched/network/check.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 namespace detail {
 
@@ -56,8 +59,8 @@ inline c_values values_of(const network& net) {
 }
 
 inline graph_error of_mixed_values() {
-  return {error_code::bad_input,
-          "a C program needs tensors of float32 alone, or of int8 or uint8 alone with scales", {}, {}};
+  return {
+      error_code::bad_input, "a C program needs tensors of float32 alone, or of int8 or uint8 alone with scales", {}, {}};
 }
 
 }  // namespace detail
@@ -79,6 +82,7 @@ MEMSCHED_FUNCTION result<std::string> emit_c(const network& net, const emission&
   return detail::of_mixed_values();
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #endif

@@ -3,7 +3,9 @@
 
 #include <memsched/base/linkage.hpp>
 
-namespace memsched::inline MEMSCHED_ABI::detail {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+namespace detail {
 
 /// What each kind computes, element by element.
 inline constexpr const char* c_kernels = R"c(
@@ -291,4 +293,6 @@ int main(int argc, char **argv) {
 }
 )c";
 
-}  // namespace memsched::detail
+}  // namespace detail
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched

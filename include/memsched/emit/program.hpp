@@ -23,7 +23,8 @@
 #include <memsched/network/integers.hpp>
 #include <memsched/network/windows.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 namespace detail {
 
@@ -138,8 +139,7 @@ class c_program {
         for (std::int64_t c = 0; c < b.size.columns; ++c)
           for (std::int64_t i = 0; i < b.size.inputs; ++i)
             list += (count++ % 12 == 0 ? "\n  " : " ") + value(a_.weight(id, b, o, r, c, i)) + ",";
-    for (const auto& [type, name, wanted] :
-         {std::tuple{"weight", "w", weighs}, std::tuple{"number", "b", biases}})
+    for (const auto& [type, name, wanted] : {std::tuple{"weight", "w", weighs}, std::tuple{"number", "b", biases}})
       if (wanted)
         text_ += std::string("static const ") + type + " " + name + std::to_string(id) + "[] = {" + list + "\n};\n";
     if (!weighs || b.scales.empty() || real) return;
@@ -189,10 +189,10 @@ class c_program {
     if (constant && op.weights && !real && !net_.blobs[op.weights.of].scales.empty() && !op.bias)
       site.other.scale = net_.blobs[op.weights.of].scales[0];
     const box b = computes(net_, op);
-    std::string s = "  {.kind = " + std::string(kind_name(d.what)) + ", .sum = " + sum_name(op.sum) + ", .act = " +
-                    act_name(d.act) + ", .alpha = " + value(static_cast<double>(d.alpha)) +
-                    ", .beta = " + value(static_cast<double>(d.beta)) + ",\n   .operands = " +
-                    std::to_string(data_operands(op)) + ", .in = in" + id + ", .out = " + written + ",";
+    std::string s =
+        "  {.kind = " + std::string(kind_name(d.what)) + ", .sum = " + sum_name(op.sum) + ", .act = " + act_name(d.act) +
+        ", .alpha = " + value(static_cast<double>(d.alpha)) + ", .beta = " + value(static_cast<double>(d.beta)) +
+        ",\n   .operands = " + std::to_string(data_operands(op)) + ", .in = in" + id + ", .out = " + written + ",";
     const auto set = [&](const char* name, std::int64_t x) {
       s += std::string(" .") + name + " = " + std::to_string(x) + ",";
     };
@@ -280,7 +280,7 @@ class c_program {
   }
 
   /// Inputs or outputs of the first network, in the order of its file, each of all its parts.
-  void write_ends(const std::string& what, bool typed_tensor::* is) {
+  void write_ends(const std::string& what, bool typed_tensor::*is) {
     std::map<tensor_id, image> images;
     for (tensor_id t = 0; t < net_.tensors.size(); ++t) {
       const typed_tensor& x = net_.tensors[t];
@@ -358,9 +358,10 @@ class c_program {
     return names[static_cast<std::size_t>(s)];
   }
   static const char* act_name(activation a) {
-    static constexpr const char* names[] = {
-        "identity", "relu", "relu6", "relu_n1_to_1", "relu_0_to_1", "leaky", "elu", "logistic", "hyperbolic_tangent",
-        "hard_swish", "hard_sigmoid", "gelu", "exponential", "logarithm", "square_root", "absolute", "negate", "clip"};
+    static constexpr const char* names[] = {"identity",     "relu",   "relu6",       "relu_n1_to_1",       "relu_0_to_1",
+                                            "leaky",        "elu",    "logistic",    "hyperbolic_tangent", "hard_swish",
+                                            "hard_sigmoid", "gelu",   "exponential", "logarithm",          "square_root",
+                                            "absolute",     "negate", "clip"};
     return names[static_cast<std::size_t>(a)];
   }
   static const char* coordinates_name(resize_coordinates c) {
@@ -390,4 +391,5 @@ class c_program {
 
 }  // namespace detail
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched

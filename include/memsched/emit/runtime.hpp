@@ -3,7 +3,9 @@
 
 #include <memsched/base/linkage.hpp>
 
-namespace memsched::inline MEMSCHED_ABI::detail {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+namespace detail {
 
 /// Types, and where the elements of an image are. Before it stand the typedefs `stored` (an element in the arena), `number`
 /// (what sums are), `weight`, the arena itself, and `WIDE`: whether sums take four elements of the arena.
@@ -225,4 +227,6 @@ static number share(const struct layer *l, double x) { return rounded(l, x); }
 static number blend(number a, number b, double fraction) { return (number)lround(a * (1 - fraction) + b * fraction); }
 )c";
 
-}  // namespace memsched::detail
+}  // namespace detail
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched

@@ -13,7 +13,8 @@
 #include <memsched/proof/joint_proof.hpp>
 #include <memsched/proof/packing_proof.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 namespace detail {
 
@@ -157,4 +158,5 @@ inline nlohmann::ordered_json write_joint_proof(const joint_proof& p) {
   return j;
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched

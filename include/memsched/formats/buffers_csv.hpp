@@ -14,7 +14,8 @@
 
 #include <memsched/allocation/buffers.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// Buffers with their names.
 struct named_buffers {
@@ -194,4 +195,5 @@ inline std::string write_buffers_csv(const named_buffers& table, std::span<const
   return text;
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched

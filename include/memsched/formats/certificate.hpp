@@ -16,7 +16,8 @@
 #include <memsched/graph/schedule_graph.hpp>
 #include <memsched/proof/certificate.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 namespace detail {
 
@@ -290,4 +291,5 @@ inline std::uint64_t fingerprint(const schedule_graph& g, std::span<const node_i
   return hash;
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched

@@ -12,7 +12,9 @@
 #include <memsched/network/check.hpp>
 #include <memsched/network/windows.hpp>
 
-namespace memsched::inline MEMSCHED_ABI::detail {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+namespace detail {
 
 /// Knows which value of the file holds each tensor of a network, and asks for slices and concatenations where an operator
 /// reads a part, or several. `Value` is what a file calls its values; a default one stands for none, after a fault.
@@ -39,8 +41,10 @@ class image_parts {
   void hold(tensor_id t, Value x) { held_[t] = {std::move(x), whole(net_.tensors[t].size)}; }
   /// A tensor is the part `b` of this value, whose first element stands at 0. It is cut out where it is read.
   void hold_part(tensor_id t, Value x, const extents& size, const box& b) {
-    held_[t] = {std::move(x), {{-b.rows.first, size.rows - b.rows.first}, {-b.columns.first, size.columns - b.columns.first},
-                               {-b.channels.first, size.channels - b.channels.first}}};
+    held_[t] = {std::move(x),
+                {{-b.rows.first, size.rows - b.rows.first},
+                 {-b.columns.first, size.columns - b.columns.first},
+                 {-b.channels.first, size.channels - b.channels.first}}};
   }
 
   /// The part `b` of what stands at `from`.
@@ -119,7 +123,8 @@ class image_parts {
   /// Where in an image the value of a part lies.
   box place_of(const placed& p) const {
     const box& b = held_[p.tensor].of;
-    return {{b.rows.first + p.row, b.rows.last + p.row}, {b.columns.first + p.column, b.columns.last + p.column},
+    return {{b.rows.first + p.row, b.rows.last + p.row},
+            {b.columns.first + p.column, b.columns.last + p.column},
             {b.channels.first + p.channel, b.channels.last + p.channel}};
   }
 
@@ -150,4 +155,6 @@ class image_parts {
   std::vector<holding> held_;
 };
 
-}  // namespace memsched::detail
+}  // namespace detail
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched

@@ -8,7 +8,8 @@
 #include <memsched/formats/json/writer.hpp>
 #include <memsched/graph/problem.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// The graph that a JSON text describes; hand it to `make_problem`. O(text) time; memory is that of the draft.
 ///
@@ -43,4 +44,5 @@ inline result<problem_draft> read_json(std::string_view text) { return detail::j
 /// latter as strings, which read_json numbers anew.
 inline std::string write_json(const problem_draft& draft) { return detail::json_graph_writer(draft).run(); }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched

@@ -17,7 +17,9 @@
 #include <memsched/formats/model.hpp>
 #include <memsched/network/network.hpp>
 
-namespace memsched::inline MEMSCHED_ABI::detail {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+namespace detail {
 
 /// What a file says of a tensor: extents only where its shape is an image of one batch.
 struct tensor_facts {
@@ -163,8 +165,9 @@ class layers {
       if (op.does.what != op_kind::opaque) continue;
       if (op.does.function.empty()) op.does.function = op.name + "#" + std::to_string(op.origin);
       if (op.not_understood.empty() && !are_images(op))
-        op.not_understood = "a tensor of several batches or more than four dimensions, of another type, or with a scale for "
-                            "each channel";
+        op.not_understood =
+            "a tensor of several batches or more than four dimensions, of another type, or with a scale for "
+            "each channel";
       for (auto* list : {&op.reads, &op.writes})
         for (image& x : *list) x.size = size(x.parts[0].tensor);
     }
@@ -272,4 +275,6 @@ inline bool broadcasts(const extents& from, const extents& to) {
          (from.channels == 1 || from.channels == to.channels);
 }
 
-}  // namespace memsched::detail
+}  // namespace detail
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched

@@ -11,7 +11,8 @@
 
 #include <memsched/graph/check.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// How a file is read.
 struct read_options {
@@ -34,13 +35,13 @@ struct graph_call {
 /// (what is computed from constants and shapes alone) are left out; where one of the former needs the result of one of
 /// the latter that reads a shape, the draft orders it behind the producer of what has the shape.
 struct model_graph {
-  std::string place;                  ///< in the file, for messages: "subgraphs[1]"
-  std::vector<index_t> path;  ///< in the file: the subgraph; in ONNX, from outside in, operator and which of its graphs
-  problem_draft draft;                ///< workspace of an operator that runs graphs: 0, see `with_workspace`
-  std::vector<index_t> positions;       ///< per operator of the draft: its place in the file's list
-  std::vector<graph_call> calls;      ///< ascending by operator
-  adjacency needs;                    ///< per listed operator: those whose results it reads, each once
-  std::vector<index_t> eager;           ///< left out, but read the shape of an activation; ascending
+  std::string place;               ///< in the file, for messages: "subgraphs[1]"
+  std::vector<index_t> path;       ///< in the file: the subgraph; in ONNX, from outside in, operator and which of its graphs
+  problem_draft draft;             ///< workspace of an operator that runs graphs: 0, see `with_workspace`
+  std::vector<index_t> positions;  ///< per operator of the draft: its place in the file's list
+  std::vector<graph_call> calls;   ///< ascending by operator
+  adjacency needs;                 ///< per listed operator: those whose results it reads, each once
+  std::vector<index_t> eager;      ///< left out, but read the shape of an activation; ascending
 };
 
 /// The first is the model itself; a graph runs only such as stand behind it.
@@ -67,9 +68,8 @@ inline problem_draft with_workspace(const model_graphs& m, std::size_t g, const 
 
 /// Whether the bounds of all graphs that graph g runs are their peaks.
 inline bool calls_are_proven(const model_graphs& m, std::size_t g, const std::vector<graph_order>& orders) {
-  return std::all_of(m[g].calls.begin(), m[g].calls.end(), [&](const graph_call& call) {
-    return orders[call.graph].peak == orders[call.graph].lower_bound;
-  });
+  return std::all_of(m[g].calls.begin(), m[g].calls.end(),
+                     [&](const graph_call& call) { return orders[call.graph].peak == orders[call.graph].lower_bound; });
 }
 
 /// Orders of the graphs from the last to `first`, so that each has the peaks of those that it runs. `schedule` makes of
@@ -153,4 +153,5 @@ inline std::vector<index_t> file_order(const model_graph& g, const std::vector<o
   return found;
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched

@@ -12,7 +12,8 @@
 
 #include <memsched/graph/error.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// Insertions, deletions and replacements of letters that turn a into b. O(|a| * |b|).
 inline std::size_t edit_distance(std::string_view a, std::string_view b) {
@@ -53,9 +54,8 @@ inline bool is_free_key(std::string_view key) { return key.starts_with("x-"); }
 
 /// Whether a key that is not known is a known one with one or two wrong letters, rather than a note.
 inline bool is_misspelt(std::string_view key, std::span<const std::string_view> known) {
-  return std::any_of(known.begin(), known.end(), [key](std::string_view k) {
-    return key.size() <= k.size() + 2 && edit_distance(key, k) <= 2;
-  });
+  return std::any_of(known.begin(), known.end(),
+                     [key](std::string_view k) { return key.size() <= k.size() + 2 && edit_distance(key, k) <= 2; });
 }
 
 /// What to say of a key that is not known: the nearest known one, and where none is near, all of them.
@@ -68,4 +68,5 @@ inline std::string unknown_key(std::string_view key, std::span<const std::string
   return text;
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched

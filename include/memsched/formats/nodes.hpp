@@ -18,7 +18,8 @@
 #include <memsched/graph/error.hpp>
 #include <memsched/graph/traits.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// Nodes with their results, each of one or several values. Operators are the nodes but for inputs and outputs of the graph,
 /// by position in the text; tensors are values. It models `memory_graph`: see `read_nodes`.
@@ -91,8 +92,9 @@ class node_reader {
 
  private:
   static constexpr std::string_view graph_keys[] = {"name", "nodes"};
-  static constexpr std::string_view node_keys[] = {"name", "kind", "op", "inputs", "bytes", "view_of", "element", "updates",
-                                                   "overwrites", "after", "workspace", "shape", "type"};
+  static constexpr std::string_view node_keys[] = {"name",      "kind",    "op",      "inputs",     "bytes",
+                                                   "view_of",   "element", "updates", "overwrites", "after",
+                                                   "workspace", "shape",   "type"};
 
   bool good() const { return error_.message.empty(); }
 
@@ -271,4 +273,5 @@ inline bool is_node_text(std::string_view text) {
   return scan.is_nodes;
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched

@@ -18,7 +18,8 @@
 #include <memsched/formats/onnx/wire.hpp>
 #include <memsched/graph/check.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 namespace onnx_detail {
 
@@ -165,9 +166,7 @@ inline void parse(std::string_view file, onnx::ModelProto& model) {
 /// What f returns, or the error with which it ends.
 template <class T, class F>
 result<T> guarded(F f) {
-  const auto failure = [](std::string message) {
-    return graph_error{error_code::bad_input, std::move(message), {}, {}};
-  };
+  const auto failure = [](std::string message) { return graph_error{error_code::bad_input, std::move(message), {}, {}}; };
   try {
     const google::protobuf::LogSilencer silence;
     return f();
@@ -217,4 +216,5 @@ inline result<model_graphs> read_onnx(std::string_view file, const read_options&
   });
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched

@@ -9,7 +9,8 @@
 #include <memsched/formats/onnx.hpp>
 #include <memsched/formats/onnx/from_network.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// The bytes of an ONNX model (operator set 15) of standard operators that computes what `net` does, in this order of its
 /// operators. `net` is `first` rewritten, or `first` itself: inputs and outputs are those of `first`, by its names, in the
@@ -36,4 +37,5 @@ inline result<std::string> write_onnx_network(const network& first, const networ
   });
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched

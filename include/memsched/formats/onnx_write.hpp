@@ -14,7 +14,8 @@
 #include <memsched/formats/model.hpp>
 #include <memsched/formats/onnx/wire.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 namespace onnx_wire {
 
@@ -136,4 +137,5 @@ inline std::vector<op_id> onnxruntime_order(const problem& p) {
   return order;
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched

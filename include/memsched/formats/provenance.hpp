@@ -20,7 +20,8 @@
 #include <memsched/network/check.hpp>
 #include <memsched/network/network.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 namespace provenance_detail {
 
@@ -81,9 +82,7 @@ class writer {
     }
     return j;
   }
-  static json slice_json(const slice& s) {
-    return {s.of, s.outputs.first, s.outputs.last, s.inputs.first, s.inputs.last};
-  }
+  static json slice_json(const slice& s) { return {s.of, s.outputs.first, s.outputs.last, s.inputs.first, s.inputs.last}; }
   static json operator_json(const operation& op) {
     json j{{"name", op.name}, {"origin", number(op.origin)}, {"kind", to_string(op.does.what)}};
     const attributes plain;
@@ -184,8 +183,8 @@ class reader {
     return E{};
   }
 
-  static constexpr std::string_view tensor_keys[] = {"name",  "size",       "part", "element", "role",  "origin", "alias_of",
-                                                     "scale", "zero_point", "input", "output"};
+  static constexpr std::string_view tensor_keys[] = {"name",     "size",  "part",       "element", "role",  "origin",
+                                                     "alias_of", "scale", "zero_point", "input",   "output"};
   static const std::vector<std::string_view>& operator_keys() {
     static const std::vector<std::string_view> keys = [] {
       std::vector<std::string_view> all{"name", "origin", "kind",    "reads",      "writes", "weights",
@@ -318,4 +317,5 @@ inline result<network> read_provenance(const nlohmann::ordered_json& j, const ne
   return provenance_detail::reader(j, first).run();
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched

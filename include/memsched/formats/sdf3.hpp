@@ -15,7 +15,8 @@
 
 #include <memsched/sdf/graph.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 struct sdf3_options {
   std::optional<bytes> token_size{};  ///< of channels that give none where others do
@@ -269,4 +270,5 @@ inline result<sdf3_graph> read_sdf3(std::string_view text, const sdf3_options& o
   return detail::sdf3_reader(text, options).read();
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched

@@ -14,7 +14,8 @@
 #include <memsched/formats/tflite/sizes.hpp>
 #include <memsched/formats/tflite/subgraph.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 namespace detail::tflite {
 
@@ -33,7 +34,12 @@ class draft_maker {
  public:
   draft_maker(model_file& m, tensor_sizes& sizes, std::size_t s, const std::vector<effects>& of_subgraphs,
               const std::vector<std::size_t>& graphs, bool pure_custom)
-      : m_(m), sizes_(sizes), s_(s), g_(m.subgraphs[s]), of_subgraphs_(of_subgraphs), graphs_(graphs),
+      : m_(m),
+        sizes_(sizes),
+        s_(s),
+        g_(m.subgraphs[s]),
+        of_subgraphs_(of_subgraphs),
+        graphs_(graphs),
         pure_custom_(pure_custom) {}
 
   model_graph run() {
@@ -188,7 +194,7 @@ class draft_maker {
   const std::vector<effects>& of_subgraphs_;
   const std::vector<std::size_t>& graphs_;
   bool pure_custom_;
-  std::vector<tensor_id> ids_;     ///< per tensor of the subgraph: its id in the draft
+  std::vector<tensor_id> ids_;  ///< per tensor of the subgraph: its id in the draft
   op_id last_stateful_ = none, last_random_ = none, last_custom_ = none;
   std::vector<op_id> acts_since_custom_;
   model_graph made_;
@@ -254,4 +260,5 @@ inline result<model_graphs> read_tflite(std::string_view file, const read_option
   return detail::tflite::read_model(m, sizes, options);
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched

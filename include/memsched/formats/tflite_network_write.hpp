@@ -8,7 +8,8 @@
 
 #include <memsched/formats/tflite/from_network.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// The bytes of a TensorFlow Lite model of standard operators that computes what `net` does, in this order of its operators.
 /// `net` is `first` rewritten, or `first` itself: inputs and outputs are those of `first`, by its names, in the order and
@@ -38,4 +39,5 @@ inline result<std::string> write_tflite_network(const network& first, const netw
   return detail::tflite::network_writer(first, net, ends).run(order);
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched

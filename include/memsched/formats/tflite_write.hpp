@@ -16,15 +16,16 @@
 #include <memsched/formats/tflite/micro.hpp>
 #include <memsched/formats/tflite/rewrite.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// What TensorFlow Lite Micro makes of the order and the plan in a file. Bytes of the arena's head, where activations lie,
 /// without what kernels ask for.
 struct micro_arena {
-  bytes greedy = 0;      ///< where the runtime decides about all
-  bytes planned = 0;     ///< with the file's plan; equal to `greedy` where it has none
+  bytes greedy = 0;   ///< where the runtime decides about all
+  bytes planned = 0;  ///< with the file's plan; equal to `greedy` where it has none
   bool has_plan = false;
-  bytes load = 0;        ///< the most that is live at one time: no plan without storages in common takes less
+  bytes load = 0;  ///< the most that is live at one time: no plan without storages in common takes less
 };
 
 /// Where the tensors of a file lie, for its metadata.
@@ -39,24 +40,23 @@ namespace detail::tflite {
 /// type and shape): they read what stands at element i for the last time before they write element i. Measured, too.
 inline constexpr kind_id micro_in_place[] = {
     // Element i of the output depends on element i of an operand that does not broadcast, and is written after it is read.
-    kind("ADD"),        kind("SUB"),         kind("MUL"),         kind("DIV"),        kind("MAXIMUM"),   kind("MINIMUM"),
-    kind("FLOOR_DIV"),  kind("FLOOR_MOD"),   kind("LOGICAL_OR"),  kind("LOGICAL_AND"), kind("SQUARED_DIFFERENCE"),
-    kind("PRELU"),
+    kind("ADD"), kind("SUB"), kind("MUL"), kind("DIV"), kind("MAXIMUM"), kind("MINIMUM"), kind("FLOOR_DIV"),
+    kind("FLOOR_MOD"), kind("LOGICAL_OR"), kind("LOGICAL_AND"), kind("SQUARED_DIFFERENCE"), kind("PRELU"),
     // Likewise of one operand.
-    kind("LOGICAL_NOT"), kind("RELU"),       kind("RELU6"),       kind("LEAKY_RELU"), kind("ELU"),       kind("HARD_SWISH"),
-    kind("LOGISTIC"),   kind("TANH"),        kind("EXP"),         kind("LOG"),        kind("SIN"),       kind("COS"),
-    kind("SQRT"),       kind("RSQRT"),       kind("SQUARE"),      kind("ABS"),        kind("NEG"),       kind("FLOOR"),
-    kind("CEIL"),       kind("ROUND"),
+    kind("LOGICAL_NOT"), kind("RELU"), kind("RELU6"), kind("LEAKY_RELU"), kind("ELU"), kind("HARD_SWISH"), kind("LOGISTIC"),
+    kind("TANH"), kind("EXP"), kind("LOG"), kind("SIN"), kind("COS"), kind("SQRT"), kind("RSQRT"), kind("SQUARE"),
+    kind("ABS"), kind("NEG"), kind("FLOOR"), kind("CEIL"), kind("ROUND"),
     // Adds up element i of all operands, then writes it.
     kind("ADD_N"),
     // Row by row: they read the row for its maximum or sum, then element i again before they write it. Of int8 into int16
     // the output runs ahead of the input, so that one element type is a must.
-    kind("SOFTMAX"),    kind("LOG_SOFTMAX"), kind("L2_NORMALIZATION")};
+    kind("SOFTMAX"), kind("LOG_SOFTMAX"), kind("L2_NORMALIZATION")};
 
 /// Kinds whose reference kernels ask for room that no plan knows.
 inline constexpr kind_id micro_scratch[] = {
-    kind("ADD_N"), kind("MEAN"), kind("SUM"), kind("REDUCE_MAX"), kind("REDUCE_MIN"), kind("MIRROR_PAD"), kind("SVDF"),
-    kind("TRANSPOSE_CONV"), kind("UNIDIRECTIONAL_SEQUENCE_LSTM")};
+    kind("ADD_N"),      kind("MEAN"),           kind("SUM"),
+    kind("REDUCE_MAX"), kind("REDUCE_MIN"),     kind("MIRROR_PAD"),
+    kind("SVDF"),       kind("TRANSPOSE_CONV"), kind("UNIDIRECTIONAL_SEQUENCE_LSTM")};
 
 /// The places of subgraphs' tensors in the concatenation of all; the last entry is the number of tensors.
 inline std::vector<std::size_t> tensor_starts(model_file& m) {
@@ -211,7 +211,9 @@ result<micro_plan> plan_micro(std::string_view file, const read_options& options
         return graph_error{error_code::bad_input,
                            m.subgraphs[s].tensors[t].where.text() +
                                ": is a variable of a further subgraph, for which TensorFlow Lite Micro takes the offset of "
-                               "another tensor: no plan can be written", {}, {}};
+                               "another tensor: no plan can be written",
+                           {},
+                           {}};
   return made;
 }
 
@@ -297,4 +299,5 @@ inline result<std::string> write_tflite(std::string_view file, const model_graph
   return file_writer(file, how).run();
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched

@@ -8,16 +8,17 @@
 
 #include <memsched/graph/check.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// One operator for `problem_builder::op`. Every member may be left out.
 struct operator_spec {
   std::vector<tensor_id> reads{}, writes{};
-  std::vector<op_id> after{};          ///< operators that must run before, beside the producers of `reads`
-  bytes workspace = 0;                 ///< held while it runs
-  tensor_id overwrites = none;         ///< one of `reads`, whose storage the first of `writes` may take
-  std::optional<firing> rule{};        ///< absent: the default of the options
-  index_t scope = none;                ///< its cell or block
+  std::vector<op_id> after{};    ///< operators that must run before, beside the producers of `reads`
+  bytes workspace = 0;           ///< held while it runs
+  tensor_id overwrites = none;   ///< one of `reads`, whose storage the first of `writes` may take
+  std::optional<firing> rule{};  ///< absent: the default of the options
+  index_t scope = none;          ///< its cell or block
   std::string name{};
 };
 
@@ -65,4 +66,5 @@ class problem_builder {
   problem_draft draft_;
 };
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched

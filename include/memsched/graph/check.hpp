@@ -4,11 +4,13 @@
 #include <memsched/base/linkage.hpp>
 #include <memsched/graph/problem.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// The problem that `draft` describes, or what is wrong with it. O(operators + tensors + uses).
 MEMSCHED_FUNCTION result<problem> make_problem(problem_draft draft);
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
@@ -21,7 +23,8 @@ MEMSCHED_FUNCTION result<problem> make_problem(problem_draft draft);
 
 #include <memsched/base/topology.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// Checks one draft; use it through `make_problem`.
 class checker {
@@ -384,6 +387,7 @@ class checker {
 
 MEMSCHED_FUNCTION result<problem> make_problem(problem_draft draft) { return checker(std::move(draft)).run(); }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #endif

@@ -8,7 +8,8 @@
 
 #include <memsched/graph/schedule_graph.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// A graph whose nodes stand for sequences of nodes of another one.
 struct fused_graph {
@@ -86,4 +87,5 @@ inline fused_graph contract(const fused_graph& f, const std::vector<node_group>&
   return out;
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched

@@ -12,36 +12,37 @@
 
 #include <memsched/base/adjacency.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 enum class error_code : unsigned char {
-  cycle,             ///< operators that wait for each other
-  two_producers,     ///< a tensor written twice
-  unknown_operator,  ///< a handle or index of no operator
-  unknown_tensor,    ///< an index of no tensor
-  no_producer,       ///< read or output, but neither produced nor a graph input
-  produced_input,    ///< a graph input that an operator writes
-  reads_own_output,  ///< an operator that reads what it writes
-  bad_size,          ///< a negative size
-  unknown_size,      ///< a size that the graph cannot tell
-  overflow,          ///< sizes that sum to more than `max_total`
-  bad_alias,         ///< an alias of itself in a circle, or of a tensor that its producer does not read
-  bad_overwrite,     ///< an overwritten input that is none, or overwritten twice
-  bad_update,        ///< an updated input that is none, or whose old value is a graph output
-  too_large,         ///< more operators or tensors than a scheduler takes
-  bad_order,         ///< no order of the operators that respects their dependences
-  bad_policy,        ///< a scheduler that answers with no valid order, or with a bound above the peak of an order
-  bad_input,         ///< a file that cannot be read or is not in its format
-  solver_failed,     ///< a solver from outside that is missing, or gave no answer
+  cycle,               ///< operators that wait for each other
+  two_producers,       ///< a tensor written twice
+  unknown_operator,    ///< a handle or index of no operator
+  unknown_tensor,      ///< an index of no tensor
+  no_producer,         ///< read or output, but neither produced nor a graph input
+  produced_input,      ///< a graph input that an operator writes
+  reads_own_output,    ///< an operator that reads what it writes
+  bad_size,            ///< a negative size
+  unknown_size,        ///< a size that the graph cannot tell
+  overflow,            ///< sizes that sum to more than `max_total`
+  bad_alias,           ///< an alias of itself in a circle, or of a tensor that its producer does not read
+  bad_overwrite,       ///< an overwritten input that is none, or overwritten twice
+  bad_update,          ///< an updated input that is none, or whose old value is a graph output
+  too_large,           ///< more operators or tensors than a scheduler takes
+  bad_order,           ///< no order of the operators that respects their dependences
+  bad_policy,          ///< a scheduler that answers with no valid order, or with a bound above the peak of an order
+  bad_input,           ///< a file that cannot be read or is not in its format
+  solver_failed,       ///< a solver from outside that is missing, or gave no answer
   inconsistent_rates,  ///< synchronous dataflow whose rates balance for no numbers of firings
-  deadlock,          ///< actors on a cycle with too few tokens
+  deadlock,            ///< actors on a cycle with too few tokens
 };
 
 struct graph_error {
   error_code code{};
-  std::string message;            ///< one line that names the culprit
-  std::vector<index_t> operators;   ///< the culprits, by position in the caller's graph
-  std::vector<index_t> tensors;     ///< likewise, in order of first appearance
+  std::string message;             ///< one line that names the culprit
+  std::vector<index_t> operators;  ///< the culprits, by position in the caller's graph
+  std::vector<index_t> tensors;    ///< likewise, in order of first appearance
 };
 
 /// A text as a piece of a message: on one line, and cut behind `longest` characters.
@@ -81,8 +82,8 @@ struct MEMSCHED_EXCEPTION bad_graph : std::runtime_error {
 template <class T>
 class result {
  public:
-  result(T value) : value_(std::move(value)) {}                // NOLINT(google-explicit-constructor)
-  result(graph_error error) : error_(std::move(error)) {}      // NOLINT(google-explicit-constructor)
+  result(T value) : value_(std::move(value)) {}            // NOLINT(google-explicit-constructor)
+  result(graph_error error) : error_(std::move(error)) {}  // NOLINT(google-explicit-constructor)
 
   explicit operator bool() const { return value_.has_value(); }
   const graph_error& error() const { return error_; }
@@ -105,4 +106,5 @@ class result {
   graph_error error_;
 };
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched

@@ -9,7 +9,8 @@
 #include <memsched/base/linkage.hpp>
 #include <memsched/graph/schedule_graph.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// The nodes of `members` (ascending, releases last) with the edges among them, from level `base` on. Node i of the part
 /// is members[i]. What ran before is where it should be; a release whose readers do not all run by then must be left out,
@@ -27,11 +28,13 @@ inline std::vector<node_id> order_within(const schedule_graph& g, std::span<cons
   return part;
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 MEMSCHED_FUNCTION schedule_graph induced_subgraph(const schedule_graph& g, std::span<const node_id> members, bytes base,
                                                   std::vector<node_id>& local) {
@@ -58,6 +61,7 @@ MEMSCHED_FUNCTION schedule_graph induced_subgraph(const schedule_graph& g, std::
   return part;
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #endif

@@ -11,7 +11,9 @@
 #include <utility>
 #include <vector>
 
-namespace memsched::inline MEMSCHED_ABI::detail {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+namespace detail {
 
 /// Finds, for readers of one tensor, which of them can run last. Walks back from a reader over what lies between the first
 /// and the last of them in a topological order: the operators' own where that is one, since a graph is mostly described so
@@ -101,4 +103,6 @@ class last_reader_finder {
   std::size_t budget_ = 0;
 };
 
-}  // namespace memsched::detail
+}  // namespace detail
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched

@@ -10,7 +10,8 @@
 
 #include <memsched/graph/walk.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// An order that runs, of the ready nodes, the one with the smallest key(w, v, age): w is the walk so far, and ages grow as
 /// nodes become ready. Keys must differ. What a key says may hang on `w.effect(v)`: that changes for a ready node only where
@@ -75,4 +76,5 @@ inline std::vector<node_id> given_order(const schedule_graph& g) {
   return list_schedule(g, [](const order_walk&, node_id v, index_t) { return v; });
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched

@@ -15,7 +15,8 @@
 #include <memsched/graph/numbering.hpp>
 #include <memsched/graph/traits.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// A problem and the caller's handles of its operators: operator i of the problem is `ops[i]`.
 template <class Op>
@@ -85,10 +86,10 @@ class lowering : lowered_draft {
     for (const auto& op : ops) {
       const auto [number, fresh] = op_numbers_.insert(op);
       if (!fresh)
-        return fault(error_code::unknown_operator,
-                     op_label(number) + " is listed twice, the second time behind " + std::to_string(ops_.size()) +
-                         " operators",
-                     number, none);
+        return fault(
+            error_code::unknown_operator,
+            op_label(number) + " is listed twice, the second time behind " + std::to_string(ops_.size()) + " operators",
+            number, none);
       ops_.push_back(op);
     }
   }
@@ -181,12 +182,9 @@ class lowering : lowered_draft {
   }
   template <class Alias>
   tensor_id alias(const Alias& of, tensor_id self) {
-    if constexpr (is_optional<Alias>)
-      return of ? alias(*of, self) : self;
-    else if (is_null(of))
-      return self;
-    else
-      return tensor(of);
+    if constexpr (is_optional<Alias>) return of ? alias(*of, self) : self;
+    else if (is_null(of)) return self;
+    else return tensor(of);
   }
 
   template <class N>
@@ -232,21 +230,27 @@ template <hook H, class G, class Handle>
 inline constexpr bool names = false;
 template <class G>
 concept names_tensors =  // own types may have a list of this name, or tensors(op)
-    requires { &graph_traits<G>::tensors; } || requires(G& g) { graph_traits<G>::tensors(g); } ||
-    requires(G& g) { g.tensors(); };
+    requires {
+  &graph_traits<G>::tensors;
+}
+|| requires(G& g) { graph_traits<G>::tensors(g); }
+|| requires(G& g) { g.tensors(); };
 template <class G, class Handle>
 inline constexpr bool names<hook::tensors, G, Handle> = names_tensors<G>;
 // A concept, so that what follows a way that exists is not instantiated.
-#define MEMSCHED_NAMES(hook_name)                                                                                \
-  template <class G, class Handle>                                                                               \
-  concept names_##hook_name =                                                                                    \
-      requires { &graph_traits<G>::hook_name; } || requires { &G::hook_name; } ||                                \
-      requires(G& g, Handle& x) { graph_traits<G>::hook_name(g, x); } ||                                         \
-      requires(G& g, Handle& x) { g.hook_name(x); } || requires(G& g) { g.hook_name(); } ||                      \
-      requires(any_argument any) { graph_traits<G>::hook_name(any); } ||                                        \
-      requires(G& g, Handle& x, any_argument any) { g.hook_name(x, any); } ||                                    \
-      requires(G& g, any_argument any) { g.hook_name(any); };                                                    \
-  template <class G, class Handle>                                                                               \
+#define MEMSCHED_NAMES(hook_name)                                           \
+  template <class G, class Handle>                                          \
+  concept names_##hook_name = requires {                                    \
+    &graph_traits<G>::hook_name;                                            \
+  }                                                                         \
+  || requires { &G::hook_name; }                                            \
+  || requires(G & g, Handle & x) { graph_traits<G>::hook_name(g, x); }      \
+  || requires(G & g, Handle & x) { g.hook_name(x); }                        \
+  || requires(G & g) { g.hook_name(); }                                     \
+  || requires(any_argument any) { graph_traits<G>::hook_name(any); }        \
+  || requires(G & g, Handle & x, any_argument any) { g.hook_name(x, any); } \
+  || requires(G & g, any_argument any) { g.hook_name(any); };               \
+  template <class G, class Handle>                                          \
   inline constexpr bool names<hook::hook_name, G, Handle> = names_##hook_name<G, Handle>
 MEMSCHED_NAMES(after);
 MEMSCHED_NAMES(workspace);
@@ -309,11 +313,14 @@ std::vector<tensor_t<G>> tensors_of(const G& g) {
   return detail::lowering<G>(g).tensors();
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
 
-namespace memsched::inline MEMSCHED_ABI::detail {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+namespace detail {
 
 MEMSCHED_FUNCTION void lowered_draft::expect(std::size_t operators) {
   draft_.operators.reserve(operators), draft_.tensors.reserve(operators);
@@ -338,6 +345,8 @@ MEMSCHED_FUNCTION result<problem> lowered_draft::finish() {
   return make_problem(std::move(draft_));
 }
 
-}  // namespace memsched::detail
+}  // namespace detail
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched
 
 #endif

@@ -6,7 +6,8 @@
 
 #include <memsched/graph/schedule_graph.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// The graph whose orders are those of g, releases included, reversed: edges turned, peaks and drops exchanged, impacts
 /// negated, the level at the end in front. All its nodes are active. A reversed order has the same peak; with credits,
@@ -34,4 +35,5 @@ inline std::vector<node_id> reflected(const schedule_graph& g, std::vector<node_
   return order;
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched

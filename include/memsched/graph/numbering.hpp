@@ -13,7 +13,9 @@
 #include <memsched/base/linkage.hpp>
 #include <memsched/graph/traits.hpp>
 
-namespace memsched::inline MEMSCHED_ABI::detail {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+namespace detail {
 
 /// Numbers integers in order of first appearance: small ones without a hash. Memory is linear in how many there are.
 class integer_numbers {
@@ -59,8 +61,7 @@ class handle_numbers {
 
 /// Integers, enumerations and pointers are numbered as integers: code that is compiled once.
 template <class Handle>
-  requires(std::integral<Handle> || std::is_enum_v<Handle> || std::is_pointer_v<Handle>)
-class handle_numbers<Handle> {
+requires(std::integral<Handle> || std::is_enum_v<Handle> || std::is_pointer_v<Handle>) class handle_numbers<Handle> {
  public:
   void expect(std::size_t count) {
     if constexpr (!std::is_pointer_v<Handle>) numbers_.expect(count);
@@ -77,13 +78,17 @@ class handle_numbers<Handle> {
   integer_numbers numbers_;
 };
 
-}  // namespace memsched::detail
+}  // namespace detail
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
 
 #include <algorithm>
 
-namespace memsched::inline MEMSCHED_ABI::detail {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+namespace detail {
 
 MEMSCHED_FUNCTION std::pair<index_t, bool> integer_numbers::look_up(std::uint64_t value) {
   if (value < 4096 + 8 * std::uint64_t{count_}) {
@@ -104,6 +109,8 @@ MEMSCHED_FUNCTION index_t integer_numbers::find_hashed(std::uint64_t value) cons
   return at == hashed_.end() ? none : at->second;
 }
 
-}  // namespace memsched::detail
+}  // namespace detail
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched
 
 #endif

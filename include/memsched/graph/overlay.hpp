@@ -7,7 +7,8 @@
 
 #include <memsched/graph/traits.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// `base` seen with other answers to one hook.
 template <hook H, class Base, class F>
@@ -126,7 +127,9 @@ struct graph_traits<overlaid<H, Base, F>> {
 
   static decltype(auto) ops(const view& v) requires has_ops<graph> { return base::ops(v.base); }
   template <class Op>
-  static decltype(auto) inputs(const view& v, const Op& op) requires has_inputs<graph> { return base::inputs(v.base, op); }
+  static decltype(auto) inputs(const view& v, const Op& op) requires has_inputs<graph> {
+    return base::inputs(v.base, op);
+  }
   template <class Op>
   static decltype(auto) outputs(const view& v, const Op& op) requires has_outputs<graph> {
     return base::outputs(v.base, op);
@@ -135,154 +138,129 @@ struct graph_traits<overlaid<H, Base, F>> {
   static decltype(auto) tensors(const view& v) requires(H == hook::tensors && std::invocable<const F&>) {
     return v.answer();
   }
-  static decltype(auto) tensors(const view& v)
-    requires(H != hook::tensors && requires { base::tensors(v.base); })
-  {
+  static decltype(auto) tensors(const view& v) requires(H != hook::tensors && requires { base::tensors(v.base); }) {
     return base::tensors(v.base);
   }
 
   template <class T>
-  static decltype(auto) size(const view& v, const T& t)
-    requires(H == hook::size && std::invocable<const F&, const T&>)
-  {
+  static decltype(auto) size(const view& v, const T& t) requires(H == hook::size && std::invocable<const F&, const T&>) {
     return v.answer(t);
   }
   template <class T>
-  static decltype(auto) size(const view& v, const T& t)
-    requires(H != hook::size && requires { base::size(v.base, t); })
-  {
+  static decltype(auto) size(const view& v, const T& t) requires(H != hook::size && requires { base::size(v.base, t); }) {
     return base::size(v.base, t);
   }
 
   template <class Op>
-  static decltype(auto) after(const view& v, const Op& op)
-    requires(H == hook::after && std::invocable<const F&, const Op&>)
-  {
+  static decltype(auto) after(const view& v,
+                              const Op& op) requires(H == hook::after && std::invocable<const F&, const Op&>) {
     return v.answer(op);
   }
   template <class Op>
-  static decltype(auto) after(const view& v, const Op& op)
-    requires(H != hook::after && requires { base::after(v.base, op); })
-  {
+  static decltype(auto) after(const view& v,
+                              const Op& op) requires(H != hook::after && requires { base::after(v.base, op); }) {
     return base::after(v.base, op);
   }
 
   template <class Op>
-  static decltype(auto) workspace(const view& v, const Op& op)
-    requires(H == hook::workspace && std::invocable<const F&, const Op&>)
-  {
+  static decltype(auto) workspace(const view& v,
+                                  const Op& op) requires(H == hook::workspace && std::invocable<const F&, const Op&>) {
     return v.answer(op);
   }
   template <class Op>
-  static decltype(auto) workspace(const view& v, const Op& op)
-    requires(H != hook::workspace && requires { base::workspace(v.base, op); })
-  {
+  static decltype(auto) workspace(const view& v,
+                                  const Op& op) requires(H != hook::workspace && requires { base::workspace(v.base, op); }) {
     return base::workspace(v.base, op);
   }
 
   template <class Op>
-  static decltype(auto) firing(const view& v, const Op& op)
-    requires(H == hook::firing && std::invocable<const F&, const Op&>)
-  {
+  static decltype(auto) firing(const view& v,
+                               const Op& op) requires(H == hook::firing && std::invocable<const F&, const Op&>) {
     return v.answer(op);
   }
   template <class Op>
-  static decltype(auto) firing(const view& v, const Op& op)
-    requires(H != hook::firing && requires { base::firing(v.base, op); })
-  {
+  static decltype(auto) firing(const view& v,
+                               const Op& op) requires(H != hook::firing && requires { base::firing(v.base, op); }) {
     return base::firing(v.base, op);
   }
 
   template <class Op>
-  static decltype(auto) overwrites(const view& v, const Op& op)
-    requires(H == hook::overwrites && std::invocable<const F&, const Op&>)
-  {
+  static decltype(auto) overwrites(const view& v,
+                                   const Op& op) requires(H == hook::overwrites && std::invocable<const F&, const Op&>) {
     return v.answer(op);
   }
   template <class Op>
-  static decltype(auto) overwrites(const view& v, const Op& op)
-    requires(H != hook::overwrites && requires { base::overwrites(v.base, op); })
-  {
+  static decltype(auto) overwrites(const view& v, const Op& op) requires(H != hook::overwrites &&
+                                                                         requires { base::overwrites(v.base, op); }) {
     return base::overwrites(v.base, op);
   }
 
   template <class Op>
-  static decltype(auto) updates(const view& v, const Op& op)
-    requires(H == hook::updates && std::invocable<const F&, const Op&>)
-  {
+  static decltype(auto) updates(const view& v,
+                                const Op& op) requires(H == hook::updates && std::invocable<const F&, const Op&>) {
     return v.answer(op);
   }
   template <class Op>
-  static decltype(auto) updates(const view& v, const Op& op)
-    requires(H != hook::updates && requires { base::updates(v.base, op); })
-  {
+  static decltype(auto) updates(const view& v,
+                                const Op& op) requires(H != hook::updates && requires { base::updates(v.base, op); }) {
     return base::updates(v.base, op);
   }
 
   template <class T>
-  static decltype(auto) live_out(const view& v, const T& t)
-    requires(H == hook::live_out && std::invocable<const F&, const T&>)
-  {
+  static decltype(auto) live_out(const view& v,
+                                 const T& t) requires(H == hook::live_out && std::invocable<const F&, const T&>) {
     return v.answer(t);
   }
   template <class T>
-  static decltype(auto) live_out(const view& v, const T& t)
-    requires(H != hook::live_out && requires { base::live_out(v.base, t); })
-  {
+  static decltype(auto) live_out(const view& v,
+                                 const T& t) requires(H != hook::live_out && requires { base::live_out(v.base, t); }) {
     return base::live_out(v.base, t);
   }
 
   template <class T>
-  static decltype(auto) alias_of(const view& v, const T& t)
-    requires(H == hook::alias_of && std::invocable<const F&, const T&>)
-  {
+  static decltype(auto) alias_of(const view& v,
+                                 const T& t) requires(H == hook::alias_of && std::invocable<const F&, const T&>) {
     return v.answer(t);
   }
   template <class T>
-  static decltype(auto) alias_of(const view& v, const T& t)
-    requires(H != hook::alias_of && requires { base::alias_of(v.base, t); })
-  {
+  static decltype(auto) alias_of(const view& v,
+                                 const T& t) requires(H != hook::alias_of && requires { base::alias_of(v.base, t); }) {
     return base::alias_of(v.base, t);
   }
 
   template <class Op>
-  static decltype(auto) scope(const view& v, const Op& op)
-    requires(H == hook::scope && std::invocable<const F&, const Op&>)
-  {
+  static decltype(auto) scope(const view& v,
+                              const Op& op) requires(H == hook::scope && std::invocable<const F&, const Op&>) {
     return v.answer(op);
   }
   template <class Op>
-  static decltype(auto) scope(const view& v, const Op& op)
-    requires(H != hook::scope && requires { base::scope(v.base, op); })
-  {
+  static decltype(auto) scope(const view& v,
+                              const Op& op) requires(H != hook::scope && requires { base::scope(v.base, op); }) {
     return base::scope(v.base, op);
   }
 
   template <class Op>
-  static decltype(auto) operator_name(const view& v, const Op& op)
-    requires(H == hook::operator_name && std::invocable<const F&, const Op&>)
-  {
+  static decltype(auto) operator_name(const view& v, const Op& op) requires(H == hook::operator_name &&
+                                                                            std::invocable<const F&, const Op&>) {
     return v.answer(op);
   }
   template <class Op>
-  static decltype(auto) operator_name(const view& v, const Op& op)
-    requires(H != hook::operator_name && requires { base::operator_name(v.base, op); })
-  {
+  static decltype(auto) operator_name(const view& v, const Op& op) requires(H != hook::operator_name &&
+                                                                            requires { base::operator_name(v.base, op); }) {
     return base::operator_name(v.base, op);
   }
 
   template <class T>
-  static decltype(auto) tensor_name(const view& v, const T& t)
-    requires(H == hook::tensor_name && std::invocable<const F&, const T&>)
-  {
+  static decltype(auto) tensor_name(const view& v,
+                                    const T& t) requires(H == hook::tensor_name && std::invocable<const F&, const T&>) {
     return v.answer(t);
   }
   template <class T>
-  static decltype(auto) tensor_name(const view& v, const T& t)
-    requires(H != hook::tensor_name && requires { base::tensor_name(v.base, t); })
-  {
+  static decltype(auto) tensor_name(const view& v, const T& t) requires(H != hook::tensor_name &&
+                                                                        requires { base::tensor_name(v.base, t); }) {
     return base::tensor_name(v.base, t);
   }
 };
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched

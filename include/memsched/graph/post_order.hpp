@@ -6,7 +6,8 @@
 
 #include <memsched/graph/schedule_graph.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// The active nodes from the graph's roots over predecessors in input order; nodes that no root needs follow, by index.
 /// O(nodes + edges).
@@ -35,4 +36,5 @@ inline std::vector<node_id> post_order(const schedule_graph& g) {
   return order;
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched

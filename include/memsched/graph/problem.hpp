@@ -14,7 +14,8 @@
 #include <memsched/graph/error.hpp>
 #include <memsched/model/firing.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 using op_id = index_t;
 using tensor_id = index_t;
@@ -28,9 +29,9 @@ struct tensor_data {
 /// The facts of one operator beside what it reads and writes.
 struct operator_data {
   bytes workspace = 0;
-  tensor_id overwrites = none;    ///< an input whose storage the first output may take
-  std::optional<firing> rule{};   ///< absent: the graph's default
-  index_t scope = none;             ///< the caller's cell or block
+  tensor_id overwrites = none;   ///< an input whose storage the first output may take
+  std::optional<firing> rule{};  ///< absent: the graph's default
+  index_t scope = none;          ///< the caller's cell or block
 };
 
 /// An output that may take the storage of an input.
@@ -50,9 +51,9 @@ struct problem_draft {
   std::vector<tensor_data> tensors;
   std::vector<operator_data> operators;
   std::vector<tensor_id> graph_inputs, graph_outputs;
-  list_of<tensor_id> reads;   ///< per operator, in the caller's order; repetitions allowed
-  list_of<tensor_id> writes;  ///< per operator
-  list_of<op_id> after;       ///< control predecessors, per operator
+  list_of<tensor_id> reads;       ///< per operator, in the caller's order; repetitions allowed
+  list_of<tensor_id> writes;      ///< per operator
+  list_of<op_id> after;           ///< control predecessors, per operator
   list_of<overwrite> overwrites;  ///< of further outputs, per operator; empty, or a list for each
   list_of<tensor_id> updates;     ///< of `reads`, those whose values an operator changes; empty, or a list for each
   std::vector<std::string> operator_names, tensor_names;  ///< empty, or one for each
@@ -142,4 +143,5 @@ class problem {
   bytes live_at_start_ = 0;
 };
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched

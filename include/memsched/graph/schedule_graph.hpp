@@ -13,7 +13,8 @@
 #include <memsched/graph/problem.hpp>
 #include <memsched/model/firing.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 using node_id = index_t;
 
@@ -47,15 +48,15 @@ struct resource {
 /// and its impact at most 0. So the level after a set of nodes does not depend on their order.
 struct schedule_graph {
   std::size_t active = 0;
-  bytes base = 0;                ///< level before the first node
-  std::vector<node_cost> cost;   ///< a peak may be negative where credits exist: the level after counts too
-  adjacency preds, succs;        ///< preds keep the order of the operator's inputs
-  list_of<credit> credits;       ///< per node
-  std::vector<node_id> roots;       ///< where a depth-first order starts; may be empty
+  bytes base = 0;               ///< level before the first node
+  std::vector<node_cost> cost;  ///< a peak may be negative where credits exist: the level after counts too
+  adjacency preds, succs;       ///< preds keep the order of the operator's inputs
+  list_of<credit> credits;      ///< per node
+  std::vector<node_id> roots;   ///< where a depth-first order starts; may be empty
   /// What the levels are made of, where that is known; else empty. `from` comes before `to`. The level after a set of nodes
   /// that holds what its members wait for is that of the resources which are live then, and a constant.
   std::vector<resource> resources;
-  std::vector<index_t> scope;      ///< the caller's cell of each active node, or none; empty where the caller gave none
+  std::vector<index_t> scope;  ///< the caller's cell of each active node, or none; empty where the caller gave none
 
   std::size_t size() const { return cost.size(); }
   bool is_release(node_id v) const { return v >= active; }
@@ -96,6 +97,7 @@ inline std::vector<node_id> topological_order(const schedule_graph& g) {
 /// both firing rules and with overwritten inputs. O(operators + uses).
 MEMSCHED_FUNCTION schedule_graph make_schedule_graph(const problem& p, memory_model model = {});
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
@@ -104,7 +106,8 @@ MEMSCHED_FUNCTION schedule_graph make_schedule_graph(const problem& p, memory_mo
 
 #include <memsched/graph/last_reader.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 MEMSCHED_FUNCTION schedule_graph make_schedule_graph(const problem& p, memory_model model) {
   const std::size_t n = p.ops().size();
@@ -173,6 +176,7 @@ MEMSCHED_FUNCTION schedule_graph make_schedule_graph(const problem& p, memory_mo
   return g;
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #endif

@@ -9,14 +9,15 @@
 
 #include <memsched/graph/schedule_graph.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// A schedule graph as its author describes it: what each node does to memory, and the order that is needed.
 struct cost_graph {
   std::vector<node_cost> cost;
-  std::vector<precedence> edges;      ///< repetitions are allowed
-  bytes base = 0;                     ///< level before the first node
-  std::optional<bytes> left{};        ///< level after the last node, where the author knows it; checked
+  std::vector<precedence> edges;  ///< repetitions are allowed
+  bytes base = 0;                 ///< level before the first node
+  std::optional<bytes> left{};    ///< level after the last node, where the author knows it; checked
 };
 
 /// An edge of a task graph: `from` writes so many bytes (or tokens) and `to` takes them. 0 orders two tasks only.
@@ -140,7 +141,8 @@ inline result<schedule_graph> make_schedule_graph(const task_graph& t, firing ru
     if (const node_id unknown = e.from >= t.tasks ? e.from : e.to; unknown >= t.tasks)
       return graph_error{error_code::unknown_operator,
                          "a channel names task " + std::to_string(unknown) + ", and there are " + std::to_string(t.tasks),
-                         {unknown}, {}};
+                         {unknown},
+                         {}};
     if (e.size > max_total || (total += e.size) > max_total)
       return graph_error{error_code::overflow, "channel sizes sum to more than 2^61 bytes", {e.from, e.to}, {}};
     c.cost[e.from].peak += static_cast<delta>(e.size);
@@ -153,4 +155,5 @@ inline result<schedule_graph> make_schedule_graph(const task_graph& t, firing ru
   return make_schedule_graph(std::move(c));
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched

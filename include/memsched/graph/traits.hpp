@@ -12,7 +12,8 @@
 #include <type_traits>
 #include <utility>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// Own type: write members of these names. Foreign type: specialize with static functions of these names.
 ///
@@ -47,22 +48,44 @@ namespace memsched::inline MEMSCHED_ABI {
 /// come before op run before it, those behind it after it. The library adds these edges, no more than one for each use.
 template <class G>
 struct graph_traits {
-  static decltype(auto) ops(const G& g) requires requires { g.ops(); } { return g.ops(); }
+  static decltype(auto) ops(const G& g) requires requires { g.ops(); }
+  { return g.ops(); }
   template <class Op>
-  static decltype(auto) inputs(const G& g, const Op& op) requires requires { g.inputs(op); } { return g.inputs(op); }
+  static decltype(auto) inputs(const G& g, const Op& op) requires requires {
+    g.inputs(op);
+  }
+  { return g.inputs(op); }
   template <class Op>
-  static decltype(auto) outputs(const G& g, const Op& op) requires requires { g.outputs(op); } { return g.outputs(op); }
+  static decltype(auto) outputs(const G& g, const Op& op) requires requires {
+    g.outputs(op);
+  }
+  { return g.outputs(op); }
   template <class T>
-  static auto size(const G& g, const T& t) requires requires { g.size(t); } { return g.size(t); }
+  static auto size(const G& g, const T& t) requires requires {
+    g.size(t);
+  }
+  { return g.size(t); }
 
   template <class Self>
-  static decltype(auto) tensors(const Self& g) requires requires { g.tensors(); } { return g.tensors(); }
+  static decltype(auto) tensors(const Self& g) requires requires {
+    g.tensors();
+  }
+  { return g.tensors(); }
   template <class Op>
-  static decltype(auto) after(const G& g, const Op& op) requires requires { g.after(op); } { return g.after(op); }
+  static decltype(auto) after(const G& g, const Op& op) requires requires {
+    g.after(op);
+  }
+  { return g.after(op); }
   template <class Op>
-  static auto workspace(const G& g, const Op& op) requires requires { g.workspace(op); } { return g.workspace(op); }
+  static auto workspace(const G& g, const Op& op) requires requires {
+    g.workspace(op);
+  }
+  { return g.workspace(op); }
   template <class Op>
-  static auto firing(const G& g, const Op& op) requires requires { g.firing(op); } { return g.firing(op); }
+  static auto firing(const G& g, const Op& op) requires requires {
+    g.firing(op);
+  }
+  { return g.firing(op); }
   template <class Op>
   static decltype(auto) overwrites(const G& g, const Op& op) requires requires {
     g.overwrites(op);
@@ -79,9 +102,15 @@ struct graph_traits {
   }
   { return g.live_out(t); }
   template <class T>
-  static auto alias_of(const G& g, const T& t) requires requires { g.alias_of(t); } { return g.alias_of(t); }
+  static auto alias_of(const G& g, const T& t) requires requires {
+    g.alias_of(t);
+  }
+  { return g.alias_of(t); }
   template <class Op>
-  static auto scope(const G& g, const Op& op) requires requires { g.scope(op); } { return g.scope(op); }
+  static auto scope(const G& g, const Op& op) requires requires {
+    g.scope(op);
+  }
+  { return g.scope(op); }
   template <class Op>
   static std::string operator_name(const G& g, const Op& op) requires requires {
     { g.operator_name(op) } -> std::convertible_to<std::string>;
@@ -111,21 +140,15 @@ concept has_member_begin = requires(R& r) {
 };
 template <class R>
 decltype(auto) first_of(R& r) requires(has_member_begin<R> || requires { begin(r); } || std::is_array_v<R>) {
-  if constexpr (std::is_array_v<R>)
-    return std::begin(r);
-  else if constexpr (has_member_begin<R>)
-    return r.begin();
-  else
-    return begin(r);
+  if constexpr (std::is_array_v<R>) return std::begin(r);
+  else if constexpr (has_member_begin<R>) return r.begin();
+  else return begin(r);
 }
 template <class R>
 decltype(auto) last_of(R& r) requires(has_member_begin<R> || requires { end(r); } || std::is_array_v<R>) {
-  if constexpr (std::is_array_v<R>)
-    return std::end(r);
-  else if constexpr (has_member_begin<R>)
-    return r.end();
-  else
-    return end(r);
+  if constexpr (std::is_array_v<R>) return std::end(r);
+  else if constexpr (has_member_begin<R>) return r.end();
+  else return end(r);
 }
 template <class R>
 concept iterable = requires(R& r, std::remove_cvref_t<decltype(first_of(r))>& i) {
@@ -146,7 +169,9 @@ template <handles R>
 using handle_t = detail::item_t<std::remove_reference_t<R>>;
 
 template <class G>
-concept has_ops = requires(const G& g) { { graph_traits<G>::ops(g) } -> handles; };
+concept has_ops = requires(const G& g) {
+  { graph_traits<G>::ops(g) } -> handles;
+};
 
 /// The handle of an operator.
 template <has_ops G>
@@ -208,22 +233,18 @@ struct handle_hash {
   template <class T>
   std::size_t operator()(const T& x) const
       requires(std::is_default_constructible_v<std::hash<T>> || requires { static_cast<std::size_t>(hash_value(x)); }) {
-    if constexpr (std::is_default_constructible_v<std::hash<T>>)
-      return std::hash<T>{}(x);
-    else
-      return static_cast<std::size_t>(hash_value(x));
+    if constexpr (std::is_default_constructible_v<std::hash<T>>) return std::hash<T>{}(x);
+    else return static_cast<std::size_t>(hash_value(x));
   }
 };
 
 /// Whether a handle says of itself that it names nothing: a null pointer, a class with an explicit operator bool.
 template <class T>
 bool is_null(const T& handle) {
-  if constexpr (std::is_pointer_v<T>)
-    return handle == nullptr;
+  if constexpr (std::is_pointer_v<T>) return handle == nullptr;
   else if constexpr (std::is_class_v<T> && std::is_constructible_v<bool, const T&> && !std::is_convertible_v<const T&, bool>)
     return !static_cast<bool>(handle);
-  else
-    return false;
+  else return false;
 }
 
 }  // namespace detail
@@ -250,7 +271,18 @@ concept memory_graph =
 
 /// The questions that a graph may answer: `size`, and the optional hooks of `graph_traits`.
 enum class hook : unsigned char {
-  size, tensors, after, workspace, firing, overwrites, updates, live_out, alias_of, scope, operator_name, tensor_name
+  size,
+  tensors,
+  after,
+  workspace,
+  firing,
+  overwrites,
+  updates,
+  live_out,
+  alias_of,
+  scope,
+  operator_name,
+  tensor_name
 };
 
 namespace detail {
@@ -258,7 +290,7 @@ namespace detail {
 /// A list of what may stand for a `Handle`. No number stands for one of another kind: a bool or a fraction for an integer.
 template <class R, class Handle>
 concept list_of_handles = handles<R> && std::convertible_to<handle_t<R>, Handle> &&
-                          (!std::is_arithmetic_v<handle_t<R>> || integer<handle_t<R>> || std::same_as<handle_t<R>, Handle>);
+    (!std::is_arithmetic_v<handle_t<R>> || integer<handle_t<R>> || std::same_as<handle_t<R>, Handle>);
 
 /// Whether graph_traits<G> answers a question in the right way.
 template <hook H, class G>
@@ -330,8 +362,7 @@ constexpr bool demand_hook() {
   static_assert(fine || H != hook::live_out, "memsched: live_out is no hook: live_out(tensor) must be a bool");
   static_assert(fine || H != hook::alias_of, "memsched: alias_of is no hook: alias_of(tensor) must be a tensor handle");
   static_assert(fine || H != hook::scope, "memsched: scope is no hook: scope(op) must be an integer");
-  static_assert(fine || H != hook::operator_name,
-                "memsched: operator_name is no hook: operator_name(op) must be a string");
+  static_assert(fine || H != hook::operator_name, "memsched: operator_name is no hook: operator_name(op) must be a string");
   static_assert(fine || H != hook::tensor_name, "memsched: tensor_name is no hook: tensor_name(tensor) must be a string");
   return true;
 }
@@ -377,4 +408,5 @@ struct hooks_of {
 template <class G>
 inline constexpr hooks_of<G> hooks{};
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched

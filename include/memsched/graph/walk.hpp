@@ -7,7 +7,8 @@
 
 #include <memsched/graph/schedule_graph.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// A position in some order of a schedule graph: what has run, and the level. Steps are O(successors + credits).
 class retractable_walk {
@@ -78,4 +79,5 @@ inline bytes peak_of(const schedule_graph& g, std::span<const node_id> order) {
   return static_cast<bytes>(w.peak());
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched

@@ -15,7 +15,8 @@
 #include <memsched/graph/list_schedule.hpp>
 #include <memsched/ilp/milp.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// What an integer program of a graph is asked: an order with a peak in [floor, ceiling]. Bytes.
 struct peak_range {
@@ -24,8 +25,8 @@ struct peak_range {
 
 /// An integer program of a graph, and how its solutions and orders correspond.
 struct schedule_program {
-  milp_model model;  ///< its objective is the peak
-  bytes unit = 1;    ///< bytes of one unit of the objective
+  milp_model model;                                                             ///< its objective is the peak
+  bytes unit = 1;                                                               ///< bytes of one unit of the objective
   std::function<std::vector<double>(const std::vector<node_id>&)> solution_of;  ///< of an order with a peak in the range
   std::function<std::vector<node_id>(const std::vector<double>&)> order_of;     ///< always a valid order
 };
@@ -72,4 +73,5 @@ inline std::string name(const char* kind, index_t a, index_t b) {
 
 }  // namespace detail
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched

@@ -14,7 +14,8 @@
 #include <memsched/ilp/nested_sets.hpp>
 #include <memsched/schedulers/best_heuristic.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// Gives integer programs of the graph to a solver. It starts from the best heuristic order, which is the cut-off, and
 /// from the bound of minimum cuts; where they meet no solver is asked. A program of more than `most_rows` rows is not
@@ -27,8 +28,8 @@ template <milp_solver Solver, formulation Formulation = nested_sets>
 struct ilp {
   Solver solver{};
   Formulation formulate{};
-  bool warm = true;      ///< heuristics and minimum cuts first; else post-order is the start and there is no floor
-  bool probing = true;   ///< climb from the bound that probing proves, with the edges that it derives; not if !warm
+  bool warm = true;     ///< heuristics and minimum cuts first; else post-order is the start and there is no floor
+  bool probing = true;  ///< climb from the bound that probing proves, with the edges that it derives; not if !warm
   std::size_t most_rows = 1'000'000;
 
   solution operator()(const schedule_graph& g, search& context) const {
@@ -117,4 +118,5 @@ struct ilp {
   }
 };
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched

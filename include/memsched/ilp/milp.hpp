@@ -14,7 +14,8 @@
 
 #include <memsched/base/adjacency.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 inline constexpr double unbounded = std::numeric_limits<double>::infinity();
 
@@ -70,9 +71,9 @@ class milp_builder {
 
 /// What a solver is asked beside the model.
 struct milp_request {
-  std::vector<double> start{};      ///< a solution to begin with; empty for none
-  double cutoff = unbounded;        ///< worse solutions are of no use
-  double gap = 0;                   ///< a solution so near to the bound is good enough
+  std::vector<double> start{};  ///< a solution to begin with; empty for none
+  double cutoff = unbounded;    ///< worse solutions are of no use
+  double gap = 0;               ///< a solution so near to the bound is good enough
   double seconds = unbounded;
   std::uint64_t nodes = std::numeric_limits<std::uint64_t>::max();  ///< of branch and bound
   unsigned threads = 1;
@@ -88,10 +89,10 @@ enum class milp_status : unsigned char {
 
 struct milp_answer {
   milp_status status = milp_status::failed;
-  std::vector<double> x{};      ///< empty where none was found
-  double bound = -unbounded;    ///< no feasible solution within the cut-off costs less
-  std::uint64_t nodes = 0;      ///< of branch and bound, where known
-  std::string message{};        ///< one line, for `failed`
+  std::vector<double> x{};    ///< empty where none was found
+  double bound = -unbounded;  ///< no feasible solution within the cut-off costs less
+  std::uint64_t nodes = 0;    ///< of branch and bound, where known
+  std::string message{};      ///< one line, for `failed`
 };
 
 /// A function from a model and a request to an answer.
@@ -100,4 +101,5 @@ concept milp_solver = requires(const S& s, const milp_model& m, const milp_reque
   { s(m, r) } -> std::same_as<milp_answer>;
 };
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched

@@ -8,7 +8,8 @@
 
 #include <memsched/ilp/milp.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 namespace detail {
 
@@ -70,8 +71,8 @@ inline std::string to_lp(const milp_model& m) {
     if (binary) binaries += " " + m.columns[c] + "\n";
     else if (m.integral[c]) generals += " " + m.columns[c] + "\n";
     if (binary) continue;
-    out += " " + (m.lower[c] == -unbounded ? "-inf" : number(m.lower[c])) + " <= " + m.columns[c] + " <= " +
-           (m.upper[c] == unbounded ? "+inf" : number(m.upper[c])) + "\n";
+    out += " " + (m.lower[c] == -unbounded ? "-inf" : number(m.lower[c])) + " <= " + m.columns[c] +
+           " <= " + (m.upper[c] == unbounded ? "+inf" : number(m.upper[c])) + "\n";
   }
   if (!generals.empty()) out += "Generals\n" + generals;
   if (!binaries.empty()) out += "Binaries\n" + binaries;
@@ -94,8 +95,7 @@ inline std::string to_mps(const milp_model& m) {
   bool integral = false;
   std::size_t markers = 0;
   const auto mark = [&](bool now) {
-    if (now != integral)
-      out += " MARKER" + std::to_string(markers++) + " 'MARKER' '" + (now ? "INTORG" : "INTEND") + "'\n";
+    if (now != integral) out += " MARKER" + std::to_string(markers++) + " 'MARKER' '" + (now ? "INTORG" : "INTEND") + "'\n";
     integral = now;
   };
   for (std::size_t c = 0; c < m.columns.size(); ++c) {
@@ -120,4 +120,5 @@ inline std::string to_mps(const milp_model& m) {
   return out + "ENDATA\n";
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched

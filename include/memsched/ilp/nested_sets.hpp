@@ -11,7 +11,8 @@
 #include <memsched/ilp/formulation.hpp>
 #include <memsched/structure/reachability.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// For each critical node v a set E[v], what has run when v runs: variables y[u,v], one for each u that may run on either
 /// side of v. Memory when v runs is the sum of E[v]'s impacts plus v's peak. E[v] holds with each node its
@@ -55,8 +56,8 @@ class nested_sets_program {
     for (index_t c = 0; c < critical_.size(); ++c)
       for (node_id u = 0; u < n_; ++u)
         if (incomparable(u, critical_[c])) column_[c][u] = builder_.column(name("y", u, critical_[c]), 0, 1, true);
-    peak_ = builder_.column("mem", units(static_cast<delta>(range_.floor)), units(static_cast<delta>(range_.ceiling)),
-                            false, 1);
+    peak_ =
+        builder_.column("mem", units(static_cast<delta>(range_.floor)), units(static_cast<delta>(range_.ceiling)), false, 1);
     for (index_t c = 0; c < critical_.size(); ++c) add_set(c);
     for (index_t c = 0; c < critical_.size(); ++c)
       for (index_t d = 0; d < critical_.size(); ++d)
@@ -225,8 +226,8 @@ class nested_sets_program {
   reachability reach_;
   std::vector<node_id> critical_;
   bit_set is_critical_;
-  std::vector<std::vector<index_t>> column_;                     // per set and node
-  std::vector<std::vector<std::pair<node_id, index_t>>> spared_;    // per set: release, column
+  std::vector<std::vector<index_t>> column_;                      // per set and node
+  std::vector<std::vector<std::pair<node_id, index_t>>> spared_;  // per set: release, column
   milp_builder builder_;
   closure_problem closure_;
   std::vector<index_t> local_;
@@ -241,4 +242,5 @@ inline std::optional<schedule_program> nested_sets::operator()(const schedule_gr
   return detail::make_program(std::make_shared<detail::nested_sets_program>(g, range), most_rows);
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched

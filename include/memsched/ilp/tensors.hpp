@@ -8,7 +8,8 @@
 #include <memsched/base/closure.hpp>
 #include <memsched/graph/schedule_graph.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// Bytes that one node leaves and that live until all `readers` have run; for ever where it stays.
 struct flowing_tensor {
@@ -66,4 +67,5 @@ inline std::vector<flowing_tensor> tensors_of(const schedule_graph& g) {
   return tensors;
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched

@@ -10,7 +10,8 @@
 #include <memsched/ilp/tensors.hpp>
 #include <memsched/structure/reachability.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// Variables O[i,j], node i runs in step j, and T[k,j], tensor k is in memory in step j. Constraints (1) to (6) as the
 /// paper has them, where it leaves no doubt; else:
@@ -55,8 +56,8 @@ class time_indexed_program {
         spared_.push_back({v, c.release, units(c.amount), ran_[v]});
         add_columns(spared_.back().columns, "K", static_cast<index_t>(spared_.size() - 1), false);
       }
-    peak_ = builder_.column("mem", units(static_cast<delta>(range_.floor)), units(static_cast<delta>(range_.ceiling)),
-                            false, 1);
+    peak_ =
+        builder_.column("mem", units(static_cast<delta>(range_.floor)), units(static_cast<delta>(range_.ceiling)), false, 1);
     columns_ = builder_.columns();
     add_steps();
     for (index_t k = 0; k < held_.size(); ++k) add_life(k);
@@ -258,4 +259,5 @@ inline std::optional<schedule_program> time_indexed::operator()(const schedule_g
   return detail::make_program(std::make_shared<detail::time_indexed_program>(g, range, pruning), most_rows);
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched

@@ -9,7 +9,8 @@
 #include <memsched/measure/sample.hpp>
 #include <memsched/search/statistics.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// One line for each sample: its number, its peak in bytes, and the logarithm of the number of orders it stands for.
 inline void write_csv(std::ostream& out, std::span<const order_sample> samples) {
@@ -34,4 +35,5 @@ inline void write_csv(std::ostream& out, std::span<const trial_statistics> trial
     out << t.budget << ',' << to_string(t.answer) << ',' << t.step_states << ',' << t.states << ',' << t.seconds << '\n';
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched

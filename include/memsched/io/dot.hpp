@@ -9,7 +9,8 @@
 #include <memsched/graph/schedule_graph.hpp>
 #include <memsched/structure/hierarchy.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// What to call a node in a picture.
 using node_label = function_ref<std::string(node_id)>;
@@ -75,8 +76,8 @@ inline std::string to_dot(const problem& p, std::string_view name = "problem") {
 inline std::string to_dot(const schedule_graph& g, node_label label, std::string_view name = "schedule graph") {
   std::string text = detail::dot_open(name);
   for (node_id v = 0; v < g.active; ++v)
-    text += detail::dot_node('n', v, label(v) + "\npeak " + std::to_string(g.cost[v].peak) + ", impact " +
-                                         std::to_string(g.cost[v].impact));
+    text += detail::dot_node(
+        'n', v, label(v) + "\npeak " + std::to_string(g.cost[v].peak) + ", impact " + std::to_string(g.cost[v].impact));
   return text + detail::dot_edges(g) + "}\n";
 }
 
@@ -100,4 +101,5 @@ inline std::string to_dot(const hierarchical_graph& h, node_label label, std::st
   return text + detail::dot_edges(h.graph) + "}\n";
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched

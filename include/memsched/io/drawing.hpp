@@ -10,7 +10,8 @@
 #include <memsched/base/bytes.hpp>
 #include <memsched/base/linkage.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 namespace detail {
 
@@ -163,4 +164,5 @@ class svg_drawing {
   std::string text_;
 };
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched

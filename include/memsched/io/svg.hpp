@@ -12,7 +12,8 @@
 #include <memsched/io/drawing.hpp>
 #include <memsched/measure/sample.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// A peak with a name, to be marked in a drawing. Bytes.
 struct peak_mark {
@@ -90,4 +91,5 @@ inline void write_distribution_svg(std::ostream& out, std::string_view title, st
   out << d.document();
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched

@@ -10,7 +10,8 @@
 #include <memsched/graph/problem.hpp>
 #include <memsched/model/firing.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// What an order costs, in bytes.
 struct evaluation {
@@ -91,11 +92,13 @@ MEMSCHED_FUNCTION graph_error check_order(const problem& p, std::span<const op_i
 /// What `order` costs, or why it is no order of p. O(operators + uses).
 MEMSCHED_FUNCTION result<evaluation> evaluate(const problem& p, std::span<const op_id> order, memory_model model = {});
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 MEMSCHED_FUNCTION graph_error check_order(const problem& p, std::span<const op_id> order) {
   std::vector<bool> done(p.ops().size(), false);
@@ -143,6 +146,7 @@ MEMSCHED_FUNCTION result<evaluation> evaluate(const problem& p, std::span<const 
   return e;
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #endif

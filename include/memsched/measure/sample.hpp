@@ -12,7 +12,8 @@
 #include <memsched/base/random.hpp>
 #include <memsched/graph/walk.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// The peak of one random order, in bytes, and how many orders it stands for.
 struct order_sample {
@@ -79,4 +80,5 @@ inline std::vector<order_share> cumulative(std::span<const order_sample> samples
   return shares;
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched

@@ -3,7 +3,8 @@
 
 #include <memsched/base/bytes.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// When an operator's last-read inputs are freed: after its outputs exist, or before.
 enum class firing : unsigned char {
@@ -37,4 +38,5 @@ constexpr footprint fire(firing rule, bytes live, const firing_effect& e) {
   return {.during = rule == firing::cbp ? held - e.freed : held - e.overwritten, .after = live - e.freed + e.kept};
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched

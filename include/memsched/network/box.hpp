@@ -7,7 +7,8 @@
 
 #include <memsched/base/linkage.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// A row, a column or a channel. Signed: a window may begin before the image.
 using coordinate = std::int64_t;
@@ -82,4 +83,5 @@ inline std::string to_string(const box& b) {
   return "rows " + to_string(b.rows) + " columns " + to_string(b.columns) + " channels " + to_string(b.channels);
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched

@@ -14,7 +14,8 @@
 #include <memsched/network/check.hpp>
 #include <memsched/network/network.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// How much pad a window has: none; so much that a window of stride s makes ceil(n / s) rows of n, the odd one behind; or
 /// `layer::around` on each side.
@@ -22,7 +23,7 @@ enum class padding : unsigned char { valid, same, around };
 
 /// A square window layer for `network_builder`. Every member may be left out.
 struct layer {
-  coordinate channels = 0;      ///< that it writes; 0: as many as it reads (depthwise: times `multiplier`)
+  coordinate channels = 0;  ///< that it writes; 0: as many as it reads (depthwise: times `multiplier`)
   std::int64_t kernel = 1, stride = 1, dilation = 1;
   padding pad = padding::same;
   std::int64_t around = 0;
@@ -31,7 +32,7 @@ struct layer {
   activation act = activation::identity;
   bool bias = true;
   std::string name{};
-  quantization quant{};         ///< of the result; absent: the builder's default
+  quantization quant{};  ///< of the result; absent: the builder's default
 };
 
 /// Collects layers; `build` checks them. A layer's result is a tensor id; where a layer is at fault, `build` says so, and
@@ -143,9 +144,9 @@ class network_builder {
     op.does.win.pad_columns = p.left;
     op.does.win.pad_channels = p.channels_before;
     const extents in = size(x);
-    return add_operation(std::move(op), {x},
-                         {in.rows + p.above + p.below, in.columns + p.left + p.right,
-                          in.channels + p.channels_before + p.channels_behind});
+    return add_operation(
+        std::move(op), {x},
+        {in.rows + p.above + p.below, in.columns + p.left + p.right, in.channels + p.channels_before + p.channels_behind});
   }
 
   tensor_id resize_bilinear(tensor_id x, coordinate rows, coordinate columns,
@@ -313,4 +314,5 @@ class network_builder {
   graph_error error_;
 };
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched

@@ -10,7 +10,8 @@
 #include <memsched/graph/error.hpp>
 #include <memsched/network/network.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 namespace detail {
 
@@ -240,14 +241,17 @@ inline const char* to_string(op_kind k) { return detail::facts_of(k).name; }
 /// range. O(size of the network).
 MEMSCHED_FUNCTION graph_error check_network(const network& net);
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 MEMSCHED_FUNCTION graph_error check_network(const network& net) { return detail::network_check(net).run(); }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #endif

@@ -10,7 +10,8 @@
 #include <memsched/base/linkage.hpp>
 #include <memsched/network/run.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 namespace detail {
 
@@ -81,6 +82,7 @@ MEMSCHED_FUNCTION std::string disagreement(const network& before, const network&
 /// sums changes. Negative where the networks do not run.
 MEMSCHED_FUNCTION double float_difference(const network& before, const network& after, std::uint64_t seed = 1);
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
@@ -89,7 +91,8 @@ MEMSCHED_FUNCTION double float_difference(const network& before, const network& 
 
 #include <memsched/network/integers.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 MEMSCHED_FUNCTION std::string disagreement(const network& before, const network& after, std::uint64_t seed,
                                            exactness exact) {
@@ -119,6 +122,7 @@ MEMSCHED_FUNCTION double float_difference(const network& before, const network& 
   return text.empty() ? difference / std::max(most, 1e-30) : -1;
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #endif

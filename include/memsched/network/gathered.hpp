@@ -7,19 +7,22 @@
 
 #include <memsched/network/network.hpp>
 
-namespace memsched::inline MEMSCHED_ABI::detail {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+namespace detail {
 
 /// An operand's parts, side by side in one array that covers their hull.
 template <class Number>
 struct gathered {
-  extents size;                 ///< of the whole operand
+  extents size;  ///< of the whole operand
   box here;
   std::vector<Number> values;
   std::vector<unsigned char> there;  ///< per value: whether a part holds it; empty where all do
 
   std::size_t at(coordinate r, coordinate c, coordinate k) const {
     return static_cast<std::size_t>(((r - here.rows.first) * here.columns.size() + (c - here.columns.first)) *
-                                        here.channels.size() + (k - here.channels.first));
+                                        here.channels.size() +
+                                    (k - here.channels.first));
   }
   bool holds(const box& b) const {
     if (!here.contains(b)) return false;
@@ -61,4 +64,6 @@ struct gathered {
   }
 };
 
-}  // namespace memsched::inline MEMSCHED_ABI::detail
+}  // namespace detail
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched

@@ -8,7 +8,8 @@
 
 #include <memsched/network/numbers.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// Eight-bit integers with 32-bit sums: each value is the exact sum of products of stored integers, rounded once, half away
 /// from zero, in double precision. Runtimes that round in fixed point differ from it by at most one step.
@@ -103,4 +104,5 @@ struct int8_numbers {
   }
 };
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched

@@ -18,7 +18,8 @@
 #include <memsched/graph/problem.hpp>
 #include <memsched/network/box.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// The type of a tensor's elements. A token has none and takes no memory: it only says that its writer has run.
 enum class element : unsigned char { float32, int8, uint8, int16, int32, int64, float16, float64, boolean, token };
@@ -27,10 +28,15 @@ enum class element : unsigned char { float32, int8, uint8, int16, int32, int64, 
 constexpr bytes size_of(element e) {
   switch (e) {
     case element::token: return 0;
-    case element::int8: case element::uint8: case element::boolean: return 1;
-    case element::int16: case element::float16: return 2;
-    case element::float32: case element::int32: break;
-    case element::int64: case element::float64: return 8;
+    case element::int8:
+    case element::uint8:
+    case element::boolean: return 1;
+    case element::int16:
+    case element::float16: return 2;
+    case element::float32:
+    case element::int32: break;
+    case element::int64:
+    case element::float64: return 8;
   }
   return 4;
 }
@@ -55,9 +61,9 @@ struct blob {
   std::string name;
   memsched::element element = memsched::element::float32;
   axes size{}, stride{};
-  std::vector<float> scales{};                ///< of quantized weights: one for all, or one per output channel
-  std::vector<std::int32_t> zero_points{};    ///< likewise; empty: 0
-  std::span<const std::byte> data{};          ///< little-endian, of the bytes that `network::holder` owns; empty: unknown
+  std::vector<float> scales{};              ///< of quantized weights: one for all, or one per output channel
+  std::vector<std::int32_t> zero_points{};  ///< likewise; empty: 0
+  std::span<const std::byte> data{};        ///< little-endian, of the bytes that `network::holder` owns; empty: unknown
 };
 
 /// Strides of weights that are stored in the order outputs, rows, columns, inputs.
@@ -87,9 +93,9 @@ struct typed_tensor {
   extents size{};
   quantization quant{};
   tensor_role role = tensor_role::value;
-  bool input = false;          ///< of the network: no operator writes it, and it lives from the start
-  bool output = false;         ///< of the network: it lives to the end
-  tensor_id alias_of = none;   ///< the tensor whose storage it names (a reshape that copies nothing)
+  bool input = false;         ///< of the network: no operator writes it, and it lives from the start
+  bool output = false;        ///< of the network: it lives to the end
+  tensor_id alias_of = none;  ///< the tensor whose storage it names (a reshape that copies nothing)
   /// Provenance: the tensor of the first network of which it holds `part`, in that tensor's coordinates. In a first network
   /// each tensor is its own origin. A sum holds sums for these elements; a token names what its writer computes.
   tensor_id origin = none;
@@ -145,10 +151,10 @@ enum class op_kind : unsigned char {
   /// Rounding and activation of the sum of its operands, which are sums, or tokens. With a bias, adds that first. `weights`
   /// are those of the convolution, for their scales.
   finish,
-  finish_mean,     ///< likewise for a mean: divides by the number of cells, which `win.kernel_*` says
-  begin,           ///< writes a sum that starts with the bias, or with 0
-  read,            ///< makes its result, a part of a network input, as a camera does line by line
-  opaque,          ///< what the library does not know: each result depends on all of all operands
+  finish_mean,  ///< likewise for a mean: divides by the number of cells, which `win.kernel_*` says
+  begin,        ///< writes a sum that starts with the bias, or with 0
+  read,         ///< makes its result, a part of a network input, as a camera does line by line
+  opaque,       ///< what the library does not know: each result depends on all of all operands
 };
 
 /// How much of a sum one operator makes. Convolutions, depthwise ones excepted, dense layers, means. `operation::reduces`
@@ -162,8 +168,23 @@ enum class summation : unsigned char {
 };
 
 enum class activation : unsigned char {
-  identity, relu, relu6, relu_n1_to_1, relu_0_to_1, leaky, elu, logistic, tanh, hard_swish, hard_sigmoid, gelu, exp, log,
-  square_root, absolute, negate,
+  identity,
+  relu,
+  relu6,
+  relu_n1_to_1,
+  relu_0_to_1,
+  leaky,
+  elu,
+  logistic,
+  tanh,
+  hard_swish,
+  hard_sigmoid,
+  gelu,
+  exp,
+  log,
+  square_root,
+  absolute,
+  negate,
   clip,   ///< to [alpha, beta]
   other,  ///< one that the library does not know: `function` names it
 };
@@ -192,13 +213,13 @@ struct attributes {
   float alpha = 0;  ///< of leaky and elu; of hard_sigmoid its slope (and beta its offset); softmax: of the exponent
   float beta = 0;
   std::int64_t groups = 1;
-  std::int64_t block = 1;      ///< of depth_to_space
+  std::int64_t block = 1;   ///< of depth_to_space
   bool depth_first = true;  ///< of depth_to_space: channel = (dy * block + dx) * C + c; else (c * block + dy) * block + dx
-  bool count_pad = false;      ///< an average divides by the whole kernel
-  float pad_value = 0;         ///< of pad; a quantized tensor's real value
+  bool count_pad = false;   ///< an average divides by the whole kernel
+  float pad_value = 0;      ///< of pad; a quantized tensor's real value
   resize_coordinates coordinates = resize_coordinates::half_pixel;
   resize_rounding rounding = resize_rounding::round_half_down;
-  std::string function{};      ///< of opaque and activation::other: equal names mean equal functions
+  std::string function{};  ///< of opaque and activation::other: equal names mean equal functions
   bool operator==(const attributes&) const = default;
 };
 
@@ -223,7 +244,7 @@ struct operation {
 
 /// An input or output of a network, as its file lists it.
 struct network_end {
-  tensor_id tensor = none;  ///< of the first network, as origins name it; none: a constant
+  tensor_id tensor = none;                           ///< of the first network, as origins name it; none: a constant
   std::optional<std::vector<std::int64_t>> shape{};  ///< in the file; none: that of the image
   bool operator==(const network_end&) const = default;
 };
@@ -240,7 +261,7 @@ enum class element_order : unsigned char { rows_columns_channels, channels_rows_
 struct network {
   std::string name;
   std::vector<typed_tensor> tensors;
-  std::vector<operation> operations;    ///< in an order in which they can run
+  std::vector<operation> operations;  ///< in an order in which they can run
   std::vector<blob> blobs;
   element_order order = element_order::rows_columns_channels;
   std::shared_ptr<const void> holder{};  ///< keeps alive the bytes that blobs and `file` point into
@@ -287,7 +308,7 @@ inline network emptied(const network& net) {
 
 /// The inputs or outputs (`is`: typed_tensor::input or ::output) of a network, rewritten or not, by their numbers in the
 /// first one: in the order of the file, then those that the file does not list, by number. O(tensors x ends).
-MEMSCHED_FUNCTION std::vector<network_end> ends_of(const network& net, bool typed_tensor::* is);
+MEMSCHED_FUNCTION std::vector<network_end> ends_of(const network& net, bool typed_tensor::*is);
 
 /// Whether an image holds nothing but that something is done.
 inline bool is_token(const network& net, const image& x) {
@@ -309,9 +330,7 @@ inline box hull_of(const network& net, const image& i) {
 }
 
 /// The image in whose coordinates an operator's work is counted: its first result, or, where that is a token, its sum.
-inline const image& target(const operation& op) {
-  return op.sum == summation::into ? op.reads.back() : op.writes.front();
-}
+inline const image& target(const operation& op) { return op.sum == summation::into ? op.reads.back() : op.writes.front(); }
 
 /// Whether the last operand is a sum that the operator adds to.
 inline bool continues_sum(const operation& op) {
@@ -330,13 +349,15 @@ inline std::span<const std::byte> element_at(const blob& b, std::int64_t output,
   return b.data.subspan(static_cast<std::size_t>(at) * width, width);
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
-MEMSCHED_FUNCTION std::vector<network_end> ends_of(const network& net, bool typed_tensor::* is) {
+MEMSCHED_FUNCTION std::vector<network_end> ends_of(const network& net, bool typed_tensor::*is) {
   std::vector<tensor_id> there;  // by number, each once
   for (tensor_id t = 0; t < net.tensors.size(); ++t)
     if (net.tensors[t].*is) there.push_back(net.tensors[t].origin == none ? t : net.tensors[t].origin);
@@ -353,6 +374,7 @@ MEMSCHED_FUNCTION std::vector<network_end> ends_of(const network& net, bool type
   return ends;
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #endif

@@ -13,7 +13,8 @@
 #include <memsched/base/random.hpp>
 #include <memsched/network/network.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// What the arithmetic of one operator depends on.
 struct arithmetic_site {
@@ -276,4 +277,5 @@ struct float_numbers {
   }
 };
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched

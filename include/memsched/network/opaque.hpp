@@ -9,12 +9,13 @@
 #include <memsched/base/linkage.hpp>
 #include <memsched/network/network.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// Opaque operators of one kind, for one reason.
 struct opaque_group {
-  std::string kind;           ///< as the file calls it
-  std::string reason;         ///< empty: not known
+  std::string kind;    ///< as the file calls it
+  std::string reason;  ///< empty: not known
   std::size_t operators = 0;
   bool operator==(const opaque_group&) const = default;
 };
@@ -27,11 +28,13 @@ MEMSCHED_FUNCTION std::vector<opaque_group> opaque_groups(const network& net);
 /// are understood; the four largest groups otherwise.
 MEMSCHED_FUNCTION std::string opaque_text(const std::vector<opaque_group>& groups, std::size_t operators);
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 MEMSCHED_FUNCTION std::vector<opaque_group> opaque_groups(const network& net) {
   std::vector<opaque_group> groups;
@@ -63,10 +66,11 @@ MEMSCHED_FUNCTION std::string opaque_text(const std::vector<opaque_group>& group
   }
   if (all == 0) return "";
   if (behind != 0) list += ", " + std::to_string(behind) + " others";
-  return std::to_string(all) + " of " + std::to_string(operators) +
-         (operators == 1 ? " operator is" : " operators are") + " not understood: " + list;
+  return std::to_string(all) + " of " + std::to_string(operators) + (operators == 1 ? " operator is" : " operators are") +
+         " not understood: " + list;
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #endif

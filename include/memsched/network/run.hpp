@@ -17,7 +17,8 @@
 #include <memsched/network/numbers.hpp>
 #include <memsched/network/windows.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 namespace detail {
 
@@ -169,10 +170,18 @@ class network_run {
   number element_of(coordinate r, coordinate c, coordinate k, tensor_id t) {
     const attributes& d = does_;
     switch (d.what) {
-      case op_kind::convolution: case op_kind::depthwise: case op_kind::transposed_convolution: case op_kind::dense:
+      case op_kind::convolution:
+      case op_kind::depthwise:
+      case op_kind::transposed_convolution:
+      case op_kind::dense:
       case op_kind::mean: return summed(r, c, k);
-      case op_kind::max_pooling: case op_kind::average_pooling: return pooled(r, c, k);
-      case op_kind::add: case op_kind::subtract: case op_kind::multiply: case op_kind::divide: case op_kind::minimum:
+      case op_kind::max_pooling:
+      case op_kind::average_pooling: return pooled(r, c, k);
+      case op_kind::add:
+      case op_kind::subtract:
+      case op_kind::multiply:
+      case op_kind::divide:
+      case op_kind::minimum:
       case op_kind::maximum: return binary(r, c, k);
       case op_kind::copy: return a_.convert(site_, get(0, r, c, k));
       case op_kind::pad: {
@@ -207,7 +216,8 @@ class network_run {
         return sum;
       }
       case op_kind::begin: return bias(k);
-      case op_kind::finish: case op_kind::finish_mean: {
+      case op_kind::finish:
+      case op_kind::finish_mean: {
         number sum = op_->bias ? bias(k) : number{};
         for (std::size_t i = 0; i < operands_.size(); ++i)
           if (!is_token(net_, op_->reads[i])) sum = i == 0 && !op_->bias ? get(i, r, c, k) : a_.plus(sum, get(i, r, c, k));
@@ -394,4 +404,5 @@ result<std::vector<std::vector<typename Numbers::number>>> run(const network& ne
   return detail::network_run<Numbers>(net, numbers).run();
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched

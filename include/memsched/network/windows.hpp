@@ -7,7 +7,8 @@
 
 #include <memsched/network/network.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// An axis of an image.
 enum class axis : unsigned char { rows, columns, channels };
@@ -52,10 +53,14 @@ inline window_line line_of(const window& w, axis a) {
 /// Whether a part of a result needs no more than a part of the operands along this axis: whether cutting there pays.
 inline bool is_local(const operation& op, axis a) {
   switch (op.does.what) {
-    case op_kind::convolution: case op_kind::transposed_convolution: case op_kind::softmax: case op_kind::depth_to_space:
-      return a != axis::channels;
+    case op_kind::convolution:
+    case op_kind::transposed_convolution:
+    case op_kind::softmax:
+    case op_kind::depth_to_space: return a != axis::channels;
     case op_kind::mean: return a == axis::channels;
-    case op_kind::dense: case op_kind::reshape: case op_kind::opaque: return false;
+    case op_kind::dense:
+    case op_kind::reshape:
+    case op_kind::opaque: return false;
     default: return true;
   }
 }
@@ -72,7 +77,10 @@ inline interval needed_line(const operation& op, interval out, coordinate n, coo
   const interval all{0, n};
   const auto [first, last] = out;
   switch (d.what) {
-    case op_kind::convolution: case op_kind::depthwise: case op_kind::max_pooling: case op_kind::average_pooling:
+    case op_kind::convolution:
+    case op_kind::depthwise:
+    case op_kind::max_pooling:
+    case op_kind::average_pooling:
       return common(all, {first * stride - pad, (last - 1) * stride - pad + (kernel - 1) * dilation + 1});
     case op_kind::transposed_convolution:
       return common(all, {ceil_div(first + pad - (kernel - 1) * dilation, stride), floor_div(last - 1 + pad, stride) + 1});
@@ -87,7 +95,9 @@ inline interval needed_line(const operation& op, interval out, coordinate n, coo
       return common(all, {low(first), low(last - 1) + 2});
     }
     case op_kind::mean: return a == axis::rows && op.sum != summation::complete ? common(all, op.reduces) : all;
-    case op_kind::dense: case op_kind::reshape: case op_kind::opaque: return all;
+    case op_kind::dense:
+    case op_kind::reshape:
+    case op_kind::opaque: return all;
     default: return n == 1 && m > 1 ? all : common(all, out);
   }
 }
@@ -107,8 +117,11 @@ inline interval needed_channels(const operation& op, interval out, coordinate n,
       return common(all, {out.first / times, (out.last - 1) / times + 1});
     }
     case op_kind::pad: return common(all, {out.first - d.win.pad_channels, out.last - d.win.pad_channels});
-    case op_kind::dense: case op_kind::reshape: case op_kind::opaque: case op_kind::softmax: case op_kind::depth_to_space:
-      return all;
+    case op_kind::dense:
+    case op_kind::reshape:
+    case op_kind::opaque:
+    case op_kind::softmax:
+    case op_kind::depth_to_space: return all;
     default: return n == 1 && m > 1 ? all : common(all, out);
   }
 }
@@ -164,7 +177,8 @@ inline std::uint64_t macs(const network& net, const operation& op) {
   for (const placed& p : target(op).parts) outputs += static_cast<std::uint64_t>(net.tensors[p.tensor].size.elements());
   switch (d.what) {
     case op_kind::depthwise: return outputs * kernel;
-    case op_kind::convolution: case op_kind::transposed_convolution: {
+    case op_kind::convolution:
+    case op_kind::transposed_convolution: {
       const coordinate inputs = op.sum == summation::complete ? op.reads[0].size.channels / d.groups : op.reduces.size();
       // A transposed convolution multiplies each element of its operand, so that a stride spares products.
       const auto spared =
@@ -184,4 +198,5 @@ inline std::uint64_t macs(const network& net) {
   return sum;
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched

@@ -9,7 +9,8 @@
 #include <memsched/base/linkage.hpp>
 #include <memsched/search/policy.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// Finds parts that are tied to the rest at one first and one last node (`regions`), fixes in each an order that is no
 /// worse than any other beside whatever runs (its dominant order), and hands on the graph with those orders. Keeps the
@@ -35,6 +36,7 @@ std::optional<std::vector<node_id>> dominant_order(const schedule_graph& g, sear
 MEMSCHED_FUNCTION std::optional<std::vector<node_id>> dominant_order(const schedule_graph& g, search& context,
                                                                      inner_scheduler exact);
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
@@ -48,7 +50,8 @@ MEMSCHED_FUNCTION std::optional<std::vector<node_id>> dominant_order(const sched
 #include <memsched/graph/walk.hpp>
 #include <memsched/structure/regions.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 namespace detail {
 
@@ -178,6 +181,7 @@ MEMSCHED_FUNCTION solution compose::operator()(const schedule_graph& g, search& 
   return inner(any ? parts.graph() : g, context);
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #endif

@@ -5,7 +5,8 @@
 #include <memsched/presolve/compressor.hpp>
 #include <memsched/search/policy.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// Hands the inner scheduler the compressed graph (see `compressed`), which has the same optimum. Where a single order is
 /// left there is nothing to hand on.
@@ -16,6 +17,7 @@ struct compress {
   solution operator()(const schedule_graph& g, search& context, inner_scheduler inner) const;
 };
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
@@ -23,7 +25,8 @@ struct compress {
 #include <memsched/graph/walk.hpp>
 #include <memsched/presolve/compression.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 MEMSCHED_FUNCTION solution compress::operator()(const schedule_graph& g, search& context, inner_scheduler inner) const {
   context.spend(g.size() / 8);
@@ -40,6 +43,7 @@ MEMSCHED_FUNCTION solution compress::operator()(const schedule_graph& g, search&
   return s;
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #endif

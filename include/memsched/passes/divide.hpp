@@ -15,7 +15,8 @@
 #include <memsched/search/policy.hpp>
 #include <memsched/structure/waists.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// A graph cut behind every waist. Parts that run one after the other, in this order, lose nothing: every order can be made to
 /// do so without a higher peak (see `hourglass`). A part cannot be divided again. The graph must outlive this.
@@ -151,11 +152,13 @@ struct divide {
   solution operator()(const schedule_graph& g, search& context, inner_scheduler inner) const;
 };
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 MEMSCHED_FUNCTION solution divide::operator()(const schedule_graph& g, search& context, inner_scheduler inner) const {
   if (!context.keep_going()) return {topological_order(g)};
@@ -189,6 +192,7 @@ MEMSCHED_FUNCTION solution divide::operator()(const schedule_graph& g, search& c
   return whole;
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #endif

@@ -5,7 +5,8 @@
 #include <memsched/graph/contract.hpp>
 #include <memsched/search/policy.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// Replaces groups of nodes by one node each that runs them in their best order, until none is left to be found
 /// (Algorithm 1). The optimum stays what it is. Two theorems say which groups:
@@ -31,6 +32,7 @@ struct fuse {
   fused_graph apply(const schedule_graph& g, search& context) const;
 };
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
@@ -45,7 +47,8 @@ struct fuse {
 
 #include <memsched/base/topology.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 namespace detail {
 
@@ -53,8 +56,14 @@ namespace detail {
 class fusion_round {
  public:
   fusion_round(const schedule_graph& g, const fuse& policy)
-      : g_(g), policy_(policy), order_(topological_order(g.preds, g.succs)), position_(g.size()), blocked_(g.active, false),
-        inside_(g.size(), none), entry_(g.size(), none), outside_succs_(g.active, 0) {
+      : g_(g),
+        policy_(policy),
+        order_(topological_order(g.preds, g.succs)),
+        position_(g.size()),
+        blocked_(g.active, false),
+        inside_(g.size(), none),
+        entry_(g.size(), none),
+        outside_succs_(g.active, 0) {
     for (index_t i = 0; i < order_.size(); ++i) position_[order_[i]] = i;
     for (node_id v = 0; v < g.active; ++v)
       if (g.preds[v].empty()) sources_.push_back(v);
@@ -99,8 +108,7 @@ class fusion_round {
       if (g_.is_release(r) && g_.preds[r].size() == 1) after.impact += g_.cost[r].impact;
     const bool rising = before.impact >= 0 && before.peak <= before.impact + after.peak && !u_releases;
     const bool falling = after.impact <= 0 && before.impact + after.peak <= before.peak;
-    if (rising || falling)
-      take({{u, v}, {std::max(before.peak, before.impact + after.peak), before.impact + after.impact}});
+    if (rising || falling) take({{u, v}, {std::max(before.peak, before.impact + after.peak), before.impact + after.impact}});
   }
 
   /// Theorem IV.2: grows a group from u, or from all nodes with u's predecessors, until it closes and is legal.
@@ -250,8 +258,8 @@ class fusion_round {
   const fuse& policy_;
   std::vector<node_id> order_, sources_;
   std::vector<index_t> position_;
-  std::vector<bool> blocked_;                  // has credits, or is in a group of this round
-  std::vector<index_t> inside_, entry_;          // the last walk (check, for releases) that met a node inside, or before
+  std::vector<bool> blocked_;            // has credits, or is in a group of this round
+  std::vector<index_t> inside_, entry_;  // the last walk (check, for releases) that met a node inside, or before
   std::vector<index_t> outside_succs_;
   std::vector<node_id> members_;
   std::unordered_map<node_id, index_t> local_;
@@ -283,6 +291,7 @@ MEMSCHED_FUNCTION fused_graph fuse::apply(const schedule_graph& g, search& conte
   return f;
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #endif

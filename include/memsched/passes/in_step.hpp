@@ -6,7 +6,8 @@
 #include <memsched/base/linkage.hpp>
 #include <memsched/search/policy.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// Hands the inner scheduler the graph with edges that make rows of a layer run in the caller's order, which leaves little
 /// to choose where tensors are cut in blocks of rows: how far each layer is. Good orders of such graphs mostly keep these
@@ -23,6 +24,7 @@ struct in_step {
   static std::vector<precedence> edges(const schedule_graph& g);
 };
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
@@ -32,7 +34,8 @@ struct in_step {
 
 #include <memsched/bounds/probing.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 namespace detail {
 
@@ -72,6 +75,7 @@ MEMSCHED_FUNCTION solution in_step::operator()(const schedule_graph& g, search& 
   return s;
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #endif

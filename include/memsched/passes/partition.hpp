@@ -13,7 +13,8 @@
 #include <memsched/search/policy.hpp>
 #include <memsched/structure/acyclic_partition.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// Cuts the graph into parts with little memory between them and runs them one after the other. Each part is first in
 /// depth-first post-order, as the paper has it for parts without a peak operator; then the part with the highest peak
@@ -63,11 +64,13 @@ struct partition {
   }
 };
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 MEMSCHED_FUNCTION solution partition::operator()(const schedule_graph& g, search& context, inner_scheduler inner) const {
   if (shape.parts <= 1 || g.active <= 1) return inner(g, context);
@@ -95,6 +98,7 @@ MEMSCHED_FUNCTION solution partition::operator()(const schedule_graph& g, search
   return whole;
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #endif

@@ -11,7 +11,8 @@
 #include <memsched/search/policy.hpp>
 #include <memsched/structure/series_parallel.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// Looks for the smallest peak that probing cannot refute (`destructive_search`), and asks the inner scheduler for an order
 /// with at most that peak, on the graph that `narrowing` makes of it; where there is none, for a higher peak, in growing
@@ -39,6 +40,7 @@ struct probe {
   }
 };
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
@@ -46,7 +48,8 @@ struct probe {
 #include <memsched/bounds/destructive_search.hpp>
 #include <memsched/graph/walk.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 MEMSCHED_FUNCTION solution probe::operator()(const schedule_graph& g, search& context, inner_scheduler inner) const {
   if (g.size() > max_nodes) return inner(g, context);
@@ -71,6 +74,7 @@ MEMSCHED_FUNCTION solution probe::operator()(const schedule_graph& g, search& co
   return s;
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #endif

@@ -12,7 +12,8 @@
 #include <memsched/graph/walk.hpp>
 #include <memsched/search/policy.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// Searches for a budget under which the inner scheduler prunes enough to be quick and not so much that no order is left.
 /// The hard budget is the peak of Kahn's order. From there on, as printed: `timeout`, where a step of the inner search
@@ -102,11 +103,13 @@ class budget_search {
 
 }  // namespace detail
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 MEMSCHED_FUNCTION solution soft_budget::operator()(const schedule_graph& g, search& context, inner_scheduler inner) const {
   solution best{topological_order(g)};
@@ -126,9 +129,8 @@ MEMSCHED_FUNCTION solution soft_budget::operator()(const schedule_graph& g, sear
     const std::uint64_t states = context.stats.states;
     const double start = context.seconds();
     auto [found, end] = context.with_trial(limits, [&] {
-      return context.with_floor(best.lower_bound, [&] {
-        return context.with_ceiling(budget + 1, [&] { return inner(g, context); });
-      });
+      return context.with_floor(best.lower_bound,
+                                [&] { return context.with_ceiling(budget + 1, [&] { return inner(g, context); }); });
     });
     if (found.error) return std::move(found);
     log.states = context.stats.states - states;
@@ -155,6 +157,7 @@ MEMSCHED_FUNCTION solution soft_budget::operator()(const schedule_graph& g, sear
   return best;
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #endif

@@ -5,7 +5,8 @@
 
 #include <memsched/search/policy.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// Moves the inner scheduler's order towards the caller's own (`given_order`), with no higher peak: step by step it runs the
 /// first operator of the caller's order that has not run, where that and the rest of the inner order stay within the peak;
@@ -20,6 +21,7 @@ struct stay_close {
   solution operator()(const schedule_graph& g, search& context, inner_scheduler inner) const;
 };
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
@@ -29,7 +31,8 @@ struct stay_close {
 
 #include <memsched/graph/list_schedule.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 namespace detail {
 
@@ -52,7 +55,7 @@ inline bool fits_early(retractable_walk& w, node_id v, const std::vector<node_id
 }
 
 inline std::vector<node_id> order_near(const schedule_graph& g, const std::vector<node_id>& given, std::vector<node_id> rest,
-                                    delta peak, std::uint64_t looks) {
+                                       delta peak, std::uint64_t looks) {
   std::vector<node_id> order;
   order.reserve(rest.size());
   std::vector<bool> ran(g.active, false);
@@ -86,6 +89,7 @@ MEMSCHED_FUNCTION solution stay_close::operator()(const schedule_graph& g, searc
   return s;
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #endif

@@ -9,7 +9,8 @@
 #include <memsched/base/linkage.hpp>
 #include <memsched/structure/line.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// How far apart valleys are and how far they are looked for; positions.
 struct valley_shape {
@@ -30,6 +31,7 @@ MEMSCHED_FUNCTION std::vector<std::vector<node_id>> valley_blocks(const order_li
 MEMSCHED_FUNCTION std::vector<std::vector<node_id>> slice_blocks(const order_line& l, function_ref<bool()> go_on,
                                                                  std::size_t half = 200);
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
@@ -41,7 +43,8 @@ MEMSCHED_FUNCTION std::vector<std::vector<node_id>> slice_blocks(const order_lin
 #include <memsched/graph/induced_subgraph.hpp>
 #include <memsched/search/policy.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 namespace detail {
 
@@ -162,6 +165,7 @@ MEMSCHED_FUNCTION std::vector<std::vector<node_id>> slice_blocks(const order_lin
   return chain.take();
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #endif

@@ -10,7 +10,9 @@
 #include <memsched/presolve/compression_graph.hpp>
 #include <memsched/search/search.hpp>
 
-namespace memsched::inline MEMSCHED_ABI::detail {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+namespace detail {
 
 /// S1 and S2 under their general conditions, and transitive reduction, on what is alive in a graph of n nodes.
 /// n^2/4 bytes. Rows and bits are positions in a topological order.
@@ -84,10 +86,8 @@ class general_rules {
       if (j >= nodes_.size() || test_bit(behind, j) || g_.fixed(nodes_[j]) ||
           cost(static_cast<index_t>(j), s).peak < cost(i, s).peak)
         return;
-      if (s == side::earlier)
-        g_.note(reduction::rule::s1, nodes_[i], nodes_[j]);
-      else
-        g_.note(reduction::rule::s2, nodes_[j], nodes_[i]);
+      if (s == side::earlier) g_.note(reduction::rule::s1, nodes_[i], nodes_[j]);
+      else g_.note(reduction::rule::s2, nodes_[j], nodes_[i]);
       g_.link(nodes_[i], nodes_[j], ahead);
       set_bit(behind, j);
       unite_bits(behind, reach(ahead)[j]);
@@ -121,4 +121,6 @@ class general_rules {
   bit_set row_, front_;
 };
 
-}  // namespace memsched::detail
+}  // namespace detail
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched

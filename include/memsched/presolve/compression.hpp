@@ -5,7 +5,8 @@
 #include <memsched/presolve/compressor.hpp>
 #include <memsched/search/search.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// Merges nodes between which no other need run (C1, C2) and orders nodes whose order costs nothing (S1, S2), until neither
 /// is possible. The smaller graph has the same optimum, for any schedule graph: nodes with a part in a credit are left
@@ -18,6 +19,7 @@ namespace memsched::inline MEMSCHED_ABI {
 /// ends the compression early. Large graphs that the rules do not seem to suit stay as they are.
 compressed_graph compressed(const schedule_graph& g, search& context, const compression_rules& rules = {});
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
@@ -30,7 +32,8 @@ compressed_graph compressed(const schedule_graph& g, search& context, const comp
 #include <memsched/graph/walk.hpp>
 #include <memsched/structure/series_parallel.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 namespace detail {
 
@@ -108,11 +111,11 @@ MEMSCHED_FUNCTION compressed_graph compressed(const schedule_graph& g, search& c
       context.stats.rules.after += 1;
       return detail::single_node(g, *order);
     }
-  if (!context.keep_going() || (large && !detail::seems_compressible(g, context, rules)))
-    return detail::uncompressed(g);
+  if (!context.keep_going() || (large && !detail::seems_compressible(g, context, rules))) return detail::uncompressed(g);
   return detail::compressor(rules, g, context).run();
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #endif

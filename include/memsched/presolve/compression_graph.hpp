@@ -13,15 +13,16 @@
 #include <memsched/graph/schedule_graph.hpp>
 #include <memsched/proof/certificate.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// A smaller schedule graph, and the runs of nodes of the larger one that its nodes stand for.
 struct compressed_graph {
   schedule_graph graph;
-  std::vector<node_id> first;  ///< per node of `graph`: the node of the larger graph that it starts with
-  std::vector<node_id> name;   ///< likewise: the one into which `reductions` merge the others
-  std::vector<node_id> next;   ///< per node of the larger graph: the one that follows in the same run, or none
-  std::size_t active = 0;   ///< of the larger graph
+  std::vector<node_id> first;         ///< per node of `graph`: the node of the larger graph that it starts with
+  std::vector<node_id> name;          ///< likewise: the one into which `reductions` merge the others
+  std::vector<node_id> next;          ///< per node of the larger graph: the one that follows in the same run, or none
+  std::size_t active = 0;             ///< of the larger graph
   std::vector<reduction> reductions;  ///< the rules that made it, on nodes of the larger graph
 
   /// An order of the larger graph's active nodes from one of `graph`'s. O(nodes + edges).
@@ -395,4 +396,5 @@ inline compressed_graph compression_graph::finish() && {
 
 }  // namespace detail
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched

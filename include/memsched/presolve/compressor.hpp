@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdint>
 #include <compare>
+#include <cstdint>
 #include <numeric>
 #include <span>
 #include <utility>
@@ -17,18 +17,19 @@
 #include <memsched/search/search.hpp>
 #include <memsched/structure/series_parallel.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// Which rules of compression apply.
 struct compression_rules {
   bool c1 = true, c2 = true;
   bool s1 = true, s2 = true;
-  bool series_parallel = true;   ///< order series-parallel graphs directly
-  bool general = true;           ///< S1 and S2 under their general conditions, beside equal neighbours
-  bool local_reduction = true;   ///< drop edges that a path of two replaces, where something changed
-  bool global_reduction = true;  ///< drop all edges that a path replaces
+  bool series_parallel = true;        ///< order series-parallel graphs directly
+  bool general = true;                ///< S1 and S2 under their general conditions, beside equal neighbours
+  bool local_reduction = true;        ///< drop edges that a path of two replaces, where something changed
+  bool global_reduction = true;       ///< drop all edges that a path replaces
   std::size_t max_unsampled = 50000;  ///< larger graphs are left as they are where samples of them do not get smaller
-  std::size_t max_closure = 4096;  ///< nodes that may be left when the general conditions and the global reduction start
+  std::size_t max_closure = 4096;     ///< nodes that may be left when the general conditions and the global reduction start
 };
 
 namespace detail {
@@ -36,7 +37,12 @@ namespace detail {
 class compressor {
  public:
   compressor(const compression_rules& rules, const schedule_graph& g, search& context)
-      : rules_(rules), g_(g), context_(context), counts_(context.stats.rules), queued_(g_.size(), 0), mark_(g_.size()),
+      : rules_(rules),
+        g_(g),
+        context_(context),
+        counts_(context.stats.rules),
+        queued_(g_.size(), 0),
+        mark_(g_.size()),
         rank_(g_.size()) {
     for (auto& flags : is_waiting_) flags.resize(g_.size());
   }
@@ -397,7 +403,7 @@ class compressor {
   search& context_;
   rule_counts& counts_;
   std::vector<node_id> queue_, queued_hubs_, changed_;
-  std::vector<unsigned char> queued_;             // tasks of a node in a queue
+  std::vector<unsigned char> queued_;  // tasks of a node in a queue
   // Nodes whose list at that side has changed since it was looked at; those that a hub is or may be looked at for.
   std::array<std::vector<node_id>, 2> waiting_, crowded_;
   std::array<std::vector<bool>, 2> is_waiting_;
@@ -414,4 +420,5 @@ class compressor {
 
 }  // namespace detail
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched

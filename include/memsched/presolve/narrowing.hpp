@@ -15,7 +15,8 @@
 #include <memsched/presolve/compression.hpp>
 #include <memsched/search/search.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// Derives, for a peak B, a smaller graph that has an order with a peak of at most B where the given one has, or that there
 /// is none. Probes, adds the edges and compresses, as often as that helps; where it does not, shaves (see `prober`,
@@ -65,8 +66,7 @@ class narrowing {
   }
   void compress_edges() {
     next_ = next();
-    forms_.push_back(std::make_shared<const compressed_graph>(
-        compressed(with_edges(graph(), probing_.edges()), *context_)));
+    forms_.push_back(std::make_shared<const compressed_graph>(compressed(with_edges(graph(), probing_.edges()), *context_)));
     probing_ = prober(graph());
     shaving_.reset();
   }
@@ -76,8 +76,9 @@ class narrowing {
   search* context_;
   bytes bound_ = unasked, next_ = std::numeric_limits<bytes>::max();
   std::vector<std::shared_ptr<const compressed_graph>> forms_;  // each of the one before, the first of the given graph
-  prober probing_;                                               // of the last
+  prober probing_;                                              // of the last
   std::optional<shaver> shaving_;
 };
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched

@@ -14,7 +14,9 @@
 #include <memsched/graph/problem.hpp>
 #include <memsched/model/firing.hpp>
 
-namespace memsched::inline MEMSCHED_ABI::detail {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+namespace detail {
 
 /// A storage or a workspace under an order.
 struct arena_piece {
@@ -55,8 +57,7 @@ class arena_pieces {
       arena_piece a{.storage = t, .writer = writer, .size = p_.size(t)};
       a.lower = writer == none ? 0 : 2 * at[writer] + 1;
       a.upper = a.lower + 1;
-      for (const op_id r : p_.readers(t))
-        a.upper = std::max(a.upper, 2 * at[r] + (rule(r) == firing::cbp ? 1 : 2));
+      for (const op_id r : p_.readers(t)) a.upper = std::max(a.upper, 2 * at[r] + (rule(r) == firing::cbp ? 1 : 2));
       if (p_.stays(t)) a.upper = 2 * n + 1;
       of_storage[t] = static_cast<index_t>(pieces.size());
       pieces.push_back(a);
@@ -108,4 +109,6 @@ class arena_pieces {
   memory_model model_;
 };
 
-}  // namespace memsched::detail
+}  // namespace detail
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched

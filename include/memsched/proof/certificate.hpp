@@ -7,7 +7,8 @@
 
 #include <memsched/graph/schedule_graph.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// Bytes that a flow carries from a node to one of its successors.
 struct flow_arc {
@@ -167,4 +168,5 @@ inline std::size_t text_size(const certificate& c) {
   return size;
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched

@@ -12,7 +12,8 @@
 #include <memsched/proof/check_window.hpp>
 #include <memsched/proof/proof_graph.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 namespace detail {
 
@@ -251,4 +252,5 @@ inline std::string check_certificate(const schedule_graph& g, const certificate&
   return compared(checker.bound() - std::min(checker.bound(), c.window->lift));
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched

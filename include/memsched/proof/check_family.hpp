@@ -10,7 +10,9 @@
 
 #include <memsched/proof/proof_graph.hpp>
 
-namespace memsched::inline MEMSCHED_ABI::detail {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+namespace detail {
 
 /// Sets of nodes that have run, and where an order may go from there (docs/proofs.md, section 6).
 class family_checker {
@@ -127,4 +129,6 @@ class family_checker {
   std::unordered_set<node_set> known_;
 };
 
-}  // namespace memsched::inline MEMSCHED_ABI::detail
+}  // namespace detail
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched

@@ -17,7 +17,8 @@
 #include <memsched/proof/check_packing.hpp>
 #include <memsched/proof/joint_proof.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 namespace detail {
 
@@ -159,8 +160,9 @@ class joint_checker {
   bool stays_tied(const arena_piece& a, const arena_piece& b, std::size_t i, const edge_set& edges) const {
     if (b.in_place_of != i) return true;
     const auto readers = p_.readers(a.storage);
-    return std::all_of(readers.begin(), readers.end(),
-                       [&](op_id r) { return r == b.writer || refuted(edges, {{b.writer, r}}); });
+    return std::all_of(readers.begin(), readers.end(), [&](op_id r) {
+      return r == b.writer || refuted(edges, {{b.writer, r}});
+    });
   }
 
   const problem& p_;
@@ -177,4 +179,5 @@ inline std::string check_joint(const problem& p, const joint_proof& proof, memor
   return detail::joint_checker(p, model, alignment).run(proof);
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched

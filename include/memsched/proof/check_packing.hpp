@@ -14,7 +14,8 @@
 #include <memsched/proof/packing_proof.hpp>
 #include <memsched/proof/packing_ranges.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 namespace detail {
 
@@ -93,8 +94,7 @@ inline std::string check_packing(std::span<const buffer> buffers, const packing_
   for (std::size_t k = 0; k < steps.size(); ++k)
     for (index_t& b : steps[k].buffers) {
       const auto at = std::lower_bound(proof.buffers.begin(), proof.buffers.end(), b);
-      if (at == proof.buffers.end() || *at != b)
-        return "steps[" + std::to_string(k) + "]: must name buffers of the proof";
+      if (at == proof.buffers.end() || *at != b) return "steps[" + std::to_string(k) + "]: must name buffers of the proof";
       b = static_cast<index_t>(at - proof.buffers.begin());
     }
   detail::packing_checker checker(steps);
@@ -106,4 +106,5 @@ inline std::string check_packing(std::span<const buffer> buffers, const packing_
   return checker.used() == steps.size() ? "" : "steps: the proof ends before the last";
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched

@@ -12,7 +12,9 @@
 #include <memsched/base/topology.hpp>
 #include <memsched/proof/proof_graph.hpp>
 
-namespace memsched::inline MEMSCHED_ABI::detail {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+namespace detail {
 
 /// Makes a window's graph (docs/proofs.md, section 7). O(nodes + edges, times what is live at its ends / 64).
 class window_checker {
@@ -169,7 +171,7 @@ class window_checker {
   const schedule_graph& g_;
   const proof_window& w_;
   std::vector<where> side_;
-  std::vector<index_t> place_;  // in the window's graph
+  std::vector<index_t> place_;               // in the window's graph
   std::vector<node_id> producers_, takers_;  // of what is live at the start; of what is live at the end
   std::size_t operators_ = 0;
   bool opens_ = false, closes_ = false;
@@ -178,4 +180,6 @@ class window_checker {
   schedule_graph h_;
 };
 
-}  // namespace memsched::inline MEMSCHED_ABI::detail
+}  // namespace detail
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched

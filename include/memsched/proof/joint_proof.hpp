@@ -8,7 +8,8 @@
 #include <memsched/proof/certificate.hpp>
 #include <memsched/proof/packing_proof.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// Why no order that keeps some edges between operators fits into an arena: its peak is above that; or the buffers of one
 /// order do not fit, and all ways out of that are refuted before. The rules, with proofs: docs/proofs.md, section 11.
@@ -27,4 +28,5 @@ struct joint_proof {
   bool operator==(const joint_proof&) const = default;
 };
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched

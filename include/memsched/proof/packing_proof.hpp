@@ -7,7 +7,8 @@
 #include <memsched/base/adjacency.hpp>
 #include <memsched/base/bytes.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// A step of a packing proof: a pair, or a sum.
 ///
@@ -29,4 +30,5 @@ struct packing_proof {
   bool operator==(const packing_proof&) const = default;
 };
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched

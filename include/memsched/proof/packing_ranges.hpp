@@ -13,7 +13,9 @@
 #include <memsched/base/buffer.hpp>
 #include <memsched/base/linkage.hpp>
 
-namespace memsched::inline MEMSCHED_ABI::detail {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+namespace detail {
 
 /// The ranges of the offsets of some buffers in an arena, and which of two that meet is known to be below. Buffers are named
 /// by their place in the list. The rules, with proofs: docs/proofs.md, section 10. O(n^2) memory for n buffers.
@@ -123,4 +125,6 @@ class packing_ranges {
   std::vector<char> below_;
 };
 
-}  // namespace memsched::detail
+}  // namespace detail
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched

@@ -9,7 +9,9 @@
 #include <memsched/graph/schedule_graph.hpp>
 #include <memsched/proof/certificate.hpp>
 
-namespace memsched::inline MEMSCHED_ABI::detail {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+namespace detail {
 
 using node_set = std::vector<bool>;
 
@@ -142,4 +144,6 @@ class proof_graph {
   node_set merged_, in_credit_;
 };
 
-}  // namespace memsched::inline MEMSCHED_ABI::detail
+}  // namespace detail
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched

@@ -9,7 +9,8 @@
 #include <memsched/rewrite/edit.hpp>
 #include <memsched/rewrite/split_sums.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// The tensors between an expansion and a projection, the expansion's result first: each is read by the next operator alone.
 /// Empty where operator i is no projection: an ungrouped convolution of one tensor that channel-separable operators of one
@@ -24,6 +25,7 @@ MEMSCHED_FUNCTION std::vector<tensor_id> expanded_by(const network& net, const u
 /// Precondition: expanded_by is not empty, and the expansion has n channels or more.
 MEMSCHED_FUNCTION network slice_channels(const network& net, op_id i, coordinate n, sum_form form);
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
@@ -31,7 +33,8 @@ MEMSCHED_FUNCTION network slice_channels(const network& net, op_id i, coordinate
 #include <memsched/rewrite/cut.hpp>
 #include <memsched/rewrite/kernel_wise.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 MEMSCHED_FUNCTION std::vector<tensor_id> expanded_by(const network& net, const uses& use, op_id i) {
   const auto is_dense = [](const operation& op) {
@@ -64,6 +67,7 @@ MEMSCHED_FUNCTION network slice_channels(const network& net, op_id i, coordinate
   return split_sum(parts, static_cast<op_id>(parts.operations.size() - (net.operations.size() - i)), form);
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #endif

@@ -7,7 +7,8 @@
 #include <memsched/graph/error.hpp>
 #include <memsched/network/network.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// The first fault of `after` as a rewrite of the first network `before`; empty where there is none. Then, whatever the
 /// weights and inputs are, `after` computes the outputs of `before`: over real numbers, and, where no operators changed
@@ -28,6 +29,7 @@ namespace memsched::inline MEMSCHED_ABI {
 /// O(operators times parts of their operands).
 MEMSCHED_FUNCTION std::string check_rewrite(const network& before, const network& after);
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
@@ -43,7 +45,8 @@ MEMSCHED_FUNCTION std::string check_rewrite(const network& before, const network
 #include <memsched/rewrite/check_sums.hpp>
 #include <memsched/rewrite/provenance.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 namespace detail {
 
@@ -112,8 +115,7 @@ class rewrite_check : sum_check {
       case op_kind::begin:
       case op_kind::finish:
       case op_kind::finish_mean:
-      case op_kind::add_sums:
-        return check_sum(i, from);
+      case op_kind::add_sums: return check_sum(i, from);
       default: break;
     }
     operation expected = from;
@@ -358,6 +360,7 @@ MEMSCHED_FUNCTION std::string check_rewrite(const network& before, const network
   return detail::rewrite_check(moved ? *moved : before, after).run();
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #endif

@@ -12,7 +12,9 @@
 #include <memsched/network/network.hpp>
 #include <memsched/rewrite/provenance.hpp>
 
-namespace memsched::inline MEMSCHED_ABI::detail {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+namespace detail {
 
 /// Checks the operators that make sums in parts, in the order in which they run.
 class sum_check {
@@ -191,9 +193,8 @@ class sum_check {
         const tensor_id of = after_.tensors[p.tensor].alias_of;
         if (of == none) continue;
         const op_kind k = op.does.what;
-        const bool reads = std::any_of(op.reads.begin(), op.reads.end(), [&](const image& x) {
-          return x.parts.size() == 1 && x.parts[0].tensor == of;
-        });
+        const bool reads = std::any_of(op.reads.begin(), op.reads.end(),
+                                       [&](const image& x) { return x.parts.size() == 1 && x.parts[0].tensor == of; });
         if (!reads || (k != op_kind::reshape && k != op_kind::copy && k != op_kind::opaque))
           return at_operator(i, "writes into the storage of another tensor");
       }
@@ -204,4 +205,6 @@ class sum_check {
   std::string fault_;
 };
 
-}  // namespace memsched::inline MEMSCHED_ABI::detail
+}  // namespace detail
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched

@@ -4,7 +4,8 @@
 #include <memsched/base/linkage.hpp>
 #include <memsched/rewrite/edit.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// Whether an operator computes each pixel from that pixel alone, linearly but for a bias: a convolution of 1 x 1,
 /// ungrouped, without stride, pad or activation. An activation would be applied to other values.
@@ -30,13 +31,15 @@ MEMSCHED_FUNCTION bool may_commute(const network& net, const uses& use, op_id i)
 /// Multiply-accumulates fall where the resize enlarges, and in front of a mean to those of one pixel.
 MEMSCHED_FUNCTION network commute(network net, op_id i);
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
 
 #include <utility>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 MEMSCHED_FUNCTION bool may_commute(const network& net, const uses& use, op_id i) {
   const auto is_whole = [&](const image& x) {
@@ -53,8 +56,8 @@ MEMSCHED_FUNCTION bool may_commute(const network& net, const uses& use, op_id i)
   for (const typed_tensor& x : net.tensors)
     if (x.alias_of == t) return false;
   const operation& reader = net.operations[use.readers[t][0]];
-  const bool averages = reader.does.what == op_kind::mean && reader.sum == summation::complete &&
-                        reader.does.act == activation::identity;
+  const bool averages =
+      reader.does.what == op_kind::mean && reader.sum == summation::complete && reader.does.act == activation::identity;
   if (!(resizes ? is_pointwise_linear(reader) : averages)) return false;
   if (reader.writes.size() != 1 || !is_whole(reader.writes[0]) || !reader.after.empty()) return false;
   for (const operation& other : net.operations)
@@ -83,6 +86,7 @@ MEMSCHED_FUNCTION network commute(network net, op_id i) {
   return net;
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #endif

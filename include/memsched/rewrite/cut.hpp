@@ -9,7 +9,8 @@
 #include <memsched/graph/error.hpp>
 #include <memsched/network/windows.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// Where a tensor is cut: rows and channels at which a part begins, ascending, without 0. Empty: nowhere.
 struct cut_points {
@@ -29,9 +30,14 @@ inline std::vector<coordinate> even_cuts(coordinate size, coordinate n) {
 inline bool may_run_in_parts(const operation& op, const cut_points& result) {
   if (op.writes.size() != 1 || op.sum != summation::complete) return false;
   switch (op.does.what) {
-    case op_kind::reshape: case op_kind::opaque: case op_kind::add_sums: case op_kind::finish: case op_kind::finish_mean:
+    case op_kind::reshape:
+    case op_kind::opaque:
+    case op_kind::add_sums:
+    case op_kind::finish:
+    case op_kind::finish_mean:
     case op_kind::begin: return false;
-    case op_kind::softmax: case op_kind::depth_to_space: return result.channels.empty();
+    case op_kind::softmax:
+    case op_kind::depth_to_space: return result.channels.empty();
     default: return true;
   }
 }
@@ -70,6 +76,7 @@ inline std::vector<cut_points> row_cuts(const network& net, coordinate n) {
   return cuts;
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
@@ -79,7 +86,8 @@ inline std::vector<cut_points> row_cuts(const network& net, coordinate n) {
 
 #include <memsched/network/check.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 namespace detail {
 
@@ -264,6 +272,7 @@ MEMSCHED_FUNCTION result<network> cut(const network& net, const std::vector<cut_
   return detail::cutting(net, cuts).run();
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #endif

@@ -7,7 +7,8 @@
 
 #include <memsched/network/network.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// Per tensor: the operator that writes it (`none` for a graph input), and those that read it, each once, ascending.
 struct uses {
@@ -73,4 +74,5 @@ inline network without(const network& net, const std::vector<bool>& dropped) {
   return out;
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched

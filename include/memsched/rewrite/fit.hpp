@@ -4,7 +4,8 @@
 #include <memsched/rewrite/fit_options.hpp>
 #include <memsched/search/policy.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 namespace detail {
 fitted fit_network(const network& net, inner_scheduler policy, const fit_options& f, const options& o);
@@ -40,6 +41,7 @@ fitted fit(const network& net, const S& policy, const fit_options& f = {}, const
   return detail::fit_network(net, inner, f, o);
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #include <memsched/rewrite/fit_search.hpp>

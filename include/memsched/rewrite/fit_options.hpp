@@ -16,12 +16,13 @@
 #include <memsched/rewrite/runtime.hpp>
 #include <memsched/search/policy.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// A network in a model file.
 struct written_network {
-  problem graph;                      ///< what the reader of such files finds in it
-  std::vector<std::size_t> part_of;   ///< per operator of the graph: the place in the order of what it does a part of
+  problem graph;                     ///< what the reader of such files finds in it
+  std::vector<std::size_t> part_of;  ///< per operator of the graph: the place in the order of what it does a part of
 };
 
 /// How a network stands in a model file when its operators run in this order. An error where the file cannot hold it.
@@ -29,15 +30,15 @@ using network_form = std::function<result<written_network>(const network&, std::
 
 /// What the search may do.
 struct fit_options {
-  bytes budget = 0;              ///< it ends at a network within this; 0: it looks for the smallest peak
-  std::uint64_t max_extra_macs = 0;  ///< multiply-accumulates that it may spend beyond those of the given network
-  runtime profile = runtime::parts;  ///< what the kernels can do that the network is for
-  bool whole_integer_sums = false;  ///< a sum of integers stays in one operator, as model files need
-  bool streamed_input = false;   ///< inputs come part by part, and need no room before they are wanted
+  bytes budget = 0;                   ///< it ends at a network within this; 0: it looks for the smallest peak
+  std::uint64_t max_extra_macs = 0;   ///< multiply-accumulates that it may spend beyond those of the given network
+  runtime profile = runtime::parts;   ///< what the kernels can do that the network is for
+  bool whole_integer_sums = false;    ///< a sum of integers stays in one operator, as model files need
+  bool streamed_input = false;        ///< inputs come part by part, and need no room before they are wanted
   exactness exact = exactness::bits;  ///< reals: partial sums in float32 may come in another order
-  coordinate most_blocks = 0;    ///< of a tensor; 0: single rows
-  network_form form{};           ///< all costs are those of the network in this form, with slices, joins and pads that the
-                                 ///< file needs; empty: of the network itself
+  coordinate most_blocks = 0;         ///< of a tensor; 0: single rows
+  network_form form{};  ///< all costs are those of the network in this form, with slices, joins and pads that the
+                        ///< file needs; empty: of the network itself
 };
 
 /// What one network of the search costs.
@@ -58,15 +59,16 @@ struct fit_step {
 
 /// The answer of `fit`. Where `error` is set, nothing else is.
 struct fitted {
-  network net;                     ///< rewritten; its operators' and tensors' origins are those of the given one
-  std::vector<op_id> order;        ///< of net's operators
-  std::vector<op_id> form_order{};   ///< of the operators that `form` makes of net in that order; empty where there is none
-  fit_point before, after;         ///< of the given network as it is; of net, in its form
+  network net;                      ///< rewritten; its operators' and tensors' origins are those of the given one
+  std::vector<op_id> order;         ///< of net's operators
+  std::vector<op_id> form_order{};  ///< of the operators that `form` makes of net in that order; empty where there is none
+  fit_point before, after;          ///< of the given network as it is; of net, in its form
   std::vector<fit_step> steps;
-  std::vector<fit_point> front;    ///< networks seen that no other beats in peak, multiply-accumulates and operators
+  std::vector<fit_point> front;  ///< networks seen that no other beats in peak, multiply-accumulates and operators
   stop_reason stopped = stop_reason::finished;
   std::optional<graph_error> error{};
   bool fits(const fit_options& f) const { return !error && (f.budget == 0 || after.peak <= f.budget); }
 };
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched

@@ -16,7 +16,9 @@
 #include <memsched/rewrite/rematerialize.hpp>
 #include <memsched/rewrite/split_sums.hpp>
 
-namespace memsched::inline MEMSCHED_ABI::detail {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+namespace detail {
 
 /// How many blocks of rows a tensor is cut into: up to 2^level.
 using levels = std::vector<unsigned>;
@@ -269,4 +271,6 @@ class fit_rows : protected fit_trials {
   std::pair<bytes, std::size_t> in_vain_{};  ///< the best peak, and the base's operators, where copies did not help
 };
 
-}  // namespace memsched::inline MEMSCHED_ABI::detail
+}  // namespace detail
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched

@@ -14,7 +14,9 @@
 #include <memsched/rewrite/fit_rows.hpp>
 #include <memsched/rewrite/stripes.hpp>
 
-namespace memsched::inline MEMSCHED_ABI::detail {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+namespace detail {
 
 class fit_stripes : protected fit_rows {
  public:
@@ -131,4 +133,6 @@ class fit_stripes : protected fit_rows {
   }
 };
 
-}  // namespace memsched::inline MEMSCHED_ABI::detail
+}  // namespace detail
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched

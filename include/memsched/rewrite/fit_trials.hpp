@@ -21,7 +21,9 @@
 #include <memsched/rewrite/stream_inputs.hpp>
 #include <memsched/rewrite/waves.hpp>
 
-namespace memsched::inline MEMSCHED_ABI::detail {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+namespace detail {
 
 /// A network that was tried, with the best order found.
 struct fit_trial {
@@ -161,7 +163,7 @@ class fit_trials {
     const wave_order found = order_in_waves(net, p, o_.model(), delays_, tries, budget == no_limit ? 0 : budget);
     if (found.peak < as_given) net = reordered(std::move(net), found.order);
   }
-  static constexpr double most_waves = 20'000;                     ///< orders tried, for all of the time
+  static constexpr double most_waves = 20'000;                  ///< orders tried, for all of the time
   static constexpr std::uint64_t most_wave_steps = 16'000'000;  ///< operators of the orders tried for a network
 
   void note(const fit_point& p) { out_.front.push_back(p); }
@@ -220,7 +222,9 @@ class fit_trials {
   fitted out_;
   fit_trial best_;
   std::optional<graph_error> formless_;  ///< why a network that was tried has no such form as is asked for
-  wave_delays delays_;  ///< of the networks measured so far
+  wave_delays delays_;                   ///< of the networks measured so far
 };
 
-}  // namespace memsched::inline MEMSCHED_ABI::detail
+}  // namespace detail
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched

@@ -10,7 +10,8 @@
 #include <memsched/network/network.hpp>
 #include <memsched/rewrite/edit.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// Whether an operator pads with zeros: a quantized tensor with its zero point.
 inline bool pads_with_zero(const network& net, const operation& op) {
@@ -78,11 +79,13 @@ inline network fold_pads(network net) {
   return net;
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 MEMSCHED_FUNCTION bool may_fold_pad(const network& net, const uses& use, op_id i) {
   const operation& op = net.operations[i];
@@ -104,6 +107,7 @@ MEMSCHED_FUNCTION bool may_fold_pad(const network& net, const uses& use, op_id i
   });
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #endif

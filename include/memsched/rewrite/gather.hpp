@@ -8,7 +8,8 @@
 #include <memsched/network/network.hpp>
 #include <memsched/rewrite/edit.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// Whether an operator only lays its operand's parts side by side: no activation, no conversion, and each part whole. uint8
 /// models may rescale in a concatenation; that rounding has to stay.
@@ -51,20 +52,20 @@ MEMSCHED_FUNCTION network flatten_concats(network net);
 /// R0 wherever it may be applied.
 inline network gather_all(network net) {
   for (op_id i = 0; i < net.operations.size();)
-    if (may_gather(net, uses(net), i))
-      net = gather(std::move(net), i);
-    else
-      ++i;
+    if (may_gather(net, uses(net), i)) net = gather(std::move(net), i);
+    else ++i;
   return net;
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
 
 #include <vector>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 MEMSCHED_FUNCTION network gather(network net, op_id i) {
   const placed to = net.operations[i].writes[0].parts[0];
@@ -97,12 +98,12 @@ MEMSCHED_FUNCTION network flatten_concats(network net) {
     if (may_gather(net, use, i) && std::all_of(use.readers[net.operations[i].writes[0].parts[0].tensor].begin(),
                                                use.readers[net.operations[i].writes[0].parts[0].tensor].end(), is_copy))
       net = gather(std::move(net), i);
-    else
-      ++i;
+    else ++i;
   }
   return net;
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #endif

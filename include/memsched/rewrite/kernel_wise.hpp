@@ -8,7 +8,8 @@
 #include <memsched/rewrite/cut.hpp>
 #include <memsched/rewrite/edit.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// Whether each output channel needs one input channel only: depthwise convolutions, pooling, means, element-wise operators,
 /// resizes, pads along rows and columns, and concatenations with an activation.
@@ -43,6 +44,7 @@ MEMSCHED_FUNCTION bool may_split_readers(const network& net, const uses& use, op
 /// may_split_readers.
 MEMSCHED_FUNCTION network split_readers(network net, op_id i);
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
@@ -53,7 +55,8 @@ MEMSCHED_FUNCTION network split_readers(network net, op_id i);
 
 #include <memsched/rewrite/gather.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 MEMSCHED_FUNCTION std::vector<coordinate> part_boundaries(const operation& op) {
   std::vector<coordinate> points;
@@ -120,6 +123,7 @@ MEMSCHED_FUNCTION network split_readers(network net, op_id i) {
   return net;
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #endif

@@ -10,7 +10,9 @@
 
 #include <memsched/network/network.hpp>
 
-namespace memsched::inline MEMSCHED_ABI::detail {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+namespace detail {
 
 /// a without b.
 inline void subtract(std::vector<box>& a, const box& b) {
@@ -35,7 +37,8 @@ inline void subtract(std::vector<box>& a, const box& b) {
 }
 
 inline box shifted(const box& b, coordinate r, coordinate c, coordinate k) {
-  return {{b.rows.first + r, b.rows.last + r}, {b.columns.first + c, b.columns.last + c},
+  return {{b.rows.first + r, b.rows.last + r},
+          {b.columns.first + c, b.columns.last + c},
           {b.channels.first + k, b.channels.last + k}};
 }
 
@@ -49,7 +52,10 @@ void each_read(const attributes& d, bool rows, coordinate y, coordinate n, coord
     if (i >= 0 && i < n) f(i);
   };
   switch (d.what) {
-    case op_kind::convolution: case op_kind::depthwise: case op_kind::max_pooling: case op_kind::average_pooling:
+    case op_kind::convolution:
+    case op_kind::depthwise:
+    case op_kind::max_pooling:
+    case op_kind::average_pooling:
       for (std::int64_t k = 0; k < kernel; ++k) inside(stride * y + dilation * k - pad);
       return;
     case op_kind::transposed_convolution:
@@ -58,7 +64,8 @@ void each_read(const attributes& d, bool rows, coordinate y, coordinate n, coord
       return;
     case op_kind::pad: return inside(y - pad);
     case op_kind::depth_to_space: return inside(y / d.block);
-    case op_kind::resize_nearest: case op_kind::resize_bilinear: {
+    case op_kind::resize_nearest:
+    case op_kind::resize_bilinear: {
       const double scale = static_cast<double>(n) / static_cast<double>(m);
       double at = static_cast<double>(y) * scale;
       if (d.coordinates == resize_coordinates::half_pixel)
@@ -78,7 +85,10 @@ void each_read(const attributes& d, bool rows, coordinate y, coordinate n, coord
       const bool up = d.rounding == resize_rounding::round_half_down || d.rounding == resize_rounding::ceil;
       return f(static_cast<coordinate>(std::min(std::max(up ? std::ceil(at) : std::floor(at), 0.0), last)));
     }
-    case op_kind::mean: case op_kind::dense: case op_kind::reshape: case op_kind::opaque:
+    case op_kind::mean:
+    case op_kind::dense:
+    case op_kind::reshape:
+    case op_kind::opaque:
       for (coordinate i = 0; i < n; ++i) f(i);
       return;
     default: return inside(n == 1 ? 0 : y);
@@ -112,8 +122,7 @@ inline interval channels_read(const operation& op, const operation& expected, co
     case op_kind::reshape:
     case op_kind::opaque:
     case op_kind::softmax:
-    case op_kind::depth_to_space:
-      return all;
+    case op_kind::depth_to_space: return all;
     default: return n.channels == 1 ? all : common(all, out);
   }
 }
@@ -192,4 +201,6 @@ class provenance {
   std::vector<op_id> writer_;
 };
 
-}  // namespace memsched::inline MEMSCHED_ABI::detail
+}  // namespace detail
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched

@@ -4,7 +4,8 @@
 #include <memsched/base/linkage.hpp>
 #include <memsched/rewrite/edit.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// Whether operator i may run once for each of its readers: one result, which at least two operators read, which is no graph
 /// output and whose storage nobody names; and no part of a sum, or a read from outside, which happens once. No operator
@@ -29,6 +30,7 @@ inline bool may_rematerialize(const network& net, const uses& use, op_id i) {
 /// Precondition: may_rematerialize.
 MEMSCHED_FUNCTION network rematerialize(const network& net, op_id i);
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
@@ -38,7 +40,8 @@ MEMSCHED_FUNCTION network rematerialize(const network& net, op_id i);
 #include <utility>
 #include <vector>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 MEMSCHED_FUNCTION network rematerialize(const network& net, op_id i) {
   const uses use(net);
@@ -81,6 +84,7 @@ MEMSCHED_FUNCTION network rematerialize(const network& net, op_id i) {
   return out;
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #endif

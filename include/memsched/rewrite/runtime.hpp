@@ -7,7 +7,8 @@
 #include <memsched/base/linkage.hpp>
 #include <memsched/network/network.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// What the kernels of a runtime can do.
 enum class runtime : unsigned char {
@@ -26,11 +27,11 @@ MEMSCHED_FUNCTION std::string not_whole(const network& net);
 /// Whether a sum of integers is computed in parts. Generated code can; operators of model files cannot, since what they
 /// write is rounded to eight bits.
 inline bool splits_integer_sum(const network& net) {
-  return std::any_of(net.tensors.begin(), net.tensors.end(), [](const auto& t) {
-    return t.role == tensor_role::sum && t.element != element::float32;
-  });
+  return std::any_of(net.tensors.begin(), net.tensors.end(),
+                     [](const auto& t) { return t.role == tensor_role::sum && t.element != element::float32; });
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
@@ -40,7 +41,8 @@ inline bool splits_integer_sum(const network& net) {
 #include <memsched/graph/error.hpp>
 #include <memsched/network/windows.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 namespace detail {
 
@@ -98,6 +100,7 @@ MEMSCHED_FUNCTION std::string not_whole(const network& net) {
   return "";
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #endif

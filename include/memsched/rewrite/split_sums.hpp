@@ -11,7 +11,8 @@
 #include <memsched/base/linkage.hpp>
 #include <memsched/network/windows.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// How partial sums come together.
 enum class sum_form : unsigned char {
@@ -226,13 +227,15 @@ inline network split_sum(const network& net, op_id i, sum_form form) { return de
 /// rows, those of a dense layer in the order of its elements, so that float32 gives the same bits.
 MEMSCHED_FUNCTION network split_reductions(network net, sum_form form);
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
 
 #include <memsched/rewrite/edit.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 MEMSCHED_FUNCTION bool may_split_sum(const network& net, op_id i) {
   const operation& op = net.operations[i];
@@ -249,6 +252,7 @@ MEMSCHED_FUNCTION network split_reductions(network net, sum_form form) {
   return net;
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #endif

@@ -4,12 +4,14 @@
 #include <memsched/base/linkage.hpp>
 #include <memsched/network/network.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// The network with an operator for each tensor that is a graph input: it makes the tensor when it is wanted, the parts of
 /// one input in the order in which they are listed. Inputs that are cut first need room for the parts in use only.
 MEMSCHED_FUNCTION network stream_inputs(network net);
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
@@ -19,7 +21,8 @@ MEMSCHED_FUNCTION network stream_inputs(network net);
 
 #include <memsched/rewrite/edit.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 MEMSCHED_FUNCTION network stream_inputs(network net) {
   const uses use(net);
@@ -59,6 +62,7 @@ MEMSCHED_FUNCTION network stream_inputs(network net) {
   return net;
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #endif

@@ -9,7 +9,8 @@
 #include <memsched/rewrite/cut.hpp>
 #include <memsched/rewrite/runtime.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// The operators first, ..., last - 1 of a network. They are convex, since they stand side by side in an order that can run:
 /// a path between two of them leads through none behind the last and none before the first.
@@ -47,6 +48,7 @@ MEMSCHED_FUNCTION bool may_stripe(const network& net, const region& r, coordinat
 MEMSCHED_FUNCTION result<network> stripes(const network& net, const region& r, coordinate n,
                                           runtime profile = runtime::parts);
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
@@ -58,7 +60,8 @@ MEMSCHED_FUNCTION result<network> stripes(const network& net, const region& r, c
 
 #include <memsched/rewrite/edit.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 namespace detail {
 
@@ -202,8 +205,8 @@ class striping {
   void make(op_id i, coordinate s) {
     const operation& from = net_.operations[i];
     const placed& to = result_of(i);
-    const auto mine = std::find_if(parts_[to.tensor].begin(), parts_[to.tensor].end(),
-                                   [&](const part& q) { return q.stripe == s; });
+    const auto mine =
+        std::find_if(parts_[to.tensor].begin(), parts_[to.tensor].end(), [&](const part& q) { return q.stripe == s; });
     if (mine == parts_[to.tensor].end()) return;  // nobody needs it there
     const box b = computed(i, mine->rows);
     operation op = from;
@@ -225,8 +228,10 @@ class striping {
         }
       }
       if (whole_ && parts.empty())
-        error_ = {error_code::bad_input, labelled("operator ", i, from.name) + " has a stripe that reads nothing but pad",
-                  {i}, {}};
+        error_ = {error_code::bad_input,
+                  labelled("operator ", i, from.name) + " has a stripe that reads nothing but pad",
+                  {i},
+                  {}};
       op.reads[k].parts = std::move(parts);
     }
     op.writes[0].parts = {{mine->tensor, b.rows.first, to.column, to.channel}};
@@ -270,7 +275,7 @@ class striping {
   region region_;
   coordinate n_;
   bool whole_;
-  std::vector<bool> seen_, inside_;         // per tensor
+  std::vector<bool> seen_, inside_;          // per tensor
   std::vector<std::vector<interval>> rows_;  // per tensor of the region and stripe
   std::vector<std::vector<part>> parts_;
   std::vector<tensor_id> number_;
@@ -317,6 +322,7 @@ MEMSCHED_FUNCTION result<network> stripes(const network& net, const region& r, c
   return detail::striping(net, r, n, profile).run();
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #endif

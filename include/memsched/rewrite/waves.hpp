@@ -10,7 +10,8 @@
 #include <memsched/measure/evaluate.hpp>
 #include <memsched/network/network.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// An order in waves runs through the inputs of a network once, from the first row to the last. A block is due when the last
 /// of what it reads is, and the delay of its operator later; of blocks that are due at once, those of later operators come
@@ -33,6 +34,7 @@ struct wave_order {
 MEMSCHED_FUNCTION wave_order order_in_waves(const network& net, const problem& p, memory_model model, wave_delays& delays,
                                             std::size_t tries, bytes budget = 0);
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
@@ -45,7 +47,8 @@ MEMSCHED_FUNCTION wave_order order_in_waves(const network& net, const problem& p
 
 #include <memsched/base/random.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 namespace detail {
 
@@ -65,8 +68,8 @@ class waves {
       for (const image& i : images)
         for (const placed& q : i.parts)
           if (const typed_tensor& x = net.tensors[q.tensor]; x.origin != none && (x.input || !of_inputs))
-            at = std::max(at, all_rows * static_cast<std::uint64_t>(x.part.rows.last) /
-                                  static_cast<std::uint64_t>(rows[x.origin]));
+            at = std::max(
+                at, all_rows * static_cast<std::uint64_t>(x.part.rows.last) / static_cast<std::uint64_t>(rows[x.origin]));
       return at;
     };
     for (const op_id i : p.ops()) {
@@ -148,6 +151,7 @@ MEMSCHED_FUNCTION wave_order order_in_waves(const network& net, const problem& p
   return {std::move(best), least.first};
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #endif

@@ -4,7 +4,8 @@
 #include <memsched/graph/list_schedule.hpp>
 #include <memsched/search/policy.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// The order in which the caller lists the operators, wherever that is one (see `given_order`).
 struct as_given {
@@ -13,4 +14,5 @@ struct as_given {
   solution operator()(const schedule_graph& g, search&) const { return {given_order(g)}; }
 };
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched

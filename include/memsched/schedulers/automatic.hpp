@@ -8,7 +8,8 @@
 #include <memsched/base/linkage.hpp>
 #include <memsched/search/policy.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// Finds an order with the smallest peak and proves it; at a limit, the best order and the best bound so far.
 ///
@@ -37,6 +38,7 @@ struct staged_search {
 
 }  // namespace detail
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
@@ -51,7 +53,8 @@ struct staged_search {
 #include <memsched/schedulers/automatic/stages.hpp>
 #include <memsched/schedulers/best_heuristic.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 namespace detail {
 
@@ -93,6 +96,7 @@ MEMSCHED_FUNCTION solution automatic_scheduler::operator()(const schedule_graph&
   return {whole.order(), std::max(bound, context.floor())};
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #endif

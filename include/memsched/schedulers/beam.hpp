@@ -4,7 +4,8 @@
 #include <memsched/base/linkage.hpp>
 #include <memsched/search/policy.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// Steps from downsets to downsets by the moves of `best_first` and keeps the `width` best of each size: lowest peak so
 /// far first, then lowest level. Claims no bound. O(nodes * width * moves); so many states of nodes / 8 bytes at most are
@@ -16,6 +17,7 @@ struct beam {
   solution operator()(const schedule_graph& g, search& context) const;
 };
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
@@ -30,7 +32,8 @@ struct beam {
 #include <memsched/schedulers/greedy.hpp>
 #include <memsched/search/downsets.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 MEMSCHED_FUNCTION solution beam::operator()(const schedule_graph& g, search& context) const {
   if (g.active > max_nodes) return context.give_up(), greedy{}(g, context);
@@ -94,6 +97,7 @@ MEMSCHED_FUNCTION solution beam::operator()(const schedule_graph& g, search& con
   return s;
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #endif

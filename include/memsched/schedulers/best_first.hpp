@@ -8,7 +8,8 @@
 #include <memsched/base/linkage.hpp>
 #include <memsched/search/policy.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// Searches the downsets of a graph, cheapest peak first and deepest first among equals, from a start no cheaper than
 /// the context's floor, for an order whose peak is below the incumbent's. One entry per downset.
@@ -43,7 +44,7 @@ struct best_first {
   bool commits = true;
   bool backjumps = true;
   std::uint64_t worth_a_thread = 2000;  ///< states
-  std::size_t max_nodes = 1 << 14;  ///< larger graphs are answered with the incumbent; the closure takes n^2/4 bytes
+  std::size_t max_nodes = 1 << 14;      ///< larger graphs are answered with the incumbent; the closure takes n^2/4 bytes
 
   solution operator()(const schedule_graph& g, search& context) const;
   /// Starts from an order that is known.
@@ -52,7 +53,7 @@ struct best_first {
   /// What a search between two peaks says.
   struct finding {
     std::optional<std::vector<node_id>> order;  ///< the cheapest at or above `from`, where there is one below `below`
-    bytes bound = 0;                         ///< no order has a peak from `from` on that is below this; at most `below`
+    bytes bound = 0;                            ///< no order has a peak from `from` on that is below this; at most `below`
   };
   /// Looks for an order with a peak below `below`; peaks below `from` are not told apart.
   finding between(const schedule_graph& g, search& context, bytes from, bytes below) const;
@@ -62,6 +63,7 @@ struct best_first {
                                  std::uint64_t states) const;
 };
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
@@ -78,16 +80,22 @@ struct best_first {
 #include <memsched/schedulers/greedy.hpp>
 #include <memsched/search/downsets.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 namespace detail {
 
 class best_first_search {
  public:
   best_first_search(const schedule_graph& g, search& context, const best_first& policy, bytes from, bytes below)
-      : g_(g), context_(context), backjumps_(policy.backjumps), moves_(g, context, policy.macros, policy.commits), table_(g.active),
-        lowest_(g), floor_(static_cast<delta>(std::max(from, g.base))), ceiling_(static_cast<delta>(below)) {
-  }
+      : g_(g),
+        context_(context),
+        backjumps_(policy.backjumps),
+        moves_(g, context, policy.macros, policy.commits),
+        table_(g.active),
+        lowest_(g),
+        floor_(static_cast<delta>(std::max(from, g.base))),
+        ceiling_(static_cast<delta>(below)) {}
 
   /// Searches until it is decided or a limit is hit; another call goes on. An order that is found must be below `below`, which
   /// may have fallen since.
@@ -129,7 +137,7 @@ class best_first_search {
  private:
   struct way {
     index_t parent;         ///< none for the start
-    node_id target;          ///< none where safe moves alone lead from the parent, or a detour
+    node_id target;         ///< none where safe moves alone lead from the parent, or a detour
     index_t detour = none;  ///< in `detours_`
   };
   struct entry {
@@ -288,9 +296,7 @@ class best_first_search {
     moves_.settle_again(cost, [&](node_id v) { nodes.push_back(v); });
   }
 
-  best_first::finding done(delta bound) {
-    return {std::move(order_), static_cast<bytes>(std::min(bound, ceiling_))};
-  }
+  best_first::finding done(delta bound) { return {std::move(order_), static_cast<bytes>(std::min(bound, ceiling_))}; }
 
   const schedule_graph& g_;
   search& context_;
@@ -357,6 +363,7 @@ MEMSCHED_FUNCTION solution best_first::operator()(const schedule_graph& g, searc
   return improve(g, context, greedy{}(g, context));
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #endif

@@ -6,7 +6,8 @@
 #include <memsched/base/linkage.hpp>
 #include <memsched/search/policy.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// The best of several heuristics; the first among equals. On a graph of more than `always` nodes, after a limit is met, of
 /// those so far.
@@ -16,6 +17,7 @@ struct best_heuristic {
   solution operator()(const schedule_graph& g, search& context) const;
 };
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
@@ -28,7 +30,8 @@ struct best_heuristic {
 #include <memsched/schedulers/kahn.hpp>
 #include <memsched/schedulers/rpo.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 MEMSCHED_FUNCTION solution best_heuristic::operator()(const schedule_graph& g, search& context) const {
   solution best = as_given{}(g, context);
@@ -44,6 +47,7 @@ MEMSCHED_FUNCTION solution best_heuristic::operator()(const schedule_graph& g, s
   return best;
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #endif

@@ -7,7 +7,8 @@
 #include <memsched/base/linkage.hpp>
 #include <memsched/search/policy.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// Takes an order and its highest node v. Where the lowest set that can have run before v is as high as v is, v cannot be
 /// lowered, and the next highest node is taken; else orders what that set holds, v, and the rest, the two parts likewise.
@@ -31,6 +32,7 @@ struct bisect {
                              const std::vector<node_id>& first, node_id v, bytes target, unsigned depth) const;
 };
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
@@ -46,7 +48,8 @@ struct bisect {
 #include <memsched/schedulers/best_first.hpp>
 #include <memsched/schedulers/greedy.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 MEMSCHED_FUNCTION solution bisect::operator()(const schedule_graph& g, search& context) const {
   solution s = greedy{}(g, context);
@@ -131,6 +134,7 @@ MEMSCHED_FUNCTION std::vector<node_id> bisect::split(const schedule_graph& g, se
   return whole;
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #endif

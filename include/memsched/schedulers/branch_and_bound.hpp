@@ -6,7 +6,8 @@
 #include <memsched/base/linkage.hpp>
 #include <memsched/search/policy.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// The paper's two orders of ready nodes, as list schedulers (section 7.1).
 /// Looks at the clock where there are more than 2^16 nodes. O((nodes + edges) log nodes).
@@ -40,6 +41,7 @@ struct branch_and_bound {
   solution improve(const schedule_graph& g, search& context, solution incumbent) const;
 };
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
@@ -58,7 +60,8 @@ struct branch_and_bound {
 #include <memsched/graph/walk.hpp>
 #include <memsched/schedulers/best_first.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 namespace detail {
 
@@ -99,9 +102,9 @@ class branch_and_bound_search {
 
  private:
   struct frame {
-    node_id chosen;                    // what led here
-    delta peak;                     // so far
-    std::size_t ready, next, end;   // its ready nodes start at `ready`; its choices that are left are [next, end)
+    node_id chosen;                // what led here
+    delta peak;                    // so far
+    std::size_t ready, next, end;  // its ready nodes start at `ready`; its choices that are left are [next, end)
   };
 
   void descend(node_id v, delta peak) {
@@ -245,6 +248,7 @@ MEMSCHED_FUNCTION solution branch_and_bound::operator()(const schedule_graph& g,
   return improve(g, context, starts ? four_starts{}(g, context) : ready_list{}(g, context));
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #endif

@@ -7,7 +7,8 @@
 #include <memsched/base/random.hpp>
 #include <memsched/search/policy.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// Node by node, for every signature the partial order with the least peak. The signature is the set of nodes that are
 /// ready (Algorithm 1's zero-indegree set), which tells what has run: all but these and their descendants. So it tells
@@ -34,6 +35,7 @@ constexpr std::uint32_t tag_of(node_id v) { return static_cast<std::uint32_t>(ra
 
 }  // namespace detail
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
@@ -52,7 +54,8 @@ constexpr std::uint32_t tag_of(node_id v) { return static_cast<std::uint32_t>(ra
 #include <memsched/schedulers/best_heuristic.hpp>
 #include <memsched/structure/reachability.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 namespace detail {
 
@@ -235,8 +238,13 @@ class dp_search {
 
  public:
   dp_search(const schedule_graph& g, search& context, const dp& policy, solution incumbent)
-      : g_(g), context_(context), policy_(policy), nothing_(signature<Words>::nothing(words_for(g.active))),
-        moves_(g, nothing_), best_(std::move(incumbent)), best_peak_(peak_of(g, best_.order)) {
+      : g_(g),
+        context_(context),
+        policy_(policy),
+        nothing_(signature<Words>::nothing(words_for(g.active))),
+        moves_(g, nothing_),
+        best_(std::move(incumbent)),
+        best_peak_(peak_of(g, best_.order)) {
     ceiling_ = static_cast<delta>(std::min<bytes>(context.ceiling(), std::numeric_limits<delta>::max()));
     run_ = context.stats.steps.empty() ? 0 : context.stats.steps.back().run + 1;
   }
@@ -406,6 +414,7 @@ MEMSCHED_FUNCTION solution dp::operator()(const schedule_graph& g, search& conte
   return detail::run_dp(g, context, *this, std::move(incumbent));
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #endif

@@ -8,7 +8,8 @@
 #include <memsched/base/topology.hpp>
 #include <memsched/search/policy.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// The optimum by dynamic programming over all downsets, with no rule that could be wrong. Refuses graphs of more than
 /// `max_nodes` active nodes (at most 32) and keeps no limits. O(2^nodes * nodes) in the worst case.
@@ -27,6 +28,7 @@ struct exhaustive {
   }
 };
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
@@ -38,7 +40,8 @@ struct exhaustive {
 
 #include <memsched/graph/walk.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 MEMSCHED_FUNCTION solution exhaustive::operator()(const schedule_graph& g, search& context) const {
   solution s;
@@ -79,6 +82,7 @@ MEMSCHED_FUNCTION solution exhaustive::operator()(const schedule_graph& g, searc
   return s;
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #endif

@@ -7,7 +7,8 @@
 #include <memsched/base/linkage.hpp>
 #include <memsched/search/policy.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// A stretch [first, last) of the positions of an order, and what it alone proves: whatever the order of the rest and
 /// its own, no order of the whole graph has a peak below `bound` (see `closed_window`). Bytes.
@@ -22,6 +23,7 @@ struct forcing_stretch {
 forcing_stretch find_forcing_stretch(const schedule_graph& g, search& context, const solution& s,
                                      std::uint64_t states = 20000);
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
@@ -35,7 +37,8 @@ forcing_stretch find_forcing_stretch(const schedule_graph& g, search& context, c
 #include <memsched/schedulers/automatic.hpp>
 #include <memsched/structure/line.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 MEMSCHED_FUNCTION forcing_stretch find_forcing_stretch(const schedule_graph& g, search& context, const solution& s,
                                                        std::uint64_t states) {
@@ -66,6 +69,7 @@ MEMSCHED_FUNCTION forcing_stretch find_forcing_stretch(const schedule_graph& g, 
   return whole;
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #endif

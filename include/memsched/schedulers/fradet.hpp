@@ -9,7 +9,8 @@
 #include <memsched/schedulers/branch_and_bound.hpp>
 #include <memsched/search/policy.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// compress | compose | compress | branch_and_bound, with the search's starts taken before and after compression (eight of
 /// them, section 7.1.2). Answers with an error where every order would go below 0.
@@ -23,6 +24,7 @@ struct fradet_scheduler {
 
 inline constexpr fradet_scheduler fradet{};
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
@@ -31,7 +33,8 @@ inline constexpr fradet_scheduler fradet{};
 
 #include <memsched/bounds/negative_level.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 MEMSCHED_FUNCTION solution fradet_scheduler::operator()(const schedule_graph& g, search& context) const {
   solution s;
@@ -51,6 +54,7 @@ MEMSCHED_FUNCTION solution fradet_scheduler::operator()(const schedule_graph& g,
   return s;
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #endif

@@ -4,7 +4,8 @@
 #include <memsched/base/linkage.hpp>
 #include <memsched/search/policy.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// Runs the ready node that serves memory best: first those that leave no more behind than they found, lowest peak
 /// first; else the one with the largest drop from its peak (the order of independent tasks that is optimal, Fradet et
@@ -18,6 +19,7 @@ struct greedy {
   solution operator()(const schedule_graph& g, search& context) const;
 };
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
@@ -26,7 +28,8 @@ struct greedy {
 
 #include <memsched/graph/list_schedule.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 MEMSCHED_FUNCTION solution greedy::operator()(const schedule_graph& g, search& context) const {
   const auto key = [this](const order_walk& w, node_id v, index_t age) {
@@ -40,6 +43,7 @@ MEMSCHED_FUNCTION solution greedy::operator()(const schedule_graph& g, search& c
   return {list_schedule(g, key, [&] { return !context.over(); })};
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #endif

@@ -19,7 +19,8 @@
 #include <memsched/search/policy.hpp>
 #include <memsched/structure/hierarchy.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 namespace detail {
 
@@ -84,9 +85,9 @@ MEMSCHED_FUNCTION solution hierarchical::run(const schedule_graph& g, search& co
     if (search_level.units() <= max_units)
       found =
           context.with_states(round_states, [&] { return search_level.run(static_cast<delta>(s.lower_bound), ceiling); });
-    const std::vector<node_id> order = found              ? *found
-                                    : context.stopped() ? greedy{}(h.graph, context).order
-                                                        : beam{}(h.graph, context).order;
+    const std::vector<node_id> order = found               ? *found
+                                       : context.stopped() ? greedy{}(h.graph, context).order
+                                                           : beam{}(h.graph, context).order;
     round.peak = peak_of(h.graph, order);
     if (!found && static_cast<delta>(round.peak) > ceiling) break;
     round.states = context.stats.states - states;
@@ -110,6 +111,7 @@ MEMSCHED_FUNCTION solution hierarchical::run(const schedule_graph& g, search& co
   return s;
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #endif

@@ -6,7 +6,8 @@
 #include <memsched/graph/walk.hpp>
 #include <memsched/search/policy.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// First ready, first run; at the start by index. O(nodes + edges).
 struct kahn {
@@ -23,4 +24,5 @@ struct kahn {
   }
 };
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched

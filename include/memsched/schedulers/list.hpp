@@ -21,7 +21,8 @@
 #include <memsched/schedulers/rpo.hpp>
 #include <memsched/schedulers/serenity.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// What a scheduler is to users.
 enum class scheduler_role : unsigned char {
@@ -39,7 +40,7 @@ struct scheduler_row {
   std::string_view about;     ///< one line
   std::string_view source{};  ///< authors; empty for this project
   memsched::scheduler_role role = scheduler_role::method;
-  bool exact = false;       ///< ends with a proof of its order where no limit ends it
+  bool exact = false;  ///< ends with a proof of its order where no limit ends it
   std::size_t max_operators = std::numeric_limits<std::size_t>::max();  ///< more are answered with an error
 };
 
@@ -113,4 +114,5 @@ constexpr void for_each_scheduler(F&& f) {
   std::apply([&f](const auto&... row) { (f(row), ...); }, all_schedulers);
 }
 
-}  // namespace memsched::inline MEMSCHED_ABI
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched

@@ -7,7 +7,8 @@
 #include <memsched/schedulers/greedy.hpp>
 #include <memsched/search/policy.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// Takes a stretch of an order, a window, and looks for an order of the same nodes with a smaller peak. Windows around the
 /// first peak of the whole order come first, wider and wider ones; where they help no more, windows all along it, whose own
@@ -22,6 +23,7 @@ struct local_search {
   solution improve(const schedule_graph& g, search& context, solution s) const;
 };
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
@@ -32,7 +34,8 @@ struct local_search {
 #include <memsched/schedulers/lower_stretch.hpp>
 #include <memsched/structure/line.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 namespace detail {
 
@@ -103,6 +106,7 @@ MEMSCHED_FUNCTION solution local_search::improve(const schedule_graph& g, search
   return s;
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #endif

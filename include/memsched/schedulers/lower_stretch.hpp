@@ -16,7 +16,9 @@
 #include <memsched/search/policy.hpp>
 #include <memsched/structure/line.hpp>
 
-namespace memsched::inline MEMSCHED_ABI::detail {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+namespace detail {
 
 /// Asks `change` for another order of what a line holds from position `first` up to `last`, each moved to where the line may
 /// be cut: given as a graph, its order, and the peak of that. The answer as nodes of the line; nothing where its peak is not
@@ -56,4 +58,6 @@ inline std::optional<std::vector<node_id>> lower_stretch(const schedule_graph& g
   return change_stretch(g, line, first, last, context, local, lower);
 }
 
-}  // namespace memsched::inline MEMSCHED_ABI::detail
+}  // namespace detail
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched

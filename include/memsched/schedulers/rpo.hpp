@@ -4,16 +4,16 @@
 #include <memsched/graph/post_order.hpp>
 #include <memsched/search/policy.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// Depth-first post-order from the graph's roots over predecessors in input order, as HMCOS has it (section 4.1).
 /// Nodes that no root needs follow, by index. O(nodes + edges).
 struct rpo {
   static constexpr bool is_baseline = true;
 
-  solution operator()(const schedule_graph& g, search&) const {
-    return {post_order(g)};
-  }
+  solution operator()(const schedule_graph& g, search&) const { return {post_order(g)}; }
 };
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched

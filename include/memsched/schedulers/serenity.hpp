@@ -5,7 +5,8 @@
 #include <memsched/passes/soft_budget.hpp>
 #include <memsched/search/policy.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// divide | soft_budget | dp, each of the first two where it is wanted. Optimal, unless a limit is met.
 struct serenity {
@@ -17,6 +18,7 @@ struct serenity {
   solution operator()(const schedule_graph& g, search& context) const;
 };
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
@@ -24,7 +26,8 @@ struct serenity {
 #include <memsched/passes/divide.hpp>
 #include <memsched/schedulers/dp.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 MEMSCHED_FUNCTION solution serenity::operator()(const schedule_graph& g, search& context) const {
   const dp last{.direct = direct};
@@ -34,6 +37,7 @@ MEMSCHED_FUNCTION solution serenity::operator()(const schedule_graph& g, search&
   return last(g, context);
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #endif

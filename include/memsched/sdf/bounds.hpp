@@ -8,7 +8,9 @@
 #include <memsched/model/firing.hpp>
 #include <memsched/sdf/graph.hpp>
 
-namespace memsched::inline MEMSCHED_ABI::sdf {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+namespace sdf {
 
 /// The most tokens that a channel holds at once, at the least, in any schedule of an iteration.
 ///
@@ -64,4 +66,6 @@ inline bytes shared_bound(const graph& g, firing rule) {
   return bound;
 }
 
-}  // namespace memsched::sdf
+}  // namespace sdf
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched

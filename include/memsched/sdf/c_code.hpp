@@ -11,7 +11,9 @@
 #include <memsched/base/linkage.hpp>
 #include <memsched/sdf/layout.hpp>
 
-namespace memsched::inline MEMSCHED_ABI::sdf {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+namespace sdf {
 
 namespace detail {
 
@@ -34,11 +36,15 @@ inline std::string c_name(const std::string& name, index_t a, std::set<std::stri
 MEMSCHED_FUNCTION std::string to_c(const graph& g, const loops& schedule, const std::vector<bytes>& fills,
                                    const layout& where);
 
-}  // namespace memsched::sdf
+}  // namespace sdf
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
 
-namespace memsched::inline MEMSCHED_ABI::sdf {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+namespace sdf {
 
 MEMSCHED_FUNCTION std::string to_c(const graph& g, const loops& schedule, const std::vector<bytes>& fills,
                                    const layout& where) {
@@ -121,6 +127,8 @@ MEMSCHED_FUNCTION std::string to_c(const graph& g, const loops& schedule, const 
   return c + "}\n";
 }
 
-}  // namespace memsched::sdf
+}  // namespace sdf
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched
 
 #endif

@@ -13,7 +13,9 @@
 #include <memsched/sdf/graph.hpp>
 #include <memsched/sdf/loops.hpp>
 
-namespace memsched::inline MEMSCHED_ABI::sdf {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+namespace sdf {
 
 /// An actor, or several that fire as one.
 struct composite {
@@ -52,13 +54,10 @@ inline need normal(need e) {
 /// implies the others.
 inline std::vector<need> binding(std::vector<need> needs, const std::vector<composite>& actors) {
   for (need& e : needs) e = normal(e);
-  std::erase_if(needs, [&](const need& e) {
-    return e.from == e.to || e.tokens >= e.consumed * actors[e.to].repetitions;
-  });
+  std::erase_if(needs, [&](const need& e) { return e.from == e.to || e.tokens >= e.consumed * actors[e.to].repetitions; });
   const auto key = [](const need& e) { return std::pair(e.from, e.to); };
-  std::sort(needs.begin(), needs.end(), [&](const need& a, const need& b) {
-    return std::pair(key(a), a.tokens) < std::pair(key(b), b.tokens);
-  });
+  std::sort(needs.begin(), needs.end(),
+            [&](const need& a, const need& b) { return std::pair(key(a), a.tokens) < std::pair(key(b), b.tokens); });
   needs.erase(std::unique(needs.begin(), needs.end(), [&](const need& a, const need& b) { return key(a) == key(b); }),
               needs.end());
   return needs;
@@ -94,11 +93,15 @@ inline std::vector<index_t> actors_of_nodes(const composite_graph& c) {
   return actor;
 }
 
-}  // namespace memsched::sdf
+}  // namespace sdf
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
 
-namespace memsched::inline MEMSCHED_ABI::sdf {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+namespace sdf {
 
 MEMSCHED_FUNCTION result<composite_graph> costs(const graph& g, firing rule, bytes iterations) {
   composite_graph c;
@@ -138,7 +141,8 @@ MEMSCHED_FUNCTION result<cost_graph> expand(const composite_graph& c, bytes most
     return graph_error{error_code::too_large,
                        std::to_string(c.firings()) + " firings are more than the " + std::to_string(most_firings) +
                            " that may be made nodes",
-                       {}, {}};
+                       {},
+                       {}};
   cost_graph g;
   g.base = c.base;
   g.left = c.base;
@@ -170,6 +174,8 @@ MEMSCHED_FUNCTION result<cost_graph> expand(const graph& g, firing rule, bytes i
   return expand(*c, most_firings);
 }
 
-}  // namespace memsched::sdf
+}  // namespace sdf
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched
 
 #endif

@@ -11,7 +11,9 @@
 #include <memsched/base/linkage.hpp>
 #include <memsched/sdf/composites.hpp>
 
-namespace memsched::inline MEMSCHED_ABI::sdf {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+namespace sdf {
 
 /// Which rules apply, and to how many actors those that need all paths (actors^2 bits).
 struct actor_rules {
@@ -37,7 +39,9 @@ inline composite_graph compress(const composite_graph& c, const actor_rules& rul
   return compress(c, rules, counts);
 }
 
-}  // namespace memsched::sdf
+}  // namespace sdf
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
 
@@ -48,7 +52,9 @@ inline composite_graph compress(const composite_graph& c, const actor_rules& rul
 
 #include <memsched/base/bitset.hpp>
 
-namespace memsched::inline MEMSCHED_ABI::sdf {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+namespace sdf {
 
 namespace detail {
 
@@ -58,9 +64,11 @@ namespace detail {
 class actor_compressor {
  public:
   actor_compressor(const composite_graph& c, const actor_rules& rules)
-      : given_(c), rules_(rules), links_{std::vector<std::vector<link>>(c.actors.size()),
-                                         std::vector<std::vector<link>>(c.actors.size())},
-        queued_(c.actors.size(), true), alive_count_(c.actors.size()) {
+      : given_(c),
+        rules_(rules),
+        links_{std::vector<std::vector<link>>(c.actors.size()), std::vector<std::vector<link>>(c.actors.size())},
+        queued_(c.actors.size(), true),
+        alive_count_(c.actors.size()) {
     for (index_t a = 0; a < c.actors.size(); ++a) {
       actors_.push_back({c.actors[a].repetitions, c.actors[a].cost, a});
       plans_.push_back({plan::leaf, a, 0});
@@ -375,7 +383,7 @@ class actor_compressor {
   std::vector<bool> queued_;
   std::size_t alive_count_;
   std::vector<index_t> order_, place_;  // alive actors, free needs first to last
-  bit_matrix free_;  // by places in `order_`
+  bit_matrix free_;                     // by places in `order_`
 };
 
 }  // namespace detail
@@ -384,6 +392,8 @@ MEMSCHED_FUNCTION composite_graph compress(const composite_graph& c, const actor
   return detail::actor_compressor(c, rules).run(counts);
 }
 
-}  // namespace memsched::sdf
+}  // namespace sdf
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched
 
 #endif

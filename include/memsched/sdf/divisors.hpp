@@ -8,7 +8,9 @@
 #include <memsched/base/bytes.hpp>
 #include <memsched/base/linkage.hpp>
 
-namespace memsched::inline MEMSCHED_ABI::sdf {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+namespace sdf {
 
 /// Divisors of a number, ascending, with 1 and the number itself.
 struct divisor_list {
@@ -38,4 +40,6 @@ inline divisor_list divisors(bytes n) {
   return d;
 }
 
-}  // namespace memsched::sdf
+}  // namespace sdf
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched

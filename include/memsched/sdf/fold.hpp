@@ -7,7 +7,9 @@
 #include <memsched/base/linkage.hpp>
 #include <memsched/sdf/loops.hpp>
 
-namespace memsched::inline MEMSCHED_ABI::sdf {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+namespace sdf {
 
 /// The sequence as loops: stretches that follow each other twice or more become a loop, the shortest first and again and
 /// again, until none is left. Symbol s stands for bodies[s]. Not the fewest appearances there can be (that is the smallest
@@ -16,7 +18,9 @@ namespace memsched::inline MEMSCHED_ABI::sdf {
 MEMSCHED_FUNCTION loops fold(std::span<const index_t> sequence, std::span<const loops> bodies,
                              std::uint64_t most_work = std::uint64_t{1} << 24);
 
-}  // namespace memsched::sdf
+}  // namespace sdf
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
 
@@ -24,7 +28,9 @@ MEMSCHED_FUNCTION loops fold(std::span<const index_t> sequence, std::span<const 
 #include <utility>
 #include <vector>
 
-namespace memsched::inline MEMSCHED_ABI::sdf {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+namespace sdf {
 
 namespace detail {
 
@@ -111,6 +117,8 @@ MEMSCHED_FUNCTION loops fold(std::span<const index_t> sequence, std::span<const 
   return detail::folder(sequence, most_work).result(bodies);
 }
 
-}  // namespace memsched::sdf
+}  // namespace sdf
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched
 
 #endif

@@ -13,7 +13,9 @@
 #include <memsched/graph/error.hpp>
 #include <memsched/sdf/liveness.hpp>
 
-namespace memsched::inline MEMSCHED_ABI::sdf {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+namespace sdf {
 
 /// Each firing of `from` puts `produced` tokens into the channel, and each firing of `to` takes `consumed` out.
 ///
@@ -132,7 +134,8 @@ inline std::optional<graph_error> graph_builder::check_channels() const {
       if (a >= g_.actors())
         return graph_error{error_code::unknown_operator,
                            name + " names actor " + std::to_string(a) + ", and there are " + std::to_string(g_.actors()),
-                           {a}, {i}};
+                           {a},
+                           {i}};
     if (c.produced == 0 || c.consumed == 0)
       return graph_error{error_code::bad_size, name + " has a rate of 0", {c.produced == 0 ? c.from : c.to}, {i}};
   }
@@ -192,7 +195,8 @@ inline std::optional<graph_error> graph_builder::balance(graph& g) const {
                                  detail::quoted(g.actor_name(c.to)) + " fires " + std::to_string(here.n) + " times per " +
                                  (here.m == 1 ? "firing of " : std::to_string(here.m) + " firings of ") +
                                  detail::quoted(g.actor_name(c.from)) + ", by others " + others,
-                             {c.from, c.to}, {i}};
+                             {c.from, c.to},
+                             {i}};
         }
       }
     bytes common = 1;
@@ -217,16 +221,18 @@ inline std::optional<graph_error> graph_builder::check_sizes(const graph& g) con
     bytes moved = 0;
     if (__builtin_mul_overflow(c.produced, g.repetitions_[c.from], &moved) || exceeds(moved, c.size) ||
         exceeds(c.tokens, c.size))
-      return graph_error{error_code::overflow,
-                         "tokens of one iteration take more than 2^61 bytes, with channel " +
-                             detail::quoted(g.channel_name(i)),
-                         {}, {i}};
+      return graph_error{
+          error_code::overflow,
+          "tokens of one iteration take more than 2^61 bytes, with channel " + detail::quoted(g.channel_name(i)),
+          {},
+          {i}};
   }
   for (index_t a = 0; a < g.actors(); ++a)
     if (exceeds(g.workspace_[a], 1))
       return graph_error{error_code::overflow,
                          "tokens and workspace take more than 2^61 bytes, with actor " + detail::quoted(g.actor_name(a)),
-                         {a}, {}};
+                         {a},
+                         {}};
   return std::nullopt;
 }
 
@@ -237,7 +243,8 @@ inline std::optional<graph_error> graph_builder::check_deadlock(const graph& g) 
     return graph_error{error_code::too_large,
                        "the cycle through " + detail::quoted(g.actor_name(l.actor)) +
                            " has so few tokens that trying it 2^26 times does not tell whether it is live",
-                       {l.actor}, {}};
+                       {l.actor},
+                       {}};
   graph_error e{error_code::deadlock, "deadlock: ", {}, {}};
   constexpr std::size_t most_named = 20;
   for (std::size_t k = 0; k < l.cycle.size(); ++k) {
@@ -254,11 +261,15 @@ inline std::optional<graph_error> graph_builder::check_deadlock(const graph& g) 
   return e;
 }
 
-}  // namespace memsched::sdf
+}  // namespace sdf
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
 
-namespace memsched::inline MEMSCHED_ABI::sdf {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+namespace sdf {
 
 MEMSCHED_FUNCTION result<graph> graph_builder::build() const {
   if (auto e = check_channels()) return *e;
@@ -269,6 +280,8 @@ MEMSCHED_FUNCTION result<graph> graph_builder::build() const {
   return g;
 }
 
-}  // namespace memsched::sdf
+}  // namespace sdf
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched
 
 #endif

@@ -10,7 +10,9 @@
 #include <memsched/sdf/graph.hpp>
 #include <memsched/sdf/loops.hpp>
 
-namespace memsched::inline MEMSCHED_ABI::sdf {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+namespace sdf {
 
 /// Offsets in one block of memory.
 struct layout {
@@ -66,10 +68,12 @@ inline std::vector<buffer> channel_buffers(const graph& g, const loops& schedule
 /// planner.
 template <planner P = minimize>
 result<layout> shared_layout(const graph& g, const loops& schedule, const std::vector<bytes>& fills, const P& how = {},
-                     const memsched::options& limits = {}) {
+                             const memsched::options& limits = {}) {
   arena_plan plan = plan_offsets(channel_buffers(g, schedule, fills), how, limits);
   if (plan.error) return *plan.error;
   return layout{std::move(plan.offset), plan.size};
 }
 
-}  // namespace memsched::sdf
+}  // namespace sdf
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched

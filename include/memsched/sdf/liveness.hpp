@@ -11,7 +11,9 @@
 #include <memsched/base/adjacency.hpp>
 #include <memsched/base/bytes.hpp>
 
-namespace memsched::inline MEMSCHED_ABI::sdf {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+namespace sdf {
 
 /// What a channel asks of an order: each firing of `from` adds `produced` tokens, each of `to` takes `consumed`, and
 /// `tokens` are there at the start. Memory does not enter.
@@ -35,7 +37,7 @@ enum class life : unsigned char {
 struct liveness {
   life verdict = life::live;
   std::vector<shortage> cycle;  ///< where stuck: actors that wait for each other, each for the one before it
-  index_t actor = none;           ///< where unknown: one on the cycle that takes long
+  index_t actor = none;         ///< where unknown: one on the cycle that takes long
 };
 
 namespace detail {
@@ -152,4 +154,6 @@ inline liveness check_liveness(std::span<const need> needs, std::span<const byte
   return result;
 }
 
-}  // namespace memsched::sdf
+}  // namespace sdf
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched

@@ -10,7 +10,9 @@
 #include <memsched/base/adjacency.hpp>
 #include <memsched/base/bytes.hpp>
 
-namespace memsched::inline MEMSCHED_ABI::sdf {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+namespace sdf {
 
 /// A schedule of firings as nested loops: a list of items, each an actor's firings in a row or a list that is repeated. One
 /// flat array: an item that repeats a list stands in front of it.
@@ -18,7 +20,7 @@ class loops {
  public:
   struct item {
     bytes count = 1;           ///< how often the actor fires or the list runs, 1 or more
-    index_t actor = none;        ///< none: a list
+    index_t actor = none;      ///< none: a list
     std::uint32_t length = 1;  ///< of the item and the list behind it, in items
   };
 
@@ -134,4 +136,6 @@ inline std::vector<index_t> first_appearances(const loops& l, std::size_t actors
   return order;
 }
 
-}  // namespace memsched::sdf
+}  // namespace sdf
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched

@@ -14,7 +14,9 @@
 #include <memsched/sdf/divisors.hpp>
 #include <memsched/sdf/liveness.hpp>
 
-namespace memsched::inline MEMSCHED_ABI::sdf {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+namespace sdf {
 
 namespace detail {
 
@@ -206,11 +208,15 @@ result<composite_graph> flat(const composite_graph& c, Names&& names) {
 }
 MEMSCHED_FUNCTION result<composite_graph> flat(const composite_graph& c);
 
-}  // namespace memsched::sdf
+}  // namespace sdf
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
 
-namespace memsched::inline MEMSCHED_ABI::sdf {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+namespace sdf {
 
 MEMSCHED_FUNCTION composite_graph regroup(const composite_graph& c, bytes most_firings, grouping how) {
   detail::regrouper r(c, how.equation_4_as_printed);
@@ -222,6 +228,8 @@ MEMSCHED_FUNCTION result<composite_graph> flat(const composite_graph& c) {
   return flat(c, [](index_t a) { return "actor " + std::to_string(a); });
 }
 
-}  // namespace memsched::sdf
+}  // namespace sdf
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched
 
 #endif

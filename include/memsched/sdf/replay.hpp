@@ -9,7 +9,9 @@
 #include <memsched/sdf/graph.hpp>
 #include <memsched/sdf/loops.hpp>
 
-namespace memsched::inline MEMSCHED_ABI::sdf {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+namespace sdf {
 
 /// What a schedule of whole iterations costs.
 struct run {
@@ -25,7 +27,9 @@ struct run {
 /// O(items * depth * channels of an actor).
 MEMSCHED_FUNCTION result<run> replay(const graph& g, const loops& schedule, firing rule = firing::pbc);
 
-}  // namespace memsched::sdf
+}  // namespace sdf
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
 
@@ -35,7 +39,9 @@ MEMSCHED_FUNCTION result<run> replay(const graph& g, const loops& schedule, firi
 #include <unordered_map>
 #include <utility>
 
-namespace memsched::inline MEMSCHED_ABI::sdf {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+namespace sdf {
 
 namespace detail {
 
@@ -231,6 +237,8 @@ MEMSCHED_FUNCTION result<run> replay(const graph& g, const loops& schedule, firi
   return detail::referee(g, rule).judge(schedule);
 }
 
-}  // namespace memsched::sdf
+}  // namespace sdf
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched
 
 #endif

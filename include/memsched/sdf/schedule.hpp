@@ -19,7 +19,9 @@
 #include <memsched/sdf/single_appearance.hpp>
 #include <memsched/search/policy.hpp>
 
-namespace memsched::inline MEMSCHED_ABI::sdf {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+namespace sdf {
 
 /// Which schedules are asked for.
 enum class form : unsigned char {
@@ -51,7 +53,7 @@ struct schedule_result {
   bytes separate_bound = 0;  ///< no schedule takes less of those
   memsched::options limits;  ///< what was asked for
   sdf::options what;
-  bytes left = 0;            ///< firings that a scheduler was asked to order; 0 or 1: the rules of `compress` solved it
+  bytes left = 0;  ///< firings that a scheduler was asked to order; 0 or 1: the rules of `compress` solved it
   stop_reason stopped = stop_reason::finished;
   statistics stats;
   std::optional<graph_error> error;
@@ -99,7 +101,8 @@ class front_door {
       return failed({error_code::bad_policy,
                      "the scheduler " + std::string(name_) + " claims that no schedule has a peak below " +
                          std::to_string(r_.lower_bound) + " bytes, and one has " + std::to_string(r_.peak),
-                     {}, {}});
+                     {},
+                     {}});
     return std::move(r_);
   }
 
@@ -115,8 +118,8 @@ class front_door {
     if (!all) return all.error();
     if (r_.what.memory == memory::separate) {
       if (r_.what.form != form::any)
-        return graph_error{error_code::bad_input,
-                           "separate buffers are made small for any form of schedule, not for one form", {}, {}};
+        return graph_error{
+            error_code::bad_input, "separate buffers are made small for any form of schedule, not for one form", {}, {}};
       if (all->firings() > r_.what.most_firings)
         return graph_error{
             error_code::too_large, "too many firings to try separate buffers: " + std::to_string(all->firings()), {}, {}};
@@ -216,4 +219,6 @@ schedule_result schedule(const graph& g, const S& policy, const options& what = 
   return detail::front_door(g, checked_policy, type_name<S>(), baseline<S>, what, limits).run();
 }
 
-}  // namespace memsched::sdf
+}  // namespace sdf
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched

@@ -6,7 +6,9 @@
 #include <memsched/sdf/loops.hpp>
 #include <memsched/search/search.hpp>
 
-namespace memsched::inline MEMSCHED_ABI::sdf {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+namespace sdf {
 
 /// A schedule, and what is known of the sum of separate buffers.
 struct separate_schedule {
@@ -24,7 +26,9 @@ struct separate_schedule {
 /// runs. The bound holds whatever limit ends the search; a limit on states counts runs. O(firings) for each.
 MEMSCHED_FUNCTION separate_schedule least_buffers(const graph& g, firing rule, search& context, bytes iterations = 1);
 
-}  // namespace memsched::sdf
+}  // namespace sdf
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
 
@@ -39,7 +43,9 @@ MEMSCHED_FUNCTION separate_schedule least_buffers(const graph& g, firing rule, s
 #include <memsched/sdf/bounds.hpp>
 #include <memsched/sdf/fold.hpp>
 
-namespace memsched::inline MEMSCHED_ABI::sdf {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+namespace sdf {
 
 namespace detail {
 
@@ -322,6 +328,8 @@ MEMSCHED_FUNCTION separate_schedule least_buffers(const graph& g, firing rule, s
   return detail::room_search(g, rule, context).find(iterations);
 }
 
-}  // namespace memsched::sdf
+}  // namespace sdf
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched
 
 #endif

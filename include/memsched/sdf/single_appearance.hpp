@@ -9,7 +9,9 @@
 #include <memsched/graph/error.hpp>
 #include <memsched/sdf/composites.hpp>
 
-namespace memsched::inline MEMSCHED_ABI::sdf {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+namespace sdf {
 
 /// A looped schedule and its peak.
 struct looped {
@@ -32,7 +34,9 @@ struct looped {
 MEMSCHED_FUNCTION result<looped> single_appearance(const composite_graph& c, std::span<const index_t> order,
                                                    std::uint64_t most_work = std::uint64_t{1} << 30);
 
-}  // namespace memsched::sdf
+}  // namespace sdf
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
 
@@ -44,7 +48,9 @@ MEMSCHED_FUNCTION result<looped> single_appearance(const composite_graph& c, std
 
 #include <memsched/sdf/divisors.hpp>
 
-namespace memsched::inline MEMSCHED_ABI::sdf {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+namespace sdf {
 
 namespace detail {
 
@@ -207,6 +213,8 @@ MEMSCHED_FUNCTION result<looped> single_appearance(const composite_graph& c, std
   return detail::nest_finder(c, order).run(most_work);
 }
 
-}  // namespace memsched::sdf
+}  // namespace sdf
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched
 
 #endif

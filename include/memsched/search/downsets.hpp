@@ -13,7 +13,9 @@
 #include <memsched/search/search.hpp>
 #include <memsched/structure/reachability.hpp>
 
-namespace memsched::inline MEMSCHED_ABI::detail {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+namespace detail {
 
 /// Runs nodes on a set that is a row of bits.
 class downset_stepper {
@@ -129,7 +131,14 @@ bool is_safe(delta level_before, delta level_after, ReleasesWait&& releases_wait
 class downset_moves {
  public:
   downset_moves(const schedule_graph& g, search& context, bool macros, bool commits)
-      : g_(g), context_(context), reach_(g), commits_(commits), all_(words_for(g.active)), zero_drop_(g.active), position_(g.size()), step_(g) {
+      : g_(g),
+        context_(context),
+        reach_(g),
+        commits_(commits),
+        all_(words_for(g.active)),
+        zero_drop_(g.active),
+        position_(g.size()),
+        step_(g) {
     for (node_id v = 0; v < g.active; ++v) set_bit(all_, v);
     const auto order = topological_order(g.preds, g.succs);
     for (index_t i = 0; i < order.size(); ++i) position_[order[i]] = i;
@@ -271,4 +280,6 @@ class downset_moves {
   downset_stepper step_;
 };
 
-}  // namespace memsched::detail
+}  // namespace detail
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched

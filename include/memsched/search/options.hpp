@@ -15,16 +15,17 @@
 #include <memsched/graph/schedule_graph.hpp>
 #include <memsched/model/firing.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// Why a search ended.
 enum class stop_reason : unsigned char {
-  finished,     ///< by itself
-  gave_up,      ///< by itself, with a gap: the graph is too large for the policy, or no more effort of its kind would help
+  finished,  ///< by itself
+  gave_up,   ///< by itself, with a gap: the graph is too large for the policy, or no more effort of its kind would help
   time_limit,
   state_limit,
   memory_limit,
-  cancelled,    ///< by the stop token
+  cancelled,  ///< by the stop token
 };
 
 constexpr const char* to_string(stop_reason r) {
@@ -53,10 +54,10 @@ struct certificate;
 
 /// The most that a certificate may take.
 struct certificate_limits {
-  std::size_t probed = 8192;               ///< nodes of a graph that is probed; of larger ones, windows are
-  std::size_t sets = std::size_t{1} << 20; ///< of a family
-  bytes size = no_limit;                   ///< of its JSON text (formats/certificate.hpp)
-  bytes memory = 1_GiB;                    ///< of the sets of a family, while it is looked for and while it is checked
+  std::size_t probed = 8192;                ///< nodes of a graph that is probed; of larger ones, windows are
+  std::size_t sets = std::size_t{1} << 20;  ///< of a family
+  bytes size = no_limit;                    ///< of its JSON text (formats/certificate.hpp)
+  bytes memory = 1_GiB;                     ///< of the sets of a family, while it is looked for and while it is checked
 };
 
 /// What makes certificates: `certify` (certify/certify.hpp).
@@ -68,22 +69,23 @@ using certificate_maker = certificate(const schedule_graph& g, std::span<const n
 /// `budget` and `gap` are questions: the search ends where it has the answer, at a peak within the budget or a bound above
 /// it, or at a peak of at most (1 + gap) times the bound.
 struct options {
-  bytes budget = no_limit;                                             ///< memory there is
-  double gap = 0;                                                      ///< relative; 0 asks for the best order
+  bytes budget = no_limit;                                                ///< memory there is
+  double gap = 0;                                                         ///< relative; 0 asks for the best order
   std::chrono::nanoseconds time_limit = std::chrono::nanoseconds::max();  ///< the one limit that is not deterministic
-  std::uint64_t state_limit = no_limit;                                ///< states over the whole search
+  std::uint64_t state_limit = no_limit;                                   ///< states over the whole search
   /// What the tables of a search may take; bytes. The graph and the working set of its compression come on top: some hundred
   /// bytes for each operator, tensor and edge.
   bytes memory_limit = 2_GiB;
-  std::stop_token stop{};                                              ///< cancels from another thread
-  firing default_firing = firing::pbc;                                 ///< for operators that do not say
-  bool in_place = true;                                                ///< whether overwritten inputs spare room
-  unsigned threads = 1;                                                ///< at most so many; they change no answer
-  std::function<void(const progress&)> on_progress{};                  ///< called now and then, by the calling thread
+  std::stop_token stop{};                              ///< cancels from another thread
+  firing default_firing = firing::pbc;                 ///< for operators that do not say
+  bool in_place = true;                                ///< whether overwritten inputs spare room
+  unsigned threads = 1;                                ///< at most so many; they change no answer
+  std::function<void(const progress&)> on_progress{};  ///< called now and then, by the calling thread
   /// `certify`, for a proof of the bound beside the result. It takes at most the time limit once more.
   certificate_maker* certify = nullptr;
 
   memory_model model() const { return {default_firing, in_place}; }
 };
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched

@@ -15,12 +15,13 @@
 #include <memsched/graph/walk.hpp>
 #include <memsched/search/search.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// What a scheduler answers: an order of the active nodes and a proven bound. Its peak is the referee's to say.
 struct solution {
   std::vector<node_id> order;
-  bytes lower_bound = 0;  ///< no order of this graph has a smaller peak; 0 claims nothing
+  bytes lower_bound = 0;               ///< no order of this graph has a smaller peak; 0 claims nothing
   std::optional<graph_error> error{};  ///< set where the scheduler does not take this graph; then there is no order
 };
 
@@ -102,13 +103,15 @@ constexpr chained<P, Q> operator|(P p, Q q) {
 
 }  // namespace composition
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
 
 #include <string>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 MEMSCHED_FUNCTION bool is_order(const schedule_graph& g, std::span<const node_id> order) {
   if (order.size() != g.active) return false;
@@ -135,9 +138,11 @@ MEMSCHED_FUNCTION graph_error contradiction(std::string_view policy, std::string
   return {error_code::bad_policy,
           std::string(policy) + " claims that no " + std::string(thing) + " below " + std::to_string(claimed) +
               " bytes, and one has " + std::to_string(known),
-          {}, {}};
+          {},
+          {}};
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #endif

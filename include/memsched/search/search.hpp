@@ -14,11 +14,12 @@
 #include <memsched/search/options.hpp>
 #include <memsched/search/statistics.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// Limits of one attempt within a search, which may be followed by others.
 struct trial {
-  std::uint64_t step_states = no_limit;  ///< states that one step of the attempt may have
+  std::uint64_t step_states = no_limit;                                  ///< states that one step of the attempt may have
   std::chrono::nanoseconds step_time = std::chrono::nanoseconds::max();  ///< likewise, by the clock
 };
 
@@ -355,4 +356,5 @@ class search {
   clock::time_point step_start_;
 };
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched

@@ -6,7 +6,8 @@
 
 #include <memsched/base/bytes.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// What one step of `dp` did.
 struct step_statistics {
@@ -36,12 +37,12 @@ struct trial_statistics {
 
 /// How often each rule of `compress` changed a graph (Fradet et al., section 4).
 struct rule_counts {
-  std::uint64_t c1 = 0, c2 = 0;              ///< nodes clustered
-  std::uint64_t s1 = 0, s2 = 0;              ///< edges added between nodes with the same neighbours
+  std::uint64_t c1 = 0, c2 = 0;                  ///< nodes clustered
+  std::uint64_t s1 = 0, s2 = 0;                  ///< edges added between nodes with the same neighbours
   std::uint64_t s1_general = 0, s2_general = 0;  ///< edges added by the general conditions
-  std::uint64_t local = 0, global = 0;       ///< edges that transitive reduction took out
-  std::uint64_t rounds = 0;                  ///< of the outermost loop
-  std::uint64_t before = 0, after = 0;       ///< nodes, releases included
+  std::uint64_t local = 0, global = 0;           ///< edges that transitive reduction took out
+  std::uint64_t rounds = 0;                      ///< of the outermost loop
+  std::uint64_t before = 0, after = 0;           ///< nodes, releases included
 
   rule_counts& operator+=(const rule_counts& r) {
     c1 += r.c1, c2 += r.c2, s1 += r.s1, s2 += r.s2, s1_general += r.s1_general, s2_general += r.s2_general;
@@ -52,14 +53,15 @@ struct rule_counts {
 
 /// Counts of work, for tables.
 struct statistics {
-  std::uint64_t states = 0;     ///< sets of operators, or partial orders, that a search looked at
-  std::uint64_t cuts = 0;       ///< minimum cuts solved; one of millions of nodes and edges counts more than once
-  std::uint64_t parts = 0;      ///< subgraphs handed to a scheduler by `divide`
-  std::uint64_t nodes = 0;      ///< nodes of the largest graph that an exact search met
-  std::uint64_t memory = 0;     ///< bytes that the tables of a search took at most
+  std::uint64_t states = 0;                ///< sets of operators, or partial orders, that a search looked at
+  std::uint64_t cuts = 0;                  ///< minimum cuts solved; one of millions of nodes and edges counts more than once
+  std::uint64_t parts = 0;                 ///< subgraphs handed to a scheduler by `divide`
+  std::uint64_t nodes = 0;                 ///< nodes of the largest graph that an exact search met
+  std::uint64_t memory = 0;                ///< bytes that the tables of a search took at most
   std::vector<step_statistics> steps{};    ///< of every run of `dp`
   std::vector<trial_statistics> trials{};  ///< of every run of `soft_budget`
-  rule_counts rules{};          ///< summed over all calls of `compress`
+  rule_counts rules{};                     ///< summed over all calls of `compress`
 };
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched

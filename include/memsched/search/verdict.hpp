@@ -3,7 +3,8 @@
 
 #include <memsched/base/linkage.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// What is known of an order, or of a plan of an arena.
 enum class verdict : unsigned char {
@@ -23,4 +24,5 @@ constexpr const char* to_string(verdict v) {
   return "feasible";
 }
 
-}  // namespace memsched::inline MEMSCHED_ABI
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched

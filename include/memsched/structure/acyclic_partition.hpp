@@ -18,7 +18,8 @@
 #include <memsched/graph/post_order.hpp>
 #include <memsched/graph/walk.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 struct partition_shape {
   index_t parts = 4;
@@ -62,7 +63,9 @@ namespace detail {
 class partitioner {
  public:
   partitioner(const schedule_graph& g, const partition_shape& shape, function_ref<bool()> go_on)
-      : g_(g), go_on_(go_on), parts_(std::max<index_t>(1, std::min(shape.parts, static_cast<index_t>(g.active)))),
+      : g_(g),
+        go_on_(go_on),
+        parts_(std::max<index_t>(1, std::min(shape.parts, static_cast<index_t>(g.active)))),
         part_(g.size(), 0) {
     const double room = 1 + std::max(shape.imbalance, 0.0);
     cap_ = std::max<std::size_t>(1, static_cast<std::size_t>(std::ceil(room * static_cast<double>(g.active) / parts_)));
@@ -112,8 +115,7 @@ class partitioner {
       delta impact = g.cost[u].impact + g.cost[v].impact;
       const auto vanishes = [&](node_id r, node_id last) {
         const auto readers = g.preds[r];
-        return g.is_release(r) &&
-               std::all_of(readers.begin(), readers.end(), [&](node_id x) { return x == u || x == v; }) &&
+        return g.is_release(r) && std::all_of(readers.begin(), readers.end(), [&](node_id x) { return x == u || x == v; }) &&
                std::find(readers.begin(), readers.end(), last) == readers.end();
       };
       for (node_id r : g.succs[v]) impact += vanishes(r, none) ? g.cost[r].impact : 0;
@@ -310,17 +312,20 @@ inline node_parts acyclic_partition(const schedule_graph& g, const partition_sha
   return acyclic_partition(g, shape, [] { return true; });
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 MEMSCHED_FUNCTION node_parts acyclic_partition(const schedule_graph& g, const partition_shape& shape,
                                                function_ref<bool()> go_on) {
   return detail::partitioner(g, shape, go_on).run(shape.naive);
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #endif

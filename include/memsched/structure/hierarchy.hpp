@@ -14,7 +14,8 @@
 #include <memsched/graph/schedule_graph.hpp>
 #include <memsched/structure/waists.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// How far operators are put together: the configurations 1 to 4 of HMCOS's ablation (its Table 2).
 enum class hierarchy_level : unsigned char {
@@ -26,17 +27,17 @@ enum class hierarchy_level : unsigned char {
 
 /// Operators in sequences, sequences in groups; a value to build, inspect and draw (io/dot.hpp).
 struct hierarchical_graph {
-  schedule_graph graph;     ///< active node i is sequence i; it has the optimum of the graph that it was made of
+  schedule_graph graph;        ///< active node i is sequence i; it has the optimum of the graph that it was made of
   list_of<node_id> sequences;  ///< per active node, the nodes that it runs, in order
-  std::vector<index_t> group; ///< per active node; none where it is in no group
+  std::vector<index_t> group;  ///< per active node; none where it is in no group
   list_of<node_id> groups;     ///< per group, its sequences, ascending; the graph of groups and other sequences has no cycle
 };
 
 /// What a graph becomes where nodes are put together: units are groups, and nodes that are in none.
 struct hierarchy_units {
   std::vector<index_t> unit;  ///< per active node
-  list_of<node_id> members;    ///< per unit, ascending
-  adjacency preds, succs;   ///< among units, each once, ascending
+  list_of<node_id> members;   ///< per unit, ascending
+  adjacency preds, succs;     ///< among units, each once, ascending
 };
 
 /// Units are numbered by their lowest member. `group` may hold any numbers; none is no group. O(nodes + edges).
@@ -169,13 +170,15 @@ inline std::vector<index_t> find_cells(const schedule_graph& h, std::size_t max_
 MEMSCHED_FUNCTION hierarchical_graph hierarchize(const schedule_graph& g, hierarchy_level level = hierarchy_level::groups,
                                                  std::size_t max_cell = 64);
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
 
 #include <memsched/base/closure.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 namespace detail {
 
@@ -184,8 +187,13 @@ class regrouping {
  public:
   /// `group` holds cells, numbered from 0.
   regrouping(const schedule_graph& h, std::vector<index_t>& group)
-      : h_(h), group_(group), cell_(group), order_(topological_order(h)), tree_(h.preds, order_),
-        accepted_(h.size(), 0), local_(h.size(), none) {
+      : h_(h),
+        group_(group),
+        cell_(group),
+        order_(topological_order(h)),
+        tree_(h.preds, order_),
+        accepted_(h.size(), 0),
+        local_(h.size(), none) {
     for (node_id v : order_) {
       if (cell_[v] == none) continue;
       if (cell_[v] >= entry_.size()) entry_.resize(cell_[v] + 1, none);
@@ -299,6 +307,7 @@ MEMSCHED_FUNCTION hierarchical_graph hierarchize(const schedule_graph& g, hierar
   return h;
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #endif

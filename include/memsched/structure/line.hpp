@@ -8,7 +8,8 @@
 #include <utility>
 #include <vector>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// An order with its releases: each right behind the last node that it waits for. A stretch [a, b) of positions whose ends
 /// are `legal` holds what runs between two sets that can have run. O(nodes + edges) to build.
@@ -142,4 +143,5 @@ class order_line {
   std::vector<delta> highest_;  // of each stretch
 };
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched

@@ -7,7 +7,8 @@
 #include <memsched/base/topology.hpp>
 #include <memsched/graph/schedule_graph.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// Rows of the transitive closure, without the node itself. 2 * size^2 / 8 bytes, O(size * edges / 64).
 struct reachability {
@@ -28,4 +29,5 @@ struct reachability {
   }
 };
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched

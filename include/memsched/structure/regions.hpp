@@ -8,7 +8,8 @@
 #include <memsched/base/linkage.hpp>
 #include <memsched/graph/schedule_graph.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// Disjoint sets of nodes, each with one active node before and one behind all the others, through which all edges from
 /// and to the rest of the graph lead; with the releases that wait for members only. Largest first, each of at least 4
@@ -20,6 +21,7 @@ std::vector<std::vector<node_id>> regions(const schedule_graph& g, std::size_t m
 MEMSCHED_FUNCTION std::vector<std::vector<node_id>> regions(const schedule_graph& g, std::size_t max_nodes,
                                                             function_ref<bool()> go_on);
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
@@ -30,14 +32,14 @@ MEMSCHED_FUNCTION std::vector<std::vector<node_id>> regions(const schedule_graph
 #include <memsched/base/dominators.hpp>
 #include <memsched/structure/waists.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 namespace detail {
 
 class region_finder {
  public:
-  region_finder(const schedule_graph& g, std::size_t max_nodes)
-      : region_finder(g, max_nodes, topological_order(g)) {}
+  region_finder(const schedule_graph& g, std::size_t max_nodes) : region_finder(g, max_nodes, topological_order(g)) {}
 
   std::vector<std::vector<node_id>> run(function_ref<bool()> go_on) {
     std::vector<std::vector<node_id>> found;
@@ -61,8 +63,14 @@ class region_finder {
 
  private:
   region_finder(const schedule_graph& g, std::size_t max_nodes, std::vector<node_id> order)
-      : g_(g), max_nodes_(max_nodes), mark_(g.size(), none), is_waist_(g.size(), false), taken_(g.size(), false),
-        before_(g.preds, order), behind_(g.succs, (std::reverse(order.begin(), order.end()), order)), chain_(g.size()) {
+      : g_(g),
+        max_nodes_(max_nodes),
+        mark_(g.size(), none),
+        is_waist_(g.size(), false),
+        taken_(g.size(), false),
+        before_(g.preds, order),
+        behind_(g.succs, (std::reverse(order.begin(), order.end()), order)),
+        chain_(g.size()) {
     for (node_id v : waists(g)) is_waist_[v] = true;
     for (node_id v : order) {  // from the last on
       const node_id w = only_active(g, g.succs[v]);
@@ -133,6 +141,7 @@ MEMSCHED_FUNCTION std::vector<std::vector<node_id>> regions(const schedule_graph
   return detail::region_finder(g, max_nodes).run(go_on);
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #endif

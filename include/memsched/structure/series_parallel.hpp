@@ -8,7 +8,8 @@
 #include <memsched/base/linkage.hpp>
 #include <memsched/graph/schedule_graph.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// An order of the active nodes with the smallest peak where g, with a start before its sources and an end behind its
 /// sinks, is series-parallel; nothing where it is not, has credits, or `go_on()`, asked now and then, is false. An edge that
@@ -19,6 +20,7 @@ inline std::optional<std::vector<node_id>> series_parallel_order(const schedule_
   return series_parallel_order(g, [] { return true; });
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
@@ -30,7 +32,8 @@ inline std::optional<std::vector<node_id>> series_parallel_order(const schedule_
 #include <unordered_map>
 #include <utility>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 namespace detail {
 
@@ -111,8 +114,11 @@ class sorted_chain {
 class series_parallel_reduction {
  public:
   explicit series_parallel_reduction(const schedule_graph& g)
-      : g_(g), start_(static_cast<node_id>(g.size())), end_(start_ + 1),
-        ends_{std::vector<tip>(g.size() + 2), std::vector<tip>(g.size() + 2)}, next_(g.size(), none) {}
+      : g_(g),
+        start_(static_cast<node_id>(g.size())),
+        end_(start_ + 1),
+        ends_{std::vector<tip>(g.size() + 2), std::vector<tip>(g.size() + 2)},
+        next_(g.size(), none) {}
 
   /// Nothing, too, where `go_on()`, asked every 2^12 nodes, is false.
   std::optional<std::vector<node_id>> run(function_ref<bool()> go_on) {
@@ -178,8 +184,8 @@ class series_parallel_reduction {
 
   const schedule_graph& g_;
   node_id start_, end_;
-  std::vector<tip> ends_[2];  // [0]: where edges end, [1]: where they start
-  std::vector<node_id> next_;    // within a run
+  std::vector<tip> ends_[2];   // [0]: where edges end, [1]: where they start
+  std::vector<node_id> next_;  // within a run
   std::vector<edge> edges_;
   std::unordered_map<std::uint64_t, index_t> between_;
   std::size_t count_ = 0;
@@ -197,6 +203,7 @@ MEMSCHED_FUNCTION std::optional<std::vector<node_id>> series_parallel_order(cons
   return order;
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #endif

@@ -9,7 +9,8 @@
 #include <memsched/base/linkage.hpp>
 #include <memsched/graph/schedule_graph.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// Whether a node has a place of its own that is always best, so that a waist may disregard it.
 enum class drift : unsigned char {
@@ -74,13 +75,15 @@ struct hourglass {
   }
 };
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
 
 #include <memsched/base/topology.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 MEMSCHED_FUNCTION std::vector<node_id> waists(const schedule_graph& g, const std::vector<drift>& drifting) {
   const std::vector<node_id> order = topological_order(g.preds, g.succs);
@@ -111,6 +114,7 @@ MEMSCHED_FUNCTION std::vector<node_id> waists(const schedule_graph& g, const std
   return found;
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #endif

@@ -6,13 +6,15 @@
 #include <memsched/base/linkage.hpp>
 #include <memsched/graph/schedule_graph.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// The size of the largest set of active nodes none of which comes before another: the active nodes less a maximum
 /// matching of each to a later one (Dilworth). Nothing for graphs of more than `max_nodes` nodes, since it takes
 /// O(nodes^3 / 64) in the worst case and nodes^2 / 4 bytes.
 MEMSCHED_FUNCTION std::optional<std::size_t> width(const schedule_graph& g, std::size_t max_nodes = 4096);
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
@@ -21,7 +23,8 @@ MEMSCHED_FUNCTION std::optional<std::size_t> width(const schedule_graph& g, std:
 
 #include <memsched/structure/reachability.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 MEMSCHED_FUNCTION std::optional<std::size_t> width(const schedule_graph& g, std::size_t max_nodes) {
   if (g.size() > max_nodes) return std::nullopt;
@@ -62,6 +65,7 @@ MEMSCHED_FUNCTION std::optional<std::size_t> width(const schedule_graph& g, std:
   return g.active - pairs;
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
 #endif

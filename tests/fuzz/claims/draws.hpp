@@ -40,14 +40,20 @@ inline compression_rules any_rules(random& r, std::string& asked) {
   const bool c1 = flip(r, asked, "c1"), c2 = flip(r, asked, "c2"), s1 = flip(r, asked, "s1"), s2 = flip(r, asked, "s2"),
              sp = flip(r, asked, "sp"), general = flip(r, asked, "general"), local = flip(r, asked, "local"),
              global = flip(r, asked, "global");
-  return {.c1 = c1, .c2 = c2, .s1 = s1, .s2 = s2, .series_parallel = sp, .general = general, .local_reduction = local,
+  return {.c1 = c1,
+          .c2 = c2,
+          .s1 = s1,
+          .s2 = s2,
+          .series_parallel = sp,
+          .general = general,
+          .local_reduction = local,
           .global_reduction = global};
 }
 
 struct last_stage {
   any_scheduler run;
-  bool exact;            ///< without limits it proves the optimum
-  bool heeds_ceiling;    ///< as `soft_budget` asks
+  bool exact;          ///< without limits it proves the optimum
+  bool heeds_ceiling;  ///< as `soft_budget` asks
 };
 
 inline last_stage any_scheduler_of(random& r, std::string& asked) {
@@ -56,23 +62,26 @@ inline last_stage any_scheduler_of(random& r, std::string& asked) {
       asked += " dp";
       return {dp{.direct = flip(r, asked, "direct")}, true, true};
     }
-    case 1: case 2: case 3: asked += " best_first"; return {any_best_first(r, asked), true, true};
+    case 1:
+    case 2:
+    case 3: asked += " best_first"; return {any_best_first(r, asked), true, true};
     case 4: {
       asked += " branch_and_bound";
       branch_and_bound b;
-      for (bool branch_and_bound::* m : {&branch_and_bound::starts, &branch_and_bound::fast_backtracking,
-                                         &branch_and_bound::direct_negatives, &branch_and_bound::remember,
-                                         &branch_and_bound::cuts})
+      for (bool branch_and_bound::*m :
+           {&branch_and_bound::starts, &branch_and_bound::fast_backtracking, &branch_and_bound::direct_negatives,
+            &branch_and_bound::remember, &branch_and_bound::cuts})
         b.*m = flip(r, asked, "");
       return {b, true, true};
     }
-    case 5: case 6: {
+    case 5:
+    case 6: {
       asked += " hierarchical";
       hierarchical h;
       h.level = static_cast<hierarchy_level>(pick(asked, "level", r.chance(50) ? 0 : r.below(4)));
       h.safe_moves = flip(r, asked, "safe_moves", 85);
-      for (bool hierarchical::* m : {&hierarchical::adaptive_budget, &hierarchical::simple_schedules, &hierarchical::memoize,
-                                     &hierarchical::readers, &hierarchical::bounds})
+      for (bool hierarchical::*m : {&hierarchical::adaptive_budget, &hierarchical::simple_schedules, &hierarchical::memoize,
+                                    &hierarchical::readers, &hierarchical::bounds})
         h.*m = flip(r, asked, "", 70);
       h.by_levels = flip(r, asked, "by_levels", 10);
       if (r.chance(20)) h.group_states = pick(asked, "group_states", 1 + r.below(20));
@@ -80,7 +89,9 @@ inline last_stage any_scheduler_of(random& r, std::string& asked) {
       if (r.chance(20)) h.max_cell = pick(asked, "max_cell", 1 + r.below(5));
       return {h, false, false};
     }
-    case 7: case 8: case 9: {
+    case 7:
+    case 8:
+    case 9: {
       asked += " stages";
       constexpr std::size_t sizes[] = {10, 300, 1000, 10000};
       memsched::detail::staged_search s;
@@ -94,12 +105,13 @@ inline last_stage any_scheduler_of(random& r, std::string& asked) {
     case 11: {
       asked += " serenity";
       serenity s;
-      for (bool serenity::* m : {&serenity::divides, &serenity::budgets, &serenity::direct}) s.*m = flip(r, asked, "");
+      for (bool serenity::*m : {&serenity::divides, &serenity::budgets, &serenity::direct}) s.*m = flip(r, asked, "");
       s.budget.step_states = pick(asked, "step_states", 1 + r.below(200));
       return {s, true, false};
     }
     case 12: asked += " fradet"; return {fradet, true, false};
-    case 13: case 14: asked += " automatic"; return {automatic, true, false};
+    case 13:
+    case 14: asked += " automatic"; return {automatic, true, false};
     default:
       switch (r.below(4)) {
         case 0: asked += " best_heuristic"; return {best_heuristic{}, false, false};
@@ -112,13 +124,14 @@ inline last_stage any_scheduler_of(random& r, std::string& asked) {
 
 struct stage {
   any_pass run;
-  bool exact = true;        ///< keeps the optimum
+  bool exact = true;  ///< keeps the optimum
   bool is_budget = false;
 };
 
 inline stage any_pass_of(random& r, std::string& asked) {
   switch (r.below(8)) {
-    case 0: case 1: asked += " compress"; return {compress{any_rules(r, asked)}};
+    case 0:
+    case 1: asked += " compress"; return {compress{any_rules(r, asked)}};
     case 2: asked += " compose"; return {compose{}};
     case 3: asked += " divide"; return {divide{}};
     case 4: {

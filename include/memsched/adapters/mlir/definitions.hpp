@@ -17,7 +17,8 @@
 #include <memsched/adapters/mlir/sizes.hpp>
 #include <memsched/schedulers/as_given.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 namespace detail {
 
@@ -28,13 +29,13 @@ inline ::mlir::Operation* terminator_of(::mlir::Block& block) {
 
 /// Whether a block makes tensors or buffers, in itself or in regions.
 inline bool makes_memory(::mlir::Block& block) {
-  const auto is_memory = [](::mlir::Value v) { return llvm::isa<::mlir::ShapedType>(v.getType()) &&
-                                                      !llvm::isa<::mlir::VectorType>(v.getType()); };
+  const auto is_memory = [](::mlir::Value v) {
+    return llvm::isa<::mlir::ShapedType>(v.getType()) && !llvm::isa<::mlir::VectorType>(v.getType());
+  };
   return llvm::any_of(block.getArguments(), is_memory) || llvm::any_of(block, [&](::mlir::Operation& op) {
-    return llvm::any_of(op.getResults(), is_memory) || llvm::any_of(op.getRegions(), [](::mlir::Region& region) {
-      return llvm::any_of(region, makes_memory);
-    });
-  });
+           return llvm::any_of(op.getResults(), is_memory) ||
+                  llvm::any_of(op.getRegions(), [](::mlir::Region& region) { return llvm::any_of(region, makes_memory); });
+         });
 }
 
 }  // namespace detail
@@ -119,8 +120,9 @@ class mlir_block_graph::builder {
       for (const auto& alias : state_.getAliasingValues(operand)) {
         const auto result = llvm::dyn_cast<::mlir::OpResult>(alias.value);
         if (!result || result.getOwner() != op || !(alias.isDefinite || (written && carries))) continue;
-        if (written) destinations_.push_back({static_cast<int>(result.getResultNumber()),
-                                              static_cast<int>(operand.getOperandNumber())});
+        if (written)
+          destinations_.push_back(
+              {static_cast<int>(result.getResultNumber()), static_cast<int>(operand.getOperandNumber())});
         else g_.facts_[result].alias_of = operand.get();
       }
     }
@@ -201,17 +203,16 @@ class mlir_block_graph::builder {
     return llvm::any_of(found, [](const auto& e) { return detail::is_on_stack(e); });
   }
   static bool is_freed(::mlir::Value v) {
-    return llvm::any_of(v.getUsers(), [&](::mlir::Operation* user) {
-      return ::mlir::hasEffect<::mlir::MemoryEffects::Free>(user, v);
-    });
+    return llvm::any_of(v.getUsers(),
+                        [&](::mlir::Operation* user) { return ::mlir::hasEffect<::mlir::MemoryEffects::Free>(user, v); });
   }
   /// Whether an operation that is no view makes another memref of a buffer or of a view of it.
   bool escapes(::mlir::Value v) const {
     return llvm::any_of(v.getUsers(), [&](::mlir::Operation* user) {
       ::mlir::Operation* here = ancestor(user);
       return here && here != end_ && llvm::any_of(here->getResults(), [&](::mlir::OpResult r) {
-        return detail::is_memref(r) && (detail::view_source(r, o_) ? escapes(r) : !detail::is_allocated(r));
-      });
+               return detail::is_memref(r) && (detail::view_source(r, o_) ? escapes(r) : !detail::is_allocated(r));
+             });
     });
   }
 
@@ -224,9 +225,9 @@ class mlir_block_graph::builder {
   static bool is_constant(::mlir::Operation* op) {
     if (op->hasTrait<::mlir::OpTrait::ConstantLike>() || detail::is_global(op)) return true;
     return op->getNumOperands() == 0 && op->getNumResults() == 1 && llvm::any_of(op->getAttrs(), [&](const auto& named) {
-      const auto elements = llvm::dyn_cast<::mlir::ElementsAttr>(named.getValue());
-      return elements && elements.getShapedType() == op->getResult(0).getType();
-    });
+             const auto elements = llvm::dyn_cast<::mlir::ElementsAttr>(named.getValue());
+             return elements && elements.getShapedType() == op->getResult(0).getType();
+           });
   }
 
   /// Finds what is computed from constants alone. `tensor.empty` is neither here nor there.
@@ -251,9 +252,9 @@ class mlir_block_graph::builder {
   /// Whether nobody but others of these writes over the results of one.
   bool is_folded(::mlir::Operation* op) {
     return folded_.contains(op) && llvm::none_of(op->getUses(), [&](::mlir::OpOperand& use) {
-      return detail::is_tensor(use.get()) && !folded_.contains(use.getOwner()) &&
-             bufferization_.dynCastBufferizableOp(use.getOwner()) && state_.bufferizesToMemoryWrite(use);
-    });
+             return detail::is_tensor(use.get()) && !folded_.contains(use.getOwner()) &&
+                    bufferization_.dynCastBufferizableOp(use.getOwner()) && state_.bufferizesToMemoryWrite(use);
+           });
   }
 
   mlir_block_graph g_;
@@ -308,4 +309,5 @@ MEMSCHED_FUNCTION schedule_result<::mlir::Operation*> reorder(::mlir::Block& blo
   return reorder(block, m, stay_close{} | automatic);
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched

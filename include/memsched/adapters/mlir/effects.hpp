@@ -15,7 +15,8 @@
 
 #include <memsched/adapters/mlir/sizes.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 namespace detail {
 
@@ -263,9 +264,10 @@ class mlir_effect_order {
   ::mlir::Operation* barrier_ = nullptr;
   ::mlir::Operation* may_stop_ = nullptr;
   bool made_before_ = false;  // tensors that an operation made of buffers may be at hand
-  char callers_ = 0;  // its address names what the caller may hold
+  char callers_ = 0;          // its address names what the caller may hold
 };
 
 }  // namespace detail
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched

@@ -11,7 +11,8 @@
 
 #include <memsched/base/bytes.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// How the arguments of a function count.
 enum class mlir_arguments : unsigned char {
@@ -33,4 +34,5 @@ struct mlir_options {
   std::optional<std::uint64_t> dynamic_dim{};  ///< what a dynamic dimension counts, where `size` says nothing
 };
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched

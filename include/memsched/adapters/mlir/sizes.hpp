@@ -14,7 +14,8 @@
 #include <memsched/adapters/mlir/options.hpp>
 #include <memsched/base/bytes.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 namespace detail {
 
@@ -86,4 +87,5 @@ class mlir_sizes {
 
 }  // namespace detail
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched

@@ -12,7 +12,8 @@
 
 #include <memsched/formats/nearest.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// The value of a JSON text. A text that is no JSON, and a key that one object has twice, is an error. O(text * log keys).
 template <class Json = nlohmann::json>
@@ -52,4 +53,5 @@ std::string wrong_key(const Json& object, std::span<const std::string_view> know
   return {};
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched

@@ -18,7 +18,8 @@
 #include <memsched/formats/nearest.hpp>
 #include <memsched/graph/problem.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 namespace detail {
 
@@ -26,9 +27,9 @@ namespace detail {
 struct json_value {
   enum class kind : unsigned char { null, boolean, whole, fraction, huge, string, list, object };
   kind type = kind::null;
-  bool negative = false;           ///< of a number
-  std::uint64_t magnitude = 0;     ///< of a whole number
-  std::string* text = nullptr;     ///< of a string; may be moved from
+  bool negative = false;        ///< of a number
+  std::uint64_t magnitude = 0;  ///< of a whole number
+  std::string* text = nullptr;  ///< of a string; may be moved from
 
   bool opens() const { return type == kind::list || type == kind::object; }
   bool minus_one() const { return type == kind::whole && negative && magnitude == 1; }
@@ -116,9 +117,11 @@ class json_graph_reader {
     const std::string_view before = text_.substr(0, position == 0 ? 0 : std::min(position, text_.size() + 1) - 1);
     const auto line = std::count(before.begin(), before.end(), '\n') + 1;
     const std::size_t column = before.size() - (before.rfind('\n') + 1) + 1;  // npos + 1 is 0
-    error_ = {error_code::bad_input,
-              "line " + std::to_string(line) + ", column " + std::to_string(column) + ": " +
-                  std::string(reason.substr(0, shown)), {}, {}};
+    error_ = {
+        error_code::bad_input,
+        "line " + std::to_string(line) + ", column " + std::to_string(column) + ": " + std::string(reason.substr(0, shown)),
+        {},
+        {}};
     return false;
   }
 
@@ -141,9 +144,9 @@ class json_graph_reader {
 
   // Those that must be there come first.
   static constexpr std::string_view graph_keys[] = {"ops", "tensors", "graph_inputs", "graph_outputs", "name"};
-  static constexpr std::string_view op_keys[] = {"inputs",     "outputs", "name",  "op",     "workspace",
-                                                 "inplace",    "after",   "firing", "scope",  "updates",
-                                                 "overwrites", "cost",    "pure",  "duration", "async"};
+  static constexpr std::string_view op_keys[] = {"inputs",     "outputs", "name",   "op",       "workspace",
+                                                 "inplace",    "after",   "firing", "scope",    "updates",
+                                                 "overwrites", "cost",    "pure",   "duration", "async"};
   static constexpr std::string_view tensor_keys[] = {"bytes", "name", "alias_of", "shape", "type", "producer"};
 
   std::span<const std::string_view> keys_here() const {
@@ -155,9 +158,9 @@ class json_graph_reader {
 
   /// Keys that an object has had so far.
   struct met_keys {
-    unsigned known = 0;                      ///< by position in their list
+    unsigned known = 0;  ///< by position in their list
     std::unordered_set<std::string> others;
-    std::string wrong;                       ///< the first that is neither known nor free
+    std::string wrong;  ///< the first that is neither known nor free
     bool is_wrong = false;
   };
   met_keys& met_here() { return at_ == at::graph ? met_in_graph_ : met_; }
@@ -181,8 +184,7 @@ class json_graph_reader {
       return fault(error_code::bad_input, who, unknown_key(met_here().wrong, keys));
     }
     for (std::size_t i = 0; i < required_here(); ++i)
-      if ((met_here().known >> i & 1) == 0)
-        return fault(error_code::bad_input, "lacks \"" + std::string(keys[i]) + "\"");
+      if ((met_here().known >> i & 1) == 0) return fault(error_code::bad_input, "lacks \"" + std::string(keys[i]) + "\"");
     return true;
   }
 
@@ -272,8 +274,7 @@ class json_graph_reader {
       if (!is_position(output, outs, place + "[0]", "outputs") || !is_position(input, ins, place + "[1]", "inputs"))
         return false;
       const overwrite o{op_.outputs[output], op_.inputs[input]};
-      if (taken(o))
-        return fault(error_code::bad_overwrite, place, "names an output or an input that is taken already");
+      if (taken(o)) return fault(error_code::bad_overwrite, place, "names an output or an input that is taken already");
       op_.overwritten.push_back(o);
     }
     return true;
@@ -366,16 +367,14 @@ class json_graph_reader {
     const std::size_t ops = draft_.operators.size(), tensors = draft_.tensors.size();
     for (std::size_t i = 0; i < ops; ++i) {
       const std::string_view op = "ops";
-      if (!exist(draft_.reads[i], tensors, {op, i, "inputs"}) ||
-          !exist(draft_.writes[i], tensors, {op, i, "outputs"}) ||
+      if (!exist(draft_.reads[i], tensors, {op, i, "inputs"}) || !exist(draft_.writes[i], tensors, {op, i, "outputs"}) ||
           !exist(draft_.after[i], ops, {op, i, "after"}, error_code::unknown_operator))
         return false;
     }
     for (std::size_t i = 0; i < tensors; ++i)
       if (const tensor_id a = draft_.tensors[i].alias_of; a != none && a >= tensors)
         return unknown("tensors[" + std::to_string(i) + "].alias_of", a, tensors, error_code::unknown_tensor);
-    return exist(draft_.graph_inputs, tensors, {"graph_inputs"}) &&
-           exist(draft_.graph_outputs, tensors, {"graph_outputs"});
+    return exist(draft_.graph_inputs, tensors, {"graph_inputs"}) && exist(draft_.graph_outputs, tensors, {"graph_outputs"});
   }
 
   struct list_place {
@@ -389,8 +388,7 @@ class json_graph_reader {
   bool exist(std::span<const index_t> list, std::size_t count, const list_place& where,
              error_code code = error_code::unknown_tensor) {
     const auto bad = std::find_if(list.begin(), list.end(), [&](index_t i) { return i >= count; });
-    return bad == list.end() ||
-           unknown(where.text() + "[" + std::to_string(bad - list.begin()) + "]", *bad, count, code);
+    return bad == list.end() || unknown(where.text() + "[" + std::to_string(bad - list.begin()) + "]", *bad, count, code);
   }
   bool unknown(std::string place, index_t i, std::size_t count, error_code code) {
     const char* what = code == error_code::unknown_operator ? "operator" : "tensor";
@@ -432,7 +430,7 @@ class json_graph_reader {
   struct operator_values {
     operator_data data;
     std::vector<index_t> inputs, outputs, after, updates;  // updates: positions
-    std::vector<std::pair<index_t, index_t>> pairs;          // of positions
+    std::vector<std::pair<index_t, index_t>> pairs;        // of positions
     std::vector<tensor_id> updated;
     std::vector<overwrite> overwritten;
     index_t inplace = none;
@@ -445,8 +443,8 @@ class json_graph_reader {
 
   std::string_view text_;
   at at_ = at::outside;
-  std::string_view key_;             ///< of the value that comes; empty: not known
-  std::size_t skipped_ = 0;          ///< open lists and objects below a key whose value is not read
+  std::string_view key_;     ///< of the value that comes; empty: not known
+  std::size_t skipped_ = 0;  ///< open lists and objects below a key whose value is not read
   met_keys met_in_graph_, met_;
   std::vector<index_t>* list_ = nullptr;
   std::vector<index_t> pair_;
@@ -459,4 +457,5 @@ class json_graph_reader {
 
 }  // namespace detail
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched

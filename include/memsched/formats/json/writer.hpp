@@ -16,7 +16,8 @@
 
 #include <memsched/graph/problem.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 namespace detail {
 
@@ -115,4 +116,5 @@ class json_graph_writer {
 
 }  // namespace detail
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched

@@ -15,7 +15,9 @@
 #include <memsched/formats/onnx/literal.hpp>
 #include <memsched/formats/onnx/value.hpp>
 
-namespace memsched::inline MEMSCHED_ABI::onnx_detail {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+namespace onnx_detail {
 
 /// The values of a graph's outputs, and its place in the list of graphs.
 struct body {
@@ -29,9 +31,9 @@ struct call {
   const std::string& who;
   const scope& here;
   std::vector<const value*> inputs;
-  std::vector<partial> types;   // of the outputs
-  std::vector<body> bodies;     // of the graphs that were inferred
-  location where;               // the operator, in the model
+  std::vector<partial> types;  // of the outputs
+  std::vector<body> bodies;    // of the graphs that were inferred
+  location where;              // the operator, in the model
 };
 
 /// Infers a graph that an operator holds, given what is known of its inputs.
@@ -133,4 +135,6 @@ class context final : public onnx::InferenceContext {
   std::vector<std::unique_ptr<body_inferencer>> bodies_;
 };
 
-}  // namespace memsched::onnx_detail
+}  // namespace onnx_detail
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched

@@ -9,7 +9,9 @@
 
 #include <memsched/formats/onnx/literal.hpp>
 
-namespace memsched::inline MEMSCHED_ABI::onnx_detail {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+namespace onnx_detail {
 
 /// An axis that may count from the end; none where it is none of `rank`.
 inline std::optional<std::size_t> axis_of(std::int64_t axis, std::size_t rank) {
@@ -36,8 +38,7 @@ inline void advance(dimensions& at, const dimensions& dims) {
 /// The row-major place of an element.
 inline std::size_t flat(const dimensions& at, const dimensions& dims) {
   std::size_t n = 0;
-  for (std::size_t i = 0; i < dims.size(); ++i)
-    n = n * static_cast<std::size_t>(dims[i]) + static_cast<std::size_t>(at[i]);
+  for (std::size_t i = 0; i < dims.size(); ++i) n = n * static_cast<std::size_t>(dims[i]) + static_cast<std::size_t>(at[i]);
   return n;
 }
 
@@ -75,4 +76,6 @@ std::optional<literal> pick(const literal& x, const dimensions& dims, F source) 
   return out;
 }
 
-}  // namespace memsched::onnx_detail
+}  // namespace onnx_detail
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched

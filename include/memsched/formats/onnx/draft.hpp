@@ -17,7 +17,9 @@
 #include <memsched/formats/onnx/names.hpp>
 #include <memsched/formats/onnx/value.hpp>
 
-namespace memsched::inline MEMSCHED_ABI::onnx_detail {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+namespace onnx_detail {
 
 /// What running one operator means, beside the values it defines.
 struct outcome {
@@ -35,8 +37,7 @@ struct location {
 /// Makes the draft of a graph whose values are in `here`. Operators are added in an order that can run.
 class draft_maker {
  public:
-  draft_maker(const onnx::GraphProto& graph, scope& here, location at)
-      : where(std::move(at)), graph_(graph), here_(here) {
+  draft_maker(const onnx::GraphProto& graph, scope& here, location at) : where(std::move(at)), graph_(graph), here_(here) {
     made_.place = where.place;
     made_.path = where.path;
     made_.draft.name = graph.name();
@@ -177,9 +178,9 @@ class draft_maker {
       name_list uses;
       add_uses(graph_.node(i), uses);
       for (const auto& name : uses.names())
-        if (const auto found = writer.find(name); found != writer.end() &&
-                                                  std::exchange(last_reader[found->second], static_cast<index_t>(i)) !=
-                                                      static_cast<index_t>(i))
+        if (const auto found = writer.find(name);
+            found != writer.end() &&
+            std::exchange(last_reader[found->second], static_cast<index_t>(i)) != static_cast<index_t>(i))
           made_.needs.push(found->second);
       made_.needs.close();
     }
@@ -193,4 +194,6 @@ class draft_maker {
   model_graph made_;
 };
 
-}  // namespace memsched::onnx_detail
+}  // namespace onnx_detail
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched

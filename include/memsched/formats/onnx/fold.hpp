@@ -16,7 +16,9 @@
 #include <memsched/formats/onnx/coordinates.hpp>
 #include <memsched/formats/onnx/literal.hpp>
 
-namespace memsched::inline MEMSCHED_ABI::onnx_detail {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+namespace onnx_detail {
 
 /// Evaluates one operator on literals.
 class folder {
@@ -73,8 +75,7 @@ class folder {
       return l;
     };
     if (const auto* a = attribute(node_, "value")) return read_literal(a->t());
-    if (const auto* a = attribute(node_, "value_int"))
-      return literal{onnx::TensorProto::INT64, {}, {from_integer(a->i())}};
+    if (const auto* a = attribute(node_, "value_int")) return literal{onnx::TensorProto::INT64, {}, {from_integer(a->i())}};
     if (const auto* a = attribute(node_, "value_float")) return literal{onnx::TensorProto::FLOAT, {}, {double{a->f()}}};
     if (const auto* a = attribute(node_, "value_ints"); a && a->ints_size() <= max_literal) {
       literal l = list(onnx::TensorProto::INT64, a->ints());
@@ -87,8 +88,7 @@ class folder {
   }
 
   maybe reshaped() const {
-    if (shapes_.empty() || !shapes_[0] || element_count(*shapes_[0], max_literal) != count(*in_[0]))
-      return std::nullopt;
+    if (shapes_.empty() || !shapes_[0] || element_count(*shapes_[0], max_literal) != count(*in_[0])) return std::nullopt;
     return literal{in_[0]->type, *shapes_[0], in_[0]->values};
   }
 
@@ -139,9 +139,8 @@ class folder {
       if (v != 0) found.push_back(at);
       advance(at, x.dims);
     }
-    literal l{onnx::TensorProto::INT64,
-              {static_cast<std::int64_t>(x.dims.size()), static_cast<std::int64_t>(found.size())},
-              {}};
+    literal l{
+        onnx::TensorProto::INT64, {static_cast<std::int64_t>(x.dims.size()), static_cast<std::int64_t>(found.size())}, {}};
     if (!element_count(l.dims, max_literal)) return std::nullopt;
     for (std::size_t axis = 0; axis < x.dims.size(); ++axis)
       for (const auto& f : found) l.values.push_back(static_cast<double>(f[axis]));
@@ -175,8 +174,7 @@ class folder {
 
   std::vector<literal> split() const {
     std::vector<literal> parts;
-    if (!given(1) || in_[0]->dims.size() != 1 || shapes_.size() != static_cast<std::size_t>(node_.output_size()))
-      return {};
+    if (!given(1) || in_[0]->dims.size() != 1 || shapes_.size() != static_cast<std::size_t>(node_.output_size())) return {};
     auto from = in_[0]->values.begin();
     for (const auto& shape : shapes_) {
       if (!shape || shape->size() != 1 || (*shape)[0] < 0 || (*shape)[0] > in_[0]->values.end() - from) return {};
@@ -208,8 +206,7 @@ class folder {
       std::iota(axes.begin(), axes.end(), 0);
     }
     if (steps.empty()) steps.assign(starts.size(), 1);
-    if (ends.size() != starts.size() || axes.size() != starts.size() || steps.size() != starts.size())
-      return std::nullopt;
+    if (ends.size() != starts.size() || axes.size() != starts.size() || steps.size() != starts.size()) return std::nullopt;
     dimensions first(rank, 0), step(rank, 1), out = x.dims;
     for (std::size_t i = 0; i < starts.size(); ++i) {
       const auto axis = axis_of(axes[i], rank);
@@ -263,8 +260,7 @@ class folder {
   }
 
   maybe range() const {
-    if (std::any_of(in_.begin(), in_.end(), [](const literal* l) { return l->values.size() != 1; }))
-      return std::nullopt;
+    if (std::any_of(in_.begin(), in_.end(), [](const literal* l) { return l->values.size() != 1; })) return std::nullopt;
     const double start = in_[0]->values[0], limit = in_[1]->values[0], delta = in_[2]->values[0];
     const double n = std::max(0.0, std::ceil((limit - start) / delta));
     if (delta == 0 || !(n <= static_cast<double>(max_literal))) return std::nullopt;
@@ -298,9 +294,12 @@ class folder {
 
   maybe unary() const {
     static const std::unordered_map<std::string, double (*)(double)> table{
-        {"Neg", [](double v) { return -v; }},           {"Abs", [](double v) { return std::abs(v); }},
-        {"Floor", [](double v) { return std::floor(v); }}, {"Ceil", [](double v) { return std::ceil(v); }},
-        {"Round", [](double v) { return std::nearbyint(v); }}, {"Sqrt", [](double v) { return std::sqrt(v); }},
+        {"Neg", [](double v) { return -v; }},
+        {"Abs", [](double v) { return std::abs(v); }},
+        {"Floor", [](double v) { return std::floor(v); }},
+        {"Ceil", [](double v) { return std::ceil(v); }},
+        {"Round", [](double v) { return std::nearbyint(v); }},
+        {"Sqrt", [](double v) { return std::sqrt(v); }},
         {"Not", [](double v) { return v == 0 ? 1.0 : 0.0; }}};
     const auto found = table.find(node_.op_type());
     if (found == table.end()) return std::nullopt;
@@ -309,12 +308,13 @@ class folder {
 
   maybe binary() const {
     using function = double (*)(double, double);
-    static const std::unordered_map<std::string, function> arithmetic{
-        {"Add", [](double a, double b) { return a + b; }}, {"Sub", [](double a, double b) { return a - b; }},
-        {"Mul", [](double a, double b) { return a * b; }}, {"Div", [](double a, double b) { return a / b; }},
-        {"Pow", [](double a, double b) { return std::pow(a, b); }},
-        {"Min", [](double a, double b) { return std::min(a, b); }},
-        {"Max", [](double a, double b) { return std::max(a, b); }}};
+    static const std::unordered_map<std::string, function> arithmetic{{"Add", [](double a, double b) { return a + b; }},
+                                                                      {"Sub", [](double a, double b) { return a - b; }},
+                                                                      {"Mul", [](double a, double b) { return a * b; }},
+                                                                      {"Div", [](double a, double b) { return a / b; }},
+                                                                      {"Pow", [](double a, double b) { return std::pow(a, b); }},
+                                                                      {"Min", [](double a, double b) { return std::min(a, b); }},
+                                                                      {"Max", [](double a, double b) { return std::max(a, b); }}};
     static const std::unordered_map<std::string, bool (*)(double, double)> comparison{
         {"Equal", [](double a, double b) { return a == b; }},
         {"Less", [](double a, double b) { return a < b; }},
@@ -327,8 +327,7 @@ class folder {
     if (const auto found = arithmetic.find(node_.op_type()); found != arithmetic.end())
       return element_wise(in_[0]->type, 2, [f = found->second](auto v) { return f(v[0], v[1]); });
     if (const auto found = comparison.find(node_.op_type()); found != comparison.end())
-      return element_wise(onnx::TensorProto::BOOL, 2,
-                          [f = found->second](auto v) { return f(v[0], v[1]) ? 1.0 : 0.0; });
+      return element_wise(onnx::TensorProto::BOOL, 2, [f = found->second](auto v) { return f(v[0], v[1]) ? 1.0 : 0.0; });
     if (node_.op_type() == "Mod" && !is_real(in_[0]->type) && attribute(node_, "fmod", 0) == 0)
       return element_wise(in_[0]->type, 2, [](auto v) { return v[0] - std::floor(v[0] / v[1]) * v[1]; });
     return std::nullopt;
@@ -379,4 +378,6 @@ class folder {
   const std::vector<std::optional<dimensions>>& shapes_;
 };
 
-}  // namespace memsched::onnx_detail
+}  // namespace onnx_detail
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched

@@ -17,7 +17,9 @@
 #include <memsched/formats/onnx/value.hpp>
 #include <memsched/formats/onnx/weights.hpp>
 
-namespace memsched::inline MEMSCHED_ABI::onnx_detail {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+namespace onnx_detail {
 
 /// Keeps with a network the nodes that its opaque operators are, `positions` in the model, the constants that they read, and
 /// types and shapes of their other operands and results, as an ONNX model of these alone: `network::file`. An operator's
@@ -142,4 +144,6 @@ class opaque_nodes {
   std::unordered_map<std::string, std::vector<std::int64_t>> shapes_;
 };
 
-}  // namespace memsched::onnx_detail
+}  // namespace onnx_detail
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched

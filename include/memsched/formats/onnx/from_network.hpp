@@ -18,7 +18,9 @@
 #include <memsched/network/numbers.hpp>
 #include <memsched/network/windows.hpp>
 
-namespace memsched::inline MEMSCHED_ABI::onnx_detail {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+namespace onnx_detail {
 
 /// Writes one network whose origins are those of `first`. What it cannot write is the error.
 class network_writer : opaque_writer {
@@ -116,11 +118,14 @@ class network_writer : opaque_writer {
 
   std::string compute(const box& out) {
     switch (op_->does.what) {
-      case op_kind::convolution: case op_kind::depthwise: return convolution(out);
+      case op_kind::convolution:
+      case op_kind::depthwise: return convolution(out);
       case op_kind::transposed_convolution: return transposed(out);
-      case op_kind::max_pooling: case op_kind::average_pooling: return pooling(out);
+      case op_kind::max_pooling:
+      case op_kind::average_pooling: return pooling(out);
       case op_kind::mean: return mean(out);
-      case op_kind::add_sums: case op_kind::finish: return sum_of_all(out);
+      case op_kind::add_sums:
+      case op_kind::finish: return sum_of_all(out);
       case op_kind::finish_mean:
         return averaged(sum_of_all(out), {op_->does.win.kernel_rows, op_->does.win.kernel_columns, 1});
       case op_kind::begin: return start(out);
@@ -131,9 +136,11 @@ class network_writer : opaque_writer {
       case op_kind::divide: return binary("Div", out);
       case op_kind::minimum: return binary("Min", out);
       case op_kind::maximum: return binary("Max", out);
-      case op_kind::copy: case op_kind::unary: return operand(0, out);
+      case op_kind::copy:
+      case op_kind::unary: return operand(0, out);
       case op_kind::pad: return pad(out);
-      case op_kind::resize_bilinear: case op_kind::resize_nearest: return resize(out);
+      case op_kind::resize_bilinear:
+      case op_kind::resize_nearest: return resize(out);
       case op_kind::depth_to_space: return depth_to_space(out);
       case op_kind::reshape: return reshape(out);
       case op_kind::prelu: return prelu(out);
@@ -173,9 +180,8 @@ class network_writer : opaque_writer {
   std::string start(const box& out) {
     const slice& s = op_->bias;
     const std::int64_t pixels = out.rows.size() * out.columns.size();
-    return weights({1, out.channels.size(), out.rows.size(), out.columns.size()}, [&](std::int64_t n) {
-      return s ? weight(s.of, s.outputs.first + n / pixels, 0, 0, 0) : 0;
-    });
+    return weights({1, out.channels.size(), out.rows.size(), out.columns.size()},
+                   [&](std::int64_t n) { return s ? weight(s.of, s.outputs.first + n / pixels, 0, 0, 0) : 0; });
   }
 
   std::string single(const char* kind, const std::string& x) {
@@ -216,7 +222,8 @@ class network_writer : opaque_writer {
       case activation::square_root: return single("Sqrt", x);
       case activation::absolute: return single("Abs", x);
       case activation::negate: return single("Neg", x);
-      case activation::gelu: case activation::other: break;
+      case activation::gelu:
+      case activation::other: break;
     }
     fault("applies a function that no standard operator of this version has");
     return {};
@@ -474,7 +481,8 @@ class network_writer : opaque_writer {
     auto& n = node("DepthToSpace", {x}, y);
     set(n, "blocksize", q);
     set(n, "mode", op_->does.depth_first ? "DCR" : "CRD");
-    const box made{{in.rows.first * q, in.rows.last * q}, {in.columns.first * q, in.columns.last * q},
+    const box made{{in.rows.first * q, in.rows.last * q},
+                   {in.columns.first * q, in.columns.last * q},
                    {0, op_->writes[0].size.channels}};
     return cut(y, made, out);
   }
@@ -482,4 +490,6 @@ class network_writer : opaque_writer {
   std::set<tensor_id> written_;  ///< outputs
 };
 
-}  // namespace memsched::onnx_detail
+}  // namespace onnx_detail
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched

@@ -17,7 +17,9 @@
 #include <memsched/formats/onnx/literal.hpp>
 #include <memsched/formats/onnx/value.hpp>
 
-namespace memsched::inline MEMSCHED_ABI::onnx_detail {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+namespace onnx_detail {
 
 /// Checks one operator whose inputs are known.
 class guard {
@@ -32,8 +34,7 @@ class guard {
     check_axis();
     if (const auto other = window_input()) check_window(*other);
     if (op_ == "Scan") check_scan();
-    if (op_ == "GatherND")
-      check_range("batch_dims", attribute(node_, "batch_dims", 0), {0, std::min(rank(0), rank(1)) - 1});
+    if (op_ == "GatherND") check_range("batch_dims", attribute(node_, "batch_dims", 0), {0, std::min(rank(0), rank(1)) - 1});
     if (op_ == "LayerNormalization") check_range("axis", attribute(node_, "axis", -1), {-rank(0), rank(0) - 1});
     if (op_ == "MaxRoiPool") check_length("pooled_shape", 2);
     if (op_ == "SplitToSequence") refuse(who_ + " makes a sequence; only tensors are supported");
@@ -51,11 +52,18 @@ class guard {
   /// Parameters stay so small that their products with dimensions do not overflow, and divisors are positive.
   void check_ranges() const {
     constexpr std::int64_t factor = 1 << 20, margin = 1 << 30;
-    static const std::map<std::string, range> ranges{
-        {"strides", {1, factor}},        {"dilations", {1, factor}},          {"kernel_shape", {1, factor}},
-        {"blocksize", {1, factor}},      {"group", {1, factor}},              {"pads", {-margin, margin}},
-        {"paddings", {-margin, margin}}, {"output_padding", {0, factor}},     {"output_shape", {0, max_dimension}},
-        {"repeats", {0, factor}},        {"pooled_shape", {0, max_dimension}}, {"split", {0, max_dimension}}};
+    static const std::map<std::string, range> ranges{{"strides", {1, factor}},
+                                                     {"dilations", {1, factor}},
+                                                     {"kernel_shape", {1, factor}},
+                                                     {"blocksize", {1, factor}},
+                                                     {"group", {1, factor}},
+                                                     {"pads", {-margin, margin}},
+                                                     {"paddings", {-margin, margin}},
+                                                     {"output_padding", {0, factor}},
+                                                     {"output_shape", {0, max_dimension}},
+                                                     {"repeats", {0, factor}},
+                                                     {"pooled_shape", {0, max_dimension}},
+                                                     {"split", {0, max_dimension}}};
     for (const auto& a : node_.attribute()) {
       const auto found = ranges.find(a.name());
       if (found == ranges.end()) continue;
@@ -78,10 +86,11 @@ class guard {
 
   /// Inference cuts an axis to 32 bits before it looks at it.
   void check_axis() const {
-    static const std::unordered_map<std::string, std::int64_t> beyond{  // how far it may lie behind the last dimension
-        {"Concat", 0}, {"Split", 0}, {"Gather", 0}, {"GatherElements", 0}, {"ScatterElements", 0}, {"Softmax", 0},
-        {"LogSoftmax", 0}, {"Hardmax", 0}, {"ArgMax", 0}, {"ArgMin", 0}, {"TopK", 0}, {"Compress", 0}, {"Flatten", 1},
-        {"OneHot", 1}};
+    static const std::unordered_map<std::string, std::int64_t> beyond{
+        // how far it may lie behind the last dimension
+        {"Concat", 0},  {"Split", 0},      {"Gather", 0},  {"GatherElements", 0}, {"ScatterElements", 0},
+        {"Softmax", 0}, {"LogSoftmax", 0}, {"Hardmax", 0}, {"ArgMax", 0},         {"ArgMin", 0},
+        {"TopK", 0},    {"Compress", 0},   {"Flatten", 1}, {"OneHot", 1}};
     const auto found = beyond.find(op_);
     const auto* a = attribute(node_, "axis");
     if (found == beyond.end() || !a || inputs_.empty() || !inputs_[0] || !inputs_[0]->shape) return;
@@ -98,8 +107,7 @@ class guard {
     const value* list = inputs_[found->second];
     if (!list || !list->shape) return;
     constexpr auto longest = static_cast<std::int64_t>(2 * max_rank);
-    for (std::int64_t d : *list->shape)
-      check_range("the length of input " + std::to_string(found->second), d, {0, longest});
+    for (std::int64_t d : *list->shape) check_range("the length of input " + std::to_string(found->second), d, {0, longest});
   }
 
   /// The input of a convolution or pooling that has the rank of the first; none for other operators.
@@ -166,4 +174,6 @@ class guard {
   const std::string& who_;
 };
 
-}  // namespace memsched::onnx_detail
+}  // namespace onnx_detail
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched

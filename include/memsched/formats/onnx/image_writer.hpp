@@ -13,7 +13,9 @@
 #include <memsched/formats/image_parts.hpp>
 #include <memsched/network/numbers.hpp>
 
-namespace memsched::inline MEMSCHED_ABI::onnx_detail {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+namespace onnx_detail {
 
 /// Adds nodes and initializers to the graph of a network.
 class image_writer : protected detail::image_parts<std::string> {
@@ -115,4 +117,6 @@ class image_writer : protected detail::image_parts<std::string> {
   std::unordered_map<std::string, std::string> constants_;  ///< names, by contents
 };
 
-}  // namespace memsched::onnx_detail
+}  // namespace onnx_detail
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched

@@ -23,7 +23,9 @@
 #include <memsched/formats/onnx/operator_rules.hpp>
 #include <memsched/formats/onnx/value.hpp>
 
-namespace memsched::inline MEMSCHED_ABI::onnx_detail {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+namespace onnx_detail {
 
 /// Infers one model's graphs. Failures leave as import_failure.
 class inference {
@@ -159,7 +161,8 @@ class inference {
         if (shapes[i] && (!element_count(*shapes[i], static_cast<std::int64_t>(max_total)) ||
                           std::any_of(shapes[i]->begin(), shapes[i]->end(), [](auto d) { return d > max_dimension; })))
           refuse(tensor_label(c.node.output(static_cast<int>(i)), c) + " " + to_string(c.types[i]) +
-                     " has a dimension of more than 2^40, or more than 2^61 elements", error_code::overflow);
+                     " has a dimension of more than 2^40, or more than 2^61 elements",
+                 error_code::overflow);
         if (i >= contents.size()) continue;
         outputs[i].type = contents[i].type;
         outputs[i].shape = contents[i].dims;
@@ -236,11 +239,11 @@ class inference {
       guard(node, c.inputs, c.who).run();
       if (schema.has_type_and_shape_inference_function()) schema.GetTypeAndShapeInferenceFunction()(ctx);
       else if (schema.HasFunction())
-        onnx::shape_inference::InferShapeForFunctionNode(*schema.GetFunction(), onnx::OpSchemaRegistry::Instance(),
-                                                         ctx);
+        onnx::shape_inference::InferShapeForFunctionNode(*schema.GetFunction(), onnx::OpSchemaRegistry::Instance(), ctx);
     } catch (const std::exception& e) {
       const std::string newer = opset > newest_opset && domain_of(node.domain()).empty()
-                                    ? " (opset " + std::to_string(opset) + "; known here up to 17)" : "";
+                                    ? " (opset " + std::to_string(opset) + "; known here up to 17)"
+                                    : "";
       refuse(c.who + ": " + one_line(e.what()) + newer);
     }
     for (std::size_t i = 0; i < c.types.size(); ++i)
@@ -352,4 +355,6 @@ class inference {
   std::int64_t fold_budget_ = std::int64_t{1} << 22;
 };
 
-}  // namespace memsched::onnx_detail
+}  // namespace onnx_detail
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched

@@ -22,7 +22,9 @@
 #include <memsched/formats/onnx/literal.hpp>
 #include <memsched/formats/onnx/weights.hpp>
 
-namespace memsched::inline MEMSCHED_ABI::onnx_detail {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+namespace onnx_detail {
 
 /// Inputs and attributes of one operator of a model's own graph, `node_`, which is number `id_` of `layers`.
 class operand_reader {
@@ -340,4 +342,6 @@ class layer_reader : public operand_reader {
   }
 };
 
-}  // namespace memsched::onnx_detail
+}  // namespace onnx_detail
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched

@@ -17,7 +17,9 @@
 
 #include <memsched/base/linkage.hpp>
 
-namespace memsched::inline MEMSCHED_ABI::onnx_detail {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+namespace onnx_detail {
 
 using dimensions = std::vector<std::int64_t>;
 
@@ -143,4 +145,6 @@ inline std::int64_t attribute(const onnx::NodeProto& node, std::string_view name
   return a ? a->i() : otherwise;
 }
 
-}  // namespace memsched::onnx_detail
+}  // namespace onnx_detail
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched

@@ -14,7 +14,9 @@
 
 #include <memsched/base/linkage.hpp>
 
-namespace memsched::inline MEMSCHED_ABI::onnx_detail {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+namespace onnx_detail {
 
 /// Calls f on each graph that an operator holds.
 template <class F>
@@ -93,4 +95,6 @@ inline std::optional<std::vector<int>> execution_order(const onnx::GraphProto& g
   return order;
 }
 
-}  // namespace memsched::onnx_detail
+}  // namespace onnx_detail
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched

@@ -13,7 +13,8 @@
 #include <memsched/formats/onnx/operators.hpp>
 #include <memsched/network/check.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 namespace onnx_detail {
 
@@ -39,7 +40,9 @@ inline result<network> read_network(std::string_view file, const read_options& o
   if (!g.calls.empty())
     return graph_error{error_code::bad_input,
                        labelled("operator ", g.calls[0].op, g.draft.operator_names[g.calls[0].op]) +
-                           " runs another graph, which no typed network can", {g.calls[0].op}, {}};
+                           " runs another graph, which no typed network can",
+                       {g.calls[0].op},
+                       {}};
   if (memsched::result<problem> p = make_problem(g.draft); !p) return p.error();
   detail::layers to(g.draft);
   for (const auto& [name, v] : graphs.names().values)
@@ -84,4 +87,5 @@ inline result<network> read_onnx_network(std::string_view file, const read_optio
   return onnx_detail::guarded<network>([&] { return onnx_detail::read_network(file, options); });
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched

@@ -16,7 +16,9 @@
 #include <memsched/formats/onnx/literal.hpp>
 #include <memsched/formats/onnx/value.hpp>
 
-namespace memsched::inline MEMSCHED_ABI::onnx_detail {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+namespace onnx_detail {
 
 /// Infers the outputs of one operator all of whose inputs are known.
 class newer_operator {
@@ -42,10 +44,23 @@ class newer_operator {
   }
 
   bool infer_contributed() {
-    static const std::unordered_set<std::string> like_first{
-        "Gelu", "BiasGelu", "FastGelu", "QuickGelu", "BiasAdd", "BiasSoftmax", "SimplifiedLayerNormalization",
-        "LayerNormalization", "SkipLayerNormalization", "SkipSimplifiedLayerNormalization", "RotaryEmbedding",
-        "QLinearSigmoid", "QLinearLeakyRelu", "QLinearSoftmax", "GroupNorm", "SkipGroupNorm", "QAttentionOutput"};
+    static const std::unordered_set<std::string> like_first{"Gelu",
+                                                            "BiasGelu",
+                                                            "FastGelu",
+                                                            "QuickGelu",
+                                                            "BiasAdd",
+                                                            "BiasSoftmax",
+                                                            "SimplifiedLayerNormalization",
+                                                            "LayerNormalization",
+                                                            "SkipLayerNormalization",
+                                                            "SkipSimplifiedLayerNormalization",
+                                                            "RotaryEmbedding",
+                                                            "QLinearSigmoid",
+                                                            "QLinearLeakyRelu",
+                                                            "QLinearSoftmax",
+                                                            "GroupNorm",
+                                                            "SkipGroupNorm",
+                                                            "QAttentionOutput"};
     if (out_.empty()) return false;
     if (one_of(op_, like_first)) {
       if (out_.size() == 4 && dims(0)) out_[3] = {type(0), true, *dims(0)};  // the sum of input, skip and bias
@@ -60,12 +75,12 @@ class newer_operator {
     if (op_ == "QLinearAdd" || op_ == "QLinearMul") return broadcast(0, 3);
     if (op_ == "QLinearConcat") return concat();
     if (op_ == "QLinearGlobalAveragePool") return global_pool();
-    if (op_ == "FusedMatMul" || op_ == "TransposeMatMul") return product(0, 1, attribute(node_, "transA", 0) != 0,
-                                                                         attribute(node_, "transB", 0) != 0);
+    if (op_ == "FusedMatMul" || op_ == "TransposeMatMul")
+      return product(0, 1, attribute(node_, "transA", 0) != 0, attribute(node_, "transB", 0) != 0);
     if (op_ == "MatMulIntegerToFloat" || op_ == "DynamicQuantizeMatMul")
       return product(0, 1, false, false) && with_type(onnx::TensorProto::FLOAT);
-    if (op_ == "FusedGemm" || op_ == "QGemm") return product(0, op_ == "QGemm" ? 3 : 1, attribute(node_, "transA", 0) != 0,
-                                                             attribute(node_, "transB", 0) != 0);
+    if (op_ == "FusedGemm" || op_ == "QGemm")
+      return product(0, op_ == "QGemm" ? 3 : 1, attribute(node_, "transA", 0) != 0, attribute(node_, "transB", 0) != 0);
     if (op_ == "MatMulNBits") return last_of_first(attribute(node_, "N", -1));
     if (op_ == "MultiHeadAttention") return dims(2) && dims(2)->size() == 3 ? last_of_first(dims(2)->back()) : like(0);
     if (op_ == "Attention" && dims(1) && dims(1)->size() == 2 && !attribute(node_, "qkv_hidden_sizes"))
@@ -208,8 +223,9 @@ class newer_operator {
     for (std::size_t i = 0; i < places.size(); ++i) {
       std::int64_t& size = d[places[i]];
       const auto old = static_cast<double>(size);
-      const double v = given == scales ? std::floor(old * given->values[i])
-                       : keep == "stretch" ? given->values[i] : std::round(common * old);
+      const double v = given == scales     ? std::floor(old * given->values[i])
+                       : keep == "stretch" ? given->values[i]
+                                           : std::round(common * old);
       if (!(v >= 0 && v <= static_cast<double>(max_dimension))) refuse(who_ + ": a dimension of the result is out of range");
       size = static_cast<std::int64_t>(v);
     }
@@ -244,4 +260,6 @@ class newer_operator {
   const std::string& who_;
 };
 
-}  // namespace memsched::onnx_detail
+}  // namespace onnx_detail
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched

@@ -10,7 +10,9 @@
 #include <memsched/formats/onnx/foreign.hpp>
 #include <memsched/formats/onnx/image_writer.hpp>
 
-namespace memsched::inline MEMSCHED_ABI::onnx_detail {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+namespace onnx_detail {
 
 /// Writes a network whose origins are those of `first`.
 class opaque_writer : protected image_writer {
@@ -102,8 +104,10 @@ class opaque_writer : protected image_writer {
     return known != shapes_.end() ? known->second : integers{1, e.channels, e.rows, e.columns};
   }
 
-  std::unique_ptr<opaque_nodes> foreign_;                  ///< once an opaque operator is met
+  std::unique_ptr<opaque_nodes> foreign_;                ///< once an opaque operator is met
   std::unordered_map<std::string, std::string> images_;  ///< values of other shapes as images
 };
 
-}  // namespace memsched::onnx_detail
+}  // namespace onnx_detail
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched

@@ -17,7 +17,9 @@
 #include <memsched/formats/onnx/names.hpp>
 #include <memsched/formats/onnx/value.hpp>
 
-namespace memsched::inline MEMSCHED_ABI::onnx_detail {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+namespace onnx_detail {
 
 /// The branch that an If with a constant condition takes.
 inline const onnx::GraphProto* chosen_branch(const call& c) {
@@ -32,8 +34,7 @@ inline const onnx::GraphProto* chosen_branch(const call& c) {
 inline bool holds_random(const onnx::NodeProto& node, const std::unordered_set<std::string>& random) {
   bool found = false;
   for_each_graph(node, [&](const onnx::GraphProto& graph) {
-    for (const auto& inner : graph.node())
-      found = found || one_of(inner.op_type(), random) || holds_random(inner, random);
+    for (const auto& inner : graph.node()) found = found || one_of(inner.op_type(), random) || holds_random(inner, random);
   });
   return found;
 }
@@ -44,8 +45,8 @@ inline onnx::NodeProto adapt(const onnx::NodeProto& node) {
   static const std::unordered_set<std::string> reductions{"ReduceL1",        "ReduceL2",   "ReduceLogSum",
                                                           "ReduceLogSumExp", "ReduceMax",  "ReduceMean",
                                                           "ReduceMin",       "ReduceProd", "ReduceSumSquare"};
-  static const std::unordered_set<std::string> shapeless{"num_outputs", "antialias", "saturate", "block_size",
-                                                         "output_dtype", "keep_aspect_ratio_policy", "round_mode"};
+  static const std::unordered_set<std::string> shapeless{
+      "num_outputs", "antialias", "saturate", "block_size", "output_dtype", "keep_aspect_ratio_policy", "round_mode"};
   onnx::NodeProto copy = node;
   if (one_of(node.op_type(), reductions)) copy.set_op_type("ReduceSum");
   auto& list = *copy.mutable_attribute();
@@ -122,8 +123,7 @@ inline void check_element_counts(const call& c) {
 
 /// Operators whose first output is the first input under another shape or name.
 inline bool is_alias(const call& c) {
-  static const std::unordered_set<std::string> set{"Reshape",   "Flatten",  "Squeeze",
-                                                   "Unsqueeze", "Identity", "Dropout"};
+  static const std::unordered_set<std::string> set{"Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity", "Dropout"};
   if (!one_of(c.node.op_type(), set) || !domain_of(c.node.domain()).empty()) return false;
   if (c.inputs.empty() || !c.inputs[0] || c.inputs[0]->constant) return false;
   if (c.node.op_type() != "Dropout" || c.inputs.size() < 3 || !c.inputs[2]) return true;
@@ -150,4 +150,6 @@ inline std::vector<literal> shape_as_literal(const call& c) {
   return {std::move(l)};
 }
 
-}  // namespace memsched::onnx_detail
+}  // namespace onnx_detail
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched

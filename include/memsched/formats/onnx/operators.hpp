@@ -19,11 +19,13 @@
 #include <onnx/onnx_pb.h>
 
 #include <memsched/formats/layers.hpp>
-#include <memsched/formats/onnx/literal.hpp>
 #include <memsched/formats/onnx/layers.hpp>
+#include <memsched/formats/onnx/literal.hpp>
 #include <memsched/formats/onnx/weights.hpp>
 
-namespace memsched::inline MEMSCHED_ABI::onnx_detail {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+namespace onnx_detail {
 
 /// Reads attributes and weights of the operators of a model's own graph and puts them into `layers`. What is not understood
 /// in every part stays opaque.
@@ -43,21 +45,35 @@ class operator_reader : public layer_reader {
  private:
   found make(const std::string& k) {
     static const std::unordered_map<std::string, found (operator_reader::*)()> layers{
-        {"Conv", &operator_reader::convolution}, {"ConvTranspose", &operator_reader::transposed},
-        {"MaxPool", &operator_reader::max_pooling}, {"AveragePool", &operator_reader::average_pooling},
-        {"GlobalAveragePool", &operator_reader::global_mean}, {"ReduceMean", &operator_reader::reduced_mean},
-        {"GlobalMaxPool", &operator_reader::global_maximum}, {"Gemm", &operator_reader::gemm},
-        {"MatMul", &operator_reader::product}, {"BatchNormalization", &operator_reader::batch_normalization},
-        {"Concat", &operator_reader::concat}, {"Split", &operator_reader::split}, {"Slice", &operator_reader::box_of},
-        {"Pad", &operator_reader::pad}, {"Resize", &operator_reader::resize}, {"Upsample", &operator_reader::resize},
-        {"DepthToSpace", &operator_reader::depth_to_space}, {"Reshape", &operator_reader::reshape},
-        {"Flatten", &operator_reader::reshape}, {"Squeeze", &operator_reader::reshape},
-        {"Unsqueeze", &operator_reader::reshape}, {"Identity", &operator_reader::reshape},
-        {"Dropout", &operator_reader::reshape}, {"Softmax", &operator_reader::softmax}, {"PRelu", &operator_reader::prelu},
+        {"Conv", &operator_reader::convolution},
+        {"ConvTranspose", &operator_reader::transposed},
+        {"MaxPool", &operator_reader::max_pooling},
+        {"AveragePool", &operator_reader::average_pooling},
+        {"GlobalAveragePool", &operator_reader::global_mean},
+        {"ReduceMean", &operator_reader::reduced_mean},
+        {"GlobalMaxPool", &operator_reader::global_maximum},
+        {"Gemm", &operator_reader::gemm},
+        {"MatMul", &operator_reader::product},
+        {"BatchNormalization", &operator_reader::batch_normalization},
+        {"Concat", &operator_reader::concat},
+        {"Split", &operator_reader::split},
+        {"Slice", &operator_reader::box_of},
+        {"Pad", &operator_reader::pad},
+        {"Resize", &operator_reader::resize},
+        {"Upsample", &operator_reader::resize},
+        {"DepthToSpace", &operator_reader::depth_to_space},
+        {"Reshape", &operator_reader::reshape},
+        {"Flatten", &operator_reader::reshape},
+        {"Squeeze", &operator_reader::reshape},
+        {"Unsqueeze", &operator_reader::reshape},
+        {"Identity", &operator_reader::reshape},
+        {"Dropout", &operator_reader::reshape},
+        {"Softmax", &operator_reader::softmax},
+        {"PRelu", &operator_reader::prelu},
         {"Clip", &operator_reader::clip}};
     static const std::unordered_map<std::string, op_kind> binaries{
-        {"Add", op_kind::add}, {"Sub", op_kind::subtract}, {"Mul", op_kind::multiply}, {"Div", op_kind::divide},
-        {"Min", op_kind::minimum}, {"Max", op_kind::maximum}, {"Sum", op_kind::add}};
+        {"Add", op_kind::add},     {"Sub", op_kind::subtract}, {"Mul", op_kind::multiply}, {"Div", op_kind::divide},
+        {"Min", op_kind::minimum}, {"Max", op_kind::maximum},  {"Sum", op_kind::add}};
     if (const auto at = layers.find(k); at != layers.end()) return (this->*at->second)();
     if (const auto at = binaries.find(k); at != binaries.end()) return binary(at->second);
     return unary(k);
@@ -108,14 +124,16 @@ class operator_reader : public layer_reader {
 
   found unary(const std::string& k) {
     static const std::unordered_map<std::string, activation> plain{
-        {"Relu", activation::relu}, {"Sigmoid", activation::logistic}, {"Tanh", activation::tanh},
-        {"HardSwish", activation::hard_swish}, {"Exp", activation::exp}, {"Log", activation::log},
-        {"Sqrt", activation::square_root}, {"Abs", activation::absolute}, {"Neg", activation::negate}};
+        {"Relu", activation::relu},        {"Sigmoid", activation::logistic},
+        {"Tanh", activation::tanh},        {"HardSwish", activation::hard_swish},
+        {"Exp", activation::exp},          {"Log", activation::log},
+        {"Sqrt", activation::square_root}, {"Abs", activation::absolute},
+        {"Neg", activation::negate}};
     static const std::unordered_map<std::string, float> with_alpha{
         {"LeakyRelu", 0.01F}, {"Elu", 1.0F}, {"HardSigmoid", 0.2F}};
     static const std::unordered_set<std::string> others{
-        "Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh", "Ceil", "Cos", "Cosh", "Erf", "Floor", "Mish", "Reciprocal",
-        "Round", "Sign", "Sin", "Sinh", "Softplus", "Softsign", "Tan"};
+        "Acos",  "Acosh", "Asin",       "Asinh", "Atan", "Atanh", "Ceil", "Cos",      "Cosh",     "Erf",
+        "Floor", "Mish",  "Reciprocal", "Round", "Sign", "Sin",   "Sinh", "Softplus", "Softsign", "Tan"};
     if (node_->input_size() != 1) return {};
     if (const auto at = plain.find(k); at != plain.end()) return elementwise(op_kind::unary, at->second);
     if (const auto at = with_alpha.find(k); at != with_alpha.end()) {
@@ -265,8 +283,8 @@ class operator_reader : public layer_reader {
       else if (first != 0 || last != 0) return {};
     }
     const extents& e = op->reads[0].size;
-    if (op->writes[0].size != extents{e.rows + before[0] + behind[0], e.columns + before[1] + behind[1],
-                                      e.channels + before[2] + behind[2]})
+    if (op->writes[0].size !=
+        extents{e.rows + before[0] + behind[0], e.columns + before[1] + behind[1], e.channels + before[2] + behind[2]})
       return {};
     op->does.win.pad_rows = before[0], op->does.win.pad_columns = before[1], op->does.win.pad_channels = before[2];
     return op;
@@ -291,8 +309,10 @@ class operator_reader : public layer_reader {
     else if (where == "asymmetric") op->does.coordinates = resize_coordinates::asymmetric;
     else return {};
     static const std::unordered_map<std::string, resize_rounding> roundings{
-        {"round_prefer_floor", resize_rounding::round_half_down}, {"round_prefer_ceil", resize_rounding::round_half_up},
-        {"floor", resize_rounding::floor}, {"ceil", resize_rounding::ceil}};
+        {"round_prefer_floor", resize_rounding::round_half_down},
+        {"round_prefer_ceil", resize_rounding::round_half_up},
+        {"floor", resize_rounding::floor},
+        {"ceil", resize_rounding::ceil}};
     const auto rounding = roundings.find(text("nearest_mode", old ? "floor" : "round_prefer_floor"));
     if (rounding == roundings.end()) return {};
     op->does.rounding = rounding->second;
@@ -338,4 +358,6 @@ class operator_reader : public layer_reader {
   }
 };
 
-}  // namespace memsched::onnx_detail
+}  // namespace onnx_detail
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched

@@ -16,7 +16,9 @@
 #include <memsched/formats/onnx/literal.hpp>
 #include <memsched/graph/problem.hpp>
 
-namespace memsched::inline MEMSCHED_ABI::onnx_detail {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+namespace onnx_detail {
 
 /// Ends the import; `read_onnx` turns it into its error value.
 struct import_failure {
@@ -44,7 +46,9 @@ struct partial {
   bool ranked = false;
   dimensions dims;
 
-  bool fixed() const { return ranked && std::all_of(dims.begin(), dims.end(), [](auto d) { return d >= 0; }); }
+  bool fixed() const {
+    return ranked && std::all_of(dims.begin(), dims.end(), [](auto d) { return d >= 0; });
+  }
 };
 
 inline std::string to_string(const partial& p) {
@@ -98,7 +102,7 @@ inline void merge(partial& p, const partial& other, const std::string& who, cons
 
 /// Bits of one element of a dense tensor; 0 for strings and what is no type. Types above 16 are newer than ONNX 1.12.
 inline unsigned element_bits(int type) {
-  static constexpr std::array<unsigned, 27> bits{0,  32, 8,   8,  16, 16, 32, 64, 0, 8, 16, 64, 32, 64,
+  static constexpr std::array<unsigned, 27> bits{0,  32,  8,  8, 16, 16, 32, 64, 0, 8, 16, 64, 32, 64,
                                                  64, 128, 16, 8, 8,  8,  8,  4,  4, 4, 8,  2,  2};
   return type >= 0 && static_cast<std::size_t>(type) < bits.size() ? bits[static_cast<std::size_t>(type)] : 0;
 }
@@ -124,11 +128,11 @@ struct value {
   int type = onnx::TensorProto::UNDEFINED;
   std::optional<dimensions> shape{};  ///< always there for an activation
   std::optional<literal> content{};   ///< of a small constant
-  bool constant = false;            ///< a weight, or made of weights and shapes alone
-  bytes size = 0;                   ///< of an activation
-  int producer = -1;                ///< position of the operator that writes it
-  tensor_id id = none;              ///< of an activation, in the draft of its graph
-  std::vector<op_id> after{};       ///< of a constant that depends on shapes: the makers of what has them, in the draft
+  bool constant = false;              ///< a weight, or made of weights and shapes alone
+  bytes size = 0;                     ///< of an activation
+  int producer = -1;                  ///< position of the operator that writes it
+  tensor_id id = none;                ///< of an activation, in the draft of its graph
+  std::vector<op_id> after{};         ///< of a constant that depends on shapes: the makers of what has them, in the draft
 };
 
 /// The names of a graph, and those of the graphs around it.
@@ -146,4 +150,6 @@ struct scope {
 
 inline bool one_of(const std::string& name, const std::unordered_set<std::string>& set) { return set.count(name) > 0; }
 
-}  // namespace memsched::onnx_detail
+}  // namespace onnx_detail
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched

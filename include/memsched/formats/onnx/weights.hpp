@@ -17,7 +17,9 @@
 #include <memsched/formats/layers.hpp>
 #include <memsched/formats/onnx/value.hpp>
 
-namespace memsched::inline MEMSCHED_ABI::onnx_detail {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+namespace onnx_detail {
 
 /// What the weights of a network point into.
 struct held_model {
@@ -128,4 +130,6 @@ class weight_reader {
   std::unordered_map<std::string, std::span<const std::byte>> made_;
 };
 
-}  // namespace memsched::onnx_detail
+}  // namespace onnx_detail
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched

@@ -11,7 +11,9 @@
 
 #include <memsched/base/linkage.hpp>
 
-namespace memsched::inline MEMSCHED_ABI::onnx_wire {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+namespace onnx_wire {
 
 /// A field of a protobuf message, tag included, in bytes from the start of the file.
 struct record {
@@ -166,4 +168,6 @@ class weight_stripper {
   std::string_view bytes_;
 };
 
-}  // namespace memsched::onnx_wire
+}  // namespace onnx_wire
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched

@@ -18,7 +18,9 @@
 #include <memsched/formats/tflite/model_writer.hpp>
 #include <memsched/formats/tflite/weights.hpp>
 
-namespace memsched::inline MEMSCHED_ABI::detail::tflite {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+namespace detail::tflite {
 
 /// The operators of a model's subgraph 0, as they are to stand in another model: codes, options, shapes, constants. Faults
 /// are sentences without a subject, such as "stands in no TensorFlow Lite model".
@@ -71,9 +73,7 @@ class foreign_operators {
   }
 
   bool is_constant(std::int32_t t) const { return m_.subgraphs[0].constant(static_cast<index_t>(t)); }
-  bool is_variable(std::int32_t t) const {
-    return m_.subgraphs[0].origins[static_cast<std::size_t>(t)] == origin::variable;
-  }
+  bool is_variable(std::int32_t t) const { return m_.subgraphs[0].origins[static_cast<std::size_t>(t)] == origin::variable; }
   /// Shape, type and scales of a tensor; none where these are not known, or the shape is open.
   struct tensor_copy {
     model_writer::shape dimensions;
@@ -115,4 +115,6 @@ class foreign_operators {
   std::optional<typed_tensors> tensors_;
 };
 
-}  // namespace memsched::detail::tflite
+}  // namespace detail::tflite
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched

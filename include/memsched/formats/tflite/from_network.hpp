@@ -20,7 +20,9 @@
 #include <memsched/formats/tflite/signatures.hpp>
 #include <memsched/formats/tflite/window_writer.hpp>
 
-namespace memsched::inline MEMSCHED_ABI::detail::tflite {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+namespace detail::tflite {
 
 /// Writes one network whose origins are those of `first`. What it cannot write is the error.
 class network_writer : window_writer {
@@ -144,11 +146,14 @@ class network_writer : window_writer {
 
   file_value compute(const box& out) {
     switch (op_->does.what) {
-      case op_kind::convolution: case op_kind::depthwise: return convolution(out);
+      case op_kind::convolution:
+      case op_kind::depthwise: return convolution(out);
       case op_kind::transposed_convolution: return transposed(out);
-      case op_kind::max_pooling: case op_kind::average_pooling: return pooling(out);
+      case op_kind::max_pooling:
+      case op_kind::average_pooling: return pooling(out);
       case op_kind::mean: return mean(out);
-      case op_kind::add_sums: case op_kind::finish: return sum_of_all(out);
+      case op_kind::add_sums:
+      case op_kind::finish: return sum_of_all(out);
       case op_kind::finish_mean:
         return averaged(sum_of_all(out), {op_->does.win.kernel_rows, op_->does.win.kernel_columns, 1});
       case op_kind::begin: return start(out);
@@ -162,16 +167,17 @@ class network_writer : window_writer {
       case op_kind::copy: return copied(out);
       case op_kind::unary: return operand(0, out);
       case op_kind::pad: return pad(out);
-      case op_kind::resize_bilinear: case op_kind::resize_nearest: return resize(out);
+      case op_kind::resize_bilinear:
+      case op_kind::resize_nearest: return resize(out);
       case op_kind::depth_to_space: return depth_to_space(out);
-      case op_kind::reshape:
-        return whole_only(out) ? reshaped(operand(0, out), out.size()) : file_value();
+      case op_kind::reshape: return whole_only(out) ? reshaped(operand(0, out), out.size()) : file_value();
       case op_kind::prelu: return prelu(out);
       case op_kind::softmax: {
         const file_value x = operand(0, out);
         return node(kind("SOFTMAX"), {x.tensor}, x.size, {9, {float_option(0, op_->does.alpha)}});
       }
-      case op_kind::read: case op_kind::opaque: break;
+      case op_kind::read:
+      case op_kind::opaque: break;
     }
     fault(std::string("is a ") + to_string(op_->does.what) + ", which no standard operator is");
     return {};
@@ -233,8 +239,9 @@ class network_writer : window_writer {
     const bool all = op_->sum == summation::complete;
     if (is_pooled_mean())
       return node(kind("AVERAGE_POOL_2D"), {x.tensor}, {1, 1, x.size.channels},
-                  {5, {byte_option(0, valid_pad), word_option(1, 1), word_option(2, 1), word_option(3, x.size.columns),
-                       word_option(4, x.size.rows), fused(5)}});
+                  {5,
+                   {byte_option(0, valid_pad), word_option(1, 1), word_option(2, 1), word_option(3, x.size.columns),
+                    word_option(4, x.size.rows), fused(5)}});
     return node(all ? kind("MEAN") : kind("SUM"), {x.tensor, model_.integers({1, 2})}, {1, 1, x.size.channels},
                 {27, {byte_option(0, 1)}});
   }
@@ -331,15 +338,17 @@ class network_writer : window_writer {
     const quantization& q = net_.tensors[result_].quant;
     const long stored = std::lround(op_->does.pad_value / (q.scale == 0 ? 1 : q.scale)) + q.zero_point;
     const bool is_signed = net_.tensors[result_].element == element::int8;
-    return padded(x, before, behind, is_signed ? scalar(static_cast<std::int8_t>(stored), type_of(result_))
-                                               : scalar(static_cast<std::uint8_t>(stored), type_of(result_)));
+    return padded(x, before, behind,
+                  is_signed ? scalar(static_cast<std::int8_t>(stored), type_of(result_))
+                            : scalar(static_cast<std::uint8_t>(stored), type_of(result_)));
   }
   file_value depth_to_space(const box& out) {
     if (!op_->does.depth_first) return fault("takes channels in an order that the standard operator lacks"), file_value();
     const std::int64_t q = op_->does.block;
     const box in = needed(*op_, 0, out);
     const file_value x = operand(0, out);
-    const box made{{in.rows.first * q, in.rows.last * q}, {in.columns.first * q, in.columns.last * q},
+    const box made{{in.rows.first * q, in.rows.last * q},
+                   {in.columns.first * q, in.columns.last * q},
                    {0, op_->writes[0].size.channels}};
     return cut(node(kind("DEPTH_TO_SPACE"), {x.tensor}, made.size(), {94, {word_option(0, q)}}), made, out);
   }
@@ -366,8 +375,7 @@ class network_writer : window_writer {
     }
     const file_value x = assemble(op_->reads[0], in);
     const auto to = made.size();
-    const std::int32_t size =
-        model_.integers({static_cast<std::int32_t>(to.rows), static_cast<std::int32_t>(to.columns)});
+    const std::int32_t size = model_.integers({static_cast<std::int32_t>(to.rows), static_cast<std::int32_t>(to.columns)});
     const auto coordinates = static_cast<flatbuffers::voffset_t>(nearest ? 0 : 2);
     const auto next = static_cast<flatbuffers::voffset_t>(coordinates + 1);
     const option_table options{static_cast<std::uint8_t>(nearest ? 74 : 15),
@@ -382,4 +390,6 @@ class network_writer : window_writer {
   std::unique_ptr<foreign_operators> foreign_;  ///< once an opaque operator is met
 };
 
-}  // namespace memsched::detail::tflite
+}  // namespace detail::tflite
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched

@@ -20,7 +20,9 @@
 #include <memsched/formats/tflite/model_writer.hpp>
 #include <memsched/network/numbers.hpp>
 
-namespace memsched::inline MEMSCHED_ABI::detail::tflite {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+namespace detail::tflite {
 
 /// A value of the file: its tensor, none after a fault, and its extents. All images have the shape 1, rows, columns,
 /// channels; inputs and results of copied operators get it where an operator wants it.
@@ -133,8 +135,9 @@ class image_writer : protected image_parts<file_value> {
     if (failed()) return -1;
     const blob& b = net_.blobs[s.of];
     if (b.data.empty()) return fault("has weights that the model does not hold"), -1;
-    const std::vector<std::int64_t> key{s.of, s.outputs.first, s.outputs.last, s.inputs.first, s.inputs.last,
-                                        rows.first, rows.last, columns.first, columns.last, static_cast<std::int64_t>(how)};
+    const std::vector<std::int64_t> key{
+        s.of,       s.outputs.first, s.outputs.last, s.inputs.first, s.inputs.last,
+        rows.first, rows.last,       columns.first,  columns.last,   static_cast<std::int64_t>(how)};
     const auto [at, is_new] = constants_.try_emplace(key, -1);
     if (!is_new) return at->second;
     const bool outputs_last = how == layout::depthwise;
@@ -158,8 +161,7 @@ class image_writer : protected image_parts<file_value> {
       for (std::int64_t y = 0; y < r; ++y)
         for (std::int64_t z = 0; z < c; ++z)
           for (std::int64_t w = 0; w < i; ++w) {
-            const auto from =
-                element_at(b, s.outputs.first + x, rows.first + y, columns.first + z, s.inputs.first + w);
+            const auto from = element_at(b, s.outputs.first + x, rows.first + y, columns.first + z, s.inputs.first + w);
             const std::int64_t to = x * stride.outputs + y * stride.rows + z * stride.columns + w * stride.inputs;
             std::copy(from.begin(), from.end(), data.begin() + static_cast<std::ptrdiff_t>(to * width));
           }
@@ -251,4 +253,6 @@ class image_writer : protected image_parts<file_value> {
   std::size_t count_ = 0;
 };
 
-}  // namespace memsched::detail::tflite
+}  // namespace detail::tflite
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched

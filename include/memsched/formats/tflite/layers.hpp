@@ -15,7 +15,9 @@
 #include <memsched/formats/layers.hpp>
 #include <memsched/formats/tflite/weights.hpp>
 
-namespace memsched::inline MEMSCHED_ABI::detail::tflite {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+namespace detail::tflite {
 
 /// Inputs and options of one operator of subgraph 0, `info_`, which is number `id_` of `layers`.
 class operand_reader {
@@ -25,10 +27,26 @@ class operand_reader {
  protected:
   // Numbers of the tables of options in their union.
   enum : std::uint8_t {
-    no_options = 0, convolution_options = 1, depthwise_options = 2, pool_options = 5, dense_options = 8, softmax_options = 9,
-    concat_options = 10, add_options = 11, bilinear_options = 15, mul_options = 21, reducer_options = 27, sub_options = 28,
-    div_options = 29, strided_options = 32, split_options = 35, transposed_options = 49, nearest_options = 74,
-    leaky_options = 75, depth_options = 94, gelu_options = 116
+    no_options = 0,
+    convolution_options = 1,
+    depthwise_options = 2,
+    pool_options = 5,
+    dense_options = 8,
+    softmax_options = 9,
+    concat_options = 10,
+    add_options = 11,
+    bilinear_options = 15,
+    mul_options = 21,
+    reducer_options = 27,
+    sub_options = 28,
+    div_options = 29,
+    strided_options = 32,
+    split_options = 35,
+    transposed_options = 49,
+    nearest_options = 74,
+    leaky_options = 75,
+    depth_options = 94,
+    gelu_options = 116
   };
   using found = std::optional<operation>;
 
@@ -146,8 +164,12 @@ class layer_reader : public operand_reader {
     if (size.outputs != out.channels || size.inputs < 1 || in.channels % size.inputs != 0) return {};
     op->does.groups = in.channels / size.inputs;
     if (out.channels % op->does.groups != 0) return {};
-    op->does.win = {.kernel_rows = size.rows, .kernel_columns = size.columns, .stride_rows = option(2),
-                    .stride_columns = option(1), .dilation_rows = option(5, 1), .dilation_columns = option(4, 1)};
+    op->does.win = {.kernel_rows = size.rows,
+                    .kernel_columns = size.columns,
+                    .stride_rows = option(2),
+                    .stride_columns = option(1),
+                    .dilation_rows = option(5, 1),
+                    .dilation_columns = option(4, 1)};
     if (!place(*op, small_option(0)) || !fuse(*op, small_option(3))) return {};
     if (!weigh(*op, 1, 2, size, packed(size), 0)) return {};
     return op;
@@ -161,8 +183,12 @@ class layer_reader : public operand_reader {
     const extents &in = op->reads[0].size, &out = op->writes[0].size;
     const blob::axes size{shape[3], shape[1], shape[2], 1};
     if (size.outputs != out.channels || out.channels % in.channels != 0) return {};
-    op->does.win = {.kernel_rows = size.rows, .kernel_columns = size.columns, .stride_rows = option(2),
-                    .stride_columns = option(1), .dilation_rows = option(6, 1), .dilation_columns = option(5, 1)};
+    op->does.win = {.kernel_rows = size.rows,
+                    .kernel_columns = size.columns,
+                    .stride_rows = option(2),
+                    .stride_columns = option(1),
+                    .dilation_rows = option(6, 1),
+                    .dilation_columns = option(5, 1)};
     if (!place(*op, small_option(0)) || !fuse(*op, small_option(4))) return {};
     if (!weigh(*op, 1, 2, size, {1, size.columns * size.outputs, size.outputs, 1}, 3)) return {};
     return op;
@@ -181,7 +207,9 @@ class layer_reader : public operand_reader {
     const extents &in = op.reads[0].size, &out = op.writes[0].size;
     const blob::axes size{shape[0], shape[1], shape[2], shape[3]};
     window& w = op.does.win;
-    w = {.kernel_rows = size.rows, .kernel_columns = size.columns, .stride_rows = stride_rows,
+    w = {.kernel_rows = size.rows,
+         .kernel_columns = size.columns,
+         .stride_rows = stride_rows,
          .stride_columns = stride_columns};
     const auto rows = pad_before(out.rows, in.rows, w.kernel_rows, w.stride_rows, 1, padding == 0);
     const auto columns = pad_before(out.columns, in.columns, w.kernel_columns, w.stride_columns, 1, padding == 0);
@@ -207,8 +235,8 @@ class layer_reader : public operand_reader {
   found pooling(op_kind k) {
     found op = to_.begin(id_, k, 1);
     if (!op || !has(pool_options) || !reads(1) || !one_type()) return {};
-    op->does.win = {.kernel_rows = option(4), .kernel_columns = option(3), .stride_rows = option(2),
-                    .stride_columns = option(1)};
+    op->does.win = {
+        .kernel_rows = option(4), .kernel_columns = option(3), .stride_rows = option(2), .stride_columns = option(1)};
     if (op->reads[0].size.channels != op->writes[0].size.channels) return {};
     if (!place(*op, small_option(0)) || !fuse(*op, small_option(5))) return {};
     const extents &in = op->reads[0].size, &out = op->writes[0].size;
@@ -236,4 +264,6 @@ class layer_reader : public operand_reader {
   }
 };
 
-}  // namespace memsched::detail::tflite
+}  // namespace detail::tflite
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched

@@ -12,7 +12,9 @@
 #include <memsched/base/adjacency.hpp>
 #include <memsched/formats/tflite/tables.hpp>
 
-namespace memsched::inline MEMSCHED_ABI::detail::tflite {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+namespace detail::tflite {
 
 /// Which operator waits for which other, by position in the file (LiteRT: core/model_control_dependencies).
 inline constexpr const char* control_dependencies = "model_control_dependencies";
@@ -118,4 +120,6 @@ inline std::string write_offsets(std::size_t subgraphs, const std::vector<std::i
   return bytes;
 }
 
-}  // namespace memsched::detail::tflite
+}  // namespace detail::tflite
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched

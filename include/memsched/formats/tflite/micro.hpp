@@ -12,16 +12,18 @@
 #include <memsched/formats/tflite/sizes.hpp>
 #include <memsched/formats/tflite/subgraph.hpp>
 
-namespace memsched::inline MEMSCHED_ABI::detail::tflite {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+namespace detail::tflite {
 
 /// A tensor that lies in the arena's head, at the clock of TensorFlow Lite Micro: operator i of a subgraph runs at the
 /// time at which it starts plus i, from 1. Never created or used: -1.
 struct micro_buffer {
   std::size_t subgraph = 0;
   index_t tensor = 0;
-  bytes size = 0;                              ///< rounded up to 16
-  std::int64_t created = -1, used = -1;        ///< both inclusive
-  std::int64_t offset = runtime_decides;       ///< fixed by a plan
+  bytes size = 0;                         ///< rounded up to 16
+  std::int64_t created = -1, used = -1;   ///< both inclusive
+  std::int64_t offset = runtime_decides;  ///< fixed by a plan
 };
 
 /// Tensors of all subgraphs that the runtime places, for the order of the file. A subgraph runs
@@ -114,13 +116,14 @@ inline bytes place_greedily(std::vector<micro_buffer>& buffers) {
       }
       b.offset = candidate;
     }
-    const auto behind = std::upper_bound(placed.begin(), placed.end(), b.offset, [&](std::int64_t at, std::size_t other) {
-      return at < buffers[other].offset;
-    });
+    const auto behind = std::upper_bound(placed.begin(), placed.end(), b.offset,
+                                         [&](std::int64_t at, std::size_t other) { return at < buffers[other].offset; });
     placed.insert(behind, i);
     head = std::max(head, static_cast<bytes>(b.offset) + b.size);
   }
   return head;
 }
 
-}  // namespace memsched::detail::tflite
+}  // namespace detail::tflite
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched

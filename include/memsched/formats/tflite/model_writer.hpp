@@ -20,7 +20,9 @@
 #include <memsched/formats/tflite/tables.hpp>
 #include <memsched/network/network.hpp>
 
-namespace memsched::inline MEMSCHED_ABI::detail::tflite {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+namespace detail::tflite {
 
 /// Type and quantization of a tensor in the file; several scales lie along `dimension`.
 struct value_type {
@@ -43,16 +45,14 @@ inline option_field word_option(flatbuffers::voffset_t number, std::int64_t v) {
 inline option_field float_option(flatbuffers::voffset_t number, float v) {
   return {number, std::bit_cast<std::uint32_t>(v)};
 }
-inline option_field byte_option(flatbuffers::voffset_t number, int v) {
-  return {number, static_cast<std::uint8_t>(v), 1};
-}
+inline option_field byte_option(flatbuffers::voffset_t number, int v) { return {number, static_cast<std::uint8_t>(v), 1}; }
 
 /// The options of an operator: the number of their table in the schema's union, and its fields. Tag 0: none.
 struct option_table {
   std::uint8_t tag = 0;
   std::vector<option_field> fields{};
-  bool as_given = false;        ///< fields of 0 stand there, too
-  std::string_view custom{};    ///< of a custom operator, which the caller keeps alive until `write`
+  bool as_given = false;      ///< fields of 0 stand there, too
+  std::string_view custom{};  ///< of a custom operator, which the caller keeps alive until `write`
 };
 
 /// What an operator is: its kind, the version of that, and the name of a custom one.
@@ -232,7 +232,8 @@ class model_writer {
       case element::int16: return 7;
       case element::int8: return 9;
       case element::float64: return 10;
-      case element::float32: case element::token: break;
+      case element::float32:
+      case element::token: break;
     }
     return 0;
   }
@@ -290,12 +291,14 @@ class model_writer {
   std::vector<written_tensor> tensors_;
   std::vector<written_operator> operators_;
   std::map<operator_code, std::size_t> codes_;
-  std::vector<std::span<const std::byte>> contents_;         ///< of buffers 1, 2, ...
-  std::map<std::string_view, std::size_t> buffers_;          ///< their numbers, by contents
+  std::vector<std::span<const std::byte>> contents_;  ///< of buffers 1, 2, ...
+  std::map<std::string_view, std::size_t> buffers_;   ///< their numbers, by contents
   std::map<list, std::int32_t> lists_;
   std::deque<std::vector<std::byte>> made_;
   flatbuffers::FlatBufferBuilder b_;
   flatbuffers::uoffset_t start_ = 0;
 };
 
-}  // namespace memsched::detail::tflite
+}  // namespace detail::tflite
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched

@@ -12,7 +12,8 @@
 #include <memsched/formats/tflite/operators.hpp>
 #include <memsched/network/check.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 namespace detail::tflite {
 
@@ -56,7 +57,9 @@ inline result<network> read_network(std::string file, const read_options& option
   if (!g.calls.empty())
     return graph_error{error_code::bad_input,
                        labelled("operator ", g.calls[0].op, g.draft.operator_names[g.calls[0].op]) +
-                           " runs another subgraph, which no typed network can", {g.calls[0].op}, {}};
+                           " runs another subgraph, which no typed network can",
+                       {g.calls[0].op},
+                       {}};
   if (result<problem> p = make_problem(g.draft); !p) return p.error();
   typed_tensors tensors(m, sizes, holder);
   layers to(g.draft);
@@ -115,4 +118,5 @@ inline result<network> read_tflite_network(std::string file, const read_options&
   return detail::tflite::read_network(std::move(file), options);
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched

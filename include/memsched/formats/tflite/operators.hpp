@@ -16,7 +16,9 @@
 #include <memsched/formats/tflite/weights.hpp>
 #include <memsched/network/numbers.hpp>
 
-namespace memsched::inline MEMSCHED_ABI::detail::tflite {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+namespace detail::tflite {
 
 /// Reads attributes and weights of the operators of subgraph 0 and puts them into `layers`. What is not understood in every
 /// part (a kind, an option, a type, a shape of more batches than one, weights that are computed) stays opaque.
@@ -54,16 +56,22 @@ class operator_reader : public layer_reader {
       case kind("MINIMUM"): return binary(op_kind::minimum, no_options);
       case kind("MAXIMUM"): return binary(op_kind::maximum, no_options);
       case kind("CONCATENATION"): return concat();
-      case kind("SPLIT"): case kind("SPLIT_V"): return split();
-      case kind("SLICE"): case kind("STRIDED_SLICE"): return slice_of(k);
-      case kind("PAD"): case kind("PADV2"): return pad(k);
+      case kind("SPLIT"):
+      case kind("SPLIT_V"): return split();
+      case kind("SLICE"):
+      case kind("STRIDED_SLICE"): return slice_of(k);
+      case kind("PAD"):
+      case kind("PADV2"): return pad(k);
       case kind("RESIZE_BILINEAR"): return resize(op_kind::resize_bilinear);
       case kind("RESIZE_NEAREST_NEIGHBOR"): return resize(op_kind::resize_nearest);
       case kind("DEPTH_TO_SPACE"): return depth_to_space();
-      case kind("RESHAPE"): case kind("SQUEEZE"): case kind("EXPAND_DIMS"): return reshape();
+      case kind("RESHAPE"):
+      case kind("SQUEEZE"):
+      case kind("EXPAND_DIMS"): return reshape();
       case kind("SOFTMAX"): return softmax();
       case kind("PRELU"): return prelu();
-      case kind("QUANTIZE"): case kind("DEQUANTIZE"): return elementwise(op_kind::copy, activation::identity, true);
+      case kind("QUANTIZE"):
+      case kind("DEQUANTIZE"): return elementwise(op_kind::copy, activation::identity, true);
       default: return unary(k);
     }
   }
@@ -192,8 +200,8 @@ class operator_reader : public layer_reader {
       if (axis >= 0) before[axis] = first, behind[axis] = last;
     }
     const extents& e = from.size;
-    if (result.size != extents{e.rows + before[0] + behind[0], e.columns + before[1] + behind[1],
-                               e.channels + before[2] + behind[2]})
+    if (result.size !=
+        extents{e.rows + before[0] + behind[0], e.columns + before[1] + behind[1], e.channels + before[2] + behind[2]})
       return {};
     op->does.win.pad_rows = before[0], op->does.win.pad_columns = before[1], op->does.win.pad_channels = before[2];
     if (k == kind("PADV2")) {
@@ -201,8 +209,8 @@ class operator_reader : public layer_reader {
       if (!c || c->type != from.element || c->data.size() != size_of(c->type)) return {};
       const bool is_byte = c->type == element::int8 || c->type == element::uint8;
       if (is_byte && from.quant.scale != 0)
-        op->does.pad_value = from.quant.scale * static_cast<float>(little_integer(c->data, c->type == element::int8) -
-                                                                   from.quant.zero_point);
+        op->does.pad_value =
+            from.quant.scale * static_cast<float>(little_integer(c->data, c->type == element::int8) - from.quant.zero_point);
       else if (c->type == element::float32) op->does.pad_value = little_float(c->data);
       else return {};
       if (!(std::abs(op->does.pad_value) <= std::numeric_limits<float>::max())) return {};
@@ -294,7 +302,8 @@ class operator_reader : public layer_reader {
       case kind("SQRT"): return plain(activation::square_root);
       case kind("ABS"): return plain(activation::absolute);
       case kind("NEG"): return plain(activation::negate);
-      case kind("ELU"): case kind("LEAKY_RELU"): {
+      case kind("ELU"):
+      case kind("LEAKY_RELU"): {
         found op = plain(k == kind("ELU") ? activation::elu : activation::leaky);
         if (!op || (k == kind("LEAKY_RELU") && !has(leaky_options))) return {};
         op->does.alpha = k == kind("ELU") ? 1 : m_.file.number<float>(options_, {0, "alpha"});
@@ -305,11 +314,19 @@ class operator_reader : public layer_reader {
         if (!has(gelu_options)) return {};
         return small_option(0) != 0 ? other("GELU_TANH") : plain(activation::gelu);
       }
-      case kind("RSQRT"): case kind("SQUARE"): case kind("SIN"): case kind("COS"): case kind("FLOOR"): case kind("CEIL"):
-      case kind("ROUND"): case kind("SIGN"): return other(kind_name(k));
+      case kind("RSQRT"):
+      case kind("SQUARE"):
+      case kind("SIN"):
+      case kind("COS"):
+      case kind("FLOOR"):
+      case kind("CEIL"):
+      case kind("ROUND"):
+      case kind("SIGN"): return other(kind_name(k));
       default: return {};
     }
   }
 };
 
-}  // namespace memsched::detail::tflite
+}  // namespace detail::tflite
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched

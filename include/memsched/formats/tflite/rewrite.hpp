@@ -14,7 +14,9 @@
 #include <memsched/formats/tflite/metadata.hpp>
 #include <memsched/formats/tflite/subgraph.hpp>
 
-namespace memsched::inline MEMSCHED_ABI::detail::tflite {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+namespace detail::tflite {
 
 inline std::uint32_t word_at(std::string_view bytes, std::size_t at) {
   std::uint32_t v = 0;
@@ -216,9 +218,9 @@ class head_writer {
 
 /// What a rewritten file holds beside its old contents.
 struct rewrite {
-  std::vector<std::vector<index_t>> orders;   ///< per subgraph: its operators by position; empty: as in the file
-  std::vector<std::int32_t> offsets{};      ///< of all tensors of all subgraphs, for OfflineMemoryAllocation; empty: none
-  bool chain = false;                       ///< control dependencies that keep the order of subgraph 0
+  std::vector<std::vector<index_t>> orders;  ///< per subgraph: its operators by position; empty: as in the file
+  std::vector<std::int32_t> offsets{};       ///< of all tensors of all subgraphs, for OfflineMemoryAllocation; empty: none
+  bool chain = false;                        ///< control dependencies that keep the order of subgraph 0
 };
 
 /// Writes one file.
@@ -385,4 +387,6 @@ class file_writer {
   graph_error error_;
 };
 
-}  // namespace memsched::detail::tflite
+}  // namespace detail::tflite
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched

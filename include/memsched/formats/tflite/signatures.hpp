@@ -13,7 +13,9 @@
 #include <memsched/formats/tflite/model_writer.hpp>
 #include <memsched/formats/tflite/subgraph.hpp>
 
-namespace memsched::inline MEMSCHED_ABI::detail::tflite {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+namespace detail::tflite {
 
 /// The signatures of a file's subgraph 0 for another file, whose inputs and outputs are these, in the same order. One that
 /// names another tensor, and all of a file that is no model, are left out.
@@ -41,4 +43,6 @@ inline std::vector<model_signature> signatures_of(std::string_view bytes, const 
   return m.file.failed() ? std::vector<model_signature>() : found;
 }
 
-}  // namespace memsched::detail::tflite
+}  // namespace detail::tflite
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched

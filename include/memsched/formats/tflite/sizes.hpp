@@ -14,36 +14,102 @@
 #include <memsched/base/bytes.hpp>
 #include <memsched/formats/tflite/subgraph.hpp>
 
-namespace memsched::inline MEMSCHED_ABI::detail::tflite {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+namespace detail::tflite {
 
 /// Operators whose output has the shape to which those of their inputs that are no constants broadcast.
-inline constexpr kind_id pointwise[] = {
-    kind("ADD"),        kind("SUB"),        kind("MUL"),           kind("DIV"),        kind("FLOOR_DIV"),
-    kind("FLOOR_MOD"),  kind("MAXIMUM"),    kind("MINIMUM"),       kind("POW"),        kind("SQUARED_DIFFERENCE"),
-    kind("ADD_N"),      kind("ATAN2"),      kind("LOGICAL_OR"),    kind("LOGICAL_AND"), kind("LOGICAL_NOT"),
-    kind("EQUAL"),      kind("NOT_EQUAL"),  kind("LESS"),          kind("LESS_EQUAL"), kind("GREATER"),
-    kind("GREATER_EQUAL"), kind("SELECT"),  kind("SELECT_V2"),     kind("RELU"),       kind("RELU_N1_TO_1"),
-    kind("RELU_0_TO_1"), kind("RELU6"),     kind("LEAKY_RELU"),    kind("PRELU"),      kind("ELU"),
-    kind("GELU"),       kind("HARD_SWISH"), kind("LOGISTIC"),      kind("TANH"),       kind("EXP"),
-    kind("LOG"),        kind("SIN"),        kind("COS"),           kind("SQRT"),       kind("RSQRT"),
-    kind("SQUARE"),     kind("ABS"),        kind("NEG"),           kind("SIGN"),       kind("FLOOR"),
-    kind("CEIL"),       kind("ROUND"),      kind("SOFTMAX"),       kind("LOG_SOFTMAX"), kind("L2_NORMALIZATION"),
-    kind("CAST"),       kind("QUANTIZE"),   kind("DEQUANTIZE"),    kind("FAKE_QUANT"), kind("CUMSUM"),
-    kind("ZEROS_LIKE"), kind("LOCAL_RESPONSE_NORMALIZATION"),      kind("REVERSE_V2")};
+inline constexpr kind_id pointwise[] = {kind("ADD"),
+                                        kind("SUB"),
+                                        kind("MUL"),
+                                        kind("DIV"),
+                                        kind("FLOOR_DIV"),
+                                        kind("FLOOR_MOD"),
+                                        kind("MAXIMUM"),
+                                        kind("MINIMUM"),
+                                        kind("POW"),
+                                        kind("SQUARED_DIFFERENCE"),
+                                        kind("ADD_N"),
+                                        kind("ATAN2"),
+                                        kind("LOGICAL_OR"),
+                                        kind("LOGICAL_AND"),
+                                        kind("LOGICAL_NOT"),
+                                        kind("EQUAL"),
+                                        kind("NOT_EQUAL"),
+                                        kind("LESS"),
+                                        kind("LESS_EQUAL"),
+                                        kind("GREATER"),
+                                        kind("GREATER_EQUAL"),
+                                        kind("SELECT"),
+                                        kind("SELECT_V2"),
+                                        kind("RELU"),
+                                        kind("RELU_N1_TO_1"),
+                                        kind("RELU_0_TO_1"),
+                                        kind("RELU6"),
+                                        kind("LEAKY_RELU"),
+                                        kind("PRELU"),
+                                        kind("ELU"),
+                                        kind("GELU"),
+                                        kind("HARD_SWISH"),
+                                        kind("LOGISTIC"),
+                                        kind("TANH"),
+                                        kind("EXP"),
+                                        kind("LOG"),
+                                        kind("SIN"),
+                                        kind("COS"),
+                                        kind("SQRT"),
+                                        kind("RSQRT"),
+                                        kind("SQUARE"),
+                                        kind("ABS"),
+                                        kind("NEG"),
+                                        kind("SIGN"),
+                                        kind("FLOOR"),
+                                        kind("CEIL"),
+                                        kind("ROUND"),
+                                        kind("SOFTMAX"),
+                                        kind("LOG_SOFTMAX"),
+                                        kind("L2_NORMALIZATION"),
+                                        kind("CAST"),
+                                        kind("QUANTIZE"),
+                                        kind("DEQUANTIZE"),
+                                        kind("FAKE_QUANT"),
+                                        kind("CUMSUM"),
+                                        kind("ZEROS_LIKE"),
+                                        kind("LOCAL_RESPONSE_NORMALIZATION"),
+                                        kind("REVERSE_V2")};
 
 /// Operators that keep the number of elements: one open dimension follows.
-inline constexpr kind_id rearranging[] = {kind("RESHAPE"),        kind("SQUEEZE"),        kind("EXPAND_DIMS"),
-                                          kind("TRANSPOSE"),      kind("DEPTH_TO_SPACE"), kind("SPACE_TO_DEPTH"),
+inline constexpr kind_id rearranging[] = {kind("RESHAPE"),   kind("SQUEEZE"),        kind("EXPAND_DIMS"),
+                                          kind("TRANSPOSE"), kind("DEPTH_TO_SPACE"), kind("SPACE_TO_DEPTH"),
                                           kind("BITCAST")};
 
 /// Operators whose output has the first dimension of their first input, unless the file fixes it.
-inline constexpr kind_id batched[] = {
-    kind("CONV_2D"),   kind("DEPTHWISE_CONV_2D"), kind("CONV_3D"),         kind("AVERAGE_POOL_2D"), kind("MAX_POOL_2D"),
-    kind("L2_POOL_2D"), kind("TRANSPOSE_CONV"),   kind("STRIDED_SLICE"),   kind("RESIZE_BILINEAR"), kind("MEAN"),
-    kind("RESIZE_NEAREST_NEIGHBOR"),              kind("PAD"),             kind("PADV2"),           kind("MIRROR_PAD"),
-    kind("SUM"),       kind("REDUCE_MAX"),        kind("REDUCE_MIN"),      kind("REDUCE_PROD"),     kind("ARG_MAX"),
-    kind("ARG_MIN"),   kind("SPLIT"),             kind("SPLIT_V"),         kind("BATCH_MATMUL"),    kind("TOPK_V2"),
-    kind("SVDF"),      kind("UNIDIRECTIONAL_SEQUENCE_LSTM")};
+inline constexpr kind_id batched[] = {kind("CONV_2D"),
+                                      kind("DEPTHWISE_CONV_2D"),
+                                      kind("CONV_3D"),
+                                      kind("AVERAGE_POOL_2D"),
+                                      kind("MAX_POOL_2D"),
+                                      kind("L2_POOL_2D"),
+                                      kind("TRANSPOSE_CONV"),
+                                      kind("STRIDED_SLICE"),
+                                      kind("RESIZE_BILINEAR"),
+                                      kind("MEAN"),
+                                      kind("RESIZE_NEAREST_NEIGHBOR"),
+                                      kind("PAD"),
+                                      kind("PADV2"),
+                                      kind("MIRROR_PAD"),
+                                      kind("SUM"),
+                                      kind("REDUCE_MAX"),
+                                      kind("REDUCE_MIN"),
+                                      kind("REDUCE_PROD"),
+                                      kind("ARG_MAX"),
+                                      kind("ARG_MIN"),
+                                      kind("SPLIT"),
+                                      kind("SPLIT_V"),
+                                      kind("BATCH_MATMUL"),
+                                      kind("TOPK_V2"),
+                                      kind("SVDF"),
+                                      kind("UNIDIRECTIONAL_SEQUENCE_LSTM")};
 
 /// Shapes of tensors; faults go to the file.
 class tensor_sizes {
@@ -64,8 +130,8 @@ class tensor_sizes {
     }
     for (const auto& entry : given_)
       if (std::find(names.begin(), names.end(), entry.first) == names.end())
-        m_.file.fault(error_code::bad_input, "a shape is given for '" + one_line(entry.first, 120) +
-                                                 "', which is no graph input");
+        m_.file.fault(error_code::bad_input,
+                      "a shape is given for '" + one_line(entry.first, 120) + "', which is no graph input");
     for (const operator_info& op : g.operators)
       if (!op.folded && !m_.file.failed()) infer(g, op);
   }
@@ -127,14 +193,16 @@ class tensor_sizes {
     const auto found = given_.find(name);
     const dimensions dims = declared(data);
     const auto refuse_given = [&](const std::string& why) {
-      m_.file.fault(error_code::bad_input, "the shape [" + text(found->second) + "] given for graph input '" +
-                                               one_line(name, 120) + "' " + why);
+      m_.file.fault(error_code::bad_input,
+                    "the shape [" + text(found->second) + "] given for graph input '" + one_line(name, 120) + "' " + why);
     };
     if (found == given_.end()) {
       if (!open(dims) || m_.file.failed()) return;
-      m_.file.fault(error_code::bad_size, data.where.text() + ": " + m_.label(data) + " is a graph input with open "
-                                          "dimensions, [" + text(dims) + "]: give them, as in --shape " +
-                                          one_line(name, 120) + "=" + text(dims, "1"));
+      m_.file.fault(error_code::bad_size, data.where.text() + ": " + m_.label(data) +
+                                              " is a graph input with open "
+                                              "dimensions, [" +
+                                              text(dims) + "]: give them, as in --shape " + one_line(name, 120) + "=" +
+                                              text(dims, "1"));
       return;
     }
     if (std::any_of(found->second.begin(), found->second.end(),
@@ -263,4 +331,6 @@ class tensor_sizes {
   std::vector<dimensions> inferred_;  ///< per tensor of subgraph 0; empty: as declared
 };
 
-}  // namespace memsched::detail::tflite
+}  // namespace detail::tflite
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched

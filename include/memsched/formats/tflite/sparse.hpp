@@ -11,7 +11,9 @@
 
 #include <memsched/formats/tflite/tables.hpp>
 
-namespace memsched::inline MEMSCHED_ABI::detail::tflite {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+namespace detail::tflite {
 
 /// Makes a sparse constant dense. Its stored elements are the leaves of a tree: a level for each dimension, then one for
 /// each block inside a dimension, in an order of its own. A level is dense, or lists which positions are there (as
@@ -137,4 +139,6 @@ class sparse_reader {
   std::size_t next_ = 0, left_ = 0;
 };
 
-}  // namespace memsched::detail::tflite
+}  // namespace detail::tflite
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched

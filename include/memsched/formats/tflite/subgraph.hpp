@@ -16,18 +16,20 @@
 #include <memsched/formats/tflite/metadata.hpp>
 #include <memsched/formats/tflite/tables.hpp>
 
-namespace memsched::inline MEMSCHED_ABI::detail::tflite {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+namespace detail::tflite {
 
 /// An operator that runs subgraphs, and where its options name them.
 struct call_rule {
   kind_id kind;
-  bool second_union;              ///< its options are in builtin_options_2
-  std::uint8_t tag;               ///< their number in the union
+  bool second_union;  ///< its options are in builtin_options_2
+  std::uint8_t tag;   ///< their number in the union
   field first;
   std::optional<field> second{};
-  bool loop = false;              ///< the first decides whether the second runs once more on what it returned
-  std::size_t arguments = 0;      ///< the input of the operator with which those of the subgraph start
-  bool hands_on = true;           ///< whether the subgraph gets inputs at all
+  bool loop = false;          ///< the first decides whether the second runs once more on what it returned
+  std::size_t arguments = 0;  ///< the input of the operator with which those of the subgraph start
+  bool hands_on = true;       ///< whether the subgraph gets inputs at all
 };
 
 inline constexpr call_rule call_rules[] = {
@@ -45,7 +47,7 @@ struct operator_info {
   table data;
   kind_id kind = 0;
   std::uint32_t code = 0;                ///< position in operator_codes
-  std::vector<index_t> inputs, outputs;    ///< tensors of the subgraph, absent ones left out
+  std::vector<index_t> inputs, outputs;  ///< tensors of the subgraph, absent ones left out
   const call_rule* rule = nullptr;       ///< of an operator that runs subgraphs
   std::vector<std::size_t> runs;         ///< these, in the order of the rule
   bool folded = false;                   ///< computed from constants alone
@@ -164,8 +166,7 @@ class model_file {
         auto edges = read_control_edges(entry.content);
         if (!edges || edges->size() != tables_.size())
           file.fault(error_code::bad_input, entry.where.where.text() + ": its control dependencies are damaged");
-        else
-          edges_ = std::move(*edges);
+        else edges_ = std::move(*edges);
       }
   }
 
@@ -254,8 +255,8 @@ class model_file {
   void find_runs(operator_info& op) {
     if (op.kind == kind("STABLEHLO_CASE"))
       file.fault(error_code::bad_input, op.data.where.text() + ": STABLEHLO_CASE is not supported");
-    const auto rule = std::find_if(std::begin(call_rules), std::end(call_rules),
-                                   [&](const call_rule& r) { return r.kind == op.kind; });
+    const auto rule =
+        std::find_if(std::begin(call_rules), std::end(call_rules), [&](const call_rule& r) { return r.kind == op.kind; });
     if (rule == std::end(call_rules)) return;
     using namespace operator_fields;
     op.rule = rule;
@@ -276,8 +277,7 @@ class model_file {
     if (file.failed()) return;
     if (s < 0 || static_cast<std::size_t>(s) >= tables_.size())
       file.lacks(error_code::bad_input, op.data.where.text(f), "subgraph", s, tables_.size());
-    else
-      op.runs.push_back(static_cast<std::size_t>(s));
+    else op.runs.push_back(static_cast<std::size_t>(s));
   }
 
   // Constants ------------------------------------------------------------------------------------------------------
@@ -362,4 +362,6 @@ class model_file {
   std::size_t depth_ = 0;
 };
 
-}  // namespace memsched::detail::tflite
+}  // namespace detail::tflite
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched

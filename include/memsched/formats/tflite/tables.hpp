@@ -15,7 +15,9 @@
 
 #include <memsched/graph/error.hpp>
 
-namespace memsched::inline MEMSCHED_ABI::detail::tflite {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+namespace detail::tflite {
 
 /// A field of a table: its number in the schema.
 struct field {
@@ -46,16 +48,16 @@ inline constexpr field shape{0, "shape"}, type{1, "type"}, buffer{2, "buffer"}, 
 namespace operator_fields {
 inline constexpr field opcode_index{0, "opcode_index"}, inputs{1, "inputs"}, outputs{2, "outputs"},
     options_type{3, "builtin_options_type"}, options{4, "builtin_options"}, custom_options{5, "custom_options"},
-    large_custom_options_offset{9, "large_custom_options_offset"},
-    options_2_type{11, "builtin_options_2_type"}, options_2{12, "builtin_options_2"};
+    large_custom_options_offset{9, "large_custom_options_offset"}, options_2_type{11, "builtin_options_2_type"},
+    options_2{12, "builtin_options_2"};
 }
 namespace quantization_fields {
 inline constexpr field scale{2, "scale"}, zero_point{3, "zero_point"}, details_type{4, "details_type"},
     dimension{6, "quantized_dimension"};
 }
 namespace code_fields {
-inline constexpr field old_builtin{0, "deprecated_builtin_code"}, custom_code{1, "custom_code"},
-    version{2, "version"}, builtin{3, "builtin_code"};
+inline constexpr field old_builtin{0, "deprecated_builtin_code"}, custom_code{1, "custom_code"}, version{2, "version"},
+    builtin{3, "builtin_code"};
 }
 namespace metadata_fields {
 inline constexpr field name{0, "name"}, buffer{1, "buffer"};
@@ -71,9 +73,7 @@ struct place {
   const char* inner = nullptr;
   std::size_t inner_at = 0;
 
-  place entry(const char* name, std::size_t i) const {
-    return list == nullptr ? place{name, i} : place{list, at, name, i};
-  }
+  place entry(const char* name, std::size_t i) const { return list == nullptr ? place{name, i} : place{list, at, name, i}; }
   std::string text() const {
     if (list == nullptr) return "the model";
     std::string s = std::string(list) + "[" + std::to_string(at) + "]";
@@ -95,8 +95,8 @@ class untrusted_file {
  public:
   explicit untrusted_file(std::string_view file)
       : words_(aligned(file) ? 0 : file.size() / sizeof(std::uint64_t) + 1),
-        begin_(reinterpret_cast<const std::uint8_t*>(words_.empty() ? static_cast<const void*>(file.data())
-                                                                    : words_.data())),
+        begin_(
+            reinterpret_cast<const std::uint8_t*>(words_.empty() ? static_cast<const void*>(file.data()) : words_.data())),
         tables_size_(std::min<std::size_t>(file.size(), FLATBUFFERS_MAX_BUFFER_SIZE - 1)),
         file_size_(file.size()),
         left_(budget_factor * std::uint64_t{file.size()}),
@@ -294,4 +294,6 @@ class untrusted_file {
   graph_error error_;
 };
 
-}  // namespace memsched::detail::tflite
+}  // namespace detail::tflite
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched

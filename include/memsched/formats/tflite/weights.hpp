@@ -19,7 +19,9 @@
 #include <memsched/formats/tflite/sizes.hpp>
 #include <memsched/formats/tflite/sparse.hpp>
 
-namespace memsched::inline MEMSCHED_ABI::detail::tflite {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+namespace detail::tflite {
 
 /// What the weights of a network point into.
 struct held_file {
@@ -48,7 +50,11 @@ class typed_tensors {
   using dimensions = tensor_sizes::dimensions;
 
   typed_tensors(model_file& m, tensor_sizes& sizes, std::shared_ptr<held_file> holder)
-      : m_(m), sizes_(sizes), g_(m.subgraphs[0]), holder_(std::move(holder)), shapes_(g_.tensors.size()),
+      : m_(m),
+        sizes_(sizes),
+        g_(m.subgraphs[0]),
+        holder_(std::move(holder)),
+        shapes_(g_.tensors.size()),
         folded_(g_.tensors.size(), none) {
     for (std::size_t i = 0; i < g_.operators.size(); ++i)
       if (g_.operators[i].folded)
@@ -251,4 +257,6 @@ class typed_tensors {
   std::vector<index_t> folded_;  ///< per tensor: the operator left out that computes it
 };
 
-}  // namespace memsched::detail::tflite
+}  // namespace detail::tflite
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched

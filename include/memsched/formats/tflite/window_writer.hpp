@@ -13,7 +13,9 @@
 
 #include <memsched/formats/tflite/image_writer.hpp>
 
-namespace memsched::inline MEMSCHED_ABI::detail::tflite {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+namespace detail::tflite {
 
 /// Adds operators with windows. Standard ones pad as SAME or VALID say; other pads, such as those of an inner block, whose
 /// columns have pad and whose rows have none, are operators of their own.
@@ -144,8 +146,8 @@ class window_writer : protected image_writer {
     return {};
   }
   file_value named(const file_value& x) {
-    for (const kind_id k : {kind("RSQRT"), kind("SQUARE"), kind("SIN"), kind("COS"), kind("FLOOR"), kind("CEIL"),
-                            kind("ROUND"), kind("SIGN")})
+    for (const kind_id k :
+         {kind("RSQRT"), kind("SQUARE"), kind("SIN"), kind("COS"), kind("FLOOR"), kind("CEIL"), kind("ROUND"), kind("SIGN")})
       if (op_->does.function == kind_name(k)) return node(k, {x.tensor}, x.size);
     if (op_->does.function == "GELU_TANH") return node(kind("GELU"), {x.tensor}, x.size, {116, {byte_option(0, 1)}});
     fault("applies a function that no standard operator has");
@@ -298,10 +300,13 @@ class window_writer : protected image_writer {
     list shape = dimensions(made.size());
     list inputs{model_.integers(shape), weights(op_->weights, layout::kernel), x.tensor};
     if (op_->bias) inputs.push_back(bias());
-    const option_table options{49, {byte_option(0, same ? same_pad : valid_pad), word_option(1, w.stride_columns),
-                                    word_option(2, w.stride_rows), fused(3)}};
+    const option_table options{49,
+                               {byte_option(0, same ? same_pad : valid_pad), word_option(1, w.stride_columns),
+                                word_option(2, w.stride_rows), fused(3)}};
     return cut(node(kind("TRANSPOSE_CONV"), std::move(inputs), made.size(), options), made, out);
   }
 };
 
-}  // namespace memsched::detail::tflite
+}  // namespace detail::tflite
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched

@@ -23,7 +23,8 @@
 #include <memsched/base/crew.hpp>
 #include <memsched/ilp/milp.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 namespace detail {
 
@@ -139,7 +140,8 @@ struct cbc {
     words.insert(words.end(), {"-solve", "-quit"});
     std::vector<const char*> arguments;
     for (const std::string& w : words) arguments.push_back(w.c_str());
-    CbcMain1(static_cast<int>(arguments.size()), arguments.data(), model, [](CbcModel*, int) { return 0; }, data);
+    CbcMain1(
+        static_cast<int>(arguments.size()), arguments.data(), model, [](CbcModel*, int) { return 0; }, data);
 
     answer.nodes = static_cast<std::uint64_t>(std::max(model.getNodeCount(), 0));
     answer.bound = model.getBestPossibleObjValue();
@@ -154,4 +156,5 @@ struct cbc {
   }
 };
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched

@@ -1,6 +1,10 @@
 // Any solver program that reads LP or MPS files and writes its solution to a file. Needs Eigen and POSIX.
 #pragma once
 
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #include <cctype>
 #include <cerrno>
 #include <chrono>
@@ -8,17 +12,13 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
-#include <fcntl.h>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <spawn.h>
 #include <sstream>
 #include <string>
-#include <sys/wait.h>
 #include <system_error>
 #include <thread>
-#include <unistd.h>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -28,7 +28,8 @@
 
 extern char** environ;
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// Runs `command` on a model in a directory of its own under the system's temporary one, and reads back what it wrote.
 /// In the words of the command {model}, {solution}, {options} and {seconds} stand for the files and the time limit; the
@@ -54,7 +55,10 @@ struct external_solver {
 
   static external_solver highs(std::string program = "highs") {
     return {{std::move(program), "--time_limit", "{seconds}", "--options_file", "{options}", "--solution_file", "{solution}",
-             "{model}"}, file::lp, form::names, "mip_rel_gap = 0\n"};
+             "{model}"},
+            file::lp,
+            form::names,
+            "mip_rel_gap = 0\n"};
   }
   static external_solver gurobi(std::string program = "gurobi_cl") {
     return {{std::move(program), "TimeLimit={seconds}", "MIPGap=0", "ResultFile={solution}", "{model}"}};
@@ -65,11 +69,13 @@ struct external_solver {
   }
   static external_solver glpk(std::string program = "glpsol") {
     return {{std::move(program), "--freemps", "{model}", "--tmlim", "{seconds}", "--write", "{solution}"},
-            file::mps, form::numbers};
+            file::mps,
+            form::numbers};
   }
   static external_solver cbc_program(std::string program = "cbc") {
     return {{std::move(program), "{model}", "timeMode", "elapsed", "sec", "{seconds}", "solve", "solution", "{solution}"},
-            file::mps, form::table};
+            file::mps,
+            form::table};
   }
 
   milp_answer operator()(const milp_model& m, const milp_request& r) const;
@@ -204,7 +210,8 @@ inline milp_answer external_solver::operator()(const milp_model& m, const milp_r
   const double seconds = std::min(r.seconds, 1e9);
   std::vector<std::string> words = command;
   for (std::string& w : words)
-    for (const auto& [key, value] : {std::pair<std::string, std::string>{"{model}", model}, {"{solution}", solution},
+    for (const auto& [key, value] : {std::pair<std::string, std::string>{"{model}", model},
+                                     {"{solution}", solution},
                                      {"{options}", settings},
                                      {"{seconds}", std::to_string(static_cast<long>(std::ceil(seconds)))}})
       if (const auto at = w.find(key); at != std::string::npos) w.replace(at, key.size(), value);
@@ -218,4 +225,5 @@ inline milp_answer external_solver::operator()(const milp_model& m, const milp_r
   return detail::read_solution({std::istreambuf_iterator<char>(in), {}}, m, output);
 }
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched

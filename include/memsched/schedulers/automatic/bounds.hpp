@@ -19,7 +19,9 @@
 #include <memsched/schedulers/automatic/part_search.hpp>
 #include <memsched/schedulers/greedy.hpp>
 
-namespace memsched::inline MEMSCHED_ABI::detail {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+namespace detail {
 
 /// One minimum cut for each node, the highest of the incumbent first.
 inline bool part_search::cut_nodes() {
@@ -55,9 +57,8 @@ inline bool part_search::cut_highest() {
   for (index_t i = 0; i < line_->size(); ++i)
     if (static_cast<bytes>(line_->height(i)) > from() && !g_.is_release(line_->at(i))) high.push_back(i);
   const auto most = static_cast<std::ptrdiff_t>(std::min(high.size(), std::size_t{1000} << cut_effort_));
-  std::partial_sort(high.begin(), high.begin() + most, high.end(), [&](index_t a, index_t b) {
-    return std::pair(-line_->height(a), a) < std::pair(-line_->height(b), b);
-  });
+  std::partial_sort(high.begin(), high.begin() + most, high.end(),
+                    [&](index_t a, index_t b) { return std::pair(-line_->height(a), a) < std::pair(-line_->height(b), b); });
   high.resize(static_cast<std::size_t>(most));
   return cut_positions(high, cuts);
 }
@@ -207,6 +208,8 @@ inline bool part_search::decide(bytes asked, std::uint64_t states) {
   return found.order || found.bound > asked;
 }
 
-}  // namespace memsched::inline MEMSCHED_ABI::detail
+}  // namespace detail
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched
 
 #endif

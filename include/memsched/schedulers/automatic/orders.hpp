@@ -20,7 +20,9 @@
 #include <memsched/schedulers/local_search.hpp>
 #include <memsched/schedulers/lower_stretch.hpp>
 
-namespace memsched::inline MEMSCHED_ABI::detail {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+namespace detail {
 
 /// Best-first search of the whole part; goes on where it was. Where that has not raised the bound for long, search of narrowed
 /// graphs does more (`search_below`).
@@ -210,7 +212,8 @@ inline void part_search::lower_blocks(const std::vector<index_t>& ends) {
       if (!context_.keep_going()) return false;
       lowered found = asked();
       // Done by another thread under limits that are met by now: done anew under those that are left.
-      if (!found.context || (found.states != context_.states_left() && found.context->stats.states >= context_.states_left()) ||
+      if (!found.context ||
+          (found.states != context_.states_left() && found.context->stats.states >= context_.states_left()) ||
           (found.work != context_.work_left() && found.context->work() >= context_.work_left()))
         found = ask(k, 0);
       const std::size_t i = high[begin + k].second;
@@ -225,6 +228,8 @@ inline void part_search::lower_blocks(const std::vector<index_t>& ends) {
   }
 }
 
-}  // namespace memsched::inline MEMSCHED_ABI::detail
+}  // namespace detail
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched
 
 #endif

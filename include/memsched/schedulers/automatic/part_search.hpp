@@ -23,7 +23,9 @@
 #include <memsched/search/policy.hpp>
 #include <memsched/structure/line.hpp>
 
-namespace memsched::inline MEMSCHED_ABI::detail {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+namespace detail {
 
 /// Graphs of more active nodes than this are large: they are worked on where their order is highest.
 inline constexpr std::size_t large = 400;
@@ -42,25 +44,25 @@ struct query {
 
 /// What decides which stages fit a graph.
 struct facts {
-  std::size_t active = 0;  ///< nodes without releases; 0 stands for those of the graph
-  std::size_t size = 0;    ///< with releases; set by the search
-  bool whole = false;    ///< the caller's graph as it came: neither divided nor compressed
-  bool rows = false;     ///< most nodes are rows in step
+  std::size_t active = 0;      ///< nodes without releases; 0 stands for those of the graph
+  std::size_t size = 0;        ///< with releases; set by the search
+  bool whole = false;          ///< the caller's graph as it came: neither divided nor compressed
+  bool rows = false;           ///< most nodes are rows in step
   std::string_view without{};  ///< a stage that is left out
-  bool window = false;   ///< a closed window of another graph: its bound alone counts
-  bool orders = false;   ///< orders alone count, and no bounds
-  bool located = false;  ///< the graph knows its resources, so that windows of it have bounds; set by the search
+  bool window = false;         ///< a closed window of another graph: its bound alone counts
+  bool orders = false;         ///< orders alone count, and no bounds
+  bool located = false;        ///< the graph knows its resources, so that windows of it have bounds; set by the search
 };
 
 class part_search;
 
 /// One way to lower the peak or to raise the bound.
 struct stage {
-  std::string_view name;  ///< in progress, results and logs
+  std::string_view name;                               ///< in progress, results and logs
   enum : unsigned char { lowers, raises, both } does;  ///< lowers the peak, raises the bound
   bool (*fits)(const facts&);
-  double share;       ///< work in the first round, in units of `part_search::unit`; it doubles from round to round
-  double each_node;   ///< and for each active node
+  double share;                ///< work in the first round, in units of `part_search::unit`; it doubles from round to round
+  double each_node;            ///< and for each active node
   bool (part_search::*run)();  ///< returns whether another call, with more work, may find more
 };
 
@@ -168,9 +170,9 @@ class part_search {
   std::array<turn, stage_count> turns_{};
   std::uint64_t slice_ = 0;  // work of the stage that runs
 
-  std::size_t weight_;               // nodes and edges: a minimum cut takes time in proportion
-  bytes grid_;                       // peaks differ from the base by multiples of this
-  std::optional<order_line> line_;   // of order_, unless line_is_old_
+  std::size_t weight_;              // nodes and edges: a minimum cut takes time in proportion
+  bytes grid_;                      // peaks differ from the base by multiples of this
+  std::optional<order_line> line_;  // of order_, unless line_is_old_
   bool line_is_old_ = true;
   std::optional<backbone> bone_;
   std::vector<std::vector<node_id>> local_;  // scratch of each thread
@@ -181,10 +183,12 @@ class part_search {
   std::optional<std::vector<node_id>> second_;  // the order of another start
   std::optional<destructive_search<narrowing>> narrowed_;
   std::optional<possible_peaks> possible_;
-  unsigned patience_ = 0;          // of shaving
+  unsigned patience_ = 0;  // of shaving
   unsigned peak_effort_ = 0, cut_effort_ = 0, window_effort_ = 0, local_effort_ = 0;
 };
 
-}  // namespace memsched::inline MEMSCHED_ABI::detail
+}  // namespace detail
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched
 
 #endif

@@ -19,7 +19,9 @@
 #include <memsched/schedulers/automatic/part_search.hpp>
 #include <memsched/schedulers/best_heuristic.hpp>
 
-namespace memsched::inline MEMSCHED_ABI::detail {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+namespace detail {
 
 /// The parts of a divided graph, each compressed and searched, highest first. The graph and the context must outlive it.
 class parts_search {
@@ -47,8 +49,8 @@ class parts_search {
     all.reserve(g_.active);
     for (std::size_t i = 0; i < parts_.size(); ++i) {
       const bool better = parts_[i] && parts_[i]->search->peak() < division_.peak(i);
-      const auto nodes = better ? division_.expand(i, parts_[i]->form.expand(parts_[i]->search->order()))
-                                : division_.order(i);
+      const auto nodes =
+          better ? division_.expand(i, parts_[i]->form.expand(parts_[i]->search->order())) : division_.order(i);
       all.insert(all.end(), nodes.begin(), nodes.end());
     }
     return all;
@@ -91,7 +93,7 @@ class parts_search {
   division division_;
   std::vector<std::unique_ptr<part>> parts_;
   std::priority_queue<std::pair<bytes, std::size_t>> open_;  // peaks of parts, the first part first of those with the same
-  bytes settled_ = 0;  // the highest peak of parts that have nothing left to try
+  bytes settled_ = 0;                                        // the highest peak of parts that have nothing left to try
   bytes bound_ = 0;
 };
 
@@ -99,7 +101,8 @@ struct part_search::rows_in_step {
   schedule_graph graph;
   parts_search parts;
 
-  rows_in_step(schedule_graph h, search& context) : graph(std::move(h)), parts(graph, context, {.orders = true}, topological_order(graph)) {}
+  rows_in_step(schedule_graph h, search& context)
+      : graph(std::move(h)), parts(graph, context, {.orders = true}, topological_order(graph)) {}
 };
 
 /// Searches orders that run rows in step (`in_step`), part by part; goes on where it was.
@@ -111,6 +114,8 @@ inline bool part_search::run_rows_in_step() {
   return context_.stopped();
 }
 
-}  // namespace memsched::inline MEMSCHED_ABI::detail
+}  // namespace detail
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched
 
 #endif

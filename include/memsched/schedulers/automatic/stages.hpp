@@ -12,7 +12,9 @@
 #include <memsched/schedulers/automatic/part_search.hpp>
 #include <memsched/schedulers/automatic/parts_search.hpp>
 
-namespace memsched::inline MEMSCHED_ABI::detail {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+namespace detail {
 
 inline constexpr auto lowers = stage::lowers, raises = stage::raises, both = stage::both;
 
@@ -127,6 +129,8 @@ inline void part_search::take_line() {
   line_is_old_ = false;
 }
 
-}  // namespace memsched::inline MEMSCHED_ABI::detail
+}  // namespace detail
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched
 
 #endif

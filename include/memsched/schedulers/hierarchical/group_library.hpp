@@ -19,7 +19,8 @@
 #include <memsched/search/policy.hpp>
 #include <memsched/structure/hierarchy.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 namespace detail {
 
@@ -70,11 +71,11 @@ class group_library {
 
  private:
   struct answer {
-    schedule_graph part;        // with the releases that run inside
+    schedule_graph part;           // with the releases that run inside
     std::vector<node_id> members;  // part's node i is members[i]
     std::vector<node_id> simple_order, best_order;
     unit_way simple, best;
-    delta floor = -1;    // no order of the part has a lower peak; not computed yet where negative
+    delta floor = -1;  // no order of the part has a lower peak; not computed yet where negative
     bool solved = false;
     delta refused = -1;  // no order of the part has a peak as low as this
   };
@@ -129,4 +130,5 @@ class group_library {
 
 }  // namespace detail
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched

@@ -16,7 +16,8 @@
 #include <memsched/search/downsets.hpp>
 #include <memsched/search/policy.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 namespace detail {
 
@@ -93,9 +94,8 @@ class level_search {
     }
     for (std::size_t r = h_.active; r < h_.size(); ++r) {
       const auto readers = h_.preds[r];
-      const bool matters = std::any_of(readers.begin(), readers.end(), [&](node_id v) {
-        return group_[v] != none || !h_.credits[v].empty();
-      });
+      const bool matters = std::any_of(readers.begin(), readers.end(),
+                                       [&](node_id v) { return group_[v] != none || !h_.credits[v].empty(); });
       if (!matters) continue;
       for (node_id v : readers) zero_drop_[units_.unit[v]] = false;
     }
@@ -114,9 +114,7 @@ class level_search {
     push(0);
   }
 
-  void push(index_t at) {
-    open_.push(policy_.by_levels ? static_cast<delta>(entries_[at].depth) : entries_[at].cost, at);
-  }
+  void push(index_t at) { open_.push(policy_.by_levels ? static_cast<delta>(entries_[at].depth) : entries_[at].cost, at); }
 
   /// Looks at the clock now and then: a state with many moves takes its time.
   bool on_time() {
@@ -242,8 +240,8 @@ class level_search {
     const auto releases_wait = [&] {
       return std::all_of(released_.begin(), released_.end(), [&](node_id r) { return waits_for_path(r, m); });
     };
-    const bool safe = policy_.safe_moves && !policy_.by_levels && m.cost == e.cost &&
-                      is_safe(e.level, m.level, releases_wait);
+    const bool safe =
+        policy_.safe_moves && !policy_.by_levels && m.cost == e.cost && is_safe(e.level, m.level, releases_wait);
     if (safe) moves_.clear();
     moves_.push_back(m);
     return safe;
@@ -336,7 +334,7 @@ class level_search {
   std::vector<bool> zero_drop_;
   std::vector<index_t> targets_, paths_;
   std::vector<node_id> released_;  // on the path of the move under way, before its target
-  std::vector<index_t> seen_;  // the look at which a unit or release was last seen
+  std::vector<index_t> seen_;      // the look at which a unit or release was last seen
   index_t look_ = 0;
   std::size_t path_begin_ = 0;
   std::vector<move> moves_;
@@ -376,4 +374,5 @@ inline void group_library::solve(answer& a, delta room) {
 
 }  // namespace detail
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched

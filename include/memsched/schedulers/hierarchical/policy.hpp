@@ -8,7 +8,8 @@
 #include <memsched/search/policy.hpp>
 #include <memsched/structure/hierarchy.hpp>
 
-namespace memsched::inline MEMSCHED_ABI {
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 /// Schedules a hierarchical graph, takes the groups apart that have to do with what is live at the peak, and starts
 /// again, until no group is left there or a bound proves the peak. Never worse than `rpo`. Without groups it is exact,
@@ -46,4 +47,5 @@ struct hierarchical {
 
 inline constexpr hierarchical hmcos{};
 
+}  // namespace MEMSCHED_ABI
 }  // namespace memsched
