@@ -45,6 +45,7 @@ struct scheduler_row {
 };
 
 /// Every scheduler, plain orders first. A new one is its header and a row here.
+// clang-format off
 inline constexpr std::tuple all_schedulers{
     scheduler_row<as_given>{.name = "file",
                             .write = "as_given{}",
@@ -107,6 +108,7 @@ inline constexpr std::tuple all_schedulers{
                                        .about = "the smallest peak, with proof; at a limit the best so far and a bound",
                                        .exact = true},
 };
+// clang-format on
 
 /// Calls f(row) for each.
 template <class F>
