@@ -111,9 +111,9 @@ schedule_request parse(json& line, const batch_request& defaults, std::string& i
   }
   line.erase("graph"), line.erase("id");
   take(line, "scheduler", r.scheduler);
-  const auto& known = schedulers();
-  if (std::none_of(known.begin(), known.end(), [&](const auto& s) { return s.name == r.scheduler; }))
-    throw std::runtime_error("scheduler: there is no '" + memsched::one_line(r.scheduler, 60) + "'");
+  const named_scheduler* const known = find_scheduler(r.scheduler);
+  if (known == nullptr) throw std::runtime_error("scheduler: there is no '" + memsched::one_line(r.scheduler, 60) + "'");
+  r.scheduler = known->name;
   double seconds = -1;
   take(line, "time_limit", seconds);
   if (seconds >= 0 && seconds < 1e9)

@@ -48,7 +48,7 @@ struct rewriting {
 };
 
 struct schedule_request : request {
-  std::string graph, scheduler = "optimal", output, svg, certificate, emit_c;
+  std::string graph, scheduler = "automatic", output, svg, certificate, emit_c;
   memsched::bytes certificate_limit = memsched::no_limit;  ///< of the file with the certificate
   bool json = false;
   bool explain = false;  ///< the result also says what is live at the peak
@@ -70,7 +70,7 @@ struct compare_request : request {
 };
 
 struct batch_request : request {
-  std::string input = "-", output, scheduler = "optimal";
+  std::string input = "-", output, scheduler = "automatic";
   unsigned jobs = 1;
   bool resume = false;  ///< what `output` holds already is not done again
 };
@@ -94,7 +94,7 @@ struct traffic_request : request {
 };
 
 struct reorder_request : request {
-  std::string graph, scheduler = "optimal", output, order;  ///< `order`: a result of `schedule`; empty for none
+  std::string graph, scheduler = "automatic", output, order;  ///< `order`: a result of `schedule`; empty for none
   bool offsets = false, in_place = false, control_edges = false;
 };
 

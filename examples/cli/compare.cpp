@@ -94,7 +94,7 @@ int run_compare(const compare_request& r) {
     if (const auto error = only_for_sdf(path, r); !error.message.empty()) return report(error);
     reading how = r.how;
     if (const std::string kind = kind_of(path, how); kind != ".onnx" && kind != ".tflite") how.shapes.clear();
-    auto graph = load(path, how, scheduler_of("optimal", r));
+    auto graph = load(path, how, scheduler_of("automatic", r));
     if (!graph) return report(graph.error());
     loaded_graphs.push_back(std::move(*graph));
   }

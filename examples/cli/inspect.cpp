@@ -201,7 +201,7 @@ int run_inspect(const std::string& path, const std::string& hierarchy, bool json
     return report({memsched::error_code::bad_input, path + ": takes no " + option, {}, {}});
   }
   if (const auto error = only_for_sdf(path, r); !error.message.empty()) return report(error);
-  const auto graph = load(path, r.how, scheduler_of("optimal", r));
+  const auto graph = load(path, r.how, scheduler_of("automatic", r));
   if (!graph) return report(graph.error());
   const auto g = memsched::make_schedule_graph(graph->problem, r.options.model());
   facts f;

@@ -19,14 +19,20 @@ namespace {
 
 std::string scheduler_help() {
   std::string text = "how to schedule:";
-  for (const auto& s : cli::schedulers()) text += "\n  " + s.name + ": " + s.about;
+  for (const auto& s : cli::schedulers())
+    text += "\n  " + s.name + (s.alias.empty() ? "" : " (" + s.alias + ")") + ": " + s.about;
   return text;
 }
 
-std::vector<std::string> scheduler_names() {
-  std::vector<std::string> names;
-  for (const auto& s : cli::schedulers()) names.emplace_back(s.name);
-  return names;
+/// Takes names and aliases of schedulers, and makes them names.
+CLI::Validator as_scheduler() {
+  const auto named = [](std::string& name) -> std::string {
+    if (const cli::named_scheduler* s = cli::find_scheduler(name)) return name = s->name, std::string();
+    std::string known;
+    for (const auto& s : cli::schedulers()) known += (known.empty() ? "" : ", ") + s.name;
+    return "there is no scheduler " + name + "; there are " + known;
+  };
+  return CLI::Validator(named, "NAME", "scheduler");
 }
 
 constexpr const char* graph_help =
@@ -160,9 +166,7 @@ void add_rewriting(CLI::App& command, cli::rewriting& r, const char* runtime_def
 
 /// How one graph's order is searched for.
 void add_search(CLI::App& command, cli::request& r, std::string& scheduler, const char* time_default) {
-  command.add_option("--scheduler", scheduler, scheduler_help())
-      ->check(CLI::IsMember(scheduler_names()))
-      ->capture_default_str();
+  command.add_option("--scheduler", scheduler, scheduler_help())->transform(as_scheduler())->capture_default_str();
   command
       .add_option("--budget", r.options.budget,
                   "bytes there are, as 262144 or 256K; exit status 3 where the order needs more")
@@ -329,7 +333,7 @@ static int run(int argc, char** argv) {
       ->capture_default_str();
   on_batch->add_option("--jobs", batch.jobs, "graphs at once")->check(CLI::Range(1u, 4096u))->capture_default_str();
   on_batch->add_option("--scheduler", batch.scheduler, "where a line does not say")
-      ->check(CLI::IsMember(scheduler_names()))
+      ->transform(as_scheduler())
       ->capture_default_str();
   on_batch->add_option("-o,--output", batch.output, "write the results there, not to standard output (-)");
   on_batch->add_flag("--resume", batch.resume, "go on behind the last whole line of the output file");

@@ -144,7 +144,7 @@ arena_plan solve(subject& s, const plan_request& r) {
         with_planner(r.planner, [&](const auto& how) { return memsched::plan_offsets(s.held.buffers, how, r.options); });
     return plan.error ? refuse(*plan.error) : plan;
   }
-  auto graph = load(r.graph, r.how, scheduler_of("optimal", r));
+  auto graph = load(r.graph, r.how, scheduler_of("automatic", r));
   if (!graph) return failed.error = graph.error(), failed;
   s.name = graph->name;
   s.of_graph = true;

@@ -28,7 +28,7 @@ int run_sample(const sample_request& r) {
   if (const auto error = check_outputs({asked_result(r.output, content::csv), {"--svg", r.svg, content::svg}}, {r.graph});
       !error.message.empty())
     return report(error);
-  const auto graph = load(r.graph, r.how, scheduler_of("optimal", r));
+  const auto graph = load(r.graph, r.how, scheduler_of("automatic", r));
   if (!graph) return report(graph.error());
   const auto g = memsched::make_schedule_graph(graph->problem, r.options.model());
   memsched::search context(r.options);

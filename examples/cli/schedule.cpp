@@ -215,9 +215,7 @@ std::string as_text(const loaded& graph, const schedule_request& r, const result
 }  // namespace
 
 body_scheduler scheduler_of(const std::string& name, const request& r) {
-  const auto& known = schedulers();
-  const auto found = std::find_if(known.begin(), known.end(), [&](const auto& s) { return s.name == name; });
-  return [run = found->run, &r](const memsched::problem& p) { return run(p, r.options, r.knobs); };
+  return [run = find_scheduler(name)->run, &r](const memsched::problem& p) { return run(p, r.options, r.knobs); };
 }
 
 int report(const memsched::graph_error& error) {

@@ -77,13 +77,13 @@ std::vector<named_scheduler> make_list() {
     std::string about(row.about);
     if (!row.source.empty()) about += " (" + std::string(row.source) + ")";
     if (std::same_as<S, memsched::serenity>) about += "; --without";
-    list.push_back({std::string(row.name), std::move(about), row.role, run<S>, run_sdf<S>});
+    list.push_back({std::string(row.name), std::string(row.alias), std::move(about), row.role, run<S>, run_sdf<S>});
   });
 #ifdef MEMSCHED_HAS_CBC
-  list.insert(list.end() - 1, {"ilp", "fused, partitioned, then integer programming (Zhong et al.); --parts",
+  list.insert(list.end() - 1, {"ilp", "", "fused, partitioned, then integer programming (Zhong et al.); --parts",
                                memsched::scheduler_role::method, run<ilp_parts>, run_sdf<ilp_parts>});
 #endif
-  list.push_back({"onnxruntime", "the order in which ONNX Runtime runs the file, whatever is written there",
+  list.push_back({"onnxruntime", "", "the order in which ONNX Runtime runs the file, whatever is written there",
                   memsched::scheduler_role::part, run_onnxruntime, refuse_sdf});
   return list;
 }
@@ -93,6 +93,12 @@ std::vector<named_scheduler> make_list() {
 const std::vector<named_scheduler>& schedulers() {
   static const std::vector<named_scheduler> all = make_list();
   return all;
+}
+
+const named_scheduler* find_scheduler(std::string_view name) {
+  for (const named_scheduler& s : schedulers())
+    if (name == s.name || (!s.alias.empty() && name == s.alias)) return &s;
+  return nullptr;
 }
 
 }  // namespace cli

@@ -17,8 +17,8 @@ struct knobs {
 };
 
 struct named_scheduler {
-  std::string name;
-  std::string about;  ///< one line
+  std::string name, alias;  ///< `alias`: another name; empty for none
+  std::string about;        ///< one line
   memsched::scheduler_role role;
   memsched::schedule_result<memsched::op_id> (*run)(const memsched::problem&, const memsched::options&, const knobs&);
   memsched::sdf::schedule_result (*run_sdf)(const memsched::sdf::graph&, const memsched::sdf::options&,
@@ -27,5 +27,7 @@ struct named_scheduler {
 
 /// The library's list, and what this program was built with beside.
 const std::vector<named_scheduler>& schedulers();
+/// The scheduler of that name or alias; null where there is none.
+const named_scheduler* find_scheduler(std::string_view name);
 
 }  // namespace cli

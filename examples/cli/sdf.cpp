@@ -29,9 +29,7 @@ sdf::schedule_result solve(const named_scheduler& s, const sdf::graph& g, const 
   return s.run_sdf(g, what, r.options, r.knobs);
 }
 
-const named_scheduler& scheduler_of(const std::string& name) {
-  return *std::find_if(schedulers().begin(), schedulers().end(), [&](const auto& s) { return s.name == name; });
-}
+const named_scheduler& scheduler_of(const std::string& name) { return *find_scheduler(name); }
 
 std::string text_of(const loaded_sdf& g, const sdf::loops& l) {
   return l.text([&](index_t a) { return memsched::one_line(g.graph.actor_name(a), 100); });
@@ -165,12 +163,12 @@ void compare_one(const loaded_sdf& g, bool all, const request& r) {
   for (const auto& s : schedulers())
     if (s.role != memsched::scheduler_role::part || all) add(s.name, s, what);
   what.form = sdf::form::single;
-  add("single appearance", scheduler_of("optimal"), what);
+  add("single appearance", scheduler_of("automatic"), what);
   what.form = sdf::form::flat;
-  add("flat", scheduler_of("optimal"), what);
+  add("flat", scheduler_of("automatic"), what);
   what.form = sdf::form::any;
   what.memory = sdf::memory::separate;
-  add("separate buffers", scheduler_of("optimal"), what);
+  add("separate buffers", scheduler_of("automatic"), what);
   print(g.name + ": " + grouped(g.graph.actors()) + " actors, " + grouped(g.graph.firings()) + " firings, in " + g.unit +
         '\n' + rows.text());
 }

@@ -18,7 +18,7 @@ using json = nlohmann::ordered_json;
 }  // namespace
 
 int run_traffic(const traffic_request& r) {
-  const auto graph = load(r.graph, r.how, scheduler_of("optimal", r));
+  const auto graph = load(r.graph, r.how, scheduler_of("automatic", r));
   if (!graph) return report(graph.error());
   auto order = read_order(r.order, *graph, r.options);
   if (!order) return report(order.error());

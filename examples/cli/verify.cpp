@@ -222,8 +222,8 @@ int run_verify(const std::string& path, const std::string& result, const std::st
     const bool rewritten = object && object->contains("network");
     std::string computes;
     if (!given || rewritten) {
-      auto graph =
-          rewritten ? checked_rewrite(path, r.how, *object, *file, computes) : load(path, r.how, scheduler_of("optimal", r));
+      auto graph = rewritten ? checked_rewrite(path, r.how, *object, *file, computes)
+                             : load(path, r.how, scheduler_of("automatic", r));
       if (!graph) return report(graph.error());
       given = std::move(*graph);
     }

@@ -25,9 +25,9 @@ struct reorder_pass : mlir::PassWrapper<reorder_pass, mlir::OperationPass<>> {
   void runOnOperation() final {
     settings_ = {.pure = pure, .views = views, .overwrites = overwrites, .arguments = arguments, .fold_constants = fold};
     if (dynamic_dim >= 0) settings_.dynamic_dim = static_cast<std::uint64_t>(dynamic_dim);
-    if (scheduler == "optimal") {
+    if (scheduler == "automatic" || scheduler == "optimal") {
       policy_ = memsched::stay_close{.least_gain = std::max<bytes>(min_gain, 1)} | memsched::automatic;
-    } else if (scheduler == "file") {
+    } else if (scheduler == "file" || scheduler == "as_given") {
       policy_ = memsched::as_given{};
     } else {
       mlir::emitError(getOperation()->getLoc()) << "memsched-reorder: there is no scheduler " << scheduler;
@@ -96,7 +96,7 @@ struct reorder_pass : mlir::PassWrapper<reorder_pass, mlir::OperationPass<>> {
                                    llvm::cl::init(-1)};
   Option<std::uint64_t> state_limit{*this, "state-limit", llvm::cl::desc("states that a search may look at"),
                                     llvm::cl::init(100000)};
-  Option<std::string> scheduler{*this, "scheduler", llvm::cl::desc("optimal or file"), llvm::cl::init("optimal")};
+  Option<std::string> scheduler{*this, "scheduler", llvm::cl::desc("automatic or file"), llvm::cl::init("automatic")};
   Option<std::uint64_t> min_gain{*this, "min-gain", llvm::cl::desc("bytes of the peak below which nothing moves"),
                                  llvm::cl::init(1)};
   Option<bool> annotate{*this, "annotate", llvm::cl::desc("write memsched.peak_before and memsched.peak to functions")};

@@ -71,7 +71,7 @@ interrupted INT inspect
 check "a bound and a peak all the same" grep -q '"search":[0-9].*"peak":[0-9]' out
 interrupted INT compare
 check "the schedulers so far" grep -q '"scheduler":"file"' out
-check "and no others" fails grep -q '"scheduler":"optimal"' out
+check "and no others" fails grep -q '"scheduler":"automatic"' out
 
 # A signal that comes again and again, until the program has gone.
 "$program" inspect builtin:watts_strogatz:300 >out 2>err &

@@ -164,11 +164,15 @@ check "its bound" is "$(number lower_bound)" 101
 check "its status" is "$(word status)" optimal
 check "why it stopped" is "$(word stopped)" finished
 check "the graph's name" is "$(word graph)" g
-check "the scheduler's name" is "$(word scheduler)" optimal
+check "the scheduler's name" is "$(word scheduler)" automatic
 check "the firing rule" is "$(word firing)" pbc
 for field in '"order":[' '"seconds":' '"statistics":{'; do check "has $field" grep -qF "$field" out; done
 cp out best.json
 succeeds verify wide.json best.json
+succeeds schedule wide.json --scheduler optimal --format json
+check "an alias of a scheduler stands for its name" is "$(word scheduler)" automatic
+run schedule wide.json --scheduler optimul
+check "a scheduler that is none: wrong usage" status_is 2
 run schedule wide.json --format json -o written.json
 check "with -o, exit status 0" status_is 0
 check "with -o, nothing on standard output" fails test -s out
@@ -202,7 +206,7 @@ for graph in wide.json "$cell" builtin:randwire builtin:hrnet-w18-small-v1; do
   run schedule "$graph" --scheduler file --format json
   file_peak=$(number peak)
   for limit in '--time-limit 0' '--state-limit 1'; do
-    for scheduler in optimal serenity hmcos fradet; do
+    for scheduler in automatic serenity hmcos fradet; do
       succeeds schedule "$graph" --scheduler $scheduler $limit --format json
       check "$scheduler $limit: no worse than the file's order of $graph" at_most "$(number peak)" "$file_peak"
       check "$scheduler $limit: a bound below the peak for $graph" at_most "$(number lower_bound)" "$(number peak)"
@@ -305,7 +309,7 @@ check "inspect names the stretch that forces the peak" grep -q '^  The [0-9]* op
 succeeds inspect builtin:windowed:600:8:1 --format json
 check "inspect writes the stretch" grep -q '"forced_by":{"bound":[0-9]*,"first":[0-9]*,"last":[0-9]*,"operators":\[' out
 succeeds compare "$cell" wide.json
-for scheduler in file kahn rpo greedy exhaustive serenity hmcos fradet optimal; do
+for scheduler in file kahn rpo greedy exhaustive serenity hmcos fradet automatic; do
   check "compare has two rows of $scheduler" is "$(grep -c "^$scheduler " out)" 2
 done
 succeeds sample "$cell" --count 7

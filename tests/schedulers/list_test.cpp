@@ -136,9 +136,10 @@ TEST_CASE("the list has each name once, and says something of each") {
   std::set<std::string_view> names;
   for_each_scheduler([&](const auto& row) {
     REQUIRE(names.insert(row.name).second);
+    if (!row.alias.empty()) REQUIRE(names.insert(row.alias).second);
     REQUIRE_FALSE(row.about.empty());
   });
-  for (const char* name : {"file", "rpo", "kahn", "greedy", "exhaustive", "serenity", "hmcos", "fradet", "optimal"})
+  for (const char* name : {"file", "rpo", "kahn", "greedy", "exhaustive", "serenity", "hmcos", "fradet", "automatic"})
     REQUIRE(names.count(name) == 1);
 }
 
