@@ -47,13 +47,13 @@ std::vector<bytes> as_printed(bytes hard, const oracle& answer) {
 struct lazy {
   solution operator()(const schedule_graph& g, search& context) const {
     solution best = exhaustive{}(g, context);
-    if (best.lower_bound >= context.ceiling()) {
-      best.lower_bound = context.ceiling();
+    if (best.lower_bound >= context.asked().cutoff) {
+      best.lower_bound = context.asked().cutoff;
       return best;
     }
     solution first = kahn{}(g, context);
     best.lower_bound = 0;
-    return peak_of(g, first.order) < context.ceiling() ? first : best;
+    return peak_of(g, first.order) < context.asked().cutoff ? first : best;
   }
 };
 
@@ -165,7 +165,7 @@ TEST_CASE("under a ceiling, soft budgets look for nothing above it") {
     search context(o);
     const bytes optimum = peak_of(g, exhaustive{}(g, context).order);
     const auto under = [&](bytes ceiling) {
-      return context.with_ceiling(ceiling, [&] { return (soft_budget{} | dp{})(g, context); });
+      return context.ask(context.asked().below(ceiling), [&] { return (soft_budget{} | dp{})(g, context); });
     };
     INFO("seed " << seed);
     REQUIRE(under(optimum).lower_bound >= optimum);

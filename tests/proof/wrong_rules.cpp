@@ -46,7 +46,7 @@ bytes claimed_by_scheduler(const subject& x, bytes floor, claims::random& r) {
   o.state_limit = r.chance(30) ? 1 + r.below(r.chance(50) ? 30 : 400) : 20000;
   const bytes ceiling = r.chance(25) ? claims::detail::near(x.optimum, claims::detail::any_offset(r)) : no_limit;
   search context(o);
-  const solution s = context.with_bounds(floor, ceiling, [&] { return run(x.g, context); });
+  const solution s = context.ask({floor, ceiling}, [&] { return run(x.g, context); });
   return s.error ? 0 : s.lower_bound;
 }
 

@@ -101,7 +101,7 @@ TEST_CASE("bisection and the stages answer with orders that are no worse, and cl
                           : r.chance(50) ? optimum + r.below(60)
                                          : optimum / 2 + r.below(static_cast<std::uint32_t>(optimum + 2));
       const detail::staged_search stages{.unit = 1 + r.below(200), .rows = r.chance(30)};
-      const solution t = c->with_floor(floor, [&] { return stages(g, *c); });
+      const solution t = c->ask({.target = floor}, [&] { return stages(g, *c); });
       REQUIRE(is_order(g, t.order));
       REQUIRE(t.lower_bound <= std::max(optimum, floor));
     }

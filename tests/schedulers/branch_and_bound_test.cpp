@@ -120,9 +120,9 @@ TEST_CASE("a ceiling that is the optimum is proved, and one above it is beaten")
     const options o;
     search context(o);
     const bytes optimum = exhaustive{}(g, context).lower_bound;
-    const solution proved = context.with_bounds(0, optimum, [&] { return branch_and_bound{}(g, context); });
+    const solution proved = context.ask({.cutoff = optimum}, [&] { return branch_and_bound{}(g, context); });
     REQUIRE(proved.lower_bound == optimum);
-    const solution beaten = context.with_bounds(0, optimum + 1, [&] { return branch_and_bound{}(g, context); });
+    const solution beaten = context.ask({.cutoff = optimum + 1}, [&] { return branch_and_bound{}(g, context); });
     REQUIRE(peak_of(g, beaten.order) == optimum);
   }
 }

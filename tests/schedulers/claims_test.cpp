@@ -88,7 +88,7 @@ TEST_CASE("no scheduler claims more than the optimum of a graph on which one did
     REQUIRE(claims::optimum_of(p, k.o.model()) == k.optimum);
     const auto check = [&](const auto& scheduler, bytes floor) {
       search context(k.o);
-      const solution s = context.with_floor(floor, [&] { return scheduler(g, context); });
+      const solution s = context.ask({.target = floor}, [&] { return scheduler(g, context); });
       CHECK(peak_of(g, s.order) == k.optimum);
       CHECK(s.lower_bound == k.optimum);
     };

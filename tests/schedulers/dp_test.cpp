@@ -117,7 +117,7 @@ TEST_CASE("a step of Figures 6 and 8") {
 
   const options o;
   search context(o);
-  const auto under = [&](bytes budget) { return context.with_ceiling(budget + 1, [&] { return dp{}(graph, context); }); };
+  const auto under = [&](bytes budget) { return context.ask({0, budget + 1}, [&] { return dp{}(graph, context); }); };
   const solution s = under(36);
   CHECK(s.lower_bound == 35);
   CHECK(peak_of(graph, s.order) == 35);

@@ -1,6 +1,7 @@
 // The context of a search: which limit ends what, and what goes on behind it.
 #include <catch2/catch.hpp>
 #include <memsched/search/search.hpp>
+#include <stdexcept>
 #include <thread>
 #include <vector>
 
@@ -174,20 +175,26 @@ TEST_CASE("who sees that no more effort helps ends a search as a memory limit do
   CHECK(late.reason() == stop_reason::time_limit);
 }
 
-TEST_CASE("floors rise, ceilings and bounds are replaced, and all come back") {
-  search c(options{});
-  c.with_floor(10, [&] {
-    CHECK(c.floor() == 10);
-    CHECK(c.with_floor(5, [&] { return c.floor(); }) == 10);
-    c.with_bounds(3, 7, [&] {
-      CHECK(c.floor() == 3);
-      CHECK(c.ceiling() == 7);
+TEST_CASE("a query holds while what it asks runs, and comes back, also behind an exception") {
+  search c(options{.state_limit = 100});
+  c.ask(c.asked().from(10), [&] {
+    CHECK(c.asked().target == 10);
+    CHECK(c.asked().from(5).target == 10);
+    c.ask({3, 7}, [&] {
+      CHECK(c.asked().target == 3);
+      CHECK(c.asked().cutoff == 7);
       return 0;
     });
-    CHECK(c.ceiling() == no_limit);
+    CHECK(c.asked().cutoff == no_limit);
     return 0;
   });
-  CHECK(c.floor() == 0);
+  CHECK(c.asked().target == 0);
+  const auto fails = [&]() -> int { throw std::runtime_error("of a policy"); };
+  const auto asks = [&] { return c.with_states(1, [&] { return c.with_share(0, [&] { return c.ask({3, 7}, fails); }); }); };
+  CHECK_THROWS(asks());
+  CHECK(c.asked().cutoff == no_limit);
+  CHECK(c.states_left() == 100);
+  CHECK(c.keep_going());
 }
 
 TEST_CASE("what is told is the best of all that was told; asides are not told") {

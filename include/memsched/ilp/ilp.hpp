@@ -38,7 +38,7 @@ struct ilp {
     s.lower_bound = g.base;
     if (warm) {
       const auto go_on = [&] { return context.count_cut(); };
-      s.lower_bound = best_cut_bound(g, s.order, std::max(context.floor(), g.base), go_on).bound;
+      s.lower_bound = best_cut_bound(g, s.order, std::max(context.asked().target, g.base), go_on).bound;
     }
     s.lower_bound = std::min(s.lower_bound, peak);
     if (s.lower_bound == peak || !context.keep_going()) return s;
@@ -51,7 +51,7 @@ struct ilp {
  private:
   /// Lifts the bound to a peak that the sizes allow, unless it may be the floor, below which there may be orders.
   static void lift(const schedule_graph& g, const search& context, solution& s) {
-    if (s.lower_bound > context.floor()) s.lower_bound = next_possible_peak(g, s.lower_bound);
+    if (s.lower_bound > context.asked().target) s.lower_bound = next_possible_peak(g, s.lower_bound);
     s.lower_bound = std::min(s.lower_bound, peak_of(g, s.order));
   }
 

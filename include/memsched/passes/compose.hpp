@@ -172,7 +172,7 @@ MEMSCHED_FUNCTION solution compose::operator()(const schedule_graph& g, search& 
     ++context.stats.parts;
     const schedule_graph part = detail::part_of(g, members);
     const auto solve = [&] { return context.aside([&] { return dominant_order(part, context, inner); }); };
-    auto order = context.with_bounds(0, no_limit, solve);
+    auto order = context.ask({}, solve);
     if (!order) continue;
     for (node_id& v : *order) v = members[v];
     parts.fix(*order);

@@ -12,7 +12,6 @@ inline namespace MEMSCHED_ABI {
 /// left there is nothing to hand on.
 struct compress {
   compression_rules rules{};
-  double share = 1;  ///< of the time that is left, at most; what it has by then is handed on
 
   solution operator()(const schedule_graph& g, search& context, inner_scheduler inner) const;
 };
@@ -30,7 +29,7 @@ inline namespace MEMSCHED_ABI {
 
 MEMSCHED_FUNCTION solution compress::operator()(const schedule_graph& g, search& context, inner_scheduler inner) const {
   context.spend(g.size() / 8);
-  const compressed_graph c = context.with_share(share, [&] { return compressed(g, context, rules); });
+  const compressed_graph c = compressed(g, context, rules);
   solution s;
   if (c.graph.active > 1) {
     s = inner(c.graph, context);

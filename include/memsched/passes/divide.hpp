@@ -145,9 +145,9 @@ class division {
   std::vector<node_id> local_;  // scratch
 };
 
-/// Schedules the parts of a `division` one by one. The bounds of the parts that are done are the floor of the others: a part
+/// Schedules the parts of a `division` one by one. The bounds of the parts that are done are the target of the others: a part
 /// need not go below what another takes anyway. So the parts that seem to need most come first, and one whose order stays
-/// within the floor needs no scheduler. After a limit is hit, parts keep that order.
+/// within the target needs no scheduler. After a limit is hit, parts keep that order.
 struct divide {
   solution operator()(const schedule_graph& g, search& context, inner_scheduler inner) const;
 };
@@ -176,11 +176,11 @@ MEMSCHED_FUNCTION solution divide::operator()(const schedule_graph& g, search& c
     ++context.stats.parts;
     bytes peak = parts.peak(i);
     orders[i] = parts.order(i);
-    if (peak > std::max(whole.lower_bound, context.floor()) && context.keep_going()) {
+    if (peak > std::max(whole.lower_bound, context.asked().target) && context.keep_going()) {
       const schedule_graph part = parts.graph(i);
       const bytes beside = std::max(done, k + 1 < falling.size() ? parts.peak(falling[k + 1]) : 0);
       const auto solve = [&] { return inner(part, context); };
-      solution s = context.with_floor(whole.lower_bound, [&] { return context.with_rest(beside, solve); });
+      solution s = context.ask(context.asked().from(whole.lower_bound), [&] { return context.with_rest(beside, solve); });
       if (s.error) return s;
       peak = peak_of(part, s.order);
       orders[i] = parts.expand(i, s.order);

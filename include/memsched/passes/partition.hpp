@@ -55,12 +55,12 @@ struct partition {
   }
 
   bytes cut_floor(const schedule_graph& g, search& context, const std::vector<piece>& pieces) const {
-    if (g.active > max_cut_nodes) return context.floor();
+    if (g.active > max_cut_nodes) return context.asked().target;
     std::vector<node_id> order;
     for (const piece& p : pieces)
       for (node_id v : p.order) order.push_back(p.members[v]);
     const auto go_on = [&] { return context.count_cut(); };
-    return best_cut_bound(g, order, std::max(context.floor(), g.base), go_on).bound;
+    return best_cut_bound(g, order, std::max(context.asked().target, g.base), go_on).bound;
   }
 };
 
@@ -82,11 +82,12 @@ MEMSCHED_FUNCTION solution partition::operator()(const schedule_graph& g, search
     if (worst.solved || worst.peak <= bound) break;
     worst.solved = true;
     ++context.stats.parts;
-    // Parts that have been solved as well as can be are the floor of those that have not.
-    bytes floor = std::max(bound, g.base);
+    // Parts that have been solved as well as can be are the target of those that have not.
+    bytes target = std::max(bound, g.base);
     for (const piece& p : pieces)
-      if (p.solved && &p != &worst) floor = std::max(floor, p.bound);
-    solution s = context.with_floor(floor, [&] { return context.aside([&] { return inner(worst.graph, context); }); });
+      if (p.solved && &p != &worst) target = std::max(target, p.bound);
+    solution s = context.ask(context.asked().from(target),
+                             [&] { return context.aside([&] { return inner(worst.graph, context); }); });
     if (s.error) return s;
     worst.bound = s.lower_bound;
     worst.take(std::move(s.order));

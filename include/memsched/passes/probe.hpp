@@ -54,8 +54,8 @@ inline namespace MEMSCHED_ABI {
 MEMSCHED_FUNCTION solution probe::operator()(const schedule_graph& g, search& context, inner_scheduler inner) const {
   if (g.size() > max_nodes) return inner(g, context);
   solution s{topological_order(g)};
-  const bytes high = std::min(context.ceiling(), peak_of(g, s.order));  // of no use from there on
-  s.lower_bound = std::min(std::max(context.floor(), g.base), high);
+  const bytes high = std::min(context.asked().cutoff, peak_of(g, s.order));  // of no use from there on
+  s.lower_bound = std::min(std::max(context.asked().target, g.base), high);
   destructive_search smallest(g, s.lower_bound);
   const auto go_on = [&] { return context.count_cut_as_state(smallest.bytes_held(), g.size()); };
   smallest.run(high, go_on);
@@ -64,7 +64,7 @@ MEMSCHED_FUNCTION solution probe::operator()(const schedule_graph& g, search& co
        step = std::max(2 * step, (high - s.lower_bound) / 64 + 1)) {
     const bytes asked = std::min(high - 1, s.lower_bound + step);
     const auto ask = [&] { return context.aside([&] { return up_to(asked, g, context, inner); }); };
-    solution found = context.with_bounds(s.lower_bound, asked + 1, ask);
+    solution found = context.ask({s.lower_bound, asked + 1}, ask);
     if (found.error) return found;
     const bytes peak = peak_of(g, found.order);
     take_if_better(g, std::move(found.order), s);

@@ -30,7 +30,7 @@ inline namespace MEMSCHED_ABI {
 ///   answers with the optimum at once.
 ///
 /// T in states makes the search deterministic; T by the clock is the paper's. Needs a scheduler that heeds the context's
-/// ceiling and counts its states.
+/// cutoff and counts its states.
 struct soft_budget {
   std::uint64_t step_states = std::uint64_t{1} << 14;
   std::chrono::nanoseconds step_time = std::chrono::nanoseconds::max();
@@ -44,9 +44,9 @@ namespace detail {
 /// The budgets of Algorithm 2, and what is known of all of them.
 class budget_search {
  public:
-  /// Budgets from `floor` to `hard` are open. Peaks above the floor are a multiple of `unit` away from `peak`.
-  budget_search(bytes floor, bytes hard, bytes unit, bytes peak)
-      : floor_(floor), unit_(unit), rest_(peak % unit), bound_(floor), hard_(hard) {
+  /// Budgets from `target` to `hard` are open. Peaks above the target are a multiple of `unit` away from `peak`.
+  budget_search(bytes target, bytes hard, bytes unit, bytes peak)
+      : target_(target), unit_(unit), rest_(peak % unit), bound_(target), hard_(hard) {
     start_at(hard);
   }
 
@@ -54,7 +54,7 @@ class budget_search {
   bytes bound() const { return bound_; }
   /// Takes a bound and the peak of an order.
   void learn(bytes bound, bytes peak) {
-    if (bound > floor_) bound += (unit_ + rest_ - bound % unit_) % unit_;
+    if (bound > target_) bound += (unit_ + rest_ - bound % unit_) % unit_;
     bound_ = std::max(bound_, bound);
     hard_ = std::min(hard_, peak);
   }
@@ -93,12 +93,12 @@ class budget_search {
   }
   /// The largest possible peak within a budget.
   bytes peak_within(bytes budget) const {
-    if (budget <= floor_) return budget;
-    return std::max(floor_, budget < rest_ ? 0 : budget - (budget - rest_) % unit_);
+    if (budget <= target_) return budget;
+    return std::max(target_, budget < rest_ ? 0 : budget - (budget - rest_) % unit_);
   }
   bool answered() const { return now_ < bound_ || now_ >= too_loose_ || now_ > hard_; }
 
-  bytes floor_, unit_, rest_, bound_, hard_, before_ = 0, now_ = 0, too_loose_ = no_limit, climb_ = 0;
+  bytes target_, unit_, rest_, bound_, hard_, before_ = 0, now_ = 0, too_loose_ = no_limit, climb_ = 0;
 };
 
 }  // namespace detail
@@ -114,12 +114,12 @@ inline namespace MEMSCHED_ABI {
 MEMSCHED_FUNCTION solution soft_budget::operator()(const schedule_graph& g, search& context, inner_scheduler inner) const {
   solution best{topological_order(g)};
   bytes peak = peak_of(g, best.order);
-  best.lower_bound = std::max(context.floor(), g.base);
+  best.lower_bound = std::max(context.asked().target, g.base);
   if (use_bounds) {
     const auto go_on = [&] { return context.count_cut(); };
     best.lower_bound = best_cut_bound(g, best.order, best.lower_bound, go_on).bound;
   }
-  const bytes outer = context.ceiling();  // of no use from there on
+  const bytes outer = context.asked().cutoff;  // of no use from there on
   if (outer <= best.lower_bound) return best;
   detail::budget_search budgets(best.lower_bound, std::min(peak, outer - 1), peak_unit(g), peak);
   trial limits{.step_states = step_states, .step_time = step_time};
@@ -129,8 +129,7 @@ MEMSCHED_FUNCTION solution soft_budget::operator()(const schedule_graph& g, sear
     const std::uint64_t states = context.stats.states;
     const double start = context.seconds();
     auto [found, end] = context.with_trial(limits, [&] {
-      return context.with_floor(best.lower_bound,
-                                [&] { return context.with_ceiling(budget + 1, [&] { return inner(g, context); }); });
+      return context.ask(context.asked().from(best.lower_bound).below(budget + 1), [&] { return inner(g, context); });
     });
     if (found.error) return std::move(found);
     log.states = context.stats.states - states;

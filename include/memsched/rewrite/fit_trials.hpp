@@ -117,7 +117,7 @@ class fit_trials {
     const bool by_work = o_.time_limit == o_.time_limit.max() && o_.state_limit != no_limit;  // then it is deterministic
     if (!by_work) limits.time_limit = std::chrono::duration_cast<std::chrono::nanoseconds>(time);
     search context(std::move(limits));
-    solution s = context.with_floor(floor, [&] { return policy_(g, context); });
+    solution s = context.ask(context.asked().from(floor), [&] { return policy_(g, context); });
     if (s.error) return out_.error = std::move(s.error), std::nullopt;
     std::vector<op_id> given(p.ops().size());
     std::iota(given.begin(), given.end(), op_id{0});

@@ -63,17 +63,17 @@ namespace detail {
 inline bool has_rows(const schedule_graph& g) { return 3 * in_step::edges(g).size() >= 2 * g.active; }
 
 MEMSCHED_FUNCTION solution staged_search::operator()(const schedule_graph& g, search& context) const {
-  const query q{context.floor(), context.ceiling()};
+  const query q = context.asked();
   part_search part(g, context, {.active = active, .rows = rows, .window = window}, greedy{}(g, context).order, unit);
   part.run(q);
   if (!part.closed(q) && !context.stopped()) context.give_up();
-  return {part.order(), std::max(part.bound(), context.floor())};
+  return {part.order(), std::max(part.bound(), context.asked().target)};
 }
 
 }  // namespace detail
 
 MEMSCHED_FUNCTION solution automatic_scheduler::operator()(const schedule_graph& g, search& context) const {
-  const detail::query q{context.good_enough(), context.ceiling()};
+  const query q = context.asked().from(context.good_enough());
   std::vector<node_id> cheap;
   bool rows = false;
   {
@@ -87,13 +87,13 @@ MEMSCHED_FUNCTION solution automatic_scheduler::operator()(const schedule_graph&
   bytes bound = whole.bound();
   if (!whole.closed(q) && !context.stopped()) {
     detail::parts_search parts(g, context, {.rows = rows, .without = without}, whole.order());
-    const detail::query within{std::max(bound, q.target), std::min(whole.peak(), q.cutoff)};
+    const query within{std::max(bound, q.target), std::min(whole.peak(), q.cutoff)};
     parts.run(within);
     bound = std::max(bound, parts.bound());
     if (parts.peak() < whole.peak()) whole.take(parts.order());
     if (std::min(whole.peak(), q.cutoff) > std::max(bound, q.target) && !context.stopped()) context.give_up();
   }
-  return {whole.order(), std::max(bound, context.floor())};
+  return {whole.order(), std::max(bound, context.asked().target)};
 }
 
 }  // namespace MEMSCHED_ABI

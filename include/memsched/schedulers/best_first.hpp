@@ -12,7 +12,7 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 
 /// Searches the downsets of a graph, cheapest peak first and deepest first among equals, from a start no cheaper than
-/// the context's floor, for an order whose peak is below the incumbent's. One entry per downset.
+/// the context's target, for an order whose peak is below the incumbent's. One entry per downset.
 ///
 /// Three rules leave out what no order needs. Each is exact by itself and together with the others.
 ///
@@ -351,9 +351,9 @@ MEMSCHED_FUNCTION best_first::finding best_first::between_from_both_ends(const s
 }
 
 MEMSCHED_FUNCTION solution best_first::improve(const schedule_graph& g, search& context, solution incumbent) const {
-  const bytes from = std::max(context.floor(), incumbent.lower_bound), peak = peak_of(g, incumbent.order);
+  const bytes from = std::max(context.asked().target, incumbent.lower_bound), peak = peak_of(g, incumbent.order);
   context.report(peak, from);
-  finding f = between(g, context, from, std::min(peak, context.ceiling()));
+  finding f = between(g, context, from, std::min(peak, context.asked().cutoff));
   if (f.order) incumbent.order = std::move(*f.order);
   incumbent.lower_bound = std::max(incumbent.lower_bound, f.bound);
   return incumbent;

@@ -53,7 +53,7 @@ inline namespace MEMSCHED_ABI {
 
 MEMSCHED_FUNCTION solution bisect::operator()(const schedule_graph& g, search& context) const {
   solution s = greedy{}(g, context);
-  s.order = improve(g, context, std::move(s.order), context.floor());
+  s.order = improve(g, context, std::move(s.order), context.asked().target);
   return s;
 }
 

@@ -74,13 +74,13 @@ class branch_and_bound_search {
  public:
   branch_and_bound_search(const schedule_graph& g, search& context, const branch_and_bound& policy, solution incumbent)
       : g_(g), context_(context), policy_(policy), walk_(g), ran_(g.active), seen_(g.active), best_(std::move(incumbent)) {
-    ceiling_ = static_cast<delta>(std::min(context.ceiling(), peak_of(g, best_.order)));
-    floor_ = static_cast<delta>(std::max({context.floor(), best_.lower_bound, g.base}));
+    cutoff_ = static_cast<delta>(std::min(context.asked().cutoff, peak_of(g, best_.order)));
+    target_ = static_cast<delta>(std::max({context.asked().target, best_.lower_bound, g.base}));
   }
 
   solution run() {
     context_.stats.nodes = std::max<std::uint64_t>(context_.stats.nodes, g_.active);
-    if (floor_ >= ceiling_) return done(ceiling_);
+    if (target_ >= cutoff_) return done(cutoff_);
     for (node_id v = 0; v < g_.active; ++v)
       if (walk_.ready(v)) ready_.push_back(v);
     open_frame(none, static_cast<delta>(g_.base), 0);
@@ -94,10 +94,10 @@ class branch_and_bound_search {
       if (!context_.count_state()) return done(open_bound());
       ++f.next;
       const delta peak = std::max(f.peak, walk_.level() + walk_.effect(v).peak);
-      if (peak < ceiling_) descend(v, peak);
-      if (ceiling_ <= floor_) return done(ceiling_);
+      if (peak < cutoff_) descend(v, peak);
+      if (cutoff_ <= target_) return done(cutoff_);
     }
-    return done(ceiling_);
+    return done(cutoff_);
   }
 
  private:
@@ -120,25 +120,25 @@ class branch_and_bound_search {
     ready_.resize(ready);
     take_back(v);
     if (whole && policy_.fast_backtracking)
-      while (!frames_.empty() && frames_.back().peak >= ceiling_) close_frame();
+      while (!frames_.empty() && frames_.back().peak >= cutoff_) close_frame();
   }
 
-  /// Whether nothing is known of the nodes that have run. What was looked at with a peak below the ceiling has no
-  /// completion below it, or the ceiling would have come down to that.
+  /// Whether nothing is known of the nodes that have run. What was looked at with a peak below the cutoff has no
+  /// completion below it, or the cutoff would have come down to that.
   bool is_new(delta peak) {
     // What grows is copied to twice its room.
     if (3 * (seen_.bytes_held() + seen_peak_.capacity() * sizeof(delta)) > context_.opts().memory_limit) return true;
     const auto [place, fresh] = seen_.insert(ran_);
     if (fresh) seen_peak_.push_back(peak);
-    else if (seen_peak_[place] < ceiling_) return false;
+    else if (seen_peak_[place] < cutoff_) return false;
     seen_peak_[place] = peak;
     return true;
   }
 
   void accept(delta peak) {
     best_.order = order_;
-    ceiling_ = peak;
-    context_.report(static_cast<bytes>(ceiling_), static_cast<bytes>(floor_));
+    cutoff_ = peak;
+    context_.report(static_cast<bytes>(cutoff_), static_cast<bytes>(target_));
   }
 
   void open_frame(node_id chosen, delta peak, std::size_t ready) {
@@ -177,18 +177,18 @@ class branch_and_bound_search {
 
   /// The lowest peak that some order which was not looked at may have.
   delta open_bound() {
-    delta bound = ceiling_;
+    delta bound = cutoff_;
     while (!frames_.empty()) {
       const frame f = frames_.back();
       for (std::size_t i = f.next; i < f.end; ++i)
         bound = std::min(bound, std::max(f.peak, walk_.level() + walk_.effect(choices_[i]).peak));
       close_frame();
     }
-    return std::max(bound, std::min(floor_, ceiling_));
+    return std::max(bound, std::min(target_, cutoff_));
   }
 
   solution done(delta bound) {
-    best_.lower_bound = std::max(best_.lower_bound, static_cast<bytes>(std::min(bound, ceiling_)));
+    best_.lower_bound = std::max(best_.lower_bound, static_cast<bytes>(std::min(bound, cutoff_)));
     return std::move(best_);
   }
 
@@ -203,7 +203,7 @@ class branch_and_bound_search {
   std::vector<node_id> ready_, choices_, order_;
   std::vector<std::tuple<delta, delta, node_id>> keyed_;
   solution best_;
-  delta ceiling_ = 0, floor_ = 0;
+  delta cutoff_ = 0, target_ = 0;
 };
 
 }  // namespace detail
@@ -238,7 +238,7 @@ MEMSCHED_FUNCTION solution four_starts::operator()(const schedule_graph& g, sear
 MEMSCHED_FUNCTION solution branch_and_bound::improve(const schedule_graph& g, search& context, solution incumbent) const {
   if (cuts) {
     const auto go_on = [&] { return context.count_cut(); };
-    const bytes start = std::max({context.floor(), incumbent.lower_bound, g.base});
+    const bytes start = std::max({context.asked().target, incumbent.lower_bound, g.base});
     incumbent.lower_bound = best_cut_bound(g, incumbent.order, start, go_on).bound;
   }
   return detail::branch_and_bound_search(g, context, *this, std::move(incumbent)).run();

@@ -15,14 +15,14 @@ inline namespace MEMSCHED_ABI {
 /// the level too, and of two partial orders with one signature the one with the smaller peak is as good as the other.
 ///
 /// Step i turns the table of signatures with i nodes run into the next and drops it; what stays of an old table is one
-/// (parent, node) pair a signature, to rebuild the order from. Prunes what reaches the context's ceiling, and nothing
-/// else. Without a ceiling the answer is optimal; with one it is, or its bound is no less than the ceiling.
+/// (parent, node) pair a signature, to rebuild the order from. Prunes what reaches the context's cutoff, and nothing
+/// else. Without a cutoff the answer is optimal; with one it is, or its bound is no less than the cutoff.
 ///
 /// At a limit it answers with the best of the cheap orders, and with the smallest peak among the last full table and
 /// what was pruned: each order has a prefix there. O(signatures * ready nodes * nodes / 64); at most 2^nodes signatures.
 struct dp {
   /// Beyond Algorithm 1: where a ready node leaves no more behind than it found and raises neither the partial order's
-  /// peak nor the floor, take it and no other. Exact: in any completion it can be moved to the front.
+  /// peak nor the target, take it and no other. Exact: in any completion it can be moved to the front.
   bool direct = false;
 
   solution operator()(const schedule_graph& g, search& context) const;
@@ -245,7 +245,7 @@ class dp_search {
         moves_(g, nothing_),
         best_(std::move(incumbent)),
         best_peak_(peak_of(g, best_.order)) {
-    ceiling_ = static_cast<delta>(std::min<bytes>(context.ceiling(), std::numeric_limits<delta>::max()));
+    cutoff_ = static_cast<delta>(std::min<bytes>(context.asked().cutoff, std::numeric_limits<delta>::max()));
     run_ = context.stats.steps.empty() ? 0 : context.stats.steps.back().run + 1;
   }
 
@@ -323,7 +323,7 @@ class dp_search {
     auto& [after, by] = after_[made_];
     const node_cost c = effect(e, how.ran, after.ready);
     after.peak = std::max(e.peak, e.level + c.peak);
-    if (after.peak >= ceiling_) {
+    if (after.peak >= cutoff_) {
       least_pruned_ = std::min(least_pruned_, after.peak);
       return false;
     }
@@ -377,7 +377,7 @@ class dp_search {
   signature_moves<key> moves_;
   solution best_;
   bytes best_peak_;
-  delta ceiling_, least_pruned_ = std::numeric_limits<delta>::max();
+  delta cutoff_, least_pruned_ = std::numeric_limits<delta>::max();
   std::uint64_t run_ = 0, trail_bytes_ = 0;
   table now_, next_;
   std::vector<chunked<typename table::step>> trail_;
@@ -407,7 +407,7 @@ inline solution run_dp(const schedule_graph& g, search& context, const dp& polic
 MEMSCHED_FUNCTION solution dp::operator()(const schedule_graph& g, search& context) const {
   solution incumbent = best_heuristic{}(g, context);
   const bytes peak = peak_of(g, incumbent.order);
-  incumbent.lower_bound = std::max(context.floor(), g.base);
+  incumbent.lower_bound = std::max(context.asked().target, g.base);
   context.stats.nodes = std::max<std::uint64_t>(context.stats.nodes, g.active);
   const bytes closure = 2 * (g.size() / 8) * g.size();
   if (peak <= incumbent.lower_bound || !context.keep_going() || !context.fits(closure)) return incumbent;

@@ -55,8 +55,7 @@ MEMSCHED_FUNCTION forcing_stretch find_forcing_stretch(const schedule_graph& g, 
     const bytes asked = s.lower_bound + window->lift;
     const auto solve = [&] { return automatic(window->graph, context); };
     const auto limited = [&] { return context.with_states(states, solve); };
-    const solution t =
-        context.aside([&] { return context.with_bounds(std::min(window->graph.base, asked), asked, limited); });
+    const solution t = context.aside([&] { return context.ask({std::min(window->graph.base, asked), asked}, limited); });
     if (t.lower_bound < asked) continue;
     const auto operators = [&](std::size_t from, std::size_t to) {
       const auto nodes = line.nodes(from, to);

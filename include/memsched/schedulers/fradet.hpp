@@ -45,8 +45,8 @@ MEMSCHED_FUNCTION solution fradet_scheduler::operator()(const schedule_graph& g,
     if (!engine.starts) return (parts | rules | engine)(h, context);
     s = four_starts{}(g, context);
     if (h.active > large && !context.keep_going()) return solution{topological_order(h)};
-    const bytes known = std::min(context.ceiling(), peak_of(g, s.order));
-    return context.with_bounds(context.floor(), known, [&] { return (parts | rules | engine)(h, context); });
+    const bytes known = std::min(context.asked().cutoff, peak_of(g, s.order));
+    return context.ask(context.asked().below(known), [&] { return (parts | rules | engine)(h, context); });
   };
   solution found = rules(g, context, rest);
   if (s.order.empty() || peak_of(g, found.order) <= peak_of(g, s.order)) return found;

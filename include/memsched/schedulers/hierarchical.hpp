@@ -69,7 +69,7 @@ MEMSCHED_FUNCTION solution hierarchical::run(const schedule_graph& g, search& co
                                              function_ref<void(const iteration&)> each) const {
   solution s = rpo{}(g, context);
   bytes best = peak_of(g, s.order);
-  s.lower_bound = std::max(context.floor(), g.base);
+  s.lower_bound = std::max(context.asked().target, g.base);
   if (s.lower_bound >= best || !context.keep_going()) return s;
 
   const hierarchical_graph h = hierarchize(g, level, max_cell);
@@ -77,19 +77,18 @@ MEMSCHED_FUNCTION solution hierarchical::run(const schedule_graph& g, search& co
   detail::group_library library(h, *this, context);
   const auto go_on = [&] { return context.count_cut(); };
   iteration round{.sequences = h.graph.active};
-  for (delta ceiling = detail::unlimited;;) {
+  for (delta cutoff = detail::unlimited;;) {
     const std::uint64_t states = context.stats.states;
     detail::level_search search_level(h.graph, group, &library, *this, context);
     context.stats.nodes = std::max<std::uint64_t>(context.stats.nodes, search_level.units());
     std::optional<std::vector<node_id>> found;
     if (search_level.units() <= max_units)
-      found =
-          context.with_states(round_states, [&] { return search_level.run(static_cast<delta>(s.lower_bound), ceiling); });
+      found = context.with_states(round_states, [&] { return search_level.run(static_cast<delta>(s.lower_bound), cutoff); });
     const std::vector<node_id> order = found               ? *found
                                        : context.stopped() ? greedy{}(h.graph, context).order
                                                            : beam{}(h.graph, context).order;
     round.peak = peak_of(h.graph, order);
-    if (!found && static_cast<delta>(round.peak) > ceiling) break;
+    if (!found && static_cast<delta>(round.peak) > cutoff) break;
     round.states = context.stats.states - states;
     if (round.peak < best) {
       best = round.peak;
@@ -106,7 +105,7 @@ MEMSCHED_FUNCTION solution hierarchical::run(const schedule_graph& g, search& co
     const std::size_t freed = detail::disassemble(h.graph, order, h.groups, readers, group);
     if (freed == 0) break;
     round.freed += freed;
-    if (adaptive_budget) ceiling = static_cast<delta>(round.peak);
+    if (adaptive_budget) cutoff = static_cast<delta>(round.peak);
   }
   return s;
 }

@@ -86,7 +86,7 @@ class window_search {
 
 MEMSCHED_FUNCTION solution local_search::improve(const schedule_graph& g, search& context, solution s) const {
   detail::window_search windows(g, context, s.order);
-  const bytes goal = std::max(context.floor(), s.lower_bound);
+  const bytes goal = std::max(context.asked().target, s.lower_bound);
   const auto widen = [&](auto&& lower) {  // the smallest windows that help
     std::uint64_t effort = states;
     for (std::size_t width = min_window; !context.stopped() && windows.peak() > goal;

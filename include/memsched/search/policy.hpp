@@ -21,7 +21,8 @@ inline namespace MEMSCHED_ABI {
 /// What a scheduler answers: an order of the active nodes and a proven bound. Its peak is the referee's to say.
 struct solution {
   std::vector<node_id> order;
-  bytes lower_bound = 0;               ///< no order of this graph has a smaller peak; 0 claims nothing
+  bytes lower_bound = 0;               ///< no order of this graph has a smaller peak, except one within the query's target;
+                                       ///< 0 claims nothing
   std::optional<graph_error> error{};  ///< set where the scheduler does not take this graph; then there is no order
 };
 
@@ -29,9 +30,9 @@ struct solution {
 inline void take_if_better(const schedule_graph& g, std::vector<node_id> order, solution& s) {
   if (peak_of(g, order) < peak_of(g, s.order)) s.order = std::move(order);
 }
-/// Whether there is nothing to gain over s: its bound reaches its peak, or the ceiling. O(nodes + edges).
+/// Whether there is nothing to gain over s: its bound reaches its peak, or the cutoff. O(nodes + edges).
 inline bool is_closed(const schedule_graph& g, const search& context, const solution& s) {
-  return s.lower_bound >= context.ceiling() || s.lower_bound >= peak_of(g, s.order);
+  return s.lower_bound >= context.asked().cutoff || s.lower_bound >= peak_of(g, s.order);
 }
 
 /// A function from a schedule graph to a solution. It always answers with a valid order, limits or not.

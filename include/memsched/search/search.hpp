@@ -1,4 +1,4 @@
-// What schedulers and passes share during one call: limits, counts, and the peak that is good enough.
+// What schedulers and passes share during one call: limits, counts, and the query.
 #pragma once
 
 #include <algorithm>
@@ -30,6 +30,18 @@ enum class trial_end : unsigned char {
   memory,    ///< the tables did
 };
 
+/// Which orders of a graph are of use. Bytes.
+struct query {
+  bytes target = 0;         ///< an order with at most this peak is good enough; this is no proven bound
+  bytes cutoff = no_limit;  ///< an order with at least this peak is of no use: a policy that proved that there is none below
+                            ///< may stop, and gives this as its bound
+
+  /// With a target of at least so much.
+  query from(bytes least) const { return {std::max(target, least), cutoff}; }
+  /// With another cutoff.
+  query below(bytes peak) const { return {target, peak}; }
+};
+
 /// The context of one call of `schedule`. Not thread-safe.
 class search {
  public:
@@ -42,41 +54,23 @@ class search {
   const options& opts() const { return options_; }
   statistics stats;
 
-  /// No order is better than this, as far as anybody knows: who reaches it may stop. Bytes.
-  bytes floor() const { return floor_; }
+  /// Which orders are of use.
+  const query& asked() const { return query_; }
 
-  /// Runs f with the floor raised to `floor`.
+  /// Runs f under another query: for a pass that asks about another graph, or for better orders only.
   template <class F>
-  auto with_floor(bytes floor, F&& f) {
-    return with(floor_, std::max(floor_, floor), f);
-  }
-
-  /// An order with this peak is known elsewhere: only a better one is of use. A scheduler may stop when it has proved
-  /// that there is none, and then says so with this as its bound. `no_limit` where nothing is known.
-  bytes ceiling() const { return ceiling_; }
-
-  /// Runs f with this floor and this ceiling instead: for a pass that asks about another graph.
-  template <class F>
-  auto with_bounds(bytes floor, bytes ceiling, F&& f) {
-    const auto below = [&] { return with_ceiling(ceiling, f); };
-    return with(floor_, floor, below);
-  }
-
-  /// Runs f with another ceiling: for a pass that hands on another question.
-  template <class F>
-  auto with_ceiling(bytes ceiling, F&& f) {
-    return with(ceiling_, ceiling, f);
+  auto ask(query q, F&& f) {
+    return with(query_, q, f);
   }
 
   /// Runs f under the limits of t; says beside its value what ended it.
   template <class F>
   auto with_trial(trial t, F&& f) {
-    const auto outer = std::exchange(trial_, t);
-    const trial_end outer_end = std::exchange(trial_end_, trial_end::finished);
+    const restored outer(trial_, std::optional(t));
+    const restored outer_end(trial_end_, trial_end::finished);
     begin_step();
     auto value = f();
-    trial_ = outer;
-    return std::pair(std::move(value), std::exchange(trial_end_, outer_end));
+    return std::pair(std::move(value), trial_end_);
   }
   /// Starts a step of the trial: a scheduler with steps calls it before each; one without is a single step.
   void begin_step() {
@@ -104,22 +98,14 @@ class search {
   /// only that ends f, the search goes on behind it.
   template <class F>
   auto with_share(double share, F&& f) {
-    const clock::time_point before = deadline_;
-    if (before != clock::time_point::max()) {
-      const auto left = std::chrono::duration<double>(before - clock::now());
-      deadline_ = std::min(before, clock::now() + std::chrono::duration_cast<clock::duration>(share * left));
+    const slice whole(*this);
+    if (deadline_ != clock::time_point::max()) {
+      const auto left = std::chrono::duration<double>(deadline_ - clock::now());
+      deadline_ = std::min(deadline_, clock::now() + std::chrono::duration_cast<clock::duration>(share * left));
     }
-    auto value = f();
-    deadline_ = before;
-    if (reason_ == stop_reason::time_limit && clock::now() < before) reason_ = stop_reason::finished;
-    return value;
+    return f();
   }
 
-  /// Runs f with so many threads.
-  template <class F>
-  auto with_threads(unsigned threads, F&& f) {
-    return with(options_.threads, threads, f);
-  }
   /// The threads of this search, for work that is split in tasks; none where there is one only. The system may have fewer than
   /// were asked for.
   crew* team() {
@@ -171,8 +157,8 @@ class search {
     return true;
   }
 
-  /// A context for what goes on beside this one, in another thread or in turns with it: under the same limits, floor and
-  /// ceiling, stopped by `stop`, with one thread. It reports to nobody; what it counts, `absorb` takes over.
+  /// A context for what goes on beside this one, in another thread or in turns with it: under the same limits and query,
+  /// stopped by `stop`, with one thread. It reports to nobody; what it counts, `absorb` takes over.
   search branch(std::stop_token stop) const {
     search other(*this);
     other.stats = {};
@@ -278,8 +264,8 @@ class search {
   /// The best of what was reported of the caller's graph.
   const progress& known() const { return known_; }
   /// An order with this peak is good enough, whatever part of the caller's graph is asked about: the best bound that was
-  /// reported, or the floor. Bytes.
-  bytes good_enough() const { return aside_ ? floor_ : std::max(floor_, known_.lower_bound); }
+  /// reported, or the target. Bytes.
+  bytes good_enough() const { return aside_ ? query_.target : std::max(query_.target, known_.lower_bound); }
 
   /// Tells the caller what is known of the graph: the peak of an order at hand (`no_limit` for none) and a bound. The best
   /// of what was told before stands. Ends the search where that answers the caller's question.
@@ -307,23 +293,51 @@ class search {
   }
 
  private:
-  /// Runs f while a member has another value.
+  /// Gives a member another value until the end of the scope, whatever ends that.
+  template <class T>
+  class restored {
+   public:
+    restored(T& member, T during) : member_(member), before_(std::exchange(member, std::move(during))) {}
+    ~restored() { member_ = std::move(before_); }
+    restored(const restored&) = delete;
+    restored& operator=(const restored&) = delete;
+
+   private:
+    T& member_;
+    T before_;
+  };
   template <class T, class F>
   static auto with(T& member, T during, F& f) {
-    const T before = std::exchange(member, during);
-    auto value = f();
-    member = before;
-    return value;
+    const restored outer(member, std::move(during));
+    return f();
   }
+  /// Gives back, at the end of the scope, the limits that are made narrower within it. Where only those ended the search, it
+  /// goes on.
+  class slice {
+   public:
+    explicit slice(search& s) : search_(s), states_(s.slice_end_), work_(s.work_end_), deadline_(s.deadline_) {}
+    ~slice() {
+      search& s = search_;
+      const bool less_time = s.deadline_ < deadline_;
+      s.slice_end_ = states_, s.work_end_ = work_, s.deadline_ = deadline_;
+      const bool states_were_over = s.reason_ == stop_reason::state_limit && s.states_left() > 0 && s.work_ < s.work_end_;
+      const bool time_was_over = less_time && s.reason_ == stop_reason::time_limit && clock::now() < deadline_;
+      if (states_were_over || time_was_over) s.reason_ = stop_reason::finished;
+    }
+    slice(const slice&) = delete;
+    slice& operator=(const slice&) = delete;
+
+   private:
+    search& search_;
+    std::uint64_t states_, work_;
+    clock::time_point deadline_;
+  };
   template <class F>
   auto with_slice(std::uint64_t states, std::uint64_t work, F&& f) {
-    const std::uint64_t states_before = slice_end_, work_before = work_end_;
+    const slice whole(*this);
     slice_end_ = std::min(slice_end_, stats.states + std::min(states, no_limit - stats.states));
     work_end_ = std::min(work_end_, work_ + std::min(work, no_limit - work_));
-    auto value = f();
-    slice_end_ = states_before, work_end_ = work_before;
-    if (reason_ == stop_reason::state_limit && states_left() > 0 && work_ < work_end_) reason_ = stop_reason::finished;
-    return value;
+    return f();
   }
   void stop_for(stop_reason r) {
     if (reason_ == stop_reason::finished) reason_ = r;
@@ -345,7 +359,7 @@ class search {
   std::uint64_t slice_end_ = no_limit, work_ = 0, work_end_ = no_limit;
   std::uint64_t ticks_ = 0;
   stop_reason reason_ = stop_reason::finished;
-  bytes floor_ = 0, ceiling_ = no_limit;
+  query query_{};
   bytes rest_ = 0;
   progress known_{.peak = no_limit};
   std::string_view source_{};

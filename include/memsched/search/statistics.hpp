@@ -15,7 +15,7 @@ struct step_statistics {
   std::uint64_t step = 0;    ///< nodes that had run before it
   std::uint64_t states = 0;  ///< signatures that it memoized
   std::uint64_t moves = 0;   ///< partial orders that it tried to extend by one node
-  std::uint64_t pruned = 0;  ///< moves that reached the ceiling
+  std::uint64_t pruned = 0;  ///< moves that reached the cutoff
   double seconds = 0;
 };
 

@@ -106,7 +106,7 @@ inline complaint ask_scheduler(const subject& x, random& r, std::string& asked) 
     if (i == passes.size()) return last.run(h, c);
     return passes[i].run(h, c, [&](const schedule_graph& k, search& d) { return run(i + 1, k, d); });
   };
-  const auto answer_of = [&](search& c) { return c.with_bounds(floor, ceiling, [&] { return run(0, x.g, c); }); };
+  const auto answer_of = [&](search& c) { return c.ask({floor, ceiling}, [&] { return run(0, x.g, c); }); };
   search context(o);
   const solution s = answer_of(context);
   if (s.error) return std::nullopt;
@@ -204,7 +204,7 @@ inline complaint ask_hierarchical(const subject& x, random& r, std::string& aske
     if (!best) continue;
     for (const bytes floor : {bytes{0}, *best, *best - std::min<bytes>(*best, r.below(10))}) {
       search c(x.o);
-      const solution s = c.with_floor(floor, [&] { return policy(rest, c); });
+      const solution s = c.ask({.target = floor}, [&] { return policy(rest, c); });
       if (s.lower_bound > *best || peak_of(rest, s.order) < *best) return compared("bound", s.lower_bound, *best);
     }
   }

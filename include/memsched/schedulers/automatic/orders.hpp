@@ -49,7 +49,7 @@ inline bool part_search::search_exactly() {
 inline bool part_search::search_locally() {
   constexpr unsigned most_effort = 8;
   const local_search policy{.states = std::uint64_t{400} << local_effort_};
-  take(context_.with_floor(from(), [&] { return policy.improve(g_, context_, {order_, 0}); }).order);
+  take(context_.ask(context_.asked().from(from()), [&] { return policy.improve(g_, context_, {order_, 0}); }).order);
   if (!context_.stopped()) ++local_effort_;
   return local_effort_ <= most_effort;
 }
@@ -65,7 +65,8 @@ inline bool part_search::restart_from_beam() {
     second_ = std::move(order);
     take(*second_);
   }
-  second_ = context_.with_floor(from(), [&] { return local_search{}.improve(g_, context_, {*second_, 0}); }).order;
+  const auto lower = [&] { return local_search{}.improve(g_, context_, {*second_, 0}); };
+  second_ = context_.ask(context_.asked().from(from()), lower).order;
   take(*second_);
   return context_.stopped();
 }

@@ -36,12 +36,6 @@ inline constexpr std::size_t medium = 200;
 /// Nodes, releases included, up to which probing pays.
 inline constexpr std::size_t most_probed = 8192;
 
-/// Which orders are of use. Bytes.
-struct query {
-  bytes target = 0;         ///< an order with at most this peak is good enough
-  bytes cutoff = no_limit;  ///< an order with at least this peak is of no use
-};
-
 /// What decides which stages fit a graph.
 struct facts {
   std::size_t active = 0;      ///< nodes without releases; 0 stands for those of the graph

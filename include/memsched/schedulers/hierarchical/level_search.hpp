@@ -55,11 +55,11 @@ class level_search {
   /// After `run`: whether nothing is left to look at.
   bool exhausted() const { return open_.empty(); }
 
-  /// The order with the lowest peak, or any one that peaks at most at `floor`; nothing where all exceed `ceiling` or
+  /// The order with the lowest peak, or any one that peaks at most at `target`; nothing where all exceed `cutoff` or
   /// where a limit was met.
-  std::optional<std::vector<node_id>> run(delta floor, delta ceiling) {
-    ceiling_ = ceiling;
-    start(floor);
+  std::optional<std::vector<node_id>> run(delta target, delta cutoff) {
+    cutoff_ = cutoff;
+    start(target);
     while (!open_.empty() && !context_.stopped()) {
       const delta key = open_.key();
       const index_t at = open_.pop();
@@ -101,11 +101,11 @@ class level_search {
     }
   }
 
-  void start(delta floor) {
-    if (floor > ceiling_) return;
+  void start(delta target) {
+    if (target > cutoff_) return;
     const delta base = static_cast<delta>(h_.base);
     table_.insert(set_);
-    entries_.push_back({std::max(floor, base), base, none, none, none, 0});
+    entries_.push_back({std::max(target, base), base, none, none, none, 0});
     bit_set ready(units());
     for (index_t u = 0; u < units(); ++u)
       if (units_.preds[u].empty()) ready.insert(u);
@@ -139,7 +139,7 @@ class level_search {
       const auto shared = library_->shared(group_[v]);
       context_bits_.resize(shared.size());
       for (std::size_t i = 0; i < shared.size(); ++i) context_bits_[i] = last(shared[i], unit);
-      return library_->way(group_[v], context_bits_, level, cost, ceiling_);
+      return library_->way(group_[v], context_bits_, level, cost, cutoff_);
     }
     return unit_way{effect_of(h_, v, [this, unit](node_id release) { return last(release, unit); })};
   }
@@ -216,7 +216,7 @@ class level_search {
     return true;
   }
 
-  /// Makes a move of the path just collected, unless it exceeds the ceiling. True where it is safe (see `is_safe`) and lifts
+  /// Makes a move of the path just collected, unless it exceeds the cutoff. True where it is safe (see `is_safe`) and lifts
   /// no peak: then it stands for all.
   bool try_move(const entry& e, index_t target) {
     move m{target, e.cost, e.level, none, path_begin_, paths_.size()};
@@ -232,7 +232,7 @@ class level_search {
         m.order = w->order;
         if (unit != target) note_released(unit);
       }
-      fits = w && m.cost <= ceiling_;
+      fits = w && m.cost <= cutoff_;
       set_.insert(unit);
     }
     for (std::size_t i = m.begin; i < ran; ++i) set_.erase(paths_[i]);
@@ -340,24 +340,24 @@ class level_search {
   std::vector<move> moves_;
   std::vector<bool> context_bits_;
   std::size_t looked_at_ = 0;
-  delta ceiling_ = 0;
+  delta cutoff_ = 0;
 };
 
 inline void group_library::solve(answer& a, delta room) {
   if (room <= a.refused || context_.stopped()) return;
-  if (a.floor < 0) {
+  if (a.target < 0) {
     const auto go_on = [&] { return policy_.bounds && context_.count_cut(); };
-    a.floor = static_cast<delta>(best_cut_bound(a.part, a.simple_order, 0, go_on).bound);
+    a.target = static_cast<delta>(best_cut_bound(a.part, a.simple_order, 0, go_on).bound);
   }
   a.best = a.simple;
   a.best_order = a.simple_order;
-  if (a.simple.peak <= a.floor) {
+  if (a.simple.peak <= a.target) {
     a.solved = true;
     return;
   }
   const std::vector<index_t> no_groups(a.part.active, none);
   level_search inside(a.part, no_groups, nullptr, policy_, context_);
-  const auto found = context_.with_states(policy_.group_states, [&] { return inside.run(a.floor, room); });
+  const auto found = context_.with_states(policy_.group_states, [&] { return inside.run(a.target, room); });
   if (context_.stopped()) return;
   a.solved = found || !inside.exhausted();
   if (!a.solved) {
