@@ -32,8 +32,9 @@ struct request {
   cli::knobs knobs;
   reading how;
   sdf_knobs sdf;
-  double time_limit = 0;  ///< seconds; none where negative
-  bool log = false;       ///< the search is told line by line on standard error
+  double time_limit = 0;            ///< seconds; none where negative
+  bool default_time_limit = false;  ///< the caller set no limit, and this is the command's own
+  bool log = false;                 ///< the search is told line by line on standard error
 };
 
 /// Whether the operators of an order are listed for people.

@@ -57,8 +57,9 @@ std::string whole_number(const std::string& text) {
   return error == std::errc{} && rest == end ? "" : text + " is no whole number from 0 to 2^64 - 1";
 }
 
-/// CLI11 alone would take "nan".
-std::string seconds(const std::string& text) {
+/// Takes seconds, and "none" as -1. CLI11 alone would take "nan".
+std::string seconds(std::string& text) {
+  if (text == "none") return text = "-1", std::string();
   double n = -1;
   const char* end = text.data() + text.size();
   const auto [rest, error] = std::from_chars(text.data(), end, n);
@@ -113,8 +114,8 @@ void add_model(CLI::App& command, cli::request& r) {
 }
 
 void add_time_limit(CLI::App& command, cli::request& r, const char* time_default) {
-  command.add_option("--time-limit", r.time_limit, "seconds; then the best answer so far and a bound")
-      ->check(seconds)
+  command.add_option("--time-limit", r.time_limit, "seconds, or none; then the best answer so far and a bound")
+      ->transform(CLI::Validator(seconds, "SECONDS", "seconds"))
       ->default_str(time_default);
 }
 
@@ -221,6 +222,17 @@ void set_time_limit(cli::request& r) {
     r.options.time_limit = duration_cast<nanoseconds>(duration<double>(r.time_limit));
 }
 
+constexpr const char* default_limit = "30; none with --state-limit";
+
+/// Gives a request the default time limit where the caller set none, and asked for no search that repeats itself.
+void limit_by_default(const CLI::App& command, cli::request& r) {
+  if (command.get_option("--time-limit")->count() > 0) return;
+  if (const CLI::Option* states = command.get_option_no_throw("--state-limit"); states != nullptr && states->count() > 0)
+    return;
+  r.time_limit = 30;
+  r.default_time_limit = true;
+}
+
 /// Sets the time limit of a request, and makes its search heed interrupts and tell its progress.
 void prepare(cli::request& r, cli::session& here) {
   set_time_limit(r);
@@ -245,7 +257,7 @@ static int run(int argc, char** argv) {
   schedule.time_limit = -1;
   auto* on_schedule = app.add_subcommand("schedule", "Order the operators of one graph");
   on_schedule->add_option("graph", schedule.graph, graph_or_sdf_help)->required();
-  add_search(*on_schedule, schedule, schedule.scheduler, "none");
+  add_search(*on_schedule, schedule, schedule.scheduler, default_limit);
   auto* rewrites = on_schedule->add_flag("--rewrite", schedule.rewrite,
                                          "rewrite the network first, for less memory than any order has: see `rewrite`");
   add_rewriting(*on_schedule, schedule.how_rewritten, "parts", rewrites);
@@ -293,7 +305,7 @@ static int run(int argc, char** argv) {
   on_reorder->add_flag("--control-edges", reorder.control_edges,
                        "also write control dependencies, so that LiteRT keeps the order beside a delegate");
   on_reorder->add_option("--order", reorder.order, "the order of this result of `schedule --format json`");
-  add_search(*on_reorder, reorder, reorder.scheduler, "none");
+  add_search(*on_reorder, reorder, reorder.scheduler, default_limit);
 
   cli::report_request picture;
   picture.time_limit = 10;
@@ -350,7 +362,7 @@ static int run(int argc, char** argv) {
   on_inspect->add_option("--format", inspect_format, "text or json; of .xml text alone")
       ->check(CLI::IsMember({"text", "json"}))
       ->capture_default_str();
-  add_time_limit(*on_inspect, inspect, "none");
+  add_time_limit(*on_inspect, inspect, "30");
   add_model(*on_inspect, inspect);
   add_sdf(*on_inspect, inspect, false);
 
@@ -502,6 +514,7 @@ static int run(int argc, char** argv) {
   int status = cli::done;
   if (*on_schedule) {
     schedule.json = format_of(*on_schedule, format, schedule.output, false) == "json";
+    limit_by_default(*on_schedule, schedule);
     prepare(schedule, here);
     status = cli::run_schedule(schedule);
   } else if (*on_report) {
@@ -510,6 +523,7 @@ static int run(int argc, char** argv) {
   } else if (*on_reorder) {
     reorder.offsets = with_offsets->count() > 0;
     reorder.in_place = offsets == "inplace";
+    limit_by_default(*on_reorder, reorder);
     prepare(reorder, here);
     status = cli::run_reorder(reorder);
   } else if (*on_compare) {
@@ -520,6 +534,7 @@ static int run(int argc, char** argv) {
     set_time_limit(batch);  // an interrupt ends the reading; what runs is finished
     status = cli::run_batch(batch, [&] { return here.interrupted(); });
   } else if (*on_inspect) {
+    limit_by_default(*on_inspect, inspect);
     prepare(inspect, here);
     status = cli::run_inspect(inspected, hierarchy, inspect_format == "json", inspect);
   } else if (*on_sample) {

@@ -129,9 +129,11 @@ std::string percent(bytes part, bytes whole) {
 }
 
 /// What the bound says of the peak, for people.
-std::string verdict_text(const result& s) {
+std::string verdict_text(const result& s, const request& r) {
   if (s.peak == s.lower_bound) return "optimal: no order takes less";
   const std::string gap = "at most " + percent(s.peak - s.lower_bound, s.peak) + " could be saved";
+  if (r.default_time_limit && s.stopped == memsched::stop_reason::time_limit)
+    return gap + "; stopped after 30 s: --time-limit SECONDS, or none, searches longer";
   return gap + stop_text(s.stopped);
 }
 
@@ -181,7 +183,7 @@ std::string as_text(const loaded& graph, const schedule_request& r, const result
   std::string text = graph.name + ": " + std::to_string(p.ops().size()) + " operators, " + r.scheduler + ", " +
                      firing_name(r.options) + (r.options.in_place ? "" : ", nothing in place") + "\n";
   text += "peak         " + grouped(s.peak) + " bytes (" + scaled(s.peak) + ")\n";
-  text += "lower bound  " + grouped(s.lower_bound) + " bytes: " + verdict_text(s) + "\n";
+  text += "lower bound  " + grouped(s.lower_bound) + " bytes: " + verdict_text(s, r) + "\n";
   text += (graph.rewritten ? "as rewritten " : "file order   ") + grouped(s.given_peak) + " bytes";
   if (s.given_peak > s.peak) text += ": " + percent(s.given_peak - s.peak, s.given_peak) + " saved";
   text += '\n';

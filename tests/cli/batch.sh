@@ -101,9 +101,14 @@ ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}quarantine_size_mb=0:thread_local_qu
   "$program" batch - <pipe >stream &
 child=$!
 exec 3>pipe
-answered() { # answered N: waits for so many answers
-  tries=0
-  while [ "$(wc -l <stream)" -lt "$1" ] && [ $tries -lt 300 ]; do sleep 0.1; tries=$((tries + 1)); done
+answered() { # answered N: waits for so many answers, as long as more of them come within half a minute
+  tries=0 before=0
+  while [ "$(wc -l <stream)" -lt "$1" ] && [ $tries -lt 300 ]; do
+    sleep 0.1
+    tries=$((tries + 1)) now=$(wc -l <stream)
+    [ "$now" -eq "$before" ] || tries=0
+    before=$now
+  done
   [ "$(wc -l <stream)" -eq "$1" ]
 }
 most_memory() { sed -n 's/^VmHWM:[^0-9]*\([0-9]*\).*/\1/p' /proc/$child/status; }

@@ -126,6 +126,13 @@ misused schedule "$cell" --budget many
 misused schedule "$cell" --state-limit -1
 misused sample "$cell" --seed -1
 misused schedule "$cell" --time-limit -1
+misused schedule "$cell" --time-limit never
+succeeds schedule "$cell" --time-limit none --format json
+check "without a limit: finished" is "$(word stopped)" finished
+for command in schedule reorder inspect; do
+  succeeds $command --help
+  check "$command ends by itself, and its help says when" grep -q 'time-limit.*\[30' out
+done
 misused schedule "$cell" --firing xyz
 misused schedule "$cell" --threads 0
 misused verify "$cell"
