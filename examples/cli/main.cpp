@@ -115,7 +115,7 @@ void add_model(CLI::App& command, cli::request& r) {
 
 void add_time_limit(CLI::App& command, cli::request& r, const char* time_default) {
   command.add_option("--time-limit", r.time_limit, "seconds, or none; then the best answer so far and a bound")
-      ->transform(CLI::Validator(seconds, "SECONDS", "seconds"))
+      ->transform(CLI::Validator(seconds, "", "seconds"))
       ->default_str(time_default);
 }
 

@@ -131,7 +131,7 @@ succeeds schedule "$cell" --time-limit none --format json
 check "without a limit: finished" is "$(word stopped)" finished
 for command in schedule reorder inspect; do
   succeeds $command --help
-  check "$command ends by itself, and its help says when" grep -q 'time-limit.*\[30' out
+  check "$command ends by itself, and its help says when" grep -q 'time-limit.*=30' out
 done
 misused schedule "$cell" --firing xyz
 misused schedule "$cell" --threads 0
