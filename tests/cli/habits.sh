@@ -55,7 +55,7 @@ check "one object a graph" [ "$(wc -l <out)" -eq 2 ]
 check "with schedulers" grep -q '"scheduler":"serenity","peak":250880' out
 succeeds compare "$cell" --format csv
 check "one row a scheduler, with a head" grep -qx 'graph,operators,scheduler,peak,lower_bound,seconds' out
-check "and figures" grep -q ',21,optimal,250880,250880,' out
+check "and figures" grep -q ',21,automatic,250880,250880,' out
 
 # Interrupts: the best answer so far, and status 130.
 interrupted() { # interrupted SIGNAL COMMAND

@@ -42,7 +42,7 @@ chain rates.xml 1,1,0,4 2,3,0,2 2,7,0,1 8,7,0,3 5,1,0,1
 chain delays.xml 3,2,5,2 1,4,2,8 5,3,0,1
 chain equal.xml 1,1,0,64 1,1,0,16 1,1,0,256
 
-says 'two: 2 actors, 2 channels, 5 firings, optimal, pbc' schedule two.xml
+says 'two: 2 actors, 2 channels, 5 firings, automatic, pbc' schedule two.xml
 says 'peak         4 tokens' schedule two.xml
 says 'lower bound  4 tokens: optimal: no iteration takes less' schedule two.xml
 says '4 appearances of 2 actors' schedule two.xml
