@@ -28,8 +28,7 @@ inline bool part_search::cut_nodes() {
   const auto go_on = [&] { return context_.count_cut() && context_.spend(1 + weight_ / 512); };
   const auto over = [&] { return context_.over(); };
   crew* const team = g_.active >= 1000 ? context_.team() : nullptr;  // smaller graphs do not pay for a thread
-  const std::uint64_t patience = facts_.size > huge ? 0 : no_limit;  // huge graphs are cut while each cut raises the bound
-  if (const auto best = best_cut_bound(g_, order_, from(), go_on, patience, {team, over}); best.v != none) raise(best.bound);
+  if (const auto best = best_cut_bound(g_, order_, from(), go_on, no_limit, {team, over}); best.v != none) raise(best.bound);
   return context_.stopped();
 }
 

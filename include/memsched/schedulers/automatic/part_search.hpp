@@ -29,7 +29,7 @@ namespace detail {
 
 /// Graphs of more active nodes than this are large: they are worked on where their order is highest.
 inline constexpr std::size_t large = 400;
-/// Minimum cuts of the whole of graphs of more nodes than this take long: windows of them are cut first.
+/// Minimum cuts of the whole of graphs of more nodes than this take long: windows of them are cut instead.
 inline constexpr std::size_t huge = 1 << 14;
 /// Smaller parts are searched exactly, or locally from one start, before their order is lowered at its peak.
 inline constexpr std::size_t medium = 200;
@@ -103,7 +103,7 @@ class part_search {
   bool search_below();
 
  private:
-  static constexpr std::size_t stage_count = 13;
+  static constexpr std::size_t stage_count = 12;
   struct turn {
     unsigned taken = 0, in_vain = 0;  ///< turns; turns in a row without gain
     bool rests = false, ended = false;

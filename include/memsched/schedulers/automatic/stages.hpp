@@ -33,7 +33,6 @@ inline const std::array<stage, part_search::stage_count> part_search::stages{{
      0.25, 0.5, &part_search::cut_near_peak},
     {"exact", both, [](const facts& f) { return !f.whole && (!f.orders || f.active <= large); },
      3, 2, &part_search::search_exactly},
-    {"far cuts", raises, [](const facts& f) { return f.size > huge; }, 0.25, 0.125, &part_search::cut_nodes},
     {"windows", raises, [](const facts& f) { return f.located && !f.whole && f.active > large; },
      1, 0.25, &part_search::close_windows},
     {"local", lowers, [](const facts& f) { return !f.whole && !f.orders; }, 1, 0.25, &part_search::search_locally},
