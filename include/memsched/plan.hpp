@@ -23,7 +23,7 @@ inline namespace MEMSCHED_ABI {
 template <class Handle>
 using bytes_by_handle = std::unordered_map<Handle, bytes, detail::handle_hash>;
 
-/// An order, where its tensors lie, and what is known of the arena. Where `arena.error` is set, nothing else is.
+/// An order, the offsets of its tensors, and the bounds of the arena. If `arena.error` is set, no other member is.
 template <class Op, class Tensor>
 struct plan_result {
   std::vector<Op> order;
@@ -44,7 +44,7 @@ struct plan_result {
   }
 };
 
-/// What `plan` asks for beside `options`, whose budget is the capacity of the arena.
+/// Options of `plan` beside `options`, whose budget is the capacity of the arena.
 struct plan_options : options {
   bytes alignment = 1;  ///< of every offset
 };

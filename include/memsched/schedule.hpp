@@ -23,14 +23,15 @@
 namespace memsched {
 inline namespace MEMSCHED_ABI {
 
-/// What `schedule` says beside the order. Where `error` is set, nothing else is.
+/// The result of `schedule` without the order. If `error` is set, no other member is.
 struct schedule_facts {
   bytes peak = 0;               ///< of the order, by the referee
   bytes lower_bound = 0;        ///< no order has a smaller peak
   bytes given_peak = 0;         ///< of the order in which the graph lists its operators (see `as_given`)
-  std::string_view order_by{};  ///< what found the order: a stage of `automatic`, a policy, or "given" for the graph's own
-  std::string_view bound_by{};  ///< what proved the bound; "footprint" for what single operators need
-  std::vector<bytes> profile;   ///< bytes while each operator of the order runs
+  std::string_view order_by{};  ///< source of the order: a stage of `automatic`, a policy, or "given" for the graph's own
+  std::string_view
+      bound_by{};  ///< source of the bound: a stage, a policy, or "footprint" for the largest need of one operator
+  std::vector<bytes> profile;  ///< bytes while each operator of the order runs
   stop_reason stopped = stop_reason::finished;
   statistics stats;
   bytes budget = no_limit;  ///< that was asked for
@@ -116,9 +117,9 @@ auto schedule(const G& g, const options& o) {
   return schedule(g, automatic, o);
 }
 
-/// The workspace of an operator that runs another graph (a call, a region), in bytes: the peak inside less what comes in and
-/// out. `inner` is the answer of `schedule` for that graph; `in` and `out` are the bytes of its parameters and of the
-/// results that it makes. Absent where `inner` is an error, so that the hook `workspace` may return it.
+/// The workspace of an operator that runs another graph (a call, a region), in bytes: the peak inside less the bytes that
+/// enter and leave. `inner` is the answer of `schedule` for that graph; `in` and `out` are the bytes of its parameters and
+/// of the results that it makes. Absent where `inner` is an error, so that the hook `workspace` may return it.
 ///
 /// Lemma. Let the inner graph count its parameters and results, and keep both to its end (`live_out`; `tensors` lists
 /// parameters that it does not read). Let the operator read the arguments, write the results, fire under `pbc` and overwrite
@@ -152,7 +153,7 @@ struct policy_run {
   solution answer;
   statistics stats;
   stop_reason stopped;
-  bool answered;  ///< ended since what it reported answers the caller's question
+  bool answered;  ///< stopped early because a reported result answers the caller's question
   progress known{};
 };
 
@@ -180,7 +181,7 @@ MEMSCHED_FUNCTION schedule_result<op_id> detail::run_policy(const problem& p, in
   r.budget = o.budget;
   r.given_peak = given_cost.peak;
   options limits = o;
-  if (keep_order) limits.budget = no_limit, limits.gap = 0;  // its order is what is asked for
+  if (keep_order) limits.budget = no_limit, limits.gap = 0;  // the caller wants its order
   if (limits.time_limit != limits.time_limit.max()) limits.time_limit -= search::clock::now() - start;
   for (;;) {
     policy_run run = run_once(g, policy, given_cost.peak, bound, limits);

@@ -92,7 +92,7 @@ class fit_search : private fit_state {
     return {x ^ x >> 32, y ^ y >> 29};
   }
 
-  /// Solves what is unplaced of pool_[from, to), which is settled.
+  /// Solves the unplaced buffers of pool_[from, to), a settled part.
   fit_answer solve_parts(std::size_t from, std::size_t to, index_t a, index_t b) {
     const std::size_t base = pool_.size();
     for (std::size_t k = from; k < to; ++k)
