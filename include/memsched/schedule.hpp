@@ -29,9 +29,8 @@ struct schedule_facts {
   bytes lower_bound = 0;        ///< no order has a smaller peak
   bytes given_peak = 0;         ///< of the order in which the graph lists its operators (see `as_given`)
   std::string_view order_by{};  ///< source of the order: a stage of `automatic`, a policy, or "given" for the graph's own
-  std::string_view
-      bound_by{};  ///< source of the bound: a stage, a policy, or "footprint" for the largest need of one operator
-  std::vector<bytes> profile;  ///< bytes while each operator of the order runs
+  std::string_view bound_by{};  ///< source of the bound, likewise; "footprint" for the largest need of one operator
+  std::vector<bytes> profile;   ///< bytes while each operator of the order runs
   stop_reason stopped = stop_reason::finished;
   statistics stats;
   bytes budget = no_limit;  ///< that was asked for

@@ -113,8 +113,7 @@ class mlir_block_graph::builder {
   void find_tensor_aliases(::mlir::Operation* op) {
     auto bufferizable = bufferization_.dynCastBufferizableOp(op);
     if (!bufferizable) return;
-    const bool carries =
-        llvm::isa<::mlir::LoopLikeOpInterface>(op);  // values that a loop carries on have one storage at a time
+    const bool carries = llvm::isa<::mlir::LoopLikeOpInterface>(op);  // a value carried on has one storage at a time
     for (::mlir::OpOperand& operand : op->getOpOperands()) {
       if (!detail::is_tensor(operand.get())) continue;
       const bool written = bufferizable.bufferizesToMemoryWrite(operand, state_);
