@@ -1,4 +1,4 @@
-// What makes a lower bound checkable.
+// Certificates: data that makes a lower bound checkable.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,7 @@ struct reduction {
   auto operator<=>(const reduction&) const = default;
 };
 
-/// A node of a layer, and the flow that shows what it takes where it runs first of them, or last. Without a flow where it
+/// A node of a layer, and the flow that shows how much it takes if it runs first of them, or last. Without a flow if it
 /// cannot.
 struct layer_member {
   node_id v = none;
@@ -35,7 +35,7 @@ struct layer_member {
   bool operator==(const layer_member&) const = default;
 };
 
-/// A step of a proof: a cut, two cases, or a layer. What it shows holds in the graph with the reductions and the edges of
+/// A step of a proof: a cut, two cases, or a layer. Its claim holds in the graph with the reductions and the edges of
 /// those before.
 ///
 /// A cut says what memory must take when v runs, were it not for the order that it derives. What has run then is a set E
@@ -82,14 +82,14 @@ struct set_family {
     auto operator<=>(const grown_set&) const = default;
   };
   bytes level = 0;
-  bool mirrored = false;                ///< whether the sets are of the mirror image: what runs last, last things first
+  bool mirrored = false;                ///< whether the sets are of the mirror image: nodes that run last, last things first
   std::vector<reduction> reductions{};  ///< that come before it
   std::vector<grown_set> sets{};
   bool operator==(const set_family&) const = default;
 };
 
-/// A stretch of an order as a graph of its own, whose bound is one of the whole (docs/proofs.md, section 7). It is what
-/// stands between two sets that can have run: D0, and D0 with `nodes`. Its graph has those nodes, as they are listed:
+/// A window of an order as a graph of its own, with a bound that is one of the whole (docs/proofs.md, section 7). Its nodes
+/// lie between two sets that can have run: D0, and D0 with `nodes`. Its graph has those nodes, as they are listed:
 /// operators, then, where D0 is not empty, one that takes and keeps `lift` bytes and comes before `behind`; where D0 and
 /// `nodes` are not all, one that frees them and comes after `ahead`; then releases. `behind` and `ahead` are places in
 /// `nodes`.
@@ -107,7 +107,7 @@ struct proof_window {
 
 /// Why no order has a peak below `bound`, the lowest level of the steps and the family. Each step holds in the graph with
 /// the reductions and the order of those before it, and so does the family, which ends the proof. Where there is none, the
-/// last step does: a cut without `other`, a layer, or two cases that are both refuted. Without either: what is live at the
+/// last step does: a cut without `other`, a layer, or two cases that are both refuted. Without either: the level at the
 /// start or the end. Where there is a window, all of that is about its graph, and `bound` is that graph's less the lift.
 struct certificate {
   bytes bound = 0;
