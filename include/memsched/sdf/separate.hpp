@@ -10,16 +10,17 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 namespace sdf {
 
-/// A schedule, and what is known of the sum of separate buffers.
+/// A schedule, and bounds of the sum of separate buffers.
 struct separate_schedule {
   loops schedule;
   bytes lower_bound = 0;  ///< no schedule takes less where each channel has memory of its own, with the largest workspace
 };
 
 /// A schedule with the smallest sum of separate buffers, and a bound. Each channel has room for its least fill at first, and
-/// whatever has tokens and room fires. Where that completes, nothing takes less. Where it stops, some actors wait for each
-/// other, and one of the channels among them needs more room: a best-first search over which (Geilen, Basten, Stuijk,
-/// "Minimising buffer requirements of synchronous dataflow graphs with model checking", 2005, ask the same question).
+/// and every actor that has tokens and room fires. Where that completes, nothing takes less. Where it stops, some actors
+/// wait for each other, and one of the channels among them needs more room: a best-first search over which (Geilen, Basten,
+/// Stuijk, "Minimising buffer requirements of synchronous dataflow graphs with model checking", 2005, ask the same
+/// question).
 ///
 /// Iterations follow each other: with the same room, a run that fires each actor more often completes an iteration when
 /// its firings beyond the repetitions are left out, so that the answer is that of any number of iterations, and of infinite
@@ -49,8 +50,8 @@ namespace sdf {
 
 namespace detail {
 
-/// Runs an iteration in which channels have room for so many tokens: whatever has tokens and room fires. Room is to the
-/// actor that fills a channel what tokens are to the one that empties it, so that the order of trying does not matter
+/// Runs an iteration in which channels have room for so many tokens: every actor that has tokens and room fires. Room is to
+/// the actor that fills a channel as tokens are to the one that empties it, so that the order of trying does not matter
 /// (Lee and Messerschmitt): it completes, or stops with the most firings of each actor that any order reaches.
 class bounded_run {
  public:
@@ -85,7 +86,7 @@ class bounded_run {
     room_[c] = room;
     wake(g_->channels()[c].from);
   }
-  /// Calls fired(actor, times) for what it fires. Whether all have fired.
+  /// Calls fired(actor, times) for each firing. Returns whether all have fired.
   template <class F>
   bool run(F&& fired) {
     while (!queue_.empty()) {

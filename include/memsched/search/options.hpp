@@ -1,4 +1,4 @@
-// What a caller asks for, and what a search tells it on the way.
+// Options of a search, and the progress that it reports.
 #pragma once
 
 #include <chrono>
@@ -45,7 +45,7 @@ struct progress {
   bytes peak = 0;  ///< of the best order so far
   bytes lower_bound = 0;
   std::uint64_t states = 0;
-  std::string_view order_by{}, bound_by{};  ///< what found that order and that bound: a stage of `automatic`, or a scheduler
+  std::string_view order_by{}, bound_by{};  ///< source of that order and that bound: a stage of `automatic`, or a scheduler
 };
 
 inline constexpr std::uint64_t no_limit = std::numeric_limits<std::uint64_t>::max();
@@ -60,7 +60,7 @@ struct certificate_limits {
   bytes memory = 1_GiB;                     ///< of the sets of a family, while it is looked for and while it is checked
 };
 
-/// What makes certificates: `certify` (certify/certify.hpp).
+/// Makes certificates: `certify` (certify/certify.hpp).
 using certificate_maker = certificate(const schedule_graph& g, std::span<const node_id> order, bytes bound,
                                       function_ref<bool()> go_on, const certificate_limits& limits);
 
@@ -73,7 +73,7 @@ struct options {
   double gap = 0;                                                         ///< relative; 0 asks for the best order
   std::chrono::nanoseconds time_limit = std::chrono::nanoseconds::max();  ///< the one limit that is not deterministic
   std::uint64_t state_limit = no_limit;                                   ///< states over the whole search
-  /// What the tables of a search may take; bytes. The graph and the working set of its compression come on top: some hundred
+  /// Limit of the tables of a search; bytes. The graph and the working set of its compression come on top: some hundred
   /// bytes for each operator, tensor and edge.
   bytes memory_limit = 2_GiB;
   std::stop_token stop{};                              ///< cancels from another thread
