@@ -30,8 +30,9 @@ inline namespace MEMSCHED_ABI {
 /// * Values that the terminator or another block uses live to the end. An allocation that nobody frees in the block dies
 ///   with its last reader, unless an operation that is no view makes another memref of it; one on the stack lives to the
 ///   end.
-/// * An operation reads what its regions use from above. Its workspace is the largest peak of its blocks, in the order in
-///   which they stand, less what the block yields (or what the loop's arguments hold): results are counted outside.
+/// * An operation reads the values that its regions use from above. Its workspace is the largest peak of its blocks, in the
+///   order in which they stand, less the values that the block yields (or those of the loop's arguments): results are
+///   counted outside.
 /// * Effects order operations as `detail::mlir_effect_order` says; operations that it does not understand are barriers.
 class mlir_block_graph {
  public:

@@ -1,4 +1,4 @@
-// Why buffers do not fit: a few of them that do not fit by themselves.
+// Explains why buffers do not fit: finds a few of them that do not fit by themselves.
 #pragma once
 
 #include <span>

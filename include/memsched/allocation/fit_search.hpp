@@ -1,4 +1,4 @@
-// Does it fit? A search over offsets from the ground up, exact; its rules with their proofs.
+// The exact search for offsets within a capacity, from the ground up; its rules with their proofs.
 #pragma once
 
 #include <algorithm>

@@ -125,8 +125,8 @@ class chip {
     return sum;
   }
 
-  /// At a step whose operands fit, what lives beyond the capacity is idle and outside: each such byte was written before and
-  /// is read again. Once only: what is just waited for until the end, and inputs not used yet, which may have started
+  /// At a step whose operands fit, live bytes beyond the capacity are idle and outside: each of them was written before and
+  /// is read again. Once only: outputs waiting for the end, and inputs not used yet, which may have started
   /// outside. Not at all: both of these. Under `paged` that also holds for outputs that the operator writes: they may stream
   /// out, and cost nothing where nobody reads them.
   void note_bound(std::size_t k) {

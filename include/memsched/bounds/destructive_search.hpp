@@ -109,7 +109,7 @@ class destructive_search {
   bytes room(bytes high) const {
     return std::max(bound_, open_.empty() ? peaks_.down(high - 1) : open_.back().peak) - bound_;
   }
-  /// The bound of a refutation by what holds for peaks below `valid`.
+  /// The bound of a refutation from facts that hold for peaks below `valid`.
   static bytes proven_by(const attempt& a, bytes valid) { return std::min(std::max(a.peak + 1, a.refuter.next()), valid); }
   /// Until one of the refuters refutes its peak, or is stopped.
   template <class... How>

@@ -100,7 +100,7 @@ inline compressed_graph compressed_for_proof(const schedule_graph& g) {
   return compressed(g, context, {.series_parallel = false});
 }
 
-/// Compresses, probes and shaves in turn until a peak of less than `bound` is refuted, or nothing changes. `form` is what
+/// Compresses, probes and shaves in turn until a peak of less than `bound` is refuted, or nothing changes. `form` is
 /// the result of `compressed_for_proof(g)`.
 inline derivation derive_rounds(const schedule_graph& g, compressed_graph form, bytes bound, unsigned patience,
                                 function_ref<bool()> go_on) {

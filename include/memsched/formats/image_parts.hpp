@@ -16,8 +16,8 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 namespace detail {
 
-/// Knows which value of the file holds each tensor of a network, and asks for slices and concatenations where an operator
-/// reads a part, or several. `Value` is what a file calls its values; a default one stands for none, after a fault.
+/// Maps each tensor of a network to the value of the file that holds it, and asks for slices and concatenations where an
+/// operator reads a part, or several. `Value` names a value of the file; a default one stands for none, after a fault.
 template <class Value>
 class image_parts {
  public:

@@ -1,5 +1,4 @@
-// Common parts of the readers of typed networks: operators begin as opaque ones, and are replaced by those that are
-// understood.
+// Common parts of the readers of typed networks: all operators begin opaque; those that are understood are replaced.
 #pragma once
 
 #include <algorithm>

@@ -196,9 +196,9 @@ result<T> guarded(F f) {
 ///   where nobody reads it.
 /// * `overwrites`: an element-wise operator names its first input that is an activation of the element type (Cast: of as
 ///   many bytes) and, but for leading dimensions of 1, the shape of its output: no operand that broadcasts.
-/// * An operator that holds graphs (If, Loop, Scan) reads what they capture and runs them; an If whose condition is
-///   constant runs one alone. Captured values are weights to a graph inside; its results and its formal inputs are not.
-///   A loop's carried values must keep their shape.
+/// * An operator that holds graphs (If, Loop, Scan) reads the values that they capture and runs them; an If with a condition
+///   that is constant runs one alone. Captured values are weights to a graph inside; its results and its formal inputs are
+///   not. A loop's carried values must keep their shape.
 /// * An operator that needs a number computed from the shape of an activation runs behind the producer of that activation.
 /// * An operator that this ONNX library does not know needs a declared shape. Functions of the file, sequences, maps,
 ///   optionals, sparse activations and strings are refused.

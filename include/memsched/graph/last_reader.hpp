@@ -1,4 +1,4 @@
-// Which of the readers of one tensor always runs last.
+// Finds the reader of a tensor that always runs last.
 #pragma once
 
 #include <algorithm>

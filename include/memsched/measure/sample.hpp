@@ -1,4 +1,4 @@
-// Random topological orders: how good is an order that nobody chose?
+// Random topological orders, to compare other orders with.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Whether a network is one: the faults that its arrays can have, without regard to where it comes from.
+// The check of a network: the faults that its arrays can have, without regard to where it comes from.
 #pragma once
 
 #include <initializer_list>

@@ -157,8 +157,8 @@ enum class op_kind : unsigned char {
   opaque,       ///< unknown to the library: each result depends on all of all operands
 };
 
-/// How much of a sum one operator makes. Convolutions, depthwise ones excepted, dense layers, means. `operation::reduces`
-/// says over what it sums.
+/// The share of a sum that one operator makes. Convolutions, depthwise ones excepted, dense layers, means.
+/// `operation::reduces` is its range.
 enum class summation : unsigned char {
   complete,  ///< all of it: bias, terms, rounding, activation
   partial,   ///< writes the terms of `reduces` (and the bias, where it has one) as a sum

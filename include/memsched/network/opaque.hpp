@@ -1,4 +1,4 @@
-// Which operators of a network are not understood, and why.
+// The operators of a network that are not understood, with the reasons.
 #pragma once
 
 #include <algorithm>

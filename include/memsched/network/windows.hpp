@@ -1,4 +1,4 @@
-// Which part of an operand a part of a result needs.
+// The parts of operands that a part of a result needs.
 #pragma once
 
 #include <algorithm>

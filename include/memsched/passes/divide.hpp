@@ -146,7 +146,7 @@ class division {
 };
 
 /// Schedules the parts of a `division` one by one. The bounds of the parts that are done are the floor of the others: a part
-/// need not go below what another takes anyway. So the parts that seem to need most come first, and one whose order stays
+/// need not go below another's peak anyway. So the parts that seem to need most come first, and one whose order stays
 /// within the floor needs no scheduler. After a limit is hit, parts keep that order.
 struct divide {
   solution operator()(const schedule_graph& g, search& context, inner_scheduler inner) const;

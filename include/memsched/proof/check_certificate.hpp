@@ -154,9 +154,9 @@ class certificate_checker {
     return check_level(s, least);
   }
 
-  /// Sets that can have run are closed under predecessors, so that no flow enters them. What the undecided nodes in such a
-  /// set add to memory is therefore what they keep (what they add and receive, less what they send) plus what leaves the
-  /// set: no less than the sum over all undecided nodes that keep less than nothing.
+  /// Sets that can have run are closed under predecessors, so that no flow enters them. The bytes that the undecided nodes
+  /// in such a set add to memory are therefore those that they keep (add and receive, less those sent) plus those that leave
+  /// the set: no less than the sum over all undecided nodes that keep less than nothing.
   std::string check_flow(node_id v, const std::vector<flow_arc>& flow, delta& level) {
     if (given_.is_release(v) && g_.in_credit(v)) return "v runs within the step of another node";
     const auto credits = given_.credits[v];

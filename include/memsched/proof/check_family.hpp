@@ -1,4 +1,4 @@
-// Whether no order below a level leaves a family of sets.
+// The check that no order below a level leaves a family of sets.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Whether a stretch of an order bounds the whole, and its graph.
+// The check that a window of an order bounds the whole, and the window's graph.
 #pragma once
 
 #include <algorithm>

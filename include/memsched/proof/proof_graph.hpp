@@ -119,7 +119,7 @@ class proof_graph {
     return seen;
   }
   /// Whether v reaches all that u reaches, but for v itself and nodes that may be looked past; u reaches v if they are to be
-  /// `ordered`, and only there; and v does not reach u. What is behind a node that v reaches, v reaches too, and v is not
+  /// `ordered`, and only there; and v does not reach u. Nodes behind a node that v reaches, v reaches too, and v is not
   /// behind such a node, as the graph has no cycle: so the walk from u ends at the first nodes that may not be looked past.
   bool covers(node_id v, node_id u, bool behind, bool ordered) const {
     const lists& next = behind ? succs_ : preds_;

@@ -1,4 +1,4 @@
-// Whether a network is a rewrite of another: by provenance, operator by operator. Shares no code with the rules.
+// The check that a network is a rewrite of another: by provenance, operator by operator. Shares no code with the rules.
 #pragma once
 
 #include <string>

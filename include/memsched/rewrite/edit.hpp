@@ -1,4 +1,4 @@
-// Edits that the rules share: writers and readers of a tensor, and a network without operators that are not needed any more.
+// Edits that the rules share: writers and readers of a tensor, and a network without operators that it no longer needs.
 #pragma once
 
 #include <cstddef>

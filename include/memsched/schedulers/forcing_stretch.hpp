@@ -1,4 +1,4 @@
-// Which stretch of an order forces its peak.
+// The window of an order that forces its peak.
 #pragma once
 
 #include <cstddef>

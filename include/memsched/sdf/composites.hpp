@@ -24,7 +24,7 @@ struct composite {
   loops body;             ///< the actors' firings that one firing stands for
 };
 
-/// A graph whose channels only say what must come first; memory is in the costs of the actors. Every token is counted once,
+/// A graph whose channels only order firings; memory is in the costs of the actors. Every token is counted once,
 /// when it comes and when it goes, so that the level is `base` plus the impacts of the firings so far.
 struct composite_graph {
   std::vector<composite> actors;

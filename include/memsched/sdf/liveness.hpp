@@ -1,4 +1,4 @@
-// Whether actors of synchronous dataflow can fire as often as they should (Lee and Messerschmitt, 1987).
+// The check that actors of synchronous dataflow can fire as often as they should (Lee and Messerschmitt, 1987).
 #pragma once
 
 #include <algorithm>

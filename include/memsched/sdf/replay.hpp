@@ -1,5 +1,4 @@
-// The referee: the cost of a looped schedule, or the place where it lacks tokens. It shares nothing with searches for
-// schedules.
+// The referee: the cost of a looped schedule, or the place where it lacks tokens. Shares nothing with schedulers.
 #pragma once
 
 #include <vector>

@@ -113,9 +113,9 @@ class bounded_run {
   };
   /// Of a run that stopped: the channels of a cycle of actors, each of which waits for the next, that lack room. Those where
   /// `may(lack)` says no count as if they lacked tokens. Every completing run with at least this room has more on one of
-  /// them, at least as much as is said here: take the first firing of an actor of the cycle beyond those made here. The next
-  /// of the cycle has fired no more often than here, so that tokens that lack here lack then; so it is room that lacked
-  /// here, and the channel holds then what is said here, or more.
+  /// them, at least as much as is returned here: take the first firing of an actor of the cycle beyond those made here. The
+  /// next of the cycle has fired no more often than here, so that tokens that lack here lack then; so it is room that lacked
+  /// here, and the channel holds then as much as is returned here, or more.
   template <class May>
   std::vector<lack> cycle(May&& may) {
     index_t a = 0;

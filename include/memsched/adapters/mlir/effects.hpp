@@ -1,4 +1,4 @@
-// In which order operations of an MLIR block must stay for their effects. Needs MLIR.
+// The order in which operations of an MLIR block must stay for their effects. Needs MLIR.
 #pragma once
 
 #include <optional>

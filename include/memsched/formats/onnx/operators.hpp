@@ -1,4 +1,4 @@
-// Which operator of a typed network an operator of an ONNX model is.
+// Maps operators of an ONNX model to operators of a typed network.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Which operator of a typed network an operator of a TensorFlow Lite model is.
+// Maps operators of a TensorFlow Lite model to operators of a typed network.
 #pragma once
 
 #include <cmath>
