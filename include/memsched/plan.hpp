@@ -33,7 +33,7 @@ struct plan_result {
   order_buffers held;              ///< the buffers themselves; tensors and operators by their number
   arena_plan arena;                ///< `plan`: its bound is about this order; `plan_jointly`: about all orders
 
-  /// Itself; throws bad_graph where there is an error (aborts without exceptions).
+  /// Returns the result itself. Throws bad_graph if there is an error; without exceptions prints it and aborts.
   const plan_result& value() const& {
     if (arena.error) abort_with(*arena.error);
     return *this;
@@ -90,7 +90,8 @@ result<lowered<op_t<G>>> lowered_of(const G& g) {
 
 }  // namespace detail
 
-/// Where the tensors of an order of g's operators lie, by a planner.
+/// Returns the offsets of the tensors of an order of g's operators, and a lower bound of the arenas of this order. Sets
+/// `arena.error` if the graph has a fault, if `order` is no order of it, or if the planner's answer is invalid.
 template <memory_graph G, planner P = minimize>
 auto plan(const G& g, std::span<const op_t<G>> order, const P& how = {}, const plan_options& o = {}) {
   joint_plan j;
@@ -118,7 +119,8 @@ auto plan(const G& g, std::span<const op_t<G>> order, const P& how = {}, const p
   return detail::in_handles(g, low->ops, std::move(j));
 }
 
-/// An order of g's operators and offsets of its tensors with the smallest arena over all orders.
+/// Returns an order of g's operators with offsets of its tensors in the smallest arena found, and a lower bound of the arenas
+/// of all orders. Errors as for `plan`, and contradictions of the policy.
 template <memory_graph G, scheduler S = automatic_scheduler, planner P = minimize>
 auto plan_jointly(const G& g, const S& policy = {}, const P& how = {}, const plan_options& o = {}) {
   auto low = detail::lowered_of(g);

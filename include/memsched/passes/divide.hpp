@@ -145,8 +145,8 @@ class division {
   std::vector<node_id> local_;  // scratch
 };
 
-/// Schedules the parts of a `division` one by one. The bounds of the parts that are done are the floor of the others: a part
-/// need not go below another's peak anyway. So the parts that seem to need most come first, and one whose order stays
+/// Schedules the parts of a `division` one by one. The bounds of finished parts are the floor of the others: a part
+/// need not go below another's peak. So the parts with the largest estimate come first, and one whose order stays
 /// within the floor needs no scheduler. After a limit is hit, parts keep that order.
 struct divide {
   solution operator()(const schedule_graph& g, search& context, inner_scheduler inner) const;

@@ -22,10 +22,10 @@ inline namespace MEMSCHED_ABI {
 struct solution {
   std::vector<node_id> order;
   bytes lower_bound = 0;               ///< no order of this graph has a smaller peak; 0 claims nothing
-  std::optional<graph_error> error{};  ///< set where the scheduler does not take this graph; then there is no order
+  std::optional<graph_error> error{};  ///< set if the scheduler rejects this graph; then there is no order
 };
 
-/// Gives s another order of g where that has a smaller peak.
+/// Replaces the order of s if another order of g has a smaller peak.
 inline void take_if_better(const schedule_graph& g, std::vector<node_id> order, solution& s) {
   if (peak_of(g, order) < peak_of(g, s.order)) s.order = std::move(order);
 }
@@ -56,7 +56,7 @@ concept baseline = scheduler<S> && S::is_baseline;
 /// Whether `order` runs every active node of g once, each behind its predecessors. O(nodes + edges).
 MEMSCHED_FUNCTION bool is_order(const schedule_graph& g, std::span<const node_id> order);
 
-/// An answer of the scheduler `name`, or an error where its order is none: a policy is not trusted.
+/// Checks an answer of the scheduler `name`: sets its error if the order is not one of g.
 MEMSCHED_FUNCTION solution checked(solution answer, std::string_view name, const schedule_graph& g);
 /// The error of a policy, such as "the scheduler dp", that claims that no `thing`, such as "order has a peak", is below
 /// `claimed` bytes, where one of `known` bytes is known.
