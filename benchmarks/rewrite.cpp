@@ -245,9 +245,9 @@ void real_model(const std::string& path) {
   if (!net) return std::printf("%s: %s\n", path.c_str(), net.error().message.c_str()), void();
   std::string name = path.substr(path.rfind('/') + 1);
   name = name.substr(0, name.rfind('.'));
-  const real_row* expected = nullptr;
+  const real_row* known = nullptr;
   for (const real_row& r : real_rows)
-    if (name == r.name) expected = &r;
+    if (name == r.name) known = &r;
   std::printf("\n%s: %zu operators, %llu multiply-accumulates\n", name.c_str(), net->operations.size(),
               static_cast<unsigned long long>(macs(*net)));
   const network identity = gather_all(fold_pads(*net));
@@ -264,11 +264,11 @@ void real_model(const std::string& path) {
     std::fflush(stdout);
   };
   std::printf("%-14s %9s %11s %11s %11s %8s\n", "", "operators", "peak", "bound", "expected", "seconds");
-  line("as given", *net, expected != nullptr ? expected->now : 0, false);
-  line("pads, concats", identity, expected != nullptr ? expected->identity : 0, true);
-  line("16 blocks", rows(16), expected != nullptr ? expected->blocks_16 : 0, true);
+  line("as given", *net, known != nullptr ? known->now : 0, false);
+  line("pads, concats", identity, known != nullptr ? known->identity : 0, true);
+  line("16 blocks", rows(16), known != nullptr ? known->blocks_16 : 0, true);
   const network single_rows = rows(100'000);
-  line("single rows", single_rows, expected != nullptr ? expected->single_rows : 0, true);
+  line("single rows", single_rows, known != nullptr ? known->single_rows : 0, true);
   // From an order in waves, as `fit` starts: the orders tried take no more than some seconds.
   const auto low = lower(single_rows).value();
   wave_delays delays;
@@ -277,8 +277,8 @@ void real_model(const std::string& path) {
   std::printf("%-14s %9zu %11llu %11s %11s %8.2f\n", "  in waves", single_rows.operations.size(),
               static_cast<unsigned long long>(waves.peak), "", "",
               std::chrono::duration<double>(clock_type::now() - start).count());
-  line("  from these", reordered(single_rows, waves.order), expected != nullptr ? expected->single_rows : 0, true);
-  whole_table(*net, expected != nullptr ? expected->whole : std::vector<bytes>{});
+  line("  from these", reordered(single_rows, waves.order), known != nullptr ? known->single_rows : 0, true);
+  whole_table(*net, known != nullptr ? known->whole : std::vector<bytes>{});
 }
 
 }  // namespace
