@@ -197,8 +197,9 @@ class certifier {
   }
 
   /// The least that v takes if some nodes have run, with all that is before them, and some have not, with all that is
-  /// behind them; v itself has not. None if that is below the bound. Else marks the edges of its flow as needed: for nodes
-  /// that must have run and add memory, nodes that cannot have run and free it, and the flow's own edges.
+  /// behind them; v itself has not. None if that is below the bound. Else stores the flow and marks the edges that it rests
+  /// on as needed: of nodes that must have run and add memory, of nodes that cannot have run and free it, and the flow's
+  /// own.
   std::optional<bytes> show(node_id v, const std::vector<node_id>& ran, const std::vector<node_id>& waiting,
                             std::vector<flow_arc>& flow) {
     if (hidden_[v]) return std::nullopt;

@@ -21,7 +21,7 @@ namespace detail {
 
 /// Walks through the sets of nodes that orders below a level run through, in the graph that a certificate's steps and
 /// reductions make. From each it goes on to the next node that takes more while it runs than it adds, with all nodes that it
-/// waits for; where one of these adds nothing in all and stays below the level, it looks at that one's successors only.
+/// waits for; where one of these adds nothing in all and stays below the level, only the set that it leads to is followed.
 class family_search {
  public:
   family_search(const schedule_graph& g, const certificate& c)

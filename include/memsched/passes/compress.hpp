@@ -12,7 +12,7 @@ inline namespace MEMSCHED_ABI {
 /// left there is nothing to hand on.
 struct compress {
   compression_rules rules{};
-  double share = 1;  ///< of the time left, at most; then the graph is handed on as it is
+  double share = 1;  ///< of the time left, at most; then the graph is handed on as far as it is compressed
 
   solution operator()(const schedule_graph& g, search& context, inner_scheduler inner) const;
 };

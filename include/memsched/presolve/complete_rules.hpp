@@ -35,8 +35,8 @@ class general_rules {
     row_ = front_ = bit_set(n);
   }
 
-  /// S1 for side::earlier: a node that does not grow goes before each node that waits for at least the same nodes,
-  /// unless they are ordered already, and has no lower peak. S2, the mirror image, for side::later.
+  /// S1 for side::earlier: a node that does not grow goes before each node that waits for at least the same nodes
+  /// and has no lower peak, unless they are ordered already. S2, the mirror image, for side::later.
   /// Lowest peaks first. Returns whether an edge was added.
   bool order(side s) {
     std::vector<std::pair<delta, index_t>> movable;

@@ -85,7 +85,7 @@ class family_checker {
     for (node_id u : waits_) state_[u] = false;
     return all_plain;
   }
-  /// The nodes that have run after v and all nodes that it waits for.
+  /// The nodes that have run once v and all nodes that it waits for have.
   node_set behind(node_set ran, node_id v) {
     if (!leads(ran, v)) return ran;
     std::vector<node_id> fresh = waits_;
