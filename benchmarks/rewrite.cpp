@@ -1,4 +1,4 @@
-// Rewriting: published figures and those of a trial beside ours. Models on the command line are cut and fitted, too.
+// Rewriting: published and expected figures beside ours. Models on the command line are cut and fitted, too.
 // usage: bench_rewrite [MODEL.tflite...]
 #include <chrono>
 #include <cstdio>
@@ -150,13 +150,13 @@ constexpr coordinate single = 100'000, pairs = -2;
 
 struct chain_row {
   coordinate blocks;
-  bytes trial;  // of a trial; 0 where it states none
+  bytes expected;  // 0 for none
 };
 
 void chain_table(const network& net, const char* published, const std::vector<chain_row>& rows) {
   std::printf("\n%s: %zu layers, %llu multiply-accumulates, input streamed\nmsf-CNN (Huang and Baccelli) states %s\n\n",
               net.name.c_str(), net.operations.size(), static_cast<unsigned long long>(macs(net)), published);
-  std::printf("%-14s %9s %9s %9s %9s %7s %8s\n", "row blocks", "operators", "peak", "bound", "trial", "macs", "seconds");
+  std::printf("%-14s %9s %9s %9s %9s %7s %8s\n", "row blocks", "operators", "peak", "bound", "expected", "macs", "seconds");
   for (const chain_row& r : rows) {
     std::vector<cut_points> cuts = row_cuts(net, r.blocks == pairs ? single : r.blocks);
     for (cut_points& c : cuts)
@@ -168,16 +168,16 @@ void chain_table(const network& net, const char* published, const std::vector<ch
                 : r.blocks == pairs ? "pairs of rows"
                                     : std::to_string(r.blocks).c_str(),
                 parts.operations.size(), static_cast<unsigned long long>(m.during), static_cast<unsigned long long>(m.bound),
-                r.trial == 0 ? "" : std::to_string(r.trial).c_str(),
+                r.expected == 0 ? "" : std::to_string(r.expected).c_str(),
                 100 * (static_cast<double>(macs(parts)) / static_cast<double>(macs(net)) - 1), m.seconds, mark(m),
                 check_rewrite(net, parts).empty() ? "" : ", WRONG");
     std::fflush(stdout);
   }
 }
 
-/// The least peak that standard operators reach, for more and more multiply-accumulates; of a trial where it states it.
-void whole_table(const network& net, const std::vector<bytes>& trial) {
-  std::printf("%-14s %9s %11s %11s %11s %9s %8s\n", "whole, at most", "operators", "peak", "bound", "trial", "macs",
+/// The least peak that standard operators reach, for more and more multiply-accumulates; expected ones where there are some.
+void whole_table(const network& net, const std::vector<bytes>& expected) {
+  std::printf("%-14s %9s %11s %11s %11s %9s %8s\n", "whole, at most", "operators", "peak", "bound", "expected", "macs",
               "seconds");
   std::size_t row = 0;
   for (const unsigned percent : {1U, 5U, 10U, 40U}) {
@@ -189,7 +189,7 @@ void whole_table(const network& net, const std::vector<bytes>& trial) {
     if (r.error) return std::puts(r.error->message.c_str()), void();
     std::printf("%13u%% %9zu %11llu %11llu %11s %+8.1f%% %8.2f%s\n", percent, r.after.operators,
                 static_cast<unsigned long long>(r.after.peak), static_cast<unsigned long long>(r.after.lower_bound),
-                row < trial.size() ? std::to_string(trial[row]).c_str() : "",
+                row < expected.size() ? std::to_string(expected[row]).c_str() : "",
                 100 * (static_cast<double>(r.after.macs) / static_cast<double>(r.before.macs) - 1),
                 std::chrono::duration<double>(clock_type::now() - start).count(),
                 !check_rewrite(net, r.net).empty() || !disagreement(net, r.net).empty() ? ", WRONG" : "");
@@ -218,7 +218,7 @@ void budget_table(const network& net, bool streamed, const std::vector<bytes>& b
   }
 }
 
-/// What the trial measured for models of the @mediapipe packages (float32).
+/// Expected figures of models of the @mediapipe packages (float32).
 struct real_row {
   const char* name;
   bytes now, identity, blocks_16;
@@ -245,9 +245,9 @@ void real_model(const std::string& path) {
   if (!net) return std::printf("%s: %s\n", path.c_str(), net.error().message.c_str()), void();
   std::string name = path.substr(path.rfind('/') + 1);
   name = name.substr(0, name.rfind('.'));
-  const real_row* trial = nullptr;
+  const real_row* known = nullptr;
   for (const real_row& r : real_rows)
-    if (name == r.name) trial = &r;
+    if (name == r.name) known = &r;
   std::printf("\n%s: %zu operators, %llu multiply-accumulates\n", name.c_str(), net->operations.size(),
               static_cast<unsigned long long>(macs(*net)));
   const network identity = gather_all(fold_pads(*net));
@@ -263,12 +263,12 @@ void real_model(const std::string& path) {
                 !runs || disagreement(*net, made).empty() ? "" : ", DIFFERS");
     std::fflush(stdout);
   };
-  std::printf("%-14s %9s %11s %11s %11s %8s\n", "", "operators", "peak", "bound", "trial", "seconds");
-  line("as given", *net, trial != nullptr ? trial->now : 0, false);
-  line("pads, concats", identity, trial != nullptr ? trial->identity : 0, true);
-  line("16 blocks", rows(16), trial != nullptr ? trial->blocks_16 : 0, true);
+  std::printf("%-14s %9s %11s %11s %11s %8s\n", "", "operators", "peak", "bound", "expected", "seconds");
+  line("as given", *net, known != nullptr ? known->now : 0, false);
+  line("pads, concats", identity, known != nullptr ? known->identity : 0, true);
+  line("16 blocks", rows(16), known != nullptr ? known->blocks_16 : 0, true);
   const network single_rows = rows(100'000);
-  line("single rows", single_rows, trial != nullptr ? trial->single_rows : 0, true);
+  line("single rows", single_rows, known != nullptr ? known->single_rows : 0, true);
   // From an order in waves, as `fit` starts: the orders tried take no more than some seconds.
   const auto low = lower(single_rows).value();
   wave_delays delays;
@@ -277,8 +277,8 @@ void real_model(const std::string& path) {
   std::printf("%-14s %9zu %11llu %11s %11s %8.2f\n", "  in waves", single_rows.operations.size(),
               static_cast<unsigned long long>(waves.peak), "", "",
               std::chrono::duration<double>(clock_type::now() - start).count());
-  line("  from these", reordered(single_rows, waves.order), trial != nullptr ? trial->single_rows : 0, true);
-  whole_table(*net, trial != nullptr ? trial->whole : std::vector<bytes>{});
+  line("  from these", reordered(single_rows, waves.order), known != nullptr ? known->single_rows : 0, true);
+  whole_table(*net, known != nullptr ? known->whole : std::vector<bytes>{});
 }
 
 }  // namespace

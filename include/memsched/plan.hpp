@@ -23,7 +23,7 @@ inline namespace MEMSCHED_ABI {
 template <class Handle>
 using bytes_by_handle = std::unordered_map<Handle, bytes, detail::handle_hash>;
 
-/// An order, where its tensors lie, and what is known of the arena. Where `arena.error` is set, nothing else is.
+/// An order, the offsets of its tensors, and the bounds of the arena. If `arena.error` is set, no other member is.
 template <class Op, class Tensor>
 struct plan_result {
   std::vector<Op> order;
@@ -33,7 +33,7 @@ struct plan_result {
   order_buffers held;              ///< the buffers themselves; tensors and operators by their number
   arena_plan arena;                ///< `plan`: its bound is about this order; `plan_jointly`: about all orders
 
-  /// Itself; throws bad_graph where there is an error (aborts without exceptions).
+  /// Returns the result itself. Throws bad_graph if there is an error; without exceptions prints it and aborts.
   const plan_result& value() const& {
     if (arena.error) abort_with(*arena.error);
     return *this;
@@ -44,7 +44,7 @@ struct plan_result {
   }
 };
 
-/// What `plan` asks for beside `options`, whose budget is the capacity of the arena.
+/// Options of `plan` beside `options`, whose budget is the capacity of the arena.
 struct plan_options : options {
   bytes alignment = 1;  ///< of every offset
 };
@@ -90,7 +90,8 @@ result<lowered<op_t<G>>> lowered_of(const G& g) {
 
 }  // namespace detail
 
-/// Where the tensors of an order of g's operators lie, by a planner.
+/// Returns the offsets of the tensors of an order of g's operators, and a lower bound of the arenas of this order. Sets
+/// `arena.error` if the graph has a fault, if `order` is no order of it, or if the planner's answer is invalid.
 template <memory_graph G, planner P = minimize>
 auto plan(const G& g, std::span<const op_t<G>> order, const P& how = {}, const plan_options& o = {}) {
   joint_plan j;
@@ -118,7 +119,8 @@ auto plan(const G& g, std::span<const op_t<G>> order, const P& how = {}, const p
   return detail::in_handles(g, low->ops, std::move(j));
 }
 
-/// An order of g's operators and offsets of its tensors with the smallest arena over all orders.
+/// Returns an order of g's operators with offsets of its tensors in the smallest arena found, and a lower bound of the arenas
+/// of all orders. Errors as for `plan`, and contradictions of the policy.
 template <memory_graph G, scheduler S = automatic_scheduler, planner P = minimize>
 auto plan_jointly(const G& g, const S& policy = {}, const P& how = {}, const plan_options& o = {}) {
   auto low = detail::lowered_of(g);

@@ -23,20 +23,19 @@
 namespace memsched {
 inline namespace MEMSCHED_ABI {
 
-/// What `schedule` says beside the order. Where `error` is set, nothing else is.
+/// The result of `schedule` without the order. If `error` is set, no other member is.
 struct schedule_facts {
   bytes peak = 0;               ///< of the order, by the referee
   bytes lower_bound = 0;        ///< no order has a smaller peak
   bytes given_peak = 0;         ///< of the order in which the graph lists its operators (see `as_given`)
-  std::string_view order_by{};  ///< what found the order: a stage of `automatic`, a policy, or "given" for the graph's own
-  std::string_view bound_by{};  ///< what proved the bound; "footprint" for what single operators need
+  std::string_view order_by{};  ///< source of the order: a stage of `automatic`, a policy, or "given" for the graph's own
+  std::string_view bound_by{};  ///< source of the bound, likewise; "footprint" for the largest need of one operator
   std::vector<bytes> profile;   ///< bytes while each operator of the order runs
   stop_reason stopped = stop_reason::finished;
   statistics stats;
-  bytes budget = no_limit;  ///< that was asked for
-  /// Where `options.certify` asked for it: why no order has a peak below its own bound, which is no more than `lower_bound`
-  /// (`check_certificate`). Nodes are those of `make_schedule_graph`, operators first, in the order in which the graph lists
-  /// them.
+  bytes budget = no_limit;  ///< as requested
+  /// Set if `options.certify` is: a proof that no order has a peak below the certificate's own bound, which is at most
+  /// `lower_bound` (`check_certificate`). Nodes are those of `make_schedule_graph`: operators first, in the graph's order.
   std::optional<memsched::certificate> certificate;
   std::optional<graph_error> error;
 
@@ -54,12 +53,12 @@ template <class Op>
 struct schedule_result : schedule_facts {
   std::vector<Op> order;  ///< every operator of the graph, in the caller's handles
 
-  /// The result itself; throws bad_graph where there is an error (without exceptions: prints it and aborts).
+  /// Returns the result itself. Throws bad_graph if there is an error; without exceptions prints it and aborts.
   const schedule_result& value() const& {
     if (error) abort_with(*error);
     return *this;
   }
-  /// By value, so that a range-for over a member of it is safe.
+  /// Returns by value, so that a range-for over a member of a temporary is safe.
   schedule_result value() && {
     if (error) abort_with(*error);
     return std::move(*this);
@@ -74,16 +73,16 @@ MEMSCHED_FUNCTION schedule_result<op_id> run_policy(const problem& p, inner_sche
 
 }  // namespace detail
 
-/// Schedules a problem that is checked already. Orders hold operator ids.
+/// Schedules a checked problem. Orders hold operator ids.
 template <scheduler S>
 schedule_result<op_id> schedule_problem(const problem& p, const S& policy, const options& o) {
   const auto checked_policy = [&policy](const schedule_graph& g, search& context) { return checked(policy, g, context); };
   return detail::run_policy(p, checked_policy, type_name<S>(), baseline<S>, o);
 }
 
-/// An order of g's operators with a small peak, and how far it is from the best: schedule_result<op_t<G>>. Calls may run at
-/// the same time in several threads: they share nothing. Faults of the graph, and answers of a policy that contradict
-/// themselves, are `error`.
+/// Returns an order of g's operators with the smallest peak that `policy` finds within the limits of `o`, and a lower bound
+/// of all orders, as a schedule_result<op_t<G>>. Sets `error` if the graph has a fault or if the policy contradicts itself.
+/// Calls share no state and may run in several threads at once.
 template <class G, class S = automatic_scheduler>
 auto schedule(const G& g, const S& policy = {}, const options& o = {}) {
   static_assert(!pass<S>, "memsched: the policy is a pass and lacks its scheduler: write pass | scheduler");
@@ -116,9 +115,9 @@ auto schedule(const G& g, const options& o) {
   return schedule(g, automatic, o);
 }
 
-/// The workspace of an operator that runs another graph (a call, a region), in bytes: the peak inside less what comes in and
-/// out. `inner` is the answer of `schedule` for that graph; `in` and `out` are the bytes of its parameters and of the
-/// results that it makes. Absent where `inner` is an error, so that the hook `workspace` may return it.
+/// Returns the workspace of an operator that runs another graph (a call, a region), in bytes: the peak inside less the bytes
+/// that enter and leave. `inner` is the answer of `schedule` for that graph; `in` and `out` are the bytes of its parameters
+/// and of its results. Empty if `inner` is an error, so that the hook `workspace` may return it.
 ///
 /// Lemma. Let the inner graph count its parameters and results, and keep both to its end (`live_out`; `tensors` lists
 /// parameters that it does not read). Let the operator read the arguments, write the results, fire under `pbc` and overwrite
@@ -152,7 +151,7 @@ struct policy_run {
   solution answer;
   statistics stats;
   stop_reason stopped;
-  bool answered;  ///< ended since what it reported answers the caller's question
+  bool answered;  ///< stopped early because a reported result answers the caller's question
   progress known{};
 };
 
@@ -180,7 +179,7 @@ MEMSCHED_FUNCTION schedule_result<op_id> detail::run_policy(const problem& p, in
   r.budget = o.budget;
   r.given_peak = given_cost.peak;
   options limits = o;
-  if (keep_order) limits.budget = no_limit, limits.gap = 0;  // its order is what is asked for
+  if (keep_order) limits.budget = no_limit, limits.gap = 0;  // the caller wants its order
   if (limits.time_limit != limits.time_limit.max()) limits.time_limit -= search::clock::now() - start;
   for (;;) {
     policy_run run = run_once(g, policy, given_cost.peak, bound, limits);

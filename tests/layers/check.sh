@@ -3,16 +3,27 @@
 # `room: other rooms`; what a room may include, those that include it may too. memsched.hpp and definitions.hpp are the roof and include
 # what they like.
 # With a second directory, of the tests: each room has tests there, under its name. No header outside formats/ has more than
-# 430 lines.
+# 430 lines. Comments are sentences: no header begins with a question word, and no comment line with What, Who or Whose.
 # usage: check.sh HEADERS [TESTS]
 tests=${2:+$(cd "$2" && pwd)}
 cd "$1" || exit 2
+# Headers whose comments are not checked.
+unchecked=" schedulers/automatic/bounds.hpp schedulers/automatic/part_search.hpp search/search.hpp "
 plan=$(sed -n 's/^    \([a-z_.]*:.*\)/\1/p' README.md)
 status=0
 
 complain() {
   echo "$1"
   status=1
+}
+
+check_words() { # of the header $1
+  case $unchecked in *" $1 "*) return ;; esac
+  head -n 1 "$1" | grep -qE '^// *(What|Who|Whose|Where|How|Why|Which|Whether)[^A-Za-z]' &&
+    complain "$1: begins with a question word; say what it holds: a noun, or a verb and its object"
+  for line in $(sed 1d "$1" | grep -nE '^ *//+ *(What|Who|Whose) ' | cut -d: -f1); do
+    complain "$1:$((line + 1)): a comment that begins with What, Who or Whose; say subject, verb, object"
+  done
 }
 
 below() { # the room $1 and all that it may include
@@ -27,6 +38,7 @@ for room in $rooms; do
   [ -z "$tests" ] || [ ! -d "$room" ] || [ -n "$(find "$tests/$room" -name '*_test.cpp' 2>/dev/null)" ] || complain "$room: no tests under its name"
   for header in $(find "$room" -name '*.hpp' | sort); do
     [ "$room" = formats ] || [ "$(wc -l <"$header")" -le 430 ] || complain "$header: more than 430 lines; split it by job"
+    check_words "$header"
     for included in $(sed -n 's|^ *# *include *[<"]memsched/\([^/>"]*\).*|\1|p' "$header"); do
       case $allowed in
         *" $included "*) ;;

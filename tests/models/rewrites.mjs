@@ -1,8 +1,8 @@
-// Rewrites real models and runs what was written: figures beside those of a trial, and outputs beside those of the models.
+// Rewrites real models and runs what was written: figures beside expected ones, and outputs beside those of the models.
 // usage: node rewrites.mjs PROGRAM SAMPLES TABLE      (in the folder of models.mjs, with its packages)
 //
 // 1. Twelve models in 16 blocks of rows a tensor (all tensors cut, one search), and as `memsched rewrite` finds within 40 s; peaks
-//    that a trial proved must be met to the byte, its others must not be exceeded.
+//    expected must not be exceeded, and where marked as proven be met to the byte or be beaten with proof.
 // 2. What `memsched rewrite -o` writes runs in LiteRT.js or ONNX Runtime; outputs agree: to the bit for int8, within a tolerance for
 //    float32. Memory as the runtime shows it, before and after.
 // 3. A model of uint8, and models of int8, made from some of these, likewise; and C programs, whose outputs must be the executor's to the bit, and whose
@@ -46,8 +46,8 @@ const rewrite = (model, ...args) => {
 const peakOf = (model, ...args) =>
   JSON.parse(must(program, 'schedule', model, '--scheduler', 'file', '--format', 'json', ...args)).peak;
 
-// The trial's peaks: after folding pads and gathering concatenations, in 16 blocks, in single rows; and whether it proved them.
-const trials = [
+// Expected peaks: after folding pads and gathering concatenations, in 16 blocks, in single rows; and whether that of the blocks is proven.
+const expected = [
   ['face_detection_short_range.tflite', 1245184, 339968, true, 236032, []],
   ['face_landmark.tflite', 1769472, 589824, true, 474624, []],
   ['hand_landmark_lite.tflite', 4214784, 1311744, true, 829696, []],
@@ -68,20 +68,20 @@ const lines = [
   '# Real models, rewritten',
   '',
   'Made by `./dev test models`. All peaks are bytes, of tensors as `memsched schedule` counts them; "p" marks a peak that equals its',
-  'lower bound. The command fails where a peak that the trial proved is not met to the byte, where another one is exceeded, where',
+  'lower bound. The command fails where a peak is above the expected one, where',
   'outputs differ by more than is said here, or where a C program does not give the executor\'s bits in an arena of the promised size.',
   '',
   '## Row blocks',
   '',
-  '"Trial" is an earlier trial with a throwaway program. "16 blocks": every tensor in 16 blocks of rows, scheduled once, within 20 s.',
+  '"16 blocks": every tensor in 16 blocks of rows, scheduled once, within 20 s.',
   '"Found": the smallest peak that `memsched rewrite --reals --time-limit 40` finds, with blocks down to single rows or with at most 48',
   'a tensor, which leave more time. Bound: of every order of the network that was found; another way to cut may need less. Gap: how',
   'far the bound lies below, of the peak. No multiply-accumulate is done twice.',
   '',
-  cells(['model', 'given', 'folded', '16 blocks: trial', 'peak', 'operators', 's', 'single rows: trial', 'found', 'bound', 'gap', 'operators', 's', 'MACs']),
+  cells(['model', 'given', 'folded', '16 blocks: expected', 'peak', 'operators', 's', 'single rows: expected', 'found', 'bound', 'gap', 'operators', 's', 'MACs']),
   cells(['---', ...Array(13).fill('---:')]),
 ];
-for (const [name, identity, blocks16, proved, single, dims] of trials.filter(([name]) => wanted(name))) {
+for (const [name, identity, blocks16, proved, single, dims] of expected.filter(([name]) => wanted(name))) {
   try {
     const model = find(name);
     const some = JSON.parse(must(samples, 'rows', model, '16', '20', ...dims));
@@ -164,7 +164,7 @@ function compare(model, name, dims, [how, ...flags], limit) {
 }
 const others = [['palm_detection_lite.tflite', []], ['pose_landmark_full.tflite', []],
                 ['object_detection_ssd_mobilenetv2_oidv4_fp16.tflite', []], ['fr_liveness.onnx', []], ['fr_feature.onnx', []]];
-const compared = [...trials.map((t) => [t[0], t[5]]), ...others].filter(([name]) => wanted(name));
+const compared = [...expected.map((t) => [t[0], t[5]]), ...others].filter(([name]) => wanted(name));
 for (const [name, dims] of compared)
   for (const how of [inBlocks(1), inBlocks(4), forWhole]) {
     try {

@@ -152,7 +152,7 @@ def fences(root):
 
 
 def passes(root):
-    text = (root / "README.md").read_text()
+    text = (root / "docs/guide.md").read_text()
     return spans(re.search(r"Passes work with any of them:.*?\n\n", text, re.S)[0])
 
 
@@ -188,7 +188,7 @@ def code(root, compiler, includes):
         else:
             add(place, f"(void)({text})")
     for name in passes(root):
-        add("README.md, passes", f"(void)schedule(g, {name}{{}} | automatic)")
+        add("docs/guide.md, passes", f"(void)schedule(g, {name}{{}} | automatic)")
     units, text = [], []
     for key, lines in fences(root).items():
         if not known(FENCES, key):
@@ -223,7 +223,7 @@ def code(root, compiler, includes):
 FILES = {
     "app.xml": lambda root: (root / "tests/fuzz/corpus/sdf3/sized.xml").read_text(),
     "net.json": lambda root: json_fence(root, "docs/compilers.md"),
-    "graph.json": lambda root: json_fence(root, "README.md"),
+    "graph.json": lambda root: json_fence(root, "docs/program.md"),
     "graphs.jsonl": lambda root: '"builtin:swiftnet-cell-a"\n{"graph": "builtin:swiftnet-cell-b"}\n',
 }
 # Commands that cannot run here as they stand.

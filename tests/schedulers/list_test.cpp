@@ -236,10 +236,10 @@ TEST_CASE("at a deadline of zero every scheduler answers on large graphs with li
     }
 }
 
-TEST_CASE("the README's table of schedulers is the list") {
-  std::ifstream file(MEMSCHED_README);
-  const std::string readme((std::istreambuf_iterator<char>(file)), {});
-  REQUIRE(!readme.empty());
+TEST_CASE("the guide's table of schedulers is the list") {
+  std::ifstream file(MEMSCHED_GUIDE);
+  const std::string guide((std::istreambuf_iterator<char>(file)), {});
+  REQUIRE(!guide.empty());
   std::string table;
   for_each_scheduler([&](const auto& row) {
     const bool plain = row.role == scheduler_role::order;
@@ -248,5 +248,5 @@ TEST_CASE("the README's table of schedulers is the list") {
              source + " |\n";
   });
   INFO(table);
-  CHECK(readme.find(table) != std::string::npos);
+  CHECK(guide.find(table) != std::string::npos);
 }

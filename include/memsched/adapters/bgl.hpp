@@ -110,7 +110,7 @@ namespace detail {
 template <class Graph>
 using vertex_t = typename boost::graph_traits<Graph>::vertex_descriptor;
 
-/// Refuses what cannot be seen as operators and tensors; false then.
+/// Rejects graphs that cannot be read as operators and tensors; returns false for them.
 template <class Graph, class SizeMap>
 constexpr bool suits() {
   using traits = boost::graph_traits<Graph>;

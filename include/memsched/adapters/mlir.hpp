@@ -24,15 +24,16 @@ inline namespace MEMSCHED_ABI {
 ///   storage of its source: by ViewLikeOpInterface, or on tensors by bufferization's interface, where the operation does not
 ///   write the operand and the result is definitely an alias of it.
 /// * A destination operand (bufferization: written, and definitely an alias of a result) may be overwritten in place, unless
-///   it is a part of a larger storage: the result would keep the whole alive. `tensor.empty` takes nothing: who writes it
-///   does.
+///   it is a part of a larger storage: the result would keep the whole alive. `tensor.empty` takes nothing: its writer does.
 /// * Constants and globals take nothing. Arguments of a function count as the options say; those of a loop's body count in
 ///   the body. Values of other blocks, and arguments that no operation uses, are not counted.
-/// * What the terminator or another block uses lives to the end. An allocation that nobody frees in the block dies with its
-///   last reader, unless an operation that is no view makes another memref of it; one on the stack lives to the end.
-/// * An operation reads what its regions use from above. Its workspace is the largest peak of its blocks, in the order in
-///   which they stand, less what the block yields (or what the loop's arguments hold): results are counted outside.
-/// * Effects order operations as `detail::mlir_effect_order` says; what is not understood is a barrier.
+/// * Values that the terminator or another block uses live to the end. An allocation that nobody frees in the block dies
+///   with its last reader, unless an operation that is no view makes another memref of it; one on the stack lives to the
+///   end.
+/// * An operation reads the values that its regions use from above. Its workspace is the largest peak of its blocks, in the
+///   order in which they stand, less the values that the block yields (or those of the loop's arguments): results are
+///   counted outside.
+/// * Effects order operations as `detail::mlir_effect_order` says; operations that it does not understand are barriers.
 class mlir_block_graph {
  public:
   /// The graph of a block, or an error where a size is unknown, with a remark at the place of that value.
@@ -84,7 +85,7 @@ class mlir_block_graph {
   std::vector<bytes> workspace_;
 };
 
-/// What `lower` says of any graph, compiled once.
+/// `lower` for MLIR blocks, compiled once.
 MEMSCHED_FUNCTION result<lowered<::mlir::Operation*>> lower(const mlir_block_graph& g);
 
 /// Whether `reorder` may find something to move: the block makes tensors or buffers, in itself or in regions, and its region

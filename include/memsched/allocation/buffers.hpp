@@ -1,4 +1,4 @@
-// What lies in an arena: buffers, and those of an order of a problem.
+// Buffers of an arena, and those of an order of a problem.
 //
 //   const auto held = buffers_of(problem, order, model).value();              // lifetimes, storages merged where in place
 //   const arena_plan plan = plan_offsets(held.buffers, minimize{}, options);  // allocation/minimize.hpp, plan_offsets.hpp
@@ -26,7 +26,7 @@ namespace detail {
 
 constexpr bytes round_up(bytes n, bytes multiple) { return (n + multiple - 1) / multiple * multiple; }
 
-/// One change of what is live, in bytes; `moments` has them in order of time, falls before rises.
+/// One change of the live bytes; `moments` has them in order of time, falls before rises.
 struct level_change {
   std::int64_t at = 0;
   bool rises = false;
@@ -63,22 +63,23 @@ inline bytes load_of(std::span<const buffer> buffers) {
   return most;
 }
 
-/// What is wrong with buffers, beside two that are fixed across each other; an empty message where nothing is. O(n).
+/// Checks buffers, except for two that are fixed across each other. Returns an empty message if they are valid. O(n).
 MEMSCHED_FUNCTION graph_error check_buffers(std::span<const buffer> buffers);
 
-/// The buffers of an order, and what each holds.
+/// The buffers of an order, and the storages that each holds.
 struct order_buffers {
   std::vector<buffer> buffers;      ///< of storages by their first tensor, then of workspaces in order of running
   std::vector<index_t> of_tensor;   ///< the buffer of each tensor; none where it has no bytes or is never live
-  std::vector<op_id> workspace_of;  ///< per buffer, the operator whose workspace it is; none where it holds tensors
+  std::vector<op_id> workspace_of;  ///< per buffer, the operator that uses it as workspace; none if it holds tensors
 };
 
 /// The buffers of `order`, or why it is no order of p. O(operators + uses).
 ///
 /// Time is in half-steps: 2k is the moment before the k-th operator of the order, 2k+1 while it runs; the end is 2n+1.
 /// A graph input lives from 0, another storage from 2k+1 of its producer k, to 2k+2 of its last reader k (`pbc`), or 2k+1
-/// (`cbp`); a graph output lives to the end, and what nobody needs lives while its producer runs. An operator that takes the
-/// storage of its dying input in place makes one buffer of both, whose size drops at 2k+2 where the output is smaller.
+/// (`cbp`); a graph output lives to the end, and a tensor without readers lives while its producer runs. An operator that
+/// takes the storage of its dying input in place makes one buffer of both, whose size drops at 2k+2 where the output is
+/// smaller.
 /// Law: the load of these buffers is `evaluate(p, order, model)->peak`.
 MEMSCHED_FUNCTION result<order_buffers> buffers_of(const problem& p, std::span<const op_id> order, memory_model model = {});
 
@@ -108,7 +109,7 @@ MEMSCHED_FUNCTION result<order_buffers> buffers_of(const problem& p, std::span<c
 
   order_buffers held;
   std::vector<buffer> life(p.tensors().size());
-  std::vector<tensor_id> into(p.tensors().size(), none);  // the storage whose place another takes
+  std::vector<tensor_id> into(p.tensors().size(), none);  // the storage that hands its place to this one
   for (tensor_id t : p.tensors()) {
     const bool read = !p.readers(t).empty();
     if (p.storage(t) != t || p.size(t) == 0 || (p.producer(t) == none && !p.kept(t))) continue;
@@ -122,7 +123,7 @@ MEMSCHED_FUNCTION result<order_buffers> buffers_of(const problem& p, std::span<c
   for (op_id op : order)
     for (const storage_reuse& r : p.reuses(op))
       if (r.spared > 0 && model.in_place && rule(op) == firing::pbc && last_reader(r.input) == op) into[r.output] = r.input;
-  // Along the order, an output comes behind the input whose place it takes.
+  // Along the order, an output comes behind the input that it replaces.
   std::vector<tensor_id> root(p.tensors().size());
   std::iota(root.begin(), root.end(), tensor_id{0});
   for (op_id op : order)

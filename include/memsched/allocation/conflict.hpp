@@ -1,4 +1,4 @@
-// Why buffers do not fit: a few of them that do not fit by themselves.
+// Explains why buffers do not fit: finds a few of them that do not fit by themselves.
 #pragma once
 
 #include <span>
@@ -19,7 +19,7 @@ struct buffer_conflict {
 };
 
 /// An irreducible subset of buffers that does not fit into `capacity`: a deletion filter, which leaves out halves, quarters
-/// and at last single buffers as long as the rest does not fit. `nodes`: of each question; what they do not decide stays in.
+/// and at last single buffers as long as the rest does not fit. `nodes` limits each question; undecided buffers stay in.
 MEMSCHED_FUNCTION buffer_conflict find_conflict(std::span<const buffer> buffers, bytes capacity, search& context,
                                                 std::uint64_t nodes = 100'000);
 

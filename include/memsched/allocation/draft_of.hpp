@@ -1,4 +1,4 @@
-// From a problem back to what it was made of.
+// Converts a problem back to the draft that makes it.
 #pragma once
 
 #include <cstddef>

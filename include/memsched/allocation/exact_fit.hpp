@@ -36,7 +36,7 @@ constexpr std::uint64_t luby(std::uint64_t i) {
   return (i + 1) / 2;
 }
 
-/// Restarts of the search for one packing and one capacity, in slices; what failed is kept from one to the next.
+/// Restarts of the search for one packing and one capacity, in slices; failed states are kept from one to the next.
 class fit_restarts {
  public:
   fit_restarts(const packing& p, bytes capacity, fit_rules rules, std::uint64_t seed)
@@ -78,8 +78,8 @@ class fit_restarts {
  private:
   using key = std::array<std::int64_t, 3>;
   /// Six orders by three choices of valleys. After these come orders with noise; half of the nodes go to restarts with one
-  /// of the six and 64 times the patience, twice that in the next turn, and so on, which find what has no slack, where hasty
-  /// ones find what has some.
+  /// of the six and 64 times the patience, twice that in the next turn, and so on. These find plans without slack; hasty
+  /// restarts find plans that have some.
   static constexpr std::uint64_t fixed_rounds = 18;
 
   /// Ranks items by descending key.

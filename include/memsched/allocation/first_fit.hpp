@@ -1,4 +1,4 @@
-// Planners that place one buffer after the other into a gap between those placed before: what runtimes do.
+// Planners that place buffers one by one into gaps between those placed before, as runtimes do.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@ inline namespace MEMSCHED_ABI {
 
 namespace detail {
 
-/// Which buffers meet a lifetime. A search tree in a sorted list: O(log n) and what is found.
+/// Finds the buffers that meet a lifetime. A search tree in a sorted list: O(log n) and the number found.
 class lifetime_index {
  public:
   explicit lifetime_index(std::span<const buffer> buffers) : buffers_(buffers) {
@@ -68,7 +68,7 @@ inline std::vector<bytes> place_in_turn(std::span<const buffer> buffers, std::sp
     if (buffers[i].offset != no_offset) offset[i] = buffers[i].offset;
     else if (buffers[i].empty()) offset[i] = 0;
   }
-  std::vector<std::pair<bytes, bytes>> taken;  // offset and end of what is placed and met
+  std::vector<std::pair<bytes, bytes>> taken;  // offset and end of buffers that are placed and meet this one
   for (const index_t i : order) {
     const buffer& b = buffers[i];
     if (offset[i] != no_offset) continue;
@@ -104,7 +104,7 @@ std::vector<index_t> buffer_order(std::span<const buffer> buffers, Less less) {
 }
 
 /// A bound that takes O(n log n): the load; where offsets are multiples of g, at each moment the sum of the sizes, each but
-/// one rounded up to a multiple of g (only the topmost may end off the grid); and what is fixed.
+/// one rounded up to a multiple of g (only the topmost may end off the grid); and the ends of fixed buffers.
 inline bytes simple_bound(std::span<const buffer> buffers) {
   bytes g = 0, bound = 0;
   for (const buffer& b : buffers)
@@ -140,8 +140,8 @@ inline arena_plan make_plan(std::span<const buffer> buffers, std::vector<bytes> 
 
 }  // namespace detail
 
-/// In order of birth, then of death, each in the tightest gap: TensorFlow Lite (SimpleMemoryArena). O(n times what one
-/// meets).
+/// In order of birth, then of death, each in the tightest gap: TensorFlow Lite (SimpleMemoryArena). O(n times the buffers
+/// that one meets).
 struct by_birth {
   arena_plan operator()(std::span<const buffer> buffers, bytes capacity, search&) const {
     const auto order = detail::buffer_order(buffers, [&](index_t a, index_t b) {
@@ -153,7 +153,7 @@ struct by_birth {
 };
 
 /// Largest first, of equals the later in the list first, each in the lowest gap: TensorFlow Lite for Microcontrollers
-/// (GreedyMemoryPlanner), which rounds sizes up to its alignment beforehand. O(n times what one meets).
+/// (GreedyMemoryPlanner), which rounds sizes up to its alignment beforehand. O(n times the buffers that one meets).
 struct by_size {
   arena_plan operator()(std::span<const buffer> buffers, bytes capacity, search&) const {
     const auto order = detail::buffer_order(

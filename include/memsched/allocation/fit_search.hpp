@@ -1,4 +1,4 @@
-// Does it fit? A search over offsets from the ground up, exact; its rules with their proofs.
+// The exact search for offsets within a capacity, from the ground up; its rules with their proofs.
 #pragma once
 
 #include <algorithm>
@@ -92,7 +92,7 @@ class fit_search : private fit_state {
     return {x ^ x >> 32, y ^ y >> 29};
   }
 
-  /// Solves what is unplaced of pool_[from, to), which is settled.
+  /// Solves the unplaced buffers of pool_[from, to), a settled part.
   fit_answer solve_parts(std::size_t from, std::size_t to, index_t a, index_t b) {
     const std::size_t base = pool_.size();
     for (std::size_t k = from; k < to; ++k)

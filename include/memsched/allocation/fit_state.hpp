@@ -1,4 +1,4 @@
-// A state of the exact search for offsets, and what follows from it without a choice; with proofs.
+// A state of the exact search for offsets, and its consequences that need no choice; with proofs.
 #pragma once
 
 #include <algorithm>

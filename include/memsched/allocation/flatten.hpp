@@ -16,14 +16,14 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 namespace detail {
 
-/// Plans windows of time anew around the few buffers that stick out of a plan: what lies wholly inside a window is taken out
-/// and placed again, the largest first, around what crosses its borders. A plan of many small buffers sticks out of its
+/// Plans windows of time anew around the few buffers that stick out of a plan: buffers wholly inside a window are taken out
+/// and placed again, the largest first, around those that cross its borders. A plan of many small buffers sticks out of its
 /// bound in few places, so that this looks at few of them.
 class peak_flattener {
  public:
   explicit peak_flattener(std::span<const buffer> buffers) : buffers_(buffers), meets_(buffers) {}
 
-  /// Halves the distance of the plan to its bound, and what is left of it, until less than one in 200 is left, windows
+  /// Halves the distance of the plan to its bound, again and again, until less than one in 200 is left, windows
   /// become too large, or a limit of the context is met.
   void run(arena_plan& plan, search& context) {
     bytes failed = plan.lower_bound;
@@ -59,7 +59,7 @@ class peak_flattener {
     return false;
   }
 
-  /// Lists what meets a window. False where that is too much.
+  /// Lists the buffers that meet a window. Returns false if there are too many.
   bool collect(std::int64_t from, std::int64_t to, const arena_plan& plan) {
     members_.clear(), window_.clear();
     meets_.for_each_in(from, to, [&](index_t i) {

@@ -14,7 +14,7 @@
 namespace memsched {
 inline namespace MEMSCHED_ABI {
 
-/// What an order costs, in bytes, by a measure of the caller's: the arena of a runtime's own planner, traffic.
+/// The cost of an order, in bytes, by a measure of the caller's: the arena of a runtime's own planner, traffic.
 using order_cost = function_ref<bytes(std::span<const op_id>)>;
 
 /// How `improve_order` searches.
@@ -25,7 +25,7 @@ struct order_search {
 };
 
 /// An order with peak at most `peak` that costs no more than `order`: a local search that moves one operator at a time
-/// between its predecessors and successors, and takes what costs no more. It proves nothing. Each try takes one call of
+/// between its predecessors and successors, and keeps moves that cost no more. It proves nothing. Each try takes one call of
 /// `cost` and O(operators + uses).
 MEMSCHED_FUNCTION std::vector<op_id> improve_order(const problem& p, std::vector<op_id> order, bytes peak, order_cost cost,
                                                    memory_model model, search& context, order_search how = {});

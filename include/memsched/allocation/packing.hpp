@@ -1,4 +1,4 @@
-// What an exact search for offsets works on: buffers over sections of time, sizes in units.
+// The input of an exact search for offsets: buffers over sections of time, sizes in units.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// A plan of an arena, what a planner is, and the referee of plans, which shares nothing with planners.
+// Plans of arenas, the concept of a planner, and the referee of plans, which shares nothing with planners.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@
 namespace memsched {
 inline namespace MEMSCHED_ABI {
 
-/// Where each buffer lies, and what is known of the smallest arena. Bytes. Where `error` is set, nothing else is.
+/// The offset of each buffer, and bounds of the smallest arena. Bytes. If `error` is set, no other member is.
 struct arena_plan {
   std::vector<bytes> offset;  ///< of each buffer; 0 for an empty one that is not fixed
   bytes size = 0;             ///< of the arena: the largest offset + size
@@ -56,7 +56,7 @@ concept planner = requires(const P& p, std::span<const buffer> buffers, bytes ca
   { p(buffers, capacity, context) } -> std::same_as<arena_plan>;
 };
 
-/// A planner, whatever its type.
+/// Any planner.
 using any_planner = function_ref<arena_plan(std::span<const buffer>, bytes, search&)>;
 
 /// The arena that offsets need: the largest offset + size of a buffer that is not empty. O(n).
@@ -68,7 +68,7 @@ inline bytes arena_of(std::span<const buffer> buffers, std::span<const bytes> of
 }
 
 /// Two buffers that meet in time and in offsets, the smaller index first; none twice where there are none. It sweeps over
-/// time and keeps what is live by offset: O(n log n).
+/// time and keeps the live buffers by offset: O(n log n).
 inline std::pair<index_t, index_t> find_clash(std::span<const buffer> buffers, std::span<const bytes> offset) {
   struct event {
     std::int64_t at;

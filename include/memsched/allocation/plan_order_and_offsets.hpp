@@ -29,7 +29,7 @@ inline namespace MEMSCHED_ABI {
 struct joint_plan {
   std::vector<op_id> order;
   bytes peak = 0;      ///< of the order
-  order_buffers held;  ///< what lies in the arena, with alignment
+  order_buffers held;  ///< the buffers of the arena, with alignment
   arena_plan plan;     ///< its lower bound is about all orders, unlike that of `plan_offsets`
 };
 
@@ -109,8 +109,8 @@ class joint_search {
     return s;
   }
 
-  /// Whether some order fits into `capacity`; each plan may take `nodes`. `why`: takes what was refuted on the way, what
-  /// rests on others behind them.
+  /// Whether some order fits into `capacity`; each plan may take `nodes`. `why` takes the refutations made on the way, each
+  /// behind those that it rests on.
   answer decide(bytes capacity, std::uint64_t nodes, std::vector<joint_no>* why = nullptr) {
     seen_.clear();
     why_ = why;
@@ -120,12 +120,12 @@ class joint_search {
 
   const std::vector<op_id>& order() const { return order_; }
   const arena_plan& plan() const { return plan_; }
-  /// What the scheduler said where it answered with an error, or contradicted itself.
+  /// The scheduler's error, or that it contradicted itself.
   const std::optional<graph_error>& error() const { return error_; }
 
  private:
   answer decide(bytes capacity, const order_edges& edges) {
-    if (!seen_.insert(edges).second) return answer::no;  // being decided, or decided: what it says counts there
+    if (!seen_.insert(edges).second) return answer::no;  // being decided, or decided: the answer counts there
     if (!context_.count_state()) return answer::open;
     const auto extended = with_edges(p_, edges);
     if (!extended) return answer::no;  // a cycle: no order has these edges
@@ -267,7 +267,7 @@ class joint_search {
 /// bound of the peak, both are proven. Else a local search among orders of that peak; then the exact search (J1), from the
 /// bound upwards. A claim is exact if scheduler and planner prove theirs; where a limit leaves one open, so does this. With
 /// `options.budget`, it ends at a plan within it or a bound above it. The scheduler must not know of the arena; its peaks
-/// and bounds are those of `schedule`. Answers of the scheduler or the planner that contradict what is known are the error
+/// and bounds are those of `schedule`. Answers of the scheduler or the planner that contradict known facts are the error
 /// `bad_policy`; `name` is the scheduler's there.
 MEMSCHED_FUNCTION joint_plan plan_order_and_offsets(const problem& p, inner_scheduler scheduler, any_planner how,
                                                     const options& o = {}, bytes alignment = 1,

@@ -13,22 +13,22 @@
 namespace memsched {
 inline namespace MEMSCHED_ABI {
 
-/// What has to be on the chip while an operator runs.
+/// The tensors that must be on the chip while an operator runs.
 enum class traffic_model : unsigned char {
   paged,  ///< bytes move one by one: an operator reads its inputs in turn, then writes, and may stream; for every capacity
   resident,  ///< all operands and the workspace; whole tensors move; no less than the largest working set
 };
 
-/// Bytes moved between chip and outside by one order: activations only. Graph inputs start on the chip (what does not fit is
-/// written outside first), graph outputs may end there.
+/// Bytes moved between chip and outside by one order: activations only. Graph inputs start on the chip (the part that does
+/// not fit is written outside first), graph outputs may end there.
 struct traffic_count {
   bytes reads = 0, writes = 0;
   bytes lower_bound = 0;  ///< no policy moves less for this order
   bytes total() const { return reads + writes; }
 };
 
-/// What an order moves on and off a chip of `capacity` bytes; an error where it is no order, or under `resident` where an
-/// operator does not fit. O(operators times what is live).
+/// The bytes that an order moves on and off a chip of `capacity` bytes. Fails if it is no order, or under `resident` if an
+/// operator does not fit. O(operators times live tensors).
 MEMSCHED_FUNCTION result<traffic_count> count_traffic(const problem& p, std::span<const op_id> order, bytes capacity,
                                                       traffic_model how = traffic_model::paged, memory_model model = {});
 
@@ -55,7 +55,7 @@ inline namespace MEMSCHED_ABI {
 
 namespace detail {
 
-/// Plays an order on a chip. What is evicted is what is used furthest in the future (Belady's rule); of equals the smaller
+/// Plays an order on a chip. Evicts the tensor that is used furthest in the future (Belady's rule); of equals the smaller
 /// tensor, then the lower index; of one tensor first the bytes with a copy outside. With sizes and write-backs that is a
 /// heuristic.
 class chip {
@@ -107,7 +107,7 @@ class chip {
   firing rule(op_id op) const { return p_.firing(op).value_or(model_.default_firing); }
   bool dies(tensor_id t, std::size_t k) const { return !p_.stays(t) && uses_[t].front() == k; }
 
-  /// Calls f with each input whose place an output takes at step k, and the bytes they share.
+  /// Calls f with each input that gives its place to an output at step k, and the bytes they share.
   template <class F>
   void for_each_shared(std::size_t k, F&& f) const {
     if (!model_.in_place || rule(order_[k]) != firing::pbc) return;
@@ -125,8 +125,8 @@ class chip {
     return sum;
   }
 
-  /// At a step whose operands fit, what lives beyond the capacity is idle and outside: each such byte was written before and
-  /// is read again. Once only: what is just waited for until the end, and inputs not used yet, which may have started
+  /// At a step whose operands fit, live bytes beyond the capacity are idle and outside: each of them was written before and
+  /// is read again. Once only: outputs waiting for the end, and inputs not used yet, which may have started
   /// outside. Not at all: both of these. Under `paged` that also holds for outputs that the operator writes: they may stream
   /// out, and cost nothing where nobody reads them.
   void note_bound(std::size_t k) {
@@ -228,7 +228,7 @@ class chip {
     std::vector<tensor_id> operands(p_.reads(op).begin(), p_.reads(op).end()), all = live_;
     const auto is_operand = [&](tensor_id t) { return std::find(operands.begin(), operands.end(), t) != operands.end(); };
     live_.erase(std::remove_if(live_.begin(), live_.end(), is_operand), live_.end());
-    make_room(capacity_ - needed);  // of what is idle
+    make_room(capacity_ - needed);  // evicts idle tensors
     live_ = std::move(all);
     for (tensor_id t : operands) read(t);
     for (tensor_id t : p_.creates(op)) write(t);

@@ -1,4 +1,4 @@
-// A planner for very many buffers: always the lowest valley, and there what lives longest.
+// A planner for very many buffers: fills the lowest valley with the buffer that lives longest.
 #pragma once
 
 #include <limits>
@@ -11,9 +11,9 @@
 namespace memsched {
 inline namespace MEMSCHED_ABI {
 
-/// Fills the lowest valley of the arena with what lives longest and fits into it, from its left end, from its right end, or
-/// inside, and raises it where nothing does (Sekiyama et al., Profile-guided memory optimization for deep neural networks,
-/// 2018). O(n log n). Where buffers are fixed it answers as `by_size`.
+/// Fills the lowest valley of the arena with the longest-lived buffer that fits into it, from its left end, from its right
+/// end, or inside, and raises it where nothing does (Sekiyama et al., Profile-guided memory optimization for deep neural
+/// networks, 2018). O(n log n). Where buffers are fixed it answers as `by_size`.
 struct valley_fit {
   arena_plan operator()(std::span<const buffer> buffers, bytes capacity, search& context) const;
 };

@@ -71,8 +71,8 @@ class list_of {
       for (const auto& [i, item] : pairs) put(i, item);
     });
   }
-  /// The same of what `each` puts, as `put(index, item)`. It is called twice and puts the same both times: to count, to
-  /// keep.
+  /// The same for the pairs that `each` puts, as `put(index, item)`. Calls it twice, to count and to keep: both calls must
+  /// put the same pairs.
   template <class Each>
   static list_of from(std::size_t n, Each&& each) {
     list_of lists;

@@ -1,4 +1,4 @@
-// What lies in an arena: bytes for some time.
+// A buffer of an arena: bytes for some time.
 #pragma once
 
 #include <cstdint>

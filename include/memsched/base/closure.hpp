@@ -13,8 +13,8 @@
 namespace memsched {
 inline namespace MEMSCHED_ABI {
 
-/// Members with impacts in bytes, and which must come with which. Solved by maximum flow (Dinic): what members add is
-/// balanced, along the edges, against what the members behind them free; what is freed beyond that is the minimum.
+/// Members with impacts in bytes, and the members that each requires. Solved by maximum flow (Dinic): bytes that members add
+/// are balanced, along the edges, against bytes that the members behind them free; the excess of freed bytes is the minimum.
 /// Working memory is kept from one use to the next.
 class closure_problem {
  public:
@@ -100,9 +100,9 @@ class closure_problem {
   const std::vector<arc>& arcs() const { return arcs_; }
 
  private:
-  /// Sends what can be sent along edges alone, later members' first. No edge is ever full, so a member from which nothing
-  /// gets on stays so: all of it takes as long as the edges and the paths. It saves breadth-first searches. (What is left
-  /// undone where edges form a circle, these do.)
+  /// Sends as much as edges alone allow, later members' first. No edge is ever full, so a member that leads nowhere
+  /// stays one: all of it takes as long as the edges and the paths. It saves breadth-first searches. (Flow that this leaves
+  /// undone where edges form a circle is sent by these.)
   void send_forward() {
     constexpr index_t open = 0, on_path = 1;  // or none, a dead end
     level_.assign(supply_.size(), open);
@@ -118,8 +118,8 @@ class closure_problem {
         for (const hop& h : path_) level_[arcs_[h.arc].from] = open;
   }
 
-  /// Breadth-first levels in the residual graph, counted from what still has demand: those are few. Whether supply is left
-  /// that can be sent there.
+  /// Breadth-first levels in the residual graph, counted from members that still have demand: those are few. Returns whether
+  /// supply is left that can be sent there.
   bool find_levels() {
     level_.assign(supply_.size(), none);
     queue_.clear();
@@ -142,8 +142,8 @@ class closure_problem {
     return nearest != none;
   }
 
-  /// Sends what fits along one path from `source` to an unmet demand; false where none is left. `step` goes on from a member
-  /// that is no dead end, and says whether it could.
+  /// Sends as much as fits along one path from `source` to an unmet demand; false if there is none. `step` goes on from a
+  /// member that is no dead end, and returns whether it could.
   template <class Step>
   bool augment(index_t source, const Step& step) {
     path_.clear();

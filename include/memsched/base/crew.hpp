@@ -20,7 +20,7 @@ inline namespace MEMSCHED_ABI {
 /// An exception of one thread on its way to another. Where exceptions are off there is none.
 class caught_exception {
  public:
-  /// Runs f and keeps what it throws; the first stays.
+  /// Runs f and keeps an exception that it throws; the first stays.
   template <class F>
   void watch(F&& f) noexcept {
 #if defined(__cpp_exceptions)
@@ -48,8 +48,8 @@ class crew {
   /// Starts a thread that runs a function, or throws.
   using thread_factory = std::function<std::thread(std::function<void()>)>;
 
-  /// `threads` in all, the caller's included; fewer where the factory throws, as std::thread does where the system has no more.
-  /// Without exceptions that ends the process.
+  /// `threads` in all, the caller's included; fewer where the factory throws, as std::thread does where the system has no
+  /// more. Without exceptions that ends the process.
   explicit crew(unsigned threads, const thread_factory& start = {});
   ~crew();
   crew(const crew&) = delete;
@@ -58,8 +58,8 @@ class crew {
   std::size_t size() const { return others_.size() + 1; }
 
   /// Calls task(i, member) for each i below `count`, the lowest first, where `member`, below `size()`, is one of the
-  /// threads. Blocks until all are done; threads that run a job do not take part. Where a task throws, no further one begins,
-  /// and the first exception comes out of here when all that began have ended. A task must not call this.
+  /// threads. Blocks until all are done; threads that run a job do not take part. Where a task throws, no further one
+  /// begins, and the first exception comes out of here when all that began have ended. A task must not call this.
   void run(std::size_t count, function_ref<void(std::size_t, std::size_t)> task);
 
   /// Something that one of the others does while the caller goes on.
@@ -75,8 +75,8 @@ class crew {
   };
   /// The job must live until `finish`.
   void start(job& j);
-  /// Waits for the job. If no thread has begun it, runs it here when `needed`, else drops it. Throws what the job threw, when
-  /// `needed`.
+  /// Waits for the job. If no thread has begun it, runs it here when `needed`, else drops it. Rethrows the job's exception
+  /// when `needed`.
   void finish(job& j, bool needed);
 
  private:
@@ -94,8 +94,8 @@ class crew {
   bool open_ = false, ends_ = false;
 };
 
-/// Runs `here`, and `there` where that returns true, which says that it is needed: side by side in a crew, else one after the
-/// other. In a crew `there` may have begun where it is not needed; it has ended when this returns or throws.
+/// Runs `here`, and `there` where that returns true, which says that it is needed: side by side in a crew, else one after
+/// the other. In a crew `there` may have begun where it is not needed; it has ended when this returns or throws.
 template <class Here, class There>
 void run_beside(crew* team, Here&& here, There&& there) {
   if (team == nullptr) {
@@ -114,16 +114,16 @@ void run_beside(crew* team, Here&& here, There&& there) {
 /// Threads that share some work: those of a crew, or the caller's alone.
 inline std::size_t threads_of(const crew* team) { return team == nullptr ? 1 : team->size(); }
 
-/// Who takes part in work that is split, and what ends it. Tasks ask `over` now and then, from any thread; it counts
-/// nothing.
+/// The threads that share a split task, and the condition that ends it. Tasks ask `over` now and then, from any thread; the
+/// condition counts nothing.
 struct helpers {
   crew* team = nullptr;  ///< none: the caller works alone
   function_ref<bool()> over{};
 };
 
-/// Calls use(i, answer) for each i below `count`, the lowest first, until that says no (false), where answer() is what
-/// ask(i, member) gives. Alone, that is asked there and then; a crew asks all of them before, side by side, and what is not
-/// used is lost: so ask(i, ...) must not hang on what `use` did. Where the work is over, an answer may be an empty one.
+/// Calls use(i, answer) for each i below `count`, the lowest first, until that returns false, where answer() is the result
+/// of ask(i, member). Alone, it is asked there and then; a crew asks all of them before, side by side, and unused answers
+/// are lost: so ask(i, ...) must not depend on `use`. If the work is over, an answer may be empty.
 template <class Ask, class Use>
 bool ask_ahead(const helpers& who, std::size_t count, Ask&& ask, Use&& use) {
   const bool together = who.team != nullptr && count > 1;

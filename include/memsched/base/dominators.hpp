@@ -17,7 +17,7 @@ inline namespace MEMSCHED_ABI {
 /// predecessors; jumps to far ancestors find it in O(log n) steps. O(edges log n), for any shape of graph.
 class dominator_tree {
  public:
-  /// `order` holds each vertex once, predecessors first; in `preds`, what is n or above does not count.
+  /// `order` holds each vertex once, predecessors first; entries of `preds` at n or above are ignored.
   dominator_tree(const adjacency& preds, std::span<const index_t> order)
       : parent_(order.size() + 1, none),
         jump_(order.size() + 1),
@@ -64,7 +64,7 @@ class dominator_tree {
     jump_[v] = depth_[above] - depth_[jump] == depth_[jump] - depth_[jump_[jump]] ? jump_[jump] : above;
   }
 
-  /// Numbers in pre-order, so that what a vertex dominates is an interval.
+  /// Numbers vertices in pre-order, so that those that a vertex dominates form an interval.
   void number(std::span<const index_t> order) {
     for (std::size_t i = order.size(); i-- > 0;) size_[parent_[order[i]]] += size_[order[i]];
     std::vector<index_t> next(size_.size(), 1);

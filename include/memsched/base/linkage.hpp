@@ -1,9 +1,9 @@
-// Where the library's large functions are compiled, and the inline namespace in which it stands.
+// Switches where the library's large functions are compiled, and names its inline namespace.
 #pragma once
 
 #if __cplusplus < 202002L && (!defined(_MSVC_LANG) || _MSVC_LANG < 202002L)
 #error "memsched needs C++20: compile with -std=c++20 or later"
-#include "memsched needs C++20"  // ends the compilation here: what follows would be thousands of errors
+#include "memsched needs C++20"  // stops here: thousands of errors would follow
 #endif
 
 #include <memsched/version.hpp>
@@ -13,9 +13,9 @@
 #include "memsched needs NOMINMAX"  // ends the compilation here
 #endif
 
-// By default the large functions are inline: there is nothing to build. A program that defines MEMSCHED_SEPARATE_COMPILATION for
-// all of its translation units compiles them once, in the unit that includes <memsched/definitions.hpp>, and the others fast. The
-// CMake target memsched::compiled does that.
+// By default the large functions are inline: there is nothing to build. A program that defines MEMSCHED_SEPARATE_COMPILATION
+// for all of its translation units compiles them once, in the unit that includes <memsched/definitions.hpp>, and the others
+// fast. The CMake target memsched::compiled does that.
 #if defined(MEMSCHED_SEPARATE_COMPILATION)
 #define MEMSCHED_FUNCTION
 #define MEMSCHED_ABI_LINKAGE _compiled
@@ -30,7 +30,7 @@
 #define MEMSCHED_DEFINED_HERE 0
 #endif
 
-// What changes the layout of the standard library's types.
+// Settings that change the layout of the standard library's types.
 #if defined(_GLIBCXX_DEBUG)
 #define MEMSCHED_ABI_DEBUG _debug
 #else
@@ -42,8 +42,8 @@
 #define MEMSCHED_ABI_STRINGS
 #endif
 
-// The inline namespace of the whole library. It names the version, the way of linking and the layout of standard types, so that
-// units which disagree in any of them do not link where they exchange values of the library.
+// The inline namespace of the whole library. It names the version, the way of linking and the layout of standard types, so
+// that units which disagree in any of them do not link where they exchange values of the library.
 #define MEMSCHED_JOIN_(major, minor, patch, linkage, debug, strings) v##major##_##minor##_##patch##linkage##debug##strings
 #define MEMSCHED_JOIN(major, minor, patch, linkage, debug, strings) \
   MEMSCHED_JOIN_(major, minor, patch, linkage, debug, strings)

@@ -1,4 +1,4 @@
-// A stretch of an order as a graph of its own whose optimum bounds that of the whole.
+// A window of an order as a graph of its own; a bound of its optimum is one for the whole graph.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ inline namespace MEMSCHED_ABI {
 struct closed_window {
   schedule_graph graph;
   bytes lift = 0;
-  /// What a bound of `graph` says of the whole.
+  /// The bound of the whole graph that a bound of `graph` implies.
   bytes lowered(bytes bound) const { return bound - std::min(bound, lift); }
 };
 
@@ -42,7 +42,7 @@ struct closed_window {
 /// step of the last of P have run at t0, which is why releases are not inside. Missing members of `inside` and `ending` are
 /// missing edges: the bound is weaker and still holds.
 ///
-/// O(nodes and edges of W, times what is live at the ends / 64).
+/// O(nodes and edges of W, times the resources live at the ends / 64).
 MEMSCHED_FUNCTION std::optional<closed_window> close_window(const order_line& l, const live_index& live,
                                                             const backbone& bone, std::size_t a, std::size_t b);
 

@@ -50,7 +50,7 @@ class cut_bound {
   /// Nodes and edges visited by all calls so far.
   std::uint64_t work() const { return work_ + lowest_.work(); }
 
-  /// What has run in a cheapest case of the last `at`, releases included; ascending.
+  /// The nodes that have run in a cheapest case of the last `at`, releases included; ascending.
   std::vector<node_id> ran() const {
     std::vector<node_id> nodes;
     for (node_id u = 0; u < g_->size(); ++u)
@@ -103,9 +103,9 @@ class cut_bound {
 
 /// The best bound that single nodes give, and the node; none where `start` was not exceeded. Nodes are tried by the
 /// memory that `order` takes when it runs them, in groups, and not at all where that is no more than the bound so far. Asks
-/// `go_on` before each cut, and in a long one now and then what `who` says of the end, or `go_on` where that is nothing.
-/// Gives up where the bound has not risen for so many nodes and edges visited, which only large graphs take. Who helps
-/// changes no answer, and not how often `go_on` is asked.
+/// `go_on` before each cut, and in a long one now and then the helpers' `over`, or `go_on` if there is none.
+/// Gives up when the bound has not risen for so many nodes and edges visited, which only large graphs take. Helpers
+/// affect neither the answer nor how often `go_on` is asked.
 struct node_bound {
   bytes bound = 0;
   node_id v = none;
@@ -124,9 +124,9 @@ inline bytes peak_unit(const schedule_graph& g) {
   return static_cast<bytes>(std::max<delta>(unit, 1));
 }
 
-/// The peaks that the sizes allow: what has run when v runs are v's ancestors and some of the nodes beside it, so the peaks
-/// at v differ by multiples of what divides those. O(nodes^2) once. Asks `go_on` now and then; where that said no, any peak
-/// is possible.
+/// The peaks that the sizes allow: when v runs, v's ancestors and some of the nodes beside it have run, so the peaks
+/// at v differ by multiples of the divisor of their impacts. O(nodes^2) once. Asks `go_on` now and then; once that returns
+/// false, any peak counts as possible.
 class possible_peaks {
  public:
   possible_peaks(const schedule_graph& g, function_ref<bool()> go_on) : base_(g.base) {
@@ -174,7 +174,7 @@ class possible_peaks {
 
  private:
   struct progression {
-    delta some, step;  ///< `some`, and what differs from it by multiples of `step`
+    delta some, step;  ///< `some`, and all values that differ from it by multiples of `step`
   };
   bytes base_;
   std::vector<progression> peaks_;

@@ -15,7 +15,7 @@
 namespace memsched {
 inline namespace MEMSCHED_ABI {
 
-/// The peaks that orders of a graph can have are among these: its base and what differs from that by multiples of a step.
+/// The peaks that orders of a graph can have are among these: its base plus or minus multiples of a step.
 class peak_grid {
  public:
   explicit peak_grid(const schedule_graph& g) : peak_grid(g.base, peak_unit(g)) {}
@@ -32,9 +32,9 @@ class peak_grid {
 /// Looks for the smallest peak that a refuter cannot refute, between a bound and a peak that is reached. First asks for the
 /// peak below that one, since a good order is often the best; then gallops up from the bound, and bisects.
 ///
-/// A refuter is a value, as `prober` is: `run(peak, how...)` says whether there is no order with at most that peak, or that
-/// it knows no more, or that it was stopped, and goes on where it was when it is called again; what it knows for one peak
-/// helps it with lower ones. `next()` says, after a refutation, below which peak there is no order either.
+/// A refuter is a value, as `prober` is: `run(peak, how...)` returns whether there is no order with at most that peak, or
+/// that it can derive no more, or that it was stopped; called again, it resumes. Facts that it derived for one peak
+/// help it with lower ones. `next()` returns, after a refutation, a peak below which there is no order either.
 template <class Refuter = prober>
 class destructive_search {
  public:
@@ -49,9 +49,9 @@ class destructive_search {
   /// The smallest peak that is not refuted, where one was tried; at the end the largest that there can be within the bound.
   std::optional<bytes> unrefuted() const { return open_.empty() ? std::nullopt : std::optional(open_.back().peak); }
   bool settled() const { return unrefuted() == peaks_.down(bound_); }
-  /// What is known of orders with a peak of at most `peak`, which is below the one `run` was last called with. What a
-  /// refuter derives from one peak holds for lower ones, and for no higher one: so this is the last that was asked about so
-  /// high a peak.
+  /// One refuter with the facts about orders with a peak of at most `peak`, which is below the one `run` was last called
+  /// with. Facts derived from one peak hold for lower ones, and for no higher one: so this is the last that was asked about
+  /// so high a peak.
   const Refuter& known_up_to(bytes peak) const {
     const auto lower =
         std::find_if(open_.begin(), open_.end(), [&](const attempt& a) { return a.peak < peaks_.down(peak); });
@@ -65,9 +65,10 @@ class destructive_search {
     return held;
   }
 
-  /// Goes on until the bound is settled for orders below `high`, a peak that is reached; false where a refuter, which is run
-  /// with `how`, was stopped before. What was derived is kept from call to call; `high` may fall between them. Where the
-  /// bound is settled already, what could not refute a peak tries again, the highest first: `how` may be more than before.
+  /// Goes on until the bound is settled for orders below `high`, a peak that is reached. Returns false if a refuter, which
+  /// is run with `how`, was stopped before. Keeps derived facts from call to call; `high` may fall between them. If the
+  /// bound is settled already, peaks that could not be refuted are tried again, the highest first: `how` may be more than
+  /// before.
   template <class... How>
   bool run(bytes high, const How&... how) {
     forget_from(high);
@@ -108,7 +109,7 @@ class destructive_search {
   bytes room(bytes high) const {
     return std::max(bound_, open_.empty() ? peaks_.down(high - 1) : open_.back().peak) - bound_;
   }
-  /// The bound of a refutation by what holds for peaks below `valid`.
+  /// The bound of a refutation from facts that hold for peaks below `valid`.
   static bytes proven_by(const attempt& a, bytes valid) { return std::min(std::max(a.peak + 1, a.refuter.next()), valid); }
   /// Until one of the refuters refutes its peak, or is stopped.
   template <class... How>
@@ -124,7 +125,7 @@ class destructive_search {
     if (open_.empty()) return {peaks_.down(high - 1), above_};
     return {peaks_.down(std::min(bound_ + step_, open_.back().peak - 1)), open_.back().refuter};
   }
-  /// What holds below peaks from `high` on holds below `high`.
+  /// Facts that hold below peaks from `high` on hold below `high`.
   void forget_from(bytes high) {
     while (!open_.empty() && open_.front().peak >= high) {
       above_ = std::move(open_.front().refuter);

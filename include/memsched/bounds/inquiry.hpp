@@ -1,4 +1,4 @@
-// What probing asks about one node.
+// The questions that probing asks about one node.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 namespace memsched {
 inline namespace MEMSCHED_ABI {
 
-/// What asking for a peak of at most B comes to.
+/// The outcome of asking for a peak of at most B.
 enum class probing_outcome : unsigned char {
   refuted,  ///< no order has a peak of at most B
   open,     ///< there may be one, and it keeps the edges that were found
@@ -36,7 +36,7 @@ inline bit_set intersection(bit_set s, const_bit_row row) {
   return s;
 }
 
-/// What runs before what: by a graph and by edges that are added.
+/// The precedences of a graph and of added edges.
 class known_order {
  public:
   /// `delays`: releases need not run with the last of their readers, as in a certificate (docs/proofs.md, section 1).
@@ -57,7 +57,7 @@ class known_order {
     unite_bits(s, row);
     return s;
   }
-  /// v with what runs before it; v with what runs after it.
+  /// v with the nodes that run before it; v with the nodes that run after it.
   bit_set above(node_id v) const { return with(copy(reach_.ancestors[v]), v); }
   bit_set below(node_id v) const { return with(copy(reach_.descendants[v]), v); }
 
@@ -66,10 +66,10 @@ class known_order {
     link(e);
     order(copy(reach_.ancestors[e.before]), e.before, below(e.after));
   }
-  /// Likewise, but what follows from it is still to be ordered.
+  /// Likewise, but leaves the consequences to `order`.
   void link(const precedence& e) { preds_[e.after].push_back(e.before); }
-  /// Orders all of one set before v, and v before all of the other; neither holds v. What is before a node of the first is in
-  /// that, and what is behind a node of the second in that.
+  /// Orders all of one set before v, and v before all of the other; neither holds v. The first set must hold all nodes
+  /// before its members, the second all nodes behind its members.
   void order(const bit_set& earlier, node_id v, const bit_set& later) {
     unite_bits(reach_.ancestors[v], earlier);
     unite_bits(reach_.descendants[v], later);
@@ -87,7 +87,7 @@ class known_order {
   std::vector<std::vector<node_id>> preds_;
 };
 
-/// What is known of one node: sets in which it can run, legal under the first `edges` edges that were added.
+/// Facts about one node: sets in which it can run, legal under the first `edges` edges that were added.
 struct node_knowledge {
   witness_sets witnesses;
   bit_set lowest{};  ///< a lowest one of them
@@ -119,7 +119,7 @@ struct node_knowledge {
 /// it is: inquiries about several nodes may share it.
 class inquiry {
  public:
-  /// What it found: an edge between v and another node, or else an order that the graph keeps by itself.
+  /// A finding: an edge between v and another node, or else an order that the graph keeps by itself.
   struct finding {
     precedence edge;
     bool derived;
@@ -135,7 +135,7 @@ class inquiry {
         ancestors_(order.copy(order.ancestors()[v])),
         descendants_(order.copy(order.descendants()[v])) {}
 
-  /// Finds the edges of v; what else it finds is added to `k`, what is known of v. `cut` is working memory. Asks `go_on`
+  /// Finds the edges of v; adds other facts about v to `k`. `cut` is working memory. Asks `go_on`
   /// before each minimum cut.
   outcome run(node_knowledge& k, lowest_set& cut, function_ref<bool()> go_on) {
     if (!k.has_lowest) {
@@ -165,7 +165,7 @@ class inquiry {
     return outcome::open;
   }
 
-  /// What v takes at least where u has run before it, or has not (`inside` is false): level plus peak, bytes. u and v are
+  /// The least that v takes if u has run before it, or has not (`inside` is false): level plus peak, bytes. u and v are
   /// not ordered, and v has been asked about. One minimum cut.
   delta height(const node_knowledge& k, lowest_set& cut, node_id u, bool inside) const {
     return height_of(inside ? lowest_with(k, cut, u) : lowest_without(k, cut, u));
@@ -174,7 +174,7 @@ class inquiry {
   node_id node() const { return v_; }
   /// In the order in which it found them.
   const std::vector<finding>& findings() const { return findings_; }
-  /// The least height of a set that was too high: what was found holds for peaks below that.
+  /// The least height of a set that was too high: findings hold for peaks below that.
   delta next() const { return next_; }
 
  private:
@@ -194,8 +194,8 @@ class inquiry {
   }
 
   /// The lowest set with u. It may be taken to hold the lowest set of all with u and its ancestors (submodularity). Beyond
-  /// that it holds only what an added node brings within reach: nodes that free memory, with what they rest on, and so on.
-  /// (Credits tie nodes in ways that this does not see: then all.)
+  /// that it holds only nodes that an added node brings within reach: nodes that free memory, with their predecessors, and
+  /// so on. (Credits tie nodes in ways that this does not see: then all.)
   bit_set lowest_with(const node_knowledge& k, lowest_set& cut, node_id u) const {
     const bit_set added = minus(order_->above(u), k.lowest);
     bit_set set = united(k.lowest, added);
@@ -211,8 +211,8 @@ class inquiry {
     if (g_->credits[v_].empty()) free = within_reach(removed, free, order_->ancestors(), order_->descendants(), 1);
     return lowest(cut, minus(left, free), free);
   }
-  /// What may change among `possible` once `changed` has: nodes behind it whose impact has the given sign, with all nodes
-  /// before those; then the same again from there.
+  /// The nodes of `possible` that may change once `changed` has: nodes behind it whose impact has the given sign, with all
+  /// nodes before those; then the same again from there.
   bit_set within_reach(bit_set changed, const bit_set& possible, const bit_matrix& behind, const bit_matrix& before,
                        int sign) const {
     bit_set found(g_->size());
@@ -238,7 +238,7 @@ class inquiry {
     return set;
   }
 
-  /// What v takes where `set` has run before it: level plus peak.
+  /// The bytes that v takes if `set` has run before it: level plus peak.
   delta height_of(const bit_set& set) const {
     delta h = static_cast<delta>(g_->base) + g_->cost[v_].peak - gain(set);
     for_each_bit(set, [&](std::size_t u) { h += g_->cost[u].impact; });

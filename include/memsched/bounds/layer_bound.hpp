@@ -16,8 +16,8 @@
 namespace memsched {
 inline namespace MEMSCHED_ABI {
 
-/// What a layer says of the peak: any set of active nodes, such as the rows that an operator was cut into, of which nobody
-/// knows which runs first.
+/// A bound of the peak from a layer: any set of active nodes, such as the rows that an operator was cut into. It is unknown
+/// which of them runs first.
 ///
 /// Lemma. Premise: K is a layer. Conclusion: no order has a peak below the least, over the members r of K with no other
 /// member before them, of r's peak plus the lowest level of a set with r's ancestors and without K and what runs behind K.
@@ -76,7 +76,7 @@ class layer_bound {
     if (mark_[u] == free) mark_[u] = m, stack_.push_back(u);
     else if (mark_[u] != m) clash_ = true;
   }
-  /// Marks all that the placed nodes lead to. Returns the impact of what it marks.
+  /// Marks all nodes that the placed nodes lead to. Returns the sum of their impacts.
   delta spread(const adjacency& next, mark m) {
     delta impact = 0;
     while (!stack_.empty()) {
@@ -88,12 +88,12 @@ class layer_bound {
     }
     return impact;
   }
-  /// The least that some members take at least when they run. `begin` marks what has run by then, and what has not, and
-  /// returns the impact of the former.
+  /// The least that some members take when they run. `begin` marks the nodes that have run by then, and those that have not,
+  /// and returns the impact of the former.
   template <class Begin>
   bytes least_of(std::span<const node_id> members, bytes least, function_ref<bool()> go_on, const std::vector<mark>& around,
                  Begin begin) {
-    std::vector<std::pair<delta, node_id>> alone;  // what each takes where nothing else has run
+    std::vector<std::pair<delta, node_id>> alone;  // bytes of each if nothing else has run
     const auto start = [&](node_id r) {
       mark_ = around, clash_ = false;
       work_ += mark_.size() / 8;
@@ -204,7 +204,7 @@ MEMSCHED_FUNCTION best_layer best_layer_bound(const schedule_graph& g, std::span
   }
   std::vector<std::vector<node_id>> layers = likely_layers(g, go_on);
   struct question {
-    delta most;  // no bound is above what the order takes
+    delta most;  // no bound exceeds the peak of the order
     std::size_t layer;
     bool first;
   };

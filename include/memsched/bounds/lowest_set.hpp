@@ -30,7 +30,7 @@ class lowest_set {
   const std::vector<node_id>& free() const { return free_; }
   bool is_free(node_id u) const { return member_[u] != none; }
 
-  /// What the free nodes that have run add to the level, in bytes; at most 0. A node has run only where those of
+  /// The bytes that the free nodes in the set add to the level; at most 0. A node has run only if those of
   /// `preds[u]` that are free have; the others must have run.
   template <class Preds>
   delta solve(const Preds& preds) {

@@ -1,4 +1,4 @@
-// Schedule graphs that free more than there is, whatever the order.
+// Finds schedule graphs that free more than there is, in any order.
 #pragma once
 
 #include <algorithm>
@@ -66,10 +66,10 @@ inline std::vector<node_id> negative_steps(const schedule_graph& g) {
 
 }  // namespace detail
 
-/// What is wrong with g where one node frees more than there can be, whatever the order; nothing where there is none.
+/// Reports a node that frees more than there can be, in any order; nothing if there is none.
 /// Graphs of operators and tensors, and task graphs, never have one. O((nodes + edges) log nodes), and a minimum cut for
 /// each of the first 1000 nodes after which a greedy order goes below 0. A fault beyond those goes unnoticed: this is a
-/// help for who wrote wrong costs, schedulers do without it, and a cut for each of a million nodes would take hours.
+/// help for authors of wrong costs, schedulers do without it, and a cut for each of a million nodes would take hours.
 inline std::optional<graph_error> negative_level(const schedule_graph& g) {
   std::vector<node_id> suspects = detail::negative_steps(g);
   if (suspects.size() > 1000) suspects.resize(1000);

@@ -45,13 +45,13 @@ inline schedule_graph with_edges(const schedule_graph& g, std::span<const preced
 
 /// Derives, for a peak B, edges that all orders with a peak of at most B keep, or that there is no such order.
 ///
-/// When v runs, what has run is a set E with v's ancestors and without v and its descendants, and level(E) plus v's
+/// When v runs, a set E has run with v's ancestors and without v and its descendants, and level(E) plus v's
 /// peak is at most B. Where every such E that holds u is too high, v runs before u; where every such E without u is, u
 /// runs before v. Sets that are low enough (witnesses) answer both questions for many u at once, so that few minimum
 /// cuts are needed. Polynomial; edges narrow further sets, until nothing changes.
 ///
 /// Nodes are asked about in groups, the members of which do not see each other's edges: these are added behind the group,
-/// member by member. So threads that share a group find what one finds. (Where two members order the same two nodes both
+/// member by member. So threads that share a group find the same as one. (Where two members order the same two nodes both
 /// ways, the first counts. Then B is refuted all the same, when the second is asked about again.)
 class prober {
  public:
@@ -65,8 +65,9 @@ class prober {
         known_(g.active, knowledge{detail::witness_sets(g.size())}),
         cuts_{lowest_set(g)} {}
 
-  /// Asks `go_on` before each minimum cut; where that said no, another call goes on. Later calls must not raise b, since
-  /// edges found for one peak hold for lower ones only. Who helps changes no answer, and not how often `go_on` is asked.
+  /// Asks `go_on` before each minimum cut; once that returns false, another call resumes. Later calls must not raise b,
+  /// since edges found for one peak hold for lower ones only. Helpers affect neither the answer nor how often `go_on` is
+  /// asked.
   outcome run(bytes b, function_ref<bool()> go_on, const helpers& who = {}) {
     if (bound_ != static_cast<delta>(b)) next_ = std::numeric_limits<delta>::max();
     bound_ = static_cast<delta>(b);
@@ -88,7 +89,7 @@ class prober {
 
   /// Whether the graph and the edges so far run u before v.
   bool ordered(node_id u, node_id v) const { return order_.ordered(u, v); }
-  /// Takes an edge between nodes that are not ordered for granted: what is derived from there on holds for orders that keep
+  /// Takes an edge between nodes that are not ordered for granted: facts derived from there on hold for orders that keep
   /// it.
   void assume(const precedence& e) { add_edge(e); }
   /// Adds an edge between nodes that are not ordered, which all orders with a peak below `next` keep.
@@ -108,7 +109,7 @@ class prober {
           });
     return shared;
   }
-  /// What the nodes of an edge take at least where it is kept, under the edges so far: level plus peak, bytes. They are not
+  /// The least that the nodes of an edge take if it is kept, under the edges so far: level plus peak, bytes. They are not
   /// ordered, one at least is no release, and they have been probed. At most two minimum cuts.
   delta height(const precedence& e) {
     const auto of = [&](node_id v, node_id u, bool inside) {
@@ -116,7 +117,7 @@ class prober {
     };
     return std::max<delta>({0, of(e.after, e.before, true), of(e.before, e.after, false)});
   }
-  /// What is known of that: it is no more than this.
+  /// An upper bound of `height` from facts at hand, without a cut.
   delta known_height(const precedence& e) const {
     const auto of = [&](node_id v, node_id u, bool inside) {
       return v < graph().active ? known_[v].witnesses.lowest(u, inside).value_or(0) : 0;
@@ -170,7 +171,7 @@ class prober {
       if (const auto o = q.run(known_[q.node()], cuts_.front(), go_on); o != outcome::open) return ended_at(q.node(), o);
     return outcome::open;
   }
-  /// The same with helpers: each on a copy of what is known, without asking `go_on`; then as many cuts are counted as that
+  /// The same with helpers: each on a copy of the facts, without asking `go_on`; then as many cuts are counted as that
   /// would have taken. An inquiry that it would have stopped is asked again, so far.
   outcome ask_together(std::vector<inquiry>& inquiries, function_ref<bool()> go_on, const helpers& who) {
     while (cuts_.size() < who.team->size()) cuts_.emplace_back(graph());
@@ -182,7 +183,7 @@ class prober {
     std::vector<attempt> trials;
     std::vector<inquiry> asked;
     for (const inquiry& q : inquiries) trials.push_back({known_[q.node()]}), asked.push_back(q);
-    std::atomic<std::size_t> last = trials.size();  // what comes behind one that is not open does not count
+    std::atomic<std::size_t> last = trials.size();  // inquiries behind one that is not open do not count
     who.team->run(trials.size(), [&](std::size_t i, std::size_t member) {
       if (i > last) return;
       attempt& t = trials[i];
@@ -208,7 +209,7 @@ class prober {
     if (o == outcome::refuted) refuted_at_ = v;
     return o;
   }
-  /// Adds what an inquiry found. All of its edges are of one node, and so is what follows from them (see `inquiry`): they
+  /// Adds the findings of an inquiry. All of its edges are of one node, and so are their consequences (see `inquiry`): they
   /// are ordered at once.
   void take(const inquiry& q) {
     next_ = std::min(next_, q.next());

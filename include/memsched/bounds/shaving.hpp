@@ -1,4 +1,4 @@
-// Shaving: precedence that every order below a peak must keep, found by probing what would follow from other precedence.
+// Shaving: finds precedence that every order below a peak must keep, by probing the consequences of assumed precedence.
 #pragma once
 
 #include <algorithm>
@@ -17,18 +17,18 @@
 namespace memsched {
 inline namespace MEMSCHED_ABI {
 
-/// Takes an edge between two nodes for granted and probes; where that is refuted, all orders below the peak keep the reverse
-/// edge, from which more may follow. Where it is not, the reverse is taken for granted too, and all orders keep what follows
-/// from both. Stronger than probing, which sees one node at a time, and dearer. (In machine scheduling: Martin and Shmoys, A
-/// new approach to computing optimal schedules for the job-shop scheduling problem, 1996; for what follows from both ways:
-/// Van Hentenryck et al., Constraint processing in cc(FD), 1998, where it is called constructive disjunction.)
+/// Takes an edge between two nodes for granted and probes; if that is refuted, all orders below the peak keep the reverse
+/// edge, from which more may follow. If it is not, the reverse is taken for granted too, and all orders keep the
+/// consequences of both. Stronger than probing, which sees one node at a time, and dearer. (In machine scheduling: Martin
+/// and Shmoys, A new approach to computing optimal schedules for the job-shop scheduling problem, 1996; for consequences of
+/// both ways: Van Hentenryck et al., Constraint processing in cc(FD), 1998, where it is called constructive disjunction.)
 ///
 /// The most promising questions come first: edges after which one of their nodes has the least room left, and pairs of nodes
 /// that leave little room either way. The kind that has been asked for fewer cuts since it last helped is next. Threads ask
 /// several questions at once; behind the first answer that helps, the others do not count.
 class shaver {
  public:
-  /// How a prober learnt the edges behind its first `known` ones: what follows from an edge, and from its reverse where that
+  /// The source of a prober's edges behind its first `known` ones: the consequences of an edge, and of its reverse if that
   /// was asked about too; either may be refuted.
   struct lesson {
     precedence edge;
@@ -42,9 +42,9 @@ class shaver {
   /// For a prober that has found nothing more for its peak. `pairs`: asks about the two edges of a pair together, too.
   explicit shaver(const prober& p, bool pairs = true) { collect(p, pairs); }
 
-  /// Adds edges to that prober until so many questions of each kind in a row did not help. Asks `go_on` before each cut;
-  /// where that said no, or for more patience, another call goes on: with the whole of the question that was cut short. Who
-  /// helps changes no answer. Tells `learnt` of what it learns.
+  /// Adds edges to that prober until so many questions of each kind in a row did not help. Asks `go_on` before each cut.
+  /// If that returns false, or to spend more patience, a later call resumes and repeats the interrupted question.
+  /// Helpers do not affect the answer. Reports each finding to `learnt`.
   prober::outcome run(
       prober& p, unsigned patience, function_ref<bool()> go_on, const helpers& who = {},
       listener learnt = [](const lesson&) {}) {
@@ -67,7 +67,7 @@ class shaver {
 
  private:
   struct question {
-    delta height;  ///< what the nodes take at least where the edge is kept, or either way
+    delta height;  ///< bytes that the nodes take at least if the edge is kept, or either way
     precedence edge;
     bool weighed;  ///< else they may take less
     bool operator<(const question& q) const {
@@ -105,7 +105,7 @@ class shaver {
 
   static constexpr std::size_t group_size = 4;
 
-  /// Asks the next questions, at most `most` and those of a group, up to one that helps: what follows from it is added to p.
+  /// Asks the next questions, at most `most` and those of a group, up to one that helps: adds the consequences to p.
   prober::outcome ask_some(prober& p, line& l, std::size_t most, function_ref<bool()> go_on, const helpers& who,
                            listener learnt) {
     std::vector<question> group;
@@ -143,12 +143,13 @@ class shaver {
     }
     return prober::outcome::open;
   }
-  /// What is known where an edge is taken for granted.
+  /// The facts that hold if an edge is taken for granted.
   struct trial {
     prober known;
     prober::outcome outcome;
   };
-  /// What follows from a question: edges that all orders with a peak below `next` keep, and where there are any, why.
+  /// The consequences of a question: edges that all orders with a peak below `next` keep, and if there are any, their
+  /// reason.
   struct answer {
     std::vector<precedence> edges{};
     bytes next = 0;
@@ -158,7 +159,7 @@ class shaver {
   };
   void ask_together(const prober& p, const std::vector<question>& group, bool both, std::vector<answer>& answers,
                     const helpers& who) {
-    std::atomic<std::size_t> last = group.size();  // what comes behind one that helps does not count
+    std::atomic<std::size_t> last = group.size();  // questions behind one that helps do not count
     who.team->run(group.size(), [&](std::size_t i, std::size_t) {
       std::uint64_t cuts = 0;
       const auto count = [&] { return ++cuts, i <= last && !who.over(); };
@@ -171,7 +172,7 @@ class shaver {
     });
   }
 
-  /// What follows from an edge that does not hold, or else, where `both`, from it and its reverse.
+  /// The consequences of an edge that does not hold, or else, if `both`, those of it and its reverse.
   static answer ask(const prober& p, const precedence& e, bool both, function_ref<bool()> go_on) {
     const precedence reverse{e.after, e.before};
     const auto suppose = [&](const precedence& edge) {

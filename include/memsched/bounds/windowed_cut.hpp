@@ -16,7 +16,7 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 
 /// The resources that are live between two positions of a line. Each is kept once, in a list of those of about its length
-/// that begin near it, so that memory is that of the resources and a question takes time in proportion to what is live
+/// that begin near it, so that memory is that of the resources and a question takes time in proportion to the resources live
 /// there. O(resources) to build. Valid until the line changes.
 class live_index {
  public:
@@ -79,7 +79,7 @@ class windowed_cut {
     bytes bound = 0;  ///< no order of the graph has a smaller peak
     bytes slack_before = 0, slack_behind = 0;
   };
-  /// a and b are legal and v, an active node, stands between them. O(nodes and edges of the stretch, what is live at its
+  /// a and b are legal and v, an active node, stands between them. O(nodes and edges of the stretch, resources live at its
   /// ends), and one minimum cut.
   result at(node_id v, std::size_t a, std::size_t b) {
     ++now_;

@@ -26,7 +26,7 @@ class witness_sets {
     while (block < valid_.size() && ~valid_[block] == 0) ++block;
     if (block == valid_.size()) {
       valid_.push_back(0);
-      words_.reserve(words_.size() + nodes_);  // no more than is needed, so that `bytes_held` says what there is
+      words_.reserve(words_.size() + nodes_);  // exact, so that `bytes_held` is
       words_.resize(words_.size() + nodes_);
       heights_.resize(heights_.size() + 64);
     }

@@ -20,27 +20,27 @@ inline namespace MEMSCHED_ABI {
 
 namespace detail {
 
-/// What was derived, in its order: an edge that a cut shows, or what follows whichever of two nodes runs first.
+/// A derived fact, in order: an edge that a cut shows, or the consequence of either order of two nodes.
 struct derived {
   struct side {
     std::vector<derived> items;
     node_id refuted_at = none;     ///< none where the side is open, or a layer refutes it
-    std::vector<node_id> layer{};  ///< what refutes it where not empty: whichever of these nodes runs first, or last
+    std::vector<node_id> layer{};  ///< if not empty, refutes the side: whichever of these nodes runs first, or last
     bool first = false;
   };
   std::vector<precedence> edges{};  ///< one, but for cases
   bool cases = false;
-  precedence assumed{};  ///< what `kept` supposes; `reversed` the reverse
+  precedence assumed{};  ///< the edge supposed by `kept`; `reversed` supposes the reverse
   side kept, reversed;
 };
 
-/// Reductions, then what holds below a peak, each under all that is before it.
+/// Reductions, then facts that hold below a peak, each under all those before it.
 struct proof_round {
   std::vector<reduction> reductions{};
   derived::side derived_side{};
 };
 
-/// Makes steps of a certificate from what the last of some rounds derived.
+/// Makes steps of a certificate from the facts that the last of some rounds derived.
 class certifier {
  public:
   certifier(const schedule_graph& g, std::span<const proof_round> rounds)
@@ -137,7 +137,7 @@ class certifier {
     return true;
   }
 
-  /// Unlinks what was derived, the last first, and puts steps for what is needed of it behind `steps`.
+  /// Unlinks derived facts, the last first, and puts steps for those that are needed behind `steps`.
   bool prove_items(const std::vector<derived>& items, std::vector<proof_step>& steps) {
     for (std::size_t i = items.size(); i-- > 0;) {
       std::vector<precedence> needed;
@@ -170,7 +170,7 @@ class certifier {
     return s;
   }
 
-  /// The step where what is linked suffices for it, which then counts those edges that it rests on as needed.
+  /// The step if the linked facts suffice for it; then counts those edges that it rests on as needed.
   std::optional<proof_step> prove(proof_step s) {
     const auto level = show(s.v, {s.v, s.v_first ? s.other : none}, {s.v, s.v_first ? none : s.other}, s.flow);
     if (!level) return std::nullopt;
@@ -196,9 +196,10 @@ class certifier {
     return s;
   }
 
-  /// What v takes at least where some nodes have run, with all that is before them, and some have not, with all that is
-  /// behind them; v itself has not. None where that is below the bound. Else the flow, and what it rests on is needed: nodes
-  /// that must have run and add memory, nodes that cannot have run and free it, and the flow's own edges.
+  /// The least that v takes if some nodes have run, with all that is before them, and some have not, with all that is
+  /// behind them; v itself has not. None if that is below the bound. Else stores the flow and marks the edges that it rests
+  /// on as needed: of nodes that must have run and add memory, of nodes that cannot have run and free it, and the flow's
+  /// own.
   std::optional<bytes> show(node_id v, const std::vector<node_id>& ran, const std::vector<node_id>& waiting,
                             std::vector<flow_arc>& flow) {
     if (hidden_[v]) return std::nullopt;
@@ -313,7 +314,7 @@ inline certifier::tree certifier::reach(const std::vector<node_id>& starts, cons
   return t;
 }
 
-/// The flow of the last `solve`, with what runs through a node that could send bytes of its own replaced by those.
+/// The flow of the last `solve`; flow through a node that could send bytes of its own is replaced by those.
 inline std::vector<flow_arc> certifier::make_flow(node_id v) {
   auto arcs = closure_.arcs();
   std::vector<delta> kept;

@@ -14,9 +14,9 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 
 /// A certificate of the best bound that can be proven for g, up to one of at least `bound`, which some search claims.
-/// `order` is one with a small peak. Asks `go_on` before each cut and each set; where that said no, or where more is needed
-/// than the limits allow, the certificate's bound is smaller. `check_certificate` has accepted it. What it holds on the way
-/// takes about as much memory as the sets of the family, a bit for each node, beside what the graph takes.
+/// `order` is one with a small peak. Asks `go_on` before each cut and each set; if that returns false, or if more is needed
+/// than the limits allow, the certificate's bound is smaller. `check_certificate` has accepted it. Working memory
+/// is about as large as the sets of the family, a bit for each node, beside that of the graph.
 MEMSCHED_FUNCTION certificate certify(const schedule_graph& g, std::span<const node_id> order, bytes bound,
                                       function_ref<bool()> go_on, const certificate_limits& limits = {});
 
@@ -65,7 +65,7 @@ MEMSCHED_FUNCTION certificate certify(const schedule_graph& g, std::span<const n
   std::optional<detail::window_finder> finder;
   std::vector<detail::described_window> windows;
   for (const auto& effort : detail::certificate_efforts) {
-    if (whole && &effort == &detail::certificate_efforts[2]) {  // the time may end with what follows: a lower bound first
+    if (whole && &effort == &detail::certificate_efforts[2]) {  // the time may run out below: a lower bound first
       consider(detail::certify_layer(g, form, best.bound, go_on));
       destructive_search search(g, best.bound);
       search.run(bound, go_on);

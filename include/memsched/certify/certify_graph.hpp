@@ -64,7 +64,7 @@ inline bool prove_rounds(const schedule_graph& g, const derivation& d, bytes bou
 }
 
 /// Gives c, whose steps leave these reductions, a family of at most so many sets below a level. Either direction may be the
-/// one with few. Whether there is one.
+/// one with few. Returns whether there is one.
 inline bool find_either_family(const schedule_graph& g, certificate& c, bytes level, const std::vector<reduction>& waiting,
                                std::size_t most, function_ref<bool()> go_on) {
   for (const bool mirrored : {false, true}) {
@@ -76,7 +76,7 @@ inline bool find_either_family(const schedule_graph& g, certificate& c, bytes le
 }
 
 /// The certificate of this very bound by compression, layers, probing, shaving with some patience, and, where these do not
-/// suffice, a family of at most `most` sets; or one of what is live at the ends. `form`: see `derive_rounds`.
+/// suffice, a family of at most `most` sets; or one from the level at the ends. `form`: see `derive_rounds`.
 inline certificate certify_rounds(const schedule_graph& g, compressed_graph form, bytes bound, unsigned patience,
                                   std::size_t most, function_ref<bool()> go_on) {
   const derivation d = derive_rounds(g, std::move(form), bound, patience, go_on);
@@ -92,7 +92,7 @@ inline certificate certify_rounds(const schedule_graph& g, compressed_graph form
   return assemble(g, {});
 }
 
-/// The certificate of this very bound that one round gives, which refutes what is below; or one of what is live at the ends.
+/// The certificate of this very bound from one round, which refutes lower peaks; or one from the level at the ends.
 inline certificate certify_round(const schedule_graph& g, proof_round round, bytes bound, function_ref<bool()> go_on) {
   const derivation d{{std::move(round)}, true};
   std::vector<proof_step> steps;
@@ -100,7 +100,7 @@ inline certificate certify_round(const schedule_graph& g, proof_round round, byt
   return assemble(g, prove_rounds(g, d, bound, go_on, steps, none_wait) ? std::move(steps) : std::vector<proof_step>());
 }
 
-/// The certificate that probing alone gives for this very bound, or one of what is live at the ends.
+/// The certificate that probing alone gives for this very bound, or one from the level at the ends.
 inline certificate certify_probed(const schedule_graph& g, bytes bound, function_ref<bool()> go_on) {
   prober p(g, true, true);
   if (bound <= level_at_ends(g) || p.run(bound - 1, go_on) != prober::outcome::refuted) return assemble(g, {});
@@ -129,15 +129,15 @@ inline std::size_t sets_within(const certificate_limits& limits, const schedule_
 
 inline constexpr std::size_t few_sets = 40;
 
-/// The certificate of this very bound that compression and a family of so many sets give, or one of what is live at the
-/// ends. Where a search of some states suffices, so does this, and probing would take longer than the search.
+/// The certificate of this very bound that compression and a family of so many sets give, or one from the level at the
+/// ends. If a search of some states suffices, so does this, and probing would take longer than the search.
 inline certificate certify_by_sets(const schedule_graph& g, const compressed_graph& form, bytes bound, std::size_t most,
                                    function_ref<bool()> go_on) {
   certificate c{.bound = bound};
   return find_either_family(g, c, bound, form.reductions, most, go_on) ? c : assemble(g, {});
 }
 
-/// The certificate that compression and a layer give for more than `start`, or one of what is live at the ends.
+/// The certificate that compression and a layer give for more than `start`, or one from the level at the ends.
 inline certificate certify_layer(const schedule_graph& g, const compressed_graph& form, bytes start,
                                  function_ref<bool()> go_on) {
   proof_round round{form.reductions};
@@ -145,7 +145,7 @@ inline certificate certify_layer(const schedule_graph& g, const compressed_graph
   return bound > start ? certify_round(g, std::move(round), bound, go_on) : assemble(g, {});
 }
 
-/// What is tried for one graph: shaving with some patience, 0 for none, then a family of at most so many sets.
+/// The attempts for one graph: shaving with some patience, 0 for none, then a family of at most so many sets.
 struct certificate_effort {
   unsigned patience;
   std::size_t sets;

@@ -26,7 +26,7 @@ class packing_prover {
  public:
   packing_prover(std::uint64_t cases, function_ref<bool()> go_on) : left_(cases), go_on_(go_on) {}
 
-  /// Steps that refute what is known of offsets. False where a limit is met, or nothing refutes it.
+  /// Adds steps that refute these ranges of offsets. Returns false if a limit is met, or nothing refutes them.
   bool prove(packing_ranges known, std::size_t depth = 0) {
     if (!known.follow()) return true;
     if (auto sum = find_sum(known)) return steps_.push_back(std::move(*sum)), true;
@@ -42,7 +42,7 @@ class packing_prover {
       packing_ranges one = known;
       one.put_below(second ? b : a, second ? a : b);
       if (!prove(std::move(one), depth + 1)) return false;
-      // What refutes a case may refute what is known without it.
+      // A refutation of a case may refute the ranges without it.
       packing_checker all(std::span<const packing_step>(steps_).subspan(start));
       if (!all.refutes(known)) continue;
       steps_.erase(steps_.begin() + static_cast<std::ptrdiff_t>(here), steps_.begin() + static_cast<std::ptrdiff_t>(start));

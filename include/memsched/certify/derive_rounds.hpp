@@ -1,4 +1,4 @@
-// Rounds of compression, probing and shaving, with what each derives.
+// Rounds of compression, probing and shaving, with the facts that each derives.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@ namespace detail {
 inline constexpr std::size_t max_rounds = 32;
 inline constexpr std::size_t max_shaved = 2048;  ///< nodes: shaving weighs all pairs of them
 
-/// What every order takes at the start and at the end; bytes.
+/// The level of every order at the start and at the end, whichever is higher; bytes.
 inline bytes level_at_ends(const schedule_graph& g) {
   delta end = static_cast<delta>(g.base);
   for (const node_cost& c : g.cost) end += c.impact;
@@ -60,8 +60,8 @@ inline bytes derive_layer(const schedule_graph& g, bytes start, function_ref<boo
   return found.bound;
 }
 
-/// Tries layers, probes, and where that does not help shaves with this patience, 0 for none, and tries layers again with
-/// what was derived. Nodes are renamed.
+/// Tries layers, probes, and if that does not help shaves with this patience, 0 for none, and tries layers again with
+/// the derived edges. Nodes are renamed.
 inline prober::outcome derive(prober& p, bytes bound, unsigned patience, function_ref<bool()> go_on,
                               const std::vector<node_id>& names, derived::side& side) {
   const auto refuted_by_layer = [&](const schedule_graph& g) {
@@ -100,8 +100,8 @@ inline compressed_graph compressed_for_proof(const schedule_graph& g) {
   return compressed(g, context, {.series_parallel = false});
 }
 
-/// Compresses, probes and shaves in turn until a peak of less than `bound` is refuted, or nothing changes. `form` is what
-/// `compressed_for_proof` makes of g.
+/// Compresses, probes and shaves in turn until a peak of less than `bound` is refuted, or nothing changes. `form` is
+/// the result of `compressed_for_proof(g)`.
 inline derivation derive_rounds(const schedule_graph& g, compressed_graph form, bytes bound, unsigned patience,
                                 function_ref<bool()> go_on) {
   std::vector<proof_round> rounds;
@@ -129,7 +129,7 @@ inline derivation derive_rounds(const schedule_graph& g, compressed_graph form, 
     for (const auto& [before, after] : p.edges()) preds[names[after]].push_back(names[before]);
     if (outcome == prober::outcome::refuted) return {std::move(rounds), true};
     if (outcome == prober::outcome::stopped || p.edges().empty() || rounds.size() == max_rounds) break;
-    // The form lets releases run by themselves and so forgets what comes after them; the checker does not.
+    // The form lets releases run by themselves and so forgets the nodes after them; the checker does not.
     schedule_graph at = std::move(form.graph);
     at.preds = {};
     std::vector<node_id> seen(g.size(), none);

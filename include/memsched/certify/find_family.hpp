@@ -20,8 +20,8 @@ inline namespace MEMSCHED_ABI {
 namespace detail {
 
 /// Walks through the sets of nodes that orders below a level run through, in the graph that a certificate's steps and
-/// reductions make. From each it goes on to the next node that takes more while it runs than it adds, with what that one
-/// waits for; where one of these adds nothing in all and stays below the level, only what it leads to is looked at.
+/// reductions make. From each it goes on to the next node that takes more while it runs than it adds, with all nodes that it
+/// waits for; where one of these adds nothing in all and stays below the level, only the set that it leads to is followed.
 class family_search {
  public:
   family_search(const schedule_graph& g, const certificate& c)
@@ -82,7 +82,7 @@ class family_search {
 
  private:
   struct move {
-    std::vector<node_id> nodes;  // the one that is next, and what it waits for
+    std::vector<node_id> nodes;  // the one that is next, and those that it waits for
   };
 
   void mirror() {
@@ -110,7 +110,7 @@ class family_search {
     return ran;
   }
 
-  /// v and what it waits for; nothing where some of that takes more while it runs than it adds.
+  /// v and the nodes that it waits for; nothing if one of those takes more while it runs than it adds.
   std::optional<move> to(node_id v, const_bit_row ran) {
     const auto waits_for = [&](node_id u) { return !plain_[u] && !test_bit(ran, u); };
     if (std::any_of(preds_[v].begin(), preds_[v].end(), waits_for)) return std::nullopt;  // as most do

@@ -1,4 +1,4 @@
-// What a reduction does to costs.
+// The effect of a reduction on costs.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 namespace detail {
 
-/// What a reduction that makes one node of two does to their costs: the other stays and costs nothing (docs/proofs.md).
+/// Applies a reduction that makes one node of two to their costs: the other stays and costs nothing (docs/proofs.md).
 inline void merge_costs(std::vector<node_cost>& cost, const reduction& r) {
   const node_cost a = cost[r.first], b = cost[r.second];
   const auto [kept, gone] = r.by == reduction::rule::c1 ? std::pair(r.second, r.first) : std::pair(r.first, r.second);

@@ -1,4 +1,4 @@
-// What a program is to do with a network.
+// Options of an emitted program.
 #pragma once
 
 #include <vector>

@@ -17,7 +17,7 @@ inline namespace MEMSCHED_ABI {
 /// second one, else to standard output): little-endian elements, rows, columns, channels, in the order of
 /// `ends_of`, however they are cut. Streamed inputs are read when they are wanted.
 ///
-/// All values are float32, or all are int8, or all uint8, with a scale. The program computes what `run` computes over
+/// All values are float32, or all are int8, or all uint8, with a scale. The program computes the same as `run`
 /// `float_numbers` or `int8_numbers` with the model's own weights, bit for bit where the compiler does not contract products
 /// and sums (`-std=c11`, or `-ffp-contract=off`) and has the same mathematical functions.
 ///

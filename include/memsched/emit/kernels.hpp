@@ -7,7 +7,7 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 namespace detail {
 
-/// What each kind computes, element by element.
+/// The C functions of all kinds, element by element.
 inline constexpr const char* c_kernels = R"c(
 static const weight *weights_at(const struct layer *l, int output, int row, int column) {
   const size_t rows = (size_t)output * (size_t)l->weight_rows + (size_t)row;

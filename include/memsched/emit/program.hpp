@@ -28,7 +28,7 @@ inline namespace MEMSCHED_ABI {
 
 namespace detail {
 
-/// Why no C program can do what an operator does; an empty message where one can.
+/// Explains why no C program can compute an operator; an empty message if one can.
 inline graph_error why_no_kernel(const network& net, op_id i) {
   const operation& op = net.operations[i];
   const auto fault = [&](const std::string& what) {
@@ -42,7 +42,7 @@ inline graph_error why_no_kernel(const network& net, op_id i) {
   return {};
 }
 
-/// Writes one program. `A` are the numbers of the executor whose results it is to have.
+/// Writes one program. `A` are the numbers of the executor that it must agree with.
 template <class A>
 class c_program {
  public:
@@ -59,7 +59,7 @@ class c_program {
   static constexpr bool real = std::same_as<A, float_numbers>;
   using number = typename A::number;
 
-  // What cannot be written ---------------------------------------------------------------------------------------------
+  // Checks --------------------------------------------------------------------------------------------------------------
 
   void check_plan() {
     std::vector<bool> seen(net_.operations.size(), false);

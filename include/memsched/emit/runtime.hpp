@@ -7,8 +7,8 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 namespace detail {
 
-/// Types, and where the elements of an image are. Before it stand the typedefs `stored` (an element in the arena), `number`
-/// (what sums are), `weight`, the arena itself, and `WIDE`: whether sums take four elements of the arena.
+/// Types and element addresses of images. Before it stand the typedefs `stored` (an element in the arena), `number`
+/// (a sum), `weight`, the arena itself, and `WIDE`: whether sums take four elements of the arena.
 inline constexpr const char* c_images = R"c(
 /* A tensor of the arena in an image: its first element stands at row, column and channel of it. */
 struct part {

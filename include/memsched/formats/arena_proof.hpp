@@ -119,7 +119,7 @@ inline void write_packing(nlohmann::ordered_json& to, const packing_proof& p) {
 
 }  // namespace detail
 
-/// A packing proof in a JSON value, or what is wrong with the value and where.
+/// Reads a packing proof from a JSON value. An error names the fault and its place.
 ///
 ///   {"arena": 6, "buffers": [0, 1, 3, 4], "steps": [[0, 3], {"at": 7, "sum": [1, 3, 4]}, [1, 4], ...]}
 ///
@@ -133,7 +133,7 @@ inline nlohmann::ordered_json write_packing_proof(const packing_proof& p) {
   return j;
 }
 
-/// A joint proof in a JSON value, or what is wrong with the value and where.
+/// Reads a joint proof from a JSON value. An error names the fault and its place.
 ///
 ///   {"arena": 62, "refutations": [{"edges": [[2, 1]], "peak": {"bound": 62, "steps": [...]}},
 ///                                 {"edges": [], "order": [0, 1, 2], "packing": {"buffers": [...], "steps": [...]}}]}

@@ -164,7 +164,7 @@ class buffer_table {
 /// bytes are needed, until the end), `offset` (fixed; -1 or nothing: free) and `hint` (not used). An error names the line.
 inline result<named_buffers> read_buffers_csv(std::string_view text) { return detail::buffer_table{}.read(text); }
 
-/// Writes buffers; `offset`: a plan of them, or empty for what is fixed, a column that is left out where nothing is.
+/// Writes buffers; `offset`: a plan of them, or empty for the fixed offsets, a column that is left out if there are none.
 inline std::string write_buffers_csv(const named_buffers& table, std::span<const bytes> offset = {}) {
   bool aligned = false, drops = false, fixed = !offset.empty();
   for (const buffer& b : table.buffers) {

@@ -165,7 +165,7 @@ class json_certificate_reader {
 
 }  // namespace detail
 
-/// A certificate in a JSON value, or what is wrong with the value and where. Nodes are those of the schedule graph.
+/// Reads a certificate from a JSON value. An error names the fault and its place. Nodes are those of the schedule graph.
 ///
 ///   {"bound": 1024,
 ///    "steps": [{"reductions": [["c1", first, second]], "v": 5, "before": 7, "level": 1030, "flow": [[from, to, amount]]},

@@ -1,4 +1,4 @@
-// Operands of a rewritten network, put together from values of a file: what writers of networks share.
+// Operands of a rewritten network, put together from values of a file: shared by the writers of networks.
 #pragma once
 
 #include <algorithm>
@@ -16,8 +16,8 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 namespace detail {
 
-/// Knows which value of the file holds each tensor of a network, and asks for slices and concatenations where an operator
-/// reads a part, or several. `Value` is what a file calls its values; a default one stands for none, after a fault.
+/// Maps each tensor of a network to the value of the file that holds it, and asks for slices and concatenations where an
+/// operator reads a part, or several. `Value` names a value of the file; a default one stands for none, after a fault.
 template <class Value>
 class image_parts {
  public:
@@ -26,7 +26,7 @@ class image_parts {
  protected:
   explicit image_parts(const network& net) : net_(net), held_(net.tensors.size()) {}
 
-  /// A value that has the part `b` of what stands at `from`; they differ.
+  /// A value that has the part `b` of the box at `from`; they differ.
   virtual Value slice_of(const Value& x, const box& from, const box& b) = 0;
   /// A value that has the shape in which the file has images. Values are held in the shape that they are made in.
   virtual Value as_image(const Value& x, const extents&) { return x; }
@@ -47,7 +47,7 @@ class image_parts {
                  {-b.channels.first, size.channels - b.channels.first}}};
   }
 
-  /// The part `b` of what stands at `from`.
+  /// The part `b` of the box at `from`.
   Value cut(const Value& x, const box& from, const box& b) { return b == from ? x : slice_of(x, from, b); }
 
   /// The value that holds an image whole and alone, in its own shape; null where there is none.
@@ -78,14 +78,15 @@ class image_parts {
     }
     return together(std::move(pieces), want);
   }
-  /// What the operator reads of operand k to compute `out`.
+  /// The elements that the operator reads of operand k to compute `out`.
   Value operand(std::size_t k, const box& out) {
     const box b = needed(*op_, k, out);
     if (b.empty()) fault("reads nothing but pad");
     return failed() ? Value() : assemble(op_->reads[k], b);
   }
 
-  /// What a part of a dense layer's sum reads of its operand: whole rows, or whole channels, in the network's order.
+  /// The elements that a part of a dense layer's sum reads of its operand: whole rows, or whole channels, in the network's
+  /// order.
   box dense_terms() const {
     const extents& n = op_->reads[0].size;
     box b = whole(n);
@@ -112,7 +113,7 @@ class image_parts {
  private:
   struct holding {
     Value value{};
-    box of{};  ///< what the value covers, in the coordinates of the tensor
+    box of{};  ///< the elements that the value covers, in the coordinates of the tensor
   };
   struct piece {
     box where;

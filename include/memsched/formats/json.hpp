@@ -34,7 +34,7 @@ inline namespace MEMSCHED_ABI {
 ///   shape, type and producer of a tensor may hold anything.
 /// * An unknown key of an operator or a tensor is an error that names the nearest known one. In the graph itself only a key
 ///   that is one or two letters away from a known one is. Keys that begin with "x-" are free everywhere.
-/// * A key given twice in one object is an error, but for objects within what is not read.
+/// * A key given twice in one object is an error, except in objects that are not read.
 /// An error names line and column where the text is no JSON, else the place, as in "ops[3].inputs[1]: ...".
 inline result<problem_draft> read_json(std::string_view text) { return detail::json_graph_reader(text).run(); }
 

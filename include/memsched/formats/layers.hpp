@@ -1,4 +1,4 @@
-// What readers of typed networks share: operators begin as opaque ones, and are replaced by those that are understood.
+// Common parts of the readers of typed networks: all operators begin opaque; those that are understood are replaced.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 namespace detail {
 
-/// What a file says of a tensor: extents only where its shape is an image of one batch.
+/// A file's facts about a tensor: extents only where its shape is an image of one batch.
 struct tensor_facts {
   std::optional<memsched::element> element{};
   std::optional<extents> size{};
@@ -30,7 +30,7 @@ struct tensor_facts {
 };
 
 /// A network that begins with the tensors and operators of a draft, each operator opaque. So it has the draft's sizes and
-/// order, whatever is understood of it later.
+/// order, however much of it is understood later.
 class layers {
  public:
   explicit layers(const problem_draft& d) : images_(d.tensors.size(), false), sizes_(d.tensors.size()) {
@@ -107,7 +107,7 @@ class layers {
     op.does.what = what;
     return op;
   }
-  /// Likewise, where the operator's operands are these; each of them is among what number i reads, and all of that is.
+  /// Likewise, where the operator's operands are these; each of them is an operand of number i, and no other is.
   std::optional<operation> begin(op_id i, op_kind what, const std::vector<tensor_id>& reads, std::size_t writes = 1) const {
     std::vector<tensor_id> listed, old;
     for (const tensor_id t : reads) listed.push_back(t);
@@ -122,7 +122,7 @@ class layers {
     for (const tensor_id t : reads) op->reads.push_back(of(t));
     return op;
   }
-  /// What the file calls number i, and why it stays opaque where it does; empty: for what its operands say.
+  /// The file's name of number i, and the reason why it stays opaque; empty: because of its operands.
   void explain(op_id i, std::string kind, std::string why) {
     net_.operations[i].kind = std::move(kind);
     if (net_.operations[i].does.what == op_kind::opaque) net_.operations[i].not_understood = std::move(why);
@@ -244,8 +244,8 @@ inline std::optional<std::uint16_t> to_half(float x) {
   return static_cast<std::uint16_t>(sign | magnitude);
 }
 
-/// Rows of pad before the image that a window of SAME pad has: what is missing, halved, the odd one behind. None where
-/// so many windows (`out`) are not what SAME (or, with `same` false, VALID) gives.
+/// Rows of pad before the image that a window of SAME pad has: the missing rows, halved, the odd one behind. None if
+/// so many windows (`out`) are not the number that SAME (or, with `same` false, VALID) gives.
 inline std::optional<std::int64_t> pad_before(coordinate in, coordinate out, std::int64_t kernel, std::int64_t stride,
                                               std::int64_t dilation, bool same) {
   constexpr std::int64_t most = 1 << 20;

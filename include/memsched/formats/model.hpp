@@ -18,8 +18,8 @@ inline namespace MEMSCHED_ABI {
 struct read_options {
   /// Dimensions of graph inputs that the file leaves open, by name.
   std::map<std::string, std::vector<std::int64_t>> shapes{};
-  /// ONNX: graph inputs of one element that always have this value, by name. What depends on them alone is constant, and so
-  /// is which branch of an If runs.
+  /// ONNX: graph inputs of one element that always have this value, by name. Values that depend on them alone are constant,
+  /// and so is the branch of an If that runs.
   std::map<std::string, std::int64_t> values{};
   /// TensorFlow Lite: custom operators keep no state, so that nothing but tensors orders them.
   bool pure_custom = false;
@@ -32,15 +32,15 @@ struct graph_call {
 };
 
 /// One graph of a model. The file lists its operators; the draft holds those that make activations, the others
-/// (what is computed from constants and shapes alone) are left out; where one of the former needs the result of one of
-/// the latter that reads a shape, the draft orders it behind the producer of what has the shape.
+/// (those computed from constants and shapes alone) are left out; where one of the former needs the result of one of
+/// the latter that reads a shape, the draft orders it behind the producer of the tensor of that shape.
 struct model_graph {
   std::string place;               ///< in the file, for messages: "subgraphs[1]"
   std::vector<index_t> path;       ///< in the file: the subgraph; in ONNX, from outside in, operator and which of its graphs
   problem_draft draft;             ///< workspace of an operator that runs graphs: 0, see `with_workspace`
   std::vector<index_t> positions;  ///< per operator of the draft: its place in the file's list
   std::vector<graph_call> calls;   ///< ascending by operator
-  adjacency needs;                 ///< per listed operator: those whose results it reads, each once
+  adjacency needs;                 ///< per listed operator: the producers of its operands, each once
   std::vector<index_t> eager;      ///< left out, but read the shape of an activation; ascending
 };
 
@@ -55,7 +55,7 @@ struct graph_order {
 };
 
 /// The draft of graph g in which an operator that runs graphs has as workspace the largest peak (or bound) of these:
-/// they run one after another, and what they capture counts where it comes from.
+/// they run one after another, and values that they capture count where they come from.
 inline problem_draft with_workspace(const model_graphs& m, std::size_t g, const std::vector<graph_order>& orders,
                                     bytes graph_order::*amount = &graph_order::peak) {
   problem_draft draft = m[g].draft;
@@ -121,7 +121,7 @@ inline std::vector<index_t> file_order(const model_graph& g, const std::vector<o
   for (const index_t at : g.positions) kept[at] = true;
   std::vector<index_t> found, path;
   found.reserve(n);
-  // Places an operator behind those left-out ones whose results it reads. They form chains of any length: no recursion.
+  // Places an operator behind the left-out producers of its operands. They form chains of any length: no recursion.
   const auto place = [&](index_t last) {
     path.push_back(last);
     while (!path.empty()) {

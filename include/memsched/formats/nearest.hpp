@@ -1,4 +1,4 @@
-// What a misspelt word was meant to be.
+// Finds the known word nearest to a misspelt one.
 #pragma once
 
 #include <algorithm>
@@ -49,7 +49,7 @@ inline near_word nearest(std::string_view word, std::span<const std::string_view
   return best;
 }
 
-/// Keys that begin with "x-" mean nothing to any reader: who writes a file may put there what he likes.
+/// Keys that begin with "x-" mean nothing to any reader: authors of files may use them freely.
 inline bool is_free_key(std::string_view key) { return key.starts_with("x-"); }
 
 /// Whether a key that is not known is a known one with one or two wrong letters, rather than a note.
@@ -58,7 +58,7 @@ inline bool is_misspelt(std::string_view key, std::span<const std::string_view> 
                      [key](std::string_view k) { return key.size() <= k.size() + 2 && edit_distance(key, k) <= 2; });
 }
 
-/// What to say of a key that is not known: the nearest known one, and where none is near, all of them.
+/// The message about an unknown key: the nearest known one, and if none is near, all of them.
 inline std::string unknown_key(std::string_view key, std::span<const std::string_view> known) {
   const near_word meant = nearest(key, known);
   std::string text = "unknown key \"" + one_line(key, 60) + "\"; ";

@@ -29,7 +29,7 @@ class node_graph {
   std::span<const index_t> ops() const { return operators_; }
   std::span<const index_t> inputs(index_t node) const { return nodes_[node].inputs; }
   std::span<const index_t> outputs(index_t node) const { return nodes_[node].values; }
-  /// What outputs read, inputs of the graph among it that no operator reads.
+  /// The tensors that outputs read, inputs of the graph among them that no operator reads.
   std::span<const index_t> tensors() const { return kept_; }
   std::optional<bytes> size(index_t value) const { return values_[value].size; }
   std::span<const index_t> after(index_t node) const { return nodes_[node].after; }
@@ -226,11 +226,11 @@ class node_reader {
 ///              {"name": "output", "kind": "output", "inputs": ["add_"]}]}
 ///
 /// * A node without kind is an operator, and its result one value of `bytes`, or one for each in a list. An input lives from
-///   the start to its last reader. What an output reads lives to the end; it does not run.
+///   the start to its last reader. Values that an output reads live to the end; it does not run.
 /// * `inputs` names nodes, all of whose values are read; with `element` the one at that position. Names may point forward.
-/// * A node with `view_of` names the storages of what it is a view of (a name or a list of names, which must be inputs and
+/// * A node with `view_of` names the storages that it is a view of (a name or a list of names, which must be inputs and
 ///   stand before it), and has no bytes.
-/// * `updates` names inputs whose values the node changes where they are (see graph_traits); `overwrites` those whose
+/// * `updates` names inputs that the node changes in place (see graph_traits); `overwrites` those whose
 ///   storage its results may take, in their order; `after` operators that run before.
 /// * Bytes that are null or absent are unknown, which is an error where they matter.
 /// * `op`, `shape` and `type` are notes, as are keys that begin with "x-". Any other key of a node is an error that names

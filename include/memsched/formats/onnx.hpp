@@ -46,7 +46,7 @@ class reader {
     graphs_[0] = maker.finish();
     return std::move(graphs_);
   }
-  /// What the names of the model's own graph stand for.
+  /// The meaning of the names of the model's own graph.
   const scope& names() const { return top_; }
 
  private:
@@ -163,7 +163,7 @@ inline void parse(std::string_view file, onnx::ModelProto& model) {
   if (model.opset_import_size() == 0) refuse("the file imports no operator set, or is not whole");
 }
 
-/// What f returns, or the error with which it ends.
+/// The result of f, or the error with which it ends.
 template <class T, class F>
 result<T> guarded(F f) {
   const auto failure = [](std::string message) { return graph_error{error_code::bad_input, std::move(message), {}, {}}; };
@@ -188,18 +188,18 @@ result<T> guarded(F f) {
 ///
 /// * Sizes are elements times bytes of the element type, rounded up for types of 4 bits. Every activation needs a
 ///   static shape: shapes come from ONNX's own inference functions and from folding the constants, shapes among
-///   them, with which models compute shapes; what the file declares fills gaps and must not contradict.
-/// * Weights are left out: initializers, constants, what is computed from them and from static shapes alone; so are
+///   them, with which models compute shapes; declarations of the file fill gaps and must not contradict.
+/// * Weights are left out: initializers, constants, values computed from them and from static shapes alone; so are
 ///   operators that make nothing else. External data is never opened. The elements of large weights are neither copied nor
 ///   touched, so that a file may be mapped and larger than protobuf's 2 GiB.
 /// * Aliases of their first input: Reshape, Flatten, Squeeze, Unsqueeze, Identity, and Dropout, whose mask is left out
 ///   where nobody reads it.
-/// * `overwrites`: an element-wise operator names its first input that is an activation of the element type (Cast: of as many
-///   bytes) and, but for leading dimensions of 1, the shape of its output: no operand that broadcasts.
-/// * An operator that holds graphs (If, Loop, Scan) reads what they capture and runs them; an If whose condition is
-///   constant runs one alone. Captured values are weights to a graph inside, what it makes and its formal inputs are not.
-///   A loop's carried values must keep their shape.
-/// * An operator that needs a number computed from the shape of an activation runs behind what makes that activation.
+/// * `overwrites`: an element-wise operator names its first input that is an activation of the element type (Cast: of as
+///   many bytes) and, but for leading dimensions of 1, the shape of its output: no operand that broadcasts.
+/// * An operator that holds graphs (If, Loop, Scan) reads the values that they capture and runs them; an If with a condition
+///   that is constant runs one alone. Captured values are weights to a graph inside; its results and its formal inputs are
+///   not. A loop's carried values must keep their shape.
+/// * An operator that needs a number computed from the shape of an activation runs behind the producer of that activation.
 /// * An operator that this ONNX library does not know needs a declared shape. Functions of the file, sequences, maps,
 ///   optionals, sparse activations and strings are refused.
 /// * Operators are named as in the file, else by type and position ("Relu_3"), and keep the file's order where that

@@ -1,4 +1,4 @@
-// Typed networks as ONNX files. Opt-in: needs what memsched/formats/onnx.hpp needs.
+// Typed networks as ONNX files. Opt-in: needs the same libraries as memsched/formats/onnx.hpp.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 namespace memsched {
 inline namespace MEMSCHED_ABI {
 
-/// The bytes of an ONNX model (operator set 15) of standard operators that computes what `net` does, in this order of its
+/// The bytes of an ONNX model (operator set 15) of standard operators that computes the same as `net`, in this order of its
 /// operators. `net` is `first` rewritten, or `first` itself: inputs and outputs are those of `first`, by its names, in the
 /// order and the shapes of its file (`ends_of`). Images between them have the shape 1, channels, rows, columns. Blocks are
 /// Slice and Concat, which copy; a block of a convolution or pooling has pads of its own where the whole image has pad;

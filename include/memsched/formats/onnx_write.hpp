@@ -110,7 +110,7 @@ inline result<std::string> write_onnx(std::string_view file, const model_graphs&
 }
 
 /// The order in which ONNX Runtime (1.30, default settings, one thread) runs the operators of a graph: depth first from
-/// those whose results no operator reads, the last of them in the file first, and from an operator to those before it by
+/// those with results that no operator reads, the last of them in the file first, and from an operator to those before it by
 /// decreasing place in the file. O(operators + uses log uses).
 inline std::vector<op_id> onnxruntime_order(const problem& p) {
   const std::size_t n = p.ops().size();

@@ -307,12 +307,12 @@ class reader {
 }  // namespace provenance_detail
 
 /// A rewritten network as a JSON object: tensors with the part of a tensor of the first network that they hold, operators
-/// with the operator that they do a part of, what they read and write where, and which weights they use. Indices are
+/// with the operator that they are a part of, their operands and results, and the weights they use. Indices are
 /// positions; -1 is none. Attributes that are left out have the values of a plain `attributes`.
 inline nlohmann::ordered_json write_provenance(const network& net) { return provenance_detail::writer(net).run(); }
 
 /// The network that such an object says, with the weights of the first network; or the place where it is none.
-/// `check_rewrite` judges whether it computes what the first one does.
+/// `check_rewrite` judges whether it computes the same as the first one.
 inline result<network> read_provenance(const nlohmann::ordered_json& j, const network& first) {
   return provenance_detail::reader(j, first).run();
 }

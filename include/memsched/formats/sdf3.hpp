@@ -92,7 +92,7 @@ class sdf3_reader {
   }
   static std::string quoted(const std::string& name) { return '"' + one_line(name, 100) + '"'; }
 
-  // Elements by name, whatever their namespace.
+  // Elements by name, in any namespace.
 
   static std::string_view local(pugi::xml_node n) {
     const std::string_view name = n.name();
@@ -263,7 +263,7 @@ class sdf3_reader {
 }  // namespace detail
 
 /// The application graph of a file in SDF3's format: `<applicationGraph><sdf><actor><port .../></actor><channel .../></sdf>
-/// <sdfProperties><channelProperties><tokenSize sz=.../>...`. Times, processors and what else describes an implementation
+/// <sdfProperties><channelProperties><tokenSize sz=.../>...`. Times, processors and other descriptions of an implementation
 /// are left out. Cyclo-static graphs are taken where all rates of a port are equal. An error is one line, with the line of
 /// the file in front: of a channel, the first that is named, where `graph_builder` finds the rates or tokens wrong.
 inline result<sdf3_graph> read_sdf3(std::string_view text, const sdf3_options& options = {}) {

@@ -137,7 +137,7 @@ class draft_maker {
     return std::any_of(op.runs.begin(), op.runs.end(), [&](std::size_t s) { return of_subgraphs_[s].state; });
   }
 
-  /// A custom operator may do anything: it stays on its side of all that acts on what no tensor shows.
+  /// A custom operator may do anything: it stays on its side of all operators that act on state which no tensor shows.
   void keep_order_with_custom(bool is_custom, op_id id) {
     if (!is_custom) {
       run_after(last_custom_, id);
@@ -227,17 +227,17 @@ inline result<model_graphs> read_model(model_file& m, tensor_sizes& sizes, const
 ///
 /// * The first is subgraph 0, the others are those that it runs, directly or not; a subgraph that several operators run
 ///   is one graph. Signatures are ignored.
-/// * Constants are left out: tensors with data in the file (or in an external one), empty ones that nobody writes, what
-///   is computed from constants alone, such as DEQUANTIZE of float16 weights, and inputs of a subgraph for which all
+/// * Constants are left out: tensors with data in the file (or in an external one), empty ones that nobody writes, tensors
+///   computed from constants alone, such as DEQUANTIZE of float16 weights, and inputs of a subgraph for which all
 ///   operators that run it hand a constant on (in a loop: which the body returns as it came). Operators that compute
 ///   constants are left out too, unless custom, random, stateful, or named by a control dependency: their results stay
 ///   for the whole run, as weights do.
-/// * A variable (is_variable) lives from start to end: it is a graph input and a graph output. What may change it
-///   (recurrent layers, SVDF, custom operators) updates it: others read it on their side of that. The order of the file
+/// * A variable (is_variable) lives from start to end: it is a graph input and a graph output. Operators that may change it
+///   (recurrent layers, SVDF, custom operators) update it: others read it on their side of that. The order of the file
 ///   stands among those with hidden state (READ_VARIABLE,
 ///   ASSIGN_VARIABLE, HASHTABLE_FIND, _IMPORT and _SIZE, CALL_ONCE); among those that draw random numbers; between a
 ///   custom operator and all of these and other custom ones, unless `options.pure_custom`; and along the metadata
-///   `model_control_dependencies`. What holds for the operators of a subgraph holds for the operator that runs it.
+///   `model_control_dependencies`. Rules for the operators of a subgraph hold for the operator that runs it.
 /// * A size is shape times element width, packed for elements below a byte; no shape is a scalar. Dimensions that
 ///   shape_signature leaves open are given for graph inputs in `options.shapes` and followed from there through
 ///   subgraph 0; where that fails they are errors, as are STRING and VARIANT, except on tensors that are left out. A

@@ -19,8 +19,8 @@
 namespace memsched {
 inline namespace MEMSCHED_ABI {
 
-/// What TensorFlow Lite Micro makes of the order and the plan in a file. Bytes of the arena's head, where activations lie,
-/// without what kernels ask for.
+/// The result of TensorFlow Lite Micro for the order and the plan in a file. Bytes of the arena's head, where activations
+/// lie, without room that kernels ask for.
 struct micro_arena {
   bytes greedy = 0;   ///< where the runtime decides about all
   bytes planned = 0;  ///< with the file's plan; equal to `greedy` where it has none
@@ -37,7 +37,7 @@ struct micro_plan {
 namespace detail::tflite {
 
 /// Kinds whose reference kernels in TensorFlow Lite Micro may write over an input that is `alike` their output (element
-/// type and shape): they read what stands at element i for the last time before they write element i. Measured, too.
+/// type and shape): they read element i for the last time before they write element i. Measured, too.
 inline constexpr kind_id micro_in_place[] = {
     // Element i of the output depends on element i of an operand that does not broadcast, and is written after it is read.
     kind("ADD"), kind("SUB"), kind("MUL"), kind("DIV"), kind("MAXIMUM"), kind("MINIMUM"), kind("FLOOR_DIV"),
@@ -131,7 +131,7 @@ inline bytes load_of(const std::vector<micro_buffer>& buffers) {
 
 }  // namespace detail::tflite
 
-/// What TensorFlow Lite Micro's planner makes of a file whose subgraph 0 runs in `order` (positions in the file's list;
+/// The result of TensorFlow Lite Micro's planner for a file whose subgraph 0 runs in `order` (positions in the file's list;
 /// empty: the file's own). Exact for kernels that ask for no room of their own. O(file + tensors^2).
 inline result<micro_arena> micro_arena_of(std::string_view file, const read_options& options = {},
                                           const std::vector<index_t>& order = {}) {
@@ -218,7 +218,7 @@ result<micro_plan> plan_micro(std::string_view file, const read_options& options
 }
 
 /// The draft of a graph as TensorFlow Lite Micro sees it: sizes are multiples of 16, and nothing is in place but, where
-/// asked for, what `plan_micro` puts there.
+/// asked for, the tensors that `plan_micro` puts there.
 inline void as_micro(model_graph& g, bool in_place) {
   using namespace detail::tflite;
   for (tensor_data& t : g.draft.tensors) {
@@ -236,8 +236,8 @@ inline void as_micro(model_graph& g, bool in_place) {
   }
 }
 
-/// What a plan or an order does not account for, in one line each: kernels that ask for room, tensors that nobody uses,
-/// metadata that is not known to stand for any order.
+/// Facts that a plan or an order does not account for, in one line each: kernels that ask for room, tensors that nobody
+/// uses, metadata that is not known to stand for any order.
 inline std::vector<std::string> tflite_notes(std::string_view file, const read_options& options = {}) {
   using namespace detail::tflite;
   std::vector<std::string> notes;

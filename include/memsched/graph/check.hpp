@@ -7,7 +7,7 @@
 namespace memsched {
 inline namespace MEMSCHED_ABI {
 
-/// The problem that `draft` describes, or what is wrong with it. O(operators + tensors + uses).
+/// The problem that `draft` describes; an error if it has a fault. O(operators + tensors + uses).
 MEMSCHED_FUNCTION result<problem> make_problem(problem_draft draft);
 
 }  // namespace MEMSCHED_ABI
@@ -242,9 +242,9 @@ class checker {
     return true;
   }
 
-  /// Numbers the values that storages hold one after the other. A name holds the value of what it is an alias of, but for an
-  /// output of an operator that updates that value: it begins the next. `version_[t]` is the name that the value of t began
-  /// with.
+  /// Numbers the values that storages hold one after the other. A name holds the value of the tensor it is an alias of, but
+  /// for an output of an operator that updates that value: it begins the next. `version_[t]` is the name that the value of t
+  /// began with.
   bool find_versions() {
     version_.assign(tensors(), none);
     if (draft().updates.items() == 0) return true;
@@ -283,7 +283,7 @@ class checker {
       std::vector<op_id> since{};  // users behind it, or behind the start
     };
     std::vector<turn> turns(tensors());
-    std::vector<std::pair<op_id, tensor_id>> named;  // updates whose result has a name, and the value that they change
+    std::vector<std::pair<op_id, tensor_id>> named;  // updates with a named result, and the value they change
     for (op_id op = 0; op < operators(); ++op) {
       for (tensor_id t : draft().reads[op]) {
         const auto updated = p_.updates(op);

@@ -14,10 +14,10 @@ inline namespace MEMSCHED_ABI {
 /// A graph whose nodes stand for sequences of nodes of another one.
 struct fused_graph {
   schedule_graph graph;
-  list_of<node_id> members;  ///< per active node of `graph`: what it runs, in this order
+  list_of<node_id> members;  ///< per active node of `graph`: the nodes that it runs, in this order
 };
 
-/// Active nodes that are to become one, in the order in which it runs them, and what that takes.
+/// Active nodes that are to become one, in the order in which it runs them, and their cost together.
 struct node_group {
   std::vector<node_id> order;
   node_cost cost;

@@ -1,4 +1,4 @@
-// What is wrong with a graph, as a value.
+// Faults of a graph, as values.
 #pragma once
 
 #include <cstdio>
@@ -22,7 +22,7 @@ enum class error_code : unsigned char {
   unknown_tensor,      ///< an index of no tensor
   no_producer,         ///< read or output, but neither produced nor a graph input
   produced_input,      ///< a graph input that an operator writes
-  reads_own_output,    ///< an operator that reads what it writes
+  reads_own_output,    ///< an operator that reads a tensor which it writes
   bad_size,            ///< a negative size
   unknown_size,        ///< a size that the graph cannot tell
   overflow,            ///< sizes that sum to more than `max_total`
@@ -34,7 +34,7 @@ enum class error_code : unsigned char {
   bad_policy,          ///< a scheduler that answers with no valid order, or with a bound above the peak of an order
   bad_input,           ///< a file that cannot be read or is not in its format
   solver_failed,       ///< a solver from outside that is missing, or gave no answer
-  inconsistent_rates,  ///< synchronous dataflow whose rates balance for no numbers of firings
+  inconsistent_rates,  ///< synchronous dataflow with rates that balance for no numbers of firings
   deadlock,            ///< actors on a cycle with too few tokens
 };
 

@@ -13,8 +13,8 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 
 /// The nodes of `members` (ascending, releases last) with the edges among them, from level `base` on. Node i of the part
-/// is members[i]. What ran before is where it should be; a release whose readers do not all run by then must be left out,
-/// and credits on it are void. `local` is scratch of g's size, all none, and is left so. O(members + their edges).
+/// is members[i]. All nodes that ran before must be in place; a release whose readers do not all run by then must be left
+/// out, and credits on it are void. `local` is scratch of g's size, all none, and is left so. O(members + their edges).
 MEMSCHED_FUNCTION schedule_graph induced_subgraph(const schedule_graph& g, std::span<const node_id> members, bytes base,
                                                   std::vector<node_id>& local);
 

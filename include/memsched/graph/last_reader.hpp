@@ -1,4 +1,4 @@
-// Which of the readers of one tensor always runs last.
+// Finds the reader of a tensor that always runs last.
 #pragma once
 
 #include <algorithm>
@@ -15,10 +15,10 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 namespace detail {
 
-/// Finds, for readers of one tensor, which of them can run last. Walks back from a reader over what lies between the first
+/// Finds, for readers of one tensor, which of them can run last. Walks back from a reader over the nodes between the first
 /// and the last of them in a topological order: the operators' own where that is one, since a graph is mostly described so
 /// that reads are short. A longest path settles many readers without a walk. All walks together take O(operators + uses)
-/// steps: what is not decided within that stays undecided, which costs strength of bounds, never exactness.
+/// steps: readers undecided within that stay undecided, which costs strength of bounds, never exactness.
 class last_reader_finder {
  public:
   explicit last_reader_finder(const problem& p) : position_(p.ops().size()), seen_(p.ops().size(), none) {

@@ -14,7 +14,7 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 
 /// An order that runs, of the ready nodes, the one with the smallest key(w, v, age): w is the walk so far, and ages grow as
-/// nodes become ready. Keys must differ. What a key says may hang on `w.effect(v)`: that changes for a ready node only where
+/// nodes become ready. Keys must differ. A key may depend on `w.effect(v)`: that changes for a ready node only where
 /// a release waits for it alone, and then its key is asked again, with a new age. From where `go_on()` is false, asked every
 /// 2^16 nodes, nodes run in a topological order.
 /// O((nodes + edges) log nodes) keys at most.

@@ -27,7 +27,7 @@ struct lowered {
 
 namespace detail {
 
-/// What a lowering gathers, but for what depends on the caller's types.
+/// The parts of a lowering that do not depend on the caller's types.
 class lowered_draft {
  protected:
   /// Room for so many operators, of which most read and write one tensor.
@@ -237,7 +237,7 @@ concept names_tensors =  // own types may have a list of this name, or tensors(o
 || requires(G& g) { g.tensors(); };
 template <class G, class Handle>
 inline constexpr bool names<hook::tensors, G, Handle> = names_tensors<G>;
-// A concept, so that what follows a way that exists is not instantiated.
+// A concept, so that code behind an existing way is not instantiated.
 #define MEMSCHED_NAMES(hook_name)                                           \
   template <class G, class Handle>                                          \
   concept names_##hook_name = requires {                                    \
@@ -264,7 +264,7 @@ MEMSCHED_NAMES(operator_name);
 MEMSCHED_NAMES(tensor_name);
 #undef MEMSCHED_NAMES
 
-/// Whether a view or a graph beneath it names a hook: a view hands on only what its base answers.
+/// Whether a view or a graph beneath it names a hook: a view hands on only the answers of its base.
 template <hook H, class G, class Handle>
 constexpr bool names_beneath() {
   if constexpr (std::is_void_v<G>) return false;

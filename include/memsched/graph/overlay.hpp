@@ -27,11 +27,11 @@ struct base_of_view<overlaid<H, Base, F>> {
 template <class G>
 using held = std::conditional_t<std::is_lvalue_reference_v<G>, const std::remove_reference_t<G>&, std::remove_cvref_t<G>>;
 
-/// Fails to compile where the answers are none for the hook: who overlays it wants it heard.
+/// Fails to compile if no answer of f fits the hook: an overlay that nobody hears is an error.
 template <hook H, class G, class F>
 auto overlay(G&& g, F f) {
   using view = overlaid<H, held<G>, F>;
-  if constexpr (has_tensors<std::remove_cvref_t<G>>) demand_hook<H, hears<H, view>>();  // else `lower` says what it lacks
+  if constexpr (has_tensors<std::remove_cvref_t<G>>) demand_hook<H, hears<H, view>>();  // else `lower` names what is missing
   return view{std::forward<G>(g), std::move(f)};
 }
 }  // namespace detail

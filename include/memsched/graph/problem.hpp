@@ -26,7 +26,7 @@ struct tensor_data {
   tensor_id alias_of = none;  ///< the tensor whose storage this one names
 };
 
-/// The facts of one operator beside what it reads and writes.
+/// The facts of one operator beside its reads and writes.
 struct operator_data {
   bytes workspace = 0;
   tensor_id overwrites = none;   ///< an input whose storage the first output may take
@@ -55,7 +55,7 @@ struct problem_draft {
   list_of<tensor_id> writes;      ///< per operator
   list_of<op_id> after;           ///< control predecessors, per operator
   list_of<overwrite> overwrites;  ///< of further outputs, per operator; empty, or a list for each
-  list_of<tensor_id> updates;     ///< of `reads`, those whose values an operator changes; empty, or a list for each
+  list_of<tensor_id> updates;     ///< of `reads`, those with values that an operator changes; empty, or a list for each
   std::vector<std::string> operator_names, tensor_names;  ///< empty, or one for each
 };
 
@@ -81,9 +81,9 @@ class problem {
   int overwrites(op_id op) const { return position(op, draft_.operators[op].overwrites); }
   /// Which inputs further outputs may overwrite.
   std::span<const overwrite> further_overwrites(op_id op) const { return list(draft_.overwrites, op); }
-  /// Inputs whose values an operator changes where they are.
+  /// Inputs that an operator changes in place.
   std::span<const tensor_id> updates(op_id op) const { return list(draft_.updates, op); }
-  /// What to call an operator or a tensor in a message: its name, else "operator 3", "tensor 5".
+  /// The name of an operator or a tensor for messages; without one "operator 3", "tensor 5".
   std::string operator_name(op_id op) const { return name(draft_.operator_names, op, "operator "); }
   std::string tensor_name(tensor_id t) const { return name(draft_.tensor_names, t, "tensor "); }
 
@@ -106,13 +106,13 @@ class problem {
   bool kept(tensor_id storage) const { return stays_[storage] || !readers_[storage].empty(); }
   /// Storages that an operator's outputs may take, each once.
   std::span<const storage_reuse> reuses(op_id op) const { return list(reuses_, op); }
-  /// Operators that must run before an operator: producers of what it reads in that order, then control, then those that use
-  /// the old values of what it updates; each once.
+  /// Operators that must run before an operator: producers of its reads in that order, then control, then those that use
+  /// the old values of its updated inputs; each once.
   std::span<const op_id> predecessors(op_id op) const { return predecessors_[op]; }
   const adjacency& predecessors() const { return predecessors_; }
-  /// Bytes of the graph inputs that are read or kept: what is live at the start.
+  /// Bytes of the graph inputs that are read or kept: all that is live at the start.
   bytes live_at_start() const { return live_at_start_; }
-  /// What was checked.
+  /// The draft that was checked.
   const problem_draft& draft() const { return draft_; }
   /// Graph outputs, in the caller's order where the caller has one.
   std::span<const tensor_id> graph_outputs() const { return draft_.graph_outputs; }

@@ -1,4 +1,4 @@
-// The one form inside: a DAG whose nodes carry a peak and an impact (Fradet et al., section 3).
+// The internal form of all graphs: a DAG whose nodes carry a peak and an impact (Fradet et al., section 3).
 #pragma once
 
 #include <algorithm>
@@ -18,13 +18,13 @@ inline namespace MEMSCHED_ABI {
 
 using node_id = index_t;
 
-/// What running a node does, in bytes relative to the level before it.
+/// The effect of running a node, in bytes relative to the level before it.
 struct node_cost {
   delta peak = 0;    ///< highest level while it runs
   delta impact = 0;  ///< level after it
 };
 
-/// What must run before what.
+/// An edge: one node must run before another.
 struct precedence {
   node_id before = none, after = none;
   auto operator<=>(const precedence&) const = default;
@@ -43,7 +43,7 @@ struct resource {
   bytes size = 0;
 };
 
-/// Nodes [0, active) are what a scheduler orders. Nodes [active, size) are releases: one for each tensor that several
+/// Nodes [0, active) are ordered by schedulers. Nodes [active, size) are releases: one for each tensor that several
 /// nodes read. A release runs by itself, in the step of its last predecessor, which is always optimal: its peak is 0
 /// and its impact at most 0. So the level after a set of nodes does not depend on their order.
 struct schedule_graph {
@@ -53,8 +53,8 @@ struct schedule_graph {
   adjacency preds, succs;       ///< preds keep the order of the operator's inputs
   list_of<credit> credits;      ///< per node
   std::vector<node_id> roots;   ///< where a depth-first order starts; may be empty
-  /// What the levels are made of, where that is known; else empty. `from` comes before `to`. The level after a set of nodes
-  /// that holds what its members wait for is that of the resources which are live then, and a constant.
+  /// The resources that make up the levels, if known; else empty. `from` comes before `to`. The level after a set of nodes
+  /// that holds all predecessors of its members is that of the resources which are live then, and a constant.
   std::vector<resource> resources;
   std::vector<index_t> scope;  ///< the caller's cell of each active node, or none; empty where the caller gave none
 
@@ -62,7 +62,7 @@ struct schedule_graph {
   bool is_release(node_id v) const { return v >= active; }
 };
 
-/// What running v does, releases included, relative to the level before it, where `last(r)` tells of each release r that
+/// The effect of running v, releases included, relative to the level before it. `last(r)` returns for each release r that
 /// waits for v whether it waits for nothing else. O(successors + credits) calls.
 template <class Last>
 constexpr node_cost effect_of(const schedule_graph& g, node_id v, Last last) {

@@ -12,7 +12,7 @@
 namespace memsched {
 inline namespace MEMSCHED_ABI {
 
-/// A schedule graph as its author describes it: what each node does to memory, and the order that is needed.
+/// A schedule graph as its author describes it: the effect of each node on memory, and the required order.
 struct cost_graph {
   std::vector<node_cost> cost;
   std::vector<precedence> edges;  ///< repetitions are allowed
@@ -88,7 +88,7 @@ inline schedule_graph from_edges(std::vector<node_cost> cost, std::vector<preced
 
 }  // namespace detail
 
-/// The schedule graph of costs and edges, all nodes active; or what is wrong with it: an edge of a node that does not
+/// The schedule graph of costs and edges, all nodes active. Fails for an edge of a node that does not
 /// exist, a cycle, a peak below 0 or below the impact, costs that sum to more than 2^61, or impacts that do not lead from
 /// `base` to `left`. Whether memory can stay above 0 is `negative_level`'s to say. O(nodes + edges log edges).
 inline result<schedule_graph> make_schedule_graph(cost_graph c) {

@@ -1,4 +1,4 @@
-// How any graph type is seen as operators and tensors: the one customization point.
+// The one customization point: views any graph type as operators and tensors.
 #pragma once
 
 #include <concepts>
@@ -27,21 +27,21 @@ inline namespace MEMSCHED_ABI {
 ///           firing(g, op)        memsched::firing, or an optional one
 ///           overwrites(g, op)    position in inputs of the one that the first output may overwrite, -1 for none; or a range
 ///                                of `overwrite_at`, one for each output that may overwrite an input
-///           updates(g, op)       tensor handles among inputs whose values op changes where they are (see below)
+///           updates(g, op)       tensor handles among inputs that op changes in place (see below)
 ///           live_out(g, tensor)  whether tensor lives to the end. Without this hook no tensor does: results are freed
 ///                                after their last reader, and one that nobody reads right after its producer
 ///           tensors(g)           tensor handles that no operator may list: arguments that are passed through or unused.
 ///                                Those that operators list may be among them
 ///           alias_of(g, tensor)  the tensor whose storage this one names. Where it is no alias: itself, an empty
-///                                optional or a null handle (a null pointer, or what its operator bool says false of)
+///                                optional or a null handle (a null pointer, or a handle that converts to false)
 ///           scope(g, op)         the op's cell or block: an integer, negative for none
 ///           operator_name(g, op), tensor_name(g, tensor)   for messages
 ///
 /// A list of handles is anything that a range-for accepts, by value or by reference. A handle is any value with == and
 /// either std::hash or a hash_value(handle) found by argument-dependent lookup. A tensor's handle type is the common type
-/// of what inputs and outputs list. A tensor that no operator writes is a graph input. It counts from the start to its last
-/// reader, to the end if it is live_out, and not at all if nobody reads it and it is not live_out. Without `tensors`, one
-/// that no operator lists is unknown and does not count, even if it is live_out.
+/// of the elements of inputs and outputs. A tensor that no operator writes is a graph input. It counts from the start to its
+/// last reader, to the end if it is live_out, and not at all if nobody reads it and it is not live_out. Without `tensors`,
+/// one that no operator lists is unknown and does not count, even if it is live_out.
 ///
 /// An update of a tensor t has an order: where an output of op is an alias of t, that names the new value, and all other
 /// users of the old one run before op. Where none is, the order in which ops(g) lists operators decides: users of t that
@@ -133,7 +133,8 @@ struct overwrite_at {
 
 namespace detail {
 
-// What a range-for asks of a range: less than std::ranges::input_range, which many compilers' own ranges are not.
+// The requirements of a range-for: fewer than those of std::ranges::input_range, which many compilers' own ranges do not
+// meet.
 template <class R>
 concept has_member_begin = requires(R& r) {
   r.begin(), r.end();
@@ -161,7 +162,7 @@ using item_t = std::remove_cvref_t<decltype(*first_of(std::declval<R&>()))>;
 
 }  // namespace detail
 
-/// What a hook may return to list handles: anything that a range-for accepts, by value or by reference.
+/// Types that a hook may return to list handles: anything that a range-for accepts, by value or by reference.
 template <class R>
 concept handles = detail::iterable<std::remove_reference_t<R>>;
 
@@ -254,7 +255,7 @@ concept has_size = has_tensors<G> && requires(const G& g, const tensor_t<G>& t) 
   { graph_traits<G>::size(g, t) } -> detail::amount;
 };
 
-/// What may be a handle.
+/// Types that may be handles.
 template <class T>
 concept hashable = std::equality_comparable<T> && requires(const T& x, detail::handle_hash hash) {
   hash(x);
@@ -287,7 +288,8 @@ enum class hook : unsigned char {
 
 namespace detail {
 
-/// A list of what may stand for a `Handle`. No number stands for one of another kind: a bool or a fraction for an integer.
+/// A list of elements that may stand for a `Handle`. No number stands for one of another kind: a bool or a fraction for an
+/// integer.
 template <class R, class Handle>
 concept list_of_handles = handles<R> && std::convertible_to<handle_t<R>, Handle> &&
     (!std::is_arithmetic_v<handle_t<R>> || integer<handle_t<R>> || std::same_as<handle_t<R>, Handle>);
@@ -348,7 +350,7 @@ struct base_of_view {
   using type = void;
 };
 
-/// Says in an error of the compiler what hook H must be, unless it is `fine`.
+/// Makes the compiler's error state the requirements of hook H, unless it is `fine`.
 template <hook H, bool fine>
 constexpr bool demand_hook() {
   static_assert(fine || H != hook::size, "memsched: the graph lacks size(tensor): bytes as an integer");
@@ -367,7 +369,7 @@ constexpr bool demand_hook() {
   return true;
 }
 
-/// Says in an error of the compiler what a type lacks to be a memory_graph.
+/// Makes the compiler's error name the missing parts of a memory_graph.
 template <class G>
 constexpr bool demand_graph() {
   static_assert(has_ops<G>, "memsched: the graph lacks ops(): a range of operator handles (see memsched/graph/traits.hpp)");
@@ -388,7 +390,7 @@ constexpr bool demand_graph() {
 }  // namespace detail
 
 /// Which optional hooks a graph type has; static_assert on it to catch a misspelt one. A hook of the right name with another
-/// signature is an error in `lower`. A type that is no memory_graph is an error that says what it lacks.
+/// signature is an error in `lower`. A type that is no memory_graph is an error that names the missing parts.
 template <class G>
 struct hooks_of {
   static_assert(detail::demand_graph<G>());

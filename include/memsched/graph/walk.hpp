@@ -1,4 +1,4 @@
-// Running a schedule graph step by step: which nodes are ready, and what memory does.
+// Runs a schedule graph step by step, keeping track of ready nodes and memory.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace memsched {
 inline namespace MEMSCHED_ABI {
 
-/// A position in some order of a schedule graph: what has run, and the level. Steps are O(successors + credits).
+/// A position in some order of a schedule graph: the nodes that have run, and the level. Steps are O(successors + credits).
 class retractable_walk {
  public:
   explicit retractable_walk(const schedule_graph& g) : g_(&g), waits_(g.size()), level_(static_cast<delta>(g.base)) {
@@ -23,13 +23,13 @@ class retractable_walk {
   index_t waits(node_id v) const { return waits_[v]; }
   /// Level now, in bytes.
   delta level() const { return level_; }
-  /// What running v now would do, releases included, relative to the level now.
+  /// The effect of running v now, releases included, relative to the level now.
   node_cost effect(node_id v) const {
     return effect_of(*g_, v, [this](node_id release) { return waits_[release] == 1; });
   }
 
   /// Runs v, which must be ready, and the releases that become ready; calls newly_ready(u) for each other node that does.
-  /// Returns what that did.
+  /// Returns the effect.
   template <class F>
   node_cost fire(node_id v, F&& newly_ready) {
     const node_cost c = effect(v);

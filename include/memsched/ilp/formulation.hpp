@@ -1,4 +1,4 @@
-// What all integer programs for schedules share.
+// The parts that all integer programs for schedules share.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@
 namespace memsched {
 inline namespace MEMSCHED_ABI {
 
-/// What an integer program of a graph is asked: an order with a peak in [floor, ceiling]. Bytes.
+/// The question to an integer program of a graph: an order with a peak in [floor, ceiling]. Bytes.
 struct peak_range {
   bytes floor = 0, ceiling = 0;
 };
@@ -40,10 +40,10 @@ concept formulation = requires(const F& f, const schedule_graph& g, peak_range r
 
 namespace detail {
 
-/// The largest number that divides all amounts of a graph: what an integer program counts in.
+/// The largest number that divides all amounts of a graph: the unit of its integer programs.
 inline bytes unit_of(const schedule_graph& g) { return std::gcd(g.base, peak_unit(g)); }
 
-/// What a node takes beside its credits. Without any, what it leaves counts too.
+/// The peak of a node without its credits. If it has none, the level it leaves counts too.
 inline delta own_peak(const schedule_graph& g, node_id v) {
   return g.credits[v].empty() ? std::max(g.cost[v].peak, g.cost[v].impact) : g.cost[v].peak;
 }

@@ -22,7 +22,7 @@ inline namespace MEMSCHED_ABI {
 /// built: the answer is then the best order so far, and the search gives up (`stop_reason::gave_up`). A solver that is
 /// missing or fails is an error (solver_failed).
 ///
-/// What a solver proves, it proves within its tolerances. Its bound is lowered by what those may amount to, and lifted to
+/// A solver proves within its tolerances. Its bound is lowered by as much as those may amount to, and lifted to
 /// the next peak that the sizes allow: where those lie too close to each other, a proof may end just below the peak.
 template <milp_solver Solver, formulation Formulation = nested_sets>
 struct ilp {
@@ -108,7 +108,7 @@ struct ilp {
 
   /// The solver's bound in bytes, less its tolerances.
   static bytes bound_of(const schedule_program& p, double bound) {
-    double largest = 0;  // what a row can be off, where each variable is off by its tolerance
+    double largest = 0;  // error of a row if each variable is off by its tolerance
     for (Eigen::Index c = 0; c < p.model.matrix.outerSize(); ++c)
       for (Eigen::SparseMatrix<double>::InnerIterator it(p.model.matrix, c); it; ++it)
         largest = std::max(largest, std::abs(it.value()));

@@ -1,4 +1,4 @@
-// Mixed integer linear programs as data, and what solves them. Needs Eigen.
+// Mixed integer linear programs as data, and the concept of a solver. Needs Eigen.
 #pragma once
 
 #include <concepts>
@@ -69,7 +69,7 @@ class milp_builder {
   std::vector<Eigen::Triplet<double>> entries_;
 };
 
-/// What a solver is asked beside the model.
+/// A request to a solver beside the model.
 struct milp_request {
   std::vector<double> start{};  ///< a solution to begin with; empty for none
   double cutoff = unbounded;    ///< worse solutions are of no use

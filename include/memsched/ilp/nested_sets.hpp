@@ -1,4 +1,4 @@
-// An integer program without steps: what has run when a node runs.
+// An integer program without steps: for each node, the set of nodes that have run when it runs.
 #pragma once
 
 #include <algorithm>
@@ -14,8 +14,8 @@
 namespace memsched {
 inline namespace MEMSCHED_ABI {
 
-/// For each critical node v a set E[v], what has run when v runs: variables y[u,v], one for each u that may run on either
-/// side of v. Memory when v runs is the sum of E[v]'s impacts plus v's peak. E[v] holds with each node its
+/// For each critical node v a set E[v] of the nodes that have run when v runs: variables y[u,v], one for each u that may run
+/// on either side of v. Memory when v runs is the sum of E[v]'s impacts plus v's peak. E[v] holds with each node its
 /// predecessors; of two critical nodes one set holds the other node and all of its set. A node is critical where it can
 /// exceed the floor at all: the others fit in anywhere, so that the nested sets are an order.
 ///
@@ -169,7 +169,7 @@ class nested_sets_program {
     }
     builder_.row("during" + std::to_string(v), -unbounded, -units(surely + own_peak(g_, v)), during);
     if (g_.credits[v].empty()) return;
-    // What it leaves may be more than what it takes while it runs.
+    // The level it leaves may be above its peak.
     terms after = level;
     delta impact = g_.cost[v].impact;
     for (node_id r : g_.succs[v]) {

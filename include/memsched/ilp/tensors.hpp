@@ -1,4 +1,4 @@
-// The tensors of a schedule graph: what the integer program of Zhong et al. is written in.
+// The tensors of a schedule graph: the input of Zhong et al.'s integer program.
 #pragma once
 
 #include <algorithm>
@@ -19,11 +19,11 @@ struct flowing_tensor {
   bool stays = false;
 };
 
-/// A decomposition of all impacts into tensors: what lives after any set of nodes, by the tensors, is its level. A fused
+/// A decomposition of all impacts into tensors: the tensors live after any set of nodes add up to its level. A fused
 /// node has no tensors of its own any more, and a folded one no size, so they are found as a flow from the nodes that
 /// add memory to those that free it; a tensor with several readers is found again from its release.
 inline std::vector<flowing_tensor> tensors_of(const schedule_graph& g) {
-  const index_t start = static_cast<index_t>(g.size());  // stands for what is live at first
+  const index_t start = static_cast<index_t>(g.size());  // stands for the bytes live at first
   closure_problem flow;
   std::vector<delta> left;
   for (node_id v = 0; v < g.size(); ++v) left.push_back(g.cost[v].impact);

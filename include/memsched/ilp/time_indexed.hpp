@@ -18,13 +18,13 @@ inline namespace MEMSCHED_ABI {
 /// * (3) only speaks of tensors. Precedence without one is a tensor of size 0.
 /// * A tensor that a reader of a shared one leaves for the others, which may have run by then, is needed by those that
 ///   have not; (4) lets it appear but does not make it, so a constraint does.
-/// * (6) is one row a step: one node runs in it, so its extra bytes are a sum over all nodes. They are what it takes
-///   beyond its outputs, and fewer than none where inputs go before outputs come.
+/// * (6) is one row a step: one node runs in it, so its extra bytes are a sum over all nodes. They are the bytes that it
+///   takes beyond its outputs, and fewer than none where inputs go before outputs come.
 /// * (10) as printed, with a maximum, forbids a tensor in steps in which a reader with fewer descendants may still need
 ///   it. Here it has the minimum.
-/// Room that depends on who reads a tensor last has variables K of its own.
+/// Room that depends on the last reader of a tensor has variables K of its own.
 struct time_indexed {
-  bool pruning = true;  ///< (7) to (10): what cannot be 1 gets no variable
+  bool pruning = true;  ///< (7) to (10): no variables for values that cannot be 1
 
   std::optional<schedule_program> operator()(const schedule_graph& g, peak_range range, std::size_t most_rows) const;
 };

@@ -12,12 +12,12 @@
 namespace memsched {
 inline namespace MEMSCHED_ABI {
 
-/// What to call a node in a picture.
+/// The label of a node in a picture.
 using node_label = function_ref<std::string(node_id)>;
 
 namespace detail {
 
-/// Any text as a quoted DOT string: what would end or format it is escaped, other control characters become spaces.
+/// Any text as a quoted DOT string: escapes characters that would end or format it, other control characters become spaces.
 inline std::string dot_quoted(std::string_view text) {
   std::string quoted = "\"";
   for (char c : text) {
@@ -72,7 +72,7 @@ inline std::string to_dot(const problem& p, std::string_view name = "problem") {
   return text + "}\n";
 }
 
-/// Active nodes as boxes with their peak and impact, releases as dashed ellipses with what they free.
+/// Active nodes as boxes with their peak and impact, releases as dashed ellipses with the bytes they free.
 inline std::string to_dot(const schedule_graph& g, node_label label, std::string_view name = "schedule graph") {
   std::string text = detail::dot_open(name);
   for (node_id v = 0; v < g.active; ++v)

@@ -44,7 +44,7 @@ constexpr std::size_t unit_of(bytes most) {
 
 }  // namespace detail
 
-/// Text as XML holds it: markup escaped; what is no UTF-8 becomes '?', and control characters, which XML 1.0 has not,
+/// Text as XML holds it: markup escaped; invalid UTF-8 becomes '?', and control characters, which XML 1.0 has not,
 /// spaces.
 inline std::string escape_xml(std::string_view text) {
   std::string safe;
@@ -75,7 +75,7 @@ inline std::string shortened(std::string_view text, std::size_t most) {
   return std::string(text);
 }
 
-/// With one digit behind the point, whatever the locale.
+/// With one digit behind the point, in any locale.
 inline std::string one_digit(double x) {
   const std::int64_t tenths = static_cast<std::int64_t>(x * 10 + (x < 0 ? -0.5 : 0.5));
   const std::int64_t magnitude = tenths < 0 ? -tenths : tenths;
@@ -146,7 +146,7 @@ class svg_drawing {
     add("<text x=\"" + one_digit(x) + "\" y=\"" + one_digit(y) + "\" text-anchor=\"" + std::string(anchor) + '"' +
         (style.empty() ? "" : " " + std::string(style)) + '>' + escape_xml(what) + "</text>\n");
   }
-  /// `title` is what a browser shows where one points; none where empty.
+  /// `title` is shown by a browser where one points; none if empty.
   void path(std::string_view d, std::string_view style, std::string_view title = {}) {
     add("<path d=\"" + std::string(d) + "\" " + std::string(style) +
         (title.empty() ? "/>\n" : "><title>" + escape_xml(title) + "</title></path>\n"));

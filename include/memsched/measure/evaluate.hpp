@@ -1,4 +1,4 @@
-// The referee: the one place that says what an order costs. It knows operators and tensors only.
+// The referee: the only code that computes the cost of an order. It knows operators and tensors only.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace memsched {
 inline namespace MEMSCHED_ABI {
 
-/// What an order costs, in bytes.
+/// The cost of an order, in bytes.
 struct evaluation {
   bytes peak = 0;
   std::vector<bytes> during;            ///< while each operator of the order runs
@@ -89,7 +89,7 @@ class referee {
 /// Why `order` is no order of p, as a graph_error; an empty message where it is one. O(operators + uses).
 MEMSCHED_FUNCTION graph_error check_order(const problem& p, std::span<const op_id> order);
 
-/// What `order` costs, or why it is no order of p. O(operators + uses).
+/// The cost of `order`; an error that says why, if it is no order of p. O(operators + uses).
 MEMSCHED_FUNCTION result<evaluation> evaluate(const problem& p, std::span<const op_id> order, memory_model model = {});
 
 }  // namespace MEMSCHED_ABI

@@ -1,4 +1,4 @@
-// Random topological orders: how good is an order that nobody chose?
+// Random topological orders, to compare other orders with.
 #pragma once
 
 #include <algorithm>
@@ -23,8 +23,8 @@ struct order_sample {
 
 /// `count` random topological orders, all from one stream that `seed` starts. Each step runs one of the ready nodes, all
 /// with the same probability. So an order with k1, k2, ... ready nodes at its steps has the probability 1/(k1 k2 ...):
-/// what a scheduler without any preference does, and not the same for all orders. Each sample tells k1 k2 ... as a
-/// logarithm; weighted by it, shares estimate those among all orders (Knuth: Estimating the efficiency of backtrack
+/// the distribution of a scheduler without any preference, which is not uniform over orders. Each sample holds k1 k2 ... as
+/// a logarithm; weighted by it, shares estimate those among all orders (Knuth: Estimating the efficiency of backtrack
 /// programs, 1975), with a variance that grows with the graph. O(count * (nodes + edges)); ends early where `go_on`
 /// says so.
 inline std::vector<order_sample> sample_orders(const schedule_graph& g, std::size_t count, std::uint64_t seed,

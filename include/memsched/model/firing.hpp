@@ -18,7 +18,7 @@ struct memory_model {
   bool in_place = true;  ///< whether outputs may take the storage of overwritten inputs
 };
 
-/// What one firing does to memory, in bytes.
+/// The effect of one firing on memory, in bytes.
 struct firing_effect {
   bytes produced = 0;     ///< all outputs
   bytes kept = 0;         ///< outputs that somebody reads later or that are graph outputs

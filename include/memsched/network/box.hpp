@@ -24,7 +24,7 @@ struct interval {
   bool contains(const interval& i) const { return i.empty() || (first <= i.first && i.last <= last); }
 };
 
-/// What two intervals share; empty ones are all [0, 0).
+/// The intersection of two intervals; empty ones are all [0, 0).
 inline interval common(const interval& a, const interval& b) {
   const interval i{std::max(a.first, b.first), std::min(a.last, b.last)};
   return i.empty() ? interval{} : i;
@@ -59,7 +59,7 @@ struct box {
 /// All of an image.
 inline box whole(const extents& e) { return {{0, e.rows}, {0, e.columns}, {0, e.channels}}; }
 
-/// What two boxes share; empty where they are disjoint.
+/// The intersection of two boxes; empty if they are disjoint.
 inline box common(const box& a, const box& b) {
   const box c{common(a.rows, b.rows), common(a.columns, b.columns), common(a.channels, b.channels)};
   return c.empty() ? box{} : c;

@@ -174,7 +174,7 @@ class network_builder {
     net_.tensors[y].alias_of = x;
     return y;
   }
-  /// An operator of which nothing is known but its function's name, what it reads, and the extents of what it writes.
+  /// An unknown operator: only its function's name, its inputs, and the extents of its results are known.
   std::vector<tensor_id> opaque(const std::vector<tensor_id>& from, const std::vector<extents>& results,
                                 const std::string& function) {
     operation op = start(op_kind::opaque, {});
@@ -221,7 +221,7 @@ class network_builder {
   }
 
   void weigh(operation& op, const blob::axes& size, bool bias) {
-    // Weights of this scale, with stored values all over [-127, 127], keep the scale of what they are multiplied with.
+    // Weights of this scale, with stored values all over [-127, 127], keep the scale of their factors.
     const float scale = 1 / (73 * std::sqrt(static_cast<float>(size.rows * size.columns * size.inputs)));
     const auto add_blob = [&](const blob::axes& a, const char* what, element e) {
       blob b;

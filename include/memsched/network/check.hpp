@@ -1,4 +1,4 @@
-// Whether a network is one: the faults that its arrays can have, without regard to where it comes from.
+// The check of a network: the faults that its arrays can have, without regard to where it comes from.
 #pragma once
 
 #include <initializer_list>
@@ -15,8 +15,8 @@ inline namespace MEMSCHED_ABI {
 
 namespace detail {
 
-/// What an operator of a kind has: operands (-1: any number, at least one), and whether its operands are windows of its
-/// result's places.
+/// The form of a kind of operator: number of operands (-1: any number, at least one), and whether its operands are windows
+/// of its result's places.
 struct kind_facts {
   const char* name;
   int least_operands, most_operands;  // most: -1 for any
@@ -233,7 +233,7 @@ class network_check {
 
 }  // namespace detail
 
-/// What a kind is called in messages.
+/// The name of a kind in messages.
 inline const char* to_string(op_kind k) { return detail::facts_of(k).name; }
 
 /// The first fault of a network, with the operator or tensor that has it; an empty message where there is none: ids that do

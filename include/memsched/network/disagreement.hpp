@@ -1,4 +1,4 @@
-// Whether a rewritten network computes what the first one does, by running both.
+// Compares a rewritten network with the first one by running both.
 #pragma once
 
 #include <cstddef>
@@ -69,17 +69,17 @@ inline bool is_quantized(const network& net) {
   return true;
 }
 
-/// What is preserved: the values of real arithmetic, or each rounded one.
+/// The guarantee of a rewrite: it keeps the values of real arithmetic, or each rounded one.
 enum class exactness : unsigned char { reals, bits };
 
-/// Why a rewritten network does not compute what the first one does; empty where it does. Over the field always (where only
-/// real values count, a mean may divide there before or behind what is linear); with `exactness::bits` also in float32 or,
-/// for a quantized network, in integers, bit for bit, up to the sign of zero.
+/// Explains how a rewritten network computes something else than the first one; empty if it does not. Over the field always
+/// (where only real values count, a mean may divide there before or behind a linear part); with `exactness::bits` also in
+/// float32 or, for a quantized network, in integers, bit for bit, up to the sign of zero.
 MEMSCHED_FUNCTION std::string disagreement(const network& before, const network& after, std::uint64_t seed = 1,
                                            exactness exact = exactness::bits);
 
-/// The largest difference of an output element in float32, relative to the largest output element: what another order of
-/// sums changes. Negative where the networks do not run.
+/// The largest difference of an output element in float32, relative to the largest output element, as another order of
+/// sums causes it. Negative if the networks do not run.
 MEMSCHED_FUNCTION double float_difference(const network& before, const network& after, std::uint64_t seed = 1);
 
 }  // namespace MEMSCHED_ABI
@@ -100,7 +100,7 @@ MEMSCHED_FUNCTION std::string disagreement(const network& before, const network&
   if (!text.empty() && exact == exactness::reals)
     text = disagreement_over(before, after, field_numbers{.seed = seed, .linear_means = true});
   if (!text.empty()) return "field: " + text;
-  if (is_quantized(before)) {  // integer sums are exact, whatever their order
+  if (is_quantized(before)) {  // integer sums are exact in any order
     text = disagreement_over(before, after, int8_numbers{seed});
     return text.empty() ? text : "int8: " + text;
   }

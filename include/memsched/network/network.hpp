@@ -1,4 +1,4 @@
-// The typed network: what each operator computes, of which parts of which tensors.
+// The typed network: operators with their functions, tensors with their parts.
 #pragma once
 
 #include <algorithm>
@@ -48,7 +48,7 @@ struct quantization {
   bool operator==(const quantization&) const = default;
 };
 
-/// Weights of one constant of the model. Axes by meaning, whatever their order in the file: a convolution has outputs x
+/// Weights of one constant of the model. Axes by meaning, in any order of the file: a convolution has outputs x
 /// rows x columns x inputs (inputs of one group); a depthwise one has one input; a dense layer has outputs and inputs;
 /// bias, PReLU slopes: outputs only, or one; a constant operand of add or multiply: rows, columns, and its channels as
 /// inputs. The element at (o, r, c, i) is number o * stride.outputs + r * stride.rows + c * stride.columns + i *
@@ -79,7 +79,7 @@ struct slice {
   explicit operator bool() const { return of != none; }
 };
 
-/// What a tensor is for.
+/// The role of a tensor.
 enum class tensor_role : unsigned char {
   value,  ///< it holds elements of a tensor of the model
   sum,    ///< it holds sums that are not complete: no activation, no rounding, maybe no bias
@@ -97,7 +97,7 @@ struct typed_tensor {
   bool output = false;        ///< of the network: it lives to the end
   tensor_id alias_of = none;  ///< the tensor whose storage it names (a reshape that copies nothing)
   /// Provenance: the tensor of the first network of which it holds `part`, in that tensor's coordinates. In a first network
-  /// each tensor is its own origin. A sum holds sums for these elements; a token names what its writer computes.
+  /// each tensor is its own origin. A sum holds sums for these elements; a token names the result of its writer.
   tensor_id origin = none;
   box part{};
 
@@ -111,7 +111,7 @@ struct placed {
   bool operator==(const placed&) const = default;
 };
 
-/// What an operator reads as one operand, or writes as one result: an image with the tensors that hold its parts. A
+/// An operand or a result of an operator: an image with the tensors that hold its parts. A
 /// rewritten operator keeps the coordinates of the operator that it comes from: its images have the same extents, and only
 /// some parts of them are there. So windows and pads are those of the first network, and a block needs none of its own.
 struct image {
@@ -119,7 +119,7 @@ struct image {
   std::vector<placed> parts{};
 };
 
-/// What an operator computes.
+/// The function of an operator.
 enum class op_kind : unsigned char {
   convolution,             ///< of one operand; `groups` share its channels
   depthwise,               ///< output channel c reads input channel c / multiplier, multiplier = channels out / in
@@ -154,11 +154,11 @@ enum class op_kind : unsigned char {
   finish_mean,  ///< likewise for a mean: divides by the number of cells, which `win.kernel_*` says
   begin,        ///< writes a sum that starts with the bias, or with 0
   read,         ///< makes its result, a part of a network input, as a camera does line by line
-  opaque,       ///< what the library does not know: each result depends on all of all operands
+  opaque,       ///< unknown to the library: each result depends on all of all operands
 };
 
-/// How much of a sum one operator makes. Convolutions, depthwise ones excepted, dense layers, means. `operation::reduces`
-/// says over what it sums.
+/// The share of a sum that one operator makes. Convolutions, depthwise ones excepted, dense layers, means.
+/// `operation::reduces` is its range.
 enum class summation : unsigned char {
   complete,  ///< all of it: bias, terms, rounding, activation
   partial,   ///< writes the terms of `reduces` (and the bias, where it has one) as a sum
@@ -195,8 +195,8 @@ enum class resize_coordinates : unsigned char { half_pixel, asymmetric, align_co
 /// How a resize to the nearest pixel rounds that point.
 enum class resize_rounding : unsigned char { floor, round_half_up, round_half_down, ceil };
 
-/// Where along an axis a window lies. Output row y reads rows y * stride - pad + k * dilation, k < kernel. `pad` is what
-/// lies before the image; what lies behind it follows from the extents.
+/// The position of a window along an axis. Output row y reads rows y * stride - pad + k * dilation, k < kernel. `pad` is the
+/// part before the image; the part behind it follows from the extents.
 struct window {
   std::int64_t kernel_rows = 1, kernel_columns = 1;
   std::int64_t stride_rows = 1, stride_columns = 1;
@@ -205,7 +205,7 @@ struct window {
   bool operator==(const window&) const = default;
 };
 
-/// The attributes of an operator: what it is, apart from what it reads and writes.
+/// The attributes of an operator, apart from its operands and results.
 struct attributes {
   op_kind what = op_kind::opaque;
   window win{};
@@ -230,15 +230,15 @@ struct operation {
   std::vector<image> reads{}, writes{};
   slice weights{}, bias{};
   summation sum = summation::complete;
-  /// What it sums over, where it is part of a sum: input channels of a convolution or dense layer (of all elements), rows of
+  /// The range of a partial sum: input channels of a convolution or dense layer (of all elements), rows of
   /// a mean. Empty where `sum` is complete.
   interval reduces{};
-  tensor_id overwrites = none;    ///< what it reads and its first result may take the place of
-  std::vector<op_id> after{};     ///< operators that must run before it, beside the writers of what it reads
+  tensor_id overwrites = none;    ///< an operand that gives its place to the first result
+  std::vector<op_id> after{};     ///< operators that must run before it, beside the writers of its operands
   memsched::bytes workspace = 0;  ///< held while it runs
   op_id origin = none;            ///< provenance: the operator of the first network that it does a part of
   index_t place = none;           ///< of an operator from a file: its number in the file's list
-  std::string kind{};             ///< of an operator from a file: what that calls it
+  std::string kind{};             ///< of an operator from a file: its name there
   std::string not_understood{};   ///< of an opaque operator: why, as "weights that an operator computes"; empty: not known
 };
 
@@ -253,7 +253,7 @@ struct network_end {
 enum class element_order : unsigned char { rows_columns_channels, channels_rows_columns };
 
 /// A network. It is a `memory_graph`: `schedule(net)` works, with positions in `operations` as operators and in `tensors`
-/// as tensors. A plain aggregate: whoever changes one calls `check_network` (network/check.hpp) before others rely on it.
+/// as tensors. A plain aggregate: after a change call `check_network` (network/check.hpp) before others rely on it.
 ///
 /// In a first network (as an importer or the builder makes it) every image has one part, at place 0, of its own extents
 /// (a concatenation or split: several side by side; a slice: a result at its place), and every tensor and operator is its
@@ -265,7 +265,7 @@ struct network {
   std::vector<blob> blobs;
   element_order order = element_order::rows_columns_channels;
   std::shared_ptr<const void> holder{};  ///< keeps alive the bytes that blobs and `file` point into
-  std::string_view file{};  ///< the model that it was read from: what writers copy opaque operators from; empty: none
+  std::string_view file{};               ///< the model file, from which writers copy opaque operators; empty: none
   /// As the file lists them, one perhaps several times; rewritten networks keep the lists. Those that no list has come
   /// behind, by number: see `ends_of`.
   std::vector<network_end> listed_inputs{}, listed_outputs{};
@@ -329,7 +329,7 @@ inline box hull_of(const network& net, const image& i) {
   return all;
 }
 
-/// The image in whose coordinates an operator's work is counted: its first result, or, where that is a token, its sum.
+/// The image in whose coordinates the work of an operator is counted: its first result, or, if that is a token, its sum.
 inline const image& target(const operation& op) { return op.sum == summation::into ? op.reads.back() : op.writes.front(); }
 
 /// Whether the last operand is a sum that the operator adds to.

@@ -16,7 +16,7 @@
 namespace memsched {
 inline namespace MEMSCHED_ABI {
 
-/// What the arithmetic of one operator depends on.
+/// The facts that the arithmetic of one operator depends on.
 struct arithmetic_site {
   const attributes* does;
   quantization in{}, other{}, out{};  ///< of its first and second operand, and of its result
@@ -60,7 +60,7 @@ inline std::int64_t little_integer(std::span<const std::byte> b, bool is_signed)
   if (is_signed && bits < 64 && (x >> (bits - 1) & 1) != 0) x |= ~std::uint64_t{0} << bits;
   return static_cast<std::int64_t>(x);
 }
-/// What stands in the weights' bytes as a real number of their stored kind.
+/// A value of the weights' bytes as a real number of their stored kind.
 inline double stored(const blob& b, std::int64_t o, std::int64_t r, std::int64_t c, std::int64_t i) {
   const auto at = element_at(b, o, r, c, i);
   if (b.element == element::float32) return static_cast<double>(little_float(at));

@@ -1,4 +1,4 @@
-// Which operators of a network are not understood, and why.
+// The operators of a network that are not understood, with the reasons.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@ struct opaque_group {
 };
 
 /// The operators of a network that are not understood, the largest group first. No rewrite touches them, so that an optimum
-/// for a network with such operators is none for the model: what they keep whole might be cut. O(operators).
+/// for a network with such operators is none for the model: tensors that they keep whole might be cut. O(operators).
 MEMSCHED_FUNCTION std::vector<opaque_group> opaque_groups(const network& net);
 
 /// The same for people: "14 of 31 operators are not understood: 13 DEPTHWISE_CONV_2D (reason), 1 TRANSPOSE". Empty where all

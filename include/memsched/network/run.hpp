@@ -1,4 +1,4 @@
-// Runs a network, operator by operator, in plain loops: what it computes, not how fast.
+// Runs a network, operator by operator, in plain loops: correct, not fast.
 #pragma once
 
 #include <algorithm>
@@ -398,7 +398,7 @@ class network_run {
 
 /// The elements of all tensors of a network over these numbers, rows, columns, channels; a token has none. Inputs are random
 /// by the numbers' seed: element by element of their origin, so that a rewritten network has the inputs of the first. An
-/// error names the operator that reads what its operands do not hold. Every tensor is kept: memory is their sum.
+/// error names an operator that reads elements which its operands do not hold. Every tensor is kept: memory is their sum.
 template <class Numbers>
 result<std::vector<std::vector<typename Numbers::number>>> run(const network& net, const Numbers& numbers) {
   return detail::network_run<Numbers>(net, numbers).run();

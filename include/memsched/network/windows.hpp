@@ -1,4 +1,4 @@
-// Which part of an operand a part of a result needs.
+// The parts of operands that a part of a result needs.
 #pragma once
 
 #include <algorithm>
@@ -128,8 +128,8 @@ inline interval needed_channels(const operation& op, interval out, coordinate n,
 
 }  // namespace detail
 
-/// The smallest box of operand k that holds what the operator reads of it to compute `out`, a box of its `target`; empty
-/// where it reads nothing but pad. Half-open, inside the operand.
+/// The smallest box of operand k that holds all elements that the operator reads of it to compute `out`, a box of its
+/// `target`; empty if it reads nothing but pad. Half-open, inside the operand.
 inline box needed(const operation& op, std::size_t k, const box& out) {
   const extents& n = op.reads[k].size;
   const extents& m = target(op).size;
@@ -141,7 +141,7 @@ inline box needed(const operation& op, std::size_t k, const box& out) {
   return b.empty() ? box{} : b;
 }
 
-/// What an operator computes: the box of its `target` that its results, or its sum, hold.
+/// The part that an operator computes: the box of its `target` that its results, or its sum, hold.
 inline box computes(const network& net, const operation& op) { return hull_of(net, target(op)); }
 
 /// The box that the elements of an interval of an image, counted in this order, fill; empty where they fill none.

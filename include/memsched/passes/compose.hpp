@@ -1,4 +1,4 @@
-// Compositional analysis: parts of a graph replaced by orders that suit whatever runs beside them (Fradet et al.,
+// Compositional analysis: replaces parts of a graph by orders that suit everything that may run beside them (Fradet et al.,
 // section 6).
 #pragma once
 
@@ -13,24 +13,24 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 
 /// Finds parts that are tied to the rest at one first and one last node (`regions`), fixes in each an order that is no
-/// worse than any other beside whatever runs (its dominant order), and hands on the graph with those orders. Keeps the
+/// worse than any other beside any interleaving (its dominant order), and hands on the graph with those orders. Keeps the
 /// optimum. A part that the inner scheduler does not prove stays as it is.
 struct compose {
   /// Parts with more active nodes are not looked at: a part takes up to as many exact searches as it has nodes, each of
   /// which may be exponential and gains nothing where it meets a limit, and finding parts takes the square of this. The
-  /// paper's parts have 32. What is larger is left to the search of the whole.
+  /// paper's parts have 32. Larger ones are left to the search of the whole.
   std::size_t max_nodes = 64;
 
   solution operator()(const schedule_graph& g, search& context, inner_scheduler inner) const;
 };
 
-/// An order of all nodes of g, releases included, that dominates every other: whatever else is interleaved with it, no
-/// other order of g gives a lower peak. g must be without credits. At most one call of `exact` per node, on what is left;
-/// nothing where one of its answers is not proved.
+/// An order of all nodes of g, releases included, that dominates every other: under any interleaving, no
+/// other order of g gives a lower peak. g must be without credits. At most one call of `exact` per node, on the rest;
+/// nothing if one of its answers is not proven.
 ///
-/// From the lowest downset D on: an optimal order of what is left, up to the first node that reaches its peak; then the
-/// lowest downset that holds D and that prefix; what it adds to D comes next, in that order. What is before the lowest
-/// downset of all is found the same way from the end.
+/// From the lowest downset D on: an optimal order of the rest, up to the first node that reaches its peak; then the
+/// lowest downset that holds D and that prefix; its nodes beyond D come next, in that order. The nodes before the lowest
+/// downset of all are found the same way from the end.
 std::optional<std::vector<node_id>> dominant_order(const schedule_graph& g, search& context, inner_scheduler exact);
 
 MEMSCHED_FUNCTION std::optional<std::vector<node_id>> dominant_order(const schedule_graph& g, search& context,

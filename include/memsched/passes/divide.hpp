@@ -18,8 +18,8 @@
 namespace memsched {
 inline namespace MEMSCHED_ABI {
 
-/// A graph cut behind every waist. Parts that run one after the other, in this order, lose nothing: every order can be made to
-/// do so without a higher peak (see `hourglass`). A part cannot be divided again. The graph must outlive this.
+/// A graph cut behind every waist. Parts that run one after the other, in this order, lose nothing: every order can be made
+/// to do so without a higher peak (see `hourglass`). A part cannot be divided again. The graph must outlive this.
 class division {
  public:
   /// `order` is one of g: parts have their share of it at hand. O(nodes + edges).
@@ -110,7 +110,7 @@ class division {
     node_id local;
   };
 
-  /// The resources of each part: those that one of its nodes makes or frees. What is live throughout a part is none of it.
+  /// The resources of each part: those that one of its nodes makes or frees, without those that live throughout the part.
   static list_of<index_t> resources_of(const schedule_graph& g, const std::vector<place>& places, std::size_t parts) {
     std::vector<std::pair<index_t, index_t>> pairs;
     for (index_t i = 0; i < g.resources.size(); ++i) {
@@ -145,8 +145,8 @@ class division {
   std::vector<node_id> local_;  // scratch
 };
 
-/// Schedules the parts of a `division` one by one. The bounds of the parts that are done are the target of the others: a part
-/// need not go below what another takes anyway. So the parts that seem to need most come first, and one whose order stays
+/// Schedules the parts of a `division` one by one. The bounds of finished parts are the target of the others: a part
+/// need not go below another's peak. So the parts with the largest estimate come first, and one whose order stays
 /// within the target needs no scheduler. After a limit is hit, parts keep that order.
 struct divide {
   solution operator()(const schedule_graph& g, search& context, inner_scheduler inner) const;

@@ -9,7 +9,7 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 
 /// Replaces groups of nodes by one node each that runs them in their best order, until none is left to be found
-/// (Algorithm 1). The optimum stays what it is. Two theorems say which groups:
+/// (Algorithm 1). The optimum stays the same. Two theorems say which groups:
 ///
 /// IV.1, for neighbours u -> v of a chain. Where memory does not fall at u and v peaks at least as high, u may as well
 /// wait for v; where memory does not rise at v and u peaks at least as high, v may as well follow at once.
@@ -24,7 +24,7 @@ inline namespace MEMSCHED_ABI {
 struct fuse {
   std::size_t max_size = 32;    ///< nodes of one group and round, Algorithm 1's M; at most 64
   std::size_t max_sets = 2048;  ///< sets of nodes looked at for one group; where there are more it stays
-  bool as_printed = false;      ///< the states of one order only: what the paper says, and not safe
+  bool as_printed = false;      ///< the states of one order only, as the paper says, and not safe
 
   solution operator()(const schedule_graph& g, search& context, inner_scheduler inner) const;
 
@@ -176,7 +176,7 @@ class fusion_round {
       if (inside_[p] == walk_ && --outside_succs_[p] == 0) --open_;
   }
 
-  /// What of the group's releases is inside; false where one of them makes the group illegal.
+  /// Collects the part of the group's releases that is inside; false if one of them makes the group illegal.
   bool collect_releases(node_id last) {
     releases_.clear();
     ++check_;
@@ -197,7 +197,7 @@ class fusion_round {
   }
   std::uint64_t bit_of(node_id v) const { return std::uint64_t{1} << local_.at(v); }
 
-  /// The group's best order, where every set of its nodes that can have run takes at least what both ends take.
+  /// The group's best order, if every set of its nodes that can have run takes at least as much as both ends.
   std::optional<node_group> closed_group() {
     std::sort(members_.begin(), members_.end(), [&](node_id a, node_id b) { return position_[a] < position_[b]; });
     local_.clear();

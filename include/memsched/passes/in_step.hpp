@@ -14,8 +14,8 @@ inline namespace MEMSCHED_ABI {
 /// edges; not all do, so the inner bound is not taken over.
 ///
 /// Two nodes that follow each other in the caller's order count as rows where they are at the same distance from the
-/// sources, by longest paths, and where the last of what they wait for follow each other closely, and so do the last of what
-/// waits for them. Edges between nodes at the same distance, in the caller's order, close no cycle: along a path the
+/// sources, by longest paths, and where the last of their predecessors follow each other closely, and so do the last of
+/// their successors. Edges between nodes at the same distance, in the caller's order, close no cycle: along a path the
 /// distance never falls, and where it stays the same the order goes on.
 struct in_step {
   solution operator()(const schedule_graph& g, search& context, inner_scheduler inner) const;

@@ -34,7 +34,7 @@ struct probe {
     solution s = inner(narrowed.graph(), context);
     if (s.error) return s;
     s.order = narrowed.expand(std::move(s.order));
-    // What was derived holds for no order above `asked`: of those nothing is known.
+    // The derived edges hold for no order above `asked`: of those nothing is known.
     s.lower_bound = std::min(s.lower_bound, std::max(asked + 1, narrowed.next()));
     return s;
   }

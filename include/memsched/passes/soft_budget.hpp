@@ -19,13 +19,13 @@ inline namespace MEMSCHED_ABI {
 /// The hard budget is the peak of Kahn's order. From there on, as printed: `timeout`, where a step of the inner search
 /// meets its limit T, halves the budget; `no solution` takes the mean of the last two; `solution` ends the search.
 ///
-/// What is printed neither remembers answers nor ends where no budget is quick enough, so beyond it:
+/// The printed algorithm neither remembers answers nor ends where no budget is quick enough, so beyond it:
 /// * A budget below the proven bound has no solution, and one no smaller than another that timed out times out too: such
 ///   answers are given without a search. The bound is that of `best_cut_bound` at first, and each `no solution` raises it.
 /// * Where that leaves the two budgets equal, the next one is the smallest that is not answered, then others above it by
 ///   doubling steps, but none above the middle of those that are not: tight budgets are the quick ones. Where all are
 ///   answered, T is four times as large, and the search starts again at the smallest that timed out.
-/// * A budget counts as the largest possible peak within it: peaks differ by multiples of what all sizes share.
+/// * A budget counts as the largest possible peak within it: peaks differ by multiples of the divisor of all sizes.
 /// * A solution whose peak is above the bound is a new hard budget: the search goes on until the bound meets it. `dp`
 ///   answers with the optimum at once.
 ///
@@ -41,7 +41,7 @@ struct soft_budget {
 
 namespace detail {
 
-/// The budgets of Algorithm 2, and what is known of all of them.
+/// The budgets of Algorithm 2, and the answers so far.
 class budget_search {
  public:
   /// Budgets from `target` to `hard` are open. Peaks above the target are a multiple of `unit` away from `peak`.

@@ -36,7 +36,7 @@ inline namespace MEMSCHED_ABI {
 
 namespace detail {
 
-/// Whether v may run now, before what is left of `rest` in front of it. Behind v's own place nothing changes.
+/// Whether v may run now, before the remaining nodes of `rest` in front of it. Behind v's own place nothing changes.
 inline bool fits_early(retractable_walk& w, node_id v, const std::vector<node_id>& rest, std::size_t next,
                        const std::vector<bool>& ran, delta peak, std::uint64_t& looks) {
   std::vector<node_id> tried;
@@ -60,7 +60,7 @@ inline std::vector<node_id> order_near(const schedule_graph& g, const std::vecto
   order.reserve(rest.size());
   std::vector<bool> ran(g.active, false);
   retractable_walk w(g);
-  std::size_t next_given = 0, next = 0;  // in `given`, and in `rest`, from which what ran early is left in place
+  std::size_t next_given = 0, next = 0;  // in `given`, and in `rest`, from which nodes that ran early are not removed
   const auto run = [&](node_id v) {
     w.fire(v, [](node_id) {});
     ran[v] = true;

@@ -26,7 +26,7 @@ MEMSCHED_FUNCTION std::vector<std::vector<node_id>> valley_blocks(const order_li
                                                                   function_ref<bool()> go_on,
                                                                   const valley_shape& shape = {});
 
-/// The same with lowest sets between what stands `half` positions before and behind each 64th position, so that strands
+/// The same with lowest sets between the nodes `half` positions before and behind each 64th position, so that strands
 /// that the line keeps in step stay so.
 MEMSCHED_FUNCTION std::vector<std::vector<node_id>> slice_blocks(const order_line& l, function_ref<bool()> go_on,
                                                                  std::size_t half = 200);
@@ -48,14 +48,14 @@ inline namespace MEMSCHED_ABI {
 
 namespace detail {
 
-/// Builds a chain of sets that can have run, each a lowest one among those between what must and what may have run.
+/// Builds a chain of sets that can have run, each a lowest one among those between the forced nodes and the allowed ones.
 class lowest_chain {
  public:
   explicit lowest_chain(const order_line& l)
       : line_(&l), g_(&l.graph()), lowest_(*g_), mark_(g_->size(), 0), in_(g_->size(), false) {}
 
   /// The set before c is to run: it holds all of c's ancestors and neither c nor a descendant. It is looked for up to
-  /// `reach` positions behind c; what is more than `old` positions in front of c is in it.
+  /// `reach` positions behind c; nodes more than `old` positions in front of c are in it.
   void before(node_id c, std::size_t reach, std::size_t old) {
     ++now_;
     admit(line_->position(c) + reach);
@@ -76,7 +76,8 @@ class lowest_chain {
     cut([](node_id) { return true; });
   }
 
-  /// What each set adds to the one before, in the line's order. Releases are in the block that completes their readers.
+  /// The nodes that each set adds to the one before, in the line's order. Releases are in the block that completes their
+  /// readers.
   std::vector<std::vector<node_id>> take() { return std::move(blocks_); }
 
  private:
@@ -108,7 +109,7 @@ class lowest_chain {
         if (line_->position(s) < frontier && !is(s, excluded)) make(s, excluded), stack.push_back(s);
     }
   }
-  /// Adds the lowest set of what is pending, with what is forced or `must` be in it.
+  /// Adds the lowest set of the pending nodes; forced nodes and those that `must` names are in it.
   template <class Must>
   void cut(Must must) {
     lowest_.clear();

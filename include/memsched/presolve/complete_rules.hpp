@@ -14,7 +14,7 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 namespace detail {
 
-/// S1 and S2 under their general conditions, and transitive reduction, on what is alive in a graph of n nodes.
+/// S1 and S2 under their general conditions, and transitive reduction, on the nodes alive in a graph of n nodes.
 /// n^2/4 bytes. Rows and bits are positions in a topological order.
 class general_rules {
  public:
@@ -35,9 +35,9 @@ class general_rules {
     row_ = front_ = bit_set(n);
   }
 
-  /// S1 for side::earlier: a node that does not grow goes before each node that waits for all that it waits for itself,
-  /// unless they are ordered already, and whose peak is no lower. S2, the mirror image, for side::later.
-  /// Lowest peaks first. Whether an edge was added.
+  /// S1 for side::earlier: a node that does not grow goes before each node that waits for at least the same nodes
+  /// and has no lower peak, unless they are ordered already. S2, the mirror image, for side::later.
+  /// Lowest peaks first. Returns whether an edge was added.
   bool order(side s) {
     std::vector<std::pair<delta, index_t>> movable;
     for (index_t i = 0; i < nodes_.size(); ++i)
@@ -93,7 +93,7 @@ class general_rules {
       unite_bits(behind, reach(ahead)[j]);
       ++added;
     };
-    // Nearest first: what follows a node that is behind already needs no edge of its own.
+    // Nearest first: a node that follows one already behind needs no edge of its own.
     if (ahead == side::later) {
       for_each_bit(candidates, consider);
     } else {

@@ -155,7 +155,7 @@ class compression_graph {
     return kept;
   }
 
-  /// Leaves in `changed` the nodes whose list at side s or whose cost has changed since the last call; some may be dead.
+  /// Leaves in `changed` the nodes with a new list at side s or a new cost since the last call; some may be dead.
   void take_changed(side s, std::vector<node_id>& changed) {
     changed.clear();
     changed.swap(changed_[index_of(s)]);
@@ -167,7 +167,7 @@ class compression_graph {
   std::vector<node_id> pack();
   /// The nodes that are alive, start and end included, in a topological order towards s. O(they and their edges).
   std::vector<node_id> order(side s = side::later);
-  /// What is left as a schedule graph. Nodes that may run by themselves become releases.
+  /// The remaining nodes as a schedule graph. Nodes that may run by themselves become releases.
   compressed_graph finish() &&;
 
  private:
@@ -251,7 +251,7 @@ class compression_graph {
   bool frees_at_once(node_id v) const;
   /// Makes the nodes behind v wait for those before v instead; means the same where v runs by itself.
   void detach(node_id v);
-  /// What the levels of the smaller graph are made of: `run_of` maps the larger graph's nodes to its own, of which those
+  /// The resources of the smaller graph's levels: `run_of` maps the larger graph's nodes to its own, of which those
   /// from `active` on run by themselves.
   std::vector<resource> resources(const std::vector<node_id>& run_of, std::size_t active, std::size_t size) const;
 
@@ -320,8 +320,8 @@ inline void compression_graph::detach(node_id v) {
   link(v, end());
 }
 
-/// What a node that runs by itself passes on to one behind it, which does not wait for it any more, is room that it was
-/// handed: it takes no more than it frees. So that room counts as handed on directly.
+/// A resource that a node that runs by itself passes on to one behind it, which does not wait for it any more, is room that
+/// it was handed: it takes no more than it frees. So that room counts as handed on directly.
 inline std::vector<resource> compression_graph::resources(const std::vector<node_id>& run_of, std::size_t active,
                                                           std::size_t size) const {
   std::vector<resource> found;
@@ -381,7 +381,7 @@ inline compressed_graph compression_graph::finish() && {
       if (u != start() && std::exchange(tied_to[place[u]], v) != v) c.graph.preds.push(place[u]);
     });
     c.graph.preds.close();
-    if (fixed(v))  // who lost its edge to a release by reduction is never the last that it waits for
+    if (fixed(v))  // a node that lost its edge to a release by reduction is never the last that it waits for
       for (const credit& k : g_->credits[nodes_[v].first])
         if (const node_id r = run_of[k.release]; tied(v, nodes[r], side::later)) c.graph.credits.push({r, k.amount});
     c.graph.credits.close();

@@ -66,12 +66,13 @@ class compressor {
  private:
   enum task : unsigned char { test_node = 1, wake_neighbours = 2 };
 
-  // A change mostly makes the next one possible nearby. So the latest is followed first, as far as it leads, while what is
-  // near is in the cache; hubs alone wait until nothing else is to do, when all that changed around them is looked at once.
+  // A change mostly makes the next one possible nearby. So the latest is followed first, as far as it leads, while its
+  // neighbours are in the cache; hubs alone wait until nothing else is to do, and are then looked at once for all changes
+  // around them.
 
   bool is_hub(node_id v) const { return std::max(g_.degree(v, side::later), g_.degree(v, side::earlier)) > few; }
 
-  /// Moves what is left together, so that neighbours in memory are alive. All changes must have been taken.
+  /// Moves the remaining nodes together, so that neighbours in memory are alive. All changes must have been taken.
   void pack() {
     const std::vector<node_id> place = g_.pack();
     for (node_id v = 0; v < place.size(); ++v) {
@@ -190,7 +191,7 @@ class compressor {
     peers_.clear();
     g_.for_each(hub, mirror(s), [&](index_t, node_id v) {
       const node_cost c = g_.cost(v, mirror(s));
-      is_waiting_[index_of(s)][v] = false;  // who has its list is here
+      is_waiting_[index_of(s)][v] = false;  // its list is here
       if (!g_.fixed(v)) peers_.push_back({g_.hash(v, s), c.impact > 0, c.peak, v});
     });
     std::sort(peers_.begin(), peers_.end());
@@ -212,7 +213,7 @@ class compressor {
   bool order_peers(std::span<const peer> peers, side s) {
     std::size_t chain = 1, behind = 0, added = 0;
     node_id front = none;
-    index_t front_stamp = 0;  // marks of what is behind `front`: disjoint from what is before its peers
+    index_t front_stamp = 0;  // marks of the nodes behind `front`: disjoint from those before its peers
     while (chain < peers.size() && !peers[chain].grows) ++chain;
     for (std::size_t i = 1; i < peers.size(); ++i) {
       if (i < chain) behind = i - 1;
@@ -246,7 +247,7 @@ class compressor {
     return all;
   }
 
-  /// Makes v wait for `front` instead of what both of them wait for.
+  /// Makes v wait for `front` instead of the nodes that both of them wait for.
   void put_behind(node_id front, node_id v, side s, index_t front_stamp) {
     if (rules_.local_reduction) {
       g_.for_each(v, s, [&](index_t e, node_id) { unlink(e); });
@@ -265,7 +266,7 @@ class compressor {
     for (node_id v = 0; v < g_.size() && go_on(v); ++v) reduce_list(v, side::earlier, max_steps * max_steps);
   }
 
-  /// What may have become a bypass when x came to be.
+  /// Collects edges that may have become a bypass when x came to be.
   void reduce_around(node_id x) {
     for (side s : both_sides) reduce_list(x, s, max_steps);
     if (g_.degree(x, side::later) > max_steps || g_.degree(x, side::earlier) > max_steps) return;
@@ -329,13 +330,13 @@ class compressor {
   }
 
   /// Drops the edges of v at side s to nodes that a walk from its other neighbours reaches within so many steps.
-  /// Goes no further than the furthest of them, neither from the start nor from the end; what has changed since ranks were
+  /// Goes no further than the furthest of them, neither from the start nor from the end; changes since ranks were
   /// taken may escape it.
   void reduce_far(node_id v, side s, index_t steps) {
     if (g_.degree(v, s) < 2 || g_.degree(v, s) > max_steps) return;
     mark_list(v, s);
     const index_t listed = stamp_;
-    std::array<index_t, 2> furthest{0, none};  // towards s; what is left to the last node at that side
+    std::array<index_t, 2> furthest{0, none};  // towards s; the part left to the last node at that side
     bypassed_.clear();
     reached_.clear();
     const auto rank = [&](node_id w, side from) { return rank_[w][index_of(from)]; };
@@ -404,7 +405,7 @@ class compressor {
   rule_counts& counts_;
   std::vector<node_id> queue_, queued_hubs_, changed_;
   std::vector<unsigned char> queued_;  // tasks of a node in a queue
-  // Nodes whose list at that side has changed since it was looked at; those that a hub is or may be looked at for.
+  // Nodes with a changed list at that side since it was looked at; those that a hub is or may be looked at for.
   std::array<std::vector<node_id>, 2> waiting_, crowded_;
   std::array<std::vector<bool>, 2> is_waiting_;
   std::vector<peer> peers_, group_;

@@ -1,4 +1,4 @@
-// What a peak makes of a graph: probing, shaving and compression in turns.
+// Presolve under a cutoff: alternates probing, shaving and compression, assuming a peak of at most B.
 #pragma once
 
 #include <algorithm>
@@ -52,7 +52,7 @@ class narrowing {
     for (std::size_t i = forms_.size(); i-- > 0;) order = forms_[i]->expand(order);
     return order;
   }
-  /// Memory of what probing and shaving keep.
+  /// Memory of probing and shaving.
   std::uint64_t bytes_held() const { return probing_.bytes_held() + (shaving_ ? shaving_->bytes_held() : 0); }
 
  private:
@@ -60,7 +60,7 @@ class narrowing {
 
   void lower_to(bytes b) {
     if (b == bound_) return;
-    if (bound_ != unasked) next_ = std::min(next_, bound_ + 1);  // what is known holds up to the old peak
+    if (bound_ != unasked) next_ = std::min(next_, bound_ + 1);  // facts hold up to the old peak
     bound_ = b;
     shaving_.reset();
   }

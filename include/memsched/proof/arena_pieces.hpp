@@ -1,4 +1,4 @@
-// What lies in the arena of an order: storages and workspaces, and which of them lie in one place.
+// The pieces in the arena of an order: storages and workspaces, and those that share one place.
 #pragma once
 
 #include <algorithm>
@@ -24,11 +24,11 @@ struct arena_piece {
   op_id writer = none;       ///< none for a graph input
   std::int64_t lower = 0, upper = 0;
   bytes size = 0;
-  index_t in_place_of = none;  ///< the piece whose place its writer took
+  index_t in_place_of = none;  ///< the piece that gave its place to this one's writer
   index_t buffer = none;
 };
 
-/// Plays an order of a problem, for proofs: shares no code with `buffers_of`, whose buffers it must find again.
+/// Plays an order of a problem, for proofs: shares no code with `buffers_of`, and must find the same buffers.
 class arena_pieces {
  public:
   arena_pieces(const problem& p, memory_model model) : p_(p), model_(model) {}

@@ -1,4 +1,4 @@
-// What makes a lower bound checkable.
+// Certificates: data that makes a lower bound checkable.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,7 @@ struct reduction {
   auto operator<=>(const reduction&) const = default;
 };
 
-/// A node of a layer, and the flow that shows what it takes where it runs first of them, or last. Without a flow where it
+/// A node of a layer, and the flow that shows how much it takes if it runs first of them, or last. Without a flow if it
 /// cannot.
 struct layer_member {
   node_id v = none;
@@ -35,24 +35,24 @@ struct layer_member {
   bool operator==(const layer_member&) const = default;
 };
 
-/// A step of a proof: a cut, two cases, or a layer. What it shows holds in the graph with the reductions and the edges of
+/// A step of a proof: a cut, two cases, or a layer. Its claim holds in the graph with the reductions and the edges of
 /// those before.
 ///
-/// A cut says what memory must take when v runs, were it not for the order that it derives. What has run then is a set E
+/// A cut states the least memory in use while v runs, were it not for the order that it derives. By then a set E has run,
 /// with all that v waits for and nothing that waits for v. Any E takes `level` at least if, moreover,
 /// * it holds `other`, which shows that every order with a smaller peak runs v before `other` (`v_first`), or
 /// * it lacks `other`, which shows that every order with a smaller peak runs `other` before v, or
 /// * there is no `other`, which shows that no order has a smaller peak.
-/// The flow proves it: it balances what nodes add against what their successors free. In it, size + i stands for the i-th
-/// credit of v, a successor of the nodes that must have run for v to have it.
+/// The flow proves it: it balances the bytes that nodes add against those that their successors free. In it, size + i stands
+/// for the i-th credit of v, a successor of the nodes that must have run for v to have it.
 ///
-/// Two cases: every order runs v before `other`, and keeps what the steps of `then` show for such orders, or `other` before
-/// v, and keeps what those of `otherwise` show. Steps may end in showing that there is no such order with a small peak;
+/// Two cases: every order runs v before `other`, and keeps the claims of the steps of `then` for such orders, or `other`
+/// before v, and keeps those of `otherwise`. Steps may end in showing that there is no such order with a small peak;
 /// where both do, the proof ends. Else there is one that keeps `edges`, which follow in each case that was not refuted.
 ///
-/// A layer: one of some nodes runs first (`v_first`), or last. What has run then holds its ancestors and none of them nor
-/// what runs behind one; or all others with their ancestors, and not what runs behind the last. The flows show that
-/// whichever it is takes at least `level`: no order has a smaller peak.
+/// A layer: one of some nodes runs first (`v_first`), or last. Before the first, its ancestors have run and none of the
+/// layer nor of their descendants; before the last, all others have run with their ancestors, and no descendant of the last.
+/// The flows show that the first, or the last, takes at least `level`, whichever it is: no order has a smaller peak.
 struct proof_step {
   node_id v = none, other = none;
   bool v_first = false;                 ///< of a layer: whether it is about the first member, not the last
@@ -71,8 +71,8 @@ struct proof_step {
 };
 
 /// Sets of nodes that no order with a peak below `level` leaves: such an order would run through one of them, and from each
-/// of them through a larger one, but none holds all nodes. A set is grown: what has run before it, one more node with all
-/// that it waits for, and then all idle nodes that are ready, again and again (what idle nodes are, and why they may:
+/// of them through a larger one, but none holds all nodes. A set is grown: the set before it, one more node with all
+/// that it waits for, and then all idle nodes that are ready, again and again (idle nodes, and why they may:
 /// docs/proofs.md, sections 5 and 6). The first set, number 0, is grown from nothing; `sets` are the others, numbered from
 /// 1.
 struct set_family {
@@ -82,14 +82,14 @@ struct set_family {
     auto operator<=>(const grown_set&) const = default;
   };
   bytes level = 0;
-  bool mirrored = false;                ///< whether the sets are of the mirror image: what runs last, last things first
+  bool mirrored = false;                ///< whether the sets are of the mirror image: nodes that run last, last things first
   std::vector<reduction> reductions{};  ///< that come before it
   std::vector<grown_set> sets{};
   bool operator==(const set_family&) const = default;
 };
 
-/// A stretch of an order as a graph of its own, whose bound is one of the whole (docs/proofs.md, section 7). It is what
-/// stands between two sets that can have run: D0, and D0 with `nodes`. Its graph has those nodes, as they are listed:
+/// A window of an order as a graph of its own, with a bound that is one of the whole (docs/proofs.md, section 7). Its nodes
+/// lie between two sets that can have run: D0, and D0 with `nodes`. Its graph has those nodes, as they are listed:
 /// operators, then, where D0 is not empty, one that takes and keeps `lift` bytes and comes before `behind`; where D0 and
 /// `nodes` are not all, one that frees them and comes after `ahead`; then releases. `behind` and `ahead` are places in
 /// `nodes`.
@@ -107,7 +107,7 @@ struct proof_window {
 
 /// Why no order has a peak below `bound`, the lowest level of the steps and the family. Each step holds in the graph with
 /// the reductions and the order of those before it, and so does the family, which ends the proof. Where there is none, the
-/// last step does: a cut without `other`, a layer, or two cases that are both refuted. Without either: what is live at the
+/// last step does: a cut without `other`, a layer, or two cases that are both refuted. Without either: the level at the
 /// start or the end. Where there is a window, all of that is about its graph, and `bound` is that graph's less the lift.
 struct certificate {
   bytes bound = 0;

@@ -1,4 +1,4 @@
-// The check of a certificate, which shares no code with what finds bounds.
+// The check of a certificate, which shares no code with searches for bounds.
 #pragma once
 
 #include <algorithm>
@@ -36,7 +36,7 @@ class certificate_checker {
     }
     return {};
   }
-  /// What is proven.
+  /// The proven bound.
   bytes bound() const { return lowest_; }
 
   std::string apply(const reduction& r) { return g_.apply(r); }
@@ -131,7 +131,7 @@ class certificate_checker {
   std::string apply_layer(const proof_step& s) {
     if (s.v != none || s.other != none || !s.flow.empty() || !s.then.empty() || !s.otherwise.empty() || !s.edges.empty())
       return "a layer has members, and nothing else";
-    node_set around(g_.size());  // the members and what runs behind one; or before one, where it is about the last
+    node_set around(g_.size());  // the members and all nodes behind one; or before one, for the last
     for (std::size_t i = 0; i < s.layer.size(); ++i) {
       const node_id v = s.layer[i].v;
       if (v >= g_.size() || (i > 0 && s.layer[i - 1].v >= v)) return "names a node that does not exist, or not in order";
@@ -154,9 +154,9 @@ class certificate_checker {
     return check_level(s, least);
   }
 
-  /// Sets that can have run are closed under predecessors, so that no flow enters them. What the undecided nodes in such a
-  /// set add to memory is therefore what they keep (what they add and receive, less what they send) plus what leaves the
-  /// set: no less than the sum over all undecided nodes that keep less than nothing.
+  /// Sets that can have run are closed under predecessors, so that no flow enters them. The bytes that the undecided nodes
+  /// in such a set add to memory are therefore those that they keep (add and receive, less those sent) plus those that leave
+  /// the set: no less than the sum over all undecided nodes that keep less than nothing.
   std::string check_flow(node_id v, const std::vector<flow_arc>& flow, delta& level) {
     if (given_.is_release(v) && g_.in_credit(v)) return "v runs within the step of another node";
     const auto credits = given_.credits[v];
@@ -225,7 +225,7 @@ class certificate_checker {
   static constexpr delta limit = static_cast<delta>(max_total);
   const schedule_graph& given_;
   proof_graph g_;
-  node_set before_, after_;  // of a cut: what must have run when v runs, and what cannot
+  node_set before_, after_;  // of a cut: nodes that must have run when v runs, and those that cannot
   bytes lowest_ = static_cast<bytes>(-1);
   bool refuted_ = false;
 };
@@ -234,7 +234,7 @@ class certificate_checker {
 
 /// Why c does not prove that every order of g has a peak of at least c.bound; empty where it does. Sound for any c.
 /// O((reductions + steps, a layer's nodes one by one) * (nodes + edges) + arcs * predecessors + sets * (nodes + edges)), in
-/// the window's graph where there is a window; that one O(nodes + edges, times what is live at its ends / 64).
+/// the window's graph if there is a window; that one O(nodes + edges, times the resources live at its ends / 64).
 inline std::string check_certificate(const schedule_graph& g, const certificate& c) {
   const auto compared = [&](bytes bound) -> std::string {
     if (bound == c.bound) return {};

@@ -1,4 +1,4 @@
-// Whether no order below a level leaves a family of sets.
+// The check that no order below a level leaves a family of sets.
 #pragma once
 
 #include <algorithm>
@@ -67,7 +67,8 @@ class family_checker {
     return left;
   }
 
-  /// Whether v has not run, and waits for nothing but nodes that add what they take while they run. These are `waits_` then.
+  /// Whether v has not run, and waits for nothing but nodes that add as much as they take while they run. These are `waits_`
+  /// then.
   bool leads(const node_set& ran, node_id v) {
     waits_.clear();
     if (ran[v]) return false;
@@ -84,7 +85,7 @@ class family_checker {
     for (node_id u : waits_) state_[u] = false;
     return all_plain;
   }
-  /// What has run behind v and what it waits for.
+  /// The nodes that have run once v and all nodes that it waits for have.
   node_set behind(node_set ran, node_id v) {
     if (!leads(ran, v)) return ran;
     std::vector<node_id> fresh = waits_;
@@ -112,7 +113,7 @@ class family_checker {
     for (node_id v = 0; v < g_.size(); ++v) nodes.push_back(v);
     return nodes;
   }
-  /// v's peak, less its credits whose other readers have run. (None of what v waits for has a part in a credit.)
+  /// v's peak, less its credits whose other readers have run. (No node that v waits for has a part in a credit.)
   delta peak_behind(node_id v, const node_set& ran) const {
     delta peak = g_.cost(v).peak;
     for (const credit& k : g_.given().credits[v]) {
@@ -123,7 +124,7 @@ class family_checker {
   }
 
   const proof_graph& g_;
-  node_set idle_, plain_;  // plain: takes while it runs what it adds, and has no part in a credit
+  node_set idle_, plain_;  // plain: takes no more than it adds, and has no part in a credit
   node_set state_;
   std::vector<node_id> waits_;
   std::unordered_set<node_set> known_;

@@ -26,7 +26,7 @@ class packing_checker {
 
   explicit packing_checker(std::span<const packing_step> steps) : steps_(steps) {}
 
-  /// Whether the steps from the next on refute what is known of offsets; else `why` says what is wrong.
+  /// Whether the steps from the next on refute these ranges of offsets; else `why` names the fault.
   bool refutes(packing_ranges known, std::size_t depth = 0) {
     if (!known.follow()) return true;
     const std::size_t here = next_++;
@@ -77,7 +77,7 @@ class packing_checker {
 }  // namespace detail
 
 /// Why a packing proof does not show that these buffers, which are without fault (see check_buffers), need an arena of at
-/// least `proof.arena` bytes; empty where it does. O(n^2) for each step and round of what follows, of n buffers that the
+/// least `proof.arena` bytes; empty if it does. O(n^2) for each step and round of consequences, of n buffers that the
 /// proof names; O(n) where its only step is a sum.
 inline std::string check_packing(std::span<const buffer> buffers, const packing_proof& proof) {
   if (proof.arena == 0) return proof.steps.empty() ? "" : "has steps, but nothing to prove";

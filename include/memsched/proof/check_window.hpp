@@ -1,4 +1,4 @@
-// Whether a stretch of an order bounds the whole, and its graph.
+// The check that a window of an order bounds the whole, and the window's graph.
 #pragma once
 
 #include <algorithm>
@@ -16,13 +16,13 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 namespace detail {
 
-/// Makes a window's graph (docs/proofs.md, section 7). O(nodes + edges, times what is live at its ends / 64).
+/// Makes a window's graph (docs/proofs.md, section 7). O(nodes + edges, times the resources live at its ends / 64).
 class window_checker {
  public:
   window_checker(const schedule_graph& g, const proof_window& w)
       : g_(g), w_(w), side_(g.size(), behind), place_(g.size(), none) {}
 
-  /// What is wrong with the window; else `graph()` is its graph.
+  /// The fault of the window; if there is none, `graph()` is its graph.
   std::string run() {
     if (std::string why = check_sets(); !why.empty()) return why;
     if (std::string why = check_resources(); !why.empty()) return why;
@@ -61,7 +61,8 @@ class window_checker {
     return {};
   }
 
-  /// Levels are what resources say: what a node adds are those from it, less those to it. Finds those that live at the ends.
+  /// Checks that levels are those of the resources: a node adds those from it, less those to it. Finds those that live at
+  /// the ends.
   std::string check_resources() {
     std::vector<delta> impact(g_.size(), 0);
     delta start = 0;
@@ -85,7 +86,7 @@ class window_checker {
     }
     return {};
   }
-  /// Whether `from` is found among what comes before `to`, by a short search.
+  /// Whether `from` is found among the nodes before `to`, by a short search.
   bool follows(node_id from, node_id to) const {
     constexpr std::size_t most = 256;
     std::vector<node_id> found{to};
@@ -97,8 +98,8 @@ class window_checker {
     return false;
   }
 
-  /// Whether what is `behind` comes behind all producers of what is live at the start, and what is `ahead` before all that
-  /// frees what is live at the end.
+  /// Whether the `behind` nodes come behind all producers of resources live at the start, and the `ahead` nodes before all
+  /// that free resources live at the end.
   std::string check_ends() const {
     const std::vector<node_id> order = topological_order(g_.preds, g_.succs);
     if (order.size() != g_.size()) return "the graph has a cycle";
@@ -172,7 +173,7 @@ class window_checker {
   const proof_window& w_;
   std::vector<where> side_;
   std::vector<index_t> place_;               // in the window's graph
-  std::vector<node_id> producers_, takers_;  // of what is live at the start; of what is live at the end
+  std::vector<node_id> producers_, takers_;  // of resources live at the start; of those live at the end
   std::size_t operators_ = 0;
   bool opens_ = false, closes_ = false;
   index_t open_ = none, close_ = none;

@@ -1,4 +1,4 @@
-// What makes it checkable that no order of a graph has a smaller arena.
+// Proofs that no order of a graph has a smaller arena, as checkable data.
 #pragma once
 
 #include <optional>

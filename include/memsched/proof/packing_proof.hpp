@@ -1,4 +1,4 @@
-// What makes it checkable that buffers do not fit into a smaller arena.
+// Proofs that buffers do not fit into a smaller arena, as checkable data.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +21,8 @@ struct packing_step {
   bool operator==(const packing_step&) const = default;
 };
 
-/// Why some buffers do not lie in less than `arena` bytes. Where what is known of offsets refutes a case by itself, that
-/// case has no step. The rules, with proofs: docs/proofs.md, section 10.
+/// A proof that some buffers do not lie in less than `arena` bytes. If the ranges of offsets refute a case by themselves,
+/// that case has no step. The rules, with proofs: docs/proofs.md, section 10.
 struct packing_proof {
   bytes arena = 0;                    ///< no smaller one holds the buffers
   std::vector<index_t> buffers{};     ///< that do not fit by themselves, ascending

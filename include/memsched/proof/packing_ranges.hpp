@@ -1,4 +1,4 @@
-// What is known of offsets on the way through a packing proof.
+// Ranges of offsets on the way through a packing proof.
 #pragma once
 
 #include <algorithm>
@@ -94,7 +94,7 @@ class packing_ranges {
     return high < low || sum - spared > static_cast<bytes>(high - low);
   }
 
-  /// What a buffer's offset is a multiple of.
+  /// A number that a buffer's offset is a multiple of.
   bytes grid_of(std::size_t i) const {
     return buffers_[i]->offset == no_offset ? buffers_[i]->alignment : buffers_[i]->offset;
   }
@@ -111,7 +111,7 @@ class packing_ranges {
   }
   std::int64_t down(std::size_t i, std::int64_t n) const { return n < 0 ? -1 : n - n % signed_of(buffers_[i]->alignment); }
 
-  /// Notes that a is below b, and what follows for their ranges. False where there is no plan.
+  /// Notes that a is below b, and the consequences for their ranges. Returns false if there is no plan.
   bool narrow(std::size_t a, std::size_t b, bool& changed) {
     if (!below(a, b)) put_below(a, b), changed = true;
     if (const std::int64_t least = up(b, least_[a] + height(a, b)); least > least_[b]) least_[b] = least, changed = true;

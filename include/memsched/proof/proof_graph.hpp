@@ -65,7 +65,7 @@ class proof_graph {
     return level;
   }
 
-  /// The graph read backwards: edges turn, and each node undoes what it did. Only where no node has a credit.
+  /// The graph read backwards: edges turn, and each node undoes its effect. Only if no node has a credit.
   proof_graph mirrored() const {
     proof_graph m = *this;
     m.base_ = level_at_end();
@@ -74,15 +74,15 @@ class proof_graph {
     return m;
   }
 
-  /// What is wrong with some reductions, and where; else they are done.
+  /// Applies some reductions; returns the place and the fault of one that is wrong.
   std::string apply(const std::vector<reduction>& list) {
     for (std::size_t k = 0; k < list.size(); ++k)
       if (const std::string why = apply(list[k]); !why.empty()) return ".reductions[" + std::to_string(k) + "]: " + why;
     return {};
   }
 
-  /// Reductions look past what was merged into another node, costs nothing and may run anywhere, and, where they look at
-  /// what must run before, past idle nodes.
+  /// Reductions look past nodes that were merged into another node, cost nothing and may run anywhere, and, for
+  /// predecessors, past idle nodes.
   std::string apply(const reduction& r) {
     using rule = reduction::rule;
     const auto [by, a, b] = r;
@@ -118,8 +118,8 @@ class proof_graph {
     }
     return seen;
   }
-  /// Whether v reaches all that u reaches, but for v itself and what may be looked past; u reaches v where they are to be
-  /// `ordered`, and only there; and v does not reach u. What is behind a node that v reaches, v reaches too, and v is not
+  /// Whether v reaches all that u reaches, but for v itself and nodes that may be looked past; u reaches v if they are to be
+  /// `ordered`, and only there; and v does not reach u. Nodes behind a node that v reaches, v reaches too, and v is not
   /// behind such a node, as the graph has no cycle: so the walk from u ends at the first nodes that may not be looked past.
   bool covers(node_id v, node_id u, bool behind, bool ordered) const {
     const lists& next = behind ? succs_ : preds_;

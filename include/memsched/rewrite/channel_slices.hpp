@@ -17,7 +17,7 @@ inline namespace MEMSCHED_ABI {
 /// operand make of the result of another ungrouped convolution.
 MEMSCHED_FUNCTION std::vector<tensor_id> expanded_by(const network& net, const uses& use, op_id i);
 
-/// The network with the tensors of `expanded_by(net, i)` in n slices of channels: expansion (R4), what is in between (R2)
+/// The network with the tensors of `expanded_by(net, i)` in n slices of channels: expansion (R4), the operators between (R2)
 /// and the projection's terms (R1) come slice by slice. Multiply-accumulates stay.
 ///
 /// Lemma. Output channels of a convolution do not depend on each other; then as for R2 and R1. Exact over integers; in

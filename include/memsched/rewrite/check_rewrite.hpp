@@ -1,4 +1,4 @@
-// Whether a network is a rewrite of another: by provenance, operator by operator. Shares no code with the rules.
+// The check that a network is a rewrite of another: by provenance, operator by operator. Shares no code with the rules.
 #pragma once
 
 #include <string>
@@ -10,14 +10,14 @@
 namespace memsched {
 inline namespace MEMSCHED_ABI {
 
-/// The first fault of `after` as a rewrite of the first network `before`; empty where there is none. Then, whatever the
-/// weights and inputs are, `after` computes the outputs of `before`: over real numbers, and, where no operators changed
+/// The first fault of `after` as a rewrite of the first network `before`; empty if there is none. Then, for any
+/// weights and inputs, `after` computes the outputs of `before`: over real numbers, and, where no operators changed
 /// places, to the bit wherever sums of the same terms in another order are equal (always, over integers). Checked are:
 ///
 /// 1. Every output element of `before` is computed by exactly one part of an output of `after`, and nothing else is output.
-/// 2. What an operator writes is the part of its origin's result that its place says, and what it reads there (row by row,
-///    as its window says, clipped to the image) is held by parts with these very elements of the origin's operand. Plain
-///    concatenations are seen through; a convolution or addition may take over the zeros of its operand's pad.
+/// 2. The result of an operator is the part of its origin's result that its place says, and the elements that it reads (row
+///    by row, as its window says, clipped to the image) is held by parts with these very elements of the origin's operand.
+///    Plain concatenations are seen through; a convolution or addition may take over the zeros of its operand's pad.
 /// 3. The partial sums of an element have reduction intervals that partition the range, one bias, and one end, which runs
 ///    behind all of them.
 /// 4. The intervals of weights and biases are those of the channels computed and summed over.
@@ -277,9 +277,10 @@ class rewrite_check : sum_check {
   std::optional<provenance> from_;
 };
 
-/// The first network with those operators in each other's place that `after` says so of: where what comes of a resize
-/// convolves, or what comes of a convolution averages. Nothing where there is no such exchange. A resize blends pixels with
-/// weights that add to one, and so does a mean, so that they commute with what is linear in each pixel but for a bias.
+/// The first network with those operators in each other's place that `after` exchanged: where an operator derived from a
+/// resize convolves, or one derived from a convolution averages. Nothing if there is no such exchange. A resize blends
+/// pixels with weights that add to one, and so does a mean, so that they commute with functions linear in each pixel but for
+/// a bias.
 class exchange {
  public:
   exchange(const network& before, const network& after) : now_(before) {
@@ -349,7 +350,7 @@ class exchange {
   }
 
   network now_;
-  std::vector<bool> convolves_, averages_;  ///< per operator of the first network: whether what comes of it does
+  std::vector<bool> convolves_, averages_;  ///< per operator of the first network: whether operators derived from it do
 };
 
 }  // namespace detail

@@ -1,4 +1,4 @@
-// What the checker of rewrites shares, and its part for sums in parts: one bias, every term once, one end.
+// The common parts of the checker of rewrites, and its check of sums in parts: one bias, every term once, one end.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@ class sum_check {
   sum_check(const network& before, const network& after) : before_(before), after_(after), sums_(after.tensors.size()) {}
 
  protected:
-  /// What a sum has in it.
+  /// The terms of a sum so far.
   struct ledger {
     int biases = 0;
     std::size_t changes = 0;  ///< operators that change it in place
@@ -185,7 +185,7 @@ class sum_check {
     if (reached != range) at_operator(i, "ends a sum that lacks what is behind " + std::to_string(reached));
   }
 
-  /// A result may name the storage of what a view reads.
+  /// A result may name the storage of a view's operand.
   void check_alias(op_id i) {
     const operation& op = after_.operations[i];
     for (const image& y : op.writes)

@@ -17,9 +17,9 @@ inline bool is_pointwise_linear(const operation& op) {
 }
 
 /// Whether operator i and its only reader may change places: a resize and a pointwise linear convolution, or that and a mean
-/// over the image, of whole tensors. With a second reader, what lies between would be made all the same. For first networks,
-/// before anything is cut. A convolution behind a mean stays: in front of it, it would run for every pixel, and a mean
-/// takes no memory once its image comes in rows (R9).
+/// over the image, of whole tensors. With a second reader, the tensor between them would be made all the same. For first
+/// networks, before anything is cut. A convolution behind a mean stays: in front of it, it would run for every pixel, and a
+/// mean takes no memory once its image comes in rows (R9).
 MEMSCHED_FUNCTION bool may_commute(const network& net, const uses& use, op_id i);
 
 /// The network with the reader of operator i in front of it. The result is a first network, which other rules may rewrite

@@ -53,12 +53,12 @@ inline bool may_run_in_parts(const operation& op, const cut_points& result) {
 /// best peak does not rise. Proof: run the parts of each operator of a best order one after the other; what is live is then,
 /// at any time, part of what was live.
 ///
-/// Operators of which nothing is known, views, and parts of sums run once and read all parts. An error names the tensor
-/// whose points are none. O(parts + uses times the parts of a tensor).
+/// Unknown operators, views, and parts of sums run once and read all parts. An error names the tensor
+/// with points that are none. O(parts + uses times the parts of a tensor).
 MEMSCHED_FUNCTION result<network> cut(const network& net, const std::vector<cut_points>& cuts);
 
 /// Every tensor in up to n blocks of rows, where its writer may run in parts: results of operators that are local along
-/// rows, and graph inputs; never a view or what one names.
+/// rows, and graph inputs; never a view or the tensor that one names.
 inline std::vector<cut_points> row_cuts(const network& net, coordinate n) {
   std::vector<cut_points> cuts(net.tensors.size());
   std::vector<bool> cuttable(net.tensors.size(), false);
@@ -91,7 +91,7 @@ inline namespace MEMSCHED_ABI {
 
 namespace detail {
 
-/// The slice of the weights of an operator that computes `part` only of what it computes.
+/// Restricts the weights of an operator to those that it needs to compute `part` only.
 inline void restrict_weights(const network& net, operation& op, const box& all, const box& part) {
   const coordinate shift = part.channels.first - all.channels.first, n = part.channels.size();
   for (slice* s : {&op.weights, &op.bias}) {
@@ -213,7 +213,7 @@ class cutting {
     }
   }
 
-  /// Completes the operator that computes box b of what operator i does.
+  /// Completes the operator that computes box b of operator i's result.
   void finish(op_id i, operation part, const box& b, const image& result) {
     const operation& op = net_.operations[i];
     for (std::size_t k = 0; k < op.reads.size(); ++k) {

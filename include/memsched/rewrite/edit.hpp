@@ -1,4 +1,4 @@
-// What the rules share: who writes and reads a tensor, and a network without what is not needed any more.
+// Edits that the rules share: writers and readers of a tensor, and a network without operators that it no longer needs.
 #pragma once
 
 #include <cstddef>

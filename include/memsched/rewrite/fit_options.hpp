@@ -1,4 +1,4 @@
-// What the search for a rewritten network is asked, and what it answers.
+// Options and answers of the search for a rewritten network.
 #pragma once
 
 #include <cstddef>
@@ -21,18 +21,18 @@ inline namespace MEMSCHED_ABI {
 
 /// A network in a model file.
 struct written_network {
-  problem graph;                     ///< what the reader of such files finds in it
-  std::vector<std::size_t> part_of;  ///< per operator of the graph: the place in the order of what it does a part of
+  problem graph;                     ///< the graph that a reader of such files finds
+  std::vector<std::size_t> part_of;  ///< per operator of the graph: the position of the operator that it belongs to
 };
 
 /// How a network stands in a model file when its operators run in this order. An error where the file cannot hold it.
 using network_form = std::function<result<written_network>(const network&, std::span<const op_id> order)>;
 
-/// What the search may do.
+/// Options of the search.
 struct fit_options {
   bytes budget = 0;                   ///< it ends at a network within this; 0: it looks for the smallest peak
   std::uint64_t max_extra_macs = 0;   ///< multiply-accumulates that it may spend beyond those of the given network
-  runtime profile = runtime::parts;   ///< what the kernels can do that the network is for
+  runtime profile = runtime::parts;   ///< abilities of the kernels that will run the network
   bool whole_integer_sums = false;    ///< a sum of integers stays in one operator, as model files need
   bool streamed_input = false;        ///< inputs come part by part, and need no room before they are wanted
   exactness exact = exactness::bits;  ///< reals: partial sums in float32 may come in another order
@@ -41,7 +41,7 @@ struct fit_options {
                         ///< file needs; empty: of the network itself
 };
 
-/// What one network of the search costs.
+/// The cost of one network of the search.
 struct fit_point {
   bytes peak = 0, lower_bound = 0;  ///< of its best order found; no order of it has less than the bound
   std::uint64_t macs = 0;           ///< multiply-accumulates

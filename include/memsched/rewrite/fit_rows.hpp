@@ -116,7 +116,7 @@ class fit_rows : protected fit_trials {
   double cut_share() const { return o_.time_limit == o_.time_limit.max() ? 0.125 : 0.04; }
 
   /// Cuts every tensor finer and finer, until that is no better than coarser cuts were: twice in a row, or once where less
-  /// than half of the time is left. Where a cut gains little over a coarser one, more blocks may not be what helps: R10 is
+  /// than half of the time is left. Where a cut gains little over a coarser one, more blocks may not help: R10 is
   /// tried while there are few.
   void cut_evenly() {
     bool copied = false;
@@ -142,7 +142,7 @@ class fit_rows : protected fit_trials {
     }
   }
 
-  /// R10 for tensors that are live at the peak and wait for a reader, and for those larger than what they are made of: an
+  /// R10 for tensors that are live at the peak and wait for a reader, and for those larger than their sources: an
   /// operator of few multiply-accumulates once for each reader, in the base, which is cut as before; where the peak falls.
   /// Gives the best peak after it, and `no_limit` where none fell.
   bytes copy_producers() {
@@ -191,7 +191,7 @@ class fit_rows : protected fit_trials {
   }
   static constexpr std::size_t most_copied = 8;  ///< producers tried at one peak
 
-  /// Cuts what is live at the peak finer and finer, until the budget holds or nothing is left to cut.
+  /// Cuts tensors live at the peak finer and finer, until the budget holds or nothing is left to cut.
   void cut_to_budget() {
     levels level(most_.size(), 0);
     for (;;) {

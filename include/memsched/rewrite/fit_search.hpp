@@ -136,7 +136,7 @@ class fit_run : fit_stripes {
     return true;
   }
 
-  /// R1 where the result of a convolution of several parts is live at the peak, where the peak falls. What comes of it
+  /// R1 where the result of a convolution of several parts is live at the peak, where the peak falls. The result
   /// competes as it is: row blocks are made of the base.
   void split_at_peak() {
     for (bool fell = true; fell && !met() && !out_of_time();) {

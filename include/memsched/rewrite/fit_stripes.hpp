@@ -84,8 +84,8 @@ class fit_stripes : protected fit_rows {
     return e ? e->peak : no_limit;
   }
 
-  /// The best few networks with one region around a step of the order in stripes: those whose given order has the smallest
-  /// peak, below `peak`; in their form, of more of them.
+  /// The best few networks with one region around a step of the order in stripes: those with the smallest peak of their
+  /// given order, below `peak`; in their form, of more of them.
   std::vector<candidate> candidates(const network& net, std::size_t step, bytes peak) {
     std::vector<candidate> best = candidates_as_they_are(net, step, peak);
     if (!f_.form) return best;

@@ -1,4 +1,4 @@
-// What the searches behind `fit` share: networks tried, their best orders, and what they cost.
+// The common parts of the searches behind `fit`: networks tried, their best orders, and their costs.
 #pragma once
 
 #include <algorithm>
@@ -100,7 +100,7 @@ class fit_trials {
     mark_peak(trial, p, found->order, highest);
     return trial;
   }
-  /// An order of a problem's operators, and what it costs.
+  /// An order of a problem's operators, and its cost.
   struct ordered {
     std::vector<op_id> order;
     evaluation e;
@@ -131,7 +131,7 @@ class fit_trials {
       if (e.during[i] == e.peak) steps.push_back(i);
     return steps;
   }
-  /// Says of a trial which of these steps is the first, and what is live at any of them.
+  /// Stores in a trial the first of these steps, and the tensors live at any of them.
   void mark_peak(fit_trial& trial, const problem& p, const std::vector<op_id>& order, std::vector<std::size_t> steps) const {
     if (steps.empty()) return;
     trial.peak_step = steps.front();
@@ -168,9 +168,9 @@ class fit_trials {
 
   void note(const fit_point& p) { out_.front.push_back(p); }
 
-  /// What time is left goes to the order of the best network, and to its bound, in rounds. Each starts from the best order
-  /// and the best bound so far, with more time than the one before: a scheduler does something else with a short time than
-  /// with a long one, and from a better order it finds other ones.
+  /// Spends the remaining time on the order of the best network, and on its bound, in rounds. Each starts from the best
+  /// order and the best bound so far, with more time than the one before: a scheduler does something else with a short time
+  /// than with a long one, and from a better order it finds other ones.
   void use_time_left() {
     if (o_.time_limit == o_.time_limit.max()) return;
     for (const double share : {0.03, 0.1, 0.3, 0.9}) {
@@ -187,8 +187,8 @@ class fit_trials {
     }
   }
 
-  /// Measures a network; makes it the best where its peak is smaller, or no larger and `ties`. In a form, what ties must
-  /// spare operators, too. Says whether it did.
+  /// Measures a network; makes it the best if its peak is smaller, or no larger and `ties`. In a form, a tie must
+  /// spare operators, too. Returns whether it did.
   bool try_network(network net, std::string rule, std::string site, bool ties = false, double share = 0.125) {
     if (!is_allowed(net)) return false;
     std::optional<fit_trial> trial = measure(std::move(net), no_limit, share);

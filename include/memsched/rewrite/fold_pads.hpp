@@ -62,7 +62,7 @@ inline network fold_pad(network net, op_id i) {
     }
   for (operation& op : net.operations) {
     if (op.overwrites != t) continue;
-    op.overwrites = none;  // an addition in place of what was padded is one in place of its other operand
+    op.overwrites = none;  // an addition in place of a padded operand is one in place of the other
     for (const image& x : op.reads)
       if (takes_other_place(net, op, x)) op.overwrites = x.parts[0].tensor;
   }

@@ -1,4 +1,4 @@
-// Where the elements in the images of a rewritten network come from, and what an operator reads: for the checker alone.
+// Origins of the elements in the images of a rewritten network, and operands of an operator: for the checker alone.
 #pragma once
 
 #include <algorithm>
@@ -170,8 +170,8 @@ class provenance {
   }
 
  private:
-  /// The pieces that an image has in `wanted` of a tensor of `before`, of which element x - shift stands at x. What a plain
-  /// concatenation writes is what it reads.
+  /// The pieces that an image has in `wanted` of a tensor of `before`, of which element x - shift stands at x. Looks through
+  /// plain concatenations.
   void resolve(const piece& p, std::vector<piece>& list) const {
     if (p.at.empty()) return;
     const op_id w = writer_[p.tensor];

@@ -1,4 +1,4 @@
-// What the kernels of a runtime can do, and whether a network asks for no more.
+// The abilities of a runtime's kernels, and whether a network asks for no more.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace memsched {
 inline namespace MEMSCHED_ABI {
 
-/// What the kernels of a runtime can do.
+/// The abilities of a runtime's kernels.
 enum class runtime : unsigned char {
   parts,  ///< read operands that lie in several parts, and write parts: generated code, lists of row pointers
   whole,  ///< standard operators: whole tensors in and out; parts are taken out by slices and put together by
@@ -19,13 +19,14 @@ enum class runtime : unsigned char {
 
 inline const char* to_string(runtime r) { return r == runtime::parts ? "parts" : "whole"; }
 
-/// Why a network is not one of standard operators: the first operator that is none, and what it does; empty where all are.
+/// Names the first operator that is not a standard one, and its function; empty if all are.
 /// An operator of parts must be a standard one of just the rows, columns and channels that it reads; its pads may differ on
-/// the four sides. Sums in parts are convolutions and additions, of floats. What the first network has counts as standard.
+/// the four sides. Sums in parts are convolutions and additions, of floats. Operators of the first network count as
+/// standard.
 MEMSCHED_FUNCTION std::string not_whole(const network& net);
 
-/// Whether a sum of integers is computed in parts. Generated code can; operators of model files cannot, since what they
-/// write is rounded to eight bits.
+/// Whether a sum of integers is computed in parts. Generated code can; operators of model files cannot, since their results
+/// are rounded to eight bits.
 inline bool splits_integer_sum(const network& net) {
   return std::any_of(net.tensors.begin(), net.tensors.end(),
                      [](const auto& t) { return t.role == tensor_role::sum && t.element != element::float32; });
@@ -46,7 +47,7 @@ inline namespace MEMSCHED_ABI {
 
 namespace detail {
 
-/// Whether an image is one tensor that holds what is needed of it, and no more than an operator of `all` may leave unread.
+/// Whether an image is one tensor that holds the needed part, and no more than an operator of `all` may leave unread.
 inline bool is_one_tensor(const network& net, const image& x, const box& wanted, bool all) {
   if (x.parts.size() != 1) return false;
   const box b = box_of(net, x.parts[0]);

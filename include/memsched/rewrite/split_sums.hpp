@@ -22,8 +22,8 @@ enum class sum_form : unsigned char {
   any_order,  ///< each changes one accumulator, which is there before all; the scheduler chooses their order
 };
 
-/// Over what an operator sums where it reads one part of its operand: channels of a convolution, rows of a mean, elements of
-/// a dense layer in the network's order. Empty where these are no interval.
+/// The range of the sum that an operator makes of one part of its operand: channels of a convolution, rows of a mean,
+/// elements of a dense layer in the network's order. Empty where these are no interval.
 inline interval terms_of(const network& net, const operation& op, const placed& p) {
   const box b = box_of(net, p);
   if (op.does.what == op_kind::mean) return b.rows;
@@ -36,8 +36,8 @@ inline interval terms_of(const network& net, const operation& op, const placed& 
   return box_of_elements(n, i, net.order) == b ? i : interval{};
 }
 
-/// Over what operator i sums, part by part of its operand. Empty where the parts are fewer than two, or overlap and do not
-/// lie side by side along what it sums over.
+/// The ranges of operator i's sum, part by part of its operand. Empty where the parts are fewer than two, or overlap and do
+/// not lie side by side along the range.
 inline std::vector<interval> terms_of(const network& net, const operation& op) {
   std::vector<interval> list;
   for (const placed& p : op.reads[0].parts) {
@@ -79,7 +79,7 @@ class sum_splitting {
     const auto shift = static_cast<op_id>(made_.size() - 1);
     for (op_id later = at_ + 1; later < net_.operations.size(); ++later)
       for (op_id& before : net_.operations[later].after)
-        if (before >= at_) before += shift;  // what ran behind the operator runs behind its end
+        if (before >= at_) before += shift;  // an operator behind the split one is behind its end
     const auto place = net_.operations.begin() + static_cast<std::ptrdiff_t>(at_);
     *place = std::move(made_.back());
     made_.pop_back();

@@ -28,7 +28,7 @@ MEMSCHED_FUNCTION network stream_inputs(network net) {
   const uses use(net);
   std::vector<operation> operations;
   std::vector<op_id> number(net.operations.size(), none);
-  std::vector<op_id> last(net.tensors.size(), none);  // per origin: what reads its latest part
+  std::vector<op_id> last(net.tensors.size(), none);  // per origin: the reader of its latest part
   const auto read = [&](tensor_id t) {
     typed_tensor& x = net.tensors[t];
     if (!x.input) return;

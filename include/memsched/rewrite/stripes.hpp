@@ -20,7 +20,7 @@ struct region {
 };
 
 /// Whether an operator can run on a stripe: it is local along rows, has one result of one part, is no part of a sum, comes
-/// from no outside, and waits for nothing but what it reads.
+/// from no outside, and waits for nothing but the writers of its operands.
 inline bool may_run_in_stripes(const network& net, const operation& op) {
   const op_kind k = op.does.what;
   if (!may_run_in_parts(op, {}) || !is_local(op, axis::rows) || k == op_kind::read || !op.after.empty()) return false;
@@ -32,12 +32,12 @@ inline bool may_run_in_stripes(const network& net, const operation& op) {
 MEMSCHED_FUNCTION std::vector<bool> seen_outside(const network& net, const region& r);
 
 /// Whether a region may run in n stripes: each of its operators may, no operator outside waits for one of them by a control
-/// edge, no view names storage that is cut, and what others see has n rows or more.
+/// edge, no view names storage that is cut, and tensors read outside have n rows or more.
 MEMSCHED_FUNCTION bool may_stripe(const network& net, const region& r, coordinate n);
 
 /// The network with a region in n stripes, stripe by stripe. Each value is computed as before, some more than once:
 /// multiply-accumulates rise by those of the overlaps. For `runtime::whole`, slices take from each operand the rows that are
-/// read, no more, and concatenations put together what the region makes for others.
+/// read, no more, and concatenations put together the tensors that the region makes for others.
 ///
 /// Lemma. Each part holds the values of the first network in its rows. Proof, by induction over an order: an operator of a
 /// stripe computes the rows that the operators of that stripe behind it need, reads rows that `needed` says, from parts that
@@ -99,14 +99,14 @@ class striping {
   const placed& result_of(op_id i) const { return net_.operations[i].writes[0].parts[0]; }
   static interval moved(const interval& i, coordinate by) { return {i.first + by, i.last + by}; }
 
-  /// What operator i computes of its result's image in these rows of its result.
+  /// The part of its result's image that operator i computes for these rows of its result.
   box computed(op_id i, const interval& rows) const {
     box b = box_of(net_, result_of(i));
     b.rows = moved(rows, result_of(i).row);
     return b;
   }
 
-  /// The rows of each tensor of the region that each stripe makes: blocks of what others see, else what is needed.
+  /// The rows of each tensor of the region that each stripe makes: blocks of tensors read outside, else the needed rows.
   void find_rows() {
     inside_.assign(net_.tensors.size(), false);
     rows_.assign(net_.tensors.size(), {});
@@ -166,7 +166,7 @@ class striping {
     }
   }
 
-  /// The parts that a stripe may read of what stands at p, and meet these rows of the image; all blocks for stripe -1.
+  /// The parts of the tensor at p that a stripe may read and that meet these rows of the image; all blocks for stripe -1.
   std::vector<placed> at(const placed& p, coordinate stripe, const box& wanted) const {
     std::vector<placed> list;
     if (!inside_[p.tensor] || (whole_ && stripe < 0)) {
@@ -258,7 +258,7 @@ class striping {
     return to;
   }
 
-  /// The concatenation of the blocks of what others see.
+  /// The concatenation of the blocks of a tensor that others read.
   void join(tensor_id t) {
     operation copy;
     copy.name = "join " + net_.tensors[t].name;

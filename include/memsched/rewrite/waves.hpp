@@ -14,11 +14,11 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 
 /// An order in waves runs through the inputs of a network once, from the first row to the last. A block is due when the last
-/// of what it reads is, and the delay of its operator later; of blocks that are due at once, those of later operators come
+/// of its operands is, and the delay of its operator later; of blocks that are due at once, those of later operators come
 /// first. Without delays every row goes as deep into the network as it can at once. A delay lets rows wait in front of an
 /// operator until more of the input has made room.
 ///
-/// Delays are those of the operators of the first network, by `operation::origin`, so that what was found for few blocks
+/// Delays are those of the operators of the first network, by `operation::origin`, so that delays found for few blocks
 /// serves for more. Units: 65,536 are all rows of an input.
 using wave_delays = std::vector<std::uint32_t>;
 
@@ -29,8 +29,8 @@ struct wave_order {
 };
 
 /// The best order in waves that a local search over delays finds, from `delays`, which then are its own; missing ones are 0.
-/// `p` is the problem that `net` lowers to. Tries as many orders as it is told, each O(n log n) for n operators and what
-/// they read; ends earlier at an order within `budget`. Deterministic. Any order that can run, whatever the delays are.
+/// `p` is the problem that `net` lowers to. Tries as many orders as it is told, each O(n log n) for n operators and their
+/// operands; ends earlier at an order within `budget`. Deterministic. Returns an order that can run, for any delays.
 MEMSCHED_FUNCTION wave_order order_in_waves(const network& net, const problem& p, memory_model model, wave_delays& delays,
                                             std::size_t tries, bytes budget = 0);
 

@@ -44,7 +44,7 @@ MEMSCHED_FUNCTION solution beam::operator()(const schedule_graph& g, search& con
     index_t parent;
     node_id target;
   };
-  std::vector<state> kept;  // what was expanded, for the way back
+  std::vector<state> kept;  // expanded states, for the way back
   std::map<std::size_t, std::vector<state>> open;
   const std::uint64_t bytes_each = sizeof(state) + words_for(g.active) * sizeof(bit_word);
   std::uint64_t held = 1;  // states, kept and open

@@ -14,11 +14,11 @@ inline namespace MEMSCHED_ABI {
 /// Searches the downsets of a graph, cheapest peak first and deepest first among equals, from a start no cheaper than
 /// the context's target, for an order whose peak is below the incumbent's. One entry per downset.
 ///
-/// Three rules leave out what no order needs. Each is exact by itself and together with the others.
+/// Three rules leave out steps that no order needs. Each is exact by itself and together with the others.
 ///
-/// `macros`: it branches only over what may free memory. A node is *zero-drop* where its peak is its impact, which is no
-/// less than 0, and where neither it nor a node that shares a release with it has a credit. It waits until a descendant is
-/// chosen.
+/// `macros`: it branches only over nodes that may free memory. A node is *zero-drop* where its peak is its impact, which is
+/// no less than 0, and where neither it nor a node that shares a release with it has a credit. It waits until a descendant
+/// is chosen.
 /// Lemma. Premise: D is a downset, and t is what comes first in a completion of D: a node that is not zero-drop, or a
 /// release. Exchange: t's ancestors outside D, all zero-drop, and then t move to the front. Conclusion: the peak is no
 /// higher.
@@ -50,7 +50,7 @@ struct best_first {
   /// Starts from an order that is known.
   solution improve(const schedule_graph& g, search& context, solution incumbent) const;
 
-  /// What a search between two peaks says.
+  /// The result of a search between two peaks.
   struct finding {
     std::optional<std::vector<node_id>> order;  ///< the cheapest at or above `from`, where there is one below `below`
     bytes bound = 0;                            ///< no order has a peak from `from` on that is below this; at most `below`
@@ -97,8 +97,8 @@ class best_first_search {
         floor_(static_cast<delta>(std::max(from, g.base))),
         ceiling_(static_cast<delta>(below)) {}
 
-  /// Searches until it is decided or a limit is hit; another call goes on. An order that is found must be below `below`, which
-  /// may have fallen since.
+  /// Searches until it is decided or a limit is hit; another call goes on. An order that is found must be below `below`,
+  /// which may have fallen since.
   best_first::finding run(bytes below = no_limit) {
     context_.stats.nodes = std::max<std::uint64_t>(context_.stats.nodes, g_.active);
     if (below < static_cast<bytes>(ceiling_)) ceiling_ = static_cast<delta>(below);
@@ -173,7 +173,7 @@ class best_first_search {
     return false;
   }
 
-  /// A downset that is closed and whose moves are still to be opened.
+  /// A downset that is closed, with moves still to be opened.
   struct closed_downset {
     index_t place;
     delta level, cost;

@@ -11,7 +11,7 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 
 /// Takes an order and its highest node v. Where the lowest set that can have run before v is as high as v is, v cannot be
-/// lowered, and the next highest node is taken; else orders what that set holds, v, and the rest, the two parts likewise.
+/// lowered, and the next highest node is taken; else orders the nodes of that set, v, and the rest, the two parts likewise.
 /// Small parts are searched. Claims no bound. One minimum cut of the graph on each level of parts, of which there are
 /// logarithmically many in practice and `max_depth` at most.
 struct bisect {
@@ -20,14 +20,14 @@ struct bisect {
   unsigned max_depth = 24;
 
   solution operator()(const schedule_graph& g, search& context) const;
-  /// The order, or one with a smaller peak. What is at most `target`, bytes, is good enough.
+  /// The order, or one with a smaller peak. A peak of at most `target`, bytes, is good enough.
   std::vector<node_id> improve(const schedule_graph& g, search& context, std::vector<node_id> order, bytes target) const;
 
  private:
   std::vector<node_id> improve(const schedule_graph& g, search& context, std::vector<node_id> best, bytes target,
                                unsigned depth) const;
 
-  /// What is in `first`, which holds v's ancestors, then v, then the rest.
+  /// The nodes in `first`, which holds v's ancestors, then v, then the rest.
   std::vector<node_id> split(const schedule_graph& g, search& context, const std::vector<node_id>& order,
                              const std::vector<node_id>& first, node_id v, bytes target, unsigned depth) const;
 };
@@ -112,7 +112,7 @@ MEMSCHED_FUNCTION std::vector<node_id> bisect::split(const schedule_graph& g, se
     members = part;
     std::sort(members.begin(), members.end());
     for (node_id u : members) local[u] = 0;
-    std::vector<node_id> releases;  // that wait for nothing but these and what has run
+    std::vector<node_id> releases;  // that wait for nothing but these and nodes that have run
     for (node_id u : members)
       for (node_id r : g.succs[u]) {
         if (!g.is_release(r) || local[r] != none) continue;

@@ -14,7 +14,7 @@ inline namespace MEMSCHED_ABI {
 struct ready_list {
   enum class rule : unsigned char {
     impact,  ///< H1: least impact first; among equals, the one with a successor of the least impact
-    peak,    ///< H2: what shrinks by rising peak, then what grows by falling drop (the order of independent tasks)
+    peak,    ///< H2: shrinking nodes by rising peak, then growing ones by falling drop (the order of independent tasks)
   };
   rule by = rule::peak;
 
@@ -32,7 +32,7 @@ struct four_starts {
 struct branch_and_bound {
   bool starts = true;             ///< begin with `four_starts`, else with the order that H2 gives
   bool fast_backtracking = true;  ///< from a complete order straight back to before its peak (section 7.2.1)
-  bool direct_negatives = true;   ///< run what shrinks and fits at once; else what needs more room can wait (7.2.2)
+  bool direct_negatives = true;   ///< run a node that shrinks and fits at once; others with more need can wait (7.2.2)
   bool remember = true;           ///< do not look at the same set of nodes twice (not in the paper)
   bool cuts = true;               ///< stop at the bound that minimum cuts give (not in the paper)
 
@@ -102,7 +102,7 @@ class branch_and_bound_search {
 
  private:
   struct frame {
-    node_id chosen;                // what led here
+    node_id chosen;                // the choice that led here
     delta peak;                    // so far
     std::size_t ready, next, end;  // its ready nodes start at `ready`; its choices that are left are [next, end)
   };
@@ -123,10 +123,10 @@ class branch_and_bound_search {
       while (!frames_.empty() && frames_.back().peak >= cutoff_) close_frame();
   }
 
-  /// Whether nothing is known of the nodes that have run. What was looked at with a peak below the cutoff has no
+  /// Whether this set of nodes that have run is new. A set that was looked at with a peak below the cutoff has no
   /// completion below it, or the cutoff would have come down to that.
   bool is_new(delta peak) {
-    // What grows is copied to twice its room.
+    // A table that grows is copied to twice its room.
     if (3 * (seen_.bytes_held() + seen_peak_.capacity() * sizeof(delta)) > context_.opts().memory_limit) return true;
     const auto [place, fresh] = seen_.insert(ran_);
     if (fresh) seen_peak_.push_back(peak);
@@ -153,7 +153,7 @@ class branch_and_bound_search {
   }
 
   /// The first choice shrinks: where it fits under the peak so far, it alone; else without those that need as much room.
-  /// Moved to the front of any completion it runs at the level now, and what it overtakes runs no higher.
+  /// Moved to the front of any completion it runs at the level now, and the nodes that it overtakes run no higher.
   void prune(delta peak) {
     if (keyed_.empty() || std::get<0>(keyed_[0]) != 0) return;
     const auto room = std::get<1>(keyed_[0]);

@@ -11,15 +11,16 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 
 /// Node by node, for every signature the partial order with the least peak. The signature is the set of nodes that are
-/// ready (Algorithm 1's zero-indegree set), which tells what has run: all but these and their descendants. So it tells
-/// the level too, and of two partial orders with one signature the one with the smaller peak is as good as the other.
+/// ready (Algorithm 1's zero-indegree set), which determines the nodes that have run: all but these and their descendants.
+/// So it gives the level too, and of two partial orders with one signature the one with the smaller peak is as good as the
+/// other.
 ///
-/// Step i turns the table of signatures with i nodes run into the next and drops it; what stays of an old table is one
-/// (parent, node) pair a signature, to rebuild the order from. Prunes what reaches the context's cutoff, and nothing
-/// else. Without a cutoff the answer is optimal; with one it is, or its bound is no less than the cutoff.
+/// Step i turns the table of signatures with i nodes run into the next and drops it; of an old table remains one
+/// (parent, node) pair a signature, to rebuild the order from. Prunes partial orders that reach the context's cutoff, and
+/// nothing else. Without a cutoff the answer is optimal; with one it is, or its bound is no less than the cutoff.
 ///
 /// At a limit it answers with the best of the cheap orders, and with the smallest peak among the last full table and
-/// what was pruned: each order has a prefix there. O(signatures * ready nodes * nodes / 64); at most 2^nodes signatures.
+/// the pruned entries: each order has a prefix there. O(signatures * ready nodes * nodes / 64); at most 2^nodes signatures.
 struct dp {
   /// Beyond Algorithm 1: where a ready node leaves no more behind than it found and raises neither the partial order's
   /// peak nor the target, take it and no other. Exact: in any completion it can be moved to the front.
@@ -30,7 +31,7 @@ struct dp {
 
 namespace detail {
 
-/// Tags of nodes; that of a signature is the sum over what has run.
+/// Tags of nodes; that of a signature is the sum over the nodes that have run.
 constexpr std::uint32_t tag_of(node_id v) { return static_cast<std::uint32_t>(random_source::at(v)); }
 
 }  // namespace detail
@@ -96,7 +97,7 @@ inline void prefetch([[maybe_unused]] const void* at) {
 #endif
 }
 
-/// One memoization table M_i. Open addressing; what is looked up soon can be announced, so that misses of the cache overlap.
+/// One memoization table M_i. Open addressing; coming look-ups can be announced, so that misses of the cache overlap.
 template <class Key>
 class memo_table {
  public:
@@ -293,7 +294,7 @@ class dp_search {
     return go_on;
   }
 
-  /// The effect of v after e; leaves in `rest` what is ready beside it.
+  /// The effect of v after e; leaves in `rest` the nodes ready beside it.
   node_cost effect(const entry& e, node_id v, key& rest) {
     take_out(e.ready, v, rest);
     node_cost c = g_.cost[v];
@@ -317,7 +318,7 @@ class dp_search {
     return none;
   }
 
-  /// Takes a step from e; what comes of it waits in `after_`. False where it is pruned.
+  /// Takes a step from e; the result waits in `after_`. Returns false if it is pruned.
   bool move(const entry& e, typename table::step how) {
     if (made_ == after_.size()) after_.push_back({{nothing_, 0, 0, 0}, {}});
     auto& [after, by] = after_[made_];
@@ -335,7 +336,7 @@ class dp_search {
       if (disjoint(s.before, after.ready)) set_bit(after.ready, s.s);
     return true;
   }
-  /// Memoizes what waits. False once a limit is met.
+  /// Memoizes the waiting entries. Returns false once a limit is met.
   bool memoize() {
     next_.expect(made_);
     for (std::size_t i = 0; i < made_; ++i) next_.announce(after_[i].first.tag);

@@ -1,4 +1,4 @@
-// Which stretch of an order forces its peak.
+// The window of an order that forces its peak.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 namespace memsched {
 inline namespace MEMSCHED_ABI {
 
-/// A stretch [first, last) of the positions of an order, and what it alone proves: whatever the order of the rest and
+/// A window [first, last) of the positions of an order, and the bound that it alone proves: for any order of the rest and
 /// its own, no order of the whole graph has a peak below `bound` (see `closed_window`). Bytes.
 struct forcing_stretch {
   std::size_t first = 0, last = 0;

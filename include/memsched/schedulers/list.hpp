@@ -24,14 +24,14 @@
 namespace memsched {
 inline namespace MEMSCHED_ABI {
 
-/// What a scheduler is to users.
+/// The role of a scheduler for users.
 enum class scheduler_role : unsigned char {
   order,   ///< one order by a rule, to compare with
   method,  ///< of a paper or of this project, whole
-  part,    ///< what methods are made of
+  part,    ///< an ingredient of methods
 };
 
-/// One scheduler. What all promise (see schedule.hpp) is not said here.
+/// One scheduler. Promises that all make (see schedule.hpp) are not repeated here.
 template <scheduler S>
 struct scheduler_row {
   using type = S;

@@ -1,4 +1,4 @@
-// Reverse post-order: what a compiler gets from a depth-first walk of its graph.
+// Reverse post-order: the order of a depth-first walk of the graph, as most compilers use it.
 #pragma once
 
 #include <memsched/graph/post_order.hpp>

@@ -41,8 +41,8 @@ inline bytes separate_bound(const graph& g, firing rule) {
   return sum;
 }
 
-/// No schedule of an iteration has a smaller peak where the channels share one memory: the largest of what is there at the
-/// start, of what each actor needs for one firing (inputs and outputs under `pbc`, either under `cbp`), and of each
+/// No schedule of an iteration has a smaller peak where the channels share one memory: the largest of the fills at the
+/// start, of the need of each actor for one firing (inputs and outputs under `pbc`, either under `cbp`), and of each
 /// channel's least fill; the states of all self loops are always there. O(channels).
 inline bytes shared_bound(const graph& g, firing rule) {
   bytes states = 0;

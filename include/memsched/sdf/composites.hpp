@@ -1,4 +1,4 @@
-// What the algorithms on synchronous dataflow work on: actors as costs, channels as needs; and its firings as nodes.
+// The data of the algorithms on synchronous dataflow: actors as costs, channels as needs; and its firings as nodes.
 #pragma once
 
 #include <algorithm>
@@ -20,12 +20,12 @@ namespace sdf {
 /// An actor, or several that fire as one.
 struct composite {
   bytes repetitions = 1;  ///< firings in all that is scheduled
-  node_cost cost;         ///< what one firing does to the level of memory
+  node_cost cost;         ///< effect of one firing on the level of memory
   loops body;             ///< the actors' firings that one firing stands for
 };
 
-/// A graph whose channels only say what must come first; memory is in the costs of the actors. Every token is counted once,
-/// when it comes and when it goes, so that the level is `base` plus the impacts of what has fired.
+/// A graph whose channels only order firings; memory is in the costs of the actors. Every token is counted once,
+/// when it comes and when it goes, so that the level is `base` plus the impacts of the firings so far.
 struct composite_graph {
   std::vector<composite> actors;
   std::vector<need> needs;  ///< between different actors; balanced by the repetitions

@@ -27,8 +27,8 @@ struct actor_rule_counts {
 };
 
 /// A graph with the same smallest peak and at most as many actors and firings. Orders of it are orders of c when each firing
-/// is replaced by its body. What becomes one actor is solved: its body is a best schedule with each actor once. Adds to
-/// `counts` how often each rule changed the graph.
+/// is replaced by its body. An actor that was made of several is solved: its body is a best schedule with each actor once.
+/// Adds to `counts` how often each rule changed the graph.
 ///
 /// Rules, until none applies: T drops a need that a path implies; R makes f firings of an actor one; C1 and C2 make two
 /// actors that fire in turn one; S1 and S2 let one of two actors run before the other. Cost: below a millisecond for a
@@ -150,7 +150,7 @@ class actor_compressor {
   // R. An actor of impact <= 0 all whose needs have c = 1, and p and d that f divides: f firings in a row see the same
   // firings of each producer. So their predecessors, peaks and impacts are equal, and S1 chains them; then each but the
   // first has the one before as its only predecessor, and C2 merges them, as peak <= drop - (impact of those merged before).
-  // What comes behind does not matter. For impact >= 0 the mirror image: outputs, S2, C1.
+  // The successors do not matter. For impact >= 0 the mirror image: outputs, S2, C1.
 
   bool regroup(index_t a) {
     actor& x = actors_[a];
@@ -261,7 +261,7 @@ class actor_compressor {
     return changed;
   }
 
-  /// What each actor reaches by free needs, which make no cycles, as the whole is live.
+  /// Finds the actors that each one reaches by free needs, which make no cycles, as the whole is live.
   void close() {
     const std::size_t n = actors_.size();
     place_.assign(n, none);
@@ -284,7 +284,7 @@ class actor_compressor {
   bool reaches_free(index_t a, index_t b) const { return test_bit(free_[place_[a]], place_[b]); }
 
   /// T. Along a free path the needs compose to n(from) >= (q(from) / q(to)) n(to), by balance, which is p n(from) >= c n(to)
-  /// and implies what a need from the first to the last actor asks, with or without tokens.
+  /// and implies the need from the first to the last actor, with or without tokens.
   bool drop_implied(index_t a) {
     std::vector<index_t> implied;
     for (const link& l : around(a, outputs)) {

@@ -15,10 +15,10 @@ namespace sdf {
 /// Divisors of a number, ascending, with 1 and the number itself.
 struct divisor_list {
   std::vector<bytes> all;
-  bool complete = true;  ///< false where what is left behind small factors is too large to be known as a prime
+  bool complete = true;  ///< false if the rest behind small factors is too large to be known as a prime
 };
 
-/// The divisors of n, which is 1 or more. It tries odd factors below 2^17, so that what is left of less than 2^34 is a
+/// The divisors of n, which is 1 or more. It tries odd factors below 2^17, so that a rest of less than 2^34 is a
 /// prime. O(2^16 + divisors).
 inline divisor_list divisors(bytes n) {
   constexpr bytes most_tried = bytes{1} << 17;

@@ -58,7 +58,7 @@ class graph {
   std::string channel_name(std::size_t c) const {
     return channel_names_[c].empty() ? "channel " + std::to_string(c) : channel_names_[c];
   }
-  /// The channels as what they ask of an order.
+  /// The needs of the channels for an order.
   std::vector<need> needs() const {
     std::vector<need> all;
     for (const channel& c : channels_) all.push_back({c.from, c.to, c.produced, c.consumed, c.tokens});
@@ -86,7 +86,7 @@ class graph_builder {
     return static_cast<index_t>(g_.channels_.size() - 1);
   }
 
-  /// The graph, or what is wrong with it: a channel of an actor that does not exist or with a rate of 0
+  /// The graph. Fails for a channel of an actor that does not exist or with a rate of 0
   /// (`unknown_operator`, `bad_size`), rates that do not balance (`inconsistent_rates`), too few tokens on a cycle
   /// (`deadlock`), more than 2^61 firings, tokens or bytes in an iteration (`overflow`), or a cycle with so few tokens that
   /// 2^26 steps do not find out whether it is live (`too_large`). The error names actors and channels, and lists them as

@@ -1,4 +1,4 @@
-// Where the channels of a schedule lie in one block of memory.
+// Offsets of the channels of a schedule in one block of memory.
 #pragma once
 
 #include <algorithm>
@@ -64,7 +64,7 @@ inline std::vector<buffer> channel_buffers(const graph& g, const loops& schedule
 }
 
 /// Channels that never hold tokens at the same time may lie in the same place: offsets by a planner, checked by
-/// `check_plan`. At least the schedule's peak, and at most the separate size. Errors: what `plan_offsets` says of the
+/// `check_plan`. At least the schedule's peak, and at most the separate size. Errors: those of `plan_offsets` about the
 /// planner.
 template <planner P = minimize>
 result<layout> shared_layout(const graph& g, const loops& schedule, const std::vector<bytes>& fills, const P& how = {},

@@ -1,4 +1,4 @@
-// Whether actors of synchronous dataflow can fire as often as they should (Lee and Messerschmitt, 1987).
+// The check that actors of synchronous dataflow can fire as often as they should (Lee and Messerschmitt, 1987).
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 namespace sdf {
 
-/// What a channel asks of an order: each firing of `from` adds `produced` tokens, each of `to` takes `consumed`, and
+/// The need of a channel: each firing of `from` adds `produced` tokens, each of `to` takes `consumed`, and
 /// `tokens` are there at the start. Memory does not enter.
 struct need {
   index_t from = none, to = none;

@@ -35,7 +35,7 @@ class loops {
 
   /// Appends firings of one actor.
   void fire(index_t actor, bytes count = 1) { items_.push_back({count, actor, 1}); }
-  /// Starts a list that runs so often; what is appended until `close` is its body.
+  /// Starts a list that runs so often; everything appended until `close` is its body.
   void open(bytes count) {
     open_.push_back(items_.size());
     items_.push_back({count, none, 1});

@@ -1,4 +1,4 @@
-// The referee: what a looped schedule costs, or where it lacks tokens. It shares nothing with what finds schedules.
+// The referee: the cost of a looped schedule, or the place where it lacks tokens. Shares nothing with schedulers.
 #pragma once
 
 #include <vector>
@@ -13,7 +13,7 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 namespace sdf {
 
-/// What a schedule of whole iterations costs.
+/// The cost of a schedule of whole iterations.
 struct run {
   bytes iterations = 0;
   bytes peak = 0;            ///< bytes where all channels share one memory, with workspace
@@ -21,7 +21,7 @@ struct run {
   bytes separate = 0;  ///< bytes where each channel has memory of its own, for its largest fill, and the largest workspace
 };
 
-/// What the schedule costs, or why it is none (`bad_order`): a firing that lacks tokens, by its place in the schedule, or
+/// The cost of the schedule. Fails if it is none (`bad_order`): a firing that lacks tokens, by its place in the schedule, or
 /// firings that are not the same whole number of iterations for all actors. Loops are not unrolled: a body moves each
 /// channel's tokens by the same amount every time, so that its first and last run have the extremes.
 /// O(items * depth * channels of an actor).

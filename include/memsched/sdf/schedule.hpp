@@ -1,4 +1,4 @@
-// Schedules of synchronous dataflow: schedule(graph, scheduler, what, limits).
+// Schedules of synchronous dataflow: schedule(graph, scheduler, request, limits).
 #pragma once
 
 #include <algorithm>
@@ -51,7 +51,7 @@ struct schedule_result {
   std::vector<bytes> fills;  ///< per channel: the most tokens at once
   bytes separate = 0;        ///< bytes where each channel has memory for its largest fill
   bytes separate_bound = 0;  ///< no schedule takes less of those
-  memsched::options limits;  ///< what was asked for
+  memsched::options limits;  ///< as requested
   sdf::options what;
   bytes left = 0;  ///< firings that a scheduler was asked to order; 0 or 1: the rules of `compress` solved it
   stop_reason stopped = stop_reason::finished;
@@ -211,7 +211,7 @@ class front_door {
 /// Claims are of whole iterations, which return to the initial tokens. Where no reachable level is below that at the start
 /// (no initial tokens, for instance) no run that fires each actor as often has a smaller peak; else an infinite run may.
 /// Errors: `overflow` for too many iterations, `bad_input` for a form together with separate memory, `cycle` where a form is
-/// asked for that no schedule has, `too_large`, what the scheduler says, and `bad_policy` where its answer is no order or
+/// asked for that no schedule has, `too_large`, errors of the scheduler, and `bad_policy` where its answer is no order or
 /// contradicts itself.
 template <scheduler S>
 schedule_result schedule(const graph& g, const S& policy, const options& what = {}, const memsched::options& limits = {}) {

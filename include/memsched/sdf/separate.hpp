@@ -10,16 +10,17 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 namespace sdf {
 
-/// A schedule, and what is known of the sum of separate buffers.
+/// A schedule, and bounds of the sum of separate buffers.
 struct separate_schedule {
   loops schedule;
   bytes lower_bound = 0;  ///< no schedule takes less where each channel has memory of its own, with the largest workspace
 };
 
 /// A schedule with the smallest sum of separate buffers, and a bound. Each channel has room for its least fill at first, and
-/// whatever has tokens and room fires. Where that completes, nothing takes less. Where it stops, some actors wait for each
-/// other, and one of the channels among them needs more room: a best-first search over which (Geilen, Basten, Stuijk,
-/// "Minimising buffer requirements of synchronous dataflow graphs with model checking", 2005, ask the same question).
+/// and every actor that has tokens and room fires. Where that completes, nothing takes less. Where it stops, some actors
+/// wait for each other, and one of the channels among them needs more room: a best-first search over which (Geilen, Basten,
+/// Stuijk, "Minimising buffer requirements of synchronous dataflow graphs with model checking", 2005, ask the same
+/// question).
 ///
 /// Iterations follow each other: with the same room, a run that fires each actor more often completes an iteration when
 /// its firings beyond the repetitions are left out, so that the answer is that of any number of iterations, and of infinite
@@ -49,8 +50,8 @@ namespace sdf {
 
 namespace detail {
 
-/// Runs an iteration in which channels have room for so many tokens: whatever has tokens and room fires. Room is to the
-/// actor that fills a channel what tokens are to the one that empties it, so that the order of trying does not matter
+/// Runs an iteration in which channels have room for so many tokens: every actor that has tokens and room fires. Room is to
+/// the actor that fills a channel as tokens are to the one that empties it, so that the order of trying does not matter
 /// (Lee and Messerschmitt): it completes, or stops with the most firings of each actor that any order reaches.
 class bounded_run {
  public:
@@ -85,7 +86,7 @@ class bounded_run {
     room_[c] = room;
     wake(g_->channels()[c].from);
   }
-  /// Calls fired(actor, times) for what it fires. Whether all have fired.
+  /// Calls fired(actor, times) for each firing. Returns whether all have fired.
   template <class F>
   bool run(F&& fired) {
     while (!queue_.empty()) {
@@ -112,9 +113,9 @@ class bounded_run {
   };
   /// Of a run that stopped: the channels of a cycle of actors, each of which waits for the next, that lack room. Those where
   /// `may(lack)` says no count as if they lacked tokens. Every completing run with at least this room has more on one of
-  /// them, at least as much as is said here: take the first firing of an actor of the cycle beyond those made here. The next
-  /// of the cycle has fired no more often than here, so that tokens that lack here lack then; so it is room that lacked
-  /// here, and the channel holds then what is said here, or more.
+  /// them, at least as much as is returned here: take the first firing of an actor of the cycle beyond those made here. The
+  /// next of the cycle has fired no more often than here, so that tokens that lack here lack then; so it is room that lacked
+  /// here, and the channel holds then as much as is returned here, or more.
   template <class May>
   std::vector<lack> cycle(May&& may) {
     index_t a = 0;

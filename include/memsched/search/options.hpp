@@ -1,4 +1,4 @@
-// What a caller asks for, and what a search tells it on the way.
+// Options of a search, and the progress that it reports.
 #pragma once
 
 #include <chrono>
@@ -40,19 +40,19 @@ constexpr const char* to_string(stop_reason r) {
   return "finished";
 }
 
-/// How far a search has come; bytes.
+/// The state of a search; bytes.
 struct progress {
   bytes peak = 0;  ///< of the best order so far
   bytes lower_bound = 0;
   std::uint64_t states = 0;
-  std::string_view order_by{}, bound_by{};  ///< what found that order and that bound: a stage of `automatic`, or a scheduler
+  std::string_view order_by{}, bound_by{};  ///< source of that order and that bound: a stage of `automatic`, or a scheduler
 };
 
 inline constexpr std::uint64_t no_limit = std::numeric_limits<std::uint64_t>::max();
 
 struct certificate;
 
-/// The most that a certificate may take.
+/// Limits of a certificate.
 struct certificate_limits {
   std::size_t probed = 8192;                ///< nodes of a graph that is probed; of larger ones, windows are
   std::size_t sets = std::size_t{1} << 20;  ///< of a family
@@ -60,28 +60,28 @@ struct certificate_limits {
   bytes memory = 1_GiB;                     ///< of the sets of a family, while it is looked for and while it is checked
 };
 
-/// What makes certificates: `certify` (certify/certify.hpp).
+/// Makes certificates: `certify` (certify/certify.hpp).
 using certificate_maker = certificate(const schedule_graph& g, std::span<const node_id> order, bytes bound,
                                       function_ref<bool()> go_on, const certificate_limits& limits);
 
-/// Every limit is kept: a search that meets one returns its best order and its bound.
+/// Options and limits of a search. A search that meets a limit returns its best order and its bound.
 ///
-/// `budget` and `gap` are questions: the search ends where it has the answer, at a peak within the budget or a bound above
-/// it, or at a peak of at most (1 + gap) times the bound.
+/// With a budget, the search ends as soon as a peak is within it or the bound is above it. With a gap, it ends at a peak of
+/// at most (1 + gap) times the bound.
 struct options {
-  bytes budget = no_limit;                                                ///< memory there is
+  bytes budget = no_limit;                                                ///< the available memory
   double gap = 0;                                                         ///< relative; 0 asks for the best order
   std::chrono::nanoseconds time_limit = std::chrono::nanoseconds::max();  ///< the one limit that is not deterministic
   std::uint64_t state_limit = no_limit;                                   ///< states over the whole search
-  /// What the tables of a search may take; bytes. The graph and the working set of its compression come on top: some hundred
+  /// Limit of the tables of a search; bytes. The graph and the working set of its compression come on top: some hundred
   /// bytes for each operator, tensor and edge.
   bytes memory_limit = 2_GiB;
   std::stop_token stop{};                              ///< cancels from another thread
-  firing default_firing = firing::pbc;                 ///< for operators that do not say
-  bool in_place = true;                                ///< whether overwritten inputs spare room
-  unsigned threads = 1;                                ///< at most so many; they change no answer
+  firing default_firing = firing::pbc;                 ///< for operators without a rule
+  bool in_place = true;                                ///< whether overwritten inputs save memory
+  unsigned threads = 1;                                ///< at most; the answer does not depend on it
   std::function<void(const progress&)> on_progress{};  ///< called now and then, by the calling thread
-  /// `certify`, for a proof of the bound beside the result. It takes at most the time limit once more.
+  /// Set to `certify` for a proof of the bound beside the result; takes at most the time limit once more.
   certificate_maker* certify = nullptr;
 
   memory_model model() const { return {default_firing, in_place}; }

@@ -1,4 +1,4 @@
-// What a scheduler and a pass are, and how they compose.
+// The concepts of schedulers and passes, and their composition.
 #pragma once
 
 #include <concepts>
@@ -18,15 +18,15 @@
 namespace memsched {
 inline namespace MEMSCHED_ABI {
 
-/// What a scheduler answers: an order of the active nodes and a proven bound. Its peak is the referee's to say.
+/// The answer of a scheduler: an order of the active nodes and a proven bound. Only the referee computes its peak.
 struct solution {
   std::vector<node_id> order;
   bytes lower_bound = 0;               ///< no order of this graph has a smaller peak, except one within the query's target;
                                        ///< 0 claims nothing
-  std::optional<graph_error> error{};  ///< set where the scheduler does not take this graph; then there is no order
+  std::optional<graph_error> error{};  ///< set if the scheduler rejects this graph; then there is no order
 };
 
-/// Gives s another order of g where that has a smaller peak.
+/// Replaces the order of s if another order of g has a smaller peak.
 inline void take_if_better(const schedule_graph& g, std::vector<node_id> order, solution& s) {
   if (peak_of(g, order) < peak_of(g, s.order)) s.order = std::move(order);
 }
@@ -41,7 +41,7 @@ concept scheduler = requires(const S& s, const schedule_graph& g, search& contex
   { s(g, context) } -> std::same_as<solution>;
 };
 
-/// The scheduler that a pass is handed, whatever its type.
+/// The scheduler that a pass is handed, of any type.
 using inner_scheduler = function_ref<solution(const schedule_graph&, search&)>;
 
 /// A function that solves a graph with the help of a scheduler for other graphs.
@@ -50,19 +50,19 @@ concept pass = !scheduler<P> && requires(const P& p, const schedule_graph& g, se
   { p(g, context, inner) } -> std::same_as<solution>;
 };
 
-/// A scheduler whose order is what it stands for (rpo, the caller's order): never replaced by a better one.
+/// A scheduler that stands for an order of its own (rpo, the caller's order): never replaced by a better one.
 template <class S>
 concept baseline = scheduler<S> && S::is_baseline;
 
 /// Whether `order` runs every active node of g once, each behind its predecessors. O(nodes + edges).
 MEMSCHED_FUNCTION bool is_order(const schedule_graph& g, std::span<const node_id> order);
 
-/// An answer of the scheduler `name`, or an error where its order is none: a policy is not trusted.
+/// Checks an answer of the scheduler `name`: sets its error if the order is not one of g.
 MEMSCHED_FUNCTION solution checked(solution answer, std::string_view name, const schedule_graph& g);
-/// The error of a policy, such as "the scheduler dp", that claims that no `thing`, such as "order has a peak", is below `claimed`
-/// bytes, where one of `known` bytes is known.
+/// The error of a policy, such as "the scheduler dp", that claims that no `thing`, such as "order has a peak", is below
+/// `claimed` bytes, where one of `known` bytes is known.
 MEMSCHED_FUNCTION graph_error contradiction(std::string_view policy, std::string_view thing, bytes claimed, bytes known);
-/// What a scheduler answers, checked.
+/// The answer of a scheduler, checked.
 template <scheduler S>
 solution checked(const S& policy, const schedule_graph& g, search& context) {
   return checked(policy(g, context), type_name<S>(), g);

@@ -1,4 +1,4 @@
-// What searches count. Here and not with who counts, so that one table of all goes with the result of every scheduler.
+// Counters of all searches, in one struct so that every result carries the same table.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 namespace memsched {
 inline namespace MEMSCHED_ABI {
 
-/// What one step of `dp` did.
+/// The work of one step of `dp`.
 struct step_statistics {
   std::uint64_t run = 0;     ///< which run of `dp` within the call, from 0
   std::uint64_t step = 0;    ///< nodes that had run before it
@@ -19,7 +19,7 @@ struct step_statistics {
   double seconds = 0;
 };
 
-/// What came of one budget that `soft_budget` tried.
+/// The outcome of one budget that `soft_budget` tried.
 enum class budget_answer : unsigned char { solution, no_solution, timeout };
 
 constexpr const char* to_string(budget_answer a) {

@@ -1,4 +1,4 @@
-// What is known of an answer.
+// Verdicts on an answer.
 #pragma once
 
 #include <memsched/base/linkage.hpp>
@@ -6,11 +6,11 @@
 namespace memsched {
 inline namespace MEMSCHED_ABI {
 
-/// What is known of an order, or of a plan of an arena.
+/// The verdict on an order, or on a plan of an arena.
 enum class verdict : unsigned char {
-  optimal,     ///< what it needs is its lower bound
+  optimal,     ///< the peak, or the size of the arena, equals the lower bound
   feasible,    ///< anything between
-  infeasible,  ///< the lower bound is above what there is: nothing fits
+  infeasible,  ///< the lower bound is above the budget: nothing fits
   failed,      ///< there is an error and no answer
 };
 

@@ -24,7 +24,7 @@ inline namespace MEMSCHED_ABI {
 struct partition_shape {
   index_t parts = 4;
   double imbalance = 0.5;  ///< no part has more than 1 + imbalance times its share of the active nodes
-  bool naive = false;      ///< equal shares of the breadth-first order, whatever the sizes (Zhong et al., Table V)
+  bool naive = false;      ///< equal shares of the breadth-first order, by number and not by size (Zhong et al., Table V)
 };
 
 /// The part of every node: parts count up from 0, and no edge leads to an earlier one. A release is in the part of its
@@ -42,8 +42,8 @@ constexpr delta capped_sum(delta a, delta b) {
 
 }  // namespace detail
 
-/// What lives between the parts, summed over the borders: level after the first part, after the first two, and so on.
-/// So a tensor counts once at each border between its producer and its last reader, however many readers it has. At most
+/// The levels between the parts, summed over the borders: level after the first part, after the first two, and so on.
+/// So a tensor counts once at each border between its producer and its last reader, for any number of readers. At most
 /// 2^63 - 2.
 inline bytes cut_bytes(const schedule_graph& g, const node_parts& part, index_t parts) {
   std::vector<delta> change(parts, 0);

@@ -33,7 +33,7 @@ struct hierarchical_graph {
   list_of<node_id> groups;     ///< per group, its sequences, ascending; the graph of groups and other sequences has no cycle
 };
 
-/// What a graph becomes where nodes are put together: units are groups, and nodes that are in none.
+/// The units of a graph after grouping: groups, and nodes that are in none.
 struct hierarchy_units {
   std::vector<index_t> unit;  ///< per active node
   list_of<node_id> members;   ///< per unit, ascending
@@ -71,7 +71,7 @@ inline hierarchy_units make_units(const schedule_graph& h, const std::vector<ind
 /// The sequences of a graph, in a topological order: paths whose inner edges are the only ones of their ends, and where
 /// (Condition 1) the first node stands highest, and (Condition 2) no later node leaves more behind than it finds.
 ///
-/// Which credits apply and which releases run depends on what ran before. Condition 1 is asked of the lowest way in
+/// Credits and releases depend on the nodes that ran before. Condition 1 is asked of the lowest way in
 /// which the first node can run against the highest of the others. Then running a sequence at one go keeps the optimum:
 /// its later nodes, moved forward to the first one, are no new peak there, and everything behind runs no higher.
 inline list_of<node_id> find_sequences(const schedule_graph& g) {
@@ -135,8 +135,8 @@ inline schedule_graph join_sequences(const schedule_graph& g, const list_of<node
 }
 
 /// Cells of a graph that has none of its own; none where a node is in no cell. The graph is cut behind its waists. In
-/// each part, what a node post-dominates forms a region that is left through this node alone; the largest regions of 2
-/// to `max_cell` nodes are the cells. No two regions of that kind overlap or run into each other in a cycle.
+/// each part, the nodes that a node post-dominates form a region that is left through this node alone; the largest regions
+/// of 2 to `max_cell` nodes are the cells. No two regions of that kind overlap or run into each other in a cycle.
 /// O(edges log nodes).
 inline std::vector<index_t> find_cells(const schedule_graph& h, std::size_t max_cell) {
   std::vector<node_id> order = topological_order(h);
@@ -182,7 +182,7 @@ inline namespace MEMSCHED_ABI {
 
 namespace detail {
 
-/// Steps 2 to 4 of section 3.1.2: behind the outputs of cells, what is worth running with them.
+/// Steps 2 to 4 of section 3.1.2: finds nodes behind the outputs of cells that are worth running with them.
 class regrouping {
  public:
   /// `group` holds cells, numbered from 0.

@@ -1,4 +1,4 @@
-// A graph laid out in the positions of one of its orders: levels, heights, and what is live where.
+// A graph laid out in the positions of one of its orders: levels, heights, and the live resources.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 
 /// An order with its releases: each right behind the last node that it waits for. A stretch [a, b) of positions whose ends
-/// are `legal` holds what runs between two sets that can have run. O(nodes + edges) to build.
+/// are `legal` holds the nodes between two sets that can have run. O(nodes + edges) to build.
 class order_line {
  public:
   /// `order` holds the active nodes, predecessors first; g must outlive this.
@@ -43,7 +43,7 @@ class order_line {
   std::span<const node_id> nodes(std::size_t a, std::size_t b) const { return {at_.data() + a, b - a}; }
   /// The level before position i, or at the end for i = size(). Bytes.
   delta level(std::size_t i) const { return level_[i]; }
-  /// What memory takes while the node in position i runs; for a release the level at the end of its step. Bytes.
+  /// Memory in use while the node in position i runs; for a release the level at the end of its step. Bytes.
   delta height(std::size_t i) const { return height_[i]; }
 
   /// Whether position i, or the end, begins a step: no release stands there.

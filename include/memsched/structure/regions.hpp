@@ -14,7 +14,7 @@ inline namespace MEMSCHED_ABI {
 /// Disjoint sets of nodes, each with one active node before and one behind all the others, through which all edges from
 /// and to the rest of the graph lead; with the releases that wait for members only. Largest first, each of at least 4
 /// and at most `max_nodes` active nodes. Left out are chains, parts with a share in a credit, and parts beside which
-/// nothing can run. Members ascend. Only what is found while `go_on` says so. O(edges log nodes + nodes * max_nodes^2) at
+/// nothing can run. Members ascend. Stops when `go_on` returns false. O(edges log nodes + nodes * max_nodes^2) at
 /// worst, near linear in practice.
 std::vector<std::vector<node_id>> regions(const schedule_graph& g, std::size_t max_nodes, function_ref<bool()> go_on);
 

@@ -43,7 +43,7 @@ struct run {
   node_id first, last;
 };
 
-/// An optimal order of what lies on one side of a decomposition: first the runs that shrink, by rising peak, then those
+/// An optimal order of the nodes on one side of a decomposition: first the runs that shrink, by rising peak, then those
 /// that do not, by falling drop. Two such chains in parallel interleave by these keys; in series, only runs next to
 /// the joint can merge.
 class sorted_chain {
@@ -61,7 +61,7 @@ class sorted_chain {
       const delta peak = std::max(a.cost.peak, a.cost.impact + b.cost.peak);
       return run{{peak, a.cost.impact + b.cost.impact}, a.first, b.last};
     };
-    for (;;) {  // what grows and what shrinks behind it always belong together
+    for (;;) {  // a run that grows and a shrinking one behind it always belong together
       if (x.cost.impact >= 0 && !other.shrinking_.empty()) x = joined(x, take_first(other.shrinking_));
       else if (x.cost.impact < 0 && !growing_.empty()) x = joined(take_first(growing_), x);
       else break;

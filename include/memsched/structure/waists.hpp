@@ -1,4 +1,4 @@
-// Waists: nodes that come before or after everything else that matters, whatever the order.
+// Waists: nodes comparable with every other node, ignoring nodes that can float.
 #pragma once
 
 #include <algorithm>
@@ -67,7 +67,7 @@ struct hourglass {
 
   /// The waists as above and those that disregard all drifting nodes. Every order can be made to pass each of them with
   /// its ancestors and the early nodes that are ready then, and no other: run the early nodes as soon as they are ready;
-  /// then, waist by waist, move what else runs before it behind it. That is late nodes only, and with each the nodes that
+  /// then, waist by waist, move the other nodes before it behind it. That is late nodes only, and with each the nodes that
   /// wait for it. O(nodes + edges).
   explicit hourglass(const schedule_graph& g) : drifting(drifts(g)) {
     for (node_id v : memsched::waists(g)) drifting[v] = drift::firm;

@@ -1,4 +1,4 @@
-// How many nodes can be ready together.
+// Width: the number of nodes that can be ready together.
 #pragma once
 
 #include <optional>

@@ -22,7 +22,7 @@ inline namespace MEMSCHED_ABI {
 
 namespace detail {
 
-/// The terminator of a block, or what may be one; null where it has none.
+/// The last operation of a block if it is, or may be, a terminator; null otherwise.
 inline ::mlir::Operation* terminator_of(::mlir::Block& block) {
   return block.mightHaveTerminator() ? &block.back() : nullptr;
 }
@@ -113,7 +113,7 @@ class mlir_block_graph::builder {
   void find_tensor_aliases(::mlir::Operation* op) {
     auto bufferizable = bufferization_.dynCastBufferizableOp(op);
     if (!bufferizable) return;
-    const bool carries = llvm::isa<::mlir::LoopLikeOpInterface>(op);  // what a loop carries on has one storage at a time
+    const bool carries = llvm::isa<::mlir::LoopLikeOpInterface>(op);  // a value carried on has one storage at a time
     for (::mlir::OpOperand& operand : op->getOpOperands()) {
       if (!detail::is_tensor(operand.get())) continue;
       const bool written = bufferizable.bufferizesToMemoryWrite(operand, state_);
@@ -165,7 +165,7 @@ class mlir_block_graph::builder {
         if (detail::makes_memory(block)) workspace = std::max(workspace, inside(block, results));
     g_.workspace_.push_back(workspace);
   }
-  /// What a block needs beside `results`, which are counted outside.
+  /// The peak of a block less `results`, which are counted outside.
   bytes inside(::mlir::Block& block, bytes results) {
     const auto g = of(block, o_);
     if (!g) return error_ = g.error(), 0;
@@ -230,7 +230,7 @@ class mlir_block_graph::builder {
            });
   }
 
-  /// Finds what is computed from constants alone. `tensor.empty` is neither here nor there.
+  /// Finds values that are computed from constants alone. `tensor.empty` does not count either way.
   void find_folded(::mlir::Operation* op) {
     if (op->getNumOperands() == 0 || op->getNumResults() == 0 || !detail::is_effect_free(op, o_)) return;
     const auto known = [&](::mlir::Value v) {

@@ -1,4 +1,4 @@
-// In which order operations of an MLIR block must stay for their effects. Needs MLIR.
+// The order in which operations of an MLIR block must stay for their effects. Needs MLIR.
 #pragma once
 
 #include <optional>
@@ -20,7 +20,7 @@ inline namespace MEMSCHED_ABI {
 
 namespace detail {
 
-/// The value whose storage a result names since its operation is a view by interface or by the options; null for none.
+/// The value that owns the storage of a result, if the operation is a view by interface or by the options; null otherwise.
 /// Views of tensors are known by other means (`mlir_block_graph`).
 inline ::mlir::Value view_source(::mlir::OpResult result, const mlir_options& o) {
   ::mlir::Operation* op = result.getOwner();
@@ -90,8 +90,8 @@ inline bool makes_tensors(::mlir::Operation* op) {
 
 inline bool is_global(::mlir::Operation* op) { return op && op->getName().getStringRef() == "memref.get_global"; }
 
-/// Which tensors of a function may name memory that its memrefs reach as well. In a function without memrefs none does:
-/// what a call takes and gives as a tensor is a value there, and nobody else changes it.
+/// Tensors of a function that may name memory which its memrefs reach as well. In a function without memrefs there are none:
+/// a tensor that goes into or comes out of a call is a value there, and nobody else changes it.
 struct mlir_shared_tensors {
   bool made = false;       ///< an operation makes one: it takes a memref and gives a tensor (`bufferization.to_tensor`, a
                            ///< call), or it gives a tensor and its effects are not known
@@ -124,15 +124,15 @@ struct mlir_shared_tensors {
 /// Control edges of a block, no more than one for each access, one for each operation that has to wait for one that may
 /// stop, and one from each operation with effects to the next barrier.
 ///
-/// Memory is told apart by object: each allocation; what the caller may hold (the arguments of the function, and globals
-/// that may change); constant globals, which nobody orders. A write of an object runs behind the last write and the reads
-/// since; a read behind the last write. What accesses anything else, or has effects that are not known, is a barrier for
-/// all operations with effects. Allocations on the heap are not ordered; those on the stack stay between two barriers, since
-/// one may save or restore the stack.
+/// Memory is told apart by object: each allocation; memory that the caller may hold (the arguments of the function, and
+/// globals that may change); constant globals, which nobody orders. A write of an object runs behind the last write and the
+/// reads since; a read behind the last write. An access to anything else, or an operation with unknown effects, is a barrier
+/// for all operations with effects. Allocations on the heap are not ordered; those on the stack stay between two barriers,
+/// since one may save or restore the stack.
 ///
 /// Tensors are values, except where they may name a buffer (`mlir_shared_tensors`). Behind an operation of the entry block
 /// that makes such a tensor, and in all other blocks of its function, each operation that uses tensors is a barrier; where
-/// only arguments may be such, it reads what the caller may hold.
+/// only arguments may be such, it reads the caller's memory.
 ///
 /// An operation without effects that may be undefined for some operands (a division) runs behind the last one that may stop
 /// before it: a barrier, or a loop that may not end.
@@ -208,13 +208,13 @@ class mlir_effect_order {
     const bool anything = shared_->made && made_before_;
     if ((anything || shared_->handed_in) && uses_tensors(op)) add(anything ? nullptr : &callers_, anything);
   }
-  /// The function of the block, or what else is outermost.
+  /// The function of the block, or else its outermost operation.
   ::mlir::Operation* function() const {
     ::mlir::Operation* op = block_.getParentOp();
     while (!llvm::isa<::mlir::FunctionOpInterface>(op) && op->getParentOp()) op = op->getParentOp();
     return op;
   }
-  /// Whether what an operation allocates on the stack ends with the operation itself.
+  /// Whether memory that an operation allocates on the stack ends with the operation itself.
   static bool ends_within(::mlir::Operation* op, ::mlir::Value allocated) {
     ::mlir::Operation* by = allocated.getDefiningOp();
     ::mlir::Operation* scope = by ? by->getParentWithTrait<::mlir::OpTrait::AutomaticAllocationScope>() : nullptr;
@@ -264,7 +264,7 @@ class mlir_effect_order {
   ::mlir::Operation* barrier_ = nullptr;
   ::mlir::Operation* may_stop_ = nullptr;
   bool made_before_ = false;  // tensors that an operation made of buffers may be at hand
-  char callers_ = 0;          // its address names what the caller may hold
+  char callers_ = 0;          // its address stands for all memory that the caller may hold
 };
 
 }  // namespace detail

@@ -1,4 +1,4 @@
-// What the adapter of MLIR is told. Needs MLIR.
+// Options of the MLIR adapter. Needs MLIR.
 #pragma once
 
 #include <cstdint>
@@ -21,17 +21,17 @@ enum class mlir_arguments : unsigned char {
   donated,  ///< from the start to their last reader
 };
 
-/// What the operations of a block do not say themselves. A name in a list is that of an operation ("func.call") or of a
-/// dialect ("func").
+/// Facts that the operations of a block do not state themselves. A name in a list is that of an operation ("func.call") or
+/// of a dialect ("func").
 struct mlir_options {
   std::vector<std::string> pure{};        ///< operations without effects, and that run wherever their operands are there
   std::vector<std::string> views{};       ///< operations whose first result names the storage of the first operand
   std::vector<std::string> overwrites{};  ///< operations whose first result may take the storage of the first operand
   mlir_arguments arguments = mlir_arguments::callers;
-  bool fold_constants = false;  ///< what is computed from constants alone, and that nobody writes over, takes no memory
-  /// The size in bytes of a value whose type does not tell it: a dynamic shape, an element type of another dialect.
+  bool fold_constants = false;  ///< values computed from constants alone, and never overwritten, take no memory
+  /// The size in bytes of a value if its type does not give it: a dynamic shape, an element type of another dialect.
   std::function<std::optional<bytes>(::mlir::Value)> size{};
-  std::optional<std::uint64_t> dynamic_dim{};  ///< what a dynamic dimension counts, where `size` says nothing
+  std::optional<std::uint64_t> dynamic_dim{};  ///< size of a dynamic dimension if `size` gives none
 };
 
 }  // namespace MEMSCHED_ABI

@@ -1,4 +1,4 @@
-// What an MLIR value is, and how large. Needs MLIR.
+// Kinds and sizes of MLIR values. Needs MLIR.
 #pragma once
 
 #include <cstdint>

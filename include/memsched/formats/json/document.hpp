@@ -42,7 +42,7 @@ enum class notes : unsigned char {
   unlike,  ///< also those that are three letters or more away from all known ones
 };
 
-/// What is wrong with the keys of an object, in words; nothing where all are known or notes.
+/// Describes a fault in the keys of an object; nothing if all are known or notes.
 template <class Json>
 std::string wrong_key(const Json& object, std::span<const std::string_view> known, notes taken) {
   for (auto at = object.begin(); at != object.end(); ++at) {

@@ -188,7 +188,7 @@ class json_graph_reader {
     return true;
   }
 
-  /// Every value passes here; what it means depends on where the text stands.
+  /// Every value passes here; its meaning depends on the position in the text.
   bool take(const json_value& v) {
     if (skipped_ > 0) return skipped_ += v.opens(), true;
     switch (at_) {
@@ -232,7 +232,7 @@ class json_graph_reader {
     if (key_ == "scope") return take_scope(v);
     if (key_ == "cost") return is_cost(v);
     if (key_ == "pure") return v.type == kind::boolean || wrong(v, "true or false");
-    return skip(v);  // what later versions read
+    return skip(v);  // for later versions
   }
 
   bool take_tensor_value(const json_value& v) {
@@ -444,7 +444,7 @@ class json_graph_reader {
   std::string_view text_;
   at at_ = at::outside;
   std::string_view key_;     ///< of the value that comes; empty: not known
-  std::size_t skipped_ = 0;  ///< open lists and objects below a key whose value is not read
+  std::size_t skipped_ = 0;  ///< open lists and objects below a key with an unread value
   met_keys met_in_graph_, met_;
   std::vector<index_t>* list_ = nullptr;
   std::vector<index_t> pair_;

@@ -1,4 +1,4 @@
-// One operator under inference, and what ONNX's own inference functions see of it.
+// One operator under inference, and the view of it for ONNX's own inference functions.
 #pragma once
 
 #include <cstddef>
@@ -36,13 +36,13 @@ struct call {
   location where;              // the operator, in the model
 };
 
-/// Infers a graph that an operator holds, given what is known of its inputs.
+/// Infers a graph that an operator holds, given facts about its inputs.
 using infer_graph = std::function<body(const onnx::GraphProto&, const call&, const std::vector<partial>&)>;
 
 /// The domain of an operator; empty for that of ONNX.
 inline std::string domain_of(const std::string& domain) { return domain == "ai.onnx" ? std::string() : domain; }
 
-/// What is known of a value, in the words of ONNX.
+/// The known facts about a value, in the words of ONNX.
 inline onnx::TypeProto type_of(const value& v) {
   onnx::TypeProto type;
   auto* tensor = type.mutable_tensor_type();
@@ -93,7 +93,7 @@ class body_inferencer final : public onnx::GraphInferencer {
   std::vector<onnx::TypeProto> types_;
 };
 
-/// What an inference function of ONNX sees of an operator.
+/// The view of an operator for an inference function of ONNX.
 class context final : public onnx::InferenceContext {
  public:
   context(const infer_graph& infer, call& c, const onnx::NodeProto& node)

@@ -21,7 +21,7 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 namespace onnx_detail {
 
-/// What running one operator means, beside the values it defines.
+/// The effects of one operator, beside the values it defines.
 struct outcome {
   bool alias = false;                   ///< the first output names the storage of the first input
   std::vector<std::size_t> runs{};      ///< graphs that it holds, by place in the list of graphs
@@ -98,7 +98,7 @@ class draft_maker {
  private:
   problem_draft& draft() { return made_.draft; }
 
-  /// What a name of this graph stands for; none for names of the graphs around.
+  /// The value of a name of this graph; none for names of the graphs around.
   const value* find(const std::string& name) const {
     const auto found = here_.values.find(name);
     return found == here_.values.end() ? nullptr : &found->second;

@@ -109,9 +109,9 @@ class opaque_nodes {
   }
 
  private:
-  /// Whether a standard node of this operator set is one of the written set, too: by the signatures of both. What a newer
-  /// version of an operator adds is optional, and does nothing where it is absent; a changed default, and what became an
-  /// input or went, are other meanings. Sets that the ONNX library does not know are not looked at.
+  /// Whether a standard node of this operator set is one of the written set, too: by the signatures of both. Additions of a
+  /// newer version of an operator are optional, and do nothing when absent; a changed default, and an attribute that became
+  /// an input or went, are other meanings. Sets that the ONNX library does not know are not looked at.
   static bool means_the_same(const onnx::NodeProto& node, std::int64_t set) {
     if (set == written_set) return true;
     constexpr std::int64_t newest_known = 17;

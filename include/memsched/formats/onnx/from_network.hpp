@@ -22,7 +22,7 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 namespace onnx_detail {
 
-/// Writes one network whose origins are those of `first`. What it cannot write is the error.
+/// Writes one network whose origins are those of `first`. The error names a part that it cannot write.
 class network_writer : opaque_writer {
  public:
   using opaque_writer::opaque_writer;
@@ -286,7 +286,7 @@ class network_writer : opaque_writer {
     if (out != whole(op_->writes[0].size)) fault("computes a part, which the standard operator cannot");
     return error_.message.empty();
   }
-  /// Its pads cut what the rows that it reads make beyond `out`.
+  /// Its pads cut the rows and columns made beyond `out`.
   std::string transposed(const box& out) {
     const box in = needed(*op_, 0, out);
     integers before, behind, more;

@@ -1,5 +1,5 @@
-// What ONNX's inference functions take for granted of an operator, checked before they are called: they read beyond the
-// end of a shape or divide by zero otherwise.
+// Checks of the assumptions that ONNX's inference functions make about an operator. Without them these read beyond the
+// end of a shape or divide by zero.
 #pragma once
 
 #include <algorithm>

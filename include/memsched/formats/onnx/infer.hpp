@@ -44,7 +44,7 @@ class inference {
     for (const auto& f : model.functions()) functions_.insert(domain_of(f.domain()) + ":" + f.name());
   }
 
-  /// Defines the initializers of a graph, and notes what it declares of its other tensors.
+  /// Defines the initializers of a graph, and notes its declarations of other tensors.
   void open(const onnx::GraphProto& graph, scope& here) const {
     for (const auto& t : graph.initializer()) add_weight(t.name(), t, {t.dims().begin(), t.dims().end()}, here);
     for (const auto& t : graph.sparse_initializer())
@@ -96,7 +96,7 @@ class inference {
     return result;
   }
 
-  /// What a name stands for; refuses one that is not defined.
+  /// The value of a name; refuses one that is not defined.
   static const value* lookup(const std::string& name, const std::string& who, const scope& here) {
     const value* v = here.find(name);
     if (!v)
@@ -186,7 +186,8 @@ class inference {
            " is no operator that this ONNX library knows, and the file declares no static shape");
   }
 
-  /// Whether an operator makes weights of weights. Shapes are static, so what reads only a shape is constant too.
+  /// Whether an operator makes weights of weights. Shapes are static, so an operator that reads only a shape makes a
+  /// constant too.
   static bool is_constant(const call& c, const std::vector<std::string>& captured) {
     static const std::unordered_set<std::string> random{"RandomNormal",      "RandomUniform", "RandomNormalLike",
                                                         "RandomUniformLike", "Multinomial",   "Bernoulli"};
@@ -275,7 +276,7 @@ class inference {
     return found;
   }
 
-  /// Infers a graph that an operator holds, given what its inputs are.
+  /// Infers a graph that an operator holds, given its inputs.
   body infer_body(const onnx::GraphProto& graph, const call& c, const std::vector<partial>& formals) {
     body result;
     result.graph = graphs_.size();

@@ -125,14 +125,14 @@ class operand_reader {
   std::int64_t opset_ = 0;
 };
 
-/// Convolutions, pooling, means and products. What is not understood in every part is none.
+/// Convolutions, pooling, means and products. Returns none for those that are not understood in every part.
 class layer_reader : public operand_reader {
  protected:
   using operand_reader::operand_reader;
 
   // Windows ----------------------------------------------------------------------------------------------------------
 
-  /// What lies before and behind the image along rows and columns.
+  /// The pads before and behind the image along rows and columns.
   struct window_pads {
     std::int64_t rows_before = 0, columns_before = 0, rows_behind = 0, columns_behind = 0;
   };

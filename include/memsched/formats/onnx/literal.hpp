@@ -1,4 +1,4 @@
-// Small tensors of an ONNX model whose values are known, and the attributes of operators.
+// Small tensors of an ONNX model with known values, and the attributes of operators.
 #pragma once
 
 #include <algorithm>
@@ -39,7 +39,7 @@ inline std::optional<std::int64_t> element_count(const dimensions& dims, std::in
   return n;
 }
 
-/// A small tensor whose value is known. Integers are exact up to 2^53; a larger one of a file stands for "very large".
+/// A small tensor with a known value. Integers are exact up to 2^53; a larger one of a file stands for "very large".
 struct literal {
   int type = 0;  ///< onnx::TensorProto::DataType
   dimensions dims;

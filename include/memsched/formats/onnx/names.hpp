@@ -1,4 +1,4 @@
-// Which names the operators of an ONNX graph use, and in which order these can run.
+// The names that the operators of an ONNX graph use, and an order in which these can run.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,4 @@
-// ONNX models as typed networks. Opt-in: needs what memsched/formats/onnx.hpp needs.
+// ONNX models as typed networks. Opt-in: needs the same libraries as memsched/formats/onnx.hpp.
 #pragma once
 
 #include <memory>
@@ -18,7 +18,7 @@ inline namespace MEMSCHED_ABI {
 
 namespace onnx_detail {
 
-/// What a graph lists as inputs or outputs, with the values that a network has of them.
+/// The inputs or outputs that a graph lists, with the values that a network has of them.
 template <class List>
 std::vector<network_end> listed_ends(const List& list, const std::unordered_map<std::string, value>& values, bool inputs) {
   std::vector<network_end> ends;
@@ -65,8 +65,8 @@ inline result<network> read_network(std::string_view file, const read_options& o
 /// (halves, lists of typed data, and the factors of batch normalizations are made anew). O(file).
 ///
 /// * An image is a shape of batch 1: batch, channels, rows and columns; batch, channels, columns; batch and channels; or
-///   channels alone. A tensor of another shape or of a type that `element` lacks is a row of bytes, and what reads or writes
-///   it is opaque.
+///   channels alone. A tensor of another shape or of a type that `element` lacks is a row of bytes, and its readers and
+///   writers are opaque.
 /// * Understood: Conv and ConvTranspose of one or two spatial dimensions, MaxPool, AveragePool, GlobalAveragePool,
 ///   GlobalMaxPool, ReduceMean over rows and columns, Gemm and MatMul of one vector, BatchNormalization, Add Sub Mul Div Min
 ///   Max Sum of two activations or of one and a constant behind it (before it where they commute), Concat, Split, Slice of
@@ -77,12 +77,12 @@ inline result<network> read_network(std::string_view file, const read_options& o
 ///   Softsign Tan.
 /// * Inputs and outputs are listed in the order of the file, with their shapes there.
 /// * Everything else is opaque, quantized operators among it, and so is an operator of these kinds whose attributes, types,
-///   shapes or weights are not what the kind asks for: computed weights, transposed convolutions of groups, scales of a
+///   shapes or weights do not suit the kind: computed weights, transposed convolutions of groups, scales of a
 ///   Resize that are not those of its extents.
-/// * Weights without bytes (external data, what is computed from constants and not followed) have `blob::data` empty.
+/// * Weights without bytes (external data, values computed from constants and not followed) have `blob::data` empty.
 ///
-/// Errors are those of `read_onnx` and of `make_problem`; besides, a model whose graph runs others (If, Loop, Scan), and weights
-/// that lack bytes.
+/// Errors are those of `read_onnx` and of `make_problem`; besides, a model whose graph runs others (If, Loop, Scan), and
+/// weights that lack bytes.
 inline result<network> read_onnx_network(std::string_view file, const read_options& options = {}) {
   return onnx_detail::guarded<network>([&] { return onnx_detail::read_network(file, options); });
 }

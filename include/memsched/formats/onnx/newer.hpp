@@ -245,7 +245,7 @@ class newer_operator {
     const std::int64_t k_size = folded ? k[2] / kv_heads : k[3], v_size = folded ? v[2] / kv_heads : v[3];
     const std::int64_t length = folded ? q[1] : q[2];
     std::int64_t total = folded ? k[1] : k[2];
-    if (dims(4) && dims(4)->size() == 4) total += (*dims(4))[2];  // what is kept of earlier calls
+    if (dims(4) && dims(4)->size() == 4) total += (*dims(4))[2];  // the part kept of earlier calls
     result(folded ? dimensions{q[0], length, q_heads * v_size} : dimensions{q[0], q_heads, length, v_size});
     if (out_.size() > 1) out_[1] = {type(1), true, {q[0], kv_heads, total, k_size}};
     if (out_.size() > 2) out_[2] = {type(2), true, {q[0], kv_heads, total, v_size}};

@@ -1,4 +1,4 @@
-// What is particular to single operators of ONNX: their shapes, their names in older sets, which of their graphs runs.
+// Particulars of single operators of ONNX: their shapes, their names in older sets, and the graph that an If or a loop runs.
 #pragma once
 
 #include <algorithm>
@@ -131,7 +131,7 @@ inline bool is_alias(const call& c) {
   return training && training->values.size() == 1 && training->values[0] == 0;
 }
 
-/// What Shape and Size make of an input of known shape; none for other operators.
+/// The result of Shape or Size for an input of known shape; none for other operators.
 inline std::vector<literal> shape_as_literal(const call& c) {
   const std::string& op = c.node.op_type();
   if ((op != "Shape" && op != "Size") || c.inputs.empty() || !c.inputs[0] || !c.inputs[0]->shape) return {};

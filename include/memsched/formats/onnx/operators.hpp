@@ -1,4 +1,4 @@
-// Which operator of a typed network an operator of an ONNX model is.
+// Maps operators of an ONNX model to operators of a typed network.
 #pragma once
 
 #include <algorithm>
@@ -27,8 +27,8 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 namespace onnx_detail {
 
-/// Reads attributes and weights of the operators of a model's own graph and puts them into `layers`. What is not understood
-/// in every part stays opaque.
+/// Reads attributes and weights of the operators of a model's own graph and puts them into `layers`. Operators that are not
+/// understood in every part stay opaque.
 class operator_reader : public layer_reader {
  public:
   using layer_reader::layer_reader;
@@ -348,7 +348,7 @@ class operator_reader : public layer_reader {
     return op;
   }
 
-  /// Also what only names its operand again.
+  /// Also operators that only name their operand again.
   found reshape() {
     if (to_.outcomes(id_) != 1) return {};
     found op = begin(op_kind::reshape);

@@ -1,4 +1,4 @@
-// What the importer knows of the tensors of an ONNX graph: types, shapes, sizes; and how it refuses a file.
+// The importer's facts about tensors of an ONNX graph: types, shapes, sizes; and its refusals of a file.
 #pragma once
 
 #include <algorithm>
@@ -40,7 +40,7 @@ inline std::string label(const onnx::NodeProto& node, int position) {
   return text + " (" + one_line(node.op_type(), 60) + ")";
 }
 
-/// What is known of a tensor's type: `type` 0 and `ranked` false for nothing, a dimension of -1 for an open one.
+/// The known part of a tensor's type: `type` 0 and `ranked` false for nothing, a dimension of -1 for an open one.
 struct partial {
   int type = onnx::TensorProto::UNDEFINED;
   bool ranked = false;
@@ -59,7 +59,7 @@ inline std::string to_string(const partial& p) {
   return text + "]";
 }
 
-/// What a file or an inference says of the tensor `who`; refuses what is no dense tensor.
+/// The facts that a file or an inference states of the tensor `who`; refuses all but dense tensors.
 inline partial facts(const onnx::TypeProto& type, const std::string& who) {
   const auto not_supported = [&who](const char* kind) { refuse(who + " is " + kind + "; only tensors are supported"); };
   switch (type.value_case()) {
@@ -80,7 +80,7 @@ inline partial facts(const onnx::TypeProto& type, const std::string& who) {
   return p;
 }
 
-/// Adds what `other` knows to p; refuses a contradiction.
+/// Adds the facts of `other` to p; refuses a contradiction.
 inline void merge(partial& p, const partial& other, const std::string& who, const char* source) {
   const auto contradiction = [&] {
     refuse(who + " is of type " + std::to_string(p.type) + " " + to_string(p) + ", but " + source + " type " +
@@ -100,7 +100,8 @@ inline void merge(partial& p, const partial& other, const std::string& who, cons
   }
 }
 
-/// Bits of one element of a dense tensor; 0 for strings and what is no type. Types above 16 are newer than ONNX 1.12.
+/// Bits of one element of a dense tensor; 0 for strings and for numbers that are no type. Types above 16 are newer than ONNX
+/// 1.12.
 inline unsigned element_bits(int type) {
   static constexpr std::array<unsigned, 27> bits{0,  32,  8,  8, 16, 16, 32, 64, 0, 8, 16, 64, 32, 64,
                                                  64, 128, 16, 8, 8,  8,  8,  4,  4, 4, 8,  2,  2};
@@ -123,7 +124,7 @@ inline bytes size_of(const partial& p, const std::string& who) {
   return (static_cast<bytes>(*n) * bits + 7) / 8;
 }
 
-/// What is known of one name of a graph.
+/// The facts about one name of a graph.
 struct value {
   int type = onnx::TensorProto::UNDEFINED;
   std::optional<dimensions> shape{};  ///< always there for an activation
@@ -132,7 +133,7 @@ struct value {
   bytes size = 0;                     ///< of an activation
   int producer = -1;                  ///< position of the operator that writes it
   tensor_id id = none;                ///< of an activation, in the draft of its graph
-  std::vector<op_id> after{};         ///< of a constant that depends on shapes: the makers of what has them, in the draft
+  std::vector<op_id> after{};         ///< of a constant made from shapes: the producers of tensors of these shapes
 };
 
 /// The names of a graph, and those of the graphs around it.

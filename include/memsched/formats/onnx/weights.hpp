@@ -21,11 +21,11 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 namespace onnx_detail {
 
-/// What the weights of a network point into.
+/// The model that the weights of a network point into.
 struct held_model {
   onnx::ModelProto proto{};
   detail::made_bytes made{};
-  std::string opaque{};  ///< what stands in operators that no typed network knows: see foreign.hpp
+  std::string opaque{};  ///< the parts of operators that no typed network knows: see foreign.hpp
 };
 
 inline std::optional<element> element_of(int type) {

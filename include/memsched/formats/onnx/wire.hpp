@@ -86,7 +86,7 @@ inline std::optional<message> inner_message(message m, std::uint64_t field) {
 }
 
 /// Whether a tensor of an ONNX model has its elements in another file, which is found from the folder of this one.
-/// `begin`, `end`: the bytes of the message. O(fields); nothing is said of what is no message.
+/// `begin`, `end`: the bytes of the message. O(fields); ignores bytes that are no message.
 inline bool has_external_data(std::string_view bytes, std::size_t begin, std::size_t end, message m = message::model,
                               int depth = 0) {
   constexpr std::uint64_t data_location = 14, external = 1;
@@ -117,7 +117,7 @@ class weight_stripper {
   }
 
  private:
-  static constexpr std::size_t largest_kept = 16384;  // of one tensor: more than what is followed as a value takes
+  static constexpr std::size_t largest_kept = 16384;  // of one tensor: more than a followed value takes
   static constexpr int deepest = 100;                 // protobuf goes no deeper
 
   bool copy(message m, std::size_t begin, std::size_t end, int depth, std::string& out) {

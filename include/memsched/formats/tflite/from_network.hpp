@@ -24,7 +24,7 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 namespace detail::tflite {
 
-/// Writes one network whose origins are those of `first`. What it cannot write is the error.
+/// Writes one network whose origins are those of `first`. The error names a part that it cannot write.
 class network_writer : window_writer {
  public:
   network_writer(const network& first, const network& net, std::vector<std::size_t>* ends)
@@ -91,8 +91,8 @@ class network_writer : window_writer {
       written.emplace(o, y);
     }
   }
-  /// Of an input or output in the file: the given one where images lie in it as they do here. Opaque operators alone use
-  /// what is no image.
+  /// The shape of an input or output in the file: the given one if images lie in it as they do here. Only opaque operators
+  /// use tensors that are no images.
   list file_shape(const network_end& e) {
     const extents& size = first_.tensors[e.tensor].size;
     const bool same = e.shape && typed_tensors::image_of(*e.shape) == size;
@@ -112,7 +112,7 @@ class network_writer : window_writer {
     if (failed()) return -1;
     return model_.dimensions(y.tensor) == to ? y.tensor : shaped_anew(y.tensor, to);
   }
-  /// The same elements in another shape. One without dimensions is what SQUEEZE leaves.
+  /// The same elements in another shape. SQUEEZE leaves one without dimensions.
   std::int32_t shaped_anew(std::int32_t x, const list& to) {
     const std::int32_t y = model_.tensor(to, model_.type(x), (op_ == nullptr ? net_.name : op_->name) + "/shape");
     if (to.empty()) model_.add(kind("SQUEEZE"), {x}, y, {30, {}});

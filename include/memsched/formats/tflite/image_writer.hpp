@@ -48,7 +48,7 @@ class image_writer : protected image_parts<file_value> {
   value_type type_of(tensor_id t) const { return type_of(net_.tensors[t].element, net_.tensors[t].quant); }
   bool quantized() const { return net_.tensors[result_].element != element::float32; }
 
-  /// The result of an operator, of the type of what the network's operator makes, or of another.
+  /// The result of an operator, of the same type as the network operator's result, or of another.
   file_value node(kind_id kind, list inputs, const extents& size, option_table options = {}) {
     return node(kind, std::move(inputs), size, type_of(result_), std::move(options));
   }

@@ -1,4 +1,4 @@
-// What TensorFlow Lite's operator kinds and element types are, by number.
+// TensorFlow Lite's operator kinds and element types, by number.
 #pragma once
 
 #include <algorithm>
@@ -79,11 +79,11 @@ inline constexpr kind_id overwriting[] = {
     kind("ROUND"),       kind("SOFTMAX"),     kind("DYNAMIC_UPDATE_SLICE")};
 // clang-format on
 
-/// Operators that read or change what no tensor shows; they keep the order of the file.
+/// Operators that read or change state which no tensor shows; they keep the order of the file.
 inline constexpr kind_id stateful[] = {kind("READ_VARIABLE"),    kind("ASSIGN_VARIABLE"), kind("HASHTABLE_FIND"),
                                        kind("HASHTABLE_IMPORT"), kind("HASHTABLE_SIZE"),  kind("CALL_ONCE")};
 
-/// Operators that change the variables among their inputs: what they keep from one run of the model to the next. Others that
+/// Operators that change the variables among their inputs: the state from one run of the model to the next. Others that
 /// are known read a variable only.
 // clang-format off
 inline constexpr kind_id changing_variables[] = {

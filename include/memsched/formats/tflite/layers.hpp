@@ -78,7 +78,7 @@ class operand_reader {
     op.does.act = known[number];
     return true;
   }
-  /// Whether operand and result have one type, so that an operator that does not convert can be what it seems.
+  /// Whether operand and result have one type, so that an operator that does not convert can be the kind that it seems.
   bool one_type() const { return to_.tensor(to_.operand(id_, 0)).element == to_.tensor(to_.outcome(id_)).element; }
 
   /// Weights and bias of a layer. Real layers have real weights, and quantized ones integers with scales.
@@ -134,7 +134,7 @@ class operand_reader {
   std::string why_;  ///< the operator is not understood; empty: a reason of no words
 };
 
-/// Convolutions, pooling and products. What is not understood in every part is none.
+/// Convolutions, pooling and products. Returns none for those that are not understood in every part.
 class layer_reader : public operand_reader {
  protected:
   using operand_reader::operand_reader;

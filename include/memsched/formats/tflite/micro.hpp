@@ -1,4 +1,4 @@
-// How TensorFlow Lite Micro lays a model out in its arena: the judge of orders and of offsets.
+// The layout that TensorFlow Lite Micro gives a model in its arena: the judge of orders and of offsets.
 #pragma once
 
 #include <algorithm>
@@ -52,7 +52,7 @@ class micro_buffers {
     std::int64_t created = -1, used = -1;
   };
 
-  /// What has data in the file is not placed in the head, nor is a variable.
+  /// Tensors with data in the file are not placed in the head, nor are variables.
   bool placed(std::size_t s, index_t t) {
     const subgraph_info& g = m_.subgraphs[s];
     const table& data = g.tensors[t];

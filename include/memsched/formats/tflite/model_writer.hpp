@@ -55,7 +55,7 @@ struct option_table {
   std::string_view custom{};  ///< of a custom operator, which the caller keeps alive until `write`
 };
 
-/// What an operator is: its kind, the version of that, and the name of a custom one.
+/// The code of an operator: its kind, the version of that, and the name of a custom one.
 struct operator_code {
   kind_id kind;
   std::int32_t version = 1;
@@ -63,7 +63,7 @@ struct operator_code {
   auto operator<=>(const operator_code&) const = default;
 };
 
-/// What callers name the inputs and outputs of a model, and their tensors.
+/// The names that callers use for the inputs and outputs of a model, and their tensors.
 struct model_signature {
   std::string key;
   std::vector<std::pair<std::string, std::int32_t>> inputs, outputs;

@@ -17,7 +17,7 @@ inline namespace MEMSCHED_ABI {
 
 namespace detail::tflite {
 
-/// What subgraph 0 lists as inputs and outputs, for a typed network.
+/// The inputs and outputs that subgraph 0 lists, for a typed network.
 class ends_reader {
  public:
   ends_reader(model_file& m, typed_tensors& tensors, const problem_draft& d, layers& to)
@@ -94,8 +94,8 @@ inline result<network> read_network(std::string file, const read_options& option
 /// weights point into it (only half-precision and quantized weights behind a DEQUANTIZE are made anew). O(file).
 ///
 /// * An image is a shape of up to four dimensions, the last ones rows, columns and channels, and of batch 1. A tensor of
-///   another shape, of a type that `element` lacks, or with a scale for each channel is a row of bytes, and what reads or
-///   writes it is opaque. What has no result (ASSIGN_VARIABLE) writes a token.
+///   another shape, of a type that `element` lacks, or with a scale for each channel is a row of bytes, and its readers and
+///   writers are opaque. An operator without result (ASSIGN_VARIABLE) writes a token.
 /// * Understood: CONV_2D (groups too), DEPTHWISE_CONV_2D, TRANSPOSE_CONV, MAX_POOL_2D, AVERAGE_POOL_2D, FULLY_CONNECTED (of
 ///   several vectors: as a 1 x 1 convolution), MEAN over rows and columns, ADD SUB MUL DIV MINIMUM MAXIMUM of two
 ///   activations
@@ -104,16 +104,16 @@ inline result<network> read_network(std::string file, const read_options& option
 ///   RESHAPE, SQUEEZE, EXPAND_DIMS, SOFTMAX, PRELU with slopes by channel, QUANTIZE, DEQUANTIZE, and the element-wise RELU,
 ///   RELU6, RELU_N1_TO_1, RELU_0_TO_1, LEAKY_RELU, ELU, GELU, LOGISTIC, TANH, HARD_SWISH, EXP, LOG, SQRT, ABS, NEG; RSQRT
 ///   SQUARE SIN COS FLOOR CEIL ROUND SIGN as functions without a definition.
-/// * Everything else is opaque, and so is an operator of these kinds whose options, types, shapes or weights are not what
-///   the kind asks for: weights that an operator computes, integer weights of float layers, fused SIGN_BIT, windows that do
+/// * Everything else is opaque, and so is an operator of these kinds whose options, types, shapes or weights do not suit
+///   the kind: weights that an operator computes, integer weights of float layers, fused SIGN_BIT, windows that do
 ///   not make the extents of the result, parts of a concatenation with scales of their own. Of custom operators MediaPipe's
 ///   Convolution2DTransposeBias is understood.
 /// * Inputs and outputs are listed in the order of the file, with their shapes there.
-/// * SAME pads follow from the whole image: what is missing, halved, the odd row behind.
-/// * Weights without bytes (of another file, sparse ones, what other operators make of constants) have `blob::data` empty.
+/// * SAME pads follow from the whole image: the missing rows, halved, the odd row behind.
+/// * Weights without bytes (of another file, sparse ones, results of other operators on constants) have `blob::data` empty.
 ///
-/// Errors are those of `read_tflite` and of `make_problem`; besides, a model whose subgraph 0 runs others (IF, WHILE, CALL), scales
-/// that are not positive, and weights that lack bytes.
+/// Errors are those of `read_tflite` and of `make_problem`; besides, a model whose subgraph 0 runs others (IF, WHILE, CALL),
+/// scales that are not positive, and weights that lack bytes.
 inline result<network> read_tflite_network(std::string file, const read_options& options = {}) {
   return detail::tflite::read_network(std::move(file), options);
 }

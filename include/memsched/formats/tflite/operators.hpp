@@ -1,4 +1,4 @@
-// Which operator of a typed network an operator of a TensorFlow Lite model is.
+// Maps operators of a TensorFlow Lite model to operators of a typed network.
 #pragma once
 
 #include <cmath>
@@ -20,8 +20,8 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 namespace detail::tflite {
 
-/// Reads attributes and weights of the operators of subgraph 0 and puts them into `layers`. What is not understood in every
-/// part (a kind, an option, a type, a shape of more batches than one, weights that are computed) stays opaque.
+/// Reads attributes and weights of the operators of subgraph 0 and puts them into `layers`. Operators not understood in
+/// every part (a kind, an option, a type, a shape of more batches than one, weights that are computed) stays opaque.
 class operator_reader : public layer_reader {
  public:
   using layer_reader::layer_reader;
@@ -245,7 +245,7 @@ class operator_reader : public layer_reader {
     return op;
   }
 
-  /// Also what drops or adds dimensions of 1: the order of the elements stays.
+  /// Also operators that drop or add dimensions of 1: the order of the elements stays.
   found reshape() {
     found op = to_.begin(id_, op_kind::reshape, 1);
     if (!op || info_->inputs.empty() || constant_input(0) || !one_type()) return {};

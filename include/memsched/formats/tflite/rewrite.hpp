@@ -170,7 +170,7 @@ class head_writer {
     return buffer;
   }
 
-  /// The head of a table whose fields are words at these places; the words come next.
+  /// The head of a table with fields that are words at these places; the words come next.
   std::size_t put_table(const std::vector<std::uint16_t>& fields) {
     const std::size_t vtable = head_.size();
     put16(4 + 2 * fields.size());
@@ -193,7 +193,7 @@ class head_writer {
     set_number(head_, slot, static_cast<std::uint32_t>(to - slot));
   }
 
-  /// Adds the length of the head to what counts from the start of the file: data and options behind the tables.
+  /// Adds the length of the head to offsets from the start of the file: data and options behind the tables.
   void shift_absolute(std::string& made) {
     std::set<std::size_t> done;  // two slots may name one table
     const auto shift = [&](const table& t, field f) {
@@ -216,7 +216,7 @@ class head_writer {
   bool fits_ = true;
 };
 
-/// What a rewritten file holds beside its old contents.
+/// The additions of a rewritten file to its old contents.
 struct rewrite {
   std::vector<std::vector<index_t>> orders;  ///< per subgraph: its operators by position; empty: as in the file
   std::vector<std::int32_t> offsets{};       ///< of all tensors of all subgraphs, for OfflineMemoryAllocation; empty: none
@@ -307,8 +307,8 @@ class file_writer {
     return all;
   }
 
-  /// Each operator of subgraph 0 behind the one before it; what makes constants alone is left out, for an operator with a
-  /// control dependency makes an activation.
+  /// Each operator of subgraph 0 behind the one before it; operators that make constants alone are left out, for an operator
+  /// with a control dependency makes an activation.
   std::vector<control_edge> chain() const {
     const std::vector<operator_info>& operators = m_.subgraphs[0].operators;
     std::vector<control_edge> list;
@@ -362,7 +362,7 @@ class file_writer {
     return uses > 1;
   }
 
-  /// Reads what was written: tables of a damaged file may overlap what changed.
+  /// Reads the written file again: tables of a damaged file may overlap the changes.
   result<std::string> read_again() {
     if (m_.file.failed()) return m_.file.error();
     model_file other(made_);

@@ -1,4 +1,4 @@
-// Sizes of the tensors of a TensorFlow Lite model, also of those whose dimensions depend on an input's.
+// Sizes of the tensors of a TensorFlow Lite model, also of tensors with dimensions that depend on an input's.
 #pragma once
 
 #include <algorithm>
@@ -81,8 +81,8 @@ class tensor_sizes {
   /// The dimensions of a tensor of subgraph 0; -1 where one is open.
   dimensions shape(index_t t) { return known(m_.subgraphs[0], t); }
 
-  /// Whether two tensors of subgraph s have one element type and, but for leading dimensions of 1, one shape: whatever
-  /// broadcasts, element i of one is used with element i of the other.
+  /// Whether two tensors of subgraph s have one element type and, but for leading dimensions of 1, one shape: under any
+  /// broadcast, element i of one is used with element i of the other.
   bool alike(std::size_t s, index_t a, index_t b) {
     const auto form = [&](index_t t) {
       const table& data = m_.subgraphs[s].tensors[t];
@@ -110,7 +110,7 @@ class tensor_sizes {
   }
 
  private:
-  /// What the file says; -1 where the shape or its signature leaves a dimension open.
+  /// The dimensions that the file declares; -1 where the shape or its signature leaves one open.
   dimensions declared(const table& t) {
     const std::vector<std::int32_t> stored = m_.file.numbers(t, tensor_fields::shape);
     const std::vector<std::int32_t> signature = m_.file.numbers(t, tensor_fields::shape_signature);
@@ -126,7 +126,7 @@ class tensor_sizes {
     return s;
   }
 
-  /// What is known of a tensor of subgraph 0.
+  /// The known dimensions of a tensor of subgraph 0.
   dimensions known(const subgraph_info& g, index_t t) {
     return inferred_[t].empty() ? declared(g.tensors[t]) : inferred_[t];
   }
@@ -156,7 +156,7 @@ class tensor_sizes {
     inferred_[t] = found->second;
   }
 
-  /// Fills in the open dimensions of what an operator writes.
+  /// Fills in the open dimensions of an operator's results.
   void infer(const subgraph_info& g, const operator_info& op) {
     for (const index_t t : op.outputs) {
       dimensions dims = declared(g.tensors[t]);
@@ -238,7 +238,7 @@ class tensor_sizes {
     if (all && rest && *rest > 0 && *all % *rest == 0) *std::find(dims.begin(), dims.end(), -1) = *all / *rest;
   }
 
-  /// The product of what is known; none beyond 2^61.
+  /// The product of the known dimensions; none beyond 2^61.
   static std::optional<std::int64_t> product(const dimensions& dims) {
     std::int64_t n = 1;
     for (const std::int64_t d : dims) {

@@ -17,7 +17,8 @@ namespace detail::tflite {
 
 /// Makes a sparse constant dense. Its stored elements are the leaves of a tree: a level for each dimension, then one for
 /// each block inside a dimension, in an order of its own. A level is dense, or lists which positions are there (as
-/// compressed sparse rows do). What is not sound in every part, or would be more than 64 times as large, is none.
+/// compressed sparse rows do). Returns none for a tensor that is not sound in every part, or would be more than 64 times as
+/// large.
 class sparse_reader {
  public:
   sparse_reader(untrusted_file& file, const table& how, const std::vector<std::int64_t>& shape, std::uint64_t width)

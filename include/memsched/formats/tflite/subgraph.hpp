@@ -1,4 +1,4 @@
-// The subgraphs of a TensorFlow Lite model: what they list, which of them run others, and what in them is constant.
+// The subgraphs of a TensorFlow Lite model: their lists, the subgraphs that they run, and their constants.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +27,7 @@ struct call_rule {
   std::uint8_t tag;   ///< their number in the union
   field first;
   std::optional<field> second{};
-  bool loop = false;          ///< the first decides whether the second runs once more on what it returned
+  bool loop = false;          ///< the first decides whether the second runs once more on its results
   std::size_t arguments = 0;  ///< the input of the operator with which those of the subgraph start
   bool hands_on = true;       ///< whether the subgraph gets inputs at all
 };
@@ -91,7 +91,7 @@ class model_file {
     return !file.failed();
   }
 
-  /// A tensor in a message: its name with whatever might break the line replaced.
+  /// A tensor in a message: its name without characters that might break the line.
   std::string label(const table& t) {
     std::string name = file.text(t, tensor_fields::name).substr(0, 100);
     for (char& c : name)
@@ -282,7 +282,7 @@ class model_file {
 
   // Constants ------------------------------------------------------------------------------------------------------
 
-  /// Marks what is constant in a subgraph all of whose callers are done, and tells those that it runs.
+  /// Marks the constants of a subgraph all of whose callers are done, and tells those that it runs.
   void find_constants(std::size_t s) {
     subgraph_info& g = subgraphs[s];
     find_origins(g, s > 0);
@@ -334,7 +334,7 @@ class model_file {
   }
 
   /// An input of a subgraph is constant if all that run it hand a constant on. In a loop the second subgraph must return
-  /// it as it came; then what the loop returns for it is constant too.
+  /// it as it came; then the loop's result for it is constant too.
   void hand_on(subgraph_info& g, const operator_info& op) {
     for (std::size_t r = 0; r < op.runs.size(); ++r) {
       subgraph_info& inner = subgraphs[op.runs[r]];

@@ -23,7 +23,7 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 namespace detail::tflite {
 
-/// What the weights of a network point into.
+/// The file that the weights of a network point into.
 struct held_file {
   std::string bytes;
   made_bytes made{};
@@ -92,7 +92,7 @@ class typed_tensors {
   /// Scales and zero points, as many as the file gives a tensor.
   scales scales_of(index_t t) { return quantized(t); }
 
-  /// What a constant holds: data of the file, also behind a DEQUANTIZE; none where its type is not known. Without data where
+  /// The content of a constant: data of the file, also behind a DEQUANTIZE; none if its type is not known. Without data if
   /// another operator computes it, or where it lies in another file.
   const std::optional<constant>& content(index_t t) {
     const auto [at, fresh] = contents_.try_emplace(t);
@@ -124,8 +124,8 @@ class typed_tensors {
   }
 
   /// Weights of these axes. `channels` is the dimension of the shape that has output channels, or -1: several scales along
-  /// another are not understood, and give none. A list has but one dimension, whatever the file says: older converters gave
-  /// biases that of the weights, and runtimes do not look.
+  /// another are not understood, and give none. A list has but one dimension, even if the file has more: older converters
+  /// gave biases that of the weights, and runtimes do not look.
   std::optional<blob> weights(const constant& c, index_t t, const blob::axes& size, const blob::axes& stride, int channels) {
     blob b;
     b.name = m_.file.text(g_.tensors[t], tensor_fields::name);
@@ -156,7 +156,7 @@ class typed_tensors {
     c.data = dense(t);
     return c;
   }
-  /// All elements of a constant of the file, or of what DENSIFY makes of one.
+  /// All elements of a constant of the file, or of a result of DENSIFY.
   std::span<const std::byte> dense(index_t t) {
     if (folded_[t] != none) {
       const operator_info& op = g_.operators[folded_[t]];
@@ -220,7 +220,7 @@ class typed_tensors {
     return std::as_bytes(std::span(holder_->bytes)).subspan(at, view.size());
   }
 
-  /// What a DEQUANTIZE of stored halves or bytes makes.
+  /// The result of a DEQUANTIZE of stored halves or bytes.
   std::span<const std::byte> dequantized(const constant& to, index_t t, const operator_info& op) {
     const index_t from = op.inputs[0];
     const auto kept = type(from);

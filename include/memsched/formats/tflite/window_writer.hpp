@@ -24,7 +24,7 @@ class window_writer : protected image_writer {
   using image_writer::image_writer;
 
   enum : int { same_pad = 0, valid_pad = 1 };
-  /// What a window operator reads, and what it pads: by itself, or what must be added.
+  /// The rows that a window operator reads, and its pads: by itself, or those that must be added.
   struct placement {
     box in{};
     int padding = valid_pad;
@@ -214,8 +214,8 @@ class window_writer : protected image_writer {
     return node(depthwise ? kind("DEPTHWISE_CONV_2D") : kind("CONV_2D"), inputs, out.size(), std::move(options));
   }
 
-  /// Pads must not be seen: an average divides by the cells inside, a maximum would see zeros. What SAME makes of the rows
-  /// that a block needs, and of some more, has the block's rows among its own.
+  /// Pads must not be seen: an average divides by the cells inside, a maximum would see zeros. The rows that SAME makes of
+  /// those that a block needs, and of some more, have the block's rows among them.
   file_value pooling(const box& out) {
     const bool average = op_->does.what == op_kind::average_pooling;
     const window& w = op_->does.win;

@@ -31,11 +31,11 @@ extern char** environ;
 namespace memsched {
 inline namespace MEMSCHED_ABI {
 
-/// Runs `command` on a model in a directory of its own under the system's temporary one, and reads back what it wrote.
+/// Runs `command` on a model in a directory of its own under the system's temporary one, and reads its solution file.
 /// In the words of the command {model}, {solution}, {options} and {seconds} stand for the files and the time limit; the
-/// program is looked for in PATH. It may print what it likes; nothing of it is seen. It is killed some seconds after its
-/// time is over, or at the caller's wish. What it knows beside a solution is not in such a file: only a solution that is
-/// said to be optimal has a bound, so a program must not call optimal what is only nearly so. A start is not handed on; a
+/// program is looked for in PATH. Its output is discarded. It is killed some seconds after its
+/// time is over, or at the caller's wish. The file holds nothing beside a solution: only a solution that is
+/// said to be optimal has a bound, so a program must not call a nearly optimal one optimal. A start is not handed on; a
 /// cut-off is, as an upper bound of the objective's variable.
 struct external_solver {
   enum class file : unsigned char { lp, mps };
@@ -142,7 +142,7 @@ inline std::string run_program(const std::vector<std::string>& words, double sec
   return {};
 }
 
-/// What the text of a solution file says of a model.
+/// Reads the text of a solution file of a model.
 inline milp_answer read_solution(const std::string& text, const milp_model& m, external_solver::form form) {
   milp_answer answer;
   std::unordered_map<std::string, std::size_t> column;

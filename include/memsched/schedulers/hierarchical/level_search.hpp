@@ -166,7 +166,7 @@ class level_search {
     for (const move& m : moves_) add(at, m);
   }
 
-  /// What may be run next, given the zero-drop units that wait: ready units, and what follows on zero-drop ones.
+  /// The units that may run next, given the zero-drop units that wait: ready units, and those that follow zero-drop ones.
   void find_targets(index_t at) {
     const std::size_t width = words_for(units());
     targets_.clear();
@@ -189,7 +189,7 @@ class level_search {
     std::sort(targets_.begin(), targets_.end());
   }
 
-  /// Appends to paths_ what has to run for a target, predecessors first; false where another target is among it.
+  /// Appends to paths_ the units that must run for a target, predecessors first; false if another target is among them.
   bool collect(index_t target) {
     const std::size_t begin = paths_.size();
     path_begin_ = begin;

@@ -1,4 +1,4 @@
-// HMCOS as a value: what it does by default, and the switches.
+// HMCOS as a value: its defaults and switches.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 namespace memsched {
 inline namespace MEMSCHED_ABI {
 
-/// Schedules a hierarchical graph, takes the groups apart that have to do with what is live at the peak, and starts
+/// Schedules a hierarchical graph, takes the groups apart that have to do with tensors live at the peak, and starts
 /// again, until no group is left there or a bound proves the peak. Never worse than `rpo`. Without groups it is exact,
 /// unless a search is cut; with them it claims the bound of minimum cuts, and no more.
 struct hierarchical {
@@ -21,13 +21,13 @@ struct hierarchical {
   bool memoize = true;           ///< optimization 3: the schedules of a group are kept, by context
   bool by_levels = false;        ///< Algorithm 2 as printed: all states of one size after another; else the lowest peak
                                  ///< first
-  bool safe_moves = true;        ///< what frees memory under the peak so far runs at once; what frees none waits for who
-                                 ///< needs it (not with `by_levels`)
+  bool safe_moves = true;        ///< units that free memory under the peak so far run at once; others wait for
+                                 ///< their readers (not with `by_levels`)
   bool readers = true;           ///< where no group defines a value live at the peak, take those apart that read one
   bool bounds = true;            ///< minimum cuts, where searches start and iterations may stop
   std::size_t max_cell = 64;     ///< sequences in a cell that the library finds
-  std::uint64_t group_states = 1 << 15;  ///< for one schedule of one group; then it takes what `beam` finds
-  std::uint64_t round_states = 1 << 19;  ///< for one round; then what `beam` finds, or the order so far, is the answer
+  std::uint64_t group_states = 1 << 15;  ///< for one schedule of one group; then it takes the order of `beam`
+  std::uint64_t round_states = 1 << 19;  ///< for one round; then the order of `beam`, or the one so far, is the answer
   std::size_t max_units = 1 << 14;       ///< where groups and free sequences are more, nothing is searched
 
   /// One round of Algorithm 1.

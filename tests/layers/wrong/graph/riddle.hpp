@@ -1,0 +1,5 @@
+// What a peak makes of a graph.
+#pragma once
+
+/// Whatever the order, and what runs in it: neither of these lines is a fault.
+/// Who reaches it may stop.
