@@ -1,4 +1,4 @@
-// What schedulers and passes share during one call: limits, counts, and the query.
+// The context of one call of `schedule`: limits, counters, and the query.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,7 @@ struct trial {
   std::chrono::nanoseconds step_time = std::chrono::nanoseconds::max();  ///< likewise, by the clock
 };
 
-/// What ended a trial.
+/// The end of a trial.
 enum class trial_end : unsigned char {
   finished,  ///< the trial itself, or a limit of the whole search
   step,      ///< a step met its limit
@@ -63,7 +63,7 @@ class search {
     return with(query_, q, f);
   }
 
-  /// Runs f under the limits of t; says beside its value what ended it.
+  /// Runs f under the limits of t. Returns its value and what ended it.
   template <class F>
   auto with_trial(trial t, F&& f) {
     const restored outer(trial_, std::optional(t));
@@ -129,8 +129,8 @@ class search {
   }
 
   /// Runs `here` on this context and then, unless that returned true (it decides) or a limit ended it, `there` on a context of
-  /// its own, under the limits that are left by then. With two threads they run side by side: what `there` did beyond those
-  /// limits is done anew within them, so that the answer is the same. `there` starts afresh at each call. Returns whether
+  /// its own, under the limits that are left by then. With two threads they run side by side: where `there` went beyond those
+  /// limits it runs again within them, so that the answer is the same. `there` starts afresh at each call. Returns whether
   /// `there` counts.
   template <class Here, class There>
   bool beside(Here&& here, There&& there) {
@@ -157,8 +157,8 @@ class search {
     return true;
   }
 
-  /// A context for what goes on beside this one, in another thread or in turns with it: under the same limits and query,
-  /// stopped by `stop`, with one thread. It reports to nobody; what it counts, `absorb` takes over.
+  /// A context for a search beside this one, in another thread or in turns with it: with the same limits and query, stopped by
+  /// `stop`, with one thread. It does not report; `absorb` takes over its counts.
   search branch(std::stop_token stop) const {
     search other(*this);
     other.stats = {};
@@ -173,7 +173,7 @@ class search {
     other.aside_ = true;
     return other;
   }
-  /// Takes over what a branch has counted since it was last asked.
+  /// Adds the counts of a branch since the last call to those of this context.
   void absorb(search& branch) {
     const statistics s = std::exchange(branch.stats, {});
     branch.stats.memory = s.memory;
@@ -207,7 +207,7 @@ class search {
   }
   /// Counts a minimum cut that is about to be solved. False once a limit is met.
   bool count_cut() { return ++stats.cuts, keep_going(); }
-  /// Likewise for one of many, of a graph of so many nodes, which is a state of a search whose tables hold so many bytes. Of
+  /// Counts a minimum cut, of a graph of so many nodes, as a state of a search with tables of so many bytes. Of
   /// a large graph each takes milliseconds.
   bool count_cut_as_state(std::uint64_t table_bytes, std::size_t nodes) {
     ++stats.cuts, work_ += nodes / 64;
@@ -241,14 +241,14 @@ class search {
     if (o.budget != no_limit && (peak <= o.budget || lower_bound > o.budget)) return true;
     return o.gap > 0 && static_cast<double>(peak) <= (1 + o.gap) * static_cast<double>(lower_bound);
   }
-  /// Whether what was reported answers the caller's question about a budget or a gap.
+  /// Whether the reports so far answer the caller's question about a budget or a gap.
   bool answered() const { return answered_; }
-  /// What ends or ended the search; `gave_up` where no limit did and a gap was left open.
+  /// The reason why the search ends or ended; `gave_up` if no limit was hit and a gap was left open.
   stop_reason reason() const { return reason_ == stop_reason::finished && gave_up_ ? stop_reason::gave_up : reason_; }
   double seconds() const { return std::chrono::duration<double>(clock::now() - start_).count(); }
   double seconds_left() const { return std::chrono::duration<double>(deadline_ - clock::now()).count(); }
 
-  /// Names what runs until the end of the scope: it is credited with what is reported meanwhile. The name must outlive the
+  /// Names the stage that runs until the end of the scope: reports are credited to it. The name must outlive the
   /// search.
   class named {
    public:
@@ -261,14 +261,14 @@ class search {
     search& context_;
     std::string_view before_;
   };
-  /// The best of what was reported of the caller's graph.
+  /// The best peak and bound reported for the caller's graph.
   const progress& known() const { return known_; }
   /// An order with this peak is good enough, whatever part of the caller's graph is asked about: the best bound that was
   /// reported, or the target. Bytes.
   bytes good_enough() const { return aside_ ? query_.target : std::max(query_.target, known_.lower_bound); }
 
-  /// Tells the caller what is known of the graph: the peak of an order at hand (`no_limit` for none) and a bound. The best
-  /// of what was told before stands. Ends the search where that answers the caller's question.
+  /// Reports the peak of an order (`no_limit` for none) and a lower bound to the caller, who sees the best so far. Ends the
+  /// search if that answers the caller's question.
   void report(bytes peak, bytes lower_bound) {
     if (!aside_) {
       if (const bytes whole = std::max(peak, rest_); whole < known_.peak) known_.peak = whole, known_.order_by = source_;
@@ -286,7 +286,7 @@ class search {
     return with(rest_, std::max(rest_, rest), f);
   }
 
-  /// Runs f, which asks another question than what order is best: what it reports is no answer to that.
+  /// Runs f without reporting its results: it works on another question, so they do not answer the caller's.
   template <class F>
   auto aside(F&& f) {
     return with(aside_, true, f);

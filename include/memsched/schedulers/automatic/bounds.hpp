@@ -127,7 +127,7 @@ inline bool part_search::close_windows() {
   return window_effort_ <= most_effort;
 }
 
-/// What a window that reaches so far proves, by cuts and by solving it for rising aims; no less than the bound so far.
+/// The bound that a window of this reach proves, by cuts and by solving it for rising aims; at least the bound so far.
 inline part_search::window_bound part_search::bound_by_window(const live_index& live, std::size_t reach, search& c) {
   const bytes peak = std::min(line_->peak(), query_.cutoff), start = from();
   window_bound known{bound_};

@@ -36,7 +36,7 @@ inline constexpr std::size_t medium = 200;
 /// Nodes, releases included, up to which probing pays.
 inline constexpr std::size_t most_probed = 8192;
 
-/// What decides which stages fit a graph.
+/// Properties that decide which stages fit a graph.
 struct facts {
   std::size_t active = 0;      ///< nodes without releases; 0 stands for those of the graph
   std::size_t size = 0;        ///< with releases; set by the search
@@ -65,7 +65,7 @@ class part_search {
  public:
   static constexpr std::uint64_t unit = 2000;  ///< work: some tens of milliseconds
 
-  /// Starts from `order`, which is one of g. `unit_of_work` scales what stages get.
+  /// Starts from `order`, which is one of g. `unit_of_work` scales the work of all stages.
   part_search(const schedule_graph& g, search& context, facts f, std::vector<node_id> order,
               std::uint64_t unit_of_work = unit);
 
@@ -112,17 +112,17 @@ class part_search {
   bool fits(const stage& s) const;
   bool give_turn(const stage& s, turn& t);
 
-  // What bounds and orders need to know.
+  // Shared by stages for bounds and for orders.
 
   /// Peaks below this are not told apart.
   bytes from() const { return std::max(bound_, query_.target); }
-  /// What an order must stay below to be of use.
+  /// A useful order has a peak below this.
   bytes below() const { return std::min(peak_, query_.cutoff); }
   bool done() const { return closed(query_) || context_.stopped(); }
   void raise(bytes bound);
   void report() { context_.report(peak_, bound_); }
 
-  /// The incumbent as a timeline. Stages change it, and hand back what is better by `take_line`.
+  /// The incumbent as a timeline. Stages change it, and keep better orders by `take_line`.
   order_line& line();
   const backbone& bone();
   void take_line();
