@@ -26,6 +26,9 @@ struct sdf_knobs {
   std::string given;  ///< the last option that is only for them
 };
 
+/// The time limit of `schedule`, `reorder` and `inspect` where the caller sets none.
+inline constexpr int default_seconds = 30;
+
 /// What all commands that schedule share.
 struct request {
   memsched::options options;

@@ -27,7 +27,10 @@ std::string scheduler_help() {
 /// Takes names and aliases of schedulers, and makes them names.
 CLI::Validator as_scheduler() {
   const auto named = [](std::string& name) -> std::string {
-    if (const cli::named_scheduler* s = cli::find_scheduler(name)) return name = s->name, std::string();
+    if (const cli::named_scheduler* s = cli::find_scheduler(name)) {
+      name = s->name;
+      return {};
+    }
     std::string known;
     for (const auto& s : cli::schedulers()) known += (known.empty() ? "" : ", ") + s.name;
     return "there is no scheduler " + name + "; there are " + known;
@@ -59,7 +62,10 @@ std::string whole_number(const std::string& text) {
 
 /// Takes seconds, and "none" as -1. CLI11 alone would take "nan".
 std::string seconds(std::string& text) {
-  if (text == "none") return text = "-1", std::string();
+  if (text == "none") {
+    text = "-1";
+    return {};
+  }
   double n = -1;
   const char* end = text.data() + text.size();
   const auto [rest, error] = std::from_chars(text.data(), end, n);
@@ -222,14 +228,12 @@ void set_time_limit(cli::request& r) {
     r.options.time_limit = duration_cast<nanoseconds>(duration<double>(r.time_limit));
 }
 
-constexpr const char* default_limit = "30; none with --state-limit";
-
 /// Gives a request the default time limit where the caller set none, and asked for no search that repeats itself.
 void limit_by_default(const CLI::App& command, cli::request& r) {
   if (command.get_option("--time-limit")->count() > 0) return;
   if (const CLI::Option* states = command.get_option_no_throw("--state-limit"); states != nullptr && states->count() > 0)
     return;
-  r.time_limit = 30;
+  r.time_limit = cli::default_seconds;
   r.default_time_limit = true;
 }
 
@@ -253,11 +257,13 @@ static int run(int argc, char** argv) {
   app.fallthrough(false);
   app.set_version_flag("--version", "memsched " MEMSCHED_VERSION_STRING);
 
+  const std::string seconds_by_default = std::to_string(cli::default_seconds);
+  const std::string limit_by_default_text = seconds_by_default + "; none with --state-limit";
   cli::schedule_request schedule;
   schedule.time_limit = -1;
   auto* on_schedule = app.add_subcommand("schedule", "Order the operators of one graph");
   on_schedule->add_option("graph", schedule.graph, graph_or_sdf_help)->required();
-  add_search(*on_schedule, schedule, schedule.scheduler, default_limit);
+  add_search(*on_schedule, schedule, schedule.scheduler, limit_by_default_text.c_str());
   auto* rewrites = on_schedule->add_flag("--rewrite", schedule.rewrite,
                                          "rewrite the network first, for less memory than any order has: see `rewrite`");
   add_rewriting(*on_schedule, schedule.how_rewritten, "parts", rewrites);
@@ -305,7 +311,7 @@ static int run(int argc, char** argv) {
   on_reorder->add_flag("--control-edges", reorder.control_edges,
                        "also write control dependencies, so that LiteRT keeps the order beside a delegate");
   on_reorder->add_option("--order", reorder.order, "the order of this result of `schedule --format json`");
-  add_search(*on_reorder, reorder, reorder.scheduler, default_limit);
+  add_search(*on_reorder, reorder, reorder.scheduler, limit_by_default_text.c_str());
 
   cli::report_request picture;
   picture.time_limit = 10;
@@ -362,7 +368,7 @@ static int run(int argc, char** argv) {
   on_inspect->add_option("--format", inspect_format, "text or json; of .xml text alone")
       ->check(CLI::IsMember({"text", "json"}))
       ->capture_default_str();
-  add_time_limit(*on_inspect, inspect, "30");
+  add_time_limit(*on_inspect, inspect, seconds_by_default.c_str());
   add_model(*on_inspect, inspect);
   add_sdf(*on_inspect, inspect, false);
 

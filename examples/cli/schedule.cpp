@@ -133,7 +133,7 @@ std::string verdict_text(const result& s, const request& r) {
   if (s.peak == s.lower_bound) return "optimal: no order takes less";
   const std::string gap = "at most " + percent(s.peak - s.lower_bound, s.peak) + " could be saved";
   if (r.default_time_limit && s.stopped == memsched::stop_reason::time_limit)
-    return gap + "; stopped after 30 s: --time-limit SECONDS, or none, searches longer";
+    return gap + "; stopped after " + std::to_string(default_seconds) + " s: --time-limit SECONDS, or none, searches longer";
   return gap + stop_text(s.stopped);
 }
 

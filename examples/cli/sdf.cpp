@@ -29,8 +29,6 @@ sdf::schedule_result solve(const named_scheduler& s, const sdf::graph& g, const 
   return s.run_sdf(g, what, r.options, r.knobs);
 }
 
-const named_scheduler& scheduler_of(const std::string& name) { return *find_scheduler(name); }
-
 std::string text_of(const loaded_sdf& g, const sdf::loops& l) {
   return l.text([&](index_t a) { return memsched::one_line(g.graph.actor_name(a), 100); });
 }
@@ -124,7 +122,7 @@ int run_sdf_schedule(const schedule_request& r) {
   const auto g = load_sdf(r.graph, r);
   if (!g) return report(g.error());
   const auto start = std::chrono::steady_clock::now();
-  const auto s = solve(scheduler_of(r.scheduler), g->graph, r.sdf.what, r);
+  const auto s = solve(*find_scheduler(r.scheduler), g->graph, r.sdf.what, r);
   const double took = seconds_since(start);
   if (s.error) return report(located(r.graph, s.error->message));
   const json object = as_json(*g, r, s, took);
@@ -163,12 +161,12 @@ void compare_one(const loaded_sdf& g, bool all, const request& r) {
   for (const auto& s : schedulers())
     if (s.role != memsched::scheduler_role::part || all) add(s.name, s, what);
   what.form = sdf::form::single;
-  add("single appearance", scheduler_of("automatic"), what);
+  add("single appearance", *find_scheduler("automatic"), what);
   what.form = sdf::form::flat;
-  add("flat", scheduler_of("automatic"), what);
+  add("flat", *find_scheduler("automatic"), what);
   what.form = sdf::form::any;
   what.memory = sdf::memory::separate;
-  add("separate buffers", scheduler_of("automatic"), what);
+  add("separate buffers", *find_scheduler("automatic"), what);
   print(g.name + ": " + grouped(g.graph.actors()) + " actors, " + grouped(g.graph.firings()) + " firings, in " + g.unit +
         '\n' + rows.text());
 }

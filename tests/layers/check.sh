@@ -16,11 +16,12 @@ complain() {
 }
 
 check_words() { # of the header $1
-  head -n 1 "$1" | grep -qE '^// *(What|Who|Whose|Where|How|Why|Which|Whether)[^A-Za-z]' &&
-    complain "$1: begins with a question word; say what it holds: a noun, or a verb and its object"
-  for line in $(sed 1d "$1" | grep -nE '^ *//+ *(What|Who|Whose) ' | cut -d: -f1); do
-    complain "$1:$((line + 1)): a comment that begins with What, Who or Whose; say subject, verb, object"
-  done
+  faults=$(awk -v name="$1" '
+    NR == 1 && /^\/\/ *(What|Who|Whose|Where|How|Why|Which|Whether)[^A-Za-z]/ {
+      print name ": begins with a question word; say what it holds: a noun, or a verb and its object" }
+    NR > 1 && /^ *\/\/+ *(What|Who|Whose) / {
+      print name ":" NR ": a comment that begins with What, Who or Whose; say subject, verb, object" }' "$1")
+  [ -z "$faults" ] || complain "$faults"
 }
 
 below() { # the room $1 and all that it may include

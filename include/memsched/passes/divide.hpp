@@ -48,12 +48,7 @@ class division {
     return part;
   }
   /// Likewise, in nodes of the part.
-  std::vector<node_id> local_order(std::size_t i) const {
-    std::vector<node_id> nodes;
-    nodes.reserve(orders_[i].size());
-    for (node_id v : orders_[i]) nodes.push_back(places_[v].local);
-    return nodes;
-  }
+  std::vector<node_id> local_order(std::size_t i) const { return order_within(*g_, members_[i], orders_[i]); }
   /// An order of part i in nodes of the whole.
   std::vector<node_id> expand(std::size_t i, std::span<const node_id> order) const {
     std::vector<node_id> nodes;

@@ -17,7 +17,6 @@
 #include <memsched/schedulers/beam.hpp>
 #include <memsched/schedulers/bisect.hpp>
 #include <memsched/schedulers/greedy.hpp>
-#include <memsched/schedulers/local_search.hpp>
 #include <memsched/schedulers/lower_stretch.hpp>
 
 namespace memsched {
@@ -45,11 +44,14 @@ inline bool part_search::search_exactly() {
   return context_.stopped() && (exact_in_vain_ < enough || facts_.size > most_probed);
 }
 
+inline std::vector<node_id> part_search::lowered_locally(const local_search& policy, const std::vector<node_id>& order) {
+  return context_.ask(context_.asked().from(from()), [&] { return policy.improve(g_, context_, {order, 0}); }).order;
+}
+
 /// Local search from the incumbent: windows at the peak, then all along the order.
 inline bool part_search::search_locally() {
   constexpr unsigned most_effort = 8;
-  const local_search policy{.states = std::uint64_t{400} << local_effort_};
-  take(context_.ask(context_.asked().from(from()), [&] { return policy.improve(g_, context_, {order_, 0}); }).order);
+  take(lowered_locally({.states = std::uint64_t{400} << local_effort_}, order_));
   if (!context_.stopped()) ++local_effort_;
   return local_effort_ <= most_effort;
 }
@@ -65,8 +67,7 @@ inline bool part_search::restart_from_beam() {
     second_ = std::move(order);
     take(*second_);
   }
-  const auto lower = [&] { return local_search{}.improve(g_, context_, {*second_, 0}); };
-  second_ = context_.ask(context_.asked().from(from()), lower).order;
+  second_ = lowered_locally({}, *second_);
   take(*second_);
   return context_.stopped();
 }

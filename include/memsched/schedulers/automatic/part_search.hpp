@@ -20,6 +20,7 @@
 #include <memsched/bounds/windowed_cut.hpp>
 #include <memsched/presolve/narrowing.hpp>
 #include <memsched/schedulers/best_first.hpp>
+#include <memsched/schedulers/local_search.hpp>
 #include <memsched/search/policy.hpp>
 #include <memsched/structure/line.hpp>
 
@@ -129,6 +130,7 @@ class part_search {
 
   // Orders: windows around the highest position.
 
+  std::vector<node_id> lowered_locally(const local_search& policy, const std::vector<node_id>& order);
   bytes gap() const { return line_->peak() - std::min(from(), line_->peak()); }
   /// A peak at this share of the gap above the bound, below the order's own.
   bytes aim(bytes numerator, bytes denominator) const;

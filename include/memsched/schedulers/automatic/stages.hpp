@@ -16,6 +16,10 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 namespace detail {
 
+/// Whether a graph is so large that its order is lowered part by part before, or instead of, searches of the whole.
+inline bool worth_lowering(const facts& f) { return f.active >= (f.whole ? 2 * large : medium); }
+inline bool worth_probing(const facts& f) { return !f.whole && f.size <= most_probed; }
+
 inline constexpr auto lowers = stage::lowers, raises = stage::raises, both = stage::both;
 
 inline const std::array<stage, part_search::stage_count> part_search::stages{{
@@ -25,10 +29,8 @@ inline const std::array<stage, part_search::stage_count> part_search::stages{{
     {"layers", raises, [](const facts& f) { return !f.whole && (f.rows || f.active >= medium); },
      0.25, 1, &part_search::cut_layers},
     {"rows", lowers, [](const facts& f) { return f.rows; }, 1, 2, &part_search::run_rows_in_step},
-    {"blocks", lowers, [](const facts& f) { return f.active >= (f.whole ? 2 * large : medium); },
-     1, 8, &part_search::order_blocks},
-    {"peak", lowers, [](const facts& f) { return f.active >= (f.whole ? 2 * large : medium); },
-     0, 0.25, &part_search::lower_highest},
+    {"blocks", lowers, worth_lowering, 1, 8, &part_search::order_blocks},
+    {"peak", lowers, worth_lowering, 0, 0.25, &part_search::lower_highest},
     {"near cuts", raises, [](const facts& f) { return f.located && f.active > (f.whole ? 2 * large : large); },
      0.25, 0.5, &part_search::cut_near_peak},
     {"exact", both, [](const facts& f) { return !f.whole && (!f.orders || f.active <= large); },
@@ -38,8 +40,8 @@ inline const std::array<stage, part_search::stage_count> part_search::stages{{
     {"local", lowers, [](const facts& f) { return !f.whole && !f.orders; }, 1, 0.25, &part_search::search_locally},
     {"restart", lowers, [](const facts& f) { return !f.whole && !f.orders && f.active <= 8192; },
      1, 0, &part_search::restart_from_beam},
-    {"probing", raises, [](const facts& f) { return !f.whole && f.size <= most_probed; }, 2, 0, &part_search::probe},
-    {"below", raises, [](const facts& f) { return !f.whole && f.size <= most_probed; }, 1, 0, &part_search::search_below},
+    {"probing", raises, worth_probing, 2, 0, &part_search::probe},
+    {"below", raises, worth_probing, 1, 0, &part_search::search_below},
     // clang-format on
 }};
 
