@@ -9,6 +9,7 @@
 #include <memsched/structure/regions.hpp>
 
 #include "support/random_graph.hpp"
+#include "support/seeds.hpp"
 
 using namespace memsched;
 
@@ -83,7 +84,7 @@ cost_graph blocks_beside(std::uint64_t seed, node_id blocks, node_id extra) {
 
 TEST_CASE("the dominant order dominates every order") {
   std::size_t compared = 0;
-  for (std::uint64_t seed = 0; seed < 4000; ++seed) {
+  for (std::uint64_t seed = 0; seed < support::seeds(4000); ++seed) {
     const auto n = 2 + static_cast<std::uint32_t>(seed % 6);
     const auto percent = 10 + static_cast<std::uint32_t>(seed / 6 % 4) * 15,
                size = 3 + static_cast<std::uint32_t>(seed % 17);
@@ -101,12 +102,12 @@ TEST_CASE("the dominant order dominates every order") {
       FAIL("is not dominated");
     });
   }
-  REQUIRE(compared > 100000);
+  REQUIRE(compared > support::seeds(100000));
 }
 
 TEST_CASE("compose keeps the optimum") {
   std::uint64_t parts = 0;
-  for (std::uint64_t seed = 0; seed < 600; ++seed) {
+  for (std::uint64_t seed = 0; seed < support::seeds(600); ++seed) {
     const schedule_graph g = make_schedule_graph(blocks_beside(seed, 1 + seed % 2, static_cast<node_id>(seed % 4))).value();
     const options o;
     search context(o);
@@ -120,11 +121,11 @@ TEST_CASE("compose keeps the optimum") {
     }
     parts += context.stats.parts;
   }
-  REQUIRE(parts > 500);
+  REQUIRE(parts > support::seeds(500));
 }
 
 TEST_CASE("compose keeps the optimum of problems with shared tensors") {
-  for (std::uint64_t seed = 0; seed < 1500; ++seed)
+  for (std::uint64_t seed = 0; seed < support::seeds(1500); ++seed)
     for (const options& o : {options{}, options{.in_place = false}, options{.default_firing = firing::cbp}}) {
       const problem p = support::random_problem(seed, {.operators = 10, .percent_control = 40});
       const auto oracle = schedule(p, exhaustive{}, o);

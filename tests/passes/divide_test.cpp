@@ -9,6 +9,7 @@
 #include <memsched/structure/reachability.hpp>
 
 #include "support/random_hourglass.hpp"
+#include "support/seeds.hpp"
 
 using namespace memsched;
 
@@ -30,7 +31,7 @@ tensor_id add_chain(problem_builder& b, tensor_id from, int length) {
 
 TEST_CASE("divide keeps the optimum") {
   std::size_t wider = 0, strict = 0;
-  for (std::uint64_t seed = 0; seed < 4000; ++seed)
+  for (std::uint64_t seed = 0; seed < support::seeds(4000); ++seed)
     for (const options& o : models()) {
       const problem p = support::random_hourglass(seed, 3);
       INFO("seed " << seed);
@@ -44,12 +45,12 @@ TEST_CASE("divide keeps the optimum") {
       strict += without;
       wider += with_drift - without;
     }
-  CHECK(strict > 5000);
-  CHECK(wider > 1000);  // waists that only the drift of others allows are among what was tested
+  CHECK(strict > support::seeds(5000));
+  CHECK(wider > support::seeds(1000));  // waists that only the drift of others allows are among what was tested
 }
 
 TEST_CASE("divide keeps the optimum of graphs of no special form") {
-  for (std::uint64_t seed = 0; seed < 2000; ++seed)
+  for (std::uint64_t seed = 0; seed < support::seeds(2000); ++seed)
     for (const options& o : models()) {
       const problem p = support::random_problem(seed, {.operators = 9, .percent_control = 60});
       INFO("seed " << seed);
@@ -58,7 +59,7 @@ TEST_CASE("divide keeps the optimum of graphs of no special form") {
 }
 
 TEST_CASE("waists are the nodes comparable with all others") {
-  for (std::uint64_t seed = 0; seed < 2000; ++seed) {
+  for (std::uint64_t seed = 0; seed < support::seeds(2000); ++seed) {
     const schedule_graph g = make_schedule_graph(support::random_hourglass(seed, 3));
     const reachability reach(g);
     std::vector<node_id> expected;

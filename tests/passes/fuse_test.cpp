@@ -86,7 +86,7 @@ TEST_CASE("fusion never changes the optimum") {
 
 TEST_CASE("fusion keeps the optimum of compressed graphs, and compression that of fused ones") {
   for (const options& o : models())
-    for (std::uint64_t seed = 0; seed < 1500; ++seed) {
+    for (std::uint64_t seed = 0; seed < support::seeds(1500); ++seed) {
       const problem p = support::random_problem(seed, {.operators = 11});
       const bytes optimum = schedule(p, exhaustive{}, o).peak;
       INFO("seed " << seed);
