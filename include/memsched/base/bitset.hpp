@@ -1,9 +1,11 @@
 // Sets of small integers as words of bits: the rows of a matrix, and operations on such rows.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -50,6 +52,18 @@ class bit_matrix {
  public:
   bit_matrix() = default;
   bit_matrix(std::size_t rows, std::size_t columns) : width_(words_for(columns)), words_(rows * width_) {}
+  /// The same, made some rows at a time, since to clear a large one takes long; nothing where `go_on()`, asked between, is false.
+  template <class F>
+  static std::optional<bit_matrix> make(std::size_t rows, std::size_t columns, F&& go_on) {
+    constexpr std::size_t at_once = std::size_t{1} << 17;  // words
+    bit_matrix m(0, columns);
+    m.words_.reserve(rows * m.width_);
+    while (m.words_.size() < rows * m.width_) {
+      if (!go_on()) return std::nullopt;
+      m.words_.resize(std::min(rows * m.width_, m.words_.size() + at_once));
+    }
+    return m;
+  }
 
   bit_row operator[](std::size_t row) { return {words_.data() + row * width_, width_}; }
   const_bit_row operator[](std::size_t row) const { return {words_.data() + row * width_, width_}; }

@@ -38,6 +38,7 @@ inline namespace MEMSCHED_ABI {
 MEMSCHED_FUNCTION solution beam::operator()(const schedule_graph& g, search& context) const {
   if (g.active > max_nodes) return context.give_up(), greedy{}(g, context);
   detail::downset_moves moves(g, context, true, true);
+  if (!moves.usable()) return context.keep_going(), greedy{}(g, context);
   struct state {
     delta peak, level;
     std::vector<bit_word> set;

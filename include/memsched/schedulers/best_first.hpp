@@ -44,7 +44,8 @@ struct best_first {
   bool commits = true;
   bool backjumps = true;
   std::uint64_t worth_a_thread = 2000;  ///< states
-  std::size_t max_nodes = 1 << 14;      ///< larger graphs are answered with the incumbent; the closure takes n^2/4 bytes
+  std::size_t max_nodes =
+      1 << 14;  ///< larger graphs are answered with the incumbent; the ancestors of n take up to n^2/4 bytes
 
   solution operator()(const schedule_graph& g, search& context) const;
   /// Starts from an order that is known.
@@ -101,6 +102,7 @@ class best_first_search {
   /// which may have fallen since.
   best_first::finding run(bytes below = no_limit) {
     context_.stats.nodes = std::max<std::uint64_t>(context_.stats.nodes, g_.active);
+    if (!moves_.usable()) return context_.keep_going(), done(floor_);
     if (below < static_cast<bytes>(ceiling_)) ceiling_ = static_cast<delta>(below);
     if (floor_ >= ceiling_) return done(ceiling_);
     if (left_) {
@@ -196,6 +198,10 @@ class best_first_search {
       if (cost >= ceiling_) continue;
       moves_.stepper().start(settled_, e.level);
       moves_.run_to(m.target, settled_);
+      if (context_.stopped()) {
+        left_ = e;
+        return;
+      }
       add(moves_.stepper().set(), m.level, cost, {e.place, m.target});
     }
   }

@@ -197,13 +197,17 @@ class signature_moves {
     Key before;
   };
 
-  signature_moves(const schedule_graph& g, const Key& nothing) {
-    const reachability reach(g);
+  /// Not `complete` where `go_on()`, asked now and then, is false.
+  signature_moves(const schedule_graph& g, const Key& nothing, function_ref<bool()> go_on) {
+    const auto ancestors = active_ancestors(g, go_on);
+    if (!ancestors) return;
+    std::size_t keys = 0;
     for (node_id v = 0; v < g.active; ++v) {
       for (node_id s : g.succs[v]) {
-        if (!covers(g, reach, v, s)) continue;
+        if (!covers(g, *ancestors, v, s)) continue;
+        if ((++keys & 0xff) == 0 && !go_on()) return;
         Key before = nothing;
-        std::copy_n(reach.ancestors[s].begin(), before.size(), before.begin());  // releases are not among them
+        std::copy_n((*ancestors)[s].begin(), before.size(), before.begin());
         if (!g.is_release(s)) {
           covered_.push({s, std::move(before)});
           continue;
@@ -215,19 +219,22 @@ class signature_moves {
       covered_.close();
       releases_.close();
     }
+    complete_ = true;
   }
+  bool complete() const { return complete_; }
 
   std::span<const successor> covered_by(node_id v) const { return covered_[v]; }
   std::span<const release> releases_of(node_id v) const { return releases_[v]; }
 
  private:
-  static bool covers(const schedule_graph& g, const reachability& reach, node_id v, node_id s) {
+  static bool covers(const schedule_graph& g, const bit_matrix& ancestors, node_id v, node_id s) {
     const auto preds = g.preds[s];
-    return std::none_of(preds.begin(), preds.end(), [&](node_id u) { return u != v && test_bit(reach.ancestors[u], v); });
+    return std::none_of(preds.begin(), preds.end(), [&](node_id u) { return u != v && test_bit(ancestors[u], v); });
   }
 
   list_of<successor> covered_;
   list_of<release> releases_;
+  bool complete_ = false;
 };
 
 /// Algorithm 1 with keys of `Words` words.
@@ -243,7 +250,7 @@ class dp_search {
         context_(context),
         policy_(policy),
         nothing_(signature<Words>::nothing(words_for(g.active))),
-        moves_(g, nothing_),
+        moves_(g, nothing_, [&] { return !context.over(); }),
         best_(std::move(incumbent)),
         best_peak_(peak_of(g, best_.order)) {
     cutoff_ = static_cast<delta>(std::min<bytes>(context.asked().cutoff, std::numeric_limits<delta>::max()));
@@ -251,6 +258,7 @@ class dp_search {
   }
 
   solution run() {
+    if (!moves_.complete()) return context_.keep_going(), std::move(best_);
     key ready = nothing_;
     for (node_id v = 0; v < g_.active; ++v)
       if (g_.preds[v].empty()) set_bit(ready, v);
@@ -410,7 +418,7 @@ MEMSCHED_FUNCTION solution dp::operator()(const schedule_graph& g, search& conte
   const bytes peak = peak_of(g, incumbent.order);
   incumbent.lower_bound = std::max(context.asked().target, g.base);
   context.stats.nodes = std::max<std::uint64_t>(context.stats.nodes, g.active);
-  const bytes closure = 2 * (g.size() / 8) * g.size();
+  const bytes closure = (g.active / 8) * g.size();
   if (peak <= incumbent.lower_bound || !context.keep_going() || !context.fits(closure)) return incumbent;
   return detail::run_dp(g, context, *this, std::move(incumbent));
 }

@@ -40,7 +40,7 @@ MEMSCHED_FUNCTION solution fradet_scheduler::operator()(const schedule_graph& g,
   solution s;
   if (g.resources.empty()) s.error = negative_level(g);  // resources are never below 0
   if (s.error) return s;
-  constexpr std::size_t large = 1 << 16;  // nodes, from where on passes that find no time take some
+  constexpr std::size_t large = 1 << 12;  // nodes, from where on passes that find no time take some
   const auto rest = [&](const schedule_graph& h, search&) {
     if (!engine.starts) return (parts | rules | engine)(h, context);
     s = four_starts{}(g, context);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -133,7 +134,7 @@ class downset_moves {
   downset_moves(const schedule_graph& g, search& context, bool macros, bool commits)
       : g_(g),
         context_(context),
-        reach_(g),
+        ancestors_(active_ancestors(g, [&] { return !context.over(); })),
         commits_(commits),
         all_(words_for(g.active)),
         zero_drop_(g.active),
@@ -146,6 +147,9 @@ class downset_moves {
     for (node_id v = 0; v < g.size(); ++v)
       if (g.is_release(v) ? has_zero_drop_pred(v) : !zero_drop_[v]) targets_.push_back(v);
   }
+
+  /// Whether there was time to find the ancestors of all nodes. If not, nothing else may be called.
+  bool usable() const { return ancestors_.has_value(); }
 
   struct move {
     node_id target;
@@ -177,7 +181,7 @@ class downset_moves {
   void run_to(node_id t, const_bit_row ran) {
     path_.clear();
     for (std::size_t k = 0; k < ran.size(); ++k)
-      for (bit_word w = (t == rest ? all_[k] : reach_.ancestors[t][k]) & ~ran[k]; w != 0; w &= w - 1)
+      for (bit_word w = (t == rest ? all_[k] : ancestors(t)[k]) & ~ran[k]; w != 0; w &= w - 1)
         path_.push_back(static_cast<node_id>(k * 64 + static_cast<std::size_t>(std::countr_zero(w))));
     std::sort(path_.begin(), path_.end(), [&](node_id a, node_id b) { return position_[a] < position_[b]; });
     if (t != rest && !g_.is_release(t)) path_.push_back(t);
@@ -237,10 +241,12 @@ class downset_moves {
     }
   }
 
+  const_bit_row ancestors(node_id v) const { return (*ancestors_)[v]; }
+
   /// Whether t has not run and all its ancestors that have not are zero-drop.
   bool open(node_id t, const_bit_row ran) const {
     if (!g_.is_release(t) && test_bit(ran, t)) return false;
-    const auto anc = reach_.ancestors[t];
+    const auto anc = ancestors(t);
     const const_bit_row zero = zero_drop_;
     bit_word missing = 0;
     for (std::size_t k = 0; k < ran.size(); ++k) {
@@ -252,7 +258,7 @@ class downset_moves {
   }
 
   bool runs_after(node_id release, const std::vector<node_id>& nodes) const {
-    return std::all_of(nodes.begin(), nodes.end(), [&](node_id v) { return test_bit(reach_.ancestors[release], v); });
+    return std::all_of(nodes.begin(), nodes.end(), [&](node_id v) { return test_bit(ancestors(release), v); });
   }
 
   void find_zero_drop() {
@@ -270,7 +276,7 @@ class downset_moves {
   const schedule_graph& g_;
   search& context_;
   std::size_t steps_ = 0;
-  reachability reach_;
+  std::optional<bit_matrix> ancestors_;
   bool commits_;
   std::vector<bit_word> all_;
   bit_set zero_drop_;

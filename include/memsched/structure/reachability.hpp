@@ -1,9 +1,11 @@
 // Ancestors and descendants of every node.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include <memsched/base/bitset.hpp>
+#include <memsched/base/function_ref.hpp>
 #include <memsched/base/topology.hpp>
 #include <memsched/graph/schedule_graph.hpp>
 
@@ -28,6 +30,24 @@ struct reachability {
       }
   }
 };
+
+/// The ancestors alone, for each node those that are active: size * active / 8 bytes. Nothing where `go_on()`, asked now and then,
+/// is false.
+inline std::optional<bit_matrix> active_ancestors(const schedule_graph& g, function_ref<bool()> go_on) {
+  constexpr std::size_t between_looks = std::size_t{1} << 16;  // words
+  auto ancestors = bit_matrix::make(g.size(), g.active, go_on);
+  if (!ancestors) return ancestors;
+  std::size_t words = 0;
+  for (node_id v : topological_order(g.preds, g.succs)) {
+    words += (1 + g.preds[v].size()) * words_for(g.active);
+    if (words > between_looks && (words = 0, !go_on())) return std::nullopt;
+    for (node_id u : g.preds[v]) {
+      unite_bits((*ancestors)[v], (*ancestors)[u]);
+      if (!g.is_release(u)) set_bit((*ancestors)[v], u);
+    }
+  }
+  return ancestors;
+}
 
 }  // namespace MEMSCHED_ABI
 }  // namespace memsched

@@ -65,7 +65,7 @@ class level_search {
       const index_t at = open_.pop();
       if (entries_[at].closed || (!policy_.by_levels && entries_[at].cost != key)) continue;
       entries_[at].closed = true;
-      if (!context_.count_state() || !context_.fits(bytes_held()) || !on_time()) return std::nullopt;
+      if (!context_.count_state() || !context_.fits(bytes_held())) return std::nullopt;
       if (entries_[at].depth == units()) return rebuild(at);
       expand(at);
     }
@@ -116,10 +116,10 @@ class level_search {
 
   void push(index_t at) { open_.push(policy_.by_levels ? static_cast<delta>(entries_[at].depth) : entries_[at].cost, at); }
 
-  /// Looks at the clock now and then: a state with many moves takes its time.
-  bool on_time() {
+  /// Looks at the clock each some thousand units of paths: a state with many moves takes its time.
+  bool on_time(std::size_t units) {
     constexpr std::size_t many = 1 << 12;
-    if ((looked_at_ += moves_.size()) < many) return true;
+    if ((looked_at_ += 1 + units) < many) return true;
     looked_at_ = 0;
     return context_.keep_going();
   }
@@ -157,13 +157,17 @@ class level_search {
         if (groups == (targets_[i] < units() && is_group(targets_[i])) && collect(targets_[i])) {
           any = true;
           safe = try_move(e, targets_[i]);
+          if (!on_time(paths_.size() - path_begin_)) return;
         }
     if (!any && e.depth < units()) collect(rest), try_move(e, rest);
     // Best last, so that it is on top of its bucket: the lowest end first, then the lowest way.
     std::sort(moves_.begin(), moves_.end(), [](const move& a, const move& b) {
       return a.level != b.level ? a.level > b.level : a.cost != b.cost ? a.cost > b.cost : a.target > b.target;
     });
-    for (const move& m : moves_) add(at, m);
+    for (const move& m : moves_) {
+      if (!on_time(m.end - m.begin)) return;
+      add(at, m);
+    }
   }
 
   /// The units that may run next, given the zero-drop units that wait: ready units, and those that follow zero-drop ones.

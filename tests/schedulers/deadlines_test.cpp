@@ -1,0 +1,64 @@
+// Deadlines, on the processor's clock: how busy the machine is does not matter.
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <chrono>
+#include <memsched/memsched.hpp>
+#include <string>
+#include <tuple>
+#include <type_traits>
+
+#include "families.hpp"
+
+/// The steady clock is that of the processor here.
+extern "C" int clock_gettime(clockid_t id, timespec* at) noexcept {
+  return static_cast<int>(syscall(SYS_clock_gettime, id == CLOCK_MONOTONIC ? CLOCK_PROCESS_CPUTIME_ID : id, at));
+}
+
+using namespace memsched;
+
+namespace {
+
+using clock = std::chrono::steady_clock;
+using seconds = std::chrono::duration<double>;
+
+/// The time that a call takes which may take so long; of three calls, the first that keeps the limit, or the last.
+template <class Policy>
+double taken(const problem& p, const Policy& policy, double limit, double allowed) {
+  double took = 0;
+  for (int i = 0; i < 3; ++i) {
+    const auto start = clock::now();
+    schedule(p, policy, {.time_limit = std::chrono::duration_cast<std::chrono::nanoseconds>(seconds(limit))});
+    took = seconds(clock::now() - start).count();
+    if (took <= allowed) break;
+  }
+  return took;
+}
+
+}  // namespace
+
+// Where most operators free nothing, a state of a search may lead to thousands of others, each by a path of thousands.
+TEST_CASE("every scheduler and pass keeps its deadline on stencils, pyramids, factorizations and transforms") {
+  constexpr double limit = 0.05, allowed = 1.1 * limit + 0.02;
+  for (const char* name : {"stencil:24:24", "stencil:96:96", "stencil2d:20:20", "pyramid:50", "pyramid:140", "cholesky:20",
+                           "cholesky:30", "lu:16", "lu:24", "fft:7", "fft:10"}) {
+    const problem p = make_problem(families::make(name).value()).value();
+    const auto check = [&](const std::string& policy, const auto& run) {
+      INFO(policy << " on " << name << ", " << p.ops().size() << " operators");
+      CHECK(taken(p, run, limit, allowed) <= allowed);
+    };
+    std::apply(
+        [&](const auto&... row) { (check(std::string(row.name), typename std::decay_t<decltype(row)>::type{}), ...); },
+        all_schedulers);
+    check("divide", divide{} | best_first{});
+    check("compress", compress{} | best_first{});
+    check("probe", probe{} | best_first{});
+    check("soft_budget", soft_budget{} | dp{});
+    check("in_step", in_step{} | automatic);
+    check("stay_close", stay_close{} | automatic);
+    check("fuse", fuse{} | automatic);
+    check("partition", partition{} | automatic);
+  }
+}
