@@ -8,10 +8,8 @@
 namespace cli {
 
 memsched::result<program_text> program_of(const memsched::network& net, const std::vector<memsched::op_id>& order) {
-  memsched::plan_options o;
-  o.alignment = 4;
-  o.time_limit = std::chrono::seconds(10);
-  const auto planned = memsched::plan(net, std::span<const memsched::op_id>(order), memsched::minimize{}, o);
+  const std::span<const memsched::op_id> span(order);
+  const auto planned = memsched::plan(net, span, {.time_limit = std::chrono::seconds(10), .alignment = 4});
   if (planned.arena.error) return *planned.arena.error;
   memsched::emission e{order, std::vector<memsched::bytes>(net.tensors.size(), 0), planned.arena.size};
   for (const auto& [t, at] : planned.offset) e.offset[t] = at;

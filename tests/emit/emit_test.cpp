@@ -47,9 +47,7 @@ placed_network place_tensors(const network& net) {
   o.time_limit = std::chrono::seconds(2);
   const auto found = schedule(net, o);
   REQUIRE(!found.error);
-  plan_options p;
-  p.alignment = 4;
-  const auto planned = plan(net, std::span<const op_id>(found.order), minimize{}, p);
+  const auto planned = plan(net, std::span<const op_id>(found.order), {.alignment = 4});
   REQUIRE(!planned.arena.error);
   placed_network result{{planned.order, std::vector<bytes>(net.tensors.size(), 0), planned.arena.size}, planned.peak};
   for (const auto& [t, at] : planned.offset) result.e.offset[t] = at;

@@ -30,7 +30,8 @@ double taken(const problem& p, const Policy& policy, double limit, double allowe
   double took = 0;
   for (int i = 0; i < 3; ++i) {
     const auto start = clock::now();
-    schedule(p, policy, {.time_limit = std::chrono::duration_cast<std::chrono::nanoseconds>(seconds(limit))});
+    const auto r = schedule(p, policy, {.time_limit = std::chrono::duration_cast<std::chrono::nanoseconds>(seconds(limit))});
+    CHECK(r);
     took = seconds(clock::now() - start).count();
     if (took <= allowed) break;
   }

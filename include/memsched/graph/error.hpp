@@ -80,7 +80,7 @@ struct MEMSCHED_EXCEPTION bad_graph : std::runtime_error {
 
 /// A T or a graph_error.
 template <class T>
-class result {
+class [[nodiscard]] result {
  public:
   result(T value) : value_(std::move(value)) {}            // NOLINT(google-explicit-constructor)
   result(graph_error error) : error_(std::move(error)) {}  // NOLINT(google-explicit-constructor)

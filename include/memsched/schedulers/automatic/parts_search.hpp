@@ -80,7 +80,8 @@ class parts_search {
     part& p = *parts_[i];
     const schedule_graph plain = division_.graph(i);
     context_.spend(plain.size() / 64);
-    p.form = compressed(plain, context_);
+    constexpr std::size_t most_closed = 512;  // the closure of a thousand nodes takes longer than the first round
+    p.form = compressed(plain, context_, {.max_closure = most_closed});
     const search::named name(context_, "cheap orders");
     solution start = best_heuristic{}(p.form.graph, context_);
     take_if_better(p.form.graph, p.form.project(division_.local_order(i)), start);
