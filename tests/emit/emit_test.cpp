@@ -86,11 +86,12 @@ void check_program(const network& first, const network& net) {
   const placed_network p = place_tensors(net);
   CHECK(p.e.arena >= p.peak);  // the promised peak, at the alignment of the plan
   CHECK(p.e.arena <= (p.peak + 3) / 4 * 4);
-  const auto text = emit_c(net, p.e);
-  INFO(text.error().message);
-  REQUIRE(text);
-  CHECK(text->find("arena[" + std::to_string(p.e.arena / (std::is_same_v<Numbers, float_numbers> ? 4 : 1)) + "]") !=
-        std::string::npos);
+  const auto made = emit_c(net, p.e);
+  INFO(made.error().message);
+  REQUIRE(made);
+  CHECK(made->header.find("#define NETWORK_ARENA_BYTES " + std::to_string(p.e.arena) + "\n") != std::string::npos);
+  for (const char* desktop : {"stdio", "stdlib", "malloc", "abort", "printf"})
+    CHECK(made->source.find(desktop) == std::string::npos);
   const auto values = run(first, Numbers{.random_weights = false});
   REQUIRE(values);
   std::string inputs, expected;
@@ -100,13 +101,16 @@ void check_program(const network& first, const network& net) {
     expected += bytes_of<Numbers>(first, (*values)[e.tensor], e.tensor);
   const auto folder = std::filesystem::temp_directory_path() / ("memsched_emit_" + std::to_string(std::rand()));
   std::filesystem::create_directory(folder);
-  std::ofstream(folder / "net.c") << *text;
+  std::ofstream(folder / "network.h") << made->header;
+  std::ofstream(folder / "network.c") << made->source;
+  std::ofstream(folder / "network_main.c") << made->program;
   std::ofstream(folder / "in", std::ios::binary) << inputs;
   const std::string in = folder.string();
-  const std::string compile = std::string(MEMSCHED_C_COMPILER) +
-                              " -std=c11 -O1 -Wall -Wextra -Werror -fsanitize=address,undefined " +
-                              "-fno-sanitize-recover=all -o " + in + "/net " + in + "/net.c -lm";
+  const std::string strict = std::string(MEMSCHED_C_COMPILER) + " -Wall -Wextra -Wpedantic -Werror -ffp-contract=off ";
+  const std::string compile = strict + "-std=c11 -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -o " + in +
+                              "/net " + in + "/network.c " + in + "/network_main.c -lm";
   REQUIRE(std::system(compile.c_str()) == 0);
+  REQUIRE(std::system((strict + "-x c++ -std=c++11 -fsyntax-only " + in + "/network.c").c_str()) == 0);
   REQUIRE(std::system(("ASAN_OPTIONS=detect_leaks=0 " + in + "/net < " + in + "/in > " + in + "/out").c_str()) == 0);
   CHECK(content(folder / "out") == expected);
   REQUIRE(std::system((in + "/net " + in + "/in " + in + "/out2").c_str()) == 0);
@@ -278,6 +282,8 @@ TEST_CASE("what a C program cannot be is an error that names the operator or ten
   for (const network* n : {&lacking, &unknown, &opaque}) CHECK(why_no_c(*n).message == message(*n, p.e));
   network typed = net;
   typed.tensors[3].element = element::int8;
-  CHECK(message(typed, p.e) == "a C program needs tensors of float32 alone, or of int8 or uint8 alone with scales");
+  CHECK(message(typed, p.e) == "tensor 3 '" + typed.tensors[3].name +
+                                   "' has another type: a C program has float32 alone, or int8 or uint8 with " +
+                                   "scales, quantized and dequantized at its ends");
   CHECK(why_no_c(typed).message == message(typed, p.e));
 }

@@ -128,7 +128,7 @@ class draft_maker {
     made_.positions.push_back(static_cast<index_t>(position));
   }
 
-  /// What Vela compiled has its order and its places already: an operator of it reads scratch that nobody writes.
+  /// A model that Vela compiled has its order and its places already: its operators read scratch that nobody writes.
   void refuse_ethos_u(const operator_info& op) {
     if (op.kind != custom || m_.kind_of(op) != "ethos-u") return;
     for (const index_t t : op.inputs)

@@ -109,7 +109,7 @@ struct int8_numbers {
     return static_cast<number>(std::lround(static_cast<double>(s.does->pad_value) / real(s.out))) + s.out.zero_point;
   }
 
-  // What programs need that compute the same -------------------------------------------------------------------------
+  // For programs that compute the same -------------------------------------------------------------------------------
 
   /// Of a complete sum of products. One scale for all channels is multiplied in float32, as runtimes do.
   static fixed_factor factor(const arithmetic_site& s, coordinate channel) {
