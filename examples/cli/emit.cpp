@@ -55,11 +55,16 @@ memsched::result<library> library_of(const memsched::network& first, const memsc
   const auto real = [](const memsched::typed_tensor& t) { return t.element == memsched::element::float32; };
   o.alignment = std::any_of(net.tensors.begin(), net.tensors.end(), real) ? 4 : 1;
   o.time_limit = std::chrono::seconds(10);
-  const auto planned = memsched::plan(net, std::span<const memsched::op_id>(order), memsched::minimize{}, o);
+  auto planned = memsched::plan(net, std::span<const memsched::op_id>(order), memsched::minimize{}, o);
   if (planned.arena.error) return *planned.arena.error;
+  if (planned.arena.size > planned.peak) {  // holes: another order may leave none
+    o.time_limit = std::chrono::seconds(20);
+    auto joint = memsched::plan_jointly(net, memsched::automatic, memsched::minimize{}, o);
+    if (!joint.arena.error && joint.arena.size < planned.arena.size) planned = std::move(joint);
+  }
   memsched::emission e{
-      order, std::vector<memsched::bytes>(net.tensors.size(), 0), planned.arena.size,
-      name,  names_of(first, &memsched::typed_tensor::input),     names_of(first, &memsched::typed_tensor::output)};
+      planned.order, std::vector<memsched::bytes>(net.tensors.size(), 0), planned.arena.size,
+      name,          names_of(first, &memsched::typed_tensor::input),     names_of(first, &memsched::typed_tensor::output)};
   for (const auto& [t, at] : planned.offset) e.offset[t] = at;
   auto made = memsched::emit_c(net, e);
   if (!made) return made.error();

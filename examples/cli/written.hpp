@@ -16,8 +16,8 @@ namespace cli {
 /// A model file that is not on disk yet.
 struct written_model {
   std::string bytes;
-  memsched::problem graph;    ///< what its reader finds in it; operators in the file's order
-  memsched::evaluation cost;  ///< of the file's order
+  memsched::problem graph;                      ///< what its reader finds in it; operators in the file's order
+  memsched::evaluation cost;                    ///< of the file's order
   std::optional<memsched::micro_arena> head{};  ///< of a .tflite file: what TensorFlow Lite Micro needs for activations
 };
 
