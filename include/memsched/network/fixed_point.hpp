@@ -83,7 +83,7 @@ inline std::int32_t fixed_reciprocal(std::int32_t a) {
 
 }  // namespace detail
 
-/// x times f, rounded twice, half away from zero.
+/// x times f, rounded twice: to 32 bits half up, then half away from zero. Within 1 of the exact product.
 inline std::int32_t times(std::int32_t x, fixed_factor f) {
   const int left = std::max(f.shift, 0);
   return detail::rounded_shift(detail::high_product(detail::left_shift(x, left), f.value), left - f.shift);
