@@ -37,15 +37,15 @@ while read -r model arena tables; do
   cmp "$work/out" "$work/wanted" || fail "$model: other outputs on a Cortex-M4"
   echo "$model: arena $needs, tables $size, stack $(cat "$work/stack")"
 done <<END
-person_detect 12288 10000
+person_detect 12288 12000
 mlperf_kws_int8 3902 8000
 mlperf_resnet8_int8 9568 8000
-mlperf_vww_int8 28032 10000
+mlperf_vww_int8 28032 12000
 mlperf_strww_int8 3712 8000
 mlperf_ad01_int8 768 1000
-micro_speech 2136 1000
+micro_speech 2136 3000
 hello_world_int8 64 1000
-mcunet_vww 77040 20000
-mcunet_detection 246240 20000
+mcunet_vww 77040 30000
+mcunet_detection 246240 30000
 END
 exit $failed
