@@ -107,6 +107,7 @@ struct rewrite_request : request {
   std::string emit;          ///< the folder of a C program, or empty
   std::uint64_t verify = 1;  ///< runs with random numbers that before and after must agree in
   rewriting how_rewritten{};
+  bool offsets = false;  ///< for TensorFlow Lite Micro, in the .tflite file that is written
   bool json = false;
 };
 

@@ -1,12 +1,15 @@
 #include "load.hpp"
 
 #include <charconv>
+#include <cstdio>
 #include <filesystem>
 #include <memsched/formats/json.hpp>
 #include <memsched/formats/nodes.hpp>
 #include <memsched/formats/onnx.hpp>
 #include <memsched/formats/tflite.hpp>
 #include <memsched/graph/check.hpp>
+#include <mutex>
+#include <set>
 
 #include "networks/networks.hpp"
 #include "session.hpp"
@@ -127,7 +130,17 @@ result<model_graphs> read_graphs(const std::string& path, std::string_view bytes
   }
   const auto options = read_options_of(how);
   if (!options) return options.error();
-  return kind_of(path, how) == ".onnx" ? memsched::read_onnx(bytes, *options) : memsched::read_tflite(bytes, *options);
+  if (kind_of(path, how) == ".onnx") return memsched::read_onnx(bytes, *options);
+  note_assumed_shapes(path, bytes, *options);
+  return memsched::read_tflite(bytes, *options);
+}
+
+void note_assumed_shapes(const std::string& path, std::string_view tflite, const memsched::read_options& options) {
+  static std::mutex mutex;
+  static std::set<std::string> noted;  // a command may read a file several times
+  const std::lock_guard<std::mutex> lock(mutex);
+  for (const std::string& what : memsched::assumed_shapes(tflite, options))
+    if (noted.insert(path + what).second) std::fprintf(stderr, "memsched: note: %s: %s\n", path.c_str(), what.c_str());
 }
 
 result<memsched::read_options> read_options_of(const reading& how) {

@@ -495,12 +495,17 @@ static int run(int argc, char** argv) {
       "is judged as `schedule` reads it again: peak, bound, budget and exit status are those of the file, also with "
       "--runtime parts. Where it needs no less memory than the given model in its best order, it is not written: exit "
       "status 3");
+  on_rewrite->add_flag(
+      "--offsets", rewrite.offsets,
+      "with -o of a .tflite file: write where TensorFlow Lite Micro is to place tensors, too; the budget is "
+      "then that of its arena's head");
   on_rewrite->add_option("--front", rewrite.front,
                          "write peaks, multiply-accumulates and operators that no other network seen beats, as CSV there");
   on_rewrite->add_option("--svg", rewrite.svg, "draw memory over time, before and after, as an SVG there");
   on_rewrite->add_option("--front-svg", rewrite.front_svg, "draw the front as an SVG there");
-  on_rewrite->add_option("--emit-c", rewrite.emit,
-                         "write a C program there, as network.c: the rewritten network in one static arena");
+  on_rewrite->add_option(
+      "--emit-c", rewrite.emit,
+      "write a library in C there, NAME.h and NAME.c, named after the model, and NAME_main.c, which runs it");
 
   std::string shell;
   auto* on_completion = app.add_subcommand("completion", "Print what makes a shell complete this program's words");

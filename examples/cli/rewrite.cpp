@@ -51,7 +51,11 @@ struct outcome {
   double took = 0;                      ///< seconds
   std::optional<written_model> file{};  ///< asked for
   bool saves() const { return !file || found.after.peak < found.before.peak; }
-  bool fits(bytes budget) const { return saves() && (budget == 0 || found.after.peak <= budget); }
+  /// With a plan of offsets, of the arena that it needs.
+  bool fits(bytes budget) const { return saves() && (budget == 0 || needed() <= budget); }
+  bytes needed() const {
+    return file && file->head && file->head->has_plan ? std::max(found.after.peak, file->head->planned) : found.after.peak;
+  }
 };
 
 const char* status_of(const fitted& r) { return r.after.peak == r.after.lower_bound ? "optimal" : "feasible"; }
@@ -83,6 +87,7 @@ json as_json(const network& net, const outcome& all, const rewrite_request& requ
     j["written"] = all.saves();
     j["network_peak"] = peak_of(r.net, r.order, request.options);
     j["network_operators"] = r.net.operations.size();
+    if (all.file->head) j["tflm_head"] = all.file->head->planned;
   }
   j["verified"] = all.good;
   if (request.options.budget != 0) j["budget"] = request.options.budget;
@@ -134,12 +139,20 @@ std::string as_text(const network& net, const outcome& all, const rewrite_reques
   if (const std::string list = not_understood(net); !list.empty()) text += "no rewrite   " + list + '\n';
   if (request.options.budget != 0)
     text += "budget       " + grouped(request.options.budget) + " bytes: " +
-            (r.after.peak > request.options.budget ? "does not fit"
+            (all.needed() > request.options.budget ? "does not fit"
              : all.saves()                         ? "fits"
                                                    : "nothing is written") +
             '\n';
   if (all.file)
     text += "written      " + (all.saves() ? request.output + "; the figures here are the file's" : "nothing") + '\n';
+  if (all.file && all.file->head) {
+    const memsched::micro_arena& head = *all.file->head;
+    text += "head         " + grouped(head.planned) + " bytes in TensorFlow Lite Micro" +
+            (head.has_plan              ? "; " + grouped(head.greedy) + " without the offsets"
+             : head.planned > head.load ? "; --offsets may save up to " + grouped(head.planned - head.load)
+                                        : "") +
+            '\n';
+  }
   text += "cost         " + grouped(r.after.operators) + " operators, " + grouped(r.after.macs) + " multiply-accumulates\n";
   text += std::string("verified     ") + (all.good ? "by provenance, over a finite field, and to the bit" : "no") +
           (all.good && request.how_rewritten.reals ? " but for the order of sums\n" : "\n");
@@ -188,7 +201,7 @@ memsched::result<outcome> find_rewrite(const network& net, const rewrite_request
                     : located(r.graph, all.found.error->message);
   all.good = verified(net, all.found, r);
   if (to_model) {
-    auto file = write_model(r.output, net, all.found, r.how, r.options.model());
+    auto file = write_model(r.output, net, all.found, r.how, r.options.model(), r.offsets);
     if (!file) return located(r.output, file.error().message);
     all.found.after.peak = file->cost.peak;
     all.found.after.lower_bound = std::min(all.found.after.lower_bound, file->cost.peak);
@@ -227,13 +240,14 @@ memsched::result<std::vector<output_file>> files_of(const network& net, const ou
   if (!r.front_svg.empty()) files.push_back({r.front_svg, front_drawing(net, found)});
   if (!r.svg.empty()) files.push_back({r.svg, memory_drawing(net, all, r.options)});
   if (!r.emit.empty()) {
-    auto program = program_of(found.net, found.order);
-    if (!program) return located(r.graph, "no C program: " + program.error().message);
+    auto made = library_of(net, found.net, found.order, identifier_of(r.graph));
+    if (!made) return located(r.graph, "no C program: " + made.error().message);
     std::error_code exists;
     std::filesystem::create_directories(r.emit, exists);
-    const std::string path = (std::filesystem::path(r.emit) / "network.c").string();
-    std::fprintf(stderr, "%s: an arena of %s bytes\n", path.c_str(), grouped(program->arena).c_str());
-    files.push_back({path, std::move(program->text)});
+    const std::filesystem::path folder = r.emit;
+    std::fprintf(stderr, "%s: an arena of %s bytes\n", (folder / made->files[1].name).string().c_str(),
+                 grouped(made->arena).c_str());
+    for (library_file& f : made->files) files.push_back({(folder / f.name).string(), std::move(f.text)});
   }
   return files;
 }
@@ -257,6 +271,8 @@ int run_rewrite(const rewrite_request& r) {
   if (!net) return report(net.error());
   const auto f = fit_options_of(r.how_rewritten, *net, r.options.budget);
   if (!f) return report(f.error());
+  if (r.offsets && (!names_model(r.output) || r.output.ends_with(".onnx")))
+    return report(located("--offsets", "is for -o FILE.tflite"));
   if (!r.emit.empty())  // before the search, which may take long
     if (const auto why = memsched::why_no_c(*net); !why.message.empty())
       return report(located(r.graph, "no C program: " + why.message));
@@ -270,7 +286,7 @@ int run_rewrite(const rewrite_request& r) {
                : as_text(*net, *all, r));
   const bytes budget = r.options.budget == 0 ? memsched::no_limit : r.options.budget;
   if (!all->saves()) std::fprintf(stderr, "memsched: note: %s: %s\n", r.output.c_str(), no_gain(all->found, r).c_str());
-  else if (all->file) note_over_budget(r.output, all->found.after.peak, budget);
+  else if (all->file) note_over_budget(r.output, all->needed(), budget);
   return all->fits(r.options.budget) ? done : over_budget;
 }
 
