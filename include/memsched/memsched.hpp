@@ -58,6 +58,7 @@
 #include <memsched/graph/check.hpp>
 #include <memsched/graph/contract.hpp>
 #include <memsched/graph/error.hpp>
+#include <memsched/graph/handles.hpp>
 #include <memsched/graph/induced_subgraph.hpp>
 #include <memsched/graph/last_reader.hpp>
 #include <memsched/graph/list_schedule.hpp>
@@ -67,6 +68,7 @@
 #include <memsched/graph/overlay.hpp>
 #include <memsched/graph/post_order.hpp>
 #include <memsched/graph/problem.hpp>
+#include <memsched/graph/runs_again.hpp>
 #include <memsched/graph/schedule_graph.hpp>
 #include <memsched/graph/task_graph.hpp>
 #include <memsched/graph/traits.hpp>
@@ -76,6 +78,7 @@
 #include <memsched/io/drawing.hpp>
 #include <memsched/io/svg.hpp>
 #include <memsched/measure/evaluate.hpp>
+#include <memsched/measure/evaluate_executions.hpp>
 #include <memsched/measure/sample.hpp>
 #include <memsched/model/firing.hpp>
 #include <memsched/network/box.hpp>
