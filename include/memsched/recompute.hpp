@@ -225,15 +225,19 @@ class recomputation {
     orders_.insert(orders_.begin(), given_);
     bound();
     if (r_.refuted) return;
-    std::optional<rerun_stages> best;
-    for (std::size_t i = 0; i < orders_.size(); ++i) start_from(i, best);
-    if (!best) return;
-    if (extra_cost(p_, *best) > enough()) {
-      const std::uint64_t idle = std::clamp<std::uint64_t>(400000 / p_.ops().size(), 60, 3000);
-      rerun_search reruns(p_, model_, r_.budget, context_, 1);
-      reruns.improve(*best, idle, enough());
-      if (extra_cost(p_, *best) > enough()) context_.give_up();
+    for (std::size_t i = 0; i < orders_.size(); ++i) start_from(i);
+    if (starts_.empty()) return;
+    const auto cheaper = [&](const rerun_stages& a, const rerun_stages& b) { return extra_cost(p_, a) < extra_cost(p_, b); };
+    const std::uint64_t idle = std::clamp<std::uint64_t>(400000 / p_.ops().size(), 60, 3000);
+    std::stable_sort(starts_.begin(), starts_.end(), cheaper);
+    if (extra_cost(p_, starts_[0]) > enough()) {
+      std::uint64_t seed = 0;
+      for (rerun_stages& s : starts_) improve(s, idle / 8, ++seed);
+      std::stable_sort(starts_.begin(), starts_.end(), cheaper);
+      for (std::size_t i = std::min<std::size_t>(2, starts_.size()); i-- > 0;) improve(starts_[i], idle / 2, ++seed);
     }
+    const auto best = std::min_element(starts_.begin(), starts_.end(), cheaper);
+    if (extra_cost(p_, *best) > enough()) context_.give_up();
     take(best->executions());
   }
 
@@ -270,24 +274,31 @@ class recomputation {
   }
 
   /// Reruns for one order of first runs, by repair alone and from the cheapest gaps of its cover.
-  void start_from(std::size_t i, std::optional<rerun_stages>& best) {
+  void start_from(std::size_t i) {
     const rerun_rows rows = rows_of_order(p_, model_, orders_[i]);
     rerun_search reruns(p_, model_, r_.budget, context_, 1);
     const auto compete = [&](rerun_stages s, bool noisy) {
-      const std::uint64_t most = best ? 2 * extra_cost(p_, *best) : std::uint64_t{1} << 61;
-      if (!reruns.repair(s, most, noisy ? 100 : 0)) return false;
+      if (!reruns.repair(s, std::uint64_t{1} << 61, noisy ? 100 : 0)) return false;
       reruns.prune(s);
-      if (reruns.peak(s) <= r_.budget && (!best || extra_cost(p_, s) < extra_cost(p_, *best))) best = std::move(s);
+      if (reruns.peak(s) > r_.budget) return false;
+      starts_.push_back(std::move(s));
       return true;
     };
     bool found = compete(rerun_stages(orders_[i]), false);
     for (int tries = 0; tries < 8 && !found && !context_.stopped(); ++tries) found = compete(rerun_stages(orders_[i]), true);
-    if (best && extra_cost(p_, *best) <= enough()) return;
+    if (found && extra_cost(p_, starts_.back()) <= enough()) return;
     const gap_cover cover = cover_gaps(rows, r_.budget, {.nodes = 64, .unit = unit_}, context_);
     if (cover.infeasible) return;
     rerun_stages s(orders_[i]);
     reruns.open_gaps(s, rows, cover.absent);
     compete(std::move(s), false);
+  }
+
+  /// Goes on from a start unless one is good enough.
+  void improve(rerun_stages& s, std::uint64_t idle, std::uint64_t seed) {
+    for (const rerun_stages& other : starts_)
+      if (extra_cost(p_, other) <= enough()) return;
+    rerun_search(p_, model_, r_.budget, context_, seed).improve(s, idle, enough());
   }
 
   /// An extra cost that ends the search.
@@ -316,6 +327,7 @@ class recomputation {
   search context_;
   std::vector<op_id> given_;
   std::vector<std::vector<op_id>> orders_;
+  std::vector<rerun_stages> starts_;  // schedules within the budget
   std::uint64_t unit_ = 0;
   recompute_result<op_id> r_;
 };

@@ -243,7 +243,7 @@ TEST_CASE("law: counted limits give the same schedule each time, and every limit
     const problem p = priced(seed, 30);
     options o;
     o.budget = budgets(p)[1 % budgets(p).size()];
-    for (std::uint64_t states : {0, 10, 200, 2000}) {
+    for (std::uint64_t states : {0U, 10U, 200U, 2000U}) {
       o.state_limit = states;
       const auto r = recompute(p, o), again = recompute(p, o);
       REQUIRE_FALSE(r.error);
