@@ -97,6 +97,13 @@ struct traffic_request : request {
   bool json = false;
 };
 
+struct recompute_request : request {
+  std::string graph, output, certificate;
+  std::optional<long double> percent{};  ///< the budget, of the file order's peak; else options.budget
+  std::size_t curve = 0;                 ///< so many budgets instead of one; 0 for one
+  bool keep_order = false, json = false;
+};
+
 struct reorder_request : request {
   std::string graph, scheduler = "automatic", output, order;  ///< `order`: a result of `schedule`; empty for none
   bool offsets = false, in_place = false, control_edges = false;
@@ -119,6 +126,7 @@ memsched::result<std::string> schedule_json(const schedule_request&, std::string
 /// `interrupted` says when to read no more.
 int run_batch(const batch_request&, const std::function<bool()>& interrupted);
 int run_reorder(const reorder_request&);
+int run_recompute(const recompute_request&);
 
 /// Bytes of the head of TensorFlow Lite Micro's arena, where activations lie, without what kernels ask for.
 struct micro_heads {

@@ -228,6 +228,24 @@ void set_time_limit(cli::request& r) {
     r.options.time_limit = duration_cast<nanoseconds>(duration<double>(r.time_limit));
 }
 
+/// Reads a size, or a share as "80%"; says on standard error where the text is neither.
+bool read_budget(std::string text, cli::recompute_request& r) {
+  std::string error = "--budget is required, or --curve";
+  if (text.ends_with('%')) {
+    double share = -1;
+    const char* end = text.data() + text.size() - 1;
+    const auto [rest, code] = std::from_chars(text.data(), end, share);
+    if (code == std::errc{} && rest == end && share >= 0 && share <= 1e6) return r.percent = share, true;
+    error = "--budget: " + text + " is no share, as 80%";
+  } else if (!text.empty()) {
+    error = size(text);
+    if (error.empty() && whole_number(text).empty()) return r.options.budget = std::stoull(text), true;
+    error = "--budget: " + error;
+  }
+  std::fprintf(stderr, "%s\nRun with --help for more information.\n", error.c_str());
+  return false;
+}
+
 /// Gives a request the default time limit where the caller set none, and asked for no search that repeats itself.
 void limit_by_default(const CLI::App& command, cli::request& r) {
   if (command.get_option("--time-limit")->count() > 0) return;
@@ -459,6 +477,37 @@ static int run(int argc, char** argv) {
       ->check(CLI::IsMember({"text", "json"}))
       ->capture_default_str();
 
+  cli::recompute_request recompute;
+  recompute.time_limit = -1;
+  std::string recompute_format = "text", recompute_budget;
+  auto* on_recompute = app.add_subcommand(
+      "recompute", "Run operators again, at the least extra cost, so that a graph fits a budget below every order's peak");
+  on_recompute->add_option("graph", recompute.graph, graph_help)->required();
+  auto* with_budget = on_recompute->add_option(
+      "--budget", recompute_budget,
+      "bytes there are, as 262144 or 256K, or a share of the file order's peak, as 80%; exit status 3 "
+      "where it is not met");
+  on_recompute
+      ->add_option("--curve", recompute.curve,
+                   "so many budgets from the file order's peak down, a line each: extra cost, bound")
+      ->check(CLI::Range(std::size_t{1}, std::size_t{10000}))
+      ->excludes(with_budget);
+  on_recompute->add_flag("--keep-order", recompute.keep_order, "operators first run in the file's order; so of the bound");
+  add_time_limit(*on_recompute, recompute, limit_by_default_text.c_str());
+  on_recompute
+      ->add_option("--state-limit", recompute.options.state_limit,
+                   "schedules to look at; deterministic, unlike a time limit")
+      ->check(whole_number);
+  add_model(*on_recompute, recompute);
+  on_recompute->add_option("--format", recompute_format, "text or json")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->capture_default_str();
+  on_recompute->add_option("--certificate", recompute.certificate,
+                           "write the result there as JSON, with a proof of the bound of its extra cost, which "
+                           "tests/proof/check_recompute.py checks");
+  on_recompute->add_option("-o,--output", recompute.output,
+                           "write the result there, not to standard output (-); as JSON where the name ends in .json");
+
   cli::rewrite_request rewrite;
   rewrite.time_limit = 60;
   rewrite.options.budget = 0;
@@ -561,6 +610,12 @@ static int run(int argc, char** argv) {
     traffic.json = traffic_format == "json";
     prepare(traffic, here);
     status = cli::run_traffic(traffic);
+  } else if (*on_recompute) {
+    if (recompute.curve == 0 && !read_budget(recompute_budget, recompute)) return cli::wrong_usage;
+    recompute.json = format_of(*on_recompute, recompute_format, recompute.output, false) == "json";
+    limit_by_default(*on_recompute, recompute);
+    prepare(recompute, here);
+    status = cli::run_recompute(recompute);
   } else if (*on_rewrite) {
     rewrite.json = rewrite_format == "json";
     prepare(rewrite, here);

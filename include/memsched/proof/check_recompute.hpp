@@ -1,0 +1,278 @@
+// The checker of recompute_proof. Shares no code with what finds bounds.
+#pragma once
+
+#include <string>
+
+#include <memsched/base/linkage.hpp>
+#include <memsched/graph/problem.hpp>
+#include <memsched/model/firing.hpp>
+#include <memsched/proof/recompute_proof.hpp>
+
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+
+/// Why `proof` does not show that executions of p within the budget cost at least its bound beyond one run of each operator;
+/// empty where it does. A bound of 2^64 - 1 says that there are none. O(cases * (rows + gaps)).
+///
+/// The rows are first runs: of all operators in a given order, or of a path of predecessors, whose order is every order's. A gap
+/// is a stretch of rows in which a storage is certainly needed later and could be absent; then its producer runs again between
+/// that row and the use that ends the gap. So the extra cost is at least that of all gaps with absent storages, and what is
+/// absent at a row has at least the bytes by which everything together exceeds the budget. A case decides whether a gap is
+/// absent. In a leaf, for prices p of rows: cost >= sum_k p_k excess_k + sum over gaps of (cost - size * (p over its rows)) where
+/// it is absent, of 0 where it is present, and of the smaller where that is open (Lagrangian relaxation). Costs are multiples of
+/// the greatest common divisor of all costs, to which a leaf's value is rounded up.
+MEMSCHED_FUNCTION std::string check_recompute(const problem& p, memory_model model, bytes budget,
+                                              const recompute_proof& proof);
+
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched
+
+#if MEMSCHED_DEFINED_HERE
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <numeric>
+#include <vector>
+
+#include <memsched/base/wide.hpp>
+#include <memsched/graph/runs_again.hpp>
+
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+
+namespace detail {
+
+class recompute_checker {
+ public:
+  recompute_checker(const problem& p, memory_model model, bytes budget, const recompute_proof& proof)
+      : p_(p), model_(model), budget_(budget), proof_(proof) {}
+
+  std::string run() {
+    std::string fault = check_rows();
+    if (fault.empty()) fault = check_charges();
+    if (fault.empty()) fault = check_prices();
+    if (!fault.empty()) return fault;
+    find_gaps();
+    find_excess();
+    for (const gap& g : gaps_)
+      if (std::bit_width(g.cost) + proof_.scale > 110) return "the scale is too large";
+    if (proof_.cases.empty()) return "there are no cases";
+    answer_.assign(gaps_.size(), 0);
+    return check_case(0);
+  }
+
+ private:
+  struct gap {
+    tensor_id storage;
+    std::size_t first, last;  // rows, both included
+    std::uint64_t cost;
+    bool closed;
+  };
+  static constexpr std::size_t nowhere = ~std::size_t{0};
+
+  std::string check_rows() {
+    row_.assign(p_.ops().size(), nowhere);
+    for (std::size_t k = 0; k < proof_.rows.size(); ++k) {
+      const op_id op = proof_.rows[k];
+      if (op >= row_.size() || row_[op] != nowhere) return "row " + std::to_string(k) + " is no operator, or stands twice";
+      row_[op] = k;
+      const auto before = p_.predecessors(op);
+      if (proof_.any_order) {
+        if (k > 0 && std::find(before.begin(), before.end(), proof_.rows[k - 1]) == before.end())
+          return "row " + std::to_string(k) + " is not right behind the row before it in every order";
+      } else {
+        for (op_id u : before)
+          if (row_[u] == nowhere) return "row " + std::to_string(k) + " runs before an operator that it needs";
+      }
+    }
+    if (!proof_.any_order && proof_.rows.size() != row_.size()) return "the rows are no order of all operators";
+    return {};
+  }
+
+  std::string check_charges() const {
+    if (proof_.charged.size() != p_.ops().size()) return "there is not one charged output for each operator";
+    for (op_id op : p_.ops()) {
+      const auto made = p_.creates(op);
+      const tensor_id t = proof_.charged[op];
+      if (t != none && std::find(made.begin(), made.end(), t) == made.end())
+        return "operator " + std::to_string(op) + " charges what it does not make";
+    }
+    return {};
+  }
+
+  std::string check_prices() const {
+    for (const auto& list : proof_.prices) {
+      std::uint64_t left = std::uint64_t{1} << 63;
+      for (const auto& [row, price] : list) {
+        if (row >= proof_.rows.size()) return "a price is for no row";
+        if (price > left) return "prices are too large";
+        left -= price;
+      }
+    }
+    return {};
+  }
+
+  /// For each operator, the number of rows that certainly run before it.
+  std::vector<std::size_t> rows_before() const {
+    std::vector<std::size_t> before(p_.ops().size(), 0);
+    bool changes = true;
+    const auto raise = [&](op_id op, std::size_t to) {
+      if (before[op] < to) before[op] = to, changes = true;
+    };
+    if (!proof_.any_order) return row_;
+    while (std::exchange(changes, false))
+      for (op_id op : p_.ops())
+        for (op_id u : p_.predecessors(op)) raise(op, row_[u] == nowhere ? before[u] : row_[u] + 1);
+    return before;
+  }
+  /// The first row that certainly runs behind each operator, or is its own; the number of rows where there is none.
+  std::vector<std::size_t> first_behind() const {
+    if (!proof_.any_order) return row_;
+    std::vector<std::size_t> behind(p_.ops().size(), proof_.rows.size());
+    std::vector<op_id> open;
+    for (std::size_t k = 0; k < proof_.rows.size(); ++k) {
+      open.push_back(proof_.rows[k]);
+      while (!open.empty()) {
+        const op_id op = open.back();
+        open.pop_back();
+        if (behind[op] <= k) continue;
+        behind[op] = k;
+        for (op_id u : p_.predecessors(op)) open.push_back(u);
+      }
+    }
+    return behind;
+  }
+
+  firing rule(op_id op) const { return p_.firing(op).value_or(model_.default_firing); }
+
+  void find_gaps() {
+    const std::vector<bool> again = runs_again(p_);
+    const auto before = rows_before(), behind = first_behind();
+    for (tensor_id t : p_.tensors()) {
+      if (p_.storage(t) != t || !p_.kept(t)) continue;
+      const op_id made_by = p_.producer(t);
+      std::vector<bool> used(proof_.rows.size(), false), needed(proof_.rows.size() + 1, false);
+      std::size_t end = p_.stays(t) ? proof_.rows.size() : 0;
+      for (op_id reader : p_.readers(t)) {
+        end = std::max(end, before[reader]);
+        if (row_[reader] != nowhere) used[row_[reader]] = true;
+      }
+      std::size_t start = 0;
+      if (made_by != none) start = row_[made_by] == nowhere ? behind[made_by] : row_[made_by] + 1;
+      const bool closed = made_by == none || !again[made_by];
+      const std::uint64_t cost = closed || proof_.charged[made_by] != t ? 0 : p_.cost(made_by);
+      // Stretches of rows without a use, up to the last one that is before a use; a row that consumes its inputs first may
+      // itself be without what it reads.
+      std::size_t first = start;
+      for (std::size_t k = start; k <= std::max(end, proof_.rows.size()); ++k) {
+        const bool use = k < proof_.rows.size() && used[k];
+        if (!use && k != end) continue;
+        if (k == end && !use && first < end) gaps_.push_back({t, first, end - 1, cost, closed});
+        if (use && first < k) gaps_.push_back({t, first, k - 1, cost, closed});
+        if (k == end && !use) break;
+        first = rule(proof_.rows[k]) == firing::cbp ? k : k + 1;
+        if (k >= end) break;
+      }
+    }
+  }
+
+  void find_excess() {
+    for (op_id op : proof_.rows) {
+      wide sum = static_cast<wide>(p_.workspace(op)) - static_cast<wide>(std::min(budget_, max_total));
+      for (tensor_id t : p_.creates(op)) sum += static_cast<wide>(p_.size(t));
+      if (rule(op) == firing::pbc) {
+        for (tensor_id t : p_.reads(op)) sum += static_cast<wide>(p_.size(t));
+        if (model_.in_place)
+          for (const storage_reuse& r : p_.reuses(op)) sum -= static_cast<wide>(r.spared);
+      }
+      excess_.push_back(sum);
+    }
+    for (const gap& g : gaps_)
+      for (std::size_t k = g.first; k <= g.last; ++k) excess_[k] += static_cast<wide>(p_.size(g.storage));
+  }
+
+  std::string check_case(index_t root) {
+    struct visit {
+      index_t at;
+      index_t gap;
+      signed char answer;  // that leads here: 1 absent, -1 present; 0 takes the gap's answer back
+    };
+    std::vector<visit> open{{root, none, 0}};
+    while (!open.empty()) {
+      const visit v = open.back();
+      open.pop_back();
+      if (v.gap != none) answer_[v.gap] = v.answer;
+      if (v.at == none) continue;
+      const recompute_case& c = proof_.cases[v.at];
+      const std::string name = "case " + std::to_string(v.at);
+      if (c.row != none) {
+        if (!uncovered(c.row)) return name + " names a row that open gaps cover";
+      } else if (c.prices != recompute_case::inner) {
+        if (c.prices >= proof_.prices.size()) return name + " has no prices";
+        if (!reaches_bound(proof_.prices[c.prices])) return name + " does not reach the bound";
+      } else {
+        if (c.gap >= gaps_.size() || gaps_[c.gap].closed || answer_[c.gap] != 0) return name + " decides no open gap";
+        for (index_t next : {c.absent, c.present})
+          if (next <= v.at || next >= proof_.cases.size()) return name + " lacks one of its cases";
+        open.push_back({none, c.gap, 0});
+        open.push_back({c.present, c.gap, -1});
+        open.push_back({c.absent, c.gap, 1});
+      }
+    }
+    return {};
+  }
+
+  /// Whether the gaps that are not present cannot cover a row.
+  bool uncovered(std::size_t row) const {
+    if (row >= excess_.size()) return false;
+    wide reach = 0;
+    for (std::size_t i = 0; i < gaps_.size(); ++i)
+      if (!gaps_[i].closed && answer_[i] >= 0 && gaps_[i].first <= row && row <= gaps_[i].last)
+        reach += static_cast<wide>(p_.size(gaps_[i].storage));
+    return reach < excess_[row];
+  }
+
+  bool reaches_bound(const std::vector<std::pair<index_t, std::uint64_t>>& prices) const {
+    if (proof_.bound == 0) return true;
+    if (proof_.bound == ~std::uint64_t{0}) return false;
+    std::vector<wide> sum(proof_.rows.size() + 1, 0);
+    wide value = 0;
+    for (const auto& [row, price] : prices) {
+      sum[row + 1] += static_cast<wide>(price);
+      value += static_cast<wide>(price) * excess_[row];
+    }
+    std::partial_sum(sum.begin(), sum.end(), sum.begin());
+    for (std::size_t i = 0; i < gaps_.size(); ++i) {
+      const gap& g = gaps_[i];
+      if (g.closed || answer_[i] < 0) continue;
+      const wide saved = static_cast<wide>(p_.size(g.storage)) * (sum[g.last + 1] - sum[g.first]);
+      const wide paid = (static_cast<wide>(g.cost) << proof_.scale) - saved;
+      if (answer_[i] > 0 || paid < 0) value += paid;
+    }
+    std::uint64_t unit = 0;
+    for (op_id op : p_.ops()) unit = std::gcd(unit, p_.cost(op));
+    return value > (static_cast<wide>(proof_.bound) - static_cast<wide>(std::max<std::uint64_t>(unit, 1))) << proof_.scale;
+  }
+
+  const problem& p_;
+  memory_model model_;
+  bytes budget_;
+  const recompute_proof& proof_;
+  std::vector<std::size_t> row_;
+  std::vector<gap> gaps_;
+  std::vector<wide> excess_;
+  std::vector<signed char> answer_;  // per gap: absent 1, present -1, open 0
+};
+
+}  // namespace detail
+
+MEMSCHED_FUNCTION std::string check_recompute(const problem& p, memory_model model, bytes budget,
+                                              const recompute_proof& proof) {
+  return detail::recompute_checker(p, model, budget, proof).run();
+}
+
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched
+
+#endif
