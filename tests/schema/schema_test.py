@@ -140,7 +140,7 @@ with tempfile.TemporaryDirectory() as folder:
         check(f"no result with {key}: {value}", faults("result", {**bad, key: value}))
 
     # Plans.
-    for extra in ([], ["--joint"], ["--alignment", "64"], ["--capacity", "100K"], ["--planner", "birth"]):
+    for extra in ([], ["--joint"], ["--alignment", "64"], ["--budget", "100K"], ["--planner", "birth"]):
         holds("plan", parsed("plan", cell, "--format", "json", *extra), f"plan {extra}")
     run("plan", cell, "--certificate", proof)
     holds("plan", json.loads(proof.read_text()), "plan --certificate")
@@ -153,7 +153,8 @@ with tempfile.TemporaryDirectory() as folder:
         (True, cell), (True, {"graph": cell, "id": [1], "explain": True, "budget": 10, "firing": "cbp", "inplace": False}),
         (True, {"graph": graph, "state_limit": 100, "time_limit": 1.5, "scheduler": "rpo", "memory_limit": 1000000}),
         (False, {"graph": cell, "sceduler": "rpo"}), (False, {"id": 3}), (False, {"graph": 3}), (False, 7),
-        (False, {"graph": "-"}), (False, {"graph": cell, "budget": -1}), (False, {"graph": cell, "inplace": "no"}),
+        (False, {"graph": "-"}), (True, {"graph": cell, "budget": "256K"}),
+        (False, {"graph": cell, "budget": "much"}), (False, {"graph": cell, "budget": -1}), (False, {"graph": cell, "inplace": "no"}),
         (False, {"graph": changed(lambda g: g["ops"][0].update({"outpust": []}))})]
     _, out = run("batch", text="".join(json.dumps(value) + "\n" for _, value in lines))
     answers = [json.loads(line) for line in out.splitlines()]
