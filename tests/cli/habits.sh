@@ -225,7 +225,7 @@ check "with a head" [ "$(head -1 out)" = step,operator,name,bytes ]
 exits 0 schedule $cell -o table.csv
 check "CSV by the name" [ "$(head -1 table.csv)" = step,operator,name,bytes ]
 exits 0 schedule $cell --log=json
-check "JSON lines of the search: $(head -1 err)" grep -q '^{"seconds":[0-9.]*,"states":[0-9]*,"peak":250880,"lower_bound":250880,"found":"order","by":"[a-z]' err
+check "JSON lines of the search: $(head -1 err)" grep -qE '^\{"seconds":[0-9.]+,"states":[0-9]+,"peak":[0-9]+,"lower_bound":250880,"found":"(order|bound)","by":"[a-z ]*"\}$' err
 for command in "compare $cell" "inspect $cell" "traffic $cell --capacity 100K"; do
   exits 0 $command -o there.json
   check "JSON by the name: $command" grep -q '^{"version":1' there.json
