@@ -166,6 +166,10 @@ std::string command::take_option(const std::vector<std::string>& arguments, std:
     if (++at == arguments.size()) return name + " needs a value: " + o->shown();
     given = arguments[at];
   }
+  if (o->is_bare() && !attached && at + 1 < arguments.size()) {
+    const auto words = o->words();
+    if (std::find(words.begin(), words.end(), arguments[at + 1]) != words.end()) given = arguments[++at];
+  }
   const std::string fault = o->take(given);
   return fault.empty() ? "" : name + ": " + fault;
 }

@@ -50,7 +50,7 @@ class option {
 
   option& required() { return required_ = true, *this; }
   option& repeated() { return repeated_ = true, *this; }
-  /// The text may be left out, behind "=" alone it stands; the option alone is the empty text.
+  /// The text may be left out, which is the empty text; behind it stands "=" and a text, or one of its words.
   option& may_be_bare() { return bare_ = true, *this; }
   /// Without it, in words.
   option& by_default(std::string words) { return default_ = std::move(words), *this; }
