@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <memsched/formats/recompute_proof.hpp>
 #include <memsched/graph/list_schedule.hpp>
@@ -7,7 +8,7 @@
 #include <memsched/recompute/least_peak.hpp>
 #include <nlohmann/json.hpp>
 
-#include "commands.hpp"
+#include "declare.hpp"
 #include "text.hpp"
 
 namespace cli {
@@ -189,6 +190,50 @@ int run_recompute(const recompute_request& r) {
   }
   if (const auto error = write_files(files); !error.message.empty()) return report(error);
   return a.fits() ? done : over_budget;
+}
+
+namespace {
+
+/// Reads a size, or a share as "80%"; returns what is wrong with the text.
+std::string read_budget(const std::string& text, recompute_request& r) {
+  if (!text.ends_with('%')) return read_size(text, r.options.budget);
+  double share = -1;
+  const char* end = text.data() + text.size() - 1;
+  const auto [rest, code] = std::from_chars(text.data(), end, share);
+  if (code != std::errc{} || rest != end || !(share >= 0 && share <= 1e6)) return text + " is no share, as 80%";
+  r.percent = share;
+  return {};
+}
+
+}  // namespace
+
+command declare_recompute() {
+  const auto r = std::make_shared<recompute_request>();
+  const auto format = std::make_shared<std::string>("text");
+  command c("recompute", "Run operators again, at the least extra cost, to fit a budget below every order's peak",
+            "memsched recompute training.json --budget 80%");
+  add_graph(c, r->graph, false);
+  c.in("Recompute");
+  c.add(
+      "--budget", {"SIZE", [r](const std::string& t) { return read_budget(t, *r); }},
+      "bytes there are, as 262144 or 256K, or a share of the file order's peak, as 80%; exit status 3 where it is not met");
+  c.add("--curve", number(r->curve, 1, 10000),
+        "instead: so many budgets from the file order's peak down, a line each: extra cost, bound");
+  c.add("--keep-order", flag(r->keep_order), "operators first run in the file's order; so of the bound");
+  add_limits(c, *r, default_limit());
+  add_model(c, *r);
+  c.in("Output");
+  add_output(c, r->output, "write the result there, not to standard output (-)");
+  add_format(c, *format, "text|json");
+  c.add("--certificate", file(r->certificate),
+        "write the result there as JSON, with a proof of the bound of its extra cost, which "
+        "tests/proof/check_recompute.py checks");
+  return std::move(c.runs([r, format](const command& here, session& s) {
+    if (here.given("--budget") == here.given("--curve")) return misuse(here, "--budget is required, or --curve");
+    r->json = format_of(here, *format, r->output) == "json";
+    prepare(here, *r, s);
+    return run_recompute(*r);
+  }));
 }
 
 }  // namespace cli

@@ -35,7 +35,8 @@ inline constexpr std::string_view other_result_keys[] = {"version",        "grap
                                                          "order_by",       "bound_by",
                                                          "executions",     "extra_cost",
                                                          "base_cost",      "runs_again",
-                                                         "peak_bound",     "curve"};
+                                                         "peak_bound",     "curve",
+                                                         "choices"};
 
 /// What is wrong with the keys of a result: one that is a letter away from one that is read, or two where that has six or more.
 /// Results may hold notes of others.

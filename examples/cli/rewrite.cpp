@@ -1,6 +1,7 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <memory>
 #include <memsched/emit/emit_c.hpp>
 #include <memsched/formats/json.hpp>
 #include <memsched/formats/provenance.hpp>
@@ -10,7 +11,9 @@
 #include <memsched/schedule.hpp>
 #include <nlohmann/json.hpp>
 
+#include "advice.hpp"
 #include "commands.hpp"
+#include "declare.hpp"
 #include "emit.hpp"
 #include "rewrite.hpp"
 #include "session.hpp"
@@ -47,6 +50,7 @@ bool verified(const network& before, const fitted& r, const rewrite_request& req
 struct outcome {
   fitted found;  ///< its cost is that of the model file, where one is asked for
   memsched::runtime runtime = memsched::runtime::parts;
+  std::vector<pick> picks{};            ///< without a budget: a person would choose among these
   bool good = false;                    ///< verified
   double took = 0;                      ///< seconds
   std::optional<written_model> file{};  ///< asked for
@@ -103,6 +107,14 @@ json as_json(const network& net, const outcome& all, const rewrite_request& requ
                           {"kept", s.kept}});
   j["front"] = json::array();
   for (const auto& p : r.front) j["front"].push_back(as_json(p));
+  if (request.options.budget == 0) {
+    j["choices"] = json::array();
+    for (const pick& p : all.picks) {
+      json entry = as_json(p.cost);
+      entry["command"] = command_of(request.graph, p);
+      j["choices"].push_back(std::move(entry));
+    }
+  }
   j["stopped"] = to_string(r.stopped);
   j["seconds"] = all.took;
   j["firing"] = request.options.default_firing == memsched::firing::cbp ? "cbp" : "pbc";
@@ -122,6 +134,18 @@ std::string no_gain(const fitted& r, const rewrite_request& request) {
          (fitted_before ? " and which meets the budget"
           : least       ? "; --max-extra-macs 5% or --runtime parts may save more"
                         : "");
+}
+
+/// The networks to choose among, each with the command that makes it.
+std::string picks_text(const outcome& all, const rewrite_request& request) {
+  const fit_point& given = all.found.before;
+  table rows({"choose: peak", "of given", "operators", "extra macs", "command"});
+  for (const pick& p : all.picks) {
+    const double share = 100.0 * static_cast<double>(p.cost.peak) / static_cast<double>(std::max<bytes>(given.peak, 1));
+    rows.row({grouped(p.cost.peak), std::to_string(static_cast<int>(share + 0.5)) + " %", grouped(p.cost.operators),
+              grouped(p.cost.macs - std::min(p.cost.macs, given.macs)), command_of(request.graph, p)});
+  }
+  return rows.text();
 }
 
 std::string as_text(const network& net, const outcome& all, const rewrite_request& request) {
@@ -157,6 +181,7 @@ std::string as_text(const network& net, const outcome& all, const rewrite_reques
   text += std::string("verified     ") + (all.good ? "by provenance, over a finite field, and to the bit" : "no") +
           (all.good && request.how_rewritten.reals ? " but for the order of sums\n" : "\n");
   text += "took         " + seconds(all.took) + " s\n\n";
+  if (!all.picks.empty()) return text + picks_text(all, request);
   table front({"front: peak", "operators", "multiply-accumulates"});
   for (const auto& p : r.front) front.row({grouped(p.peak), grouped(p.operators), grouped(p.macs)});
   return text + front.text();
@@ -195,7 +220,13 @@ memsched::result<outcome> find_rewrite(const network& net, const rewrite_request
   }
   memsched::options limits = r.options;
   limits.budget = memsched::no_limit;
-  outcome all{memsched::fit(net, memsched::automatic, f, limits), f.profile};
+  outcome all{{}, f.profile};
+  if (f.budget == 0) {
+    advice a = advise(net, f, limits);
+    all.found = std::move(a.found), all.picks = std::move(a.picks);
+  } else {
+    all.found = memsched::fit(net, memsched::automatic, f, limits);
+  }
   if (all.found.error)
     return to_model ? located(r.output, "cannot be written: " + all.found.error->message)
                     : located(r.graph, all.found.error->message);
@@ -254,18 +285,6 @@ memsched::result<std::vector<output_file>> files_of(const network& net, const ou
 
 }  // namespace
 
-rewrite_trial try_rewrites(const std::string& path, const reading& how, const memsched::options& limits) {
-  const auto net = read_network(path, how);
-  if (!net) return {net.error().message};
-  const fitted found = memsched::fit(*net, memsched::automatic, {}, limits);
-  if (found.error) return {found.error->message};
-  rewrite_trial t{{}, found.before.peak,    found.after.peak, found.before.operators, found.after.operators,
-                  {}, not_understood(*net), found.stopped};
-  for (const auto& s : found.steps)
-    t.steps.push_back({s.rule, s.site, s.peak_before, s.after.peak, s.after.operators, s.kept});
-  return t;
-}
-
 int run_rewrite(const rewrite_request& r) {
   const auto net = read_network(r.graph, r.how);
   if (!net) return report(net.error());
@@ -288,6 +307,48 @@ int run_rewrite(const rewrite_request& r) {
   if (!all->saves()) std::fprintf(stderr, "memsched: note: %s: %s\n", r.output.c_str(), no_gain(all->found, r).c_str());
   else if (all->file) note_over_budget(r.output, all->needed(), budget);
   return all->fits(r.options.budget) ? done : over_budget;
+}
+
+command declare_rewrite() {
+  const auto r = std::make_shared<rewrite_request>();
+  const auto format = std::make_shared<std::string>("text");
+  r->options.budget = 0;
+  command c("rewrite", "A network that computes the same in less memory than any order of the given one",
+            "memsched rewrite model.tflite --budget 256K -o out.tflite");
+  c.add("MODEL", graph(r->graph), "*.onnx, *.tflite, or builtin:NAME (`memsched networks` lists them)").required();
+  c.in("Search").add("--budget", size(r->options.budget),
+                     "bytes there are, as 256K: few operators that fit; exit status 3 where none are found. Without: the "
+                     "smallest peak");
+  add_limits(c, *r, "60");
+  add_rewriting(c, r->how_rewritten, "whole where -o names a model file, else parts");
+  add_model(c, *r);
+  c.in("Output");
+  add_output(c, r->output,
+             "write the rewritten network there: *.onnx or *.tflite, of standard operators, else its graph as JSON. A model "
+             "file is judged as `schedule` reads it again: peak, bound, budget and exit status are those of the file, also "
+             "with --runtime parts. Where it needs no less memory than the given model in its best order, it is not "
+             "written: exit status 3");
+  c.add("--format", choice("text|json", *format),
+        "Its not_understood lists kinds, reasons and numbers of operators that no rewrite touches; with -o of a model "
+        "file, written says whether there is one, and network_peak and network_operators are those of the network before "
+        "it is written")
+      .by_default("text");
+  c.add("--verify", number(r->verify), "run both networks with so many seeds of random numbers").by_default("1");
+  c.add("--front", file(r->front),
+        "write peaks, multiply-accumulates and operators that no other network seen beats, as CSV there");
+  c.add("--svg", file(r->svg), "draw memory over time, before and after, as an SVG there");
+  c.add("--front-svg", file(r->front_svg), "draw the front as an SVG there");
+  c.add(
+      "--offsets", flag(r->offsets),
+      "with -o of a .tflite file: write where TensorFlow Lite Micro is to place tensors, too; the budget is then that of its "
+      "arena's head");
+  c.add("--emit-c", file(r->emit),
+        "write a library in C there, NAME.h and NAME.c, named after the model, and NAME_main.c, which runs it");
+  return std::move(c.runs([r, format](const command& here, session& s) {
+    r->json = *format == "json";
+    prepare(here, *r, s, 60);
+    return run_rewrite(*r);
+  }));
 }
 
 }  // namespace cli

@@ -224,6 +224,8 @@ FILES = {
     "app.xml": lambda root: (root / "tests/fuzz/corpus/sdf3/sized.xml").read_text(),
     "net.json": lambda root: json_fence(root, "docs/compilers.md"),
     "graph.json": lambda root: json_fence(root, "docs/program.md"),
+    "before.json": lambda root: "[0, 1]",
+    "after.json": lambda root: "[0, 1]",
     "graphs.jsonl": lambda root: '"builtin:swiftnet-cell-a"\n{"graph": "builtin:swiftnet-cell-b"}\n',
 }
 # Commands that cannot run here as they stand.
