@@ -33,7 +33,7 @@
 #include <memsched/base/random.hpp>
 #include <memsched/base/topology.hpp>
 #include <memsched/base/type_name.hpp>
-#include <memsched/base/wide.hpp>
+#include <memsched/base/int128.hpp>
 #include <memsched/bounds/closed_window.hpp>
 #include <memsched/bounds/cut_bound.hpp>
 #include <memsched/bounds/destructive_search.hpp>

@@ -35,7 +35,7 @@ MEMSCHED_FUNCTION std::string check_recompute(const problem& p, memory_model mod
 #include <numeric>
 #include <vector>
 
-#include <memsched/base/wide.hpp>
+#include <memsched/base/int128.hpp>
 #include <memsched/graph/runs_again.hpp>
 
 namespace memsched {
@@ -179,17 +179,17 @@ class recompute_checker {
 
   void find_excess() {
     for (op_id op : proof_.rows) {
-      wide sum = static_cast<wide>(p_.workspace(op)) - static_cast<wide>(std::min(budget_, max_total));
-      for (tensor_id t : p_.creates(op)) sum += static_cast<wide>(p_.size(t));
+      int128 sum = static_cast<int128>(p_.workspace(op)) - static_cast<int128>(std::min(budget_, max_total));
+      for (tensor_id t : p_.creates(op)) sum += static_cast<int128>(p_.size(t));
       if (rule(op) == firing::pbc) {
-        for (tensor_id t : p_.reads(op)) sum += static_cast<wide>(p_.size(t));
+        for (tensor_id t : p_.reads(op)) sum += static_cast<int128>(p_.size(t));
         if (model_.in_place)
-          for (const storage_reuse& r : p_.reuses(op)) sum -= static_cast<wide>(r.spared);
+          for (const storage_reuse& r : p_.reuses(op)) sum -= static_cast<int128>(r.spared);
       }
       excess_.push_back(sum);
     }
     for (const gap& g : gaps_)
-      for (std::size_t k = g.first; k <= g.last; ++k) excess_[k] += static_cast<wide>(p_.size(g.storage));
+      for (std::size_t k = g.first; k <= g.last; ++k) excess_[k] += static_cast<int128>(p_.size(g.storage));
   }
 
   std::string check_case(index_t root) {
@@ -226,33 +226,34 @@ class recompute_checker {
   /// Whether the gaps that are not present cannot cover a row.
   bool uncovered(std::size_t row) const {
     if (row >= excess_.size()) return false;
-    wide reach = 0;
+    int128 reach = 0;
     for (std::size_t i = 0; i < gaps_.size(); ++i)
       if (!gaps_[i].closed && answer_[i] >= 0 && gaps_[i].first <= row && row <= gaps_[i].last)
-        reach += static_cast<wide>(p_.size(gaps_[i].storage));
+        reach += static_cast<int128>(p_.size(gaps_[i].storage));
     return reach < excess_[row];
   }
 
   bool reaches_bound(const std::vector<std::pair<index_t, std::uint64_t>>& prices) const {
     if (proof_.bound == 0) return true;
     if (proof_.bound == ~std::uint64_t{0}) return false;
-    std::vector<wide> sum(proof_.rows.size() + 1, 0);
-    wide value = 0;
+    std::vector<int128> sum(proof_.rows.size() + 1, 0);
+    int128 value = 0;
     for (const auto& [row, price] : prices) {
-      sum[row + 1] += static_cast<wide>(price);
-      value += static_cast<wide>(price) * excess_[row];
+      sum[row + 1] += static_cast<int128>(price);
+      value += static_cast<int128>(price) * excess_[row];
     }
     std::partial_sum(sum.begin(), sum.end(), sum.begin());
     for (std::size_t i = 0; i < gaps_.size(); ++i) {
       const gap& g = gaps_[i];
       if (g.closed || answer_[i] < 0) continue;
-      const wide saved = static_cast<wide>(p_.size(g.storage)) * (sum[g.last + 1] - sum[g.first]);
-      const wide paid = (static_cast<wide>(g.cost) << proof_.scale) - saved;
+      const int128 saved = static_cast<int128>(p_.size(g.storage)) * (sum[g.last + 1] - sum[g.first]);
+      const int128 paid = (static_cast<int128>(g.cost) << proof_.scale) - saved;
       if (answer_[i] > 0 || paid < 0) value += paid;
     }
     std::uint64_t unit = 0;
     for (op_id op : p_.ops()) unit = std::gcd(unit, p_.cost(op));
-    return value > (static_cast<wide>(proof_.bound) - static_cast<wide>(std::max<std::uint64_t>(unit, 1))) << proof_.scale;
+    return value > (static_cast<int128>(proof_.bound) - static_cast<int128>(std::max<std::uint64_t>(unit, 1)))
+                       << proof_.scale;
   }
 
   const problem& p_;
@@ -261,7 +262,7 @@ class recompute_checker {
   const recompute_proof& proof_;
   std::vector<std::size_t> row_;
   std::vector<gap> gaps_;
-  std::vector<wide> excess_;
+  std::vector<int128> excess_;
   std::vector<signed char> answer_;  // per gap: absent 1, present -1, open 0
 };
 

@@ -74,8 +74,8 @@ class cover_search : priced_cover {
     std::vector<state> fixed;           // per gap of the cover
     std::vector<std::uint64_t> prices;  // per row of the cover, scaled
     std::uint64_t bound = 0;
-    wide value = 0;  // exact, scaled
-    index_t at = 0;  // in the proof
+    int128 value = 0;  // exact, scaled
+    index_t at = 0;    // in the proof
   };
   struct later {
     bool operator()(const node& a, const node& b) const { return a.value != b.value ? a.value > b.value : a.at < b.at; }
@@ -139,7 +139,7 @@ class cover_search : priced_cover {
     std::vector<std::uint64_t> scaled(p.size());
     for (std::size_t k = 0; k < p.size(); ++k)
       scaled[k] = static_cast<std::uint64_t>(std::llround(std::min(std::ldexp(best[k], static_cast<int>(scale_)), 0x1p46)));
-    const wide value = exact(scaled, n.fixed);
+    const int128 value = exact(scaled, n.fixed);
     if (value > n.value) n.prices = std::move(scaled), n.value = value;
     n.bound = round_up(n.value);
     price(best, n.fixed);
@@ -245,11 +245,11 @@ class cover_search : priced_cover {
   /// Fixes gaps whose other answer costs too much by the node's prices.
   void fix_by_prices(node& n) {
     index_t list = none;
-    const wide needed = static_cast<wide>(cutoff() - std::min<std::uint64_t>(cutoff(), unit_)) << scale_;
+    const int128 needed = static_cast<int128>(cutoff() - std::min<std::uint64_t>(cutoff(), unit_)) << scale_;
     exact(n.prices, n.fixed);
     for (std::size_t i = 0; i < gaps_.size(); ++i) {
       if (n.fixed[i] != open) continue;
-      const wide r = exact_reduced_[i] < 0 ? -exact_reduced_[i] : exact_reduced_[i];
+      const int128 r = exact_reduced_[i] < 0 ? -exact_reduced_[i] : exact_reduced_[i];
       if (n.value + r <= needed) continue;  // beyond it, the value rounds up to the cutoff
       if (list == none) list = add_prices(n.prices);
       index_t absent = 0, present = 0;

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include <memsched/base/wide.hpp>
+#include <memsched/base/int128.hpp>
 #include <memsched/recompute/rows.hpp>
 
 namespace memsched {
@@ -51,18 +51,18 @@ class priced_cover {
   }
 
   /// The same for scaled prices, exactly.
-  wide exact(const std::vector<std::uint64_t>& p, const std::vector<state>& fixed) {
-    std::vector<wide> prefix(rows_.size() + 1, 0);
-    wide value = 0;
+  int128 exact(const std::vector<std::uint64_t>& p, const std::vector<state>& fixed) {
+    std::vector<int128> prefix(rows_.size() + 1, 0);
+    int128 value = 0;
     for (std::size_t k = 0; k < rows_.size(); ++k) {
-      prefix[k + 1] = prefix[k] + static_cast<wide>(p[k]);
-      value += static_cast<wide>(p[k]) * static_cast<wide>(excess_[k]);
+      prefix[k + 1] = prefix[k] + static_cast<int128>(p[k]);
+      value += static_cast<int128>(p[k]) * static_cast<int128>(excess_[k]);
     }
     exact_reduced_.resize(gaps_.size());
     for (std::size_t i = 0; i < gaps_.size(); ++i) {
       const auto& g = gaps_[i];
-      const wide reduced =
-          (static_cast<wide>(g.cost) << scale_) - static_cast<wide>(g.size) * (prefix[g.last] - prefix[g.first]);
+      const int128 reduced =
+          (static_cast<int128>(g.cost) << scale_) - static_cast<int128>(g.size) * (prefix[g.last] - prefix[g.first]);
       exact_reduced_[i] = reduced;
       if (fixed[i] == one || (fixed[i] == open && reduced < 0)) value += reduced;
     }
@@ -70,9 +70,9 @@ class priced_cover {
   }
 
   /// Rounds a scaled value up to a multiple of the unit of costs.
-  std::uint64_t round_up(wide value) const {
+  std::uint64_t round_up(int128 value) const {
     if (value <= 0) return 0;
-    const wide unit = static_cast<wide>(unit_) << scale_;
+    const int128 unit = static_cast<int128>(unit_) << scale_;
     return static_cast<std::uint64_t>((value + unit - 1) / unit) * unit_;
   }
 
@@ -89,7 +89,7 @@ class priced_cover {
   std::vector<open_gap> gaps_;
   unsigned scale_ = 0;
   std::vector<double> prefix_, covered_, reduced_;
-  std::vector<wide> exact_reduced_;
+  std::vector<int128> exact_reduced_;
 
  private:
   /// Rows over the budget, but for those that another one implies; and gaps at these.

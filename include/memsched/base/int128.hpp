@@ -6,7 +6,7 @@
 namespace memsched {
 inline namespace MEMSCHED_ABI {
 
-__extension__ using wide = __int128;
+__extension__ using int128 = __int128;
 
 }  // namespace MEMSCHED_ABI
 }  // namespace memsched
