@@ -97,6 +97,7 @@ check "interrupted: no error" is "$(grep -c '"error"' ended)" 0
 # Streaming: answers come while the input is open; and memory does not grow with the number of lines. AddressSanitizer would
 # keep up to 256 MiB of freed memory to find later uses of it: here it keeps none.
 mkfifo pipe
+: >stream  # before anybody counts its lines
 ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}quarantine_size_mb=0:thread_local_quarantine_size_kb=0 \
   "$program" batch - <pipe >stream &
 child=$!

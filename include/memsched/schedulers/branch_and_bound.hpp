@@ -220,7 +220,7 @@ MEMSCHED_FUNCTION solution ready_list::operator()(const schedule_graph& g, searc
 }
 
 MEMSCHED_FUNCTION solution four_starts::operator()(const schedule_graph& g, search& context) const {
-  constexpr std::size_t large = 1 << 16;  // nodes, from where on each start takes time
+  constexpr std::size_t large = 1 << 12;  // nodes, from where on each start takes time
   solution best;
   bytes peak = no_limit;
   std::optional<schedule_graph> image;
