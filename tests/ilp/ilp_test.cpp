@@ -335,7 +335,7 @@ TEST_CASE("a solver that is missing or fails is an error") {
   const problem p = make_problem(networks::make("randwire").value()).value();
   const auto message = [&](std::vector<std::string> command) {
     const auto r =
-        (void)schedule(p, partition{{.parts = 6}} | ilp<external_solver>{.solver = {std::move(command)}, .warm = false});
+        schedule(p, partition{{.parts = 6}} | ilp<external_solver>{.solver = {std::move(command)}, .warm = false});
     REQUIRE(r.error);
     REQUIRE(r.error->code == error_code::solver_failed);
     return r.error->message;
