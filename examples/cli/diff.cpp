@@ -42,9 +42,11 @@ side side_of(const std::string& name, const loaded& graph, const std::vector<op_
   return s;
 }
 
+/// Whether a file holds an order alone: a result, or a list of operators.
 bool is_result(const std::string& path, const reading& how) {
   if (path.starts_with("builtin:") || kind_of(path, how) != ".json") return false;
-  const auto j = read_object(path);
+  const auto text = read_file(path);
+  const auto j = text ? memsched::parse_json(text->view()) : memsched::result<json>(text.error());
   return j && ((j->is_object() && j->contains("order") && !j->contains("ops")) || j->is_array());
 }
 

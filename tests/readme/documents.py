@@ -58,6 +58,9 @@ std::vector<const T*> handles_of(const std::vector<std::unique_ptr<T>>&);""", ""
 void reorder(const function&, const std::vector<const instruction*>&);
 int fence_3(const function& f) {""", "return 0; }"),
     "docs/dataflow.md 1": ("void dataflow() {", "}"),
+    "docs/recompute.md 1": ("""void run(memsched::op_id);
+void rerun(const memsched::problem& graph, const std::vector<memsched::op_id>& order) {
+using namespace memsched::literals;""", "}"),
     "docs/proofs.md 1": ("void proofs(const memsched::problem& problem) {", "}"),
 }
 PREAMBLE = """
@@ -224,12 +227,21 @@ FILES = {
     "app.xml": lambda root: (root / "tests/fuzz/corpus/sdf3/sized.xml").read_text(),
     "net.json": lambda root: json_fence(root, "docs/compilers.md"),
     "graph.json": lambda root: json_fence(root, "docs/program.md"),
+    "step.json": lambda root: json.dumps(training_step(20)),
     "before.json": lambda root: "[0, 1]",
     "after.json": lambda root: "[0, 1]",
     "graphs.jsonl": lambda root: '"builtin:swiftnet-cell-a"\n{"graph": "builtin:swiftnet-cell-b"}\n',
 }
 # Commands that cannot run here as they stand.
 UNKNOWN = re.compile(r"\b(model\.(onnx|tflite)|NAME|SECONDS|COMMAND|MODEL|fx\.json|missing\.onnx)\b")
+
+
+def training_step(layers):
+    """A chain and its way back, which reads what the way there made."""
+    there = [{"inputs": [i], "outputs": [i + 1]} for i in range(layers)]
+    back = [{"inputs": [layers - 1 - i, layers + i], "outputs": [layers + 1 + i]} for i in range(layers)]
+    return {"ops": there + back, "tensors": [{"bytes": 1 << 29}] * (2 * layers + 1), "graph_inputs": [0],
+            "graph_outputs": [2 * layers]}
 
 
 def json_fence(root, name):

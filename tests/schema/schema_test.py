@@ -74,13 +74,13 @@ def changed(change):
 def changes():
     op, tensor = (lambda g: g["ops"][1]), (lambda g: g["tensors"][1])
     yield True, lambda g: None
-    for take, entries in ((op, {"op": "Add", "scope": "cell", "cost": 1.5, "pure": True, "duration": [], "async": {},
+    for take, entries in ((op, {"op": "Add", "scope": "cell", "cost": 12, "pure": True, "duration": [], "async": {},
                                 "updates": [], "overwrites": [], "inplace": -1, "x-mine": 1, "firing": "pbc"}),
                           (tensor, {"shape": [1], "type": 4, "producer": None, "alias_of": None, "x-": 0})):
         for key, value in entries.items():
             yield True, lambda g, t=take, k=key, v=value: t(g).update({k: v})
     yield True, lambda g: g.update({"source": "a paper", "published": {"peak": 3}})
-    for take, entries in ((op, {"worskpace": 1, "workspace": -1, "kind": "x", "firing": "abc", "scope": 3, "cost": -1,
+    for take, entries in ((op, {"worskpace": 1, "workspace": -1, "kind": "x", "firing": "abc", "scope": 3, "cost": 1.5,
                                 "pure": 1, "inplace": -2, "overwrites": [[1]], "after": [-1], "inputs": 3, "name": None}),
                           (tensor, {"bytes": -1, "byte": 3, "size": 3, "alias_of": "t", "name": 3})):
         for key, value in entries.items():

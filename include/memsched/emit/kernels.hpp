@@ -265,8 +265,9 @@ static number gathered(const struct layer *l, int i) {
 /// Reads inputs, runs the program, writes outputs. `NAME` stands for the name of the library.
 inline constexpr const char* c_main = R"c(#include "NAME.h"
 
-#include <stdio.h>
-
+)c"
+                                      "#include <stdio.h>\n"
+                                      R"c(
 INPUTS_AND_OUTPUTS
 static int fail(const char *what) {
   fprintf(stderr, "%s\n", what);
