@@ -159,6 +159,7 @@ auto recompute(const G& g, const keep_order<Op>& keep, const options& o) {
 #include <memsched/recompute/cover.hpp>
 #include <memsched/recompute/exact.hpp>
 #include <memsched/recompute/least_peak.hpp>
+#include <memsched/recompute/needs.hpp>
 #include <memsched/recompute/repair.hpp>
 
 namespace memsched {
@@ -230,6 +231,7 @@ class recomputation {
     const auto cheaper = [&](const rerun_stages& a, const rerun_stages& b) { return extra_cost(p_, a) < extra_cost(p_, b); };
     const std::uint64_t idle = std::clamp<std::uint64_t>(400000 / p_.ops().size(), 60, 3000);
     std::stable_sort(starts_.begin(), starts_.end(), cheaper);
+    if (extra_cost(p_, starts_[0]) > enough()) tighten(extra_cost(p_, starts_[0]));
     if (extra_cost(p_, starts_[0]) > enough()) {
       std::uint64_t seed = 0;
       for (rerun_stages& s : starts_) improve(s, idle / 8, ++seed);
@@ -260,17 +262,31 @@ class recomputation {
 
   void bound() {
     r_.scope = kept_ ? bound_scope::given_order : bound_scope::any_order;
-    const rerun_rows rows =
-        kept_ ? rows_of_order(p_, model_, given_) : rows_of_path(p_, model_, find_path(p_, model_, given_, r_.budget));
+    rows_ = kept_ ? rows_of_order(p_, model_, given_) : rows_of_path(p_, model_, find_path(p_, model_, given_, r_.budget));
     const cover_limits limits{.unit = unit_};
-    gap_cover cover = context_.with_share(0.3, [&] { return cover_gaps(rows, r_.budget, limits, context_); });
+    gap_cover cover = context_.with_share(0.3, [&] { return cover_gaps(rows_, r_.budget, limits, context_); });
     r_.refuted = cover.infeasible;
+    prices_ = cover.prices;
+    take_bound(std::move(cover));
+  }
+
+  /// Raises the bound towards the cost of a known schedule: some rows get needs.
+  void tighten(std::uint64_t known) {
+    const std::vector<index_t> chosen = rows_with_needs(prices_);
+    if (chosen.empty()) return;
+    const rerun_needs needs = find_needs(p_, model_, rows_, chosen);
+    const cover_limits limits{.enough = known, .nodes = 256, .unit = unit_, .start = prices_};
+    gap_cover cover = context_.with_share(0.3, [&] { return cover_gaps(rows_, needs, r_.budget, limits, context_); });
+    if (cover.bound > r_.lower_bound) take_bound(std::move(cover));
+  }
+
+  void take_bound(gap_cover cover) {
     r_.lower_bound = cover.bound;
     r_.proof = std::move(cover.proof);
     r_.proof.any_order = !kept_;
     r_.proof.charged.assign(p_.ops().size(), none);
-    for (tensor_id t = 0; t < rows.charged_to.size(); ++t)
-      if (rows.charged_to[t] != none) r_.proof.charged[rows.charged_to[t]] = t;
+    for (tensor_id t = 0; t < rows_.charged_to.size(); ++t)
+      if (rows_.charged_to[t] != none) r_.proof.charged[rows_.charged_to[t]] = t;
   }
 
   /// Reruns for one order of first runs, by repair alone and from the cheapest gaps of its cover.
@@ -328,6 +344,8 @@ class recomputation {
   std::vector<op_id> given_;
   std::vector<std::vector<op_id>> orders_;
   std::vector<rerun_stages> starts_;  // schedules within the budget
+  rerun_rows rows_;
+  std::vector<std::pair<index_t, double>> prices_;  // of rows_
   std::uint64_t unit_ = 0;
   recompute_result<op_id> r_;
 };

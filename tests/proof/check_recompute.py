@@ -74,7 +74,7 @@ class Rows:
     """First runs, and the gaps between uses of storages, as a proof rests on them."""
 
     def __init__(self, p, proof, budget):
-        self.p, rows = p, proof["rows"]
+        self.p, self.rows, rows = p, proof["rows"], proof["rows"]
         self.count = len(rows)
         self.row = {}
         any_order = proof["scope"] == "any order"
@@ -98,6 +98,38 @@ class Rows:
         for s, first, last, _, _ in self.gaps:
             for k in range(first, last + 1):
                 self.excess[k] += p.size[s]
+        self.needs = {}
+        for k in proof.get("needs", []):
+            need(whole(k, self.count, "needs") not in self.needs, "needs: a row stands twice")
+            self.needs[k] = self.needs_at(k)
+
+    def needs_at(self, k):
+        """Storages that are needed behind row k if others are absent there, with the gap that says so or none."""
+        p, i = self.p, self.rows[k]
+        there = set(p.creates[i]) | (set() if p.cbp[i] else set(p.reads[i]))
+        found = {s: g for g, (s, first, last, _, _) in enumerate(self.gaps) if first <= k <= last and s not in there}
+        chain = list(found)
+        for s in chain:
+            if self.again(s):
+                for t in p.reads[p.writer[s]]:
+                    if t not in there and t not in found:
+                        found[t] = None
+                        chain.append(t)
+        return found
+
+    def again(self, s):
+        return s in self.p.writer and self.p.pure[self.p.writer[s]]
+
+    def tail(self, s):
+        """The first row behind all uses of a storage; none where it stays."""
+        if s in self.p.stays:
+            return self.count
+        return max(self.row[i] + (0 if self.p.cbp[i] else 1) if i in self.row else self.behind[i]
+                   for i in self.p.readers.get(s, set()))
+
+    def charge(self, s):
+        maker = self.p.writer.get(s)
+        return self.p.cost[maker] if maker is not None and self.charged[maker] == s else 0
 
     def places(self):
         """How many rows certainly run before each operator, and the first that certainly runs behind it or is its own."""
@@ -147,19 +179,55 @@ def proven(p, proof, budget):
         return sum(p.size[s] for g, (s, first, last, _, closed) in enumerate(rows.gaps)
                    if first <= k <= last and not closed and answer.get(g) is not False)
 
-    def value(prices):
-        total, at = 0, [0] * (rows.count + 1)
-        for k, price in prices:
-            whole(price, 1 << 64, "price")
-            total += price * rows.excess[whole(k, rows.count, "row")]
-            at[k + 1] += price
+    def value(number):
+        prices = proof["prices"][number]
+        total, at, price = 0, [0] * (rows.count + 1), [0] * rows.count
+        for k, more in prices:
+            whole(more, 1 << 64, "price")
+            total += more * rows.excess[whole(k, rows.count, "row")]
+            price[k] += more
         for k in range(rows.count):
-            at[k + 1] += at[k]
+            at[k + 1] = at[k] + (0 if k in rows.needs else price[k])
+        left = {}  # what gaps and tails can still pay
         for g, (s, first, last, cost, closed) in enumerate(rows.gaps):
             if not closed and answer.get(g) is not False:
                 paid = (cost << scale) - p.size[s] * (at[last + 1] - at[first])
                 total += paid if answer.get(g) else min(paid, 0)
-        return total
+                left[g] = math.inf if answer.get(g) else max(paid, 0)
+        return total - (savings(number, price, left) if rows.needs else 0)
+
+    def savings(number, price, left):
+        """What absent storages may save at rows with needs, and no share pays for."""
+        save, hold, tails = {}, {}, {}
+        for k, found in rows.needs.items():
+            for s, g in found.items():
+                worth = price[k] * p.size[s]
+                if rows.again(s) and (g is None or answer.get(g) is not False):
+                    save[k, s] = worth
+                if g is None:
+                    hold[k, s] = worth
+        for k, s, payer, amount in proof["shares"][number]:
+            need(amount >= 0, "shares: an amount below 0")
+            need(k in rows.needs and s in rows.needs[k] and rows.again(s), f"shares: {s} is no need at row {k}")
+            if (k, s) not in save:
+                continue
+            if payer == -1:
+                g = rows.needs[k][s]
+                if g is not None and answer.get(g):
+                    continue  # paid for already
+                if g is not None:
+                    purse, key = left, g
+                else:
+                    need(rows.tail(s) <= k, f"shares: {s} has no tail at row {k}")
+                    purse, key = tails, s
+                    tails.setdefault(s, rows.charge(s) << scale)
+            else:
+                need(payer == s or payer in p.reads[p.writer[s]], f"shares: {s} does not need {payer}")
+                purse, key = hold, (k, payer)
+            need(amount <= purse.get(key, 0) and amount <= save[k, s], f"shares: nobody can pay for {s} at row {k}")
+            purse[key] -= amount
+            save[k, s] -= amount
+        return sum(save.values())
 
     cases = proof["cases"]
     open_cases = [(0, None, None)]
@@ -175,9 +243,9 @@ def proven(p, proof, budget):
             k = whole(case["row"], rows.count, f"cases[{at}]")
             need(size_at(k) < rows.excess[k], f"cases[{at}]: the row can be covered")
         elif "prices" in case:
-            prices = proof["prices"][whole(case["prices"], len(proof["prices"]), f"cases[{at}]")]
+            number = whole(case["prices"], len(proof["prices"]), f"cases[{at}]")
             need(bound != NONE, f"cases[{at}]: prices rule nothing out")
-            need(bound == 0 or value(prices) > (bound - p.unit) << scale, f"cases[{at}]: does not reach the bound")
+            need(bound == 0 or value(number) > (bound - p.unit) << scale, f"cases[{at}]: does not reach the bound")
         else:
             g = whole(case["gap"], len(rows.gaps), f"cases[{at}]")
             need(not rows.gaps[g][4] and g not in answer, f"cases[{at}]: decides no open gap")

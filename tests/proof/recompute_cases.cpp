@@ -24,13 +24,22 @@ namespace {
 recompute_proof changed(recompute_proof proof, support::random& r) {
   const auto some = [&](const auto& list) { return r.below(static_cast<std::uint32_t>(list.size())); };
   recompute_case& c = proof.cases[some(proof.cases)];
-  switch (r.below(8)) {
+  switch (r.below(10)) {
     case 0: proof.bound += 5; break;
     case 1: ++proof.scale; break;
     case 2: proof.any_order = !proof.any_order; break;
     case 3: std::swap(proof.rows[some(proof.rows)], proof.rows[some(proof.rows)]); break;
     case 4: c = {.row = some(proof.rows)}; break;
     case 5: c.gap = r.below(20); break;
+    case 8:
+      if (!proof.needs.empty()) proof.needs[some(proof.needs)] = some(proof.rows);
+      break;
+    case 9:
+      if (proof.shares.empty() || proof.shares[0].empty()) break;
+      if (recompute_share& s = proof.shares[0][some(proof.shares[0])]; r.chance(30)) s.amount += s.amount / 2 + 1;
+      else if (r.chance(50)) s.absent = some(proof.charged);
+      else s.pays = s.absent;
+      break;
     case 6: proof.charged[some(proof.charged)] = none; break;
     default:
       if (proof.prices.empty() || proof.prices[0].empty()) break;

@@ -24,6 +24,17 @@ inline nlohmann::ordered_json write_recompute_proof(const recompute_proof& proof
     for (const auto& [row, price] : list) prices.push_back(json::array({row, price}));
     j["prices"].push_back(std::move(prices));
   }
+  if (!proof.needs.empty()) {
+    j["needs"] = proof.needs;
+    j["shares"] = json::array();
+    for (const auto& list : proof.shares) {
+      json shares = json::array();
+      for (const recompute_share& s : list)
+        shares.push_back(
+            json::array({json(s.row), json(s.absent), s.pays == none ? json(-1) : json(s.pays), json(s.amount)}));
+      j["shares"].push_back(std::move(shares));
+    }
+  }
   j["cases"] = json::array();
   for (const recompute_case& c : proof.cases) {
     if (c.row != none) j["cases"].push_back({{"row", c.row}});

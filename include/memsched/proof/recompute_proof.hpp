@@ -19,6 +19,14 @@ struct recompute_case {
   index_t absent = none, present = none;  ///< inner: the cases
 };
 
+/// At a row with needs: how much of the price of a storage that may be absent is paid by something that its absence asks for.
+struct recompute_share {
+  index_t row = none;
+  tensor_id absent = none;
+  tensor_id pays = none;  ///< a storage that is needed: `absent` itself or what its operator reads; none: the rerun
+  std::uint64_t amount = 0;
+};
+
 /// Prices for bytes at rows show that the gaps that cover all rows cost at least `bound`: see `check_recompute`.
 ///
 /// Gaps stand in the order of their storages, and of rows within one.
@@ -29,6 +37,8 @@ struct recompute_proof {
   std::vector<tensor_id> charged;  ///< per operator, the output whose gaps bear its cost; none for no output
   unsigned scale = 0;              ///< prices are multiples of 2^-scale of the cost's unit
   std::vector<std::vector<std::pair<index_t, std::uint64_t>>> prices;  ///< lists of (row, price of a byte)
+  std::vector<index_t> needs;                        ///< rows where what is absent is made again from what is needed for it
+  std::vector<std::vector<recompute_share>> shares;  ///< per list of prices, at rows with needs
   std::vector<recompute_case> cases;  ///< the first is the root; a case stands behind the one that it belongs to
 };
 

@@ -34,6 +34,7 @@ struct rerun_rows {
   std::vector<op_id> rows;
   std::vector<bytes> fixed;  ///< bytes while each row runs, without those of gaps
   std::vector<rerun_gap> gaps;
+  std::vector<rerun_gap> tails;   ///< per storage that does not stay, at most one: the rows behind all its uses
   std::vector<op_id> charged_to;  ///< per storage, the operator whose cost its gaps bear; none: they bear nothing
 };
 
@@ -114,6 +115,16 @@ class row_builder {
       first = use + (frees_first(out_.rows[use]) ? 0 : 1);
     }
     add(end);
+    if (!p_.stays(t)) add_tail(t, closed, made);
+  }
+  void add_tail(tensor_id t, bool closed, std::span<const index_t> made) {
+    index_t first = 0;
+    for (op_id reader : p_.readers(t)) {
+      const bool during = row_[reader] == none || frees_first(reader);
+      first = std::max(first, made[reader] + (during ? 0 : 1));
+    }
+    const auto rows = static_cast<index_t>(out_.rows.size());
+    if (first < rows) out_.tails.push_back({t, first, rows - 1, p_.size(t), 0, closed});
   }
 
   /// The output with the most bytes in gaps bears the cost of its operator.
@@ -128,8 +139,9 @@ class row_builder {
         if (best == none || weight[t] > weight[best]) best = t;
       if (best != none) out_.charged_to[best] = op;
     }
-    for (rerun_gap& g : out_.gaps)
-      if (const op_id op = out_.charged_to[g.storage]; op != none && !g.closed) g.cost = p_.cost(op);
+    for (auto* stretches : {&out_.gaps, &out_.tails})
+      for (rerun_gap& g : *stretches)
+        if (const op_id op = out_.charged_to[g.storage]; op != none && !g.closed) g.cost = p_.cost(op);
   }
 
   /// Bytes of reads, creates and workspace, less what outputs in place spare at most. Where inputs are consumed first, a
