@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <memsched/formats/json/document.hpp>
 #include <memsched/measure/evaluate.hpp>
 #include <nlohmann/json.hpp>
 #include <optional>

@@ -44,9 +44,12 @@ CODE = {
     "peak": "&sdf::schedule_result::peak",
     "separate": "&sdf::schedule_result::separate",
     "fills": "&sdf::schedule_result::fills",
+    "recompute(graph, options)": "recompute(g, options{})",
+    "optimal": "verdict::optimal", "feasible": "verdict::feasible",
+    "infeasible": "verdict::infeasible", "unknown": "verdict::unknown",
     "workspace_of(result, in, out)": "workspace_of(schedule(g), 1, 2)",
 }
-HOOKS = "after workspace firing overwrites updates live_out tensors alias_of scope operator_name tensor_name".split()
+HOOKS = "cost pure after workspace firing overwrites updates live_out tensors alias_of scope operator_name tensor_name".split()
 REQUIRED = "ops inputs outputs size".split()
 # How each fence stands in a unit: before it, behind it. `None`: a unit of its own.
 FENCES = {

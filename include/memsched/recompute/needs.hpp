@@ -1,4 +1,4 @@
-// What must be made again for what is absent at some rows, and what that needs in turn.
+// Needs: storages that are made again because what their absence would miss is made again.
 #pragma once
 
 #include <cstdint>

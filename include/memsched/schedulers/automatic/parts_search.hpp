@@ -36,7 +36,7 @@ class parts_search {
   /// Gives rounds to the highest part, until the query is answered, or no part has anything left to try, or a limit is hit.
   /// Goes on where it was.
   void run(const query& q) {
-    while (!context_.stopped() && !open_.empty() && bound_ < q.cutoff && open_.top().first > std::max(bound_, q.target))
+    while (context_.keep_going() && !open_.empty() && bound_ < q.cutoff && open_.top().first > std::max(bound_, q.target))
       work_on_highest(q);
   }
 
@@ -108,7 +108,11 @@ struct part_search::rows_in_step {
 
 /// Searches orders that run rows in step (`in_step`), part by part; goes on where it was.
 inline bool part_search::run_rows_in_step() {
-  if (!rows_) rows_ = std::make_shared<rows_in_step>(with_edges(g_, in_step::edges(g_)), context_);
+  if (!rows_) {
+    schedule_graph in_order = with_edges(g_, in_step::edges(g_));
+    if (!context_.keep_going()) return true;
+    rows_ = std::make_shared<rows_in_step>(std::move(in_order), context_);
+  }
   parts_search& parts = rows_->parts;
   context_.aside([&] { return parts.run({from(), below()}), 0; });
   if (parts.peak() < peak_) take(parts.order());
