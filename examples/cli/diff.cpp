@@ -47,7 +47,7 @@ side side_of(const std::string& name, const loaded& graph, const std::vector<op_
 bool is_result(const std::string& path, const reading& how) {
   if (path.starts_with("builtin:") || kind_of(path, how) != ".json") return false;
   const auto text = read_file(path);
-  const auto j = text ? memsched::parse_json(text->view()) : memsched::result<json>(text.error());
+  const auto j = text ? memsched::parse_json<json>(text->view()) : memsched::result<json>(text.error());
   return j && ((j->is_object() && j->contains("order") && !j->contains("ops")) || j->is_array());
 }
 

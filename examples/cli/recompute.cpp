@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <charconv>
 #include <chrono>
+#include <memsched/certify/certify.hpp>
 #include <memsched/formats/recompute_proof.hpp>
 #include <memsched/graph/list_schedule.hpp>
 #include <memsched/measure/evaluate.hpp>
@@ -23,6 +24,7 @@ using answer = memsched::recompute_result<op_id>;
 answer solve(const loaded& graph, const recompute_request& r, bytes budget, const std::vector<op_id>& given) {
   memsched::options o = r.options;
   o.budget = budget;
+  if (!r.certificate.empty()) o.certify = memsched::certify;
   return r.keep_order ? memsched::recompute(graph.problem, memsched::keep_order{given}, o)
                       : memsched::recompute(graph.problem, o);
 }
@@ -183,7 +185,7 @@ int run_recompute(const recompute_request& r) {
   std::vector<output_file> files;
   files.push_back({r.output.empty() ? "-" : r.output, r.json ? line(object) : as_text(*graph, a, took)});
   if (!r.certificate.empty()) {
-    if (a.proof.cases.empty())
+    if (a.proof.cases.empty() && !a.proof.weighed)
       return report(wrong(r.certificate, "there is nothing to prove: the bound is 0, or that of one operator's memory"));
     object["certificate"] = memsched::write_recompute_proof(a.proof);
     files.push_back({r.certificate, line(object)});

@@ -152,10 +152,12 @@ auto recompute(const G& g, const keep_order<Op>& keep, const options& o) {
 #if MEMSCHED_DEFINED_HERE
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include <memsched/graph/list_schedule.hpp>
 #include <memsched/measure/evaluate_executions.hpp>
+#include <memsched/proof/weighed_problem.hpp>
 #include <memsched/recompute/cover.hpp>
 #include <memsched/recompute/exact.hpp>
 #include <memsched/recompute/least_peak.hpp>
@@ -226,6 +228,7 @@ class recomputation {
     orders_.insert(orders_.begin(), given_);
     bound();
     if (r_.refuted) return;
+    if (wide()) weigh();
     for (std::size_t i = 0; i < orders_.size(); ++i) start_from(i);
     if (starts_.empty()) return;
     const auto cheaper = [&](const rerun_stages& a, const rerun_stages& b) { return extra_cost(p_, a) < extra_cost(p_, b); };
@@ -278,6 +281,79 @@ class recomputation {
     const cover_limits limits{.enough = known, .nodes = 256, .unit = unit_, .start = prices_};
     gap_cover cover = context_.with_share(0.3, [&] { return cover_gaps(rows_, needs, r_.budget, limits, context_); });
     if (cover.bound > r_.lower_bound) take_bound(std::move(cover));
+  }
+
+  /// Whether no path has most operators, so that rows of a path say little.
+  bool wide() const { return !kept_ && 2 * rows_.rows.size() < p_.ops().size(); }
+
+  /// Raises the bound by orders of weighed problems, at several prices of a byte; their best order is one to start from.
+  void weigh() {
+    std::vector<tensor_id> charged(p_.ops().size(), none);
+    std::vector<double> prices;  // at which a storage weighs what it costs
+    double bytes_in_all = 0;
+    for (op_id op : p_.ops()) {
+      for (tensor_id t : p_.creates(op))
+        if (charged[op] == none || p_.size(t) > p_.size(charged[op])) charged[op] = t;
+      bytes_in_all += static_cast<double>(p_.workspace(op));
+      for (const auto& storages : {p_.creates(op), p_.reads(op)})
+        for (tensor_id t : storages) bytes_in_all += 2 * static_cast<double>(p_.size(t));
+      if (charged[op] != none && p_.size(charged[op]) > 0 && p_.cost(op) > 0)
+        prices.push_back(static_cast<double>(p_.cost(op)) / static_cast<double>(p_.size(charged[op])));
+    }
+    if (prices.empty()) return;
+    std::nth_element(prices.begin(), prices.begin() + static_cast<std::ptrdiff_t>(prices.size() / 2), prices.end());
+    const double middle = prices[prices.size() / 2];
+    unsigned scale = 0;
+    while (scale < 40 && std::ldexp(4 * middle * bytes_in_all, static_cast<int>(scale) + 1) < 0x1p59) ++scale;
+    weighed_order best;
+    double exponent = 0;
+    for (int e = -6; e <= 1; ++e)
+      if (weigh_at(charged, std::ldexp(middle, e), scale, nullptr, best)) exponent = e;
+    for (const double e : {exponent - 0.5, exponent + 0.5}) weigh_at(charged, middle * std::exp2(e), scale, nullptr, best);
+    if (best.order.empty()) return;
+    orders_.insert(orders_.begin(), best.order);
+    if (best.bound <= r_.lower_bound) return;
+    r_.lower_bound = best.bound;
+    if (options_.certify == nullptr) return;
+    weighed_order proven;
+    weigh_at(charged, best.price, scale, options_.certify, proven);
+    if (proven.bound <= r_.proof.bound) return;
+    r_.proof = recompute_proof{};
+    r_.proof.bound = proven.bound;
+    r_.proof.any_order = true;
+    r_.proof.charged = charged;
+    r_.proof.scale = scale;
+    r_.proof.weighed = {proven.scaled_price, std::move(*proven.certificate)};
+  }
+
+  struct weighed_order {
+    std::uint64_t bound = 0;
+    double price = 0;
+    std::uint64_t scaled_price = 0;
+    std::vector<op_id> order{};
+    std::optional<memsched::certificate> certificate{};
+  };
+  /// Replaces `best` where the weighed problem at a price shows a higher bound, or with `certify` any. Returns whether it does.
+  bool weigh_at(const std::vector<tensor_id>& charged, double price, unsigned scale, certificate_maker* certify,
+                weighed_order& best) {
+    if (!context_.keep_going()) return false;
+    const auto scaled = static_cast<std::uint64_t>(std::llround(std::ldexp(price, static_cast<int>(scale))));
+    const auto weighed = weighed_problem(p_, model_, charged, scaled, scale);
+    if (!weighed) return false;
+    options o = search_options(options_);
+    o.certify = certify;
+    o.state_limit = std::min<std::uint64_t>(o.state_limit, 20000);
+    if (o.time_limit != o.time_limit.max()) o.time_limit /= 40;
+    const schedule_result<op_id> s = schedule_problem(*weighed, automatic, o);
+    context_.stats.states += s.stats.states;
+    if (s.error || (certify != nullptr && !s.certificate)) return false;
+    const int128 level = static_cast<int128>(certify == nullptr ? s.lower_bound : s.certificate->bound);
+    const int128 value = level - static_cast<int128>(scaled) * static_cast<int128>(std::min(r_.budget, max_total));
+    const int128 unit = static_cast<int128>(unit_) << scale;
+    const auto bound = value <= 0 ? 0 : static_cast<std::uint64_t>((value + unit - 1) / unit) * unit_;
+    if (!best.order.empty() && bound <= best.bound) return false;
+    best = {bound, price, scaled, s.order, s.certificate};
+    return true;
   }
 
   void take_bound(gap_cover cover) {

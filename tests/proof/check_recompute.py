@@ -170,6 +170,45 @@ class Rows:
         return made + sum(p.size[s] for s in p.reads[i]) - (p.spares[i][1] if p.spares[i] else 0)
 
 
+def weighed(p, graph, proof):
+    """The graph with weights for sizes, at one price of a byte."""
+    price, scale = whole(proof["weighed"]["price"], 1 << 64, "price"), whole(proof["scale"], 65, "scale")
+    charged = proof["charged"]
+    need(len(charged) == len(p.ops), "charged: one for each operator")
+    weight, reused = {}, set()
+    for s in range(len(p.size)):
+        if p.store[s] == s:
+            weight[s] = price * p.size[s]
+            maker = p.writer.get(s)
+            if maker is not None and p.pure[maker]:
+                weight[s] = min(weight[s], p.cost[maker] << scale if charged[maker] == s else 0)
+    for i in check.sequence(p.before):
+        pair = p.spared(p.ops[i], True)
+        if pair:
+            old, new = pair[0], p.ops[i]["outputs"][0]
+            weight[new] = min(weight[new], weight[old])
+            reused |= {old, new}
+    other = json.loads(json.dumps(graph))
+    for t, tensor in enumerate(other["tensors"]):
+        tensor["bytes"] = weight.get(t, 0)
+    for i, op in enumerate(other["ops"]):
+        filled = p.creates[i] + ([] if p.cbp[i] else list(p.reads[i]))
+        op["workspace"] = price * op.get("workspace", 0) + sum(price * p.size[s] - weight[s] for s in filled if s not in reused)
+    return other, price, scale
+
+
+def proven_by_orders(p, graph, result):
+    """Checks a proof by a price for all bytes, and returns its bound."""
+    proof = result["certificate"]
+    bound = whole(proof["bound"], NONE, "bound")
+    need(proof["scope"] == "any order", "scope: a price for all bytes is for any order")
+    other, price, scale = weighed(p, graph, proof)
+    orders = check.Problem(other, result["firing"], result["inplace"])
+    level = check.proven(check.Nodes(orders), proof["weighed"]["orders"])
+    need(bound == 0 or level - price * result["budget"] > (bound - p.unit) << scale, "bound: the price does not reach it")
+    return bound
+
+
 def proven(p, proof, budget):
     """Checks all cases of a proof, and returns its bound."""
     rows = Rows(p, proof, budget)
@@ -255,13 +294,20 @@ def proven(p, proof, budget):
     return bound
 
 
+def bound_of(p, graph, result):
+    """The bound of a result's proof, of either kind."""
+    if "weighed" in result["certificate"]:
+        return proven_by_orders(p, graph, result)
+    return proven(p, result["certificate"], result["budget"])
+
+
 def judge(graph, result):
     """What a result proves, in a sentence."""
     p = Graph(graph, result["firing"], result["inplace"])
     peak, extra = p.play(result["executions"])
     need(peak == result["peak"], f"peak: the executions take {peak}")
     need(extra == result["extra_cost"], f"extra_cost: the executions cost {extra} more")
-    bound = proven(p, result["certificate"], result["budget"])
+    bound = bound_of(p, graph, result)
     scope = result["certificate"]["scope"]
     if bound == NONE:
         need(peak > result["budget"], "bound: there are executions within the budget")

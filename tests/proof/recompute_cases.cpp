@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include <memsched/certify/certify.hpp>
 #include <memsched/formats/json.hpp>
 #include <memsched/formats/recompute_proof.hpp>
 #include <memsched/graph/list_schedule.hpp>
@@ -23,6 +24,12 @@ namespace {
 /// A proof with one number changed.
 recompute_proof changed(recompute_proof proof, support::random& r) {
   const auto some = [&](const auto& list) { return r.below(static_cast<std::uint32_t>(list.size())); };
+  if (proof.weighed) {
+    if (r.chance(50)) proof.weighed->price += r.chance(50) ? 1 : proof.weighed->price;
+    else if (r.chance(50)) proof.weighed->orders.bound += 5;
+    else proof.bound += 5;
+    return proof;
+  }
   recompute_case& c = proof.cases[some(proof.cases)];
   switch (r.below(10)) {
     case 0: proof.bound += 5; break;
@@ -76,11 +83,12 @@ int main(int argc, char** argv) {
     if (r.chance(30)) o.default_firing = firing::cbp;
     o.in_place = !r.chance(20);
     o.state_limit = 2000;
+    o.certify = certify;
     const auto order = given_order(make_schedule_graph(p, o.model()));
     const bytes low = least_peak_with_reruns(p, o.model()), high = evaluate(p, order, o.model()).value().peak;
     o.budget = low + (high - low) * r.below(4) / 4;
     const auto found = r.chance(50) ? recompute(p, o) : recompute(p, keep_order{order}, o);
-    if (found.proof.cases.empty()) continue;
+    if (found.proof.cases.empty() && !found.proof.weighed) continue;
     print(p, o, found, found.proof, o.budget, false);
     print(p, o, found, found.proof, o.budget - std::min<bytes>(o.budget, 1 + r.below(5)), true);
     for (int i = 0; i < 6; ++i) print(p, o, found, changed(found.proof, r), o.budget, true);

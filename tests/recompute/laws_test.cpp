@@ -10,11 +10,13 @@
 #include <memsched/graph/list_schedule.hpp>
 #include <memsched/measure/evaluate_executions.hpp>
 #include <memsched/proof/check_recompute.hpp>
+#include <memsched/proof/weighed_problem.hpp>
 #include <memsched/recompute.hpp>
 #include <memsched/recompute/cover.hpp>
 #include <memsched/recompute/exact.hpp>
 #include <memsched/recompute/least_peak.hpp>
 #include <memsched/recompute/repair.hpp>
+#include <memsched/schedulers/dp.hpp>
 
 #include "../support/random_problem.hpp"
 #include "../support/seeds.hpp"
@@ -134,6 +136,39 @@ TEST_CASE("law: no bound is above the cheapest schedule, and no least peak above
     }
   }
   REQUIRE(above_0 > support::seeds(150) / 4);
+}
+
+TEST_CASE("law: orders of weighed problems bound the extra cost of every schedule") {
+  std::size_t above_0 = 0, compared = 0;
+  for (std::uint64_t seed = 0; seed < support::seeds(150); ++seed) {
+    const problem p = priced(seed, 7);
+    support::random r(seed);
+    std::vector<tensor_id> charged(p.ops().size(), none);
+    for (op_id op : p.ops())
+      if (const auto made = p.creates(op); !made.empty())
+        charged[op] = made[r.below(static_cast<std::uint32_t>(made.size()))];
+    search context{options{}};
+    for (const memory_model model :
+         {memory_model{}, memory_model{.default_firing = firing::cbp}, memory_model{.in_place = false}}) {
+      for (bytes budget : budgets(p)) {
+        const exact_executions e = cheapest_executions(p, model, budget, {}, context);
+        if (!e.found) continue;
+        for (const std::uint64_t price : {1U, 3U, 8U, 20U, 60U}) {
+          constexpr unsigned scale = 4;
+          const problem weighed = weighed_problem(p, model, charged, price, scale).value();
+          options o;
+          o.default_firing = model.default_firing, o.in_place = model.in_place;
+          const auto s = schedule(weighed, dp{}, o);
+          REQUIRE(s.verdict() == verdict::optimal);
+          REQUIRE(s.peak <= (e.extra_cost << scale) + price * budget);
+          above_0 += s.peak > price * budget;
+          ++compared;
+        }
+      }
+    }
+  }
+  REQUIRE(above_0 > 0);
+  REQUIRE(compared > support::seeds(150));
 }
 
 /// The bound by a cover with needs at all rows that may have some, with its proof.

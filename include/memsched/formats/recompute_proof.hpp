@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <memsched/formats/certificate.hpp>
 #include <memsched/proof/recompute_proof.hpp>
 
 namespace memsched {
@@ -35,6 +36,7 @@ inline nlohmann::ordered_json write_recompute_proof(const recompute_proof& proof
       j["shares"].push_back(std::move(shares));
     }
   }
+  if (proof.weighed) j["weighed"] = {{"price", proof.weighed->price}, {"orders", write_certificate(proof.weighed->orders)}};
   j["cases"] = json::array();
   for (const recompute_case& c : proof.cases) {
     if (c.row != none) j["cases"].push_back({{"row", c.row}});

@@ -12,7 +12,7 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 
 /// Why `proof` does not show that executions of p within the budget cost at least its bound beyond one run of each operator;
-/// empty where it does. A bound of 2^64 - 1 says that there are none. O(cases * (rows + gaps + needs)).
+/// empty where it does. A proof with a price for all bytes is one of orders (`weighed_problem`). A bound of 2^64 - 1 says that there are none. O(cases * (rows + gaps + needs)).
 ///
 /// The rows are first runs: of all operators in a given order, or of a path of predecessors, whose order is every order's. A gap
 /// is a stretch of rows in which a storage is certainly needed later and could be absent; then its producer runs again between
@@ -43,6 +43,9 @@ MEMSCHED_FUNCTION std::string check_recompute(const problem& p, memory_model mod
 
 #include <memsched/base/int128.hpp>
 #include <memsched/graph/runs_again.hpp>
+#include <memsched/graph/schedule_graph.hpp>
+#include <memsched/proof/check_certificate.hpp>
+#include <memsched/proof/weighed_problem.hpp>
 
 namespace memsched {
 inline namespace MEMSCHED_ABI {
@@ -55,8 +58,9 @@ class recompute_checker {
       : p_(p), model_(model), budget_(budget), proof_(proof) {}
 
   std::string run() {
-    std::string fault = check_rows();
-    if (fault.empty()) fault = check_charges();
+    std::string fault = check_charges();
+    if (fault.empty() && proof_.weighed) return check_weighed();
+    if (fault.empty()) fault = check_rows();
     if (fault.empty()) fault = check_prices();
     if (!fault.empty()) return fault;
     find_gaps();
@@ -116,6 +120,27 @@ class recompute_checker {
         return "operator " + std::to_string(op) + " charges what it does not make";
     }
     return {};
+  }
+
+  std::string check_weighed() const {
+    if (!proof_.any_order || proof_.scale > 64)
+      return "a price for all bytes is for any order, and of a scale of 64 at most";
+    const auto weighed = weighed_problem(p_, model_, proof_.charged, proof_.weighed->price, proof_.scale);
+    if (!weighed) return weighed.error().message;
+    const schedule_graph g = make_schedule_graph(*weighed, model_);
+    if (std::string fault = check_certificate(g, proof_.weighed->orders); !fault.empty()) return "orders: " + fault;
+    const int128 paid = static_cast<int128>(proof_.weighed->price) * static_cast<int128>(std::min(budget_, max_total));
+    return exceeds(static_cast<int128>(proof_.weighed->orders.bound) - paid) ? "" : "the price does not reach the bound";
+  }
+
+  /// Whether a scaled value shows the bound: it is above the bound less the unit of costs.
+  bool exceeds(int128 value) const {
+    if (proof_.bound == 0) return true;
+    if (proof_.bound == ~std::uint64_t{0}) return false;
+    std::uint64_t unit = 0;
+    for (op_id op : p_.ops()) unit = std::gcd(unit, p_.cost(op));
+    const int128 below = static_cast<int128>(proof_.bound) - static_cast<int128>(std::max<std::uint64_t>(unit, 1));
+    return value > below << proof_.scale;
   }
 
   std::string check_prices() const {
@@ -315,10 +340,7 @@ class recompute_checker {
       else left[i] = paid;
     }
     if (const std::string fault = take_savings(list, price, std::move(left), value); !fault.empty()) return fault;
-    std::uint64_t unit = 0;
-    for (op_id op : p_.ops()) unit = std::gcd(unit, p_.cost(op));
-    const int128 below = static_cast<int128>(proof_.bound) - static_cast<int128>(std::max<std::uint64_t>(unit, 1));
-    return value > below << proof_.scale ? "" : " does not reach the bound";
+    return exceeds(value) ? "" : " does not reach the bound";
   }
 
   /// Takes off the value what absent storages may save at rows with needs.

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include <memsched/graph/problem.hpp>
+#include <memsched/proof/certificate.hpp>
 
 namespace memsched {
 inline namespace MEMSCHED_ABI {
@@ -27,6 +29,13 @@ struct recompute_share {
   std::uint64_t amount = 0;
 };
 
+/// One price for all bytes: no order of the problem that it makes of sizes and costs (`weighed_problem`) has a peak below the
+/// bound of `orders`.
+struct weighed_proof {
+  std::uint64_t price = 0;  ///< of a byte, a multiple of 2^-scale
+  certificate orders;       ///< of its schedule graph
+};
+
 /// Prices for bytes at rows show that the gaps that cover all rows cost at least `bound`: see `check_recompute`.
 ///
 /// Gaps stand in the order of their storages, and of rows within one.
@@ -39,6 +48,7 @@ struct recompute_proof {
   std::vector<std::vector<std::pair<index_t, std::uint64_t>>> prices;  ///< lists of (row, price of a byte)
   std::vector<index_t> needs;                        ///< rows where what is absent is made again from what is needed for it
   std::vector<std::vector<recompute_share>> shares;  ///< per list of prices, at rows with needs
+  std::optional<weighed_proof> weighed;              ///< instead of rows, prices and cases
   std::vector<recompute_case> cases;  ///< the first is the root; a case stands behind the one that it belongs to
 };
 
