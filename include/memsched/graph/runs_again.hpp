@@ -28,7 +28,7 @@ inline namespace MEMSCHED_ABI {
 namespace detail {
 
 /// Whether each operator runs behind `first`, in every order.
-inline std::vector<bool> behind(const adjacency& successors, op_id first) {
+inline std::vector<bool> runs_behind(const adjacency& successors, op_id first) {
   std::vector<bool> found(successors.size(), false);
   std::vector<op_id> open{first};
   while (!open.empty()) {
@@ -53,7 +53,7 @@ MEMSCHED_FUNCTION std::vector<bool> runs_again(const problem& p) {
   const adjacency successors = transpose(p.predecessors(), p.ops().size());
   for (const auto& [storage, update] : changes) {
     if (p.producer(storage) != none) again[p.producer(storage)] = false;
-    const std::vector<bool> later = detail::behind(successors, update);
+    const std::vector<bool> later = detail::runs_behind(successors, update);
     for (op_id reader : p.readers(storage))
       if (!later[reader]) again[reader] = false;
   }
