@@ -95,7 +95,7 @@ class certificate_checker {
         return place + ".edges: names a node that does not exist, or one twice";
       g_.add_edge(e.before, e.after);
     }
-    refuted_ = both;
+    refuted_ = refuted_both;
     return {};
   }
 
