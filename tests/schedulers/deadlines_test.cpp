@@ -23,12 +23,11 @@ namespace {
 using clock = std::chrono::steady_clock;
 using seconds = std::chrono::duration<double>;
 
-/// The time that a call takes which may take so long; of eight calls, the first that keeps the limit, or the last: other programs
-/// slow down even the processor's clock, by what they take of the caches.
+/// The time that a call takes which may take so long; of three calls, the first that keeps the limit, or the last.
 template <class Policy>
 double taken(const problem& p, const Policy& policy, double limit, double allowed) {
   double took = 0;
-  for (int i = 0; i < 8; ++i) {
+  for (int i = 0; i < 3; ++i) {
     const auto start = clock::now();
     (void)schedule(p, policy, {.time_limit = std::chrono::duration_cast<std::chrono::nanoseconds>(seconds(limit))});
     took = seconds(clock::now() - start).count();
