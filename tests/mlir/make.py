@@ -209,7 +209,8 @@ def mobilenet_v2(size=32, classes=1000):
     return f, f.text([f.generic([logits], [f.constant((classes,), 0.01)], ["%r = arith.addf %a, %b : f32"])])
 
 
-def random_function(seed, operations=24):
+def random_function(seed, operations=24, calls=False):
+    """With calls, between the operations: of functions that take tensors and others, also in loops that carry tensors."""
     r = random.Random(seed)
     dims = [4, 8, 16, 32]
     shape = lambda: (r.choice(dims), r.choice(dims))
@@ -224,8 +225,23 @@ def random_function(seed, operations=24):
             empties[s] = f.empty(s)
         return empties[s]
 
+    def call(a):
+        kind, type_ = r.randrange(4), tensor(a[1])
+        if kind < 2:
+            return f.line("func.call @tick() : () -> ()")
+        if kind == 2:
+            return values.append(f.value(a[1], "func.call @minus_%dx%d(%s) : (%s) -> %s" % (*a[1], a[0], type_, type_)))
+        f.index = f.index if hasattr(f, "index") else [f.value((), "arith.constant %d : index" % i)[0] for i in range(3)]
+        values.append(f.value(a[1], "scf.for %%i = %s to %s step %s iter_args(%%t = %s) -> (%s) {\n"
+                              "      func.call @tick() : () -> ()\n"
+                              "      %%u = linalg.abs ins(%%t : %s) outs(%%t : %s) -> %s\n"
+                              "      scf.yield %%u : %s\n    }" % (f.index[0], f.index[2], f.index[1], a[0], *[type_] * 5)))
+
     while len(values) < operations:
         a, kind = some(), r.random()
+        if calls and r.random() < 0.3:
+            call(a)
+            continue
         if kind < 0.25:
             values.append(f.op(r.choice(["negf", "abs"]), [a], destination(a[1])))
         elif kind < 0.45:
@@ -245,6 +261,18 @@ def random_function(seed, operations=24):
     results = [values[-1]] + r.sample(values[len(values) // 2:-1], r.randrange(0, 3))
     results = [v for v in results if v not in f.inputs]
     return f, f.text(results)
+
+
+def callees():
+    """What random functions with calls may call."""
+    text = ""
+    for m in 4, 8, 16, 32:
+        for n in 4, 8, 16, 32:
+            type_ = tensor((m, n))
+            text += "  func.func private @minus_%dx%d(%%x: %s) -> %s {\n" % (m, n, type_, type_)
+            text += "    %%e = tensor.empty() : %s\n    %%r = linalg.negf ins(%%x : %s) outs(%%e : %s) -> %s\n" % (*[type_] * 4,)
+            text += "    return %%r : %s\n  }\n" % type_
+    return text
 
 
 def many_operations(n):

@@ -134,14 +134,21 @@ class mlir_block_graph::builder {
     if (f.alias_of) return;
     if (detail::is_memref(r)) {
       const bool allocated = detail::is_allocated(r);
-      const bool chooses = op->getNumRegions() == 0 && detail::is_effect_free(op, o_);
-      if (!allocated && chooses) return;  // among storages of others
-      if (allocated) f.live_out |= is_on_stack(r) || (!is_freed(r) && escapes(r));
+      if (!allocated && !makes_buffers(op)) return;  // it names one of others
+      if (allocated) f.live_out |= detail::is_on_stack(r) || (!is_freed(r) && escapes(r));
     } else if (detail::is_tensor(r) && op->getNumRegions() == 0 && !has_tensor_operand(op) &&
                !state_.bufferizesToMemoryWrite(r)) {
       return;  // tensor.empty
     }
     f.size = size_of(r);
+  }
+
+  /// Whether an operation, or one inside of it, allocates a memref or may have it from elsewhere.
+  bool makes_buffers(::mlir::Operation* op) const {
+    return detail::holds_within(op, [&](::mlir::Operation* inner) {
+      return inner->getNumRegions() == 0 && llvm::any_of(inner->getResults(), detail::is_memref) &&
+             !detail::is_effect_free(inner, o_);
+    });
   }
 
   void add_overwrites(::mlir::Operation* op) {
@@ -196,12 +203,6 @@ class mlir_block_graph::builder {
     return op->getBlock() == g_.block_ ? op : g_.block_->findAncestorOpInBlock(*op);
   }
 
-  static bool is_on_stack(::mlir::OpResult r) {
-    auto effects = llvm::dyn_cast<::mlir::MemoryEffectOpInterface>(r.getOwner());
-    llvm::SmallVector<::mlir::MemoryEffects::EffectInstance> found;
-    if (effects) effects.getEffectsOnValue(r, found);
-    return llvm::any_of(found, [](const auto& e) { return detail::is_on_stack(e); });
-  }
   static bool is_freed(::mlir::Value v) {
     return llvm::any_of(v.getUsers(),
                         [&](::mlir::Operation* user) { return ::mlir::hasEffect<::mlir::MemoryEffects::Free>(user, v); });
