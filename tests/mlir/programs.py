@@ -20,7 +20,7 @@ alloca_around_stacksave_in_a_later_block alloca_that_a_region_yields to_tensor w
 captured_tensor captured_tensor_stored_to_later inner_tensor_from_outside inner_tensor_from_outside_stored_to_later
 tensor_cast extract_slice insert_slice carried_tensor tensor_that_a_region_yields tensor_that_a_call_returns
 tensor_argument_of_a_buffer memref_that_a_region_yields carried_memref memref_block_argument blocks diamond block_loop
-arguments_alias local_buffer_across_call kept_by_a_call kept_as_a_number kept_deallocated
+arguments_alias buffer_that_leaks local_buffer_across_call kept_by_a_call kept_as_a_number kept_deallocated
 memref_that_a_call_returns memref_in_memory memref_from_memory
 memory_of_memrefs_in_a_call""".split()
 
@@ -397,6 +397,67 @@ class Program:
             self.free(name)
         self.note("local_buffer_across_call")
 
+    def leak(self):
+        """A buffer whose pointer gets away in one way, through which it changes: read before, and read or freed behind."""
+        name = self.new("memref.alloc() : %s" % MEMREF)
+        m = Value(name, MEMREF, {name})
+        self.heap.add(name)
+        self.here.own.add(("heap", name))
+        self.make_fill(m)
+        change = self.r.choice([self.leak_to_callee, self.leak_as_number, self.leak_to_memory, self.leak_by_return,
+                                self.leak_by_loop, self.leak_by_selection])(m)
+        for _ in range(self.r.randrange(1, 3)):
+            self.load_from(m, 2)
+            change()
+            self.load_from(m, 2)
+        if self.r.random() < 0.7:
+            self.free(name)
+        else:
+            self.here.memrefs.append(m)
+        self.note("buffer_that_leaks")
+
+    def load_from(self, m, index):
+        x = self.new("memref.load %s[%%c%d] : %s" % (m.name, index, m.type))
+        self.add_scalar(self.half(x, self.scalar()))
+
+    def leak_to_callee(self, m):
+        self.kept |= m.roots
+        self.line("func.call @keep(%s) : (%s) -> ()" % (m.name, MEMREF))
+        return self.change_kept
+
+    def leak_as_number(self, m):
+        self.kept |= m.roots
+        number = self.new("memref.extract_aligned_pointer_as_index %s : %s -> index" % (m.name, MEMREF))
+        where = self.new("memref.get_global @kept : memref<1xindex>")
+        self.line("memref.store %s, %s[%%c0] : memref<1xindex>" % (number, where))
+        return self.change_kept
+
+    def leak_to_memory(self, m):
+        type_ = "memref<1x%s>" % MEMREF
+        table = self.new("memref.alloc() : " + type_)
+        self.line("memref.store %s, %s[%%c0] : %s" % (m.name, table, type_))
+        return lambda: self.write(self.new("memref.load %s[%%c0] : %s" % (table, type_)))
+
+    def leak_by_return(self, m):
+        name = self.new("func.call @same(%s) : (%s) -> %s" % (m.name, MEMREF, MEMREF))
+        return lambda: self.write(name)
+
+    def leak_by_loop(self, m):
+        self.number += 1
+        n = self.number
+        name = self.place("scf.for %%i%d = %%c0 to %%c2 step %%c1 iter_args(%%a%d = %s) -> %s {" % (n, n, m.name, MEMREF))
+        self.line("  memref.store %s, %%a%d[%%c2] : %s" % (self.scalar(), n, MEMREF))
+        self.line("  scf.yield %%a%d : %s" % (n, MEMREF))
+        self.line("}")
+        return lambda: self.write(name)
+
+    def leak_by_selection(self, m):
+        name = self.new("arith.select %s, %s, %s : %s" % (self.condition(), m.name, self.memref(True).name, MEMREF))
+        return lambda: self.write(name)
+
+    def write(self, name):
+        self.line("memref.store %s, %s[%%c2] : %s" % (self.scalar(), name, MEMREF))
+
     def stacksave(self):
         """The stack is saved and restored around statements, with an allocation before, one within and one behind; the first
         is written late, or is what a region yields."""
@@ -761,7 +822,8 @@ class Program:
                   (self.view, 2), (self.select, 0.5), (self.dealloc, 1.5), (self.global_, 0.7), (self.call, 0.6),
                   (self.stacksave, 0.7), (self.hazard, 1.5), (self.to_tensor, 0.8), (self.extract, 2.5),
                   (self.tensor_op, 2.5), (self.inner_function, 0.3),
-                  (self.keep, 0.5), (self.change_kept, 0.5), (self.table, 0.8), (self.local, 1.0)]
+                  (self.keep, 0.5), (self.change_kept, 0.5), (self.table, 0.8), (self.local, 1.0),
+                  (self.leak, 1.5)]
         trees = [(self.if_, 1.6), (self.for_, 1.0), (self.while_, 0.4)] if self.depth < 2 else []
         some, weights = zip(*(leaves + trees))
         for _ in range(n):
