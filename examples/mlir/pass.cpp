@@ -69,7 +69,7 @@ struct reorder_pass : mlir::PassWrapper<reorder_pass, mlir::OperationPass<>> {
                                           << r.bound << "; " << r.moved << " of " << r.operations << " operations moved";
     if (budget > 0 && r.after > budget)
       mlir::emitWarning(function.getLoc())
-          << "memsched-reorder: no order was found within " << budget << " bytes: peak " << r.after << ", bound " << r.bound;
+          << "memsched-reorder: no order was found within " << budget.getValue() << " bytes: peak " << r.after << ", bound " << r.bound;
     if (!annotate) return;
     mlir::Builder b(&getContext());
     const auto set = [&](llvm::StringRef name, bytes n) {
