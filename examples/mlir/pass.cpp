@@ -30,7 +30,12 @@ struct reorder_pass : mlir::PassWrapper<reorder_pass, mlir::OperationPass<>> {
   llvm::StringRef getDescription() const final { return "Moves operations into an order with a small peak memory"; }
 
   void runOnOperation() final {
-    settings_ = {.pure = pure, .views = views, .overwrites = overwrites, .arguments = arguments, .fold_constants = fold};
+    settings_ = {.pure = pure,
+                 .views = views,
+                 .overwrites = overwrites,
+                 .arguments = arguments,
+                 .fold_constants = fold,
+                 .handles = handles};
     if (dynamic_dim >= 0) settings_.dynamic_dim = static_cast<std::uint64_t>(dynamic_dim);
     if (scheduler == "automatic" || scheduler == "optimal") {
       const memsched::stay_close close{.least_gain = std::max<bytes>(min_gain, 1)};
@@ -68,8 +73,8 @@ struct reorder_pass : mlir::PassWrapper<reorder_pass, mlir::OperationPass<>> {
       mlir::emitRemark(function.getLoc()) << "memsched-reorder: peak " << r.before << " -> " << r.after << " bytes, bound "
                                           << r.bound << "; " << r.moved << " of " << r.operations << " operations moved";
     if (budget > 0 && r.after > budget)
-      mlir::emitWarning(function.getLoc())
-          << "memsched-reorder: no order was found within " << budget.getValue() << " bytes: peak " << r.after << ", bound " << r.bound;
+      mlir::emitWarning(function.getLoc()) << "memsched-reorder: no order was found within " << budget.getValue()
+                                           << " bytes: peak " << r.after << ", bound " << r.bound;
     if (!annotate) return;
     mlir::Builder b(&getContext());
     const auto set = [&](llvm::StringRef name, bytes n) {
@@ -150,6 +155,11 @@ struct reorder_pass : mlir::PassWrapper<reorder_pass, mlir::OperationPass<>> {
                        clEnumValN(memsched::mlir_arguments::held, "held", "from the start to the end"),
                        clEnumValN(memsched::mlir_arguments::donated, "donated", "from the start to the last reader"))};
   Option<bool> fold{*this, "fold-constants", llvm::cl::desc("what is computed from constants alone takes no memory")};
+  Option<memsched::mlir_handles> handles{
+      *this, "opaque", llvm::cl::desc("tokens, streams and other values without a shape"),
+      llvm::cl::init(memsched::mlir_handles::no_bytes),
+      llvm::cl::values(clEnumValN(memsched::mlir_handles::no_bytes, "0", "have no bytes"),
+                       clEnumValN(memsched::mlir_handles::refused, "refuse", "are of unknown size"))};
   Option<std::int64_t> dynamic_dim{*this, "dynamic-dim", llvm::cl::desc("what a dynamic dimension counts"),
                                    llvm::cl::init(-1)};
   Option<std::uint64_t> state_limit{*this, "state-limit", llvm::cl::desc("states that a search may look at"),

@@ -20,7 +20,7 @@ alloca_around_stacksave_in_a_later_block alloca_that_a_region_yields to_tensor w
 captured_tensor captured_tensor_stored_to_later inner_tensor_from_outside inner_tensor_from_outside_stored_to_later
 tensor_cast extract_slice insert_slice carried_tensor tensor_that_a_region_yields tensor_that_a_call_returns
 tensor_argument_of_a_buffer memref_that_a_region_yields carried_memref memref_block_argument blocks diamond block_loop
-arguments_alias buffer_that_leaks local_buffer_across_call kept_by_a_call kept_as_a_number kept_deallocated
+arguments_alias asynchronous_task buffer_that_leaks local_buffer_across_call kept_by_a_call kept_as_a_number kept_deallocated
 memref_that_a_call_returns memref_in_memory memref_from_memory
 memory_of_memrefs_in_a_call""".split()
 
@@ -458,6 +458,34 @@ class Program:
     def write(self, name):
         self.line("memref.store %s, %s[%%c2] : %s" % (self.scalar(), name, MEMREF))
 
+    def task(self):
+        """A task changes a buffer that nothing else uses before the wait for its token, or for a second task behind it."""
+        self.number += 1
+        name, t, u = self.new("memref.alloc() : %s" % MEMREF), "%%t%d" % self.number, "%%u%d" % self.number
+        m = Value(name, MEMREF, {name})
+        self.heap.add(name)
+        self.make_fill(m)
+        follows = self.r.random() < 0.4
+        for token, after in [(t, "")] + [(u, " [%s]" % t)] * follows:
+            self.line("%s = async.execute%s {" % (token, after))
+            x = "%%x%s" % token[1:]
+            self.line("  %s = memref.load %s[%%c2] : %s" % (x, name, MEMREF))
+            self.line("  %sh = arith.mulf %s, %%half : f32" % (x, x))
+            self.line("  %sg = arith.addf %sh, %%half : f32" % (x, x))
+            self.line("  memref.store %sg, %s[%%c2] : %s" % (x, name, MEMREF))
+            self.line("  async.yield")
+            self.line("}")
+        self.statements(self.r.randrange(3))
+        self.line("async.await %s : !async.token" % (u if follows else t))
+        self.here.own.add(("heap", name))
+        self.load_from(m, 2)
+        self.store(m)
+        if self.r.random() < 0.7:
+            self.free(name)
+        else:
+            self.here.memrefs.append(m)
+        self.note("asynchronous_task")
+
     def stacksave(self):
         """The stack is saved and restored around statements, with an allocation before, one within and one behind; the first
         is written late, or is what a region yields."""
@@ -823,7 +851,7 @@ class Program:
                   (self.stacksave, 0.7), (self.hazard, 1.5), (self.to_tensor, 0.8), (self.extract, 2.5),
                   (self.tensor_op, 2.5), (self.inner_function, 0.3),
                   (self.keep, 0.5), (self.change_kept, 0.5), (self.table, 0.8), (self.local, 1.0),
-                  (self.leak, 1.5)]
+                  (self.leak, 1.5), (self.task, 0.4)]
         trees = [(self.if_, 1.6), (self.for_, 1.0), (self.while_, 0.4)] if self.depth < 2 else []
         some, weights = zip(*(leaves + trees))
         for _ in range(n):
