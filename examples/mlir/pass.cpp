@@ -37,16 +37,24 @@ struct reorder_pass : mlir::PassWrapper<reorder_pass, mlir::OperationPass<>> {
                  .fold_constants = fold,
                  .handles = handles};
     if (dynamic_dim >= 0) settings_.dynamic_dim = static_cast<std::uint64_t>(dynamic_dim);
-    if (scheduler == "automatic" || scheduler == "optimal") {
-      const memsched::stay_close close{.least_gain = std::max<bytes>(min_gain, 1)};
-      best_ = close | memsched::automatic;
-      fit_ = memsched::stay_close{.least_gain = close.least_gain, .enough = budget} | memsched::automatic;
-    } else if (scheduler == "file" || scheduler == "as_given") {
-      best_ = fit_ = memsched::as_given{};
-    } else {
+    if (!llvm::is_contained({"automatic", "optimal", "file", "as_given"}, scheduler.getValue())) {
       mlir::emitError(getOperation()->getLoc()) << "memsched-reorder: there is no scheduler " << scheduler;
       return signalPassFailure();
     }
+    demands_.clear();
+    for (const std::string& text : budgets) {
+      const auto d = demand_of(text);
+      if (!d) {
+        mlir::emitError(getOperation()->getLoc())
+            << "memsched-reorder: budget=" << text << " is neither BYTES nor SPACE=BYTES";
+        return signalPassFailure();
+      }
+      demands_.push_back(*d);
+    }
+    if (demands_.empty()) demands_.push_back({});
+    if (!only_space.empty())
+      for (demand& d : demands_)
+        if (!d.space) d.space = only_space;
     getOperation()->walk([&](mlir::FunctionOpInterface function) {
       if (!function.isExternal()) run(function);
     });
@@ -55,6 +63,12 @@ struct reorder_pass : mlir::PassWrapper<reorder_pass, mlir::OperationPass<>> {
  private:
   using policy = std::function<memsched::solution(const memsched::schedule_graph&, memsched::search&)>;
   using schedule_result = memsched::schedule_result<mlir::Operation*>;
+
+  /// What is asked of a memory space, or of all in sum: as little as can be, or a budget.
+  struct demand {
+    std::optional<std::string> space{};
+    bytes budget = 0;
+  };
 
   /// What happened to a function.
   struct report {
@@ -65,35 +79,78 @@ struct reorder_pass : mlir::PassWrapper<reorder_pass, mlir::OperationPass<>> {
 
   void run(mlir::FunctionOpInterface function) {
     if (!dump.empty()) write(function, function.getFunctionBody().front());
-    report r;
-    for (mlir::Block& block : function.getFunctionBody()) run(block, r);
-    if (!r.known) return;
+    spaces_ = memsched::memory_spaces(function);
+    const auto before = peaks_by_space(function);
+    for (const demand& d : demands_) {
+      report r;
+      for (mlir::Block& block : function.getFunctionBody()) run(block, d, r);
+      if (!r.known) return;
+      say(function, d, r);
+      if (annotate && demands_.size() == 1)
+        set(function, "memsched.peak_before", number(r.before)), set(function, "memsched.peak", number(r.after));
+    }
+    if (!annotate || spaces_.size() < 2) return;
+    set(function, "memsched.peaks_before", before), set(function, "memsched.peaks", peaks_by_space(function));
+  }
+
+  void say(mlir::FunctionOpInterface function, const demand& d, const report& r) {
     peaks_before += r.before, peaks += r.after, bounds += r.bound, operations_moved += r.moved;
+    const std::string where = d.space ? " in space " + *d.space : "";
     if (r.moved > 0)
-      mlir::emitRemark(function.getLoc()) << "memsched-reorder: peak " << r.before << " -> " << r.after << " bytes, bound "
-                                          << r.bound << "; " << r.moved << " of " << r.operations << " operations moved";
-    if (budget > 0 && r.after > budget)
-      mlir::emitWarning(function.getLoc()) << "memsched-reorder: no order was found within " << budget.getValue()
-                                           << " bytes: peak " << r.after << ", bound " << r.bound;
-    if (!annotate) return;
-    mlir::Builder b(&getContext());
-    const auto set = [&](llvm::StringRef name, bytes n) {
-      function->setAttr(name, b.getI64IntegerAttr(static_cast<std::int64_t>(n)));
-    };
-    set("memsched.peak_before", r.before), set("memsched.peak", r.after);
+      mlir::emitRemark(function.getLoc()) << "memsched-reorder: peak" << where << " " << r.before << " -> " << r.after
+                                          << " bytes, bound " << r.bound << "; " << r.moved << " of " << r.operations
+                                          << " operations moved";
+    if (d.budget > 0 && r.after > d.budget)
+      mlir::emitWarning(function.getLoc()) << "memsched-reorder: no order was found within " << d.budget << " bytes" << where
+                                           << ": peak " << r.after << ", bound " << r.bound;
+  }
+
+  mlir::Attribute number(bytes n) { return mlir::Builder(&getContext()).getI64IntegerAttr(static_cast<std::int64_t>(n)); }
+  static void set(mlir::FunctionOpInterface function, llvm::StringRef name, mlir::Attribute a) {
+    function->setAttr(name, a);
+  }
+
+  /// The largest peak of the function's own blocks in each space, if they are asked for.
+  mlir::DictionaryAttr peaks_by_space(mlir::FunctionOpInterface function) {
+    mlir::NamedAttrList all;
+    if (annotate && spaces_.size() > 1)
+      for (const std::string& space : spaces_) {
+        bytes peak = 0;
+        for (mlir::Block& block : function.getFunctionBody())
+          peak = std::max(peak, peak_in(space, block, given(block)).value_or(0));
+        all.set(space, number(peak));
+      }
+    return all.getDictionary(&getContext());
+  }
+  /// Nothing where a size is not known.
+  std::optional<bytes> peak_in(const std::string& space, mlir::Block& block, llvm::ArrayRef<mlir::Operation*> order) const {
+    if (!memsched::may_reorder(block)) return 0;
+    const auto peak = memsched::peak_of(block, order, settings(space));
+    return peak ? std::optional(*peak) : std::nullopt;
+  }
+  static std::vector<mlir::Operation*> given(mlir::Block& block) {
+    std::vector<mlir::Operation*> order;
+    for (mlir::Operation& op : block)
+      if (&op != &block.back() || !block.mightHaveTerminator()) order.push_back(&op);
+    return order;
+  }
+  memsched::mlir_options settings(std::optional<std::string> space) const {
+    memsched::mlir_options o = settings_;
+    o.space = std::move(space);
+    return o;
   }
 
   /// A block of the function itself. Inner blocks come first: their peaks are workspace of the operations that hold them.
   /// Under a budget they stay as they are where the block fits without.
-  void run(mlir::Block& block, report& r) {
-    auto found = budget > 0 ? find_order(block, fit_, r) : std::nullopt;
+  void run(mlir::Block& block, const demand& d, report& r) {
+    auto found = d.budget > 0 ? find_order(block, d, r) : std::nullopt;
     const bytes before = found ? found->given_peak : 0;
-    if (!found || found->peak > budget) {
+    if (!found || found->peak > d.budget) {
       for (mlir::Operation& op : block)
         op.walk([&](mlir::Block* inner) {
-          if (const auto order = find_order(*inner, best_, r)) put_in_order(*inner, *order, r);
+          if (const auto order = find_order(*inner, {d.space, 0}, r)) put_in_order(*inner, *order, r);
         });
-      found = find_order(block, fit_, r);
+      found = find_order(block, d, r);
     }
     if (!found) return;
     put_in_order(block, *found, r);
@@ -102,18 +159,37 @@ struct reorder_pass : mlir::PassWrapper<reorder_pass, mlir::OperationPass<>> {
     r.bound = std::max(r.bound, found->lower_bound);
   }
 
-  /// Nothing where the block has nothing to move, or the graph is not known.
-  std::optional<schedule_result> find_order(mlir::Block& block, const policy& p, report& r) const {
+  /// Nothing where the block has nothing to move, or the graph is not known. The given order stands where the one found would
+  /// take more of another space.
+  std::optional<schedule_result> find_order(mlir::Block& block, const demand& d, report& r) const {
     if (!r.known || !memsched::may_reorder(block)) return std::nullopt;
-    const auto g = memsched::mlir_block_graph::of(block, settings_);
+    const auto o = settings(d.space);
+    const auto g = memsched::mlir_block_graph::of(block, o);
     schedule_result found;
-    if (g) found = memsched::schedule(*g, p, {.state_limit = state_limit});
+    if (g) found = memsched::schedule(*g, policy_of(d), {.state_limit = state_limit});
     else found.error = g.error();
-    if (!found.error) return found;
+    if (!found.error) {
+      if (found.peak < found.given_peak && !others_hold(block, d, found.order))
+        found.order = given(block), found.peak = found.given_peak;
+      return found;
+    }
     r.known = false;
     if (found.error->code != memsched::error_code::unknown_size)  // that has its remark
       mlir::emitWarning(block.getParentOp()->getLoc()) << "memsched-reorder: " << found.error->message;
     return std::nullopt;
+  }
+  policy policy_of(const demand& d) const {
+    if (scheduler != "automatic" && scheduler != "optimal") return memsched::as_given{};
+    return memsched::stay_close{.least_gain = std::max<bytes>(min_gain, 1), .enough = d.budget} | memsched::automatic;
+  }
+  /// Whether an order takes no more of the other spaces than the given one, or than their budgets.
+  bool others_hold(mlir::Block& block, const demand& d, llvm::ArrayRef<mlir::Operation*> order) const {
+    return !d.space || llvm::all_of(spaces_, [&](const std::string& space) {
+      if (space == *d.space) return true;
+      const auto peak = peak_in(space, block, order), before = peak_in(space, block, given(block));
+      const auto other = llvm::find_if(demands_, [&](const demand& also) { return also.space == space; });
+      return peak && before && (*peak <= *before || (other != demands_.end() && *peak <= other->budget));
+    });
   }
 
   void put_in_order(mlir::Block& block, const schedule_result& found, report& r) const {
@@ -135,8 +211,23 @@ struct reorder_pass : mlir::PassWrapper<reorder_pass, mlir::OperationPass<>> {
     return order.size() - last.size();
   }
 
+  /// BYTES or SPACE=BYTES; nothing for other texts.
+  static std::optional<demand> demand_of(llvm::StringRef text) {
+    demand d;
+    const auto [name, number] = text.rsplit('=');
+    if (name.size() < text.size()) d.space = name.str();
+    llvm::StringRef digits = name.size() < text.size() ? number : text;
+    const bytes unit = digits.consume_back("K")   ? 1024
+                       : digits.consume_back("M") ? 1024 * 1024
+                       : digits.consume_back("G") ? 1024 * 1024 * 1024
+                                                  : 1;
+    if (digits.getAsInteger(10, d.budget) || d.budget == 0) return std::nullopt;
+    d.budget = llvm::SaturatingMultiply(d.budget, unit);
+    return d;
+  }
+
   void write(mlir::FunctionOpInterface function, mlir::Block& block) {
-    const auto g = memsched::mlir_block_graph::of(block, settings_);
+    const auto g = memsched::mlir_block_graph::of(block, settings(demands_.front().space));
     const auto p = g ? memsched::lower(*g) : memsched::result<memsched::lowered<mlir::Operation*>>(g.error());
     if (!p) return;
     const std::string path = dump + function.getName().str() + ".json";
@@ -164,9 +255,12 @@ struct reorder_pass : mlir::PassWrapper<reorder_pass, mlir::OperationPass<>> {
                                    llvm::cl::init(-1)};
   Option<std::uint64_t> state_limit{*this, "state-limit", llvm::cl::desc("states that a search may look at"),
                                     llvm::cl::init(100000)};
-  Option<std::uint64_t> budget{
-      *this, "budget", llvm::cl::desc("bytes that are there: a block that fits stays, others move as little as fits"),
-      llvm::cl::init(0)};
+  ListOption<std::string> budgets{
+      *this, "budget",
+      llvm::cl::desc("bytes that are there, or SPACE=BYTES for memory spaces, with K, M or G: what fits "
+                     "stays, the rest moves as little as fits")};
+  Option<std::string> only_space{*this, "space",
+                                 llvm::cl::desc("the memory space that counts; others take no more than before")};
   Option<std::string> scheduler{*this, "scheduler", llvm::cl::desc("automatic or file"), llvm::cl::init("automatic")};
   Option<std::uint64_t> min_gain{*this, "min-gain", llvm::cl::desc("bytes of the peak below which nothing moves"),
                                  llvm::cl::init(1)};
@@ -180,7 +274,8 @@ struct reorder_pass : mlir::PassWrapper<reorder_pass, mlir::OperationPass<>> {
   Statistic operations_moved{this, "operations-moved", "operations"};
 
   memsched::mlir_options settings_;
-  policy best_, fit_;
+  std::vector<demand> demands_;
+  std::vector<std::string> spaces_;  // of the function at hand
 };
 
 }  // namespace

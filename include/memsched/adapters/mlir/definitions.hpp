@@ -364,6 +364,21 @@ MEMSCHED_FUNCTION bool may_reorder(::mlir::Block& block) {
   return parent && parent->isRegistered() && ::mlir::mayHaveSSADominance(*block.getParent()) && detail::makes_memory(block);
 }
 
+MEMSCHED_FUNCTION result<bytes> peak_of(::mlir::Block& block, std::span<::mlir::Operation* const> order,
+                                        const mlir_options& m) {
+  const auto g = mlir_block_graph::of(block, m);
+  if (!g) return graph_error(g.error());
+  const auto p = lower(*g);
+  if (!p) return graph_error(p.error());
+  llvm::DenseMap<::mlir::Operation*, op_id> ids;
+  for (const op_id op : p->problem.ops()) ids[p->ops[op]] = op;
+  std::vector<op_id> found;
+  for (::mlir::Operation* op : order) found.push_back(ids.at(op));
+  const auto cost = evaluate(p->problem, found, options{}.model());
+  if (!cost) return graph_error(cost.error());
+  return cost->peak;
+}
+
 MEMSCHED_FUNCTION void put_in_order(::mlir::Block& block, std::span<::mlir::Operation* const> order) {
   ::mlir::Operation* end = detail::terminator_of(block);
   for (::mlir::Operation* op : order) op->moveBefore(&block, end ? end->getIterator() : block.end());

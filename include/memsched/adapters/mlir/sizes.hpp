@@ -12,6 +12,7 @@
 #include <mlir/Interfaces/DataLayoutInterfaces.h>
 
 #include <memsched/adapters/mlir/options.hpp>
+#include <memsched/adapters/mlir/spaces.hpp>
 #include <memsched/base/bytes.hpp>
 
 namespace memsched {
@@ -52,6 +53,7 @@ class mlir_sizes {
 
   /// Nothing where neither the type nor the options tell.
   std::optional<bytes> operator()(::mlir::Value v) const {
+    if (o_.space && memory_space(v) != *o_.space) return bytes{0};
     if (const auto size = of(v.getType(), std::nullopt)) return size;
     if (o_.size)
       if (const auto size = o_.size(v)) return size;
