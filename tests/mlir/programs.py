@@ -459,31 +459,34 @@ class Program:
         self.line("memref.store %s, %s[%%c2] : %s" % (self.scalar(), name, MEMREF))
 
     def task(self):
-        """A task changes a buffer that nothing else uses before the wait for its token, or for a second task behind it."""
+        """A task takes its time, then copies a buffer that nothing else uses before the wait for its token, or for a second
+        task behind it. What it copied is read or freed behind the wait."""
         self.number += 1
-        name, t, u = self.new("memref.alloc() : %s" % MEMREF), "%%t%d" % self.number, "%%u%d" % self.number
-        m = Value(name, MEMREF, {name})
-        self.heap.add(name)
-        self.make_fill(m)
+        t, u = "%%t%d" % self.number, "%%u%d" % self.number
+        read, written = [Value(self.new("memref.alloc() : %s" % MEMREF), MEMREF, ()) for _ in range(2)]
+        self.make_fill(read)
+        self.make_fill(written)
         follows = self.r.random() < 0.4
         for token, after in [(t, "")] + [(u, " [%s]" % t)] * follows:
-            self.line("%s = async.execute%s {" % (token, after))
             x = "%%x%s" % token[1:]
-            self.line("  %s = memref.load %s[%%c2] : %s" % (x, name, MEMREF))
-            self.line("  %sh = arith.mulf %s, %%half : f32" % (x, x))
-            self.line("  %sg = arith.addf %sh, %%half : f32" % (x, x))
-            self.line("  memref.store %sg, %s[%%c2] : %s" % (x, name, MEMREF))
+            self.line("%s = async.execute%s {" % (token, after))
+            self.line("  %sn = arith.constant 20000 : index" % x)
+            self.line("  %sw = scf.for %si = %%c0 to %sn step %%c1 iter_args(%sa = %%half) -> f32 {" % (x, x, x, x))
+            self.line("    %sl = memref.load %s[%%c3] : %s" % (x, read.name, MEMREF))
+            self.line("    %sb = arith.addf %sa, %sl : f32" % (x, x, x))
+            self.line("    %sm = arith.mulf %sb, %%half : f32" % (x, x))
+            self.line("    scf.yield %sm : f32" % x)
+            self.line("  }")
+            self.line("  memref.store %sw, %s[%%c2] : %s" % (x, written.name, MEMREF))
             self.line("  async.yield")
             self.line("}")
         self.statements(self.r.randrange(3))
         self.line("async.await %s : !async.token" % (u if follows else t))
-        self.here.own.add(("heap", name))
-        self.load_from(m, 2)
-        self.store(m)
-        if self.r.random() < 0.7:
-            self.free(name)
+        if self.r.random() < 0.5:
+            self.line("memref.dealloc %s : %s" % (read.name, MEMREF))
         else:
-            self.here.memrefs.append(m)
+            self.store(read)
+        self.load_from(written, 2)
         self.note("asynchronous_task")
 
     def stacksave(self):
@@ -851,7 +854,7 @@ class Program:
                   (self.stacksave, 0.7), (self.hazard, 1.5), (self.to_tensor, 0.8), (self.extract, 2.5),
                   (self.tensor_op, 2.5), (self.inner_function, 0.3),
                   (self.keep, 0.5), (self.change_kept, 0.5), (self.table, 0.8), (self.local, 1.0),
-                  (self.leak, 1.5), (self.task, 0.4)]
+                  (self.leak, 1.5), (self.task, 0.6)]
         trees = [(self.if_, 1.6), (self.for_, 1.0), (self.while_, 0.4)] if self.depth < 2 else []
         some, weights = zip(*(leaves + trees))
         for _ in range(n):
