@@ -13,6 +13,13 @@ inline namespace MEMSCHED_ABI {
 
 namespace detail {
 
+/// What a view gives; the first result where MLIR is too old to say (19).
+template <class View>
+::mlir::Value view_dest(View view) {
+  if constexpr (requires { view.getViewDest(); }) return view.getViewDest();
+  else return view->getResult(0);
+}
+
 /// The value that owns the storage of a result, if the operation is a view by interface or by the options; null otherwise.
 /// Views of tensors are known by other means (`mlir_block_graph`).
 inline ::mlir::Value view_source(::mlir::OpResult result, const mlir_options& o) {
@@ -24,7 +31,7 @@ inline ::mlir::Value view_source(::mlir::OpResult result, const mlir_options& o)
   }
   if (!is_memref(result)) return {};
   auto view = llvm::dyn_cast<::mlir::ViewLikeOpInterface>(op);
-  return view && view.getViewDest() == result ? view.getViewSource() : ::mlir::Value{};
+  return view && view_dest(view) == result ? view.getViewSource() : ::mlir::Value{};
 }
 
 inline bool is_allocated(::mlir::Value v) {
