@@ -76,9 +76,11 @@ class Function:
             part[0], whole[0], ", ".join(map(str, offset)), sizes, ", ".join(["1"] * n), tensor(part[1]), tensor(whole[1])))
 
     def text(self, results):
+        """Arguments are not written: main would copy its constants first, in the heap that is counted."""
         types = ", ".join(tensor(r[1]) for r in results)
         self.results = results
-        head = "  func.func @%s(%s) -> (%s) {\n" % (self.name, ", ".join("%s: %s" % (n, tensor(s)) for n, s in self.inputs), types)
+        head = "  func.func @%s(%s) -> (%s) {\n" % (self.name, ", ".join(
+            "%s: %s {bufferization.writable = false}" % (n, tensor(s)) for n, s in self.inputs), types)
         return head + "\n".join(self.lines) + "\n    return %s : %s\n  }\n" % (", ".join(r[0] for r in results), types)
 
 
@@ -142,6 +144,22 @@ def one_call(n=256):
     out = f.pointwise("add", [out, second], out)
     f.line("func.call @tick() : () -> ()")
     return f, f.text([f.pointwise("add", [out, late], out)])
+
+
+def attention(tokens=64, width=32, heads=8):
+    """Self-attention of several heads as a front end writes it, stage by stage: all queries, keys and values, all scores, all
+    their exponentials, all outputs, which are projected and added to the input. (Without the division by the sums of rows.)"""
+    f = Function("attention", [(tokens, width)])
+    x, size_ = f.inputs[0], width // 2
+    weight = lambda rows, columns: f.constant((rows, columns), 0.01 * (1 + f.count % 7))
+    queries, keys, values = ([f.matmul(x, weight(width, size_)) for _ in range(heads)] for _ in range(3))
+    queries, keys, values = list(queries), list(keys), list(values)
+    scores = [f.matmul(q, f.transpose(k)) for q, k in zip(queries, keys)]
+    shares = [f.pointwise("exp", [s]) for s in scores]
+    outputs = [f.matmul(s, v) for s, v in zip(shares, values)]
+    for o in outputs:
+        x = f.pointwise("add", [x, f.matmul(o, weight(size_, width))])
+    return f, f.text([x])
 
 
 def fire_network(size_=16, modules=4):
