@@ -20,7 +20,7 @@ inline namespace MEMSCHED_ABI {
 
 namespace detail {
 
-/// What an operation of a block does with a buffer, in itself or in its regions.
+/// Use of a buffer by an operation of a block, in itself or in its regions.
 struct mlir_local_access {
   ::mlir::Operation* op;
   bool writes;  ///< or frees
