@@ -26,7 +26,7 @@ inline namespace MEMSCHED_ABI {
 /// or its producer runs again behind u. The former take at most price * B together with what u itself reads, makes and works in.
 /// The latter cost, together, at most the extra cost: their producers differ, but for outputs of one operator, of which one is
 /// charged. Each weighs at most either.
-/// What u reads and makes weighs its bytes while u runs: the workspace of u takes what the storages' own weights lack. An output
+/// A storage that u reads or makes weighs its bytes while u runs: the workspace of u takes what the storages' own weights lack. An output
 /// that may take the storage of an input weighs no more than that input, so that the order's peak has that saving, too.
 MEMSCHED_FUNCTION result<problem> weighed_problem(const problem& p, memory_model model, std::span<const tensor_id> charged,
                                                   std::uint64_t price, unsigned scale);
