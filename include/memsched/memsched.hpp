@@ -124,10 +124,13 @@
 #include <memsched/recompute/cover.hpp>
 #include <memsched/recompute/exact.hpp>
 #include <memsched/recompute/least_peak.hpp>
+#include <memsched/recompute/needs.hpp>
+#include <memsched/recompute/priced_closure.hpp>
 #include <memsched/recompute/priced_cover.hpp>
 #include <memsched/recompute/repair.hpp>
 #include <memsched/recompute/rows.hpp>
 #include <memsched/recompute/stages.hpp>
+#include <memsched/recompute/weights.hpp>
 #include <memsched/rewrite/channel_slices.hpp>
 #include <memsched/rewrite/check_rewrite.hpp>
 #include <memsched/rewrite/check_sums.hpp>
