@@ -29,11 +29,11 @@
 #include <memsched/base/crew.hpp>
 #include <memsched/base/dominators.hpp>
 #include <memsched/base/function_ref.hpp>
+#include <memsched/base/int128.hpp>
 #include <memsched/base/linkage.hpp>
 #include <memsched/base/random.hpp>
 #include <memsched/base/topology.hpp>
 #include <memsched/base/type_name.hpp>
-#include <memsched/base/int128.hpp>
 #include <memsched/bounds/closed_window.hpp>
 #include <memsched/bounds/cut_bound.hpp>
 #include <memsched/bounds/destructive_search.hpp>
