@@ -53,7 +53,7 @@ struct rewriting {
 };
 
 struct schedule_request : request {
-  std::string graph, scheduler = "automatic", output, svg, certificate, emit_c;
+  std::string graph, scheduler = "automatic", output, svg, dot, certificate, emit_c;
   memsched::bytes certificate_limit = memsched::no_limit;  ///< of the file with the certificate
   bool json = false, csv = false;
   bool explain = false;  ///< the result also says what is live at the peak

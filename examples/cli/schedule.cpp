@@ -5,6 +5,7 @@
 #include <memsched/certify/certify.hpp>
 #include <memsched/formats/certificate.hpp>
 #include <memsched/formats/provenance.hpp>
+#include <memsched/io/dot.hpp>
 #include <memsched/measure/evaluate.hpp>
 #include <memsched/schedulers/as_given.hpp>
 #include <nlohmann/json.hpp>
@@ -288,6 +289,7 @@ memsched::graph_error check_outputs_of(const schedule_request& r) {
                                                : r.csv ? content::csv
                                                        : content::text),
                         {"--svg", r.svg, content::svg},
+                        {"--dot", r.dot, content::dot},
                         proof,
                         {"--emit-c", r.emit_c, content::c}},
                        {r.graph});
@@ -325,6 +327,10 @@ int run_schedule(const schedule_request& r) {
     files.push_back({r.svg, memory_svg(graph.name, {drawn(graph, r, r.scheduler, s), drawn(graph, r, "file", file)},
                                        s.lower_bound, largest_live(graph, r, s))});
   }
+  if (!r.dot.empty()) {
+    const auto played = memsched::evaluate(graph.problem, s.order, r.options.model());
+    files.push_back({r.dot, memsched::to_dot(graph.problem, s.order, played.value(), graph.name)});
+  }
   if (!r.certificate.empty()) {
     auto certified = with_certificate(as_object, graph, r, s);
     if (!certified) return report(certified.error());
@@ -354,6 +360,8 @@ void add_outputs(command& c, schedule_request& r, std::string& format) {
   c.add("--no-list", flag([&r] { r.list = listing::never; }), "do not list the order");
   c.add("--explain", flag(r.explain), "the JSON also says which tensors are live at the peak");
   c.add("--svg", file(r.svg), "draw memory over time, beside the file's own order, as an SVG there");
+  c.add("--dot", file(r.dot),
+        "draw the graph there for Graphviz, with the operator at the peak and the tensors in memory then in colour");
   c.add("--certificate", file(r.certificate),
         "write the result there, with a proof of its bound that `verify --certificate` checks: JSON, or CBOR where the "
         "name ends in .cbor");

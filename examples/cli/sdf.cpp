@@ -116,6 +116,7 @@ std::string as_text(const loaded_sdf& g, const schedule_request& r, const sdf::s
 
 int run_sdf_schedule(const schedule_request& r) {
   if (!r.svg.empty()) return report(located(r.graph, "takes no --svg"));
+  if (!r.dot.empty()) return report(located(r.graph, "takes no --dot"));
   if (r.csv) return report(located(r.graph, "takes no --format csv"));
   const bool of_all = r.sdf.what.form == sdf::form::any && r.sdf.what.memory == sdf::memory::shared;
   if (!r.certificate.empty() && !of_all)
