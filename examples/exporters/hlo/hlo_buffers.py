@@ -239,7 +239,7 @@ class Graph:
             need(len(operands) == len(branches) + 1, "has %d operands for %d branches" % (len(operands), len(branches)))
             for k, g in enumerate(branches):
                 g.check_arguments([operands[k + 1]])
-                op.changed += g.changed([operands[k + 1]])
+                op.changed += [v for v in g.changed([operands[k + 1]]) if v not in op.changed]
             op.workspace = max(g.above() for g in branches)
             for path, v in tree.items():
                 taken = {g.origin(path, [operands[k + 1]])[0] for k, g in enumerate(branches) if g.origin(path, [operands[k + 1]])[1]}
@@ -360,7 +360,7 @@ class Graph:
         need(sorted(self.parameters) == list(range(len(self.parameters))), "does not have parameters 0 to %d" % (len(self.parameters) - 1))
         pairs = self.pairs(one_buffer)
         for number, path, source in pairs:
-            self.root[path].homes.append((self.parameters[number][source], False))
+            self.lead_home(self.root[path], self.parameters[number][source])
         donated = {self.parameters[number][source] for number, _, source in pairs}
         self.kept = list(dict.fromkeys(self.root.values()))
         for op in self.operators:
@@ -391,13 +391,19 @@ class Graph:
             found.append((number, out, path))
         return found
 
+    def lead_home(self, v, home):
+        """The buffer of a result is that of a parameter; so is that of each value whose buffer the result has to take."""
+        while v and (home, False) not in v.homes:
+            v.homes.append((home, False))
+            v = next((old for old, own in v.homes if own), None)
+
     def find_home(self, op, v, fixed):
         """A value takes the buffer of an earlier one that is free to take: of the same size, and read by nothing later. XLA
         copies others first, so that the value has bytes of its own."""
         for named, own in v.homes:
             old = named if own else newest(named)
             last = max(old.readers, default=NEVER)
-            free = not old.constant and not old.heir and not old.lost and old not in fixed and old is not v and (old.op is None or old.op.number < op.number)
+            free = not old.constant and not old.heir and old not in fixed and old is not v and (old.op is None or old.op.number < op.number)
             same = old.size == v.size and old.space == v.space
             if free and same and last <= op.number and (own or op.number not in old.readers or self.shares(op, v, old)):
                 v.home, old.heir = old, v
