@@ -85,6 +85,15 @@ class Body:
                                alike=list(alike), inner=list(inner), changes=list(changes)))
         return full
 
+    def start_of(self, step):
+        """The start that an asynchronous step is the end of."""
+        steps = {other["name"]: other for other in self.steps}
+        while step["code"].endswith(("-done", "-update")):
+            step = steps[step["operands"][0]]
+            if step["code"].endswith("-start"):
+                return step["name"]
+        return None
+
     def text(self, entry=False):
         head = "%s%%%s (%s) -> %s {\n" % ("ENTRY " if entry else "", self.name, ", ".join("p%d: %s" % (k, shape_text(s)) for k, (_, s) in enumerate(self.parameters)), shape_text(self.scope[self.root][1]))
         return head + "".join("  %s%s\n" % ("ROOT " if line.startswith("%%%s " % self.root) else "", line) for line in self.lines) + "}\n\n"
@@ -159,6 +168,10 @@ class Simulation:
                         self.buffer[v] = self.buffer[old]
                         break
 
+    def needs(self, step, one):
+        """A branch whose result goes into an older buffer needs bytes for its own."""
+        return one if isinstance(one, int) else one[step["wrote"][0].at != self.must[step["wrote"][0]].values[0].at]
+
     def alive(self, b):
         return (-1, self.end) if b.whole else (min(v.at for v in b.values), max([v.at for v in b.values] + [u for v in b.values for u in v.uses]))
 
@@ -173,14 +186,14 @@ class Simulation:
         for c in change:
             alive += c
             sums.append(alive)
-        inner = [max(step["inner"] + [0]) + step["extra"] for step in self.body.steps]
+        inner = [max([self.needs(step, one) for one in step["inner"]] + [0]) + step["extra"] for step in self.body.steps]
         return max(sums + [sums[t + 1] + inner[t] for t in range(self.end)])
 
-    def lasting(self):
-        return sum(max(v.size for v in b.values) for b in {self.buffer[v] for v in self.given + [r for r in self.root if not r.constant]})
-
-    def above(self):
-        return max(0, self.peak() - self.lasting())
+    def above(self, with_results=True):
+        """The peak above parameters and, unless a caller keeps no bytes for them, results."""
+        kept = {self.buffer[v] for v in self.given}
+        kept |= {self.buffer[v] for v in self.root if not v.constant} if with_results else set()
+        return max(0, self.peak() - sum(max(v.size for v in b.values) for b in kept))
 
     def source(self, v):
         """The value of a parameter in whose buffer a result is."""
@@ -452,7 +465,7 @@ class Maker:
         self.texts += [condition.text(), inner.text()]
         made = of_shape(s, len(body.steps))
         body.step(self.name("while"), s, "while", [state], made, ", condition=%%%s, body=%%%s" % (condition.name, inner.name),
-                  homes=list(zip(flat(made), flat(tree))), inner=[asks.above() + sum(v.size for v in asks.changed()), does.above()])
+                  homes=list(zip(flat(made), flat(tree))), inner=[asks.above(False) + sum(v.size for v in asks.changed()), does.above(False)])
 
     def next(self, body, state, k):
         """What the loop's element k becomes."""
@@ -500,7 +513,7 @@ class Maker:
             one.root = self.some_array(one, s) if self.draw.random() < 0.5 else self.fresh(one, [one.name + ".p0"], s)
             does = Simulation(one)
             texts.append(one)
-            inner.append(does.above())
+            inner.append((does.above(), does.above(False)))
             p = does.source(one.scope[one.root][0][0])
             if p is not None and p is not one.scope[one.root][0][0]:
                 homes.append(body.scope[x][0][0])

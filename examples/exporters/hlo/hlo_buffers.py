@@ -9,8 +9,8 @@ Model(module).graph(name) gives the values and operators of a computation; Graph
 import re
 from hlo_text import Reason, Unreadable, need, names_in, path_in, size_of, subshapes
 
+FREE = {"bitcast", "opt-barrier", "domain", "add-dependency", "tuple", "get-tuple-element", "after-all", "constant"}
 NAMING = {"bitcast", "opt-barrier", "domain", "add-dependency", "all-reduce-done"}
-FREE = NAMING | {"tuple", "get-tuple-element", "after-all", "parameter", "constant"}
 CALLING = {"call", "while", "conditional"}
 OWN_START = {"copy", "all-gather", "all-reduce", "collective-permute"}  # any other x-start is short for async-start of an x
 ELEMENTWISE = set("""abs acos acosh add and asin asinh atan atan2 atanh bitcast-convert cbrt ceil clamp compare complex convert copy
@@ -51,6 +51,7 @@ class Operator:
     def __init__(self, instruction, number):
         self.instruction, self.number = instruction, number
         self.inputs, self.outputs, self.after, self.workspace = [], [], set(), 0
+        self.branches = []  # called computations of which one runs
         self.changed = []  # inputs that a called computation changes and does not return
         self.overwrites = {}  # by output: the input whose buffer it may take
 
@@ -227,7 +228,8 @@ class Graph:
             for g in bodies:
                 g.check_arguments(operands)
             need(len(bodies) == 2, "does not call a condition and a body")
-            op.workspace = max(bodies[0].above() + sum(map(self.bytes_of, bodies[0].changed(operands))), bodies[1].above())
+            copied = sum(map(self.bytes_of, bodies[0].changed(operands)))
+            op.workspace = max(bodies[0].above([]) + copied, bodies[1].above([]))
             for path, v in tree.items():
                 need(path in operands[0], "does not have the shape of its operand")
                 v.homes.append((operands[0][path], True))
@@ -239,8 +241,9 @@ class Graph:
             need(len(operands) == len(branches) + 1, "has %d operands for %d branches" % (len(operands), len(branches)))
             for k, g in enumerate(branches):
                 g.check_arguments([operands[k + 1]])
+                g.check_result(tree)
                 op.changed += [v for v in g.changed([operands[k + 1]]) if v not in op.changed]
-            op.workspace = max(g.above() for g in branches)
+            op.branches = branches
             for path, v in tree.items():
                 taken = {g.origin(path, [operands[k + 1]])[0] for k, g in enumerate(branches) if g.origin(path, [operands[k + 1]])[1]}
                 v.homes += [(old, True) for old in taken] if len(taken) == 1 else []
@@ -249,6 +252,9 @@ class Graph:
         elif i.code.endswith(("-done", "-update")) and i.operands[0] in self.pending:
             self.pending[i.name] = self.pending[i.operands[0]]
             op.inputs.append(self.pending[i.name])
+
+    def check_result(self, tree):
+        need(set(self.root) == set(tree), "does not have the shape of the result of %s" % self.computation.name)
 
     def check_arguments(self, operands):
         need(sorted(self.parameters) == list(range(len(operands))), "gives %s %d arguments" % (self.computation.name, len(operands)))
@@ -259,11 +265,11 @@ class Graph:
         """A call names what its body returns of the operands; the rest it defines."""
         need(len(graphs) == 1, "calls %d computations" % len(graphs))
         graphs[0].check_arguments(operands)
-        op.workspace = graphs[0].above()
+        op.workspace = graphs[0].above(graphs[0].root)
         op.changed += graphs[0].changed(operands)
+        graphs[0].check_result(tree)
         made = {}  # by value of the body: the value of the call
         for path in list(tree):
-            need(path in graphs[0].root, "does not have the shape of the result of %s" % graphs[0].computation.name)
             source, changed = graphs[0].origin(path, operands)
             if source and not changed:
                 op.outputs.remove(tree[path])
@@ -280,17 +286,17 @@ class Graph:
         """What the body of an asynchronous call needs is held until its end is awaited."""
         need(len(graphs) == 1, "calls %d computations" % len(graphs))
         graphs[0].check_arguments(operands)
-        self.pending[i.name] = Value(i.name + "{workspace}", None, graphs[0].above(), self.model.space, op)
+        self.pending[i.name] = Value(i.name + "{workspace}", None, graphs[0].above(graphs[0].root), self.model.space, op)
         op.outputs.append(self.pending[i.name])
         op.changed += graphs[0].changed(operands)
+        graphs[0].check_result(part(tree, (1,)))
         for path, v in part(tree, (1,)).items():
             source, changed = graphs[0].origin(path, operands)
             v.homes += [(source, True)] if source and changed else []
 
     def origin(self, path, operands):
         """Which value of the operands a place of the result has the buffer of, and whether the computation changes it."""
-        value = self.root.get(path)
-        need(value, "does not have the shape of the result of %s" % self.computation.name)
+        value = self.root[path]
         for number, tree in self.parameters.items():
             for at, parameter in tree.items():
                 if parameter is value.storage():
@@ -374,6 +380,9 @@ class Graph:
                 self.find_home(op, v, fixed)
             for v in op.changed:
                 self.change(op, v, fixed)
+            if op.branches:
+                own = [path for path, v in self.trees[op.instruction.name].items() if not v.home]
+                op.workspace += max(g.above(own) for g in op.branches)
         for op in self.operators:
             self.find_overwrites(op)
         if self.model.keep_async:
@@ -477,15 +486,12 @@ class Graph:
     def bytes_of(self, v):
         return v.size if v.space == self.model.space and not v.home else 0
 
-    def lasting(self):
-        """Bytes of the parameters, which live throughout, and of the results that have buffers of their own."""
+    def above(self, returned):
+        """The peak above the parameters, which live throughout, and above the results in `returned`, paths, that have buffers of
+        their own and count for the caller: what a call needs as its workspace."""
         parameters = {v for tree in self.parameters.values() for v in tree.values()}
-        results = {v.storage() for v in self.kept} - parameters
-        return sum(map(self.bytes_of, parameters)), sum(map(self.bytes_of, results))
-
-    def above(self):
-        """The peak above parameters and results: what the caller counts as the workspace of a call."""
-        return max(0, self.peak() - sum(self.lasting()))
+        results = {self.root[path].storage() for path in returned} - parameters
+        return max(0, self.peak() - sum(map(self.bytes_of, parameters | results)))
 
     def peak(self):
         """The peak of the order of the text, as `memsched` counts it."""

@@ -20,7 +20,7 @@ COMMENT = re.compile(QUOTED + r"|/\*.*?\*/|//[^\n]*", re.S)
 BRACKET = re.compile(QUOTED + r"|[][(){}]", re.S)
 HEAD = re.compile(r"(ROOT\s+)?%?([\w.-]+)\s*=\s*")
 COMPUTATION = re.compile(r"(ENTRY\s+)?%?([\w.-]+)\s*(?=[({])")
-ATTRIBUTE = re.compile(r"\s*,\s*([\w-]+)\s*=\s*")
+ATTRIBUTE = re.compile(r"\s*,\s*([\w-]+)\s*=[ \t]*")
 PLAIN = re.compile(r'[^\n"(){}\[\],]+')
 LAYOUT_PART = re.compile(r"T((?:\([0-9,]*\))+)|([SEL])\(([0-9]{1,18})\)")
 
@@ -74,7 +74,8 @@ def size_of(shape, pointer):
     for k, side in enumerate(sides):
         count *= round_up(side, tile[k]) if k < len(tile) else side
     bits = shape.bits or round_up(BITS[shape.kind], 8)
-    return round_up(round_up(count, shape.tail) * bits, 8) // 8 + (4 * len(shape.dims) if any(shape.dynamic) else 0)
+    count = round_up(count, shape.tail) if tile else count
+    return round_up(count * bits, 8) // 8 + (4 * len(shape.dims) if any(shape.dynamic) else 0)
 
 
 class Reader:
@@ -140,8 +141,8 @@ class Reader:
         found = self.take(re.compile(r"([a-z][a-z0-9]*)(?=[(\[])"))
         self.need(found, "has no shape")
         kind = found[1]
+        self.need(self.text[self.at] == "[" or kind == "b", "has no shape", begin)
         self.need(kind in BITS or kind == "opaque", "has elements of type %s, which is unknown" % kind, begin)
-        self.need(self.text[self.at] == "[", "has no shape", begin)
         end = self.close(self.at)
         dims, dynamic = self.dimensions(self.text[self.at + 1:end])
         self.at = end + 1
