@@ -18,6 +18,10 @@ QUOTED = r'"[^"\\]*(?:\\.[^"\\]*)*"'
 STRING = re.compile(QUOTED, re.S)
 COMMENT = re.compile(QUOTED + r"|/\*.*?\*/|//[^\n]*", re.S)
 BRACKET = re.compile(QUOTED + r"|[][(){}]", re.S)
+SPACE, BLANK, ARROW = re.compile(r"\s*"), re.compile(r"[ \t\r]*"), re.compile(r"\s*->\s*")
+MODULE = re.compile(r"HloModule\s+([\w.-]+)")
+KIND, CODE = re.compile(r"([a-z][a-z0-9]*)(?=[(\[])"), re.compile(r"\s*([a-z][\w-]*)(?=\()")
+DIMENSION = re.compile(r"(<=)?([0-9]{1,18})")
 HEAD = re.compile(r"(ROOT\s+)?%?([\w.-]+)\s*=\s*")
 COMPUTATION = re.compile(r"(ENTRY\s+)?%?([\w.-]+)\s*(?=[({])")
 ATTRIBUTE = re.compile(r"\s*,\s*([\w-]+)\s*=[ \t]*")
@@ -112,7 +116,7 @@ class Reader:
         return self.closing[at]
 
     def skip(self):
-        self.at = re.compile(r"\s*").match(self.text, self.at).end()
+        self.at = SPACE.match(self.text, self.at).end()
 
     def take(self, pattern):
         found = pattern.match(self.text, self.at)
@@ -138,7 +142,7 @@ class Reader:
 
     def array(self):
         begin = self.at
-        found = self.take(re.compile(r"([a-z][a-z0-9]*)(?=[(\[])"))
+        found = self.take(KIND)
         self.need(found, "has no shape")
         kind = found[1]
         self.need(self.text[self.at] == "[" or kind == "b", "has no shape", begin)
@@ -158,9 +162,10 @@ class Reader:
     def dimensions(self, text):
         dims, dynamic = [], []
         for part in [p.strip() for p in text.split(",")] if text.strip() else []:
-            self.need(re.fullmatch(r"(<=)?[0-9]{1,18}", part), "has the dimension '%s', which has no bound" % part[:40])
-            dynamic.append(part.startswith("<="))
-            dims.append(int(part.lstrip("<=")))
+            size = DIMENSION.fullmatch(part)
+            self.need(size, "has the dimension '%s', which has no bound" % part[:40])
+            dynamic.append(bool(size[1]))
+            dims.append(int(size[2]))
         return tuple(dims), tuple(dynamic)
 
     def layout(self, text, rank):
@@ -226,7 +231,7 @@ class Reader:
 
     def behind(self, begin, line, root, name):
         shape = self.shape()
-        code = self.take(re.compile(r"\s*([a-z][\w-]*)(?=\()"))
+        code = self.take(CODE)
         self.need(code, "has no operation")
         end = self.close(self.at)
         argument, operands = self.text[self.at + 1:end].strip(), []
@@ -244,7 +249,7 @@ class Reader:
         self.need(head, "is no computation: '%s'" % self.text[self.at:self.at + 40].split("\n")[0])
         if self.text[self.at] == "(":
             self.at = self.close(self.at) + 1
-            self.need(self.take(re.compile(r"\s*->\s*")), "%s has no result" % head[2])
+            self.need(self.take(ARROW), "%s has no result" % head[2])
             self.shape()
             self.skip()
             self.need(self.text.startswith("{", self.at), "%s has no body" % head[2])
@@ -256,7 +261,7 @@ class Reader:
             found.append(self.instruction())
             self.need(found[-1].name not in names, "%s: is defined twice" % found[-1].name, found[-1].begin)
             names.add(found[-1].name)
-            rest = re.compile(r"[ \t\r]*").match(self.text, self.at).end()
+            rest = BLANK.match(self.text, self.at).end()
             self.need(rest >= end or self.text[rest] == "\n", "%s: is followed by '%s'" % (found[-1].name, self.text[rest:rest + 20].split("\n")[0]))
             self.skip()
         self.need(sum(i.root for i in found) == 1, "%s has %s ROOT instructions" % (head[2], sum(i.root for i in found) or "no"), end)
@@ -266,7 +271,7 @@ class Reader:
 
     def module(self):
         self.skip()
-        head = self.take(re.compile(r"HloModule\s+([\w.-]+)"))
+        head = self.take(MODULE)
         self.need(head, "does not begin with HloModule and a name")
         after_name = self.at
         attributes, spans = self.attributes()
