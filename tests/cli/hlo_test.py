@@ -148,6 +148,21 @@ by_hand = {
          "ENTRY %e () -> f32[2,4] {\n  %i = f32[4]{0} constant({1, 1, 1, 1})\n  %w = f32[4]{0} while(%i), condition=%wc, body=%wb\n"
          "  %b = f32[2,4]{1,0} broadcast(%w), dimensions={1}\n  %m = f32[2,4]{1,0} constant({ { 1, 2, 3, 4 },\n { 1, 2, 3, 4 } })\n"
          "  %t = f32[2,4]{1,0} transpose(%m), dimensions={0,1}\n  ROOT %a = f32[2,4]{1,0} add(%t, %b)\n}\n", 64),
+    "a Fourier transform":  # as jaxdecomp's benchmarks have it, for which XLA says: arguments 1 GiB, output 1 GiB, temporary 2 GiB
+        ("HloModule inverse, is_scheduled=true\n\n%scale {\n  %p = c128[64,64,16384]{2,1,0} parameter(0)\n  %c = c128[] constant((9.3e-10, 0))\n"
+         "  %b = c128[64,64,16384]{2,1,0} broadcast(c128[] %c), dimensions={}\n  ROOT %m = c128[64,64,16384]{2,1,0} multiply(%p, %b)\n}\n\n"
+         "%zeros () -> s8[2147483648] {\n  %c = s8[] constant(0)\n  ROOT %b = s8[2147483648]{0} broadcast(s8[] %c), dimensions={}\n}\n\n"
+         "%moved (p: c128[64,64,16384]) -> c128[64,64,16384] {\n  %p = c128[64,64,16384]{2,1,0} parameter(0)\n  ROOT %k = c128[64,64,16384]{2,1,0} copy(%p)\n}\n\n"
+         "ENTRY %main (a: c128[64,64,16384]) -> c128[1024,64,1024] {\n  %a = c128[64,64,16384]{2,1,0} parameter(0), sharding={devices=[1,16,1]<=[16]}\n"
+         "  %copied = c128[64,64,16384]{2,1,0} fusion(%a), kind=kLoop, calls=%moved\n  %scratch = s8[2147483648]{0} fusion(), kind=kLoop, calls=%zeros\n"
+         "  %fft = c128[64,64,16384]{2,1,0} custom-call(%copied, %scratch), custom_call_target=\"fft\", output_to_operand_aliasing={{}: (0, {})}, backend_config=\"\\000\\\"{\"\n"
+         "  %scaled = c128[64,64,16384]{2,1,0} fusion(%fft), kind=kLoop, calls=%scale\n  ROOT %r = c128[1024,64,1024]{2,1,0} bitcast(%scaled)\n}\n", 4 << 30),
+    "two updates in one fusion":  # as XLA's own test MultipleInplaceDus
+        (module("%p = bf16[10,11]{1,0} parameter(0)", "%q = bf16[1,11]{1,0} parameter(1)", "%s = bf16[8,11]{1,0} parameter(2)", "%i = s32[] parameter(3)",
+                "ROOT %f = (bf16[10,11]{1,0}, bf16[8,11]{1,0}) fusion(%p, %q, %s, %i), kind=kLoop, calls=%f2", header=", input_output_alias={ {0}: (0, {}), {1}: (2, {}) }",
+                before="%f2 {\n  p = bf16[10,11] parameter(0)\n  q = bf16[1,11] parameter(1)\n  s = bf16[8,11] parameter(2)\n  i = s32[] parameter(3)\n  z = s32[] constant(0)\n"
+                       "  d = bf16[10,11] dynamic-update-slice(p, q, i, z)\n  e = bf16[8,11] dynamic-update-slice(s, q, i, z)\n  ROOT t = (bf16[10,11], bf16[8,11]) tuple(d, e)\n}\n\n"),
+         220 + 22 + 176 + 4 + 16),
     "an increment": ("HloModule increment\n\nENTRY entry {\n  %p = f32[] parameter(0)\n  %c = f32[] constant(1)\n  ROOT %out = f32[] add(%p, %c)\n}\n", 8),
     "an increment in place": ("HloModule increment, input_output_alias={ {}: 0 }\n\nENTRY entry {\n  %p = f32[] parameter(0)\n  %c = f32[] constant(1)\n"
                               "  ROOT %out = f32[] add(%p, %c)\n}\n", 4),
@@ -235,7 +250,7 @@ check("free: %s" % free["names"], free["names"] != kept["names"] and free["peak"
 # Random modules: the peak of the text is that of the simulation, to the byte; each order that comes back reads what it should, keeps
 # what is in flight, and gives the same peak when it is put back and read again, or less where more results find a buffer to take.
 few = "MEMSCHED_FEW_SEEDS" in os.environ
-made = [hlo_law.Maker(random.Random(seed), random.Random(seed).choice([2, 4, 6, 10, 16])) for seed in range(60 if few else 400)]
+made = [hlo_law.Maker(random.Random(seed), random.Random(seed).choice([2, 4, 6, 10, 16])) for seed in range(60 if few else 300)]
 answers = batch([graph_of(m.text).json() for m in made])
 again, kinds_seen = [], set()
 for seed, (m, answer) in enumerate(zip(made, answers)):
@@ -391,7 +406,7 @@ for end in range(0, len(whole), 5 if few else 1):
 check("%d truncated texts accepted, %d refused" % (accepted, rejected), accepted < 10)
 accepted = rejected = 0
 draw = random.Random(1)
-for _ in range(300 if few else 2500):
+for _ in range(300 if few else 1500):
     text = list(whole)
     for _ in range(draw.randint(1, 6)):
         at = draw.randrange(len(text))
