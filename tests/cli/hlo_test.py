@@ -186,6 +186,10 @@ by_hand = {
     "an elementwise result": (module(X, "%a = f32[80]{0} custom-call(%x)", "%b = f32[80]{0} negate(%a)", "ROOT %r = f32[80]{0} exponential(%b)"), 32 + 320),
     "the operand that ends": (module(X, "%a = f32[80]{0} custom-call(%x)", "%b = f32[80]{0} custom-call(%x)", "%c = f32[80]{0} add(%a, %b)",
                                      "ROOT %r = f32[80]{0} multiply(%c, %a)"), 32 + 320 * 2),
+    "an elementwise result that is updated": (module(X, "%i = s32[] constant(1)", "%a = f32[80]{0} custom-call(%x)", "%b = f32[80]{0} negate(%a)",
+                                                     "ROOT %d = f32[80]{0} dynamic-update-slice(%b, %i, %i)"), 32 + 640),  # its buffer has two values: it takes none
+    "an alias in another space": (module(X, "%c = f32[8]{0} custom-call(%x)", "%d = f32[8]{0:S(1)} custom-call(%c), output_to_operand_aliasing={{}: (0, {})}",
+                                         "%e = f32[50]{0} custom-call(%x)", "ROOT %r = (f32[8]{0:S(1)}, f32[50]{0}) tuple(%d, %e)"), 32 + 200 + 16),
     "a copy": (module(X, "%a = f32[80]{0} custom-call(%x)", "ROOT %r = f32[80]{0} copy(%a)"), 32 + 640),
     "another layout": (module(X, "%a = f32[8,10]{1,0} custom-call(%x)", "ROOT %r = f32[8,10]{0,1} negate(%a)"), 32 + 640),
     "a fusion of elementwise operations": (module(X, "%a = f32[8]{0} custom-call(%x)", "ROOT %r = f32[8]{0} fusion(%a), kind=kLoop, calls=%fused", before=FUSED), 64),
@@ -239,6 +243,10 @@ for (what, expected, _), answer in zip(graphs, batch([g for _, _, g in graphs]))
     check("%s: the program says %s, not %d" % (what, answer.get("given_peak", answer), expected), answer.get("given_peak") == expected)
 g = graph_of(by_hand["a while loop"][0], "body")
 check("the body of a loop alone: %d" % g.peak(), g.peak() == 16 + 4 + 400 + 12000)
+
+ops = graph_of(module(X, "%c = f32[8]{0} custom-call(%x)", "%a = f32[50]{0} custom-call(%c)", "%w = f32[] call(%c), to_apply=%changer",
+                      "ROOT %r = f32[] custom-call(%a, %w)", before=CHANGER)).json()["ops"]
+check("what a call changes is read before: %s" % ops[2], ops[2]["name"] == "w" and 1 in ops[2].get("after", []))
 
 # Asynchronous operations keep what is between them.
 ASYNC = [X, "%c = f32[80]{0} custom-call(%x)", "%s = (f32[80]{0}, f32[640]{0}) all-gather-start(%c), dimensions={0}", "%a = f32[50]{0} custom-call(%x)",
@@ -318,6 +326,7 @@ for what, word, line in (
         ("an unknown update", "frobnicate-update", "%k = f32[8]{0} frobnicate-update(%x)"),
         ("an unbounded dimension", "?", "%k = f32[?,8]{1,0} custom-call(%x)"),
         ("a negative dimension", "-1", "%k = f32[-1]{0} custom-call(%x)"),
+        ("more bytes than there are", "2^61", "%k = f32[" + ",".join(["999999999999999999"] * 400) + "] custom-call(%x)"),
         ("a sparse layout", "D(C)", "%k = f32[8]{0:D(C)} custom-call(%x)"),
         ("a split layout", "SC(0:4)", "%k = f32[8]{0:SC(0:4)} custom-call(%x)"),
         ("a combined tile", "T(*", "%k = f32[8]{0:T(*,8)} custom-call(%x)"),

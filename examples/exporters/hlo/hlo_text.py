@@ -79,7 +79,9 @@ def size_of(shape, pointer):
         count *= round_up(side, tile[k]) if k < len(tile) else side
     bits = shape.bits or round_up(BITS[shape.kind], 8)
     count = round_up(count, shape.tail) if tile else count
-    return round_up(count * bits, 8) // 8 + (4 * len(shape.dims) if any(shape.dynamic) else 0)
+    size = round_up(count * bits, 8) // 8 + (4 * len(shape.dims) if any(shape.dynamic) else 0)
+    need(size < 2 ** 61, "has more than 2^61 bytes")
+    return size
 
 
 class Reader:
