@@ -121,7 +121,8 @@ class Graph:
             for k in range(len(path) + 1):
                 if path[:k] in named:
                     old = named[path[:k]].get(path[k:])
-                    need(old and isinstance(old.shape, list) == isinstance(shape, list), "does not have the shape of its operands")
+                    alike = old and isinstance(old.shape, list) == isinstance(shape, list)
+                    need(alike, "does not have the shape of its operands")
                     tree[path] = old
                     break
             else:
@@ -160,8 +161,9 @@ class Graph:
                 op.changed += [v for v in g.changed([operands[k + 1]]) if v not in op.changed]
             op.branches = branches
             for path, v in tree.items():
-                taken = {g.origin(path, [operands[k + 1]])[0] for k, g in enumerate(branches) if g.origin(path, [operands[k + 1]])[1]}
-                v.homes += [(old, True) for old in taken] if len(taken) == 1 else []
+                sources = [g.origin(path, [operands[k + 1]]) for k, g in enumerate(branches)]
+                taken = {source for source, changed in sources if changed}
+                v.homes += [(source, True) for source in taken] if len(taken) == 1 else []
         elif i.code in ("async-start", "call-start"):
             self.begin(i, op, operands, tree, self.called(i, "calls" if "calls" in i.attributes else "to_apply"))
         elif i.code.endswith(("-done", "-update")) and i.operands[0] in self.pending:
@@ -172,7 +174,7 @@ class Graph:
         need(set(self.root) == set(tree), "does not have the shape of the result of %s" % self.computation.name)
 
     def check_arguments(self, operands):
-        need(sorted(self.parameters) == list(range(len(operands))), "gives %s %d arguments" % (self.computation.name, len(operands)))
+        need(len(self.parameters) == len(operands), "gives %s %d arguments" % (self.computation.name, len(operands)))
         for number, operand in enumerate(operands):
             need(set(self.parameters[number]) == set(operand), "gives %s an argument of another shape" % self.computation.name)
 
@@ -228,7 +230,8 @@ class Graph:
 
     def settle(self, one_buffer, read_only):
         need(self.root is not None, "has no result")
-        need(sorted(self.parameters) == list(range(len(self.parameters))), "does not have parameters 0 to %d" % (len(self.parameters) - 1))
+        count = len(self.parameters)
+        need(set(self.parameters) == set(range(count)), "does not have parameters 0 to %d" % (count - 1))
         pairs = self.pairs(one_buffer)
         for number, path, source in pairs:
             self.lead_home(self.root[path], self.parameters[number][source])
@@ -257,10 +260,11 @@ class Graph:
         found = []
         if one_buffer == "loop":
             need(list(self.parameters) == [0], "is the body of a loop and has %d parameters" % len(self.parameters))
-            need(set(self.root) == set(self.parameters[0]), "is the body of a loop and does not return the shape of its parameter")
+            same = set(self.root) == set(self.parameters[0])
+            need(same, "is the body of a loop and does not return the shape of its parameter")
             return [(0, path, path) for path, v in self.root.items() if v.op]
         for out, number, path in one_buffer:
-            need(number in self.parameters and path in self.parameters[number], "has an alias of parameter %d, which is not there" % number)
+            need(path in self.parameters.get(number, {}), "has an alias of parameter %d, which is not there" % number)
             need(out in self.root, "has an alias of a result that is not there")
             found.append((number, out, path))
         return found
@@ -277,9 +281,9 @@ class Graph:
         for named, own in v.homes:
             old = named if own else newest(named)
             last = max(old.readers, default=NEVER)
-            free = not old.constant and not old.heir and old not in fixed and old is not v and (old.op is None or old.op.number < op.number)
+            free = not old.constant and not old.heir and old not in fixed and old.op is not op and last <= op.number
             same = old.size == v.size and old.space == v.space
-            if free and same and last <= op.number and (own or op.number not in old.readers or self.shares(op, v, old)):
+            if free and same and (own or op.number not in old.readers or self.shares(op, v, old)):
                 v.home, old.heir = old, v
                 if old not in op.inputs:
                     op.inputs.append(old)
@@ -382,10 +386,11 @@ class Graph:
     def json(self):
         values = self.inputs + [v for op in self.operators for v in op.outputs]
         number = {v: k for k, v in enumerate(values)}
-        tensors = [{"name": v.name, "bytes": self.bytes_of(v), **({"alias_of": number[v.home]} if v.home else {})} for v in values]
+        tensors = [{"name": v.name, "bytes": self.bytes_of(v)} | ({"alias_of": number[v.home]} if v.home else {}) for v in values]
         kept = dict.fromkeys(v for tree in self.parameters.values() for v in tree.values())
         kept.update(dict.fromkeys(self.kept))
-        return {"name": self.model.module.name + ("" if self.computation.name == self.model.module.entry else "." + self.computation.name),
+        module, own = self.model.module, self.computation.name
+        return {"name": module.name if own == module.entry else module.name + "." + own,
                 "ops": [self.operator_json(op, number) for op in self.operators], "tensors": tensors,
                 "graph_inputs": [number[v] for v in self.inputs],
                 "graph_outputs": list(dict.fromkeys(number[newest(v)] for v in kept))}

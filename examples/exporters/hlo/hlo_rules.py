@@ -9,15 +9,20 @@ FREE = {"bitcast", "opt-barrier", "domain", "add-dependency", "tuple", "get-tupl
 NAMING = {"bitcast", "opt-barrier", "domain", "add-dependency", "all-reduce-done"}
 CALLING = {"call", "while", "conditional"}
 OWN_START = {"copy", "all-gather", "all-reduce", "collective-permute"}  # any other x-start is short for async-start of an x
-ELEMENTWISE = set("""abs acos acosh add and asin asinh atan atan2 atanh bitcast-convert cbrt ceil clamp compare complex convert copy
-cosh cosine count-leading-zeros divide erf exponential exponential-minus-one floor imag is-finite log log-plus-one logistic
-maximum minimum mulhi multiply negate not or popcnt power real reduce-precision remainder round-nearest-afz round-nearest-even rsqrt
-select shift-left shift-right-arithmetic shift-right-logical sign sine sinh sqrt stochastic-convert subtract tan tanh xor""".split())
-PLAIN = ELEMENTWISE | set("""all-gather all-reduce all-to-all batch-norm-grad batch-norm-inference batch-norm-training broadcast
-cholesky collective-broadcast collective-permute collective-reduce concatenate convolution custom-call dot dynamic-reshape
-dynamic-slice dynamic-update-slice fft fusion gather get-dimension-size infeed iota map outfeed pad partition-id ragged-all-to-all
-ragged-dot reduce reduce-scatter reduce-window replica-id reshape reverse rng rng-bit-generator rng-get-and-update-state scaled-dot
-scan scatter select-and-scatter send send-done recv recv-done set-dimension-size shuffle slice sort topk transpose triangular-solve
+ELEMENTWISE = set("""
+abs acos acosh add and asin asinh atan atan2 atanh bitcast-convert cbrt ceil clamp compare complex convert copy cosh
+cosine count-leading-zeros divide erf exponential exponential-minus-one floor imag is-finite log log-plus-one logistic
+maximum minimum mulhi multiply negate not or popcnt power real reduce-precision remainder round-nearest-afz round-
+nearest-even rsqrt select shift-left shift-right-arithmetic shift-right-logical sign sine sinh sqrt stochastic-convert
+subtract tan tanh xor
+""".split())
+PLAIN = ELEMENTWISE | set("""
+all-gather all-reduce all-to-all batch-norm-grad batch-norm-inference batch-norm-training broadcast cholesky collective-
+broadcast collective-permute collective-reduce concatenate convolution custom-call dot dynamic-reshape dynamic-slice
+dynamic-update-slice fft fusion gather get-dimension-size infeed iota map outfeed pad partition-id ragged-all-to-all
+ragged-dot recv recv-done reduce reduce-scatter reduce-window replica-id reshape reverse rng rng-bit-generator rng-get-
+and-update-state scaled-dot scan scatter select-and-scatter send send-done set-dimension-size shuffle slice sort topk
+transpose triangular-solve
 """.split())
 ASYNCHRONOUS = PLAIN - OWN_START - {"send", "send-done", "recv", "recv-done"} | {"async", "call"}
 PATH = r"\{([0-9,\s]*)\}"
@@ -138,7 +143,7 @@ def fused_in_place(i, fused):
 
 
 def may_share(i, output_path, number, users, fused):
-    """Whether a result may take the buffer of an operand of the same shape that ends with it. `users` counts those of the operand."""
+    """Whether a result may take the buffer of an operand of the same shape that ends with it; `users` counts the operand's."""
     if i.code in ELEMENTWISE:
         return i.code != "copy"
     if i.code == "fusion":

@@ -26,6 +26,7 @@ HEAD = re.compile(r"(ROOT\s+)?%?([\w.-]+)\s*=\s*")
 COMPUTATION = re.compile(r"(ENTRY\s+)?%?([\w.-]+)\s*(?=[({])")
 ATTRIBUTE = re.compile(r"\s*,\s*([\w-]+)\s*=[ \t]*")
 PLAIN = re.compile(r'[^\n"(){}\[\],]+')
+TILE = re.compile(r"\(([0-9]{1,9}(?:,[0-9]{1,9})*)\)")
 LAYOUT_PART = re.compile(r"T((?:\([0-9,]*\))+)|([SEL])\(([0-9]{1,18})\)")
 
 Array = namedtuple("Array", "kind dims dynamic order tiles bits tail space")  # a tuple is a list of shapes
@@ -175,13 +176,14 @@ class Reader:
         numbers, _, rest = text.partition(":")
         self.need(re.fullmatch(r"([0-9]{1,9}(,[0-9]{1,9})*)?", numbers), "has the layout {%s}" % text[:60])
         order = tuple(int(n) for n in numbers.split(",")) if numbers else None
-        self.need(order is None or sorted(order) == list(range(rank)), "has the layout {%s}, which is none of its dimensions" % text[:60])
+        fits = order is None or sorted(order) == list(range(rank))
+        self.need(fits, "has the layout {%s}, which is none of its dimensions" % text[:60])
         tiles, given, at = (), {}, 0
         while at < len(rest):
             part = LAYOUT_PART.match(rest, at)
             self.need(part, "has the layout {%s}, of which '%s' is not understood" % (text[:60], rest[at:at + 20]))
             if part[1]:
-                tiles = tuple(tuple(int(n) for n in t.split(",")) for t in re.findall(r"\(([0-9]{1,9}(?:,[0-9]{1,9})*)\)", part[1]))
+                tiles = tuple(tuple(int(n) for n in t.split(",")) for t in TILE.findall(part[1]))
                 self.need(tiles and all(map(all, tiles)), "has the tile %s" % part[1][:60])
             else:
                 given[part[2]] = int(part[3])
@@ -264,9 +266,11 @@ class Reader:
             self.need(found[-1].name not in names, "%s: is defined twice" % found[-1].name, found[-1].begin)
             names.add(found[-1].name)
             rest = BLANK.match(self.text, self.at).end()
-            self.need(rest >= end or self.text[rest] == "\n", "%s: is followed by '%s'" % (found[-1].name, self.text[rest:rest + 20].split("\n")[0]))
+            follows = self.text[rest:rest + 20].split("\n")[0]
+            self.need(rest >= end or not follows, "%s: is followed by '%s'" % (found[-1].name, follows))
             self.skip()
-        self.need(sum(i.root for i in found) == 1, "%s has %s ROOT instructions" % (head[2], sum(i.root for i in found) or "no"), end)
+        roots = sum(i.root for i in found)
+        self.need(roots == 1, "%s has %s ROOT instructions" % (head[2], roots or "no"), end)
         self.at = end + 1
         self.attributes()
         return bool(head[1]), Computation(head[2], found, self.line(begin), inside, end)
