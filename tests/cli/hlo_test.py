@@ -157,6 +157,8 @@ by_hand = {
          "  %copied = c128[64,64,16384]{2,1,0} fusion(%a), kind=kLoop, calls=%moved\n  %scratch = s8[2147483648]{0} fusion(), kind=kLoop, calls=%zeros\n"
          "  %fft = c128[64,64,16384]{2,1,0} custom-call(%copied, %scratch), custom_call_target=\"fft\", output_to_operand_aliasing={{}: (0, {})}, backend_config=\"\\000\\\"{\"\n"
          "  %scaled = c128[64,64,16384]{2,1,0} fusion(%fft), kind=kLoop, calls=%scale\n  ROOT %r = c128[1024,64,1024]{2,1,0} bitcast(%scaled)\n}\n", 4 << 30),
+    "a product":  # XLA's own: HloLiveRangeTest.ToStringSimpleComputation
+        ("HloModule Module, is_scheduled=true\n\nENTRY %main {\n  %a = f32[4] parameter(0)\n  %x = f32[4] parameter(1)\n  ROOT %multiply = f32[4] multiply(%a, %x)\n}\n", 48),
     "two updates in one fusion":  # as XLA's own test MultipleInplaceDus
         (module("%p = bf16[10,11]{1,0} parameter(0)", "%q = bf16[1,11]{1,0} parameter(1)", "%s = bf16[8,11]{1,0} parameter(2)", "%i = s32[] parameter(3)",
                 "ROOT %f = (bf16[10,11]{1,0}, bf16[8,11]{1,0}) fusion(%p, %q, %s, %i), kind=kLoop, calls=%f2", header=", input_output_alias={ {0}: (0, {}), {1}: (2, {}) }",
