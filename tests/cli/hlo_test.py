@@ -230,6 +230,13 @@ by_hand = {
                 "ROOT %r = f32[8]{0} custom-call(%a, %d)", before=WRAPPED), 32 + 24 + 8 + 32 + 4 + 200 + 200),
     "names without percent signs": ("// a comment\nHloModule m\n\nENTRY main {\n  x = f32[8] parameter(0)\n  y = f32[16] custom-call(x),\n    custom_call_target=\"f\", metadata={op_name=\"}) /* { \\\" \"}\n"
                                     "  ROOT r = f32[8] negate(x)\n}, execution_thread=\"main\"\n", 96),
+    "attributes of all kinds":
+        (module("%x = f32[8,8]{1,0} parameter(0), sharding={devices=[2,1]<=[2]}, origin={{\"x\" {0}}}, frontend_attributes={_a=\"{\\\"b\\\": [1}\"}",
+                "%y = f32[1,8]{1,0} slice(%x), slice={[0:1:1], [0:8]}, statistics={visualizing_index=0,stat-1=33}",
+                "%z = f32[8,8]{1,0} convolution(%x, %x), window={size=3x3 pad=1_1x1_1 rhs_dilate=2x2}, dim_labels=b0f_0io->b0f, operand_precision={highest,highest}",
+                "%w = f32[8,8]{1,0} all-reduce(%z), replica_groups=[2,4]<=[4,2]T(1,0), to_apply=%fused, backend_config={\"a\":[\"}\"],\n    \"b\":{}}",
+                "ROOT %r = (f32[1,8]{1,0}, f32[8,8]{1,0}) tuple(%y, %w), original_value={({\"y\"}, {\"w\"})}", before=FUSED,
+                header=", replica_count=2, num_partitions=4, allow_spmd_sharding_propagation_to_output={true,true}"), 256 + 32 + 512),
     "tables of places": ("HloModule m\n\nFileNames\n1 \"a.py\"\n\nFunctionNames\n1 \"f{\"\n\nFileLocations\n1 {file_name_id=1 line=2}\n\nStackFrames\n1 {file_location_id=1 parent_frame_id=1}\n\n"
                          "ENTRY main {\n  x = f32[8] parameter(0)\n  ROOT r = f32[8] negate(x)\n}\n", 64),
 }
