@@ -4,6 +4,7 @@ Maker(draw, size).text is a module of about `size` instructions, with nested tup
 fusions, aliases and memory spaces; .entry are its steps, .simulation their buffers and peak.
 """
 WIDTH = {"f32": 4, "u32": 4, "s32": 4, "s8": 1, "token": 0}
+counted = 0  # the memory space whose bytes count
 FREE = {"tuple", "get-tuple-element", "bitcast", "opt-barrier", "add-dependency", "after-all"}
 
 
@@ -34,7 +35,7 @@ def room_of(s):
 
 def shape_size(s):
     size, space = room_of(s)
-    return 0 if space else size
+    return size if space == counted else 0
 
 
 def of_shape(s, at, constant=False):
@@ -537,7 +538,7 @@ class Maker:
         t = len(body.steps)
         made = of_shape(out, t)
         made[1][0] = (made[1][0][0], [tree])
-        held = V((does.above(), "s8", 0), t)
+        held = V((does.above(), "s8", counted), t)
         start = body.step(self.name("async-start"), out, "async-start", [x], made, ", calls=%" + inner.name, changes=[tree[0] for _ in does.changed()])
         body.steps[-1]["wrote"].append(held)
         return lambda: self.finish(body, start, out, made, "async", [held])
