@@ -9,7 +9,7 @@ FREE = {"tuple", "get-tuple-element", "bitcast", "opt-barrier", "add-dependency"
 
 
 class V:
-    """What one instruction writes at one place. `at`: the step that writes it; None for parameters and constants."""
+    """A value that one instruction writes at one place of its result. `at`: the step that writes it; None for parameters and constants."""
 
     def __init__(self, s, at, constant=False):
         self.size, self.room = 0 if constant else shape_size(s), room_of(s)
@@ -469,7 +469,7 @@ class Maker:
                   homes=list(zip(flat(made), flat(tree))), inner=[asks.above(False) + sum(v.size for v in asks.changed()), does.above(False)])
 
     def next(self, body, state, k):
-        """What the loop's element k becomes."""
+        """The next value of the element k of a loop."""
         old = self.element(body, state, k)
         s = body.scope[old][1]
         how = self.draw.randrange(4)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What examples/exporters/hlo makes of HLO texts: sizes and peaks worked out by hand, random modules against a simulation of their
-buffers, the order put back, and what it refuses.
+"""Tests examples/exporters/hlo on HLO texts: sizes and peaks worked out by hand, random modules against a simulation of their
+buffers, the order put back, and refusals.
 
 usage: hlo_test.py PROGRAM SOURCES
 """
@@ -19,7 +19,7 @@ sys.path.insert(0, str(exporter))
 import hlo_law
 from hlo_buffers import Model
 from hlo_order import rewritten
-from hlo_text import Reason, Unreadable, read
+from hlo_text import Unreadable, read
 
 failures = 0
 X = "%x = f32[8]{0} parameter(0)"
@@ -55,7 +55,7 @@ def run(text, *arguments):
 
 
 def batch(graphs):
-    """What the program says of each graph."""
+    """The answers of the program for graphs."""
     lines = "".join(json.dumps({"graph": g}) + "\n" for g in graphs)
     r = subprocess.run([program, "batch", "-", "--state-limit", "2000"], input=lines, capture_output=True, text=True)
     check("batch: " + r.stderr, r.returncode == 0)
@@ -332,7 +332,7 @@ check("the loop before: %d" % graph_of(text).peak(), graph_of(text).peak() == 40
 check("the loop after: %d" % graph_of(better).peak(), graph_of(better).peak() == 400 + 4 + 400 + 16 + 8000 + 4)
 
 
-# What is refused, by line and reason.
+# Refusals, by line and reason.
 
 def refused(what, words, text, line=None):
     try:
@@ -413,7 +413,7 @@ check("one line: " + r.stderr, r.returncode == 1 and r.stderr.count("\n") == 1 a
 r = subprocess.run([sys.executable, str(exporter), "--help"], capture_output=True, text=True)
 check("--help", r.returncode == 0 and all(word in r.stdout for word in ("--order", "--space", "--computation", "example:", "refused")))
 
-# Whatever a text holds, the answer is a graph or one error that names a line.
+# Any text gives a graph or one error that names a line.
 accepted = rejected = 0
 
 

@@ -1,4 +1,4 @@
-"""What buffers an HLO computation needs, after the rules of XLA's HloDataflowAnalysis, HloAliasAnalysis and HeapSimulator.
+"""The buffers that an HLO computation needs, after the rules of XLA's HloDataflowAnalysis, HloAliasAnalysis and HeapSimulator.
 
 A value is what one instruction defines at one place of its result: an array, or the table of pointers of a tuple. Instructions
 that only name values (get-tuple-element, tuple, bitcast, ...) read them and define none but a table. A value may have a home:
@@ -62,7 +62,7 @@ class Graph:
         except Reason as e:
             raise Unreadable(computation.line, "%s: %s" % (computation.name, e)) from None
 
-    # What each instruction defines and reads.
+    # Values that each instruction defines and reads.
 
     def add(self, i):
         for name in i.operands:
@@ -200,7 +200,7 @@ class Graph:
                 tree[path] = first
 
     def begin(self, i, op, operands, tree, graphs):
-        """What the body of an asynchronous call needs is held until its end is awaited."""
+        """Holds the memory of the body of an asynchronous call until its end is awaited."""
         need(len(graphs) == 1, "calls %d computations" % len(graphs))
         graphs[0].check_arguments(operands)
         self.pending[i.name] = Value(i.name + "{workspace}", None, graphs[0].above(graphs[0].root), self.model.space, op)
@@ -212,7 +212,7 @@ class Graph:
             v.homes += [(source, True)] if source and changed else []
 
     def origin(self, path, operands):
-        """Which value of the operands a place of the result has the buffer of, and whether the computation changes it."""
+        """The value of the operands whose buffer a place of the result has, and whether the computation changes it."""
         value = self.root[path]
         for number, tree in self.parameters.items():
             for at, parameter in tree.items():
@@ -221,12 +221,12 @@ class Graph:
         return None, False
 
     def changed(self, operands):
-        """Which values of the operands the computation changes and does not return."""
+        """The values of the operands that the computation changes and does not return."""
         returned = {v.storage() for v in self.kept}
         return [operands[number][path] for number, tree in self.parameters.items() for path, v in tree.items()
                 if (v.heir or v.lost) and v not in returned]
 
-    # What takes the place of what.
+    # Values that take the buffers of others.
 
     def settle(self, one_buffer, read_only):
         need(self.root is not None, "has no result")
@@ -353,7 +353,7 @@ class Graph:
             at = self.operator_of.get(at.instruction.operands[0])
         return at
 
-    # What it costs.
+    # Costs, and the graph for memsched.
 
     def bytes_of(self, v):
         return v.size if v.space == self.model.space and not v.home else 0

@@ -1,6 +1,6 @@
 """Puts an order of `memsched schedule --format json` back into HLO text."""
 import re
-from hlo_text import Reason, need, names_in
+from hlo_text import need, names_in
 
 
 def positions(graph, names):

@@ -1,4 +1,4 @@
-"""Which buffers the instructions of HLO share, by XLA's HloDataflowAnalysis and AliasInfo. Rows of rules, no state.
+"""The buffers that instructions of HLO share, by XLA's HloDataflowAnalysis and AliasInfo. Rows of rules, no state.
 
 A tree is what an instruction returns: its values by path, a tuple of positions in tuples; () is the value itself.
 """
@@ -48,7 +48,7 @@ def aliasing(text):
 
 
 def named(i, operands):
-    """Which values the result names, as trees by path."""
+    """The values that the result names, as trees by path."""
     code, base = i.code, i.code.rpartition("-")[0]
     is_tuple = isinstance(i.shape, list)
     counts = {"get-tuple-element": 1, "copy": 1, "bitcast": 1, "domain": 1, "opt-barrier": 1, "add-dependency": 2, "while": 1}
@@ -103,7 +103,7 @@ def started(i, base, operands):
 
 
 def in_place(i, fused):
-    """Which results have the buffer of an operand: paths of the result, with a number and a path of the operand."""
+    """Results that have the buffer of an operand: paths of the result, each with the number and a path of the operand."""
     count, code = len(i.operands), i.code
     if code in ("dynamic-update-slice", "set-dimension-size"):
         return [((), 0, ())]
@@ -169,7 +169,7 @@ class Fused:
                 raise Unreadable(i.line, "%s: is parameter(%s)" % (i.name, i.argument[:20]))
 
     def source(self, name, path):
-        """Where a value comes from, seen through what only names it."""
+        """The source of a value, seen through instructions that only name it."""
         for _ in self.instructions:
             i = self.instructions[name]
             if i.code == "tuple" and path and path[0] < len(i.operands):

@@ -191,7 +191,7 @@ class Reader:
         return order, tiles, given.get("E", 0), given.get("L", 1) or 1, given.get("S", 0)
 
     def attributes(self):
-        """What stands as ", key=value" from here on, and the place of each: from its comma to the end of its value."""
+        """Reads ", key=value" as often as it stands here. Gives the values, and the place of each from its comma to its end."""
         found, spans = {}, {}
         while True:
             begin = self.at
