@@ -99,7 +99,7 @@ struct traffic_request : request {
 };
 
 struct recompute_request : request {
-  std::string graph, output, certificate;
+  std::string graph, output, svg, certificate;
   std::optional<long double> percent{};  ///< the budget, of the file order's peak; else options.budget
   std::size_t curve = 0;                 ///< so many budgets instead of one; 0 for one
   bool keep_order = false, json = false;
