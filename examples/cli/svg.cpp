@@ -176,6 +176,8 @@ std::string curve_svg(const std::string& title, const std::vector<cost_point>& p
   }
   column.gap();
   column.row("cost without reruns", grouped(base_cost));
+  constexpr std::size_t most_rows = 16;
+  if (found > most_rows) return d.document();
   for (const cost_point& p : points)
     if (p.extra) column.row(memsched::binary_size(p.budget), "+" + grouped(*p.extra));
   return d.document();
