@@ -195,8 +195,7 @@ void papers_table() {
       "(a) with the allocator: SERENITY (ours: joint plan)                250.9 %8.1f\n"
       "    an order of the smallest peak in TensorFlow Lite's first arena     - %8.1f\n"
       "(b) without: what lives between operators, at least                200.7 %8.1f\n",
-      lite(schedule(cell, rpo{}, apart).order),
-      kb(plan_jointly(cell, automatic, minimize{}, plan_options{apart, 1}).arena.size),
+      lite(schedule(cell, rpo{}, apart).order), kb(plan_jointly(cell, automatic, minimize{}, apart).arena.size),
       lite(schedule(cell, automatic, apart).order), kb(schedule(cell, automatic, between).peak));
 }
 

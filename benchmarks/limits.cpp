@@ -224,7 +224,7 @@ std::uint64_t with_few_states(const policy& s, const problem& p, double limit) {
 std::size_t with_small_tables(const policy& s, const problem& p, double limit) {
   const std::size_t before = held;
   most_held = before;
-  s.run(p, {.time_limit = timing::nanoseconds(limit), .memory_limit = 64_MiB});
+  (void)s.run(p, {.time_limit = timing::nanoseconds(limit), .memory_limit = 64_MiB});
   return (most_held - before) >> 20;
 }
 

@@ -35,9 +35,7 @@ int main() {
                     {48_KiB, 64_KiB, 160_KiB, 96_KiB, 24_KiB, 16_KiB, 40_KiB}};
 
   // The order and the offsets together: no order of these layers has a smaller arena.
-  memsched::plan_options options;
-  options.alignment = 64;
-  const auto best = memsched::plan_jointly(net, memsched::automatic, memsched::minimize{}, options).value();
+  const auto best = memsched::plan_jointly(net, {.alignment = 64}).value();
   for (const layer* l : best.order) std::cout << l->name << ' ';
   std::cout << "\narena " << best.arena.size << " bytes, " << to_string(best.arena.verdict()) << '\n';
   for (int t = 0; t <= 6; ++t) std::cout << "tensor " << t << " at " << best.offset.at(t) << '\n';

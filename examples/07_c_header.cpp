@@ -25,14 +25,13 @@ int main() {
   b.output(scores);
   const memsched::problem model = b.build().value();
 
-  memsched::plan_options options;
-  options.alignment = 16;
-  const auto best = memsched::plan_jointly(model, memsched::automatic, memsched::minimize{}, options).value();
+  constexpr memsched::bytes alignment = 16;
+  const auto best = memsched::plan_jointly(model, {.alignment = alignment}).value();
   std::cout << "#pragma once\n#include <stddef.h>\n\n"
             << "/* " << best.arena.size << " bytes, " << to_string(best.arena.verdict()) << ". Operators run in this order:";
   for (const auto op : best.order) std::cout << ' ' << model.operator_name(op);
   std::cout << ". */\nconstexpr size_t arena_size = " << best.arena.size << ";\n"
-            << "alignas(" << options.alignment << ") static unsigned char arena[arena_size];\n\n";
+            << "alignas(" << alignment << ") static unsigned char arena[arena_size];\n\n";
   for (const auto t : model.tensors())
     if (const auto at = best.offset.find(t); at != best.offset.end())
       std::cout << "constexpr size_t offset_of_" << identifier(model.tensor_name(t)) << " = " << at->second << ";\n";

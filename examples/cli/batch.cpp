@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <unistd.h>
+#include <memory>
 
 #include <cerrno>
 #include <condition_variable>
@@ -15,6 +16,8 @@
 #include <thread>
 
 #include "commands.hpp"
+#include "declare.hpp"
+#include "session.hpp"
 #include "text.hpp"
 
 namespace cli {
@@ -71,8 +74,21 @@ void take(json& from, const char* key, T& into) {
       if (!at->is_number_unsigned()) throw std::runtime_error("");
     into = at->get<T>();
   } catch (const std::exception&) {
-    throw std::runtime_error(std::string(key) + ": has the wrong type");
+    const char* const wanted = std::is_same_v<T, bool>          ? "true or false"
+                               : std::is_same_v<T, std::string> ? "a string"
+                               : std::is_floating_point_v<T>    ? "a number"
+                                                                : "a whole number";
+    throw std::runtime_error(std::string(key) + ": has the wrong type; it is " + wanted);
   }
+  from.erase(at);
+}
+
+/// The same of a number of bytes, which may be a text as on the command line: "256K".
+void take_size(json& from, const char* key, memsched::bytes& into) {
+  const auto at = from.find(key);
+  if (at == from.end() || !at->is_string()) return take(from, key, into);
+  if (const std::string fault = read_size(at->get<std::string>(), into); !fault.empty())
+    throw std::runtime_error(std::string(key) + ": " + fault);
   from.erase(at);
 }
 
@@ -112,15 +128,17 @@ schedule_request parse(json& line, const batch_request& defaults, std::string& i
   line.erase("graph"), line.erase("id");
   take(line, "scheduler", r.scheduler);
   const named_scheduler* const known = find_scheduler(r.scheduler);
-  if (known == nullptr) throw std::runtime_error("scheduler: there is no '" + memsched::one_line(r.scheduler, 60) + "'");
+  if (known == nullptr)
+    throw std::runtime_error("scheduler: there is no '" + memsched::one_line(r.scheduler, 60) + "'" +
+                             did_you_mean(r.scheduler, scheduler_names()));
   r.scheduler = known->name;
   double seconds = -1;
   take(line, "time_limit", seconds);
   if (seconds >= 0 && seconds < 1e9)
     r.options.time_limit = std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(seconds));
   take(line, "state_limit", r.options.state_limit);
-  take(line, "memory_limit", r.options.memory_limit);
-  take(line, "budget", r.options.budget);
+  take_size(line, "memory_limit", r.options.memory_limit);
+  take_size(line, "budget", r.options.budget);
   take(line, "inplace", r.options.in_place);
   take(line, "keep_inputs", r.how.keep_inputs);
   take(line, "explain", r.explain);
@@ -285,6 +303,8 @@ int run_batch(const batch_request& r, const std::function<bool()>& interrupted) 
                             std::strerror(errno) + ("; " + counted(answers, "line")) + " written before"));
       ++answers;
       errors += oldest.failed ? 1 : 0;
+      if (to_file || isatty(STDOUT_FILENO) == 0)
+        enter_phase(counted(answers, "line") + " answered" + (errors > 0 ? ", " + counted(errors, "error") : ""));
     }
     if (!reading) continue;
     if (interrupted()) {
@@ -300,9 +320,37 @@ int run_batch(const batch_request& r, const std::function<bool()>& interrupted) 
       case line_reader::state::end: reading = false;
     }
   }
-  std::fprintf(stderr, "memsched: %s: %s answered, %s\n", counted(answers, "line").c_str(),
-               grouped(answers - errors).c_str(), counted(errors, "error").c_str());
-  return done;
+  enter_phase("");
+  note(counted(answers, "line") + ": " + grouped(answers - errors) + " answered, " + counted(errors, "error"));
+  return r.fail && errors > 0 ? bad_input : done;
+}
+
+command declare_batch() {
+  const auto r = std::make_shared<batch_request>();
+  command c("batch", "Schedule many graphs: a line of JSON in for each, a line of JSON out, in the same order",
+            "ls *.onnx | memsched batch --jobs 4 > answers.jsonl");
+  c.add("LINES", file(r->input),
+        "a path a line, or an object such as {\"graph\": \"a.onnx\", \"id\": 7, \"time_limit\": 1}; a graph may stand there "
+        "itself. Keys: graph, id, scheduler, time_limit, state_limit, memory_limit, budget, firing, inplace, keep_inputs, "
+        "explain. A bad line costs one error line")
+      .by_default("standard input");
+  c.in("Lines");
+  c.add("--jobs", number(r->jobs, 1, 4096), "graphs at once").by_default("1");
+  c.add("--resume", flag(r->resume), "go on behind the last whole line of the output file");
+  c.add("--fail", flag(r->fail), "exit status 1 where a line has no answer but an error");
+  c.in("Search").add("--scheduler", scheduler(r->scheduler), "where a line does not say").by_default(r->scheduler);
+  c.add("--budget", size(r->options.budget), "bytes there are, where a line does not say");
+  add_limits(c, *r, "none, for each graph");
+  add_parts_of_methods(c, *r);
+  add_model(c, *r);
+  c.in("Output");
+  add_output(c, r->output, "write the answers there, not to standard output (-)");
+  return std::move(c.runs([r](const command& here, session& s) {
+    r->options.on_progress = nullptr;
+    s.heed();  // an interrupt ends the reading; what runs is finished
+    set_time_limit(here, *r, -1);
+    return run_batch(*r, [&s] { return s.interrupted(); });
+  }));
 }
 
 }  // namespace cli

@@ -26,7 +26,7 @@ struct sdf_knobs {
   std::string given;  ///< the last option that is only for them
 };
 
-/// The time limit of `schedule`, `reorder` and `inspect` where the caller sets none.
+/// The time limit of commands with one answer where the caller sets none.
 inline constexpr int default_seconds = 30;
 
 /// What all commands that schedule share.
@@ -38,6 +38,7 @@ struct request {
   double time_limit = 0;            ///< seconds; none where negative
   bool default_time_limit = false;  ///< the caller set no limit, and this is the command's own
   bool log = false;                 ///< the search is told line by line on standard error
+  bool log_json = false;            ///< as JSON lines
 };
 
 /// Whether the operators of an order are listed for people.
@@ -52,9 +53,9 @@ struct rewriting {
 };
 
 struct schedule_request : request {
-  std::string graph, scheduler = "automatic", output, svg, certificate, emit_c;
+  std::string graph, scheduler = "automatic", output, svg, dot, certificate, emit_c;
   memsched::bytes certificate_limit = memsched::no_limit;  ///< of the file with the certificate
-  bool json = false;
+  bool json = false, csv = false;
   bool explain = false;  ///< the result also says what is live at the peak
   bool micro = false;    ///< --arena tflm: also what the arena of TensorFlow Lite Micro takes
   bool rewrite = false;  ///< rewrite the network first
@@ -62,14 +63,9 @@ struct schedule_request : request {
   listing list = listing::when_short;
 };
 
-struct report_request : schedule_request {
-  bool offsets = false;         ///< also plan where tensors lie
-  std::uint64_t alignment = 1;  ///< of every offset
-};
-
 struct compare_request : request {
   std::vector<std::string> graphs;
-  std::string format = "text";
+  std::string format = "text", output;
   bool all = false;  ///< also the schedulers that are parts of others
 };
 
@@ -77,6 +73,11 @@ struct batch_request : request {
   std::string input = "-", output, scheduler = "automatic";
   unsigned jobs = 1;
   bool resume = false;  ///< what `output` holds already is not done again
+  bool fail = false;    ///< a line that could not be answered is a failure of the whole
+};
+
+struct inspect_request : request {
+  std::string graph, hierarchy, output, format = "text";  ///< `hierarchy`: where to draw the hierarchical graph, as DOT
 };
 
 struct sample_request : request {
@@ -92,9 +93,20 @@ struct plan_request : request {
 };
 
 struct traffic_request : request {
-  std::string graph, order, model = "paged";
+  std::string graph, order, output, model = "paged";
   std::uint64_t capacity = 0, tries = 0;
   bool json = false;
+};
+
+struct recompute_request : request {
+  std::string graph, output, svg, certificate;
+  std::optional<long double> percent{};  ///< the budget, of the file order's peak; else options.budget
+  std::size_t curve = 0;                 ///< so many budgets instead of one; 0 for one
+  bool keep_order = false, json = false;
+};
+
+struct verify_request : request {
+  std::string graph, result, certificate;
 };
 
 struct reorder_request : request {
@@ -107,17 +119,18 @@ struct rewrite_request : request {
   std::string emit;          ///< the folder of a C program, or empty
   std::uint64_t verify = 1;  ///< runs with random numbers that before and after must agree in
   rewriting how_rewritten{};
+  bool offsets = false;  ///< for TensorFlow Lite Micro, in the .tflite file that is written
   bool json = false;
 };
 
 int run_schedule(const schedule_request&);
-int run_report(const report_request&);
 int run_rewrite(const rewrite_request&);
 /// One result line for a graph; `inline_json` is the graph itself where it is not empty.
 memsched::result<std::string> schedule_json(const schedule_request&, std::string_view inline_json);
 /// `interrupted` says when to read no more.
 int run_batch(const batch_request&, const std::function<bool()>& interrupted);
 int run_reorder(const reorder_request&);
+int run_recompute(const recompute_request&);
 
 /// Bytes of the head of TensorFlow Lite Micro's arena, where activations lie, without what kernels ask for.
 struct micro_heads {
@@ -133,8 +146,7 @@ memsched::result<micro_heads> micro_heads_of(const std::string& path, const requ
                                              const std::vector<std::vector<memsched::op_id>>& orders);
 int run_sample(const sample_request&);
 int run_compare(const compare_request&);
-/// `hierarchy`: where to draw the hierarchical graph, as DOT; empty for nowhere.
-int run_inspect(const std::string& graph, const std::string& hierarchy, bool json, const request&);
+int run_inspect(const inspect_request&);
 /// Either file may be empty: there is none.
 int run_verify(const std::string& graph, const std::string& result, const std::string& certificate, const request&);
 int run_plan(const plan_request&);

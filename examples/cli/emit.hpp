@@ -7,12 +7,21 @@
 
 namespace cli {
 
-struct program_text {
-  std::string text;
-  memsched::bytes arena = 0;  ///< of the program, in bytes
+/// A file of a library: its name and what it holds.
+struct library_file {
+  std::string name, text;
+};
+struct library {
+  std::vector<library_file> files;
+  memsched::bytes arena = 0;  ///< in bytes
 };
 
-/// The C program that runs a network in this order, its tensors in the smallest arena found in 10 s; or why there is none.
-memsched::result<program_text> program_of(const memsched::network& net, const std::vector<memsched::op_id>& order);
+/// An identifier of C for a model's file: its name's letters and digits, in lower case.
+std::string identifier_of(const std::string& path);
+
+/// The library in C that runs a network, rewritten from `first`, its tensors in the smallest arena found in 10 s for this
+/// order, or in 20 more for another one: NAME.h, NAME.c, NAME_main.c, and what CMake, ESP-IDF and Arduino need to build it; or why there is none.
+memsched::result<library> library_of(const memsched::network& first, const memsched::network&,
+                                     const std::vector<memsched::op_id>& order, const std::string& name);
 
 }  // namespace cli

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstdio>
+#include <memory>
 #include <memsched/bounds/cut_bound.hpp>
 #include <memsched/io/dot.hpp>
 #include <memsched/measure/evaluate.hpp>
@@ -16,6 +17,7 @@
 #include <vector>
 
 #include "commands.hpp"
+#include "declare.hpp"
 #include "sdf.hpp"
 #include "text.hpp"
 
@@ -118,7 +120,7 @@ std::string text_of(const loaded& graph, const facts& f) {
   if (f.cut.v != memsched::none)
     all += "  because of " + memsched::one_line(p.operator_name(f.cut.v)) +
            ": whatever has run when it runs, at least that much is live" +
-           (f.cut_operators ? "; least after these " + std::to_string(*f.cut_operators) + " operators.\n" : ".\n");
+           (f.cut_operators ? "; the least where " + grouped(*f.cut_operators) + " operators have run before.\n" : ".\n");
   if (f.forced.last - f.forced.first < f.operators)
     all += "  The " + grouped(f.forced.last - f.forced.first) + " operators " + grouped(f.forced.first) + " to " +
            grouped(f.forced.last - 1) + " of the best order found, " +
@@ -190,15 +192,17 @@ std::string hierarchy_text(const memsched::hierarchical_graph& h, const std::str
 
 }  // namespace
 
-int run_inspect(const std::string& path, const std::string& hierarchy, bool json, const request& r) {
+int run_inspect(const inspect_request& r) {
+  const std::string& path = r.graph;
+  const std::string& hierarchy = r.hierarchy;
+  const bool json = r.format == "json";
   if (const auto error = check_outputs(
-          {asked_result("", json ? content::json : content::text), {"--hierarchy", hierarchy, content::dot}}, {path});
+          {asked_result(r.output, json ? content::json : content::text), {"--hierarchy", hierarchy, content::dot}}, {path});
       !error.message.empty())
     return report(error);
   if (is_sdf(path, r.how)) {
-    if (hierarchy.empty() && !json) return run_sdf_inspect(path, r);
-    const char* const option = json ? "--format json" : "--hierarchy";
-    return report({memsched::error_code::bad_input, path + ": takes no " + option, {}, {}});
+    if (hierarchy.empty()) return run_sdf_inspect(r);
+    return report({memsched::error_code::bad_input, path + ": takes no --hierarchy", {}, {}});
   }
   if (const auto error = only_for_sdf(path, r); !error.message.empty()) return report(error);
   const auto graph = load(path, r.how, scheduler_of("automatic", r));
@@ -209,7 +213,7 @@ int run_inspect(const std::string& path, const std::string& hierarchy, bool json
   measure_size(graph->problem, g, context, f);
   measure_bounds(graph->problem, g, context, f);
   measure_peaks(graph->problem, g, context, f);
-  std::vector<output_file> files{{"-", json ? json_of(*graph, f) : text_of(*graph, f)}};
+  std::vector<output_file> files{{r.output.empty() ? "-" : r.output, json ? json_of(*graph, f) : text_of(*graph, f)}};
   if (!hierarchy.empty()) {
     const memsched::hierarchical_graph h = memsched::hierarchize(g);
     const auto label = [&](memsched::node_id v) { return graph->problem.operator_name(v); };
@@ -218,6 +222,24 @@ int run_inspect(const std::string& path, const std::string& hierarchy, bool json
   }
   if (const auto error = write_files(files); !error.message.empty()) return report(error);
   return done;
+}
+
+command declare_inspect() {
+  const auto r = std::make_shared<inspect_request>();
+  command c("inspect", "What a graph is like, its bounds, and where its peak is", "memsched inspect builtin:swiftnet");
+  add_graph(c, r->graph, true);
+  add_limits(c, *r, default_limit());
+  add_model(c, *r);
+  c.in("Output");
+  add_output(c, r->output, "write it there, not to standard output (-)");
+  add_format(c, r->format, "text|json");
+  c.add("--hierarchy", file(r->hierarchy), "draw sequences and groups (hmcos) as a Graphviz file there");
+  add_dataflow(c, *r, false);
+  return std::move(c.runs([r](const command& here, session& s) {
+    r->format = format_of(here, r->format, r->output);
+    prepare(here, *r, s);
+    return run_inspect(*r);
+  }));
 }
 
 }  // namespace cli

@@ -1,12 +1,15 @@
 #include "load.hpp"
 
 #include <charconv>
+#include <cstdio>
 #include <filesystem>
 #include <memsched/formats/json.hpp>
 #include <memsched/formats/nodes.hpp>
 #include <memsched/formats/onnx.hpp>
 #include <memsched/formats/tflite.hpp>
 #include <memsched/graph/check.hpp>
+#include <mutex>
+#include <set>
 
 #include "networks/networks.hpp"
 #include "session.hpp"
@@ -90,8 +93,9 @@ result<model_graphs> read_any(const std::string& path, const reading& how) {
     if (!draft) return draft.error();
     return single(std::move(*draft));
   }
-  if (path == "-" && how.format.empty())
-    return graph_error{error_code::bad_input, "needs --input-format: json, onnx, tflite or, for some commands, xml", {}, {}};
+  if (kind.empty() && path == "-")
+    return graph_error{
+        error_code::bad_input, "is none of JSON, ONNX, TensorFlow Lite and XML; --input-format says which", {}, {}};
   if (kind == ".xml")
     return graph_error{
         error_code::bad_input, "is synchronous dataflow, which only schedule, compare, inspect and verify take", {}, {}};
@@ -112,8 +116,29 @@ graph_error located(const std::string& path, graph_error error) {
 
 }  // namespace
 
+namespace {
+
+/// What the first bytes tell: ".json", ".xml", ".tflite", ".onnx", or nothing.
+std::string kind_of_bytes(std::string_view bytes) {
+  const std::size_t first = bytes.find_first_not_of(" \t\r\n");
+  if (first == bytes.npos) return {};
+  if (bytes[first] == '{' || bytes[first] == '[') return ".json";
+  if (bytes[first] == '<') return ".xml";
+  if (bytes.size() >= 8 && bytes.substr(4, 4) == "TFL3") return ".tflite";
+  constexpr char version_of_onnx = 8;  // the tag of a model's first field
+  return bytes[0] == version_of_onnx ? ".onnx" : "";
+}
+
+}  // namespace
+
 std::string kind_of(const std::string& path, const reading& how) {
-  return how.format.empty() ? std::filesystem::path(path).extension().string() : "." + how.format;
+  if (!how.format.empty()) return "." + how.format;
+  std::string end = std::filesystem::path(path).extension().string();
+  std::error_code unknown;
+  if (path != "-" && (!end.empty() || !std::filesystem::is_fifo(path, unknown))) return end;
+  const without_answer yet(!how.among_others);
+  const auto held = read_file(path);  // kept for who reads it again
+  return held ? kind_of_bytes(held->view()) : ".json";
 }
 
 result<model_graphs> read_graphs(const std::string& path, std::string_view bytes, const reading& how) {
@@ -127,7 +152,17 @@ result<model_graphs> read_graphs(const std::string& path, std::string_view bytes
   }
   const auto options = read_options_of(how);
   if (!options) return options.error();
-  return kind_of(path, how) == ".onnx" ? memsched::read_onnx(bytes, *options) : memsched::read_tflite(bytes, *options);
+  if (kind_of(path, how) == ".onnx") return memsched::read_onnx(bytes, *options);
+  note_assumed_shapes(path, bytes, *options);
+  return memsched::read_tflite(bytes, *options);
+}
+
+void note_assumed_shapes(const std::string& path, std::string_view tflite, const memsched::read_options& options) {
+  static std::mutex mutex;
+  static std::set<std::string> noted;  // a command may read a file several times
+  const std::lock_guard<std::mutex> lock(mutex);
+  for (const std::string& what : memsched::assumed_shapes(tflite, options))
+    if (noted.insert(path + what).second) std::fprintf(stderr, "memsched: note: %s: %s\n", path.c_str(), what.c_str());
 }
 
 result<memsched::read_options> read_options_of(const reading& how) {

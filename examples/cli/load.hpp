@@ -86,6 +86,9 @@ memsched::result<file_bytes> read_file(const std::string& path);
 /// How the readers of formats/ are told.
 memsched::result<memsched::read_options> read_options_of(const reading&);
 
+/// Says on standard error which open batches of a .tflite file were read as its shapes say; once for a file and input.
+void note_assumed_shapes(const std::string& path, std::string_view tflite, const memsched::read_options&);
+
 /// What a model file holds.
 memsched::result<memsched::model_graphs> read_graphs(const std::string& path, std::string_view bytes, const reading&);
 

@@ -196,9 +196,8 @@ void tell(const std::string& written, std::string_view text) {
 
 void note_over_budget(const std::string& path, memsched::bytes peak, memsched::bytes budget) {
   if (peak <= budget) return;
-  clear_progress();
-  std::fprintf(stderr, "memsched: note: %s: was written, but needs %s bytes, more than the budget of %s\n",
-               path == "-" ? "standard output" : path.c_str(), grouped(peak).c_str(), grouped(budget).c_str());
+  note("note: " + (path == "-" ? "standard output" : path) + ": was written, but needs " + grouped(peak) +
+       " bytes, more than the budget of " + grouped(budget));
 }
 
 }  // namespace cli

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <memory>
 #include <memsched/allocation/conflict.hpp>
 #include <memsched/certify/certify_joint.hpp>
 #include <memsched/formats/arena_proof.hpp>
@@ -10,6 +11,7 @@
 
 #include "arena_svg.hpp"
 #include "commands.hpp"
+#include "declare.hpp"
 #include "text.hpp"
 
 namespace cli {
@@ -251,6 +253,42 @@ int run_plan(const plan_request& r) {
   files.push_back({r.output.empty() ? "-" : r.output, text});
   if (const auto error = write_files(files); !error.message.empty()) return report(error);
   return plan.fits() ? done : over_budget;
+}
+
+command declare_plan() {
+  const auto r = std::make_shared<plan_request>();
+  command c("plan", "Offsets of all tensors of an order in the smallest arena; of a table of buffers",
+            "memsched plan model.tflite --alignment 16 --svg arena.svg");
+  c.add("GRAPH", graph(r->graph),
+        "*.json, *.onnx, *.tflite, builtin:NAME (`memsched networks` lists them), or - for standard input; or BUFFERS.csv "
+        "as minimalloc reads it")
+      .required();
+  c.in("Arena");
+  c.add("--order", file(r->order), "a result of `schedule`, or a list of operator indices; else the order of least peak");
+  c.add("--joint", flag(r->joint), "find the order, too: the smallest arena over all orders");
+  c.add("--planner", choice("minimize|exact|birth|size|valley", r->planner),
+        "minimize: smallest, with proof\nexact: within the budget or the load\nbirth: as TensorFlow Lite\nsize: as "
+        "TensorFlow Lite for Microcontrollers\nvalley: valley fit\n")
+      .by_default(r->planner);
+  c.add("--alignment", number(r->alignment, 1, std::uint64_t{1} << 40),
+        "of every offset; in a table, of those without their own")
+      .by_default("1");
+  c.add("--budget,--capacity", size(r->options.budget),
+        "bytes there are, as 256K; exit status 3 where the arena needs more");
+  add_limits(c, *r, default_limit());
+  add_model(c, *r);
+  c.in("Output");
+  add_output(c, r->output, "write the plan there, not to standard output (-)");
+  add_format(c, r->format, "text|json|csv");
+  c.add("--svg", file(r->svg), "draw the arena, time by offset, as an SVG there");
+  c.add("--certificate", file(r->certificate),
+        "write the plan there as JSON, or CBOR where the name ends in .cbor, with a proof that no arena is smaller, which "
+        "`verify --certificate` checks");
+  return std::move(c.runs([r](const command& here, session& s) {
+    r->format = format_of(here, r->format, r->output);
+    prepare(here, *r, s);
+    return run_plan(*r);
+  }));
 }
 
 }  // namespace cli

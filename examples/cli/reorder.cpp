@@ -2,12 +2,14 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <memory>
 #include <memsched/formats/onnx_write.hpp>
 #include <memsched/formats/tflite_write.hpp>
 #include <memsched/measure/evaluate.hpp>
 #include <memsched/schedulers/as_given.hpp>
 
 #include "commands.hpp"
+#include "declare.hpp"
 #include "session.hpp"
 #include "text.hpp"
 
@@ -19,10 +21,6 @@ using memsched::bytes;
 using memsched::op_id;
 using memsched::result;
 using orders = std::vector<std::vector<op_id>>;
-
-void note(const std::string& path, const std::string& text) {
-  std::fprintf(stderr, "memsched: note: %s: %s\n", path.c_str(), text.c_str());
-}
 
 /// Everything that a file's new order depends on.
 struct job {
@@ -236,10 +234,36 @@ int run_reorder(const reorder_request& r) {
   files[0] = {r.output, std::move(*written)};  // may be large: not copied
   if (r.output != "-") files.push_back({"-", text});
   if (const auto error = write_files(files); !error.message.empty()) return report(error);
-  for (const std::string& n : notes) note(r.graph, n);
+  for (const std::string& n : notes) note("note: " + r.graph + ": " + n);
   if (r.output == "-") tell(r.output, text);
   note_over_budget(r.output, f->peak, r.options.budget);
   return f->peak <= r.options.budget ? done : over_budget;
+}
+
+command declare_reorder() {
+  const auto r = std::make_shared<reorder_request>();
+  command c("reorder", "Write a model file again with its operators in the best order",
+            "memsched reorder model.tflite -o out.tflite --offsets");
+  c.add("MODEL", file(r->graph), "*.onnx or *.tflite").required();
+  c.in("Output");
+  c.add("-o,--output", file(r->output), "the new file, of the same format; - for standard output").required();
+  c.add("--offsets",
+        {"inplace|true",
+         [r](const std::string& t) -> std::string {
+           if (t != "" && t != "true" && t != "inplace") return "'" + t + "' is not inplace or true";
+           r->offsets = true, r->in_place = t == "inplace";
+           return {};
+         }},
+        "also write where tensors lie, for TensorFlow Lite Micro; inplace: outputs over inputs")
+      .may_be_bare();
+  c.add("--control-edges", flag(r->control_edges),
+        "also write control dependencies, so that LiteRT keeps the order beside a delegate");
+  c.add("--order", file(r->order), "the order of this result of `schedule --format json`");
+  add_search(c, *r, r->scheduler, default_limit());
+  return std::move(c.runs([r](const command& here, session& s) {
+    prepare(here, *r, s);
+    return run_reorder(*r);
+  }));
 }
 
 }  // namespace cli

@@ -32,7 +32,11 @@ inline constexpr std::string_view other_result_keys[] = {"version",        "grap
                                                          "peak_before",    "lower_bound_of_all",
                                                          "separate_bound", "operators_before",
                                                          "written",        "not_understood",
-                                                         "order_by",       "bound_by"};
+                                                         "order_by",       "bound_by",
+                                                         "executions",     "extra_cost",
+                                                         "base_cost",      "runs_again",
+                                                         "peak_bound",     "curve",
+                                                         "choices"};
 
 /// What is wrong with the keys of a result: one that is a letter away from one that is read, or two where that has six or more.
 /// Results may hold notes of others.

@@ -1,6 +1,7 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <memory>
 #include <memsched/emit/emit_c.hpp>
 #include <memsched/formats/json.hpp>
 #include <memsched/formats/provenance.hpp>
@@ -10,7 +11,9 @@
 #include <memsched/schedule.hpp>
 #include <nlohmann/json.hpp>
 
+#include "advice.hpp"
 #include "commands.hpp"
+#include "declare.hpp"
 #include "emit.hpp"
 #include "rewrite.hpp"
 #include "session.hpp"
@@ -47,11 +50,16 @@ bool verified(const network& before, const fitted& r, const rewrite_request& req
 struct outcome {
   fitted found;  ///< its cost is that of the model file, where one is asked for
   memsched::runtime runtime = memsched::runtime::parts;
+  std::vector<pick> picks{};            ///< without a budget: a person would choose among these
   bool good = false;                    ///< verified
   double took = 0;                      ///< seconds
   std::optional<written_model> file{};  ///< asked for
   bool saves() const { return !file || found.after.peak < found.before.peak; }
-  bool fits(bytes budget) const { return saves() && (budget == 0 || found.after.peak <= budget); }
+  /// With a plan of offsets, of the arena that it needs.
+  bool fits(bytes budget) const { return saves() && (budget == 0 || needed() <= budget); }
+  bytes needed() const {
+    return file && file->head && file->head->has_plan ? std::max(found.after.peak, file->head->planned) : found.after.peak;
+  }
 };
 
 const char* status_of(const fitted& r) { return r.after.peak == r.after.lower_bound ? "optimal" : "feasible"; }
@@ -83,6 +91,7 @@ json as_json(const network& net, const outcome& all, const rewrite_request& requ
     j["written"] = all.saves();
     j["network_peak"] = peak_of(r.net, r.order, request.options);
     j["network_operators"] = r.net.operations.size();
+    if (all.file->head) j["tflm_head"] = all.file->head->planned;
   }
   j["verified"] = all.good;
   if (request.options.budget != 0) j["budget"] = request.options.budget;
@@ -98,6 +107,14 @@ json as_json(const network& net, const outcome& all, const rewrite_request& requ
                           {"kept", s.kept}});
   j["front"] = json::array();
   for (const auto& p : r.front) j["front"].push_back(as_json(p));
+  if (request.options.budget == 0) {
+    j["choices"] = json::array();
+    for (const pick& p : all.picks) {
+      json entry = as_json(p.cost);
+      entry["command"] = command_of(request.graph, p);
+      j["choices"].push_back(std::move(entry));
+    }
+  }
   j["stopped"] = to_string(r.stopped);
   j["seconds"] = all.took;
   j["firing"] = request.options.default_firing == memsched::firing::cbp ? "cbp" : "pbc";
@@ -119,6 +136,18 @@ std::string no_gain(const fitted& r, const rewrite_request& request) {
                         : "");
 }
 
+/// The networks to choose among, each with the command that makes it.
+std::string picks_text(const outcome& all, const rewrite_request& request) {
+  const fit_point& given = all.found.before;
+  table rows({"choose: peak", "of given", "operators", "extra macs", "command"});
+  for (const pick& p : all.picks) {
+    const double share = 100.0 * static_cast<double>(p.cost.peak) / static_cast<double>(std::max<bytes>(given.peak, 1));
+    rows.row({grouped(p.cost.peak), std::to_string(static_cast<int>(share + 0.5)) + " %", grouped(p.cost.operators),
+              grouped(p.cost.macs - std::min(p.cost.macs, given.macs)), command_of(request.graph, p)});
+  }
+  return rows.text();
+}
+
 std::string as_text(const network& net, const outcome& all, const rewrite_request& request) {
   const fitted& r = all.found;
   std::string text = "graph        " + r.net.name + '\n';
@@ -134,16 +163,25 @@ std::string as_text(const network& net, const outcome& all, const rewrite_reques
   if (const std::string list = not_understood(net); !list.empty()) text += "no rewrite   " + list + '\n';
   if (request.options.budget != 0)
     text += "budget       " + grouped(request.options.budget) + " bytes: " +
-            (r.after.peak > request.options.budget ? "does not fit"
+            (all.needed() > request.options.budget ? "does not fit"
              : all.saves()                         ? "fits"
                                                    : "nothing is written") +
             '\n';
   if (all.file)
     text += "written      " + (all.saves() ? request.output + "; the figures here are the file's" : "nothing") + '\n';
+  if (all.file && all.file->head) {
+    const memsched::micro_arena& head = *all.file->head;
+    text += "head         " + grouped(head.planned) + " bytes in TensorFlow Lite Micro" +
+            (head.has_plan              ? "; " + grouped(head.greedy) + " without the offsets"
+             : head.planned > head.load ? "; --offsets may save up to " + grouped(head.planned - head.load)
+                                        : "") +
+            '\n';
+  }
   text += "cost         " + grouped(r.after.operators) + " operators, " + grouped(r.after.macs) + " multiply-accumulates\n";
   text += std::string("verified     ") + (all.good ? "by provenance, over a finite field, and to the bit" : "no") +
           (all.good && request.how_rewritten.reals ? " but for the order of sums\n" : "\n");
   text += "took         " + seconds(all.took) + " s\n\n";
+  if (!all.picks.empty()) return text + picks_text(all, request);
   table front({"front: peak", "operators", "multiply-accumulates"});
   for (const auto& p : r.front) front.row({grouped(p.peak), grouped(p.operators), grouped(p.macs)});
   return text + front.text();
@@ -182,13 +220,19 @@ memsched::result<outcome> find_rewrite(const network& net, const rewrite_request
   }
   memsched::options limits = r.options;
   limits.budget = memsched::no_limit;
-  outcome all{memsched::fit(net, memsched::automatic, f, limits), f.profile};
+  outcome all{{}, f.profile};
+  if (f.budget == 0) {
+    advice a = advise(net, f, limits);
+    all.found = std::move(a.found), all.picks = std::move(a.picks);
+  } else {
+    all.found = memsched::fit(net, memsched::automatic, f, limits);
+  }
   if (all.found.error)
     return to_model ? located(r.output, "cannot be written: " + all.found.error->message)
                     : located(r.graph, all.found.error->message);
   all.good = verified(net, all.found, r);
   if (to_model) {
-    auto file = write_model(r.output, net, all.found, r.how, r.options.model());
+    auto file = write_model(r.output, net, all.found, r.how, r.options.model(), r.offsets);
     if (!file) return located(r.output, file.error().message);
     all.found.after.peak = file->cost.peak;
     all.found.after.lower_bound = std::min(all.found.after.lower_bound, file->cost.peak);
@@ -227,36 +271,27 @@ memsched::result<std::vector<output_file>> files_of(const network& net, const ou
   if (!r.front_svg.empty()) files.push_back({r.front_svg, front_drawing(net, found)});
   if (!r.svg.empty()) files.push_back({r.svg, memory_drawing(net, all, r.options)});
   if (!r.emit.empty()) {
-    auto program = program_of(found.net, found.order);
-    if (!program) return located(r.graph, "no C program: " + program.error().message);
+    auto made = library_of(net, found.net, found.order, identifier_of(r.graph));
+    if (!made) return located(r.graph, "no C program: " + made.error().message);
     std::error_code exists;
     std::filesystem::create_directories(r.emit, exists);
-    const std::string path = (std::filesystem::path(r.emit) / "network.c").string();
-    std::fprintf(stderr, "%s: an arena of %s bytes\n", path.c_str(), grouped(program->arena).c_str());
-    files.push_back({path, std::move(program->text)});
+    const std::filesystem::path folder = r.emit;
+    std::fprintf(stderr, "%s: an arena of %s bytes\n", (folder / made->files[1].name).string().c_str(),
+                 grouped(made->arena).c_str());
+    for (library_file& f : made->files) files.push_back({(folder / f.name).string(), std::move(f.text)});
   }
   return files;
 }
 
 }  // namespace
 
-rewrite_trial try_rewrites(const std::string& path, const reading& how, const memsched::options& limits) {
-  const auto net = read_network(path, how);
-  if (!net) return {net.error().message};
-  const fitted found = memsched::fit(*net, memsched::automatic, {}, limits);
-  if (found.error) return {found.error->message};
-  rewrite_trial t{{}, found.before.peak,    found.after.peak, found.before.operators, found.after.operators,
-                  {}, not_understood(*net), found.stopped};
-  for (const auto& s : found.steps)
-    t.steps.push_back({s.rule, s.site, s.peak_before, s.after.peak, s.after.operators, s.kept});
-  return t;
-}
-
 int run_rewrite(const rewrite_request& r) {
   const auto net = read_network(r.graph, r.how);
   if (!net) return report(net.error());
   const auto f = fit_options_of(r.how_rewritten, *net, r.options.budget);
   if (!f) return report(f.error());
+  if (r.offsets && (!names_model(r.output) || r.output.ends_with(".onnx")))
+    return report(located("--offsets", "is for -o FILE.tflite"));
   if (!r.emit.empty())  // before the search, which may take long
     if (const auto why = memsched::why_no_c(*net); !why.message.empty())
       return report(located(r.graph, "no C program: " + why.message));
@@ -270,8 +305,50 @@ int run_rewrite(const rewrite_request& r) {
                : as_text(*net, *all, r));
   const bytes budget = r.options.budget == 0 ? memsched::no_limit : r.options.budget;
   if (!all->saves()) std::fprintf(stderr, "memsched: note: %s: %s\n", r.output.c_str(), no_gain(all->found, r).c_str());
-  else if (all->file) note_over_budget(r.output, all->found.after.peak, budget);
+  else if (all->file) note_over_budget(r.output, all->needed(), budget);
   return all->fits(r.options.budget) ? done : over_budget;
+}
+
+command declare_rewrite() {
+  const auto r = std::make_shared<rewrite_request>();
+  const auto format = std::make_shared<std::string>("text");
+  r->options.budget = 0;
+  command c("rewrite", "A network that computes the same in less memory than any order of the given one",
+            "memsched rewrite model.tflite --budget 256K -o out.tflite");
+  c.add("MODEL", graph(r->graph), "*.onnx, *.tflite, or builtin:NAME (`memsched networks` lists them)").required();
+  c.in("Search").add("--budget", size(r->options.budget),
+                     "bytes there are, as 256K: few operators that fit; exit status 3 where none are found. Without: the "
+                     "smallest peak");
+  add_limits(c, *r, "60");
+  add_rewriting(c, r->how_rewritten, "whole where -o names a model file, else parts");
+  add_model(c, *r);
+  c.in("Output");
+  add_output(c, r->output,
+             "write the rewritten network there: *.onnx or *.tflite, of standard operators, else its graph as JSON. A model "
+             "file is judged as `schedule` reads it again: peak, bound, budget and exit status are those of the file, also "
+             "with --runtime parts. Where it needs no less memory than the given model in its best order, it is not "
+             "written: exit status 3");
+  c.add("--format", choice("text|json", *format),
+        "Its not_understood lists kinds, reasons and numbers of operators that no rewrite touches; with -o of a model "
+        "file, written says whether there is one, and network_peak and network_operators are those of the network before "
+        "it is written")
+      .by_default("text");
+  c.add("--verify", number(r->verify), "run both networks with so many seeds of random numbers").by_default("1");
+  c.add("--front", file(r->front),
+        "write peaks, multiply-accumulates and operators that no other network seen beats, as CSV there");
+  c.add("--svg", file(r->svg), "draw memory over time, before and after, as an SVG there");
+  c.add("--front-svg", file(r->front_svg), "draw the front as an SVG there");
+  c.add(
+      "--offsets", flag(r->offsets),
+      "with -o of a .tflite file: write where TensorFlow Lite Micro is to place tensors, too; the budget is then that of its "
+      "arena's head");
+  c.add("--emit-c", file(r->emit),
+        "write a library in C there, NAME.h and NAME.c, named after the model, and NAME_main.c, which runs it");
+  return std::move(c.runs([r, format](const command& here, session& s) {
+    r->json = *format == "json";
+    prepare(here, *r, s, 60);
+    return run_rewrite(*r);
+  }));
 }
 
 }  // namespace cli

@@ -44,6 +44,7 @@ memsched::result<network> read_network(const std::string& path, const reading& h
   if (!options) return options.error();
   const auto file = read_file(path);
   if (!file) return file.error();
+  if (kind == ".tflite") note_assumed_shapes(path, file->view(), *options);
   auto net = kind == ".onnx" ? memsched::read_onnx_network(file->view(), *options)
                              : memsched::read_tflite_network(std::string(file->view()), *options);
   if (!net) return located(path, net.error().message);

@@ -1,9 +1,11 @@
+#include <memory>
 #include <memsched/io/csv.hpp>
 #include <memsched/io/svg.hpp>
 #include <memsched/measure/sample.hpp>
 #include <sstream>
 
 #include "commands.hpp"
+#include "declare.hpp"
 #include "schedulers.hpp"
 #include "text.hpp"
 
@@ -43,6 +45,26 @@ int run_sample(const sample_request& r) {
   files.push_back({r.output.empty() ? "-" : r.output, csv.str()});
   if (const auto error = write_files(files); !error.message.empty()) return report(error);
   return done;
+}
+
+command declare_sample() {
+  const auto r = std::make_shared<sample_request>();
+  command c("sample", "Peaks of random orders, beside those of the schedulers",
+            "memsched sample builtin:swiftnet --svg peaks.svg -o peaks.csv");
+  add_graph(c, r->graph, false);
+  c.in("Sample");
+  c.add("--count", number(r->count, 1), "how many orders").by_default("1000");
+  c.add("--seed", number(r->seed), "of the random numbers; the same seed, the same orders").by_default("1");
+  add_limits(c, *r, default_limit() + "; for each scheduler");
+  add_parts_of_methods(c, *r);
+  add_model(c, *r);
+  c.in("Output");
+  add_output(c, r->output, "write the CSV there, not to standard output (-)");
+  c.add("--svg", file(r->svg), "draw the cumulative distribution as an SVG there");
+  return std::move(c.runs([r](const command& here, session& s) {
+    prepare(here, *r, s);
+    return run_sample(*r);
+  }));
 }
 
 }  // namespace cli

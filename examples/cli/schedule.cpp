@@ -1,15 +1,18 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <memory>
 #include <memsched/certify/certify.hpp>
 #include <memsched/formats/certificate.hpp>
 #include <memsched/formats/provenance.hpp>
+#include <memsched/io/dot.hpp>
 #include <memsched/measure/evaluate.hpp>
 #include <memsched/schedulers/as_given.hpp>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <vector>
 
+#include "declare.hpp"
 #include "rewrite.hpp"
 #include "schedule.hpp"
 #include "schedulers.hpp"
@@ -216,6 +219,19 @@ std::string as_text(const loaded& graph, const schedule_request& r, const result
 
 }  // namespace
 
+namespace {
+
+/// A row a step: "step,operator,name,bytes", names quoted as RFC 4180 has it.
+std::string as_csv(const loaded& graph, const result& s) {
+  std::string text = "step,operator,name,bytes\n";
+  for (std::size_t i = 0; i < s.order.size(); ++i)
+    text += std::to_string(i + 1) + ',' + std::to_string(s.order[i]) + ',' +
+            csv_field(graph.problem.operator_name(s.order[i])) + ',' + std::to_string(s.profile[i]) + '\n';
+  return text;
+}
+
+}  // namespace
+
 body_scheduler scheduler_of(const std::string& name, const request& r) {
   return [run = find_scheduler(name)->run, &r](const memsched::problem& p) { return run(p, r.options, r.knobs); };
 }
@@ -269,8 +285,11 @@ memsched::graph_error check_outputs_of(const schedule_request& r) {
   const bool of_sdf = is_sdf(r.graph, r.how);  // whose certificates are JSON alone
   const asked_output proof =
       of_sdf ? asked_output{"--certificate", r.certificate, content::json} : asked_certificate(r.certificate);
-  return check_outputs({asked_result(r.output, r.json ? content::json : content::text),
+  return check_outputs({asked_result(r.output, r.json  ? content::json
+                                               : r.csv ? content::csv
+                                                       : content::text),
                         {"--svg", r.svg, content::svg},
+                        {"--dot", r.dot, content::dot},
                         proof,
                         {"--emit-c", r.emit_c, content::c}},
                        {r.graph});
@@ -301,12 +320,16 @@ int run_schedule(const schedule_request& r) {
   }
   auto as_object = as_json(*solved, r);
   if (micro) as_object["arena"] = micro_json(*micro);
-  const std::string text = r.json ? line_of(as_object) : as_text(graph, r, s, took, micro);
+  const std::string text = r.json ? line_of(as_object) : r.csv ? as_csv(graph, s) : as_text(graph, r, s, took, micro);
   std::vector<output_file> files;
   if (!r.svg.empty()) {
     const result file = memsched::schedule(graph.problem, memsched::as_given{}, r.options);
     files.push_back({r.svg, memory_svg(graph.name, {drawn(graph, r, r.scheduler, s), drawn(graph, r, "file", file)},
                                        s.lower_bound, largest_live(graph, r, s))});
+  }
+  if (!r.dot.empty()) {
+    const auto played = memsched::evaluate(graph.problem, s.order, r.options.model());
+    files.push_back({r.dot, memsched::to_dot(graph.problem, s.order, played.value(), graph.name)});
   }
   if (!r.certificate.empty()) {
     auto certified = with_certificate(as_object, graph, r, s);
@@ -316,6 +339,68 @@ int run_schedule(const schedule_request& r) {
   files.push_back({r.output.empty() ? "-" : r.output, text});
   if (const auto error = write_files(files); !error.message.empty()) return report(error);
   return s.fits() ? done : over_budget;
+}
+
+namespace {
+
+void add_outputs(command& c, schedule_request& r, std::string& format) {
+  c.in("Output");
+  add_output(c, r.output, "write the result there, not to standard output (-)");
+  add_format(c, format, "text|json|csv");
+  c.add("--log",
+        {"text|json",
+         [&r](const std::string& form) -> std::string {
+           if (form != "" && form != "text" && form != "json") return "'" + form + "' is not text or json";
+           r.log = true, r.log_json = form == "json";
+           return {};
+         }},
+        "print the search on standard error: a line for each better order or bound, with what found it; or JSON lines")
+      .may_be_bare();
+  c.add("--list", flag([&r] { r.list = listing::always; }), "list the order, however long; else up to 60 operators");
+  c.add("--no-list", flag([&r] { r.list = listing::never; }), "do not list the order");
+  c.add("--explain", flag(r.explain), "the JSON also says which tensors are live at the peak");
+  c.add("--svg", file(r.svg), "draw memory over time, beside the file's own order, as an SVG there");
+  c.add("--dot", file(r.dot),
+        "draw the graph there for Graphviz, with the operator at the peak and the tensors in memory then in colour");
+  c.add("--certificate", file(r.certificate),
+        "write the result there, with a proof of its bound that `verify --certificate` checks: JSON, or CBOR where the "
+        "name ends in .cbor");
+  c.add("--certificate-limit", size(r.certificate_limit),
+        "that this file may take; a larger proof is replaced by one of a smaller bound")
+      .needs("--certificate");
+  c.add("--arena", choice("tflm", [&r](const std::string&) { r.micro = true; }),
+        "also say what a runtime's arena takes. tflm: the head of TensorFlow Lite Micro, with and without offsets");
+  c.add("--emit-c", file(r.emit_c), ".xml: write the schedule as C there: loops that call the actors, and buffers");
+}
+
+/// Options that would do nothing.
+std::string in_vain(const command& c, const schedule_request& r) {
+  if (c.given("--parts") && r.scheduler != "ilp") return "--parts is for --scheduler ilp";
+  if (c.given("--without") && r.scheduler != "serenity") return "--without is for --scheduler serenity";
+  if (r.explain && !r.json) return "--explain is for --format json";
+  return {};
+}
+
+}  // namespace
+
+command declare_schedule() {
+  const auto r = std::make_shared<schedule_request>();
+  const auto format = std::make_shared<std::string>("text");
+  command c("schedule", "Order the operators of one graph", "memsched schedule model.onnx --shape x=1,3,224,224");
+  add_graph(c, r->graph, true);
+  add_search(c, *r, r->scheduler, default_limit());
+  add_outputs(c, *r, *format);
+  c.in("Rewriting")
+      .add("--rewrite", flag(r->rewrite), "rewrite the network first, for less memory than any order has: see `rewrite`");
+  add_rewriting(c, r->how_rewritten, "parts", "--rewrite");
+  add_dataflow(c, *r, true);
+  return std::move(c.runs([r, format](const command& here, session& s) {
+    const std::string form = format_of(here, *format, r->output);
+    r->json = form == "json", r->csv = form == "csv";
+    if (const std::string fault = in_vain(here, *r); !fault.empty()) return misuse(here, fault);
+    prepare(here, *r, s);
+    return run_schedule(*r);
+  }));
 }
 
 }  // namespace cli

@@ -116,6 +116,8 @@ std::string as_text(const loaded_sdf& g, const schedule_request& r, const sdf::s
 
 int run_sdf_schedule(const schedule_request& r) {
   if (!r.svg.empty()) return report(located(r.graph, "takes no --svg"));
+  if (!r.dot.empty()) return report(located(r.graph, "takes no --dot"));
+  if (r.csv) return report(located(r.graph, "takes no --format csv"));
   const bool of_all = r.sdf.what.form == sdf::form::any && r.sdf.what.memory == sdf::memory::shared;
   if (!r.certificate.empty() && !of_all)
     return report(located(r.graph, "takes no --certificate with --loops or --buffers: it proves bounds of shared memory"));
@@ -147,7 +149,7 @@ int run_sdf_schedule(const schedule_request& r) {
 
 namespace {
 
-void compare_one(const loaded_sdf& g, bool all, const request& r) {
+std::string compared(const loaded_sdf& g, bool all, const request& r) {
   table rows({"schedule", "peak", "bound", "separate", "appearances", "verdict", "seconds"});
   const auto add = [&](const std::string& name, const named_scheduler& s, const sdf::options& what) {
     const auto start = std::chrono::steady_clock::now();
@@ -167,28 +169,30 @@ void compare_one(const loaded_sdf& g, bool all, const request& r) {
   what.form = sdf::form::any;
   what.memory = sdf::memory::separate;
   add("separate buffers", *find_scheduler("automatic"), what);
-  print(g.name + ": " + grouped(g.graph.actors()) + " actors, " + grouped(g.graph.firings()) + " firings, in " + g.unit +
-        '\n' + rows.text());
+  return g.name + ": " + grouped(g.graph.actors()) + " actors, " + grouped(g.graph.firings()) + " firings, in " + g.unit +
+         '\n' + rows.text();
 }
 
 }  // namespace
 
-int run_sdf_compare(const std::vector<std::string>& graphs, bool all, const request& r) {
+int run_sdf_compare(const compare_request& r) {
+  if (r.format != "text") return report(located(r.graphs.front(), "takes no --format " + r.format));
   std::vector<loaded_sdf> loaded_graphs;
-  for (const std::string& path : graphs) {
+  for (const std::string& path : r.graphs) {
     if (!is_sdf(path, r.how)) return report(located(path, "is not compared together with .xml files"));
     auto g = load_sdf(path, r);
     if (!g) return report(g.error());
     loaded_graphs.push_back(std::move(*g));
   }
-  for (std::size_t i = 0; i < loaded_graphs.size(); ++i) {
-    if (i > 0) print("\n");
-    compare_one(loaded_graphs[i], all, r);
-  }
+  std::string text;
+  for (const loaded_sdf& g : loaded_graphs) text += (text.empty() ? "" : "\n") + compared(g, r.all, r);
+  if (const auto error = write_files({{r.output.empty() ? "-" : r.output, text}}); !error.message.empty())
+    return report(error);
   return done;
 }
 
-int run_sdf_inspect(const std::string& path, const request& r) {
+int run_sdf_inspect(const inspect_request& r) {
+  const std::string& path = r.graph;
   const auto g = load_sdf(path, r);
   if (!g) return report(g.error());
   const sdf::graph& graph = g->graph;
@@ -232,11 +236,32 @@ int run_sdf_inspect(const std::string& path, const request& r) {
   rows.row({std::string("  lower bound, shared, ") + g->unit, grouped(sdf::shared_bound(graph, r.options.default_firing))});
   rows.row(
       {std::string("  lower bound, separate, ") + g->unit, grouped(sdf::separate_bound(graph, r.options.default_firing))});
-  print(g->name + '\n' + rows.text() + '\n');
   table actors({"  actor", "repetitions"});
   for (index_t a = 0; a < graph.actors(); ++a)
     actors.row({"  " + memsched::one_line(graph.actor_name(a), 100), grouped(graph.repetitions()[a])});
-  print(actors.text());
+  std::string text = g->name + '\n' + rows.text() + '\n' + actors.text();
+  if (r.format == "json") {
+    const json j{{"version", 1},
+                 {"graph", g->name},
+                 {"kind", "sdf"},
+                 {"unit", g->unit},
+                 {"actors", graph.actors()},
+                 {"channels", graph.channels().size()},
+                 {"self_loops", loops},
+                 {"parts", parts},
+                 {"actors_on_cycles", on_cycles},
+                 {"firings", graph.firings()},
+                 {"initial", graph.base()},
+                 {"compressed_actors", rest.actors.size()},
+                 {"compressed_firings", rest.firings()},
+                 {"repetitions", graph.repetitions()},
+                 {"bounds",
+                  {{"shared", sdf::shared_bound(graph, r.options.default_firing)},
+                   {"separate", sdf::separate_bound(graph, r.options.default_firing)}}}};
+    text = line_of(j);
+  }
+  if (const auto error = write_files({{r.output.empty() ? "-" : r.output, text}}); !error.message.empty())
+    return report(error);
   return done;
 }
 

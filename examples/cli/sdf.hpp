@@ -10,8 +10,8 @@ bool is_sdf(const std::string& path, const reading&);
 
 int run_sdf_schedule(const schedule_request&);
 /// Compares graphs that are all of this kind; an error where one is not.
-int run_sdf_compare(const std::vector<std::string>& graphs, bool all, const request&);
-int run_sdf_inspect(const std::string& graph, const request&);
+int run_sdf_compare(const compare_request&);
+int run_sdf_inspect(const inspect_request&);
 /// `with_certificate`: also checks the proof of its bound.
 int run_sdf_verify(const std::string& graph, const std::string& result, bool with_certificate, const request&);
 

@@ -1,11 +1,13 @@
 #include "session.hpp"
 
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <chrono>
 #include <cstdio>
+#include <mutex>
 #include <system_error>
 #include <thread>
 
@@ -20,6 +22,9 @@ constexpr int interrupted_status = 130;
 std::atomic<bool> line_is_written = false;
 std::atomic<bool> heeded = false;  // whether a search asks for `stop`
 std::atomic<int> without_answers = 0;
+std::atomic<bool> quiet = false;
+std::mutex& naming = *new std::mutex;
+std::string& phase = *new std::string;
 std::stop_source& stop = *new std::stop_source;  // outlives main: a signal may come while the program ends
 
 [[noreturn]] void end() {
@@ -57,6 +62,16 @@ double gap_percent(const memsched::progress& p) {
   return p.peak == 0 ? 0 : 100 * above / static_cast<double>(p.peak);
 }
 
+/// Writes the line of progress anew, cut to the terminal.
+void write_line(std::string text) {
+  winsize window{};
+  const std::size_t columns = ioctl(STDERR_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 1 ? window.ws_col - 1u : 79u;
+  const std::lock_guard lock(naming);
+  if (!phase.empty()) text = phase + (text.empty() ? "..." : ": " + text);
+  std::fprintf(stderr, "\r\033[K%s", text.substr(0, columns).c_str());
+  line_is_written = true;
+}
+
 std::string progress_text(const memsched::progress& p, double seconds_left) {
   std::string text = "peak " + grouped(p.peak) + ", bound " + grouped(p.lower_bound);
   char gap[32];
@@ -75,32 +90,40 @@ session::session() {
 }
 session::~session() { clear_progress(); }
 
-void session::attend(memsched::options& o, bool log) {
+void session::attend(memsched::options& o, log_form log) {
   using clock = std::chrono::steady_clock;
   heed();
   o.stop = stop.get_token();
-  if (log) {
-    std::fprintf(stderr, "%9s %11s %15s %15s %7s  %s\n", "seconds", "states", "peak", "bound", "gap %", "found by");
-    line_ = [start = clock::now(), last = memsched::progress{}](const memsched::progress& p) mutable {
+  if (log != log_form::none) {
+    if (log == log_form::text)
+      std::fprintf(stderr, "%9s %11s %15s %15s %7s  %s\n", "seconds", "states", "peak", "bound", "gap %", "found by");
+    line_ = [start = clock::now(), last = memsched::progress{}, log](const memsched::progress& p) mutable {
       const bool lower = p.peak != last.peak, higher = p.lower_bound != last.lower_bound;
       if (!lower && !higher) return;
       last = p;
-      std::fprintf(stderr, "%9.3f %11s %15s %15s %7.2f  %s\n", std::chrono::duration<double>(clock::now() - start).count(),
-                   grouped(p.states).c_str(), grouped(p.peak).c_str(), grouped(p.lower_bound).c_str(), gap_percent(p),
-                   std::string(lower ? p.order_by : p.bound_by).c_str());
+      const double took = std::chrono::duration<double>(clock::now() - start).count();
+      const std::string by(lower ? p.order_by : p.bound_by);
+      if (log == log_form::json) {
+        std::fprintf(
+            stderr, "{\"seconds\":%.6f,\"states\":%llu,\"peak\":%llu,\"lower_bound\":%llu,\"found\":\"%s\",\"by\":\"%s\"}\n",
+            took, static_cast<unsigned long long>(p.states), static_cast<unsigned long long>(p.peak),
+            static_cast<unsigned long long>(p.lower_bound), lower ? "order" : "bound", by.c_str());
+        return;
+      }
+      std::fprintf(stderr, "%9.3f %11s %15s %15s %7.2f  %s\n", took, grouped(p.states).c_str(), grouped(p.peak).c_str(),
+                   grouped(p.lower_bound).c_str(), gap_percent(p), by.c_str());
     };
     o.on_progress = std::ref(line_);
     return;
   }
-  if (isatty(STDERR_FILENO) == 0) return;
+  if (quiet || isatty(STDERR_FILENO) == 0) return;
   const bool limited = o.time_limit != std::chrono::nanoseconds::max();
   line_ = [start = clock::now(), last = clock::now(), limited, limit = o.time_limit](const memsched::progress& p) mutable {
     const auto now = clock::now();
     if (now - last < std::chrono::milliseconds(200)) return;
     last = now;
     const double left = limited ? std::max(0.0, std::chrono::duration<double>(start + limit - now).count()) : -1;
-    std::fprintf(stderr, "\r\033[K%s", progress_text(p, left).c_str());
-    line_is_written = true;
+    write_line(progress_text(p, left));
   };
   o.on_progress = std::ref(line_);
 }
@@ -109,6 +132,23 @@ bool session::interrupted() const { return stop.stop_requested(); }
 
 without_answer::without_answer(bool counts) : counts_(counts) { without_answers += counts_ ? 1 : 0; }
 without_answer::~without_answer() { without_answers -= counts_ ? 1 : 0; }
+
+void be_quiet() { quiet = true; }
+bool is_quiet() { return quiet; }
+
+void enter_phase(const std::string& name) {
+  {
+    const std::lock_guard lock(naming);
+    phase = printable(name);
+  }
+  if (!quiet && !name.empty() && isatty(STDERR_FILENO) != 0) write_line("");
+}
+
+void note(const std::string& text) {
+  if (quiet) return;
+  clear_progress();
+  std::fprintf(stderr, "memsched: %s\n", text.c_str());
+}
 
 void clear_progress() {
   if (line_is_written.exchange(false)) std::fputs("\r\033[K", stderr);

@@ -14,6 +14,13 @@ std::string grouped(memsched::bytes n) {
   return digits;
 }
 
+std::string csv_field(const std::string& text) {
+  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted.append(c == '"' ? 2 : 1, c);
+  return quoted + '"';
+}
+
 std::string printable(std::string_view name) {
   std::string text(name);
   for (char& c : text)

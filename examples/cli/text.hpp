@@ -23,6 +23,9 @@ std::string stop_text(memsched::stop_reason reason);
 /// A fingerprint, in 16 hexadecimal digits.
 std::string hexadecimal(std::uint64_t n);
 
+/// A field of CSV as RFC 4180 has it.
+std::string csv_field(const std::string& text);
+
 /// A name as a file has it, fit for a terminal: control characters become spaces.
 std::string printable(std::string_view name);
 

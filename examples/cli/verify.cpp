@@ -1,9 +1,11 @@
+#include <memory>
 #include <memsched/formats/certificate.hpp>
 #include <memsched/measure/evaluate.hpp>
 #include <memsched/proof/check_certificate.hpp>
 #include <nlohmann/json.hpp>
 
 #include "commands.hpp"
+#include "declare.hpp"
 #include "result_keys.hpp"
 #include "rewrite.hpp"
 #include "sdf.hpp"
@@ -236,6 +238,24 @@ int run_verify(const std::string& path, const std::string& result, const std::st
     if (rewritten) given.reset();
   }
   return done;
+}
+
+command declare_verify() {
+  const auto r = std::make_shared<verify_request>();
+  command c("verify", "Check a result of `schedule` or `plan`, and the certificate of a bound",
+            "memsched schedule g.json --format json | memsched verify g.json -");
+  c.add(
+       "GRAPH", graph(r->graph),
+       "*.json, *.onnx, *.tflite, *.xml (synchronous dataflow, SDF3), builtin:NAME, or - for standard input; or BUFFERS.csv")
+      .required();
+  c.add("RESULT", file(r->result), "what `schedule --format json` wrote: order and peak; or `plan --format json`: offsets");
+  c.in("Proof").add("--certificate", file(r->certificate), "what `schedule --certificate` or `plan --certificate` wrote");
+  add_model(c, *r);
+  add_dataflow(c, *r, false);
+  return std::move(c.runs([r](const command& here, session&) {
+    if (r->result.empty() && r->certificate.empty()) return misuse(here, "a RESULT or a --certificate is missing");
+    return run_verify(r->graph, r->result, r->certificate, *r);
+  }));
 }
 
 }  // namespace cli

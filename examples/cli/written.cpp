@@ -56,7 +56,7 @@ memsched::network_form form_of(const std::string& path, const network& first, co
 }
 
 result<written_model> write_model(const std::string& path, const network& first, const memsched::fitted& found,
-                                  const reading& how, memsched::memory_model model) {
+                                  const reading& how, memsched::memory_model model, bool offsets) {
   auto bytes = bytes_of(path, first, found.net, found.order);
   if (!bytes) return bytes.error();
   auto graphs = read_again(path, *bytes, how);
@@ -68,13 +68,27 @@ result<written_model> write_model(const std::string& path, const network& first,
     graphs = read_again(path, *bytes, how);
     if (!graphs) return graphs.error();
   }
+  std::optional<memsched::micro_arena> head;
+  if (!is_onnx(path)) {
+    if (offsets) {
+      memsched::options limits;
+      limits.state_limit = 2'000'000;
+      auto plan = memsched::plan_micro(*bytes, {}, false, memsched::minimize{}, limits);
+      if (!plan) return plan.error();
+      bytes = memsched::write_tflite(*bytes, *graphs, {}, std::move(plan->offsets));
+      if (!bytes) return bytes.error();
+    }
+    auto found_head = memsched::micro_arena_of(*bytes);
+    if (!found_head) return found_head.error();
+    head = *found_head;
+  }
   auto graph = memsched::make_problem(graphs->front().draft);
   if (!graph) return graph.error();
   std::vector<op_id> listed(graph->ops().size());
   std::iota(listed.begin(), listed.end(), op_id{0});
   auto cost = memsched::evaluate(*graph, listed, model);
   if (!cost) return cost.error();
-  return written_model{std::move(*bytes), std::move(*graph), std::move(*cost)};
+  return written_model{std::move(*bytes), std::move(*graph), std::move(*cost), head};
 }
 
 }  // namespace cli

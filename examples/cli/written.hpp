@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstddef>
+#include <memsched/formats/tflite_write.hpp>
 #include <memsched/graph/problem.hpp>
 #include <memsched/measure/evaluate.hpp>
 #include <memsched/rewrite/fit.hpp>
+#include <optional>
 #include <string>
 
 #include "load.hpp"
@@ -14,8 +16,9 @@ namespace cli {
 /// A model file that is not on disk yet.
 struct written_model {
   std::string bytes;
-  memsched::problem graph;    ///< what its reader finds in it; operators in the file's order
-  memsched::evaluation cost;  ///< of the file's order
+  memsched::problem graph;                      ///< what its reader finds in it; operators in the file's order
+  memsched::evaluation cost;                    ///< of the file's order
+  std::optional<memsched::micro_arena> head{};  ///< of a .tflite file: what TensorFlow Lite Micro needs for activations
 };
 
 /// Whether a path names a model file: *.onnx or *.tflite.
@@ -24,8 +27,9 @@ bool names_model(const std::string& path);
 /// How rewrites of `first` stand in a model file of that name, for the search. `first` must outlive it.
 memsched::network_form form_of(const std::string& path, const memsched::network& first, const reading&);
 
-/// The network that a search in such a form found, as a model file of that name, in the best order found for it.
+/// The network that a search in such a form found, as a model file of that name, in the best order found for it. With
+/// `offsets`, a .tflite file says where TensorFlow Lite Micro is to place its tensors.
 memsched::result<written_model> write_model(const std::string& path, const memsched::network& first, const memsched::fitted&,
-                                            const reading&, memsched::memory_model);
+                                            const reading&, memsched::memory_model, bool offsets = false);
 
 }  // namespace cli

@@ -29,6 +29,7 @@
 #include <memsched/base/crew.hpp>
 #include <memsched/base/dominators.hpp>
 #include <memsched/base/function_ref.hpp>
+#include <memsched/base/int128.hpp>
 #include <memsched/base/linkage.hpp>
 #include <memsched/base/random.hpp>
 #include <memsched/base/topology.hpp>
@@ -58,6 +59,7 @@
 #include <memsched/graph/check.hpp>
 #include <memsched/graph/contract.hpp>
 #include <memsched/graph/error.hpp>
+#include <memsched/graph/handles.hpp>
 #include <memsched/graph/induced_subgraph.hpp>
 #include <memsched/graph/last_reader.hpp>
 #include <memsched/graph/list_schedule.hpp>
@@ -67,6 +69,7 @@
 #include <memsched/graph/overlay.hpp>
 #include <memsched/graph/post_order.hpp>
 #include <memsched/graph/problem.hpp>
+#include <memsched/graph/runs_again.hpp>
 #include <memsched/graph/schedule_graph.hpp>
 #include <memsched/graph/task_graph.hpp>
 #include <memsched/graph/traits.hpp>
@@ -76,6 +79,7 @@
 #include <memsched/io/drawing.hpp>
 #include <memsched/io/svg.hpp>
 #include <memsched/measure/evaluate.hpp>
+#include <memsched/measure/evaluate_executions.hpp>
 #include <memsched/measure/sample.hpp>
 #include <memsched/model/firing.hpp>
 #include <memsched/network/box.hpp>
@@ -109,11 +113,24 @@
 #include <memsched/proof/check_family.hpp>
 #include <memsched/proof/check_joint.hpp>
 #include <memsched/proof/check_packing.hpp>
+#include <memsched/proof/check_recompute.hpp>
 #include <memsched/proof/check_window.hpp>
 #include <memsched/proof/joint_proof.hpp>
 #include <memsched/proof/packing_proof.hpp>
 #include <memsched/proof/packing_ranges.hpp>
 #include <memsched/proof/proof_graph.hpp>
+#include <memsched/proof/recompute_proof.hpp>
+#include <memsched/recompute.hpp>
+#include <memsched/recompute/cover.hpp>
+#include <memsched/recompute/exact.hpp>
+#include <memsched/recompute/least_peak.hpp>
+#include <memsched/recompute/needs.hpp>
+#include <memsched/recompute/priced_closure.hpp>
+#include <memsched/recompute/priced_cover.hpp>
+#include <memsched/recompute/repair.hpp>
+#include <memsched/recompute/rows.hpp>
+#include <memsched/recompute/stages.hpp>
+#include <memsched/recompute/weights.hpp>
 #include <memsched/rewrite/channel_slices.hpp>
 #include <memsched/rewrite/check_rewrite.hpp>
 #include <memsched/rewrite/check_sums.hpp>

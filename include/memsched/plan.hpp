@@ -25,7 +25,7 @@ using bytes_by_handle = std::unordered_map<Handle, bytes, detail::handle_hash>;
 
 /// An order, the offsets of its tensors, and the bounds of the arena. If `arena.error` is set, no other member is.
 template <class Op, class Tensor>
-struct plan_result {
+struct [[nodiscard]] plan_result {
   std::vector<Op> order;
   bytes peak = 0;
   bytes_by_handle<Tensor> offset;  ///< of each tensor that has bytes and is ever live, aliases included
@@ -33,6 +33,8 @@ struct plan_result {
   order_buffers held;              ///< the buffers themselves; tensors and operators by their number
   arena_plan arena;                ///< `plan`: its bound is about this order; `plan_jointly`: about all orders
 
+  /// Whether there is no error.
+  explicit operator bool() const { return !arena.error; }
   /// Returns the result itself. Throws bad_graph if there is an error; without exceptions prints it and aborts.
   const plan_result& value() const& {
     if (arena.error) abort_with(*arena.error);
@@ -42,11 +44,6 @@ struct plan_result {
     if (arena.error) abort_with(*arena.error);
     return std::move(*this);
   }
-};
-
-/// Options of `plan` beside `options`, whose budget is the capacity of the arena.
-struct plan_options : options {
-  bytes alignment = 1;  ///< of every offset
 };
 
 namespace detail {
@@ -93,7 +90,7 @@ result<lowered<op_t<G>>> lowered_of(const G& g) {
 /// Returns the offsets of the tensors of an order of g's operators, and a lower bound of the arenas of this order. Sets
 /// `arena.error` if the graph has a fault, if `order` is no order of it, or if the planner's answer is invalid.
 template <memory_graph G, planner P = minimize>
-auto plan(const G& g, std::span<const op_t<G>> order, const P& how = {}, const plan_options& o = {}) {
+auto plan(const G& g, std::span<const op_t<G>> order, const P& how = {}, const options& o = {}) {
   joint_plan j;
   auto low = detail::lowered_of(g);
   if (!low) {
@@ -119,10 +116,16 @@ auto plan(const G& g, std::span<const op_t<G>> order, const P& how = {}, const p
   return detail::in_handles(g, low->ops, std::move(j));
 }
 
+/// The same with the default planner.
+template <memory_graph G>
+auto plan(const G& g, std::span<const op_t<G>> order, const options& o) {
+  return plan(g, order, minimize{}, o);
+}
+
 /// Returns an order of g's operators with offsets of its tensors in the smallest arena found, and a lower bound of the arenas
 /// of all orders. Errors as for `plan`, and contradictions of the policy.
 template <memory_graph G, scheduler S = automatic_scheduler, planner P = minimize>
-auto plan_jointly(const G& g, const S& policy = {}, const P& how = {}, const plan_options& o = {}) {
+auto plan_jointly(const G& g, const S& policy = {}, const P& how = {}, const options& o = {}) {
   auto low = detail::lowered_of(g);
   joint_plan j;
   if (!low) {
@@ -132,6 +135,12 @@ auto plan_jointly(const G& g, const S& policy = {}, const P& how = {}, const pla
     j = plan_order_and_offsets(low->problem, checked_policy, any_planner(how), o, o.alignment, type_name<S>());
   }
   return detail::in_handles(g, low ? low->ops : std::vector<op_t<G>>{}, std::move(j));
+}
+
+/// The same with the default scheduler and planner.
+template <memory_graph G>
+auto plan_jointly(const G& g, const options& o) {
+  return plan_jointly(g, automatic, minimize{}, o);
 }
 
 }  // namespace MEMSCHED_ABI

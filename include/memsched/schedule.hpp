@@ -50,9 +50,11 @@ struct schedule_facts {
 
 /// The answer of `schedule`.
 template <class Op>
-struct schedule_result : schedule_facts {
+struct [[nodiscard]] schedule_result : schedule_facts {
   std::vector<Op> order;  ///< every operator of the graph, in the caller's handles
 
+  /// Whether there is no error.
+  explicit operator bool() const { return !error; }
   /// Returns the result itself. Throws bad_graph if there is an error; without exceptions prints it and aborts.
   const schedule_result& value() const& {
     if (error) abort_with(*error);

@@ -40,12 +40,12 @@ TEST_CASE("plans of the caller's graph, in the caller's handles") {
   REQUIRE(best.offset.size() == 3);
   REQUIRE(best.workspace.size() == 1);
   REQUIRE(best.workspace.contains(ir::node{12}));
-  const auto& same = plan(ir::chain{}, best.order, minimize{}, {{.budget = 15}, 1}).value();
+  const auto& same = plan(ir::chain{}, best.order, minimize{}, {.budget = 15}).value();
   REQUIRE(same.arena.fits());
   REQUIRE(same.offset.at(ir::value{11}) < 15);
   const arena_plan& none_kept = plan_offsets(std::vector<buffer>{{.upper = 1, .size = 5}}).value();
   REQUIRE(none_kept.size == 5);
-  REQUIRE(plan_jointly(ir::chain{}, automatic, minimize{}, {{.budget = 14}, 1}).arena.verdict() == verdict::infeasible);
+  REQUIRE(plan_jointly(ir::chain{}, automatic, minimize{}, {.budget = 14}).arena.verdict() == verdict::infeasible);
 
   const problem p = lower(ir::chain{}).value().problem;
   REQUIRE(plan_jointly(p).value().offset.at(tensor_id{1}) < 15);

@@ -128,4 +128,24 @@ fi
 exec 3>&-
 wait
 
+# A failure of a line is one of the whole where asked for; sizes are those of the command line; notes can be left out.
+printf '%s\n' builtin:swiftnet-cell-a none.json >two
+exits 0 batch two
+check "a summary: $(cat err)" grep -qx 'memsched: 2 lines: 1 answered, 1 error' err
+exits 1 batch two --fail
+exits 0 batch two --quiet
+check "no summary" fails test -s err
+echo '{"graph": "builtin:swiftnet-cell-a", "budget": "245K"}' >sized
+exits 0 batch sized --fail
+check "a budget as a size" grep -q '"budget":250880' out
+echo '{"graph": "builtin:swiftnet-cell-a", "budget": "lots"}' >sized
+exits 1 batch sized --fail
+check "no size: $(cat out)" grep -q 'budget: .*is no size' out
+echo '{"graph": "builtin:swiftnet-cell-a", "time_limit": "x"}' >sized
+exits 0 batch sized
+check "says which type is right" grep -q 'time_limit: has the wrong type; it is a number' out
+echo '{"graph": "builtin:swiftnet-cell-a", "scheduler": "fradt"}' >sized
+exits 0 batch sized
+check "says which scheduler was meant" grep -q "did you mean 'fradet'" out
+
 report

@@ -29,8 +29,10 @@ printf '{"ops": [{"name": "a\\u001b[31m", "inputs": [0], "outputs": [1]}], "tens
 "$program" schedule - --input-format json --format json <g.json >out 2>err
 check "a graph from standard input" is "$? $(number peak)" "0 10"
 "$program" schedule - <g.json >out 2>err
+check "standard input tells its kind: exit status 0" is $? 0
+echo hello | "$program" schedule - >out 2>err
 check "standard input of unknown kind: exit status 1" is $? 1
-check "standard input of unknown kind: says what to write" grep -q 'standard input: needs --input-format' err
+check "standard input of unknown kind: says what to write" grep -q 'standard input: is none of .* --input-format says which' err
 "$program" schedule - --input-format json </dev/null >out 2>err
 check "nothing on standard input" grep -q 'standard input: is empty' err
 cp g.json graph.txt
@@ -126,11 +128,109 @@ for shell in bash zsh fish; do
   [ $shell != bash ] || check "completion of bash is a script" bash -n out
 done
 misused completion csh
+for section in 'EXIT STATUS' EXAMPLES 'SEE ALSO' FILES SCHEDULERS; do
+  check "the page has the section $section" sh -c "'$program' man | grep -qx '.SH $section'"
+done
+check "the page has what verify takes" sh -c "'$program' man | grep -q 'certificate'"
+
+# Words that shells complete.
 if command -v bash >/dev/null; then
   "$program" completion bash >complete.sh
-  check "bash completes a command" is "$(bash -c '. ./complete.sh; COMP_WORDS=(memsched sch); COMP_CWORD=1; _memsched; echo "${COMPREPLY[@]}"')" schedule
-  check "bash completes an option" is \
-    "$(bash -c '. ./complete.sh; COMP_WORDS=(memsched schedule --bud); COMP_CWORD=2; _memsched; echo "${COMPREPLY[@]}"')" --budget
+  completes() { # completes WANTED WORD...: the last word, in bash
+    wanted=$1
+    shift
+    found=$(bash -c '. ./complete.sh; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _memsched; echo "${COMPREPLY[@]}"' bash "$@")
+    check "bash completes $*: $found" is "$found" "$wanted"
+  }
+  completes schedule memsched sch
+  completes --budget memsched schedule --bud
+  completes --certificate memsched verify --cert
+  completes 'fradet' memsched schedule --scheduler fra
+  completes 'json' memsched schedule --format js
+  completes 'json' memsched schedule --format = js
+  completes 'swiftnet-cell-a' memsched schedule builtin : swiftnet-cell-a
+  completes 'bash' memsched completion ba
 fi
+if command -v fish >/dev/null; then
+  "$program" completion fish >memsched.fish
+  of_fish() { HOME=. fish --no-config -c "source memsched.fish; complete -C '$1'" 2>/dev/null | cut -f1 | tr '\n' ' '; }
+  check "fish completes a scheduler: $(of_fish 'memsched schedule --scheduler fra')" is "$(of_fish 'memsched schedule --scheduler fra')" 'fradet '
+  check "fish completes an option" is "$(of_fish 'memsched verify --cert')" '--certificate '
+fi
+if command -v zsh >/dev/null; then
+  "$program" completion zsh >_memsched
+  check "completion of zsh is a script" zsh -n _memsched
+  check "completion of zsh has values" grep -qF -e '--format[of the result]:value:(text json csv)' _memsched
+  check "completion of zsh has networks" grep -qF 'builtin\:swiftnet-cell-a' _memsched
+fi
+
+# Help.
+too_wide() { awk 'length > 80 { wide = 1 } END { exit !wide }' out; }
+for command in schedule report rewrite reorder compare inspect explain diff plan traffic sample batch verify networks completion man help; do
+  succeeds help $command
+  check "help of $command fits 80 columns" fails too_wide
+  cp out by_topic
+  succeeds $command --help
+  check "the same as of --help" cmp -s out by_topic
+  check "an example of $command" grep -q '^Example:' out
+done
+succeeds --help
+check "help fits 80 columns" fails too_wide
+succeeds help schedulers
+check "help of schedulers" grep -q '^  automatic ' out
+
+# What was meant.
+means() { # means WORD ARGUMENTS...
+  word=$1
+  shift
+  misused "$@"
+  check "one line: $* ($(cat err))" one_line err
+  check "did you mean $word: $* ($(cat err))" grep -qF "did you mean '$word'?" err
+}
+means schedule shedule x.json
+means --version --verison
+means --time-limit schedule $cell --time-limt 3
+means automatic schedule $cell --scheduler automatc
+means json schedule $cell --format jsn
+means schedule help shedule
+misused sample $cell --count 0
+check "a number too small, in a short line: $(cat err)" grep -q "count: '0' is less than 1 (see" err
+misused schedule $cell b.json
+check "one operand too many: $(cat err)" grep -qF "'b.json' is one operand too many" err
+misused schedule $cell --budget
+misused schedule $cell --list=yes
+misused schedule $cell --budget 1 --budget 2
+misused schedule --reals $cell
+check "an option that needs another: $(cat err)" grep -qF -- '--reals needs --rewrite' err
+misused schedule $cell --parts 2
+check "an option that would do nothing: $(cat err)" grep -qF -- '--parts is for --scheduler ilp' err
+misused schedule $cell --explain
+misused verify $cell
+exits 1 schedule -- --help
+exits 0 schedule $cell --budget=1M -o- --format=json
+
+# Pipes tell what they hold.
+"$program" schedule $cell --format json | "$program" verify $cell - >out 2>err
+check "a result from a pipe: exit status 0, not $?" grep -q 'a valid order' out
+mkfifo graph_pipe
+cat g.json >graph_pipe &
+run schedule graph_pipe --format json
+check "a graph from a pipe without an ending: $(cat err)" is "$status $(number peak)" "0 10"
+wait
+
+# Tables and logs.
+succeeds schedule $cell --format csv
+check "a row a step" [ "$(wc -l <out)" -eq 22 ]
+check "with a head" [ "$(head -1 out)" = step,operator,name,bytes ]
+exits 0 schedule $cell -o table.csv
+check "CSV by the name" [ "$(head -1 table.csv)" = step,operator,name,bytes ]
+exits 0 schedule $cell --log=json
+check "JSON lines of the search: $(head -1 err)" grep -qE '^\{"seconds":[0-9.]+,"states":[0-9]+,"peak":[0-9]+,"lower_bound":250880,"found":"(order|bound)","by":"[a-z ]*"\}$' err
+for command in "compare $cell" "inspect $cell" "traffic $cell --capacity 100K"; do
+  exits 0 $command -o there.json
+  check "JSON by the name: $command" grep -q '^{"version":1' there.json
+done
+exits 0 plan $cell --budget 300K
+exits 3 plan $cell --budget 200K
 
 report

@@ -129,9 +129,9 @@ misused schedule "$cell" --time-limit -1
 misused schedule "$cell" --time-limit never
 succeeds schedule "$cell" --time-limit none --format json
 check "without a limit: finished" is "$(word stopped)" finished
-for command in schedule reorder inspect; do
+for command in schedule reorder inspect plan traffic sample; do
   succeeds $command --help
-  check "$command ends by itself, and its help says when" grep -q 'time-limit.*=30' out
+  check "$command ends by itself, and its help says when" sh -c "tr -s ' \\n' ' ' <out | grep -q 'time-limit [^]]*\[30'"
 done
 misused schedule "$cell" --firing xyz
 misused schedule "$cell" --threads 0

@@ -1,9 +1,13 @@
 // Whether a model file that `rewrite` writes is what the program says of it: `schedule` of the file is the judge.
+#include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <span>
 #include <sstream>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -15,6 +19,7 @@
 
 #include <memsched/formats/onnx_network_write.hpp>
 #include <memsched/formats/tflite_network_write.hpp>
+#include <memsched/formats/tflite_write.hpp>
 #include <memsched/network/builder.hpp>
 #include <memsched/schedule.hpp>
 
@@ -87,9 +92,9 @@ class program {
 TEST_CASE("rewrite -o F says of F what schedule says of it: peak, operators, bound, budget and exit status") {
   program p;
   std::size_t met = 0, missed = 0, kept = 0;
-  for (const auto& [kind, e, side, seed] :
-       {std::tuple{".tflite", element::int8, 24, 1}, std::tuple{".tflite", element::int8, 26, 3},
-        std::tuple{".tflite", element::float32, 21, 5}, std::tuple{".onnx", element::float32, 24, 2}}) {
+  const std::array models{std::tuple{".tflite", element::int8, 24, 1}, std::tuple{".onnx", element::float32, 24, 2},
+                          std::tuple{".tflite", element::int8, 26, 3}, std::tuple{".tflite", element::float32, 21, 5}};
+  for (const auto& [kind, e, side, seed] : std::span(models).first(MEMSCHED_MODELS_WRITTEN)) {
     const network net = residuals(e, side, static_cast<std::uint64_t>(seed));
     const bool onnx = kind == std::string(".onnx");
     const auto file = onnx ? write_onnx_network(net, net, listed(net)) : write_tflite_network(net, net, listed(net));
@@ -133,6 +138,38 @@ TEST_CASE("rewrite -o F says of F what schedule says of it: peak, operators, bou
   CHECK(met >= 5);
   CHECK(missed >= 5);
   CHECK(kept >= 5);
+}
+
+TEST_CASE("rewrite --offsets places the tensors of the file, and its budget is that of the head") {
+  program p;
+  const network net = residuals(element::int8, 24, 1);
+  std::ofstream(p.path("model.tflite"), std::ios::binary) << write_tflite_network(net, net, listed(net)).value();
+  const std::string model = "\"" + p.path("model.tflite") + "\"", written = p.path("o.tflite");
+  REQUIRE(p.run("schedule " + model + " --format json") == 0);
+  const bytes given = nlohmann::json::parse(p.out)["peak"];
+  std::size_t met = 0;
+  for (const bytes percent : {60U, 75U, 85U, 95U}) {
+    const std::string within = " --budget " + std::to_string(given * percent / 100);
+    INFO(within);
+    fs::remove(written);
+    const int status = p.run("rewrite " + model + " -o \"" + written +
+                             "\" --offsets --max-extra-macs 20% --state-limit 2000" + within + " --format json");
+    if (!fs::exists(written)) continue;
+    const auto said = nlohmann::json::parse(p.out);
+    std::ostringstream bytes_of_file;
+    bytes_of_file << std::ifstream(written, std::ios::binary).rdbuf();
+    const auto head = micro_arena_of(bytes_of_file.str());
+    REQUIRE(head);
+    CHECK(head->has_plan);
+    CHECK(said["tflm_head"] == head->planned);
+    CHECK(head->planned <= head->greedy);
+    CHECK((status == 0) == (std::max<bytes>(head->planned, said["peak"]) <= given * percent / 100));
+    if (status == 0) CHECK(p.run("schedule \"" + written + "\"" + within) == 0);
+    met += status == 0;
+  }
+  CHECK(met > 0);
+  CHECK(p.run("rewrite " + model + " --offsets") == 1);
+  CHECK(p.err.find("--offsets: is for -o FILE.tflite") != std::string::npos);
 }
 
 TEST_CASE("a result that is about a model file is verified, and what no file can hold is refused before the search") {

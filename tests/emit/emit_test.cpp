@@ -2,13 +2,16 @@
 #include <memsched/network/disagreement.hpp>
 #include <memsched/network/integers.hpp>
 
+#include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -47,9 +50,7 @@ placed_network place_tensors(const network& net) {
   o.time_limit = std::chrono::seconds(2);
   const auto found = schedule(net, o);
   REQUIRE(!found.error);
-  plan_options p;
-  p.alignment = 4;
-  const auto planned = plan(net, std::span<const op_id>(found.order), minimize{}, p);
+  const auto planned = plan(net, std::span<const op_id>(found.order), {.alignment = 4});
   REQUIRE(!planned.arena.error);
   placed_network result{{planned.order, std::vector<bytes>(net.tensors.size(), 0), planned.arena.size}, planned.peak};
   for (const auto& [t, at] : planned.offset) result.e.offset[t] = at;
@@ -79,18 +80,46 @@ std::string content(const std::filesystem::path& p) {
   return s.str();
 }
 
-/// Compiles the program of `net`, runs it on the inputs of `first`, and compares its outputs with the executor's for
-/// `first`, byte for byte.
+/// Compiles a library and its program, runs it on the inputs, from a file and from standard input; the outputs. As C++ the
+/// library compiles, too.
+std::string outputs_of(const c_library& made, const std::string& inputs) {
+  for (const char* desktop : {"stdio", "stdlib", "malloc", "abort", "printf"})
+    CHECK(made.source.find(desktop) == std::string::npos);
+  const auto folder = std::filesystem::temp_directory_path() / ("memsched_emit_" + std::to_string(std::rand()));
+  std::filesystem::create_directory(folder);
+  std::ofstream(folder / "network.h") << made.header;
+  std::ofstream(folder / "network.c") << made.source;
+  std::ofstream(folder / "network_main.c") << made.program;
+  std::ofstream(folder / "in", std::ios::binary) << inputs;
+  const std::string in = folder.string();
+  const std::string strict = std::string(MEMSCHED_C_COMPILER) + " -Wall -Wextra -Wpedantic -Werror -ffp-contract=off ";
+  const std::string compile = strict + "-std=c11 -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -o " + in +
+                              "/net " + in + "/network.c " + in + "/network_main.c -lm";
+  REQUIRE(std::system(compile.c_str()) == 0);
+  REQUIRE(std::system((strict + "-x c++ -std=c++11 -fsyntax-only " + in + "/network.c").c_str()) == 0);
+  REQUIRE(std::system(("ASAN_OPTIONS=detect_leaks=0 " + in + "/net < " + in + "/in > " + in + "/out").c_str()) == 0);
+  REQUIRE(std::system((in + "/net " + in + "/in " + in + "/out2").c_str()) == 0);
+  const std::string outputs = content(folder / "out");
+  CHECK(content(folder / "out2") == outputs);
+  // Inputs that end too early are refused.
+  std::ofstream(folder / "in", std::ios::binary) << inputs.substr(1);
+  CHECK(std::system((in + "/net " + in + "/in " + in + "/out2 2> " + in + "/message").c_str()) != 0);
+  CHECK(content(folder / "message") == "the inputs are not whole\n");
+  std::filesystem::remove_all(folder);
+  return outputs;
+}
+
+/// Runs the program of `net` on the inputs of `first`, and compares its outputs with the executor's for `first`, byte for
+/// byte.
 template <class Numbers>
 void check_program(const network& first, const network& net) {
   const placed_network p = place_tensors(net);
   CHECK(p.e.arena >= p.peak);  // the promised peak, at the alignment of the plan
   CHECK(p.e.arena <= (p.peak + 3) / 4 * 4);
-  const auto text = emit_c(net, p.e);
-  INFO(text.error().message);
-  REQUIRE(text);
-  CHECK(text->find("arena[" + std::to_string(p.e.arena / (std::is_same_v<Numbers, float_numbers> ? 4 : 1)) + "]") !=
-        std::string::npos);
+  const auto made = emit_c(net, p.e);
+  INFO(made.error().message);
+  REQUIRE(made);
+  CHECK(made->header.find("#define NETWORK_ARENA_BYTES " + std::to_string(p.e.arena) + "\n") != std::string::npos);
   const auto values = run(first, Numbers{.random_weights = false});
   REQUIRE(values);
   std::string inputs, expected;
@@ -98,24 +127,25 @@ void check_program(const network& first, const network& net) {
     inputs += bytes_of<Numbers>(first, (*values)[e.tensor], e.tensor);
   for (const network_end& e : ends_of(first, &typed_tensor::output))
     expected += bytes_of<Numbers>(first, (*values)[e.tensor], e.tensor);
-  const auto folder = std::filesystem::temp_directory_path() / ("memsched_emit_" + std::to_string(std::rand()));
-  std::filesystem::create_directory(folder);
-  std::ofstream(folder / "net.c") << *text;
-  std::ofstream(folder / "in", std::ios::binary) << inputs;
-  const std::string in = folder.string();
-  const std::string compile = std::string(MEMSCHED_C_COMPILER) +
-                              " -std=c11 -O1 -Wall -Wextra -Werror -fsanitize=address,undefined " +
-                              "-fno-sanitize-recover=all -o " + in + "/net " + in + "/net.c -lm";
-  REQUIRE(std::system(compile.c_str()) == 0);
-  REQUIRE(std::system(("ASAN_OPTIONS=detect_leaks=0 " + in + "/net < " + in + "/in > " + in + "/out").c_str()) == 0);
-  CHECK(content(folder / "out") == expected);
-  REQUIRE(std::system((in + "/net " + in + "/in " + in + "/out2").c_str()) == 0);
-  CHECK(content(folder / "out2") == expected);
-  // Inputs that end too early are refused.
-  std::ofstream(folder / "in", std::ios::binary) << inputs.substr(1);
-  CHECK(std::system((in + "/net " + in + "/in " + in + "/out2 2> " + in + "/message").c_str()) != 0);
-  CHECK(content(folder / "message") == "the inputs are not whole\n");
-  std::filesystem::remove_all(folder);
+  CHECK(outputs_of(*made, inputs) == expected);
+}
+
+typed_tensor typed(element e, extents size, quantization q = {}) {
+  typed_tensor t;
+  t.element = e, t.size = size, t.quant = q;
+  return t;
+}
+
+/// Adds a tensor, and an operator that makes it of another one.
+tensor_id add_operator(network& net, tensor_id from, typed_tensor to, operation op) {
+  const auto t = static_cast<tensor_id>(net.tensors.size());
+  to.name = "t" + std::to_string(t), to.origin = t, to.part = whole(to.size);
+  net.tensors.push_back(to);
+  op.origin = static_cast<op_id>(net.operations.size());
+  op.name = "op" + std::to_string(op.origin);
+  op.reads = {{net.tensors[from].size, {{from, 0, 0, 0}}}}, op.writes = {{to.size, {{t, 0, 0, 0}}}};
+  net.operations.push_back(std::move(op));
+  return t;
 }
 
 /// A network of inverted residuals with a strided stem, a pad, pooling, a concatenation, resizes and a head.
@@ -251,6 +281,49 @@ TEST_CASE("a C program reads inputs and writes outputs in the order of the file,
   CHECK(emit_c(net, place_tensors(net).e).error().message == "the network has an output that is constant");
 }
 
+TEST_CASE("a C program quantizes float32, copies by strides, and dequantizes") {
+  const quantization q{0.125F, -5};
+  network net;
+  typed_tensor input;
+  input.name = "x", input.size = {2, 3, 4}, input.input = true, input.origin = 0, input.part = whole(input.size);
+  net.tensors = {input};
+  const operation copies{.does = {.what = op_kind::copy}};
+  tensor_id t = add_operator(net, 0, typed(element::int8, {2, 3, 4}, q), copies);
+  operation transposes, averages;
+  transposes.definition = strided{{1, 4, 2, 3}, {0, 1, 12, 4}};  // channels first
+  averages.definition = strided{{1, 1, 4, 2}, {0, 0, 6, 3}, 3, 1};
+  t = add_operator(net, t, typed(element::int8, {4, 2, 3}, q), transposes);
+  t = add_operator(net, t, typed(element::int8, {1, 4, 2}, q), averages);
+  t = add_operator(net, t, typed(element::float32, {1, 4, 2}), copies);
+  net.tensors[t].output = true;
+  const auto made = emit_c(net, place_tensors(net).e);
+  INFO(made.error().message);
+  REQUIRE(made);
+  std::string inputs, expected;
+  std::vector<int> stored;
+  for (int i = 0; i < 24; ++i) {
+    // Halves, what lies beyond all integers, and what is no number.
+    const float x = i == 7   ? 1e30F
+                    : i == 8 ? -1e30F
+                    : i == 9 ? std::numeric_limits<float>::quiet_NaN()
+                             : static_cast<float>(i * i % 17 - 8) * 0.0625F;
+    inputs.append(reinterpret_cast<const char*>(&x), sizeof x);
+    const float steps = std::round(x / q.scale);
+    stored.push_back(std::isnan(x) ? -128 : static_cast<int>(std::clamp(steps - 5, -128.0F, 127.0F)));
+  }
+  for (int k = 0; k < 4; ++k)
+    for (int r = 0; r < 2; ++r) {
+      int sum = 0;
+      for (int c = 0; c < 3; ++c) sum += stored[static_cast<std::size_t>((r * 3 + c) * 4 + k)];
+      const float y = q.scale * static_cast<float>(sum / 3 + 5);
+      expected.append(reinterpret_cast<const char*>(&y), sizeof y);
+    }
+  CHECK(outputs_of(*made, inputs) == expected);
+
+  net.operations[1].definition.reset();
+  CHECK(why_no_c(net).message == "operator 1 'op1' is opaque: what it computes is not known");
+}
+
 TEST_CASE("what a C program cannot be is an error that names the operator or tensor") {
   const network net = mixed(element::float32, {});
   const placed_network p = place_tensors(net);
@@ -278,6 +351,8 @@ TEST_CASE("what a C program cannot be is an error that names the operator or ten
   for (const network* n : {&lacking, &unknown, &opaque}) CHECK(why_no_c(*n).message == message(*n, p.e));
   network typed = net;
   typed.tensors[3].element = element::int8;
-  CHECK(message(typed, p.e) == "a C program needs tensors of float32 alone, or of int8 or uint8 alone with scales");
+  CHECK(message(typed, p.e) == "tensor 3 '" + typed.tensors[3].name +
+                                   "' has another type: a C program has float32 alone, or int8 or uint8 with " +
+                                   "scales, quantized and dequantized at its ends");
   CHECK(why_no_c(typed).message == message(typed, p.e));
 }

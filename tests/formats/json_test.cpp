@@ -84,10 +84,12 @@ TEST_CASE("keys may come in any order, and notes may hold anything") {
   const auto read =
       read_json(R"({"graph_outputs": [1], "published": {"ops": [{"bytes": -1}], "a": [[], {}, {"a": 1, "a": 2}]},
     "tensors": [{"shape": [1, 2.5], "bytes": 4, "type": {"bytes": 7}, "producer": -1}, {"bytes": 8, "x-ops": 1}], "x": 1e300,
-    "ops": [{"inplace": 1, "x-kind": {"inputs": 3}, "outputs": [1], "inputs": [0, 0], "cost": 2.5, "pure": false,
+    "ops": [{"inplace": 1, "x-kind": {"inputs": 3}, "outputs": [1], "inputs": [0, 0], "cost": 2e3, "pure": false,
              "duration": [3], "async": {"a": true}}], "graph_inputs": [0], "y": 2, "x-name": 1, "x-ops": []})");
   REQUIRE(read);
   CHECK(read->operators[0].overwrites == 0);
+  CHECK(read->operators[0].cost == 2000);
+  CHECK_FALSE(read->operators[0].pure);
   CHECK(read->operator_names.empty());
   CHECK(read->tensor_names.empty());
   CHECK(make_problem(*read));
@@ -226,14 +228,23 @@ TEST_CASE("in the graph itself a note may have any name but a misspelt one") {
     CHECK(message(note(key)) == "the graph 'net': unknown key \"" + key + "\"; did you mean \"" + meant + "\"?");
 }
 
-TEST_CASE("cost and pure are checked") {
+TEST_CASE("cost and pure are read and checked") {
   const auto op = [](const std::string& keys) { return with("\"workspace\": 7", keys); };
-  for (const char* fine :
-       {"\"cost\": 0", "\"cost\": 1e300", "\"cost\": 0.25", "\"cost\": 18446744073709551616", "\"pure\": true"})
-    CHECK(message(op(fine)) == "accepted");
-  CHECK(message(op("\"cost\": -1")) == "ops[0].cost: must be a number, 0 or more, but is -1");
-  CHECK(message(op("\"cost\": -0.5")) == "ops[0].cost: must be a number, 0 or more, but is a negative fraction");
-  CHECK(message(op("\"cost\": \"1\"")) == "ops[0].cost: must be a number, 0 or more, but is a string");
+  const auto data = [&](const std::string& keys) { return read_json(op(keys)).value().operators[0]; };
+  CHECK(data("\"cost\": 0").cost == 0);
+  CHECK(data("\"cost\": 18446744073709551615").cost == 18446744073709551615U);
+  CHECK(data("\"pure\": true").pure);
+  CHECK_FALSE(data("\"pure\": false").pure);
+  CHECK(data("\"workspace\": 1").cost == 1);
+  CHECK(data("\"workspace\": 1").pure);
+  const auto must = [](const std::string& is) {
+    return "ops[0].cost: must be a whole number, 0 or more and below 2^64, but is " + is;
+  };
+  CHECK(message(op("\"cost\": -1")) == must("-1"));
+  CHECK(message(op("\"cost\": -0.5")) == must("a negative fraction"));
+  CHECK(message(op("\"cost\": 0.25")) == must("a fraction"));
+  CHECK(message(op("\"cost\": 1e300")) == must("a number too large"));
+  CHECK(message(op("\"cost\": \"1\"")) == must("a string"));
   CHECK(message(op("\"pure\": 1")) == "ops[0].pure: must be true or false, but is 1");
   CHECK(message(op("\"pure\": null")) == "ops[0].pure: must be true or false, but is null");
 }

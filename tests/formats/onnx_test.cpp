@@ -251,6 +251,17 @@ TEST_CASE("a dropout that trains is no alias, and a mask that is read counts") {
   CHECK(g.size("mask") == 6);
 }
 
+TEST_CASE("the mask of an old dropout has the operand's shape and type") {
+  model m(7);
+  m.input("x", {2, 3});
+  m.op("Dropout", {"x"}, {"y", "mask"}, "dropout");
+  m.op("Relu", {"mask"}, {"z"}, "relu");
+  m.output("y").output("z");
+  const imported g(m);
+  CHECK(g.alias_of("y") == "x");
+  CHECK(g.size("mask") == 24);
+}
+
 TEST_CASE("in place: the first activation that has the output's type and shape") {
   model m;
   m.input("x", {4, 4}).input("small", {4}).weight("w", {4, 4});

@@ -324,6 +324,25 @@ TEST_CASE("an operator without results writes a token, and models that run subgr
   CHECK(refused.error().message == "operator 0 'IF_0' runs another subgraph, which no typed network can");
 }
 
+TEST_CASE("CALL_ONCE is opaque, takes the room of its subgraph, and stops nothing else") {
+  model m{{subgraph{}, subgraph{}}};
+  subgraph &main = m.subgraphs[0], &once = m.subgraphs[1];
+  main.tensors = {{.shape = {1, 1, 1, 4}, .name = "x"}, {.shape = {1, 1, 1, 4}, .name = "y"}};
+  main.inputs = {0}, main.outputs = {1};
+  main.ops = {{.kind = 129, .call = {103, {1}}}, {.kind = logistic, .inputs = {0}, .outputs = {1}}};
+  once.tensors = {{.shape = {4}, .buffer = 1}, {.shape = {6}}, {.shape = {2}}};
+  once.outputs = {2};
+  once.ops = {{.kind = 32, .inputs = {0}, .outputs = {1}, .custom = "First"},
+              {.kind = 32, .inputs = {1}, .outputs = {2}, .custom = "Second"}};
+  const auto net = read_tflite_network(write(m));
+  REQUIRE(net);
+  CHECK(net->operations[0].does.what == op_kind::opaque);
+  CHECK(net->operations[0].kind == "CALL_ONCE");
+  CHECK(net->operations[0].workspace == 4 * (6 + 2));
+  CHECK(net->tensors[net->outputs(0)[0]].role == tensor_role::token);
+  CHECK(net->operations[1].does.what == op_kind::unary);
+}
+
 TEST_CASE("scales that are not positive and weights that lack bytes are errors") {
   maker m;
   const int x = m.input({1, 4, 4, 2}, int8);

@@ -20,8 +20,9 @@ using namespace tflite_model;
 namespace {
 
 constexpr int add = 0, conv = 3, dequantize = 6, mul = 18, relu = 19, reshape = 22, call = 31, custom = 32, squeeze = 43,
-              expand_dims = 70, if_op = 118, while_op = 119, call_once = 129, var_handle = 142, read_variable = 143,
-              assign_variable = 144, random_uniform = 148, bitcast = 159, composite = 206, case_op = 209;
+              expand_dims = 70, if_op = 118, space_to_batch = 38, while_op = 119, call_once = 129, var_handle = 142,
+              read_variable = 143, assign_variable = 144, random_uniform = 148, bitcast = 159, composite = 206,
+              case_op = 209;
 constexpr std::uint32_t data = 1;  // the buffer that holds something
 
 tensor_id id(const problem_draft& d, const std::string& name) {
@@ -515,6 +516,28 @@ TEST_CASE("a loop's state lives through its condition") {
   CHECK(solve(graphs)[0].peak == 16 + 4 * (1000 + 2000 + 2));
 }
 
+TEST_CASE("an open batch is read as stored only where nothing else is open") {
+  subgraph g = one(relu);
+  for (auto& t : g.tensors) t.shape = {3, 2};
+  g.tensors[0].signature = {-1, -1};
+  CHECK(fault(g).code == error_code::bad_size);
+  g.tensors[0].signature = {3, -1};
+  CHECK(fault(g).code == error_code::bad_size);
+  g.tensors[0].signature = g.tensors[1].signature = {-1, 2};
+  CHECK(read(g).tensors[0].size == 24);
+  g.tensors[0].shape = {-1, 2};  // nothing is stored
+  CHECK(fault(g).code == error_code::bad_size);
+}
+
+TEST_CASE("scratch of an Ethos-U is named") {
+  subgraph g = one(custom);
+  g.tensors.push_back({.shape = {64}, .type = 3, .name = "split_scratch"});
+  g.ops[0] = {.kind = custom, .inputs = {2, 3, 0}, .outputs = {1}, .custom = "ethos-u"};
+  CHECK(fault(g).message ==
+        "subgraphs[0].operators[0]: reads tensor 'split_scratch', the scratch of an Ethos-U: Vela has ordered and placed "
+        "this model; give the model that Vela was given");
+}
+
 TEST_CASE("open dimensions are given and followed") {
   subgraph g;
   g.tensors = {{.shape = {1, 4}, .name = "x", .signature = {-1, 4}},
@@ -529,9 +552,12 @@ TEST_CASE("open dimensions are given and followed") {
            {.kind = custom, .inputs = {4}, .outputs = {5}}};
   g.inputs = {0};
   g.outputs = {5};
-  CHECK(fault(g).message ==
-        "subgraphs[0].tensors[0]: tensor 'x' is a graph input with open dimensions, [?,4]: give "
-        "them, as in --shape x=1,4");
+  const problem_draft stored = read(g);  // as runtimes read it where nobody resizes the input
+  CHECK(stored.tensors[id(stored, "x")].size == 16);
+  CHECK(stored.tensors[id(stored, "v")].size == 12);
+  CHECK(assumed_shapes(write(g)) ==
+        words{"the batch of graph input 'x' is open; it is read as [1,4], as the file's shape says; --shape gives another"});
+  CHECK(assumed_shapes(write(g), {.shapes = {{"x", {1, 4}}}}).empty());
   const auto given = [&](std::vector<std::int64_t> dims) {
     return read_tflite(write(g), {.shapes = {{"x", std::move(dims)}}});
   };
@@ -551,7 +577,12 @@ TEST_CASE("open dimensions are given and followed") {
   const auto stray = read_tflite(write(g), {.shapes = {{"x", {5, 4}}, {"y", {1}}}});
   CHECK(stray.error().message == "a shape is given for 'y', which is no graph input");
 
+  g.ops[1].kind = space_to_batch;  // no rule follows it: only the batch that the file stores is known
+  CHECK(read(g).tensors[2].size == 12);
+  CHECK(given({1, 4}));
+  CHECK(!given({5, 4}));
   g.ops[1].kind = custom;
+  CHECK(fault(g).message.find("does not follow from the inputs of subgraphs[0].operators[1] (CUSTOM)") != std::string::npos);
   CHECK(given({5, 4}).error().message.find("does not follow from the inputs of subgraphs[0].operators[1] (CUSTOM)") !=
         std::string::npos);
   g.ops[1] = {.kind = add, .inputs = {1, 6}, .outputs = {3}};

@@ -101,6 +101,31 @@ TEST_CASE("workspaces and graph outputs") {
   REQUIRE_FALSE(p.live_out(3));
 }
 
+TEST_CASE("costs, and operators that run once") {
+  int copies = 0;
+  const chain g(&copies);
+  static_assert(!hooks<chain>.cost && !hooks<chain>.pure);
+  REQUIRE(lower(g).value().problem.cost(2) == 1);
+  REQUIRE(lower(g).value().problem.pure(2));
+  const auto priced = with_pure(with_cost(g, [](int op) { return 3 * op; }), [](int op) { return op != 1; });
+  static_assert(hooks<decltype(priced)>.cost && hooks<decltype(priced)>.pure && hooks<decltype(priced)>.workspace);
+  const problem p = lower(priced).value().problem;
+  REQUIRE(p.cost(2) == static_cast<std::uint64_t>(3 * lower(priced).value().ops[2]));
+  REQUIRE(p.workspace(2) == lower(g).value().problem.workspace(2));
+  for (op_id op : p.ops()) REQUIRE(p.pure(op) == (lower(priced).value().ops[op] != 1));
+  const problem again = lower(p).value().problem;  // a problem hands both on
+  REQUIRE(again.cost(2) == p.cost(2));
+  REQUIRE(again.pure(1) == p.pure(1));
+}
+
+TEST_CASE("a cost that an overlay gives is checked") {
+  int copies = 0;
+  const chain g(&copies);
+  REQUIRE(lower(with_cost(g, [](int op) { return op == 2 ? -4 : 4; })).error().message.find("the cost of operator") == 0);
+  const auto huge = [](int) { return std::int64_t{1} << 60; };
+  REQUIRE(lower(with_cost(g, huge)).error().code == error_code::overflow);
+}
+
 TEST_CASE("a size that an overlay gives is checked like any other") {
   REQUIRE(lower(with_sizes(shape{}, [](int t) { return t == 1 ? -8L : 8L; })).error().message ==
           "the size of tensor 2 is negative: -8");

@@ -249,13 +249,15 @@ for (const [name, type, blocks, loose] of programs.filter(([name]) => wanted(nam
       model = path.resolve('head.tflite');
     }
     must(samples, 'execute', model, 'inputs', 'expected');
+    fs.rmSync('program', {recursive: true, force: true});
     const made = rewrite(model, '--blocks', String(blocks), '--time-limit', '30', '--emit-c', 'program');
-    const elements = Number(/ arena\[(\d+)\];/.exec(fs.readFileSync('program/network.c', 'utf8'))[1]);
-    const arena = elements * (type === 'float32' ? 4 : 1);
+    const name_of = path.basename(fs.readdirSync('program').find((f) => f.endsWith('.h')), '.h');
+    const sources = ['.c', '_main.c'].map((end) => `program/${name_of}${end}`);
+    const arena = Number(/_ARENA_BYTES (\d+)/.exec(fs.readFileSync(`program/${name_of}.h`, 'utf8'))[1]);
     const strict = ['-std=c11', '-Wall', '-Wextra', '-Werror'];
-    must('cc', ...strict, '-O1', '-fsanitize=address,undefined', '-fno-sanitize-recover=all', '-o', 'computed', 'program/network.c', '-lm');
+    must('cc', ...strict, '-O1', '-fsanitize=address,undefined', '-fno-sanitize-recover=all', '-o', 'computed', ...sources, '-lm');
     must('./computed', 'inputs', 'results');
-    must('cc', ...strict, '-Os', '-c', '-o', 'network.o', 'program/network.c');
+    must('cc', ...strict, '-Os', '-c', '-o', 'network.o', sources[0]);
     const [text, data] = must('size', 'network.o').trim().split('\n').at(-1).trim().split(/\s+/).map(Number);
     const equal = fs.readFileSync('results').equals(fs.readFileSync('expected'));
     if (!equal) fail(`${name} of ${type}: the C program computes something else`);

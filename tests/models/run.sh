@@ -55,9 +55,10 @@ for model in pose_landmark_lite hand_landmark_lite hand_landmark_full; do
   found=$(find_model "$model.tflite")
   rm -f outputs.*
   node "$here/litert.mjs" "$found" inputs outputs >/dev/null 2>&1 || fail "$model: does not run in LiteRT.js"
+  rm -rf program
   "$program" rewrite "$found" --blocks 8 --time-limit 60 --verify 0 --emit-c program >/dev/null 2>message ||
     fail "$model: no C program"
-  cc -std=c11 -O2 -Wall -Wextra -Werror -o computed program/network.c -lm || fail "$model: the C program does not compile"
+  cc -std=c11 -O2 -Wall -Wextra -Werror -o computed program/*.c -lm || fail "$model: the C program does not compile"
   ./computed inputs results || fail "$model: the C program does not run"
   differs=$(node "$here/floats.mjs" 1e-3 results outputs.*) || fail "$model: the C program and LiteRT.js differ"
   echo "$model: $(cat message); beside LiteRT.js: $differs"

@@ -1,9 +1,12 @@
 // The executors, against values worked out by hand and against each other.
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
 
+#include <memsched/base/random.hpp>
 #include <memsched/network/builder.hpp>
 #include <memsched/network/disagreement.hpp>
 #include <memsched/network/integers.hpp>
@@ -137,4 +140,40 @@ TEST_CASE("the field tells functions apart") {
   CHECK(disagreement(with(activation::relu), with(activation::relu)) == "");
   CHECK(disagreement(with(activation::relu), with(activation::relu6)) != "");
   CHECK(disagreement(with(activation::leaky, 0.1F), with(activation::leaky, 0.2F)) != "");
+}
+
+TEST_CASE("factors of 31 bits round to a neighbour, and are exact where the product is an integer") {
+  CHECK(fixed(0) == fixed_factor{0, 0});
+  CHECK(fixed(1) == fixed_factor{1 << 30, 1});
+  CHECK(fixed(0.75) == fixed_factor{3 << 29, 0});
+  CHECK(fixed(1 - 1e-12) == fixed(1));  // it rounds up to the next power
+  CHECK(fixed(1e-12) == fixed_factor{0, 0});
+  random_source random(7);
+  for (int i = 0; i < 2000; ++i) {
+    const auto x = static_cast<std::int32_t>(random.below(1 << 24)) - (1 << 23);
+    const int e = static_cast<int>(random.below(12)) - 8;
+    const double power = std::ldexp(1.0, e), factor = std::ldexp(1 + static_cast<double>(random.below(1000)) / 1000, e - 3);
+    const auto whole = static_cast<std::int32_t>(std::floor(x * power));
+    if (whole == x * power) CHECK(times(x, fixed(power)) == whole);
+    CHECK(std::abs(times(x, fixed(factor)) - x * factor) <= 1);  // rounded twice
+  }
+}
+
+TEST_CASE("the softmax of integers is that of real numbers within a step, and orders as its operands do") {
+  random_source random(3);
+  for (int i = 0; i < 300; ++i) {
+    const double scale = std::ldexp(1.0, static_cast<int>(random.below(8)) - 6);
+    std::vector<std::int32_t> all(1 + random.below(12));
+    for (auto& x : all) x = static_cast<std::int32_t>(random.below(256)) - 128;
+    const std::int32_t most = *std::max_element(all.begin(), all.end());
+    double sum = 0;
+    for (const std::int32_t x : all) sum += std::exp(scale * (x - most));
+    const auto softmax = fixed_softmax::of(scale);
+    for (std::size_t a = 0; a < all.size(); ++a) {
+      const double exact = std::min(127.0, std::exp(scale * (all[a] - most)) / sum * 256 - 128);
+      CHECK(std::abs(softmax.share(all, a) - exact) <= 1);
+      for (std::size_t b = 0; b < a; ++b)
+        if (all[a] <= all[b]) CHECK(softmax.share(all, a) <= softmax.share(all, b));
+    }
+  }
 }

@@ -44,9 +44,12 @@ CODE = {
     "peak": "&sdf::schedule_result::peak",
     "separate": "&sdf::schedule_result::separate",
     "fills": "&sdf::schedule_result::fills",
+    "recompute(graph, options)": "recompute(g, options{})",
+    "optimal": "verdict::optimal", "feasible": "verdict::feasible",
+    "infeasible": "verdict::infeasible", "unknown": "verdict::unknown",
     "workspace_of(result, in, out)": "workspace_of(schedule(g), 1, 2)",
 }
-HOOKS = "after workspace firing overwrites updates live_out tensors alias_of scope operator_name tensor_name".split()
+HOOKS = "cost pure after workspace firing overwrites updates live_out tensors alias_of scope operator_name tensor_name".split()
 REQUIRED = "ops inputs outputs size".split()
 # How each fence stands in a unit: before it, behind it. `None`: a unit of its own.
 FENCES = {
@@ -58,6 +61,9 @@ std::vector<const T*> handles_of(const std::vector<std::unique_ptr<T>>&);""", ""
 void reorder(const function&, const std::vector<const instruction*>&);
 int fence_3(const function& f) {""", "return 0; }"),
     "docs/dataflow.md 1": ("void dataflow() {", "}"),
+    "docs/recompute.md 1": ("""void run(memsched::op_id);
+void rerun(const memsched::problem& graph, const std::vector<memsched::op_id>& order) {
+using namespace memsched::literals;""", "}"),
     "docs/proofs.md 1": ("void proofs(const memsched::problem& problem) {", "}"),
 }
 PREAMBLE = """
@@ -224,10 +230,22 @@ FILES = {
     "app.xml": lambda root: (root / "tests/fuzz/corpus/sdf3/sized.xml").read_text(),
     "net.json": lambda root: json_fence(root, "docs/compilers.md"),
     "graph.json": lambda root: json_fence(root, "docs/program.md"),
+    "step.json": lambda root: json.dumps(training_step(20)),
+    "vgg_unet_train.json": lambda root: json.dumps(training_step(20)),
+    "before.json": lambda root: "[0, 1]",
+    "after.json": lambda root: "[0, 1]",
     "graphs.jsonl": lambda root: '"builtin:swiftnet-cell-a"\n{"graph": "builtin:swiftnet-cell-b"}\n',
 }
 # Commands that cannot run here as they stand.
 UNKNOWN = re.compile(r"\b(model\.(onnx|tflite)|NAME|SECONDS|COMMAND|MODEL|fx\.json|missing\.onnx)\b")
+
+
+def training_step(layers):
+    """A chain and its way back, which reads what the way there made."""
+    there = [{"inputs": [i], "outputs": [i + 1]} for i in range(layers)]
+    back = [{"inputs": [layers - 1 - i, layers + i], "outputs": [layers + 1 + i]} for i in range(layers)]
+    return {"ops": there + back, "tensors": [{"bytes": 1 << 29}] * (2 * layers + 1), "graph_inputs": [0],
+            "graph_outputs": [2 * layers]}
 
 
 def json_fence(root, name):

@@ -16,6 +16,7 @@ import tempfile
 CASES = [  # name, graph, options, most bytes of the page
     ("ten", None, [], 200_000),
     ("model", "convolution.onnx", ["--offsets"], 300_000),
+    ("budget", "convolution.onnx", ["--budget", "1000"], 300_000),
     ("hundreds", "builtin:nasnet-cifar", ["--offsets", "--budget", "1M"], 2_000_000),
     ("random", "builtin:layered:63:8", ["--firing", "cbp", "--time-limit", "2"], 2_000_000),
     ("thousands", "builtin:layered:2500:8", ["--time-limit", "10"], 4_000_000),
@@ -27,7 +28,7 @@ TEN = {
     "name": "ten <b>&amp;</b>",
     "ops": [{"name": f"op{i} </script><i>", "inputs": [i] if i < 3 else [i, i - 2], "outputs": [i + 1],
              "workspace": 100 * (i == 4), "inplace": 0 if i == 7 else -1} for i in range(10)],
-    "tensors": [{"name": f"t{i} {{{{data}}}}", "bytes": 1024 * (1 + i % 4)} for i in range(11)],
+    "tensors": [{"name": f"t{i} \u202e{{{{data}}}}", "bytes": 1024 * (1 + i % 4)} for i in range(11)],
     "graph_inputs": [0],
     "graph_outputs": [10],
 }
@@ -37,6 +38,7 @@ PROBE = """
 (() => {
   const told = {errors: []};
   const charts = [...document.querySelectorAll("#memory svg")];
+  told.charts = charts.length;
   const press = (node, key) => node.dispatchEvent(new KeyboardEvent("keydown", {key, bubbles: true, cancelable: true}));
   const info = (k) => document.querySelectorAll("#memory .info")[k].textContent;
   charts[0].focus();
@@ -48,10 +50,24 @@ PROBE = """
   press(charts[0], "p"), press(charts[0], "ArrowUp"), told.layer = info(0);
   told.marked = document.querySelectorAll("#memory .layer.on").length;
   press(charts[0], "Escape"), told.escaped = document.querySelectorAll("#memory .layer.on").length;
-  const box = charts[1].getBoundingClientRect();
-  charts[1].dispatchEvent(new PointerEvent("pointermove", {bubbles: true, clientX: box.left + box.width * 0.5,
-                                                           clientY: box.top + box.height * 0.87}));
-  told.pointed = info(1);
+  const box = charts[0].getBoundingClientRect();
+  const touch = (kind) => charts[0].dispatchEvent(new PointerEvent(kind, {bubbles: true, clientX: box.left + box.width * 0.3,
+                                                                          clientY: box.top + box.height * 0.87}));
+  touch("pointermove"), told.pointed = info(0);
+  press(charts[0], "Escape"), touch("pointerdown"), told.tapped = info(0);
+  const shown = () => document.querySelector("#memory svg .layer").getAttribute("d");
+  const whole = shown();
+  press(document.querySelector("#memory svg"), "+"), told.zoomed = shown() !== whole;
+  press(document.querySelector("#memory svg"), "-");
+  for (const node of document.querySelectorAll("#memory .layer"))
+    for (const other of document.querySelectorAll(`#arena .layer[data-tensor="${node.dataset.tensor}"]`))
+      told.same_colour = (told.same_colour ?? true) && other.style.fill === node.style.fill;
+  const search = document.querySelector("#memory input");
+  const some = [...document.querySelectorAll("#peak tbody tr[data-tensor] bdi")].find((x) => x.title !== "workspace");
+  if (some) search.value = some.title, search.dispatchEvent(new Event("input")), told.found = info(0);
+  told.cells = [...document.querySelectorAll("td, th")].every((c) => c.hidden || c.offsetParent === null || c.clientWidth >= 8);
+  told.bare = [...document.querySelectorAll("#peak td, #reason li")].some((x) => /[\u202a-\u202e\u2066-\u2069]/.test(x.textContent));
+  told.verdict = document.getElementById("verdict").textContent;
   const row = document.querySelector("#peak tbody tr");
   row.focus(), told.row = row.classList.contains("on");
   const paper = () => getComputedStyle(document.body).backgroundColor;
@@ -139,6 +155,7 @@ def area(path):
 def browse(browser, url, *options):
     with tempfile.TemporaryDirectory() as profile:
         return subprocess.run([browser, "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", "--hide-scrollbars",
+                               "--disable-background-networking", "--disable-component-update", "--disable-sync",
                                f"--user-data-dir={profile}", "--virtual-time-budget=20000", *options, url],
                               capture_output=True, text=True, timeout=300)
 
@@ -176,15 +193,19 @@ def look(name, data, page, result):
             sizes = sum(data["tensors"][t]["size"] for t in why["together"])
             check(f"{name}: what must be together sums up", sizes + why["workspace"] - why["spared"] <= why["together_bytes"] <= sizes + why["workspace"])
         check(f"{name}: the reason is told in words", why["operator"] in "".join(page.text))
-    heights = 300 - 22 - 34  # of the plot, in units of the drawing
-    highest = 1.04 * max(1, r["lower_bound"], *(o["peak"] for o in data["orders"]))
-    for k, order in enumerate(data["orders"]):
-        width = (1000 - 92 - 14) / max(order["steps"], 1)
+    heights = 330 - 22 - 38  # of the plot, in units of the drawing
+    highest = 1.04 * max(1, r["lower_bound"], r.get("budget", 0), *(o["peak"] for o in data["orders"]))
+    for k, order in enumerate(data["orders"][:1]):
+        width = (1000 - 76 - 150) / max(order["steps"], 1)
         wanted = sum(c["bytes"] * c["steps"] for c in order["columns"]) * width * heights / highest
         drawn = sum(area(path) for path in page.layers.get(k, []))
         check(f"{name}: areas of order {k} are bytes: {drawn:.0f}, {wanted:.0f}", abs(drawn - wanted) <= 0.01 * wanted + 20)
     if name == "model":
-        check("model: a rewrite pays", data["rewrites"]["after"] < data["rewrites"]["before"] == r["peak"])
+        rows = data["choices"]["rows"]
+        check("model: a rewrite pays", rows[-1]["peak"] < r["peak"] and "memsched rewrite" in rows[-1]["command"])
+    rows = data["choices"]["rows"]
+    check(f"{name}: at most ten choices, peaks fall", len(rows) <= 10 and all(a["peak"] >= b["peak"] for a, b in zip(rows[1:], rows[2:])))
+    check(f"{name}: the input has a name, a version and a command", data["input"]["command"].startswith("memsched report "))
     if "arena" in data and "error" not in data["arena"]:
         a = data["arena"]
         check(f"{name}: the arena holds all", all(b["offset"] + b["size"] <= a["size"] for b in a["buffers"]))
@@ -204,6 +225,16 @@ def touch(name, data, told):
     check(f"{name}: a key chooses a layer: {told['layer']}", told["marked"] >= 1 and "bytes" in told["layer"])
     check(f"{name}: and leaves it", told["escaped"] == 0)
     check(f"{name}: the mouse shows a layer: {told['pointed']}", told["pointed"].count("bytes") >= 2)
+    check(f"{name}: one chart", told["charts"] == 1)
+    check(f"{name}: a tap shows a layer: {told['tapped']}", told["tapped"].count("bytes") >= 2)
+    check(f"{name}: a key zooms", told["zoomed"] or steps <= 8)
+    check(f"{name}: a tensor has one colour", told.get("same_colour", True))
+    check(f"{name}: a tensor is found: {told.get('found')}", "found" not in told or told["found"].count("step") >= 2)
+    check(f"{name}: no cell is a letter wide", told["cells"])
+    check(f"{name}: no name turns the text around", not told["bare"])
+    budget = data["result"].get("budget")
+    check(f"{name}: the verdict names the budget: {told['verdict'][:200]}",
+          budget is None or ("Fits" if data["result"]["peak"] <= budget else "Does not fit") in told["verdict"])
     check(f"{name}: a row of the table marks its tensor", told["row"])
     check(f"{name}: light and dark", told["before"] != told["after"])
     check(f"{name}: the page is no wider than the window", told["wide"])
@@ -256,6 +287,8 @@ def main():
                     with open(themed, "w", encoding="utf-8") as f:
                         f.write(text.replace("<html lang", f'<html data-theme="{theme}" lang'))
                     browse(browser, "file://" + themed, f"--screenshot={shot}", "--window-size=1200,2600")
+                shot = os.path.join(folder, f"{name}_phone.png")
+                browse(browser, "file://" + path, f"--screenshot={shot}", "--window-size=500,2600")
     print(f"{passed} passed, {failures} failed")
     sys.exit(1 if failures else 0)
 

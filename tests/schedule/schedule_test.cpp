@@ -73,10 +73,10 @@ TEST_CASE("callbacks are owned: a lambda that ends with its statement, and a pla
   options o;
   unsigned calls = 0;
   o.on_progress = [&calls](const auto&) { ++calls; };
-  schedule(branches(), o);
+  (void)schedule(branches(), o);
   REQUIRE(calls > 0);
   o.on_progress = tell;
-  schedule(branches(), o);
+  (void)schedule(branches(), o);
   REQUIRE(told > 0);
 }
 
@@ -168,7 +168,7 @@ TEST_CASE("progress never lies: no bound above the optimum, no peak below it, ea
         REQUIRE(now.lower_bound >= last.lower_bound);
         last = now;
       };
-      schedule(p, policy, o);
+      (void)schedule(p, policy, o);
     };
     require_honest(automatic);
     require_honest(soft_budget{} | best_first{});

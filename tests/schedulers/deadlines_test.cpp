@@ -29,7 +29,7 @@ double taken(const problem& p, const Policy& policy, double limit, double allowe
   double took = 0;
   for (int i = 0; i < 3; ++i) {
     const auto start = clock::now();
-    schedule(p, policy, {.time_limit = std::chrono::duration_cast<std::chrono::nanoseconds>(seconds(limit))});
+    (void)schedule(p, policy, {.time_limit = std::chrono::duration_cast<std::chrono::nanoseconds>(seconds(limit))});
     took = seconds(clock::now() - start).count();
     if (took <= allowed) break;
   }

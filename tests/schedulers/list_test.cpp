@@ -212,7 +212,7 @@ TEST_CASE("no scheduler tells of a peak below the optimum or a bound above it") 
         REQUIRE((now.peak <= last.peak && now.lower_bound >= last.lower_bound));
         last = now;
       };
-      s.run(p, o);
+      (void)s.run(p, o);
     }
   }
 }

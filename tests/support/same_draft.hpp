@@ -39,6 +39,8 @@ inline std::string difference(const memsched::problem_draft& a, const memsched::
     if (x.workspace != y.workspace) return "workspace" + who;
     if (x.overwrites != y.overwrites) return "input in place" + who;
     if (x.rule != y.rule) return "firing rule" + who;
+    if (x.cost != y.cost) return "cost" + who;
+    if (x.pure != y.pure) return "pure" + who;
     if (x.scope != y.scope) return "scope" + who;
     if (!same(list(a.updates, op), list(b.updates, op))) return "updates" + who;
     const auto pairs = list(a.overwrites, op), others = list(b.overwrites, op);

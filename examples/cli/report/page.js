@@ -1,26 +1,39 @@
 "use strict";
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
-  const colours = 10, WORKSPACE = -1, REST = -2;
+  const result = data.result, WORKSPACE = -1, SMALL = -2;  // below: the small ones of a kind
 
   // Pieces of the page.
   const append = (node, children) => {
     for (const c of children.flat()) if (c !== null && c !== undefined) node.append(c);
     return node;
   };
-  const make = (name, attributes, ...children) => {
-    const node = document.createElement(name);
+  const set = (node, attributes, children) => {
     for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
     return append(node, children);
   };
-  const draw = (name, attributes, ...children) => {
-    const node = document.createElementNS("http://www.w3.org/2000/svg", name);
-    for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
-    return append(node, children);
-  };
+  const make = (name, attributes, ...children) => set(document.createElement(name), attributes, children);
+  const draw = (name, attributes, ...children) =>
+    set(document.createElementNS("http://www.w3.org/2000/svg", name), attributes, children);
   const section = (id) => document.getElementById(id);
   const paragraph = (...children) => make("p", {}, ...children);
   const strong = (text) => make("strong", {}, text);
+  const number = (text) => make("td", {class: "number"}, text);
+  const copied = (command, shown) => {
+    const button = make("button", {type: "button", title: "copy the command"}, "copy");
+    button.addEventListener("click", () => navigator.clipboard?.writeText(command).then(() => (button.textContent = "copied")));
+    return [make("code", {title: command}, shown ?? command), " ", button];
+  };
+  const folded = (title, ...children) => make("details", {}, make("summary", {}, title), ...children);
+
+  // Names. What would turn the direction of the text around goes; a fused name is its first part.
+  const clean = (text) => text.replace(/[\u202a-\u202e\u2066-\u2069]/g, "");
+  const first_part = (text) => clean(text).split(";")[0];
+  const short = (text, n) => {
+    const t = first_part(text);
+    return t.length <= n ? t : t.slice(0, Math.ceil((n - 1) / 2)) + "…" + t.slice(t.length - Math.floor((n - 1) / 2));
+  };
+  const bdi = (text, n = 48) => make("bdi", {title: clean(text)}, short(text, n));
 
   // Numbers.
   const grouped = (n) => String(n).replace(/\B(?=(\d{3})+(?!\d))/g, ",");
@@ -30,399 +43,518 @@
     while (n >= 1024 && u + 1 < units.length) n /= 1024, ++u;
     return u;
   };
+  /** 2359296 -> "2.25 MiB": three digits. */
   const scaled = (n) => {
     const u = unit_of(n), value = n / 1024 ** u;
     return (u === 0 ? String(n) : value.toFixed(value < 10 ? 2 : value < 100 ? 1 : 0)) + " " + units[u];
   };
-  /** 2359296 -> "2,359,296 bytes (2.25 MiB)" */
-  const in_words = (n) => `${grouped(n)} bytes` + (n < 1024 ? "" : ` (${scaled(n)})`);
-  const percent = (part, whole) => (whole === 0 ? 0 : 100 * part / whole).toFixed(1) + " %";
+  const in_words = (n) => (n < 1024 ? `${n} bytes` : `${scaled(n)} (${grouped(n)} bytes)`);
+  const percent = (part, whole) => (whole === 0 ? 0 : 100 * part / whole).toFixed(1) + "\u00a0%";
+  const counted = (n, one) => `${grouped(n)} ${one}${n === 1 ? "" : "s"}`;
   /** A number of the result, findable by its name. */
-  const figure = (name, n) => make("span", {"data-figure": name, "data-value": n}, grouped(n));
-  /** About five round ticks from 0 to `highest`: 1, 2 or 5 times a power of ten of a unit apart. */
-  const ticks_to = (highest) => {
-    const size = 1024 ** unit_of(highest), rough = highest / size / 5;
-    const power = 10 ** Math.floor(Math.log10(rough));
+  const figure = (name, n) => make("span", {"data-figure": name, "data-value": n, class: "hidden"}, grouped(n));
+  /** About `count` round ticks from 0 to `highest`. */
+  const ticks_to = (highest, size, count) => {
+    const rough = highest / size / count, power = 10 ** Math.floor(Math.log10(Math.max(rough, 1e-9)));
     let step = [1, 2, 5, 10].map((k) => k * power).find((k) => k >= 0.7 * rough);
     if (size === 1) step = Math.max(1, Math.ceil(step));
     const ticks = [];
-    for (let k = 0; k * step * size < highest * 1.0001; ++k)
-      ticks.push({bytes: k * step * size, text: Number((k * step).toPrecision(6)) + " " + units[unit_of(highest)]});
+    for (let k = 0; k * step * size < highest * 1.0001; ++k) ticks.push(Number((k * step).toPrecision(6)));
     return ticks;
   };
-  const short = (text, n) => (text.length <= n ? text : text.slice(0, n - 1) + "…");
-  const steps_text = (n) => grouped(n) + (n === 1 ? " step" : " steps");
 
-  // Tensors.
-  const tensor_name = (t) => (t === WORKSPACE ? "workspace" : t === REST ? "smaller tensors" : data.tensors[t].name);
-  const fill = (t) => (t === REST ? "var(--rest)" : t === WORKSPACE ? "var(--faint)" : `var(--c${t % colours})`);
-  const swatch = (t) => make("span", {class: "swatch", style: `background: ${fill(t)}`});
-  const tensor_words = (t, k, bytes) => {
-    if (t === WORKSPACE) return `workspace of the operator: ${grouped(bytes)} bytes`;
-    const x = data.tensors[t], life = x.lives[k];
-    const made = x.producer === null ? "an input of the graph" : `written by ${x.producer}`;
-    const read = life.last_reader === null ? "read by nobody" : `last read by ${life.last_reader}`;
-    return `${x.name}: ${grouped(x.size)} bytes, ${made}, ${read}${x.stays ? ", stays to the end" : ""}; ` +
-        `alive from step ${life.first + 1} to ${life.last + 1}, ${steps_text(life.last - life.first + 1)}; ` +
-        `${x.readers} reader${x.readers === 1 ? "" : "s"}`;
+  // Tensors and their colours.
+  const tensor = (t) => data.tensors[t];
+  const tensor_name = (t) => (t === WORKSPACE ? "workspace" : t <= SMALL ? `small: ${data.kinds[SMALL - t]}` : tensor(t).name);
+  const keys = {
+    kind: (t) => {
+      if (t === WORKSPACE) return "workspace";
+      if (t <= SMALL) return data.kinds[SMALL - t];
+      if (tensor(t).producer === null) return "input";
+      const last = first_part(tensor(t).producer).split(/[/.:]/).filter((x) => x !== "").at(-1) ?? "";
+      return last.replace(/[_\- ]?\d+[a-z]?$/i, "").toLowerCase() || "operator";
+    },
+    scope: (t) => (t === WORKSPACE ? "workspace" : t <= SMALL ? "small" : tensor(t).producer === null ? "input"
+      : first_part(tensor(t).producer).split("/").slice(0, 2).join("/")),
+    size: (t) => (t === WORKSPACE ? "workspace" : t <= SMALL ? "small" : scaled(tensor(t).size)),
   };
+  let colouring = "kind", colours = new Map();
+  const bytes_over_time = () => {
+    const sums = new Map();
+    for (const c of data.orders[0].columns)
+      for (const [t, bytes] of parts_of(c))
+        sums.set(keys[colouring](t), (sums.get(keys[colouring](t)) ?? 0) + bytes * c.steps);
+    return [...sums].sort((a, b) => b[1] - a[1]);
+  };
+  const choose_colours = () => {
+    const largest = bytes_over_time().filter(([key]) => key !== "input" && key !== "workspace").slice(0, 7);
+    colours = new Map(largest.map(([key], i) => [key, `var(--c${i})`]));
+    colours.set("input", "var(--c7)").set("workspace", "var(--faint)");
+  };
+  const fill = (t) => (colours.get(keys[colouring](t)) ?? "var(--rest)");
+  const swatch = (t) => make("span", {class: "swatch", "data-colour-of": t, style: `background: ${fill(t)}`});
+  const parts_of = (column) => {
+    const parts = column.parts.map((x) => (Array.isArray(x) ? x : [x, tensor(x).size]));
+    return [...column.rest_kinds.map(([kind, bytes]) => [SMALL - kind, bytes]), ...parts];
+  };
+  const tensor_words = (t, bytes) => {
+    if (t === WORKSPACE) return `workspace of the operator: ${in_words(bytes)}`;
+    const x = tensor(t), life = x.lives[0];
+    const made = x.producer === null ? "an input of the graph" : `written by ${short(x.producer, 60)}`;
+    const read = life.last_reader === null ? "read by nobody" : `last read by ${short(life.last_reader, 60)}`;
+    return `${short(x.name, 80)}: ${in_words(x.size)}, ${made}, ${read}${x.stays ? ", stays to the end" : ""}; alive from step ` +
+        `${grouped(life.first + 1)} to ${grouped(life.last + 1)}; ${counted(x.readers, "reader")}`;
+  };
+  const at_peak = new Set(data.peak.parts.map((p) => p.tensor));
   /** Marks a tensor wherever it is drawn or listed; none where t is null. */
   const mark = (t) => {
     for (const node of document.querySelectorAll(".on")) node.classList.remove("on");
-    if (t !== null)
-      for (const node of document.querySelectorAll(`[data-tensor="${t}"]`)) {
-        node.classList.add("on");
-        if (node.classList.contains("layer")) node.parentNode.append(node);  // above its neighbours
-      }
+    if (t === null) return;
+    for (const node of document.querySelectorAll(`[data-tensor="${t}"]`)) {
+      node.classList.add("on");
+      if (node.classList.contains("layer")) node.parentNode.append(node);  // above its neighbours
+    }
   };
 
-  // Head.
-  const figures = () => {
-    const r = data.result;
-    const entry = (term, value, note) => make("div", {}, make("dt", {}, term), make("dd", {}, value, make("small", {}, note)));
-    const gap = r.peak - r.lower_bound;
-    const list = make("dl", {},
-      entry("peak of the order found", figure("peak", r.peak), r.peak < 1024 ? "bytes" : scaled(r.peak)),
-      entry("no order takes less than", figure("lower_bound", r.lower_bound),
-            gap === 0 ? "proven: this is the best order" : `at most ${percent(gap, r.peak)} could still be saved`),
-      entry("the file's order", figure("given_peak", r.given_peak),
-            r.given_peak > r.peak ? `${percent(r.given_peak - r.peak, r.given_peak)} saved` : "as good as the one found"),
-      entry("operators", figure("operators", data.operators), `${r.scheduler}, ${r.firing}, ${r.seconds.toFixed(3)} s`));
-    if (r.budget !== undefined)
-      list.append(entry("budget", figure("budget", r.budget),
-                        r.peak <= r.budget ? `met, ${grouped(r.budget - r.peak)} to spare` : "not met"));
-    section("figures").append(list);
+  // The head.
+  const head = () => {
+    const i = data.input, name = i.path === "-" ? result.graph : i.path.split("/").at(-1);
+    document.querySelector("h1").append(make("bdi", {}, clean(name)));
+    const facts = [];
+    if (clean(result.graph) !== name) facts.push(["graph ", bdi(result.graph, 40)]);
+    facts.push([counted(data.operators, "operator")]);
+    if (data.choices.macs !== undefined) facts.push([`${grouped(data.choices.macs)} multiply-accumulates`]);
+    if (i.bytes !== undefined) facts.push([`file of ${scaled(i.bytes)}`]);
+    if (i.sha256 !== undefined) facts.push([make("span", {title: i.sha256}, `sha256 ${i.sha256.slice(0, 12)}…`)]);
+    facts.push([`memsched ${i.version}`, `, ${result.scheduler}, ${result.firing}`]);
+    const line = make("p", {class: "faint"});
+    facts.forEach((f, k) => append(line, [k > 0 ? " · " : null, f]));
+    append(section("input"), [line, make("p", {class: "faint"}, copied(i.command))]);
+    append(section("input"), [figure("peak", result.peak), figure("lower_bound", result.lower_bound),
+      figure("given_peak", result.given_peak), figure("operators", data.operators)]);
+  };
+  /** One sentence: the operator at which every order takes so much, and the tensors. */
+  const cause = () => {
+    const r = data.reason;
+    if (r.operator === null) return [` What is alive at the start or at the end takes ${scaled(r.bound)}.`];
+    const largest = r.together.slice(0, 2).map((t) => [bdi(tensor_name(t), 32), ` (${scaled(tensor(t).size)})`]);
+    if (largest.length === 0) return [];
+    return [" While ", bdi(r.operator, 32), r.moment === "before" ? " waits to run, " : " runs, ", largest[0],
+      largest.length > 1 ? [" and ", largest[1]] : [], r.together_count > 2 ? ` and ${grouped(r.together_count - 2)} more` : "",
+      largest.length > 1 ? " must be there together." : " must be there."].flat(3);
+  };
+  const verdict = () => {
+    const here = section("verdict"), gap = result.peak - result.lower_bound, budget = result.budget;
+    const rows = data.choices.rows, saved = result.given_peak - result.peak;
+    if (budget === undefined) {
+      here.className = gap === 0 ? "good" : "";
+      here.append(paragraph(strong(gap === 0 ? `${scaled(result.peak)}: proven, no order takes less.`
+        : `${scaled(result.peak)} found; no order takes less than ${scaled(result.lower_bound)}.`),
+        saved > 0 ? ` The file's order takes ${scaled(result.given_peak)}; another one saves ${percent(saved, result.given_peak)} of that.`
+          : " The file's order is as good.", ...cause()));
+      const least = rows.at(-1);
+      if (least.peak < result.peak)
+        here.append(paragraph(strong(`A rewritten network takes ${scaled(least.peak)}`), ` with ${counted(least.operators, "operator")}.`));
+      return;
+    }
+    here.append(figure("budget", budget));
+    const fits = rows.find((row) => row.fits);
+    if (result.peak <= budget) {
+      here.className = "good";
+      here.append(paragraph(strong(`Fits ${scaled(budget)}`), result.given_peak <= budget ? " in the file's own order."
+        : ` in another order: ${scaled(result.peak)}, ${scaled(budget - result.peak)} to spare.`));
+      return;
+    }
+    here.className = fits ? "" : "bad";
+    const proven = result.lower_bound > budget;
+    here.append(paragraph(strong(`Does not fit ${scaled(budget)} by order alone: ${scaled(result.peak - budget)} short` +
+      (proven ? ", proven." : ", as far as the search went.")), ...cause()));
+    if (fits) here.append(paragraph(strong(`Fits with ${counted(fits.operators - data.operators, "more operator")}`),
+      ` (${grouped(fits.operators)}, ${fits.extra_macs === 0 ? "no extra multiply-accumulates" : grouped(fits.extra_macs) + " extra multiply-accumulates"}): ${scaled(fits.peak)}. The command is below.`));
+    else here.append(paragraph("No rewritten network that was tried fits either."));
   };
 
-  // Memory over time.
-  const W = 1000, LEFT = 92, RIGHT = 14;
-  const axis = (picture, scale, top, highest) => {
-    for (const tick of ticks_to(highest))
-      append(picture, [
-        draw("line", {class: "grid", x1: LEFT, x2: W - RIGHT, y1: scale(tick.bytes), y2: scale(tick.bytes)}),
-        draw("text", {class: "faint", x: LEFT - 8, y: scale(tick.bytes) + 4, "text-anchor": "end"}, tick.text)]);
+  // What would help.
+  const choices = () => {
+    const c = data.choices, here = section("choices"), judged = result.budget !== undefined;
+    const titles = ["do", "peak", "of the file's", "operators", "extra MACs", ...(judged ? ["fits"] : []), "command"];
+    const body = c.rows.map((row) => make("tr", {}, make("td", {}, row.what), number(scaled(row.peak)),
+      number(percent(row.peak, c.rows[0].peak)), number(grouped(row.operators)), number(grouped(row.extra_macs)),
+      judged ? make("td", {class: row.fits ? "yes" : "no"}, row.fits ? "yes" : "no") : null,
+      make("td", {}, row.command === null ? "" : copied(row.command, row.command.replaceAll(data.input.path, data.input.path.split("/").at(-1))))));
+    append(here, [make("div", {class: "wide"}, make("table", {},
+      make("thead", {}, make("tr", {}, titles.map((t, i) => make("th", {class: i >= 1 && i <= 4 ? "number" : ""}, t)))),
+      make("tbody", {}, body)))]);
+    if (c.rows.some((row) => row.what.startsWith("blocks")))
+      here.append(paragraph("Blocks of rows need kernels that read and write parts: ", make("code", {}, "--emit-c DIR"),
+        " writes such a program in C; ", make("code", {}, "-o out.tflite"), " writes standard operators, where blocks are copied, which may take more."));
+    if (c.reason !== undefined) here.append(paragraph(c.reason));
+    if (c.not_understood) here.append(paragraph(`${c.not_understood}. No rewrite touches these.`));
+    if (c.stopped !== undefined && c.stopped !== "finished") here.append(paragraph("The time was up before all were tried: --time-limit sets more."));
+    const steps = c.steps ?? [];
+    if (steps.length > 0)
+      here.append(folded(`All that was tried: ${counted(steps.length, "rewrite")}`, make("div", {class: "wide"}, make("table", {},
+        make("thead", {}, make("tr", {}, ["rewrite", "where", "peak after", "operators", "kept"].map((t) => make("th", {}, t)))),
+        make("tbody", {}, steps.slice(0, 100).map((s) => make("tr", {}, make("td", {}, s.rule), make("td", {}, bdi(s.site, 60)),
+          number(scaled(s.peak)), number(grouped(s.operators)), make("td", {}, s.kept ? "yes" : "no"))))))));
   };
-  /** The parts of a column, from the bottom: [tensor, bytes]. */
-  const parts_of = (column) => {
-    const parts = column.parts.map((x) => (Array.isArray(x) ? x : [x, data.tensors[x].size]));
-    if (column.rest > 0) parts.unshift([REST, column.rest]);
-    return parts;
+
+  // Where it goes: the layers of the order, and below the arena, on one axis.
+  const LEFT = 76, RIGHT = 150;
+  const order = data.orders[0], file = data.orders[1], n = Math.max(order.steps, 1);
+  const narrow = () => document.documentElement.clientWidth < 640;
+  const right = () => (narrow() ? 8 : RIGHT);
+  let W = 1000;
+  let view = [0, n], chosen = null, at = Math.max(order.columns.findIndex((c) => c.step === order.peak_step), 0);
+  const x_of = (step) => LEFT + (W - LEFT - right()) * (step - view[0]) / (view[1] - view[0]);
+  const highest = 1.04 * Math.max(1, result.lower_bound, result.budget ?? 0, ...data.orders.map((o) => o.peak));
+
+  const axis = (picture, y, top) => {
+    const size = 1024 ** unit_of(top);
+    for (const tick of ticks_to(top, size, 5))
+      append(picture, [draw("line", {class: "grid", x1: LEFT, x2: W - right(), y1: y(tick * size), y2: y(tick * size)}),
+        draw("text", {class: "faint", x: LEFT - 6, y: y(tick * size) + 4, "text-anchor": "end"}, `${tick} ${units[unit_of(top)]}`)]);
+  };
+  /** Round steps with the operator that runs there. */
+  const step_axis = (picture, H) => {
+    const span = view[1] - view[0];
+    for (const tick of ticks_to(span, 1, narrow() ? 2 : 6)) {
+      const step = Math.min(Math.floor(view[0]) + tick, n - 1), column = order.columns.findLast((c) => c.first <= step);
+      if (x_of(step) > W - right() - 60 || column === undefined) continue;
+      append(picture, [draw("text", {class: "faint", x: x_of(step + 0.5), y: H - 18, "text-anchor": "middle"}, grouped(step + 1)),
+        draw("text", {class: "faint", x: x_of(step + 0.5), y: H - 4, "text-anchor": tick === 0 ? "start" : "middle"}, short(column.operator, 16))]);
+    }
   };
   /** One path for each tensor, with a piece for each stretch of columns in which it stands at all. */
-  const layers_of = (order, x, y) => {
-    const pieces = new Map();  // of each tensor, stretches of [column, low, high]
+  const layers = (y) => {
+    const pieces = new Map();
     order.columns.forEach((column, i) => {
       let low = 0;
       for (const [t, bytes] of parts_of(column)) {
-        const stretches = pieces.get(t) ?? pieces.set(t, []).get(t);
-        const last = stretches.at(-1);
+        const stretches = pieces.get(t) ?? pieces.set(t, []).get(t), last = stretches.at(-1);
         if (last === undefined || last.at(-1)[0] !== i - 1) stretches.push([[i, low, low + bytes]]);
         else last.push([i, low, low + bytes]);
         low += bytes;
       }
     });
-    const round = (n) => n.toFixed(2);
-    const start = (i) => round(x(order.columns[i].first));
-    const end = (i) => round(x(order.columns[i].first + order.columns[i].steps));
-    return [...pieces].map(([t, stretches]) => {
-      const path = stretches.map((s) => `M${start(s[0][0])} ${round(y(s[0][1]))}` +
-        s.map(([i, , high]) => `V${round(y(high))}H${end(i)}`).join("") +
-        s.slice().reverse().map(([i, low]) => `V${round(y(low))}H${start(i)}`).join("") + "Z").join("");
-      return draw("path", {class: "layer", d: path, style: `fill: ${fill(t)}`, "data-tensor": t});
-    });
+    const round = (v) => v.toFixed(2);
+    const start = (i) => round(x_of(order.columns[i].first)), end = (i) => round(x_of(order.columns[i].first + order.columns[i].steps));
+    return [...pieces].map(([t, stretches]) => draw("path", {class: at_peak.has(t) || t <= SMALL ? "layer" : "layer pale", style: `fill: ${fill(t)}`, "data-tensor": t,
+      d: stretches.map((s) => `M${start(s[0][0])} ${round(y(s[0][1]))}` + s.map(([i, , high]) => `V${round(y(high))}H${end(i)}`).join("") +
+        s.slice().reverse().map(([i, low]) => `V${round(y(low))}H${start(i)}`).join("") + "Z").join("")}));
   };
-  const chart = (order, k, highest) => {
-    const H = 300, TOP = 22, BOTTOM = 34, n = order.steps;
-    const x = (step) => LEFT + (W - LEFT - RIGHT) * step / Math.max(n, 1);
-    const y = (bytes) => H - BOTTOM - (H - TOP - BOTTOM) * bytes / highest;
-    const picture = draw("svg", {viewBox: `0 0 ${W} ${H}`, tabindex: 0, role: "group", "data-order": k,
-                                 "aria-label": `Memory over time, ${order.name}; arrow keys move, p goes to the peak`});
-    axis(picture, y, TOP, highest);
-    picture.append(draw("g", {class: order.columns.length > 150 ? "dense" : ""}, layers_of(order, x, y)));
-    const bound = data.result.lower_bound;
-    append(picture, [
-      draw("line", {class: "bound", x1: LEFT, x2: W - RIGHT, y1: y(bound), y2: y(bound)}),
-      draw("text", {class: "faint", x: (LEFT + W - RIGHT) / 2, y: H - 4, "text-anchor": "middle"},
-           n === order.columns.length ? "operators, in the order in which they run"
-             : `${grouped(n)} operators, in the order in which they run; each of ${order.columns.length} columns ` +
-               "shows the one among its operators that takes the most")]);
-    for (const [step, anchor] of [[0, "start"], [n, "end"]])
-      picture.append(draw("text", {class: "faint", x: x(step), y: H - 19, "text-anchor": anchor}, step === 0 ? "1" : grouped(n)));
-    const cursor = draw("rect", {class: "cursor", y: TOP, height: H - TOP - BOTTOM, width: 0});
-    picture.append(cursor);
+  const line_of = (o, y) => o.columns.map((c, i) => `${i === 0 ? `M${x_of(c.first).toFixed(2)} ` : "V"}${y(c.bytes).toFixed(2)}` +
+    `H${x_of(c.first + c.steps).toFixed(2)}`).join("");
+  const level = (picture, y, bytes, style, label, placed) => {
+    let at_y = y(bytes) + 4;
+    while (placed.some((other) => Math.abs(other - at_y) < 14)) at_y += 14;
+    placed.push(at_y);
+    picture.append(draw("line", {class: style, x1: LEFT, x2: W - right(), y1: y(bytes), y2: y(bytes)}));
+    picture.append(narrow() ? draw("text", {class: "over", x: W - right() - 4, y: y(bytes) - 4, "text-anchor": "end"}, label)
+      : draw("text", {class: style === "budget" ? "mark" : "faint", x: W - right() + 6, y: at_y}, label));
+  };
+  const chart_holder = make("div", {}), arena_holder = make("div", {}), info = make("div", {class: "info", "aria-live": "polite"});
+  const legend = make("div", {class: "legend"});
+  let cursor = null;
 
-    const info = make("div", {class: "info", "aria-live": "polite"});
-    const peak_at = order.columns.findIndex((c) => c.step === order.peak_step);
-    let at = Math.max(peak_at, 0), chosen = null;
-    const show = () => {
-      const column = order.columns[at];
-      if (column === undefined) return;
-      cursor.setAttribute("x", x(column.first));
-      cursor.setAttribute("width", Math.max(x(column.first + column.steps) - x(column.first), 1.5));
-      const words = [paragraph(`step ${grouped(column.step + 1)} of ${grouped(n)}, `, strong(column.operator),
-        `: ${in_words(column.bytes)}${column.step === order.peak_step ? ", the peak" : ""}`)];
-      const part = chosen === null ? undefined : parts_of(column).find(([t]) => t === chosen);
-      if (part !== undefined)
-        words.push(paragraph(swatch(chosen), chosen === REST
-          ? `${grouped(column.rest_count)} tensors of less than ${grouped(order.own_layer_from)} bytes each: ${grouped(column.rest)} bytes`
-          : tensor_words(chosen, k, part[1])));
-      info.replaceChildren(...words);
-      mark(part === undefined ? null : chosen);
-    };
-    picture.addEventListener("pointermove", (event) => {
-      const box = picture.getBoundingClientRect();
-      const step = ((event.clientX - box.left) / box.width * W - LEFT) / (W - LEFT - RIGHT) * n;
-      const bytes = (H - BOTTOM - (event.clientY - box.top) / box.height * H) / (H - TOP - BOTTOM) * highest;
-      const column = order.columns.findIndex((c) => step >= c.first && step < c.first + c.steps);
-      if (column < 0) return;
-      at = column, chosen = null;
+  const show = () => {
+    const column = order.columns[at];
+    if (column === undefined) return;
+    cursor.setAttribute("x", x_of(column.first));
+    cursor.setAttribute("width", Math.max(x_of(column.first + column.steps) - x_of(column.first), 1.5));
+    const words = [paragraph(`step ${grouped(column.step + 1)} of ${grouped(n)}, `, strong(bdi(column.operator, 60)),
+      `: ${in_words(column.bytes)}${column.step === order.peak_step ? ", the peak" : ""}`)];
+    const part = chosen === null ? undefined : parts_of(column).find(([t]) => t === chosen);
+    if (chosen !== null && chosen <= SMALL)
+      words.push(paragraph(swatch(chosen), `of ${counted(column.rest_count, "tensor")} of less than ${scaled(order.own_layer_from)} each, `,
+        bdi(data.kinds[SMALL - chosen]), ` takes ${scaled(part?.[1] ?? 0)}, all ${scaled(column.rest)}`));
+    else if (chosen !== null) words.push(paragraph(swatch(chosen), tensor_words(chosen, part?.[1] ?? 0)));
+    info.replaceChildren(...words);
+    mark(chosen);
+  };
+  const column_at = (step) => Math.max(0, Math.min(order.columns.length - 1, order.columns.findLastIndex((c) => c.first <= step)));
+  const look_at = (picture, event, pick) => {
+    const box = picture.getBoundingClientRect(), x = W * (event.clientX - box.left) / box.width;
+    at = column_at(view[0] + (view[1] - view[0]) * (x - LEFT) / (W - LEFT - right()));
+    chosen = pick(box, event);
+    show();
+  };
+  const zoom = (factor) => {
+    const c = order.columns[at], middle = c === undefined ? n / 2 : c.first + c.steps / 2;
+    const span = Math.max(Math.min((view[1] - view[0]) / factor, n), Math.min(n, 8));
+    const from = Math.max(0, Math.min(n - span, middle - span / 2));
+    view = [from, from + span];
+    paint();
+  };
+  const keys_of = (event) => {
+    const parts = order.columns[at] === undefined ? [] : parts_of(order.columns[at]);
+    const place = parts.findIndex(([t]) => t === chosen);
+    const move = {
+      ArrowRight: () => ++at, ArrowLeft: () => --at, Home: () => (at = 0), End: () => (at = order.columns.length - 1),
+      p: () => (at = Math.max(order.columns.findIndex((c) => c.step === order.peak_step), 0)),
+      ArrowUp: () => (chosen = parts[Math.min(place + 1, parts.length - 1)]?.[0] ?? null),
+      ArrowDown: () => (chosen = place <= 0 ? null : parts[place - 1][0]),
+      Escape: () => (chosen = null), "+": () => zoom(2), "-": () => zoom(0.5),
+    }[event.key];
+    if (move === undefined) return;
+    event.preventDefault();
+    move();
+    at = Math.max(0, Math.min(order.columns.length - 1, at));
+    show();
+  };
+  const clip = (picture, id, H) => {
+    picture.append(draw("clipPath", {id}, draw("rect", {x: LEFT, y: 0, width: W - LEFT - right(), height: H})));
+    return draw("g", {"clip-path": `url(#${id})`});
+  };
+  const paint_chart = () => {
+    const H = narrow() ? 380 : 330, TOP = 22, BOTTOM = 38;
+    const y = (bytes) => H - BOTTOM - (H - TOP - BOTTOM) * bytes / highest;
+    const picture = draw("svg", {viewBox: `0 0 ${W} ${H}`, tabindex: 0, role: "group", "data-order": 0,
+      "aria-label": `Memory over time, ${order.name}; arrow keys move, p goes to the peak, + and - zoom`});
+    axis(picture, y, highest);
+    const inside = clip(picture, "chart-clip", H);
+    append(inside, [draw("g", {class: order.columns.length > 150 ? "dense" : ""}, layers(y))]);
+    if (file.columns.length > 0) inside.append(draw("path", {class: "file", d: line_of(file, y)}));
+    picture.append(inside);
+    const placed = [], gap = result.peak - result.lower_bound;
+    if (result.budget !== undefined)
+      level(picture, y, result.budget, "budget", `budget ${scaled(result.budget)}`, placed);
+    level(picture, y, result.lower_bound, "bound", gap === 0 ? `best = bound ${scaled(result.peak)}` : `bound ${scaled(result.lower_bound)}`, placed);
+    if (!narrow()) picture.append(draw("text", {class: "faint", x: W - right() + 6, y: Math.max(12, y(file.peak) - 8)}, `file's order ${scaled(file.peak)}`));
+    const top = order.columns[Math.max(order.columns.findIndex((c) => c.step === order.peak_step), 0)];
+    if (top !== undefined) {
       let low = 0;
-      for (const [t, size] of parts_of(order.columns[at])) {
-        if (bytes >= low && bytes < low + size) chosen = t;
+      const largest = parts_of(top).map(([, bytes]) => bytes).sort((a, b) => b - a)[4] ?? 0;
+      for (const [t, bytes] of parts_of(top)) {
+        if (y(0) - y(bytes) > 15 && bytes >= largest)
+          picture.append(draw("text", {class: "over", x: Math.min(x_of(top.first + top.steps) + 5, W - right() - 160), y: y(low + bytes / 2) + 4},
+            `${short(tensor_name(t), 22)}, ${scaled(bytes)}`));
+        low += bytes;
+      }
+    }
+    step_axis(picture, H);
+    cursor = draw("rect", {class: "cursor", y: TOP, height: H - TOP - BOTTOM, width: 0});
+    picture.append(cursor);
+    const layer_under = (box, event) => {
+      const bytes = highest * (H - BOTTOM - H * (event.clientY - box.top) / box.height) / (H - TOP - BOTTOM);
+      let low = 0;
+      for (const [t, size] of order.columns[at] === undefined ? [] : parts_of(order.columns[at])) {
+        if (bytes >= low && bytes < low + size) return t;
         low += size;
       }
-      show();
+      return null;
+    };
+    for (const kind of ["pointermove", "pointerdown"]) picture.addEventListener(kind, (event) => look_at(picture, event, layer_under));
+    picture.addEventListener("keydown", keys_of);
+    chart_holder.replaceChildren(picture);
+  };
+  const paint_arena = () => {
+    const a = data.arena;
+    if (a === undefined || a.error !== undefined) return;
+    const H = narrow() ? 380 : 330, TOP = 12, BOTTOM = 8, top = 1.02 * Math.max(a.size, 1);
+    const y = (bytes) => H - BOTTOM - (H - TOP - BOTTOM) * bytes / top, x = (time) => x_of(time / 2);
+    const picture = draw("svg", {viewBox: `0 0 ${W} ${H}`, tabindex: 0, role: "group", "aria-label": "The arena; arrow keys go through its buffers"});
+    axis(picture, y, top);
+    const inside = clip(picture, "arena-clip", H), group = draw("g", {});
+    const shapes = a.buffers.map((b, i) => {
+      let path = `M${x(b.lower)} ${y(b.offset)}V${y(b.offset + b.size)}`;
+      for (const [time, size] of b.drops ?? []) path += `H${x(time)}V${y(b.offset + size)}`;
+      return draw("path", {class: at_peak.has(b.tensor) ? "layer" : "layer pale", d: path + `H${x(b.upper)}V${y(b.offset)}Z`,
+        style: `fill: ${fill(b.tensor)}`, "data-buffer": i, "data-tensor": b.tensor});
     });
+    append(group, shapes), inside.append(group), picture.append(inside);
+    a.buffers.forEach((b) => {
+      const from = Math.max(x(b.lower), LEFT), to = Math.min(x(b.upper), W - right()), wide = to - from;
+      const lowest = (b.drops ?? []).reduce((m, [, size]) => Math.min(m, size), b.size);
+      if (y(0) - y(lowest) > 15 && wide > 60)
+        picture.append(draw("text", {class: "over", x: (from + to) / 2, y: y(b.offset + lowest / 2) + 4, "text-anchor": "middle"}, short(b.name, Math.floor(wide / 7))));
+    });
+    level(picture, y, a.size, "grid", `arena ${scaled(a.size)}`, []);
+    if (a.lower_bound < a.size) level(picture, y, a.lower_bound, "bound", `bound ${scaled(a.lower_bound)}`, []);
+    const words = make("div", {class: "info", "aria-live": "polite"});
+    const by_time = a.buffers.map((_, i) => i).sort((i, j) => a.buffers[i].lower - a.buffers[j].lower || a.buffers[i].offset - a.buffers[j].offset);
+    let place = -1;
+    const show_buffer = (i) => {
+      const b = a.buffers[i], step = (time) => grouped(Math.min(Math.floor(time / 2) + 1, n));
+      place = by_time.indexOf(i), chosen = b.tensor === WORKSPACE ? null : b.tensor;
+      show();
+      mark(b.tensor === WORKSPACE ? null : b.tensor);
+      shapes[i].classList.add("on");
+      words.replaceChildren(paragraph(strong(bdi(b.name, 80)), `: ${in_words(b.size)} at offset ${grouped(b.offset)}, from step ${step(b.lower)} to ${step(b.upper - 1)}`));
+    };
+    for (const kind of ["pointerover", "pointerdown"])
+      picture.addEventListener(kind, (event) => {
+        if (event.target.dataset.buffer !== undefined) show_buffer(Number(event.target.dataset.buffer));
+      });
     picture.addEventListener("keydown", (event) => {
-      const last = order.columns.length - 1, parts = last < 0 ? [] : parts_of(order.columns[at]).map(([t]) => t);
-      const place = parts.indexOf(chosen);
-      const keys = {
-        ArrowLeft: () => { at = Math.max(at - 1, 0); }, ArrowRight: () => { at = Math.min(at + 1, last); },
-        Home: () => { at = 0; }, End: () => { at = last; }, p: () => { if (peak_at >= 0) at = peak_at; },
-        ArrowUp: () => { chosen = parts[Math.min(place + 1, parts.length - 1)] ?? null; },
-        ArrowDown: () => { chosen = place < 0 ? parts.at(-1) ?? null : parts[Math.max(place - 1, 0)]; },
-        Escape: () => { chosen = null; },
-      };
-      if (keys[event.key] === undefined || last < 0) return;
+      const move = {ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1}[event.key];
+      if (move === undefined || by_time.length === 0) return;
       event.preventDefault();
-      keys[event.key]();
-      show();
+      show_buffer(by_time[Math.max(0, Math.min(by_time.length - 1, place + move))]);
     });
+    arena_holder.replaceChildren(picture, words);
+  };
+  const paint = () => {
+    W = narrow() ? 480 : 1000;
+    choose_colours();
+    paint_chart();
+    paint_arena();
+    for (const node of document.querySelectorAll("[data-colour-of]")) node.style.background = fill(Number(node.dataset.colourOf));
+    legend.replaceChildren(...[...colours].filter(([key]) => bytes_over_time().some(([other]) => other === key)).map(([key, colour]) =>
+      make("span", {}, make("span", {class: "swatch", style: `background: ${colour}`}), bdi(key, 24))),
+      make("span", {}, make("span", {class: "swatch", style: "background: var(--rest)"}), "other"),
+      make("span", {}, "line: the file's order"));
     show();
-    const label = `${order.name}: peak ${in_words(order.peak)}`;
-    return [make("h3", {}, label), make("div", {class: "wide"}, picture), info];
   };
   const memory = () => {
-    const highest = 1.04 * Math.max(1, data.result.lower_bound, ...data.orders.map((o) => o.peak));
-    const own = data.orders[0].own_layer_from;
-    append(section("memory"), [
-      paragraph("A layer is a tensor, from the step of its producer to that of its last reader. The dashed line is the " +
-        "lower bound. Point at a layer, or use the arrow keys." +
-        (own > 0 ? ` Tensors below 1 % of the peak are one grey layer.` : "")),
-      ...data.orders.flatMap((o, k) => chart(o, k, highest))]);
+    const by = make("select", {"aria-label": "colour by"}, Object.keys(keys).map((k) => make("option", {value: k}, `colour by ${k}`)));
+    by.addEventListener("change", () => (colouring = by.value, paint()));
+    const search = make("input", {type: "search", placeholder: "find a tensor", "aria-label": "find a tensor"});
+    search.addEventListener("input", () => {
+      const t = search.value === "" ? -1 : data.tensors.findIndex((x) => x.name.toLowerCase().includes(search.value.toLowerCase()));
+      chosen = t < 0 ? null : t;
+      if (t >= 0) at = column_at(tensor(t).lives[0].first);
+      show();
+    });
+    const button = (text, title, act) => {
+      const b = make("button", {type: "button", title}, text);
+      b.addEventListener("click", act);
+      return b;
+    };
+    append(section("memory"), [make("div", {class: "tools"}, by, search, button("−", "zoom out", () => zoom(0.5)), button("+", "zoom in", () => zoom(2)),
+      button("whole", "show all steps", () => (view = [0, n], paint()))), legend, chart_holder, info,
+      paragraph(make("span", {class: "faint"}, (n === order.columns.length ? "" : `Each of ${order.columns.length} columns stands for some operators in a row and shows the one that takes the most. `) +
+        (order.own_layer_from > 0 ? `Tensors below ${scaled(order.own_layer_from)} are one layer. ` : "") + "Full colours are alive at the peak."))]);
+    const rows = order.columns.map((c) => make("tr", {}, make("td", {}, grouped(c.step + 1)), make("td", {}, bdi(c.operator)), number(grouped(c.bytes))));
+    if (rows.length <= 100)
+      section("memory").append(folded("The chart as a table", make("div", {class: "wide"}, make("table", {}, make("thead", {}, make("tr", {},
+        ["step", "operator", "bytes"].map((t) => make("th", {}, t)))), make("tbody", {}, rows)))));
+    const a = data.arena;
+    if (a !== undefined) {
+      const here = section("arena");
+      here.hidden = false;
+      if (a.error !== undefined) here.append(paragraph(a.error));
+      else append(here, [paragraph("The arena: ", strong(scaled(a.size)), a.size === a.lower_bound ? " holds all tensors of this order, and no smaller one does."
+        : ` holds all tensors of this order; none of less than ${scaled(a.lower_bound)} does.`,
+        a.count > a.buffers.length ? ` The ${grouped(a.buffers.length)} largest of ${grouped(a.count)} buffers are drawn.` : "",
+        figure("arena", a.size), figure("arena_bound", a.lower_bound)), arena_holder]);
+    }
+    paint();
   };
 
   // The peak.
   const saved = (part) => {
     const w = part.without;
     if (w === undefined) return ["", ""];
-    const best = data.result.peak - w.best_order;
-    const text = !data.searched_anew ? "" : w.best_order === w.lower_bound ? grouped(best) : "at least " + grouped(best);
-    return [grouped(data.result.peak - w.same_order), text];
+    const best = result.peak - w.best_order;
+    const text = !data.searched_anew ? "" : w.best_order === w.lower_bound ? scaled(best) : "at least " + scaled(best);
+    return [scaled(result.peak - w.same_order), text];
   };
   const peak = () => {
     const p = data.peak, here = section("peak");
-    here.append(paragraph(p.operator === null ? "The peak is at the start, before any operator runs." : "While ",
-      p.operator === null ? null : strong(p.operator),
-      p.operator === null ? null : ` runs, at step ${grouped(p.step + 1)}, ${grouped(p.bytes)} bytes are in use:`));
-    const head = make("tr", {}, ...["tensor", "bytes", "of the peak", "written by", "last read by", "saves, same order",
-      "saves, best order"].map((text, i) => make("th", {class: [1, 2, 5, 6].includes(i) ? "number" : ""}, text)));
-    const body = p.parts.map((part) => {
-      const t = part.tensor, x = data.tensors[t], life = x?.lives[0];
-      const [same, best] = saved(part);
-      const number = (text) => make("td", {class: "number"}, text);
-      const row = make("tr", {tabindex: 0, "data-tensor": t}, make("td", {}, swatch(t), tensor_name(t)), number(grouped(part.bytes)),
-        number(percent(part.bytes, p.bytes)), make("td", {}, t === WORKSPACE ? "" : x.producer ?? "an input"),
-        make("td", {}, t === WORKSPACE ? "" : x.stays ? "stays to the end" : life.last_reader ?? "nobody"), number(same), number(best));
-      row.addEventListener("pointerenter", () => mark(t));
-      row.addEventListener("focus", () => mark(t));
-      return row;
-    });
-    if (p.rest_count > 0)
-      body.push(make("tr", {}, make("td", {}, `${grouped(p.rest_count)} more`), make("td", {class: "number"}, grouped(p.rest)),
-        make("td", {class: "number"}, percent(p.rest, p.bytes)), make("td", {colspan: 4})));
-    append(here, [make("div", {class: "wide"}, make("table", {}, make("thead", {}, head), make("tbody", {}, body))),
-      paragraph("“Saves” is how much lower the peak would be if a tensor took nothing: in this order, and in the best order " +
-        (data.searched_anew ? "found for the graph without it." : "(not searched for so large a graph)."))]);
-  };
-
-  /** Who wrote what is alive at the peak, and who still waits for it. */
-  const around = () => {
-    const rows = data.peak.parts.filter((part) => part.tensor !== WORKSPACE)
-      .sort((a, b) => (a.written_at ?? -1) - (b.written_at ?? -1));
-    const writers = [], readers = [];
-    const add = (list, key, entry) => list.find((w) => w.key === key) ?? (list.push({key, ...entry}), list.at(-1));
-    const edges = [];
-    rows.forEach((row, i) => {
-      const x = data.tensors[row.tensor];
-      const from = add(writers, row.written_at ?? -1, {name: x.producer ?? "input of the graph", step: row.written_at});
-      edges.push({row: i, end: from, left: true});
-      for (const w of row.waiting) edges.push({row: i, end: add(readers, w.step, {name: w.operator, step: w.step}), left: false});
-      if (row.waiting_count > row.waiting.length || x.stays) {
-        const more = row.waiting_count - row.waiting.length;
-        const name = x.stays ? "the end of the graph" : "further readers";
-        edges.push({row: i, end: add(readers, x.stays ? Infinity : 1e15, {name, step: null}), left: false, more});
-      }
-    });
-    writers.sort((a, b) => a.key - b.key), readers.sort((a, b) => a.key - b.key);
-    const high = Math.max(rows.length, writers.length, readers.length, 1), H = 26 * high + 34;
-    const y = (list, i) => 34 + (H - 34) * (i + 0.5) / list.length;
-    const picture = draw("svg", {viewBox: `0 0 ${W} ${H}`, role: "img", "aria-label": "Who wrote what is alive, and who waits for it"});
-    for (const [at, anchor, text] of [[250, "end", "written by"], [500, "middle", "alive at the peak"], [750, "start", "waited for by"]])
-      picture.append(draw("text", {class: "faint", x: at, y: 14, "text-anchor": anchor}, text));
-    for (const e of edges) {
-      const a = y(rows, e.row), b = e.left ? y(writers, writers.indexOf(e.end)) : y(readers, readers.indexOf(e.end));
-      const [x1, x2] = e.left ? [258, 370] : [630, 742];
-      const [y1, y2] = e.left ? [b, a] : [a, b];
-      picture.append(draw("path", {class: "edge", "data-tensor": rows[e.row].tensor,
-        d: `M${x1} ${y1}C${(x1 + x2) / 2} ${y1} ${(x1 + x2) / 2} ${y2} ${x2} ${y2}`}));
+    here.append(p.operator === null ? paragraph("The peak is at the start, before any operator runs.")
+      : paragraph("While ", strong(bdi(p.operator, 60)), ` runs, at step ${grouped(p.step + 1)}, ${in_words(p.bytes)} are in use:`));
+    const groups = new Map();
+    for (const part of p.parts) {
+      const key = part.tensor === WORKSPACE ? "workspace" : `${keys.kind(part.tensor)}, ${scaled(part.bytes)} each`;
+      (groups.get(key) ?? groups.set(key, []).get(key)).push(part);
     }
-    rows.forEach((row, i) => {
-      const middle = y(rows, i), name = tensor_name(row.tensor);
-      picture.append(draw("g", {}, draw("title", {}, tensor_words(row.tensor, 0, row.bytes)),
-        draw("rect", {class: "layer", x: 370, width: 260, y: middle - 10, height: 20, rx: 3, "data-tensor": row.tensor,
-                      style: `fill: ${fill(row.tensor)}; fill-opacity: 0.35`}),
-        draw("text", {x: 378, y: middle + 4}, short(name, 24)),
-        draw("text", {x: 622, y: middle + 4, "text-anchor": "end"}, scaled(row.bytes))));
-    });
-    const ends = (list, at, anchor) => list.forEach((w, i) => {
-      const runs = w.step !== null && w.step === data.peak.step;
-      const label = short(w.name, 26) + (w.step === null ? "" : ` (${grouped(w.step + 1)})`);
-      picture.append(draw("text", {class: runs ? "mark" : "", x: at, y: y(list, i) + 4, "text-anchor": anchor}, label,
-                          draw("title", {}, w.name)));
-    });
-    ends(writers, 250, "end"), ends(readers, 750, "start");
-    append(section("around"), [paragraph("In brackets: the step at which an operator runs. " +
-      (data.peak.operator === null ? "" : "The one that runs at the peak is marked.")), make("div", {class: "wide"}, picture)]);
+    const sum = (parts) => parts.reduce((s, part) => s + part.bytes, 0);
+    const sorted = [...groups].sort((a, b) => sum(b[1]) - sum(a[1]));
+    const row_of = (part, member) => {
+      const t = part.tensor, x = tensor(t), life = x?.lives[0], [same, best] = saved(part);
+      const row = make("tr", {tabindex: 0, "data-tensor": t, class: member ? "member" : ""}, make("td", {}, swatch(t), bdi(tensor_name(t), 36)),
+        number(scaled(part.bytes)), number(percent(part.bytes, p.bytes)), make("td", {}, t === WORKSPACE ? "" : x.producer === null ? "an input" : bdi(x.producer, 28)),
+        make("td", {}, t === WORKSPACE ? "" : x.stays ? "stays to the end" : life.last_reader === null ? "nobody" : bdi(life.last_reader, 28)), number(same), number(best));
+      for (const kind of ["pointerenter", "focus", "pointerdown"]) row.addEventListener(kind, () => (chosen = t === WORKSPACE ? null : t, show()));
+      return row;
+    };
+    const body = make("tbody", {});
+    for (const [key, parts] of sorted) {
+      if (parts.length <= 2) {
+        append(body, parts.map((part) => row_of(part, false)));
+        continue;
+      }
+      const members = parts.map((part) => row_of(part, true));
+      for (const m of members) m.hidden = true;
+      const button = make("button", {type: "button", "aria-expanded": "false"}, "show");
+      button.addEventListener("click", () => {
+        const open = members[0].hidden;
+        for (const m of members) m.hidden = !open;
+        button.textContent = open ? "hide" : "show", button.setAttribute("aria-expanded", String(open));
+      });
+      append(body, [make("tr", {}, make("td", {}, swatch(parts[0].tensor), strong(counted(parts.length, "tensor")), " of ", bdi(key), " ", button),
+        number(scaled(sum(parts))), number(percent(sum(parts), p.bytes)), make("td", {colspan: 4})), members]);
+    }
+    if (p.rest_count > 0)
+      body.append(make("tr", {}, make("td", {}, `${grouped(p.rest_count)} more`), number(scaled(p.rest)), number(percent(p.rest, p.bytes)), make("td", {colspan: 4})));
+    const titles = ["tensor", "size", "of the peak", "written by", "last read by", "saves, same order", "saves, best order"];
+    append(here, [make("div", {class: "wide"}, make("table", {}, make("thead", {}, make("tr", {}, titles.map((t, i) =>
+      make("th", {class: [1, 2, 5, 6].includes(i) ? "number" : ""}, t)))), body)),
+      make("p", {class: "faint"}, "“Saves” is how much lower the peak would be if a tensor took nothing: in this order, and in the best order " +
+        (data.searched_anew ? "found for the graph without it." : "(not searched for so large a graph)."))]);
   };
 
   // Why.
   const named_list = (places, count) => {
-    const list = make("ul", {}, places.map((t) => make("li", {"data-tensor": t}, swatch(t), `${tensor_name(t)}, ${grouped(data.tensors[t].size)} bytes`)));
+    const list = make("ul", {}, places.map((t) => make("li", {"data-tensor": t}, swatch(t), bdi(tensor_name(t), 60), `, ${scaled(tensor(t).size)}`)));
     if (count > places.length) list.append(make("li", {}, `and ${grouped(count - places.length)} more`));
     return list;
   };
   const reason = () => {
-    const r = data.reason, result = data.result, here = section("reason");
+    const r = data.reason, here = section("reason"), proof = data.proof;
+    const proven = Math.max(r.bound, proof?.bound ?? 0), gap = result.peak - Math.max(result.lower_bound, proven);
     if (r.operator === null) {
-      here.append(paragraph(`What is alive at the start or at the end takes ${grouped(r.bound)} bytes in every order.`));
+      here.append(paragraph(`What is alive at the start or at the end takes ${in_words(r.bound)} in every order.`));
     } else {
+      here.append(paragraph(`${counted(r.together_count, "tensor")} must be in memory together ${r.moment === "before" ? "right before" : "while"} `,
+        strong(bdi(r.operator, 60)), ` runs, whatever the order: ${scaled(r.together_bytes)} of the peak's ${scaled(result.peak)}` +
+        (r.workspace > 0 ? `, its workspace of ${scaled(r.workspace)} with them` : "") + (r.spared > 0 ? `, less ${scaled(r.spared)} that it may write over` : "") + "."));
+      if (r.together.length <= 4) here.append(named_list(r.together, r.together_count));
+      else here.append(folded("These tensors", named_list(r.together, r.together_count)));
       const others = r.bound - r.together_bytes;
-      append(here, [paragraph(`These must be in memory together ${r.moment === "before" ? "right before" : "while"} `, strong(r.operator), " runs, whatever the order: they take ",
-        strong(`${scaled(r.together_bytes)} of the peak's ${scaled(result.peak)}`),
-        result.peak < 1024 ? ":" : ` (${grouped(r.together_bytes)} of ${grouped(result.peak)} bytes):`),
-        named_list(r.together, r.together_count)]);
-      if (r.workspace > 0) here.append(paragraph(`Its workspace of ${grouped(r.workspace)} bytes is counted with them.`));
-      if (r.spared > 0) here.append(paragraph(`It may write over an input, which spares ${grouped(r.spared)} bytes of that.`));
       if (others > 0)
-        append(here, [paragraph(`Whatever else has run by then, further tensors take ${grouped(others)} bytes at least. They take least when ` +
-          `${grouped(r.ran)} operators have run before, and these are alive:`), named_list(r.cheapest, r.cheapest_count)]);
-      here.append(paragraph(`So no order takes less than ${grouped(r.bound)} bytes: this is a minimum cut.`));
+        here.append(paragraph(`Other tensors take ${scaled(others)} at least by then, the least where ${counted(r.ran, "operator")} have run before: no order takes less than ${in_words(r.bound)}, a minimum cut.`),
+          folded("The tensors then", named_list(r.cheapest, r.cheapest_count)));
     }
-    const proof = data.proof;
     if (proof !== undefined && proof.bound > r.bound) {
+      const list = make("ol", {}, proof.steps.map((s) => make("li", {}, ...(s.other === null
+        ? ["cannot run ", bdi(s.operator), ` at all: ${scaled(s.level)} would be in use at least.`]
+        : ["must run ", bdi(s.first ? s.operator : s.other), " before ", bdi(s.first ? s.other : s.operator), `: else ${scaled(s.level)} would be in use at least when `, bdi(s.operator), " runs;"]))));
+      here.append(paragraph(`Cuts that build upon each other prove ${in_words(proof.bound)}.`));
       if (proof.count > 0)
-        here.append(paragraph(`More follows from cuts that build upon each other. An order below ${grouped(proof.bound)} bytes`));
-      if (proof.count > 0) here.append(make("ol", {}, proof.steps.map((s) => make("li", {}, s.other === null
-        ? `cannot run ${s.operator} at all: ${grouped(s.level)} bytes would be in use at least.`
-        : `must run ${s.first ? s.operator : s.other} before ${s.first ? s.other : s.operator}: else ${grouped(s.level)} bytes ` +
-          `would be in use at least when ${s.operator} runs;`))));
-      if (proof.count > proof.steps.length)
-        here.append(paragraph(`and so on: ${grouped(proof.count)} steps in all, which \`memsched schedule --certificate\` writes.`));
+        here.append(folded(`${counted(proof.count, "step")}: an order below that`, list, proof.count > proof.steps.length ? paragraph("and so on; `memsched schedule --certificate` writes all.") : null));
       if (proof.sets !== undefined)
-        here.append(paragraph(`Such an order would always be within one of ${grouped(proof.sets)} sets of operators that have run, ` +
-          `from none of which it gets out below ${grouped(proof.bound)} bytes.`));
+        here.append(paragraph(`Such an order would always be within one of ${grouped(proof.sets)} sets of operators that have run, from none of which it gets out below that.`));
     }
-    const proven = Math.max(r.bound, proof?.bound ?? 0);
     if (result.lower_bound > proven)
-      here.append(paragraph(`That no order takes less than ${grouped(result.lower_bound)} bytes was proven by search.`));
-    here.append(paragraph(result.peak === Math.max(result.lower_bound, proven) ? strong("The order found takes just that: none takes less.")
-      : `The order found takes ${grouped(result.peak)} bytes. Whether one takes less is open.`));
+      here.append(paragraph(`The stage “${result.bound_by}” of the search proved ${in_words(result.lower_bound)}.`));
+    if (gap === 0) here.append(paragraph(strong("The order found takes just that: none takes less.")));
+    else here.append(paragraph(`The order found takes ${in_words(result.peak)}. Whether one takes ${scaled(gap)} less is open: the search ended by ${result.stopped.replace("_", " ")}; the bound is of the stage “${result.bound_by}”. `,
+      "More time (", make("code", {}, "--time-limit 300"), ") or threads (", make("code", {}, "--threads 4"), ") may close the gap."));
   };
 
-  // The arena.
-  const arena = () => {
-    const a = data.arena;
-    if (a === undefined) return;
-    const here = section("arena");
-    here.hidden = false;
-    if (a.error !== undefined) {
-      here.append(paragraph(a.error));
-      return;
-    }
-    const H = 380, TOP = 12, BOTTOM = 30, highest = 1.02 * Math.max(a.size, 1);
-    const x = (time) => LEFT + (W - LEFT - RIGHT) * time / a.end;
-    const y = (bytes) => H - BOTTOM - (H - TOP - BOTTOM) * bytes / highest;
-    const picture = draw("svg", {viewBox: `0 0 ${W} ${H}`, tabindex: 0, role: "group", "aria-label": "The arena; arrow keys go through its buffers"});
-    axis(picture, y, TOP, highest);
-    const info = make("div", {class: "info", "aria-live": "polite"});
-    const shapes = a.buffers.map((b, i) => {
-      let path = `M${x(b.lower)} ${y(b.offset)}V${y(b.offset + b.size)}`;
-      for (const [at, size] of b.drops ?? []) path += `H${x(at)}V${y(b.offset + size)}`;
-      return draw("path", {class: "layer", d: path + `H${x(b.upper)}V${y(b.offset)}Z`, style: `fill: var(--c${i % colours})`, "data-buffer": i});
-    });
-    picture.append(draw("g", {}, shapes));
-    a.buffers.forEach((b) => {
-      const wide = x(b.upper) - x(b.lower), lowest = (b.drops ?? []).reduce((n, [, size]) => Math.min(n, size), b.size);
-      if (y(0) - y(lowest) > 15 && wide > 7 * Math.min(b.name.length, 6) + 8)
-        picture.append(draw("text", {x: (x(b.lower) + x(b.upper)) / 2, y: y(b.offset + lowest / 2) + 4, "text-anchor": "middle",
-                                     "pointer-events": "none"}, short(b.name, Math.floor(wide / 7))));
-    });
-    append(picture, [draw("line", {class: "bound", x1: LEFT, x2: W - RIGHT, y1: y(a.lower_bound), y2: y(a.lower_bound)}),
-      draw("text", {class: "faint", x: (LEFT + W - RIGHT) / 2, y: H - 6, "text-anchor": "middle"}, "time, in the order found; offset upwards")]);
-    const by_time = a.buffers.map((_, i) => i).sort((i, j) => a.buffers[i].lower - a.buffers[j].lower || a.buffers[i].offset - a.buffers[j].offset);
-    let at = -1;
-    const show = (i) => {
-      const b = a.buffers[i];
-      at = by_time.indexOf(i);
-      mark(null);
-      shapes[i].classList.add("on");
-      shapes[i].parentNode.append(shapes[i]);
-      const step = (time) => grouped(Math.min(Math.floor(time / 2) + 1, (a.end - 1) / 2));
-      info.replaceChildren(paragraph(strong(b.name), `: ${grouped(b.size)} bytes at offset ${grouped(b.offset)}, from step ${step(b.lower)} to ${step(b.upper - 1)}`));
-    };
-    picture.addEventListener("pointerover", (event) => {
-      if (event.target.dataset.buffer !== undefined) show(Number(event.target.dataset.buffer));
-    });
-    picture.addEventListener("keydown", (event) => {
-      const move = {ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1}[event.key];
-      if (move === undefined || by_time.length === 0) return;
-      event.preventDefault();
-      show(by_time[Math.max(0, Math.min(by_time.length - 1, at + move))]);
-    });
-    append(here, [paragraph("An arena of ", figure("arena", a.size), ` bytes holds all tensors of the order found; none of less than `,
-      figure("arena_bound", a.lower_bound), ` bytes does (dashed)${a.size === a.lower_bound ? ": it is the smallest" : ""}.` +
-      (a.count > a.buffers.length ? ` The ${grouped(a.buffers.length)} largest of ${grouped(a.count)} buffers are drawn.` : "")),
-      make("div", {class: "wide"}, picture), info]);
+  // Files.
+  const save = (name, type, text) => {
+    const link = make("a", {download: name, href: URL.createObjectURL(new Blob([text], {type}))});
+    link.click();
+    URL.revokeObjectURL(link.href);
   };
-
-  const rewrites = () => {
-    const r = data.rewrites, here = section("rewrites");
-    if (r.reason !== undefined) {
-      here.append(paragraph(`No rewrite was tried: ${r.reason}`));
-      return;
-    }
-    const kept = r.steps.filter((s) => s.kept && s.peak < s.peak_before);
-    here.append(paragraph(kept.length === 0 ? "No rewrite that was tried lowers the peak."
-      : `A rewritten network takes ${grouped(r.after)} bytes in its best order found, instead of ${grouped(r.before)}, with ` +
-        `${grouped(r.operators)} operators instead of ${grouped(r.operators_before)}.`));
-    if (r.not_understood) here.append(paragraph(`${r.not_understood}. No rewrite touches these.`));
-    if (r.steps.length === 0) return;
-    const shown = r.steps.slice(0, 30), number = (text) => make("td", {class: "number"}, text);
-    const head = ["rewrite", "where", "peak before", "peak after", "operators", ""];
-    append(here, [make("div", {class: "wide"}, make("table", {},
-      make("thead", {}, make("tr", {}, head.map((text, i) => make("th", {class: i >= 2 && i <= 4 ? "number" : ""}, text)))),
-      make("tbody", {}, shown.map((s) => make("tr", {}, make("td", {}, s.rule), make("td", {}, s.site), number(grouped(s.peak_before)),
-        number(grouped(s.peak)), number(grouped(s.operators)), make("td", {}, s.kept ? "pays" : "does not pay")))))),
-      r.steps.length > shown.length ? paragraph(`${grouped(r.steps.length - shown.length)} more were tried.`) : null,
-      r.stopped === "finished" ? null : paragraph("The time was up before all were tried."),
-      paragraph("`memsched rewrite` writes the network, checks it, and goes on for longer.")]);
-  };
-
+  section("json").addEventListener("click", () => save("report.json", "application/json", JSON.stringify(data)));
+  section("csv").addEventListener("click", () => {
+    const field = (text) => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+    const rows = data.orders.flatMap((o) => o.columns.map((c) => [field(o.name), c.step + 1, field(c.operator), c.bytes].join(",")));
+    save("memory.csv", "text/csv", ["order,step,operator,bytes", ...rows].join("\n") + "\n");
+  });
   section("theme").addEventListener("click", () => {
     const root = document.documentElement, dark = matchMedia("(prefers-color-scheme: dark)").matches;
     const now = root.dataset.theme ?? (dark ? "dark" : "light");
     root.dataset.theme = now === "dark" ? "light" : "dark";
   });
-  for (const part of [figures, memory, peak, around, reason, arena, rewrites]) part();
+  let was_narrow = narrow();
+  addEventListener("resize", () => {
+    if (narrow() !== was_narrow) was_narrow = narrow(), paint();
+  });
+  choose_colours();
+  for (const part of [head, verdict, choices, memory, peak, reason]) part();
 })();

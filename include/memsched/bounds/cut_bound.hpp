@@ -109,6 +109,8 @@ class cut_bound {
 struct node_bound {
   bytes bound = 0;
   node_id v = none;
+  bool gave_up = false;    ///< for want of patience
+  std::uint64_t work = 0;  ///< nodes and edges visited
 };
 MEMSCHED_FUNCTION node_bound best_cut_bound(const schedule_graph& g, std::span<const node_id> order, bytes start,
                                             function_ref<bool()> go_on, std::uint64_t patience = std::uint64_t{3} << 22,
@@ -247,10 +249,11 @@ MEMSCHED_FUNCTION node_bound best_cut_bound(const schedule_graph& g, std::span<c
     };
     const auto use = [&](std::size_t i, auto&& asked) {
       const auto& [height, v] = heights[first + i];
-      if (height <= static_cast<delta>(best.bound) || in_vain > patience || !go_on()) return false;
+      if (height <= static_cast<delta>(best.bound) || !go_on()) return false;
+      if (in_vain > patience) return best.gave_up = true, false;
       const auto [bound, work] = asked();
-      in_vain += work;
-      if (bound > best.bound) best = {bound, v}, in_vain = 0;
+      in_vain += work, best.work += work;
+      if (bound > best.bound) best.bound = bound, best.v = v, in_vain = 0;
       return true;
     };
     if (!ask_ahead(who, end - first, ask, use)) break;

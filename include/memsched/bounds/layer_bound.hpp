@@ -145,6 +145,8 @@ struct best_layer {
   bytes bound = 0;
   std::vector<node_id> members{};
   bool first = false;
+  bool gave_up = false;    ///< for want of patience
+  std::uint64_t work = 0;  ///< nodes and edges visited
 };
 MEMSCHED_FUNCTION best_layer best_layer_bound(const schedule_graph& g, std::span<const node_id> order, bytes start,
                                               function_ref<bool()> go_on, std::uint64_t patience = std::uint64_t{3} << 22);
@@ -221,11 +223,14 @@ MEMSCHED_FUNCTION best_layer best_layer_bound(const schedule_graph& g, std::span
   const question* by = nullptr;
   std::uint64_t end = patience;
   for (const question& q : questions) {
-    if (q.most <= static_cast<delta>(best.bound) || bounds.work() > end || !go_on()) break;
+    if (q.most <= static_cast<delta>(best.bound) || !go_on()) break;
+    best.gave_up = bounds.work() > end;
+    if (best.gave_up) break;
     const auto& layer = layers[q.layer];
     const bytes bound = q.first ? bounds.of_first(layer, best.bound, go_on) : bounds.of_last(layer, best.bound, go_on);
     if (bound > best.bound) best.bound = bound, by = &q, end = bounds.work() + patience;
   }
+  best.work = bounds.work();
   if (by != nullptr) best.members = std::move(layers[by->layer]), best.first = by->first;
   return best;
 }

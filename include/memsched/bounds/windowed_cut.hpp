@@ -126,8 +126,8 @@ class windowed_cut {
     return best;
   }
 
-  /// Nodes and edges visited by all calls so far, but for those within flows.
-  std::uint64_t work() const { return work_; }
+  /// Nodes and edges visited by all calls so far.
+  std::uint64_t work() const { return work_ + lowest_.work(); }
 
  private:
   enum where : unsigned char { undecided, before, after };

@@ -8,16 +8,24 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <iterator>
 #include <map>
+#include <optional>
+#include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include <memsched/emit/emission.hpp>
-#include <memsched/emit/kernels.hpp>
-#include <memsched/emit/runtime.hpp>
+#include <memsched/emit/functions.hpp>
+#include <memsched/emit/interface.hpp>
+#include <memsched/emit/kernel_arithmetic.hpp>
+#include <memsched/emit/kernel_row.hpp>
+#include <memsched/emit/packed_table.hpp>
 #include <memsched/graph/error.hpp>
 #include <memsched/network/disagreement.hpp>
 #include <memsched/network/integers.hpp>
@@ -34,7 +42,9 @@ inline graph_error why_no_kernel(const network& net, op_id i) {
   const auto fault = [&](const std::string& what) {
     return graph_error{error_code::bad_input, labelled("operator ", i, op.name) + " " + what, {i}, {}};
   };
-  if (op.does.what == op_kind::opaque) return fault("is opaque: what it computes is not known");
+  if (op.does.what == op_kind::opaque && !op.definition) return fault("is opaque: what it computes is not known");
+  if (op.does.what == op_kind::divide && net.tensors[op.writes[0].parts[0].tensor].element != element::float32)
+    return fault("divides integers");
   if (op.does.act == activation::other) return fault("applies " + op.does.function + ", of which only the name is known");
   for (const slice* s : {&op.weights, &op.bias})
     if (*s && net.blobs[s->of].data.empty())
@@ -46,13 +56,14 @@ inline graph_error why_no_kernel(const network& net, op_id i) {
 template <class A>
 class c_program {
  public:
-  c_program(const network& net, const emission& e, const A& numbers) : net_(net), e_(e), a_(numbers) {}
+  c_program(const network& net, const emission& e, const A& numbers)
+      : net_(net), e_(e), a_(numbers), arithmetic_(net, numbers) {}
 
-  result<std::string> run() {
+  result<c_library> run() {
     check_plan();
     if (error_.message.empty()) write();
     if (!error_.message.empty()) return std::move(error_);
-    return std::move(text_);
+    return std::move(made_);
   }
 
  private:
@@ -82,156 +93,195 @@ class c_program {
     const bytes at = e_.offset[t];
     const auto complain = [&](const std::string& what) { fault(labelled("tensor ", t, x.name) + " " + what); };
     if (at > e_.arena || x.bytes() > e_.arena - at) return complain("lies outside the arena");
-    if (at % width() != 0) return complain("does not lie at a multiple of the size of its elements");
+    if (x.role == tensor_role::value && at % size_of(x.element) != 0)
+      return complain("does not lie at a multiple of the size of its elements");
     if (x.size.rows > max_extent || x.size.columns > max_extent || x.size.channels > max_extent)
       return complain("is too large: " + to_string(x.size));
   }
 
   static constexpr bytes max_arena = bytes{1} << 31;
   static constexpr coordinate max_extent = coordinate{1} << 24;
-  static constexpr bytes width() { return real ? 4 : 1; }
 
-  // The program ---------------------------------------------------------------------------------------------------------
+  // The library ----------------------------------------------------------------------------------------------------------
 
   void write() {
-    text_ = "/* " + one_line(net_.name.empty() ? "network" : comment(net_.name), 120) + ": " +
-            std::to_string(net_.operations.size()) + " operators in an arena of " + std::to_string(e_.arena) +
-            " bytes. C11. */\n" +
-            "#include <math.h>\n#include <stdint.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n\n";
-    if constexpr (real) {
-      text_ += "typedef float stored;\ntypedef float number;\ntypedef float weight;\n#define WIDE 0\n";
-    } else {
-      const bool is_unsigned = std::any_of(net_.tensors.begin(), net_.tensors.end(),
-                                           [](const typed_tensor& x) { return x.element == element::uint8; });
-      text_ += std::string("typedef ") + (is_unsigned ? "u" : "") + "int8_t stored;\ntypedef int32_t number;\ntypedef " +
-               (narrow() ? "int8_t" : "int16_t") + " weight;\n#define WIDE 1\n#define LEAST " +
-               (is_unsigned ? "0" : "-128") + "\n";
-    }
-    const bytes elements = std::max<bytes>(1, (e_.arena + width() - 1) / width());
-    text_ += "static _Alignas(64) stored arena[" + std::to_string(elements) + "];\n";
-    text_ += c_images;
-    text_ += real ? c_floats : c_integers;
-    text_ += c_kernels;
-    text_ += "\n";
-    for (index_t b = 0; b < net_.blobs.size(); ++b) write_blob(b);
-    std::string layers;
-    for (const op_id i : e_.order) layers += layer(i);
-    text_ += "static const struct layer layers[] = {\n" + layers + "};\n";
-    text_ += "static const int layer_count = " + std::to_string(listed_) + ";\n";
-    write_ends("input", &typed_tensor::input);
-    write_ends("output", &typed_tensor::output);
-    text_ += c_main;
+    for (const op_id i : e_.order)
+      if (const operation& op = net_.operations[i]; op.does.what != op_kind::reshape || !is_view(i)) add_operator(i);
+    add_ends(in_, &typed_tensor::input);
+    add_ends(out_, &typed_tensor::output);
+    if (!error_.message.empty()) return;
+    functions_.curved = arithmetic_.curved, functions_.tabled = arithmetic_.tabled;
+    made_.source = source();
+    made_.header = c_header(title(), e_, in_, out_);
+    made_.program = with_name(c_main, e_.name, "INPUTS_AND_OUTPUTS", c_buffers(in_, out_));
   }
 
-  /// Weights as an array: outputs, rows, columns, inputs.
-  void write_blob(index_t id) {
-    const blob& b = net_.blobs[id];
-    bool weighs = false, biases = false;
-    for (const operation& op : net_.operations) {
-      weighs = weighs || op.weights.of == id;
-      biases = biases || op.bias.of == id;
+  std::string title() const { return one_line(net_.name.empty() ? "network" : c_comment(net_.name), 120); }
+  std::string source() {
+    const bool is_unsigned = std::any_of(net_.tensors.begin(), net_.tensors.end(), [](const typed_tensor& x) {
+      return x.role == tensor_role::value && x.element == element::uint8;
+    });
+    std::string code;
+    std::vector<std::int64_t> words;
+    for (const auto* list : {&in_.code, &code_, &out_.code}) words.insert(words.end(), list->begin(), list->end());
+    const std::int64_t largest = words.empty() ? 0 : *std::max_element(words.begin(), words.end());
+    std::string s = "/* " + title() + ": " + std::to_string(net_.operations.size()) + " operators in an arena of " +
+                    std::to_string(e_.arena) + " bytes. C11 or C++. */\n#include \"" + e_.name + ".h\"\n\n" +
+                    (functions_.needs_math() ? "#include <math.h>\n" : "") +
+                    "#include <stddef.h>\n#include <stdint.h>\n#include <string.h>\n\n";
+    if constexpr (real) {
+      s += "typedef float stored;\ntypedef float number;\ntypedef float weight;\n";
+    } else {
+      s += std::string("typedef ") + (is_unsigned ? "u" : "") + "int8_t stored;\ntypedef int32_t number;\ntypedef " +
+           (narrow() ? "int8_t" : "int16_t") + " weight;\n#define LEAST " + (is_unsigned ? "0" : "(-128)") + "\n";
     }
-    if (!weighs && !biases) return;
-    std::string list;
-    std::size_t count = 0;
-    for (std::int64_t o = 0; o < b.size.outputs; ++o)
+    s += "typedef " + c_integer(0, largest) + " code_word;\n#define MOST_OPERANDS " +
+         std::to_string(std::max<std::size_t>(1, most_images_)) + "\n#define MOST_SEGMENTS " +
+         std::to_string(std::max<std::int64_t>(1, most_segments_)) + "\n";
+    s += c_names + c_array("weight", "weights", weights_) + c_array("number", "biases", biases_);
+    if (!real)
+      s += c_array("int32_t", "factors", arithmetic_.factors) + c_array("int8_t", "shifts", arithmetic_.shifts) +
+           c_array("stored", "tables", arithmetic_.tables);
+    s += c_array(real ? "double" : "float", "reals", arithmetic_.reals) + c_array("code_word", "code", words);
+    s += parts_.text() + kernels_.text() + functions_.text() + c_runner(real, e_.name, in_.count + listed_ + out_.count);
+    return s;
+  }
+
+  // Tables ---------------------------------------------------------------------------------------------------------------
+
+  /// The place of the weights of a blob: outputs, rows, columns, inputs.
+  std::int64_t blob_at(index_t id, std::vector<number>& all, std::map<index_t, std::int64_t>& known) {
+    const auto [at, is_new] = known.try_emplace(id, static_cast<std::int64_t>(all.size()));
+    const blob& b = net_.blobs[id];
+    for (std::int64_t o = 0; is_new && o < b.size.outputs; ++o)
       for (std::int64_t r = 0; r < b.size.rows; ++r)
         for (std::int64_t c = 0; c < b.size.columns; ++c)
-          for (std::int64_t i = 0; i < b.size.inputs; ++i)
-            list += (count++ % 12 == 0 ? "\n  " : " ") + value(a_.weight(id, b, o, r, c, i)) + ",";
-    for (const auto& [type, name, wanted] : {std::tuple{"weight", "w", weighs}, std::tuple{"number", "b", biases}})
-      if (wanted)
-        text_ += std::string("static const ") + type + " " + name + std::to_string(id) + "[] = {" + list + "\n};\n";
-    if (!weighs || b.scales.empty() || real) return;
-    text_ += "static const double s" + std::to_string(id) + "[] = {";
-    for (const float s : b.scales) text_ += value(static_cast<double>(s)) + ", ";
-    text_ += "};\n";
+          for (std::int64_t i = 0; i < b.size.inputs; ++i) all.push_back(a_.weight(id, b, o, r, c, i));
+    return at->second;
   }
-  /// Whether all weights, less their zero points, fit eight bits.
+  /// Whether all weights fit eight bits.
   bool narrow() {
     if constexpr (!real)
-      for (const operation& op : net_.operations) {
-        if (!op.weights) continue;
-        const blob& b = net_.blobs[op.weights.of];
-        for (std::int64_t o = 0; o < b.size.outputs; ++o)
-          for (std::int64_t r = 0; r < b.size.rows; ++r)
-            for (std::int64_t c = 0; c < b.size.columns; ++c)
-              for (std::int64_t i = 0; i < b.size.inputs; ++i) {
-                const number w = a_.weight(op.weights.of, b, o, r, c, i);
-                if (w < -32768 || w > 32767) fault(labelled("weights ", op.weights.of, b.name) + " take more than 16 bits");
-                if (w < -128 || w > 127) return false;
-              }
+      for (const number w : weights_) {
+        if (w < -32768 || w > 32767) fault("weights less their zero point take more than 16 bits");
+        if (w < -128 || w > 127) return false;
       }
     return true;
   }
 
-  std::string layer(op_id i) {
+  void add_operator(op_id i) {
     const operation& op = net_.operations[i];
     const attributes& d = op.does;
-    if (d.what == op_kind::reshape && is_view(i)) return {};
+    if (d.what == op_kind::read) return add_read(op);
     ++listed_;
-    const std::string id = std::to_string(i);
-    std::vector<std::string> operands;
-    for (std::size_t k = 0; k < op.reads.size(); ++k)
-      operands.push_back(image_of(op.reads[k], std::string("p") + id + "_" + std::to_string(k)));
-    image out = target(op);
-    if (d.what == op_kind::read) out = from_zero(out);
-    const std::string written = image_of(out, "q" + id);
-    text_ += "static const struct image in" + id + "[] = {";
-    for (const std::string& x : operands) text_ += x + ", ";
-    text_ += operands.empty() ? "{0, 0, 0, 0, 0}};\n" : "};\n";
-
     arithmetic_site site{.does = &d};
     if (!op.reads.empty()) describe(op.reads[0], site.in, site.from);
     if (op.reads.size() > 1) describe(op.reads[1], site.other, site.to);
     describe(op.writes[0], site.out, site.to);
+    if (op.weights) site.weights = &net_.blobs[op.weights.of];
     const bool constant = facts_of(d.what).most_operands == 2;
-    if (constant && op.weights && !real && !net_.blobs[op.weights.of].scales.empty() && !op.bias)
-      site.other.scale = net_.blobs[op.weights.of].scales[0];
+    if (constant && op.reads.size() == 1 && op.weights && !op.bias && !site.weights->scales.empty())
+      site.other.scale = site.weights->scales[0];
+    kernel_row k;
+    k["kind"] = word(i, c_kind(op, site)), k["sum"] = static_cast<std::int64_t>(op.sum);
+    k["images"] = static_cast<std::int64_t>(op.reads.size()), k["operands"] = static_cast<std::int64_t>(data_operands(op));
+    if (!op.reads.empty()) set_extents(k, "in", op.reads[0].size);
+    if (op.reads.size() > 1) set_extents(k, "other", op.reads[1].size);
+    set_extents(k, "out", target(op).size);
     const box b = computes(net_, op);
-    std::string s =
-        "  {.kind = " + std::string(kind_name(d.what)) + ", .sum = " + sum_name(op.sum) + ", .act = " + act_name(d.act) +
-        ", .alpha = " + value(static_cast<double>(d.alpha)) + ", .beta = " + value(static_cast<double>(d.beta)) +
-        ",\n   .operands = " + std::to_string(data_operands(op)) + ", .in = in" + id + ", .out = " + written + ",";
-    const auto set = [&](const char* name, std::int64_t x) {
-      s += std::string(" .") + name + " = " + std::to_string(x) + ",";
-    };
-    set("first_channel", b.channels.first);
+    k["first_channel"] = b.channels.first;
     const window& w = d.win;
-    s += "\n  ";
-    set("kernel_rows", w.kernel_rows), set("kernel_columns", w.kernel_columns), set("stride_rows", w.stride_rows);
-    set("stride_columns", w.stride_columns), set("dilation_rows", w.dilation_rows);
-    set("dilation_columns", w.dilation_columns), set("pad_rows", w.pad_rows), set("pad_columns", w.pad_columns);
-    s += "\n  ";
-    set("pad_channels", w.pad_channels), set("groups", d.groups), set("block", d.block), set("depth_first", d.depth_first);
-    set("count_pad", d.count_pad), set("channels_first", net_.order == element_order::channels_rows_columns);
-    s += std::string("\n   .coordinates = ") + coordinates_name(d.coordinates) +
-         ", .rounding = " + rounding_name(d.rounding) + ",";
-    if (d.what == op_kind::pad) s += " .pad_value = " + value(a_.pad(site)) + ",";
-    set("reduce_first", op.reduces.first), set("reduce_last", op.reduces.last);
-    if (op.weights) {
-      const blob::axes& a = net_.blobs[op.weights.of].size;
-      s += "\n   .weights = w" + std::to_string(op.weights.of) + ",";
-      set("weight_rows", a.rows), set("weight_columns", a.columns), set("weight_inputs", a.inputs);
-      set("weight_outputs", a.outputs), set("first_output", op.weights.outputs.first);
-      set("first_input", op.weights.inputs.first);
-      if (!real && !net_.blobs[op.weights.of].scales.empty()) {
-        s += " .scales = s" + std::to_string(op.weights.of) + ",";
-        set("scale_count", static_cast<std::int64_t>(net_.blobs[op.weights.of].scales.size()));
-      }
+    k["kernel_rows"] = w.kernel_rows, k["kernel_columns"] = w.kernel_columns;
+    k["stride_rows"] = w.stride_rows, k["stride_columns"] = w.stride_columns;
+    k["dilation_rows"] = w.dilation_rows, k["dilation_columns"] = w.dilation_columns;
+    k["pad_rows"] = w.pad_rows, k["pad_columns"] = w.pad_columns, k["pad_channels"] = w.pad_channels;
+    k["groups"] = d.groups, k["block"] = d.block, k["depth_first"] = d.depth_first, k["count_pad"] = d.count_pad;
+    k["channels_first"] = net_.order == element_order::channels_rows_columns;
+    k["coordinates"] = static_cast<std::int64_t>(d.coordinates), k["rounding"] = static_cast<std::int64_t>(d.rounding);
+    k["reduce_first"] = op.reduces.first, k["reduce_last"] = op.reduces.last;
+    if (op.weights && d.what != op_kind::finish) {
+      const blob::axes& a = site.weights->size;
+      k["weights"] = blob_at(op.weights.of, weights_, weights_at_);
+      k["weight_rows"] = a.rows, k["weight_columns"] = a.columns, k["weight_inputs"] = a.inputs;
+      k["weight_outputs"] = a.outputs, k["first_input"] = op.weights.inputs.first;
     }
+    k["has_weights"] = static_cast<bool>(op.weights);
+    if (op.weights) k["first_output"] = op.weights.outputs.first;
     if (op.bias) {
-      s += "\n   .bias = b" + std::to_string(op.bias.of) + ",";
-      set("first_bias", constant ? op.bias.inputs.first : op.bias.outputs.first);
+      k["has_bias"] = 1;
+      k["bias_at"] = blob_at(op.bias.of, biases_, biases_at_) + (constant ? op.bias.inputs.first : op.bias.outputs.first);
     }
-    if (!real) {
-      const auto scale = [](const quantization& q) { return value(q.scale == 0 ? 1.0 : static_cast<double>(q.scale)); };
-      s += "\n   .in_scale = " + scale(site.in) + ", .other_scale = " + scale(site.other) +
-           ", .out_scale = " + scale(site.out) + ",";
-      set("in_zero", site.in.zero_point), set("other_zero", site.other.zero_point), set("out_zero", site.out.zero_point);
-      set("converts", !(site.in == site.out && d.act == activation::identity));
+    if (op.definition) set_strides(k, *op.definition);
+    arithmetic_.set(k, op, site);
+    count_segments(op);
+    code_.push_back(static_cast<std::int64_t>(kernels_.add(k.values)));
+    for (const image& x : op.reads) list_parts(code_, x);
+    list_parts(code_, target(op));
+    most_images_ = std::max(most_images_, op.reads.size());
+  }
+  std::int64_t word(op_id i, const char* kind) {
+    functions_.used.insert(kind);
+    const auto at = std::find(std::begin(c_kinds), std::end(c_kinds), std::string_view(kind));
+    if (at != std::end(c_kinds)) return at - std::begin(c_kinds);
+    fault_at(i, "has no kernel");
+    return 0;
+  }
+  /// The kind of a kernel of the program.
+  static const char* c_kind(const operation& op, const arithmetic_site& s) {
+    if (op.definition) return "stride";
+    if (!real && op.does.what == op_kind::copy && s.from != s.to) {
+      if (s.from == element::float32) return "from_real";
+      if (s.to == element::float32) return "to_real";
     }
-    return s + "},  /* " + one_line(comment(op.name), 80) + " */\n";
+    return c_kind_name(op.does.what);
+  }
+  static void set_strides(kernel_row& k, const strided& s) {
+    k["cells"] = s.cells, k["step"] = s.step;
+    for (int a = 0; a < 4; ++a) k["stride_" + std::to_string(a)] = s.stride[static_cast<std::size_t>(a)];
+    for (int a = 1; a < 4; ++a) k["stride_" + std::to_string(a) + "_extent"] = s.extent[static_cast<std::size_t>(a)];
+  }
+
+  /// How many segments a window of the operator may have: one for each pixel and part along the channels.
+  void count_segments(const operation& op) {
+    if (op.reads.empty()) return;
+    std::set<coordinate> starts;
+    for (const placed& p : op.reads[0].parts) starts.insert(p.channel);
+    const window& w = op.does.win;
+    most_segments_ = std::max(most_segments_, w.kernel_rows * w.kernel_columns * std::ssize(starts));
+  }
+
+  /// The numbers of an image's parts, behind how many they are.
+  void list_parts(std::vector<std::int64_t>& to, const image& x) {
+    const std::size_t count = to.size();
+    to.push_back(0);
+    for (const placed& p : x.parts) {
+      const typed_tensor& t = net_.tensors[p.tensor];
+      if (t.role == tensor_role::token || t.size.elements() == 0) continue;
+      ++to[count];
+      const std::int64_t type = t.role == tensor_role::sum ? 1 : !real && t.element == element::float32 ? 2 : 0;
+      to.push_back(static_cast<std::int64_t>(parts_.add({static_cast<std::int64_t>(e_.offset[p.tensor]), p.row, p.column,
+                                                         p.channel, t.size.rows, t.size.columns, t.size.channels, type})));
+    }
+  }
+
+  /// A part of an input that arrives when it is wanted.
+  void add_read(const operation& op) {
+    ++listed_;
+    const std::vector<network_end> inputs = listed_inputs();
+    const typed_tensor& x = net_.tensors[op.writes[0].parts.at(0).tensor];
+    std::size_t which = 0;
+    while (which < inputs.size() && inputs[which].tensor != x.origin) ++which;
+    exchange(code_, "take",
+             {op.writes[0].size,
+              {{op.writes[0].parts[0].tensor, x.part.rows.first, x.part.columns.first, x.part.channels.first}}},
+             which);
+  }
+  void exchange(std::vector<std::int64_t>& to, const char* kind, const image& x, std::size_t which) {
+    kernel_row k;
+    k["kind"] = word(0, kind), k["block"] = static_cast<std::int64_t>(which), k["groups"] = 1;
+    set_extents(k, "out", x.size);
+    to.push_back(static_cast<std::int64_t>(kernels_.add(k.values)));
+    list_parts(to, x);
   }
 
   /// Whether a reshape only names its operand again. Where the file orders elements channel by channel, the arena does not:
@@ -249,38 +299,14 @@ class c_program {
     return true;
   }
 
-  /// Part of an image that arrives, as an image of its own.
-  image from_zero(const image& x) const {
-    const placed p = x.parts.at(0);
-    const extents& e = net_.tensors[p.tensor].size;
-    return {e, {{p.tensor, 0, 0, 0}}};
-  }
   void describe(const image& x, quantization& q, element& e) const {
     if (x.parts.empty()) return;
     q = net_.tensors[x.parts[0].tensor].quant;
     e = net_.tensors[x.parts[0].tensor].element;
   }
 
-  /// Writes the parts of an image as an array; the image that names them.
-  std::string image_of(const image& x, const std::string& name) {
-    std::string list;
-    std::size_t count = 0;
-    for (const placed& p : x.parts) {
-      const typed_tensor& t = net_.tensors[p.tensor];
-      if (t.role == tensor_role::token || t.size.elements() == 0) continue;
-      ++count;
-      list += "\n  {" + std::to_string(e_.offset[p.tensor] / width());
-      for (const coordinate n : {p.row, p.column, p.channel, t.size.rows, t.size.columns, t.size.channels})
-        list += ", " + std::to_string(n);
-      list += t.role == tensor_role::sum ? ", 1}," : ", 0},";
-    }
-    if (count > 0) text_ += "static const struct part " + name + "[] = {" + list + "\n};\n";
-    return "{" + (count > 0 ? name : std::string("0")) + ", " + std::to_string(count) + ", " + std::to_string(x.size.rows) +
-           ", " + std::to_string(x.size.columns) + ", " + std::to_string(x.size.channels) + "}";
-  }
-
   /// Inputs or outputs of the first network, in the order of its file, each of all its parts.
-  void write_ends(const std::string& what, bool typed_tensor::*is) {
+  void add_ends(library_ends& to, bool typed_tensor::*is) {
     std::map<tensor_id, image> images;
     for (tensor_id t = 0; t < net_.tensors.size(); ++t) {
       const typed_tensor& x = net_.tensors[t];
@@ -292,85 +318,45 @@ class c_program {
                   std::max(all.size.channels, part.channels.last)};
       all.parts.push_back({t, part.rows.first, part.columns.first, part.channels.first});
     }
-    std::string list;
-    std::size_t count = 0;
-    for (const network_end& end : ends_of(net_, is)) {
-      if (end.tensor == none) return fault("the network has an " + what + " that is constant");
-      list += "  " + image_of(images.at(end.tensor), what + std::to_string(count++)) + ",\n";
+    const bool inputs = is == &typed_tensor::input;
+    const std::vector<std::string>& names = inputs ? e_.input_names : e_.output_names;
+    if (inputs)
+      for (const operation& op : net_.operations)
+        if (op.does.what == op_kind::read) {
+          const placed& p = op.writes[0].parts.at(0);
+          image& all = images[net_.tensors[p.tensor].origin];
+          all.size = op.writes[0].size;
+          all.parts.push_back(p);
+        }
+    for (const network_end& end : inputs ? listed_inputs() : ends_of(net_, is)) {
+      if (end.tensor == none)
+        return fault(std::string("the network has an ") + (inputs ? "input" : "output") + " that is constant");
+      const image& x = images.at(end.tensor);
+      const typed_tensor& like = net_.tensors[x.parts[0].tensor];
+      const std::size_t n = to.list.size();
+      to.list.push_back({n < names.size() ? names[n] : like.name, &like, x.size, end.shape});
+      if (inputs && arrives(end.tensor)) continue;
+      exchange(to.code, inputs ? "take" : "give", x, n);
+      ++to.count;
     }
-    text_ += "static const struct image " + what + "s[] = {\n" + (list.empty() ? "  {0, 0, 0, 0, 0}\n" : list) + "};\n";
-    text_ += "static const int " + what + "_count = " + std::to_string(count) + ";\n";
   }
-
-  // Words ----------------------------------------------------------------------------------------------------------------
-
-  static std::string value(double x) {
-    if (std::isnan(x)) return "NAN";
-    if (std::isinf(x)) return x < 0 ? "-INFINITY" : "INFINITY";
-    char s[40];
-    std::snprintf(s, sizeof s, "%a", x);
-    return s;
+  /// Also those whose parts are read when they are wanted, which stand last where no list has them.
+  std::vector<network_end> listed_inputs() const {
+    std::vector<network_end> all = ends_of(net_, &typed_tensor::input);
+    if (!net_.listed_inputs.empty()) all = net_.listed_inputs;
+    for (const operation& op : net_.operations) {
+      if (op.does.what != op_kind::read) continue;
+      const tensor_id origin = net_.tensors[op.writes[0].parts.at(0).tensor].origin;
+      if (std::none_of(all.begin(), all.end(), [&](const network_end& e) { return e.tensor == origin; }))
+        all.push_back({origin, {}});
+    }
+    return all;
   }
-  static std::string value(float x) {
-    const std::string s = value(static_cast<double>(x));
-    return std::isfinite(x) ? s + "F" : s;
-  }
-  static std::string value(std::int32_t x) { return x == INT32_MIN ? "INT32_MIN" : std::to_string(x); }
-
-  /// A text that ends no comment.
-  static std::string comment(std::string s) {
-    for (char& c : s)
-      if (c == '*' || c == '/' || c == '\\' || c == '?' || static_cast<unsigned char>(c) > 126) c = '_';
-    return s;
-  }
-  static const char* kind_name(op_kind k) {
-    static constexpr const char* names[] = {"convolution",
-                                            "depthwise",
-                                            "transposed_convolution",
-                                            "max_pooling",
-                                            "average_pooling",
-                                            "mean",
-                                            "dense",
-                                            "add",
-                                            "subtract",
-                                            "multiply",
-                                            "divide",
-                                            "minimum",
-                                            "maximum",
-                                            "copy",
-                                            "pad",
-                                            "resize_bilinear",
-                                            "resize_nearest",
-                                            "depth_to_space",
-                                            "reshape",
-                                            "unary",
-                                            "prelu",
-                                            "softmax",
-                                            "add_sums",
-                                            "finish",
-                                            "finish_mean",
-                                            "begin",
-                                            "read_input"};
-    return names[static_cast<std::size_t>(k)];
-  }
-  static const char* sum_name(summation s) {
-    static constexpr const char* names[] = {"complete", "partial", "onto", "into", "last"};
-    return names[static_cast<std::size_t>(s)];
-  }
-  static const char* act_name(activation a) {
-    static constexpr const char* names[] = {"identity",     "relu",   "relu6",       "relu_n1_to_1",       "relu_0_to_1",
-                                            "leaky",        "elu",    "logistic",    "hyperbolic_tangent", "hard_swish",
-                                            "hard_sigmoid", "gelu",   "exponential", "logarithm",          "square_root",
-                                            "absolute",     "negate", "clip"};
-    return names[static_cast<std::size_t>(a)];
-  }
-  static const char* coordinates_name(resize_coordinates c) {
-    static constexpr const char* names[] = {"half_pixel", "asymmetric", "align_corners"};
-    return names[static_cast<std::size_t>(c)];
-  }
-  static const char* rounding_name(resize_rounding r) {
-    static constexpr const char* names[] = {"to_floor", "half_up", "half_down", "to_ceiling"};
-    return names[static_cast<std::size_t>(r)];
+  /// Whether parts of an input are read when they are wanted.
+  bool arrives(tensor_id origin) const {
+    return std::any_of(net_.operations.begin(), net_.operations.end(), [&](const operation& op) {
+      return op.does.what == op_kind::read && net_.tensors[op.writes[0].parts.at(0).tensor].origin == origin;
+    });
   }
 
   void fault(const std::string& what) {
@@ -384,8 +370,17 @@ class c_program {
   const network& net_;
   const emission& e_;
   A a_;
-  std::string text_;
-  std::size_t listed_ = 0;
+  c_library made_;
+  packed_table parts_{"part", "parts", "", {"at", "row", "column", "channel", "rows", "columns", "channels", "type"}};
+  packed_table kernels_{"kernel", "kernels", "->k", kernel_fields()};
+  std::vector<number> weights_, biases_;
+  std::map<index_t, std::int64_t> weights_at_, biases_at_;
+  std::vector<std::int64_t> code_;
+  library_ends in_, out_;
+  c_functions functions_{.real = real};
+  kernel_arithmetic<A> arithmetic_;
+  std::size_t listed_ = 0, most_images_ = 0;
+  std::int64_t most_segments_ = 0;
   graph_error error_;
 };
 

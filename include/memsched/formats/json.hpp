@@ -15,7 +15,7 @@ inline namespace MEMSCHED_ABI {
 ///
 ///   {"name": "...",
 ///    "ops": [{"name": "c1", "op": "Conv", "inputs": [0], "outputs": [1], "workspace": 0, "inplace": -1, "after": [],
-///             "overwrites": [[1, 0]], "updates": [0], "firing": "pbc", "scope": "cell1", "cost": 1.5, "pure": true}],
+///             "overwrites": [[1, 0]], "updates": [0], "firing": "pbc", "scope": "cell1", "cost": 12, "pure": true}],
 ///    "tensors": [{"name": "x", "bytes": 1024, "alias_of": 0, "shape": [16, 16], "type": "float32", "producer": "c0"}],
 ///    "graph_inputs": [0], "graph_outputs": [7]}
 ///
@@ -30,8 +30,9 @@ inline namespace MEMSCHED_ABI {
 /// * alias_of is the tensor whose storage this one names; absent, null or -1: none.
 /// * scope is any string; equal strings become equal numbers, 0, 1, 2... in order of first appearance.
 /// * An operator without name takes its `op`. Where none has a name, the draft's list of names is empty.
-/// * cost, a number of 0 or more, and pure, true or false, are checked and not kept. duration and async of an operator,
-///   shape, type and producer of a tensor may hold anything.
+/// * cost is a whole number of 0 or more, in any unit; absent: 1. pure is true or false; absent: true. They say what another
+///   run of the operator costs, and whether there may be one (`recompute`).
+/// * duration and async of an operator, shape, type and producer of a tensor may hold anything.
 /// * An unknown key of an operator or a tensor is an error that names the nearest known one. In the graph itself only a key
 ///   that is one or two letters away from a known one is. Keys that begin with "x-" are free everywhere.
 /// * A key given twice in one object is an error, except in objects that are not read.

@@ -127,6 +127,9 @@ class layers {
     net_.operations[i].kind = std::move(kind);
     if (net_.operations[i].does.what == op_kind::opaque) net_.operations[i].not_understood = std::move(why);
   }
+  /// Says how number i, which is opaque, makes its result of its first operand.
+  void define(op_id i, const strided& s) { net_.operations[i].definition = s; }
+  bool is_opaque(op_id i) const { return net_.operations[i].does.what == op_kind::opaque; }
   /// Replaces number i, which reads and writes the same tensors in the same order.
   void replace(op_id i, operation op) { net_.operations[i] = std::move(op); }
 

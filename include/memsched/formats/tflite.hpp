@@ -96,6 +96,7 @@ class draft_maker {
   void add_operator(std::size_t position) {
     const operator_info& op = g_.operators[position];
     const op_id id = static_cast<op_id>(draft_.operators.size());
+    refuse_ethos_u(op);
     effects own{among(stateful, op.kind), among(random, op.kind), op.kind == custom && !pure_custom_};
     for (const std::size_t s : op.runs) {
       own.add(of_subgraphs_[s]);
@@ -125,6 +126,16 @@ class draft_maker {
     draft_.operators.push_back(data);
     draft_.operator_names.push_back(m_.kind_of(op) + "_" + std::to_string(position));
     made_.positions.push_back(static_cast<index_t>(position));
+  }
+
+  /// A model that Vela compiled has its order and its places already: its operators read scratch that nobody writes.
+  void refuse_ethos_u(const operator_info& op) {
+    if (op.kind != custom || m_.kind_of(op) != "ethos-u") return;
+    for (const index_t t : op.inputs)
+      if (g_.origins[t] == origin::nowhere)
+        m_.file.fault(error_code::bad_input, op.data.where.text() + ": reads " + m_.label(g_.tensors[t]) +
+                                                 ", the scratch of an Ethos-U: Vela has ordered and placed this model; give "
+                                                 "the model that Vela was given");
   }
 
   /// Whether an operator may change a variable that it reads, and not read it only.
@@ -240,8 +251,10 @@ inline result<model_graphs> read_model(model_file& m, tensor_sizes& sizes, const
 ///   `model_control_dependencies`. Rules for the operators of a subgraph hold for the operator that runs it.
 /// * A size is shape times element width, packed for elements below a byte; no shape is a scalar. Dimensions that
 ///   shape_signature leaves open are given for graph inputs in `options.shapes` and followed from there through
-///   subgraph 0; where that fails they are errors, as are STRING and VARIANT, except on tensors that are left out. A
-///   RESOURCE is a handle of 4 bytes.
+///   subgraph 0. Where nothing but the batch is open, the first of two or more dimensions, and none is given, the shape
+///   beside the signature holds, as it does for runtimes (`assumed_shapes` names such inputs). Others are errors, as are
+///   STRING and VARIANT, except on tensors that are left out. A RESOURCE is a handle of 4 bytes.
+/// * A model that Vela compiled for an Ethos-U is an error: it has its order and its places.
 /// * The output of RESHAPE, SQUEEZE, EXPAND_DIMS and BITCAST is an alias of the first input, if that is an activation
 ///   of the same size and no variable.
 /// * In place, first output over the first activation of its element type and shape (but for leading dimensions of 1, so
@@ -258,6 +271,15 @@ inline result<model_graphs> read_tflite(std::string_view file, const read_option
   detail::tflite::model_file m(file);
   detail::tflite::tensor_sizes sizes(m, options.shapes);
   return detail::tflite::read_model(m, sizes, options);
+}
+
+/// The graph inputs with an open batch for which `read_tflite` takes the shape that the file holds, one line each. O(file).
+inline std::vector<std::string> assumed_shapes(std::string_view file, const read_options& options = {}) {
+  detail::tflite::model_file m(file);
+  if (!m.read()) return {};
+  detail::tflite::tensor_sizes sizes(m, options.shapes);
+  sizes.infer();
+  return sizes.assumed();
 }
 
 }  // namespace MEMSCHED_ABI

@@ -1,6 +1,7 @@
 // A problem written down by hand.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
@@ -20,6 +21,8 @@ struct operator_spec {
   std::optional<firing> rule{};  ///< absent: the default of the options
   index_t scope = none;          ///< its cell or block
   std::string name{};
+  std::uint64_t cost = 1;  ///< of one run, in any unit
+  bool pure = true;        ///< whether another run has the same results and no other effect
 };
 
 /// Collects tensors and operators; `build` checks them. Ids are handed out from 0.
@@ -53,8 +56,12 @@ class problem_builder {
     draft_.reads.close();
     draft_.writes.close();
     draft_.after.close();
-    draft_.operators.push_back(
-        {.workspace = spec.workspace, .overwrites = spec.overwrites, .rule = spec.rule, .scope = spec.scope});
+    draft_.operators.push_back({.workspace = spec.workspace,
+                                .overwrites = spec.overwrites,
+                                .rule = spec.rule,
+                                .scope = spec.scope,
+                                .cost = spec.cost,
+                                .pure = spec.pure});
     draft_.operator_names.push_back(spec.name);
     return static_cast<op_id>(draft_.operators.size() - 1);
   }

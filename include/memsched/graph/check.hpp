@@ -111,6 +111,17 @@ class checker {
       if (!take(draft().operators[op].workspace))
         return fault(error_code::overflow,
                      "the sizes up to the workspace of " + op_label(op) + " sum to more than 2^61 bytes", {op}, {});
+    return check_costs();
+  }
+
+  bool check_costs() {
+    std::uint64_t left = max_total;
+    for (op_id op = 0; op < operators(); ++op) {
+      const std::uint64_t cost = draft().operators[op].cost;
+      if (cost > left)
+        return fault(error_code::overflow, "the costs up to " + op_label(op) + " sum to more than 2^61", {op}, {});
+      left -= cost;
+    }
     return true;
   }
 

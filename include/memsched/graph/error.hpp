@@ -23,9 +23,9 @@ enum class error_code : unsigned char {
   no_producer,         ///< read or output, but neither produced nor a graph input
   produced_input,      ///< a graph input that an operator writes
   reads_own_output,    ///< an operator that reads a tensor which it writes
-  bad_size,            ///< a negative size
+  bad_size,            ///< a negative size or cost
   unknown_size,        ///< a size that the graph cannot tell
-  overflow,            ///< sizes that sum to more than `max_total`
+  overflow,            ///< sizes that sum to more than `max_total`, or costs to more than 2^61
   bad_alias,           ///< an alias of itself in a circle, or of a tensor that its producer does not read
   bad_overwrite,       ///< an overwritten input that is none, or overwritten twice
   bad_update,          ///< an updated input that is none, or whose old value is a graph output
@@ -80,7 +80,7 @@ struct MEMSCHED_EXCEPTION bad_graph : std::runtime_error {
 
 /// A T or a graph_error.
 template <class T>
-class result {
+class [[nodiscard]] result {
  public:
   result(T value) : value_(std::move(value)) {}            // NOLINT(google-explicit-constructor)
   result(graph_error error) : error_(std::move(error)) {}  // NOLINT(google-explicit-constructor)

@@ -108,6 +108,8 @@ class lowering : lowered_draft {
     if constexpr (hooks<G>.workspace) data.workspace = amount(traits::workspace(g_, op), "the workspace of ", i, none);
     if constexpr (hooks<G>.firing) data.rule = traits::firing(g_, op);
     if constexpr (hooks<G>.scope) data.scope = scope(traits::scope(g_, op));
+    if constexpr (hooks<G>.cost) data.cost = amount(traits::cost(g_, op), "the cost of ", i, none);
+    if constexpr (hooks<G>.pure) data.pure = traits::pure(g_, op);
     if constexpr (hooks<G>.overwrites) add_overwrites(i, data, traits::overwrites(g_, op));
     if constexpr (hooks<G>.updates) {
       for (const auto& t : traits::updates(g_, op)) draft_.updates.push(tensor(t));
@@ -260,6 +262,8 @@ MEMSCHED_NAMES(updates);
 MEMSCHED_NAMES(live_out);
 MEMSCHED_NAMES(alias_of);
 MEMSCHED_NAMES(scope);
+MEMSCHED_NAMES(cost);
+MEMSCHED_NAMES(pure);
 MEMSCHED_NAMES(operator_name);
 MEMSCHED_NAMES(tensor_name);
 #undef MEMSCHED_NAMES
@@ -287,7 +291,8 @@ constexpr bool refuse_wrong_hooks() {
          refuse_unheard<hook::workspace, G, op>() && refuse_unheard<hook::firing, G, op>() &&
          refuse_unheard<hook::overwrites, G, op>() && refuse_unheard<hook::updates, G, op>() &&
          refuse_unheard<hook::live_out, G, tensor>() && refuse_unheard<hook::alias_of, G, tensor>() &&
-         refuse_unheard<hook::scope, G, op>() && refuse_unheard<hook::operator_name, G, op>() &&
+         refuse_unheard<hook::scope, G, op>() && refuse_unheard<hook::cost, G, op>() &&
+         refuse_unheard<hook::pure, G, op>() && refuse_unheard<hook::operator_name, G, op>() &&
          refuse_unheard<hook::tensor_name, G, tensor>();
 }
 

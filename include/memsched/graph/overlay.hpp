@@ -95,6 +95,18 @@ auto with_scopes(G&& g, F f) {
   return detail::overlay<hook::scope>(std::forward<G>(g), std::move(f));
 }
 
+/// g with cost(op) = f(op).
+template <class G, class F>
+auto with_cost(G&& g, F f) {
+  return detail::overlay<hook::cost>(std::forward<G>(g), std::move(f));
+}
+
+/// g with pure(op) = f(op).
+template <class G, class F>
+auto with_pure(G&& g, F f) {
+  return detail::overlay<hook::pure>(std::forward<G>(g), std::move(f));
+}
+
 /// g with operator_name(op) = f(op).
 template <class G, class F>
 auto with_operator_names(G&& g, F f) {
@@ -237,6 +249,24 @@ struct graph_traits<overlaid<H, Base, F>> {
   static decltype(auto) scope(const view& v,
                               const Op& op) requires(H != hook::scope && requires { base::scope(v.base, op); }) {
     return base::scope(v.base, op);
+  }
+
+  template <class Op>
+  static decltype(auto) cost(const view& v, const Op& op) requires(H == hook::cost && std::invocable<const F&, const Op&>) {
+    return v.answer(op);
+  }
+  template <class Op>
+  static decltype(auto) cost(const view& v, const Op& op) requires(H != hook::cost && requires { base::cost(v.base, op); }) {
+    return base::cost(v.base, op);
+  }
+
+  template <class Op>
+  static decltype(auto) pure(const view& v, const Op& op) requires(H == hook::pure && std::invocable<const F&, const Op&>) {
+    return v.answer(op);
+  }
+  template <class Op>
+  static decltype(auto) pure(const view& v, const Op& op) requires(H != hook::pure && requires { base::pure(v.base, op); }) {
+    return base::pure(v.base, op);
   }
 
   template <class Op>

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -32,6 +33,8 @@ struct operator_data {
   tensor_id overwrites = none;   ///< an input whose storage the first output may take
   std::optional<firing> rule{};  ///< absent: the graph's default
   index_t scope = none;          ///< the caller's cell or block
+  std::uint64_t cost = 1;        ///< of one run, in any unit
+  bool pure = true;              ///< whether another run has the same results and no other effect
 };
 
 /// An output that may take the storage of an input.
@@ -77,6 +80,10 @@ class problem {
     return of == none ? t : of;
   }
   index_t scope(op_id op) const { return draft_.operators[op].scope; }
+  /// The cost of one run of an operator, in the caller's unit; all of them sum to at most 2^61.
+  std::uint64_t cost(op_id op) const { return draft_.operators[op].cost; }
+  /// Whether an operator's results depend on its inputs alone, and it has no other effect.
+  bool pure(op_id op) const { return draft_.operators[op].pure; }
   /// Position in `inputs` of the input that the first output may overwrite; -1 for none.
   int overwrites(op_id op) const { return position(op, draft_.operators[op].overwrites); }
   /// Which inputs further outputs may overwrite.

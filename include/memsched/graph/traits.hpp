@@ -6,6 +6,7 @@
 #include <functional>
 #include <iterator>
 #include <memsched/base/bytes.hpp>
+#include <memsched/graph/handles.hpp>
 #include <memsched/model/firing.hpp>
 #include <optional>
 #include <string>
@@ -35,6 +36,9 @@ inline namespace MEMSCHED_ABI {
 ///           alias_of(g, tensor)  the tensor whose storage this one names. Where it is no alias: itself, an empty
 ///                                optional or a null handle (a null pointer, or a handle that converts to false)
 ///           scope(g, op)         the op's cell or block: an integer, negative for none
+///           cost(g, op)          cost of one run of op, an integer in any unit; without this hook 1. Of use to `recompute`
+///           pure(g, op)          whether a second run of op gives the same results and does nothing else; without this
+///                                hook every operator is. False for random numbers, collectives, asserts, state
 ///           operator_name(g, op), tensor_name(g, tensor)   for messages
 ///
 /// A list of handles is anything that a range-for accepts, by value or by reference. A handle is any value with == and
@@ -112,6 +116,16 @@ struct graph_traits {
   }
   { return g.scope(op); }
   template <class Op>
+  static auto cost(const G& g, const Op& op) requires requires {
+    g.cost(op);
+  }
+  { return g.cost(op); }
+  template <class Op>
+  static auto pure(const G& g, const Op& op) requires requires {
+    g.pure(op);
+  }
+  { return g.pure(op); }
+  template <class Op>
   static std::string operator_name(const G& g, const Op& op) requires requires {
     { g.operator_name(op) } -> std::convertible_to<std::string>;
   }
@@ -130,44 +144,6 @@ struct graph_traits<const G> : graph_traits<G> {};
 struct overwrite_at {
   int output = 0, input = 0;
 };
-
-namespace detail {
-
-// The requirements of a range-for: fewer than those of std::ranges::input_range, which many compilers' own ranges do not
-// meet.
-template <class R>
-concept has_member_begin = requires(R& r) {
-  r.begin(), r.end();
-};
-template <class R>
-decltype(auto) first_of(R& r) requires(has_member_begin<R> || requires { begin(r); } || std::is_array_v<R>) {
-  if constexpr (std::is_array_v<R>) return std::begin(r);
-  else if constexpr (has_member_begin<R>) return r.begin();
-  else return begin(r);
-}
-template <class R>
-decltype(auto) last_of(R& r) requires(has_member_begin<R> || requires { end(r); } || std::is_array_v<R>) {
-  if constexpr (std::is_array_v<R>) return std::end(r);
-  else if constexpr (has_member_begin<R>) return r.end();
-  else return end(r);
-}
-template <class R>
-concept iterable = requires(R& r, std::remove_cvref_t<decltype(first_of(r))>& i) {
-  static_cast<bool>(i != last_of(r));
-  ++i;
-  *i;
-};
-template <class R>
-using item_t = std::remove_cvref_t<decltype(*first_of(std::declval<R&>()))>;
-
-}  // namespace detail
-
-/// Types that a hook may return to list handles: anything that a range-for accepts, by value or by reference.
-template <class R>
-concept handles = detail::iterable<std::remove_reference_t<R>>;
-
-template <handles R>
-using handle_t = detail::item_t<std::remove_reference_t<R>>;
 
 template <class G>
 concept has_ops = requires(const G& g) {
@@ -282,6 +258,8 @@ enum class hook : unsigned char {
   live_out,
   alias_of,
   scope,
+  cost,
+  pure,
   operator_name,
   tensor_name
 };
@@ -336,6 +314,14 @@ inline constexpr bool hears<hook::scope, G> = requires(const G& g, const op_t<G>
   { graph_traits<G>::scope(g, op) } -> amount;
 };
 template <has_tensors G>
+inline constexpr bool hears<hook::cost, G> = requires(const G& g, const op_t<G>& op) {
+  { graph_traits<G>::cost(g, op) } -> amount;
+};
+template <has_tensors G>
+inline constexpr bool hears<hook::pure, G> = requires(const G& g, const op_t<G>& op) {
+  { graph_traits<G>::pure(g, op) } -> std::same_as<bool>;
+};
+template <has_tensors G>
 inline constexpr bool hears<hook::operator_name, G> = requires(const G& g, const op_t<G>& op) {
   { graph_traits<G>::operator_name(g, op) } -> std::convertible_to<std::string>;
 };
@@ -364,6 +350,8 @@ constexpr bool demand_hook() {
   static_assert(fine || H != hook::live_out, "memsched: live_out is no hook: live_out(tensor) must be a bool");
   static_assert(fine || H != hook::alias_of, "memsched: alias_of is no hook: alias_of(tensor) must be a tensor handle");
   static_assert(fine || H != hook::scope, "memsched: scope is no hook: scope(op) must be an integer");
+  static_assert(fine || H != hook::cost, "memsched: cost is no hook: cost(op) must be an integer");
+  static_assert(fine || H != hook::pure, "memsched: pure is no hook: pure(op) must be a bool");
   static_assert(fine || H != hook::operator_name, "memsched: operator_name is no hook: operator_name(op) must be a string");
   static_assert(fine || H != hook::tensor_name, "memsched: tensor_name is no hook: tensor_name(tensor) must be a string");
   return true;
@@ -403,6 +391,8 @@ struct hooks_of {
   static constexpr bool live_out = detail::hears<hook::live_out, G>;
   static constexpr bool alias_of = detail::hears<hook::alias_of, G>;
   static constexpr bool scope = detail::hears<hook::scope, G>;
+  static constexpr bool cost = detail::hears<hook::cost, G>;
+  static constexpr bool pure = detail::hears<hook::pure, G>;
   static constexpr bool operator_name = detail::hears<hook::operator_name, G>;
   static constexpr bool tensor_name = detail::hears<hook::tensor_name, G>;
 };

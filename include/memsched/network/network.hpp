@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -223,6 +224,14 @@ struct attributes {
   bool operator==(const attributes&) const = default;
 };
 
+/// The function of an opaque operator on elements in the order of the file: result element (i0, i1, i2, i3) is the mean,
+/// toward zero, of `cells` elements of the operand, from the sum of i * stride on, `step` apart. Copies have one cell.
+struct strided {
+  std::array<std::int64_t, 4> extent{1, 1, 1, 1}, stride{};
+  std::int64_t cells = 1, step = 0;
+  bool operator==(const strided&) const = default;
+};
+
 /// An operator.
 struct operation {
   std::string name{};
@@ -233,13 +242,14 @@ struct operation {
   /// The range of a partial sum: input channels of a convolution or dense layer (of all elements), rows of
   /// a mean. Empty where `sum` is complete.
   interval reduces{};
-  tensor_id overwrites = none;    ///< an operand that gives its place to the first result
-  std::vector<op_id> after{};     ///< operators that must run before it, beside the writers of its operands
-  memsched::bytes workspace = 0;  ///< held while it runs
-  op_id origin = none;            ///< provenance: the operator of the first network that it does a part of
-  index_t place = none;           ///< of an operator from a file: its number in the file's list
-  std::string kind{};             ///< of an operator from a file: its name there
-  std::string not_understood{};   ///< of an opaque operator: why, as "weights that an operator computes"; empty: not known
+  tensor_id overwrites = none;          ///< an operand that gives its place to the first result
+  std::vector<op_id> after{};           ///< operators that must run before it, beside the writers of its operands
+  memsched::bytes workspace = 0;        ///< held while it runs
+  op_id origin = none;                  ///< provenance: the operator of the first network that it does a part of
+  index_t place = none;                 ///< of an operator from a file: its number in the file's list
+  std::string kind{};                   ///< of an operator from a file: its name there
+  std::optional<strided> definition{};  ///< of an opaque operator, where programs can run it all the same
+  std::string not_understood{};  ///< of an opaque operator: why, as "weights that an operator computes"; empty: not known
 };
 
 /// An input or output of a network, as its file lists it.

@@ -342,7 +342,7 @@ class network_run {
     if (lacks(1)) return a_.unary(site_, operand(0));
     if (!lacks(0)) return a_.binary(site_, operand(0), operand(1));
     arithmetic_site second = site_;
-    second.in = site_.other;
+    std::swap(second.in, second.other);
     return a_.unary(second, operand(1));
   }
 

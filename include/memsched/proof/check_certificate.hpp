@@ -72,7 +72,7 @@ class certificate_checker {
       return place + ": two cases have two nodes, and no flow";
     if (g_.above(s.v)[s.other] || g_.below(s.v)[s.other]) return place + ": they are ordered already";
     const proof_graph outside = g_;
-    bool both = true;
+    bool refuted_both = true;
     for (const bool first : {true, false}) {
       const auto [a, b] = first ? std::pair(s.v, s.other) : std::pair(s.other, s.v);
       g_.add_edge(a, b);
@@ -80,7 +80,7 @@ class certificate_checker {
       const std::string within = place + (first ? ".then." : ".else.");
       if (std::string why = run(steps, within, depth + 1); !why.empty()) return why;
       if (!refuted_) {
-        both = false;
+        refuted_both = false;
         if (g_.merged() != outside.merged()) return within + "steps: merge nodes, and do not end the proof";
         for (const precedence& e : s.edges)
           if (e.before >= g_.size() || e.after >= g_.size() || !g_.below(e.before)[e.after])
@@ -88,14 +88,14 @@ class certificate_checker {
       }
       g_ = outside;
     }
-    if (both && !s.edges.empty()) return place + ".edges: the proof has ended";
-    if (!both && s.edges.empty()) return place + ".edges: nothing follows";
+    if (refuted_both && !s.edges.empty()) return place + ".edges: the proof has ended";
+    if (!refuted_both && s.edges.empty()) return place + ".edges: nothing follows";
     for (const precedence& e : s.edges) {
       if (e.before >= g_.size() || e.after >= g_.size() || e.before == e.after)
         return place + ".edges: names a node that does not exist, or one twice";
       g_.add_edge(e.before, e.after);
     }
-    refuted_ = both;
+    refuted_ = refuted_both;
     return {};
   }
 

@@ -83,6 +83,8 @@ struct options {
   std::function<void(const progress&)> on_progress{};  ///< called now and then, by the calling thread
   /// Set to `certify` for a proof of the bound beside the result; takes at most the time limit once more.
   certificate_maker* certify = nullptr;
+  bytes alignment =
+      1;  ///< of every offset in an arena; for `plan` and `plan_jointly`, where the budget is the arena's capacity
 
   memory_model model() const { return {default_firing, in_place}; }
 };

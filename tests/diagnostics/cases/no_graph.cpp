@@ -2,4 +2,4 @@
 // lines: 25
 #include <memsched/schedule.hpp>
 struct nothing {};
-int main() { memsched::schedule(nothing{}); }
+int main() { (void)memsched::schedule(nothing{}); }

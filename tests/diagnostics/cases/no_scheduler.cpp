@@ -2,4 +2,4 @@
 // lines: 15
 #include <memsched/schedule.hpp>
 struct nothing {};
-int main() { memsched::schedule(memsched::problem_builder{}.build().value(), nothing{}); }
+int main() { (void)memsched::schedule(memsched::problem_builder{}.build().value(), nothing{}); }

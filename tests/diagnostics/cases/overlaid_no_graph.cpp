@@ -2,4 +2,4 @@
 // lines: 25
 #include <memsched/schedule.hpp>
 struct nothing {};
-int main() { memsched::schedule(memsched::with_firing(nothing{}, memsched::firing::cbp)); }
+int main() { (void)memsched::schedule(memsched::with_firing(nothing{}, memsched::firing::cbp)); }

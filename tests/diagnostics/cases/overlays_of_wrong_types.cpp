@@ -8,6 +8,8 @@
 // expect: memsched: live_out is no hook
 // expect: memsched: alias_of is no hook
 // expect: memsched: scope is no hook
+// expect: memsched: cost is no hook
+// expect: memsched: pure is no hook
 // expect: memsched: operator_name is no hook
 // expect: memsched: tensor_name is no hook
 // lines: 240
@@ -29,6 +31,8 @@ auto updates = memsched::with_updates(graph{}, [](int tensor) { return tensor; }
 auto live_out = memsched::with_live_out(graph{}, [](int) { return std::string("yes"); });
 auto alias_of = memsched::with_aliases(graph{}, [](int) { return std::string("base"); });
 auto scope = memsched::with_scopes(graph{}, [](int) { return "cell"; });
+auto cost = memsched::with_cost(graph{}, [](int) { return 0.5; });
+auto pure = memsched::with_pure(graph{}, [](int) { return 1; });
 auto operator_name = memsched::with_operator_names(graph{}, [](int op) { return op; });
 auto tensor_name = memsched::with_tensor_names(graph{}, [](int tensor) { return tensor; });
 int main() {}

@@ -29,6 +29,7 @@ struct json_value {
   kind type = kind::null;
   bool negative = false;        ///< of a number
   std::uint64_t magnitude = 0;  ///< of a whole number
+  bool truth = false;           ///< of a boolean
   std::string* text = nullptr;  ///< of a string; may be moved from
 
   bool opens() const { return type == kind::list || type == kind::object; }
@@ -56,7 +57,7 @@ class json_graph_reader {
 
  public:
   bool null() { return take({}); }
-  bool boolean(bool) { return take({.type = kind::boolean}); }
+  bool boolean(bool b) { return take({.type = kind::boolean, .truth = b}); }
   bool number_integer(library::number_integer_t n) {
     const auto bits = static_cast<std::uint64_t>(n);
     return take({.type = kind::whole, .negative = n < 0, .magnitude = n < 0 ? 0 - bits : bits});
@@ -230,8 +231,8 @@ class json_graph_reader {
     if (key_ == "updates") return enter_list(v, op_.updates, at::op_list);
     if (key_ == "overwrites") return enter(v, kind::list, at::pairs);
     if (key_ == "scope") return take_scope(v);
-    if (key_ == "cost") return is_cost(v);
-    if (key_ == "pure") return v.type == kind::boolean || wrong(v, "true or false");
+    if (key_ == "cost") return take_cost(v);
+    if (key_ == "pure") return op_.data.pure = v.truth, v.type == kind::boolean || wrong(v, "true or false");
     return skip(v);  // for later versions
   }
 
@@ -351,9 +352,9 @@ class json_graph_reader {
     op_.data.scope = scopes_.try_emplace(std::move(scope), static_cast<index_t>(scopes_.size())).first->second;
     return true;
   }
-  bool is_cost(const json_value& v) {
-    const bool number = v.type == kind::whole || v.type == kind::fraction || v.type == kind::huge;
-    return (number && !v.negative) || wrong(v, "a number, 0 or more");
+  bool take_cost(const json_value& v) {
+    op_.data.cost = v.magnitude;
+    return (v.type == kind::whole && !v.negative) || wrong(v, "a whole number, 0 or more and below 2^64");
   }
   bool finish_pair() {
     if (pair_.size() != 2)

@@ -61,6 +61,8 @@ class json_graph_writer {
     }
     if (data.rule) out_ += *data.rule == firing::pbc ? ", \"firing\": \"pbc\"" : ", \"firing\": \"cbp\"";
     if (data.scope != none) out_ += ", \"scope\": \"" + std::to_string(data.scope) + "\"";
+    if (data.cost != 1) out_ += ", \"cost\": " + std::to_string(data.cost);
+    if (!data.pure) out_ += ", \"pure\": false";
     out_ += "}";
   }
 

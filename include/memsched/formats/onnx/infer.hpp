@@ -226,6 +226,7 @@ class inference {
     if (!schema) return false;
     run_inference(c, *schema, *node, opset->second);
     if (op == "Einsum") infer_einsum(c);
+    if (op == "Dropout") complete_dropout(c);
     if (op == "Loop") fix_loop_shapes(c);
     return true;
   }

@@ -109,6 +109,17 @@ inline void fix_loop_shapes(call& c) {
   }
 }
 
+/// Types of a Dropout's results that its definition leaves open, as the mask of operator sets below 10: the operand's.
+inline void complete_dropout(call& c) {
+  if (c.inputs.empty() || !c.inputs[0] || !c.inputs[0]->shape) return;
+  for (partial& p : c.types) {
+    if (p.fixed()) continue;
+    if (p.type == onnx::TensorProto::UNDEFINED) p.type = c.inputs[0]->type;
+    p.ranked = true;
+    p.dims = *c.inputs[0]->shape;
+  }
+}
+
 /// Refuses a rearrangement that does not keep the number of elements.
 inline void check_element_counts(const call& c) {
   static const std::unordered_set<std::string> rearranging{"Reshape",  "Flatten",   "Squeeze",      "Unsqueeze",

@@ -4,12 +4,14 @@
 #include <algorithm>
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <memsched/formats/tflite.hpp>
 #include <memsched/formats/tflite/operators.hpp>
+#include <memsched/measure/evaluate.hpp>
 #include <memsched/network/check.hpp>
 
 namespace memsched {
@@ -47,19 +49,37 @@ class ends_reader {
   layers& to_;
 };
 
+/// An order, or why there is none.
+struct graph_order_or_fault : graph_order {
+  std::optional<graph_error> error{};
+};
+/// The order of the file, for graphs that set variables up: no other one is possible where all of it is state.
+inline graph_order_or_fault as_listed(const problem& p) {
+  graph_order_or_fault found;
+  for (const op_id i : p.ops()) found.order.push_back(i);
+  const auto cost = evaluate(p, found.order);
+  if (cost) found.peak = found.lower_bound = cost->peak;
+  else found.error = cost.error();
+  return found;
+}
+
 inline result<network> read_network(std::string file, const read_options& options) {
   const auto holder = std::make_shared<held_file>(held_file{std::move(file)});
   model_file m(holder->bytes);
   tensor_sizes sizes(m, options.shapes);
   result<model_graphs> read = read_model(m, sizes, options);
   if (!read) return read.error();
-  const model_graph& g = read->front();
-  if (!g.calls.empty())
-    return graph_error{error_code::bad_input,
-                       labelled("operator ", g.calls[0].op, g.draft.operator_names[g.calls[0].op]) +
-                           " runs another subgraph, which no typed network can",
-                       {g.calls[0].op},
-                       {}};
+  model_graph& g = read->front();
+  for (const graph_call& call : g.calls)
+    if (m.subgraphs[0].operators[g.positions[call.op]].kind != kind("CALL_ONCE"))
+      return graph_error{error_code::bad_input,
+                         labelled("operator ", call.op, g.draft.operator_names[call.op]) +
+                             " runs another subgraph, which no typed network can",
+                         {call.op},
+                         {}};
+  const auto orders = schedule_graphs(*read, 1, as_listed);
+  if (!orders) return orders.error();
+  g.draft = with_workspace(*read, 0, *orders);
   if (result<problem> p = make_problem(g.draft); !p) return p.error();
   typed_tensors tensors(m, sizes, holder);
   layers to(g.draft);
@@ -112,8 +132,10 @@ inline result<network> read_network(std::string file, const read_options& option
 /// * SAME pads follow from the whole image: the missing rows, halved, the odd row behind.
 /// * Weights without bytes (of another file, sparse ones, results of other operators on constants) have `blob::data` empty.
 ///
-/// Errors are those of `read_tflite` and of `make_problem`; besides, a model whose subgraph 0 runs others (IF, WHILE, CALL),
-/// scales that are not positive, and weights that lack bytes.
+/// * CALL_ONCE is opaque; its workspace is the peak of the subgraph that it runs, in the order of the file.
+///
+/// Errors are those of `read_tflite` and of `make_problem`; besides, a model whose subgraph 0 runs others by IF, WHILE or
+/// CALL, scales that are not positive, and weights that lack bytes.
 inline result<network> read_tflite_network(std::string file, const read_options& options = {}) {
   return detail::tflite::read_network(std::move(file), options);
 }

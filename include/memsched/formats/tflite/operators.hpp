@@ -35,6 +35,8 @@ class operator_reader : public layer_reader {
     tag_ = m_.file.number<std::uint8_t>(info_->data, operator_fields::options_type);
     std::optional<operation> op = make(info_->kind);
     if (op && !m_.file.failed()) to_.replace(id, std::move(*op));
+    if (to_.is_opaque(id))
+      if (const auto s = strides()) to_.define(id, *s);
     to_.explain(id, m_.kind_of(*info_), std::move(why_));
   }
 
@@ -74,6 +76,43 @@ class operator_reader : public layer_reader {
       case kind("DEQUANTIZE"): return elementwise(op_kind::copy, activation::identity, true);
       default: return unary(k);
     }
+  }
+
+  /// Of TRANSPOSE, and of MEAN along one axis.
+  std::optional<strided> strides() {
+    const bool averages = info_->kind == kind("MEAN");
+    if (!averages && info_->kind != kind("TRANSPOSE")) return {};
+    if (info_->inputs.size() != 2 || info_->outputs.size() != 1 || !reads(1) || to_.operand(id_, 0) == none ||
+        to_.outcome(id_) == none || !one_type())
+      return {};
+    if (to_.tensor(to_.operand(id_, 0)).quant != to_.tensor(to_.outcome(id_)).quant) return {};
+    const auto listed = tensors_.integers(input(1));
+    const auto& shape = tensors_.shape(input(0));
+    const auto rank = static_cast<std::int64_t>(shape.size());
+    if (!listed || (averages ? listed->size() != 1 : listed->size() != shape.size())) return {};
+    std::vector<std::int64_t> axes, stride(shape.size(), 1);
+    for (std::size_t a = shape.size(); a-- > 1;) stride[a - 1] = stride[a] * shape[a];
+    for (std::int64_t a : *listed) {
+      if (a < 0) a += rank;
+      if (a < 0 || a >= rank || std::find(axes.begin(), axes.end(), a) != axes.end()) return {};
+      axes.push_back(a);
+    }
+    strided s;
+    if (averages) {
+      const auto along = static_cast<std::size_t>(axes[0]);
+      s.cells = shape[along], s.step = stride[along];
+      axes.clear();
+      for (std::int64_t a = 0; a < rank; ++a)
+        if (a != static_cast<std::int64_t>(along)) axes.push_back(a);
+    }
+    std::int64_t all = 1;
+    for (std::size_t i = 0; i < axes.size(); ++i) {
+      const auto from = static_cast<std::size_t>(axes[i]);
+      const std::size_t to = 4 - axes.size() + i;
+      s.extent[to] = shape[from], s.stride[to] = stride[from], all *= shape[from];
+    }
+    if (to_.size(to_.outcome(id_)).elements() != all) return {};
+    return s;
   }
 
   found mean() {

@@ -53,6 +53,10 @@ inline constexpr kind_id batched[] = {
     kind("SVDF"),      kind("UNIDIRECTIONAL_SEQUENCE_LSTM")};
 // clang-format on
 
+/// Operators whose results have as many rows as the values of their inputs say: no batch.
+inline constexpr kind_id counting[] = {custom,       kind("WHERE"),       kind("UNIQUE"), kind("RANGE"),
+                                       kind("FILL"), kind("SEGMENT_SUM"), kind("TILE"),   kind("BROADCAST_TO")};
+
 /// Shapes of tensors; faults go to the file.
 class tensor_sizes {
  public:
@@ -77,6 +81,9 @@ class tensor_sizes {
     for (const operator_info& op : g.operators)
       if (!op.folded && !m_.file.failed()) infer(g, op);
   }
+
+  /// Graph inputs whose open batch was read as the shape beside it says, one line each; once `infer` has run.
+  const std::vector<std::string>& assumed() const { return assumed_; }
 
   /// The dimensions of a tensor of subgraph 0; -1 where one is open.
   dimensions shape(index_t t) { return known(m_.subgraphs[0], t); }
@@ -119,6 +126,15 @@ class tensor_sizes {
       if (dims[i] < 0 || (signature.size() == dims.size() && signature[i] < 0)) dims[i] = -1;
     return dims;
   }
+  /// The dimensions that runtimes take where nobody resizes an input, for a tensor of which nothing but the batch is open;
+  /// empty for others. A single open dimension is a length, and what the file stores of it a placeholder.
+  dimensions stored_batch(const table& t) {
+    const dimensions dims = declared(t);
+    const std::vector<std::int32_t> stored = m_.file.numbers(t, tensor_fields::shape);
+    const bool whole = std::all_of(stored.begin(), stored.end(), [](std::int32_t d) { return d > 0; });
+    if (dims.size() < 2 || !whole || !batch_is_open(dims)) return {};
+    return {stored.begin(), stored.end()};
+  }
   static bool open(const dimensions& dims) { return std::find(dims.begin(), dims.end(), -1) != dims.end(); }
   static std::string text(const dimensions& dims, const char* unknown = "?") {
     std::string s;
@@ -140,6 +156,12 @@ class tensor_sizes {
     };
     if (found == given_.end()) {
       if (!open(dims) || m_.file.failed()) return;
+      if (dimensions stored = stored_batch(data); !stored.empty()) {
+        assumed_.push_back("the batch of graph input '" + one_line(name, 120) + "' is open; it is read as [" + text(stored) +
+                           "], as the file's shape says; --shape gives another");
+        inferred_[t] = std::move(stored);
+        return;
+      }
       m_.file.fault(error_code::bad_size, data.where.text() + ": " + m_.label(data) +
                                               " is a graph input with open "
                                               "dimensions, [" +
@@ -154,6 +176,7 @@ class tensor_sizes {
     for (std::size_t i = 0; fits && i < dims.size(); ++i) fits = dims[i] < 0 || dims[i] == found->second[i];
     if (!fits) return refuse_given("contradicts the file's [" + text(dims) + "]");
     inferred_[t] = found->second;
+    other_batch_ = other_batch_ || found->second != stored_batch(data);
   }
 
   /// Fills in the open dimensions of an operator's results.
@@ -162,6 +185,7 @@ class tensor_sizes {
       dimensions dims = declared(g.tensors[t]);
       if (!open(dims)) continue;
       fill(g, op, dims);
+      if (open(dims) && !other_batch_) fill_as_stored(g, op, g.tensors[t], dims);
       if (open(dims)) {
         m_.file.fault(error_code::bad_size, g.tensors[t].where.text() + ": " + m_.label(g.tensors[t]) +
                                                 " has a dynamic shape, [" + text(dims) + "], that does not follow from " +
@@ -182,6 +206,7 @@ class tensor_sizes {
     if (among(pointwise, op.kind)) {
       broadcast(inputs, dims);
     } else if (among(rearranging, op.kind)) {
+      if (keeps_batch(g, op) && dims.size() > 1 && dims[0] < 0) dims[0] = inputs[0][0];
       fill_last(inputs[0], dims);
     } else if (op.kind == kind("FULLY_CONNECTED")) {  // rows of as many elements as the weights have columns
       if (inputs.size() < 2 || inputs[1].size() != 2 || dims.size() > 2) return;
@@ -192,6 +217,41 @@ class tensor_sizes {
     } else if (among(batched, op.kind) && batch_is_open(declared(g.tensors[first]))) {
       if (!dims.empty() && dims[0] < 0) dims[0] = leading[0];
     }
+  }
+
+  /// Takes the shape beside the signature where that is no placeholder: nothing but the batch is open, or an operator that
+  /// keeps the number of elements has as many of them in its operand.
+  void fill_as_stored(const subgraph_info& g, const operator_info& op, const table& result, dimensions& dims) {
+    const std::vector<std::int32_t> stored = m_.file.numbers(result, tensor_fields::shape);
+    const dimensions shape(stored.begin(), stored.end());
+    if (among(rearranging, op.kind)) {
+      const dimensions from = op.inputs.empty() ? dimensions{-1} : known(g, op.inputs[0]);
+      if (!open(shape) && !open(from) && product(shape) == product(from)) dims = shape;
+    } else if (!among(counting, op.kind) && !stored_batch(result).empty()) {
+      dims = shape;
+    }
+  }
+
+  /// Whether an operator's shape is packed from numbers of which the first is the first dimension of its operand: the chain
+  /// SHAPE, STRIDED_SLICE from 0, PACK that converters make of a reshape of each image of a batch.
+  bool keeps_batch(const subgraph_info& g, const operator_info& op) {
+    const auto producer = [&](index_t t, kind_id k) -> const operator_info* {
+      const auto made = std::find_if(g.operators.begin(), g.operators.end(), [&](const operator_info& o) {
+        return o.kind == k && o.outputs.size() == 1 && o.outputs[0] == t && !o.inputs.empty();
+      });
+      return made == g.operators.end() ? nullptr : &*made;
+    };
+    if (op.inputs.size() != 2 || g.constant(op.inputs[1]) || known(g, op.inputs[0]).empty()) return false;
+    const operator_info* pack = producer(op.inputs[1], kind("PACK"));
+    const operator_info* first = pack ? producer(pack->inputs[0], kind("STRIDED_SLICE")) : nullptr;
+    const operator_info* shape = first && first->inputs.size() == 4 ? producer(first->inputs[0], kind("SHAPE")) : nullptr;
+    return shape && shape->inputs[0] == op.inputs[0] && is_zero(g, first->inputs[1]);
+  }
+  /// Whether a tensor is the one integer 0 in the file.
+  bool is_zero(const subgraph_info& g, index_t t) {
+    const auto b = m_.file.number<std::uint32_t>(g.tensors[t], tensor_fields::buffer);
+    const std::string_view data = b != 0 && b < m_.buffers.size() ? m_.content(m_.buffers[b]) : std::string_view();
+    return data.size() == 4 && data.find_first_not_of('\0') == data.npos;
   }
 
   static bool batch_is_open(const dimensions& dims) {
@@ -270,6 +330,8 @@ class tensor_sizes {
 
   model_file& m_;
   const std::map<std::string, dimensions>& given_;
+  std::vector<std::string> assumed_;
+  bool other_batch_ = false;          ///< an input was given another shape than the file stores beside an open batch
   std::vector<dimensions> inferred_;  ///< per tensor of subgraph 0; empty: as declared
 };
 

@@ -23,20 +23,27 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 namespace detail {
 
+/// Nodes and edges that minimum cuts visit in a unit of work.
+inline constexpr std::uint64_t visits_of_a_unit = 512;
+
 /// One minimum cut for each node, the highest of the incumbent first.
 inline bool part_search::cut_nodes() {
-  const auto go_on = [&] { return context_.count_cut() && context_.spend(1 + weight_ / 512); };
   const auto over = [&] { return context_.over(); };
   crew* const team = g_.active >= 1000 ? context_.team() : nullptr;  // smaller graphs do not pay for a thread
-  if (const auto best = best_cut_bound(g_, order_, from(), go_on, no_limit, {team, over}); best.v != none) raise(best.bound);
-  return context_.stopped();
+  const auto go_on = [&] { return context_.count_cut(); };
+  const auto best = best_cut_bound(g_, order_, from(), go_on, slice_ * visits_of_a_unit, {team, over});
+  if (best.v != none) raise(best.bound);
+  context_.spend(best.work / visits_of_a_unit);
+  return context_.stopped() || best.gave_up;
 }
 
 /// Minimum cuts for the first and the last members of layers. The incumbent says which layers are asked.
 inline bool part_search::cut_layers() {
-  const auto go_on = [&] { return context_.count_cut() && context_.spend(1 + weight_ / 512); };
-  if (const auto best = best_layer_bound(g_, order_, from(), go_on); !best.members.empty()) raise(best.bound);
-  return facts_.rows || context_.stopped();
+  const auto go_on = [&] { return context_.count_cut(); };
+  const auto best = best_layer_bound(g_, order_, from(), go_on, slice_ * visits_of_a_unit);
+  if (!best.members.empty()) raise(best.bound);
+  context_.spend(best.work / visits_of_a_unit);
+  return facts_.rows || context_.stopped() || best.gave_up;
 }
 
 /// Cuts over stretches of the line around its highest positions; more of them from turn to turn.
@@ -73,15 +80,17 @@ inline bool part_search::cut_positions(const std::vector<index_t>& positions, st
   for (std::size_t first = 0, end = 0; more && in_vain < patience && first < positions.size(); first = end) {
     end = std::min(positions.size(), first + group);
     const auto ask = [&, known = from()](std::size_t k, std::size_t member) {
-      return bound_around(cuts[member], positions[first + k], known);
+      const std::uint64_t before = cuts[member].work();
+      const bytes bound = bound_around(cuts[member], positions[first + k], known);
+      return std::pair(bound, cuts[member].work() - before);
     };
-    const auto use = [&](std::size_t k, auto&& bound) {
+    const auto use = [&](std::size_t k, auto&& asked) {
       more = static_cast<bytes>(line_->height(positions[first + k])) > from();
-      if (!more || done() || !context_.count_cut_as_state(0, 600)) return false;
-      const bytes b = bound();
+      if (!more || done() || !context_.count_cut()) return false;
+      const auto [b, visited] = asked();
       in_vain = b > bound_ ? 0 : in_vain + 1;
       raise(b);
-      return true;
+      return context_.spend(1 + visited / visits_of_a_unit);
     };
     if (!ask_ahead({cuts.size() > 1 ? context_.team() : nullptr, over}, end - first, ask, use)) break;
   }

@@ -36,7 +36,7 @@ class parts_search {
   /// Gives rounds to the highest part, until the query is answered, or no part has anything left to try, or a limit is hit.
   /// Goes on where it was.
   void run(const query& q) {
-    while (!context_.stopped() && !open_.empty() && bound_ < q.cutoff && open_.top().first > std::max(bound_, q.target))
+    while (context_.keep_going() && !open_.empty() && bound_ < q.cutoff && open_.top().first > std::max(bound_, q.target))
       work_on_highest(q);
   }
 
@@ -80,7 +80,8 @@ class parts_search {
     part& p = *parts_[i];
     const schedule_graph plain = division_.graph(i);
     context_.spend(plain.size() / 64);
-    p.form = compressed(plain, context_);
+    constexpr std::size_t most_closed = 512;  // the closure of a thousand nodes takes longer than the first round
+    p.form = compressed(plain, context_, {.max_closure = most_closed});
     const search::named name(context_, "cheap orders");
     solution start = best_heuristic{}(p.form.graph, context_);
     take_if_better(p.form.graph, p.form.project(division_.local_order(i)), start);
@@ -107,7 +108,11 @@ struct part_search::rows_in_step {
 
 /// Searches orders that run rows in step (`in_step`), part by part; goes on where it was.
 inline bool part_search::run_rows_in_step() {
-  if (!rows_) rows_ = std::make_shared<rows_in_step>(with_edges(g_, in_step::edges(g_)), context_);
+  if (!rows_) {
+    schedule_graph in_order = with_edges(g_, in_step::edges(g_));
+    if (!context_.keep_going()) return true;
+    rows_ = std::make_shared<rows_in_step>(std::move(in_order), context_);
+  }
   parts_search& parts = rows_->parts;
   context_.aside([&] { return parts.run({from(), below()}), 0; });
   if (parts.peak() < peak_) take(parts.order());

@@ -17,7 +17,7 @@ inline namespace MEMSCHED_ABI {
 namespace detail {
 
 /// Whether a graph is so large that its order is lowered part by part before, or instead of, searches of the whole.
-inline bool worth_lowering(const facts& f) { return f.active >= (f.whole ? 2 * large : medium); }
+inline bool worth_lowering(const facts& f) { return f.active >= (f.whole ? huge : medium); }
 inline bool worth_probing(const facts& f) { return !f.whole && f.size <= most_probed; }
 
 inline constexpr auto lowers = stage::lowers, raises = stage::raises, both = stage::both;
@@ -27,11 +27,11 @@ inline const std::array<stage, part_search::stage_count> part_search::stages{{
     // name, what it does, which graphs it fits, share, work for each node
     {"cuts", raises, [](const facts& f) { return f.size <= huge; }, 0.25, 0.125, &part_search::cut_nodes},
     {"layers", raises, [](const facts& f) { return !f.whole && (f.rows || f.active >= medium); },
-     0.25, 1, &part_search::cut_layers},
+     0.25, 2, &part_search::cut_layers},
     {"rows", lowers, [](const facts& f) { return f.rows; }, 1, 2, &part_search::run_rows_in_step},
     {"blocks", lowers, worth_lowering, 1, 8, &part_search::order_blocks},
     {"peak", lowers, worth_lowering, 0, 0.25, &part_search::lower_highest},
-    {"near cuts", raises, [](const facts& f) { return f.located && f.active > (f.whole ? 2 * large : large); },
+    {"near cuts", raises, [](const facts& f) { return f.located && f.active > (f.whole ? huge : large); },
      0.25, 0.5, &part_search::cut_near_peak},
     {"exact", both, [](const facts& f) { return !f.whole && (!f.orders || f.active <= large); },
      3, 2, &part_search::search_exactly},

@@ -1,0 +1,96 @@
+// Extra cost of schedules with reruns beside what Checkmate and Moccasin report (Bartan et al., ICML 2023, table of their
+// poster; 16 cores, limits of half an hour to an hour). The graphs are theirs and not part of the repository: a folder of them
+// as JSON is named by MEMSCHED_RECOMPUTE_GRAPHS. usage: bench_recompute [SECONDS]
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include <memsched/formats/json.hpp>
+#include <memsched/graph/list_schedule.hpp>
+#include <memsched/proof/check_recompute.hpp>
+#include <memsched/recompute.hpp>
+
+using namespace memsched;
+
+namespace {
+
+struct published {
+  const char *graph, *checkmate, *moccasin;
+  int percent;
+};
+
+/// Overhead in percent of the cost without reruns, and seconds.
+constexpr published table[] = {
+    {"rl250", "0.9, 685 s", "0.9, 55 s", 90},
+    {"rl250", "none", "4.9, 640 s", 80},
+    {"rl1000", "none", "0.7, 3613 s", 90},
+    {"rl1000", "none", "3.4, 3612 s", 80},
+    {"fcn_8_vgg_train", "0.0, 6.3 s", "0.0, 3.1 s", 90},
+    {"fcn_8_vgg_train", "0.1, 5.6 s", "0.1, 3.1 s", 80},
+    {"resnet50_train", "0.1, 434 s", "0.2, 65 s", 90},
+    {"resnet50_train", "0.3, 485 s", "0.3, 69 s", 80},
+};
+
+std::string folder() {
+  const char* named = std::getenv("MEMSCHED_RECOMPUTE_GRAPHS");
+  return named != nullptr ? named : "../shared/graphs/recompute";
+}
+
+result<problem> read(const std::string& name) {
+  std::ifstream file(folder() + "/" + name + ".json", std::ios::binary);
+  if (!file) return graph_error{error_code::bad_input, folder() + "/" + name + ".json is not there", {}, {}};
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  auto draft = read_json(text);
+  if (!draft) return draft.error();
+  return make_problem(std::move(*draft));
+}
+
+/// One row: extra cost, share, bound, verdict, seconds; whether the checker accepts the proof.
+std::string row(const problem& p, int percent, bool keep, double limit) {
+  const auto order = given_order(make_schedule_graph(p));
+  options o;
+  o.budget = (evaluate(p, order).value().peak * static_cast<bytes>(percent) + 99) / 100;
+  o.time_limit = std::chrono::milliseconds(static_cast<long>(limit * 1000));
+  const auto start = std::chrono::steady_clock::now();
+  const auto r = keep ? recompute(p, keep_order{order}, o) : recompute(p, o);
+  const double took = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const bool proven = r.proof.cases.empty() || check_recompute(p, {}, o.budget, r.proof).empty();
+  char text[200];
+  std::snprintf(text, sizeof text, "%16llu %8.4f %%  bound %16llu  %-10s %6.2f s%s",
+                static_cast<unsigned long long>(r.fits() ? r.extra_cost : 0),
+                100.0 * static_cast<double>(r.extra_cost) / static_cast<double>(r.base_cost),
+                static_cast<unsigned long long>(r.lower_bound), to_string(r.verdict()), took,
+                proven ? "" : "  PROOF REFUSED");
+  return text;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const double limit = argc > 1 ? std::atof(argv[1]) : 5;
+  std::printf("beside published overheads (%%, seconds), any order and with the order kept, %g s each\n", limit);
+  for (const published& known : table) {
+    const auto p = read(known.graph);
+    if (!p) return std::fprintf(stderr, "%s\n", p.error().message.c_str()), 1;
+    std::printf("%-16s %d %%  Checkmate %-11s Moccasin %-11s\n", known.graph, known.percent, known.checkmate,
+                known.moccasin);
+    for (const bool keep : {false, true})
+      std::printf("  %-12s %s\n", keep ? "order kept" : "any order", row(*p, known.percent, keep, limit).c_str());
+    std::fflush(stdout);
+  }
+  std::printf("\ntraining graphs, any order\n");
+  for (const char* name : {"vgg16_train", "vgg19_train", "fcn_8_vgg_train", "vgg_unet_train", "segnet_train",
+                           "mobilenet_train", "resnet50_train", "gpt2_2l", "gpt2_12l"}) {
+    const auto p = read(name);
+    if (!p) return std::fprintf(stderr, "%s\n", p.error().message.c_str()), 1;
+    for (const int percent : {90, 80, 70, 60, 50}) {
+      std::printf("%-16s %d %%  %s\n", name, percent, row(*p, percent, false, limit).c_str());
+      std::fflush(stdout);
+    }
+  }
+  return 0;
+}

@@ -1,0 +1,247 @@
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <memsched/certify/certify.hpp>
+#include <memsched/formats/recompute_proof.hpp>
+#include <memsched/graph/list_schedule.hpp>
+#include <memsched/measure/evaluate.hpp>
+#include <memsched/recompute.hpp>
+#include <memsched/recompute/least_peak.hpp>
+#include <nlohmann/json.hpp>
+
+#include "declare.hpp"
+#include "schedule.hpp"
+#include "svg.hpp"
+#include "text.hpp"
+
+namespace cli {
+
+namespace {
+
+using memsched::bytes;
+using memsched::op_id;
+using json = nlohmann::ordered_json;
+using answer = memsched::recompute_result<op_id>;
+
+answer solve(const loaded& graph, const recompute_request& r, bytes budget, const std::vector<op_id>& given) {
+  memsched::options o = r.options;
+  o.budget = budget;
+  if (!r.certificate.empty()) o.certify = memsched::certify;
+  return r.keep_order ? memsched::recompute(graph.problem, memsched::keep_order{given}, o)
+                      : memsched::recompute(graph.problem, o);
+}
+
+std::string share(std::uint64_t part, std::uint64_t whole) {
+  char text[40];
+  std::snprintf(text, sizeof text, "%.4g %%",
+                whole == 0 ? 0.0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole));
+  return text;
+}
+
+/// Bytes of "90%" of the given peak, rounded up, or of a size.
+bytes budget_of(const recompute_request& r, bytes given_peak) {
+  if (!r.percent) return r.options.budget;
+  return static_cast<bytes>((static_cast<long double>(given_peak) * *r.percent + 99.0L) / 100.0L);
+}
+
+/// Operators that run more than once, with how often they run.
+std::vector<std::pair<op_id, std::size_t>> repeated(const loaded& graph, const answer& a) {
+  std::vector<std::size_t> times(graph.problem.ops().size(), 0);
+  for (op_id op : a.executions) ++times[op];
+  std::vector<std::pair<op_id, std::size_t>> list;
+  for (op_id op : graph.problem.ops())
+    if (times[op] > 1) list.emplace_back(op, times[op]);
+  return list;
+}
+
+json as_json(const loaded& graph, const recompute_request& r, const answer& a, double took) {
+  json j;
+  j["version"] = 1;
+  j["graph"] = graph.name;
+  j["firing"] = r.options.default_firing == memsched::firing::cbp ? "cbp" : "pbc";
+  j["inplace"] = r.options.in_place;
+  j["budget"] = a.budget;
+  j["executions"] = a.executions;
+  j["peak"] = a.peak;
+  j["given_peak"] = a.given_peak;
+  j["peak_bound"] = a.peak_bound;
+  j["base_cost"] = a.base_cost;
+  j["extra_cost"] = a.extra_cost;
+  j["lower_bound"] = a.lower_bound;
+  j["bound_of"] = to_string(a.scope);
+  j["status"] = to_string(a.verdict());
+  j["stopped"] = to_string(a.stopped);
+  j["seconds"] = took;
+  j["runs_again"] = json::array();
+  for (const auto& [op, times] : repeated(graph, a)) j["runs_again"].push_back({op, times});
+  return j;
+}
+
+std::string verdict_text(const answer& a) {
+  const std::string scope = a.scope == memsched::bound_scope::any_order ? "in any order" : "with this order kept";
+  switch (a.verdict()) {
+    case memsched::verdict::optimal: return "optimal: nothing within the budget costs less " + scope;
+    case memsched::verdict::infeasible: return "nothing fits the budget " + scope;
+    case memsched::verdict::unknown: return "no executions within the budget were found, and none are ruled out";
+    default: break;
+  }
+  return "of executions " + scope + stop_text(a.stopped);
+}
+
+std::string as_text(const loaded& graph, const answer& a, double took) {
+  const auto again = repeated(graph, a);
+  std::string text = graph.name + ": " + std::to_string(graph.problem.ops().size()) + " operators\n";
+  text += "peak         " + grouped(a.peak) + " bytes (" + scaled(a.peak) + "), " + share(a.peak, a.given_peak) +
+          " of the file order's " + grouped(a.given_peak) + "\n";
+  text += "budget       " + grouped(a.budget) + " bytes: " + (a.fits() ? "met" : "not met") + "\n";
+  text += "extra cost   " + grouped(a.extra_cost) + " of " + grouped(a.base_cost) + ", " + share(a.extra_cost, a.base_cost) +
+          "; " + std::to_string(again.size()) + " operators run again\n";
+  text += "lower bound  " + grouped(a.lower_bound) + ", " + verdict_text(a) + "\n";
+  text += "took         " + seconds(took) + " s, " + grouped(a.stats.states) + " states\n";
+  constexpr std::size_t shown = 40;
+  if (!again.empty()) text += "\n";
+  for (std::size_t i = 0; i < std::min(shown, again.size()); ++i)
+    text += "runs " + std::to_string(again[i].second) + " times: " + printable(graph.problem.operator_name(again[i].first)) +
+            "\n";
+  if (again.size() > shown) text += "and " + std::to_string(again.size() - shown) + " more\n";
+  return text;
+}
+
+/// Budgets from the given peak down to the least that might do, at equal distances.
+std::vector<bytes> budgets(bytes high, bytes low, std::size_t count) {
+  std::vector<bytes> list;
+  for (std::size_t i = 0; i < count; ++i) {
+    const bytes span = high - std::min(low, high), parts = std::max<bytes>(count - 1, 1);
+    const bytes b = high - (span / parts * i + span % parts * i / parts);
+    if (list.empty() || b < list.back()) list.push_back(b);
+  }
+  return list;
+}
+
+/// A schedule for a budget is one for each larger budget, and a bound holds for each smaller one.
+void make_monotone(std::vector<answer>& curve) {
+  for (std::size_t i = curve.size(); i-- > 1;) {
+    answer &larger = curve[i - 1], &smaller = curve[i];
+    if (!smaller.fits() || (larger.fits() && larger.extra_cost <= smaller.extra_cost)) continue;
+    larger.executions = smaller.executions;
+    larger.peak = smaller.peak, larger.extra_cost = smaller.extra_cost;
+  }
+  for (std::size_t i = 1; i < curve.size(); ++i) {
+    curve[i].lower_bound = std::max(curve[i].lower_bound, curve[i - 1].lower_bound);
+    curve[i].refuted = curve[i].refuted || curve[i - 1].refuted;
+  }
+}
+
+int run_curve(const loaded& graph, recompute_request r, const std::vector<op_id>& given, bytes given_peak) {
+  const bytes low = memsched::least_peak_with_reruns(graph.problem, r.options.model());
+  if (r.options.time_limit != r.options.time_limit.max())
+    r.options.time_limit /= static_cast<std::int64_t>(std::max<std::size_t>(r.curve, 1));
+  std::vector<answer> curve;
+  for (bytes b : budgets(given_peak, low, r.curve)) {
+    curve.push_back(solve(graph, r, b, given));
+    if (curve.back().error) return report(wrong(r.graph, curve.back().error->message));
+  }
+  make_monotone(curve);
+  json rows = json::array();
+  std::vector<cost_point> points;
+  table text({"budget", "of the given peak", "extra cost", "of the cost", "lower bound", "status"});
+  for (const answer& a : curve) {
+    json row{{"budget", a.budget}, {"lower_bound", a.lower_bound}, {"status", to_string(a.verdict())}};
+    row["extra_cost"] = a.fits() ? json(a.extra_cost) : json();
+    row["peak"] = a.peak;
+    rows.push_back(row);
+    points.push_back({a.budget, a.fits() ? std::optional(a.extra_cost) : std::nullopt, a.lower_bound,
+                      a.verdict() == memsched::verdict::infeasible});
+    text.row({grouped(a.budget), share(a.budget, given_peak), a.fits() ? grouped(a.extra_cost) : "-",
+              a.fits() ? share(a.extra_cost, a.base_cost) : "-", grouped(a.lower_bound), to_string(a.verdict())});
+  }
+  json j{{"version", 1}, {"graph", graph.name}, {"given_peak", given_peak}};
+  j["base_cost"] = curve[0].base_cost;
+  j["bound_of"] = r.keep_order ? "given order" : "any order";
+  j["curve"] = rows;
+  std::vector<output_file> files;
+  if (!r.svg.empty()) files.push_back({r.svg, curve_svg(graph.name, points, curve[0].base_cost)});
+  files.push_back({r.output.empty() ? "-" : r.output, r.json ? line_of(j) : text.text()});
+  if (const auto error = write_files(files); !error.message.empty()) return report(error);
+  return done;
+}
+
+}  // namespace
+
+int run_recompute(const recompute_request& r) {
+  if (const auto error = check_outputs({asked_result(r.output, r.json ? content::json : content::text),
+                                        {"--svg", r.svg, content::svg},
+                                        {"--certificate", r.certificate, content::json}},
+                                       {r.graph});
+      !error.message.empty())
+    return report(error);
+  const auto graph = load(r.graph, r.how, scheduler_of("automatic", r));
+  if (!graph) return report(graph.error());
+  const auto& p = graph->problem;
+  const auto given = memsched::given_order(memsched::make_schedule_graph(p, r.options.model()));
+  const bytes given_peak = memsched::evaluate(p, given, r.options.model()).value().peak;
+  if (r.curve > 0) return run_curve(*graph, r, given, given_peak);
+  const auto start = std::chrono::steady_clock::now();
+  const answer a = solve(*graph, r, budget_of(r, given_peak), given);
+  const double took = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (a.error) return report(wrong(r.graph, a.error->message));
+  json object = as_json(*graph, r, a, took);
+  std::vector<output_file> files;
+  files.push_back({r.output.empty() ? "-" : r.output, r.json ? line_of(object) : as_text(*graph, a, took)});
+  if (!r.certificate.empty()) {
+    if (a.proof.cases.empty() && !a.proof.weighed)
+      return report(wrong(r.certificate, "there is nothing to prove: the bound is 0, or that of one operator's memory"));
+    object["certificate"] = memsched::write_recompute_proof(a.proof);
+    files.push_back({r.certificate, line_of(object)});
+  }
+  if (const auto error = write_files(files); !error.message.empty()) return report(error);
+  return a.fits() ? done : over_budget;
+}
+
+namespace {
+
+/// Reads a size, or a share as "80%"; returns what is wrong with the text.
+std::string read_budget(const std::string& text, recompute_request& r) {
+  if (!text.ends_with('%')) return read_size(text, r.options.budget);
+  double share = -1;
+  const char* end = text.data() + text.size() - 1;
+  const auto [rest, code] = std::from_chars(text.data(), end, share);
+  if (code != std::errc{} || rest != end || !(share >= 0 && share <= 1e6)) return text + " is no share, as 80%";
+  r.percent = share;
+  return {};
+}
+
+}  // namespace
+
+command declare_recompute() {
+  const auto r = std::make_shared<recompute_request>();
+  const auto format = std::make_shared<std::string>("text");
+  command c("recompute", "Run operators again, at the least extra cost, to fit a budget below every order's peak",
+            "memsched recompute training.json --budget 80%");
+  add_graph(c, r->graph, false);
+  c.in("Recompute");
+  c.add(
+      "--budget", {"SIZE", [r](const std::string& t) { return read_budget(t, *r); }},
+      "bytes there are, as 262144 or 256K, or a share of the file order's peak, as 80%; exit status 3 where it is not met");
+  c.add("--curve", number(r->curve, 1, 10000),
+        "instead: so many budgets from the file order's peak down, a line each: extra cost, bound");
+  c.add("--keep-order", flag(r->keep_order), "operators first run in the file's order; so of the bound");
+  add_limits(c, *r, default_limit());
+  add_model(c, *r);
+  c.in("Output");
+  add_output(c, r->output, "write the result there, not to standard output (-)");
+  add_format(c, *format, "text|json");
+  c.add("--svg", file(r->svg), "draw the curve there: extra cost and bound over budgets").needs("--curve");
+  c.add("--certificate", file(r->certificate),
+        "write the result there as JSON, with a proof of the bound of its extra cost, which "
+        "tests/proof/check_recompute.py checks")
+      .needs("--budget");
+  return std::move(c.runs([r, format](const command& here, session& s) {
+    if (here.given("--budget") == here.given("--curve")) return misuse(here, "--budget is required, or --curve");
+    r->json = format_of(here, *format, r->output) == "json";
+    prepare(here, *r, s);
+    return run_recompute(*r);
+  }));
+}
+
+}  // namespace cli

@@ -1,0 +1,56 @@
+// A proof that schedules within a budget cost at least so much more: what it consists of.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <memsched/graph/problem.hpp>
+#include <memsched/proof/certificate.hpp>
+
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+
+/// A case of a recompute_proof: a leaf, or a gap with one case for each answer to whether its storage is absent.
+struct recompute_case {
+  static constexpr index_t inner = none - 1;
+  index_t prices = none;                  ///< leaf: the list of prices that it uses; `inner`: no leaf
+  index_t row = none;                     ///< leaf: instead of prices, a row that no open gaps cover
+  index_t gap = none;                     ///< inner: position among the gaps of its storages, see recompute_proof
+  index_t absent = none, present = none;  ///< inner: the cases
+};
+
+/// At a row with needs: how much of the price of a storage that may be absent is paid by something that its absence asks for.
+struct recompute_share {
+  index_t row = none;
+  tensor_id absent = none;
+  tensor_id pays = none;  ///< a storage that is needed: `absent` itself or what its operator reads; none: the rerun
+  std::uint64_t amount = 0;
+};
+
+/// One price for all bytes: no order of the problem that it makes of sizes and costs (`weighed_problem`) has a peak below the
+/// bound of `orders`.
+struct weighed_proof {
+  std::uint64_t price = 0;  ///< of a byte, a multiple of 2^-scale
+  certificate orders;       ///< of its schedule graph
+};
+
+/// Prices for bytes at rows show that the gaps that cover all rows cost at least `bound`: see `check_recompute`.
+///
+/// Gaps stand in the order of their storages, and of rows within one.
+struct recompute_proof {
+  std::uint64_t bound = 0;
+  bool any_order = false;          ///< whether `rows` are a path, and the bound holds for all schedules
+  std::vector<op_id> rows;         ///< else all operators, in the order of their first runs
+  std::vector<tensor_id> charged;  ///< per operator, the output whose gaps bear its cost; none for no output
+  unsigned scale = 0;              ///< prices are multiples of 2^-scale of the cost's unit
+  std::vector<std::vector<std::pair<index_t, std::uint64_t>>> prices;  ///< lists of (row, price of a byte)
+  std::vector<index_t> needs;                        ///< rows where what is absent is made again from what is needed for it
+  std::vector<std::vector<recompute_share>> shares;  ///< per list of prices, at rows with needs
+  std::optional<weighed_proof> weighed;              ///< instead of rows, prices and cases
+  std::vector<recompute_case> cases;  ///< the first is the root; a case stands behind the one that it belongs to
+};
+
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched

@@ -1,0 +1,420 @@
+// The front door to schedules below the smallest peak of any order: recompute(graph, options).
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <memsched/base/linkage.hpp>
+#include <memsched/graph/numbering.hpp>
+#include <memsched/proof/recompute_proof.hpp>
+#include <memsched/recompute/rows.hpp>
+#include <memsched/schedule.hpp>
+
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+
+/// First executions as given: `recompute(graph, keep_order{order}, options)`.
+template <class Op>
+struct keep_order {
+  std::vector<Op> order;  ///< every operator once
+};
+template <class Op>
+keep_order(std::vector<Op>) -> keep_order<Op>;
+
+/// The result of `recompute` without the executions. If `error` is set, no other member is.
+struct recompute_facts {
+  bytes peak = 0;                 ///< of the executions, by the referee
+  bytes given_peak = 0;           ///< of the order in which the graph lists its operators, or of the order to keep
+  bytes peak_bound = 0;           ///< no executions have a smaller peak, whatever they cost
+  bytes budget = no_limit;        ///< as requested
+  std::uint64_t base_cost = 0;    ///< of all operators, once each
+  std::uint64_t extra_cost = 0;   ///< of executions beyond the first of each operator
+  std::uint64_t lower_bound = 0;  ///< executions of the scope within the budget cost at least so much more
+  bound_scope scope = bound_scope::any_order;
+  bool refuted = false;  ///< no executions of the scope are within the budget
+  stop_reason stopped = stop_reason::finished;
+  statistics stats;
+  /// Shows that the extra cost is at least the proof's own bound, which is at most `lower_bound` (`check_recompute`).
+  recompute_proof proof;
+  std::optional<graph_error> error;
+
+  /// Whether the executions are within the budget.
+  bool fits() const { return !error && peak <= budget; }
+  memsched::verdict verdict() const {
+    if (error) return memsched::verdict::failed;
+    if (refuted || peak_bound > budget) return memsched::verdict::infeasible;
+    if (!fits()) return memsched::verdict::unknown;
+    return extra_cost == lower_bound ? memsched::verdict::optimal : memsched::verdict::feasible;
+  }
+};
+
+/// The answer of `recompute`.
+template <class Op>
+struct recompute_result : recompute_facts {
+  std::vector<Op> executions;  ///< in the caller's handles, with repetitions
+
+  /// Returns the result itself. Throws bad_graph if there is an error; without exceptions prints it and aborts.
+  const recompute_result& value() const& {
+    if (error) abort_with(*error);
+    return *this;
+  }
+  recompute_result value() && {
+    if (error) abort_with(*error);
+    return std::move(*this);
+  }
+};
+
+/// The cheapest executions of a checked problem within `o.budget`, in operator ids. An `order` is kept; where it is empty,
+/// any will do.
+MEMSCHED_FUNCTION recompute_result<op_id> recompute_problem(const problem& p, std::span<const op_id> order,
+                                                            const options& o);
+
+namespace detail {
+
+/// The positions of handles among those of operators.
+template <class Op>
+result<std::vector<op_id>> numbered(const std::vector<Op>& ops, const std::vector<Op>& handles) {
+  handle_numbers<Op> numbers;
+  for (const Op& op : ops) numbers.insert(op);
+  std::vector<op_id> order;
+  for (const Op& op : handles) {
+    order.push_back(numbers.find(op));
+    if (order.back() == none)
+      return graph_error{
+          error_code::bad_order,
+          "the order to keep names an operator that is not in the graph, at position " + std::to_string(order.size() - 1),
+          {},
+          {}};
+  }
+  return order;
+}
+
+/// `order_of` makes the order to keep from the caller's handles; an empty one keeps none.
+template <class G, class OrderOf>
+recompute_result<op_t<G>> recompute_lowered(const G& g, const OrderOf& order_of, const options& o) {
+  recompute_result<op_t<G>> r;
+  const auto low = lower(g);
+  if (!low) {
+    r.error = low.error();
+    return r;
+  }
+  const result<std::vector<op_id>> order = order_of(low->ops);
+  if (!order) {
+    r.error = order.error();
+    return r;
+  }
+  recompute_result<op_id> inner = recompute_problem(low->problem, *order, o);
+  static_cast<recompute_facts&>(r) = std::move(static_cast<recompute_facts&>(inner));
+  for (op_id op : inner.executions) r.executions.push_back(low->ops[op]);
+  return r;
+}
+
+}  // namespace detail
+
+/// Returns executions of g's operators, with repetitions, whose peak is within `o.budget`, at little extra cost (hook
+/// `cost`), and a lower bound of that cost. Operators with `pure(op) == false` run once. An order within the budget costs
+/// nothing and is looked for first. Where nothing within the budget was found, the executions are the order with the least
+/// peak found: `fits()` says so, and `verdict()` whether the budget is proven to be out of reach. Sets `error` if the graph
+/// has a fault. Limits are those of `options`; without any, the search ends by counted work.
+///
+/// Sources: gap cover with prices (recompute/cover.hpp), repair, prune, destroy and repair (recompute/repair.hpp), exact
+/// search of small graphs (recompute/exact.hpp). Compare Jain et al., Checkmate (MLSys 2020); Bartan et al., Moccasin (ICML
+/// 2023).
+template <class G>
+auto recompute(const G& g, const options& o) {
+  if constexpr (std::same_as<G, problem>) {
+    return recompute_problem(g, {}, o);
+  } else {
+    return detail::recompute_lowered(
+        g, [](const auto&) { return result<std::vector<op_id>>(std::vector<op_id>{}); }, o);
+  }
+}
+
+/// The same for executions whose first runs keep an order; so does the bound, which then holds for these alone.
+template <class G, class Op>
+auto recompute(const G& g, const keep_order<Op>& keep, const options& o) {
+  if constexpr (std::same_as<G, problem>) {
+    return recompute_problem(g, keep.order, o);
+  } else {
+    const auto order_of = [&](const auto& ops) { return detail::numbered(ops, keep.order); };
+    return detail::recompute_lowered(g, order_of, o);
+  }
+}
+
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched
+
+#if MEMSCHED_DEFINED_HERE
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include <memsched/graph/list_schedule.hpp>
+#include <memsched/measure/evaluate_executions.hpp>
+#include <memsched/proof/weighed_problem.hpp>
+#include <memsched/recompute/cover.hpp>
+#include <memsched/recompute/exact.hpp>
+#include <memsched/recompute/least_peak.hpp>
+#include <memsched/recompute/needs.hpp>
+#include <memsched/recompute/repair.hpp>
+#include <memsched/recompute/weights.hpp>
+
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+
+namespace detail {
+
+/// One call of `recompute`.
+class recomputation {
+ public:
+  recomputation(const problem& p, std::span<const op_id> order, const options& o)
+      : p_(p), options_(o), model_(o.model()), kept_(!order.empty()), context_(search_options(o)) {
+    given_ = kept_ ? std::vector<op_id>(order.begin(), order.end()) : given_order(make_schedule_graph(p, model_));
+  }
+
+  recompute_result<op_id> run() {
+    const auto given = evaluate(p_, given_, model_);
+    if (!given) {
+      r_.error = given.error();
+      return std::move(r_);
+    }
+    r_.budget = options_.budget;
+    r_.given_peak = given->peak;
+    r_.peak_bound = least_peak_with_reruns(p_, model_);
+    for (op_id op : p_.ops()) r_.base_cost += p_.cost(op), unit_ = std::gcd(unit_, p_.cost(op));
+    unit_ = std::max<std::uint64_t>(unit_, 1);
+    take(given_);
+    if (!r_.fits() && !kept_) order_first();
+    if (!r_.fits() && r_.peak_bound <= r_.budget) search_reruns();
+    return finish();
+  }
+
+ private:
+  /// Orders have peaks to report, and reruns costs: the budget is no question about the former.
+  static options search_options(options o) {
+    o.budget = no_limit;
+    o.on_progress = {};
+    return o;
+  }
+
+  void take(std::vector<op_id> executions) {
+    const executions_evaluation e = evaluate_executions(p_, executions, model_).value();
+    r_.peak = e.peak, r_.extra_cost = e.extra_cost;
+    r_.executions = std::move(executions);
+  }
+
+  /// An order within the budget costs nothing.
+  void order_first() {
+    options o = options_;
+    o.certify = nullptr;
+    o.on_progress = {};
+    o.state_limit = std::min<std::uint64_t>(o.state_limit, 20000);
+    if (o.time_limit != o.time_limit.max()) o.time_limit /= 4;
+    const schedule_result<op_id> s = schedule_problem(p_, automatic, o);
+    context_.stats.states += s.stats.states;
+    context_.keep_going();
+    if (s.error || s.peak >= r_.peak) return;
+    take(s.order);
+    if (!r_.fits()) orders_.push_back(s.order);
+  }
+
+  void search_reruns() {
+    if (p_.ops().size() <= 14 && exactly()) return;
+    orders_.insert(orders_.begin(), given_);
+    bound();
+    if (r_.refuted) return;
+    if (wide()) weigh();
+    for (std::size_t i = 0; i < orders_.size(); ++i) start_from(i);
+    if (starts_.empty()) return;
+    const auto cheaper = [&](const rerun_stages& a, const rerun_stages& b) { return extra_cost(p_, a) < extra_cost(p_, b); };
+    const std::uint64_t idle = std::clamp<std::uint64_t>(400000 / p_.ops().size(), 60, 3000);
+    std::stable_sort(starts_.begin(), starts_.end(), cheaper);
+    if (extra_cost(p_, starts_[0]) > enough()) tighten(extra_cost(p_, starts_[0]));
+    if (extra_cost(p_, starts_[0]) > enough()) {
+      std::uint64_t seed = 0;
+      for (rerun_stages& s : starts_) improve(s, idle / 8, ++seed);
+      std::stable_sort(starts_.begin(), starts_.end(), cheaper);
+      for (std::size_t i = std::min<std::size_t>(2, starts_.size()); i-- > 0;) improve(starts_[i], idle / 2, ++seed);
+    }
+    const auto best = std::min_element(starts_.begin(), starts_.end(), cheaper);
+    if (extra_cost(p_, *best) > enough()) context_.give_up();
+    take(best->executions());
+  }
+
+  /// The exact search, with a share of the limits. Returns whether it answered.
+  bool exactly() {
+    const std::uint64_t most = std::min<std::uint64_t>(context_.states_left(), 200000);
+    const exact_executions e = context_.with_states(most, [&] {
+      return context_.with_share(0.3, [&] {
+        return cheapest_executions(p_, model_, r_.budget, kept_ ? std::span<const op_id>(given_) : std::span<const op_id>(),
+                                   context_);
+      });
+    });
+    if (!e.complete) return false;
+    r_.scope = kept_ ? bound_scope::given_order : bound_scope::any_order;
+    bound();  // for a proof
+    r_.refuted = !e.found;
+    if (e.found) take(e.executions), r_.lower_bound = e.extra_cost;
+    return true;
+  }
+
+  void bound() {
+    r_.scope = kept_ ? bound_scope::given_order : bound_scope::any_order;
+    rows_ = kept_ ? rows_of_order(p_, model_, given_) : rows_of_path(p_, model_, find_path(p_, model_, given_, r_.budget));
+    const cover_limits limits{.unit = unit_};
+    gap_cover cover = context_.with_share(0.3, [&] { return cover_gaps(rows_, r_.budget, limits, context_); });
+    r_.refuted = cover.infeasible;
+    prices_ = cover.prices;
+    take_bound(std::move(cover));
+  }
+
+  /// Raises the bound towards the cost of a known schedule: some rows get needs.
+  void tighten(std::uint64_t known) {
+    const std::vector<index_t> chosen = rows_with_needs(prices_);
+    if (chosen.empty()) return;
+    const rerun_needs needs = find_needs(p_, model_, rows_, chosen);
+    const cover_limits limits{.enough = known, .nodes = 256, .unit = unit_, .start = prices_};
+    gap_cover cover = context_.with_share(0.3, [&] { return cover_gaps(rows_, needs, r_.budget, limits, context_); });
+    if (cover.bound > r_.lower_bound) take_bound(std::move(cover));
+  }
+
+  /// Whether no path has most operators, so that rows of a path say little.
+  bool wide() const { return !kept_ && 2 * rows_.rows.size() < p_.ops().size(); }
+
+  /// Raises the bound by orders of weighed problems, at several prices of a byte; their best order is one to start from.
+  void weigh() {
+    const std::optional<weighing> w = weighing_of(p_);
+    if (!w) return;
+    weighed_order best;
+    double exponent = 0;
+    for (int e = -6; e <= 1; ++e)
+      if (weigh_at(*w, std::ldexp(w->middle_price, e), nullptr, best)) exponent = e;
+    for (const double e : {exponent - 0.5, exponent + 0.5}) weigh_at(*w, w->middle_price * std::exp2(e), nullptr, best);
+    if (best.order.empty()) return;
+    orders_.insert(orders_.begin(), best.order);
+    if (best.bound <= r_.lower_bound) return;
+    r_.lower_bound = best.bound;
+    if (options_.certify == nullptr) return;
+    weighed_order proven;
+    weigh_at(*w, best.price, options_.certify, proven);
+    if (proven.bound <= r_.proof.bound) return;
+    r_.proof = recompute_proof{};
+    r_.proof.bound = proven.bound;
+    r_.proof.any_order = true;
+    r_.proof.charged = w->charged;
+    r_.proof.scale = w->scale;
+    r_.proof.weighed = {w->scaled(proven.price), std::move(*proven.certificate)};
+  }
+
+  struct weighed_order {
+    std::uint64_t bound = 0;
+    double price = 0;
+    std::vector<op_id> order{};
+    std::optional<memsched::certificate> certificate{};
+  };
+  /// Replaces `best` where the weighed problem at a price shows a higher bound, or with `certify` any. Returns whether it does.
+  bool weigh_at(const weighing& w, double price, certificate_maker* certify, weighed_order& best) {
+    if (!context_.keep_going()) return false;
+    const auto weighed = weighed_problem(p_, model_, w.charged, w.scaled(price), w.scale);
+    if (!weighed) return false;
+    options o = search_options(options_);
+    o.certify = certify;
+    o.state_limit = std::min<std::uint64_t>(o.state_limit, 20000);
+    if (o.time_limit != o.time_limit.max()) o.time_limit /= 40;
+    const schedule_result<op_id> s = schedule_problem(*weighed, automatic, o);
+    context_.stats.states += s.stats.states;
+    if (s.error || (certify != nullptr && !s.certificate)) return false;
+    const bytes least_peak = certify == nullptr ? s.lower_bound : s.certificate->bound;
+    const std::uint64_t bound = w.extra_cost(least_peak, w.scaled(price), std::min(r_.budget, max_total), unit_);
+    if (!best.order.empty() && bound <= best.bound) return false;
+    best = {bound, price, s.order, s.certificate};
+    return true;
+  }
+
+  void take_bound(gap_cover cover) {
+    r_.lower_bound = cover.bound;
+    r_.proof = std::move(cover.proof);
+    r_.proof.any_order = !kept_;
+    r_.proof.charged.assign(p_.ops().size(), none);
+    for (tensor_id t = 0; t < rows_.charged_to.size(); ++t)
+      if (rows_.charged_to[t] != none) r_.proof.charged[rows_.charged_to[t]] = t;
+  }
+
+  /// Reruns for one order of first runs, by repair alone and from the cheapest gaps of its cover.
+  void start_from(std::size_t i) {
+    const rerun_rows rows = rows_of_order(p_, model_, orders_[i]);
+    rerun_search reruns(p_, model_, r_.budget, context_, 1);
+    const auto compete = [&](rerun_stages s, bool noisy) {
+      if (!reruns.repair(s, std::uint64_t{1} << 61, noisy ? 100 : 0)) return false;
+      reruns.prune(s);
+      if (reruns.peak(s) > r_.budget) return false;
+      starts_.push_back(std::move(s));
+      return true;
+    };
+    bool found = compete(rerun_stages(orders_[i]), false);
+    for (int tries = 0; tries < 8 && !found && !context_.stopped(); ++tries) found = compete(rerun_stages(orders_[i]), true);
+    if (found && extra_cost(p_, starts_.back()) <= enough()) return;
+    const gap_cover cover = cover_gaps(rows, r_.budget, {.nodes = 64, .unit = unit_}, context_);
+    if (cover.infeasible) return;
+    rerun_stages s(orders_[i]);
+    reruns.open_gaps(s, rows, cover.absent);
+    compete(std::move(s), false);
+  }
+
+  /// Goes on from a start unless one is good enough.
+  void improve(rerun_stages& s, std::uint64_t idle, std::uint64_t seed) {
+    for (const rerun_stages& other : starts_)
+      if (extra_cost(p_, other) <= enough()) return;
+    rerun_search(p_, model_, r_.budget, context_, seed).improve(s, idle, enough());
+  }
+
+  /// An extra cost that ends the search.
+  std::uint64_t enough() const {
+    return r_.lower_bound + static_cast<std::uint64_t>(options_.gap * static_cast<double>(r_.lower_bound));
+  }
+
+  recompute_result<op_id> finish() {
+    if (r_.refuted || r_.peak_bound > r_.budget) {
+      r_.stopped = stop_reason::finished;
+    } else {
+      r_.stopped = r_.fits() && r_.extra_cost <= enough() ? stop_reason::finished : context_.reason();
+    }
+    if (r_.fits() && r_.extra_cost < r_.lower_bound) {
+      r_.error = contradiction("recompute", "executions have an extra cost", r_.lower_bound, r_.extra_cost);
+      r_.executions.clear();
+    }
+    r_.stats = std::move(context_.stats);
+    return std::move(r_);
+  }
+
+  const problem& p_;
+  const options& options_;
+  memory_model model_;
+  bool kept_;
+  search context_;
+  std::vector<op_id> given_;
+  std::vector<std::vector<op_id>> orders_;
+  std::vector<rerun_stages> starts_;  // schedules within the budget
+  rerun_rows rows_;
+  std::vector<std::pair<index_t, double>> prices_;  // of rows_
+  std::uint64_t unit_ = 0;
+  recompute_result<op_id> r_;
+};
+
+}  // namespace detail
+
+MEMSCHED_FUNCTION recompute_result<op_id> recompute_problem(const problem& p, std::span<const op_id> order,
+                                                            const options& o) {
+  return detail::recomputation(p, order, o).run();
+}
+
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched
+
+#endif

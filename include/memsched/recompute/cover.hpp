@@ -1,0 +1,380 @@
+// The gap cover: the cheapest gaps that bring every row within the budget, and prices that prove it.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include <memsched/base/linkage.hpp>
+#include <memsched/proof/recompute_proof.hpp>
+#include <memsched/recompute/needs.hpp>
+#include <memsched/recompute/rows.hpp>
+#include <memsched/search/search.hpp>
+
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+
+/// The answer of `cover_gaps`.
+struct gap_cover {
+  bool infeasible = false;   ///< no gaps bring all rows within the budget: no schedule of the scope does
+  std::uint64_t bound = 0;   ///< schedules of the scope within the budget cost at least so much more
+  std::vector<bool> absent;  ///< per gap: a cover, the cheapest that was found; of rows without needs
+  std::vector<std::pair<index_t, double>> prices;  ///< (row, price of a byte) before any gap is decided
+  recompute_proof proof;                           ///< of the bound, but for `any_order` and `charged`
+};
+
+/// Limits of `cover_gaps`.
+struct cover_limits {
+  std::uint64_t enough = ~std::uint64_t{0};  ///< a bound that needs not be exceeded: the extra cost of a known schedule
+  std::size_t nodes = 4096;
+  std::uint64_t unit = 1;                              ///< all costs are multiples of it
+  std::vector<std::pair<index_t, double>> start = {};  ///< prices to begin with
+};
+
+/// Minimizes the cost of gaps such that at each row the sizes of absent gaps sum to at least the excess over the budget.
+/// Branch and bound by Lagrangian prices. Where a limit ends it, the bound is what was proven by then.
+/// O(steps * (rows + gaps)), up to 2,000 steps for the root and 60 for each further node.
+///
+/// Lemma. For prices p >= 0 of rows, a cover costs at least sum_k p_k excess_k + sum_g min(0, cost_g - size_g P_g), where
+/// P_g is the sum of p over the rows of g.
+/// Proof. Let x be a cover. sum_g cost_g x_g >= sum_g cost_g x_g + sum_k p_k (excess_k - sum of size_g x_g over g at k),
+/// since what stands in brackets is at most 0. Each gap takes the better of both values of x_g.
+MEMSCHED_FUNCTION gap_cover cover_gaps(const rerun_rows& r, bytes budget, const cover_limits& limits, search& context);
+
+/// The same where what is absent at some rows is made again from what is needed for it (recompute/needs.hpp): the bound is
+/// higher, a step a minimum cut over the needs. `limits.enough` must be given. Has no `absent`.
+MEMSCHED_FUNCTION gap_cover cover_gaps(const rerun_rows& r, const rerun_needs& needs, bytes budget,
+                                       const cover_limits& limits, search& context);
+
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched
+
+#if MEMSCHED_DEFINED_HERE
+
+#include <algorithm>
+#include <cmath>
+#include <queue>
+#include <utility>
+
+#include <memsched/recompute/priced_closure.hpp>
+
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+
+namespace detail {
+
+class cover_search {
+ public:
+  cover_search(priced_cover& cover, const cover_limits& limits, search& context)
+      : cover_(cover), rows_(cover.rows), gaps_(cover.gaps), limits_(limits), context_(context) {}
+
+  gap_cover run() {
+    answer_.absent.assign(cover_.source.gaps.size(), false);
+    answer_.proof.rows = cover_.source.rows;
+    if (rows_.empty()) return finish(0);
+    if (const std::size_t k = uncovered(std::vector<state>(gaps_.size(), open)); k < rows_.size()) return give_up_at(k);
+    answer_.proof.scale = cover_.scale;
+    solve();
+    return finish(answer_.bound);
+  }
+
+ private:
+  using state = priced_cover::state;
+  static constexpr state open = priced_cover::open, one = priced_cover::one, zero = priced_cover::zero;
+
+  struct node {
+    std::vector<state> fixed;           // per gap of the cover
+    std::vector<std::uint64_t> prices;  // per row of the cover, scaled
+    std::uint64_t bound = 0;
+    int128 value = 0;  // exact, scaled
+    index_t at = 0;    // in the proof
+  };
+  struct later {
+    bool operator()(const node& a, const node& b) const { return a.value != b.value ? a.value > b.value : a.at < b.at; }
+  };
+
+  /// A row that all gaps which are not fixed to be present do not cover; the number of rows where there is none.
+  std::size_t uncovered(const std::vector<state>& fixed) const {
+    std::vector<delta> change(rows_.size() + 1, 0);
+    for (std::size_t i = 0; i < gaps_.size(); ++i) {
+      if (fixed[i] == zero) continue;
+      change[gaps_[i].first] += static_cast<delta>(gaps_[i].size);
+      change[gaps_[i].last] -= static_cast<delta>(gaps_[i].size);
+    }
+    delta reach = 0;
+    for (std::size_t k = 0; k < rows_.size(); ++k)
+      if ((reach += change[k]) < static_cast<delta>(cover_.excess[k])) return k;
+    return rows_.size();
+  }
+
+  gap_cover give_up_at(std::size_t k) {
+    answer_.infeasible = true;
+    answer_.bound = ~std::uint64_t{0};
+    answer_.proof.bound = answer_.bound;
+    answer_.proof.cases.push_back({.row = rows_[k]});
+    return std::move(answer_);
+  }
+  gap_cover finish(std::uint64_t bound) {
+    answer_.bound = bound;
+    answer_.proof.bound = bound;
+    if (answer_.proof.cases.empty()) answer_.proof.cases.push_back({.prices = add_prices({}, {})});
+    return std::move(answer_);
+  }
+
+  std::uint64_t cutoff() const { return std::min(best_, limits_.enough); }
+
+  /// Improves prices by subgradient steps (Polyak), from those of `n`; and its bound.
+  void improve_prices(node& n, int steps) {
+    std::vector<double> p = cover_.unscaled(n.prices), best = p;
+    double best_value = -1, factor = 1;
+    const double aim = static_cast<double>(cutoff());
+    int idle = 0;
+    for (int step = 0; step < steps && factor > 1e-4; ++step) {
+      cover_.price(p, n.fixed, now_);
+      const double value = now_.value;
+      if (step % 50 == 49 && !context_.count_state()) break;
+      if (value > best_value * (1 + 1e-9)) best_value = value, best = p, idle = 0;
+      else if (++idle > 6) idle = 0, factor *= 0.6, p = best, cover_.price(p, n.fixed, now_);
+      if (best_value >= aim) break;
+      double norm = 0;
+      for (std::size_t k = 0; k < p.size(); ++k) {
+        const double g = static_cast<double>(cover_.excess[k]) - now_.covered[k];
+        if (p[k] > 0 || g > 0) norm += g * g;
+      }
+      if (norm == 0) break;
+      const double length = factor * std::max(aim - value, 1e-3 * aim) / norm;
+      for (std::size_t k = 0; k < p.size(); ++k)
+        p[k] = std::max(0.0, p[k] + length * (static_cast<double>(cover_.excess[k]) - now_.covered[k]));
+    }
+    std::vector<std::uint64_t> scaled = cover_.scaled(best);
+    if (const int128 value = cover_.exact(scaled, n.fixed).value; value > n.value)
+      n.prices = std::move(scaled), n.value = value;
+    n.bound = cover_.round_up(n.value);
+    cover_.price(best, n.fixed, now_);
+  }
+
+  /// A cover from the prices of the last valuation: cheap gaps first, then without those that are not needed. Where rows
+  /// have needs, covers are too cheap.
+  void round(const std::vector<state>& fixed) {
+    if (cover_.has_needs()) return;
+    std::vector<bool> take(gaps_.size(), false);
+    std::vector<double> missing(rows_.size());
+    for (std::size_t k = 0; k < missing.size(); ++k) missing[k] = static_cast<double>(cover_.excess[k]);
+    const auto add = [&](std::size_t i) {
+      take[i] = true;
+      for (std::size_t k = gaps_[i].first; k < gaps_[i].last; ++k) missing[k] -= static_cast<double>(gaps_[i].size);
+    };
+    for (std::size_t i = 0; i < gaps_.size(); ++i)
+      if (fixed[i] == one || (fixed[i] == open && now_.reduced[i] < 0)) add(i);
+    for (;;) {
+      const auto worst = static_cast<std::size_t>(std::max_element(missing.begin(), missing.end()) - missing.begin());
+      if (missing[worst] <= 0) break;
+      std::size_t best = gaps_.size();
+      double least = 0;
+      for (std::size_t i = 0; i < gaps_.size(); ++i) {
+        if (take[i] || fixed[i] == zero || gaps_[i].first > worst || worst >= gaps_[i].last) continue;
+        double gain = 0;
+        for (std::size_t k = gaps_[i].first; k < gaps_[i].last; ++k)
+          gain += std::max(0.0, std::min(missing[k], static_cast<double>(gaps_[i].size)));
+        const double rank = (static_cast<double>(gaps_[i].cost) + 1e-3) / gain;
+        if (best == gaps_.size() || rank < least) best = i, least = rank;
+      }
+      if (best == gaps_.size()) return;
+      add(best);
+    }
+    std::vector<std::size_t> taken;
+    for (std::size_t i = 0; i < gaps_.size(); ++i)
+      if (take[i]) taken.push_back(i);
+    std::sort(taken.begin(), taken.end(), [&](std::size_t a, std::size_t b) {
+      return gaps_[a].cost != gaps_[b].cost ? gaps_[a].cost > gaps_[b].cost : a < b;
+    });
+    std::uint64_t cost = 0;
+    for (std::size_t i : taken) {
+      const double size = static_cast<double>(gaps_[i].size);
+      bool needed = fixed[i] == one;
+      for (std::size_t k = gaps_[i].first; k < gaps_[i].last && !needed; ++k) needed = missing[k] + size > 0;
+      if (needed) {
+        cost += gaps_[i].cost;
+      } else {
+        take[i] = false;
+        for (std::size_t k = gaps_[i].first; k < gaps_[i].last; ++k) missing[k] += size;
+      }
+    }
+    if (cost >= best_) return;
+    best_ = cost;
+    answer_.absent.assign(cover_.source.gaps.size(), false);
+    for (std::size_t i = 0; i < gaps_.size(); ++i) answer_.absent[gaps_[i].gap] = take[i];
+  }
+
+  // --- the tree ---
+
+  index_t add_prices(const std::vector<std::uint64_t>& prices, std::vector<recompute_share> shares) {
+    auto& lists = answer_.proof.prices;
+    lists.emplace_back();
+    for (std::size_t k = 0; k < prices.size(); ++k)
+      if (prices[k] > 0) lists.back().emplace_back(rows_[k], prices[k]);
+    answer_.proof.shares.push_back(std::move(shares));
+    return static_cast<index_t>(lists.size() - 1);
+  }
+  index_t add_case() {
+    answer_.proof.cases.emplace_back();
+    return static_cast<index_t>(answer_.proof.cases.size() - 1);
+  }
+  recompute_case& proof_at(index_t at) { return answer_.proof.cases[at]; }
+
+  /// Closes a node for good: its bound counts.
+  void close(const node& n) {
+    proof_at(n.at).prices = add_prices(n.prices, cover_.exact(n.prices, n.fixed).shares);
+    answer_.bound = std::min(answer_.bound, n.bound);
+  }
+
+  bool refuted_by_a_row(const node& n) {
+    const std::size_t k = uncovered(n.fixed);
+    if (k == rows_.size()) return false;
+    proof_at(n.at).row = rows_[k];
+    return true;
+  }
+  /// Closes a node with an answer for every gap. Without prices and needs, its value is what the absent gaps cost.
+  void close_decided(node& n) {
+    if (refuted_by_a_row(n)) return;
+    const std::vector<std::uint64_t> none_priced(rows_.size(), 0);
+    if (const int128 value = cover_.exact(none_priced, n.fixed).value; value > n.value)
+      n.prices = none_priced, n.value = value;
+    n.bound = cover_.round_up(n.value);
+    close(n);
+  }
+
+  /// Splits the place of a node in the proof by a gap.
+  void split(index_t at, std::size_t gap, index_t& absent, index_t& present) {
+    absent = add_case();
+    present = add_case();
+    recompute_case& c = proof_at(at);
+    c.prices = recompute_case::inner;
+    c.gap = gaps_[gap].gap;
+    c.absent = absent;
+    c.present = present;
+  }
+
+  /// Fixes gaps whose other answer costs too much by the node's prices.
+  void fix_by_prices(node& n) {
+    index_t list = none;
+    const int128 needed = static_cast<int128>(cutoff() - std::min<std::uint64_t>(cutoff(), cover_.unit)) << cover_.scale;
+    const priced_cover::exact_valuation now = cover_.exact(n.prices, n.fixed);
+    for (std::size_t i = 0; i < gaps_.size(); ++i) {
+      if (n.fixed[i] != open) continue;
+      const int128 r = now.reduced[i] < 0 ? -now.reduced[i] : now.reduced[i];
+      if (n.value + r <= needed) continue;  // beyond it, the value rounds up to the cutoff
+      if (list == none) list = add_prices(n.prices, now.shares);
+      index_t absent = 0, present = 0;
+      split(n.at, i, absent, present);
+      n.fixed[i] = now.reduced[i] < 0 ? one : zero;
+      n.at = n.fixed[i] == one ? absent : present;
+      proof_at(n.fixed[i] == one ? present : absent).prices = list;
+    }
+  }
+
+  std::size_t branching_gap(const node& n) {
+    std::size_t best = gaps_.size();
+    double least = 0;
+    for (std::size_t i = 0; i < gaps_.size(); ++i) {
+      if (n.fixed[i] != open) continue;
+      const double cost = static_cast<double>(gaps_[i].cost);
+      const double rank = std::fabs(now_.reduced[i]) / (cost + 1e-9);
+      if (best == gaps_.size() || rank < least) best = i, least = rank;
+    }
+    return best;
+  }
+
+  /// A child of a node that is taken out. It is closed, or waits in the queue.
+  void visit(const node& parent, std::size_t gap, state answer, index_t at) {
+    node child = parent;
+    child.fixed[gap] = answer;
+    child.at = at;
+    if (refuted_by_a_row(child)) return;
+    child.value = cover_.exact(child.prices, child.fixed).value;
+    improve_prices(child, cover_.later_steps);
+    if (nodes_ < 32 || nodes_ % 16 == 0) round(child.fixed);
+    if (child.bound >= cutoff()) return close(child);
+    queue_.push(std::move(child));
+  }
+
+  /// Prices to begin with.
+  std::vector<double> start() const {
+    std::vector<double> p(rows_.size(), 0);
+    for (const auto& [row, price] : limits_.start)
+      if (const auto at = std::lower_bound(rows_.begin(), rows_.end(), row); at != rows_.end() && *at == row)
+        p[static_cast<std::size_t>(at - rows_.begin())] = price;
+    return p;
+  }
+
+  void solve() {
+    answer_.bound = ~std::uint64_t{0};
+    node root;
+    root.fixed.assign(gaps_.size(), open);
+    root.prices = cover_.scaled(start());
+    root.at = add_case();
+    cover_.price(std::vector<double>(rows_.size(), 0), root.fixed, now_);
+    round(root.fixed);
+    improve_prices(root, cover_.first_steps);
+    round(root.fixed);
+    for (const auto& p : {cover_.unscaled(root.prices)})
+      for (std::size_t k = 0; k < p.size(); ++k)
+        if (p[k] > 0) answer_.prices.emplace_back(rows_[k], p[k]);
+    if (root.bound >= cutoff()) close(root);
+    else fix_by_prices(root), queue_.push(std::move(root));
+    while (!queue_.empty()) {
+      node n = queue_.top();
+      const bool tall = n.bound >= cutoff();
+      if (!tall && (nodes_ >= limits_.nodes || context_.stopped())) break;
+      queue_.pop();
+      if (tall) {
+        close(n);
+        continue;
+      }
+      ++nodes_;
+      cover_.price(cover_.unscaled(n.prices), n.fixed, now_);
+      const std::size_t gap = branching_gap(n);
+      if (gap == gaps_.size()) {
+        close_decided(n);
+        continue;
+      }
+      index_t absent = 0, present = 0;
+      split(n.at, gap, absent, present);
+      visit(n, gap, one, absent);
+      visit(n, gap, zero, present);
+    }
+    for (; !queue_.empty(); queue_.pop()) close(queue_.top());
+    answer_.bound = std::min(answer_.bound, cutoff());
+  }
+
+  priced_cover& cover_;
+  const std::vector<index_t>& rows_;
+  const std::vector<priced_cover::open_gap>& gaps_;
+  cover_limits limits_;
+  search& context_;
+  priced_cover::valuation now_;
+  std::size_t nodes_ = 1;
+  std::uint64_t best_ = ~std::uint64_t{0} >> 1;
+  std::priority_queue<node, std::vector<node>, later> queue_;
+  gap_cover answer_;
+};
+
+}  // namespace detail
+
+MEMSCHED_FUNCTION gap_cover cover_gaps(const rerun_rows& r, bytes budget, const cover_limits& limits, search& context) {
+  detail::priced_cover cover(r, budget, limits.unit);
+  return detail::cover_search(cover, limits, context).run();
+}
+
+MEMSCHED_FUNCTION gap_cover cover_gaps(const rerun_rows& r, const rerun_needs& needs, bytes budget,
+                                       const cover_limits& limits, search& context) {
+  detail::priced_closure cover(r, needs, budget, limits.unit);
+  gap_cover answer = detail::cover_search(cover, limits, context).run();
+  answer.proof.needs = needs.rows;
+  return answer;
+}
+
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched
+
+#endif

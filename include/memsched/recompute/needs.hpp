@@ -1,0 +1,118 @@
+// Needs: storages that are made again because what their absence would miss is made again.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <memsched/base/adjacency.hpp>
+#include <memsched/base/linkage.hpp>
+#include <memsched/graph/problem.hpp>
+#include <memsched/recompute/rows.hpp>
+
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+
+/// A storage that is needed behind a row if what stands before it in a chain is absent there.
+struct rerun_need {
+  index_t row = 0;
+  tensor_id storage = none;
+  bool certain = false;  ///< some gap says that it is needed, whatever is absent
+  bool closed = false;   ///< it cannot be absent: it is never made again
+  bytes size = 0;
+  index_t stretch = none;  ///< that bears the cost where it is absent: a gap, or behind them a tail; none: it costs nothing
+};
+
+/// Needs at some rows, row by row.
+struct rerun_needs {
+  std::vector<index_t> rows;
+  std::vector<rerun_need> needs;
+  list_of<index_t> inputs;  ///< per need, those needs of its row that its producer reads and that are not certain
+};
+
+/// The needs at `rows`, positions in r.rows that rise.
+///
+/// Lemma. Let N be the least set of storages that holds those with a gap at row k, and for each member that is absent at k all
+/// that its producer reads. The producer of each absent member runs again behind row k.
+/// Proof. By induction along the chain: a member with a gap has a use still to come; any other is read by a producer that runs
+/// again behind row k, and is absent there. So it is made again in between.
+/// Hence each member takes its bytes at row k or costs a rerun, which its stretch bears: a gap, or the rows behind all uses of
+/// the storage. The stretches of one storage do not overlap in time, so that no rerun is counted twice. What the operator of
+/// row k reads or makes is in memory at k, and no need. O(chosen rows * uses).
+MEMSCHED_FUNCTION rerun_needs find_needs(const problem& p, memory_model model, const rerun_rows& r,
+                                         std::span<const index_t> rows);
+
+/// Rows that are worth needs, by the prices of a cover (row, price): the dearest, and as many evenly spread; 16 at most.
+MEMSCHED_FUNCTION std::vector<index_t> rows_with_needs(std::vector<std::pair<index_t, double>> prices);
+
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched
+
+#if MEMSCHED_DEFINED_HERE
+
+#include <algorithm>
+
+#include <memsched/graph/runs_again.hpp>
+
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+
+MEMSCHED_FUNCTION rerun_needs find_needs(const problem& p, memory_model model, const rerun_rows& r,
+                                         std::span<const index_t> rows) {
+  rerun_needs out;
+  out.rows.assign(rows.begin(), rows.end());
+  std::vector<index_t> tail(p.tensors().size(), none), found(p.tensors().size());
+  for (index_t i = 0; i < r.tails.size(); ++i) tail[r.tails[i].storage] = i;
+  std::vector<std::pair<index_t, index_t>> inputs;
+  const std::vector<bool> again = runs_again(p);
+  for (const index_t k : rows) {
+    constexpr index_t unseen = none, there = none - 1;  // in memory while the row runs
+    found.assign(found.size(), unseen);
+    const op_id op = r.rows[k];
+    for (tensor_id t : p.creates(op)) found[t] = there;
+    if (p.firing(op).value_or(model.default_firing) == firing::pbc)
+      for (tensor_id t : p.reads(op)) found[t] = there;
+    const std::size_t first = out.needs.size();
+    const auto add = [&](tensor_id t, bool certain, index_t stretch) {
+      found[t] = static_cast<index_t>(out.needs.size());
+      const op_id producer = p.producer(t);
+      out.needs.push_back({k, t, certain, producer == none || !again[producer], p.size(t), stretch});
+    };
+    for (index_t i = 0; i < r.gaps.size(); ++i)
+      if (r.gaps[i].first <= k && k <= r.gaps[i].last) add(r.gaps[i].storage, true, i);
+    for (std::size_t i = first; i < out.needs.size(); ++i) {
+      if (out.needs[i].closed) continue;
+      for (tensor_id t : p.reads(p.producer(out.needs[i].storage))) {
+        if (found[t] == there) continue;
+        if (found[t] == unseen) {
+          const bool behind = tail[t] != none && r.tails[tail[t]].first <= k;
+          add(t, false, behind ? static_cast<index_t>(r.gaps.size()) + tail[t] : none);
+        }
+        if (!out.needs[found[t]].certain) inputs.emplace_back(static_cast<index_t>(i), found[t]);
+      }
+    }
+  }
+  out.inputs = list_of<index_t>::from_pairs(out.needs.size(), inputs);
+  return out;
+}
+
+MEMSCHED_FUNCTION std::vector<index_t> rows_with_needs(std::vector<std::pair<index_t, double>> prices) {
+  constexpr std::size_t half = 8;
+  std::vector<index_t> chosen;
+  const std::size_t spread = std::min(half, prices.size());
+  for (std::size_t i = 0; i < spread; ++i) chosen.push_back(prices[i * prices.size() / spread].first);
+  const auto dearer = [](const auto& a, const auto& b) {
+    return a.second != b.second ? a.second > b.second : a.first < b.first;
+  };
+  std::sort(prices.begin(), prices.end(), dearer);
+  for (std::size_t i = 0; i < spread; ++i) chosen.push_back(prices[i].first);
+  std::sort(chosen.begin(), chosen.end());
+  chosen.erase(std::unique(chosen.begin(), chosen.end()), chosen.end());
+  return chosen;
+}
+
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched
+
+#endif

@@ -1,0 +1,186 @@
+// The gap cover with needs: what is absent at some rows is made again from inputs that are in memory or made again, too.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include <memsched/base/closure.hpp>
+#include <memsched/recompute/needs.hpp>
+#include <memsched/recompute/priced_cover.hpp>
+
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+
+namespace detail {
+
+/// The value of prices where some rows have needs. At such a row with price p, a need takes p times its bytes if it is in
+/// memory. If it is absent, its stretch is paid for, once for all rows, and the inputs of its producer are needed. The best
+/// answer is a minimum closure: one minimum cut, whose flow proves the value.
+class priced_closure final : public priced_cover {
+ public:
+  priced_closure(const rerun_rows& r, const rerun_needs& needs, bytes budget, std::uint64_t u)
+      : priced_cover(r, budget, u), needs_(needs), has_needs_(rows.size(), false), gap_of_(r.gaps.size(), none) {
+    std::vector<index_t> place(r.rows.size(), none);
+    for (index_t k = 0; k < rows.size(); ++k) place[rows[k]] = k;
+    for (index_t i = 0; i < gaps.size(); ++i) gap_of_[gaps[i].gap] = i;
+    std::vector<double> most(rows.size(), 1);  // bytes of needs
+    for (const rerun_need& n : needs.needs) {
+      place_.push_back(place[n.row]);
+      has_needs_[place_.back()] = true;
+      most[place_.back()] += static_cast<double>(n.size);
+    }
+    choose_limits(most);
+    first_steps = 2000, later_steps = 60;
+  }
+
+  bool has_needs() const override { return true; }
+
+  /// A minimum cut over the needs at rows with a price.
+  void price(const std::vector<double>& p, const std::vector<state>& fixed, valuation& v) override {
+    exact_valuation e = exact(scaled(p), fixed);
+    const auto unscale = [&](int128 x) { return std::ldexp(static_cast<double>(x), -static_cast<int>(scale)); };
+    v.value = unscale(e.value);
+    v.reduced.resize(gaps.size());
+    for (std::size_t i = 0; i < gaps.size(); ++i) v.reduced[i] = unscale(e.reduced[i]);
+    v.covered = find_covered();
+  }
+
+  exact_valuation exact(const std::vector<std::uint64_t>& p, const std::vector<state>& fixed) override {
+    exact_valuation v;
+    cut_.clear();
+    arcs_.clear();
+    price_gaps(p, fixed, v);
+    add_needs(p, fixed);
+    v.value += static_cast<int128>(cut_.solve());
+    read_flow(p, fixed, v);
+    return v;
+  }
+
+  std::vector<std::uint64_t> scaled(const std::vector<double>& p) const override {
+    std::vector<std::uint64_t> s(p.size());
+    for (std::size_t k = 0; k < p.size(); ++k)
+      s[k] = static_cast<std::uint64_t>(std::llround(std::min(std::ldexp(p[k], static_cast<int>(scale)), highest_[k])));
+    return s;
+  }
+
+ private:
+  /// Costs and priced bytes stay within 2^61 in all, so that the cut is exact.
+  void choose_limits(const std::vector<double>& most) {
+    double cost = 1;
+    for (const auto* stretches : {&source.gaps, &source.tails})
+      for (const rerun_gap& g : *stretches) cost += static_cast<double>(g.cost);
+    while (scale > 0 && std::ldexp(cost, static_cast<int>(scale)) > 0x1p50) --scale;
+    const double share = 0x1p59 / std::max<double>(1, static_cast<double>(needs_.rows.size()));
+    for (std::size_t k = 0; k < rows.size(); ++k)
+      highest_.push_back(has_needs_[k] ? std::floor(std::min(share / most[k], 0x1p46)) : 0x1p46);
+  }
+
+  /// Gaps as rows without needs price them: those that are worth it or decided are no part of the cut.
+  void price_gaps(const std::vector<std::uint64_t>& p, const std::vector<state>& fixed, exact_valuation& v) {
+    std::vector<int128> prefix(rows.size() + 1, 0);
+    for (std::size_t k = 0; k < rows.size(); ++k) {
+      prefix[k + 1] = prefix[k] + (has_needs_[k] ? 0 : static_cast<int128>(p[k]));
+      v.value += static_cast<int128>(p[k]) * static_cast<int128>(excess[k]);
+    }
+    v.reduced.resize(gaps.size());
+    member_.assign(source.gaps.size() + source.tails.size(), none);
+    taken_.assign(gaps.size(), false);
+    for (std::size_t i = 0; i < gaps.size(); ++i) {
+      const auto& g = gaps[i];
+      const int128 paid =
+          (static_cast<int128>(g.cost) << scale) - static_cast<int128>(g.size) * (prefix[g.last] - prefix[g.first]);
+      v.reduced[i] = paid;
+      taken_[i] = fixed[i] == one || (fixed[i] == open && paid < 0);
+      if (taken_[i]) v.value += paid;
+      else if (fixed[i] == open) member_[g.gap] = cut_.add(static_cast<delta>(paid));
+    }
+    for (std::size_t i = 0; i < source.tails.size(); ++i)
+      if (!source.tails[i].closed)
+        member_[source.gaps.size() + i] = cut_.add(static_cast<delta>(source.tails[i].cost << scale));
+  }
+
+  void add_needs(const std::vector<std::uint64_t>& p, const std::vector<state>& fixed) {
+    const auto& needs = needs_.needs;
+    present_.assign(needs.size(), none);
+    absent_.assign(needs.size(), none);
+    for (std::size_t i = 0; i < needs.size(); ++i)
+      if (p[place_[i]] > 0 && !needs[i].certain) present_[i] = cut_.add(static_cast<delta>(p[place_[i]] * needs[i].size));
+    for (index_t i = 0; i < needs.size(); ++i) {
+      const rerun_need& n = needs[i];
+      if (p[place_[i]] == 0 || n.closed || n.size == 0) continue;
+      if (n.certain && fixed[gap_of_[n.stretch]] == zero) continue;
+      absent_[i] = cut_.add(-static_cast<delta>(p[place_[i]] * n.size));
+      if (n.stretch != none && member_[n.stretch] != none) add_arc(member_[n.stretch], i, none);
+      if (present_[i] != none) add_arc(present_[i], i, i);
+      for (index_t input : needs_.inputs[i]) add_arc(present_[input], i, input);
+    }
+  }
+  void add_arc(index_t from, index_t need, index_t input) {
+    cut_.add_arc(from, absent_[need]);
+    arcs_.push_back({need, input});
+  }
+
+  /// Shares from the flow, and for each gap what the other answer costs: a gap that is not taken, what it did not give away;
+  /// one that is taken, what its needs were not given.
+  void read_flow(const std::vector<std::uint64_t>& p, const std::vector<state>& fixed, exact_valuation& v) {
+    const auto& needs = needs_.needs;
+    std::vector<delta> unmet(needs.size(), 0);
+    for (std::size_t i = 0; i < needs.size(); ++i)
+      if (absent_[i] != none) unmet[i] = static_cast<delta>(p[place_[i]] * needs[i].size);
+    for (std::size_t a = 0; a < arcs_.size(); ++a) {
+      const delta flow = cut_.arcs()[a].flow;
+      if (flow == 0) continue;
+      const auto [need, input] = arcs_[a];
+      unmet[need] -= flow;
+      const rerun_need& n = needs[need];
+      v.shares.push_back({n.row, n.storage, input == none ? none : needs[input].storage, static_cast<std::uint64_t>(flow)});
+      if (input == none && n.stretch < gap_of_.size()) v.reduced[gap_of_[n.stretch]] -= static_cast<int128>(flow);
+    }
+    for (std::size_t i = 0; i < gaps.size(); ++i)
+      if (const index_t m = member_[gaps[i].gap]; m != none && cut_.holds(m)) taken_[i] = true, v.reduced[i] = 0;
+    for (std::size_t i = 0; i < needs.size(); ++i) {
+      if (needs[i].stretch >= gap_of_.size()) continue;
+      const index_t g = gap_of_[needs[i].stretch];
+      if (g != none && fixed[g] == open && taken_[g]) v.reduced[g] -= static_cast<int128>(unmet[i]);
+    }
+  }
+
+  std::vector<double> find_covered() const {
+    std::vector<double> covered(rows.size() + 1, 0);
+    for (std::size_t i = 0; i < gaps.size(); ++i) {
+      if (!taken_[i]) continue;
+      covered[gaps[i].first] += static_cast<double>(gaps[i].size);
+      covered[gaps[i].last] -= static_cast<double>(gaps[i].size);
+    }
+    for (std::size_t k = 1; k <= rows.size(); ++k) covered[k] += covered[k - 1];
+    for (std::size_t k = 0; k < rows.size(); ++k)
+      if (has_needs_[k]) covered[k] = 0;
+    for (std::size_t i = 0; i < place_.size(); ++i) {
+      const double size = static_cast<double>(needs_.needs[i].size);
+      if (absent_[i] != none && cut_.holds(absent_[i])) covered[place_[i]] += size;
+      if (present_[i] != none && cut_.holds(present_[i])) covered[place_[i]] -= size;
+    }
+    return covered;
+  }
+
+  struct need_arc {
+    index_t need, input;  // none: its stretch
+  };
+  const rerun_needs& needs_;
+  std::vector<bool> has_needs_;
+  std::vector<index_t> gap_of_;  // among gaps of the cover, per gap of the rows
+  std::vector<index_t> place_;   // per need, its row among those of the cover
+  std::vector<double> highest_;  // price per row
+  closure_problem cut_;
+  std::vector<index_t> member_;            // per stretch
+  std::vector<index_t> present_, absent_;  // members, per need
+  std::vector<bool> taken_;                // per gap of the cover
+  std::vector<need_arc> arcs_;
+};
+
+}  // namespace detail
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched

@@ -1,0 +1,214 @@
+// Rows and gaps: what must be in memory while operators first run, and between which of these a storage could be absent.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <memsched/base/linkage.hpp>
+#include <memsched/graph/problem.hpp>
+#include <memsched/model/firing.hpp>
+
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+
+/// Of which schedules a bound of the extra cost holds.
+enum class bound_scope : unsigned char {
+  given_order,  ///< those in which operators first run in the given order
+  any_order,    ///< all
+};
+
+constexpr const char* to_string(bound_scope s) { return s == bound_scope::any_order ? "any order" : "given order"; }
+
+/// A stretch of rows in which a storage could be absent, between two uses of it.
+struct rerun_gap {
+  tensor_id storage = none;
+  index_t first = 0, last = 0;  ///< rows, both included
+  bytes size = 0;
+  std::uint64_t cost = 0;  ///< of a schedule in which the storage is absent at some row of the gap
+  bool closed = false;     ///< the storage cannot be absent: it is never made again
+};
+
+/// The first executions of some operators, in the order in which every schedule of the scope runs them.
+struct rerun_rows {
+  std::vector<op_id> rows;
+  std::vector<bytes> fixed;  ///< bytes while each row runs, without those of gaps
+  std::vector<rerun_gap> gaps;
+  std::vector<rerun_gap> tails;   ///< per storage that does not stay, at most one: the rows behind all its uses
+  std::vector<op_id> charged_to;  ///< per storage, the operator whose cost its gaps bear; none: they bear nothing
+};
+
+/// The rows of `order`, which runs every operator once: the scope is `given_order`. O(operators + uses).
+///
+/// Lemma. Consider a schedule in which operators first run in this order. A storage that is absent at a row of one of its
+/// gaps is made again behind that row and before the use that ends the gap.
+/// Proof. A gap lies behind the first creation of the storage and before a use at the first run of a reader (or the end,
+/// where it stays). That reader reads the latest copy, and the copies made before the row are gone.
+/// Hence the extra cost is at least the sum of the costs of all gaps in which storages are absent: gaps of one storage do
+/// not overlap in time, so that they need different executions, and each operator's cost is borne by one of its outputs.
+MEMSCHED_FUNCTION rerun_rows rows_of_order(const problem& p, memory_model model, std::span<const op_id> order);
+
+/// The rows of `path`, of which each operator is behind the one before it in every order: the scope is `any_order`. A
+/// storage is certainly made at a row that is behind its producer, and certainly needed later where the row is before one
+/// of its readers; the lemma of `rows_of_order` holds as it stands. O(operators + uses).
+MEMSCHED_FUNCTION rerun_rows rows_of_path(const problem& p, memory_model model, std::span<const op_id> path);
+
+/// The path of `predecessors` with the largest sum of excesses over the budget, in `order`. O(operators + uses).
+MEMSCHED_FUNCTION std::vector<op_id> find_path(const problem& p, memory_model model, std::span<const op_id> order,
+                                               bytes budget);
+
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched
+
+#if MEMSCHED_DEFINED_HERE
+
+#include <algorithm>
+
+#include <memsched/base/topology.hpp>
+#include <memsched/graph/runs_again.hpp>
+#include <memsched/measure/evaluate.hpp>
+
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+
+namespace detail {
+
+/// Builds rows from the places of operators among them.
+class row_builder {
+ public:
+  row_builder(const problem& p, memory_model model, std::span<const op_id> rows)
+      : p_(p), model_(model), again_(runs_again(p)), row_(p.ops().size(), none) {
+    out_.rows.assign(rows.begin(), rows.end());
+    for (index_t k = 0; k < rows.size(); ++k) row_[rows[k]] = k;
+  }
+
+  /// `before`: for each operator, how many rows certainly run before it first does; `made`: the first row that certainly
+  /// runs behind it, or is its own; the number of rows where there is none.
+  rerun_rows run(std::span<const index_t> before, std::span<const index_t> made) {
+    for (tensor_id t : p_.tensors())
+      if (p_.storage(t) == t && p_.kept(t)) add_gaps(t, before, made);
+    charge();
+    for (op_id op : out_.rows) out_.fixed.push_back(fixed(op));
+    return std::move(out_);
+  }
+
+ private:
+  bool frees_first(op_id op) const { return p_.firing(op).value_or(model_.default_firing) == firing::cbp; }
+
+  /// Gaps of a storage: stretches between uses by rows, up to the last row that is certainly before a use.
+  void add_gaps(tensor_id t, std::span<const index_t> before, std::span<const index_t> made) {
+    const op_id producer = p_.producer(t);
+    const bool closed = producer == none || !again_[producer];
+    index_t end = p_.stays(t) ? static_cast<index_t>(out_.rows.size()) : 0;  // behind the last row with a use still to come
+    uses_.clear();
+    for (op_id reader : p_.readers(t)) {
+      end = std::max(end, before[reader]);
+      if (row_[reader] != none) uses_.push_back(row_[reader]);
+    }
+    std::sort(uses_.begin(), uses_.end());
+    index_t first = producer == none ? 0 : made[producer] + (row_[producer] == none ? 0 : 1);
+    const auto add = [&](index_t behind) {
+      if (first < behind) out_.gaps.push_back({t, first, behind - 1, p_.size(t), 0, closed});
+    };
+    for (index_t use : uses_) {
+      add(use);
+      first = use + (frees_first(out_.rows[use]) ? 0 : 1);
+    }
+    add(end);
+    if (!p_.stays(t)) add_tail(t, closed, made);
+  }
+  void add_tail(tensor_id t, bool closed, std::span<const index_t> made) {
+    index_t first = 0;
+    for (op_id reader : p_.readers(t)) {
+      const bool during = row_[reader] == none || frees_first(reader);
+      first = std::max(first, made[reader] + (during ? 0 : 1));
+    }
+    const auto rows = static_cast<index_t>(out_.rows.size());
+    if (first < rows) out_.tails.push_back({t, first, rows - 1, p_.size(t), 0, closed});
+  }
+
+  /// The output with the most bytes in gaps bears the cost of its operator.
+  void charge() {
+    out_.charged_to.assign(p_.tensors().size(), none);
+    std::vector<long double> weight(p_.tensors().size(), 0);
+    for (const rerun_gap& g : out_.gaps)
+      weight[g.storage] += static_cast<long double>(g.size) * static_cast<long double>(g.last - g.first + 1);
+    for (op_id op : p_.ops()) {
+      tensor_id best = none;
+      for (tensor_id t : p_.creates(op))
+        if (best == none || weight[t] > weight[best]) best = t;
+      if (best != none) out_.charged_to[best] = op;
+    }
+    for (auto* stretches : {&out_.gaps, &out_.tails})
+      for (rerun_gap& g : *stretches)
+        if (const op_id op = out_.charged_to[g.storage]; op != none && !g.closed) g.cost = p_.cost(op);
+  }
+
+  /// Bytes of reads, creates and workspace, less what outputs in place spare at most. Where inputs are consumed first, a
+  /// read with a use to come is part of its next gap.
+  bytes fixed(op_id op) const {
+    bytes sum = p_.workspace(op), spared = 0;
+    for (tensor_id t : p_.creates(op)) sum += p_.size(t);
+    if (frees_first(op)) return sum;
+    for (tensor_id t : p_.reads(op)) sum += p_.size(t);
+    if (model_.in_place)
+      for (const storage_reuse& r : p_.reuses(op)) spared += r.spared;
+    return sum - spared;
+  }
+
+  const problem& p_;
+  memory_model model_;
+  std::vector<bool> again_;
+  std::vector<index_t> row_, uses_;
+  rerun_rows out_;
+};
+
+}  // namespace detail
+
+MEMSCHED_FUNCTION rerun_rows rows_of_order(const problem& p, memory_model model, std::span<const op_id> order) {
+  std::vector<index_t> place(p.ops().size());
+  for (index_t k = 0; k < order.size(); ++k) place[order[k]] = k;
+  return detail::row_builder(p, model, order).run(place, place);
+}
+
+MEMSCHED_FUNCTION rerun_rows rows_of_path(const problem& p, memory_model model, std::span<const op_id> path) {
+  const std::size_t n = p.ops().size();
+  const auto rows = static_cast<index_t>(path.size());
+  std::vector<index_t> row(n, none), before(n, 0), made(n, rows);
+  for (index_t k = 0; k < rows; ++k) row[path[k]] = k;
+  const adjacency successors = transpose(p.predecessors(), n);
+  const std::vector<op_id> order = topological_order(p.predecessors(), successors);
+  for (op_id op : order)
+    for (op_id u : p.predecessors(op)) before[op] = std::max(before[op], row[u] == none ? before[u] : row[u] + 1);
+  for (auto op = order.rbegin(); op != order.rend(); ++op) {
+    if (row[*op] != none) made[*op] = row[*op];
+    else
+      for (op_id next : successors[*op]) made[*op] = std::min(made[*op], made[next]);
+  }
+  return detail::row_builder(p, model, path).run(before, made);
+}
+
+MEMSCHED_FUNCTION std::vector<op_id> find_path(const problem& p, memory_model model, std::span<const op_id> order,
+                                               bytes budget) {
+  const std::vector<bytes> during = evaluate(p, order, model).value().during;
+  std::vector<double> best(p.ops().size(), 0);
+  std::vector<op_id> from(p.ops().size(), none);
+  op_id last = none;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const op_id op = order[i];
+    for (op_id u : p.predecessors(op))
+      if (from[op] == none || best[u] > best[from[op]]) from[op] = u;
+    const double excess = during[i] > budget ? static_cast<double>(during[i] - budget) : 0;
+    best[op] = 1 + excess + (from[op] == none ? 0 : best[from[op]]);
+    if (last == none || best[op] > best[last]) last = op;
+  }
+  std::vector<op_id> path;
+  for (op_id op = last; op != none; op = from[op]) path.push_back(op);
+  std::reverse(path.begin(), path.end());
+  return path;
+}
+
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched
+
+#endif

@@ -1,0 +1,124 @@
+// Schedules with reruns as first runs and what runs again before each, and the memory that they take.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include <memsched/base/linkage.hpp>
+#include <memsched/graph/problem.hpp>
+#include <memsched/model/firing.hpp>
+
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+
+/// First runs, and the operators that run again right before each of them and at the end, in the order of their first runs.
+struct rerun_stages {
+  std::vector<op_id> order;
+  std::vector<std::vector<op_id>> again;  ///< per place in the order, and one more for the end
+
+  explicit rerun_stages(std::vector<op_id> o) : order(std::move(o)), again(order.size() + 1) {}
+  std::vector<op_id> executions() const {
+    std::vector<op_id> all;
+    for (std::size_t k = 0; k < again.size(); ++k) {
+      all.insert(all.end(), again[k].begin(), again[k].end());
+      if (k < order.size()) all.push_back(order[k]);
+    }
+    return all;
+  }
+  std::size_t reruns() const {
+    std::size_t n = 0;
+    for (const auto& stage : again) n += stage.size();
+    return n;
+  }
+};
+
+/// The cost of what runs again.
+inline std::uint64_t extra_cost(const problem& p, const rerun_stages& s) {
+  std::uint64_t sum = 0;
+  for (const auto& stage : s.again)
+    for (op_id op : stage) sum += p.cost(op);
+  return sum;
+}
+
+/// Plays stages, again and again: keeps its tables. Like `evaluate_executions`, without its checks.
+class stage_player {
+ public:
+  stage_player(const problem& p, memory_model model) : p_(p), model_(model), needed_(p.tensors().size()) {
+    for (op_id op : p.ops()) {
+      bytes sum = 0;
+      for (tensor_id t : p.creates(op)) sum += p.size(t);
+      produced_.push_back(sum);
+    }
+  }
+
+  struct level {
+    bytes peak = 0;
+    double over = 0;  ///< bytes over the budget, summed over executions
+    bool operator==(const level&) const = default;
+  };
+
+  /// O(executions + uses).
+  level play(const rerun_stages& s, bytes budget) {
+    run_.clear(), stage_.clear();
+    for (index_t k = 0; k < s.again.size(); ++k) {
+      for (op_id op : s.again[k]) run_.push_back(op), stage_.push_back(k);
+      if (k < s.order.size()) run_.push_back(s.order[k]), stage_.push_back(k);
+    }
+    bytes live = find_effects();
+    level result{live, 0};
+    during_.resize(run_.size());
+    for (std::size_t i = 0; i < run_.size(); ++i) {
+      const footprint f = fire(rule(run_[i]), live, effects_[i]);
+      live = f.after;
+      during_[i] = f.during;
+      if (f.during > budget) result.over += static_cast<double>(f.during - budget);
+      if (f.during > result.peak) result.peak = f.during;
+    }
+    return result;
+  }
+
+  // Of the last call of `play`:
+  const std::vector<op_id>& run() const { return run_; }
+  const std::vector<index_t>& stage() const { return stage_; }
+  const std::vector<bytes>& during() const { return during_; }
+  firing rule(op_id op) const { return p_.firing(op).value_or(model_.default_firing); }
+
+ private:
+  /// Walks back, so that each use knows whether it is the last of its copy. Returns the bytes that are live at the start.
+  bytes find_effects() {
+    for (tensor_id t : p_.tensors()) needed_[t] = p_.stays(t);
+    effects_.resize(run_.size());
+    for (std::size_t i = run_.size(); i-- > 0;) {
+      const op_id op = run_[i];
+      firing_effect e{.produced = produced_[op], .workspace = p_.workspace(op)};
+      for (tensor_id t : p_.creates(op)) {
+        if (needed_[t]) e.kept += p_.size(t);
+        needed_[t] = false;
+      }
+      for (tensor_id t : p_.reads(op)) {
+        if (needed_[t]) continue;
+        needed_[t] = true;
+        e.freed += p_.size(t);
+        if (model_.in_place)
+          for (const storage_reuse& r : p_.reuses(op))
+            if (r.input == t) e.overwritten += r.spared;
+      }
+      effects_[i] = e;
+    }
+    bytes live = 0;
+    for (tensor_id t : p_.tensors())
+      if (p_.storage(t) == t && p_.writer(t) == none && needed_[t]) live += p_.size(t);
+    return live;
+  }
+
+  const problem& p_;
+  memory_model model_;
+  std::vector<unsigned char> needed_;
+  std::vector<bytes> produced_, during_;
+  std::vector<op_id> run_;
+  std::vector<index_t> stage_;
+  std::vector<firing_effect> effects_;
+};
+
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched

@@ -1,0 +1,58 @@
+#!/bin/sh
+# `memsched recompute`: budgets as bytes and shares, curves, exit statuses, and proofs for the second checker.
+# usage: recompute.sh MEMSCHED
+set -eu
+memsched=$1
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+cat >"$dir/step.json" <<'EOF'
+{"name": "step",
+ "ops": [{"name": "f1", "inputs": [0], "outputs": [1], "cost": 5}, {"name": "f2", "inputs": [1], "outputs": [2], "cost": 7},
+         {"name": "f3", "inputs": [2], "outputs": [3], "cost": 9}, {"name": "b3", "inputs": [3, 2], "outputs": [4], "cost": 9},
+         {"name": "b2", "inputs": [4, 1], "outputs": [5], "cost": 7}, {"name": "b1", "inputs": [5, 0], "outputs": [6], "cost": 5}],
+ "tensors": [{"bytes": 1}, {"bytes": 10}, {"bytes": 8}, {"bytes": 6}, {"bytes": 4}, {"bytes": 2}, {"bytes": 1}],
+ "graph_inputs": [0], "graph_outputs": [6]}
+EOF
+fail() {
+  echo "recompute.sh: $*" >&2
+  exit 1
+}
+status() {
+  set +e
+  "$@" >"$dir/out" 2>"$dir/err"
+  got=$?
+  set -e
+}
+status "$memsched" recompute "$dir/step.json" --budget 100% --format json
+[ "$got" -eq 0 ] || fail "all of the peak is met by the order: $got"
+grep -q '"extra_cost":0,' "$dir/out" || fail "an order within the budget costs nothing"
+status "$memsched" recompute "$dir/step.json" --budget 19 --format json --certificate "$dir/proof.json"
+[ "$got" -eq 0 ] || fail "19 bytes do: $got"
+grep -q '"extra_cost":5,.*"status":"optimal"' "$dir/out" || fail "f1 runs again, at cost 5: $(cat "$dir/out")"
+if command -v python3 >/dev/null; then
+  python3 "$(dirname "$0")/../proof/check_recompute.py" "$dir/step.json" "$dir/proof.json" >/dev/null || fail "a proof is refused"
+  sed 's/"extra_cost":5/"extra_cost":4/' "$dir/proof.json" >"$dir/other.json"
+  if python3 "$(dirname "$0")/../proof/check_recompute.py" "$dir/step.json" "$dir/other.json" >/dev/null; then
+    fail "another cost is accepted"
+  fi
+fi
+status "$memsched" recompute "$dir/step.json" --budget 17
+[ "$got" -eq 3 ] || fail "17 bytes are too few for one operator: $got"
+status "$memsched" recompute "$dir/step.json" --curve 5
+[ "$got" -eq 0 ] && [ "$(wc -l <"$dir/out")" -ge 4 ] || fail "a curve has a line for each budget"
+status "$memsched" recompute "$dir/step.json"
+[ "$got" -eq 2 ] && grep -q -- --budget "$dir/err" || fail "a budget is required: $got"
+status "$memsched" recompute "$dir/step.json" --budget many
+[ "$got" -eq 2 ] || fail "many is no budget: $got"
+sed 's/"cost": 5/"cost": -5/' "$dir/step.json" >"$dir/negative.json"
+status "$memsched" recompute "$dir/negative.json" --budget 19
+[ "$got" -eq 1 ] && grep -q 'ops\[0\].cost' "$dir/err" || fail "a negative cost is named: $(cat "$dir/err")"
+status "$memsched" recompute "$dir/step.json" --curve 5 --svg "$dir/curve.svg" -o "$dir/curve.json"
+[ "$got" -eq 0 ] || fail "a curve is drawn: $got"
+grep -q '</svg>' "$dir/curve.svg" || fail "the drawing is not whole"
+grep -q '"curve":\[{"budget":' "$dir/curve.json" || fail "the curve is not where -o says"
+[ ! -s "$dir/out" ] || fail "standard output is empty where -o is given"
+status "$memsched" recompute "$dir/step.json" --budget 19 --svg "$dir/no.svg"
+[ "$got" -eq 2 ] || fail "one budget is no curve: $got"
+status "$memsched" recompute "$dir/step.json" --curve 5 --certificate "$dir/no.json"
+[ "$got" -eq 2 ] || fail "a curve has no certificate: $got"

@@ -1,0 +1,72 @@
+/* Runs a library named net on the inputs of the stored outputs, and writes its outputs; on standard error the bytes of
+   stack that it took. Inputs: x = 7, then for each element x = x * 1664525 + 1013904223, u = x / 2^32. */
+#include "net.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#if NET_INPUTS != 1 || NET_OUTPUTS > 3
+#error "one input and up to three outputs"
+#endif
+
+enum { painted = 8192 };
+
+static union {
+  float aligned;
+  unsigned char bytes[NET_ARENA_BYTES];
+} arena;
+static unsigned char input[NET_INPUT0_BYTES], output0[NET_OUTPUT0_BYTES];
+#if NET_OUTPUTS > 1
+static unsigned char output1[NET_OUTPUT1_BYTES];
+#endif
+#if NET_OUTPUTS > 2
+static unsigned char output2[NET_OUTPUT2_BYTES];
+#endif
+
+/* Paints the stack below the caller's, or counts what is not painted any more. */
+static __attribute__((noinline)) int stack(int paint) {
+  volatile unsigned char room[painted];
+  int i = 0;
+  if (paint)
+    for (i = 0; i < painted; ++i) room[i] = 0xa5;
+  else
+    while (i < painted && room[i] == 0xa5) ++i;
+  return painted - i;
+}
+
+int main(void) {
+  const void *in[] = {input};
+  uint32_t x = 7;
+  int used;
+  void *out[] = {
+      output0,
+#if NET_OUTPUTS > 1
+      output1,
+#endif
+#if NET_OUTPUTS > 2
+      output2,
+#endif
+  };
+  for (size_t i = 0; i < NET_INPUT0_BYTES / sizeof(NET_INPUT0_TYPE); ++i) {
+    x = x * 1664525U + 1013904223U;
+    if ((NET_INPUT0_TYPE)0.5F != 0) {
+      const float y = (float)(x / 4294967296.0 * 2 - 1);
+      memcpy(input + i * sizeof y, &y, sizeof y);
+    } else {
+      input[i] = (unsigned char)((x >> 24) - ((NET_INPUT0_TYPE)-1 < 0 ? 128 : 0));
+    }
+  }
+  stack(1);
+  if (net_run(in, out, arena.bytes)) return 1;
+  used = stack(0);
+  fprintf(stderr, "%d\n", used);
+  fwrite(output0, 1, sizeof output0, stdout);
+#if NET_OUTPUTS > 1
+  fwrite(output1, 1, sizeof output1, stdout);
+#endif
+#if NET_OUTPUTS > 2
+  fwrite(output2, 1, sizeof output2, stdout);
+#endif
+  return 0;
+}

@@ -1,0 +1,320 @@
+#!/usr/bin/env python3
+"""Checks executions with repetitions and the proof of their extra cost: a second checker, which shares nothing with the library.
+
+usage: check_recompute.py GRAPH.json RESULT...
+
+GRAPH.json is a graph of operators and tensors (formats/json.hpp); a RESULT is what `memsched recompute GRAPH.json --certificate
+RESULT` wrote. Says of each result what is proven; ends with 1 where executions or a proof are wrong, with 2 where a file cannot
+be read. docs/recompute.md has the rules and why they hold. Graphs with `updates` or `overwrites` are refused: not implemented.
+"""
+import json
+import math
+import sys
+
+import check
+from check import Wrong, need, whole
+
+NONE = (1 << 64) - 1  # a bound that says that there are no executions
+
+
+class Graph(check.Problem):
+    """Operators with costs, some of which run once."""
+
+    def __init__(self, graph, firing, inplace):
+        super().__init__(graph, firing, inplace)
+        for i, op in enumerate(self.ops):
+            need(not op.get("updates") and not op.get("overwrites"), f"ops[{i}]: updates and overwrites are not implemented")
+        self.cost = [whole(int(op.get("cost", 1)), 1 << 64, "cost") for op in self.ops]
+        self.pure = [op.get("pure", True) for op in self.ops]
+        self.unit = max(math.gcd(*self.cost), 1)
+
+    def play(self, run):
+        """The peak and the extra cost of executions, copy by copy."""
+        last, made = {}, {}
+        for k, i in enumerate(run):
+            whole(i, len(self.ops), f"step {k}")
+            need(i in last or self.before[i] <= last.keys(), f"step {k}: runs {i} before one that it needs")
+            need(i not in last or self.pure[i], f"step {k}: runs {i} a second time")
+            for t in self.ops[i]["inputs"]:
+                made_by = self.writer.get(self.store[t])
+                if made_by is not None:
+                    need(last[self.writer[t]] >= last[made_by], f"step {k}: reads a view of an older copy")
+            last[i] = k
+        need(len(last) == len(self.ops), "executions: an operator never runs")
+        change = [0] * (len(run) + 2)  # of what is live while step k runs and outlives it, by copies
+        during = [self.ops[i].get("workspace", 0) for i in run]
+        for s in range(len(self.size)):
+            if self.store[s] == s and (s in self.writer or self.kept(s)):
+                self.copies(s, run, change, during)
+        peak = level = 0
+        for k in range(len(run)):
+            level += change[k]
+            peak = max(peak, level + during[k])
+        start = sum(self.size[s] for s in range(len(self.size)) if self.store[s] == s and s not in self.writer and self.kept(s))
+        return max(peak, start), sum(self.cost[i] for i in run) - sum(self.cost)
+
+    def copies(self, s, run, change, during):
+        """Adds the bytes of all copies of a storage: whole from the step behind their creation on, less at their last step."""
+        maker = self.writer.get(s)
+        begins = [-1] if maker is None else [k for k, i in enumerate(run) if i == maker]
+        for b, begin in enumerate(begins):
+            until = begins[b + 1] if b + 1 < len(begins) else len(run)
+            uses = [k for k in range(begin + 1, until) if s in self.reads[run[k]]]
+            if begin >= 0:
+                during[begin] += self.size[s]
+            if s in self.stays and until == len(run):
+                change[begin + 1] += self.size[s]
+            elif uses:
+                change[begin + 1] += self.size[s]
+                change[uses[-1] + 1] -= self.size[s]
+                during[uses[-1]] -= self.room(run[uses[-1]], s)
+
+
+class Rows:
+    """First runs, and the gaps between uses of storages, as a proof rests on them."""
+
+    def __init__(self, p, proof, budget):
+        self.p, self.rows, rows = p, proof["rows"], proof["rows"]
+        self.count = len(rows)
+        self.row = {}
+        any_order = proof["scope"] == "any order"
+        need(any_order or proof["scope"] == "given order", "scope: unknown")
+        for k, i in enumerate(rows):
+            whole(i, len(p.ops), f"rows[{k}]")
+            need(i not in self.row, f"rows[{k}]: stands twice")
+            if any_order:
+                need(k == 0 or rows[k - 1] in p.before[i], f"rows[{k}]: is not right behind the row before")
+            else:
+                need(p.before[i] <= self.row.keys(), f"rows[{k}]: runs before one that it needs")
+            self.row[i] = k
+        need(any_order or self.count == len(p.ops), "rows: are no order of all operators")
+        self.charged = proof["charged"]
+        need(len(self.charged) == len(p.ops), "charged: one for each operator")
+        for i, t in enumerate(self.charged):
+            need(t == -1 or t in p.creates[i], f"charged[{i}]: is not made by the operator")
+        self.before, self.behind = self.places()
+        self.gaps = [g for s in range(len(p.size)) if p.store[s] == s and p.kept(s) for g in self.of(s)]
+        self.excess = [self.fixed(i) - budget for i in rows]
+        for s, first, last, _, _ in self.gaps:
+            for k in range(first, last + 1):
+                self.excess[k] += p.size[s]
+        self.needs = {}
+        for k in proof.get("needs", []):
+            need(whole(k, self.count, "needs") not in self.needs, "needs: a row stands twice")
+            self.needs[k] = self.needs_at(k)
+
+    def needs_at(self, k):
+        """Storages that are needed behind row k if others are absent there, with the gap that says so or none."""
+        p, i = self.p, self.rows[k]
+        there = set(p.creates[i]) | (set() if p.cbp[i] else set(p.reads[i]))
+        found = {s: g for g, (s, first, last, _, _) in enumerate(self.gaps) if first <= k <= last and s not in there}
+        chain = list(found)
+        for s in chain:
+            if self.again(s):
+                for t in p.reads[p.writer[s]]:
+                    if t not in there and t not in found:
+                        found[t] = None
+                        chain.append(t)
+        return found
+
+    def again(self, s):
+        return s in self.p.writer and self.p.pure[self.p.writer[s]]
+
+    def tail(self, s):
+        """The first row behind all uses of a storage; none where it stays."""
+        if s in self.p.stays:
+            return self.count
+        return max(self.row[i] + (0 if self.p.cbp[i] else 1) if i in self.row else self.behind[i]
+                   for i in self.p.readers.get(s, set()))
+
+    def charge(self, s):
+        maker = self.p.writer.get(s)
+        return self.p.cost[maker] if maker is not None and self.charged[maker] == s else 0
+
+    def places(self):
+        """How many rows certainly run before each operator, and the first that certainly runs behind it or is its own."""
+        before = {}
+        for i in check.sequence(self.p.before):
+            before[i] = max((self.row[u] + 1 if u in self.row else before[u] for u in self.p.before[i]), default=0)
+        after = [set() for _ in self.p.ops]
+        for i, preds in enumerate(self.p.before):
+            for u in preds:
+                after[u].add(i)
+        behind = {}
+        for i in reversed(list(check.sequence(self.p.before))):
+            behind[i] = self.row.get(i, min((behind[v] for v in after[i]), default=self.count))
+        if self.count == len(self.p.ops):  # then the rows are all that is known of an order
+            return dict(self.row), dict(self.row)
+        return before, behind
+
+    def of(self, s):
+        """Gaps of a storage: (storage, first row, last row, cost, closed)."""
+        p, maker = self.p, self.p.writer.get(s)
+        readers = p.readers.get(s, set())
+        end = max([self.before[i] for i in readers] + [self.count if s in p.stays else 0])
+        closed = maker is None or not p.pure[maker]
+        cost = 0 if closed or self.charged[maker] != s else p.cost[maker]
+        first = 0 if maker is None else self.row[maker] + 1 if maker in self.row else self.behind[maker]
+        for use in sorted(self.row[i] for i in readers if i in self.row):
+            if first < use:
+                yield s, first, use - 1, cost, closed
+            first = use if p.cbp[next(i for i in readers if self.row.get(i) == use)] else use + 1
+        if first < end:
+            yield s, first, end - 1, cost, closed
+
+    def fixed(self, i):
+        p = self.p
+        made = sum(p.size[t] for t in p.creates[i]) + p.ops[i].get("workspace", 0)
+        if p.cbp[i]:
+            return made
+        return made + sum(p.size[s] for s in p.reads[i]) - (p.spares[i][1] if p.spares[i] else 0)
+
+
+def weighed(p, graph, proof):
+    """The graph with weights for sizes, at one price of a byte."""
+    price, scale = whole(proof["weighed"]["price"], 1 << 64, "price"), whole(proof["scale"], 65, "scale")
+    charged = proof["charged"]
+    need(len(charged) == len(p.ops), "charged: one for each operator")
+    weight, reused = {}, set()
+    for s in range(len(p.size)):
+        if p.store[s] == s:
+            weight[s] = price * p.size[s]
+            maker = p.writer.get(s)
+            if maker is not None and p.pure[maker]:
+                weight[s] = min(weight[s], p.cost[maker] << scale if charged[maker] == s else 0)
+    for i in check.sequence(p.before):
+        pair = p.spared(p.ops[i], True)
+        if pair:
+            old, new = pair[0], p.ops[i]["outputs"][0]
+            weight[new] = min(weight[new], weight[old])
+            reused |= {old, new}
+    other = json.loads(json.dumps(graph))
+    for t, tensor in enumerate(other["tensors"]):
+        tensor["bytes"] = weight.get(t, 0)
+    for i, op in enumerate(other["ops"]):
+        filled = p.creates[i] + ([] if p.cbp[i] else list(p.reads[i]))
+        op["workspace"] = price * op.get("workspace", 0) + sum(price * p.size[s] - weight[s] for s in filled if s not in reused)
+    return other, price, scale
+
+
+def proven_by_orders(p, graph, result):
+    """Checks a proof by a price for all bytes, and returns its bound."""
+    proof = result["certificate"]
+    bound = whole(proof["bound"], NONE, "bound")
+    need(proof["scope"] == "any order", "scope: a price for all bytes is for any order")
+    other, price, scale = weighed(p, graph, proof)
+    orders = check.Problem(other, result["firing"], result["inplace"])
+    level = check.proven(check.Nodes(orders), proof["weighed"]["orders"])
+    need(bound == 0 or level - price * result["budget"] > (bound - p.unit) << scale, "bound: the price does not reach it")
+    return bound
+
+
+def proven(p, proof, budget):
+    """Checks all cases of a proof, and returns its bound."""
+    rows = Rows(p, proof, budget)
+    bound, scale, answer = whole(proof["bound"], 1 << 64, "bound"), whole(proof["scale"], 128, "scale"), {}
+
+    def size_at(k):
+        return sum(p.size[s] for g, (s, first, last, _, closed) in enumerate(rows.gaps)
+                   if first <= k <= last and not closed and answer.get(g) is not False)
+
+    def value(number):
+        prices = proof["prices"][number]
+        total, at, price = 0, [0] * (rows.count + 1), [0] * rows.count
+        for k, more in prices:
+            whole(more, 1 << 64, "price")
+            total += more * rows.excess[whole(k, rows.count, "row")]
+            price[k] += more
+        for k in range(rows.count):
+            at[k + 1] = at[k] + (0 if k in rows.needs else price[k])
+        left = {}  # what gaps and tails can still pay
+        for g, (s, first, last, cost, closed) in enumerate(rows.gaps):
+            if not closed and answer.get(g) is not False:
+                paid = (cost << scale) - p.size[s] * (at[last + 1] - at[first])
+                total += paid if answer.get(g) else min(paid, 0)
+                left[g] = math.inf if answer.get(g) else max(paid, 0)
+        return total - (savings(number, price, left) if rows.needs else 0)
+
+    def savings(number, price, left):
+        """What absent storages may save at rows with needs, and no share pays for."""
+        save, hold, tails = {}, {}, {}
+        for k, found in rows.needs.items():
+            for s, g in found.items():
+                worth = price[k] * p.size[s]
+                if rows.again(s) and (g is None or answer.get(g) is not False):
+                    save[k, s] = worth
+                if g is None:
+                    hold[k, s] = worth
+        for k, s, payer, amount in proof["shares"][number]:
+            need(amount >= 0, "shares: an amount below 0")
+            need(k in rows.needs and s in rows.needs[k] and rows.again(s), f"shares: {s} is no need at row {k}")
+            if (k, s) not in save:
+                continue
+            if payer == -1:
+                g = rows.needs[k][s]
+                if g is not None and answer.get(g):
+                    continue  # paid for already
+                if g is not None:
+                    purse, key = left, g
+                else:
+                    need(rows.tail(s) <= k, f"shares: {s} has no tail at row {k}")
+                    purse, key = tails, s
+                    tails.setdefault(s, rows.charge(s) << scale)
+            else:
+                need(payer == s or payer in p.reads[p.writer[s]], f"shares: {s} does not need {payer}")
+                purse, key = hold, (k, payer)
+            need(amount <= purse.get(key, 0) and amount <= save[k, s], f"shares: nobody can pay for {s} at row {k}")
+            purse[key] -= amount
+            save[k, s] -= amount
+        return sum(save.values())
+
+    cases = proof["cases"]
+    open_cases = [(0, None, None)]
+    while open_cases:
+        at, gap, absent = open_cases.pop()
+        if gap is not None:
+            answer[gap] = absent
+        if at is None:
+            del answer[gap]
+            continue
+        case = cases[at]
+        if "row" in case:
+            k = whole(case["row"], rows.count, f"cases[{at}]")
+            need(size_at(k) < rows.excess[k], f"cases[{at}]: the row can be covered")
+        elif "prices" in case:
+            number = whole(case["prices"], len(proof["prices"]), f"cases[{at}]")
+            need(bound != NONE, f"cases[{at}]: prices rule nothing out")
+            need(bound == 0 or value(number) > (bound - p.unit) << scale, f"cases[{at}]: does not reach the bound")
+        else:
+            g = whole(case["gap"], len(rows.gaps), f"cases[{at}]")
+            need(not rows.gaps[g][4] and g not in answer, f"cases[{at}]: decides no open gap")
+            for key in ("absent", "present"):
+                need(at < whole(case[key], len(cases), f"cases[{at}]"), f"cases[{at}]: lacks a case")
+            open_cases += [(None, g, None), (case["present"], g, False), (case["absent"], g, True)]
+    return bound
+
+
+def bound_of(p, graph, result):
+    """The bound of a result's proof, of either kind."""
+    if "weighed" in result["certificate"]:
+        return proven_by_orders(p, graph, result)
+    return proven(p, result["certificate"], result["budget"])
+
+
+def judge(graph, result):
+    """What a result proves, in a sentence."""
+    p = Graph(graph, result["firing"], result["inplace"])
+    peak, extra = p.play(result["executions"])
+    need(peak == result["peak"], f"peak: the executions take {peak}")
+    need(extra == result["extra_cost"], f"extra_cost: the executions cost {extra} more")
+    bound = bound_of(p, graph, result)
+    scope = result["certificate"]["scope"]
+    if bound == NONE:
+        need(peak > result["budget"], "bound: there are executions within the budget")
+        return f"no executions within {result['budget']}, {scope}"
+    need(peak > result["budget"] or bound <= extra, f"bound: {bound} is above the cost of executions")
+    return f"peak {peak}, extra cost {extra}, proven bound {bound} ({scope})" + (": optimal" if bound == extra else "")
+
+
+if __name__ == "__main__":
+    sys.exit(check.main(__doc__, lambda path: json.loads(path.read_bytes()), judge))

@@ -1,0 +1,96 @@
+// Executions with repetitions and proofs of their extra cost, as found and changed, each with what the library's checker says
+// of it: for a second checker, one JSON object a line. usage: recompute_cases COUNT
+#include <cstdint>
+#include <cstdlib>
+#include <iostream>
+#include <string>
+#include <utility>
+
+#include <memsched/certify/certify.hpp>
+#include <memsched/formats/json.hpp>
+#include <memsched/formats/recompute_proof.hpp>
+#include <memsched/graph/list_schedule.hpp>
+#include <memsched/proof/check_recompute.hpp>
+#include <memsched/recompute.hpp>
+#include <memsched/recompute/least_peak.hpp>
+
+#include "support/random_problem.hpp"
+
+using namespace memsched;
+using json = nlohmann::ordered_json;
+
+namespace {
+
+/// A proof with one number changed.
+recompute_proof changed(recompute_proof proof, support::random& r) {
+  const auto some = [&](const auto& list) { return r.below(static_cast<std::uint32_t>(list.size())); };
+  if (proof.weighed) {
+    if (r.chance(50)) proof.weighed->price += r.chance(50) ? 1 : proof.weighed->price;
+    else if (r.chance(50)) proof.weighed->orders.bound += 5;
+    else proof.bound += 5;
+    return proof;
+  }
+  recompute_case& c = proof.cases[some(proof.cases)];
+  switch (r.below(10)) {
+    case 0: proof.bound += 5; break;
+    case 1: ++proof.scale; break;
+    case 2: proof.any_order = !proof.any_order; break;
+    case 3: std::swap(proof.rows[some(proof.rows)], proof.rows[some(proof.rows)]); break;
+    case 4: c = {.row = some(proof.rows)}; break;
+    case 5: c.gap = r.below(20); break;
+    case 8:
+      if (!proof.needs.empty()) proof.needs[some(proof.needs)] = some(proof.rows);
+      break;
+    case 9:
+      if (proof.shares.empty() || proof.shares[0].empty()) break;
+      if (recompute_share& s = proof.shares[0][some(proof.shares[0])]; r.chance(30)) s.amount += s.amount / 2 + 1;
+      else if (r.chance(50)) s.absent = some(proof.charged);
+      else s.pays = s.absent;
+      break;
+    case 6: proof.charged[some(proof.charged)] = none; break;
+    default:
+      if (proof.prices.empty() || proof.prices[0].empty()) break;
+      auto& [row, price] = proof.prices[0][some(proof.prices[0])];
+      if (r.chance(50)) row = some(proof.rows);
+      else price += price / 2 + 1;
+  }
+  return proof;
+}
+
+void print(const problem& p, const options& o, const recompute_result<op_id>& found, const recompute_proof& proof,
+           bytes budget, bool is_changed) {
+  json result{{"firing", o.default_firing == firing::cbp ? "cbp" : "pbc"}, {"inplace", o.in_place}, {"budget", budget}};
+  result["executions"] = found.executions;
+  result["peak"] = found.peak;
+  result["extra_cost"] = found.extra_cost;
+  result["certificate"] = write_recompute_proof(proof);
+  const bool accepted = check_recompute(p, o.model(), budget, proof).empty();
+  const json line{
+      {"graph", json::parse(write_json(p.draft()))}, {"result", result}, {"accepted", accepted}, {"changed", is_changed}};
+  std::cout << line.dump() << "\n";
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::uint64_t count = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 100;
+  for (std::uint64_t seed = 0; seed < count; ++seed) {
+    support::random r(seed);
+    problem_draft d = support::random_draft(seed, {.operators = 5 + r.below(20)});
+    for (operator_data& op : d.operators) op.cost = r.below(4) * 5, op.pure = !r.chance(10);
+    const problem p = make_problem(std::move(d)).value();
+    options o;
+    if (r.chance(30)) o.default_firing = firing::cbp;
+    o.in_place = !r.chance(20);
+    o.state_limit = 2000;
+    o.certify = certify;
+    const auto order = given_order(make_schedule_graph(p, o.model()));
+    const bytes low = least_peak_with_reruns(p, o.model()), high = evaluate(p, order, o.model()).value().peak;
+    o.budget = low + (high - low) * r.below(4) / 4;
+    const auto found = r.chance(50) ? recompute(p, o) : recompute(p, keep_order{order}, o);
+    if (found.proof.cases.empty() && !found.proof.weighed) continue;
+    print(p, o, found, found.proof, o.budget, false);
+    print(p, o, found, found.proof, o.budget - std::min<bytes>(o.budget, 1 + r.below(5)), true);
+    for (int i = 0; i < 6; ++i) print(p, o, found, changed(found.proof, r), o.budget, true);
+  }
+}

@@ -1,0 +1,363 @@
+// Laws of schedules with reruns over random graphs: the exact search against all short sequences, and everything else
+// against the exact search.
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <optional>
+#include <vector>
+
+#include <catch2/catch.hpp>
+#include <memsched/graph/list_schedule.hpp>
+#include <memsched/measure/evaluate_executions.hpp>
+#include <memsched/proof/check_recompute.hpp>
+#include <memsched/proof/weighed_problem.hpp>
+#include <memsched/recompute.hpp>
+#include <memsched/recompute/cover.hpp>
+#include <memsched/recompute/exact.hpp>
+#include <memsched/recompute/least_peak.hpp>
+#include <memsched/recompute/repair.hpp>
+#include <memsched/schedulers/dp.hpp>
+
+#include "../support/random_problem.hpp"
+#include "../support/seeds.hpp"
+
+using namespace memsched;
+
+namespace {
+
+using ids = std::vector<op_id>;
+
+/// A random problem with random costs, in which some operators run once.
+problem priced(std::uint64_t seed, std::uint32_t operators, std::uint32_t percent_alias = 10) {
+  for (std::uint64_t next = seed;; next += 1000) {
+    problem_draft d = support::random_draft(
+        next, {.operators = operators, .percent_alias = percent_alias, .percent_updates = 5, .percent_overwrites = 20});
+    support::random r(next + 1);
+    for (operator_data& op : d.operators) op.cost = r.below(4) * 5, op.pure = !r.chance(10);
+    if (auto p = make_problem(std::move(d))) return std::move(*p);  // else updates ask for a cycle
+  }
+}
+
+/// The least extra cost and the least peak over all sequences of at most `most` executions.
+struct all_sequences {
+  const problem& p;
+  std::size_t most;
+  bytes budget;
+  ids run{};
+  std::optional<std::uint64_t> extra{};
+  bytes peak = no_limit;
+
+  void go() {
+    if (const auto e = evaluate_executions(p, run)) {
+      peak = std::min(peak, e->peak);
+      if (e->peak <= budget && (!extra || e->extra_cost < *extra)) extra = e->extra_cost;
+    }
+    if (run.size() == most) return;
+    for (op_id op : p.ops()) {
+      const auto ran = [&](op_id x) { return std::find(run.begin(), run.end(), x) != run.end(); };
+      const auto before = p.predecessors(op);
+      if (!std::all_of(before.begin(), before.end(), ran)) continue;
+      run.push_back(op);
+      go();
+      run.pop_back();
+    }
+  }
+};
+
+ids own_order(const problem& p) { return given_order(make_schedule_graph(p)); }
+
+/// Budgets between the least peak with reruns and that of the graph's own order.
+std::vector<bytes> budgets(const problem& p) {
+  const bytes low = least_peak_with_reruns(p), high = evaluate(p, own_order(p)).value().peak;
+  std::vector<bytes> list;
+  for (bytes b : {low, low + (high - low) / 4, low + (high - low) / 2, low + 3 * (high - low) / 4, high})
+    if (list.empty() || list.back() != b) list.push_back(b);
+  return list;
+}
+
+std::uint64_t unit_of(const problem& p) {
+  std::uint64_t unit = 0;
+  for (op_id op : p.ops()) unit = std::gcd(unit, p.cost(op));
+  return std::max<std::uint64_t>(unit, 1);
+}
+
+}  // namespace
+
+TEST_CASE("law: the exact search finds what all short sequences hold") {
+  std::size_t compared = 0, cost_something = 0;
+  for (std::uint64_t seed = 0; seed < support::seeds(60); ++seed) {
+    const problem p = priced(seed, 4, 20);
+    for (bytes budget : budgets(p)) {
+      all_sequences all{p, 6, budget};
+      all.go();
+      search context{options{}};
+      const exact_executions e = cheapest_executions(p, {}, budget, {}, context);
+      REQUIRE(e.complete);
+      if (all.extra) {
+        REQUIRE(e.found);
+        REQUIRE(e.extra_cost <= *all.extra);
+      }
+      if (e.found) {
+        const executions_evaluation cost = evaluate_executions(p, e.executions).value();
+        REQUIRE(cost.extra_cost == e.extra_cost);
+        REQUIRE(cost.peak <= budget);
+        cost_something += e.extra_cost > 0;
+      }
+      const exact_executions low = lowest_executions(p, {}, {}, context);
+      REQUIRE(low.peak <= all.peak);
+      REQUIRE(evaluate_executions(p, low.executions).value().peak == low.peak);
+      REQUIRE(e.found == (low.peak <= budget));
+      ++compared;
+    }
+  }
+  REQUIRE(compared > support::seeds(60));
+  REQUIRE(cost_something > 0);
+}
+
+TEST_CASE("law: no bound is above the cheapest schedule, and no least peak above one that is reached") {
+  std::size_t above_0 = 0;
+  for (std::uint64_t seed = 0; seed < support::seeds(150); ++seed) {
+    const problem p = priced(seed, 7);
+    const ids order = own_order(p);
+    search context{options{}};
+    for (const memory_model model : {memory_model{}, memory_model{.default_firing = firing::cbp}}) {
+      REQUIRE(least_peak_with_reruns(p, model) <= lowest_executions(p, model, {}, context).peak);
+      for (bytes budget : budgets(p))
+        for (const bool any : {false, true}) {
+          const exact_executions e = cheapest_executions(p, model, budget, any ? ids{} : order, context);
+          const rerun_rows rows =
+              any ? rows_of_path(p, model, find_path(p, model, order, budget)) : rows_of_order(p, model, order);
+          const gap_cover c = cover_gaps(rows, budget, {.unit = unit_of(p)}, context);
+          if (!e.found) continue;
+          REQUIRE_FALSE(c.infeasible);
+          REQUIRE(c.bound <= e.extra_cost);
+          above_0 += c.bound > 0;
+        }
+    }
+  }
+  REQUIRE(above_0 > support::seeds(150) / 4);
+}
+
+TEST_CASE("law: orders of weighed problems bound the extra cost of every schedule") {
+  std::size_t above_0 = 0, compared = 0;
+  for (std::uint64_t seed = 0; seed < support::seeds(150); ++seed) {
+    const problem p = priced(seed, 7);
+    support::random r(seed);
+    std::vector<tensor_id> charged(p.ops().size(), none);
+    for (op_id op : p.ops())
+      if (const auto made = p.creates(op); !made.empty())
+        charged[op] = made[r.below(static_cast<std::uint32_t>(made.size()))];
+    search context{options{}};
+    for (const memory_model model :
+         {memory_model{}, memory_model{.default_firing = firing::cbp}, memory_model{.in_place = false}}) {
+      for (bytes budget : budgets(p)) {
+        const exact_executions e = cheapest_executions(p, model, budget, {}, context);
+        if (!e.found) continue;
+        for (const std::uint64_t price : {1U, 3U, 8U, 20U, 60U}) {
+          constexpr unsigned scale = 4;
+          const problem weighed = weighed_problem(p, model, charged, price, scale).value();
+          options o;
+          o.default_firing = model.default_firing, o.in_place = model.in_place;
+          const auto s = schedule(weighed, dp{}, o);
+          REQUIRE(s.verdict() == verdict::optimal);
+          REQUIRE(s.peak <= (e.extra_cost << scale) + price * budget);
+          above_0 += s.peak > price * budget;
+          ++compared;
+        }
+      }
+    }
+  }
+  REQUIRE(above_0 > 0);
+  REQUIRE(compared > support::seeds(150));
+}
+
+/// The bound by a cover with needs at all rows that may have some, with its proof.
+gap_cover cover_with_needs(const problem& p, memory_model model, const rerun_rows& rows, bytes budget, std::uint64_t known,
+                           search& context) {
+  const gap_cover plain = cover_gaps(rows, budget, {.unit = unit_of(p)}, context);
+  const rerun_needs needs = find_needs(p, model, rows, rows_with_needs(plain.prices));
+  gap_cover c = cover_gaps(rows, needs, budget, {.enough = known, .unit = unit_of(p), .start = plain.prices}, context);
+  c.proof.charged.assign(p.ops().size(), none);
+  for (tensor_id t : p.tensors())
+    if (rows.charged_to[t] != none) c.proof.charged[rows.charged_to[t]] = t;
+  return c;
+}
+
+TEST_CASE("law: with needs, no bound is above the cheapest schedule, its proof holds, and no changed one claims too much") {
+  std::size_t higher = 0, refused = 0, accepted = 0;
+  for (std::uint64_t seed = 0; seed < support::seeds(150); ++seed) {
+    const problem p = priced(seed, 8);
+    const ids order = own_order(p);
+    search context{options{}};
+    support::random r(seed);
+    for (const memory_model model : {memory_model{}, memory_model{.default_firing = firing::cbp}})
+      for (bytes budget : budgets(p))
+        for (const bool any : {false, true}) {
+          const exact_executions e = cheapest_executions(p, model, budget, any ? ids{} : order, context);
+          if (!e.found || e.extra_cost == 0) continue;
+          const rerun_rows rows =
+              any ? rows_of_path(p, model, find_path(p, model, order, budget)) : rows_of_order(p, model, order);
+          // An aim that is out of reach: a bound may stop at the cost of a known schedule, not below it.
+          gap_cover c = cover_with_needs(p, model, rows, budget, 2 * e.extra_cost, context);
+          c.proof.any_order = any;
+          REQUIRE_FALSE(c.infeasible);
+          REQUIRE(c.bound <= e.extra_cost);
+          REQUIRE(check_recompute(p, model, budget, c.proof) == "");
+          higher += c.bound > cover_gaps(rows, budget, {.unit = unit_of(p)}, context).bound;
+          for (int change = 0; change < 8; ++change) {
+            recompute_proof other = c.proof;
+            auto& list = other.shares[r.below(static_cast<std::uint32_t>(other.shares.size()))];
+            if (list.empty()) continue;
+            recompute_share& share = list[r.below(static_cast<std::uint32_t>(list.size()))];
+            switch (r.below(5)) {
+              case 0: share.amount *= 2; break;
+              case 1: share.pays = r.chance(50) ? none : share.absent; break;
+              case 2: share.absent = r.below(static_cast<std::uint32_t>(p.tensors().size())); break;
+              case 3: share.row = r.below(static_cast<std::uint32_t>(other.rows.size())); break;
+              default: list.push_back(share);
+            }
+            if (r.chance(50)) other.bound += unit_of(p);
+            const bool fine = check_recompute(p, model, budget, other).empty();
+            REQUIRE((!fine || other.bound <= e.extra_cost));
+            ++(fine ? accepted : refused);
+          }
+        }
+  }
+  REQUIRE(higher > 0);
+  REQUIRE(refused > support::seeds(150));
+  REQUIRE(accepted > 0);
+}
+
+TEST_CASE("law: of small graphs, recompute finds the cheapest schedule and proves it, or proves that there is none") {
+  for (std::uint64_t seed = 0; seed < support::seeds(60); ++seed) {
+    const problem p = priced(seed, 6);
+    const ids order = own_order(p);
+    std::uint64_t before = 0;
+    std::vector<bytes> falling = budgets(p);
+    std::reverse(falling.begin(), falling.end());
+    for (bytes budget : falling) {
+      search context{options{}};
+      options o;
+      o.budget = budget;
+      for (const bool any : {true, false}) {
+        const auto r = any ? recompute(p, o) : recompute(p, keep_order{order}, o);
+        const exact_executions e = cheapest_executions(p, {}, budget, any ? ids{} : order, context);
+        REQUIRE_FALSE(r.error);
+        REQUIRE(r.fits() == e.found);
+        REQUIRE(r.verdict() == (e.found ? verdict::optimal : verdict::infeasible));
+        const executions_evaluation cost = evaluate_executions(p, r.executions).value();
+        REQUIRE(cost.peak == r.peak);
+        REQUIRE(cost.extra_cost == r.extra_cost);
+        if (!e.found) continue;
+        REQUIRE(r.extra_cost == e.extra_cost);
+        if (any) REQUIRE(r.extra_cost >= std::exchange(before, r.extra_cost));
+      }
+    }
+  }
+}
+
+TEST_CASE("law: the checker accepts each proof, and no changed one that claims more than is true") {
+  std::size_t accepted = 0, refused = 0, with_cases = 0;
+  for (std::uint64_t seed = 0; seed < support::seeds(120); ++seed) {
+    const problem p = priced(seed, 8);
+    const ids order = own_order(p);
+    support::random r(seed);
+    for (bytes budget : budgets(p))
+      for (const bool any : {true, false}) {
+        options o;
+        o.budget = budget;
+        const auto found = any ? recompute(p, o) : recompute(p, keep_order{order}, o);
+        if (found.proof.cases.empty()) continue;  // an order does, or one operator alone does not
+        REQUIRE(check_recompute(p, {}, budget, found.proof) == "");
+        with_cases += found.proof.cases.size() > 1;
+        REQUIRE((found.verdict() != verdict::optimal || found.proof.bound <= found.extra_cost));
+        for (int change = 0; change < 12; ++change) {
+          recompute_proof other = found.proof;
+          recompute_case& c = other.cases[r.below(static_cast<std::uint32_t>(other.cases.size()))];
+          switch (r.below(7)) {
+            case 0: other.bound += unit_of(p); break;
+            case 1: c.row = r.below(static_cast<std::uint32_t>(other.rows.size()) + 1), c.prices = none; break;
+            case 2: c.gap = r.below(12), c.prices = recompute_case::inner, c.absent = 1, c.present = 1; break;
+            case 3: other.scale += 1; break;
+            case 4: std::swap(other.rows.front(), other.rows.back()); break;
+            case 5: other.any_order = !other.any_order; break;
+            default:
+              if (other.prices.empty() || other.prices[0].empty()) continue;
+              other.prices[0][0].second *= 2;
+          }
+          if (r.chance(50)) other.bound = other.bound > ~unit_of(p) ? other.bound : other.bound + unit_of(p);
+          if (!check_recompute(p, {}, budget, other).empty()) {
+            ++refused;
+            continue;
+          }
+          ++accepted;
+          search context{options{}};
+          const exact_executions e = cheapest_executions(p, {}, budget, other.any_order ? ids{} : other.rows, context);
+          REQUIRE((!e.found || other.bound <= e.extra_cost));
+        }
+      }
+  }
+  REQUIRE(refused > support::seeds(120));
+  REQUIRE(accepted > 0);
+  REQUIRE(with_cases > 0);
+}
+
+TEST_CASE("law: repair, prune and improve end within the budget, and never below the bound") {
+  std::size_t repaired = 0;
+  for (std::uint64_t seed = 0; seed < support::seeds(60); ++seed) {
+    const problem p = priced(seed, 40);
+    const ids order = own_order(p);
+    for (bytes budget : budgets(p)) {
+      search context{options{}};
+      rerun_search reruns(p, {}, budget, context, seed);
+      rerun_stages s(order);
+      if (!reruns.repair(s, no_limit / 4, 0)) continue;
+      const std::uint64_t repair_cost = extra_cost(p, s);
+      reruns.prune(s);
+      REQUIRE(extra_cost(p, s) <= repair_cost);
+      const std::uint64_t pruned = extra_cost(p, s);
+      reruns.improve(s, 20, 0);
+      REQUIRE(extra_cost(p, s) <= pruned);
+      const executions_evaluation cost = evaluate_executions(p, s.executions()).value();
+      REQUIRE(cost.peak <= budget);
+      REQUIRE(cost.extra_cost == extra_cost(p, s));
+      const gap_cover c = cover_gaps(rows_of_order(p, {}, order), budget, {.unit = unit_of(p)}, context);
+      REQUIRE_FALSE(c.infeasible);
+      REQUIRE(c.bound <= cost.extra_cost);
+      repaired += s.reruns() > 0;
+    }
+  }
+  REQUIRE(repaired > support::seeds(60) / 4);
+}
+
+TEST_CASE("law: counted limits give the same schedule each time, and every limit gives one") {
+  for (std::uint64_t seed = 0; seed < support::seeds(20); ++seed) {
+    const problem p = priced(seed, 30);
+    options o;
+    o.budget = budgets(p)[1 % budgets(p).size()];
+    for (std::uint64_t states : {0U, 10U, 200U, 2000U}) {
+      o.state_limit = states;
+      const auto r = recompute(p, o), again = recompute(p, o);
+      REQUIRE_FALSE(r.error);
+      REQUIRE(evaluate_executions(p, r.executions).value().peak == r.peak);
+      REQUIRE(r.executions == again.executions);
+      REQUIRE(r.lower_bound == again.lower_bound);
+    }
+  }
+}
+
+TEST_CASE("faults: an order to keep that is none, and handles that the graph lacks") {
+  problem_builder b;
+  const auto x = b.tensor(4), y = b.tensor(1);
+  b.op({.writes = {x}, .name = "make"});
+  b.op({.reads = {x}, .writes = {y}, .name = "use"});
+  const problem p = b.build().value();
+  options o;
+  o.budget = 4;
+  REQUIRE(recompute(p, keep_order{ids{1, 0}}, o).error->message == "step 0 runs use before make, which it needs");
+  REQUIRE(recompute(p, keep_order{ids{0, 7}}, o).error->message == "step 1 names operator 7, which does not exist");
+  const auto r = recompute(p, o);
+  REQUIRE(r.verdict() == verdict::infeasible);
+  REQUIRE(r.peak_bound == 5);
+  REQUIRE(r.executions == ids{0, 1});
+}
