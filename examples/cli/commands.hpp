@@ -182,4 +182,11 @@ memsched::result<std::vector<memsched::graph_order>> orders_of_result(const std:
 /// Says on standard error what is wrong; returns `bad_input`.
 int report(const memsched::graph_error&);
 
+/// Writes the other files and the result, which goes to `output` or, where that is empty, to standard output: all or none.
+/// Returns `status`, or `report` of the error.
+int write_result(const std::string& output, std::string text, std::vector<output_file> others = {}, int status = done);
+
+/// "pbc" or "cbp": the firing rule of operators that do not say.
+const char* firing_name(const request&);
+
 }  // namespace cli

@@ -58,7 +58,7 @@ json as_json(const loaded& graph, const recompute_request& r, const answer& a, d
   json j;
   j["version"] = 1;
   j["graph"] = graph.name;
-  j["firing"] = r.options.default_firing == memsched::firing::cbp ? "cbp" : "pbc";
+  j["firing"] = firing_name(r);
   j["inplace"] = r.options.in_place;
   j["budget"] = a.budget;
   j["executions"] = a.executions;
@@ -161,9 +161,7 @@ int run_curve(const loaded& graph, recompute_request r, const std::vector<op_id>
   j["curve"] = rows;
   std::vector<output_file> files;
   if (!r.svg.empty()) files.push_back({r.svg, curve_svg(graph.name, points, curve[0].base_cost)});
-  files.push_back({r.output.empty() ? "-" : r.output, r.json ? line_of(j) : text.text()});
-  if (const auto error = write_files(files); !error.message.empty()) return report(error);
-  return done;
+  return write_result(r.output, r.json ? line_of(j) : text.text(), std::move(files));
 }
 
 }  // namespace
@@ -187,15 +185,14 @@ int run_recompute(const recompute_request& r) {
   if (a.error) return report(wrong(r.graph, a.error->message));
   json object = as_json(*graph, r, a, took);
   std::vector<output_file> files;
-  files.push_back({r.output.empty() ? "-" : r.output, r.json ? line_of(object) : as_text(*graph, a, took)});
+  const std::string text = r.json ? line_of(object) : as_text(*graph, a, took);
   if (!r.certificate.empty()) {
     if (a.proof.cases.empty() && !a.proof.weighed)
       return report(wrong(r.certificate, "there is nothing to prove: the bound is 0, or that of one operator's memory"));
     object["certificate"] = memsched::write_recompute_proof(a.proof);
     files.push_back({r.certificate, line_of(object)});
   }
-  if (const auto error = write_files(files); !error.message.empty()) return report(error);
-  return a.fits() ? done : over_budget;
+  return write_result(r.output, text, std::move(files), a.fits() ? done : over_budget);
 }
 
 namespace {

@@ -27,8 +27,6 @@ namespace {
 using memsched::bytes;
 using result = memsched::schedule_result<memsched::op_id>;
 
-const char* firing_name(const memsched::options& o) { return o.default_firing == memsched::firing::cbp ? "cbp" : "pbc"; }
-
 memsched::evaluation at_peak(const loaded& graph, const request& r, const result& s) {
   return memsched::evaluate(graph.problem, s.order, r.options.model()).value();
 }
@@ -41,7 +39,7 @@ nlohmann::ordered_json as_json(const scheduled& found, const schedule_request& r
   j["version"] = 1;
   j["graph"] = graph.name;
   j["scheduler"] = r.scheduler;
-  j["firing"] = firing_name(r.options);
+  j["firing"] = firing_name(r);
   j["inplace"] = r.options.in_place;
   j["order"] = s.order;
   if (!graph.problem.draft().operator_names.empty())
@@ -184,7 +182,7 @@ std::string as_text(const loaded& graph, const schedule_request& r, const result
                     const std::optional<micro_heads>& micro) {
   const auto& p = graph.problem;
   std::string text = graph.name + ": " + std::to_string(p.ops().size()) + " operators, " + r.scheduler + ", " +
-                     firing_name(r.options) + (r.options.in_place ? "" : ", nothing in place") + "\n";
+                     firing_name(r) + (r.options.in_place ? "" : ", nothing in place") + "\n";
   text += "peak         " + grouped(s.peak) + " bytes (" + scaled(s.peak) + ")\n";
   text += "lower bound  " + grouped(s.lower_bound) + " bytes: " + verdict_text(s, r) + "\n";
   text += (graph.rewritten ? "as rewritten " : "file order   ") + grouped(s.given_peak) + " bytes";
@@ -240,6 +238,14 @@ int report(const memsched::graph_error& error) {
   std::fprintf(stderr, "memsched: %s\n", error.message.c_str());
   return bad_input;
 }
+
+int write_result(const std::string& output, std::string text, std::vector<output_file> others, int status) {
+  others.push_back({output.empty() ? "-" : output, std::move(text)});
+  const auto error = write_files(others);
+  return error.message.empty() ? status : report(error);
+}
+
+const char* firing_name(const request& r) { return r.options.default_firing == memsched::firing::cbp ? "cbp" : "pbc"; }
 
 memsched::result<loaded> as_listed(const loaded& graph, const request& r) {
   return rescheduled(graph, scheduler_of("file", r));
@@ -336,9 +342,7 @@ int run_schedule(const schedule_request& r) {
     if (!certified) return report(certified.error());
     files.push_back({r.certificate, std::move(*certified)});
   }
-  files.push_back({r.output.empty() ? "-" : r.output, text});
-  if (const auto error = write_files(files); !error.message.empty()) return report(error);
-  return s.fits() ? done : over_budget;
+  return write_result(r.output, text, std::move(files), s.fits() ? done : over_budget);
 }
 
 namespace {

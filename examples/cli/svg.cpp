@@ -24,15 +24,21 @@ constexpr std::size_t longest_name = 34;  // characters in the legend
 /// Where so many bytes stand, when the highest stand at the top.
 double y_of(double b, bytes highest) { return height - bottom - (height - top - bottom) * b / static_cast<double>(highest); }
 
-/// The start of a drawing: its title, and lines at round sizes.
-svg_drawing opened(const std::string& title, bytes highest) {
+/// The start of a drawing: its title, and lines at round sizes or, where not `of_bytes`, numbers.
+svg_drawing opened(const std::string& title, std::uint64_t highest, bool of_bytes = true) {
   svg_drawing d(width, height);
   d.text(left, 24, "start", memsched::shortened(title, 100), "font-size=\"16\" font-weight=\"bold\"");
-  for (const memsched::tick& t : memsched::round_ticks(0, highest, true)) {
+  for (const memsched::tick& t : memsched::round_ticks(0, highest, of_bytes)) {
     d.line(left, y_of(t.at, highest), plot_right, y_of(t.at, highest), "stroke=\"#e4e4e4\"");
     d.text(left - 8, y_of(t.at, highest) + 4, "end", t.text);
   }
   return d;
+}
+
+/// A mark of the axis below.
+void mark_below(svg_drawing& d, double x, const std::string& text) {
+  d.line(x, height - bottom, x, height - bottom + 4, "stroke=\"#888\"");
+  d.text(x, height - bottom + 18, "middle", text);
 }
 
 /// The legend's lines, from the top.
@@ -89,8 +95,7 @@ std::string memory_svg(const std::string& title, const std::vector<drawn_order>&
   if (std::all_of(orders.begin(), orders.end(), [&](const drawn_order& o) { return o.profile.size() == longest; }))
     for (const memsched::tick& t : memsched::round_ticks(0, longest, false)) {
       const double x = left + (plot_right - left) * t.at / static_cast<double>(std::max<std::size_t>(longest, 1));
-      d.line(x, height - bottom, x, height - bottom + 4, "stroke=\"#888\"");
-      d.text(x, height - bottom + 18, "middle", t.text);
+      mark_below(d, x, t.text);
     }
   d.text((left + plot_right) / 2, height - 12, "middle", "operators, in the order in which they run");
 
@@ -126,17 +131,9 @@ std::string curve_svg(const std::string& title, const std::vector<cost_point>& p
            (plot_right - left) * static_cast<double>(budget - least) / std::max(1.0, static_cast<double>(most - least));
   };
   const auto y = [&](std::uint64_t cost) { return y_of(static_cast<double>(cost), highest); };
-  svg_drawing d(width, height);
-  d.text(left, 24, "start", memsched::shortened(title, 100), "font-size=\"16\" font-weight=\"bold\"");
-  for (const memsched::tick& t : memsched::round_ticks(0, highest, false)) {
-    d.line(left, y_of(t.at, highest), plot_right, y_of(t.at, highest), "stroke=\"#e4e4e4\"");
-    d.text(left - 8, y_of(t.at, highest) + 4, "end", t.text);
-  }
-  for (const memsched::tick& t : memsched::round_ticks(least, most, true)) {
-    const double at = x(static_cast<bytes>(t.at));
-    d.line(at, height - bottom, at, height - bottom + 4, "stroke=\"#888\"");
-    d.text(at, height - bottom + 18, "middle", t.text);
-  }
+  svg_drawing d = opened(title, highest, false);
+  for (const memsched::tick& t : memsched::round_ticks(least, most, true))
+    mark_below(d, x(static_cast<bytes>(t.at)), t.text);
   d.text((left + plot_right) / 2, height - 12, "middle", "budget; upwards, the extra cost");
 
   const auto out_of_reach = std::find_if(points.begin(), points.end(), [](const cost_point& p) { return p.infeasible; });
@@ -198,8 +195,7 @@ std::string front_svg(const std::string& title, const std::vector<front_step>& p
   svg_drawing d = opened(title, highest);
   for (double power = low; power <= high; ++power) {
     const double at = left + (plot_right - left) * (power - low) / (high - low);
-    d.line(at, height - bottom, at, height - bottom + 4, "stroke=\"#888\"");
-    d.text(at, height - bottom + 18, "middle", grouped(static_cast<bytes>(std::exp2(power))));
+    mark_below(d, at, grouped(static_cast<bytes>(std::exp2(power))));
   }
   legend_column column(d);
   column.line("products beyond the given ones", 0, "font-weight=\"bold\"");
