@@ -116,7 +116,7 @@ recompute_result<op_t<G>> recompute_lowered(const G& g, const OrderOf& order_of,
 
 }  // namespace detail
 
-/// Returns executions of g's operators, with repetitions, whose peak is within `o.budget`, at little extra cost (hook
+/// Returns executions of g's operators, with repetitions, within a peak of `o.budget`, at little extra cost (hook
 /// `cost`), and a lower bound of that cost. Operators with `pure(op) == false` run once. An order within the budget costs
 /// nothing and is looked for first. Where nothing within the budget was found, the executions are the order with the least
 /// peak found: `fits()` says so, and `verdict()` whether the budget is proven to be out of reach. Sets `error` if the graph
@@ -135,7 +135,7 @@ auto recompute(const G& g, const options& o) {
   }
 }
 
-/// The same for executions whose first runs keep an order; so does the bound, which then holds for these alone.
+/// The same for executions that keep an order in their first runs. The bound then holds for these alone.
 template <class G, class Op>
 auto recompute(const G& g, const keep_order<Op>& keep, const options& o) {
   if constexpr (std::same_as<G, problem>) {

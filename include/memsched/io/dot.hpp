@@ -94,8 +94,8 @@ inline std::string to_dot(const problem& p, std::string_view name = "problem") {
   return detail::problem_dot(p, name, plain, plain);
 }
 
-/// The same with the peak of an order: each operator by its place in the order, counted from 1; the operator at the peak in red, and
-/// the tensors in memory there in yellow. `e` is what `evaluate` says of the order.
+/// The same with the peak of an order: each operator by its place in the order, counted from 1; the operator at the peak in
+/// red, and the tensors in memory there in yellow. `e` is the order's `evaluate`.
 inline std::string to_dot(const problem& p, std::span<const op_id> order, const evaluation& e,
                           std::string_view name = "problem") {
   std::vector<std::size_t> place(p.ops().size());
