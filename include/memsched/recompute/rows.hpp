@@ -35,7 +35,7 @@ struct rerun_rows {
   std::vector<bytes> fixed;  ///< bytes while each row runs, without those of gaps
   std::vector<rerun_gap> gaps;
   std::vector<rerun_gap> tails;   ///< per storage that does not stay, at most one: the rows behind all its uses
-  std::vector<op_id> charged_to;  ///< per storage, the operator that has its cost borne by these gaps; none: they bear nothing
+  std::vector<op_id> charged_to;  ///< per storage, the operator with the cost that its gaps bear; none: they bear nothing
 };
 
 /// The rows of `order`, which runs every operator once: the scope is `given_order`. O(operators + uses).
