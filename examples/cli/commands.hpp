@@ -53,7 +53,7 @@ struct rewriting {
 };
 
 struct schedule_request : request {
-  std::string graph, scheduler = "automatic", output, svg, certificate, emit_c;
+  std::string graph, scheduler = "automatic", output, svg, dot, certificate, emit_c;
   memsched::bytes certificate_limit = memsched::no_limit;  ///< of the file with the certificate
   bool json = false, csv = false;
   bool explain = false;  ///< the result also says what is live at the peak
@@ -99,7 +99,7 @@ struct traffic_request : request {
 };
 
 struct recompute_request : request {
-  std::string graph, output, certificate;
+  std::string graph, output, svg, certificate;
   std::optional<long double> percent{};  ///< the budget, of the file order's peak; else options.budget
   std::size_t curve = 0;                 ///< so many budgets instead of one; 0 for one
   bool keep_order = false, json = false;
@@ -181,5 +181,12 @@ memsched::result<std::vector<memsched::graph_order>> orders_of_result(const std:
 
 /// Says on standard error what is wrong; returns `bad_input`.
 int report(const memsched::graph_error&);
+
+/// Writes the other files and the result, which goes to `output` or, where that is empty, to standard output: all or none.
+/// Returns `status`, or `report` of the error.
+int write_result(const std::string& output, std::string text, std::vector<output_file> others = {}, int status = done);
+
+/// "pbc" or "cbp": the firing rule of operators that do not say.
+const char* firing_name(const request&);
 
 }  // namespace cli

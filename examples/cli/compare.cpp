@@ -106,9 +106,7 @@ int run_compare(const compare_request& r) {
     text += compared(loaded_graphs[i], r);
   }
   enter_phase("");
-  if (const auto error = write_files({{r.output.empty() ? "-" : r.output, std::move(text)}}); !error.message.empty())
-    return report(error);
-  return done;
+  return write_result(r.output, std::move(text));
 }
 
 int run_networks() {

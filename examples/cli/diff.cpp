@@ -160,9 +160,7 @@ int run_diff(const diff_request& r) {
   const difference d{missing(a->operators, b->operators), missing(b->operators, a->operators), alive_in(*a, *b),
                      alive_in(*b, *a), moved(*a, *b)};
   const std::string text = as_object ? as_json(*a, *b, d) : as_text(*a, *b, d);
-  if (const auto error = write_files({{r.output.empty() ? "-" : r.output, text}}); !error.message.empty())
-    return report(error);
-  return done;
+  return write_result(r.output, text);
 }
 
 }  // namespace

@@ -201,9 +201,7 @@ int run_explain(const explain_request& r) {
   }
   enter_phase("");
   if (as_object) text = line_of(j);
-  if (const auto error = write_files({{r.output.empty() ? "-" : r.output, text}}); !error.message.empty())
-    return report(error);
-  return done;
+  return write_result(r.output, text);
 }
 
 }  // namespace

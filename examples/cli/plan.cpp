@@ -64,7 +64,7 @@ json as_json(const subject& s, const plan_request& r, const arena_plan& plan, do
   j["version"] = 1;
   j["graph"] = s.name;
   if (s.of_graph) {
-    j["firing"] = r.options.default_firing == memsched::firing::cbp ? "cbp" : "pbc";
+    j["firing"] = firing_name(r);
     j["inplace"] = r.options.in_place;
     j["order"] = s.order;
     j["peak"] = s.peak;
@@ -250,9 +250,7 @@ int run_plan(const plan_request& r) {
   std::vector<output_file> files;
   if (!r.certificate.empty()) files.push_back({r.certificate, with_certificate(s, r, plan, took)});
   if (!r.svg.empty()) files.push_back({r.svg, arena_svg(s.name, s.held.buffers, s.names, plan)});
-  files.push_back({r.output.empty() ? "-" : r.output, text});
-  if (const auto error = write_files(files); !error.message.empty()) return report(error);
-  return plan.fits() ? done : over_budget;
+  return write_result(r.output, text, std::move(files), plan.fits() ? done : over_budget);
 }
 
 command declare_plan() {

@@ -10,6 +10,8 @@
 #include <nlohmann/json.hpp>
 
 #include "declare.hpp"
+#include "schedule.hpp"
+#include "svg.hpp"
 #include "text.hpp"
 
 namespace cli {
@@ -56,7 +58,7 @@ json as_json(const loaded& graph, const recompute_request& r, const answer& a, d
   json j;
   j["version"] = 1;
   j["graph"] = graph.name;
-  j["firing"] = r.options.default_firing == memsched::firing::cbp ? "cbp" : "pbc";
+  j["firing"] = firing_name(r);
   j["inplace"] = r.options.in_place;
   j["budget"] = a.budget;
   j["executions"] = a.executions;
@@ -141,33 +143,34 @@ int run_curve(const loaded& graph, recompute_request r, const std::vector<op_id>
   }
   make_monotone(curve);
   json rows = json::array();
+  std::vector<cost_point> points;
   table text({"budget", "of the given peak", "extra cost", "of the cost", "lower bound", "status"});
   for (const answer& a : curve) {
     json row{{"budget", a.budget}, {"lower_bound", a.lower_bound}, {"status", to_string(a.verdict())}};
     row["extra_cost"] = a.fits() ? json(a.extra_cost) : json();
     row["peak"] = a.peak;
     rows.push_back(row);
+    points.push_back({a.budget, a.fits() ? std::optional(a.extra_cost) : std::nullopt, a.lower_bound,
+                      a.verdict() == memsched::verdict::infeasible});
     text.row({grouped(a.budget), share(a.budget, given_peak), a.fits() ? grouped(a.extra_cost) : "-",
               a.fits() ? share(a.extra_cost, a.base_cost) : "-", grouped(a.lower_bound), to_string(a.verdict())});
   }
-  if (!r.json) {
-    print(text.text());
-    return done;
-  }
   json j{{"version", 1}, {"graph", graph.name}, {"given_peak", given_peak}};
-  j["base_cost"] = curve.empty() ? 0 : curve[0].base_cost;
+  j["base_cost"] = curve[0].base_cost;
   j["bound_of"] = r.keep_order ? "given order" : "any order";
   j["curve"] = rows;
-  print(j.dump(-1, ' ', false, json::error_handler_t::replace) + "\n");
-  return done;
+  std::vector<output_file> files;
+  if (!r.svg.empty()) files.push_back({r.svg, curve_svg(graph.name, points, curve[0].base_cost)});
+  return write_result(r.output, r.json ? line_of(j) : text.text(), std::move(files));
 }
 
 }  // namespace
 
 int run_recompute(const recompute_request& r) {
-  if (const auto error = check_outputs(
-          {asked_result(r.output, r.json ? content::json : content::text), {"--certificate", r.certificate, content::json}},
-          {r.graph});
+  if (const auto error = check_outputs({asked_result(r.output, r.json ? content::json : content::text),
+                                        {"--svg", r.svg, content::svg},
+                                        {"--certificate", r.certificate, content::json}},
+                                       {r.graph});
       !error.message.empty())
     return report(error);
   const auto graph = load(r.graph, r.how, scheduler_of("automatic", r));
@@ -180,18 +183,16 @@ int run_recompute(const recompute_request& r) {
   const answer a = solve(*graph, r, budget_of(r, given_peak), given);
   const double took = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (a.error) return report(wrong(r.graph, a.error->message));
-  const auto line = [](const json& j) { return j.dump(-1, ' ', false, json::error_handler_t::replace) + "\n"; };
   json object = as_json(*graph, r, a, took);
   std::vector<output_file> files;
-  files.push_back({r.output.empty() ? "-" : r.output, r.json ? line(object) : as_text(*graph, a, took)});
+  const std::string text = r.json ? line_of(object) : as_text(*graph, a, took);
   if (!r.certificate.empty()) {
     if (a.proof.cases.empty() && !a.proof.weighed)
       return report(wrong(r.certificate, "there is nothing to prove: the bound is 0, or that of one operator's memory"));
     object["certificate"] = memsched::write_recompute_proof(a.proof);
-    files.push_back({r.certificate, line(object)});
+    files.push_back({r.certificate, line_of(object)});
   }
-  if (const auto error = write_files(files); !error.message.empty()) return report(error);
-  return a.fits() ? done : over_budget;
+  return write_result(r.output, text, std::move(files), a.fits() ? done : over_budget);
 }
 
 namespace {
@@ -227,9 +228,11 @@ command declare_recompute() {
   c.in("Output");
   add_output(c, r->output, "write the result there, not to standard output (-)");
   add_format(c, *format, "text|json");
+  c.add("--svg", file(r->svg), "draw the curve there: extra cost and bound over budgets").needs("--curve");
   c.add("--certificate", file(r->certificate),
         "write the result there as JSON, with a proof of the bound of its extra cost, which "
-        "tests/proof/check_recompute.py checks");
+        "tests/proof/check_recompute.py checks")
+      .needs("--budget");
   return std::move(c.runs([r, format](const command& here, session& s) {
     if (here.given("--budget") == here.given("--curve")) return misuse(here, "--budget is required, or --curve");
     r->json = format_of(here, *format, r->output) == "json";

@@ -117,7 +117,7 @@ json as_json(const network& net, const outcome& all, const rewrite_request& requ
   }
   j["stopped"] = to_string(r.stopped);
   j["seconds"] = all.took;
-  j["firing"] = request.options.default_firing == memsched::firing::cbp ? "cbp" : "pbc";
+  j["firing"] = firing_name(request);
   j["inplace"] = request.options.in_place;
   j["order"] = json::array();
   for (const memsched::op_id i : r.net.ops()) j["order"].push_back(i);

@@ -42,9 +42,7 @@ int run_sample(const sample_request& r) {
     memsched::write_distribution_svg(drawing, graph->name, samples, marks(graph->problem, r));
     files.push_back({r.svg, drawing.str()});
   }
-  files.push_back({r.output.empty() ? "-" : r.output, csv.str()});
-  if (const auto error = write_files(files); !error.message.empty()) return report(error);
-  return done;
+  return write_result(r.output, csv.str(), std::move(files));
 }
 
 command declare_sample() {

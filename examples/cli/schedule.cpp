@@ -5,6 +5,7 @@
 #include <memsched/certify/certify.hpp>
 #include <memsched/formats/certificate.hpp>
 #include <memsched/formats/provenance.hpp>
+#include <memsched/io/dot.hpp>
 #include <memsched/measure/evaluate.hpp>
 #include <memsched/schedulers/as_given.hpp>
 #include <nlohmann/json.hpp>
@@ -26,8 +27,6 @@ namespace {
 using memsched::bytes;
 using result = memsched::schedule_result<memsched::op_id>;
 
-const char* firing_name(const memsched::options& o) { return o.default_firing == memsched::firing::cbp ? "cbp" : "pbc"; }
-
 memsched::evaluation at_peak(const loaded& graph, const request& r, const result& s) {
   return memsched::evaluate(graph.problem, s.order, r.options.model()).value();
 }
@@ -40,7 +39,7 @@ nlohmann::ordered_json as_json(const scheduled& found, const schedule_request& r
   j["version"] = 1;
   j["graph"] = graph.name;
   j["scheduler"] = r.scheduler;
-  j["firing"] = firing_name(r.options);
+  j["firing"] = firing_name(r);
   j["inplace"] = r.options.in_place;
   j["order"] = s.order;
   if (!graph.problem.draft().operator_names.empty())
@@ -183,7 +182,7 @@ std::string as_text(const loaded& graph, const schedule_request& r, const result
                     const std::optional<micro_heads>& micro) {
   const auto& p = graph.problem;
   std::string text = graph.name + ": " + std::to_string(p.ops().size()) + " operators, " + r.scheduler + ", " +
-                     firing_name(r.options) + (r.options.in_place ? "" : ", nothing in place") + "\n";
+                     firing_name(r) + (r.options.in_place ? "" : ", nothing in place") + "\n";
   text += "peak         " + grouped(s.peak) + " bytes (" + scaled(s.peak) + ")\n";
   text += "lower bound  " + grouped(s.lower_bound) + " bytes: " + verdict_text(s, r) + "\n";
   text += (graph.rewritten ? "as rewritten " : "file order   ") + grouped(s.given_peak) + " bytes";
@@ -240,6 +239,14 @@ int report(const memsched::graph_error& error) {
   return bad_input;
 }
 
+int write_result(const std::string& output, std::string text, std::vector<output_file> others, int status) {
+  others.push_back({output.empty() ? "-" : output, std::move(text)});
+  const auto error = write_files(others);
+  return error.message.empty() ? status : report(error);
+}
+
+const char* firing_name(const request& r) { return r.options.default_firing == memsched::firing::cbp ? "cbp" : "pbc"; }
+
 memsched::result<loaded> as_listed(const loaded& graph, const request& r) {
   return rescheduled(graph, scheduler_of("file", r));
 }
@@ -288,6 +295,7 @@ memsched::graph_error check_outputs_of(const schedule_request& r) {
                                                : r.csv ? content::csv
                                                        : content::text),
                         {"--svg", r.svg, content::svg},
+                        {"--dot", r.dot, content::dot},
                         proof,
                         {"--emit-c", r.emit_c, content::c}},
                        {r.graph});
@@ -325,14 +333,16 @@ int run_schedule(const schedule_request& r) {
     files.push_back({r.svg, memory_svg(graph.name, {drawn(graph, r, r.scheduler, s), drawn(graph, r, "file", file)},
                                        s.lower_bound, largest_live(graph, r, s))});
   }
+  if (!r.dot.empty()) {
+    const auto played = memsched::evaluate(graph.problem, s.order, r.options.model());
+    files.push_back({r.dot, memsched::to_dot(graph.problem, s.order, played.value(), graph.name)});
+  }
   if (!r.certificate.empty()) {
     auto certified = with_certificate(as_object, graph, r, s);
     if (!certified) return report(certified.error());
     files.push_back({r.certificate, std::move(*certified)});
   }
-  files.push_back({r.output.empty() ? "-" : r.output, text});
-  if (const auto error = write_files(files); !error.message.empty()) return report(error);
-  return s.fits() ? done : over_budget;
+  return write_result(r.output, text, std::move(files), s.fits() ? done : over_budget);
 }
 
 namespace {
@@ -354,6 +364,8 @@ void add_outputs(command& c, schedule_request& r, std::string& format) {
   c.add("--no-list", flag([&r] { r.list = listing::never; }), "do not list the order");
   c.add("--explain", flag(r.explain), "the JSON also says which tensors are live at the peak");
   c.add("--svg", file(r.svg), "draw memory over time, beside the file's own order, as an SVG there");
+  c.add("--dot", file(r.dot),
+        "draw the graph there for Graphviz, with the operator at the peak and the tensors in memory then in colour");
   c.add("--certificate", file(r.certificate),
         "write the result there, with a proof of its bound that `verify --certificate` checks: JSON, or CBOR where the "
         "name ends in .cbor");

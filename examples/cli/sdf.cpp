@@ -116,6 +116,7 @@ std::string as_text(const loaded_sdf& g, const schedule_request& r, const sdf::s
 
 int run_sdf_schedule(const schedule_request& r) {
   if (!r.svg.empty()) return report(located(r.graph, "takes no --svg"));
+  if (!r.dot.empty()) return report(located(r.graph, "takes no --dot"));
   if (r.csv) return report(located(r.graph, "takes no --format csv"));
   const bool of_all = r.sdf.what.form == sdf::form::any && r.sdf.what.memory == sdf::memory::shared;
   if (!r.certificate.empty() && !of_all)
@@ -141,9 +142,7 @@ int run_sdf_schedule(const schedule_request& r) {
     with["certificate"] = std::move(*proven);
     files.push_back({r.certificate, line_of(with)});
   }
-  files.push_back({r.output.empty() ? "-" : r.output, text});
-  if (const auto error = write_files(files); !error.message.empty()) return report(error);
-  return s.fits() ? done : over_budget;
+  return write_result(r.output, text, std::move(files), s.fits() ? done : over_budget);
 }
 
 namespace {
@@ -185,9 +184,7 @@ int run_sdf_compare(const compare_request& r) {
   }
   std::string text;
   for (const loaded_sdf& g : loaded_graphs) text += (text.empty() ? "" : "\n") + compared(g, r.all, r);
-  if (const auto error = write_files({{r.output.empty() ? "-" : r.output, text}}); !error.message.empty())
-    return report(error);
-  return done;
+  return write_result(r.output, text);
 }
 
 int run_sdf_inspect(const inspect_request& r) {
@@ -259,9 +256,7 @@ int run_sdf_inspect(const inspect_request& r) {
                    {"separate", sdf::separate_bound(graph, r.options.default_firing)}}}};
     text = line_of(j);
   }
-  if (const auto error = write_files({{r.output.empty() ? "-" : r.output, text}}); !error.message.empty())
-    return report(error);
-  return done;
+  return write_result(r.output, text);
 }
 
 }  // namespace cli

@@ -34,8 +34,6 @@ memsched::result<loaded_sdf> load_sdf(const std::string& path, const request& r)
   return loaded_sdf{std::move(name), std::move(g->graph), g->sized ? "bytes" : "tokens"};
 }
 
-const char* firing_name(const request& r) { return r.options.default_firing == memsched::firing::cbp ? "cbp" : "pbc"; }
-
 bool is_sdf(const std::string& path, const reading& how) { return kind_of(path, how) == ".xml"; }
 
 graph_error only_for_sdf(const std::string& path, const request& r) {

@@ -20,8 +20,6 @@ memsched::graph_error located(const std::string& path, const std::string& reason
 
 memsched::result<loaded_sdf> load_sdf(const std::string& path, const request&);
 
-const char* firing_name(const request&);
-
 /// A certificate of the best bound that can be certified of the firings as operators, up to `bound`, with its fingerprint;
 /// an error where they are too many. Limits are those of the request.
 memsched::result<nlohmann::ordered_json> certified(const loaded_sdf&, const memsched::sdf::loops&, memsched::bytes bound,

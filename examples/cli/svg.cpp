@@ -24,15 +24,21 @@ constexpr std::size_t longest_name = 34;  // characters in the legend
 /// Where so many bytes stand, when the highest stand at the top.
 double y_of(double b, bytes highest) { return height - bottom - (height - top - bottom) * b / static_cast<double>(highest); }
 
-/// The start of a drawing: its title, and lines at round sizes.
-svg_drawing opened(const std::string& title, bytes highest) {
+/// The start of a drawing: its title, and lines at round sizes or, where not `of_bytes`, numbers.
+svg_drawing opened(const std::string& title, std::uint64_t highest, bool of_bytes = true) {
   svg_drawing d(width, height);
   d.text(left, 24, "start", memsched::shortened(title, 100), "font-size=\"16\" font-weight=\"bold\"");
-  for (const memsched::tick& t : memsched::round_ticks(0, highest, true)) {
+  for (const memsched::tick& t : memsched::round_ticks(0, highest, of_bytes)) {
     d.line(left, y_of(t.at, highest), plot_right, y_of(t.at, highest), "stroke=\"#e4e4e4\"");
     d.text(left - 8, y_of(t.at, highest) + 4, "end", t.text);
   }
   return d;
+}
+
+/// A mark of the axis below.
+void mark_below(svg_drawing& d, double x, const std::string& text) {
+  d.line(x, height - bottom, x, height - bottom + 4, "stroke=\"#888\"");
+  d.text(x, height - bottom + 18, "middle", text);
 }
 
 /// The legend's lines, from the top.
@@ -89,8 +95,7 @@ std::string memory_svg(const std::string& title, const std::vector<drawn_order>&
   if (std::all_of(orders.begin(), orders.end(), [&](const drawn_order& o) { return o.profile.size() == longest; }))
     for (const memsched::tick& t : memsched::round_ticks(0, longest, false)) {
       const double x = left + (plot_right - left) * t.at / static_cast<double>(std::max<std::size_t>(longest, 1));
-      d.line(x, height - bottom, x, height - bottom + 4, "stroke=\"#888\"");
-      d.text(x, height - bottom + 18, "middle", t.text);
+      mark_below(d, x, t.text);
     }
   d.text((left + plot_right) / 2, height - 12, "middle", "operators, in the order in which they run");
 
@@ -117,6 +122,64 @@ std::string memory_svg(const std::string& title, const std::vector<drawn_order>&
   return d.document();
 }
 
+std::string curve_svg(const std::string& title, const std::vector<cost_point>& points, std::uint64_t base_cost) {
+  std::uint64_t highest = 1;
+  for (const cost_point& p : points) highest = std::max({highest, p.extra.value_or(0), p.bound});
+  const bytes most = points.empty() ? 1 : points.front().budget, least = points.empty() ? 0 : points.back().budget;
+  const auto x = [&](bytes budget) {
+    return left +
+           (plot_right - left) * static_cast<double>(budget - least) / std::max(1.0, static_cast<double>(most - least));
+  };
+  const auto y = [&](std::uint64_t cost) { return y_of(static_cast<double>(cost), highest); };
+  svg_drawing d = opened(title, highest, false);
+  for (const memsched::tick& t : memsched::round_ticks(least, most, true))
+    mark_below(d, x(static_cast<bytes>(t.at)), t.text);
+  d.text((left + plot_right) / 2, height - 12, "middle", "budget; upwards, the extra cost");
+
+  const auto out_of_reach = std::find_if(points.begin(), points.end(), [](const cost_point& p) { return p.infeasible; });
+  if (out_of_reach != points.end())
+    d.path("M" + one_digit(left) + ' ' + one_digit(top) + "H" + one_digit(x(out_of_reach->budget)) + "V" +
+               one_digit(height - bottom) + "H" + one_digit(left) + "Z",
+           "fill=\"#c44536\" fill-opacity=\"0.12\"");
+  // A schedule serves all larger budgets, a bound holds for all smaller ones.
+  std::string costs, bounds;
+  for (std::size_t i = 0; i < points.size() && points[i].extra; ++i)
+    costs += (i == 0 ? "M" + one_digit(x(points[i].budget)) + ' ' : "V") + one_digit(y(*points[i].extra)) + "H" +
+             one_digit(x(points[i].budget));
+  for (std::size_t i = 0; i < points.size() && !points[i].infeasible; ++i)
+    bounds += (i == 0 ? "M" + one_digit(x(points[i].budget)) + ' ' : "V") + one_digit(y(points[i].bound)) + "H" +
+              one_digit(x(points[std::min(i + 1, points.size() - 1)].budget));
+  const std::string dashed = "stroke=\"#c44536\" stroke-dasharray=\"6 4\"";
+  d.path(bounds, "fill=\"none\" " + dashed);
+  d.path(costs, "fill=\"none\" stroke-width=\"1.6\" stroke=\"" + std::string(colours[0]) + '"');
+  std::size_t proven = 0, found = 0;
+  for (const cost_point& p : points) {
+    if (!p.extra) continue;
+    const bool optimal = *p.extra == p.bound;
+    ++found, proven += optimal;
+    d.circle(x(p.budget), y(*p.extra), 3.5,
+             std::string("stroke=\"") + colours[0] + "\" fill=\"" + (optimal ? colours[0] : "#fff") + '"');
+  }
+
+  legend_column column(d);
+  column.swatch("stroke-width=\"3\" stroke=\"" + std::string(colours[0]) + '"');
+  column.line("extra cost found");
+  column.line(std::to_string(proven) + " of " + std::to_string(found) + " optimal (full dots)", 30, "fill=\"#666\"");
+  column.swatch(dashed);
+  column.line("proven lower bound");
+  if (out_of_reach != points.end()) {
+    column.swatch("stroke-width=\"8\" stroke=\"#c44536\" stroke-opacity=\"0.25\"");
+    column.line("proven out of reach");
+  }
+  column.gap();
+  column.row("cost without reruns", grouped(base_cost));
+  constexpr std::size_t most_rows = 16;
+  if (found > most_rows) return d.document();
+  for (const cost_point& p : points)
+    if (p.extra) column.row(memsched::binary_size(p.budget), "+" + grouped(*p.extra));
+  return d.document();
+}
+
 std::string front_svg(const std::string& title, const std::vector<front_step>& points) {
   bytes highest = 1;
   std::size_t fewest = points.empty() ? 1 : points.front().operators, most = 1;
@@ -132,8 +195,7 @@ std::string front_svg(const std::string& title, const std::vector<front_step>& p
   svg_drawing d = opened(title, highest);
   for (double power = low; power <= high; ++power) {
     const double at = left + (plot_right - left) * (power - low) / (high - low);
-    d.line(at, height - bottom, at, height - bottom + 4, "stroke=\"#888\"");
-    d.text(at, height - bottom + 18, "middle", grouped(static_cast<bytes>(std::exp2(power))));
+    mark_below(d, at, grouped(static_cast<bytes>(std::exp2(power))));
   }
   legend_column column(d);
   column.line("products beyond the given ones", 0, "font-weight=\"bold\"");

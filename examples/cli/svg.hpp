@@ -1,7 +1,9 @@
 // Memory over time as a picture.
 #pragma once
 
+#include <cstdint>
 #include <memsched/base/bytes.hpp>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,6 +24,18 @@ using live_tensor = std::pair<std::string, memsched::bytes>;
 /// words stand beside the plot. An order of more operators than the plot can show is drawn by the largest of some in a row.
 std::string memory_svg(const std::string& title, const std::vector<drawn_order>& orders, memsched::bytes bound,
                        const std::vector<live_tensor>& live);
+
+/// The extra cost of the executions within a budget.
+struct cost_point {
+  memsched::bytes budget = 0;
+  std::optional<std::uint64_t> extra{};  ///< none where nothing within the budget was found
+  std::uint64_t bound = 0;               ///< nothing within the budget costs less
+  bool infeasible = false;               ///< nothing is within the budget
+};
+
+/// Extra cost over budgets, which descend: a step line of the costs, one of the bounds, and the budgets that are out of reach.
+/// A dot is full where cost and bound are equal.
+std::string curve_svg(const std::string& title, const std::vector<cost_point>& points, std::uint64_t base_cost);
 
 /// What a rewritten network costs.
 struct front_step {

@@ -63,9 +63,7 @@ int run_traffic(const traffic_request& r) {
            grouped(bound) + " bytes, for this order" + met(bound) + "             " + grouped(of_all) +
            " bytes, for all orders" + met(of_all);
   }
-  if (const auto error = write_files({{r.output.empty() ? "-" : r.output, text}}); !error.message.empty())
-    return report(error);
-  return done;
+  return write_result(r.output, text);
 }
 
 command declare_traffic() {

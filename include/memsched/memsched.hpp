@@ -29,11 +29,11 @@
 #include <memsched/base/crew.hpp>
 #include <memsched/base/dominators.hpp>
 #include <memsched/base/function_ref.hpp>
+#include <memsched/base/int128.hpp>
 #include <memsched/base/linkage.hpp>
 #include <memsched/base/random.hpp>
 #include <memsched/base/topology.hpp>
 #include <memsched/base/type_name.hpp>
-#include <memsched/base/int128.hpp>
 #include <memsched/bounds/closed_window.hpp>
 #include <memsched/bounds/cut_bound.hpp>
 #include <memsched/bounds/destructive_search.hpp>
@@ -124,10 +124,13 @@
 #include <memsched/recompute/cover.hpp>
 #include <memsched/recompute/exact.hpp>
 #include <memsched/recompute/least_peak.hpp>
+#include <memsched/recompute/needs.hpp>
+#include <memsched/recompute/priced_closure.hpp>
 #include <memsched/recompute/priced_cover.hpp>
 #include <memsched/recompute/repair.hpp>
 #include <memsched/recompute/rows.hpp>
 #include <memsched/recompute/stages.hpp>
+#include <memsched/recompute/weights.hpp>
 #include <memsched/rewrite/channel_slices.hpp>
 #include <memsched/rewrite/check_rewrite.hpp>
 #include <memsched/rewrite/check_sums.hpp>

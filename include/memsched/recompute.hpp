@@ -116,7 +116,7 @@ recompute_result<op_t<G>> recompute_lowered(const G& g, const OrderOf& order_of,
 
 }  // namespace detail
 
-/// Returns executions of g's operators, with repetitions, whose peak is within `o.budget`, at little extra cost (hook
+/// Returns executions of g's operators, with repetitions, within a peak of `o.budget`, at little extra cost (hook
 /// `cost`), and a lower bound of that cost. Operators with `pure(op) == false` run once. An order within the budget costs
 /// nothing and is looked for first. Where nothing within the budget was found, the executions are the order with the least
 /// peak found: `fits()` says so, and `verdict()` whether the budget is proven to be out of reach. Sets `error` if the graph
@@ -135,7 +135,7 @@ auto recompute(const G& g, const options& o) {
   }
 }
 
-/// The same for executions whose first runs keep an order; so does the bound, which then holds for these alone.
+/// The same for executions that keep an order in their first runs. The bound then holds for these alone.
 template <class G, class Op>
 auto recompute(const G& g, const keep_order<Op>& keep, const options& o) {
   if constexpr (std::same_as<G, problem>) {
@@ -163,6 +163,7 @@ auto recompute(const G& g, const keep_order<Op>& keep, const options& o) {
 #include <memsched/recompute/least_peak.hpp>
 #include <memsched/recompute/needs.hpp>
 #include <memsched/recompute/repair.hpp>
+#include <memsched/recompute/weights.hpp>
 
 namespace memsched {
 inline namespace MEMSCHED_ABI {
@@ -288,57 +289,39 @@ class recomputation {
 
   /// Raises the bound by orders of weighed problems, at several prices of a byte; their best order is one to start from.
   void weigh() {
-    std::vector<tensor_id> charged(p_.ops().size(), none);
-    std::vector<double> prices;  // at which a storage weighs what it costs
-    double bytes_in_all = 0;
-    for (op_id op : p_.ops()) {
-      for (tensor_id t : p_.creates(op))
-        if (charged[op] == none || p_.size(t) > p_.size(charged[op])) charged[op] = t;
-      bytes_in_all += static_cast<double>(p_.workspace(op));
-      for (const auto& storages : {p_.creates(op), p_.reads(op)})
-        for (tensor_id t : storages) bytes_in_all += 2 * static_cast<double>(p_.size(t));
-      if (charged[op] != none && p_.size(charged[op]) > 0 && p_.cost(op) > 0)
-        prices.push_back(static_cast<double>(p_.cost(op)) / static_cast<double>(p_.size(charged[op])));
-    }
-    if (prices.empty()) return;
-    std::nth_element(prices.begin(), prices.begin() + static_cast<std::ptrdiff_t>(prices.size() / 2), prices.end());
-    const double middle = prices[prices.size() / 2];
-    unsigned scale = 0;
-    while (scale < 40 && std::ldexp(4 * middle * bytes_in_all, static_cast<int>(scale) + 1) < 0x1p59) ++scale;
+    const std::optional<weighing> w = weighing_of(p_);
+    if (!w) return;
     weighed_order best;
     double exponent = 0;
     for (int e = -6; e <= 1; ++e)
-      if (weigh_at(charged, std::ldexp(middle, e), scale, nullptr, best)) exponent = e;
-    for (const double e : {exponent - 0.5, exponent + 0.5}) weigh_at(charged, middle * std::exp2(e), scale, nullptr, best);
+      if (weigh_at(*w, std::ldexp(w->middle_price, e), nullptr, best)) exponent = e;
+    for (const double e : {exponent - 0.5, exponent + 0.5}) weigh_at(*w, w->middle_price * std::exp2(e), nullptr, best);
     if (best.order.empty()) return;
     orders_.insert(orders_.begin(), best.order);
     if (best.bound <= r_.lower_bound) return;
     r_.lower_bound = best.bound;
     if (options_.certify == nullptr) return;
     weighed_order proven;
-    weigh_at(charged, best.price, scale, options_.certify, proven);
+    weigh_at(*w, best.price, options_.certify, proven);
     if (proven.bound <= r_.proof.bound) return;
     r_.proof = recompute_proof{};
     r_.proof.bound = proven.bound;
     r_.proof.any_order = true;
-    r_.proof.charged = charged;
-    r_.proof.scale = scale;
-    r_.proof.weighed = {proven.scaled_price, std::move(*proven.certificate)};
+    r_.proof.charged = w->charged;
+    r_.proof.scale = w->scale;
+    r_.proof.weighed = {w->scaled(proven.price), std::move(*proven.certificate)};
   }
 
   struct weighed_order {
     std::uint64_t bound = 0;
     double price = 0;
-    std::uint64_t scaled_price = 0;
     std::vector<op_id> order{};
     std::optional<memsched::certificate> certificate{};
   };
   /// Replaces `best` where the weighed problem at a price shows a higher bound, or with `certify` any. Returns whether it does.
-  bool weigh_at(const std::vector<tensor_id>& charged, double price, unsigned scale, certificate_maker* certify,
-                weighed_order& best) {
+  bool weigh_at(const weighing& w, double price, certificate_maker* certify, weighed_order& best) {
     if (!context_.keep_going()) return false;
-    const auto scaled = static_cast<std::uint64_t>(std::llround(std::ldexp(price, static_cast<int>(scale))));
-    const auto weighed = weighed_problem(p_, model_, charged, scaled, scale);
+    const auto weighed = weighed_problem(p_, model_, w.charged, w.scaled(price), w.scale);
     if (!weighed) return false;
     options o = search_options(options_);
     o.certify = certify;
@@ -347,12 +330,10 @@ class recomputation {
     const schedule_result<op_id> s = schedule_problem(*weighed, automatic, o);
     context_.stats.states += s.stats.states;
     if (s.error || (certify != nullptr && !s.certificate)) return false;
-    const int128 level = static_cast<int128>(certify == nullptr ? s.lower_bound : s.certificate->bound);
-    const int128 value = level - static_cast<int128>(scaled) * static_cast<int128>(std::min(r_.budget, max_total));
-    const int128 unit = static_cast<int128>(unit_) << scale;
-    const auto bound = value <= 0 ? 0 : static_cast<std::uint64_t>((value + unit - 1) / unit) * unit_;
+    const bytes least_peak = certify == nullptr ? s.lower_bound : s.certificate->bound;
+    const std::uint64_t bound = w.extra_cost(least_peak, w.scaled(price), std::min(r_.budget, max_total), unit_);
     if (!best.order.empty() && bound <= best.bound) return false;
-    best = {bound, price, scaled, s.order, s.certificate};
+    best = {bound, price, s.order, s.certificate};
     return true;
   }
 

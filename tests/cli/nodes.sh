@@ -33,10 +33,10 @@ echo '{"nodes": [{"name": "y", "inputs": ["rely"], "bytes": 1}]}' >bad.json
 refuses bad.json "nodes[0] 'y'.inputs: there is no node 'rely'" schedule bad.json
 
 if python3 -c '' 2>/dev/null; then
-  python3 "$sources/examples/exporters/hlo.py" "$sources/tests/cli/nodes/small.hlo" >hlo.json
-  orders hlo.json 4480 '"wide.1","fusion","narrow.1","item","wide.2","narrow.2","last","result"'
+  python3 "$sources/examples/exporters/hlo" "$sources/tests/cli/nodes/small.hlo" >hlo.json
+  orders hlo.json 4480 '"wide.2","narrow.2","wide.1","fusion","narrow.1","item","last","result"'
 else
-  echo "skipped: hlo.py, for lack of python3"
+  echo "skipped: hlo, for lack of python3"
 fi
 
 for python in python3 /usr/bin/python3; do

@@ -69,6 +69,10 @@ check "reorder -o -: the model alone" cmp out m2.tflite
 check "reorder -o -: what it did on standard error" grep -q '^peak ' err
 exits 0 schedule "$cell" --svg - -o text
 check "a drawing on standard output" grep -q '^<svg' out
+exits 0 schedule "$cell" --dot - -o text
+check "a graph on standard output" grep -q '^digraph' out
+check "one operator is at the peak" is "$(grep -c 'shape=ellipse' out; grep -v ellipse out | grep -c fillcolor)" "$(grep -c 'shape=ellipse' out)
+1"
 refuses "--svg -" 'standard output taken' schedule "$cell" --svg -
 refuses "--certificate -" 'taken --svg' schedule "$cell" --certificate - --svg - -o text
 echo "\"$cell\"" >in.jsonl

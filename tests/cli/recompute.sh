@@ -47,3 +47,12 @@ status "$memsched" recompute "$dir/step.json" --budget many
 sed 's/"cost": 5/"cost": -5/' "$dir/step.json" >"$dir/negative.json"
 status "$memsched" recompute "$dir/negative.json" --budget 19
 [ "$got" -eq 1 ] && grep -q 'ops\[0\].cost' "$dir/err" || fail "a negative cost is named: $(cat "$dir/err")"
+status "$memsched" recompute "$dir/step.json" --curve 5 --svg "$dir/curve.svg" -o "$dir/curve.json"
+[ "$got" -eq 0 ] || fail "a curve is drawn: $got"
+grep -q '</svg>' "$dir/curve.svg" || fail "the drawing is not whole"
+grep -q '"curve":\[{"budget":' "$dir/curve.json" || fail "the curve is not where -o says"
+[ ! -s "$dir/out" ] || fail "standard output is empty where -o is given"
+status "$memsched" recompute "$dir/step.json" --budget 19 --svg "$dir/no.svg"
+[ "$got" -eq 2 ] || fail "one budget is no curve: $got"
+status "$memsched" recompute "$dir/step.json" --curve 5 --certificate "$dir/no.json"
+[ "$got" -eq 2 ] || fail "a curve has no certificate: $got"

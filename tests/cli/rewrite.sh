@@ -49,7 +49,7 @@ refuses spoiled.json 'runtime: is not whole: operator' verify $chain spoiled.jso
 refuses result.json '' verify builtin:mobilenet-v2-chain result.json
 
 # Multiply-accumulates that may be spent, for runtimes of whole operators.
-exits 0 rewrite $chain --runtime whole --max-extra-macs 40% --state-limit 1000 --format json
+exits 0 rewrite $chain --runtime whole --max-extra-macs 2% --state-limit 1000 --format json
 cp out whole.json
 check "whole operators: $(head -c 300 whole.json)" grep -qF '"runtime":"whole"' whole.json
 peak=$(sed 's/.*"peak_before":[0-9]*,"peak":\([0-9]*\),.*/\1/' whole.json)

@@ -49,6 +49,26 @@ TEST_CASE("a problem as DOT") {
   REQUIRE(holds(dot, "bad\\\"name\\\\ \""));
 }
 
+TEST_CASE("the peak of an order as DOT") {
+  problem_builder b;
+  const tensor_id in = b.input(4, "in"), wide = b.tensor(16, "wide"), out = b.tensor(2, "out"), other = b.tensor(1, "other");
+  b.op({.reads = {in}, .writes = {wide}, .name = "expand"});
+  b.op({.reads = {wide}, .writes = {out}, .name = "reduce"});
+  b.op({.reads = {out}, .writes = {other}, .name = "last"});
+  b.output(other);
+  const problem p = b.build().value();
+  const std::vector<op_id> order{0, 1, 2};
+  const evaluation e = evaluate(p, order).value();
+  REQUIRE(e.peak_step == 0);
+  const std::string dot = to_dot(p, order, e);
+  REQUIRE(well_formed(dot));
+  REQUIRE(holds(dot, "o0 [label=\"1: expand\", style=filled, fillcolor=\"#f2b8b0\"]"));
+  REQUIRE(holds(dot, "o1 [label=\"2: reduce\"]"));
+  REQUIRE(holds(dot, "t0 [label=\"in\\n4\", shape=ellipse, style=filled"));
+  REQUIRE(holds(dot, "t1 [label=\"wide\\n16\", shape=ellipse, style=filled"));
+  REQUIRE(holds(dot, "t2 [label=\"out\\n2\", shape=ellipse]"));
+}
+
 TEST_CASE("a schedule graph and its hierarchy as DOT") {
   problem_builder b;
   const tensor_id x = b.tensor(16), y = b.tensor(8), z = b.tensor(8), end = b.tensor(1);

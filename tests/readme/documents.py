@@ -231,6 +231,7 @@ FILES = {
     "net.json": lambda root: json_fence(root, "docs/compilers.md"),
     "graph.json": lambda root: json_fence(root, "docs/program.md"),
     "step.json": lambda root: json.dumps(training_step(20)),
+    "vgg_unet_train.json": lambda root: json.dumps(training_step(20)),
     "before.json": lambda root: "[0, 1]",
     "after.json": lambda root: "[0, 1]",
     "graphs.jsonl": lambda root: '"builtin:swiftnet-cell-a"\n{"graph": "builtin:swiftnet-cell-b"}\n',

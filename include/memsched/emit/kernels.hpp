@@ -16,7 +16,7 @@ static number flat(const struct layer *l, int i) {
 }
 )c";
 
-/// Sums of products: what they start from, and what becomes of them.
+/// Sums of products: their starts and their results.
 inline constexpr const char* c_sums = R"c(
 static number bias_of(const struct layer *l, int channel) {
   return has_bias_of(l) ? biases[bias_at_of(l) + channel - first_channel_of(l)] : 0;

@@ -28,7 +28,7 @@ class packed_table {
  public:
   using row = std::vector<std::int64_t>;
 
-  /// `reach` leads from what the macros are given to a row: "" or "->k".
+  /// `reach` leads from the macros' argument to a row: "" or "->k".
   packed_table(std::string type, std::string name, std::string reach, std::vector<std::string> fields)
       : type_(std::move(type)), name_(std::move(name)), reach_(std::move(reach)), fields_(std::move(fields)) {}
 

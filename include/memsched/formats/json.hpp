@@ -30,8 +30,8 @@ inline namespace MEMSCHED_ABI {
 /// * alias_of is the tensor whose storage this one names; absent, null or -1: none.
 /// * scope is any string; equal strings become equal numbers, 0, 1, 2... in order of first appearance.
 /// * An operator without name takes its `op`. Where none has a name, the draft's list of names is empty.
-/// * cost is a whole number of 0 or more, in any unit; absent: 1. pure is true or false; absent: true. They say what another
-///   run of the operator costs, and whether there may be one (`recompute`).
+/// * cost is a whole number of 0 or more, in any unit; absent: 1. pure is true or false; absent: true. They are the
+///   cost of another run of the operator, and whether it may have one (`recompute`).
 /// * duration and async of an operator, shape, type and producer of a tensor may hold anything.
 /// * An unknown key of an operator or a tensor is an error that names the nearest known one. In the graph itself only a key
 ///   that is one or two letters away from a known one is. Keys that begin with "x-" are free everywhere.

@@ -10,8 +10,8 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 
 /// Whether each operator may run more than once. It may if it is pure, changes no input, creates no storage that an operator
-/// changes, and reads none that is changed, except behind the last change of it: a second run then reads and makes what the
-/// first did. O(operators + uses), and as much again for each changed storage.
+/// changes, and reads none that is changed, except behind the last change of it: a second run then reads and makes the same
+/// as the first. O(operators + uses), and as much again for each changed storage.
 MEMSCHED_FUNCTION std::vector<bool> runs_again(const problem& p);
 
 }  // namespace MEMSCHED_ABI

@@ -1,12 +1,17 @@
 // Pictures of graphs in Graphviz's language. The standard library alone.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <memsched/base/function_ref.hpp>
 #include <memsched/graph/problem.hpp>
 #include <memsched/graph/schedule_graph.hpp>
+#include <memsched/measure/evaluate.hpp>
 #include <memsched/structure/hierarchy.hpp>
 
 namespace memsched {
@@ -41,6 +46,35 @@ inline std::string dot_edge(char from_kind, index_t from, char to_kind, index_t 
          ";\n";
 }
 
+/// Additions to the label, in front, and to the attributes of a node.
+struct dot_mark {
+  std::string label{};
+  std::string_view attributes{};
+};
+using dot_marks = function_ref<dot_mark(index_t)>;
+
+inline std::string problem_dot(const problem& p, std::string_view name, dot_marks mark_op, dot_marks mark_tensor) {
+  std::string text = dot_open(name);
+  for (op_id op : p.ops()) {
+    const dot_mark mark = mark_op(op);
+    text += dot_node('o', op, mark.label + p.operator_name(op), mark.attributes);
+  }
+  for (tensor_id t : p.tensors()) {
+    const dot_mark mark = mark_tensor(t);
+    text += dot_node('t', t, mark.label + p.tensor_name(t) + "\n" + std::to_string(p.size(t)),
+                     ", shape=ellipse" + std::string(mark.attributes));
+    if (p.alias_of(t) != t)
+      text += "  t" + std::to_string(p.alias_of(t)) + " -> t" + std::to_string(t) + " [style=dashed];\n";
+  }
+  for (op_id op : p.ops()) {
+    for (tensor_id t : p.inputs(op)) text += dot_edge('t', t, 'o', op);
+    for (tensor_id t : p.outputs(op)) text += dot_edge('o', op, 't', t);
+    for (op_id before : p.after(op))
+      text += "  o" + std::to_string(before) + " -> o" + std::to_string(op) + " [style=dotted];\n";
+  }
+  return text + "}\n";
+}
+
 /// Releases as dashed circles, and all edges.
 inline std::string dot_edges(const schedule_graph& g) {
   std::string text;
@@ -56,20 +90,25 @@ inline std::string dot_edges(const schedule_graph& g) {
 /// Operators as boxes, tensors as ellipses with their bytes; dashed edges for names of another tensor's storage and
 /// dotted ones for control.
 inline std::string to_dot(const problem& p, std::string_view name = "problem") {
-  std::string text = detail::dot_open(name);
-  for (op_id op : p.ops()) text += detail::dot_node('o', op, p.operator_name(op));
-  for (tensor_id t : p.tensors()) {
-    text += detail::dot_node('t', t, p.tensor_name(t) + "\n" + std::to_string(p.size(t)), ", shape=ellipse");
-    if (p.alias_of(t) != t)
-      text += "  t" + std::to_string(p.alias_of(t)) + " -> t" + std::to_string(t) + " [style=dashed];\n";
-  }
-  for (op_id op : p.ops()) {
-    for (tensor_id t : p.inputs(op)) text += detail::dot_edge('t', t, 'o', op);
-    for (tensor_id t : p.outputs(op)) text += detail::dot_edge('o', op, 't', t);
-    for (op_id before : p.after(op))
-      text += "  o" + std::to_string(before) + " -> o" + std::to_string(op) + " [style=dotted];\n";
-  }
-  return text + "}\n";
+  const auto plain = [](index_t) { return detail::dot_mark{}; };
+  return detail::problem_dot(p, name, plain, plain);
+}
+
+/// The same with the peak of an order: each operator by its place in the order, counted from 1; the operator at the peak in
+/// red, and the tensors in memory there in yellow. `e` is the order's `evaluate`.
+inline std::string to_dot(const problem& p, std::span<const op_id> order, const evaluation& e,
+                          std::string_view name = "problem") {
+  std::vector<std::size_t> place(p.ops().size());
+  for (std::size_t i = 0; i < order.size(); ++i) place[order[i]] = i;
+  const auto op = [&](op_id v) {
+    return detail::dot_mark{std::to_string(place[v] + 1) + ": ",
+                            place[v] == e.peak_step ? ", style=filled, fillcolor=\"#f2b8b0\"" : ""};
+  };
+  const auto tensor = [&](tensor_id t) {
+    const bool live = std::binary_search(e.live_at_peak.begin(), e.live_at_peak.end(), p.storage(t));
+    return detail::dot_mark{"", live ? ", style=filled, fillcolor=\"#f7e3a1\"" : ""};
+  };
+  return detail::problem_dot(p, name, op, tensor);
 }
 
 /// Active nodes as boxes with their peak and impact, releases as dashed ellipses with the bytes they free.

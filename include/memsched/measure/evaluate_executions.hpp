@@ -29,9 +29,9 @@ MEMSCHED_FUNCTION graph_error check_executions(const problem& p, std::span<const
 
 /// The memory and the cost of `executions`; an error that names step and operator where they are no schedule of p, or cost
 /// more than 2^62. A reader reads the latest copy of a storage: the one that the last execution of its producer before it
-/// created. A copy lives from there to its last reader before the next is created; the last copy of what stays lives to the
-/// end, and a copy that nobody reads dies with its creation. Graph inputs live from the start to their last reader anywhere.
-/// Where no operator runs twice, the numbers are those of `evaluate`. O(executions + uses).
+/// created. A copy lives from there to its last reader before the next is created; the last copy of a storage that stays
+/// lives to the end, and a copy that nobody reads dies with its creation. Graph inputs live from the start to their last
+/// reader anywhere. Where no operator runs twice, the numbers are those of `evaluate`. O(executions + uses).
 MEMSCHED_FUNCTION result<executions_evaluation> evaluate_executions(const problem& p, std::span<const op_id> executions,
                                                                     memory_model model = {});
 

@@ -29,7 +29,7 @@ inline namespace MEMSCHED_ABI {
 
 MEMSCHED_FUNCTION solution compress::operator()(const schedule_graph& g, search& context, inner_scheduler inner) const {
   context.spend(g.size() / 8);
-  constexpr double share = 0.8;  // of the time: what is reduced must be built yet
+  constexpr double share = 0.8;  // of the time: the reduced graph must be built yet
   const compressed_graph c = context.with_share(share, [&] { return compressed(g, context, rules); });
   solution s;
   if (c.graph.active > 1) {

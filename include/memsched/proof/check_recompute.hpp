@@ -1,4 +1,4 @@
-// The checker of recompute_proof. Shares no code with what finds bounds.
+// The checker of recompute_proof. Shares no code with the search for bounds.
 #pragma once
 
 #include <string>
@@ -12,21 +12,22 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 
 /// Why `proof` does not show that executions of p within the budget cost at least its bound beyond one run of each operator;
-/// empty where it does. A proof with a price for all bytes is one of orders (`weighed_problem`). A bound of 2^64 - 1 says that there are none. O(cases * (rows + gaps + needs)).
+/// empty where it does. A proof with a price for all bytes is one of orders (`weighed_problem`). A bound of 2^64 - 1 says
+/// that there are none. O(cases * (rows + gaps + needs)).
 ///
-/// The rows are first runs: of all operators in a given order, or of a path of predecessors, whose order is every order's. A gap
-/// is a stretch of rows in which a storage is certainly needed later and could be absent; then its producer runs again between
-/// that row and the use that ends the gap. So the extra cost is at least that of all gaps with absent storages, and what is
-/// absent at a row has at least the bytes by which everything together exceeds the budget. A case decides whether a gap is
-/// absent. In a leaf, for prices p of rows: cost >= sum_k p_k excess_k + sum over gaps of (cost - size * (p over its rows)) where
-/// it is absent, of 0 where it is present, and of the smaller where that is open (Lagrangian relaxation). Costs are multiples of
-/// the greatest common divisor of all costs, to which a leaf's value is rounded up.
+/// The rows are first runs: of all operators in a given order, or of a path of predecessors, which every order keeps. A gap
+/// is a stretch of rows in which a storage is certainly needed later and could be absent; then its producer runs again
+/// between that row and the use that ends the gap. So the extra cost is at least that of all gaps with absent storages, and
+/// the absent storages of a row have at least the bytes by which everything together exceeds the budget. A case decides
+/// whether a gap is absent. In a leaf, for prices p of rows: cost >= sum_k p_k excess_k + sum over gaps of (cost - size * (p
+/// over its rows)) where it is absent, of 0 where it is present, and of the smaller where that is open (Lagrangian
+/// relaxation). Costs are multiples of the greatest common divisor of all costs, to which a leaf's value is rounded up.
 ///
-/// At a row with needs, what a gap says to be needed is in memory, or it is absent and its producer runs again behind the row;
-/// then what that reads is needed, too. Each needed storage takes p times its bytes if it is in memory; if absent, its gap pays,
-/// or behind all its uses its tail. So a storage with a gap saves p times its bytes by its absence only where all that its absence
-/// asks for is paid. Shares of these payments, of which none gives more than it has, bound what can be saved from above (weak
-/// duality of minimum cut and maximum flow): what no share covers is taken off the value.
+/// At a row with needs, the storage of a gap is in memory, or it is absent and its producer runs again behind the row; then
+/// the producer's inputs are needed, too. Each needed storage takes p times its bytes if it is in memory; if absent, its gap
+/// pays, or behind all its uses its tail. So a storage with a gap saves p times its bytes by its absence only where all that
+/// its absence asks for is paid. Shares of these payments, of which none gives more than it has, bound the savings from above
+/// (weak duality of minimum cut and maximum flow): the part that no share covers is taken off the value.
 MEMSCHED_FUNCTION std::string check_recompute(const problem& p, memory_model model, bytes budget,
                                               const recompute_proof& proof);
 
@@ -343,7 +344,7 @@ class recompute_checker {
     return exceeds(value) ? "" : " does not reach the bound";
   }
 
-  /// Takes off the value what absent storages may save at rows with needs.
+  /// Takes the savings of absent storages at rows with needs off the value.
   std::string take_savings(std::size_t list, const std::vector<int128>& price, std::vector<int128> left,
                            int128& value) const {
     if (need_rows_.empty()) return {};

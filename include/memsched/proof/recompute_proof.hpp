@@ -1,4 +1,4 @@
-// A proof that schedules within a budget cost at least so much more: what it consists of.
+// The parts of a proof that schedules within a budget cost at least so much more.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct recompute_case {
 struct recompute_share {
   index_t row = none;
   tensor_id absent = none;
-  tensor_id pays = none;  ///< a storage that is needed: `absent` itself or what its operator reads; none: the rerun
+  tensor_id pays = none;  ///< a storage that is needed: `absent` itself or an input of its operator; none: the rerun
   std::uint64_t amount = 0;
 };
 
@@ -43,10 +43,10 @@ struct recompute_proof {
   std::uint64_t bound = 0;
   bool any_order = false;          ///< whether `rows` are a path, and the bound holds for all schedules
   std::vector<op_id> rows;         ///< else all operators, in the order of their first runs
-  std::vector<tensor_id> charged;  ///< per operator, the output whose gaps bear its cost; none for no output
+  std::vector<tensor_id> charged;  ///< per operator, the output that bears its cost in its gaps; none for no output
   unsigned scale = 0;              ///< prices are multiples of 2^-scale of the cost's unit
   std::vector<std::vector<std::pair<index_t, std::uint64_t>>> prices;  ///< lists of (row, price of a byte)
-  std::vector<index_t> needs;                        ///< rows where what is absent is made again from what is needed for it
+  std::vector<index_t> needs;                        ///< rows where absent storages are made again from needed ones
   std::vector<std::vector<recompute_share>> shares;  ///< per list of prices, at rows with needs
   std::optional<weighed_proof> weighed;              ///< instead of rows, prices and cases
   std::vector<recompute_case> cases;  ///< the first is the root; a case stands behind the one that it belongs to

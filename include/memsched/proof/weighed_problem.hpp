@@ -1,4 +1,4 @@
-// Memory and reruns in one unit: a problem whose orders bound the extra cost of schedules with reruns.
+// Memory and reruns in one unit: the orders of a weighed problem bound the extra cost of schedules with reruns.
 #pragma once
 
 #include <algorithm>
@@ -15,19 +15,19 @@
 namespace memsched {
 inline namespace MEMSCHED_ABI {
 
-/// The problem p with weights for sizes, at a price of a byte (price and weights are multiples of 2^-scale of the unit of costs):
-/// a storage weighs its bytes at that price or what it costs to make it again, whichever is less. `charged` names, per operator,
-/// the output that bears its cost; others cost nothing. Sets an error where the weights sum to more than 2^61.
+/// The problem p with weights for sizes, at a price of a byte (price and weights are multiples of 2^-scale of the unit of
+/// costs): a storage weighs its bytes at that price or the cost to make it again, whichever is less. `charged` names, per
+/// operator, the output that bears its cost; others cost nothing. Sets an error where the weights sum to more than 2^61.
 /// O(operators + uses).
 ///
 /// Lemma. Executions of p with peak <= B have an extra cost of at least (peak of their first runs as an order of the weighed
 /// problem - price * B) / 2^scale. So the least peak of the weighed problem bounds the extra cost of all executions.
-/// Proof. Consider the first run of an operator u. A storage that an earlier first run made and a later one reads is in memory,
-/// or its producer runs again behind u. The former take at most price * B together with what u itself reads, makes and works in.
-/// The latter cost, together, at most the extra cost: their producers differ, but for outputs of one operator, of which one is
-/// charged. Each weighs at most either.
-/// What u reads and makes weighs its bytes while u runs: the workspace of u takes what the storages' own weights lack. An output
-/// that may take the storage of an input weighs no more than that input, so that the order's peak has that saving, too.
+/// Proof. Consider the first run of an operator u. A storage that an earlier first run made and a later one reads is in
+/// memory, or its producer runs again behind u. The former take at most price * B together with u's own reads, outputs and
+/// workspace. The latter cost, together, at most the extra cost: their producers differ, but for outputs of one operator, of
+/// which one is charged. Each weighs at most either. A storage that u reads or makes weighs its bytes while u runs: the
+/// workspace of u makes up for the lack of their weights. An output that may take the storage of an input weighs no more than
+/// that input, so that the order's peak has that saving, too.
 MEMSCHED_FUNCTION result<problem> weighed_problem(const problem& p, memory_model model, std::span<const tensor_id> charged,
                                                   std::uint64_t price, unsigned scale);
 

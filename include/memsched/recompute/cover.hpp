@@ -32,16 +32,16 @@ struct cover_limits {
 };
 
 /// Minimizes the cost of gaps such that at each row the sizes of absent gaps sum to at least the excess over the budget.
-/// Branch and bound by Lagrangian prices. Where a limit ends it, the bound is what was proven by then.
+/// Branch and bound by Lagrangian prices. A limit ends it with the bound proven so far.
 /// O(steps * (rows + gaps)), up to 2,000 steps for the root and 60 for each further node.
 ///
 /// Lemma. For prices p >= 0 of rows, a cover costs at least sum_k p_k excess_k + sum_g min(0, cost_g - size_g P_g), where
 /// P_g is the sum of p over the rows of g.
 /// Proof. Let x be a cover. sum_g cost_g x_g >= sum_g cost_g x_g + sum_k p_k (excess_k - sum of size_g x_g over g at k),
-/// since what stands in brackets is at most 0. Each gap takes the better of both values of x_g.
+/// since the bracket is at most 0. Each gap takes the better of both values of x_g.
 MEMSCHED_FUNCTION gap_cover cover_gaps(const rerun_rows& r, bytes budget, const cover_limits& limits, search& context);
 
-/// The same where what is absent at some rows is made again from what is needed for it (recompute/needs.hpp): the bound is
+/// The same where absent storages of some rows are made again from needed ones (recompute/needs.hpp): the bound is
 /// higher, a step a minimum cut over the needs. `limits.enough` must be given. Has no `absent`.
 MEMSCHED_FUNCTION gap_cover cover_gaps(const rerun_rows& r, const rerun_needs& needs, bytes budget,
                                        const cover_limits& limits, search& context);
@@ -234,7 +234,7 @@ class cover_search {
     proof_at(n.at).row = rows_[k];
     return true;
   }
-  /// Closes a node with an answer for every gap. Without prices and needs, its value is what the absent gaps cost.
+  /// Closes a node with an answer for every gap. Without prices and needs, its value is the cost of the absent gaps.
   void close_decided(node& n) {
     if (refuted_by_a_row(n)) return;
     const std::vector<std::uint64_t> none_priced(rows_.size(), 0);
@@ -255,7 +255,7 @@ class cover_search {
     c.present = present;
   }
 
-  /// Fixes gaps whose other answer costs too much by the node's prices.
+  /// Fixes a gap where the other answer costs too much by the node's prices.
   void fix_by_prices(node& n) {
     index_t list = none;
     const int128 needed = static_cast<int128>(cutoff() - std::min<std::uint64_t>(cutoff(), cover_.unit)) << cover_.scale;

@@ -23,9 +23,9 @@ struct exact_executions {
 };
 
 /// The executions of least extra cost within the budget. With an `order` (of all operators), those in which operators first
-/// run in it. Dijkstra's search over the operators that ran and the storages that are there: a step runs an operator whose
-/// reads are there; then any of its reads may end, and any of its creates may be kept. O(2^(operators + storages)) at
-/// worst: good to some ten operators. Graphs with more than 64 operators, or storages and views, are too large.
+/// run in it. Dijkstra's search over the operators that ran and the storages that are there: a step runs an operator that has
+/// its reads there; then any of its reads may end, and any of its creates may be kept. O(2^(operators + storages)) at worst:
+/// good to some ten operators. Graphs with more than 64 operators, or storages and views, are too large.
 MEMSCHED_FUNCTION exact_executions cheapest_executions(const problem& p, memory_model model, bytes budget,
                                                        std::span<const op_id> order, search& context);
 

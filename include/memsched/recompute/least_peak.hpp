@@ -11,8 +11,8 @@ inline namespace MEMSCHED_ABI {
 /// Bytes that must be live while some operator runs, at the start or at the end, whatever else runs again.
 /// O(operators + uses).
 ///
-/// Lemma. An operator needs its reads and creates at once where they are produced before inputs are consumed, less what
-/// outputs in place may take; else its reads, and then its creates.
+/// Lemma. An operator needs its reads and creates at once where they are produced before inputs are consumed, less the bytes
+/// of outputs in place; else its reads, and then its creates.
 /// Proof. Both are live while it runs, and nothing else is counted. Where inputs are consumed first, all of them may have
 /// had their last reader: also one that stays may be made again later.
 MEMSCHED_FUNCTION bytes least_peak_with_reruns(const problem& p, memory_model model = {});

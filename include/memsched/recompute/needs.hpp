@@ -1,4 +1,4 @@
-// Needs: storages that are made again because what their absence would miss is made again.
+// Needs: storages that must be in memory or made again, since a producer that runs again reads them.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 namespace memsched {
 inline namespace MEMSCHED_ABI {
 
-/// A storage that is needed behind a row if what stands before it in a chain is absent there.
+/// A storage that is needed behind a row if the storage before it in a chain is absent there.
 struct rerun_need {
   index_t row = 0;
   tensor_id storage = none;
@@ -35,11 +35,11 @@ struct rerun_needs {
 ///
 /// Lemma. Let N be the least set of storages that holds those with a gap at row k, and for each member that is absent at k all
 /// that its producer reads. The producer of each absent member runs again behind row k.
-/// Proof. By induction along the chain: a member with a gap has a use still to come; any other is read by a producer that runs
-/// again behind row k, and is absent there. So it is made again in between.
-/// Hence each member takes its bytes at row k or costs a rerun, which its stretch bears: a gap, or the rows behind all uses of
-/// the storage. The stretches of one storage do not overlap in time, so that no rerun is counted twice. What the operator of
-/// row k reads or makes is in memory at k, and no need. O(chosen rows * uses).
+/// Proof. By induction along the chain: a member with a gap has a use still to come; any other is read by a producer that
+/// runs again behind row k, and is absent there. So it is made again in between. Hence each member takes its bytes at row k
+/// or costs a rerun, which its stretch bears: a gap, or the rows behind all uses of the storage. The stretches of one storage
+/// do not overlap in time, so that no rerun is counted twice. The reads and outputs of the operator of row k are in memory at
+/// k, and no needs. O(chosen rows * uses).
 MEMSCHED_FUNCTION rerun_needs find_needs(const problem& p, memory_model model, const rerun_rows& r,
                                          std::span<const index_t> rows);
 

@@ -1,4 +1,4 @@
-// The gap cover with needs: what is absent at some rows is made again from inputs that are in memory or made again, too.
+// The gap cover with needs: absent storages of some rows are made again from inputs that are in memory or made again, too.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace detail {
 
 /// The value of prices where some rows have needs. At such a row with price p, a need takes p times its bytes if it is in
 /// memory. If it is absent, its stretch is paid for, once for all rows, and the inputs of its producer are needed. The best
-/// answer is a minimum closure: one minimum cut, whose flow proves the value.
+/// answer is a minimum closure: one minimum cut, and its flow proves the value.
 class priced_closure final : public priced_cover {
  public:
   priced_closure(const rerun_rows& r, const rerun_needs& needs, bytes budget, std::uint64_t u)
@@ -123,8 +123,8 @@ class priced_closure final : public priced_cover {
     arcs_.push_back({need, input});
   }
 
-  /// Shares from the flow, and for each gap what the other answer costs: a gap that is not taken, what it did not give away;
-  /// one that is taken, what its needs were not given.
+  /// Shares from the flow, and for each gap the cost of the other answer: of a gap that is not taken, the rest that it did not
+  /// give away; of one that is taken, the rest that its needs did not get.
   void read_flow(const std::vector<std::uint64_t>& p, const std::vector<state>& fixed, exact_valuation& v) {
     const auto& needs = needs_.needs;
     std::vector<delta> unmet(needs.size(), 0);

@@ -26,11 +26,11 @@ class priced_cover {
     bytes size;
     std::uint64_t cost;
   };
-  /// The value of prices for some answers, and what the best answers to open gaps are.
+  /// The value of prices for some answers, and the best answers to open gaps.
   struct valuation {
     double value = 0;
     std::vector<double> covered;  ///< bytes that are absent, per row
-    std::vector<double> reduced;  ///< per gap: what an answer costs beyond the best; below 0 where that is `absent`
+    std::vector<double> reduced;  ///< per gap: the cost of an answer beyond the best; below 0 where that is `absent`
   };
   /// The same exactly, scaled.
   struct exact_valuation {

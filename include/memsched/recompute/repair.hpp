@@ -28,8 +28,8 @@ class rerun_search {
   void prune(rerun_stages& s);
   /// Makes the storages of `absent` gaps again where these end, as far as that is possible.
   void open_gaps(rerun_stages& s, const rerun_rows& r, const std::vector<bool>& absent);
-  /// Destroys a part of the reruns, repairs and prunes, and keeps what costs no more, or now and then a little more. Ends
-  /// behind `idle` rounds without gain, at `enough` extra cost, or at a limit. `s` must be within the budget.
+  /// Destroys a part of the reruns, repairs and prunes, and keeps the result if it costs no more, or now and then a little
+  /// more. Ends behind `idle` rounds without gain, at `enough` extra cost, or at a limit. `s` must be within the budget.
   void improve(rerun_stages& s, std::uint64_t idle, std::uint64_t enough);
 
   /// The peak of stages; bytes.
@@ -175,7 +175,7 @@ MEMSCHED_FUNCTION bool rerun_search::fits(tensor_id t, const hole& h) const {
   return (from >= h.from || within(from, h.from, 0)) && within(std::max(from, h.from), h.to, h.gain);
 }
 
-/// Gathers what runs again so that the storage of h is there at the end of the hole. False where something needed cannot be
+/// Gathers the reruns by which the storage of h is there at the end of the hole. False where something needed cannot be
 /// made again.
 MEMSCHED_FUNCTION bool rerun_search::collect(const hole& h, bool keep_inputs, candidate& c) {
   constexpr std::size_t most = 256;

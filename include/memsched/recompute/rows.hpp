@@ -1,4 +1,4 @@
-// Rows and gaps: what must be in memory while operators first run, and between which of these a storage could be absent.
+// Rows and gaps: the memory that first runs need, and the stretches between them where a storage could be absent.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,7 @@ struct rerun_rows {
   std::vector<bytes> fixed;  ///< bytes while each row runs, without those of gaps
   std::vector<rerun_gap> gaps;
   std::vector<rerun_gap> tails;   ///< per storage that does not stay, at most one: the rows behind all its uses
-  std::vector<op_id> charged_to;  ///< per storage, the operator whose cost its gaps bear; none: they bear nothing
+  std::vector<op_id> charged_to;  ///< per storage, the operator with the cost that its gaps bear; none: they bear nothing
 };
 
 /// The rows of `order`, which runs every operator once: the scope is `given_order`. O(operators + uses).
@@ -144,7 +144,7 @@ class row_builder {
         if (const op_id op = out_.charged_to[g.storage]; op != none && !g.closed) g.cost = p_.cost(op);
   }
 
-  /// Bytes of reads, creates and workspace, less what outputs in place spare at most. Where inputs are consumed first, a
+  /// Bytes of reads, creates and workspace, less the most that outputs in place spare. Where inputs are consumed first, a
   /// read with a use to come is part of its next gap.
   bytes fixed(op_id op) const {
     bytes sum = p_.workspace(op), spared = 0;

@@ -1,4 +1,4 @@
-// Schedules with reruns as first runs and what runs again before each, and the memory that they take.
+// Schedules as first runs and the reruns before each, and the memory that they take.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ struct rerun_stages {
   }
 };
 
-/// The cost of what runs again.
+/// The cost of the reruns.
 inline std::uint64_t extra_cost(const problem& p, const rerun_stages& s) {
   std::uint64_t sum = 0;
   for (const auto& stage : s.again)

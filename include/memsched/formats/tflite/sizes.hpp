@@ -127,7 +127,7 @@ class tensor_sizes {
     return dims;
   }
   /// The dimensions that runtimes take where nobody resizes an input, for a tensor of which nothing but the batch is open;
-  /// empty for others. A single open dimension is a length, and what the file stores of it a placeholder.
+  /// empty for others. A single open dimension is a length, of which the file stores a placeholder.
   dimensions stored_batch(const table& t) {
     const dimensions dims = declared(t);
     const std::vector<std::int32_t> stored = m_.file.numbers(t, tensor_fields::shape);
