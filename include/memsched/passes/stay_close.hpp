@@ -127,8 +127,9 @@ inline std::vector<node_id> order_near(const schedule_graph& g, const std::vecto
     while (ran[rest[next]]) ++next;
     while (ran[given[next_given]]) ++next_given;
     const node_id wanted = given[next_given];
-    const bool early = wanted != rest[next] && looks > 0 && go_on() && w.ready(wanted) &&
-                       fits_early(w, wanted, rest, next, ran, peak, looks);
+    bool early = wanted != rest[next] && looks > 0 && w.ready(wanted);
+    if (early && !go_on()) early = false, looks = 0;
+    early = early && fits_early(w, wanted, rest, next, ran, peak, looks);
     run(early ? wanted : rest[next]);
   }
   return put_back(g, given, std::move(order), peak, looks, go_on);
