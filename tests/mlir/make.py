@@ -76,9 +76,11 @@ class Function:
             part[0], whole[0], ", ".join(map(str, offset)), sizes, ", ".join(["1"] * n), tensor(part[1]), tensor(whole[1])))
 
     def text(self, results):
+        """Arguments are not written: main would copy its constants first, in the heap that is counted."""
         types = ", ".join(tensor(r[1]) for r in results)
         self.results = results
-        head = "  func.func @%s(%s) -> (%s) {\n" % (self.name, ", ".join("%s: %s" % (n, tensor(s)) for n, s in self.inputs), types)
+        head = "  func.func @%s(%s) -> (%s) {\n" % (self.name, ", ".join(
+            "%s: %s {bufferization.writable = false}" % (n, tensor(s)) for n, s in self.inputs), types)
         return head + "\n".join(self.lines) + "\n    return %s : %s\n  }\n" % (", ".join(r[0] for r in results), types)
 
 
@@ -142,6 +144,22 @@ def one_call(n=256):
     out = f.pointwise("add", [out, second], out)
     f.line("func.call @tick() : () -> ()")
     return f, f.text([f.pointwise("add", [out, late], out)])
+
+
+def attention(tokens=64, width=32, heads=8):
+    """Self-attention of several heads as a front end writes it, stage by stage: all queries, keys and values, all scores, all
+    their exponentials, all outputs, which are projected and added to the input. (Without the division by the sums of rows.)"""
+    f = Function("attention", [(tokens, width)])
+    x, size_ = f.inputs[0], width // 2
+    weight = lambda rows, columns: f.constant((rows, columns), 0.01 * (1 + f.count % 7))
+    queries, keys, values = ([f.matmul(x, weight(width, size_)) for _ in range(heads)] for _ in range(3))
+    queries, keys, values = list(queries), list(keys), list(values)
+    scores = [f.matmul(q, f.transpose(k)) for q, k in zip(queries, keys)]
+    shares = [f.pointwise("exp", [s]) for s in scores]
+    outputs = [f.matmul(s, v) for s, v in zip(shares, values)]
+    for o in outputs:
+        x = f.pointwise("add", [x, f.matmul(o, weight(size_, width))])
+    return f, f.text([x])
 
 
 def fire_network(size_=16, modules=4):
@@ -209,7 +227,8 @@ def mobilenet_v2(size=32, classes=1000):
     return f, f.text([f.generic([logits], [f.constant((classes,), 0.01)], ["%r = arith.addf %a, %b : f32"])])
 
 
-def random_function(seed, operations=24):
+def random_function(seed, operations=24, calls=False):
+    """With calls, between the operations: of functions that take tensors and others, also in loops that carry tensors."""
     r = random.Random(seed)
     dims = [4, 8, 16, 32]
     shape = lambda: (r.choice(dims), r.choice(dims))
@@ -224,8 +243,23 @@ def random_function(seed, operations=24):
             empties[s] = f.empty(s)
         return empties[s]
 
+    def call(a):
+        kind, type_ = r.randrange(4), tensor(a[1])
+        if kind < 2:
+            return f.line("func.call @tick() : () -> ()")
+        if kind == 2:
+            return values.append(f.value(a[1], "func.call @minus_%dx%d(%s) : (%s) -> %s" % (*a[1], a[0], type_, type_)))
+        f.index = f.index if hasattr(f, "index") else [f.value((), "arith.constant %d : index" % i)[0] for i in range(3)]
+        values.append(f.value(a[1], "scf.for %%i = %s to %s step %s iter_args(%%t = %s) -> (%s) {\n"
+                              "      func.call @tick() : () -> ()\n"
+                              "      %%u = linalg.abs ins(%%t : %s) outs(%%t : %s) -> %s\n"
+                              "      scf.yield %%u : %s\n    }" % (f.index[0], f.index[2], f.index[1], a[0], *[type_] * 5)))
+
     while len(values) < operations:
         a, kind = some(), r.random()
+        if calls and r.random() < 0.3:
+            call(a)
+            continue
         if kind < 0.25:
             values.append(f.op(r.choice(["negf", "abs"]), [a], destination(a[1])))
         elif kind < 0.45:
@@ -245,6 +279,18 @@ def random_function(seed, operations=24):
     results = [values[-1]] + r.sample(values[len(values) // 2:-1], r.randrange(0, 3))
     results = [v for v in results if v not in f.inputs]
     return f, f.text(results)
+
+
+def callees():
+    """What random functions with calls may call."""
+    text = ""
+    for m in 4, 8, 16, 32:
+        for n in 4, 8, 16, 32:
+            type_ = tensor((m, n))
+            text += "  func.func private @minus_%dx%d(%%x: %s) -> %s {\n" % (m, n, type_, type_)
+            text += "    %%e = tensor.empty() : %s\n    %%r = linalg.negf ins(%%x : %s) outs(%%e : %s) -> %s\n" % (*[type_] * 4,)
+            text += "    return %%r : %s\n  }\n" % type_
+    return text
 
 
 def many_operations(n):

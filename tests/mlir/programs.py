@@ -20,7 +20,9 @@ alloca_around_stacksave_in_a_later_block alloca_that_a_region_yields to_tensor w
 captured_tensor captured_tensor_stored_to_later inner_tensor_from_outside inner_tensor_from_outside_stored_to_later
 tensor_cast extract_slice insert_slice carried_tensor tensor_that_a_region_yields tensor_that_a_call_returns
 tensor_argument_of_a_buffer memref_that_a_region_yields carried_memref memref_block_argument blocks diamond block_loop
-arguments_alias""".split()
+arguments_alias asynchronous_task buffer_that_leaks local_buffer_across_call kept_by_a_call kept_as_a_number kept_deallocated
+memref_that_a_call_returns memref_in_memory memref_from_memory
+memory_of_memrefs_in_a_call""".split()
 
 HELPERS = """
   memref.global "private" @state : memref<8xf32> = dense<[1.0, 0.5, 0.25, 2.0, 1.5, 0.75, 3.0, 0.125]>
@@ -59,6 +61,37 @@ HELPERS = """
     memref.store %y, %m[%i] : memref<8xf32>
     return
   }
+  memref.global "private" @kept : memref<1xindex> = dense<0>
+  func.func private @keep(%m: memref<8xf32>) {
+    %i = arith.constant 0 : index
+    %k = memref.get_global @kept : memref<1xindex>
+    %p = memref.extract_aligned_pointer_as_index %m : memref<8xf32> -> index
+    memref.store %p, %k[%i] : memref<1xindex>
+    return
+  }
+  func.func private @change_kept() -> f32 {
+    %i = arith.constant 0 : index
+    %h = arith.constant 0.5 : f32
+    %k = memref.get_global @kept : memref<1xindex>
+    %n = memref.load %k[%i] : memref<1xindex>
+    %j = arith.index_cast %n : index to i64
+    %p = llvm.inttoptr %j : i64 to !llvm.ptr
+    %e = llvm.getelementptr %p[2] : (!llvm.ptr) -> !llvm.ptr, f32
+    %x = llvm.load %e : !llvm.ptr -> f32
+    %y = arith.mulf %x, %h : f32
+    %z = arith.addf %y, %h : f32
+    llvm.store %z, %e : f32, !llvm.ptr
+    return %z : f32
+  }
+  func.func private @blend_in(%t: memref<1xmemref<8xf32>>, %x: f32) {
+    %i = arith.constant 0 : index
+    %m = memref.load %t[%i] : memref<1xmemref<8xf32>>
+    call @blend(%m, %x) : (memref<8xf32>, f32) -> ()
+    return
+  }
+  func.func private @same(%m: memref<8xf32>) -> memref<8xf32> {
+    return %m : memref<8xf32>
+  }
   func.func private @as_tensor(%m: memref<8xf32>) -> tensor<8xf32> {
     %t = bufferization.to_tensor %m restrict : memref<8xf32> to tensor<8xf32>
     return %t : tensor<8xf32>
@@ -72,6 +105,13 @@ class Value:
     def __init__(self, name, type_, roots, writable=True, names_buffer=False):
         self.name, self.type, self.roots, self.writable = name, type_, frozenset(roots), writable
         self.names_buffer = names_buffer
+
+
+class Table:
+    """A buffer that holds a memref: where that may point. It ends with the first such buffer that is freed."""
+
+    def __init__(self, name):
+        self.name, self.roots, self.ended = name, set(), False
 
 
 class Scope:
@@ -95,6 +135,7 @@ class Program:
         self.name, self.r, self.counts = name, random.Random(seed), counts
         self.lines, self.number, self.indent, self.depth = [], 0, "    ", 0
         self.tensored = set()  # roots behind a to_tensor
+        self.heap, self.kept, self.tables = {CALLERS}, {CALLERS}, []  # roots that nothing but dealloc ends; may be kept
         self.later_block = False
         self.inner = []  # further functions
         self.scopes = []
@@ -172,6 +213,8 @@ class Program:
         self.make_fill(m)
         self.here.memrefs.append(m)
         self.here.own.add(("stack" if stack else "heap", name))
+        if not stack:
+            self.heap.add(name)
         if stack:
             self.note("alloca")
         if self.r.random() < 0.7:
@@ -206,8 +249,8 @@ class Program:
         self.line("linalg.max ins(%s, %s : %s, %s) outs(%s : %s)" % (a.name, m.name, MEMREF, MEMREF, m.name, MEMREF))
         self.stored(m)
 
-    def view(self):
-        m, kind = self.memref(), self.r.randrange(4)
+    def view(self, m=None):
+        m, kind = m or self.memref(), self.r.randrange(4)
         self.note("views")
         if kind == 0:
             offset = self.r.choice([0, 2, 4])
@@ -227,6 +270,7 @@ class Program:
             name = self.new("memref.reinterpret_cast %s to offset: [3], sizes: [%d], strides: [1] : %s to %s" % (
                 m.name, N // 2, MEMREF, type_))
         self.here.memrefs.append(Value(name, type_, m.roots, m.writable))
+        return self.here.memrefs[-1]
 
     def select(self):
         a, b = self.memref(), self.memref()
@@ -238,8 +282,21 @@ class Program:
         roots = [name for kind, name in self.here.own if kind == "heap"]
         if not roots:
             return
-        root = self.r.choice(sorted(roots))
+        kept = [root for root in roots if root in self.kept]
+        self.free(self.r.choice(sorted(kept or roots)))
+
+    def free(self, root):
+        """What a callee has kept is used until then, and forgotten."""
+        kept = root in self.kept
+        if kept:
+            self.change_kept()
         self.line("memref.dealloc %s : %s" % (root, MEMREF))
+        if kept:
+            self.line("func.call @keep(%%o) : (%s) -> ()" % MEMREF)
+            self.kept.discard(root)
+            self.note("kept_deallocated")
+        for table in self.tables:
+            table.ended |= root in table.roots
         self.here.own.discard(("heap", root))
         self.here.forget({root})
         self.note("dealloc")
@@ -252,8 +309,13 @@ class Program:
 
     def call(self):
         self.note("call")
-        kind = self.r.randrange(3)
-        if kind == 0:
+        kind = self.r.randrange(4)
+        if kind == 3:
+            m = self.memref()
+            name = self.new("func.call @same(%s) : (%s) -> %s" % (m.name, MEMREF, MEMREF))
+            self.here.memrefs.append(Value(name, MEMREF, m.roots, m.writable))
+            self.note("memref_that_a_call_returns")
+        elif kind == 0:
             self.line("func.call @bump() : () -> ()")
             self.stored(Value("", MEMREF, {CALLERS}))
         elif kind == 1:
@@ -263,6 +325,169 @@ class Program:
             m = self.memref(True)
             self.line("func.call @blend(%s, %s) : (%s, f32) -> ()" % (m.name, self.scalar(), MEMREF))
             self.stored(m)
+
+    def heap_memref(self):
+        found = [m for m in self.here.memrefs if m.writable and m.type == MEMREF and m.roots <= self.heap]
+        return self.r.choice(found[-6:])
+
+    def keep(self):
+        """The address of a buffer goes to where a callee finds it: by a call, or as a number."""
+        fresh = [m for m in self.here.memrefs if m.type == MEMREF and ("heap", m.name) in self.here.own]
+        m = self.r.choice(fresh) if fresh and self.r.random() < 0.7 else self.heap_memref()
+        self.kept |= m.roots
+        if self.r.random() < 0.5:
+            self.line("func.call @keep(%s) : (%s) -> ()" % (m.name, MEMREF))
+            self.note("kept_by_a_call")
+            return self.statements(self.r.randrange(3))
+        number = self.new("memref.extract_aligned_pointer_as_index %s : %s -> index" % (m.name, MEMREF))
+        where = self.new("memref.get_global @kept : memref<1xindex>")
+        self.line("memref.store %s, %s[%%c0] : memref<1xindex>" % (number, where))
+        self.note("kept_as_a_number")
+        if self.r.random() < 0.5:
+            self.store(m)
+            self.change_kept()
+            self.load()
+
+    def change_kept(self):
+        x = self.new("func.call @change_kept() : () -> f32")
+        self.stored(Value("", MEMREF, self.kept))
+        self.add_scalar(self.half(x, self.scalar()))
+
+    def table(self):
+        """A memref is put into memory, and taken from it or changed there by a callee."""
+        type_ = "memref<1x%s>" % MEMREF
+        table = Table(self.new("memref.alloc() : " + type_))
+        self.tables.append(table)
+        for _ in range(self.r.randrange(1, 3)):
+            m = self.heap_memref()
+            table.roots |= m.roots
+            self.line("memref.store %s, %s[%%c0] : %s" % (m.name, table.name, type_))
+            self.note("memref_in_memory")
+            self.statements(self.r.randrange(3))
+        if table.ended:
+            return
+        if self.r.random() < 0.6:
+            name = self.new("memref.load %s[%%c0] : %s" % (table.name, type_))
+            self.here.memrefs.append(Value(name, MEMREF, table.roots))
+            self.note("memref_from_memory")
+        else:
+            self.line("func.call @blend_in(%s, %s) : (%s, f32) -> ()" % (table.name, self.scalar(), type_))
+            self.stored(Value("", MEMREF, table.roots))
+            self.note("memory_of_memrefs_in_a_call")
+
+    def local(self):
+        """A buffer that only this function knows is written before a call and read behind it."""
+        name = self.new("memref.alloc() : %s" % MEMREF)
+        m = Value(name, MEMREF, {name})
+        self.heap.add(name)
+        self.make_fill(m)
+        self.here.memrefs.append(m)
+        self.here.own.add(("heap", name))
+        if self.r.random() < 0.5:
+            self.view(m)
+        self.statements(self.r.randrange(3))
+        self.r.choice([self.call, self.change_kept])()
+        alive = [v for v in self.here.memrefs if name in v.roots]
+        if alive:
+            v = self.r.choice(alive)
+            index = self.index(N if v.type == MEMREF else N // 2)
+            x = self.new("memref.load %s[%s] : %s" % (v.name, index, v.type))
+            self.add_scalar(self.half(x, self.scalar()))
+        if ("heap", name) in self.here.own and self.r.random() < 0.6:
+            self.free(name)
+        self.note("local_buffer_across_call")
+
+    def leak(self):
+        """A buffer whose pointer gets away in one way, through which it changes: read before, and read or freed behind."""
+        name = self.new("memref.alloc() : %s" % MEMREF)
+        m = Value(name, MEMREF, {name})
+        self.heap.add(name)
+        self.here.own.add(("heap", name))
+        self.make_fill(m)
+        change = self.r.choice([self.leak_to_callee, self.leak_as_number, self.leak_to_memory, self.leak_by_return,
+                                self.leak_by_loop, self.leak_by_selection])(m)
+        for _ in range(self.r.randrange(1, 3)):
+            self.load_from(m, 2)
+            change()
+            self.load_from(m, 2)
+        if self.r.random() < 0.7:
+            self.free(name)
+        else:
+            self.here.memrefs.append(m)
+        self.note("buffer_that_leaks")
+
+    def load_from(self, m, index):
+        x = self.new("memref.load %s[%%c%d] : %s" % (m.name, index, m.type))
+        self.add_scalar(self.half(x, self.scalar()))
+
+    def leak_to_callee(self, m):
+        self.kept |= m.roots
+        self.line("func.call @keep(%s) : (%s) -> ()" % (m.name, MEMREF))
+        return self.change_kept
+
+    def leak_as_number(self, m):
+        self.kept |= m.roots
+        number = self.new("memref.extract_aligned_pointer_as_index %s : %s -> index" % (m.name, MEMREF))
+        where = self.new("memref.get_global @kept : memref<1xindex>")
+        self.line("memref.store %s, %s[%%c0] : memref<1xindex>" % (number, where))
+        return self.change_kept
+
+    def leak_to_memory(self, m):
+        type_ = "memref<1x%s>" % MEMREF
+        table = self.new("memref.alloc() : " + type_)
+        self.line("memref.store %s, %s[%%c0] : %s" % (m.name, table, type_))
+        return lambda: self.write(self.new("memref.load %s[%%c0] : %s" % (table, type_)))
+
+    def leak_by_return(self, m):
+        name = self.new("func.call @same(%s) : (%s) -> %s" % (m.name, MEMREF, MEMREF))
+        return lambda: self.write(name)
+
+    def leak_by_loop(self, m):
+        self.number += 1
+        n = self.number
+        name = self.place("scf.for %%i%d = %%c0 to %%c2 step %%c1 iter_args(%%a%d = %s) -> %s {" % (n, n, m.name, MEMREF))
+        self.line("  memref.store %s, %%a%d[%%c2] : %s" % (self.scalar(), n, MEMREF))
+        self.line("  scf.yield %%a%d : %s" % (n, MEMREF))
+        self.line("}")
+        return lambda: self.write(name)
+
+    def leak_by_selection(self, m):
+        name = self.new("arith.select %s, %s, %s : %s" % (self.condition(), m.name, self.memref(True).name, MEMREF))
+        return lambda: self.write(name)
+
+    def write(self, name):
+        self.line("memref.store %s, %s[%%c2] : %s" % (self.scalar(), name, MEMREF))
+
+    def task(self):
+        """A task takes its time, then copies a buffer that nothing else uses before the wait for its token, or for a second
+        task behind it. What it copied is read or freed behind the wait."""
+        self.number += 1
+        t, u = "%%t%d" % self.number, "%%u%d" % self.number
+        read, written = [Value(self.new("memref.alloc() : %s" % MEMREF), MEMREF, ()) for _ in range(2)]
+        self.make_fill(read)
+        self.make_fill(written)
+        follows = self.r.random() < 0.4
+        for token, after in [(t, "")] + [(u, " [%s]" % t)] * follows:
+            x = "%%x%s" % token[1:]
+            self.line("%s = async.execute%s {" % (token, after))
+            self.line("  %sn = arith.constant 20000 : index" % x)
+            self.line("  %sw = scf.for %si = %%c0 to %sn step %%c1 iter_args(%sa = %%half) -> f32 {" % (x, x, x, x))
+            self.line("    %sl = memref.load %s[%%c3] : %s" % (x, read.name, MEMREF))
+            self.line("    %sb = arith.addf %sa, %sl : f32" % (x, x, x))
+            self.line("    %sm = arith.mulf %sb, %%half : f32" % (x, x))
+            self.line("    scf.yield %sm : f32" % x)
+            self.line("  }")
+            self.line("  memref.store %sw, %s[%%c2] : %s" % (x, written.name, MEMREF))
+            self.line("  async.yield")
+            self.line("}")
+        self.statements(self.r.randrange(3))
+        self.line("async.await %s : !async.token" % (u if follows else t))
+        if self.r.random() < 0.5:
+            self.line("memref.dealloc %s : %s" % (read.name, MEMREF))
+        else:
+            self.store(read)
+        self.load_from(written, 2)
+        self.note("asynchronous_task")
 
     def stacksave(self):
         """The stack is saved and restored around statements, with an allocation before, one within and one behind; the first
@@ -627,7 +852,9 @@ class Program:
         leaves = [(self.store, 5), (self.load, 4), (self.fill, 2), (self.copy, 2), (self.combine, 1), (self.make_buffer, 3),
                   (self.view, 2), (self.select, 0.5), (self.dealloc, 1.5), (self.global_, 0.7), (self.call, 0.6),
                   (self.stacksave, 0.7), (self.hazard, 1.5), (self.to_tensor, 0.8), (self.extract, 2.5),
-                  (self.tensor_op, 2.5), (self.inner_function, 0.3)]
+                  (self.tensor_op, 2.5), (self.inner_function, 0.3),
+                  (self.keep, 0.5), (self.change_kept, 0.5), (self.table, 0.8), (self.local, 1.0),
+                  (self.leak, 1.5), (self.task, 0.6)]
         trees = [(self.if_, 1.6), (self.for_, 1.0), (self.while_, 0.4)] if self.depth < 2 else []
         some, weights = zip(*(leaves + trees))
         for _ in range(n):
@@ -654,6 +881,7 @@ class Program:
     def text(self):
         self.begin()
         self.here.memrefs = [Value("%o", MEMREF, {CALLERS}), Value("%q", MEMREF, {CALLERS})]
+        self.line("func.call @keep(%%o) : (%s) -> ()" % MEMREF)
         self.make_buffer()
         for i in range(self.r.randrange(1, 4)):
             if i:

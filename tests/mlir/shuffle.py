@@ -20,6 +20,7 @@ import programs
 LIBRARIES = "/usr/lib/llvm-22/lib/"
 LOWER = ("one-shot-bufferize{bufferize-function-boundaries=true function-boundary-type-conversion=identity-layout-map "
          "allow-return-allocs-from-loops=true},"
+         "async-to-async-runtime,async-runtime-ref-counting,async-runtime-ref-counting-opt,convert-async-to-llvm,"
          "convert-linalg-to-loops,expand-strided-metadata,lower-affine,convert-scf-to-cf,convert-math-to-llvm,"
          "finalize-memref-to-llvm{use-generic-functions=true},convert-arith-to-llvm,convert-cf-to-llvm,convert-func-to-llvm,"
          "reconcile-unrealized-casts")
@@ -37,7 +38,8 @@ def lower(plugin, shuffle, text):
 def execute(level, heap, text):
     """The buffers that main prints, as text, or how the program ended."""
     r = subprocess.run(["mlir-runner-22", "-e", "main", "--entry-point-result=void", level, "--shared-libs=" + heap,
-                        "--shared-libs=%slibmlir_runner_utils.so,%slibmlir_c_runner_utils.so" % (LIBRARIES, LIBRARIES)],
+                        "--shared-libs=" + ",".join(LIBRARIES + "libmlir_%s.so" % name for name in
+                                                    ("runner_utils", "c_runner_utils", "async_runtime"))],
                        input=text, capture_output=True, text=True)
     return re.findall(r"data =\s*\n(\[[^\n]*)", r.stdout) if r.returncode == 0 else "ended with status %d" % r.returncode
 

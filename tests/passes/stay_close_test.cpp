@@ -1,4 +1,5 @@
 // An order near the caller's: same peak, same bound, fewer operators moved.
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdint>
 #include <cstdlib>
@@ -74,4 +75,22 @@ TEST_CASE("where the looks are used up the rest keeps the inner order") {
     const auto best = schedule(p), near = schedule(p, stay_close{.looks_per_node = 0} | automatic);
     REQUIRE(near.peak == best.peak);
   }
+}
+
+TEST_CASE("where memory is enough no more moves than it takes to fit") {
+  std::size_t closest = 0, fitting = 0;
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    const problem p = support::random_problem(seed, {.operators = 6 + static_cast<index_t>(seed % 20)});
+    const auto near = schedule(p, stay_close{} | automatic);
+    for (const bytes enough : {near.peak - 1, (near.peak + near.given_peak) / 2, near.given_peak}) {
+      const auto r = schedule(p, stay_close{.enough = enough} | automatic);
+      INFO("seed " << seed << ", enough " << enough << ", best " << near.peak << ", given " << near.given_peak);
+      REQUIRE(r.peak <= std::max(near.peak, enough));
+      REQUIRE(r.lower_bound == near.lower_bound);
+      if (near.given_peak <= enough) REQUIRE(moved(p, r.order) == 0);
+      if (near.peak <= enough) closest += moved(p, near.order), fitting += moved(p, r.order);
+    }
+  }
+  INFO("moved for the smallest peak " << closest << ", to fit " << fitting);
+  REQUIRE(2 * fitting < closest);
 }

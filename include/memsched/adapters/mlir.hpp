@@ -11,6 +11,7 @@
 #include <mlir/IR/Operation.h>
 
 #include <memsched/adapters/mlir/options.hpp>
+#include <memsched/adapters/mlir/spaces.hpp>
 #include <memsched/passes/stay_close.hpp>
 #include <memsched/schedule.hpp>
 
@@ -33,6 +34,9 @@ inline namespace MEMSCHED_ABI {
 /// * An operation reads the values that its regions use from above. Its workspace is the largest peak of its blocks, in the
 ///   order in which they stand, less the values that the block yields (or those of the loop's arguments): results are
 ///   counted outside.
+/// * Handles (tokens, streams, descriptors: types without a shape) have no bytes. An operation with effects that gives a handle, or
+///   uses memory and takes one, may run on behind its place: its memory lives until an operation that takes the handle, or
+///   one that follows from it, and gives none; without such a one to the end. Its workspace lives as long.
 /// * Effects order operations as `detail::mlir_effect_order` says; operations that it does not understand are barriers.
 class mlir_block_graph {
  public:
@@ -91,6 +95,11 @@ MEMSCHED_FUNCTION result<lowered<::mlir::Operation*>> lower(const mlir_block_gra
 /// Whether `reorder` may find something to move: the block makes tensors or buffers, in itself or in regions, and its region
 /// leaves the order of operations open as far as they do not use each other.
 MEMSCHED_FUNCTION bool may_reorder(::mlir::Block& block);
+
+/// The peak of an order of all operations of a block but its terminator, in bytes, of one memory space or of all in sum, as
+/// the options say.
+MEMSCHED_FUNCTION result<bytes> peak_of(::mlir::Block& block, std::span<::mlir::Operation* const> order,
+                                        const mlir_options& m);
 
 /// Puts all operations of a block, but for its terminator, into an order that holds each once.
 MEMSCHED_FUNCTION void put_in_order(::mlir::Block& block, std::span<::mlir::Operation* const> order);

@@ -11,11 +11,16 @@ inline namespace MEMSCHED_ABI {
 /// Moves the inner scheduler's order towards the caller's own (`given_order`), with no higher peak: step by step it runs the
 /// first operator of the caller's order that has not run, where that and the rest of the inner order stay within the peak;
 /// else the next of the inner order. A gain below `least_gain` is no reason to move anything: the caller's order stands.
+/// Where `enough` bytes are there, a peak of up to that is as good as any: the caller's order stands where it fits, and where
+/// the inner one does, the answer may take that much for fewer moves. Operators that still stand aside from a longest sequence
+/// of the caller's order go back to their places, one by one, where the peak stays.
 ///
-/// The bound is the inner one; the inner scheduler gets nine tenths of the time. Each look at an operator that runs early costs the operators that it overtakes; all looks
-/// together are limited to `looks_per_node` for each node, and where that is used up the rest keeps the inner order.
+/// The bound is the inner one; the inner scheduler gets nine tenths of the time. Each look at an operator that runs early
+/// costs the operators that it overtakes, and each that goes back all of them; all looks together are limited to
+/// `looks_per_node` for each node, and where that is used up the rest stays.
 struct stay_close {
   bytes least_gain = 1;
+  bytes enough = 0;
   std::uint64_t looks_per_node = 256;
 
   solution operator()(const schedule_graph& g, search& context, inner_scheduler inner) const;
@@ -26,6 +31,8 @@ struct stay_close {
 
 #if MEMSCHED_DEFINED_HERE
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -54,6 +61,55 @@ inline bool fits_early(retractable_walk& w, node_id v, const std::vector<node_id
   return good;
 }
 
+/// The nodes of a longest sequence that has the same order in both.
+inline std::vector<bool> in_common(const std::vector<node_id>& given, const std::vector<node_id>& order) {
+  std::vector<std::size_t> place(given.size()), ends,
+      before(given.size());  // ends[n]: index of the smallest end, n + 1 long
+  for (std::size_t i = 0; i < given.size(); ++i) place[given[i]] = i;
+  const auto smaller = [&](std::size_t i, node_id v) { return place[order[i]] < place[v]; };
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const auto at = std::lower_bound(ends.begin(), ends.end(), order[i], smaller);
+    before[i] = at == ends.begin() ? order.size() : *std::prev(at);
+    if (at == ends.end()) ends.push_back(i);
+    else *at = i;
+  }
+  std::vector<bool> common(given.size(), false);
+  if (!ends.empty())
+    for (std::size_t i = ends.back(); i != order.size(); i = before[i]) common[order[i]] = true;
+  return common;
+}
+
+/// Whether an order of all nodes respects every edge, within a peak.
+inline bool fits(const schedule_graph& g, const std::vector<node_id>& order, delta peak) {
+  order_walk w(g);
+  for (node_id v : order) {
+    if (!w.ready(v)) return false;
+    w.fire(v);
+    if (w.peak() > peak) return false;
+  }
+  return true;
+}
+
+/// Puts nodes back, each behind the last one before it in the given order that stays, where that fits.
+inline std::vector<node_id> put_back(const schedule_graph& g, const std::vector<node_id>& given, std::vector<node_id> order,
+                                     delta peak, std::uint64_t looks, function_ref<bool()> go_on) {
+  std::vector<bool> stays = in_common(given, order);
+  std::vector<node_id> tried;
+  const node_id* before = nullptr;
+  for (const node_id& v : given) {
+    if (!stays[v]) {
+      if (looks < order.size() || !go_on()) break;
+      looks -= order.size();
+      tried = order;
+      tried.erase(std::find(tried.begin(), tried.end(), v));
+      tried.insert(before ? std::next(std::find(tried.begin(), tried.end(), *before)) : tried.begin(), v);
+      if ((stays[v] = fits(g, tried, peak))) order.swap(tried);
+    }
+    if (stays[v]) before = &v;
+  }
+  return order;
+}
+
 /// Keeps the rest of the order once `go_on()` is false.
 inline std::vector<node_id> order_near(const schedule_graph& g, const std::vector<node_id>& given, std::vector<node_id> rest,
                                        delta peak, std::uint64_t looks, function_ref<bool()> go_on) {
@@ -71,11 +127,12 @@ inline std::vector<node_id> order_near(const schedule_graph& g, const std::vecto
     while (ran[rest[next]]) ++next;
     while (ran[given[next_given]]) ++next_given;
     const node_id wanted = given[next_given];
-    const bool early = wanted != rest[next] && looks > 0 && go_on() && w.ready(wanted) &&
-                       fits_early(w, wanted, rest, next, ran, peak, looks);
+    bool early = wanted != rest[next] && looks > 0 && w.ready(wanted);
+    if (early && !go_on()) early = false, looks = 0;
+    early = early && fits_early(w, wanted, rest, next, ran, peak, looks);
     run(early ? wanted : rest[next]);
   }
-  return order;
+  return put_back(g, given, std::move(order), peak, looks, go_on);
 }
 
 }  // namespace detail
@@ -85,7 +142,7 @@ MEMSCHED_FUNCTION solution stay_close::operator()(const schedule_graph& g, searc
   solution s = context.with_share(inner_share, [&] { return inner(g, context); });
   if (s.error || g.active == 0) return s;
   std::vector<node_id> given = given_order(g);
-  const bytes peak = peak_of(g, s.order), given_peak = peak_of(g, given);
+  const bytes peak = std::max(peak_of(g, s.order), enough), given_peak = peak_of(g, given);
   if (given_peak <= peak || given_peak - peak < least_gain) s.order = std::move(given);
   else {
     const auto go_on = [&] { return !context.over(); };

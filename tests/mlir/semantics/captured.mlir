@@ -27,7 +27,9 @@ func.func @branch(%c: i1) -> f32 {
   linalg.fill ins(%m1 : f32) outs(%h : memref<256xf32>)
   %p = memref.load %h[%i] : memref<256xf32>
   memref.dealloc %h : memref<256xf32>
-  %x = tensor.extract %big[%i] : tensor<256xf32>
+  %j = arith.fptosi %p : f32 to i32
+  %k = arith.index_cast %j : i32 to index
+  %x = tensor.extract %big[%k] : tensor<256xf32>
   %y = arith.mulf %x, %p : f32
   memref.dealloc %m : memref<4xf32>
   return %y : f32
@@ -53,7 +55,9 @@ func.func @body() -> f32 {
     linalg.fill ins(%sum : f32) outs(%h : memref<256xf32>)
     %p = memref.load %h[%i] : memref<256xf32>
     memref.dealloc %h : memref<256xf32>
-    %x = tensor.extract %b[%i] : tensor<256xf32>
+    %j = arith.fptosi %p : f32 to i32
+  %k = arith.index_cast %j : i32 to index
+  %x = tensor.extract %b[%k] : tensor<256xf32>
     %y = arith.addf %x, %p : f32
     scf.yield %y : f32
   }
@@ -77,7 +81,9 @@ func.func @called(%one: f32) -> f32 {
   linalg.fill ins(%one : f32) outs(%h : memref<256xf32>)
   %p = memref.load %h[%i] : memref<256xf32>
   memref.dealloc %h : memref<256xf32>
-  %x = tensor.extract %b[%i] : tensor<256xf32>
+  %j = arith.fptosi %p : f32 to i32
+  %k = arith.index_cast %j : i32 to index
+  %x = tensor.extract %b[%k] : tensor<256xf32>
   %y = arith.addf %x, %p : f32
   memref.dealloc %m : memref<4xf32>
   return %y : f32
@@ -105,7 +111,9 @@ func.func @yielded(%c: i1, %one: f32, %n: memref<4xf32>) -> f32 {
   linalg.fill ins(%one : f32) outs(%h : memref<256xf32>)
   %p = memref.load %h[%i] : memref<256xf32>
   memref.dealloc %h : memref<256xf32>
-  %x = tensor.extract %b[%i] : tensor<256xf32>
+  %j = arith.fptosi %p : f32 to i32
+  %k = arith.index_cast %j : i32 to index
+  %x = tensor.extract %b[%k] : tensor<256xf32>
   %y = arith.addf %x, %p : f32
   memref.dealloc %m : memref<4xf32>
   return %y : f32

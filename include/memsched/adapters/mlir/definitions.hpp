@@ -7,6 +7,7 @@
 
 #include <llvm/ADT/DenseSet.h>
 #include <llvm/ADT/SetVector.h>
+#include <llvm/ADT/SmallPtrSet.h>
 #include <mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h>
 #include <mlir/IR/Diagnostics.h>
 #include <mlir/IR/RegionKindInterface.h>
@@ -62,6 +63,7 @@ class mlir_block_graph::builder {
     }
     if (end_)
       for (const ::mlir::Value v : end_->getOperands()) g_.facts_.try_emplace(v);
+    keep_issued();
     return std::move(g_);
   }
 
@@ -83,18 +85,74 @@ class mlir_block_graph::builder {
   }
 
   void add_inputs(::mlir::Operation* op) {
-    const auto add = [&](::mlir::Value v) {
-      g_.inputs_.push(v);
-      g_.facts_[v].named = true;  // of another block: no bytes
-    };
-    for (const ::mlir::Value v : op->getOperands()) add(v);
+    llvm::SmallVector<::mlir::Value> inputs(op->getOperands());
     if (op->getNumRegions() > 0) {
       llvm::SetVector<::mlir::Value> captured;
       ::mlir::getUsedValuesDefinedAbove(op->getRegions(), captured);
-      for (const ::mlir::Value v : captured) add(v);
+      inputs.append(captured.begin(), captured.end());
+    }
+    if (has_handles(op, inputs)) add_handles(op, inputs);
+    for (const ::mlir::Value v : inputs) {
+      g_.inputs_.push(v);
+      g_.facts_[v].named = true;  // of another block: no bytes
     }
     g_.inputs_.close();
   }
+
+  static bool has_handles(::mlir::Operation* op, llvm::ArrayRef<::mlir::Value> inputs) {
+    return llvm::any_of(inputs, detail::is_handle) || llvm::any_of(op->getResults(), detail::is_handle);
+  }
+  /// An operation that gives a handle, or puts memory behind one, may run on after it: `issued_`. Another that takes a handle
+  /// reads the memory of those behind it; if it has effects, it waits for them.
+  void add_handles(::mlir::Operation* op, llvm::SmallVectorImpl<::mlir::Value>& inputs) {
+    const bool has_effects = op->getNumRegions() > 0 || !detail::is_effect_free(op, o_);
+    const bool gives = llvm::any_of(op->getResults(), detail::is_handle);
+    const bool waits_for_some = op->hasAttr("numGroups");  // nvgpu.device_async_wait: the newest go on
+    const bool feeds = has_effects && (op->getNumRegions() > 0 || llvm::any_of(inputs, is_memory) || waits_for_some ||
+                                       op->getName().getStringRef() == "async.add_to_group");
+    if (feeds && (!gives || op->getNumRegions() > 0))
+      for (const ::mlir::Value v : inputs)
+        if (detail::is_handle(v)) feeders_[v].push_back(op);
+    if (has_effects && (gives || feeds)) issued_.push_back(op);
+    if (!gives && !feeds) add_awaited(inputs, has_effects);
+  }
+  /// Adds the memory of all operations behind the handles among the inputs. What one wait has got no other needs.
+  void add_awaited(llvm::SmallVectorImpl<::mlir::Value>& inputs, bool waits) {
+    llvm::SetVector<::mlir::Value> found(inputs.begin(), inputs.end());
+    llvm::SmallPtrSet<::mlir::Operation*, 8> seen;
+    const auto add_memory_of = [&](::mlir::Operation* from) {
+      if (!g_.position_.contains(from) || awaited_.contains(from) || !seen.insert(from).second) return;
+      for (const ::mlir::Value v : g_.inputs(from))
+        if (is_memory(v) || detail::is_handle(v)) found.insert(v);
+      for (const ::mlir::Value v : from->getResults())
+        if (is_memory(v) || detail::is_handle(v)) found.insert(v);
+    };
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      const ::mlir::Value handle = found[i];
+      if (!detail::is_handle(handle)) continue;
+      if (::mlir::Operation* from = handle.getDefiningOp()) add_memory_of(from);
+      if (const auto fed = feeders_.find(handle); fed != feeders_.end())
+        for (::mlir::Operation* from : fed->second) add_memory_of(from);
+    }
+    if (waits)
+      for (::mlir::Operation* from : issued_)
+        if (seen.contains(from)) awaited_.insert(from);
+    inputs.assign(found.begin(), found.end());
+  }
+  /// What nobody in the block waits for keeps its memory to the end.
+  void keep_issued() {
+    for (::mlir::Operation* op : issued_) {
+      if (awaited_.contains(op)) continue;
+      const auto keep = [&](::mlir::Value v) {
+        if (!is_memory(v) && !detail::is_handle(v)) return;
+        const ::mlir::Value storage = g_.storage(v);
+        if (!is_freed(storage)) g_.facts_[storage].live_out = true;
+      };
+      for (const ::mlir::Value v : g_.inputs(op)) keep(v);
+      for (const ::mlir::Value v : op->getResults()) keep(v);
+    }
+  }
+  static bool is_memory(::mlir::Value v) { return detail::is_memref(v) || detail::is_tensor(v); }
 
   void add_results(::mlir::Operation* op) {
     for (const ::mlir::OpResult r : op->getResults()) g_.facts_[r] = {.live_out = lives_on(r), .named = true};
@@ -134,14 +192,21 @@ class mlir_block_graph::builder {
     if (f.alias_of) return;
     if (detail::is_memref(r)) {
       const bool allocated = detail::is_allocated(r);
-      const bool chooses = op->getNumRegions() == 0 && detail::is_effect_free(op, o_);
-      if (!allocated && chooses) return;  // among storages of others
-      if (allocated) f.live_out |= is_on_stack(r) || (!is_freed(r) && escapes(r));
+      if (!allocated && !makes_buffers(op)) return;  // it names one of others
+      if (allocated) f.live_out |= detail::is_on_stack(r) || (!is_freed(r) && escapes(r));
     } else if (detail::is_tensor(r) && op->getNumRegions() == 0 && !has_tensor_operand(op) &&
                !state_.bufferizesToMemoryWrite(r)) {
       return;  // tensor.empty
     }
     f.size = size_of(r);
+  }
+
+  /// Whether an operation, or one inside of it, allocates a memref or may have it from elsewhere.
+  bool makes_buffers(::mlir::Operation* op) const {
+    return detail::holds_within(op, [&](::mlir::Operation* inner) {
+      return inner->getNumRegions() == 0 && llvm::any_of(inner->getResults(), detail::is_memref) &&
+             !detail::is_effect_free(inner, o_);
+    });
   }
 
   void add_overwrites(::mlir::Operation* op) {
@@ -163,6 +228,9 @@ class mlir_block_graph::builder {
     for (::mlir::Region& region : op->getRegions())
       for (::mlir::Block& block : region)
         if (detail::makes_memory(block)) workspace = std::max(workspace, inside(block, results));
+    const auto handle = llvm::find_if(op->getResults(), detail::is_handle);
+    if (handle != op->getResults().end())
+      g_.facts_[*handle].size += std::exchange(workspace, 0);  // it may run until the wait
     g_.workspace_.push_back(workspace);
   }
   /// The peak of a block less `results`, which are counted outside.
@@ -196,12 +264,6 @@ class mlir_block_graph::builder {
     return op->getBlock() == g_.block_ ? op : g_.block_->findAncestorOpInBlock(*op);
   }
 
-  static bool is_on_stack(::mlir::OpResult r) {
-    auto effects = llvm::dyn_cast<::mlir::MemoryEffectOpInterface>(r.getOwner());
-    llvm::SmallVector<::mlir::MemoryEffects::EffectInstance> found;
-    if (effects) effects.getEffectsOnValue(r, found);
-    return llvm::any_of(found, [](const auto& e) { return detail::is_on_stack(e); });
-  }
   static bool is_freed(::mlir::Value v) {
     return llvm::any_of(v.getUsers(),
                         [&](::mlir::Operation* user) { return ::mlir::hasEffect<::mlir::MemoryEffects::Free>(user, v); });
@@ -264,8 +326,10 @@ class mlir_block_graph::builder {
   ::mlir::Operation* end_;
   ::mlir::bufferization::BufferizationOptions bufferization_;
   ::mlir::bufferization::AnalysisState state_{bufferization_};
-  llvm::DenseSet<::mlir::Operation*> folded_;
-  llvm::SmallVector<overwrite_at, 4> destinations_;  // of the operation at hand
+  llvm::DenseSet<::mlir::Operation*> folded_, awaited_;
+  llvm::DenseMap<::mlir::Value, llvm::SmallVector<::mlir::Operation*, 2>> feeders_;  // of handles that they do not give
+  llvm::SmallVector<::mlir::Operation*> issued_;                                     // may run on behind their place
+  llvm::SmallVector<overwrite_at, 4> destinations_;                                  // of the operation at hand
   graph_error error_;
 };
 
@@ -298,6 +362,21 @@ MEMSCHED_FUNCTION result<lowered<::mlir::Operation*>> lower(const mlir_block_gra
 MEMSCHED_FUNCTION bool may_reorder(::mlir::Block& block) {
   ::mlir::Operation* parent = block.getParentOp();
   return parent && parent->isRegistered() && ::mlir::mayHaveSSADominance(*block.getParent()) && detail::makes_memory(block);
+}
+
+MEMSCHED_FUNCTION result<bytes> peak_of(::mlir::Block& block, std::span<::mlir::Operation* const> order,
+                                        const mlir_options& m) {
+  const auto g = mlir_block_graph::of(block, m);
+  if (!g) return graph_error(g.error());
+  const auto p = lower(*g);
+  if (!p) return graph_error(p.error());
+  llvm::DenseMap<::mlir::Operation*, op_id> ids;
+  for (const op_id op : p->problem.ops()) ids[p->ops[op]] = op;
+  std::vector<op_id> found;
+  for (::mlir::Operation* op : order) found.push_back(ids.at(op));
+  const auto cost = evaluate(p->problem, found, options{}.model());
+  if (!cost) return graph_error(cost.error());
+  return cost->peak;
 }
 
 MEMSCHED_FUNCTION void put_in_order(::mlir::Block& block, std::span<::mlir::Operation* const> order) {

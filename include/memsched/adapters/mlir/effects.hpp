@@ -4,6 +4,7 @@
 #include <optional>
 
 #include <llvm/ADT/DenseMap.h>
+#include <llvm/ADT/DenseSet.h>
 #include <llvm/ADT/STLFunctionalExtras.h>
 #include <llvm/ADT/SmallVector.h>
 #include <mlir/IR/SymbolTable.h>
@@ -11,66 +12,14 @@
 #include <mlir/Interfaces/FunctionInterfaces.h>
 #include <mlir/Interfaces/LoopLikeInterface.h>
 #include <mlir/Interfaces/SideEffectInterfaces.h>
-#include <mlir/Interfaces/ViewLikeInterface.h>
 
-#include <memsched/adapters/mlir/sizes.hpp>
+#include <memsched/adapters/mlir/known_effects.hpp>
+#include <memsched/adapters/mlir/local_buffers.hpp>
 
 namespace memsched {
 inline namespace MEMSCHED_ABI {
 
 namespace detail {
-
-/// The value that owns the storage of a result, if the operation is a view by interface or by the options; null otherwise.
-/// Views of tensors are known by other means (`mlir_block_graph`).
-inline ::mlir::Value view_source(::mlir::OpResult result, const mlir_options& o) {
-  ::mlir::Operation* op = result.getOwner();
-  if (result.getResultNumber() == 0 && op->getNumOperands() > 0) {
-    const llvm::StringRef name = op->getName().getStringRef();
-    const bool changes_level = name == "bufferization.to_tensor" || name == "bufferization.to_buffer";
-    if (changes_level || lists(o.views, op)) return op->getOperand(0);
-  }
-  if (!is_memref(result)) return {};
-  auto view = llvm::dyn_cast<::mlir::ViewLikeOpInterface>(op);
-  return view && view.getViewDest() == result ? view.getViewSource() : ::mlir::Value{};
-}
-
-inline bool is_allocated(::mlir::Value v) {
-  ::mlir::Operation* op = v.getDefiningOp();
-  return op && ::mlir::hasEffect<::mlir::MemoryEffects::Allocate>(op, v);
-}
-
-/// Whether an effect is that of an allocation on the stack.
-inline bool is_on_stack(const ::mlir::MemoryEffects::EffectInstance& effect) {
-  return llvm::isa<::mlir::MemoryEffects::Allocate>(effect.getEffect()) &&
-         effect.getResource()->getName() == "AutomaticAllocationScope";
-}
-
-/// Calls visit for each effect of an operation, those of its regions included; false where they are not known.
-inline bool for_each_effect(::mlir::Operation* op, const mlir_options& o,
-                            llvm::function_ref<void(const ::mlir::MemoryEffects::EffectInstance&)> visit) {
-  if (lists(o.pure, op)) return true;
-  const bool recursive = op->hasTrait<::mlir::OpTrait::HasRecursiveMemoryEffects>();
-  auto told = llvm::dyn_cast<::mlir::MemoryEffectOpInterface>(op);
-  if (!told && !recursive) return false;
-  if (told) {
-    llvm::SmallVector<::mlir::MemoryEffects::EffectInstance> effects;
-    told.getEffects(effects);
-    for (const auto& effect : effects) visit(effect);
-  }
-  if (recursive)
-    for (::mlir::Region& region : op->getRegions())
-      for (::mlir::Block& block : region)
-        for (::mlir::Operation& inner : block)
-          if (!for_each_effect(&inner, o, visit)) return false;
-  return true;
-}
-
-/// Whether an operation is known to have no effects.
-inline bool is_effect_free(::mlir::Operation* op, const mlir_options& o) {
-  bool none_seen = true;
-  const bool known = for_each_effect(op, o, [&](const auto&) { none_seen = false; });
-  return known && none_seen;
-}
 
 /// Whether a predicate holds for an operation or one inside of it.
 inline bool holds_within(::mlir::Operation* op, llvm::function_ref<bool(::mlir::Operation*)> predicate) {
@@ -127,8 +76,9 @@ struct mlir_shared_tensors {
 /// Memory is told apart by object: each allocation; memory that the caller may hold (the arguments of the function, and
 /// globals that may change); constant globals, which nobody orders. A write of an object runs behind the last write and the
 /// reads since; a read behind the last write. An access to anything else, or an operation with unknown effects, is a barrier
-/// for all operations with effects. Allocations on the heap are not ordered; those on the stack stay between two barriers,
-/// since one may save or restore the stack.
+/// for all operations with effects, but for accesses to allocations of this block that it cannot reach
+/// (`mlir_local_buffers`): these have their own turns and no others. Allocations on the heap are not ordered; those on the
+/// stack stay between two barriers, since one may save or restore the stack.
 ///
 /// Tensors are values, except where they may name a buffer (`mlir_shared_tensors`). Behind an operation of the entry block
 /// that makes such a tensor, and in all other blocks of its function, each operation that uses tensors is a barrier; where
@@ -138,7 +88,7 @@ struct mlir_shared_tensors {
 /// before it: a barrier, or a loop that may not end.
 class mlir_effect_order {
  public:
-  mlir_effect_order(::mlir::Block& block, const mlir_options& o) : block_(block), o_(o) {}
+  mlir_effect_order(::mlir::Block& block, const mlir_options& o) : block_(block), o_(o), locals_(o) {}
 
   /// Calls before(other) for operations of the block that must run before op. To be called in the order of the block.
   void place(::mlir::Operation* op, llvm::function_ref<void(::mlir::Operation*)> before) {
@@ -147,7 +97,10 @@ class mlir_effect_order {
     add_tensors(op);
     const bool anything = llvm::any_of(accesses_, [](const access& a) { return a.object == nullptr; });
     const bool everything = !known || anything;
-    const bool anywhere = lists(o_.pure, op) || ::mlir::isSpeculatable(op);
+    const bool anywhere = lists(o_.pure, op) || frees_.contains(op) || ::mlir::isSpeculatable(op);
+    find_locals(op);
+    if (const auto found = local_accesses_.find(op); found != local_accesses_.end())
+      for (const access& a : found->second) take_turn(op, a, local_turns_[a.object], nullptr, before);
     if (everything) {
       if (since_.empty() && barrier_) before(barrier_);
       for (::mlir::Operation* earlier : since_) before(earlier);
@@ -155,7 +108,7 @@ class mlir_effect_order {
       turns_.clear();
       barrier_ = op;
     } else {
-      for (const access& a : accesses_) take_turn(op, a, before);
+      for (const access& a : accesses_) take_turn(op, a, turns_[a.object], barrier_, before);
       if (!accesses_.empty()) since_.push_back(op);
     }
     if (!anywhere && may_stop_ && may_stop_ != barrier_) before(may_stop_);
@@ -182,6 +135,7 @@ class mlir_effect_order {
       return;
     }
     const ::mlir::Value root = root_of(value);
+    if (local_turns_.contains(root.getAsOpaquePointer())) return;
     if (is_allocated(root)) {
       if (op->isProperAncestor(root.getDefiningOp())) return;  // its own, inside
       return add(root.getAsOpaquePointer(), !llvm::isa<::mlir::MemoryEffects::Read>(effect.getEffect()));
@@ -192,10 +146,23 @@ class mlir_effect_order {
     }
     add(is_callers(root) ? &callers_ : nullptr, !llvm::isa<::mlir::MemoryEffects::Read>(effect.getEffect()));
   }
-  void add(const void* object, bool writes) {
-    for (access& a : accesses_)
+  void add(const void* object, bool writes) { add(accesses_, object, writes); }
+  static void add(llvm::SmallVectorImpl<access>& accesses, const void* object, bool writes) {
+    for (access& a : accesses)
       if (a.object == object) return void(a.writes |= writes);
-    accesses_.push_back({object, writes});
+    accesses.push_back({object, writes});
+  }
+
+  /// Finds the local buffers that an operation allocates, and who uses them later in the block.
+  void find_locals(::mlir::Operation* op) {
+    for (const ::mlir::OpResult r : op->getResults()) {
+      const auto local = locals_.find(r);
+      if (!local) continue;
+      const void* object = r.getAsOpaquePointer();
+      local_turns_[object] = {};
+      for (const auto& [user, writes] : local->accesses) add(local_accesses_[user], object, writes);
+      if (local->freed_by) frees_.insert(local->freed_by);
+    }
   }
 
   void add_tensors(::mlir::Operation* op) {
@@ -221,10 +188,11 @@ class mlir_effect_order {
     return scope && op->isAncestor(scope);
   }
 
-  void take_turn(::mlir::Operation* op, const access& a, llvm::function_ref<void(::mlir::Operation*)> before) {
-    turn& t = turns_[a.object];
+  /// The first access runs behind `start`, if that is not null.
+  static void take_turn(::mlir::Operation* op, const access& a, turn& t, ::mlir::Operation* start,
+                        llvm::function_ref<void(::mlir::Operation*)> before) {
     if (!a.writes || t.readers.empty()) {
-      if (::mlir::Operation* last = t.writer ? t.writer : barrier_) before(last);
+      if (::mlir::Operation* last = t.writer ? t.writer : start) before(last);
     } else {
       for (::mlir::Operation* reader : t.readers) before(reader);
     }
@@ -256,9 +224,12 @@ class mlir_effect_order {
 
   ::mlir::Block& block_;
   const mlir_options& o_;
+  mlir_local_buffers locals_;
   ::mlir::SymbolTableCollection symbols_;
   std::optional<mlir_shared_tensors> shared_;  // once the block has tensors
-  llvm::DenseMap<const void*, turn> turns_;
+  llvm::DenseMap<const void*, turn> turns_, local_turns_;
+  llvm::DenseMap<::mlir::Operation*, llvm::SmallVector<access, 2>> local_accesses_;
+  llvm::DenseSet<::mlir::Operation*> frees_;  // a local buffer, each the only one
   llvm::SmallVector<access, 4> accesses_;
   llvm::SmallVector<::mlir::Operation*> since_;  // with effects, behind the barrier
   ::mlir::Operation* barrier_ = nullptr;

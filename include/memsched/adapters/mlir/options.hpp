@@ -21,6 +21,12 @@ enum class mlir_arguments : unsigned char {
   donated,  ///< from the start to their last reader
 };
 
+/// How tokens, streams and other values without a shape count.
+enum class mlir_handles : unsigned char {
+  no_bytes,
+  refused,  ///< as values of unknown size
+};
+
 /// Facts that the operations of a block do not state themselves. A name in a list is that of an operation ("func.call") or
 /// of a dialect ("func").
 struct mlir_options {
@@ -28,9 +34,11 @@ struct mlir_options {
   std::vector<std::string> views{};       ///< operations whose first result names the storage of the first operand
   std::vector<std::string> overwrites{};  ///< operations whose first result may take the storage of the first operand
   mlir_arguments arguments = mlir_arguments::callers;
-  bool fold_constants = false;  ///< values computed from constants alone, and never overwritten, take no memory
+  bool fold_constants = false;         ///< values computed from constants alone, and never overwritten, take no memory
+  std::optional<std::string> space{};  ///< the one memory space that counts, as `memory_space` names it; all in sum without
   /// The size in bytes of a value if its type does not give it: a dynamic shape, an element type of another dialect.
   std::function<std::optional<bytes>(::mlir::Value)> size{};
+  mlir_handles handles = mlir_handles::no_bytes;
   std::optional<std::uint64_t> dynamic_dim{};  ///< size of a dynamic dimension if `size` gives none
 };
 

@@ -12,6 +12,7 @@
 #include <mlir/Interfaces/DataLayoutInterfaces.h>
 
 #include <memsched/adapters/mlir/options.hpp>
+#include <memsched/adapters/mlir/spaces.hpp>
 #include <memsched/base/bytes.hpp>
 
 namespace memsched {
@@ -30,16 +31,33 @@ inline bool lists(const std::vector<std::string>& names, ::mlir::Operation* op) 
 inline bool is_tensor(::mlir::Value v) { return llvm::isa<::mlir::TensorType>(v.getType()); }
 inline bool is_memref(::mlir::Value v) { return llvm::isa<::mlir::BaseMemRefType>(v.getType()); }
 
-/// Bytes of values. Scalars and vectors are registers and have none.
+/// Scalars and vectors, and whatever LLVM's dialect has.
+inline bool is_register(::mlir::Type type) {
+  using namespace ::mlir;
+  return type.isIntOrIndexOrFloat() || type.getDialect().getNamespace() == "llvm" ||
+         llvm::isa<VectorType, ComplexType, NoneType, FunctionType>(type);
+}
+
+/// A token, stream, descriptor or the like: a type that neither is a register nor has a shape in it.
+inline bool is_handle(::mlir::Value v) {
+  const auto has_shape = [](::mlir::Type part) {
+    return llvm::isa<::mlir::ShapedType>(part) ? ::mlir::WalkResult::interrupt() : ::mlir::WalkResult::advance();
+  };
+  return !is_register(v.getType()) && !v.getType().walk(has_shape).wasInterrupted();
+}
+
+/// Bytes of values. Registers have none, and handles none unless the options refuse them.
 class mlir_sizes {
  public:
   mlir_sizes(::mlir::Operation* within, const mlir_options& o) : layout_(::mlir::DataLayout::closest(within)), o_(o) {}
 
   /// Nothing where neither the type nor the options tell.
   std::optional<bytes> operator()(::mlir::Value v) const {
+    if (o_.space && memory_space(v) != *o_.space) return bytes{0};
     if (const auto size = of(v.getType(), std::nullopt)) return size;
     if (o_.size)
       if (const auto size = o_.size(v)) return size;
+    if (o_.handles == mlir_handles::no_bytes && is_handle(v)) return bytes{0};
     return o_.dynamic_dim ? of(v.getType(), o_.dynamic_dim) : std::nullopt;
   }
 
@@ -54,10 +72,7 @@ class mlir_sizes {
       if (!memref.getLayout().isIdentity() && !llvm::isa<::mlir::StridedLayoutAttr>(memref.getLayout())) return std::nullopt;
       return of(memref.getShape(), memref.getElementType(), dynamic);
     }
-    using namespace ::mlir;
-    const bool is_register = type.isIntOrIndexOrFloat() || type.getDialect().getNamespace() == "llvm" ||
-                             llvm::isa<VectorType, ComplexType, NoneType, FunctionType>(type);
-    if (is_register) return bytes{0};
+    if (is_register(type)) return bytes{0};
     return std::nullopt;
   }
 

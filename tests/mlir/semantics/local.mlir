@@ -1,0 +1,213 @@
+// RUN: %opt --pass-pipeline='builtin.module(memsched-reorder{annotate=true})' %s | FileCheck-22 %s
+// Buffers that a call cannot reach cross it; all others do not.
+func.func private @tick()
+func.func private @keep(memref<256xf32>)
+func.func private @read(%m: memref<256xf32>) -> f32 {
+  %c0 = arith.constant 0 : index
+  %x = memref.load %m[%c0] : memref<256xf32>
+  return %x : f32
+}
+func.func private @keeps(%m: memref<256xf32>) -> f32 {
+  call @keep(%m) : (memref<256xf32>) -> ()
+  %x = call @read(%m) : (memref<256xf32>) -> f32
+  return %x : f32
+}
+func.func private @again(%m: memref<256xf32>) -> f32 {
+  %x = call @again(%m) : (memref<256xf32>) -> f32
+  return %x : f32
+}
+
+// Its deallocation goes before the call, or what the second one needs goes behind.
+// CHECK: @local{{.*}}memsched.peak = 1024 : i64, memsched.peak_before = 2048 : i64
+func.func @local(%o: memref<256xf32>, %z: f32) {
+  %a = memref.alloc() : memref<256xf32>
+  %b = memref.alloc() : memref<256xf32>
+  linalg.fill ins(%z : f32) outs(%a : memref<256xf32>)
+  linalg.fill ins(%z : f32) outs(%b : memref<256xf32>)
+  memref.copy %a, %o : memref<256xf32> to memref<256xf32>
+  func.call @tick() : () -> ()
+  memref.dealloc %a : memref<256xf32>
+  linalg.add ins(%o, %b : memref<256xf32>, memref<256xf32>) outs(%o : memref<256xf32>)
+  memref.dealloc %b : memref<256xf32>
+  return
+}
+
+// The same through views, in a loop, and with a dimension asked for.
+// CHECK: @views{{.*}}memsched.peak = 1024 : i64, memsched.peak_before = 2048 : i64
+func.func @views(%o: memref<256xf32>, %z: f32) -> index {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %a = memref.alloc() : memref<256xf32>
+  %b = memref.alloc() : memref<256xf32>
+  %v = memref.cast %a : memref<256xf32> to memref<?xf32>
+  %d = memref.dim %v, %c0 : memref<?xf32>
+  scf.for %i = %c0 to %c2 step %c1 {
+    memref.store %z, %v[%i] : memref<?xf32>
+  }
+  linalg.fill ins(%z : f32) outs(%b : memref<256xf32>)
+  %w = memref.collapse_shape %v [[0]] : memref<?xf32> into memref<?xf32>
+  %x = memref.load %w[%c1] : memref<?xf32>
+  memref.store %x, %o[%c0] : memref<256xf32>
+  func.call @tick() : () -> ()
+  memref.dealloc %v : memref<?xf32>
+  linalg.add ins(%o, %b : memref<256xf32>, memref<256xf32>) outs(%o : memref<256xf32>)
+  memref.dealloc %b : memref<256xf32>
+  return %d : index
+}
+
+// Loops, branches and selections hand it on among the values of the function.
+// CHECK: @handed_on{{.*}}memsched.peak = 1024 : i64, memsched.peak_before = 2048 : i64
+func.func @handed_on(%o: memref<256xf32>, %z: f32, %p: i1) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %a = memref.alloc() : memref<256xf32>
+  %b = memref.alloc() : memref<256xf32>
+  linalg.fill ins(%z : f32) outs(%b : memref<256xf32>)
+  %l = scf.for %i = %c0 to %c2 step %c1 iter_args(%c = %a) -> memref<256xf32> {
+    func.call @tick() : () -> ()
+    linalg.fill ins(%z : f32) outs(%c : memref<256xf32>)
+    scf.yield %c : memref<256xf32>
+  }
+  %i = scf.if %p -> memref<256xf32> {
+    scf.yield %l : memref<256xf32>
+  } else {
+    scf.yield %a : memref<256xf32>
+  }
+  %s = arith.select %p, %i, %a : memref<256xf32>
+  memref.copy %s, %o : memref<256xf32> to memref<256xf32>
+  func.call @tick() : () -> ()
+  memref.dealloc %a : memref<256xf32>
+  linalg.add ins(%o, %b : memref<256xf32>, memref<256xf32>) outs(%o : memref<256xf32>)
+  memref.dealloc %b : memref<256xf32>
+  return
+}
+
+// A function with a body shows that it keeps nothing.
+// CHECK: @borrowed{{.*}}memsched.peak = 1024 : i64, memsched.peak_before = 2048 : i64
+func.func @borrowed(%o: memref<256xf32>, %z: f32) -> f32 {
+  %a = memref.alloc() : memref<256xf32>
+  linalg.fill ins(%z : f32) outs(%a : memref<256xf32>)
+  %x = func.call @read(%a) : (memref<256xf32>) -> f32
+  func.call @tick() : () -> ()
+  %b = memref.alloc() : memref<256xf32>
+  linalg.fill ins(%z : f32) outs(%b : memref<256xf32>)
+  memref.copy %b, %o : memref<256xf32> to memref<256xf32>
+  memref.dealloc %b : memref<256xf32>
+  memref.dealloc %a : memref<256xf32>
+  return %x : f32
+}
+// One that hands it to another that may, or that calls itself, does not.
+// CHECK: @kept{{.*}}memsched.peak = 2048 : i64, memsched.peak_before = 2048 : i64
+func.func @kept(%o: memref<256xf32>, %z: f32) -> f32 {
+  %a = memref.alloc() : memref<256xf32>
+  linalg.fill ins(%z : f32) outs(%a : memref<256xf32>)
+  %x = func.call @keeps(%a) : (memref<256xf32>) -> f32
+  %b = memref.alloc() : memref<256xf32>
+  linalg.fill ins(%z : f32) outs(%b : memref<256xf32>)
+  memref.copy %b, %o : memref<256xf32> to memref<256xf32>
+  memref.dealloc %b : memref<256xf32>
+  func.call @tick() : () -> ()
+  memref.dealloc %a : memref<256xf32>
+  return %x : f32
+}
+// CHECK: @recursive{{.*}}memsched.peak = 2048 : i64, memsched.peak_before = 2048 : i64
+func.func @recursive(%o: memref<256xf32>, %z: f32) -> f32 {
+  %a = memref.alloc() : memref<256xf32>
+  linalg.fill ins(%z : f32) outs(%a : memref<256xf32>)
+  %x = func.call @again(%a) : (memref<256xf32>) -> f32
+  %b = memref.alloc() : memref<256xf32>
+  linalg.fill ins(%z : f32) outs(%b : memref<256xf32>)
+  memref.copy %b, %o : memref<256xf32> to memref<256xf32>
+  memref.dealloc %b : memref<256xf32>
+  func.call @tick() : () -> ()
+  memref.dealloc %a : memref<256xf32>
+  return %x : f32
+}
+
+// What a call was handed it may have kept.
+// CHECK: @handed{{.*}}memsched.peak = 2048 : i64, memsched.peak_before = 2048 : i64
+func.func @handed(%o: memref<256xf32>, %z: f32) {
+  %a = memref.alloc() : memref<256xf32>
+  func.call @keep(%a) : (memref<256xf32>) -> ()
+  %b = memref.alloc() : memref<256xf32>
+  linalg.fill ins(%z : f32) outs(%b : memref<256xf32>)
+  memref.copy %b, %o : memref<256xf32> to memref<256xf32>
+  memref.dealloc %b : memref<256xf32>
+  func.call @tick() : () -> ()
+  memref.dealloc %a : memref<256xf32>
+  return
+}
+
+// So it may where the pointer was stored, or is a number.
+// CHECK: @stored{{.*}}
+// CHECK: call @tick
+// CHECK-NEXT: memref.dealloc
+func.func @stored(%table: memref<1xmemref<256xf32>>) {
+  %c0 = arith.constant 0 : index
+  %a = memref.alloc() : memref<256xf32>
+  memref.store %a, %table[%c0] : memref<1xmemref<256xf32>>
+  func.call @tick() : () -> ()
+  memref.dealloc %a : memref<256xf32>
+  %b = memref.alloc() : memref<512xf32>
+  memref.dealloc %b : memref<512xf32>
+  return
+}
+// CHECK: @number{{.*}}memsched.peak = 3072 : i64, memsched.peak_before = 3072 : i64
+func.func @number(%where: memref<1xindex>, %o: memref<512xf32>, %z: f32) {
+  %c0 = arith.constant 0 : index
+  %a = memref.alloc() : memref<256xf32>
+  %p = memref.extract_aligned_pointer_as_index %a : memref<256xf32> -> index
+  memref.store %p, %where[%c0] : memref<1xindex>
+  %b = memref.alloc() : memref<512xf32>
+  linalg.fill ins(%z : f32) outs(%b : memref<512xf32>)
+  memref.copy %b, %o : memref<512xf32> to memref<512xf32>
+  func.call @tick() : () -> ()
+  memref.dealloc %a : memref<256xf32>
+  memref.dealloc %b : memref<512xf32>
+  return
+}
+
+// A store does not go before a call that may not return, and a second deallocation neither.
+// CHECK: @stops{{.*}}
+// CHECK: call @tick
+// CHECK: memref.store
+func.func @stops(%o: memref<256xf32>, %z: f32, %i: index) {
+  %a = memref.alloc() : memref<256xf32>
+  func.call @tick() : () -> ()
+  memref.store %z, %a[%i] : memref<256xf32>
+  memref.dealloc %a : memref<256xf32>
+  %b = memref.alloc() : memref<512xf32>
+  memref.dealloc %b : memref<512xf32>
+  return
+}
+// CHECK: @twice{{.*}}
+// CHECK: memref.dealloc
+// CHECK: call @tick
+// CHECK: memref.dealloc
+func.func @twice(%o: memref<256xf32>, %z: f32) {
+  %a = memref.alloc() : memref<256xf32>
+  linalg.fill ins(%z : f32) outs(%a : memref<256xf32>)
+  memref.dealloc %a : memref<256xf32>
+  func.call @tick() : () -> ()
+  memref.dealloc %a : memref<256xf32>
+  %b = memref.alloc() : memref<512xf32>
+  memref.dealloc %b : memref<512xf32>
+  return
+}
+
+// Memory of a space of its own may be shared between threads: a barrier orders it.
+// CHECK: @workgroup{{.*}}memsched.peak = 2048 : i64, memsched.peak_before = 2048 : i64
+func.func @workgroup(%o: memref<256xf32>, %z: f32) {
+  %a = memref.alloc() : memref<256xf32, 3>
+  %b = memref.alloc() : memref<256xf32, 3>
+  linalg.fill ins(%z : f32) outs(%a : memref<256xf32, 3>)
+  linalg.fill ins(%z : f32) outs(%b : memref<256xf32, 3>)
+  memref.copy %a, %o : memref<256xf32, 3> to memref<256xf32>
+  gpu.barrier
+  memref.dealloc %a : memref<256xf32, 3>
+  linalg.add ins(%o, %b : memref<256xf32>, memref<256xf32, 3>) outs(%o : memref<256xf32>)
+  memref.dealloc %b : memref<256xf32, 3>
+  return
+}
