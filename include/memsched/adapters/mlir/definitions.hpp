@@ -139,7 +139,7 @@ class mlir_block_graph::builder {
         if (seen.contains(from)) awaited_.insert(from);
     inputs.assign(found.begin(), found.end());
   }
-  /// What nobody in the block waits for keeps its memory to the end.
+  /// Keeps the memory of operations that nothing in the block awaits to its end.
   void keep_issued() {
     for (::mlir::Operation* op : issued_) {
       if (awaited_.contains(op)) continue;

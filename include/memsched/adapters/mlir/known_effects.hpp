@@ -1,4 +1,4 @@
-// What MLIR's interfaces tell of an operation: views, allocations, effects. Needs MLIR.
+// Views, allocations and effects of operations, as MLIR's interfaces tell them. Needs MLIR.
 #pragma once
 
 #include <llvm/ADT/STLFunctionalExtras.h>
@@ -13,7 +13,7 @@ inline namespace MEMSCHED_ABI {
 
 namespace detail {
 
-/// What a view gives; the first result where MLIR is too old to say (19).
+/// The result of a view; its first one in MLIR 19, which does not name it.
 template <class View>
 ::mlir::Value view_dest(View view) {
   if constexpr (requires { view.getViewDest(); }) return view.getViewDest();
