@@ -89,7 +89,7 @@ struct sample_request : request {
 struct plan_request : request {
   std::string graph, order, planner = "minimize", format = "text", output, svg, certificate;
   std::uint64_t alignment = 1;
-  bool joint = false;
+  bool joint = false, list = false;
 };
 
 struct traffic_request : request {

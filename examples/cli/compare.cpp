@@ -68,7 +68,7 @@ std::string compared(const loaded& graph, const compare_request& r) {
   if (r.format == "json") return json_of(graph, rows, bound);
   if (r.format == "csv") return csv_of(graph, rows);
   std::string head = graph.name + ": " + std::to_string(graph.problem.ops().size()) +
-                     " operators; the best bound known is " + grouped(bound) + " bytes (" + scaled(bound) + ")\n";
+                     " operators; the best bound known is " + in_bytes(bound) + "\n";
   table text({"scheduler", "peak", "of the file's", "of the bound", "own bound", "verdict", "seconds"});
   for (const row& row : rows) {
     const auto ratio = [&](bytes a, bytes b) {

@@ -3,6 +3,7 @@
 #include <map>
 #include <memory>
 #include <memsched/formats/json/document.hpp>
+#include <memsched/io/drawing.hpp>
 #include <memsched/measure/evaluate.hpp>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -114,15 +115,15 @@ std::string as_text(const side& a, const side& b, const difference& d) {
     rows.row({s->name, grouped(s->peak) + " bytes", memsched::one_line(s->at_peak, 40), grouped(s->operators.size())});
   std::string text = rows.text();
   const auto change = a.peak == b.peak  ? std::string("the same peak")
-                      : a.peak < b.peak ? "the second takes " + scaled(b.peak - a.peak) + " more"
-                                        : "the second takes " + scaled(a.peak - b.peak) + " less";
+                      : a.peak < b.peak ? "the second takes " + memsched::binary_size(b.peak - a.peak) + " more"
+                                        : "the second takes " + memsched::binary_size(a.peak - b.peak) + " less";
   text += change + "; " + grouped(d.moved) + " operators moved, " + grouped(d.gone.size()) + " are only in the first, " +
           grouped(d.come.size()) + " only in the second\n";
   const auto list = [&](const char* head, const auto& tensors) {
     if (tensors.empty()) return;
     text += std::string("\nalive at the peak of the ") + head + " alone:\n";
     for (std::size_t i = 0; i < std::min(most, tensors.size()); ++i)
-      text += "  " + memsched::one_line(tensors[i].first, 60) + ", " + scaled(tensors[i].second) + '\n';
+      text += "  " + memsched::one_line(tensors[i].first, 60) + ", " + memsched::binary_size(tensors[i].second) + '\n';
     if (tensors.size() > most) text += "  and " + grouped(tensors.size() - most) + " more\n";
   };
   list("first", d.less), list("second", d.more);

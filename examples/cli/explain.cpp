@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <memory>
 #include <memsched/formats/nearest.hpp>
+#include <memsched/io/drawing.hpp>
 #include <memsched/measure/evaluate.hpp>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -69,7 +70,7 @@ std::vector<tensor_id> largest_at_peak(const subject& s) {
 
 std::string saving_text(const subject& s, const saving& x) {
   const bytes best = s.best.peak - x.best_order;
-  return (x.best_order == x.bound ? "" : "at least ") + scaled(best);
+  return (x.best_order == x.bound ? "" : "at least ") + memsched::binary_size(best);
 }
 
 std::string why_text(const subject& s, const reason& r) {
@@ -77,7 +78,7 @@ std::string why_text(const subject& s, const reason& r) {
   std::string text = "No order takes less than " + grouped(r.bound) + " bytes: " + (r.before ? "right before " : "while ") +
                      s.name(r.op) + " runs, these are in memory in every order, " + grouped(r.together_bytes) + " bytes:\n";
   for (std::size_t i = 0; i < std::min(r.together.size(), most_rows); ++i)
-    text += "  " + s.tensor(r.together[i]) + ", " + scaled(s.p.size(r.together[i])) + '\n';
+    text += "  " + s.tensor(r.together[i]) + ", " + memsched::binary_size(s.p.size(r.together[i])) + '\n';
   if (r.together.size() > most_rows) text += "  and " + grouped(r.together.size() - most_rows) + " more\n";
   if (r.bound > r.together_bytes)
     text += "and others take " + grouped(r.bound - r.together_bytes) + " bytes at least, the least where " + grouped(r.ran) +
@@ -87,7 +88,7 @@ std::string why_text(const subject& s, const reason& r) {
 
 std::string peak_text(const subject& s, const reason& r) {
   const auto& b = s.best;
-  std::string text = "peak " + grouped(b.peak) + " bytes (" + scaled(b.peak) + "), ";
+  std::string text = "peak " + in_bytes(b.peak) + ", ";
   text += b.peak == b.lower_bound ? "proven: no order takes less" : "no order takes less than " + grouped(b.lower_bound);
   text += s.cost.peak_step < b.order.size() ? "; at step " + grouped(s.cost.peak_step + 1) + " of " +
                                                   grouped(b.order.size()) + ", " + s.name(b.order[s.cost.peak_step]) + "\n\n"
@@ -96,9 +97,9 @@ std::string peak_text(const subject& s, const reason& r) {
   table rows({"alive at the peak", "size", "of the peak", "saves, same order", "saves, best order"});
   const std::vector<tensor_id> live = largest_at_peak(s);
   for (const saving& x : savings_of(s, live))
-    rows.row({s.tensor(x.tensor), scaled(s.p.size(x.tensor)),
-              std::to_string(100 * s.p.size(x.tensor) / std::max<bytes>(b.peak, 1)) + " %", scaled(b.peak - x.same_order),
-              saving_text(s, x)});
+    rows.row({s.tensor(x.tensor), memsched::binary_size(s.p.size(x.tensor)),
+              std::to_string(100 * s.p.size(x.tensor) / std::max<bytes>(b.peak, 1)) + " %",
+              memsched::binary_size(b.peak - x.same_order), saving_text(s, x)});
   text += '\n' + rows.text();
   if (s.cost.live_at_peak.size() > live.size())
     text += "and " + grouped(s.cost.live_at_peak.size() - live.size()) + " smaller ones\n";
@@ -127,7 +128,7 @@ std::string tensor_text(const subject& s, tensor_id named) {
   const lifetime& l = s.order.lives[t];
   std::string text = s.tensor(named) + ": tensor " + std::to_string(named);
   if (t != named) text += ", another name of " + s.tensor(t);
-  text += ", " + grouped(s.p.size(t)) + " bytes (" + scaled(s.p.size(t)) + ")\n";
+  text += ", " + in_bytes(s.p.size(t)) + "\n";
   text += s.p.producer(t) == none ? "an input of the graph"
                                   : "written by " + s.name(s.p.producer(t)) + ", step " + grouped(l.first + 1);
   text += l.last_reader == none ? "; read by nobody"
@@ -135,8 +136,9 @@ std::string tensor_text(const subject& s, tensor_id named) {
   text += s.p.stays(t) ? "; stays to the end\n" : "\n";
   if (!s.alive_at_peak(t)) return text + "not alive at the peak: smaller, it would save nothing in this order\n";
   for (const saving& x : savings_of(s, {t}))
-    text += "alive at the peak; if it took nothing, the peak would fall by " + scaled(s.best.peak - x.same_order) +
-            " in this order, and by " + saving_text(s, x) + " in the best order found without it\n";
+    text += "alive at the peak; if it took nothing, the peak would fall by " +
+            memsched::binary_size(s.best.peak - x.same_order) + " in this order, and by " + saving_text(s, x) +
+            " in the best order found without it\n";
   return text;
 }
 
@@ -145,9 +147,11 @@ std::string operator_text(const subject& s, op_id op) {
   std::string text = s.name(op) + ": operator " + std::to_string(op) + ", step " + grouped(step + 1) + " of " +
                      grouped(s.best.order.size()) + ", " + grouped(s.best.profile[step]) + " bytes in use while it runs (" +
                      std::to_string(100 * s.best.profile[step] / std::max<bytes>(s.best.peak, 1)) + " % of the peak)\n";
-  for (const tensor_id t : s.p.reads(op)) text += "  reads  " + s.tensor(t) + ", " + scaled(s.p.size(t)) + '\n';
-  for (const tensor_id t : s.p.creates(op)) text += "  writes " + s.tensor(t) + ", " + scaled(s.p.size(t)) + '\n';
-  if (s.p.workspace(op) > 0) text += "  workspace " + scaled(s.p.workspace(op)) + '\n';
+  for (const tensor_id t : s.p.reads(op))
+    text += "  reads  " + s.tensor(t) + ", " + memsched::binary_size(s.p.size(t)) + '\n';
+  for (const tensor_id t : s.p.creates(op))
+    text += "  writes " + s.tensor(t) + ", " + memsched::binary_size(s.p.size(t)) + '\n';
+  if (s.p.workspace(op) > 0) text += "  workspace " + memsched::binary_size(s.p.workspace(op)) + '\n';
   return text;
 }
 

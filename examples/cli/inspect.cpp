@@ -129,7 +129,7 @@ std::string text_of(const loaded& graph, const facts& f) {
            " bytes, whatever runs before and behind them; that order takes " + grouped(f.best_peak) + ".\n";
 
   const auto& e = f.file;
-  std::string text = "\npeak of the file's order: " + grouped(e.peak) + " bytes (" + scaled(e.peak) + "), at ";
+  std::string text = "\npeak of the file's order: " + in_bytes(e.peak) + ", at ";
   text += e.peak_step == f.file_order.size()
               ? "the start"
               : "step " + std::to_string(e.peak_step) + " of " + std::to_string(f.file_order.size()) + ", " +

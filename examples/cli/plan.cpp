@@ -99,7 +99,7 @@ json as_json(const subject& s, const plan_request& r, const arena_plan& plan, do
 std::string as_text(const subject& s, const plan_request& r, const arena_plan& plan, double took) {
   std::string text = "graph        " + s.name + ": " + std::to_string(s.held.buffers.size()) + " buffers\n";
   if (s.of_graph) text += "peak         " + grouped(s.peak) + " bytes\n";
-  text += "arena        " + grouped(plan.size) + " bytes (" + scaled(plan.size) + "), by " + r.planner + '\n';
+  text += "arena        " + in_bytes(plan.size) + ", by " + r.planner + '\n';
   text += "lower bound  " + grouped(plan.lower_bound) + " bytes, for " +
           (r.joint      ? "all orders"
            : s.of_graph ? "this order"
@@ -113,11 +113,25 @@ std::string as_text(const subject& s, const plan_request& r, const arena_plan& p
     text += '\n';
   }
   text += "took         " + seconds(took) + " s, " + grouped(plan.stats.states) + " nodes\n\n";
-  table rows({"buffer", "offset", "size", "from", "to"});
-  for (std::size_t i = 0; i < s.held.buffers.size(); ++i)
+  std::vector<std::size_t> shown(s.held.buffers.size());
+  for (std::size_t i = 0; i < shown.size(); ++i) shown[i] = i;
+  constexpr std::size_t short_enough = 60, largest = 20;
+  const bool all = r.list || shown.size() <= short_enough;
+  if (!all) {
+    const auto larger = [&](std::size_t a, std::size_t b) { return s.held.buffers[a].size > s.held.buffers[b].size; };
+    std::stable_sort(shown.begin(), shown.end(), larger);
+    shown.resize(largest);
+    std::sort(shown.begin(), shown.end());
+  }
+  table rows({all ? "buffer" : "the largest buffers", "offset", "size", "from", "to"});
+  for (const std::size_t i : shown)
     rows.row({s.names[i], grouped(plan.offset[i]), grouped(s.held.buffers[i].size), std::to_string(s.held.buffers[i].lower),
               std::to_string(s.held.buffers[i].upper)});
-  return text + rows.text();
+  text += rows.text();
+  if (!all)
+    text +=
+        "(" + grouped(s.held.buffers.size()) + " buffers; --list writes them here, --format json or csv and -o elsewhere)\n";
+  return text;
 }
 
 std::string as_csv(const subject& s, const arena_plan& plan) {
@@ -278,6 +292,7 @@ command declare_plan() {
   c.in("Output");
   add_output(c, r->output, "write the plan there, not to standard output (-)");
   add_format(c, r->format, "text|json|csv");
+  c.add("--list", flag(r->list), "list the buffers, however many; else up to 60, or the 20 largest");
   c.add("--svg", file(r->svg), "draw the arena, time by offset, as an SVG there");
   c.add("--certificate", file(r->certificate),
         "write the plan there as JSON, or CBOR where the name ends in .cbor, with a proof that no arena is smaller, which "

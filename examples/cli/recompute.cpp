@@ -91,8 +91,8 @@ std::string verdict_text(const answer& a) {
 std::string as_text(const loaded& graph, const answer& a, double took) {
   const auto again = repeated(graph, a);
   std::string text = graph.name + ": " + std::to_string(graph.problem.ops().size()) + " operators\n";
-  text += "peak         " + grouped(a.peak) + " bytes (" + scaled(a.peak) + "), " + share(a.peak, a.given_peak) +
-          " of the file order's " + grouped(a.given_peak) + "\n";
+  text += "peak         " + in_bytes(a.peak) + ", " + share(a.peak, a.given_peak) + " of the file order's " +
+          grouped(a.given_peak) + "\n";
   text += "budget       " + grouped(a.budget) + " bytes: " + (a.fits() ? "met" : "not met") + "\n";
   text += "extra cost   " + grouped(a.extra_cost) + " of " + grouped(a.base_cost) + ", " + share(a.extra_cost, a.base_cost) +
           "; " + std::to_string(again.size()) + " operators run again\n";

@@ -6,6 +6,7 @@
 #include <memory>
 #include <memsched/allocation/plan_offsets.hpp>
 #include <memsched/certify/certify.hpp>
+#include <memsched/io/drawing.hpp>
 #include <memsched/measure/evaluate.hpp>
 #include <memsched/schedule.hpp>
 #include <memsched/schedulers/as_given.hpp>
@@ -15,6 +16,7 @@
 #include "declare.hpp"
 #include "report/page.hpp"
 #include "report/reason.hpp"
+#include "report/template.hpp"
 #include "report/timeline.hpp"
 #include "rewrite.hpp"
 #include "schedule.hpp"
@@ -383,6 +385,15 @@ json input_of(const report_request& r) {
   return j;
 }
 
+/// The same as lines of text.
+std::vector<std::string> input_facts(const report_request& r) {
+  const json i = input_of(r);
+  std::string file = "memsched " + i["version"].get<std::string>() + ", " + r.scheduler + ", " + firing_name(r);
+  if (i.contains("bytes"))
+    file += "; file of " + grouped(i["bytes"].get<bytes>()) + " bytes, sha256 " + i["sha256"].get<std::string>();
+  return {file, i["command"].get<std::string>()};
+}
+
 memsched::result<json> page_data(const scheduled& found, const report_request& r) {
   const auto& [graph, s, took] = found;
   const memsched::problem& p = graph.problem;
@@ -462,18 +473,6 @@ std::string within_script(const json& data) {
   return safe;
 }
 
-/// A template with each {{key}} replaced; what stands for a key is not looked at again.
-std::string filled(std::string_view text, const std::map<std::string_view, std::string>& values) {
-  std::string page;
-  for (;;) {
-    const std::size_t open = text.find("{{"), close = text.find("}}", open);
-    page += text.substr(0, open);
-    if (open == text.npos) return page;
-    page += values.at(text.substr(open + 2, close - open - 2));
-    text.remove_prefix(close + 2);
-  }
-}
-
 std::string escaped(std::string_view text) {
   std::string safe;
   for (const char c : text)
@@ -513,11 +512,13 @@ int judge(const scheduled& found, const report_request& r, bytes baseline) {
   const auto compare = [&](const char* what, bytes most) {
     if (most == memsched::no_limit) return;
     std::string& into = s.peak > most ? faults : limits;
-    into += std::string(s.peak > most ? " > " : " <= ") + scaled(most) + " (" + what + ", " + grouped(most) + " bytes)";
+    into += std::string(s.peak > most ? " > " : " <= ") + memsched::binary_size(most) + " (" + what + ", " + grouped(most) +
+            " bytes)";
   };
   compare("budget", r.options.budget), compare("baseline", baseline);
-  print((faults.empty() ? "OK: " : "FAIL: ") + printable(found.graph.name) + ": peak " + scaled(s.peak) + faults +
-        (faults.empty() ? limits : "") + "; " + grouped(s.peak) + " bytes, lower bound " + grouped(s.lower_bound) + '\n');
+  print((faults.empty() ? "OK: " : "FAIL: ") + printable(found.graph.name) + ": peak " + memsched::binary_size(s.peak) +
+        faults + (faults.empty() ? limits : "") + "; " + grouped(s.peak) + " bytes, lower bound " + grouped(s.lower_bound) +
+        '\n');
   return faults.empty() ? done : over_budget;
 }
 
@@ -532,7 +533,12 @@ int run_report(const report_request& r) {
     if (!before) return report(before.error());
     baseline = *before;
   }
-  if (is_sdf(r.graph, r.how)) return report(wrong(r.graph, "is synchronous dataflow, of which there is no page yet"));
+  if (is_sdf(r.graph, r.how)) {
+    for (const auto& [option, given] : {std::pair("--order", !r.order.empty()), std::pair("--trace", !r.trace.empty()),
+                                        std::pair("--ci", r.ci), std::pair("--offsets", r.offsets)})
+      if (given) return report(wrong(r.graph, std::string("takes no ") + option + ": it is synchronous dataflow"));
+    return run_sdf_report(r, input_facts(r));
+  }
   enter_phase("order");
   schedule_request best = r;  // a budget would end the search at the first order within it
   best.options.budget = memsched::no_limit;

@@ -158,8 +158,7 @@ std::string as_text(const network& net, const outcome& all, const rewrite_reques
     steps.row({s.rule + ": " + memsched::one_line(s.site, 60), grouped(s.after.peak), grouped(s.after.lower_bound),
                grouped(s.after.operators), s.kept ? "yes" : "no"});
   if (!r.steps.empty()) text += steps.text() + '\n';
-  text += "peak         " + grouped(r.after.peak) + " bytes (" + scaled(r.after.peak) + "), " + status_of(r) + "; bound " +
-          grouped(r.after.lower_bound) + '\n';
+  text += "peak         " + in_bytes(r.after.peak) + ", " + status_of(r) + "; bound " + grouped(r.after.lower_bound) + '\n';
   if (const std::string list = not_understood(net); !list.empty()) text += "no rewrite   " + list + '\n';
   if (request.options.budget != 0)
     text += "budget       " + grouped(request.options.budget) + " bytes: " +

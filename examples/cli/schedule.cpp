@@ -178,12 +178,36 @@ std::string live_text(const loaded& graph, const request& r, const result& s) {
   return rows.text() + "\n";
 }
 
+/// Steps of an order, each with a bar as long as its bytes.
+std::string bars(const char* title, const memsched::problem& p, const result& s, const std::vector<std::size_t>& steps) {
+  constexpr std::size_t bar_width = 40;
+  table rows({title, "index", "bytes while it runs", ""});
+  for (const std::size_t i : steps) {
+    const auto share = static_cast<double>(s.profile[i]) / static_cast<double>(std::max<bytes>(s.peak, 1));
+    std::string bar(static_cast<std::size_t>(share * bar_width + 0.5), '#');
+    bar.resize(bar_width, ' ');
+    rows.row({p.operator_name(s.order[i]), std::to_string(s.order[i]), grouped(s.profile[i]),
+              bar + (s.profile[i] == s.peak ? " peak" : "     ")});
+  }
+  return rows.text();
+}
+
+/// The steps that take the most, in the order in which they run.
+std::vector<std::size_t> highest_steps(const std::vector<bytes>& profile, std::size_t shown) {
+  std::vector<std::size_t> steps(profile.size());
+  for (std::size_t i = 0; i < steps.size(); ++i) steps[i] = i;
+  std::stable_sort(steps.begin(), steps.end(), [&](std::size_t a, std::size_t b) { return profile[a] > profile[b]; });
+  steps.resize(std::min(steps.size(), shown));
+  std::sort(steps.begin(), steps.end());
+  return steps;
+}
+
 std::string as_text(const loaded& graph, const schedule_request& r, const result& s, double took,
                     const std::optional<micro_heads>& micro) {
   const auto& p = graph.problem;
   std::string text = graph.name + ": " + std::to_string(p.ops().size()) + " operators, " + r.scheduler + ", " +
                      firing_name(r) + (r.options.in_place ? "" : ", nothing in place") + "\n";
-  text += "peak         " + grouped(s.peak) + " bytes (" + scaled(s.peak) + ")\n";
+  text += "peak         " + in_bytes(s.peak) + "\n";
   text += "lower bound  " + grouped(s.lower_bound) + " bytes: " + verdict_text(s, r) + "\n";
   text += (graph.rewritten ? "as rewritten " : "file order   ") + grouped(s.given_peak) + " bytes";
   if (s.given_peak > s.peak) text += ": " + percent(s.given_peak - s.peak, s.given_peak) + " saved";
@@ -200,19 +224,11 @@ std::string as_text(const loaded& graph, const schedule_request& r, const result
   text += live_text(graph, r, s);
   constexpr std::size_t short_enough = 60;
   if (r.list == listing::never) return text;
-  if (r.list == listing::when_short && s.order.size() > short_enough)
-    return text + "(" + grouped(s.order.size()) + " operators; --list writes them here, --format json and -o elsewhere)\n";
-
-  constexpr std::size_t bar_width = 40;
-  table rows({"operator", "index", "bytes while it runs", ""});
-  for (std::size_t i = 0; i < s.order.size(); ++i) {
-    const auto share = static_cast<double>(s.profile[i]) / static_cast<double>(std::max<bytes>(s.peak, 1));
-    std::string bar(static_cast<std::size_t>(share * bar_width + 0.5), '#');
-    bar.resize(bar_width, ' ');
-    rows.row({p.operator_name(s.order[i]), std::to_string(s.order[i]), grouped(s.profile[i]),
-              bar + (s.profile[i] == s.peak ? " peak" : "     ")});
-  }
-  return text + rows.text();
+  const bool all = r.list == listing::always || s.order.size() <= short_enough;
+  const std::size_t shown = all ? s.order.size() : 10;
+  text += bars(all ? "operator" : "the highest steps", p, s, highest_steps(s.profile, shown));
+  if (!all) text += "(" + grouped(s.order.size()) + " operators; --list writes them here, --format json and -o elsewhere)\n";
+  return text;
 }
 
 }  // namespace
@@ -360,7 +376,8 @@ void add_outputs(command& c, schedule_request& r, std::string& format) {
          }},
         "print the search on standard error: a line for each better order or bound, with what found it; or JSON lines")
       .may_be_bare();
-  c.add("--list", flag([&r] { r.list = listing::always; }), "list the order, however long; else up to 60 operators");
+  c.add("--list", flag([&r] { r.list = listing::always; }),
+        "list the order, however long; else up to 60 operators, or the 10 highest steps");
   c.add("--no-list", flag([&r] { r.list = listing::never; }), "do not list the order");
   c.add("--explain", flag(r.explain), "the JSON also says which tensors are live at the peak");
   c.add("--svg", file(r.svg), "draw memory over time, beside the file's own order, as an SVG there");

@@ -7,8 +7,10 @@
 #include <memsched/sdf/schedule.hpp>
 #include <nlohmann/json.hpp>
 
+#include "advice.hpp"
 #include "schedulers.hpp"
 #include "sdf_file.hpp"
+#include "sdf_page.hpp"
 #include "text.hpp"
 
 namespace cli {
@@ -115,7 +117,6 @@ std::string as_text(const loaded_sdf& g, const schedule_request& r, const sdf::s
 }  // namespace
 
 int run_sdf_schedule(const schedule_request& r) {
-  if (!r.svg.empty()) return report(located(r.graph, "takes no --svg"));
   if (!r.dot.empty()) return report(located(r.graph, "takes no --dot"));
   if (r.csv) return report(located(r.graph, "takes no --format csv"));
   const bool of_all = r.sdf.what.form == sdf::form::any && r.sdf.what.memory == sdf::memory::shared;
@@ -135,6 +136,11 @@ int run_sdf_schedule(const schedule_request& r) {
     if (!where) return report(located(r.graph, where.error().message));
     files.push_back({r.emit_c, sdf::to_c(g->graph, s.schedule, s.fills, *where)});
   }
+  if (!r.svg.empty()) {
+    auto svg = dataflow_svg(*g, r, s);
+    if (!svg) return report(svg.error());
+    files.push_back({r.svg, std::move(*svg)});
+  }
   if (!r.certificate.empty()) {
     auto proven = certified(*g, s.schedule, s.lower_bound, r);
     if (!proven) return report(located(r.graph, proven.error().message));
@@ -143,6 +149,49 @@ int run_sdf_schedule(const schedule_request& r) {
     files.push_back({r.certificate, line_of(with)});
   }
   return write_result(r.output, text, std::move(files), s.fits() ? done : over_budget);
+}
+
+namespace {
+
+/// Other kinds of schedules.
+struct dataflow_kind {
+  const char* name;
+  const char* option;
+  sdf::form form;
+  sdf::memory memory;
+};
+constexpr dataflow_kind other_kinds[] = {
+    {"single appearance", " --loops single", sdf::form::single, sdf::memory::shared},
+    {"flat", " --loops flat", sdf::form::flat, sdf::memory::shared},
+    {"separate buffers", " --buffers separate", sdf::form::any, sdf::memory::separate},
+};
+
+sdf::options of_kind(sdf::options what, const dataflow_kind& k) {
+  what.form = k.form, what.memory = k.memory;
+  return what;
+}
+
+}  // namespace
+
+int run_sdf_report(const schedule_request& r, const std::vector<std::string>& facts) {
+  const auto g = load_sdf(r.graph, r);
+  if (!g) return report(g.error());
+  const std::string command = "memsched schedule " + shell_word(r.graph);
+  std::vector<dataflow_choice> choices;
+  choices.push_back({"any", solve(*find_scheduler(r.scheduler), g->graph, r.sdf.what, r), command});
+  const sdf::schedule_result s = choices.front().found;
+  if (s.error) return report(located(r.graph, s.error->message));
+  for (const dataflow_kind& k : other_kinds)
+    choices.push_back(
+        {k.name, solve(*find_scheduler("automatic"), g->graph, of_kind(r.sdf.what, k), r), command + k.option});
+  std::string text =
+      r.output + ": " + g->name + ", peak " + grouped(s.peak) + ' ' + g->unit + ", lower bound " + grouped(s.lower_bound);
+  if (r.options.budget != memsched::no_limit)
+    text += ", budget " + grouped(r.options.budget) + (s.fits() ? " met" : " not met");
+  if (const auto error = write_files({{r.output, dataflow_page(*g, r, s, choices, facts)}}); !error.message.empty())
+    return report(error);
+  tell(r.output, text + '\n');
+  return s.fits() ? done : over_budget;
 }
 
 namespace {
@@ -157,16 +206,9 @@ std::string compared(const loaded_sdf& g, bool all, const request& r) {
     rows.row({name, grouped(result.peak), grouped(result.lower_bound), grouped(result.separate),
               grouped(result.schedule.appearances()), result.optimal() ? "optimal" : "feasible", seconds(took)});
   };
-  sdf::options what = r.sdf.what;
   for (const auto& s : schedulers())
-    if (s.role != memsched::scheduler_role::part || all) add(s.name, s, what);
-  what.form = sdf::form::single;
-  add("single appearance", *find_scheduler("automatic"), what);
-  what.form = sdf::form::flat;
-  add("flat", *find_scheduler("automatic"), what);
-  what.form = sdf::form::any;
-  what.memory = sdf::memory::separate;
-  add("separate buffers", *find_scheduler("automatic"), what);
+    if (s.role != memsched::scheduler_role::part || all) add(s.name, s, r.sdf.what);
+  for (const dataflow_kind& k : other_kinds) add(k.name, *find_scheduler("automatic"), of_kind(r.sdf.what, k));
   return g.name + ": " + grouped(g.graph.actors()) + " actors, " + grouped(g.graph.firings()) + " firings, in " + g.unit +
          '\n' + rows.text();
 }

@@ -9,6 +9,8 @@ namespace cli {
 bool is_sdf(const std::string& path, const reading&);
 
 int run_sdf_schedule(const schedule_request&);
+/// Writes a page about a graph and its schedule; `facts` about the file stand below its title.
+int run_sdf_report(const schedule_request&, const std::vector<std::string>& facts);
 /// Compares graphs that are all of this kind; an error where one is not.
 int run_sdf_compare(const compare_request&);
 int run_sdf_inspect(const inspect_request&);

@@ -83,21 +83,22 @@ void draw_order(svg_drawing& d, const std::vector<bytes>& profile, bytes highest
 }  // namespace
 
 std::string memory_svg(const std::string& title, const std::vector<drawn_order>& orders, bytes bound,
-                       const std::vector<live_tensor>& live) {
+                       const std::vector<live_tensor>& live, drawn_axes axes) {
+  const auto size = [&](bytes b) { return axes.of_bytes ? memsched::binary_size(b) : grouped(b) + " tokens"; };
   bytes highest = std::max<bytes>(bound, 1);
   std::size_t longest = 0;
   for (const drawn_order& o : orders) {
     for (const bytes b : o.profile) highest = std::max(highest, b);
     longest = std::max(longest, o.profile.size());
   }
-  svg_drawing d = opened(title, highest);
+  svg_drawing d = opened(title, highest, axes.of_bytes);
   // Orders of different lengths have no axis of steps in common.
   if (std::all_of(orders.begin(), orders.end(), [&](const drawn_order& o) { return o.profile.size() == longest; }))
     for (const memsched::tick& t : memsched::round_ticks(0, longest, false)) {
       const double x = left + (plot_right - left) * t.at / static_cast<double>(std::max<std::size_t>(longest, 1));
       mark_below(d, x, t.text);
     }
-  d.text((left + plot_right) / 2, height - 12, "middle", "operators, in the order in which they run");
+  d.text((left + plot_right) / 2, height - 12, "middle", axes.steps);
 
   for (std::size_t k = orders.size(); k-- > 0;)
     if (!orders[k].profile.empty()) draw_order(d, orders[k].profile, highest, colours[k % colours.size()]);
@@ -109,16 +110,16 @@ std::string memory_svg(const std::string& title, const std::vector<drawn_order>&
     const auto& o = orders[k];
     const bytes peak = o.profile.empty() ? 0 : *std::max_element(o.profile.begin(), o.profile.end());
     column.swatch("stroke-width=\"3\" stroke=\"" + std::string(colours[k % colours.size()]) + '"');
-    column.line(memsched::shortened(o.name, 18) + ": " + memsched::binary_size(peak));
+    column.line(memsched::shortened(o.name, 18) + ": " + size(peak));
     if (!o.at_peak.empty())
       column.line(memsched::shortened("while " + o.at_peak + " runs", longest_name), 30, "fill=\"#666\"");
   }
   column.swatch(dashed);
-  column.line("lower bound: " + memsched::binary_size(bound));
+  column.line("lower bound: " + size(bound));
   if (live.empty()) return d.document();
   column.gap();
   column.line("alive at the peak of " + memsched::shortened(orders.front().name, 14), 0, "font-weight=\"bold\"");
-  for (const auto& [name, size] : live) column.row(name, memsched::binary_size(size));
+  for (const auto& [name, held] : live) column.row(name, size(held));
   return d.document();
 }
 

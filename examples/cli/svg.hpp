@@ -20,10 +20,16 @@ struct drawn_order {
 /// A tensor that is live at the peak of the first order; or, with a name such as "12 more", several.
 using live_tensor = std::pair<std::string, memsched::bytes>;
 
+/// The words of a drawing's axes.
+struct drawn_axes {
+  const char* steps = "operators, in the order in which they run";
+  bool of_bytes = true;  ///< else numbers of tokens
+};
+
 /// One step line for each order, the last drawn first, with a dot at its peak, and the lower bound as a dashed line. All
 /// words stand beside the plot. An order of more operators than the plot can show is drawn by the largest of some in a row.
 std::string memory_svg(const std::string& title, const std::vector<drawn_order>& orders, memsched::bytes bound,
-                       const std::vector<live_tensor>& live);
+                       const std::vector<live_tensor>& live, drawn_axes axes = {});
 
 /// The extra cost of the executions within a budget.
 struct cost_point {

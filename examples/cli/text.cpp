@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <memsched/graph/error.hpp>
+#include <memsched/io/drawing.hpp>
 
 #include "session.hpp"
 
@@ -41,12 +43,9 @@ std::string formatted(const char* format, double value) {
 }
 }  // namespace
 
-std::string scaled(memsched::bytes n) {
-  constexpr std::array units{"bytes", "KiB", "MiB", "GiB", "TiB"};
-  double value = static_cast<double>(n);
-  std::size_t unit = 0;
-  for (; value >= 1024 && unit + 1 < units.size(); ++unit) value /= 1024;
-  return formatted(unit == 0 ? "%.0f " : "%.2f ", value) + units[unit];
+std::string in_bytes(memsched::bytes n) {
+  const std::string exact = grouped(n) + " bytes";
+  return n < 1024 ? exact : exact + " (" + memsched::binary_size(n) + ")";
 }
 
 std::string seconds(double s) { return formatted(s < 0.0995 ? "%.4f" : s < 9.95 ? "%.2f" : "%.1f", s); }
@@ -63,6 +62,12 @@ std::string hexadecimal(std::uint64_t n) {
   std::array<char, 17> text{};
   std::snprintf(text.data(), text.size(), "%016llx", static_cast<unsigned long long>(n));
   return text.data();
+}
+
+void table::row(std::vector<std::string> cells) {
+  constexpr std::size_t longest = 60;
+  if (!cells.empty() && cells.front().size() > longest) cells.front() = memsched::one_line(cells.front(), longest);
+  rows_.push_back(std::move(cells));
 }
 
 std::string table::text() const {

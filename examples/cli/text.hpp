@@ -12,8 +12,8 @@ namespace cli {
 
 /// 6520832 -> "6,520,832".
 std::string grouped(memsched::bytes n);
-/// 6520832 -> "6.22 MiB".
-std::string scaled(memsched::bytes n);
+/// 6520832 -> "6,520,832 bytes (6.22 MiB)".
+std::string in_bytes(memsched::bytes n);
 /// Seconds with as many digits as mean something.
 std::string seconds(double s);
 
@@ -32,11 +32,12 @@ std::string printable(std::string_view name);
 /// Writes to standard output, below no line of progress.
 void print(std::string_view text);
 
-/// Columns as wide as their widest cell; the first to the left, the others to the right. Cells are made printable.
+/// Columns as wide as their widest cell; the first to the left, the others to the right. Cells are made printable, and the
+/// first of a row is cut behind 60 bytes.
 class table {
  public:
   explicit table(std::vector<std::string> head) { row(std::move(head)); }
-  void row(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
+  void row(std::vector<std::string> cells);
   std::string text() const;
 
  private:

@@ -60,7 +60,6 @@ refuses unknown.xml 'line 11: channel "link" goes to "write", which is no actor'
 refuses large.xml '' schedule large.xml
 refuses cut.xml 'line ' schedule cut.xml
 refuses lost.xml '' schedule lost.xml
-refuses two.xml 'takes no --svg' schedule two.xml --svg x
 refuses two.xml 'takes no --certificate with --loops' schedule two.xml --loops flat --certificate x
 refuses stuck.xml 'line 12: deadlock: "left" waits for 1 more token on "own"' inspect stuck.xml
 says 'separate     4 tokens where each channel has its own memory; optimal' schedule two.xml --buffers separate
@@ -90,6 +89,24 @@ for graph in two.xml sized.xml rates.xml delays.xml equal.xml "$@"; do
     done
   done
 done
+
+# at_peak FILE: the sum of what the page's channels hold at the peak
+at_peak() { sed 's/<tr>/\n/g' "$1" | awk -F'<td' 'NF == 10 { gsub(/[^0-9]/, "", $10); sum += $10 } END { print sum }'; }
+for graph in rates.xml delays.xml equal.xml; do
+  for firing in pbc cbp; do
+    succeeds schedule "$graph" --firing $firing --format json --svg memory.svg
+    peak=$(number peak)
+    check "a drawing of $graph" grep -q 'firings, in the order of the schedule' memory.svg
+    exits 0 report "$graph" --firing $firing -o page.html
+    check "the page of $graph, $firing: the channels add up to the peak" is "$(at_peak page.html)" "$peak"
+    check "the page of $graph has its choices" grep -q -e '--buffers separate' page.html
+  done
+done
+exits 3 report two.xml --budget 3 -o page.html
+check "a page of an unmet budget" grep -q 'not met; none can meet it' page.html
+refuses two.xml 'takes no --ci' report two.xml --ci
+refuses two.xml 'takes no --trace' report two.xml --trace t.json -o page.html
+
 sed 's/"schedule":\[/"schedule":[[5,[[7,0]]],/' result.json >wrong.json
 refuses wrong.json 'schedule' verify equal.xml wrong.json
 echo '{"kind": "sdf", "schedule": {}}' >wrong.json

@@ -82,7 +82,10 @@ TEST_CASE("text in a drawing is XML, whatever the names hold") {
   CHECK(shortened("\xc3\xa4\xc3\xb6\xc3\xbc", 2) == "\xc3\xa4\xe2\x80\xa6");
   CHECK(binary_size(250880) == "245 KiB");
   CHECK(binary_size(1023) == "1023 bytes");
-  CHECK(binary_size(1600) == "1.6 KiB");
+  CHECK(binary_size(1600) == "1.56 KiB");
+  CHECK(binary_size(1 << 20) == "1 MiB");
+  CHECK(binary_size(10 * 1024 - 1) == "10 KiB");
+  CHECK(binary_size(102399) == "100 KiB");
 }
 
 TEST_CASE("drawings of nothing and of one peak are drawings") {

@@ -46,7 +46,7 @@
   /** 2359296 -> "2.25 MiB": three digits. */
   const scaled = (n) => {
     const u = unit_of(n), value = n / 1024 ** u;
-    return (u === 0 ? String(n) : value.toFixed(value < 10 ? 2 : value < 100 ? 1 : 0)) + " " + units[u];
+    return Number(value.toFixed(u === 0 || value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2)) + " " + units[u];
   };
   const in_words = (n) => (n < 1024 ? `${n} bytes` : `${scaled(n)} (${grouped(n)} bytes)`);
   const percent = (part, whole) => (whole === 0 ? 0 : 100 * part / whole).toFixed(1) + "\u00a0%";
@@ -411,7 +411,8 @@
     by.addEventListener("change", () => (colouring = by.value, paint()));
     const search = make("input", {type: "search", placeholder: "find a tensor", "aria-label": "find a tensor"});
     search.addEventListener("input", () => {
-      const t = search.value === "" ? -1 : data.tensors.findIndex((x) => x.name.toLowerCase().includes(search.value.toLowerCase()));
+      const seen = (text) => clean(text).toLowerCase(), sought = seen(search.value);
+      const t = sought === "" ? -1 : data.tensors.findIndex((x) => seen(x.name).includes(sought));
       chosen = t < 0 ? null : t;
       if (t >= 0) at = column_at(tensor(t).lives[0].first);
       show();

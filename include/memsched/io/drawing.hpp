@@ -82,11 +82,19 @@ inline std::string one_digit(double x) {
   return (tenths < 0 ? "-" : "") + std::to_string(magnitude / 10) + '.' + std::to_string(magnitude % 10);
 }
 
-/// 250880 -> "245 KiB", 1600 -> "1.6 KiB".
+/// Three digits, less zeros at the end: 250880 -> "245 KiB", 1600 -> "1.56 KiB".
 inline std::string binary_size(bytes n) {
   const std::size_t unit = detail::unit_of(n);
-  std::string number = one_digit(static_cast<double>(n) / static_cast<double>(bytes{1} << (10 * unit)));
-  if (number.ends_with(".0")) number.resize(number.size() - 2);
+  const double value = static_cast<double>(n) / static_cast<double>(bytes{1} << (10 * unit));
+  const std::size_t digits = unit == 0 || value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;  // behind the point
+  const double scale = digits == 0 ? 1 : digits == 1 ? 10 : 100;
+  std::string number = std::to_string(static_cast<std::uint64_t>(value * scale + 0.5));
+  if (digits > 0) {
+    if (number.size() <= digits) number.insert(0, digits + 1 - number.size(), '0');
+    number.insert(number.size() - digits, 1, '.');
+    number.erase(number.find_last_not_of('0') + 1);
+    if (number.back() == '.') number.pop_back();
+  }
   return number + ' ' + detail::binary_units[unit];
 }
 
