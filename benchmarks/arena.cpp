@@ -270,7 +270,7 @@ void many_buffers() {
       "%10s %12s %12s %8s %8s\n",
       "longest", "load", "arena", "above", "seconds");
   for (const std::uint64_t longest : {500u, 5000u, 50000u}) {
-    random_source r(longest);
+    base::random_source r(longest);
     std::vector<buffer> buffers;
     for (int i = 0; i < 1'000'000; ++i) {
       const auto kind = r.below(100);

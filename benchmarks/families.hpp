@@ -22,8 +22,8 @@ using memsched::bytes;
 using memsched::none;
 using memsched::problem_builder;
 using memsched::problem_draft;
-using memsched::random_source;
 using memsched::tensor_id;
+using memsched::base::random_source;
 using tensors = std::vector<tensor_id>;
 using arguments = std::vector<std::size_t>;
 

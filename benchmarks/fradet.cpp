@@ -28,7 +28,7 @@ namespace {
 using timing::best_time, timing::clock_type, timing::seconds_since;
 
 struct compression {
-  compressed_graph result;
+  presolve::compressed_graph result;
   double seconds;
 };
 compression compressed(const schedule_graph& g) {
@@ -36,11 +36,11 @@ compression compressed(const schedule_graph& g) {
   c.seconds = best_time([&] {
     const options o;
     search context(o);
-    c.result = compressed(g, context);
+    c.result = presolve::compressed(g, context);
   });
   return c;
 }
-std::string peak_text(const schedule_graph& g, const compressed_graph& c) {
+std::string peak_text(const schedule_graph& g, const presolve::compressed_graph& c) {
   return c.graph.active == 1 ? std::to_string(peak_of(g, c.expand({0}))) : "-";
 }
 
@@ -130,7 +130,7 @@ void scaling() {
   const auto compress_once = [](const schedule_graph& g) {
     const options o;
     search context(o);
-    return compressed(g, context).graph.size();
+    return presolve::compressed(g, context).graph.size();
   };
   std::printf(
       "\nCompression of filterbanks of 2/5 and 3/5, processor time, the median of %d rounds over %zu tasks or more\n",
@@ -166,7 +166,7 @@ schedule_graph core(task_graphs::family kind, std::uint64_t seed, std::size_t no
   for (std::uint32_t tasks = static_cast<std::uint32_t>(nodes); g.size() < nodes; tasks += tasks / 10 + 1) {
     const options o;
     search context(o);
-    g = compressed(make_schedule_graph(task_graphs::random_tasks(kind, seed, tasks)).value(), context).graph;
+    g = presolve::compressed(make_schedule_graph(task_graphs::random_tasks(kind, seed, tasks)).value(), context).graph;
   }
   return g;
 }
@@ -182,7 +182,7 @@ cost_graph block(std::uint64_t& seed) {
     t.tasks = 46;
     const options o;
     search context(o);
-    const schedule_graph g = compressed(make_schedule_graph(t).value(), context).graph;
+    const schedule_graph g = presolve::compressed(make_schedule_graph(t).value(), context).graph;
     if (g.size() != 32 || g.active != 32) continue;
     cost_graph c;
     c.cost = g.cost;

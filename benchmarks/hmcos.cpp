@@ -126,7 +126,7 @@ void figure5() {
 
 /// The seven configurations of Table 2.
 std::vector<hierarchical> configurations(const hierarchical& complete) {
-  using memsched::hierarchy_level;
+  using memsched::structure::hierarchy_level;
   std::vector<hierarchical> all(7, complete);
   all[0].level = hierarchy_level::operators;
   all[1].level = hierarchy_level::sequences;

@@ -218,8 +218,8 @@ void figure_9() {
     const options o{.in_place = false};
     search context(o);
     const schedule_graph g = make_schedule_graph(p, o.model());
-    const std::size_t sequences = find_sequences(g).size(), left = fuse{}.apply(g, context).graph.active;
-    const std::size_t small = fuse{}.apply(compressed(g, context).graph, context).graph.active;
+    const std::size_t sequences = structure::find_sequences(g).size(), left = fuse{}.apply(g, context).graph.active;
+    const std::size_t small = fuse{}.apply(presolve::compressed(g, context).graph, context).graph.active;
     const auto times = [&](std::size_t n) { return static_cast<double>(n) / static_cast<double>(left); };
     std::printf("%-13s %9zu %9zu %9zu %16.1f %16.1f | %22zu\n", row.name, g.active, sequences, left, times(g.active),
                 times(sequences), small);
@@ -231,10 +231,10 @@ void partitions() {
   for (const char* network : {"windowed:100000:30", "layered:1000:100", "series_parallel:100000", "watts_strogatz:20000"}) {
     const schedule_graph g = make_schedule_graph(load(network));
     const auto start = clock::now();
-    const node_parts parts = acyclic_partition(g, {.parts = 8});
+    const structure::node_parts parts = structure::acyclic_partition(g, {.parts = 8});
     const double seconds = seconds_since(start);
-    const bytes by_memory = cut_bytes(g, parts, 8);
-    const bytes naive = cut_bytes(g, acyclic_partition(g, {.parts = 8, .naive = true}), 8);
+    const bytes by_memory = structure::cut_bytes(g, parts, 8);
+    const bytes naive = structure::cut_bytes(g, structure::acyclic_partition(g, {.parts = 8, .naive = true}), 8);
     std::printf("%-24s %7zu %12llu %12llu %6.2f s\n", network, g.active, static_cast<unsigned long long>(by_memory),
                 static_cast<unsigned long long>(naive), seconds);
     std::fflush(stdout);

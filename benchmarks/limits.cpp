@@ -135,7 +135,7 @@ const std::vector<shape>& shapes() {
        }},
       {"strands",
        [](index_t n) {  // two of the last 32 at random
-         random_source r(1);
+         base::random_source r(1);
          return built(n, 0, [&r](index_t i, auto& made) {
            std::vector<tensor_id> reads;
            for (int k = 0; k < 2 && i >= 16; ++k) reads.push_back(made[i - 1 - r.below(std::min<index_t>(i, 32))]);

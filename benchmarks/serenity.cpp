@@ -83,7 +83,7 @@ std::string parts_of(const problem& p) {
   const schedule_graph g = make_schedule_graph(p, {.default_firing = firing::pbc, .in_place = false});
   std::string text = std::to_string(p.ops().size()) + "={";
   bool first = true;
-  for (const auto& part : division::parts(g)) {
+  for (const auto& part : detail::division::parts(g)) {
     std::size_t operators = 0;
     for (node_id v : part) operators += !g.is_release(v);
     text += (first ? "" : ",") + std::to_string(operators);

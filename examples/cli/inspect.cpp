@@ -35,7 +35,7 @@ struct facts {
   std::optional<std::size_t> compressed;  ///< nodes; none where a limit came first
   bytes total = 0, largest = 0, inputs = 0, workspace = 0;
   bytes footprint = 0;
-  memsched::node_bound cut;
+  memsched::bounds::node_bound cut;
   std::optional<std::size_t> cut_operators;  ///< that have run at the minimum cut; none where a limit came first
   std::vector<memsched::op_id> file_order;
   memsched::evaluation file;
@@ -61,11 +61,11 @@ void measure_size(const problem& p, const memsched::schedule_graph& g, memsched:
     f.largest = std::max(f.largest, p.size(t));
   }
   f.inputs = p.live_at_start();
-  f.width = memsched::width(g);
-  f.waists = memsched::waists(g).size();
+  f.width = memsched::structure::width(g);
+  f.waists = memsched::structure::waists(g).size();
   f.nodes = g.size();
   f.compressed = context.with_share(0.2, [&]() -> std::optional<std::size_t> {
-    const std::size_t nodes = memsched::compressed(g, context).graph.size();
+    const std::size_t nodes = memsched::presolve::compressed(g, context).graph.size();
     if (context.stopped()) return {};
     return nodes;
   });
@@ -73,11 +73,11 @@ void measure_size(const problem& p, const memsched::schedule_graph& g, memsched:
 
 void measure_bounds(const problem& p, const memsched::schedule_graph& g, memsched::search& context, facts& f) {
   const auto order = memsched::best_heuristic{}(g, context).order;
-  f.footprint = memsched::footprint_bound(p, context.opts().model());
+  f.footprint = memsched::bounds::footprint_bound(p, context.opts().model());
   const auto go_on = [&] { return context.keep_going(); };
-  f.cut = context.with_share(0.3, [&] { return memsched::best_cut_bound(g, order, g.base, go_on); });
+  f.cut = context.with_share(0.3, [&] { return memsched::bounds::best_cut_bound(g, order, g.base, go_on); });
   if (f.cut.v == memsched::none) return;
-  memsched::cut_bound cut(g);
+  memsched::bounds::cut_bound cut(g);
   cut.at(f.cut.v, 0, go_on);
   if (context.stopped()) return;
   const auto ran = cut.ran();
@@ -173,7 +173,7 @@ std::string json_of(const loaded& graph, const facts& f) {
   return j.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
-std::string hierarchy_text(const memsched::hierarchical_graph& h, const std::string& file) {
+std::string hierarchy_text(const memsched::structure::hierarchical_graph& h, const std::string& file) {
   std::size_t longest = 0, largest = 0, in_groups = 0;
   for (memsched::node_id i = 0; i < h.graph.active; ++i) longest = std::max(longest, h.sequences[i].size());
   for (memsched::index_t i = 0; i < h.groups.size(); ++i) {
@@ -215,7 +215,7 @@ int run_inspect(const inspect_request& r) {
   measure_peaks(graph->problem, g, context, f);
   std::vector<output_file> files{{r.output.empty() ? "-" : r.output, json ? json_of(*graph, f) : text_of(*graph, f)}};
   if (!hierarchy.empty()) {
-    const memsched::hierarchical_graph h = memsched::hierarchize(g);
+    const memsched::structure::hierarchical_graph h = memsched::structure::hierarchize(g);
     const auto label = [&](memsched::node_id v) { return graph->problem.operator_name(v); };
     if (!json) files[0].text += hierarchy_text(h, hierarchy);
     files.push_back({hierarchy, memsched::to_dot(h, label, graph->name)});

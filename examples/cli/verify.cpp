@@ -97,7 +97,7 @@ struct proof {
 };
 
 /// Counts steps, those within cases too.
-std::size_t count_steps(const std::vector<memsched::proof_step>& steps) {
+std::size_t count_steps(const std::vector<memsched::proof::proof_step>& steps) {
   std::size_t n = steps.size();
   for (const auto& s : steps) n += count_steps(s.then) + count_steps(s.otherwise);
   return n;

@@ -93,7 +93,7 @@ inline genotype darts() {
 /// what is there before it, with repetition, and any step; what no block takes is concatenated.
 inline genotype random_genotype(std::uint64_t seed) {
   constexpr std::size_t blocks = 5, steps = 8;
-  memsched::random_source random(seed);
+  memsched::base::random_source random(seed);
   const auto cell = [&] {
     cell_plan plan;
     std::vector<bool> taken(blocks + 2, false);

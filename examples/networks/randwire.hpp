@@ -11,7 +11,7 @@
 
 namespace networks {
 
-using memsched::random_source;
+using memsched::base::random_source;
 
 /// For each node of a random graph, the lower nodes that it is joined to, ascending.
 using wiring = std::vector<std::vector<index_t>>;

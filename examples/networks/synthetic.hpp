@@ -17,8 +17,8 @@ using memsched::bytes;
 using memsched::index_t;
 using memsched::problem_builder;
 using memsched::problem_draft;
-using memsched::random_source;
 using memsched::tensor_id;
+using ::networks::random_source;
 
 inline bytes random_size(random_source& random) { return 1 + random.below(100); }
 

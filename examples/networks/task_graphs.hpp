@@ -121,7 +121,7 @@ enum class family : std::uint8_t {
 
 /// A task graph whose tasks read one or two channels of 1 to 100 tokens each. The same on every platform.
 inline task_graph random_tasks(family kind, std::uint64_t seed, std::uint32_t tasks) {
-  memsched::random_source random(seed * 3 + static_cast<std::uint64_t>(kind));
+  memsched::base::random_source random(seed * 3 + static_cast<std::uint64_t>(kind));
   const auto below = [&](std::uint32_t n) { return static_cast<std::uint32_t>(random.below(n)); };
   task_graph t{tasks, {}};
   for (node_id v = 1; v < tasks; ++v)

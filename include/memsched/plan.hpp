@@ -131,8 +131,10 @@ auto plan_jointly(const G& g, const S& policy = {}, const P& how = {}, const opt
   if (!low) {
     j.plan.error = low.error();
   } else {
-    const auto checked_policy = [&policy](const schedule_graph& s, search& context) { return checked(policy, s, context); };
-    j = plan_order_and_offsets(low->problem, checked_policy, any_planner(how), o, o.alignment, type_name<S>());
+    const auto checked_policy = [&policy](const schedule_graph& s, search& context) {
+      return detail::checked(policy, s, context);
+    };
+    j = plan_order_and_offsets(low->problem, checked_policy, any_planner(how), o, o.alignment, base::type_name<S>());
   }
   return detail::in_handles(g, low ? low->ops : std::vector<op_t<G>>{}, std::move(j));
 }

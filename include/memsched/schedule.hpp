@@ -78,8 +78,10 @@ MEMSCHED_FUNCTION schedule_result<op_id> run_policy(const problem& p, inner_sche
 /// Schedules a checked problem. Orders hold operator ids.
 template <scheduler S>
 schedule_result<op_id> schedule_problem(const problem& p, const S& policy, const options& o) {
-  const auto checked_policy = [&policy](const schedule_graph& g, search& context) { return checked(policy, g, context); };
-  return detail::run_policy(p, checked_policy, type_name<S>(), baseline<S>, o);
+  const auto checked_policy = [&policy](const schedule_graph& g, search& context) {
+    return detail::checked(policy, g, context);
+  };
+  return detail::run_policy(p, checked_policy, base::type_name<S>(), baseline<S>, o);
 }
 
 /// Returns an order of g's operators with the smallest peak that `policy` finds within the limits of `o`, and a lower bound
@@ -160,7 +162,12 @@ struct policy_run {
 inline policy_run run_once(const schedule_graph& g, inner_scheduler policy, bytes given_peak, bytes bound,
                            const options& o) {
   search context(o);
-  context.report(given_peak, bound);
+  const auto known = [&](std::string_view source, bytes peak, bytes lower_bound) {
+    const search::named by(context, source);
+    context.report(peak, lower_bound);
+  };
+  known("footprint", no_limit, bound);
+  known("given", given_peak, 0);
   if (context.answered()) return {{{}, bound}, {}, stop_reason::finished, true};
   solution s = policy(g, context);
   return {std::move(s), std::move(context.stats), context.reason(), context.answered(), context.known()};

@@ -39,7 +39,7 @@ instance random_instance(support::random& r) {
 
 TEST_CASE("the cheapest closed set, the smallest and the largest of those, and a flow that proves it") {
   support::random r(1);
-  closure_problem c;
+  base::closure_problem c;
   for (int run = 0; run < 3000; ++run) {
     INFO("run " << run);
     const instance x = random_instance(r);

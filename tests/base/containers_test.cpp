@@ -17,7 +17,7 @@ using namespace memsched;
 TEST_CASE("bit rows do what std::set does, over word borders") {
   support::random r(1);
   for (std::size_t columns : {1u, 63u, 64u, 65u, 130u}) {
-    bit_set row(columns), other(columns);
+    base::bit_set row(columns), other(columns);
     std::set<std::size_t> members, others;
     for (int i = 0; i < 300; ++i) {
       const std::size_t at = r.below(static_cast<std::uint32_t>(columns));
@@ -26,27 +26,27 @@ TEST_CASE("bit rows do what std::set does, over word borders") {
         case 1: other.insert(at), others.insert(at); break;
         default: row.insert(at), members.insert(at);
       }
-      REQUIRE(count_bits(row) == members.size());
+      REQUIRE(base::count_bits(row) == members.size());
       REQUIRE(row[at] == (members.count(at) == 1));
-      REQUIRE(is_subset(row, other) == std::includes(others.begin(), others.end(), members.begin(), members.end()));
+      REQUIRE(base::is_subset(row, other) == std::includes(others.begin(), others.end(), members.begin(), members.end()));
       std::set<std::size_t> listed;
       std::size_t last = 0;
-      for_each_bit(const_bit_row(row), [&](std::size_t b) {
+      base::for_each_bit(base::const_bit_row(row), [&](std::size_t b) {
         REQUIRE((listed.empty() || b > last));
         listed.insert(last = b);
       });
       REQUIRE(listed == members);
     }
-    unite_bits(row, other);
+    base::unite_bits(row, other);
     members.insert(others.begin(), others.end());
-    REQUIRE(count_bits(row) == members.size());
-    REQUIRE(is_subset(other, row));
+    REQUIRE(base::count_bits(row) == members.size());
+    REQUIRE(base::is_subset(other, row));
   }
 }
 
 TEST_CASE("a bucket queue hands out the lowest key, and of one key what came last") {
   support::random r(2);
-  bucket_queue<int> queue;
+  base::bucket_queue<int> queue;
   std::map<delta, std::vector<int>> model;
   for (int i = 0; i < 2000; ++i) {
     if (model.empty() || r.chance(60)) {
@@ -84,14 +84,14 @@ TEST_CASE("a chunked array keeps its items where they are, and gives memory back
 TEST_CASE("a function_ref calls what it refers to: state, results, arguments that move, and nothing") {
   int calls = 0;
   const auto count = [&](int n) { return calls += n; };
-  const function_ref<int(int)> f = count;
+  const base::function_ref<int(int)> f = count;
   CHECK(f(2) == 2);
   CHECK(f(3) == 5);
-  const function_ref<int(int)> copy = f;
+  const base::function_ref<int(int)> copy = f;
   CHECK(copy(1) == 6);
   CHECK(calls == 6);
   const auto length = [](std::string s) { return s.size(); };
-  CHECK(function_ref<std::size_t(std::string)>(length)(std::string("four")) == 4);
-  CHECK(!function_ref<void()>());
+  CHECK(base::function_ref<std::size_t(std::string)>(length)(std::string("four")) == 4);
+  CHECK(!base::function_ref<void()>());
   CHECK(f);
 }

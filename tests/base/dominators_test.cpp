@@ -47,7 +47,7 @@ TEST_CASE("dominators are what every path holds") {
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
     const vertex n = static_cast<vertex>(1 + seed % 25);
     const adjacency preds = random_dag(seed, n, static_cast<std::uint32_t>(1 + seed % 3));
-    const dominator_tree tree(preds, ascending(n));
+    const base::dominator_tree tree(preds, ascending(n));
     for (vertex v = 0; v < n; ++v) {
       vertex dominated = 0;
       for (vertex u = 0; u < n; ++u) {
@@ -66,7 +66,7 @@ TEST_CASE("the tree is Boost.Graph's") {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     const vertex n = static_cast<vertex>(2 + seed % 120);
     const adjacency preds = random_dag(seed, n, 3);
-    const dominator_tree tree(preds, ascending(n));
+    const base::dominator_tree tree(preds, ascending(n));
     graph g(n + 1);
     for (vertex v = 0; v < n; ++v) {
       if (preds[v].empty()) boost::add_edge(n, v, g);
@@ -82,13 +82,13 @@ TEST_CASE("the tree is Boost.Graph's") {
 
 TEST_CASE("a vertex that is out of range does not count as a predecessor") {
   const adjacency preds = adjacency::from_pairs(2, {{0, 7}, {1, 0}, {1, 2}});
-  const dominator_tree tree(preds, ascending(2));
+  const base::dominator_tree tree(preds, ascending(2));
   REQUIRE(tree.parent(0) == tree.root());
   REQUIRE(tree.parent(1) == 0);
 }
 
 TEST_CASE("dominators of nothing are the root alone") {
-  const dominator_tree tree(adjacency{}, {});
+  const base::dominator_tree tree(adjacency{}, {});
   REQUIRE(tree.root() == 0);
   REQUIRE(tree.parent(0) == none);
 }
@@ -100,7 +100,7 @@ TEST_CASE("two long chains that meet at every step take no quadratic time") {
     edges.emplace_back(v, v - 2);
     if (v % 2 == 1) edges.emplace_back(v, v - 1);
   }
-  const dominator_tree tree(adjacency::from_pairs(n, edges), ascending(n));
+  const base::dominator_tree tree(adjacency::from_pairs(n, edges), ascending(n));
   REQUIRE(tree.parent(n - 1) == tree.root());
   REQUIRE(tree.parent(n - 2) == n - 4);
 }

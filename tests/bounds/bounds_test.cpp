@@ -21,31 +21,31 @@ TEST_CASE("no bound exceeds the optimum") {
       const problem p = support::random_problem(seed, {.operators = 9});
       const bytes optimum = schedule(p, exhaustive{}, o).peak;
       const schedule_graph g = make_schedule_graph(p, o.model());
-      cut_bound cut(g);
+      bounds::cut_bound cut(g);
       INFO("seed " << seed);
-      REQUIRE(footprint_bound(p, o.model()) <= optimum);
+      REQUIRE(bounds::footprint_bound(p, o.model()) <= optimum);
       bytes highest = g.base;
       for (node_id v = 0; v < g.active; ++v) {
         REQUIRE(cut.at(v) <= optimum);
         highest = std::max(highest, cut.at(v));
       }
-      REQUIRE(best_cut_bound(
+      REQUIRE(bounds::best_cut_bound(
                   g, topological_order(g), g.base, [] { return true; }, no_limit)
                   .bound == highest);
     }
 }
 
 TEST_CASE("threads that share cuts find what one finds, and ask as often") {
-  crew team(3);
+  base::crew team(3);
   const auto never = [] { return false; };
   for (std::uint64_t seed = 0; seed < 60; ++seed)
     for (const std::uint64_t patience : {std::uint64_t{0}, std::uint64_t{500}, no_limit})
       for (const int limit : {5, 1000}) {
         const schedule_graph g = make_schedule_graph(support::random_problem(seed, {.operators = 60}));
-        const auto run = [&](crew* c) {
+        const auto run = [&](base::crew* c) {
           int asked = 0;
           const auto go_on = [&] { return ++asked <= limit; };
-          const node_bound b = best_cut_bound(g, topological_order(g), g.base, go_on, patience, {c, never});
+          const bounds::node_bound b = bounds::best_cut_bound(g, topological_order(g), g.base, go_on, patience, {c, never});
           return std::tuple(b.bound, b.v, asked);
         };
         INFO("seed " << seed << ", patience " << patience << ", limit " << limit);
@@ -97,7 +97,7 @@ TEST_CASE("a layer bounds as the lowest sets do in which its first or its last m
       for (node_id v = 0; v < g.active; ++v)
         if (r.chance(40) || v + 1 == g.active) layer |= std::uint32_t{1} << v, members.push_back(v);
       INFO("seed " << seed);
-      layer_bound bounds(g);
+      bounds::layer_bound bounds(g);
       for (const bool first : {true, false}) {
         const auto bound = [&](bytes least) {
           return first ? bounds.of_first(members, least, go_on) : bounds.of_last(members, least, go_on);
@@ -109,7 +109,7 @@ TEST_CASE("a layer bounds as the lowest sets do in which its first or its last m
         if (tight > 0) REQUIRE(bound(tight - 1) == tight);
       }
       for (const bytes start : {bytes{0}, optimum / 2})
-        REQUIRE(best_layer_bound(g, topological_order(g), start, go_on).bound <= optimum);
+        REQUIRE(bounds::best_layer_bound(g, topological_order(g), start, go_on).bound <= optimum);
     }
 }
 
@@ -121,12 +121,12 @@ TEST_CASE("probing never refutes a peak that is reached, and its edges keep an o
       search context(o);
       const bytes optimum = exhaustive{}(g, context).lower_bound;
       const auto go_on = [] { return true; };
-      prober at_optimum(g);
+      bounds::prober at_optimum(g);
       INFO("seed " << seed);
-      REQUIRE(at_optimum.run(optimum, go_on) == prober::outcome::open);
-      const schedule_graph narrowed = with_edges(g, at_optimum.edges());
+      REQUIRE(at_optimum.run(optimum, go_on) == bounds::prober::outcome::open);
+      const schedule_graph narrowed = bounds::with_edges(g, at_optimum.edges());
       REQUIRE(exhaustive{}(narrowed, context).lower_bound == optimum);
-      destructive_search bound(g, g.base);
+      bounds::destructive_search bound(g, g.base);
       for (bytes high : {2 * optimum, optimum + optimum / 4, optimum}) {
         std::size_t cuts = 5;
         bound.run(high, [&] { return cuts-- > 0; });
@@ -134,7 +134,7 @@ TEST_CASE("probing never refutes a peak that is reached, and its edges keep an o
         bound.run(high, go_on);
         REQUIRE(bound.bound() <= optimum);
         if (bound.unrefuted() && *bound.unrefuted() >= optimum)
-          REQUIRE(exhaustive{}(with_edges(g, bound.known_up_to(*bound.unrefuted()).edges()), context).lower_bound ==
+          REQUIRE(exhaustive{}(bounds::with_edges(g, bound.known_up_to(*bound.unrefuted()).edges()), context).lower_bound ==
                   optimum);
       }
     }
@@ -145,20 +145,20 @@ TEST_CASE("every order within a peak keeps the edges that probing and shaving de
   int shaved = 0;
   for_small_graphs(cases / 5, [&](const schedule_graph& g, search&, bytes optimum) {
     for (const bytes b : {optimum, optimum + 1, optimum + optimum / 8}) {
-      prober p(g);
-      REQUIRE(p.run(b, go_on) == prober::outcome::open);
+      bounds::prober p(g);
+      REQUIRE(p.run(b, go_on) == bounds::prober::outcome::open);
       const double orders = orders_within(g, b);
-      REQUIRE(orders_within(with_edges(g, p.edges()), b) == orders);
+      REQUIRE(orders_within(bounds::with_edges(g, p.edges()), b) == orders);
       const std::size_t probed = p.edges().size();
-      REQUIRE(shaver(p).run(p, 4, go_on) == prober::outcome::open);
-      REQUIRE(orders_within(with_edges(g, p.edges()), b) == orders);
+      REQUIRE(bounds::shaver(p).run(p, 4, go_on) == bounds::prober::outcome::open);
+      REQUIRE(orders_within(bounds::with_edges(g, p.edges()), b) == orders);
       shaved += p.edges().size() > probed;
     }
     for (const bytes b : {optimum - 1, optimum - optimum / 16, optimum - optimum / 8}) {
-      prober p(g);
+      bounds::prober p(g);
       auto outcome = p.run(b, go_on);
-      if (outcome == prober::outcome::open) outcome = shaver(p).run(p, 4, go_on);
-      if (b < optimum && outcome == prober::outcome::refuted) REQUIRE(p.next() <= optimum);
+      if (outcome == bounds::prober::outcome::open) outcome = bounds::shaver(p).run(p, 4, go_on);
+      if (b < optimum && outcome == bounds::prober::outcome::refuted) REQUIRE(p.next() <= optimum);
     }
   });
   REQUIRE(shaved > 0);
@@ -171,12 +171,12 @@ TEST_CASE("probing without reuse of sets finds as much, with more cuts") {
     search context(options{});
     const bytes optimum = exhaustive{}(g, context).lower_bound;
     for (const bytes b : {optimum, optimum - 1}) {
-      prober quick(g), plain(g, false);
+      bounds::prober quick(g), plain(g, false);
       INFO("seed " << seed);
       REQUIRE(quick.run(b, [&] { return ++with_reuse > 0; }) == plain.run(b, [&] { return ++without > 0; }));
       if (b == optimum)
-        REQUIRE(orders_within(with_edges(g, quick.edges()), no_limit) ==
-                orders_within(with_edges(g, plain.edges()), no_limit));
+        REQUIRE(orders_within(bounds::with_edges(g, quick.edges()), no_limit) ==
+                orders_within(bounds::with_edges(g, plain.edges()), no_limit));
     }
   }
   REQUIRE(with_reuse < without / 4);
@@ -203,12 +203,12 @@ TEST_CASE("asking about the two edges of a pair together refutes more, with the 
     const bytes optimum = schedule(p).peak;
     const options o;
     search context(o);
-    const schedule_graph g = compressed(make_schedule_graph(p), context).graph;
+    const schedule_graph g = presolve::compressed(make_schedule_graph(p), context).graph;
     for (const bool pairs : {false, true}) {
       const auto go_on = [] { return true; };
-      prober q(g);
-      REQUIRE(q.run(optimum - 1, go_on) == prober::outcome::open);
-      (pairs ? both_ways : one_way) += shaver(q, pairs).run(q, 8, go_on) == prober::outcome::refuted;
+      bounds::prober q(g);
+      REQUIRE(q.run(optimum - 1, go_on) == bounds::prober::outcome::open);
+      (pairs ? both_ways : one_way) += bounds::shaver(q, pairs).run(q, 8, go_on) == bounds::prober::outcome::refuted;
     }
   }
   REQUIRE(both_ways > one_way);
@@ -217,7 +217,7 @@ TEST_CASE("asking about the two edges of a pair together refutes more, with the 
 TEST_CASE("the work of cuts counts visits of nodes and edges") {
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
     const schedule_graph g = make_schedule_graph(support::random_problem(seed, {.operators = 40}));
-    cut_bound cut(g);
+    bounds::cut_bound cut(g);
     std::uint64_t size = g.size(), before = 0;
     for (node_id v = 0; v < g.size(); ++v) size += g.preds[v].size();
     for (node_id v = 0; v < g.active; ++v) {
@@ -232,10 +232,10 @@ TEST_CASE("the work of cuts counts visits of nodes and edges") {
 TEST_CASE("a destructive search that is stopped, or gets more patience, claims no more than the optimum") {
   support::random r(1);
   for_small_graphs(cases / 6, [&](const schedule_graph& g, search& context, bytes optimum) {
-    destructive_search<narrowing> bound(g, g.base, narrowing(g, context));
+    bounds::destructive_search<presolve::narrowing> bound(g, g.base, presolve::narrowing(g, context));
     const auto keeps_an_order = [&](bytes high) {
       for (bytes b = optimum; b < high; b += std::max<bytes>((high - optimum) / 3, 1)) {
-        const narrowing& n = bound.known_up_to(b);
+        const presolve::narrowing& n = bound.known_up_to(b);
         REQUIRE(peak_of(g, n.expand(exhaustive{}(n.graph(), context).order)) == optimum);
       }
     };
@@ -282,7 +282,7 @@ TEST_CASE("every peak is on the grid of peaks, and none is between a bound and t
     for (const options& o : models()) {
       const problem p = support::random_problem(seed, {.operators = 12, .percent_inplace = 60});
       const schedule_graph g = in_other_units(make_schedule_graph(p, o.model()));
-      const peak_grid peaks(g);
+      const bounds::peak_grid peaks(g);
       support::random r(seed);
       INFO("seed " << seed);
       with_credits += peaks.step() % 6 != 0;
@@ -293,7 +293,7 @@ TEST_CASE("every peak is on the grid of peaks, and none is between a bound and t
         REQUIRE(peaks.down(peak - 1) < peak);
         REQUIRE(peaks.up(peak - 1) <= peak);
         for (const bytes less : {bytes{0}, bytes{1}, bytes{3}, bytes{10}})
-          REQUIRE(next_possible_peak(g, peak - std::min(peak, less)) <= peak);
+          REQUIRE(bounds::next_possible_peak(g, peak - std::min(peak, less)) <= peak);
       }
     }
   REQUIRE(with_credits > 100);

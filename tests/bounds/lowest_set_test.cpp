@@ -14,7 +14,7 @@ TEST_CASE("with all nodes free, no set of nodes that can have run adds less") {
       INFO("seed " << seed);
       const schedule_graph g = make_schedule_graph(support::random_problem(seed, {.operators = 8}), model);
       if (g.size() > 16) continue;
-      lowest_set lowest(g);
+      bounds::lowest_set lowest(g);
       lowest.clear();
       for (node_id v = 0; v < g.size(); ++v) lowest.add(v);
       const delta found = lowest.solve(g.preds);
@@ -43,7 +43,7 @@ TEST_CASE("a node's credits count where all that their release waits for may hav
     const problem p = support::random_problem(seed, {.operators = 7, .percent_inplace = 90});
     const schedule_graph g = make_schedule_graph(p);
     if (g.size() > 14) continue;
-    lowest_set lowest(g);
+    bounds::lowest_set lowest(g);
     for (node_id v = 0; v < g.active; ++v) {
       if (g.credits[v].empty()) continue;
       // Free: all that neither waits for v nor runs before it.

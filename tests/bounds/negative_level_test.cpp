@@ -40,7 +40,7 @@ TEST_CASE("a graph has a negative level where some node leaves one in every orde
     bool negative = false;
     for (node_id v = 0; v < g.size(); ++v) negative = negative || highest_after(g, v) < 0;
     INFO("seed " << seed);
-    const auto fault = negative_level(g);
+    const auto fault = bounds::negative_level(g);
     REQUIRE(fault.has_value() == negative);
     if (fault) REQUIRE(highest_after(g, fault->operators[0]) < 0);
     ++(negative ? faults : none_such);

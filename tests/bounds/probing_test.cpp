@@ -18,10 +18,10 @@ TEST_CASE("a probe that is stopped and goes on finds what an uninterrupted one f
     const problem p = make_problem(networks::make("windowed:60:20:" + std::to_string(seed)).value()).value();
     const schedule_graph g = make_schedule_graph(p);
     const bytes high = schedule(p, greedy{}).peak, optimum = schedule(p).peak;
-    destructive_search whole(g, g.base);
+    bounds::destructive_search whole(g, g.base);
     whole.run(high, [] { return true; });
     for (const std::size_t slice : {std::size_t{1}, std::size_t{7}, std::size_t{40}}) {
-      destructive_search sliced(g, g.base);
+      bounds::destructive_search sliced(g, g.base);
       for (int calls = 0; sliced.bound() < high && sliced.unrefuted() != sliced.bound(); ++calls) {
         INFO("seed " << seed << " slice " << slice);
         std::size_t cuts = slice;
@@ -35,9 +35,9 @@ TEST_CASE("a probe that is stopped and goes on finds what an uninterrupted one f
 }
 
 TEST_CASE("helpers change no answer of probing and shaving, and not how often they ask, wherever they are stopped") {
-  crew three(3);
+  base::crew three(3);
   const auto over = [] { return false; };
-  const helpers who{&three, over};
+  const base::helpers who{&three, over};
   for (int seed = 1; seed <= 6; ++seed) {
     const problem p = make_problem(networks::make("windowed:60:20:" + std::to_string(seed)).value()).value();
     const schedule_graph g = make_schedule_graph(p);
@@ -45,17 +45,17 @@ TEST_CASE("helpers change no answer of probing and shaving, and not how often th
     for (const bytes asked : {optimum - 1, optimum})
       for (const std::size_t slice : {std::size_t{5}, std::size_t{100}, std::size_t{1000000}}) {
         INFO("seed " << seed << " slice " << slice);
-        prober one(g), several(g);
-        const auto run = [&](prober& q, const helpers& h) {
+        bounds::prober one(g), several(g);
+        const auto run = [&](bounds::prober& q, const base::helpers& h) {
           std::vector<std::size_t> cuts;
-          prober::outcome o = prober::outcome::stopped;
-          while (o == prober::outcome::stopped) {
+          bounds::prober::outcome o = bounds::prober::outcome::stopped;
+          while (o == bounds::prober::outcome::stopped) {
             cuts.push_back(0);
             o = q.run(
                 asked, [&] { return ++cuts.back() <= slice; }, h);
           }
-          if (o != prober::outcome::open) return std::pair(o, cuts);
-          shaver s(q);
+          if (o != bounds::prober::outcome::open) return std::pair(o, cuts);
+          bounds::shaver s(q);
           cuts.push_back(0);
           o = s.run(
               q, 8, [&] { return ++cuts.back() <= 400; }, h);
@@ -77,17 +77,18 @@ TEST_CASE("a probe that is asked again asks for no cut; sets that are reused hid
     const problem p = make_problem(networks::make(name).value()).value();
     const schedule_graph g = make_schedule_graph(p);
     const bytes optimum = schedule(p).peak;
-    prober quick(g), plain(g, false);
+    bounds::prober quick(g), plain(g, false);
     const auto go_on = [] { return true; };
     INFO(name);
     for (const bytes peak : {optimum + optimum / 8, optimum, optimum - optimum / 50}) {
-      const prober::outcome found = quick.run(peak, go_on);
+      const bounds::prober::outcome found = quick.run(peak, go_on);
       REQUIRE(plain.run(peak, go_on) == found);
-      if (found == prober::outcome::refuted) break;
+      if (found == bounds::prober::outcome::refuted) break;
       for (node_id u = 0; u < g.active; ++u)
         for (node_id v = 0; v < g.active; ++v)
           if (quick.ordered(u, v) != plain.ordered(u, v)) FAIL("peak " << peak << ": nodes " << u << " and " << v);
-      for (prober* again : {&quick, &plain}) REQUIRE(again->run(peak, [] { return false; }) == prober::outcome::open);
+      for (bounds::prober* again : {&quick, &plain})
+        REQUIRE(again->run(peak, [] { return false; }) == bounds::prober::outcome::open);
     }
   }
 }
@@ -97,9 +98,9 @@ TEST_CASE("probing refutes a peak below which some node cannot run, whatever has
   support::for_small_graphs(300, [&](const schedule_graph& g, search&, bytes) {
     std::vector<delta> least(g.active, std::numeric_limits<delta>::max()), without_credit = least;
     detail::downset_stepper step(g);
-    std::map<std::vector<bit_word>, delta> known;
-    const auto visit = [&](const auto& self, const bit_set& ran, delta level) -> void {
-      const const_bit_row row = ran;
+    std::map<std::vector<base::bit_word>, delta> known;
+    const auto visit = [&](const auto& self, const base::bit_set& ran, delta level) -> void {
+      const base::const_bit_row row = ran;
       if (!known.try_emplace({row.begin(), row.end()}, level).second) return;
       for (node_id v = 0; v < g.active; ++v) {
         const auto before = g.preds[v];
@@ -108,17 +109,17 @@ TEST_CASE("probing refutes a peak below which some node cannot run, whatever has
         step.run(v);
         least[v] = std::min(least[v], step.peak());
         without_credit[v] = std::min(without_credit[v], level + g.cost[v].peak);
-        bit_set next = ran;
+        base::bit_set next = ran;
         next.insert(v);
         self(self, next, step.level());
       }
     };
-    visit(visit, bit_set(g.active), static_cast<delta>(g.base));
+    visit(visit, base::bit_set(g.active), static_cast<delta>(g.base));
     const auto most = *std::max_element(least.begin(), least.end());
     with_credit += most < *std::max_element(without_credit.begin(), without_credit.end());
     if (most == static_cast<delta>(g.base)) return;
-    prober below(g);
-    REQUIRE(below.run(static_cast<bytes>(most - 1), [] { return true; }) == prober::outcome::refuted);
+    bounds::prober below(g);
+    REQUIRE(below.run(static_cast<bytes>(most - 1), [] { return true; }) == bounds::prober::outcome::refuted);
   });
   REQUIRE(with_credit > 0);
 }

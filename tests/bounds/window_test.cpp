@@ -24,17 +24,18 @@ tally check_stretches(std::uint64_t first, std::uint64_t seeds) {
         support::random_problem(seed, {.operators = 5 + r.below(9), .max_inputs = 2 + r.below(3)}), o.model());
     search context(o);
     const bool compresses = r.chance(40);
-    const schedule_graph g = compresses ? compressed(whole, context, {.series_parallel = false}).graph : whole;
+    const schedule_graph g = compresses ? presolve::compressed(whole, context, {.series_parallel = false}).graph : whole;
     if (g.active == 0) continue;
     const solution best = dp{}(g, context);
     const bytes optimum = peak_of(g, best.order);
     const std::vector<node_id> order = r.chance(30) ? best.order : support::random_order(g, r);
-    const order_line l(g, order);
-    const live_index live(l);
-    const backbone bone = r.chance(80) ? backbone(g.preds, g.succs, l.nodes(0, l.size())) : backbone({}, {}, {});
+    const structure::order_line l(g, order);
+    const bounds::live_index live(l);
+    const base::backbone bone =
+        r.chance(80) ? base::backbone(g.preds, g.succs, l.nodes(0, l.size())) : base::backbone({}, {}, {});
     if (bone.path().empty()) continue;
-    windowed_cut cut(l, live, bone);
-    cut_bound global(g);
+    bounds::windowed_cut cut(l, live, bone);
+    bounds::cut_bound global(g);
     for (int k = 0; k < 6; ++k) {
       INFO("seed " << seed);
       const std::size_t a = l.legal_from(r.below(static_cast<std::uint32_t>(l.size())));
@@ -48,7 +49,7 @@ tally check_stretches(std::uint64_t first, std::uint64_t seeds) {
         ++t.cuts;
         t.as_good_as_whole += bound == better;
       }
-      const auto closed = close_window(l, live, bone, a, b);
+      const auto closed = bounds::close_window(l, live, bone, a, b);
       if (!closed) continue;
       const solution s = dp{}(closed->graph, context);
       ++t.windows;

@@ -49,7 +49,7 @@ std::vector<node_id> good_order(const schedule_graph& g) {
 
 /// The best certificate that rests on compression and probing.
 certificate compressed_certificate(const schedule_graph& g, bytes bound) {
-  const compressed_graph form = detail::compressed_for_proof(g);
+  const presolve::compressed_graph form = detail::compressed_for_proof(g);
   certificate c = detail::certify_rounds(g, form, bound, 0, 0, go_on);
   while (c.steps.empty() && --bound > c.bound) c = detail::certify_rounds(g, form, bound, 0, 0, go_on);
   detail::trim(g, c, 1 << 20);
@@ -63,18 +63,19 @@ TEST_CASE("what cuts and probing prove comes with a certificate that holds") {
   for_each_graph(250, 12, [&](const schedule_graph& g) {
     const auto order = good_order(g);
     const bytes peak = peak_of(g, order);
-    destructive_search probing(g, 0);
+    bounds::destructive_search probing(g, 0);
     probing.run(peak, go_on);
     const certificate c = certify(g, order, peak, go_on);
     REQUIRE(check_certificate(g, c) == "");
     REQUIRE(c.bound >= probing.bound());
-    REQUIRE(c.bound >= best_cut_bound(g, order, g.base, go_on).bound);
+    REQUIRE(c.bound >= bounds::best_cut_bound(g, order, g.base, go_on).bound);
     derived += c.steps.size() > 1;
     const certificate d = compressed_certificate(g, peak);
     REQUIRE(check_certificate(g, d) == "");
     REQUIRE(d.bound <= peak);
     reduced += !d.steps.empty() && !d.steps[0].reductions.empty();
-    rounds += std::count_if(d.steps.begin(), d.steps.end(), [](const proof_step& s) { return !s.reductions.empty(); }) > 1;
+    rounds +=
+        std::count_if(d.steps.begin(), d.steps.end(), [](const proof::proof_step& s) { return !s.reductions.empty(); }) > 1;
   });
   REQUIRE(derived > 25);
   REQUIRE(reduced > 250);
@@ -92,7 +93,7 @@ TEST_CASE("every optimum of a small graph has a certificate, if need be by a fam
     for (const bool from_end : {false, true}) {
       if (from_end && g.credits.items() > 0) continue;
       const auto by_sets = [&](bytes level) {
-        certificate made{.bound = level, .family = set_family{.level = level, .mirrored = from_end}};
+        certificate made{.bound = level, .family = proof::set_family{.level = level, .mirrored = from_end}};
         return std::pair(find_family(g, made, 4096, go_on), made);
       };
       auto [found, made] = by_sets(best);
@@ -146,11 +147,11 @@ TEST_CASE("a layer drawn at random proves what its bound is, which no order is b
     ++layers;
     tight += c.bound == best;
     rounds += c.steps.size() > 1;
-    const proof_step& s = c.steps.back();
+    const proof::proof_step& s = c.steps.back();
     if (c.steps.size() == 1 && s.reductions.empty() && s.layer.back().v < g.active) {
       std::vector<node_id> nodes;
-      for (const layer_member& m : s.layer) nodes.push_back(m.v);
-      layer_bound bounds(g);
+      for (const proof::layer_member& m : s.layer) nodes.push_back(m.v);
+      bounds::layer_bound bounds(g);
       REQUIRE(c.bound == (s.v_first ? bounds.of_first(nodes, 0, go_on) : bounds.of_last(nodes, 0, go_on)));
     }
     for (int i = 0; i < 20; ++i) {
@@ -179,9 +180,9 @@ TEST_CASE("windows bound the whole, whatever stretch of whatever order they are"
     for (const memory_model& model : models) {
       const schedule_graph g = make_schedule_graph(p, model);
       const bytes best = optimum(g);
-      const order_line line(g, r.chance(50) ? good_order(g) : topological_order(g));
-      const backbone bone(g.preds, g.succs, line.nodes(0, line.size()));
-      const live_index live(line);
+      const structure::order_line line(g, r.chance(50) ? good_order(g) : topological_order(g));
+      const base::backbone bone(g.preds, g.succs, line.nodes(0, line.size()));
+      const bounds::live_index live(line);
       const std::size_t a = line.legal_from(r.below(6)), b = line.legal_from(a + 3 + r.below(8));
       if (a == 0 && b == line.size()) continue;
       const auto found = detail::describe_window(line, live, bone, a, b);
@@ -244,7 +245,7 @@ TEST_CASE("a certificate takes no more than it may, and proves less where that i
 
 TEST_CASE("a family has no more sets than it may have") {
   const schedule_graph g = make_schedule_graph(make_problem(networks::make("layered:20:10:1").value()).value());
-  certificate c{.bound = 612, .family = set_family{.level = 612}};
+  certificate c{.bound = 612, .family = proof::set_family{.level = 612}};
   REQUIRE_FALSE(find_family(g, c, 50, go_on));
   REQUIRE(c.family->sets.size() <= 51 * g.size());
   REQUIRE_FALSE(find_family(g, c, 1 << 20, [] { return false; }));
@@ -254,7 +255,7 @@ TEST_CASE("rounds of compression and probing prove what either alone does not") 
   const std::pair<const char*, bytes> hard[] = {{"layered:20:10:1", 612}, {"watts_strogatz:100:3", 9050496}};
   for (const auto& [name, best] : hard) {
     const schedule_graph g = make_schedule_graph(make_problem(networks::make(name).value()).value());
-    destructive_search probing(g, 0);
+    bounds::destructive_search probing(g, 0);
     probing.run(best, go_on);
     REQUIRE(probing.bound() < best);
     const certificate c = certify(g, good_order(g), best, go_on);
@@ -282,7 +283,7 @@ TEST_CASE("a certificate with a change is rejected, or proves something true") {
         if (check_certificate(g, other) != "") ++rejected;
         else REQUIRE(other.bound <= best);
         other.bound = best + 1 + r.below(3);
-        for (proof_step& s : other.steps) s.level = std::max(s.level, other.bound);
+        for (proof::proof_step& s : other.steps) s.level = std::max(s.level, other.bound);
         REQUIRE(check_certificate(g, other) != "");
       }
     }
@@ -299,8 +300,8 @@ TEST_CASE("reductions that the checker allows, in any order, keep the smallest p
     detail::certificate_checker checker(g);
     std::vector<detail::proof_round> round(1);
     for (int i = 0; i < 200; ++i) {
-      const reduction x{static_cast<reduction::rule>(r.below(4)), r.below(static_cast<std::uint32_t>(g.size())),
-                        r.below(static_cast<std::uint32_t>(g.size()))};
+      const proof::reduction x{static_cast<proof::reduction::rule>(r.below(4)),
+                               r.below(static_cast<std::uint32_t>(g.size())), r.below(static_cast<std::uint32_t>(g.size()))};
       if (checker.apply(x).empty()) round[0].reductions.push_back(x);
     }
     allowed += round[0].reductions.size();
@@ -319,9 +320,9 @@ TEST_CASE("a peak is the next possible one from itself on, and none is passed ov
            {as_given{}(g, context).order, kahn{}(g, context).order, rpo{}(g, context).order, greedy{}(g, context).order}) {
         const bytes peak = peak_of(g, order), below = peak - std::min<bytes>(peak, 3);
         INFO("seed " << seed);
-        REQUIRE(next_possible_peak(g, peak) == peak);
-        REQUIRE(next_possible_peak(g, below) >= below);
-        REQUIRE(next_possible_peak(g, below) <= peak);
+        REQUIRE(bounds::next_possible_peak(g, peak) == peak);
+        REQUIRE(bounds::next_possible_peak(g, below) >= below);
+        REQUIRE(bounds::next_possible_peak(g, below) <= peak);
       }
     }
 }
@@ -337,7 +338,7 @@ TEST_CASE("sizes of one branch do not blur the peaks of what runs after it") {
   b.op({.reads = {d, e}, .writes = {out}});
   b.output(out);
   const schedule_graph g = make_schedule_graph(b.build().value());
-  REQUIRE(next_possible_peak(g, 8) == 100);    // a multiple of 100 while either branch runs
-  REQUIRE(next_possible_peak(g, 502) == 507);  // the first operator
-  REQUIRE(next_possible_peak(g, 601) == 700);
+  REQUIRE(bounds::next_possible_peak(g, 8) == 100);    // a multiple of 100 while either branch runs
+  REQUIRE(bounds::next_possible_peak(g, 502) == 507);  // the first operator
+  REQUIRE(bounds::next_possible_peak(g, 601) == 700);
 }

@@ -77,7 +77,7 @@ TEST_CASE("what is no network is an error with its place") {
 
 TEST_CASE("damaged networks are refused, or what the checker lets pass is one") {
   const network net = example();
-  random_source r(7);
+  base::random_source r(7);
   std::size_t refused = 0, judged = 0;
   for (const network& made : rewritten(net)) {
     const json good = write_provenance(made);

@@ -17,7 +17,7 @@ TEST_CASE("the reader that always runs last is the one that all others come befo
     const problem p = support::random_problem(seed, {.operators = 14, .max_inputs = 4});
     const adjacency succs = transpose(p.predecessors(), p.ops().size());
     std::vector<std::vector<bool>> before(p.ops().size(), std::vector<bool>(p.ops().size(), false));
-    for (const op_id op : topological_order(p.predecessors(), succs))
+    for (const op_id op : base::topological_order(p.predecessors(), succs))
       for (const op_id b : p.predecessors(op)) {
         before[b][op] = true;
         for (op_id a = 0; a < p.ops().size(); ++a)

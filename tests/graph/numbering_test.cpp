@@ -33,7 +33,7 @@ enum class name : short {};
 
 TEST_CASE("handles are numbered in order of first appearance, small, large, negative or dense") {
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
-    random_source random(seed);
+    base::random_source random(seed);
     std::vector<std::uint64_t> values;
     const std::uint64_t bits = 1 + random.below(64);
     for (std::size_t i = 0, n = random.below(3000); i < n; ++i)

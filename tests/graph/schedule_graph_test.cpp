@@ -37,7 +37,7 @@ TEST_CASE("list scheduling asks for a key again once for all tensors that a node
   const schedule_graph g = make_schedule_graph(b.build().value());
   index_t asked = 0;
   const auto order = list_schedule(g, [&](const order_walk&, node_id v, index_t) { return ++asked, v; });
-  REQUIRE(is_order(g, order));
+  REQUIRE(detail::is_order(g, order));
   REQUIRE(asked == leaves + 3);
 }
 
@@ -56,6 +56,6 @@ TEST_CASE("list scheduling that is to stop ends with an order") {
   const auto last_first = [](const order_walk&, node_id v, index_t) { return operators - v; };
   const auto order = list_schedule(g, last_first, [&] { return ++asked, false; });
   REQUIRE(asked == 1);
-  REQUIRE(is_order(g, order));
+  REQUIRE(detail::is_order(g, order));
   REQUIRE(order != list_schedule(g, last_first));
 }

@@ -86,7 +86,7 @@ TEST_CASE("a schedule graph and its hierarchy as DOT") {
   REQUIRE(holds(plain, "n4 [label=\"-16\", shape=ellipse, style=dashed]"));
   REQUIRE(holds(plain, "n1 -> n4;"));
 
-  const std::string grouped = to_dot(hierarchize(g), label);
+  const std::string grouped = to_dot(structure::hierarchize(g), label);
   REQUIRE(well_formed(grouped));
   REQUIRE(holds(grouped, "subgraph cluster_0 {"));
   REQUIRE(!holds(grouped, "cluster_1"));
@@ -99,5 +99,5 @@ TEST_CASE("pictures of nothing") {
   const auto label = [](node_id) { return std::string("?"); };
   REQUIRE(well_formed(to_dot(p)));
   REQUIRE(well_formed(to_dot(g, label)));
-  REQUIRE(well_formed(to_dot(hierarchize(g), label)));
+  REQUIRE(well_formed(to_dot(structure::hierarchize(g), label)));
 }

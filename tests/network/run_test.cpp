@@ -148,7 +148,7 @@ TEST_CASE("factors of 31 bits round to a neighbour, and are exact where the prod
   CHECK(fixed(0.75) == fixed_factor{3 << 29, 0});
   CHECK(fixed(1 - 1e-12) == fixed(1));  // it rounds up to the next power
   CHECK(fixed(1e-12) == fixed_factor{0, 0});
-  random_source random(7);
+  base::random_source random(7);
   for (int i = 0; i < 2000; ++i) {
     const auto x = static_cast<std::int32_t>(random.below(1 << 24)) - (1 << 23);
     const int e = static_cast<int>(random.below(12)) - 8;
@@ -160,7 +160,7 @@ TEST_CASE("factors of 31 bits round to a neighbour, and are exact where the prod
 }
 
 TEST_CASE("the softmax of integers is that of real numbers within a step, and orders as its operands do") {
-  random_source random(3);
+  base::random_source random(3);
   for (int i = 0; i < 300; ++i) {
     const double scale = std::ldexp(1.0, static_cast<int>(random.below(8)) - 6);
     std::vector<std::int32_t> all(1 + random.below(12));

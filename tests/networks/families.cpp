@@ -30,14 +30,14 @@ std::vector<int> reader_counts(const problem_draft& graph) {
 }  // namespace
 
 TEST_CASE("the random generator gives SplitMix64's published numbers") {
-  memsched::random_source random(1234567);
+  memsched::base::random_source random(1234567);
   for (std::uint64_t expected :
        {6457827717110365317u, 3203168211198807973u, 9817491932198370423u, 4593380528125082431u, 16408922859458223821u})
     CHECK(random.next() == expected);
 }
 
 TEST_CASE("random numbers stay below their bound and reach all of it") {
-  memsched::random_source random(1);
+  memsched::base::random_source random(1);
   std::set<std::uint64_t> seen;
   for (int i = 0; i < 200; ++i) seen.insert(random.below(7));
   CHECK(seen == std::set<std::uint64_t>{0, 1, 2, 3, 4, 5, 6});
@@ -91,7 +91,7 @@ TEST_CASE("families have as many operators as asked for") {
 TEST_CASE("Watts-Strogatz graphs keep their 2n edges, without loops or double ones") {
   for (index_t nodes : {6u, 7u, 32u, 300u})
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
-      memsched::random_source random(seed);
+      memsched::base::random_source random(seed);
       const networks::wiring lower = networks::watts_strogatz(nodes, random).lower();
       REQUIRE(lower.size() == nodes);
       std::size_t edges = 0;
@@ -106,7 +106,7 @@ TEST_CASE("Watts-Strogatz graphs keep their 2n edges, without loops or double on
 }
 
 TEST_CASE("Watts-Strogatz moves three quarters of the edges") {
-  memsched::random_source random(1);
+  memsched::base::random_source random(1);
   const index_t nodes = 10'000;
   const networks::wiring lower = networks::watts_strogatz(nodes, random).lower();
   int kept = 0;
@@ -229,11 +229,11 @@ TEST_CASE("Figure 1 of Fradet et al. has one best order: 8 under cbp, 10 under p
   const auto peak = [&](const std::vector<op_id>& order, memsched::firing rule) {
     memsched::bytes live = 0, most = 0;
     for (op_id op : order) {
-      memsched::firing_effect effect;
+      memsched::detail::firing_effect effect;
       for (tensor_id t : graph.reads[op]) effect.freed += graph.tensors[t].size;
       for (tensor_id t : graph.writes[op]) effect.produced += graph.tensors[t].size;
       effect.kept = effect.produced;
-      const memsched::footprint f = memsched::fire(rule, live, effect);
+      const memsched::detail::footprint f = memsched::detail::fire(rule, live, effect);
       most = std::max({most, live, f.during, f.after});
       live = f.after;
     }

@@ -139,7 +139,7 @@ TEST_CASE("compose keeps the optimum of problems with shared tensors") {
 TEST_CASE("regions are closed, disjoint and worth an order of their own") {
   const auto beside = [](std::vector<precedence> edges, std::uint32_t n) {
     const schedule_graph g = make_schedule_graph(cost_graph{std::vector<node_cost>(n, {1, 1}), std::move(edges)}).value();
-    return regions(g, 64, [] { return true; });
+    return structure::regions(g, 64, [] { return true; });
   };
   const std::vector<precedence> diamond{{0, 1}, {0, 2}, {1, 3}, {2, 3}};
   REQUIRE(beside(diamond, 4).empty());  // nothing beside it

@@ -40,7 +40,7 @@ TEST_CASE("divide keeps the optimum") {
       REQUIRE(parts.peak == whole.peak);
       REQUIRE(parts.verdict() == verdict::optimal);
       const schedule_graph g = make_schedule_graph(p, o.model());
-      const std::size_t with_drift = hourglass(g).waists.size(), without = waists(g).size();
+      const std::size_t with_drift = structure::hourglass(g).waists.size(), without = structure::waists(g).size();
       REQUIRE(with_drift >= without);
       strict += without;
       wider += with_drift - without;
@@ -61,15 +61,15 @@ TEST_CASE("divide keeps the optimum of graphs of no special form") {
 TEST_CASE("waists are the nodes comparable with all others") {
   for (std::uint64_t seed = 0; seed < support::seeds(2000); ++seed) {
     const schedule_graph g = make_schedule_graph(support::random_hourglass(seed, 3));
-    const reachability reach(g);
+    const structure::reachability reach(g);
     std::vector<node_id> expected;
     for (node_id v = 0; v < g.active; ++v) {
       std::size_t comparable = 1;
       for (node_id u = 0; u < g.active; ++u)
-        comparable += test_bit(reach.ancestors[v], u) || test_bit(reach.descendants[v], u);
+        comparable += base::test_bit(reach.ancestors[v], u) || base::test_bit(reach.descendants[v], u);
       if (comparable == g.active) expected.push_back(v);
     }
-    std::vector<node_id> found = waists(g);
+    std::vector<node_id> found = structure::waists(g);
     std::sort(found.begin(), found.end());
     INFO("seed " << seed);
     REQUIRE(found == expected);
@@ -79,7 +79,7 @@ TEST_CASE("waists are the nodes comparable with all others") {
 TEST_CASE("parts hold every node once, and no edge leads back") {
   for (std::uint64_t seed = 0; seed < 1000; ++seed) {
     const schedule_graph g = make_schedule_graph(support::random_hourglass(seed, 6));
-    const auto parts = division::parts(g);
+    const auto parts = detail::division::parts(g);
     std::vector<std::size_t> part(g.size(), parts.size());
     std::size_t nodes = 0;
     for (std::size_t i = 0; i < parts.size(); ++i)
@@ -102,8 +102,8 @@ TEST_CASE("a tensor that two operators read ends no row of waists") {
   b.output(add_chain(b, joined, 3));
   const schedule_graph g = make_schedule_graph(b.build().value());
   REQUIRE(g.size() == g.active + 1);  // x is released by its last reader
-  CHECK(waists(g).size() == 6);
-  CHECK(division::parts(g).size() == 6);
+  CHECK(structure::waists(g).size() == 6);
+  CHECK(detail::division::parts(g).size() == 6);
 }
 
 TEST_CASE("an operator beside the row ends no row of waists") {
@@ -118,8 +118,8 @@ TEST_CASE("an operator beside the row ends no row of waists") {
   b.output(add_chain(b, sum, 3));
   const problem p = b.build().value();
   const schedule_graph g = make_schedule_graph(p);
-  CHECK(waists(g).empty());
-  CHECK(hourglass(g).waists.size() == 7);
+  CHECK(structure::waists(g).empty());
+  CHECK(structure::hourglass(g).waists.size() == 7);
   const auto r = schedule(p, divide{} | exhaustive{});
   CHECK(r.peak == schedule(p, exhaustive{}).peak);
   CHECK(r.stats.states < schedule(p, exhaustive{}).stats.states);

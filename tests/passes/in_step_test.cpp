@@ -58,7 +58,7 @@ TEST_CASE("automatic runs the rows of a large grid in step before it tries much 
   for (const int rows : {20, 60}) {
     if (static_cast<std::uint64_t>(rows) > support::seeds(100)) continue;  // minutes under sanitizers
     INFO(rows << " rows");
-    random_source r(7);
+    base::random_source r(7);
     std::vector<bytes> sizes;
     for (int layer = 0; layer < 40; ++layer) sizes.push_back(1 + r.below(20));
     const problem p = grid(rows, sizes);
@@ -77,7 +77,7 @@ TEST_CASE("rows in step close no cycle and claim no bound above the optimum") {
       const problem p = support::random_problem(seed, {.operators = 9});
       const schedule_graph g = make_schedule_graph(p, o.model());
       edges += in_step::edges(g).size();
-      REQUIRE(topological_order(with_edges(g, in_step::edges(g))).size() == g.active);
+      REQUIRE(topological_order(bounds::with_edges(g, in_step::edges(g))).size() == g.active);
       const bytes optimum = schedule(p, exhaustive{}, o).peak;
       const auto r = schedule(p, in_step{} | best_first{}, o);
       REQUIRE(r.lower_bound <= optimum);

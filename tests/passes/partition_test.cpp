@@ -15,8 +15,8 @@ namespace {
 
 schedule_graph graph_of(const char* name) { return make_schedule_graph(make_problem(networks::make(name).value()).value()); }
 
-void require_acyclic_and_balanced(const schedule_graph& g, const partition_shape& shape) {
-  const node_parts part = acyclic_partition(g, shape);
+void require_acyclic_and_balanced(const schedule_graph& g, const structure::partition_shape& shape) {
+  const structure::node_parts part = structure::acyclic_partition(g, shape);
   REQUIRE(part.size() == g.size());
   std::vector<std::size_t> weight(shape.parts, 0);
   for (node_id v = 0; v < g.size(); ++v) {
@@ -45,7 +45,7 @@ TEST_CASE("parts are acyclic, balanced and not empty") {
 
 TEST_CASE("graphs with fewer nodes than parts") {
   const schedule_graph nothing = make_schedule_graph(problem_builder{}.build().value());
-  REQUIRE(acyclic_partition(nothing, {.parts = 4}).empty());
+  REQUIRE(structure::acyclic_partition(nothing, {.parts = 4}).empty());
   require_acyclic_and_balanced(graph_of("chain:2"), {.parts = 4});
 }
 
@@ -66,23 +66,23 @@ TEST_CASE("a border lies where least is live") {
   }
   b.output(at);
   const schedule_graph g = make_schedule_graph(b.build().value());
-  const node_parts part = acyclic_partition(g, {.parts = 2, .imbalance = 0.5});
-  REQUIRE(cut_bytes(g, part, 2) == 1);
-  REQUIRE(cut_bytes(g, acyclic_partition(g, {.parts = 2, .naive = true}), 2) > 100);
+  const structure::node_parts part = structure::acyclic_partition(g, {.parts = 2, .imbalance = 0.5});
+  REQUIRE(structure::cut_bytes(g, part, 2) == 1);
+  REQUIRE(structure::cut_bytes(g, structure::acyclic_partition(g, {.parts = 2, .naive = true}), 2) > 100);
 }
 
 TEST_CASE("cut_bytes is what lives between the parts") {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     const schedule_graph g = make_schedule_graph(support::random_problem(seed, {.operators = 30}));
-    const node_parts part = acyclic_partition(g, {.parts = 3});
+    const structure::node_parts part = structure::acyclic_partition(g, {.parts = 3});
     bytes live = 0;
     order_walk w(g);
     for (index_t k = 0; k < 3; ++k) {
       if (k > 0) live += static_cast<bytes>(w.level());
-      for (node_id v : topological_order(g.preds, g.succs))
+      for (node_id v : base::topological_order(g.preds, g.succs))
         if (!g.is_release(v) && part[v] == k) w.fire(v);
     }
-    REQUIRE(cut_bytes(g, part, 3) == live);
+    REQUIRE(structure::cut_bytes(g, part, 3) == live);
   }
 }
 
@@ -91,8 +91,8 @@ TEST_CASE("refinement never cuts more than equal shares of breadth-first waves d
     for (index_t parts : {2u, 5u}) {
       const schedule_graph g = graph_of(name);
       INFO(name);
-      REQUIRE(cut_bytes(g, acyclic_partition(g, {.parts = parts}), parts) <=
-              cut_bytes(g, acyclic_partition(g, {.parts = parts, .naive = true}), parts));
+      REQUIRE(structure::cut_bytes(g, structure::acyclic_partition(g, {.parts = parts}), parts) <=
+              structure::cut_bytes(g, structure::acyclic_partition(g, {.parts = parts, .naive = true}), parts));
     }
 }
 
@@ -134,7 +134,7 @@ TEST_CASE("sums over borders of huge graphs stay within their range") {
   const problem p = b.build().value();
   const schedule_graph g = make_schedule_graph(p);
   for (index_t parts : {2u, 8u, 16u, 40u}) {
-    const bytes cut = cut_bytes(g, acyclic_partition(g, {.parts = parts}), parts);
+    const bytes cut = structure::cut_bytes(g, structure::acyclic_partition(g, {.parts = parts}), parts);
     REQUIRE(cut >= bytes{1} << 60);
     REQUIRE(cut < bytes{1} << 63);
   }

@@ -26,7 +26,7 @@ namespace {
 std::vector<options> models() { return {options{}, options{.in_place = false}, options{.default_firing = firing::cbp}}; }
 
 /// Every combination of rules.
-compression_rules rules(unsigned mask) {
+presolve::compression_rules rules(unsigned mask) {
   const auto on = [&](unsigned bit) { return (mask >> bit & 1) != 0; };
   return {.c1 = on(0),
           .c2 = on(1),
@@ -52,7 +52,7 @@ void require_order(const schedule_graph& g, const std::vector<node_id>& order) {
 }
 
 /// Compression and then the oracle must find what the oracle finds alone.
-void require_same_optimum(const schedule_graph& g, bytes optimum, const compression_rules& rules) {
+void require_same_optimum(const schedule_graph& g, bytes optimum, const presolve::compression_rules& rules) {
   const options o;
   search context(o);
   const solution s = (compress{rules} | exhaustive{})(g, context);
@@ -123,7 +123,7 @@ TEST_CASE("a series-parallel graph becomes one node") {
       const options o;
       search context(o);
       for (bool direct : {false, true}) {
-        const compressed_graph c = compressed(g, context, {.series_parallel = direct});
+        const presolve::compressed_graph c = presolve::compressed(g, context, {.series_parallel = direct});
         INFO("seed " << seed << " direct " << direct);
         REQUIRE(c.graph.active == 1);
         REQUIRE(c.graph.size() == 1);
@@ -141,13 +141,13 @@ TEST_CASE("each rule says what it did, and does nothing where it is off") {
     const schedule_graph g = make_schedule_graph(support::random_costs(seed, 30)).value();
     const options o;
     search on(o), off(o);
-    const compressed_graph c = compressed(g, on, {.series_parallel = false});
+    const presolve::compressed_graph c = presolve::compressed(g, on, {.series_parallel = false});
     rule_counts r = on.stats.rules;
     REQUIRE(r.before == g.size());
     REQUIRE(r.after == c.graph.size());
     sum.c1 += r.c1, sum.c2 += r.c2, sum.s1 += r.s1, sum.s2 += r.s2;
     sum.s1_general += r.s1_general, sum.s2_general += r.s2_general, sum.local += r.local, sum.global += r.global;
-    const compressed_graph same = compressed(g, off, rules(0));
+    const presolve::compressed_graph same = presolve::compressed(g, off, rules(0));
     REQUIRE(same.graph.size() == g.size());
     REQUIRE(same.graph.preds.items() <= g.preds.items() * g.size());
     r = off.stats.rules;
@@ -202,9 +202,10 @@ TEST_CASE("graphs with hubs: orders stay valid, and the mirror image has the sam
     const schedule_graph m = mirror_image(g);
     const options o;
     search context(o);
-    const compression_rules rules{.series_parallel = false,
-                                  .max_closure = seed % 2 == 0 ? std::size_t{4096} : std::size_t{0}};
-    const compressed_graph forward = compressed(g, context, rules), backward = compressed(m, context, rules);
+    const presolve::compression_rules rules{.series_parallel = false,
+                                            .max_closure = seed % 2 == 0 ? std::size_t{4096} : std::size_t{0}};
+    const presolve::compressed_graph forward = presolve::compressed(g, context, rules),
+                                     backward = presolve::compressed(m, context, rules);
     INFO("seed " << seed);
     const std::vector<node_id> order = forward.expand(as_given{}(forward.graph, context).order);
     require_order(g, order);
@@ -224,7 +225,7 @@ TEST_CASE("an order of what is left has the peak of the order that it stands for
       const problem p = support::random_problem(seed, {.operators = large ? 8000U : 100U, .max_inputs = large ? 1U : 3U});
       const schedule_graph g = make_schedule_graph(p, o.model());
       search context(o);
-      const compressed_graph c = compressed(g, context, {.max_closure = 0});
+      const presolve::compressed_graph c = presolve::compressed(g, context, {.max_closure = 0});
       const std::vector<node_id> order = topological_order(c.graph);
       INFO("seed " << seed);
       const std::vector<node_id> whole = c.expand(order);
@@ -260,7 +261,7 @@ std::pair<std::vector<node_id>, std::vector<node_id>> nodes_of_equal_sums() {
     return all;
   };
   std::vector<term> terms;
-  for (node_id v = 0; v < 1024; ++v) terms.push_back({random_source::at(v), {v}, {}});
+  for (node_id v = 0; v < 1024; ++v) terms.push_back({base::random_source::at(v), {v}, {}});
   while (!terms.empty() && terms[0].sum != 0) {
     std::sort(terms.begin(), terms.end(), by_sum);
     std::vector<term> differences;
@@ -285,8 +286,8 @@ TEST_CASE("nodes are ordered where their neighbours are equal, not where only th
   const auto [first, second] = nodes_of_equal_sums();
   REQUIRE(first.size() == second.size());
   std::uint64_t sums = 0;
-  for (node_id v : first) sums += random_source::at(v);
-  for (node_id v : second) sums -= random_source::at(v);
+  for (node_id v : first) sums += base::random_source::at(v);
+  for (node_id v : second) sums -= base::random_source::at(v);
   REQUIRE(sums == 0);
 
   // Both `early` and `late` wait for the hub, `late` for the first nodes and `early` for the second. `early` frees nothing
@@ -312,14 +313,14 @@ TEST_CASE("nodes are ordered where their neighbours are equal, not where only th
 
   const options o;
   search context(o);
-  const compressed_graph c = compressed(g, context,
-                                        {.c1 = false,
-                                         .c2 = false,
-                                         .s1 = true,
-                                         .s2 = false,
-                                         .series_parallel = false,
-                                         .general = false,
-                                         .local_reduction = false,
-                                         .global_reduction = false});
+  const presolve::compressed_graph c = presolve::compressed(g, context,
+                                                            {.c1 = false,
+                                                             .c2 = false,
+                                                             .s1 = true,
+                                                             .s2 = false,
+                                                             .series_parallel = false,
+                                                             .general = false,
+                                                             .local_reduction = false,
+                                                             .global_reduction = false});
   REQUIRE(topological_order(c.graph).size() == c.graph.active);
 }

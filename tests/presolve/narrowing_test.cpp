@@ -11,7 +11,7 @@ using namespace support;
 
 TEST_CASE("a narrowed graph has an order within the peak where the graph has one") {
   for_small_graphs(cases / 3, [&](const schedule_graph& g, search& context, bytes optimum) {
-    narrowing n(g, context);
+    presolve::narrowing n(g, context);
     for (const bytes b : {optimum + optimum / 4, optimum + 1, optimum})
       for (std::size_t slice : {3u, 100000u}) {
         n.run(b, 2, [&] { return slice-- > 0; });
@@ -20,6 +20,6 @@ TEST_CASE("a narrowed graph has an order within the peak where the graph has one
         REQUIRE(reached <= s.lower_bound);
         REQUIRE(reached == optimum);
       }
-    if (n.run(optimum - 1, 2, [] { return true; }) == prober::outcome::refuted) REQUIRE(n.next() <= optimum);
+    if (n.run(optimum - 1, 2, [] { return true; }) == bounds::prober::outcome::refuted) REQUIRE(n.next() <= optimum);
   });
 }

@@ -41,7 +41,7 @@ solution optimum(const schedule_graph& g) {
 
 /// A certificate that is nothing but a family; of what is live at the ends where that suffices.
 certificate by_sets(const schedule_graph& g, bytes level, bool mirrored) {
-  certificate c{.bound = level, .family = set_family{.level = level, .mirrored = mirrored && g.credits.items() == 0}};
+  certificate c{.bound = level, .family = proof::set_family{.level = level, .mirrored = mirrored && g.credits.items() == 0}};
   if (level == detail::level_at_ends(g) || !find_family(g, c, most_sets, [] { return true; }))
     return detail::assemble(g, {});
   return c;
@@ -51,16 +51,16 @@ certificate by_sets(const schedule_graph& g, bytes level, bool mirrored) {
 certificate by_sets_behind_steps(const schedule_graph& g, certificate c, support::random& r) {
   if (c.steps.empty() || c.family) return detail::assemble(g, {});
   c.steps.resize(r.below(static_cast<std::uint32_t>(c.steps.size())));
-  c.family = set_family{.level = c.bound, .mirrored = r.chance(50) && g.credits.items() == 0};
+  c.family = proof::set_family{.level = c.bound, .mirrored = r.chance(50) && g.credits.items() == 0};
   if (!c.steps.empty()) c.bound = std::min(c.bound, detail::lowest_level(c.steps));
   return find_family(g, c, most_sets, [] { return true; }) ? c : detail::assemble(g, {});
 }
 
 /// The certificate of a window of some order of g; of what is live at the ends where there is none.
 certificate of_window(const schedule_graph& g, const std::vector<node_id>& order, support::random& r) {
-  const order_line line(g, r.chance(50) ? order : topological_order(g));
-  const backbone bone(g.preds, g.succs, line.nodes(0, line.size()));
-  const live_index live(line);
+  const structure::order_line line(g, r.chance(50) ? order : topological_order(g));
+  const base::backbone bone(g.preds, g.succs, line.nodes(0, line.size()));
+  const bounds::live_index live(line);
   const std::size_t a = line.legal_from(r.below(5)), b = line.legal_from(a + 2 + r.below(8));
   const auto found = a == 0 && b == line.size() ? std::nullopt : detail::describe_window(line, live, bone, a, b);
   if (!found) return detail::assemble(g, {});
@@ -69,9 +69,10 @@ certificate of_window(const schedule_graph& g, const std::vector<node_id>& order
 }
 
 /// What a rule of compression makes of g, be it true or not.
-schedule_graph reduced(schedule_graph g, const reduction& x) {
+schedule_graph reduced(schedule_graph g, const proof::reduction& x) {
   const auto [by, a, b] = x;
-  if (by == reduction::rule::s1 || by == reduction::rule::s2) return with_edges(g, std::vector{precedence{a, b}});
+  if (by == proof::reduction::rule::s1 || by == proof::reduction::rule::s2)
+    return bounds::with_edges(g, std::vector{precedence{a, b}});
   detail::merge_costs(g.cost, x);
   return g;
 }
@@ -79,14 +80,14 @@ schedule_graph reduced(schedule_graph g, const reduction& x) {
 bool is_acyclic(const schedule_graph& g) { return topological_order(g).size() == g.active; }
 
 /// Some reductions, mostly of nodes that an edge ties, and what they make of g.
-std::vector<reduction> claim_reductions(schedule_graph& g, support::random& r) {
-  std::vector<reduction> claims;
+std::vector<proof::reduction> claim_reductions(schedule_graph& g, support::random& r) {
+  std::vector<proof::reduction> claims;
   for (std::uint32_t i = 1 + r.below(3); i > 0; --i) {
     const auto first = static_cast<node_id>(r.below(static_cast<std::uint32_t>(g.active)));
     const auto behind = static_cast<std::uint32_t>(g.succs[first].size());
     const node_id second =
         behind > 0 && r.chance(60) ? g.succs[first][r.below(behind)] : r.below(static_cast<std::uint32_t>(g.size()));
-    const reduction x{static_cast<reduction::rule>(r.below(4)), first, second};
+    const proof::reduction x{static_cast<proof::reduction::rule>(r.below(4)), first, second};
     if (first == second) continue;
     schedule_graph next = reduced(g, x);
     if (!is_acyclic(next)) continue;
@@ -99,7 +100,7 @@ std::vector<reduction> claim_reductions(schedule_graph& g, support::random& r) {
 /// A family for a level that an order stays below, by a search that is wrong in one way: it takes the set of all nodes for a
 /// dead end, or goes on with a node that adds no memory even where that node reaches the level.
 certificate wrong_family(const schedule_graph& g, bytes level, bool forgets_end) {
-  certificate c{.bound = level, .family = set_family{.level = level}};
+  certificate c{.bound = level, .family = proof::set_family{.level = level}};
   std::vector<bool> tied(g.size());
   for (node_id v = 0; v < g.size(); ++v)
     for (const credit& k : g.credits[v])
@@ -146,13 +147,13 @@ certificate wrong_family(const schedule_graph& g, bytes level, bool forgets_end)
 /// A proof that is sound for another graph, and for this one where what was changed may be changed: by rules of compression
 /// at its start, by an edge, or by credits that are left out.
 certificate forged(schedule_graph g, support::random& r) {
-  std::vector<reduction> claims;
+  std::vector<proof::reduction> claims;
   switch (r.below(6)) {
     case 0: g.credits = list_of<credit>::from_pairs(g.size(), std::vector<std::pair<index_t, credit>>{}); break;
     case 1: {
       const node_id last = r.below(static_cast<std::uint32_t>(g.active));
       const node_id first = r.below(static_cast<std::uint32_t>(g.active));
-      schedule_graph next = with_edges(g, std::vector{precedence{first, last}});
+      schedule_graph next = bounds::with_edges(g, std::vector{precedence{first, last}});
       if (first != last && is_acyclic(next)) g = std::move(next);
       break;
     }

@@ -21,12 +21,12 @@ schedule_graph diamond() {
 
 /// When the first operator runs, the second has run or not: 10 + 5 at least. It says that it comes first below 22, since
 /// 10 + 7 + 5 are live where the second has run; likewise the second.
-certificate proof() { return {22, {{.v = 0, .other = 1, .v_first = true, .level = 22}, {.v = 1, .level = 22}}}; }
+certificate in_two_steps() { return {22, {{.v = 0, .other = 1, .v_first = true, .level = 22}, {.v = 1, .level = 22}}}; }
 
 }  // namespace
 
 TEST_CASE("a proof in two steps holds: whichever of two operators runs second finds what the first wrote") {
-  CHECK(check_certificate(diamond(), proof()).empty());
+  CHECK(check_certificate(diamond(), in_two_steps()).empty());
 }
 
 TEST_CASE("the levels of the start and the end need no step") {
@@ -38,7 +38,7 @@ TEST_CASE("the levels of the start and the end need no step") {
 TEST_CASE("what does not hold is refused with its place") {
   const schedule_graph g = diamond();
   const auto refused = [&](auto change) {
-    certificate c = proof();
+    certificate c = in_two_steps();
     change(c);
     return check_certificate(g, c);
   };
@@ -59,20 +59,21 @@ TEST_CASE("what does not hold is refused with its place") {
 
 TEST_CASE("reductions are refused where their rule does not apply") {
   const schedule_graph g = diamond();
-  const auto with = [&](reduction r) {
-    certificate c = proof();
+  const auto with = [&](proof::reduction r) {
+    certificate c = in_two_steps();
     c.steps[0].reductions = {r};
     return check_certificate(g, c);
   };
-  CHECK(with({reduction::rule::c1, 0, 9}) == "steps[0].reductions[0]: names a node that does not exist, or one twice");
-  CHECK(with({reduction::rule::c1, 2, 0}) == "steps[0].reductions[0]: its rule does not apply");
-  CHECK(with({reduction::rule::s1, 0, 1}) == "steps[0].reductions[0]: its rule does not apply");  // it keeps 5 bytes
+  CHECK(with({proof::reduction::rule::c1, 0, 9}) ==
+        "steps[0].reductions[0]: names a node that does not exist, or one twice");
+  CHECK(with({proof::reduction::rule::c1, 2, 0}) == "steps[0].reductions[0]: its rule does not apply");
+  CHECK(with({proof::reduction::rule::s1, 0, 1}) == "steps[0].reductions[0]: its rule does not apply");  // it keeps 5 bytes
 }
 
 TEST_CASE("a family of sets proves what no order leaves, and is refused where one does") {
   const schedule_graph g = diamond();
-  const auto with = [&](bytes level, std::vector<set_family::grown_set> sets) {
-    return check_certificate(g, {.bound = level, .family = set_family{.level = level, .sets = std::move(sets)}});
+  const auto with = [&](bytes level, std::vector<proof::set_family::grown_set> sets) {
+    return check_certificate(g, {.bound = level, .family = proof::set_family{.level = level, .sets = std::move(sets)}});
   };
   CHECK(with(22, {{0, 0}, {0, 1}}).empty());
   CHECK(with(22, {}).empty());  // whoever frees the 10 bytes waits for both of the operators that read them
@@ -82,18 +83,18 @@ TEST_CASE("a family of sets proves what no order leaves, and is refused where on
   CHECK(with(22, {{1, 0}}) == "family.sets[0]: grows from no set before it by a node that may be the next there");
   CHECK(with(22, {{0, 9}}) == "family.sets[0]: grows from no set before it by a node that may be the next there");
 
-  certificate c = proof();
-  c.family = set_family{.level = 22};  // what the first step shows: 0 runs before 1
+  certificate c = in_two_steps();
+  c.family = proof::set_family{.level = 22};  // what the first step shows: 0 runs before 1
   CHECK(check_certificate(g, c) == "steps[1]: must give an order, and what ends the proof none");
   c.steps.pop_back();
   CHECK(check_certificate(g, c).empty());
-  c.family->reductions = {{reduction::rule::c1, 2, 0}};
+  c.family->reductions = {{proof::reduction::rule::c1, 2, 0}};
   CHECK(check_certificate(g, c) == "family.reductions[0]: its rule does not apply");
 }
 
 TEST_CASE("a layer proves what whichever of its nodes takes, and is refused where one takes less") {
   const schedule_graph g = diamond();
-  const auto with = [&](bool first, bytes level, std::vector<layer_member> layer) {
+  const auto with = [&](bool first, bytes level, std::vector<proof::layer_member> layer) {
     return check_certificate(g, {level, {{.v_first = first, .level = level, .layer = std::move(layer)}}});
   };
   CHECK(with(false, 22, {{0}, {1}}).empty());  // the last of the two finds what the other one wrote
@@ -104,7 +105,7 @@ TEST_CASE("a layer proves what whichever of its nodes takes, and is refused wher
   CHECK(with(false, 13, {{0}, {1}, {2}}).empty());
   CHECK(with(false, 13, {{0, {{1, 3, 7}}}, {2}}) == "steps[0]: node 0 has a flow, but is not the one that it is about");
   CHECK(with(false, 22, {{0, {{1, 3, 7}}}, {1}}) == "steps[0]: node 0: the flow leaves the edges between undecided nodes");
-  for (const auto& layer : {std::vector<layer_member>{{1}, {0}}, {{0}, {0}, {1}}, {{0}, {9}}})
+  for (const auto& layer : {std::vector<proof::layer_member>{{1}, {0}}, {{0}, {0}, {1}}, {{0}, {9}}})
     CHECK(with(false, 22, layer) == "steps[0]: names a node that does not exist, or not in order");
   CHECK(check_certificate(g, {22, {{.v = 0, .level = 22, .layer = {{0}, {1}}}}}) ==
         "steps[0]: a layer has members, and nothing else");
@@ -128,7 +129,7 @@ TEST_CASE("what runs behind a layer's nodes has not run when the first of them d
 
 TEST_CASE("two cases prove what each of them shows, and are refused where one does not") {
   const schedule_graph g = diamond();
-  const proof_step first{.v = 1, .level = 22}, second{.v = 0, .level = 22};
+  const proof::proof_step first{.v = 1, .level = 22}, second{.v = 0, .level = 22};
   certificate c{22, {{.v = 0, .other = 1, .cases = true, .then = {first}, .otherwise = {second}}}};
   CHECK(check_certificate(g, c).empty());
   const auto refused = [&](auto change) {
@@ -136,17 +137,19 @@ TEST_CASE("two cases prove what each of them shows, and are refused where one do
     change(other.steps[0]);
     return check_certificate(g, other);
   };
-  CHECK(refused([](proof_step& s) { s.otherwise.clear(); }) == "steps[0].edges: nothing follows");
-  CHECK(refused([](proof_step& s) { s.edges = {{0, 1}}; }) == "steps[0].edges: the proof has ended");
-  CHECK(refused([](proof_step& s) { s.otherwise.clear(), s.edges = {{0, 1}}; }) == "steps[0].edges: one does not follow");
-  CHECK(refused([](proof_step& s) {
+  CHECK(refused([](proof::proof_step& s) { s.otherwise.clear(); }) == "steps[0].edges: nothing follows");
+  CHECK(refused([](proof::proof_step& s) { s.edges = {{0, 1}}; }) == "steps[0].edges: the proof has ended");
+  CHECK(refused([](proof::proof_step& s) {
+          s.otherwise.clear(), s.edges = {{0, 1}};
+        }) == "steps[0].edges: one does not follow");
+  CHECK(refused([](proof::proof_step& s) {
           s.otherwise.clear(), s.edges = {{1, 0}};
         }) == "steps[0]: must give an order, and what ends the proof none");
-  CHECK(refused([](proof_step& s) { std::swap(s.then, s.otherwise); }) ==
+  CHECK(refused([](proof::proof_step& s) { std::swap(s.then, s.otherwise); }) ==
         "steps[0].then.steps[0]: level: is 22, but what the flow proves is 15");
-  CHECK(refused([](proof_step& s) { s.other = 2; }) == "steps[0]: they are ordered already");
-  CHECK(refused([](proof_step& s) { s.level = 1; }) == "steps[0]: two cases have two nodes, and no flow");
-  CHECK(refused([](proof_step& s) { s.cases = false; }) == "steps[0]: a cut has no cases");
+  CHECK(refused([](proof::proof_step& s) { s.other = 2; }) == "steps[0]: they are ordered already");
+  CHECK(refused([](proof::proof_step& s) { s.level = 1; }) == "steps[0]: two cases have two nodes, and no flow");
+  CHECK(refused([](proof::proof_step& s) { s.cases = false; }) == "steps[0]: a cut has no cases");
   c.steps[0].otherwise.clear();
   c.steps[0].edges = {{1, 0}};
   c.steps.push_back(second);
@@ -164,7 +167,7 @@ TEST_CASE("a window bounds the whole, and is refused where its ends do not hold"
   b.output(y);
   const schedule_graph g = make_schedule_graph(b.build().value());
   // Nodes 1 and 2; the node that opens it is 2 there, the one that closes it 3.
-  const proof_window w{.before = {{0, 1}}, .nodes = {1, 2}, .behind = {0}, .ahead = {1}, .lift = 1000};
+  const proof::proof_window w{.before = {{0, 1}}, .nodes = {1, 2}, .behind = {0}, .ahead = {1}, .lift = 1000};
   certificate c{.bound = 150, .steps = {{.v = 0, .level = 1150}}, .window = w};
   CHECK(check_certificate(g, c).empty());
   const auto refused = [&](auto change) {
@@ -172,15 +175,17 @@ TEST_CASE("a window bounds the whole, and is refused where its ends do not hold"
     change(*other.window);
     return check_certificate(g, other);
   };
-  CHECK(refused([](proof_window& z) { z.lift = 202; }) == "window: lift: is too small, or too large");
-  CHECK(refused([](proof_window& z) { z.before = {{1, 2}}; }) == "window: nodes: one does not exist, or stands twice");
-  CHECK(refused([](proof_window& z) { z.before = {{3, 4}}; }) == "window: node 1 waits for one that runs later");
-  CHECK(refused([](proof_window& z) { z.nodes = {1, 3}; }) == "window: node 3 waits for one that runs later");
-  CHECK(refused([](proof_window& z) {
+  CHECK(refused([](proof::proof_window& z) { z.lift = 202; }) == "window: lift: is too small, or too large");
+  CHECK(refused([](proof::proof_window& z) {
+          z.before = {{1, 2}};
+        }) == "window: nodes: one does not exist, or stands twice");
+  CHECK(refused([](proof::proof_window& z) { z.before = {{3, 4}}; }) == "window: node 1 waits for one that runs later");
+  CHECK(refused([](proof::proof_window& z) { z.nodes = {1, 3}; }) == "window: node 3 waits for one that runs later");
+  CHECK(refused([](proof::proof_window& z) {
           z.before.clear(), z.nodes = {1, 2};
         }) == "window: node 1 waits for one that runs later");
-  CHECK(refused([](proof_window& z) { z.behind.clear(); }) == "window: its end need not come behind its start");
-  CHECK(refused([](proof_window& z) { z.behind = {2}; }) ==
+  CHECK(refused([](proof::proof_window& z) { z.behind.clear(); }) == "window: its end need not come behind its start");
+  CHECK(refused([](proof::proof_window& z) { z.behind = {2}; }) ==
         "window: behind: a node may run before what is live at the start");
 }
 
@@ -199,11 +204,11 @@ TEST_CASE("a window's ends hold behind all that is live at its start, and ahead 
   b.output(z);
   const schedule_graph g = make_schedule_graph(b.build().value());
   const auto answer = [&](std::vector<index_t> behind, std::vector<index_t> ahead) {
-    const proof_window w{.before = {{0, 2}, {6, 7}},
-                         .nodes = {2, 3, 7},
-                         .behind = std::move(behind),
-                         .ahead = std::move(ahead),
-                         .lift = 1000};
+    const proof::proof_window w{.before = {{0, 2}, {6, 7}},
+                                .nodes = {2, 3, 7},
+                                .behind = std::move(behind),
+                                .ahead = std::move(ahead),
+                                .lift = 1000};
     return check_certificate(g, {.bound = 1, .window = w});
   };
   CHECK(answer({0}, {}) == "window: behind: a node may run before what is live at the start");

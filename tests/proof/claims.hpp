@@ -57,7 +57,7 @@ inline bool print_claims(std::uint64_t graphs, std::uint64_t first, std::uint64_
           static_cast<unsigned long long>(peak_of(g, known.order)), static_cast<unsigned long long>(c.bound), why.c_str());
     }
     steps += !c.steps.empty(), families += c.family.has_value(), windows += c.window.has_value();
-    for (const proof_step& s : c.steps)
+    for (const proof::proof_step& s : c.steps)
       if (s.cases) {
         ++cases;
         break;

@@ -9,8 +9,8 @@ namespace {
 using list = std::vector<buffer>;
 const std::string missing = "steps[0]: is missing: a case is not refuted";
 
-packing_step pair_of(std::vector<index_t> two) { return {false, 0, std::move(two)}; }
-packing_step sum_of(std::int64_t at, std::vector<index_t> live) { return {true, at, std::move(live)}; }
+proof::packing_step pair_of(std::vector<index_t> two) { return {false, 0, std::move(two)}; }
+proof::packing_step sum_of(std::int64_t at, std::vector<index_t> live) { return {true, at, std::move(live)}; }
 
 /// Of load 5, but an arena of 6: the last two fill 5 bytes at 2; whichever is above leaves no hole for the first at 3.
 /// Another that does not meet them.
@@ -51,7 +51,7 @@ TEST_CASE("both cases of a pair need their steps") {
                      {.lower = 3, .upper = 5, .size = 5, .drops = {{4, 2}}},
                      {.lower = 3, .upper = 5, .size = 4, .drops = {{4, 2}}},
                      {.lower = 4, .upper = 5, .size = 5}};
-  const auto with = [&](std::vector<packing_step> steps) {
+  const auto with = [&](std::vector<proof::packing_step> steps) {
     return make_problem(buffers, {13, {0, 1, 2, 3}, std::move(steps)});
   };
   CHECK(with({pair_of({2, 3}), pair_of({1, 2}), pair_of({1, 3})}).empty());
@@ -62,7 +62,7 @@ TEST_CASE("both cases of a pair need their steps") {
 }
 
 TEST_CASE("steps are refused that do not apply") {
-  const auto with = [&](std::vector<packing_step> steps) {
+  const auto with = [&](std::vector<proof::packing_step> steps) {
     return make_problem(gap(), {6, {0, 1, 2, 3}, std::move(steps)});
   };
   CHECK(with({}) == missing);

@@ -30,7 +30,7 @@ recompute_proof changed(recompute_proof proof, support::random& r) {
     else proof.bound += 5;
     return proof;
   }
-  recompute_case& c = proof.cases[some(proof.cases)];
+  proof::recompute_case& c = proof.cases[some(proof.cases)];
   switch (r.below(10)) {
     case 0: proof.bound += 5; break;
     case 1: ++proof.scale; break;
@@ -43,7 +43,7 @@ recompute_proof changed(recompute_proof proof, support::random& r) {
       break;
     case 9:
       if (proof.shares.empty() || proof.shares[0].empty()) break;
-      if (recompute_share& s = proof.shares[0][some(proof.shares[0])]; r.chance(30)) s.amount += s.amount / 2 + 1;
+      if (proof::recompute_share& s = proof.shares[0][some(proof.shares[0])]; r.chance(30)) s.amount += s.amount / 2 + 1;
       else if (r.chance(50)) s.absent = some(proof.charged);
       else s.pays = s.absent;
       break;

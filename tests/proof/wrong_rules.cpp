@@ -65,17 +65,18 @@ bytes claimed_between(const subject& x, bytes floor, claims::random& r) {
 bytes claimed_by_probing(const subject& x, claims::random& r) {
   const bytes peak = claims::detail::near(x.optimum, 30 - static_cast<int>(r.below(60)));
   const unsigned patience = r.below(4);
-  prober p(x.g, r.chance(70));
+  bounds::prober p(x.g, r.chance(70));
   auto outcome = p.run(peak, go_on);
-  if (outcome == prober::outcome::open && patience > 0) outcome = shaver(p, r.chance(70)).run(p, patience, go_on);
-  return outcome == prober::outcome::refuted ? p.next() : 0;
+  if (outcome == bounds::prober::outcome::open && patience > 0)
+    outcome = bounds::shaver(p, r.chance(70)).run(p, patience, go_on);
+  return outcome == bounds::prober::outcome::refuted ? p.next() : 0;
 }
 
 /// The bound of a destructive search that is stopped now and then, while the peak that is reached falls; or of a search in
 /// the graph that it hands out, in which each order below that peak is to be found.
 bytes claimed_by_destructive_search(const subject& x, claims::random& r) {
   search c(x.o);
-  destructive_search<narrowing> bounds(x.g, x.g.base, narrowing(x.g, c));
+  bounds::destructive_search<presolve::narrowing> bounds(x.g, x.g.base, presolve::narrowing(x.g, c));
   bytes high = x.optimum + r.below(r.chance(50) ? 60 : 1000);
   for (std::uint32_t calls = 1 + r.below(8); calls > 0 && bounds.bound() <= x.optimum; --calls) {
     std::uint64_t cuts = r.chance(30) ? 100000 : r.below(r.chance(50) ? 10 : 60);
@@ -88,14 +89,14 @@ bytes claimed_by_destructive_search(const subject& x, claims::random& r) {
 }
 
 bytes claimed_by_cuts_and_layers(const subject& x, const std::vector<node_id>& order, claims::random& r) {
-  bytes bound = best_layer_bound(x.g, order, best_cut_bound(x.g, order, 0, go_on).bound, go_on).bound;
-  cut_bound cut(x.g);
+  bytes bound = bounds::best_layer_bound(x.g, order, bounds::best_cut_bound(x.g, order, 0, go_on).bound, go_on).bound;
+  bounds::cut_bound cut(x.g);
   for (node_id v = 0; v < x.g.active; ++v) bound = std::max(bound, cut.at(v));
   std::vector<node_id> layer;
   for (node_id v = 0; v < x.g.active; ++v)
     if (r.chance(40)) layer.push_back(v);
   if (layer.empty()) return bound;
-  layer_bound members(x.g);
+  bounds::layer_bound members(x.g);
   return std::max({bound, members.of_first(layer, 0, go_on), members.of_last(layer, 0, go_on)});
 }
 

@@ -208,7 +208,7 @@ TEST_CASE("law: with needs, no bound is above the cheapest schedule, its proof h
             recompute_proof other = c.proof;
             auto& list = other.shares[r.below(static_cast<std::uint32_t>(other.shares.size()))];
             if (list.empty()) continue;
-            recompute_share& share = list[r.below(static_cast<std::uint32_t>(list.size()))];
+            proof::recompute_share& share = list[r.below(static_cast<std::uint32_t>(list.size()))];
             switch (r.below(5)) {
               case 0: share.amount *= 2; break;
               case 1: share.pays = r.chance(50) ? none : share.absent; break;
@@ -273,11 +273,11 @@ TEST_CASE("law: the checker accepts each proof, and no changed one that claims m
         REQUIRE((found.verdict() != verdict::optimal || found.proof.bound <= found.extra_cost));
         for (int change = 0; change < 12; ++change) {
           recompute_proof other = found.proof;
-          recompute_case& c = other.cases[r.below(static_cast<std::uint32_t>(other.cases.size()))];
+          proof::recompute_case& c = other.cases[r.below(static_cast<std::uint32_t>(other.cases.size()))];
           switch (r.below(7)) {
             case 0: other.bound += unit_of(p); break;
             case 1: c.row = r.below(static_cast<std::uint32_t>(other.rows.size()) + 1), c.prices = none; break;
-            case 2: c.gap = r.below(12), c.prices = recompute_case::inner, c.absent = 1, c.present = 1; break;
+            case 2: c.gap = r.below(12), c.prices = proof::recompute_case::inner, c.absent = 1, c.present = 1; break;
             case 3: other.scale += 1; break;
             case 4: std::swap(other.rows.front(), other.rows.back()); break;
             case 5: other.any_order = !other.any_order; break;

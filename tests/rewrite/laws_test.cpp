@@ -22,7 +22,7 @@ using memsched_tests::random_network;
 namespace {
 
 /// Random cuts of tensors that may be cut, by rows and channels.
-std::vector<cut_points> random_cuts(const network& net, random_source& r, bool channels) {
+std::vector<cut_points> random_cuts(const network& net, base::random_source& r, bool channels) {
   std::vector<cut_points> cuts = row_cuts(net, 1000);
   for (tensor_id t = 0; t < cuts.size(); ++t) {
     const bool whole_tensor = r.chance(1, 4);
@@ -49,7 +49,7 @@ TEST_CASE("every rule computes what the network computes, and the checker agrees
     const network net = random_network(seed, e);
     INFO("seed " << seed);
     check_same(net, net, exactness::bits);
-    random_source r(seed);
+    base::random_source r(seed);
 
     const network pads = fold_pads(net);
     folded += net.operations.size() - pads.operations.size();
@@ -94,7 +94,7 @@ TEST_CASE("kernels by parts and channels by slices compute what the network comp
     for (const operation& op : parts.operations)
       if (op.overwrites != none && op.reads[0].size != parts.tensors[op.overwrites].size) ++in_place;
     check_same(net, parts, exactness::bits);
-    random_source r(seed);
+    base::random_source r(seed);
     check_same(net, cut(parts, random_cuts(parts, r, true)).value(), exactness::bits);
 
     for (op_id i = 0; i < net.operations.size(); ++i) {

@@ -11,7 +11,7 @@ namespace memsched_tests {
 /// A network of a few layers of all kinds that are local along rows, with concatenations, pads, means and additions.
 inline memsched::network random_network(std::uint64_t seed, memsched::element e) {
   using namespace memsched;
-  random_source r(seed);
+  base::random_source r(seed);
   network_builder b("random", e,
                     e == element::float32 ? quantization{} : quantization{0.05F, static_cast<std::int32_t>(r.below(7)) - 3});
   const auto rows = static_cast<coordinate>(5 + r.below(9)), columns = static_cast<coordinate>(3 + r.below(4));

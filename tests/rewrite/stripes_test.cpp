@@ -84,7 +84,7 @@ TEST_CASE("regions of random networks in stripes compute the same, for both runt
   std::size_t striped_ones = 0, more = 0;
   for (std::uint64_t seed = 0; seed < 150; ++seed) {
     const network net = random_network(seed, seed % 3 == 0 ? element::int8 : element::float32);
-    random_source r(seed);
+    base::random_source r(seed);
     for (int tries = 0; tries < 6; ++tries) {
       const auto first = static_cast<op_id>(r.below(net.operations.size()));
       const auto last = static_cast<op_id>(first + 1 + r.below(net.operations.size() - first));

@@ -35,13 +35,13 @@ TEST_CASE("valleys and slices are blocks that can run one after the other") {
     support::random r(seed);
     const schedule_graph g =
         make_schedule_graph(support::random_problem(seed, {.operators = 1 + r.below(120), .max_inputs = 3}));
-    const order_line l(g, support::random_order(g, r));
-    const backbone bone(g.preds, g.succs, l.nodes(0, l.size()));
-    const valley_shape shape{1 + r.below(20), r.below(40), r.below(60)};
+    const structure::order_line l(g, support::random_order(g, r));
+    const base::backbone bone(g.preds, g.succs, l.nodes(0, l.size()));
+    const detail::valley_shape shape{1 + r.below(20), r.below(40), r.below(60)};
     std::size_t left = r.below(30);
     const auto some = [&] { return left-- > 0; };
-    for (const auto& blocks : {valley_blocks(l, bone, always, shape), valley_blocks(l, bone, some, shape),
-                               slice_blocks(l, always, 1 + r.below(50))}) {
+    for (const auto& blocks : {detail::valley_blocks(l, bone, always, shape), detail::valley_blocks(l, bone, some, shape),
+                               detail::slice_blocks(l, always, 1 + r.below(50))}) {
       std::vector<node_id> order;
       std::size_t nodes = 0;
       for (const auto& block : blocks) {
@@ -59,14 +59,14 @@ TEST_CASE("a valley is a lowest set among those between what must and what may h
     INFO("seed " << seed);
     support::random r(seed);
     const schedule_graph g = make_schedule_graph(support::random_problem(seed, {.operators = 12}));
-    const order_line l(g, support::random_order(g, r));
-    const backbone bone(g.preds, g.succs, l.nodes(0, l.size()));
-    const auto blocks = valley_blocks(l, bone, always, {.every = 1, .reach = l.size(), .old = l.size()});
+    const structure::order_line l(g, support::random_order(g, r));
+    const base::backbone bone(g.preds, g.succs, l.nodes(0, l.size()));
+    const auto blocks = detail::valley_blocks(l, bone, always, {.every = 1, .reach = l.size(), .old = l.size()});
     // The first valley: the lowest set before the first node of the path that stands in position 1 or later.
     const auto first = std::find_if(bone.path().begin(), bone.path().end(),
                                     [&](node_id c) { return l.position(c) >= 1 && !g.is_release(c); });
     if (first == bone.path().end() || blocks.size() < 2) continue;
-    const bytes lowest = cut_bound(g).at(*first) - static_cast<bytes>(g.cost[*first].peak);
+    const bytes lowest = bounds::cut_bound(g).at(*first) - static_cast<bytes>(g.cost[*first].peak);
     delta level = static_cast<delta>(g.base);
     for (node_id v : blocks[0]) level += g.cost[v].impact;
     if (g.credits[*first].empty() && std::find(blocks[0].begin(), blocks[0].end(), *first) == blocks[0].end())

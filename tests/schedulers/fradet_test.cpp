@@ -63,7 +63,7 @@ TEST_CASE("tables 1 and 2: the peaks, by compression alone") {
     REQUIRE(g.size() == tasks);
     const options o;
     search context(o);
-    const compressed_graph c = compressed(g, context);
+    const presolve::compressed_graph c = presolve::compressed(g, context);
     REQUIRE(c.graph.size() == 1);
     REQUIRE(peak_of(g, c.expand({0})) == peak);
   };

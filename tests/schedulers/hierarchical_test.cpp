@@ -65,8 +65,8 @@ TEST_CASE("hmcos: valid, between the optimum and rpo, with a true bound, again a
       const schedule_graph g = make_schedule_graph(p, o.model());
       const bytes optimum = schedule(p, exhaustive{}, o).peak, depth_first = schedule(p, rpo{}, o).peak;
       hierarchical policy = switched(seed % 128);
-      for (const auto level :
-           {hierarchy_level::operators, hierarchy_level::sequences, hierarchy_level::cells, hierarchy_level::groups}) {
+      for (const auto level : {structure::hierarchy_level::operators, structure::hierarchy_level::sequences,
+                               structure::hierarchy_level::cells, structure::hierarchy_level::groups}) {
         policy.level = level;
         INFO("seed " << seed << " level " << static_cast<int>(level));
         const outcome a = run(g, policy, o);
@@ -77,7 +77,7 @@ TEST_CASE("hmcos: valid, between the optimum and rpo, with a true bound, again a
         REQUIRE(a.peak <= depth_first);
         REQUIRE(a.s.lower_bound <= optimum);
         REQUIRE(run(g, policy, o).s.order == a.s.order);
-        if (level < hierarchy_level::cells) REQUIRE((a.peak == optimum && a.s.lower_bound == optimum));
+        if (level < structure::hierarchy_level::cells) REQUIRE((a.peak == optimum && a.s.lower_bound == optimum));
         above += a.peak > optimum;
       }
       REQUIRE(schedule(p, hmcos, o).peak <= depth_first);
@@ -129,7 +129,7 @@ TEST_CASE("limits leave an order and a bound") {
     REQUIRE(schedule(p, hmcos, {.memory_limit = 1}).peak <= depth_first);
     for (const hierarchical& few :
          {hierarchical{.max_cell = 5, .group_states = 1}, hierarchical{.max_cell = 5, .round_states = 3},
-          hierarchical{.level = hierarchy_level::operators, .round_states = 5}}) {
+          hierarchical{.level = structure::hierarchy_level::operators, .round_states = 5}}) {
       const auto cut = run(g, few);
       REQUIRE((cut.peak >= optimum && cut.peak <= depth_first));
       REQUIRE(cut.s.lower_bound <= optimum);

@@ -40,6 +40,8 @@ TEST_CASE("best_first agrees with exhaustive, whatever rules are on") {
       const auto a = schedule(p, automatic, o);
       REQUIRE(a.peak == oracle.peak);
       REQUIRE(a.verdict() == verdict::optimal);
+      REQUIRE(a.order_by != "automatic_scheduler");  // a stage of it
+      REQUIRE(a.bound_by != "automatic_scheduler");
       const auto d = schedule(p, divide{} | best_first{}, o);
       REQUIRE(d.peak == oracle.peak);
       REQUIRE(d.verdict() == verdict::optimal);
@@ -75,6 +77,7 @@ TEST_CASE("every stage runs on small graphs, and the optimum is proven, however 
     INFO(stage);
     CHECK(found.count(stage) == 1);
   }
+  CHECK(found.count("") == 0);
 }
 
 TEST_CASE("with more work automatic is never worse") {
@@ -119,7 +122,7 @@ TEST_CASE("each rule of best_first saves states") {
   const problem p = make_problem(networks::make("randwire-stack:1").value()).value();  // read from its end it has valleys
   const options o;
   search context(o);
-  const schedule_graph g = mirror_image(compressed(make_schedule_graph(p), context).graph);
+  const schedule_graph g = mirror_image(presolve::compressed(make_schedule_graph(p), context).graph);
   const auto states_there = [&](const best_first& policy) {
     search fresh(o);
     const bytes optimum = 4892160;

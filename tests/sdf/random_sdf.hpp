@@ -36,7 +36,7 @@ struct sdf_shape {
 
 /// A graph of the shape with actors in no particular order; nothing where the dice gave a deadlock or too large a one.
 inline std::optional<sdf::graph> random_sdf(std::uint64_t seed, const sdf_shape& shape) {
-  memsched::random_source random(seed * 7919 + shape.actors);
+  memsched::base::random_source random(seed * 7919 + shape.actors);
   const auto below = [&](std::uint64_t n) { return static_cast<unsigned>(random.below(n)); };
   const unsigned n = 2 + below(shape.actors - 1);
   std::vector<bytes> q(n);

@@ -16,7 +16,7 @@ TEST_CASE("a stepper on sets has the levels, peaks and releases of a walk") {
       support::random r(seed);
       order_walk w(g);
       memsched::detail::downset_stepper step(g);
-      bit_set ran(g.active);
+      base::bit_set ran(g.active);
       step.start(ran, w.level());
       std::vector<node_id> ready;
       for (node_id v = 0; v < g.active; ++v)
@@ -43,10 +43,10 @@ TEST_CASE("a stepper on sets has the levels, peaks and releases of a walk") {
 
 TEST_CASE("a table knows equal sets again and hands out places in order, through growth") {
   memsched::detail::downset_table table(130);
-  std::map<std::vector<bit_word>, index_t> model;
+  std::map<std::vector<base::bit_word>, index_t> model;
   support::random r(1);
   for (int i = 0; i < 20000; ++i) {
-    const std::vector<bit_word> row{r.below(20), r.chance(50) ? 0 : ~bit_word{0}, r.below(200)};
+    const std::vector<base::bit_word> row{r.below(20), r.chance(50) ? 0 : ~base::bit_word{0}, r.below(200)};
     const auto [place, fresh] = table.insert(row);
     const auto [known, first] = model.emplace(row, static_cast<index_t>(model.size()));
     REQUIRE(fresh == first);
@@ -54,5 +54,5 @@ TEST_CASE("a table knows equal sets again and hands out places in order, through
   }
   REQUIRE(table.size() == model.size());
   for (const auto& [row, place] : model) REQUIRE(std::equal(row.begin(), row.end(), table[place].begin()));
-  REQUIRE(table.bytes_held() >= table.size() * 3 * sizeof(bit_word));
+  REQUIRE(table.bytes_held() >= table.size() * 3 * sizeof(base::bit_word));
 }

@@ -83,10 +83,10 @@ TEST_CASE("an order runs every node once, behind its predecessors") {
   b.op({.reads = {x}, .writes = {y}});
   b.op({.reads = {y}, .writes = {z}});
   const schedule_graph g = make_schedule_graph(b.build().value());
-  CHECK(is_order(g, std::vector<node_id>{0, 1}));
-  CHECK(!is_order(g, std::vector<node_id>{1, 0}));
-  CHECK(!is_order(g, std::vector<node_id>{0}));
-  CHECK(!is_order(g, std::vector<node_id>{0, 0}));
+  CHECK(detail::is_order(g, std::vector<node_id>{0, 1}));
+  CHECK(!detail::is_order(g, std::vector<node_id>{1, 0}));
+  CHECK(!detail::is_order(g, std::vector<node_id>{0}));
+  CHECK(!detail::is_order(g, std::vector<node_id>{0, 0}));
 }
 
 TEST_CASE("of two orders the one with the smaller peak is kept; of equals, the first") {
@@ -100,7 +100,7 @@ TEST_CASE("of two orders the one with the smaller peak is kept; of equals, the f
   const bytes peak = peak_of(g, best.order);
   for (const std::vector<node_id>& order : {std::vector<node_id>{0, 2, 1}, {2, 0, 1}}) {
     const bytes before = peak_of(g, best.order);
-    take_if_better(g, order, best);
+    detail::take_if_better(g, order, best);
     CHECK(peak_of(g, best.order) == std::min(before, peak_of(g, order)));
     if (peak_of(g, order) >= before) CHECK(best.order != order);
   }

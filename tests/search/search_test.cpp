@@ -80,7 +80,7 @@ TEST_CASE("a slice of work ends what runs in it, in branches too") {
 TEST_CASE("a search has as many threads as it may, up to sixteen, and none for itself alone") {
   const auto threads = [](unsigned n) {
     search c(options{.threads = n});
-    const crew* team = c.team();
+    const base::crew* team = c.team();
     return team == nullptr ? 1 : team->size();
   };
   CHECK(threads(1) == 1);
@@ -98,13 +98,13 @@ TEST_CASE("a trial's limits end the trial, and say which") {
       return first + count_states(c);
     });
     CHECK(counted == 4 + 6);  // the sixth is one too many
-    CHECK(end == trial_end::step);
+    CHECK(end == detail::trial_end::step);
     CHECK(!c.stopped());
   }
   SECTION("memory") {
     const auto [fits, end] = c.with_trial({}, [&] { return c.fits(101); });
     CHECK(!fits);
-    CHECK(end == trial_end::memory);
+    CHECK(end == detail::trial_end::memory);
     CHECK(!c.stopped());  // the next trial may need less
     CHECK(c.reason() == stop_reason::finished);
   }
@@ -114,18 +114,18 @@ TEST_CASE("a trial's limits end the trial, and say which") {
       CHECK(!c.keep_going());
       return 0;
     });
-    CHECK(end == trial_end::step);
+    CHECK(end == detail::trial_end::step);
     CHECK(!c.stopped());
   }
   SECTION("time that is enough") {
     const auto [unused, end] = c.with_trial({.step_time = 1h}, [&] { return c.keep_going(); });
     CHECK(unused);
-    CHECK(end == trial_end::finished);
+    CHECK(end == detail::trial_end::finished);
     CHECK(c.seconds() < 3600);
   }
   SECTION("nothing") {
     const auto [unused, end] = c.with_trial({.step_states = 5}, [&] { return count_states(c, 5); });
-    CHECK(end == trial_end::finished);
+    CHECK(end == detail::trial_end::finished);
   }
 }
 

@@ -40,7 +40,7 @@ TEST_CASE("sequences are paths that partition the graph and keep both conditions
   for (std::uint64_t seed = 0; seed < 1000; ++seed)
     for (const memory_model& model : models) {
       const schedule_graph g = random_graph(seed, 14, model);
-      const auto sequences = find_sequences(g);
+      const auto sequences = structure::find_sequences(g);
       INFO("seed " << seed);
       std::vector<node_id> all;
       for (index_t i = 0; i < sequences.size(); ++i) {
@@ -51,8 +51,8 @@ TEST_CASE("sequences are paths that partition the graph and keep both conditions
         delta first = g.cost[s[0]].peak, level = g.cost[s[0]].impact;
         for (const credit& c : g.credits[s[0]]) first -= c.amount;
         for (std::size_t k = 1; k < s.size(); ++k) {
-          REQUIRE(only_active(g, g.succs[s[k - 1]]) == s[k]);
-          REQUIRE(only_active(g, g.preds[s[k]]) == s[k - 1]);
+          REQUIRE(detail::only_active(g, g.succs[s[k - 1]]) == s[k]);
+          REQUIRE(detail::only_active(g, g.preds[s[k]]) == s[k - 1]);
           REQUIRE(level + g.cost[s[k]].peak <= first);
           REQUIRE(g.cost[s[k]].impact <= 0);
           level += g.cost[s[k]].impact;
@@ -69,8 +69,8 @@ TEST_CASE("an order of sequences costs what its operators cost, and the optimum 
   for (std::uint64_t seed = 0; seed < 1000; ++seed)
     for (const memory_model& model : models) {
       const schedule_graph g = random_graph(seed, 10, model);
-      const auto sequences = find_sequences(g);
-      const schedule_graph h = join_sequences(g, sequences);
+      const auto sequences = structure::find_sequences(g);
+      const schedule_graph h = structure::join_sequences(g, sequences);
       INFO("seed " << seed);
       for (std::uint64_t i = 0; i < 4; ++i) {
         const auto order = random_order(h, i);
@@ -86,13 +86,13 @@ TEST_CASE("an order of sequences costs what its operators cost, and the optimum 
 
 TEST_CASE("groups partition sequences, and units have no cycle") {
   for (std::uint64_t seed = 0; seed < 1000; ++seed)
-    for (const auto level :
-         {hierarchy_level::operators, hierarchy_level::sequences, hierarchy_level::cells, hierarchy_level::groups}) {
+    for (const auto level : {structure::hierarchy_level::operators, structure::hierarchy_level::sequences,
+                             structure::hierarchy_level::cells, structure::hierarchy_level::groups}) {
       const schedule_graph g = random_graph(seed, 24, {});
-      const hierarchical_graph h = hierarchize(g, level, 8);
+      const structure::hierarchical_graph h = structure::hierarchize(g, level, 8);
       INFO("seed " << seed << " level " << static_cast<int>(level));
-      if (level == hierarchy_level::operators) REQUIRE(h.graph.active == g.active);
-      if (level < hierarchy_level::cells) REQUIRE(h.groups.size() == 0);
+      if (level == structure::hierarchy_level::operators) REQUIRE(h.graph.active == g.active);
+      if (level < structure::hierarchy_level::cells) REQUIRE(h.groups.size() == 0);
       std::size_t in_groups = 0;
       for (index_t group = 0; group < h.groups.size(); ++group) {
         REQUIRE(h.groups[group].size() >= 2);
@@ -101,8 +101,8 @@ TEST_CASE("groups partition sequences, and units have no cycle") {
       }
       REQUIRE(in_groups ==
               static_cast<std::size_t>(std::count_if(h.group.begin(), h.group.end(), [](index_t i) { return i != none; })));
-      const hierarchy_units units = make_units(h.graph, h.group);
-      REQUIRE(topological_order(units.preds, units.succs).size() == units.members.size());
+      const structure::hierarchy_units units = structure::make_units(h.graph, h.group);
+      REQUIRE(base::topological_order(units.preds, units.succs).size() == units.members.size());
     }
 }
 
@@ -110,7 +110,7 @@ TEST_CASE("cells that the library finds are small and are left through one node"
   std::size_t cells = 0;
   for (std::uint64_t seed = 0; seed < 1000; ++seed) {
     const schedule_graph h = make_schedule_graph(support::random_problem(seed, {.operators = 24}));
-    const auto cell = find_cells(h, 6);
+    const auto cell = structure::find_cells(h, 6);
     std::map<index_t, std::set<node_id>> members, exits;
     for (node_id v = 0; v < h.active; ++v) {
       if (cell[v] == none) continue;
@@ -148,12 +148,13 @@ TEST_CASE("what shrinks a cell's output is one group, taken from other cells") {
   b.op({.reads = {sum1, sum2}, .writes = {end}, .scope = 3});
   b.output(end);
   const schedule_graph g = make_schedule_graph(b.build().value());
-  const auto group_of = [](const hierarchical_graph& h, op_id op) {
+  const auto group_of = [](const structure::hierarchical_graph& h, op_id op) {
     for (node_id i = 0; i < h.graph.active; ++i)
       if (std::count(h.sequences[i].begin(), h.sequences[i].end(), op) > 0) return h.group[i];
     return none;
   };
-  const hierarchical_graph cells = hierarchize(g, hierarchy_level::cells), groups = hierarchize(g);
+  const structure::hierarchical_graph cells = structure::hierarchize(g, structure::hierarchy_level::cells),
+                                      groups = structure::hierarchize(g);
   REQUIRE(group_of(cells, squeeze1) != group_of(cells, squeeze2));
   REQUIRE(group_of(groups, squeeze1) != none);
   REQUIRE(group_of(groups, squeeze1) == group_of(groups, squeeze2));
@@ -164,7 +165,8 @@ TEST_CASE("what shrinks a cell's output is one group, taken from other cells") {
 TEST_CASE("an hourglass's waist takes nothing from the cells behind it") {
   const problem p = make_problem(networks::make("randwire").value()).value();
   const schedule_graph g = make_schedule_graph(p);
-  REQUIRE(hierarchize(g, hierarchy_level::groups).group == hierarchize(g, hierarchy_level::cells).group);
+  REQUIRE(structure::hierarchize(g, structure::hierarchy_level::groups).group ==
+          structure::hierarchize(g, structure::hierarchy_level::cells).group);
 }
 
 TEST_CASE("cells of networks: those of scopes and those found") {
@@ -172,20 +174,21 @@ TEST_CASE("cells of networks: those of scopes and those found") {
     const problem p = make_problem(networks::make(name).value()).value();
     schedule_graph g = make_schedule_graph(p);
     INFO(name);
-    REQUIRE(hierarchize(g, hierarchy_level::cells).groups.size() == 20);
-    REQUIRE(hierarchize(g).groups.size() > 30);
+    REQUIRE(structure::hierarchize(g, structure::hierarchy_level::cells).groups.size() == 20);
+    REQUIRE(structure::hierarchize(g).groups.size() > 30);
     g.scope.clear();
-    REQUIRE(hierarchize(g, hierarchy_level::cells).groups.size() >= 20);
+    REQUIRE(structure::hierarchize(g, structure::hierarchy_level::cells).groups.size() >= 20);
   }
 }
 
 TEST_CASE("hierarchies of nothing and of one node") {
-  const hierarchical_graph nothing = hierarchize(make_schedule_graph(problem_builder{}.build().value()));
+  const structure::hierarchical_graph nothing =
+      structure::hierarchize(make_schedule_graph(problem_builder{}.build().value()));
   REQUIRE(nothing.graph.active == 0);
   REQUIRE(nothing.groups.size() == 0);
   problem_builder b;
   b.op({.writes = {b.tensor(3)}, .scope = 4});
-  const hierarchical_graph one = hierarchize(make_schedule_graph(b.build().value()));
+  const structure::hierarchical_graph one = structure::hierarchize(make_schedule_graph(b.build().value()));
   REQUIRE(one.graph.active == 1);
   REQUIRE(one.groups.size() == 0);
 }

@@ -23,7 +23,7 @@ void for_graphs(std::uint64_t seeds, F&& f) {
           support::random_problem(seed, {.operators = 4 + r.below(24), .max_inputs = 2 + r.below(4)}), o.model());
       search context(o);
       f(g, r);
-      const compressed_graph c = compressed(g, context, {.series_parallel = false});
+      const presolve::compressed_graph c = presolve::compressed(g, context, {.series_parallel = false});
       f(c.graph, r);
     }
 }
@@ -32,7 +32,7 @@ void for_graphs(std::uint64_t seeds, F&& f) {
 
 TEST_CASE("resources say how levels differ") {
   for_graphs(800, [](const schedule_graph& g, support::random& r) {
-    const order_line l(g, random_order(g, r));
+    const structure::order_line l(g, random_order(g, r));
     std::vector<delta> live(g.size() + 1, 0);  // at each position, relative to the start
     for (const resource& x : g.resources) {
       const std::size_t begin = x.from == none ? 0 : l.position(x.from) + 1;
@@ -47,7 +47,7 @@ TEST_CASE("resources say how levels differ") {
 TEST_CASE("a line has its order's peak, also after a stretch was replaced") {
   for_graphs(800, [](const schedule_graph& g, support::random& r) {
     const std::vector<node_id> order = random_order(g, r);
-    order_line l(g, order);
+    structure::order_line l(g, order);
     REQUIRE(l.order() == order);
     REQUIRE(l.peak() == peak_of(g, order));
     REQUIRE(l.highest_in(0, l.size()) <= static_cast<delta>(l.peak()));
@@ -61,7 +61,7 @@ TEST_CASE("a line has its order's peak, also after a stretch was replaced") {
       const schedule_graph part = induced_subgraph(g, members, static_cast<bytes>(l.level(a)), local);
       for (node_id v : random_order(part, r)) other.push_back(members[v]);
       l.replace(a, other);
-      const order_line fresh(g, l.order());
+      const structure::order_line fresh(g, l.order());
       REQUIRE(l.peak() == peak_of(g, l.order()));
       for (std::size_t i = 0; i < l.size(); ++i) {
         REQUIRE(l.at(i) == fresh.at(i));
@@ -75,11 +75,11 @@ TEST_CASE("a line has its order's peak, also after a stretch was replaced") {
 
 TEST_CASE("a backbone proves only what holds, and all that its own path says") {
   for_graphs(300, [](const schedule_graph& g, support::random&) {
-    const reachability reach(g);
-    const backbone bone(g.preds, g.succs, topological_order(g.preds, g.succs));
+    const structure::reachability reach(g);
+    const base::backbone bone(g.preds, g.succs, base::topological_order(g.preds, g.succs));
     for (node_id u = 0; u < g.active; ++u)
       for (node_id v = 0; v < g.size(); ++v)
-        if (bone.proves_before(u, v) && !g.is_release(v)) REQUIRE(test_bit(reach.ancestors[v], u));
+        if (bone.proves_before(u, v) && !g.is_release(v)) REQUIRE(base::test_bit(reach.ancestors[v], u));
     for (std::size_t i = 1; i < bone.path().size(); ++i) REQUIRE(bone.proves_before(bone.path()[i - 1], bone.path()[i]));
   });
 }
@@ -106,14 +106,14 @@ TEST_CASE("the last of several readers is found through hubs, in any numbering")
     for (const operator_spec& s : specs) b.op(s);
     const problem p = b.build().value();
     const schedule_graph g = make_schedule_graph(p);
-    const reachability reach(g);
+    const structure::reachability reach(g);
     std::size_t releases = 0;
     for (tensor_id t : p.tensors()) {
       const auto readers = p.readers(t);
       if (readers.size() < 2 || p.stays(t)) continue;
       releases += std::none_of(readers.begin(), readers.end(), [&](op_id last) {
         return std::all_of(readers.begin(), readers.end(),
-                           [&](op_id o) { return o == last || test_bit(reach.ancestors[last], o); });
+                           [&](op_id o) { return o == last || base::test_bit(reach.ancestors[last], o); });
       });
     }
     REQUIRE(g.size() - g.active == releases);

@@ -27,12 +27,13 @@ void require_order(const schedule_graph& g, const std::vector<node_id>& order) {
 }  // namespace
 
 TEST_CASE("what is series-parallel") {
-  REQUIRE(series_parallel_order(of_unit_cost(0, {})));
-  REQUIRE(series_parallel_order(of_unit_cost(1, {})));
-  REQUIRE(series_parallel_order(of_unit_cost(3, {})));                                              // side by side
-  REQUIRE(series_parallel_order(of_unit_cost(4, {{0, 1}, {0, 2}, {1, 3}, {2, 3}, {0, 3}})));        // a diamond with a chord
-  REQUIRE_FALSE(series_parallel_order(of_unit_cost(4, {{0, 1}, {0, 2}, {1, 3}, {2, 3}, {1, 2}})));  // a bridge
-  REQUIRE_FALSE(series_parallel_order(of_unit_cost(4, {{0, 2}, {0, 3}, {1, 3}})));                  // an N
+  REQUIRE(structure::series_parallel_order(of_unit_cost(0, {})));
+  REQUIRE(structure::series_parallel_order(of_unit_cost(1, {})));
+  REQUIRE(structure::series_parallel_order(of_unit_cost(3, {})));  // side by side
+  REQUIRE(structure::series_parallel_order(
+      of_unit_cost(4, {{0, 1}, {0, 2}, {1, 3}, {2, 3}, {0, 3}})));  // a diamond with a chord
+  REQUIRE_FALSE(structure::series_parallel_order(of_unit_cost(4, {{0, 1}, {0, 2}, {1, 3}, {2, 3}, {1, 2}})));  // a bridge
+  REQUIRE_FALSE(structure::series_parallel_order(of_unit_cost(4, {{0, 2}, {0, 3}, {1, 3}})));                  // an N
 }
 
 TEST_CASE("the direct order of a series-parallel graph is optimal") {
@@ -43,10 +44,10 @@ TEST_CASE("the direct order of a series-parallel graph is optimal") {
       const options o;
       search context(o);
       INFO("seed " << seed);
-      const auto order = series_parallel_order(g);
+      const auto order = structure::series_parallel_order(g);
       REQUIRE(order);
       require_order(g, *order);
-      const compressed_graph c = compressed(g, context, {.series_parallel = false});
+      const presolve::compressed_graph c = presolve::compressed(g, context, {.series_parallel = false});
       REQUIRE(c.graph.active == 1);
       REQUIRE(peak_of(g, *order) == peak_of(g, c.expand({0})));
       if (g.size() <= 14) REQUIRE(peak_of(g, *order) == exhaustive{}(g, context).lower_bound);
@@ -58,7 +59,7 @@ TEST_CASE("the direct order is optimal with impacts of any sign") {
   for (std::uint64_t seed = 0; seed < 20000; ++seed) {
     const auto n = 1 + static_cast<std::uint32_t>(seed % 9);
     const schedule_graph g = make_schedule_graph(support::random_costs(seed, n, 30)).value();
-    const auto order = series_parallel_order(g);
+    const auto order = structure::series_parallel_order(g);
     if (!order) continue;
     ++found;
     const options o;

@@ -39,26 +39,26 @@ inline std::uint32_t below(random& r, std::size_t n) { return r.below(static_cas
 
 /// One thing in a proof is another, or missing; `buffers`: how many there are.
 inline packing_proof changed(packing_proof p, random& r, std::size_t buffers) {
-  const auto any_step = [&]() -> packing_step& { return p.steps[below(r, p.steps.size())]; };
+  const auto any_step = [&]() -> proof::packing_step& { return p.steps[below(r, p.steps.size())]; };
   switch (p.steps.empty() ? 0 : r.below(8)) {
     case 0: p.arena += 1; break;
     case 1: p.steps.erase(p.steps.begin() + below(r, p.steps.size())); break;
     case 2: std::swap(any_step(), any_step()); break;
     case 3: {
       const std::int64_t by = r.chance(50) ? 1 : -1;
-      if (packing_step& s = any_step(); s.is_sum) s.at += by;
+      if (proof::packing_step& s = any_step(); s.is_sum) s.at += by;
       break;
     }
     case 4: p.steps.push_back(any_step()); break;
     case 5: {
-      packing_step& s = any_step();
+      proof::packing_step& s = any_step();
       if (s.buffers.empty()) break;
       if (s.is_sum && r.chance(50)) s.buffers.erase(s.buffers.begin() + below(r, s.buffers.size()));
       else s.buffers[below(r, s.buffers.size())] = below(r, buffers);
       break;
     }
     case 6: {
-      packing_step& s = any_step();
+      proof::packing_step& s = any_step();
       s.buffers.push_back(below(r, buffers));
       if (s.is_sum) std::sort(s.buffers.begin(), s.buffers.end());
       break;
@@ -104,7 +104,7 @@ inline buffer_shape shape_of(std::uint64_t seed, random& r) {
 }
 
 inline joint_proof changed(joint_proof p, random& r) {
-  joint_refutation& one = p.refutations[below(r, p.refutations.size())];
+  proof::joint_refutation& one = p.refutations[below(r, p.refutations.size())];
   switch (r.below(6)) {
     case 0: p.refutations.erase(p.refutations.begin() + below(r, p.refutations.size())); break;
     case 1:
@@ -138,14 +138,14 @@ inline joint_proof forged(const joint_case& c, random& draw) {
   (void)joint.decide(c.truth, 20'000, &why);
   if (draw.chance(80)) why.push_back({{}, joint.ask_scheduler(c.p, c.truth).order, {0}});
   for (const auto& no : why) {
-    joint_refutation& f = proof.refutations.emplace_back();
+    proof::joint_refutation& f = proof.refutations.emplace_back();
     for (const auto& [before, after] : no.edges) f.edges.push_back({before, after});
     const auto held = joint.buffers(c.p, no.order);
     if (auto packing = certify_packing(held.buffers, c.truth + 1, context); packing && !no.conflict.empty()) {
       f.order = no.order, f.packing = std::move(*packing);
     } else {
-      f.peak =
-          certify(with_edges(make_schedule_graph(c.p, c.o.model()), f.edges), no.order, c.truth + 1, [] { return true; });
+      f.peak = certify(bounds::with_edges(make_schedule_graph(c.p, c.o.model()), f.edges), no.order, c.truth + 1,
+                       [] { return true; });
     }
   }
   return proof;
@@ -186,8 +186,8 @@ void proofs_of(std::uint64_t seed, const problem& p, const options& o, bytes ali
   for (int i = 0; i < 3; ++i) {
     const precedence e{below(r, p.ops().size()), below(r, p.ops().size())};
     if (std::find(best.begin(), best.end(), e.before) <= std::find(best.begin(), best.end(), e.after)) continue;
-    const schedule_graph g = with_edges(make_schedule_graph(p, o.model()), std::vector{e});
-    if (topological_order(g.preds, g.succs).size() != g.size()) continue;
+    const schedule_graph g = bounds::with_edges(make_schedule_graph(p, o.model()), std::vector{e});
+    if (base::topological_order(g.preds, g.succs).size() != g.size()) continue;
     certificate peak = certify(g, topological_order(g), truth + 1, [] { return true; });
     judge.joint("joint forged", c, {truth + 1, {{.edges = {e}, .peak = std::move(peak)}}});
   }

@@ -36,7 +36,7 @@ void repeat_any(std::vector<T>& list, random& r) {
 
 /// A change of one field, or a lost or repeated step or arc: any of these breaks a certificate.
 inline memsched::certificate broken(memsched::certificate c, random& r) {
-  memsched::proof_step& s = c.steps[detail::any(c.steps, r)];
+  memsched::proof::proof_step& s = c.steps[detail::any(c.steps, r)];
   const memsched::bytes change = 1 + r.below(5), sign = r.chance(50) ? 1 : static_cast<memsched::bytes>(-1);
   switch (r.below(8)) {
     case 0: c.bound += change * sign; break;
@@ -51,7 +51,7 @@ inline memsched::certificate broken(memsched::certificate c, random& r) {
       if (!s.flow.empty()) detail::repeat_any(s.flow, r);
       break;
     case 5:
-      if (std::vector<memsched::reduction> lost = s.reductions; &s != &c.steps.back()) {
+      if (std::vector<memsched::proof::reduction> lost = s.reductions; &s != &c.steps.back()) {
         auto& next = (&s)[1].reductions;
         next.insert(next.begin(), lost.begin(), lost.end());
       }
@@ -66,7 +66,7 @@ inline memsched::certificate broken(memsched::certificate c, random& r) {
 
 /// A change of what the proof says, up to nonsense; with luck it is another proof.
 inline memsched::certificate altered(memsched::certificate c, random& r, const memsched::schedule_graph& g) {
-  memsched::proof_step& s = c.steps[detail::any(c.steps, r)];
+  memsched::proof::proof_step& s = c.steps[detail::any(c.steps, r)];
   const auto any_node = [&] {
     return r.chance(5) ? memsched::none - r.below(2) : r.below(static_cast<std::uint32_t>(g.size() + 2));
   };
@@ -83,7 +83,7 @@ inline memsched::certificate altered(memsched::certificate c, random& r, const m
       if (!s.flow.empty()) s.flow[detail::any(s.flow, r)].to = any_node();
       break;
     case 8:
-      s.reductions[detail::any(s.reductions, r)] = {static_cast<memsched::reduction::rule>(r.below(4)), any_node(),
+      s.reductions[detail::any(s.reductions, r)] = {static_cast<memsched::proof::reduction::rule>(r.below(4)), any_node(),
                                                     any_node()};
       break;
     default:
@@ -95,7 +95,7 @@ inline memsched::certificate altered(memsched::certificate c, random& r, const m
 
 /// A change of a window: its ends, its nodes, what comes behind its start or ahead of its end, its lift.
 inline memsched::certificate other_window(memsched::certificate c, random& r, const memsched::schedule_graph& g) {
-  memsched::proof_window& w = *c.window;
+  memsched::proof::proof_window& w = *c.window;
   const auto any_node = [&] { return r.below(static_cast<std::uint32_t>(g.size() + 1)); };
   auto& list = r.chance(50) ? w.behind : w.ahead;
   switch (r.below(7)) {
@@ -118,12 +118,12 @@ inline memsched::certificate other_window(memsched::certificate c, random& r, co
 template <class Certify>
 memsched::certificate by_cases(const memsched::schedule_graph& g, memsched::bytes bound, random& r, Certify certify) {
   using namespace memsched;
-  const reachability reach(g);
+  const structure::reachability reach(g);
   const node_id a = r.below(static_cast<std::uint32_t>(g.active)), b = r.below(static_cast<std::uint32_t>(g.active));
-  if (a == b || test_bit(reach.descendants[a], b) || test_bit(reach.descendants[b], a)) return {};
-  proof_step s{.v = a, .other = b, .cases = true};
-  s.then = certify(with_edges(g, std::vector{precedence{a, b}}), bound).steps;
-  s.otherwise = certify(with_edges(g, std::vector{precedence{b, a}}), bound).steps;
+  if (a == b || base::test_bit(reach.descendants[a], b) || base::test_bit(reach.descendants[b], a)) return {};
+  proof::proof_step s{.v = a, .other = b, .cases = true};
+  s.then = certify(memsched::bounds::with_edges(g, std::vector{precedence{a, b}}), bound).steps;
+  s.otherwise = certify(memsched::bounds::with_edges(g, std::vector{precedence{b, a}}), bound).steps;
   if (s.then.empty() || s.otherwise.empty()) return {};
   if (r.chance(50)) return {bound, {s}};
   // One side alone, and what it shows.
@@ -131,17 +131,18 @@ memsched::certificate by_cases(const memsched::schedule_graph& g, memsched::byte
   (keeps ? s.then : s.otherwise).clear();
   s.edges = {keeps ? precedence{a, b} : precedence{b, a}};
   certificate c{bound, {s}};
-  for (proof_step& rest : certify(with_edges(g, s.edges), bound).steps) c.steps.push_back(std::move(rest));
+  for (proof::proof_step& rest : certify(memsched::bounds::with_edges(g, s.edges), bound).steps)
+    c.steps.push_back(std::move(rest));
   return c;
 }
 
 /// A change of two cases that some step is, and of what stands within.
 inline memsched::certificate other_cases(memsched::certificate c, random& r, const memsched::schedule_graph& g) {
-  std::vector<memsched::proof_step*> found;
-  for (memsched::proof_step& s : c.steps)
+  std::vector<memsched::proof::proof_step*> found;
+  for (memsched::proof::proof_step& s : c.steps)
     if (s.cases) found.push_back(&s);
   if (found.empty()) return c;
-  memsched::proof_step& s = *found[detail::any(found, r)];
+  memsched::proof::proof_step& s = *found[detail::any(found, r)];
   const auto any_node = [&] { return r.below(static_cast<std::uint32_t>(g.size() + 1)); };
   auto& side = s.then.empty() || (!s.otherwise.empty() && r.chance(50)) ? s.otherwise : s.then;
   switch (r.below(7)) {
@@ -186,8 +187,8 @@ inline memsched::certificate by_layer(const memsched::schedule_graph& g, memsche
     for (node_id v = 0; v < g.size(); ++v)
       if (v == end || std::count(found.begin(), found.end(), v) > 0 || (!hidden[v] && r.chance(percent)))
         side.layer.push_back(v);
-    std::vector<proof_step> steps;
-    std::vector<reduction> waiting;
+    std::vector<proof::proof_step> steps;
+    std::vector<memsched::proof::reduction> waiting;
     if (side.layer.empty() || !memsched::detail::prove_rounds(g, d, bound, go_on, steps, waiting)) continue;
     if (!steps.back().layer.empty()) return memsched::detail::assemble(g, std::move(steps));
   }
@@ -196,7 +197,7 @@ inline memsched::certificate by_layer(const memsched::schedule_graph& g, memsche
 
 /// A change of the layer that ends a proof, of one that is left out, twice there, or none of it, too.
 inline memsched::certificate other_layer(memsched::certificate c, random& r, const memsched::schedule_graph& g) {
-  memsched::proof_step& s = c.steps.back();
+  memsched::proof::proof_step& s = c.steps.back();
   auto& member = s.layer[detail::any(s.layer, r)];
   const auto any_node = [&] { return r.below(static_cast<std::uint32_t>(g.size() + 1)); };
   switch (r.below(8)) {
@@ -218,7 +219,7 @@ inline memsched::certificate other_layer(memsched::certificate c, random& r, con
 
 /// A change of the family that ends a proof.
 inline memsched::certificate other_family(memsched::certificate c, random& r, const memsched::schedule_graph& g) {
-  memsched::set_family& f = *c.family;
+  memsched::proof::set_family& f = *c.family;
   const auto any_node = [&] { return r.below(static_cast<std::uint32_t>(g.size() + 1)); };
   if (r.chance(10)) {
     f.mirrored = !f.mirrored;

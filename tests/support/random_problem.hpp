@@ -14,10 +14,10 @@
 namespace support {
 
 /// Small numbers and percentages.
-struct random : memsched::random_source {
-  using random_source::random_source;
-  std::uint32_t below(std::uint32_t n) { return static_cast<std::uint32_t>(random_source::below(n)); }
-  bool chance(std::uint32_t percent) { return random_source::chance(percent, 100); }
+struct random : memsched::base::random_source {
+  using memsched::base::random_source::random_source;
+  std::uint32_t below(std::uint32_t n) { return static_cast<std::uint32_t>(memsched::base::random_source::below(n)); }
+  bool chance(std::uint32_t percent) { return memsched::base::random_source::chance(percent, 100); }
 };
 
 /// Where each of `n` items goes, seven times of ten to a place drawn at random: rules that look at numbers, by accident or

@@ -39,11 +39,11 @@ void for_small_graphs(std::uint64_t seeds, F&& f) {
 
 /// The number of orders with a peak of at most b.
 inline double orders_within(const schedule_graph& g, bytes b) {
-  std::map<std::vector<bit_word>, double> known;
-  const auto from = [&](const auto& self, const bit_set& ran, delta level) -> double {
-    const const_bit_row row = ran;
-    if (count_bits(row) == g.active) return 1;
-    std::vector<bit_word> key(row.begin(), row.end());
+  std::map<std::vector<base::bit_word>, double> known;
+  const auto from = [&](const auto& self, const base::bit_set& ran, delta level) -> double {
+    const base::const_bit_row row = ran;
+    if (base::count_bits(row) == g.active) return 1;
+    std::vector<base::bit_word> key(row.begin(), row.end());
     if (const auto found = known.find(key); found != known.end()) return found->second;
     double sum = 0;
     for (node_id v = 0; v < g.active; ++v) {
@@ -53,13 +53,13 @@ inline double orders_within(const schedule_graph& g, bytes b) {
       step.start(row, level);
       step.run(v);
       if (step.peak() > static_cast<delta>(b)) continue;
-      bit_set next = ran;
+      base::bit_set next = ran;
       next.insert(v);
       sum += self(self, next, step.level());
     }
     return known[std::move(key)] = sum;
   };
-  return g.base > b ? 0 : from(from, bit_set(g.active), static_cast<delta>(g.base));
+  return g.base > b ? 0 : from(from, base::bit_set(g.active), static_cast<delta>(g.base));
 }
 
 /// The optimum by trying every order with the referee: shares nothing with the schedule graph.

@@ -14,7 +14,7 @@
 inline memsched::network weighed(memsched::network net) {
   using namespace memsched;
   auto bytes = std::make_shared<std::vector<std::vector<std::byte>>>();
-  random_source random(3);
+  base::random_source random(3);
   for (const blob& b : net.blobs) {
     const auto n = static_cast<std::size_t>(b.size.outputs * b.size.rows * b.size.columns * b.size.inputs);
     const auto width = static_cast<std::size_t>(size_of(b.element));

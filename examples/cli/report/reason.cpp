@@ -84,7 +84,7 @@ void largest_first(std::vector<tensor_id>& tensors, const memsched::problem& p) 
 reason find_reason(const memsched::problem& p, std::span<const op_id> order, const memsched::options& limits) {
   const auto g = memsched::make_schedule_graph(p, limits.model());
   memsched::search context(limits);
-  const auto best = memsched::best_cut_bound(g, order, 0, [&] { return context.keep_going(); });
+  const auto best = memsched::bounds::best_cut_bound(g, order, 0, [&] { return context.keep_going(); });
   reason r;
   r.bound = best.bound;
   if (best.v == none || best.v >= p.ops().size()) return r;
@@ -93,7 +93,7 @@ reason find_reason(const memsched::problem& p, std::span<const op_id> order, con
   r.before = p.firing(r.op).value_or(limits.default_firing) == memsched::firing::cbp && g.credits[r.op].empty() &&
              g.cost[r.op].peak == 0;
   fill_together(r, p, limits.model());
-  memsched::cut_bound cut(g);
+  memsched::bounds::cut_bound cut(g);
   cut.at(best.v);
   fill_cheapest(r, p, cut.ran());
   largest_first(r.together, p);

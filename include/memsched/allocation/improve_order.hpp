@@ -15,7 +15,7 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 
 /// The cost of an order, in bytes, by a measure of the caller's: the arena of a runtime's own planner, traffic.
-using order_cost = function_ref<bytes(std::span<const op_id>)>;
+using order_cost = base::function_ref<bytes(std::span<const op_id>)>;
 
 /// How `improve_order` searches.
 struct order_search {
@@ -45,7 +45,7 @@ inline namespace MEMSCHED_ABI {
 
 MEMSCHED_FUNCTION std::vector<op_id> improve_order(const problem& p, std::vector<op_id> order, bytes peak, order_cost cost,
                                                    memory_model model, search& context, order_search how) {
-  random_source random(how.seed);
+  base::random_source random(how.seed);
   const std::size_t n = order.size();
   std::vector<std::size_t> place(n);
   bytes now = cost(order);

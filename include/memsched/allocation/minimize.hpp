@@ -21,7 +21,7 @@ struct minimize {
   arena_plan operator()(std::span<const buffer> buffers, bytes capacity, search& context) const;
 
  private:
-  void improve(std::span<const buffer> buffers, bytes capacity, arena_plan& best, function_ref<bool()> done,
+  void improve(std::span<const buffer> buffers, bytes capacity, arena_plan& best, base::function_ref<bool()> done,
                search& context) const;
 };
 
@@ -38,7 +38,7 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 
 MEMSCHED_FUNCTION void minimize::improve(std::span<const buffer> buffers, bytes capacity, arena_plan& best,
-                                         function_ref<bool()> done, search& context) const {
+                                         base::function_ref<bool()> done, search& context) const {
   detail::packing p(buffers);
   if (!p.list_sections()) return;
   if (best.lower_bound > 0) best.lower_bound = p.next_size(best.lower_bound - 1);

@@ -57,7 +57,7 @@ concept planner = requires(const P& p, std::span<const buffer> buffers, bytes ca
 };
 
 /// Any planner.
-using any_planner = function_ref<arena_plan(std::span<const buffer>, bytes, search&)>;
+using any_planner = base::function_ref<arena_plan(std::span<const buffer>, bytes, search&)>;
 
 /// The arena that offsets need: the largest offset + size of a buffer that is not empty. O(n).
 inline bytes arena_of(std::span<const buffer> buffers, std::span<const bytes> offset) {

@@ -338,8 +338,8 @@ MEMSCHED_FUNCTION joint_plan plan_order_and_offsets(const problem& p, inner_sche
   }
   best.plan.error = joint.error();
   if (bound > best.plan.size)
-    best.plan.error =
-        contradiction("the scheduler " + std::string(name) + " or the planner", "order has an arena", bound, best.plan.size);
+    best.plan.error = detail::contradiction("the scheduler " + std::string(name) + " or the planner", "order has an arena",
+                                            bound, best.plan.size);
   best.plan.lower_bound = bound;
   best.plan.capacity = o.budget;
   best.plan.stopped = context.reason();

@@ -8,6 +8,7 @@
 
 namespace memsched {
 inline namespace MEMSCHED_ABI {
+namespace base {
 
 /// A longest path c0, c1, ... of an acyclic graph. For each vertex x it keeps `first(x)`, the least i such that x is c_i or
 /// comes before it, and `last(x)`, the greatest i such that c_i is x or comes before x. Where first(u) <= last(v), u is
@@ -47,6 +48,8 @@ class backbone {
  private:
   std::vector<index_t> path_, first_, last_;
 };
+
+}  // namespace base
 
 }  // namespace MEMSCHED_ABI
 }  // namespace memsched

@@ -13,6 +13,7 @@
 
 namespace memsched {
 inline namespace MEMSCHED_ABI {
+namespace base {
 
 using bit_word = std::uint64_t;
 using bit_row = std::span<bit_word>;
@@ -89,6 +90,8 @@ class bit_set {
  private:
   std::vector<bit_word> words_;
 };
+
+}  // namespace base
 
 }  // namespace MEMSCHED_ABI
 }  // namespace memsched

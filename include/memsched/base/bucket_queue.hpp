@@ -10,6 +10,7 @@
 
 namespace memsched {
 inline namespace MEMSCHED_ABI {
+namespace base {
 
 /// The lowest key comes first; of one key, the item pushed last. O(log keys) a step.
 template <class T>
@@ -38,6 +39,8 @@ class bucket_queue {
   std::map<delta, std::vector<T>> buckets_;
   std::size_t size_ = 0;
 };
+
+}  // namespace base
 
 }  // namespace MEMSCHED_ABI
 }  // namespace memsched

@@ -12,6 +12,7 @@
 
 namespace memsched {
 inline namespace MEMSCHED_ABI {
+namespace base {
 
 /// Members with impacts in bytes, and the members that each requires. Solved by maximum flow (Dinic): bytes that members add
 /// are balanced, along the edges, against bytes that the members behind them free; the excess of freed bytes is the minimum.
@@ -188,6 +189,8 @@ class closure_problem {
   std::vector<hop> path_;
   std::uint64_t work_ = 0;
 };
+
+}  // namespace base
 
 }  // namespace MEMSCHED_ABI
 }  // namespace memsched

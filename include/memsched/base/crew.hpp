@@ -16,6 +16,7 @@
 
 namespace memsched {
 inline namespace MEMSCHED_ABI {
+namespace base {
 
 /// An exception of one thread on its way to another. Where exceptions are off there is none.
 class caught_exception {
@@ -137,6 +138,8 @@ bool ask_ahead(const helpers& who, std::size_t count, Ask&& ask, Use&& use) {
   return true;
 }
 
+}  // namespace base
+
 }  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
@@ -144,6 +147,7 @@ bool ask_ahead(const helpers& who, std::size_t count, Ask&& ask, Use&& use) {
 
 namespace memsched {
 inline namespace MEMSCHED_ABI {
+namespace base {
 
 MEMSCHED_FUNCTION crew::crew(unsigned threads, const thread_factory& start) {
   others_.reserve(threads);
@@ -229,6 +233,8 @@ MEMSCHED_FUNCTION void crew::work(std::size_t member) {
     end_.notify_all();
   }
 }
+
+}  // namespace base
 
 }  // namespace MEMSCHED_ABI
 }  // namespace memsched

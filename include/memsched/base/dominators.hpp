@@ -9,6 +9,7 @@
 
 namespace memsched {
 inline namespace MEMSCHED_ABI {
+namespace base {
 
 /// The dominators of the vertices [0, n) of an acyclic graph: u dominates v where every path from a source to v holds u.
 /// A virtual root, n, comes before all sources. Post-dominators: hand in successors and a reversed order.
@@ -76,6 +77,8 @@ class dominator_tree {
 
   std::vector<index_t> parent_, jump_, depth_, first_, size_;
 };
+
+}  // namespace base
 
 }  // namespace MEMSCHED_ABI
 }  // namespace memsched

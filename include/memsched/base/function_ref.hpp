@@ -9,6 +9,7 @@
 
 namespace memsched {
 inline namespace MEMSCHED_ABI {
+namespace base {
 
 template <class Signature>
 class function_ref;
@@ -32,6 +33,8 @@ class function_ref<R(Args...)> {
   void* object_ = nullptr;
   R (*call_)(void*, Args...) = nullptr;
 };
+
+}  // namespace base
 
 }  // namespace MEMSCHED_ABI
 }  // namespace memsched

@@ -57,3 +57,27 @@
 #else
 #define MEMSCHED_EXCEPTION
 #endif
+
+// Public names stand in `memsched`; the rooms below have namespaces of their own, of which each sees those that the floor plan
+// lists for it. `detail` holds the insides of public things and sees all rooms.
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+namespace base {}
+namespace structure {
+using namespace base;
+}
+namespace bounds {
+using namespace structure;
+}
+namespace presolve {
+using namespace bounds;
+}
+namespace proof {
+using namespace base;
+}
+namespace detail {
+using namespace presolve;
+using namespace proof;
+}  // namespace detail
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched

@@ -7,6 +7,7 @@
 
 namespace memsched {
 inline namespace MEMSCHED_ABI {
+namespace base {
 
 /// An order of [0, preds.size()) in which predecessors come first, in breadth-first waves of ascending index (Kahn).
 /// If there is a cycle, the nodes behind it are left out. O(nodes + edges).
@@ -20,6 +21,8 @@ inline std::vector<index_t> topological_order(const adjacency& preds, const adja
       if (--waits[next] == 0) order.push_back(next);
   return order;
 }
+
+}  // namespace base
 
 }  // namespace MEMSCHED_ABI
 }  // namespace memsched

@@ -1,6 +1,7 @@
 // The name of a type, for messages.
 #pragma once
 
+#include <algorithm>
 #include <string_view>
 
 #include <memsched/base/linkage.hpp>
@@ -8,17 +9,34 @@
 namespace memsched {
 inline namespace MEMSCHED_ABI {
 
-/// The name of T as the compiler spells it; "a policy" where the compiler does not tell.
+namespace detail {
+struct type_of_memsched;
+}
+
+namespace base {
+
+/// The name of T as the compiler spells it; empty where it does not tell.
 template <class T>
-constexpr std::string_view type_name() {
+constexpr std::string_view spelled_name() {
 #if defined(__GNUC__)
-  std::string_view text = __PRETTY_FUNCTION__;  // "... [with T = X; ...]" or "... [T = X]"
+  const std::string_view text = __PRETTY_FUNCTION__;  // "... [with T = X; ...]" or "... [T = X]"
   const auto begin = text.find("T = ") + 4;
   return text.substr(begin, text.find_first_of(";]", begin) - begin);
 #else
-  return "a policy";
+  return {};
 #endif
 }
+
+/// The name of T, without the namespace of the library; "a policy" where the compiler does not tell.
+template <class T>
+constexpr std::string_view type_name() {
+  std::string_view name = spelled_name<T>(), ours = spelled_name<detail::type_of_memsched>();
+  ours.remove_suffix(std::min(ours.size(), std::string_view("detail::type_of_memsched").size()));
+  if (name.starts_with(ours)) name.remove_prefix(ours.size());
+  return name.empty() ? "a policy" : name;
+}
+
+}  // namespace base
 
 }  // namespace MEMSCHED_ABI
 }  // namespace memsched

@@ -12,6 +12,7 @@
 
 namespace memsched {
 inline namespace MEMSCHED_ABI {
+namespace bounds {
 
 /// A graph such that no order of the whole has a smaller peak than its own optimum, less `lift`.
 struct closed_window {
@@ -46,6 +47,8 @@ struct closed_window {
 MEMSCHED_FUNCTION std::optional<closed_window> close_window(const order_line& l, const live_index& live,
                                                             const backbone& bone, std::size_t a, std::size_t b);
 
+}  // namespace bounds
+
 }  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
@@ -67,7 +70,7 @@ namespace detail {
 class mark_sets {
  public:
   mark_sets(std::size_t nodes, std::size_t marks) : marks_(marks), sets_(nodes, marks) {}
-  void set(std::size_t i, std::size_t mark) { memsched::set_bit(sets_[i], mark); }
+  void set(std::size_t i, std::size_t mark) { base::set_bit(sets_[i], mark); }
   void add(std::size_t i, std::size_t from) { unite_bits(sets_[i], sets_[from]); }
   bool all(std::size_t i) const { return count_bits(sets_[i]) == marks_; }
 
@@ -80,6 +83,7 @@ class mark_sets {
 inline constexpr std::size_t most_marks = std::size_t{1} << 24;
 
 }  // namespace detail
+namespace bounds {
 
 MEMSCHED_FUNCTION std::optional<closed_window> close_window(const order_line& l, const live_index& live,
                                                             const backbone& bone, std::size_t a, std::size_t b) {
@@ -187,6 +191,8 @@ MEMSCHED_FUNCTION std::optional<closed_window> close_window(const order_line& l,
   if (closes) h.cost[close] = {0, -m};
   return c;
 }
+
+}  // namespace bounds
 
 }  // namespace MEMSCHED_ABI
 }  // namespace memsched

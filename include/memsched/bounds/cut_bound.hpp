@@ -18,6 +18,7 @@
 
 namespace memsched {
 inline namespace MEMSCHED_ABI {
+namespace bounds {
 
 /// The nodes of an order with their heights, level plus peak in bytes, the highest first.
 MEMSCHED_FUNCTION std::vector<std::pair<delta, node_id>> by_height(const schedule_graph& g, std::span<const node_id> order);
@@ -187,6 +188,8 @@ inline bytes next_possible_peak(const schedule_graph& g, bytes least) {
   return possible_peaks(g, [] { return true; }).next(least);
 }
 
+}  // namespace bounds
+
 }  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
@@ -196,13 +199,14 @@ inline bytes next_possible_peak(const schedule_graph& g, bytes least) {
 
 namespace memsched {
 inline namespace MEMSCHED_ABI {
+namespace bounds {
 
 MEMSCHED_FUNCTION bytes footprint_bound(const problem& p, memory_model model) {
   bytes bound = p.live_at_start(), at_end = 0;
   for (tensor_id t : p.tensors())
     if (p.storage(t) == t && p.stays(t)) at_end += p.size(t);
   for (op_id op : p.ops()) {
-    firing_effect e{.workspace = p.workspace(op)};
+    detail::firing_effect e{.workspace = p.workspace(op)};
     bytes read = 0;
     for (tensor_id t : p.reads(op)) {
       read += p.size(t);
@@ -260,6 +264,8 @@ MEMSCHED_FUNCTION node_bound best_cut_bound(const schedule_graph& g, std::span<c
   }
   return best;
 }
+
+}  // namespace bounds
 
 }  // namespace MEMSCHED_ABI
 }  // namespace memsched

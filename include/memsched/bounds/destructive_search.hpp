@@ -14,6 +14,7 @@
 
 namespace memsched {
 inline namespace MEMSCHED_ABI {
+namespace bounds {
 
 /// The peaks that orders of a graph can have are among these: its base plus or minus multiples of a step.
 class peak_grid {
@@ -140,6 +141,8 @@ class destructive_search {
   std::vector<attempt> open_;     // falling peaks, none of them refuted
   std::optional<attempt> trial_;  // under way, for a peak below all of those
 };
+
+}  // namespace bounds
 
 }  // namespace MEMSCHED_ABI
 }  // namespace memsched

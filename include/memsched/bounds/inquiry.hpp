@@ -16,6 +16,7 @@
 
 namespace memsched {
 inline namespace MEMSCHED_ABI {
+namespace bounds {
 
 /// The outcome of asking for a peak of at most B.
 enum class probing_outcome : unsigned char {
@@ -23,6 +24,8 @@ enum class probing_outcome : unsigned char {
   open,     ///< there may be one, and it keeps the edges that were found
   stopped,  ///< it was told to stop; the edges so far hold
 };
+
+}  // namespace bounds
 
 namespace detail {
 

@@ -15,6 +15,7 @@
 
 namespace memsched {
 inline namespace MEMSCHED_ABI {
+namespace bounds {
 
 /// A bound of the peak from a layer: any set of active nodes, such as the rows that an operator was cut into. It is unknown
 /// which of them runs first.
@@ -151,6 +152,8 @@ struct best_layer {
 MEMSCHED_FUNCTION best_layer best_layer_bound(const schedule_graph& g, std::span<const node_id> order, bytes start,
                                               function_ref<bool()> go_on, std::uint64_t patience = std::uint64_t{3} << 22);
 
+}  // namespace bounds
+
 }  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
@@ -162,6 +165,7 @@ MEMSCHED_FUNCTION best_layer best_layer_bound(const schedule_graph& g, std::span
 
 namespace memsched {
 inline namespace MEMSCHED_ABI {
+namespace bounds {
 
 MEMSCHED_FUNCTION std::vector<std::vector<node_id>> likely_layers(const schedule_graph& g, function_ref<bool()> go_on) {
   const std::vector<node_id> order = topological_order(g.preds, g.succs);
@@ -234,6 +238,8 @@ MEMSCHED_FUNCTION best_layer best_layer_bound(const schedule_graph& g, std::span
   if (by != nullptr) best.members = std::move(layers[by->layer]), best.first = by->first;
   return best;
 }
+
+}  // namespace bounds
 
 }  // namespace MEMSCHED_ABI
 }  // namespace memsched

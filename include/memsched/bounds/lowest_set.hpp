@@ -9,6 +9,7 @@
 
 namespace memsched {
 inline namespace MEMSCHED_ABI {
+namespace bounds {
 
 /// Given nodes that are free to have run or not, the choice among them that leaves the lowest level, or lets a node v run
 /// the lowest, which counts v's credits. One minimum cut. Working memory is kept from one use to the next; g must outlive
@@ -80,6 +81,8 @@ class lowest_set {
   std::vector<node_id> free_;
   closure_problem closure_;
 };
+
+}  // namespace bounds
 
 }  // namespace MEMSCHED_ABI
 }  // namespace memsched

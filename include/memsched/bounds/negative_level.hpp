@@ -65,6 +65,7 @@ inline std::vector<node_id> negative_steps(const schedule_graph& g) {
 }
 
 }  // namespace detail
+namespace bounds {
 
 /// Reports a node that frees more than there can be, in any order; nothing if there is none.
 /// Graphs of operators and tensors, and task graphs, never have one. O((nodes + edges) log nodes), and a minimum cut for
@@ -82,6 +83,8 @@ inline std::optional<graph_error> negative_level(const schedule_graph& g) {
                          {}};
   return std::nullopt;
 }
+
+}  // namespace bounds
 
 }  // namespace MEMSCHED_ABI
 }  // namespace memsched

@@ -18,6 +18,7 @@
 
 namespace memsched {
 inline namespace MEMSCHED_ABI {
+namespace bounds {
 
 /// g with more edges. An edge from a release is drawn from its readers, after the last of which it runs.
 /// O(nodes + edges).
@@ -240,6 +241,8 @@ class prober {
   node_id refuted_at_ = none;
   std::uint64_t held_ = 0;
 };
+
+}  // namespace bounds
 
 }  // namespace MEMSCHED_ABI
 }  // namespace memsched

@@ -16,6 +16,7 @@
 
 namespace memsched {
 inline namespace MEMSCHED_ABI {
+namespace bounds {
 
 /// Takes an edge between two nodes for granted and probes; if that is refuted, all orders below the peak keep the reverse
 /// edge, from which more may follow. If it is not, the reverse is taken for granted too, and all orders keep the
@@ -199,6 +200,8 @@ class shaver {
 
   line edges_, pairs_;
 };
+
+}  // namespace bounds
 
 }  // namespace MEMSCHED_ABI
 }  // namespace memsched

@@ -14,6 +14,7 @@
 
 namespace memsched {
 inline namespace MEMSCHED_ABI {
+namespace bounds {
 
 /// The resources that are live between two positions of a line. Each is kept once, in a list of those of about its length
 /// that begin near it, so that memory is that of the resources and a question takes time in proportion to the resources live
@@ -163,6 +164,8 @@ class windowed_cut {
   index_t now_ = 0;
   std::uint64_t work_ = 0;
 };
+
+}  // namespace bounds
 
 }  // namespace MEMSCHED_ABI
 }  // namespace memsched

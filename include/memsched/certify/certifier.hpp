@@ -36,7 +36,7 @@ struct derived {
 
 /// Reductions, then facts that hold below a peak, each under all those before it.
 struct proof_round {
-  std::vector<reduction> reductions{};
+  std::vector<proof::reduction> reductions{};
   derived::side derived_side{};
 };
 
@@ -56,7 +56,7 @@ class certifier {
       for (const credit& k : g.credits[v]) hidden_[k.release] = true;
     }
     for (const proof_round& r : rounds) {
-      for (const reduction& x : r.reductions) apply(x);
+      for (const proof::reduction& x : r.reductions) apply(x);
       if (&r == &rounds.back()) break;
       for (const derived& d : r.derived_side.items)
         for (const precedence& e : d.edges) link(e, none);
@@ -64,20 +64,20 @@ class certifier {
   }
 
   /// Proves all that was derived. No steps where that fails, or `go_on` said no.
-  std::vector<proof_step> run(bytes bound, function_ref<bool()> go_on) {
+  std::vector<proof::proof_step> run(bytes bound, function_ref<bool()> go_on) {
     bound_ = bound, go_on_ = go_on;
     link_all(last_.items);
     needed_.assign(needed_.size(), true);
-    std::vector<proof_step> steps;
+    std::vector<proof::proof_step> steps;
     if (!prove_items(last_.items, steps)) return {};
     std::reverse(steps.begin(), steps.end());
     return steps;
   }
   /// Proves that no order has a peak below `bound`, and those edges on which that rests: backwards from its end. No steps
   /// where the edges do not suffice for that.
-  std::vector<proof_step> refute(bytes bound, function_ref<bool()> go_on) {
+  std::vector<proof::proof_step> refute(bytes bound, function_ref<bool()> go_on) {
     bound_ = bound, go_on_ = go_on;
-    std::vector<proof_step> steps;
+    std::vector<proof::proof_step> steps;
     if (!prove_side(last_, {}, true, steps)) return {};
     return steps;
   }
@@ -109,14 +109,14 @@ class certifier {
       }
   }
 
-  void apply(const reduction& r) {
-    if (r.by == reduction::rule::s1 || r.by == reduction::rule::s2) link({r.first, r.second}, none);
+  void apply(const proof::reduction& r) {
+    if (r.by == proof::reduction::rule::s1 || r.by == proof::reduction::rule::s2) link({r.first, r.second}, none);
     else merge_costs(cost_, r);
   }
 
   /// Steps that refute a side, or show the edges that it is to show; false where they cannot be found.
   bool prove_side(const derived::side& side, const std::vector<precedence>& shown, bool ends,
-                  std::vector<proof_step>& steps) {
+                  std::vector<proof::proof_step>& steps) {
     link_all(side.items);
     if (ends) {
       auto end = side.refuted_at != none ? prove({.v = side.refuted_at})
@@ -138,7 +138,7 @@ class certifier {
   }
 
   /// Unlinks derived facts, the last first, and puts steps for those that are needed behind `steps`.
-  bool prove_items(const std::vector<derived>& items, std::vector<proof_step>& steps) {
+  bool prove_items(const std::vector<derived>& items, std::vector<proof::proof_step>& steps) {
     for (std::size_t i = items.size(); i-- > 0;) {
       std::vector<precedence> needed;
       for (std::size_t k = items[i].edges.size(); k-- > 0;)
@@ -154,12 +154,12 @@ class certifier {
     }
     return true;
   }
-  std::optional<proof_step> prove_cut(const precedence& e) {
+  std::optional<proof::proof_step> prove_cut(const precedence& e) {
     auto step = prove({.v = e.before, .other = e.after, .v_first = true});
     return step ? std::move(step) : prove({.v = e.after, .other = e.before});
   }
-  std::optional<proof_step> prove_cases(const derived& d, const std::vector<precedence>& needed) {
-    proof_step s{.v = d.assumed.before, .other = d.assumed.after, .cases = true, .edges = needed};
+  std::optional<proof::proof_step> prove_cases(const derived& d, const std::vector<precedence>& needed) {
+    proof::proof_step s{.v = d.assumed.before, .other = d.assumed.after, .cases = true, .edges = needed};
     for (const bool kept : {true, false}) {
       const precedence assumed = kept ? d.assumed : precedence{d.assumed.after, d.assumed.before};
       link(assumed, none);
@@ -171,14 +171,14 @@ class certifier {
   }
 
   /// The step if the linked facts suffice for it; then counts those edges that it rests on as needed.
-  std::optional<proof_step> prove(proof_step s) {
+  std::optional<proof::proof_step> prove(proof::proof_step s) {
     const auto level = show(s.v, {s.v, s.v_first ? s.other : none}, {s.v, s.v_first ? none : s.other}, s.flow);
     if (!level) return std::nullopt;
     s.level = *level;
     return s;
   }
-  std::optional<proof_step> prove_layer(const derived::side& side) {
-    proof_step s{.v_first = side.first, .level = max_total};
+  std::optional<proof::proof_step> prove_layer(const derived::side& side) {
+    proof::proof_step s{.v_first = side.first, .level = max_total};
     for (node_id v : side.layer) s.layer.push_back({v});
     for (auto& [v, flow] : s.layer) {
       const tree own = reach({v}, s.v_first ? preds_ : succs_);
@@ -201,7 +201,7 @@ class certifier {
   /// on as needed: of nodes that must have run and add memory, of nodes that cannot have run and free it, and the flow's
   /// own.
   std::optional<bytes> show(node_id v, const std::vector<node_id>& ran, const std::vector<node_id>& waiting,
-                            std::vector<flow_arc>& flow) {
+                            std::vector<proof::flow_arc>& flow) {
     if (hidden_[v]) return std::nullopt;
     std::fill(place_.begin(), place_.end(), where::undecided);
     const tree before = reach(ran, preds_), after = reach(waiting, succs_);
@@ -277,7 +277,7 @@ class certifier {
     return level + closure_.solve();
   }
 
-  std::vector<flow_arc> make_flow(node_id v);
+  std::vector<proof::flow_arc> make_flow(node_id v);
 
   const schedule_graph& g_;
   std::vector<node_cost> cost_;
@@ -315,7 +315,7 @@ inline certifier::tree certifier::reach(const std::vector<node_id>& starts, cons
 }
 
 /// The flow of the last `solve`; flow through a node that could send bytes of its own is replaced by those.
-inline std::vector<flow_arc> certifier::make_flow(node_id v) {
+inline std::vector<proof::flow_arc> certifier::make_flow(node_id v) {
   auto arcs = closure_.arcs();
   std::vector<delta> kept;
   for (node_id m : members_) kept.push_back(m < g_.size() ? cost_[m].impact : -g_.credits[v][m - g_.size()].amount);
@@ -338,7 +338,7 @@ inline std::vector<flow_arc> certifier::make_flow(node_id v) {
       kept[arcs[e].from] += less;
       if (--sends[arcs[e].from] == 0) ready.push_back(arcs[e].from);
     }
-  std::vector<flow_arc> flow;
+  std::vector<proof::flow_arc> flow;
   on_edges_.clear();
   for (index_t e = 0; e < arcs.size(); ++e) {
     if (arcs[e].flow == 0) continue;

@@ -18,7 +18,7 @@ inline namespace MEMSCHED_ABI {
 /// than the limits allow, the certificate's bound is smaller. `check_certificate` has accepted it. Working memory
 /// is about as large as the sets of the family, a bit for each node, beside that of the graph.
 MEMSCHED_FUNCTION certificate certify(const schedule_graph& g, std::span<const node_id> order, bytes bound,
-                                      function_ref<bool()> go_on, const certificate_limits& limits = {});
+                                      base::function_ref<bool()> go_on, const certificate_limits& limits = {});
 
 }  // namespace MEMSCHED_ABI
 }  // namespace memsched
@@ -42,19 +42,19 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 
 MEMSCHED_FUNCTION certificate certify(const schedule_graph& g, std::span<const node_id> order, bytes bound,
-                                      function_ref<bool()> go_on, const certificate_limits& limits) {
+                                      base::function_ref<bool()> go_on, const certificate_limits& limits) {
   certificate best = detail::assemble(g, {});
   const auto consider = [&](certificate c) {
     if (c.bound > best.bound && text_size(c) <= limits.size && check_certificate(g, c).empty()) best = std::move(c);
     return best.bound >= bound;
   };
   if (best.bound >= bound) return best;
-  const node_bound single = best_cut_bound(g, order, best.bound, go_on);
+  const bounds::node_bound single = bounds::best_cut_bound(g, order, best.bound, go_on);
   const auto by_cut = [&] { return single.v != none && consider(detail::certify_cut(g, single, go_on)); };
   if (single.bound >= bound && by_cut()) return best;
   // Little effort first; and for each, of a large graph narrow windows, then the whole, then wide windows.
   const bool local = g.size() > 1024, whole = g.size() <= limits.probed;
-  compressed_graph form;
+  presolve::compressed_graph form;
   if (whole) {
     form = detail::compressed_for_proof(g);
     const std::size_t few = detail::sets_within(limits, g, detail::few_sets);
@@ -67,7 +67,7 @@ MEMSCHED_FUNCTION certificate certify(const schedule_graph& g, std::span<const n
   for (const auto& effort : detail::certificate_efforts) {
     if (whole && &effort == &detail::certificate_efforts[2]) {  // the time may run out below: a lower bound first
       consider(detail::certify_layer(g, form, best.bound, go_on));
-      destructive_search search(g, best.bound);
+      bounds::destructive_search search(g, best.bound);
       search.run(bound, go_on);
       consider(detail::certify_probed(g, search.bound(), go_on));
     }

@@ -28,9 +28,9 @@ inline namespace MEMSCHED_ABI {
 namespace detail {
 
 /// The lowest level of some steps, which are not empty.
-inline bytes lowest_level(const std::vector<proof_step>& steps) {
+inline bytes lowest_level(const std::vector<proof::proof_step>& steps) {
   bytes least = static_cast<bytes>(-1);
-  for (const proof_step& s : steps) {
+  for (const proof::proof_step& s : steps) {
     if (!s.cases) least = std::min(least, s.level);
     for (const auto* side : {&s.then, &s.otherwise})
       if (!side->empty()) least = std::min(least, lowest_level(*side));
@@ -39,7 +39,7 @@ inline bytes lowest_level(const std::vector<proof_step>& steps) {
 }
 
 /// A certificate of g with these steps, where there are any.
-inline certificate assemble(const schedule_graph& g, std::vector<proof_step> steps) {
+inline certificate assemble(const schedule_graph& g, std::vector<proof::proof_step> steps) {
   if (steps.empty()) return {.bound = level_at_ends(g)};
   const bytes bound = lowest_level(steps);
   return {bound, std::move(steps)};
@@ -48,7 +48,7 @@ inline certificate assemble(const schedule_graph& g, std::vector<proof_step> ste
 /// Steps for all rounds, the last of which ends the proof where it is refuted; reductions that no step follows are left in
 /// `waiting`. False where some edge has no proof, or `go_on` said no.
 inline bool prove_rounds(const schedule_graph& g, const derivation& d, bytes bound, function_ref<bool()> go_on,
-                         std::vector<proof_step>& steps, std::vector<reduction>& waiting) {
+                         std::vector<proof::proof_step>& steps, std::vector<proof::reduction>& waiting) {
   for (std::size_t n = 1; n <= d.rounds.size(); ++n) {
     const proof_round& r = d.rounds[n - 1];
     waiting.insert(waiting.end(), r.reductions.begin(), r.reductions.end());
@@ -65,11 +65,11 @@ inline bool prove_rounds(const schedule_graph& g, const derivation& d, bytes bou
 
 /// Gives c, whose steps leave these reductions, a family of at most so many sets below a level. Either direction may be the
 /// one with few. Returns whether there is one.
-inline bool find_either_family(const schedule_graph& g, certificate& c, bytes level, const std::vector<reduction>& waiting,
-                               std::size_t most, function_ref<bool()> go_on) {
+inline bool find_either_family(const schedule_graph& g, certificate& c, bytes level,
+                               const std::vector<proof::reduction>& waiting, std::size_t most, function_ref<bool()> go_on) {
   for (const bool mirrored : {false, true}) {
     if (mirrored && g.credits.items() > 0) continue;
-    c.family = set_family{.level = level, .mirrored = mirrored, .reductions = waiting};
+    c.family = proof::set_family{.level = level, .mirrored = mirrored, .reductions = waiting};
     if (find_family(g, c, most, go_on)) return true;
   }
   return false;
@@ -81,7 +81,7 @@ inline certificate certify_rounds(const schedule_graph& g, compressed_graph form
                                   std::size_t most, function_ref<bool()> go_on) {
   const derivation d = derive_rounds(g, std::move(form), bound, patience, go_on);
   certificate c{.bound = bound};
-  std::vector<reduction> waiting;
+  std::vector<proof::reduction> waiting;
   if (!prove_rounds(g, d, bound, go_on, c.steps, waiting)) return assemble(g, {});
   if (d.refuted) return assemble(g, std::move(c.steps));
   if (!c.steps.empty()) c.bound = std::min(bound, lowest_level(c.steps));
@@ -95,9 +95,10 @@ inline certificate certify_rounds(const schedule_graph& g, compressed_graph form
 /// The certificate of this very bound from one round, which refutes lower peaks; or one from the level at the ends.
 inline certificate certify_round(const schedule_graph& g, proof_round round, bytes bound, function_ref<bool()> go_on) {
   const derivation d{{std::move(round)}, true};
-  std::vector<proof_step> steps;
-  std::vector<reduction> none_wait;
-  return assemble(g, prove_rounds(g, d, bound, go_on, steps, none_wait) ? std::move(steps) : std::vector<proof_step>());
+  std::vector<proof::proof_step> steps;
+  std::vector<proof::reduction> none_wait;
+  return assemble(g,
+                  prove_rounds(g, d, bound, go_on, steps, none_wait) ? std::move(steps) : std::vector<proof::proof_step>());
 }
 
 /// The certificate that probing alone gives for this very bound, or one from the level at the ends.

@@ -60,10 +60,10 @@ MEMSCHED_FUNCTION std::optional<joint_proof> certify_joint(const problem& p, std
   std::vector<detail::joint_no> why;
   if (joint.decide(arena - 1, limits.nodes, &why) != detail::joint_search::answer::no) return std::nullopt;
   for (detail::joint_no& no : why) {
-    joint_refutation r;
+    proof::joint_refutation r;
     for (const auto& [before, after] : no.edges) r.edges.push_back({before, after});
     if (no.conflict.empty()) {
-      const schedule_graph extended = with_edges(g, r.edges);
+      const schedule_graph extended = bounds::with_edges(g, r.edges);
       r.peak = certify(extended, no.order, arena, go_on);
       if (r.peak->bound < arena) return std::nullopt;
     } else {

@@ -43,7 +43,7 @@ class packing_prover {
       one.put_below(second ? b : a, second ? a : b);
       if (!prove(std::move(one), depth + 1)) return false;
       // A refutation of a case may refute the ranges without it.
-      packing_checker all(std::span<const packing_step>(steps_).subspan(start));
+      packing_checker all(std::span<const proof::packing_step>(steps_).subspan(start));
       if (!all.refutes(known)) continue;
       steps_.erase(steps_.begin() + static_cast<std::ptrdiff_t>(here), steps_.begin() + static_cast<std::ptrdiff_t>(start));
       steps_.resize(here + all.used());
@@ -52,13 +52,13 @@ class packing_prover {
     return true;
   }
 
-  std::vector<packing_step>& steps() { return steps_; }
+  std::vector<proof::packing_step>& steps() { return steps_; }
 
  private:
   static constexpr std::size_t deepest = 500;
 
   /// A sum that is too much, at any moment.
-  static std::optional<packing_step> find_sum(const packing_ranges& known) {
+  static std::optional<proof::packing_step> find_sum(const packing_ranges& known) {
     for (std::size_t k = 0; k < known.size(); ++k) {
       const std::int64_t at = known[k].lower;
       std::vector<std::size_t> live;
@@ -82,7 +82,7 @@ class packing_prover {
           within.resize(n + 1);
           std::sort(within.begin(), within.end());
           if (!known.too_much(at, within)) break;  // their own grid may be another
-          return packing_step{true, at, {within.begin(), within.end()}};
+          return proof::packing_step{true, at, {within.begin(), within.end()}};
         }
       }
     }
@@ -106,7 +106,7 @@ class packing_prover {
 
   std::uint64_t left_;
   function_ref<bool()> go_on_;
-  std::vector<packing_step> steps_;
+  std::vector<proof::packing_step> steps_;
 };
 
 /// The proof that one moment or one fixed buffer gives, where it does. O(n log n).
@@ -158,7 +158,7 @@ inline std::optional<packing_proof> certify_conflict(std::span<const buffer> buf
   packing_prover prover(limits.cases, go_on);
   if (!prover.prove(std::move(known))) return std::nullopt;
   proof.steps = std::move(prover.steps());
-  for (packing_step& s : proof.steps)
+  for (proof::packing_step& s : proof.steps)
     for (index_t& b : s.buffers) b = proof.buffers[b];
   if (!check_packing(buffers, proof).empty()) return std::nullopt;
   return proof;

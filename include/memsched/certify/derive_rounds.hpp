@@ -88,7 +88,7 @@ inline prober::outcome derive(prober& p, bytes bound, unsigned patience, functio
   }
   append_cuts(p, known, names, side.items);
   if (outcome == prober::outcome::refuted) side.refuted_at = names[p.refuted_at()];
-  if (outcome == prober::outcome::open && refuted_by_layer(with_edges(p.graph(), p.edges())))
+  if (outcome == prober::outcome::open && refuted_by_layer(bounds::with_edges(p.graph(), p.edges())))
     outcome = prober::outcome::refuted;
   return outcome;
 }
@@ -115,9 +115,9 @@ inline derivation derive_rounds(const schedule_graph& g, compressed_graph form, 
   while (bound > level_at_ends(g)) {
     proof_round& r = rounds.emplace_back();
     for (const auto& [by, first, second] : form.reductions) {
-      const reduction x{by, names[first], names[second]};
-      if (by == reduction::rule::c1) merged[x.first] = true;
-      else if (by == reduction::rule::c2) merged[x.second] = true;
+      const proof::reduction x{by, names[first], names[second]};
+      if (by == proof::reduction::rule::c1) merged[x.first] = true;
+      else if (by == proof::reduction::rule::c2) merged[x.second] = true;
       else preds[x.second].push_back(x.first);
       r.reductions.push_back(x);
     }

@@ -36,7 +36,7 @@ class family_search {
         level_(static_cast<delta>(c.family->level)),
         sets_(g.size()) {
     for (node_id v = 0; v < g.size(); ++v) preds_[v].assign(g.preds[v].begin(), g.preds[v].end());
-    for (const proof_step& s : c.steps) {
+    for (const proof::proof_step& s : c.steps) {
       apply(s.reductions);
       for (const precedence& e : s.edges) preds_[e.after].push_back(e.before);
       if (s.other == none || s.cases) continue;
@@ -61,7 +61,7 @@ class family_search {
 
   /// The family; false where it would have more than `most` sets beside the first, where an order below the level exists, or
   /// where `go_on` said no.
-  bool run(std::vector<set_family::grown_set>& sets, std::size_t most, function_ref<bool()> go_on) {
+  bool run(std::vector<proof::set_family::grown_set>& sets, std::size_t most, function_ref<bool()> go_on) {
     std::vector<node_id> all;
     for (node_id v = 0; v < g_.size(); ++v) all.push_back(v);
     sets_.insert(grown(std::vector<bit_word>(words_for(g_.size())), all));
@@ -89,9 +89,9 @@ class family_search {
     for (node_cost& c : cost_) base_ += c.impact, c = {c.peak - c.impact, -c.impact};
     std::swap(preds_, succs_);
   }
-  void apply(const std::vector<reduction>& list) {
-    for (const reduction& r : list) {
-      if (r.by == reduction::rule::s1 || r.by == reduction::rule::s2) preds_[r.second].push_back(r.first);
+  void apply(const std::vector<proof::reduction>& list) {
+    for (const proof::reduction& r : list) {
+      if (r.by == proof::reduction::rule::s1 || r.by == proof::reduction::rule::s2) preds_[r.second].push_back(r.first);
       else merge_costs(cost_, r);
     }
   }
@@ -168,7 +168,7 @@ class family_search {
 
 /// Gives c, which has a family but for its sets, those sets; false where more than `most` would be needed, or where `go_on`,
 /// which is asked before each, said no. g is the graph that c's steps are about. O(sets * (nodes + edges)).
-inline bool find_family(const schedule_graph& g, certificate& c, std::size_t most, function_ref<bool()> go_on) {
+inline bool find_family(const schedule_graph& g, certificate& c, std::size_t most, base::function_ref<bool()> go_on) {
   return detail::family_search(g, c).run(c.family->sets, most, go_on);
 }
 

@@ -23,7 +23,7 @@ namespace detail {
 
 /// A window as a certificate describes it, and its graph, in the numbering that the certificate has.
 struct described_window {
-  proof_window window;
+  proof::proof_window window;
   schedule_graph graph;
 };
 

@@ -12,9 +12,9 @@ inline namespace MEMSCHED_ABI {
 namespace detail {
 
 /// Applies a reduction that makes one node of two to their costs: the other stays and costs nothing (docs/proofs.md).
-inline void merge_costs(std::vector<node_cost>& cost, const reduction& r) {
+inline void merge_costs(std::vector<node_cost>& cost, const proof::reduction& r) {
   const node_cost a = cost[r.first], b = cost[r.second];
-  const auto [kept, gone] = r.by == reduction::rule::c1 ? std::pair(r.second, r.first) : std::pair(r.first, r.second);
+  const auto [kept, gone] = r.by == proof::reduction::rule::c1 ? std::pair(r.second, r.first) : std::pair(r.first, r.second);
   cost[kept] = {std::max(a.peak, a.impact + b.peak), a.impact + b.impact};
   cost[gone] = {};
 }

@@ -40,7 +40,7 @@ class json_arena_reader {
   }
 
  private:
-  bool read_refutation(const json& j, const std::string& place, bytes arena, joint_refutation& r) {
+  bool read_refutation(const json& j, const std::string& place, bytes arena, proof::joint_refutation& r) {
     if (!object(j, place) || !list(member(j, "edges"), place + ".edges")) return false;
     for (const json& e : j["edges"]) {
       std::vector<index_t> pair;
@@ -65,7 +65,7 @@ class json_arena_reader {
     if (!list(member(j, "steps"), outer + "steps")) return false;
     for (const json& entry : j["steps"]) {
       const std::string place = outer + "steps[" + std::to_string(p.steps.size()) + "]";
-      packing_step& s = p.steps.emplace_back();
+      proof::packing_step& s = p.steps.emplace_back();
       s.is_sum = entry.is_object();
       if (s.is_sum) {
         const json& at = member(entry, "at");
@@ -113,7 +113,7 @@ inline void write_packing(nlohmann::ordered_json& to, const packing_proof& p) {
   using json = nlohmann::ordered_json;
   to["buffers"] = p.buffers;
   to["steps"] = json::array();
-  for (const packing_step& s : p.steps)
+  for (const proof::packing_step& s : p.steps)
     to["steps"].push_back(s.is_sum ? json{{"at", s.at}, {"sum", s.buffers}} : json(s.buffers));
 }
 
@@ -143,7 +143,7 @@ inline result<joint_proof> read_joint_proof(const nlohmann::json& j) { return de
 inline nlohmann::ordered_json write_joint_proof(const joint_proof& p) {
   using json = nlohmann::ordered_json;
   json j{{"arena", p.arena}, {"refutations", json::array()}};
-  for (const joint_refutation& r : p.refutations) {
+  for (const proof::joint_refutation& r : p.refutations) {
     json entry{{"edges", json::array()}};
     for (const precedence& e : r.edges) entry["edges"].push_back(json::array({e.before, e.after}));
     if (r.peak) {

@@ -49,15 +49,15 @@ class json_certificate_reader {
     return true;
   }
 
-  bool read(const json& j, const std::string& place, reduction& r) {
+  bool read(const json& j, const std::string& place, proof::reduction& r) {
     if (!j.is_array() || j.size() != 3) return wrong(place, "a rule and two nodes");
     const auto by = std::find(rule_names.begin(), rule_names.end(), j[0]);
     if (by == rule_names.end()) return wrong(place + "[0]", "a rule: \"c1\", \"c2\", \"s1\" or \"s2\"");
-    r.by = static_cast<reduction::rule>(by - rule_names.begin());
+    r.by = static_cast<proof::reduction::rule>(by - rule_names.begin());
     return number(j[1], place + "[1]", r.first) && number(j[2], place + "[2]", r.second);
   }
 
-  bool read(const json& j, const std::string& place, proof_step& s) {
+  bool read(const json& j, const std::string& place, proof::proof_step& s) {
     if (!j.is_object()) return wrong(place, "an object");
     if (j.contains("reductions") && !read_all(j["reductions"], place + ".reductions", s.reductions)) return false;
     if (j.contains("if")) return read_cases(j, place, s);
@@ -71,7 +71,7 @@ class json_certificate_reader {
            number(member(j, "level"), place + ".level", s.level) && read_all(member(j, "flow"), place + ".flow", s.flow);
   }
 
-  bool read_layer(const json& j, const std::string& place, proof_step& s) {
+  bool read_layer(const json& j, const std::string& place, proof::proof_step& s) {
     s.v_first = j.contains("first");
     const char* key = s.v_first ? "first" : "last";
     if (s.v_first && j.contains("last")) return wrong(place, "without \"first\" or without \"last\"");
@@ -79,12 +79,12 @@ class json_certificate_reader {
     if (s.layer.empty()) return wrong(place + "." + key, "a list of nodes with flows");
     return number(member(j, "level"), place + ".level", s.level);
   }
-  bool read(const json& j, const std::string& place, layer_member& m) {
+  bool read(const json& j, const std::string& place, proof::layer_member& m) {
     if (!j.is_object()) return wrong(place, "an object");
     return number(member(j, "v"), place + ".v", m.v) && read_all(member(j, "flow"), place + ".flow", m.flow);
   }
 
-  bool read_cases(const json& j, const std::string& place, proof_step& s) {
+  bool read_cases(const json& j, const std::string& place, proof::proof_step& s) {
     constexpr int deepest = 64;
     s.cases = true;
     if (++depth_ > deepest) return wrong(place, "nested less deeply");
@@ -104,7 +104,7 @@ class json_certificate_reader {
     return number(j[0], place + "[0]", e.before) && number(j[1], place + "[1]", e.after);
   }
 
-  bool read(const json& j, const std::string& place, proof_window& w) {
+  bool read(const json& j, const std::string& place, proof::proof_window& w) {
     if (!j.is_object()) return wrong(place, "an object");
     return read_all(member(j, "before"), place + ".before", w.before) &&
            read_all(member(j, "nodes"), place + ".nodes", w.nodes) &&
@@ -112,24 +112,24 @@ class json_certificate_reader {
            read_all(member(j, "ahead"), place + ".ahead", w.ahead) && number(member(j, "lift"), place + ".lift", w.lift);
   }
   bool read(const json& j, const std::string& place, node_id& n) { return number(j, place, n); }
-  bool read(const json& j, const std::string& place, proof_window::range& r) {
+  bool read(const json& j, const std::string& place, proof::proof_window::range& r) {
     if (!j.is_array() || j.size() != 2) return wrong(place, "two nodes");
     return number(j[0], place + "[0]", r.first) && number(j[1], place + "[1]", r.last);
   }
 
-  bool read(const json& j, const std::string& place, set_family& f) {
+  bool read(const json& j, const std::string& place, proof::set_family& f) {
     if (!j.is_object()) return wrong(place, "an object");
     f.mirrored = member(j, "mirrored") == json(true);
     return number(member(j, "level"), place + ".level", f.level) && read_all(member(j, "sets"), place + ".sets", f.sets) &&
            (!j.contains("reductions") || read_all(j["reductions"], place + ".reductions", f.reductions));
   }
 
-  bool read(const json& j, const std::string& place, set_family::grown_set& s) {
+  bool read(const json& j, const std::string& place, proof::set_family::grown_set& s) {
     if (!j.is_array() || j.size() != 2) return wrong(place, "a set and a node");
     return number(j[0], place + "[0]", s.from) && number(j[1], place + "[1]", s.by);
   }
 
-  bool read(const json& j, const std::string& place, flow_arc& a) {
+  bool read(const json& j, const std::string& place, proof::flow_arc& a) {
     if (!j.is_array() || j.size() != 3) return wrong(place, "two nodes and an amount");
     bytes amount = 0;
     if (!number(j[0], place + "[0]", a.from) || !number(j[1], place + "[1]", a.to) || !number(j[2], place + "[2]", amount))
@@ -185,20 +185,20 @@ namespace detail {
 
 using certificate_json = nlohmann::ordered_json;
 
-inline void write_reductions(certificate_json& to, const std::vector<reduction>& list) {
+inline void write_reductions(certificate_json& to, const std::vector<proof::reduction>& list) {
   for (const auto& [by, first, second] : list)
     to["reductions"].push_back(certificate_json::array({rule_names[static_cast<std::size_t>(by)], first, second}));
 }
 
-inline certificate_json write_flow(const std::vector<flow_arc>& flow) {
+inline certificate_json write_flow(const std::vector<proof::flow_arc>& flow) {
   certificate_json list = certificate_json::array();
   for (const auto& [from, to, amount] : flow) list.push_back(certificate_json::array({from, to, amount}));
   return list;
 }
 
-inline certificate_json write_steps(const std::vector<proof_step>& steps) {
+inline certificate_json write_steps(const std::vector<proof::proof_step>& steps) {
   certificate_json list = certificate_json::array();
-  for (const proof_step& s : steps) {
+  for (const proof::proof_step& s : steps) {
     certificate_json step = certificate_json::object();
     write_reductions(step, s.reductions);
     if (s.cases) {
@@ -263,16 +263,16 @@ inline std::uint64_t fingerprint(const schedule_graph& g, std::span<const node_i
   }
   add(order.size(), claimed, c.bound, c.steps.size());
   for (node_id v : order) add(v);
-  const auto add_steps = [&](const auto& self, const std::vector<proof_step>& steps) -> void {
-    for (const proof_step& s : steps) {
+  const auto add_steps = [&](const auto& self, const std::vector<proof::proof_step>& steps) -> void {
+    for (const proof::proof_step& s : steps) {
       add(s.v, s.other, s.v_first, s.level, s.reductions.size(), s.flow.size(), s.cases);
-      for (const reduction& r : s.reductions) add(r.by, r.first, r.second);
-      for (const flow_arc& a : s.flow) add(a.from, a.to, a.amount);
+      for (const proof::reduction& r : s.reductions) add(r.by, r.first, r.second);
+      for (const proof::flow_arc& a : s.flow) add(a.from, a.to, a.amount);
       for (const auto* side : {&s.then, &s.otherwise}) add(side->size()), self(self, *side);
       for (const precedence& e : s.edges) add(e.before, e.after);
-      for (const layer_member& m : s.layer) {
+      for (const proof::layer_member& m : s.layer) {
         add(m.v, m.flow.size());
-        for (const flow_arc& a : m.flow) add(a.from, a.to, a.amount);
+        for (const proof::flow_arc& a : m.flow) add(a.from, a.to, a.amount);
       }
     }
   };
@@ -285,7 +285,7 @@ inline std::uint64_t fingerprint(const schedule_graph& g, std::span<const node_i
   }
   if (c.family) {
     add(c.family->level, c.family->mirrored, c.family->reductions.size(), c.family->sets.size());
-    for (const reduction& r : c.family->reductions) add(r.by, r.first, r.second);
+    for (const proof::reduction& r : c.family->reductions) add(r.by, r.first, r.second);
     for (const auto& [from, by] : c.family->sets) add(from, by);
   }
   return hash;

@@ -30,7 +30,7 @@ inline nlohmann::ordered_json write_recompute_proof(const recompute_proof& proof
     j["shares"] = json::array();
     for (const auto& list : proof.shares) {
       json shares = json::array();
-      for (const recompute_share& s : list)
+      for (const proof::recompute_share& s : list)
         shares.push_back(
             json::array({json(s.row), json(s.absent), s.pays == none ? json(-1) : json(s.pays), json(s.amount)}));
       j["shares"].push_back(std::move(shares));
@@ -38,9 +38,9 @@ inline nlohmann::ordered_json write_recompute_proof(const recompute_proof& proof
   }
   if (proof.weighed) j["weighed"] = {{"price", proof.weighed->price}, {"orders", write_certificate(proof.weighed->orders)}};
   j["cases"] = json::array();
-  for (const recompute_case& c : proof.cases) {
+  for (const proof::recompute_case& c : proof.cases) {
     if (c.row != none) j["cases"].push_back({{"row", c.row}});
-    else if (c.prices == recompute_case::inner)
+    else if (c.prices == proof::recompute_case::inner)
       j["cases"].push_back({{"gap", c.gap}, {"absent", c.absent}, {"present", c.present}});
     else j["cases"].push_back({{"prices", c.prices}});
   }

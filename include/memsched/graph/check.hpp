@@ -26,6 +26,8 @@ MEMSCHED_FUNCTION result<problem> make_problem(problem_draft draft);
 namespace memsched {
 inline namespace MEMSCHED_ABI {
 
+namespace detail {
+
 /// Checks one draft; use it through `make_problem`.
 class checker {
  public:
@@ -364,7 +366,7 @@ class checker {
     };
     const auto all = p_.ops();
     if (std::all_of(all.begin(), all.end(), is_listed_behind)) return true;
-    const auto order = topological_order(p_.predecessors_, transpose(p_.predecessors_, operators()));
+    const auto order = base::topological_order(p_.predecessors_, transpose(p_.predecessors_, operators()));
     if (order.size() == operators()) return true;
     std::vector<bool> waits(operators(), true);
     for (op_id op : order) waits[op] = false;
@@ -396,7 +398,9 @@ class checker {
   graph_error error_;
 };
 
-MEMSCHED_FUNCTION result<problem> make_problem(problem_draft draft) { return checker(std::move(draft)).run(); }
+}  // namespace detail
+
+MEMSCHED_FUNCTION result<problem> make_problem(problem_draft draft) { return detail::checker(std::move(draft)).run(); }
 
 }  // namespace MEMSCHED_ABI
 }  // namespace memsched

@@ -56,11 +56,15 @@ inline std::string one_line(std::string_view text, std::size_t longest = 400) {
   return text.size() > longest ? line + "..." : line;
 }
 
+namespace detail {
+
 /// "operator 3 'conv'": the position always, the name where there is one. `kind` is "operator " or "tensor ".
 inline std::string labelled(const char* kind, index_t i, std::string_view name) {
   std::string text = kind + std::to_string(i);
   return name.empty() ? text : text + " '" + one_line(name, 120) + "'";
 }
+
+}  // namespace detail
 
 /// Thrown by `value()` of a result that holds an error.
 struct MEMSCHED_EXCEPTION bad_graph : std::runtime_error {

@@ -10,6 +10,8 @@
 namespace memsched {
 inline namespace MEMSCHED_ABI {
 
+namespace detail {
+
 /// `base` seen with other answers to one hook.
 template <hook H, class Base, class F>
 struct overlaid {
@@ -17,7 +19,6 @@ struct overlaid {
   F answer;
 };
 
-namespace detail {
 template <hook H, class Base, class F>
 struct base_of_view<overlaid<H, Base, F>> {
   using type = std::remove_cvref_t<Base>;
@@ -132,18 +133,18 @@ auto with_firing(G&& g, F rule) {
 
 /// Hands every question but one on to the base.
 template <hook H, class Base, class F>
-struct graph_traits<overlaid<H, Base, F>> {
-  using view = overlaid<H, Base, F>;
+struct graph_traits<detail::overlaid<H, Base, F>> {
+  using view = detail::overlaid<H, Base, F>;
   using graph = std::remove_cvref_t<Base>;
   using base = graph_traits<graph>;
 
-  static decltype(auto) ops(const view& v) requires has_ops<graph> { return base::ops(v.base); }
+  static decltype(auto) ops(const view& v) requires detail::has_ops<graph> { return base::ops(v.base); }
   template <class Op>
-  static decltype(auto) inputs(const view& v, const Op& op) requires has_inputs<graph> {
+  static decltype(auto) inputs(const view& v, const Op& op) requires detail::has_inputs<graph> {
     return base::inputs(v.base, op);
   }
   template <class Op>
-  static decltype(auto) outputs(const view& v, const Op& op) requires has_outputs<graph> {
+  static decltype(auto) outputs(const view& v, const Op& op) requires detail::has_outputs<graph> {
     return base::outputs(v.base, op);
   }
 

@@ -62,6 +62,10 @@ struct problem_draft {
   std::vector<std::string> operator_names, tensor_names;  ///< empty, or one for each
 };
 
+namespace detail {
+class checker;
+}
+
 /// Operators x tensors, free of every fault that `error_code` lists. Models `memory_graph` itself.
 class problem {
  public:
@@ -125,7 +129,7 @@ class problem {
   std::span<const tensor_id> graph_outputs() const { return draft_.graph_outputs; }
 
  private:
-  friend class checker;
+  friend class detail::checker;
   explicit problem(problem_draft draft) : draft_(std::move(draft)) {}
 
   template <class T>

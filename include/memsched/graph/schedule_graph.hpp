@@ -62,6 +62,8 @@ struct schedule_graph {
   bool is_release(node_id v) const { return v >= active; }
 };
 
+namespace detail {
+
 /// The effect of running v, releases included, relative to the level before it. `last(r)` returns for each release r that
 /// waits for v whether it waits for nothing else. O(successors + credits) calls.
 template <class Last>
@@ -86,9 +88,11 @@ inline node_id only_active(const schedule_graph& g, std::span<const node_id> nod
   return only;
 }
 
+}  // namespace detail
+
 /// The active nodes, predecessors first, in breadth-first waves. O(nodes + edges).
 inline std::vector<node_id> topological_order(const schedule_graph& g) {
-  std::vector<node_id> order = topological_order(g.preds, g.succs);
+  std::vector<node_id> order = base::topological_order(g.preds, g.succs);
   std::erase_if(order, [&](node_id v) { return g.is_release(v); });
   return order;
 }

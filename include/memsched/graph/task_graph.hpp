@@ -126,7 +126,7 @@ inline result<schedule_graph> make_schedule_graph(cost_graph c) {
                      std::to_string(*c.left),
                  {});
   schedule_graph g = detail::from_edges(std::move(c.cost), c.edges, c.base);
-  if (topological_order(g.preds, g.succs).size() < n) return detail::cycle_error(g);
+  if (base::topological_order(g.preds, g.succs).size() < n) return detail::cycle_error(g);
   return g;
 }
 

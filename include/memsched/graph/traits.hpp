@@ -145,14 +145,20 @@ struct overwrite_at {
   int output = 0, input = 0;
 };
 
+namespace detail {
+
 template <class G>
 concept has_ops = requires(const G& g) {
   { graph_traits<G>::ops(g) } -> handles;
 };
 
+}  // namespace detail
+
 /// The handle of an operator.
-template <has_ops G>
+template <detail::has_ops G>
 using op_t = handle_t<decltype(graph_traits<G>::ops(std::declval<const G&>()))>;
+
+namespace detail {
 
 template <class G>
 concept has_inputs = has_ops<G> && requires(const G& g, const op_t<G>& op) {
@@ -163,20 +169,20 @@ concept has_outputs = has_ops<G> && requires(const G& g, const op_t<G>& op) {
   { graph_traits<G>::outputs(g, op) } -> handles;
 };
 
-namespace detail {
 template <class G>
 using input_t = handle_t<decltype(graph_traits<G>::inputs(std::declval<const G&>(), std::declval<const op_t<G>&>()))>;
 template <class G>
 using output_t = handle_t<decltype(graph_traits<G>::outputs(std::declval<const G&>(), std::declval<const op_t<G>&>()))>;
-}  // namespace detail
 
 template <class G>
 concept has_tensors = has_inputs<G> && has_outputs<G> && requires {
-  typename std::common_type_t<detail::input_t<G>, detail::output_t<G>>;
+  typename std::common_type_t<input_t<G>, output_t<G>>;
 };
 
+}  // namespace detail
+
 /// The handle of a tensor.
-template <has_tensors G>
+template <detail::has_tensors G>
 using tensor_t = std::common_type_t<detail::input_t<G>, detail::output_t<G>>;
 
 namespace detail {
@@ -224,16 +230,14 @@ bool is_null(const T& handle) {
   else return false;
 }
 
-}  // namespace detail
-
 template <class G>
 concept has_size = has_tensors<G> && requires(const G& g, const tensor_t<G>& t) {
-  { graph_traits<G>::size(g, t) } -> detail::amount;
+  { graph_traits<G>::size(g, t) } -> amount;
 };
 
 /// Types that may be handles.
 template <class T>
-concept hashable = std::equality_comparable<T> && requires(const T& x, detail::handle_hash hash) {
+concept hashable = std::equality_comparable<T> && requires(const T& x, handle_hash hash) {
   hash(x);
 };
 template <class G>
@@ -241,10 +245,12 @@ concept hashable_ops = has_ops<G> && hashable<op_t<G>>;
 template <class G>
 concept hashable_tensors = has_tensors<G> && hashable<tensor_t<G>>;
 
+}  // namespace detail
+
 /// A type that the library schedules.
 template <class G>
-concept memory_graph =
-    has_ops<G> && has_inputs<G> && has_outputs<G> && has_tensors<G> && has_size<G> && hashable_ops<G> && hashable_tensors<G>;
+concept memory_graph = detail::has_ops<G> && detail::has_inputs<G> && detail::has_outputs<G> && detail::has_tensors<G> &&
+    detail::has_size<G> && detail::hashable_ops<G> && detail::hashable_tensors<G>;
 
 /// The questions that a graph may answer: `size`, and the optional hooks of `graph_traits`.
 enum class hook : unsigned char {
@@ -375,30 +381,30 @@ constexpr bool demand_graph() {
   return true;
 }
 
+template <class G>
+struct hooks_of {
+  static_assert(demand_graph<G>());
+  static constexpr bool tensors = hears<hook::tensors, G>;
+  static constexpr bool after = hears<hook::after, G>;
+  static constexpr bool workspace = hears<hook::workspace, G>;
+  static constexpr bool firing = hears<hook::firing, G>;
+  static constexpr bool overwrites = hears<hook::overwrites, G>;
+  static constexpr bool updates = hears<hook::updates, G>;
+  static constexpr bool live_out = hears<hook::live_out, G>;
+  static constexpr bool alias_of = hears<hook::alias_of, G>;
+  static constexpr bool scope = hears<hook::scope, G>;
+  static constexpr bool cost = hears<hook::cost, G>;
+  static constexpr bool pure = hears<hook::pure, G>;
+  static constexpr bool operator_name = hears<hook::operator_name, G>;
+  static constexpr bool tensor_name = hears<hook::tensor_name, G>;
+};
+
 }  // namespace detail
 
 /// Which optional hooks a graph type has; static_assert on it to catch a misspelt one. A hook of the right name with another
 /// signature is an error in `lower`. A type that is no memory_graph is an error that names the missing parts.
 template <class G>
-struct hooks_of {
-  static_assert(detail::demand_graph<G>());
-  static constexpr bool tensors = detail::hears<hook::tensors, G>;
-  static constexpr bool after = detail::hears<hook::after, G>;
-  static constexpr bool workspace = detail::hears<hook::workspace, G>;
-  static constexpr bool firing = detail::hears<hook::firing, G>;
-  static constexpr bool overwrites = detail::hears<hook::overwrites, G>;
-  static constexpr bool updates = detail::hears<hook::updates, G>;
-  static constexpr bool live_out = detail::hears<hook::live_out, G>;
-  static constexpr bool alias_of = detail::hears<hook::alias_of, G>;
-  static constexpr bool scope = detail::hears<hook::scope, G>;
-  static constexpr bool cost = detail::hears<hook::cost, G>;
-  static constexpr bool pure = detail::hears<hook::pure, G>;
-  static constexpr bool operator_name = detail::hears<hook::operator_name, G>;
-  static constexpr bool tensor_name = detail::hears<hook::tensor_name, G>;
-};
-
-template <class G>
-inline constexpr hooks_of<G> hooks{};
+inline constexpr detail::hooks_of<G> hooks{};
 
 }  // namespace MEMSCHED_ABI
 }  // namespace memsched

@@ -10,6 +10,8 @@
 namespace memsched {
 inline namespace MEMSCHED_ABI {
 
+namespace detail {
+
 /// A position in some order of a schedule graph: the nodes that have run, and the level. Steps are O(successors + credits).
 class retractable_walk {
  public:
@@ -50,8 +52,10 @@ class retractable_walk {
   delta level_;
 };
 
+}  // namespace detail
+
 /// The same with the highest level so far; it only goes on.
-class order_walk : retractable_walk {
+class order_walk : detail::retractable_walk {
  public:
   explicit order_walk(const schedule_graph& g) : retractable_walk(g), peak_(level()) {}
   using retractable_walk::effect, retractable_walk::level, retractable_walk::ready, retractable_walk::waits;

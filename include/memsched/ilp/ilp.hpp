@@ -38,7 +38,7 @@ struct ilp {
     s.lower_bound = g.base;
     if (warm) {
       const auto go_on = [&] { return context.count_cut(); };
-      s.lower_bound = best_cut_bound(g, s.order, std::max(context.asked().target, g.base), go_on).bound;
+      s.lower_bound = bounds::best_cut_bound(g, s.order, std::max(context.asked().target, g.base), go_on).bound;
     }
     s.lower_bound = std::min(s.lower_bound, peak);
     if (s.lower_bound == peak || !context.keep_going()) return s;
@@ -51,7 +51,7 @@ struct ilp {
  private:
   /// Lifts the bound to a peak that the sizes allow, unless it may be the floor, below which there may be orders.
   static void lift(const schedule_graph& g, const search& context, solution& s) {
-    if (s.lower_bound > context.asked().target) s.lower_bound = next_possible_peak(g, s.lower_bound);
+    if (s.lower_bound > context.asked().target) s.lower_bound = bounds::next_possible_peak(g, s.lower_bound);
     s.lower_bound = std::min(s.lower_bound, peak_of(g, s.order));
   }
 
@@ -60,17 +60,19 @@ struct ilp {
   /// solver proves best among those up to one peak is best of all.
   void climb(const schedule_graph& g, search& context, solution& s, bytes peak) const {
     const auto go_on = [&] { return context.count_cut(); };
-    destructive_search settled(g, s.lower_bound);
+    bounds::destructive_search settled(g, s.lower_bound);
     settled.run(peak, go_on);
     s.lower_bound = settled.bound();
     lift(g, context, s);
     bytes target = s.lower_bound;
     for (bytes step = (peak - target) / 16 + 1; target < peak && !context.stopped(); step *= 2) {
-      prober forced(g);
+      bounds::prober forced(g);
       const auto outcome = forced.run(target, go_on);
-      if (outcome == prober::outcome::stopped) return;
-      if (outcome == prober::outcome::refuted) s.lower_bound = std::max(s.lower_bound, std::min(forced.next(), peak));
-      else if (ask(with_edges(g, forced.edges()), context, s, {s.lower_bound, target}) != milp_status::infeasible) return;
+      if (outcome == bounds::prober::outcome::stopped) return;
+      if (outcome == bounds::prober::outcome::refuted)
+        s.lower_bound = std::max(s.lower_bound, std::min(forced.next(), peak));
+      else if (ask(bounds::with_edges(g, forced.edges()), context, s, {s.lower_bound, target}) != milp_status::infeasible)
+        return;
       lift(g, context, s);
       target = target == peak - 1 ? peak : std::min(std::max(s.lower_bound, target) + step, peak - 1);
     }

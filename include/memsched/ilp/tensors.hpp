@@ -24,7 +24,7 @@ struct flowing_tensor {
 /// add memory to those that free it; a tensor with several readers is found again from its release.
 inline std::vector<flowing_tensor> tensors_of(const schedule_graph& g) {
   const index_t start = static_cast<index_t>(g.size());  // stands for the bytes live at first
-  closure_problem flow;
+  base::closure_problem flow;
   std::vector<delta> left;
   for (node_id v = 0; v < g.size(); ++v) left.push_back(g.cost[v].impact);
   left.push_back(static_cast<delta>(g.base));

@@ -18,7 +18,7 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 
 /// The label of a node in a picture.
-using node_label = function_ref<std::string(node_id)>;
+using node_label = base::function_ref<std::string(node_id)>;
 
 namespace detail {
 
@@ -122,7 +122,8 @@ inline std::string to_dot(const schedule_graph& g, node_label label, std::string
 
 /// Sequences as boxes that list their nodes, groups as frames around them. `label` is asked for nodes of the graph that
 /// was hierarchized.
-inline std::string to_dot(const hierarchical_graph& h, node_label label, std::string_view name = "hierarchical graph") {
+inline std::string to_dot(const structure::hierarchical_graph& h, node_label label,
+                          std::string_view name = "hierarchical graph") {
   std::string text = detail::dot_open(name);
   const auto sequence = [&](node_id i) {
     std::string lines;

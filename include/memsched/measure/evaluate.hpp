@@ -129,7 +129,7 @@ MEMSCHED_FUNCTION result<evaluation> evaluate(const problem& p, std::span<const 
   detail::referee play(p, model);
   e.peak = play.live();
   for (op_id op : order) {
-    const footprint f = play.play(op);  // f.during is never less than f.after
+    const detail::footprint f = play.play(op);  // f.during is never less than f.after
     e.during.push_back(f.during);
     e.after.push_back(f.after);
     e.peak = std::max(e.peak, f.during);

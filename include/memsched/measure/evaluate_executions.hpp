@@ -141,13 +141,13 @@ MEMSCHED_FUNCTION result<executions_evaluation> evaluate_executions(const proble
   if (graph_error error = check_executions(p, executions); !error.message.empty()) return error;
   executions_evaluation e;
   bytes live = 0;
-  const std::vector<firing_effect> effects = detail::effects(p, executions, model, live);
+  const std::vector<detail::firing_effect> effects = detail::effects(p, executions, model, live);
   std::uint64_t first = 0;
   for (op_id op : p.ops()) first += p.cost(op);
   e.peak = live;
   for (std::size_t i = 0; i < executions.size(); ++i) {
     const op_id op = executions[i];
-    const footprint f = fire(p.firing(op).value_or(model.default_firing), live, effects[i]);
+    const detail::footprint f = fire(p.firing(op).value_or(model.default_firing), live, effects[i]);
     live = f.after;
     e.during.push_back(f.during);
     e.after.push_back(f.after);

@@ -28,8 +28,8 @@ struct order_sample {
 /// programs, 1975), with a variance that grows with the graph. O(count * (nodes + edges)); ends early where `go_on`
 /// says so.
 inline std::vector<order_sample> sample_orders(const schedule_graph& g, std::size_t count, std::uint64_t seed,
-                                               function_ref<bool()> go_on = {}) {
-  random_source random(seed);
+                                               base::function_ref<bool()> go_on = {}) {
+  base::random_source random(seed);
   const order_walk start(g);
   std::vector<node_id> sources;
   for (node_id v = 0; v < g.active; ++v)

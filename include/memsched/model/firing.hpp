@@ -18,6 +18,8 @@ struct memory_model {
   bool in_place = true;  ///< whether outputs may take the storage of overwritten inputs
 };
 
+namespace detail {
+
 /// The effect of one firing on memory, in bytes.
 struct firing_effect {
   bytes produced = 0;     ///< all outputs
@@ -37,6 +39,8 @@ constexpr footprint fire(firing rule, bytes live, const firing_effect& e) {
   const bytes held = live + e.produced + e.workspace;
   return {.during = rule == firing::cbp ? held - e.freed : held - e.overwritten, .after = live - e.freed + e.kept};
 }
+
+}  // namespace detail
 
 }  // namespace MEMSCHED_ABI
 }  // namespace memsched

@@ -167,7 +167,7 @@ MEMSCHED_FUNCTION solution compose::operator()(const schedule_graph& g, search& 
   if (!go_on()) return inner(g, context);
   detail::chained_parts parts(g);
   bool any = false;
-  for (const std::vector<node_id>& members : regions(g, max_nodes, go_on)) {
+  for (const std::vector<node_id>& members : structure::regions(g, max_nodes, go_on)) {
     if (!go_on()) break;
     ++context.stats.parts;
     const schedule_graph part = detail::part_of(g, members);

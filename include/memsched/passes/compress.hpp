@@ -11,7 +11,7 @@ inline namespace MEMSCHED_ABI {
 /// Hands the inner scheduler the compressed graph (see `compressed`), which has the same optimum. Where a single order is
 /// left there is nothing to hand on.
 struct compress {
-  compression_rules rules{};
+  presolve::compression_rules rules{};
 
   solution operator()(const schedule_graph& g, search& context, inner_scheduler inner) const;
 };
@@ -30,7 +30,7 @@ inline namespace MEMSCHED_ABI {
 MEMSCHED_FUNCTION solution compress::operator()(const schedule_graph& g, search& context, inner_scheduler inner) const {
   context.spend(g.size() / 8);
   constexpr double share = 0.8;  // of the time: the reduced graph must be built yet
-  const compressed_graph c = context.with_share(share, [&] { return compressed(g, context, rules); });
+  const presolve::compressed_graph c = context.with_share(share, [&] { return compressed(g, context, rules); });
   solution s;
   if (c.graph.active > 1) {
     s = inner(c.graph, context);

@@ -18,6 +18,8 @@
 namespace memsched {
 inline namespace MEMSCHED_ABI {
 
+namespace detail {
+
 /// A graph cut behind every waist. Parts that run one after the other, in this order, lose nothing: every order can be made
 /// to do so without a higher peak (see `hourglass`). A part cannot be divided again. The graph must outlive this.
 class division {
@@ -59,7 +61,7 @@ class division {
 
   /// The nodes of each part, ascending. O(nodes + edges).
   static std::vector<std::vector<node_id>> parts(const schedule_graph& g) {
-    const std::vector<node_id> order = topological_order(g.preds, g.succs);
+    const std::vector<node_id> order = base::topological_order(g.preds, g.succs);
     const std::vector<std::size_t> part = part_of(g, order);
     std::vector<std::vector<node_id>> members;
     for (node_id v : order) {
@@ -79,22 +81,22 @@ class division {
   /// The number of waists that come before each node: late nodes join the part that needs them, early ones the part
   /// that they are ready in.
   static std::vector<std::size_t> part_of(const schedule_graph& g, const std::vector<node_id>& order) {
-    const hourglass glass(g);
+    const structure::hourglass glass(g);
     std::vector<std::size_t> part(g.size(), 0);
     std::size_t last = 0;
     for (node_id v : order) {
-      if (glass.drifting[v] != drift::firm) continue;
+      if (glass.drifting[v] != structure::drift::firm) continue;
       part[v] = last;
       if (last < glass.waists.size() && glass.waists[last] == v) ++last;
     }
     for (std::size_t i = order.size(); i-- > 0;) {
       const node_id v = order[i];
-      if (glass.drifting[v] != drift::late) continue;
+      if (glass.drifting[v] != structure::drift::late) continue;
       part[v] = last;
       for (node_id s : g.succs[v]) part[v] = std::min(part[v], part[s]);
     }
     for (node_id v : order)
-      if (glass.drifting[v] == drift::early)
+      if (glass.drifting[v] == structure::drift::early)
         for (node_id u : g.preds[v]) part[v] = std::max(part[v], part[u]);
     return part;
   }
@@ -140,6 +142,8 @@ class division {
   std::vector<node_id> local_;  // scratch
 };
 
+}  // namespace detail
+
 /// Schedules the parts of a `division` one by one. The bounds of finished parts are the target of the others: a part
 /// need not go below another's peak. So the parts with the largest estimate come first, and one whose order stays
 /// within the target needs no scheduler. After a limit is hit, parts keep that order.
@@ -157,7 +161,7 @@ inline namespace MEMSCHED_ABI {
 
 MEMSCHED_FUNCTION solution divide::operator()(const schedule_graph& g, search& context, inner_scheduler inner) const {
   if (!context.keep_going()) return {topological_order(g)};
-  division parts(g, topological_order(g));
+  detail::division parts(g, topological_order(g));
   if (parts.size() <= 1) return inner(g, context);
   std::vector<std::size_t> falling(parts.size());
   std::iota(falling.begin(), falling.end(), std::size_t{0});

@@ -56,7 +56,7 @@ inline bool follows_closely(const schedule_graph& g, std::span<const node_id> on
 
 MEMSCHED_FUNCTION std::vector<precedence> in_step::edges(const schedule_graph& g) {
   std::vector<index_t> distance(g.size(), 0);
-  for (node_id v : topological_order(g.preds, g.succs))
+  for (node_id v : base::topological_order(g.preds, g.succs))
     for (node_id u : g.preds[v]) distance[v] = std::max(distance[v], distance[u] + 1);
   std::vector<precedence> found;
   for (node_id v = 1; v < g.active; ++v)
@@ -69,7 +69,7 @@ MEMSCHED_FUNCTION std::vector<precedence> in_step::edges(const schedule_graph& g
 MEMSCHED_FUNCTION solution in_step::operator()(const schedule_graph& g, search& context, inner_scheduler inner) const {
   const std::vector<precedence> kept = edges(g);
   if (!context.keep_going()) return {topological_order(g)};
-  const schedule_graph h = with_edges(g, kept);
+  const schedule_graph h = bounds::with_edges(g, kept);
   solution s = context.aside([&] { return inner(h, context); });
   s.lower_bound = 0;
   return s;

@@ -21,7 +21,7 @@ inline namespace MEMSCHED_ABI {
 /// is given to the inner scheduler, and again, until that part has had it already. With one part the inner scheduler
 /// gets the graph as it is, and its bound counts; with more, the bound is that of minimum cuts in the whole graph.
 struct partition {
-  partition_shape shape{};
+  structure::partition_shape shape{};
   std::size_t max_cut_nodes = 1 << 14;  ///< larger graphs get no bound
 
   solution operator()(const schedule_graph& g, search& context, inner_scheduler inner) const;
@@ -41,7 +41,7 @@ struct partition {
 
   /// The parts, each in post-order.
   std::vector<piece> cut(const schedule_graph& g, search& context) const {
-    const node_parts part = acyclic_partition(g, shape, [&] { return context.keep_going(); });
+    const structure::node_parts part = acyclic_partition(g, shape, [&] { return context.keep_going(); });
     std::vector<piece> pieces(1 + *std::max_element(part.begin(), part.end()));
     for (node_id v = 0; v < g.size(); ++v) pieces[part[v]].members.push_back(v);
     std::vector<node_id> local(g.size(), none);
@@ -60,7 +60,7 @@ struct partition {
     for (const piece& p : pieces)
       for (node_id v : p.order) order.push_back(p.members[v]);
     const auto go_on = [&] { return context.count_cut(); };
-    return best_cut_bound(g, order, std::max(context.asked().target, g.base), go_on).bound;
+    return bounds::best_cut_bound(g, order, std::max(context.asked().target, g.base), go_on).bound;
   }
 };
 

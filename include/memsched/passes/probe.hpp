@@ -27,9 +27,9 @@ struct probe {
   /// An order with a peak of at most `asked`, found by the inner scheduler on the graph narrowed for that, or any order; its
   /// bound is above `asked` where there is none.
   solution up_to(bytes asked, const schedule_graph& g, search& context, inner_scheduler inner) const {
-    narrowing narrowed(g, context);
+    presolve::narrowing narrowed(g, context);
     const auto go_on = [&] { return context.count_cut_as_state(narrowed.bytes_held(), g.size()); };
-    if (narrowed.run(asked, patience, go_on) == prober::outcome::refuted)
+    if (narrowed.run(asked, patience, go_on) == bounds::prober::outcome::refuted)
       return {topological_order(g), std::max(asked + 1, narrowed.next())};
     solution s = inner(narrowed.graph(), context);
     if (s.error) return s;
@@ -56,7 +56,7 @@ MEMSCHED_FUNCTION solution probe::operator()(const schedule_graph& g, search& co
   solution s{topological_order(g)};
   const bytes high = std::min(context.asked().cutoff, peak_of(g, s.order));  // of no use from there on
   s.lower_bound = std::min(std::max(context.asked().target, g.base), high);
-  destructive_search smallest(g, s.lower_bound);
+  bounds::destructive_search smallest(g, s.lower_bound);
   const auto go_on = [&] { return context.count_cut_as_state(smallest.bytes_held(), g.size()); };
   smallest.run(high, go_on);
   s.lower_bound = std::min(smallest.bound(), high);
@@ -67,7 +67,7 @@ MEMSCHED_FUNCTION solution probe::operator()(const schedule_graph& g, search& co
     solution found = context.ask({s.lower_bound, asked + 1}, ask);
     if (found.error) return found;
     const bytes peak = peak_of(g, found.order);
-    take_if_better(g, std::move(found.order), s);
+    detail::take_if_better(g, std::move(found.order), s);
     s.lower_bound = std::max(s.lower_bound, std::min(found.lower_bound, high));
     if (peak <= asked || s.lower_bound <= asked) break;  // found, or the inner scheduler has no more to say
   }

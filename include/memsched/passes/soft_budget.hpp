@@ -117,12 +117,12 @@ MEMSCHED_FUNCTION solution soft_budget::operator()(const schedule_graph& g, sear
   best.lower_bound = std::max(context.asked().target, g.base);
   if (use_bounds) {
     const auto go_on = [&] { return context.count_cut(); };
-    best.lower_bound = best_cut_bound(g, best.order, best.lower_bound, go_on).bound;
+    best.lower_bound = bounds::best_cut_bound(g, best.order, best.lower_bound, go_on).bound;
   }
   const bytes outer = context.asked().cutoff;  // of no use from there on
   if (outer <= best.lower_bound) return best;
-  detail::budget_search budgets(best.lower_bound, std::min(peak, outer - 1), peak_unit(g), peak);
-  trial limits{.step_states = step_states, .step_time = step_time};
+  detail::budget_search budgets(best.lower_bound, std::min(peak, outer - 1), bounds::peak_unit(g), peak);
+  detail::trial limits{.step_states = step_states, .step_time = step_time};
   while (best.lower_bound < std::min(peak, outer) && !context.stopped()) {
     const bytes budget = budgets.budget();
     trial_statistics log{.budget = budget, .step_states = limits.step_states};
@@ -137,7 +137,7 @@ MEMSCHED_FUNCTION solution soft_budget::operator()(const schedule_graph& g, sear
 
     const bytes found_peak = peak_of(g, found.order);
     if (found.lower_bound > budget) log.answer = budget_answer::no_solution;
-    else if (end != trial_end::finished || context.stopped()) log.answer = budget_answer::timeout;
+    else if (end != detail::trial_end::finished || context.stopped()) log.answer = budget_answer::timeout;
     else if (found_peak <= budget) log.answer = budget_answer::solution;
     else return best;  // the inner scheduler has no more to say
     context.stats.trials.push_back(log);
@@ -147,7 +147,7 @@ MEMSCHED_FUNCTION solution soft_budget::operator()(const schedule_graph& g, sear
     best.lower_bound = budgets.bound();
     context.report(peak, best.lower_bound);
     if (budgets.next(log.answer)) continue;
-    if (end == trial_end::memory) context.out_of_memory();
+    if (end == detail::trial_end::memory) context.out_of_memory();
     limits.step_states = limits.step_states <= no_limit / 4 ? 4 * limits.step_states : no_limit;
     limits.step_time = limits.step_time <= limits.step_time.max() / 4 ? 4 * limits.step_time : limits.step_time.max();
     budgets.start_again();

@@ -11,6 +11,7 @@
 
 namespace memsched {
 inline namespace MEMSCHED_ABI {
+namespace detail {
 
 /// How far apart valleys are and how far they are looked for; positions.
 struct valley_shape {
@@ -22,15 +23,16 @@ struct valley_shape {
 /// valleys, no order lowers it by leaving out part of the first or running more than the second. With several strands
 /// side by side see `slice_blocks`. One minimum cut of about `reach` nodes each; asks `go_on` before each, and leaves the
 /// rest in one block where that says no.
-MEMSCHED_FUNCTION std::vector<std::vector<node_id>> valley_blocks(const order_line& l, const backbone& bone,
-                                                                  function_ref<bool()> go_on,
+MEMSCHED_FUNCTION std::vector<std::vector<node_id>> valley_blocks(const structure::order_line& l, const base::backbone& bone,
+                                                                  base::function_ref<bool()> go_on,
                                                                   const valley_shape& shape = {});
 
 /// The same with lowest sets between the nodes `half` positions before and behind each 64th position, so that strands
 /// that the line keeps in step stay so.
-MEMSCHED_FUNCTION std::vector<std::vector<node_id>> slice_blocks(const order_line& l, function_ref<bool()> go_on,
-                                                                 std::size_t half = 200);
+MEMSCHED_FUNCTION std::vector<std::vector<node_id>> slice_blocks(const structure::order_line& l,
+                                                                 base::function_ref<bool()> go_on, std::size_t half = 200);
 
+}  // namespace detail
 }  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
@@ -140,10 +142,9 @@ class lowest_chain {
   std::vector<std::vector<node_id>> blocks_;
 };
 
-}  // namespace detail
-
-MEMSCHED_FUNCTION std::vector<std::vector<node_id>> valley_blocks(const order_line& l, const backbone& bone,
-                                                                  function_ref<bool()> go_on, const valley_shape& shape) {
+MEMSCHED_FUNCTION std::vector<std::vector<node_id>> valley_blocks(const structure::order_line& l, const base::backbone& bone,
+                                                                  base::function_ref<bool()> go_on,
+                                                                  const valley_shape& shape) {
   detail::lowest_chain chain(l);
   std::size_t next = shape.every;
   for (node_id c : bone.path()) {
@@ -156,8 +157,8 @@ MEMSCHED_FUNCTION std::vector<std::vector<node_id>> valley_blocks(const order_li
   return chain.take();
 }
 
-MEMSCHED_FUNCTION std::vector<std::vector<node_id>> slice_blocks(const order_line& l, function_ref<bool()> go_on,
-                                                                 std::size_t half) {
+MEMSCHED_FUNCTION std::vector<std::vector<node_id>> slice_blocks(const structure::order_line& l,
+                                                                 base::function_ref<bool()> go_on, std::size_t half) {
   detail::lowest_chain chain(l);
   constexpr std::size_t every = 64;
   for (std::size_t p = every; p < l.size() && go_on(); p += every)
@@ -165,6 +166,8 @@ MEMSCHED_FUNCTION std::vector<std::vector<node_id>> slice_blocks(const order_lin
   chain.finish();
   return chain.take();
 }
+
+}  // namespace detail
 
 }  // namespace MEMSCHED_ABI
 }  // namespace memsched

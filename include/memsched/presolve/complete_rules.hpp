@@ -86,8 +86,8 @@ class general_rules {
       if (j >= nodes_.size() || test_bit(behind, j) || g_.fixed(nodes_[j]) ||
           cost(static_cast<index_t>(j), s).peak < cost(i, s).peak)
         return;
-      if (s == side::earlier) g_.note(reduction::rule::s1, nodes_[i], nodes_[j]);
-      else g_.note(reduction::rule::s2, nodes_[j], nodes_[i]);
+      if (s == side::earlier) g_.note(proof::reduction::rule::s1, nodes_[i], nodes_[j]);
+      else g_.note(proof::reduction::rule::s2, nodes_[j], nodes_[i]);
       g_.link(nodes_[i], nodes_[j], ahead);
       set_bit(behind, j);
       unite_bits(behind, reach(ahead)[j]);

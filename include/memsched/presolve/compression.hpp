@@ -7,6 +7,7 @@
 
 namespace memsched {
 inline namespace MEMSCHED_ABI {
+namespace presolve {
 
 /// Merges nodes between which no other need run (C1, C2) and orders nodes whose order costs nothing (S1, S2), until neither
 /// is possible. The smaller graph has the same optimum, for any schedule graph: nodes with a part in a credit are left
@@ -18,6 +19,8 @@ inline namespace MEMSCHED_ABI {
 /// reduction need n^2/4 bytes and so wait until at most `max_closure` nodes are left. A limit of the search that is met
 /// ends the compression early. Large graphs that the rules do not seem to suit stay as they are.
 compressed_graph compressed(const schedule_graph& g, search& context, const compression_rules& rules = {});
+
+}  // namespace presolve
 
 }  // namespace MEMSCHED_ABI
 }  // namespace memsched
@@ -101,6 +104,7 @@ inline bool seems_compressible(const schedule_graph& g, search& context, compres
 }
 
 }  // namespace detail
+namespace presolve {
 
 MEMSCHED_FUNCTION compressed_graph compressed(const schedule_graph& g, search& context, const compression_rules& rules) {
   const bool large = g.active > rules.max_unsampled;
@@ -114,6 +118,8 @@ MEMSCHED_FUNCTION compressed_graph compressed(const schedule_graph& g, search& c
   if (!context.keep_going() || (large && !detail::seems_compressible(g, context, rules))) return detail::uncompressed(g);
   return detail::compressor(rules, g, context).run();
 }
+
+}  // namespace presolve
 
 }  // namespace MEMSCHED_ABI
 }  // namespace memsched

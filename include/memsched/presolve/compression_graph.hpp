@@ -15,15 +15,16 @@
 
 namespace memsched {
 inline namespace MEMSCHED_ABI {
+namespace presolve {
 
 /// A smaller schedule graph, and the runs of nodes of the larger one that its nodes stand for.
 struct compressed_graph {
   schedule_graph graph;
-  std::vector<node_id> first;         ///< per node of `graph`: the node of the larger graph that it starts with
-  std::vector<node_id> name;          ///< likewise: the one into which `reductions` merge the others
-  std::vector<node_id> next;          ///< per node of the larger graph: the one that follows in the same run, or none
-  std::size_t active = 0;             ///< of the larger graph
-  std::vector<reduction> reductions;  ///< the rules that made it, on nodes of the larger graph
+  std::vector<node_id> first;                ///< per node of `graph`: the node of the larger graph that it starts with
+  std::vector<node_id> name;                 ///< likewise: the one into which `reductions` merge the others
+  std::vector<node_id> next;                 ///< per node of the larger graph: the one that follows in the same run, or none
+  std::size_t active = 0;                    ///< of the larger graph
+  std::vector<proof::reduction> reductions;  ///< the rules that made it, on nodes of the larger graph
 
   /// An order of the larger graph's active nodes from one of `graph`'s. O(nodes + edges).
   std::vector<node_id> expand(const std::vector<node_id>& order) const {
@@ -50,6 +51,8 @@ struct compressed_graph {
     return list_schedule(graph, [&](const order_walk&, node_id v, index_t) { return std::pair(position[first[v]], v); });
   }
 };
+
+}  // namespace presolve
 
 namespace detail {
 
@@ -131,7 +134,7 @@ class compression_graph {
   }
 
   /// Keeps a record of a rule that is applied to two nodes.
-  void note(reduction::rule by, node_id first, node_id second) {
+  void note(proof::reduction::rule by, node_id first, node_id second) {
     reductions_.push_back({by, nodes_[first].name, nodes_[second].name});
   }
   /// Makes one node of a and b, which then runs b right after a, and which `note` knows by the name of `named`, one of them.
@@ -259,7 +262,7 @@ class compression_graph {
   std::vector<record> nodes_;
   std::size_t alive_count_;
   std::vector<node_id> next_;  // links the nodes of each run
-  std::vector<reduction> reductions_;
+  std::vector<proof::reduction> reductions_;
   std::vector<edge> edges_;
   index_t free_ = none;
   std::array<std::vector<node_id>, 2> changed_;

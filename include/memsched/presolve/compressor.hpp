@@ -19,6 +19,7 @@
 
 namespace memsched {
 inline namespace MEMSCHED_ABI {
+namespace presolve {
 
 /// Which rules of compression apply.
 struct compression_rules {
@@ -31,6 +32,8 @@ struct compression_rules {
   std::size_t max_unsampled = 50000;  ///< larger graphs are left as they are where samples of them do not get smaller
   std::size_t max_closure = 4096;     ///< nodes that may be left when the general conditions and the global reduction start
 };
+
+}  // namespace presolve
 
 namespace detail {
 
@@ -111,8 +114,8 @@ class compressor {
     const node_cost a = g_.cost(v, s), b = g_.cost(w, s);
     if (g_.fixed(w) || a.impact < 0 || a.peak - a.impact > b.peak) return;
     ++(s == side::later ? counts_.c1 : counts_.c2);
-    if (s == side::later) g_.note(reduction::rule::c1, v, w);
-    else g_.note(reduction::rule::c2, w, v);
+    if (s == side::later) g_.note(proof::reduction::rule::c1, v, w);
+    else g_.note(proof::reduction::rule::c2, w, v);
     const node_id x = s == side::later ? g_.merge(v, w, w) : g_.merge(w, v, w);
     if (rules_.local_reduction) reduce_around(x);
     suspect(x);
@@ -231,8 +234,8 @@ class compressor {
     }
     for (; !ordered_.empty(); ordered_.pop_back()) {  // last first, so that both have equal lists when the rule is applied
       const auto [ahead, v] = ordered_.back();
-      if (s == side::earlier) g_.note(reduction::rule::s1, ahead, v);
-      else g_.note(reduction::rule::s2, v, ahead);
+      if (s == side::earlier) g_.note(proof::reduction::rule::s1, ahead, v);
+      else g_.note(proof::reduction::rule::s2, v, ahead);
     }
     (s == side::earlier ? counts_.s1 : counts_.s2) += added;
     return added > 0;

@@ -17,6 +17,7 @@
 
 namespace memsched {
 inline namespace MEMSCHED_ABI {
+namespace presolve {
 
 /// Derives, for a peak B, a smaller graph that has an order with a peak of at most B where the given one has, or that there
 /// is none. Probes, adds the edges and compresses, as often as that helps; where it does not, shaves (see `prober`,
@@ -79,6 +80,8 @@ class narrowing {
   prober probing_;                                              // of the last
   std::optional<shaver> shaving_;
 };
+
+}  // namespace presolve
 
 }  // namespace MEMSCHED_ABI
 }  // namespace memsched

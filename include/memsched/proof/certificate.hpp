@@ -9,6 +9,7 @@
 
 namespace memsched {
 inline namespace MEMSCHED_ABI {
+namespace proof {
 
 /// Bytes that a flow carries from a node to one of its successors.
 struct flow_arc {
@@ -105,15 +106,17 @@ struct proof_window {
   bool operator==(const proof_window&) const = default;
 };
 
+}  // namespace proof
+
 /// Why no order has a peak below `bound`, the lowest level of the steps and the family. Each step holds in the graph with
 /// the reductions and the order of those before it, and so does the family, which ends the proof. Where there is none, the
 /// last step does: a cut without `other`, a layer, or two cases that are both refuted. Without either: the level at the
 /// start or the end. Where there is a window, all of that is about its graph, and `bound` is that graph's less the lift.
 struct certificate {
   bytes bound = 0;
-  std::vector<proof_step> steps{};
-  std::optional<set_family> family{};
-  std::optional<proof_window> window{};
+  std::vector<proof::proof_step> steps{};
+  std::optional<proof::set_family> family{};
+  std::optional<proof::proof_window> window{};
   bool operator==(const certificate&) const = default;
 };
 
@@ -125,24 +128,24 @@ constexpr std::size_t digits(bytes n) {
   return count;
 }
 
-inline std::size_t text_size(const std::vector<reduction>& list) {
+inline std::size_t text_size(const std::vector<proof::reduction>& list) {
   std::size_t size = 20;
-  for (const reduction& r : list) size += 10 + digits(r.first) + digits(r.second);
+  for (const proof::reduction& r : list) size += 10 + digits(r.first) + digits(r.second);
   return size;
 }
 
-inline std::size_t text_size(const std::vector<flow_arc>& flow) {
+inline std::size_t text_size(const std::vector<proof::flow_arc>& flow) {
   std::size_t size = 0;
-  for (const flow_arc& a : flow) size += 5 + digits(a.from) + digits(a.to) + digits(static_cast<bytes>(a.amount));
+  for (const proof::flow_arc& a : flow) size += 5 + digits(a.from) + digits(a.to) + digits(static_cast<bytes>(a.amount));
   return size;
 }
 
-inline std::size_t text_size(const std::vector<proof_step>& steps) {
+inline std::size_t text_size(const std::vector<proof::proof_step>& steps) {
   std::size_t size = 0;
-  for (const proof_step& s : steps) {
+  for (const proof::proof_step& s : steps) {
     size += 90 + digits(s.v) + digits(s.other) + digits(s.level) + text_size(s.reductions);
     size += text_size(s.flow);
-    for (const layer_member& m : s.layer) size += 20 + digits(m.v) + text_size(m.flow);
+    for (const proof::layer_member& m : s.layer) size += 20 + digits(m.v) + text_size(m.flow);
     for (const precedence& e : s.edges) size += 4 + digits(e.before) + digits(e.after);
     size += text_size(s.then) + text_size(s.otherwise);
   }

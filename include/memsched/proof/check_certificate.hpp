@@ -39,22 +39,22 @@ class certificate_checker {
   /// The proven bound.
   bytes bound() const { return lowest_; }
 
-  std::string apply(const reduction& r) { return g_.apply(r); }
+  std::string apply(const proof::reduction& r) { return g_.apply(r); }
 
  private:
   static constexpr std::size_t deepest = 64;
 
-  static std::string ends_wrongly(const std::vector<proof_step>& steps, const std::string& place) {
+  static std::string ends_wrongly(const std::vector<proof::proof_step>& steps, const std::string& place) {
     return place + "steps[" + std::to_string(steps.empty() ? 0 : steps.size() - 1) +
            "]: must give an order, and what ends the proof none";
   }
 
   /// Does some steps. Then `refuted_` says whether the last of them ends the proof.
-  std::string run(const std::vector<proof_step>& steps, const std::string& outer, std::size_t depth) {
+  std::string run(const std::vector<proof::proof_step>& steps, const std::string& outer, std::size_t depth) {
     refuted_ = false;
     if (depth > deepest) return outer + ": cases are nested too deeply";
     for (std::size_t i = 0; i < steps.size(); ++i) {
-      const proof_step& s = steps[i];
+      const proof::proof_step& s = steps[i];
       const std::string place = outer + "steps[" + std::to_string(i) + "]";
       if (refuted_) return place + ": the proof has ended";
       if (const std::string why = g_.apply(s.reductions); !why.empty()) return place + why;
@@ -66,7 +66,7 @@ class certificate_checker {
 
   // Cases.
 
-  std::string split(const proof_step& s, const std::string& place, std::size_t depth) {
+  std::string split(const proof::proof_step& s, const std::string& place, std::size_t depth) {
     if (const std::string why = check_names(s); !why.empty()) return place + ": " + why;
     if (s.other == none || s.v_first || s.level != 0 || !s.flow.empty() || !s.layer.empty())
       return place + ": two cases have two nodes, and no flow";
@@ -101,13 +101,13 @@ class certificate_checker {
 
   // Cuts.
 
-  std::string check_names(const proof_step& s) const {
+  std::string check_names(const proof::proof_step& s) const {
     const auto [v, u] = std::pair(s.v, s.other);
     if (v >= g_.size() || u == v || (u >= g_.size() && u != none)) return "names a node that does not exist, or one twice";
     return {};
   }
 
-  std::string apply(const proof_step& s) {
+  std::string apply(const proof::proof_step& s) {
     const auto [v, u] = std::pair(s.v, s.other);
     if (!s.then.empty() || !s.otherwise.empty() || !s.edges.empty()) return "a cut has no cases";
     if (std::string why = check_names(s); !why.empty()) return why;
@@ -128,7 +128,7 @@ class certificate_checker {
 
   // Layers: some member runs first, with none before it, or last, with none behind it.
 
-  std::string apply_layer(const proof_step& s) {
+  std::string apply_layer(const proof::proof_step& s) {
     if (s.v != none || s.other != none || !s.flow.empty() || !s.then.empty() || !s.otherwise.empty() || !s.edges.empty())
       return "a layer has members, and nothing else";
     node_set around(g_.size());  // the members and all nodes behind one; or before one, for the last
@@ -157,7 +157,7 @@ class certificate_checker {
   /// Sets that can have run are closed under predecessors, so that no flow enters them. The bytes that the undecided nodes
   /// in such a set add to memory are therefore those that they keep (add and receive, less those sent) plus those that leave
   /// the set: no less than the sum over all undecided nodes that keep less than nothing.
-  std::string check_flow(node_id v, const std::vector<flow_arc>& flow, delta& level) {
+  std::string check_flow(node_id v, const std::vector<proof::flow_arc>& flow, delta& level) {
     if (given_.is_release(v) && g_.in_credit(v)) return "v runs within the step of another node";
     const auto credits = given_.credits[v];
     level = static_cast<delta>(given_.base) + g_.cost(v).peak;
@@ -188,7 +188,7 @@ class certificate_checker {
   }
 
   /// Whether that is the step's level, which counts from then on.
-  std::string check_level(const proof_step& s, delta proven) {
+  std::string check_level(const proof::proof_step& s, delta proven) {
     lowest_ = std::min(lowest_, s.level);
     if (std::max<delta>(proven, 0) == static_cast<delta>(s.level)) return {};
     return "level: is " + std::to_string(s.level) + ", but what the flow proves is " + std::to_string(proven);

@@ -24,7 +24,7 @@ class family_checker {
     }
   }
 
-  std::string run(const set_family& f) {
+  std::string run(const proof::set_family& f) {
     for (node_id v = 0; v < g_.size(); ++v) {
       if (g_.cost(v).peak < g_.cost(v).impact) return ": a node's impact is above its peak";
       for (const credit& k : g_.given().credits[v])

@@ -31,7 +31,7 @@ class joint_checker {
     if (proof.refutations.empty() || !proof.refutations.back().edges.empty())
       return "refutations: the last must be one without edges";
     for (std::size_t i = 0; i < proof.refutations.size(); ++i) {
-      const joint_refutation& r = proof.refutations[i];
+      const proof::joint_refutation& r = proof.refutations[i];
       const std::string place = "refutations[" + std::to_string(i) + "]: ";
       edge_set edges;
       for (const precedence& e : r.edges) {
@@ -49,7 +49,7 @@ class joint_checker {
  private:
   using edge_set = std::set<precedence>;
 
-  std::string peak(const joint_refutation& r, bytes arena) const {
+  std::string peak(const proof::joint_refutation& r, bytes arena) const {
     schedule_graph g = make_schedule_graph(p_, model_);
     std::vector<std::pair<index_t, node_id>> all;
     for (node_id v = 0; v < g.size(); ++v)
@@ -63,7 +63,7 @@ class joint_checker {
     return r.peak->bound >= arena ? "" : "peak: its bound is below the arena";
   }
 
-  std::string conflict(const joint_refutation& r, const edge_set& edges, bytes arena) const {
+  std::string conflict(const proof::joint_refutation& r, const edge_set& edges, bytes arena) const {
     arena_pieces held(p_, model_);
     if (!held.play(r.order)) return "order: is no order of the graph";
     bytes left = max_total;

@@ -24,7 +24,7 @@ class packing_checker {
  public:
   static constexpr std::size_t most = 512;  ///< buffers of a proof by pairs
 
-  explicit packing_checker(std::span<const packing_step> steps) : steps_(steps) {}
+  explicit packing_checker(std::span<const proof::packing_step> steps) : steps_(steps) {}
 
   /// Whether the steps from the next on refute these ranges of offsets; else `why` names the fault.
   bool refutes(packing_ranges known, std::size_t depth = 0) {
@@ -32,7 +32,7 @@ class packing_checker {
     const std::size_t here = next_++;
     if (here >= steps_.size()) return fault(here, "is missing: a case is not refuted");
     if (depth > deepest) return fault(here, "pairs are nested too deeply");
-    const packing_step& s = steps_[here];
+    const proof::packing_step& s = steps_[here];
     if (s.is_sum) return sum(here, known);
     if (s.buffers.size() != 2 || !known.meet(s.buffers[0], s.buffers[1]))
       return fault(here, "must name two buffers that meet");
@@ -58,7 +58,7 @@ class packing_checker {
     return false;
   }
   bool sum(std::size_t here, const packing_ranges& known) {
-    const packing_step& s = steps_[here];
+    const proof::packing_step& s = steps_[here];
     std::vector<std::size_t> chosen(s.buffers.begin(), s.buffers.end());
     if (chosen.empty()) return fault(here, "is a sum of nothing");
     if (std::adjacent_find(chosen.begin(), chosen.end(), std::greater_equal<>()) != chosen.end())
@@ -69,7 +69,7 @@ class packing_checker {
     return known.too_much(s.at, chosen) || fault(here, "the sum is not too much");
   }
 
-  std::span<const packing_step> steps_;
+  std::span<const proof::packing_step> steps_;
   std::size_t next_ = 0;
   std::string why_;
 };
@@ -90,7 +90,7 @@ inline std::string check_packing(std::span<const buffer> buffers, const packing_
     if (buffers[i].empty()) return "buffers[" + std::to_string(k) + "]: is empty";
     chosen.push_back(&buffers[i]);
   }
-  std::vector<packing_step> steps = proof.steps;
+  std::vector<proof::packing_step> steps = proof.steps;
   for (std::size_t k = 0; k < steps.size(); ++k)
     for (index_t& b : steps[k].buffers) {
       const auto at = std::lower_bound(proof.buffers.begin(), proof.buffers.end(), b);

@@ -292,11 +292,11 @@ class recompute_checker {
       open.pop_back();
       if (v.gap != none) answer_[v.gap] = v.answer;
       if (v.at == none) continue;
-      const recompute_case& c = proof_.cases[v.at];
+      const proof::recompute_case& c = proof_.cases[v.at];
       const std::string name = "case " + std::to_string(v.at);
       if (c.row != none) {
         if (!uncovered(c.row)) return name + " names a row that open gaps cover";
-      } else if (c.prices != recompute_case::inner) {
+      } else if (c.prices != proof::recompute_case::inner) {
         if (c.prices >= proof_.prices.size()) return name + " has no prices";
         if (const std::string fault = check_leaf(c.prices); !fault.empty()) return name + fault;
       } else {
@@ -358,7 +358,7 @@ class recompute_checker {
         if (!m.closed && (m.from == nowhere || answer_[m.from] >= 0)) saved[i] = worth;
         if (m.from == nowhere) present[i] = worth;
       }
-      for (const recompute_share& share : proof_.shares[list]) {
+      for (const proof::recompute_share& share : proof_.shares[list]) {
         if (share.row != n.row) continue;
         const std::size_t i = share.absent < n.place.size() ? n.place[share.absent] : nowhere;
         if (i == nowhere || n.members[i].closed) return " has a share of no need";
@@ -382,7 +382,7 @@ class recompute_checker {
       }
       for (int128 rest : saved) value -= rest;
     }
-    for (const recompute_share& share : proof_.shares[list])
+    for (const proof::recompute_share& share : proof_.shares[list])
       if (share.row >= has_needs_.size() || !has_needs_[share.row]) return " has a share at a row without needs";
     return {};
   }

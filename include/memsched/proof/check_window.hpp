@@ -19,7 +19,7 @@ namespace detail {
 /// Makes a window's graph (docs/proofs.md, section 7). O(nodes + edges, times the resources live at its ends / 64).
 class window_checker {
  public:
-  window_checker(const schedule_graph& g, const proof_window& w)
+  window_checker(const schedule_graph& g, const proof::proof_window& w)
       : g_(g), w_(w), side_(g.size(), behind), place_(g.size(), none) {}
 
   /// The fault of the window; if there is none, `graph()` is its graph.
@@ -170,7 +170,7 @@ class window_checker {
   }
 
   const schedule_graph& g_;
-  const proof_window& w_;
+  const proof::proof_window& w_;
   std::vector<where> side_;
   std::vector<index_t> place_;               // in the window's graph
   std::vector<node_id> producers_, takers_;  // of resources live at the start; of those live at the end

@@ -11,6 +11,8 @@
 namespace memsched {
 inline namespace MEMSCHED_ABI {
 
+namespace proof {
+
 /// Why no order that keeps some edges between operators fits into an arena: its peak is above that; or the buffers of one
 /// order do not fit, and all ways out of that are refuted before. The rules, with proofs: docs/proofs.md, section 11.
 struct joint_refutation {
@@ -21,10 +23,13 @@ struct joint_refutation {
   bool operator==(const joint_refutation&) const = default;
 };
 
+}  // namespace proof
+
 /// Why no order of a graph has an arena of less than `arena` bytes, all offsets multiples of the alignment at hand.
 struct joint_proof {
   bytes arena = 0;
-  std::vector<joint_refutation> refutations{};  ///< those that another one rests on come before it; the last has no edges
+  std::vector<proof::joint_refutation>
+      refutations{};  ///< those that another one rests on come before it; the last has no edges
   bool operator==(const joint_proof&) const = default;
 };
 

@@ -10,6 +10,8 @@
 namespace memsched {
 inline namespace MEMSCHED_ABI {
 
+namespace proof {
+
 /// A step of a packing proof: a pair, or a sum.
 ///
 /// A pair of buffers that meet: of these, one is below the other. The steps behind it refute that the first is, then that
@@ -21,12 +23,14 @@ struct packing_step {
   bool operator==(const packing_step&) const = default;
 };
 
+}  // namespace proof
+
 /// A proof that some buffers do not lie in less than `arena` bytes. If the ranges of offsets refute a case by themselves,
 /// that case has no step. The rules, with proofs: docs/proofs.md, section 10.
 struct packing_proof {
-  bytes arena = 0;                    ///< no smaller one holds the buffers
-  std::vector<index_t> buffers{};     ///< that do not fit by themselves, ascending
-  std::vector<packing_step> steps{};  ///< a case's own step first, then those of its two cases
+  bytes arena = 0;                           ///< no smaller one holds the buffers
+  std::vector<index_t> buffers{};            ///< that do not fit by themselves, ascending
+  std::vector<proof::packing_step> steps{};  ///< a case's own step first, then those of its two cases
   bool operator==(const packing_proof&) const = default;
 };
 

@@ -75,7 +75,7 @@ class proof_graph {
   }
 
   /// Applies some reductions; returns the place and the fault of one that is wrong.
-  std::string apply(const std::vector<reduction>& list) {
+  std::string apply(const std::vector<proof::reduction>& list) {
     for (std::size_t k = 0; k < list.size(); ++k)
       if (const std::string why = apply(list[k]); !why.empty()) return ".reductions[" + std::to_string(k) + "]: " + why;
     return {};
@@ -83,8 +83,8 @@ class proof_graph {
 
   /// Reductions look past nodes that were merged into another node, cost nothing and may run anywhere, and, for
   /// predecessors, past idle nodes.
-  std::string apply(const reduction& r) {
-    using rule = reduction::rule;
+  std::string apply(const proof::reduction& r) {
+    using rule = proof::reduction::rule;
     const auto [by, a, b] = r;
     if (a >= size() || b >= size() || a == b) return "names a node that does not exist, or one twice";
     if (merged_[a] || merged_[b]) return "names a node that was merged into another";

@@ -12,6 +12,8 @@
 namespace memsched {
 inline namespace MEMSCHED_ABI {
 
+namespace proof {
+
 /// A case of a recompute_proof: a leaf, or a gap with one case for each answer to whether its storage is absent.
 struct recompute_case {
   static constexpr index_t inner = none - 1;
@@ -36,6 +38,8 @@ struct weighed_proof {
   certificate orders;       ///< of its schedule graph
 };
 
+}  // namespace proof
+
 /// Prices for bytes at rows show that the gaps that cover all rows cost at least `bound`: see `check_recompute`.
 ///
 /// Gaps stand in the order of their storages, and of rows within one.
@@ -46,10 +50,10 @@ struct recompute_proof {
   std::vector<tensor_id> charged;  ///< per operator, the output that bears its cost in its gaps; none for no output
   unsigned scale = 0;              ///< prices are multiples of 2^-scale of the cost's unit
   std::vector<std::vector<std::pair<index_t, std::uint64_t>>> prices;  ///< lists of (row, price of a byte)
-  std::vector<index_t> needs;                        ///< rows where absent storages are made again from needed ones
-  std::vector<std::vector<recompute_share>> shares;  ///< per list of prices, at rows with needs
-  std::optional<weighed_proof> weighed;              ///< instead of rows, prices and cases
-  std::vector<recompute_case> cases;  ///< the first is the root; a case stands behind the one that it belongs to
+  std::vector<index_t> needs;                               ///< rows where absent storages are made again from needed ones
+  std::vector<std::vector<proof::recompute_share>> shares;  ///< per list of prices, at rows with needs
+  std::optional<proof::weighed_proof> weighed;              ///< instead of rows, prices and cases
+  std::vector<proof::recompute_case> cases;  ///< the first is the root; a case stands behind the one that it belongs to
 };
 
 }  // namespace MEMSCHED_ABI

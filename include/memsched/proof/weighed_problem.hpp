@@ -58,7 +58,7 @@ MEMSCHED_FUNCTION result<problem> weighed_problem(const problem& p, memory_model
     const int128 cost = charged[op] == t ? static_cast<int128>(p.cost(op)) << std::min(scale, 64U) : 0;
     weight[t] = std::min(weight[t], cost);
   }
-  for (op_id op : topological_order(p.predecessors(), transpose(p.predecessors(), p.ops().size())))
+  for (op_id op : base::topological_order(p.predecessors(), transpose(p.predecessors(), p.ops().size())))
     for (const storage_reuse& r : p.reuses(op)) {
       weight[r.output] = std::min(weight[r.output], weight[r.input]);
       reused[r.input] = reused[r.output] = true;

@@ -208,7 +208,7 @@ class cover_search {
 
   // --- the tree ---
 
-  index_t add_prices(const std::vector<std::uint64_t>& prices, std::vector<recompute_share> shares) {
+  index_t add_prices(const std::vector<std::uint64_t>& prices, std::vector<proof::recompute_share> shares) {
     auto& lists = answer_.proof.prices;
     lists.emplace_back();
     for (std::size_t k = 0; k < prices.size(); ++k)
@@ -220,7 +220,7 @@ class cover_search {
     answer_.proof.cases.emplace_back();
     return static_cast<index_t>(answer_.proof.cases.size() - 1);
   }
-  recompute_case& proof_at(index_t at) { return answer_.proof.cases[at]; }
+  proof::recompute_case& proof_at(index_t at) { return answer_.proof.cases[at]; }
 
   /// Closes a node for good: its bound counts.
   void close(const node& n) {
@@ -248,8 +248,8 @@ class cover_search {
   void split(index_t at, std::size_t gap, index_t& absent, index_t& present) {
     absent = add_case();
     present = add_case();
-    recompute_case& c = proof_at(at);
-    c.prices = recompute_case::inner;
+    proof::recompute_case& c = proof_at(at);
+    c.prices = proof::recompute_case::inner;
     c.gap = gaps_[gap].gap;
     c.absent = absent;
     c.present = present;

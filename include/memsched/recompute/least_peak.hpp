@@ -32,7 +32,7 @@ MEMSCHED_FUNCTION bytes least_peak_with_reruns(const problem& p, memory_model mo
   for (tensor_id t : p.tensors())
     if (p.storage(t) == t && p.stays(t)) at_end += p.size(t);
   for (op_id op : p.ops()) {
-    firing_effect e{.workspace = p.workspace(op)};
+    detail::firing_effect e{.workspace = p.workspace(op)};
     bytes read = 0;
     for (tensor_id t : p.reads(op)) read += p.size(t);
     e.freed = read;

@@ -36,7 +36,7 @@ class priced_cover {
   struct exact_valuation {
     int128 value = 0;
     std::vector<int128> reduced;
-    std::vector<recompute_share> shares;  ///< that prove it, where rows have needs
+    std::vector<proof::recompute_share> shares;  ///< that prove it, where rows have needs
   };
 
   priced_cover(const rerun_rows& r, bytes budget, std::uint64_t u) : source(r), unit(u) {

@@ -70,7 +70,7 @@ class rerun_search {
   const problem& p_;
   bytes budget_;
   search& context_;
-  random_source random_;
+  base::random_source random_;
   stage_player play_;
   std::vector<bool> again_;
   std::vector<index_t> place_;  // in the order

@@ -177,7 +177,7 @@ MEMSCHED_FUNCTION rerun_rows rows_of_path(const problem& p, memory_model model, 
   std::vector<index_t> row(n, none), before(n, 0), made(n, rows);
   for (index_t k = 0; k < rows; ++k) row[path[k]] = k;
   const adjacency successors = transpose(p.predecessors(), n);
-  const std::vector<op_id> order = topological_order(p.predecessors(), successors);
+  const std::vector<op_id> order = base::topological_order(p.predecessors(), successors);
   for (op_id op : order)
     for (op_id u : p.predecessors(op)) before[op] = std::max(before[op], row[u] == none ? before[u] : row[u] + 1);
   for (auto op = order.rbegin(); op != order.rend(); ++op) {

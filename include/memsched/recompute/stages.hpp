@@ -68,7 +68,7 @@ class stage_player {
     level result{live, 0};
     during_.resize(run_.size());
     for (std::size_t i = 0; i < run_.size(); ++i) {
-      const footprint f = fire(rule(run_[i]), live, effects_[i]);
+      const detail::footprint f = fire(rule(run_[i]), live, effects_[i]);
       live = f.after;
       during_[i] = f.during;
       if (f.during > budget) result.over += static_cast<double>(f.during - budget);
@@ -90,7 +90,7 @@ class stage_player {
     effects_.resize(run_.size());
     for (std::size_t i = run_.size(); i-- > 0;) {
       const op_id op = run_[i];
-      firing_effect e{.produced = produced_[op], .workspace = p_.workspace(op)};
+      detail::firing_effect e{.produced = produced_[op], .workspace = p_.workspace(op)};
       for (tensor_id t : p_.creates(op)) {
         if (needed_[t]) e.kept += p_.size(t);
         needed_[t] = false;
@@ -117,7 +117,7 @@ class stage_player {
   std::vector<bytes> produced_, during_;
   std::vector<op_id> run_;
   std::vector<index_t> stage_;
-  std::vector<firing_effect> effects_;
+  std::vector<detail::firing_effect> effects_;
 };
 
 }  // namespace MEMSCHED_ABI

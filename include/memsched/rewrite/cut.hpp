@@ -251,7 +251,7 @@ class cutting {
 
 MEMSCHED_FUNCTION result<network> cut(const network& net, const std::vector<cut_points>& cuts) {
   const auto fault = [&](tensor_id t, const char* what) {
-    return graph_error{error_code::bad_input, labelled("tensor ", t, net.tensors[t].name) + what, {}, {t}};
+    return graph_error{error_code::bad_input, detail::labelled("tensor ", t, net.tensors[t].name) + what, {}, {t}};
   };
   if (cuts.size() != net.tensors.size())
     return graph_error{

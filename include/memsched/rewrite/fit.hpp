@@ -38,7 +38,7 @@ fitted fit_network(const network& net, inner_scheduler policy, const fit_options
 /// that is not of whole operators where the runtime is, and a scheduler's answer that is no order, are `error`.
 template <scheduler S>
 fitted fit(const network& net, const S& policy, const fit_options& f = {}, const options& o = {}) {
-  const auto inner = [&policy](const schedule_graph& g, search& context) { return checked(policy, g, context); };
+  const auto inner = [&policy](const schedule_graph& g, search& context) { return detail::checked(policy, g, context); };
   return detail::fit_network(net, inner, f, o);
 }
 

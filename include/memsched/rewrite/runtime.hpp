@@ -97,7 +97,7 @@ inline std::string why_not_whole(const network& net, const operation& op) {
 MEMSCHED_FUNCTION std::string not_whole(const network& net) {
   for (op_id i = 0; i < net.operations.size(); ++i)
     if (const std::string why = detail::why_not_whole(net, net.operations[i]); !why.empty())
-      return labelled("operator ", i, net.operations[i].name) + " " + why;
+      return detail::labelled("operator ", i, net.operations[i].name) + " " + why;
   return "";
 }
 

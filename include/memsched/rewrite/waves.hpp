@@ -136,7 +136,7 @@ MEMSCHED_FUNCTION wave_order order_in_waves(const network& net, const problem& p
   delays.resize(std::max(delays.size(), w.origins()), 0);
   std::vector<op_id> best = w.order(delays);
   auto least = w.cost(best);
-  random_source random(1);
+  base::random_source random(1);
   for (std::size_t i = 1; i < tries && w.origins() != 0 && least.first > budget; ++i) {
     wave_delays other = delays;
     for (std::uint64_t changes = 1 + random.below(3); changes > 0; --changes) {

@@ -41,16 +41,16 @@ MEMSCHED_FUNCTION solution beam::operator()(const schedule_graph& g, search& con
   if (!moves.usable()) return context.keep_going(), greedy{}(g, context);
   struct state {
     delta peak, level;
-    std::vector<bit_word> set;
+    std::vector<base::bit_word> set;
     index_t parent;
     node_id target;
   };
   std::vector<state> kept;  // expanded states, for the way back
   std::map<std::size_t, std::vector<state>> open;
-  const std::uint64_t bytes_each = sizeof(state) + words_for(g.active) * sizeof(bit_word);
+  const std::uint64_t bytes_each = sizeof(state) + base::words_for(g.active) * sizeof(base::bit_word);
   std::uint64_t held = 1;  // states, kept and open
   const delta base = static_cast<delta>(g.base);
-  open[0].push_back({base, base, std::vector<bit_word>(words_for(g.active)), none, none});
+  open[0].push_back({base, base, std::vector<base::bit_word>(base::words_for(g.active)), none, none});
   while (open.begin()->first < g.active) {
     auto bucket = std::move(open.begin()->second);
     open.erase(open.begin());
@@ -75,7 +75,7 @@ MEMSCHED_FUNCTION solution beam::operator()(const schedule_graph& g, search& con
         if (context.stopped()) return greedy{}(g, context);
         const auto set = moves.stepper().set();
         ++held;
-        open[count_bits(set)].push_back({peak, moves.stepper().level(), {set.begin(), set.end()}, at, m.target});
+        open[base::count_bits(set)].push_back({peak, moves.stepper().level(), {set.begin(), set.end()}, at, m.target});
       }
     }
   }

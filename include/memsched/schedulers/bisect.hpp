@@ -82,8 +82,8 @@ MEMSCHED_FUNCTION std::vector<node_id> bisect::improve(const schedule_graph& g, 
     if (peak_of(g, best) < peak || depth == 0 || g.active < 16) return best;
   }
 
-  cut_bound cut(g);
-  for (const auto& [height, v] : by_height(g, best)) {
+  bounds::cut_bound cut(g);
+  for (const auto& [height, v] : bounds::by_height(g, best)) {
     if (static_cast<bytes>(height) <= target || !context.count_cut_as_state(0, g.size())) break;
     const bytes lowest = cut.at(v, 0, [&] { return context.keep_going(); });
     if (context.stopped()) break;

@@ -239,7 +239,7 @@ MEMSCHED_FUNCTION solution branch_and_bound::improve(const schedule_graph& g, se
   if (cuts) {
     const auto go_on = [&] { return context.count_cut(); };
     const bytes start = std::max({context.asked().target, incumbent.lower_bound, g.base});
-    incumbent.lower_bound = best_cut_bound(g, incumbent.order, start, go_on).bound;
+    incumbent.lower_bound = bounds::best_cut_bound(g, incumbent.order, start, go_on).bound;
   }
   return detail::branch_and_bound_search(g, context, *this, std::move(incumbent)).run();
 }

@@ -44,9 +44,9 @@ MEMSCHED_FUNCTION forcing_stretch find_forcing_stretch(const schedule_graph& g, 
                                                        std::uint64_t states) {
   const forcing_stretch whole{0, s.order.size(), s.lower_bound};
   if (g.resources.empty() || g.active == 0 || !context.keep_going()) return whole;
-  const order_line line(g, s.order);
-  const live_index live(line);
-  const backbone bone(g.preds, g.succs, line.nodes(0, line.size()));
+  const structure::order_line line(g, s.order);
+  const bounds::live_index live(line);
+  const base::backbone bone(g.preds, g.succs, line.nodes(0, line.size()));
   const std::size_t at = line.highest();
   for (std::size_t reach = 8; reach < line.size() && context.keep_going(); reach *= 2) {
     const auto [a, b] = line.around(at, reach);

@@ -38,7 +38,7 @@ inline namespace MEMSCHED_ABI {
 
 MEMSCHED_FUNCTION solution fradet_scheduler::operator()(const schedule_graph& g, search& context) const {
   solution s;
-  if (g.resources.empty()) s.error = negative_level(g);  // resources are never below 0
+  if (g.resources.empty()) s.error = bounds::negative_level(g);  // resources are never below 0
   if (s.error) return s;
   constexpr std::size_t large = 1 << 12;  // nodes, from where on passes that find no time take some
   const auto rest = [&](const schedule_graph& h, search&) {

@@ -66,13 +66,13 @@ inline std::size_t disassemble(const schedule_graph& h, const std::vector<node_i
 }  // namespace detail
 
 MEMSCHED_FUNCTION solution hierarchical::run(const schedule_graph& g, search& context,
-                                             function_ref<void(const iteration&)> each) const {
+                                             base::function_ref<void(const iteration&)> each) const {
   solution s = rpo{}(g, context);
   bytes best = peak_of(g, s.order);
   s.lower_bound = std::max(context.asked().target, g.base);
   if (s.lower_bound >= best || !context.keep_going()) return s;
 
-  const hierarchical_graph h = hierarchize(g, level, max_cell);
+  const structure::hierarchical_graph h = hierarchize(g, level, max_cell);
   std::vector<index_t> group = h.group;
   detail::group_library library(h, *this, context);
   const auto go_on = [&] { return context.count_cut(); };
@@ -98,7 +98,7 @@ MEMSCHED_FUNCTION solution hierarchical::run(const schedule_graph& g, search& co
     const bool exact = found && search_level.units() == h.graph.active;
     if (exact) s.lower_bound = best;
     else if (bounds && search_level.units() <= max_units)
-      s.lower_bound = best_cut_bound(h.graph, order, s.lower_bound, go_on).bound;
+      s.lower_bound = bounds::best_cut_bound(h.graph, order, s.lower_bound, go_on).bound;
     each(round);
     context.report(best, s.lower_bound);
     if (s.lower_bound >= best || !found || context.stopped()) break;

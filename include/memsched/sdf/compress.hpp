@@ -276,12 +276,12 @@ class actor_compressor {
       for (const link& l : around(order_[i], outputs))
         if (l.tokens == 0 && --waits[l.other] == 0) order_.push_back(l.other);
     for (index_t i = 0; i < order_.size(); ++i) place_[order_[i]] = i;
-    free_ = bit_matrix(order_.size(), order_.size());
+    free_ = base::bit_matrix(order_.size(), order_.size());
     for (std::size_t i = order_.size(); i-- > 0;)
       for (const link& l : around(order_[i], outputs))
-        if (l.tokens == 0) set_bit(free_[i], place_[l.other]), unite_bits(free_[i], free_[place_[l.other]]);
+        if (l.tokens == 0) base::set_bit(free_[i], place_[l.other]), base::unite_bits(free_[i], free_[place_[l.other]]);
   }
-  bool reaches_free(index_t a, index_t b) const { return test_bit(free_[place_[a]], place_[b]); }
+  bool reaches_free(index_t a, index_t b) const { return base::test_bit(free_[place_[a]], place_[b]); }
 
   /// T. Along a free path the needs compose to n(from) >= (q(from) / q(to)) n(to), by balance, which is p n(from) >= c n(to)
   /// and implies the need from the first to the last actor, with or without tokens.
@@ -327,7 +327,7 @@ class actor_compressor {
   void note_path(index_t from, index_t to) {
     const std::size_t i = place_[from], j = place_[to];
     for (std::size_t k = 0; k < order_.size(); ++k)
-      if (k == i || test_bit(free_[k], i)) set_bit(free_[k], j), unite_bits(free_[k], free_[j]);
+      if (k == i || base::test_bit(free_[k], i)) base::set_bit(free_[k], j), base::unite_bits(free_[k], free_[j]);
   }
 
   composite_graph finish() {
@@ -383,7 +383,7 @@ class actor_compressor {
   std::vector<bool> queued_;
   std::size_t alive_count_;
   std::vector<index_t> order_, place_;  // alive actors, free needs first to last
-  bit_matrix free_;                     // by places in `order_`
+  base::bit_matrix free_;               // by places in `order_`
 };
 
 }  // namespace detail

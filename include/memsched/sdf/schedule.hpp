@@ -215,8 +215,10 @@ class front_door {
 /// contradicts itself.
 template <scheduler S>
 schedule_result schedule(const graph& g, const S& policy, const options& what = {}, const memsched::options& limits = {}) {
-  const auto checked_policy = [&policy](const schedule_graph& s, search& context) { return checked(policy, s, context); };
-  return detail::front_door(g, checked_policy, type_name<S>(), baseline<S>, what, limits).run();
+  const auto checked_policy = [&policy](const schedule_graph& s, search& context) {
+    return memsched::detail::checked(policy, s, context);
+  };
+  return detail::front_door(g, checked_policy, base::type_name<S>(), baseline<S>, what, limits).run();
 }
 
 }  // namespace sdf

@@ -62,7 +62,7 @@ struct certificate_limits {
 
 /// Makes certificates: `certify` (certify/certify.hpp).
 using certificate_maker = certificate(const schedule_graph& g, std::span<const node_id> order, bytes bound,
-                                      function_ref<bool()> go_on, const certificate_limits& limits);
+                                      base::function_ref<bool()> go_on, const certificate_limits& limits);
 
 /// Options and limits of a search. A search that meets a limit returns its best order and its bound.
 ///

@@ -26,6 +26,8 @@ struct solution {
   std::optional<graph_error> error{};  ///< set if the scheduler rejects this graph; then there is no order
 };
 
+namespace detail {
+
 /// Replaces the order of s if another order of g has a smaller peak.
 inline void take_if_better(const schedule_graph& g, std::vector<node_id> order, solution& s) {
   if (peak_of(g, order) < peak_of(g, s.order)) s.order = std::move(order);
@@ -35,6 +37,8 @@ inline bool is_closed(const schedule_graph& g, const search& context, const solu
   return s.lower_bound >= context.asked().cutoff || s.lower_bound >= peak_of(g, s.order);
 }
 
+}  // namespace detail
+
 /// A function from a schedule graph to a solution. It always answers with a valid order, limits or not.
 template <class S>
 concept scheduler = requires(const S& s, const schedule_graph& g, search& context) {
@@ -42,7 +46,7 @@ concept scheduler = requires(const S& s, const schedule_graph& g, search& contex
 };
 
 /// The scheduler that a pass is handed, of any type.
-using inner_scheduler = function_ref<solution(const schedule_graph&, search&)>;
+using inner_scheduler = base::function_ref<solution(const schedule_graph&, search&)>;
 
 /// A function that solves a graph with the help of a scheduler for other graphs.
 template <class P>
@@ -53,6 +57,8 @@ concept pass = !scheduler<P> && requires(const P& p, const schedule_graph& g, se
 /// A scheduler that stands for an order of its own (rpo, the caller's order): never replaced by a better one.
 template <class S>
 concept baseline = scheduler<S> && S::is_baseline;
+
+namespace detail {
 
 /// Whether `order` runs every active node of g once, each behind its predecessors. O(nodes + edges).
 MEMSCHED_FUNCTION bool is_order(const schedule_graph& g, std::span<const node_id> order);
@@ -65,7 +71,7 @@ MEMSCHED_FUNCTION graph_error contradiction(std::string_view policy, std::string
 /// The answer of a scheduler, checked.
 template <scheduler S>
 solution checked(const S& policy, const schedule_graph& g, search& context) {
-  return checked(policy(g, context), type_name<S>(), g);
+  return checked(policy(g, context), base::type_name<S>(), g);
 }
 
 /// pass | scheduler, a scheduler.
@@ -90,15 +96,17 @@ struct chained {
   }
 };
 
+}  // namespace detail
+
 /// `|` is found by itself where one side is the library's; `using namespace memsched::composition` for two of one's own.
 inline namespace composition {
 
 template <pass P, scheduler S>
-constexpr passed<P, S> operator|(P p, S s) {
+constexpr detail::passed<P, S> operator|(P p, S s) {
   return {std::move(p), std::move(s)};
 }
 template <pass P, pass Q>
-constexpr chained<P, Q> operator|(P p, Q q) {
+constexpr detail::chained<P, Q> operator|(P p, Q q) {
   return {std::move(p), std::move(q)};
 }
 
@@ -113,6 +121,8 @@ constexpr chained<P, Q> operator|(P p, Q q) {
 
 namespace memsched {
 inline namespace MEMSCHED_ABI {
+
+namespace detail {
 
 MEMSCHED_FUNCTION bool is_order(const schedule_graph& g, std::span<const node_id> order) {
   if (order.size() != g.active) return false;
@@ -142,6 +152,8 @@ MEMSCHED_FUNCTION graph_error contradiction(std::string_view policy, std::string
           {},
           {}};
 }
+
+}  // namespace detail
 
 }  // namespace MEMSCHED_ABI
 }  // namespace memsched

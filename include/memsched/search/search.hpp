@@ -17,6 +17,8 @@
 namespace memsched {
 inline namespace MEMSCHED_ABI {
 
+namespace detail {
+
 /// Limits of one attempt within a search, which may be followed by others.
 struct trial {
   std::uint64_t step_states = no_limit;                                  ///< states that one step of the attempt may have
@@ -29,6 +31,8 @@ enum class trial_end : unsigned char {
   step,      ///< a step met its limit
   memory,    ///< the tables did
 };
+
+}  // namespace detail
 
 /// Which orders of a graph are of use. Bytes.
 struct query {
@@ -65,9 +69,9 @@ class search {
 
   /// Runs f under the limits of t. Returns its value and what ended it.
   template <class F>
-  auto with_trial(trial t, F&& f) {
+  auto with_trial(detail::trial t, F&& f) {
     const restored outer(trial_, std::optional(t));
-    const restored outer_end(trial_end_, trial_end::finished);
+    const restored outer_end(trial_end_, detail::trial_end::finished);
     begin_step();
     auto value = f();
     return std::pair(std::move(value), trial_end_);
@@ -108,11 +112,11 @@ class search {
 
   /// The threads of this search, for work that is split in tasks; none where there is one only. The system may have fewer than
   /// were asked for.
-  crew* team() {
+  base::crew* team() {
     constexpr unsigned most = 16;
     const unsigned size = std::min(options_.threads, most);
     if (size < 2) return nullptr;
-    if (crew_ == nullptr || crew_size_ != size) crew_ = std::make_shared<crew>(size), crew_size_ = size;
+    if (crew_ == nullptr || crew_size_ != size) crew_ = std::make_shared<base::crew>(size), crew_size_ = size;
     return crew_->size() < 2 ? nullptr : crew_.get();
   }
   /// Whether the time is over, or the caller said stop: for tasks in any thread, while the search itself waits for them.
@@ -139,7 +143,7 @@ class search {
     search other = branch(end.get_token());
     bool alone = true;
     const auto first = [&] {
-      caught_exception exception;
+      base::caught_exception exception;
       exception.watch([&] { alone = here(*this) || stopped(); });
       if (alone) end.request_stop();
       exception.rethrow();
@@ -190,7 +194,7 @@ class search {
   /// Counts a state. False once a limit is met; from then on always, or until the trial ends.
   bool count_state() {
     if (stopped()) return false;
-    if (trial_ && ++step_states_ > trial_->step_states) end_trial(trial_end::step);
+    if (trial_ && ++step_states_ > trial_->step_states) end_trial(detail::trial_end::step);
     ++stats.states, ++work_;
     if (stats.states >= std::min(options_.state_limit, slice_end_) || work_ >= work_end_) stop_for(stop_reason::state_limit);
     else if ((++ticks_ & 15) == 0) look_at_clock();
@@ -219,7 +223,7 @@ class search {
   bool fits(std::uint64_t table_bytes) {
     stats.memory = std::max(stats.memory, std::min(table_bytes, options_.memory_limit));
     if (table_bytes <= options_.memory_limit) return true;
-    if (trial_) end_trial(trial_end::memory);
+    if (trial_) end_trial(detail::trial_end::memory);
     else stop_for(stop_reason::memory_limit);
     return false;
   }
@@ -235,7 +239,7 @@ class search {
   void give_up() { gave_up_ = true; }
 
   /// Whether a limit is met, or the caller's question is answered.
-  bool stopped() const { return trial_end_ != trial_end::finished || reason_ != stop_reason::finished || answered_; }
+  bool stopped() const { return trial_end_ != detail::trial_end::finished || reason_ != stop_reason::finished || answered_; }
   /// Whether an order and a bound answer the question of `o` about a budget or a gap.
   static bool answers(const options& o, bytes peak, bytes lower_bound) {
     if (o.budget != no_limit && (peak <= o.budget || lower_bound > o.budget)) return true;
@@ -342,19 +346,19 @@ class search {
   void stop_for(stop_reason r) {
     if (reason_ == stop_reason::finished) reason_ = r;
   }
-  void end_trial(trial_end e) {
-    if (trial_end_ == trial_end::finished) trial_end_ = e;
+  void end_trial(detail::trial_end e) {
+    if (trial_end_ == detail::trial_end::finished) trial_end_ = e;
   }
   void look_at_clock() {
     if (options_.stop.stop_requested()) stop_for(stop_reason::cancelled);
     else if (over()) stop_for(stop_reason::time_limit);
     if (trial_ && trial_->step_time != std::chrono::nanoseconds::max() && clock::now() - step_start_ >= trial_->step_time)
-      end_trial(trial_end::step);
+      end_trial(detail::trial_end::step);
   }
 
   options options_;
   clock::time_point start_, deadline_;
-  std::shared_ptr<crew> crew_;
+  std::shared_ptr<base::crew> crew_;
   unsigned crew_size_ = 0;  // that was asked for
   std::uint64_t slice_end_ = no_limit, work_ = 0, work_end_ = no_limit;
   std::uint64_t ticks_ = 0;
@@ -364,8 +368,8 @@ class search {
   progress known_{.peak = no_limit};
   std::string_view source_{};
   bool aside_ = false, answered_ = false, gave_up_ = false;
-  std::optional<trial> trial_;
-  trial_end trial_end_ = trial_end::finished;
+  std::optional<detail::trial> trial_;
+  detail::trial_end trial_end_ = detail::trial_end::finished;
   std::uint64_t step_states_ = 0;
   clock::time_point step_start_;
 };

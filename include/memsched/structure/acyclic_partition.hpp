@@ -20,6 +20,7 @@
 
 namespace memsched {
 inline namespace MEMSCHED_ABI {
+namespace structure {
 
 struct partition_shape {
   index_t parts = 4;
@@ -31,6 +32,8 @@ struct partition_shape {
 /// last reader.
 using node_parts = std::vector<index_t>;
 
+}  // namespace structure
+
 namespace detail {
 
 /// The sum of two levels, or the largest number short of `max` where that is more: sums over borders may exceed what a graph
@@ -41,6 +44,7 @@ constexpr delta capped_sum(delta a, delta b) {
 }
 
 }  // namespace detail
+namespace structure {
 
 /// The levels between the parts, summed over the borders: level after the first part, after the first two, and so on.
 /// So a tensor counts once at each border between its producer and its last reader, for any number of readers. At most
@@ -52,6 +56,8 @@ inline bytes cut_bytes(const schedule_graph& g, const node_parts& part, index_t 
   for (index_t i = 0; i + 1 < parts; ++i) sum = detail::capped_sum(sum, level += change[i]);
   return static_cast<bytes>(sum);
 }
+
+}  // namespace structure
 
 namespace detail {
 
@@ -303,6 +309,7 @@ class partitioner {
 };
 
 }  // namespace detail
+namespace structure {
 
 /// Splits g into shape.parts parts, or as many as it has nodes; as well as can be before `go_on()`, asked between passes
 /// over the graph, is false. Near linear.
@@ -312,6 +319,8 @@ inline node_parts acyclic_partition(const schedule_graph& g, const partition_sha
   return acyclic_partition(g, shape, [] { return true; });
 }
 
+}  // namespace structure
+
 }  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
@@ -319,11 +328,14 @@ inline node_parts acyclic_partition(const schedule_graph& g, const partition_sha
 
 namespace memsched {
 inline namespace MEMSCHED_ABI {
+namespace structure {
 
 MEMSCHED_FUNCTION node_parts acyclic_partition(const schedule_graph& g, const partition_shape& shape,
                                                function_ref<bool()> go_on) {
   return detail::partitioner(g, shape, go_on).run(shape.naive);
 }
+
+}  // namespace structure
 
 }  // namespace MEMSCHED_ABI
 }  // namespace memsched

@@ -16,6 +16,7 @@
 
 namespace memsched {
 inline namespace MEMSCHED_ABI {
+namespace structure {
 
 /// How far operators are put together: the configurations 1 to 4 of HMCOS's ablation (its Table 2).
 enum class hierarchy_level : unsigned char {
@@ -83,8 +84,8 @@ inline list_of<node_id> find_sequences(const schedule_graph& g) {
     delta lowest = g.cost[head].peak, level = g.cost[head].impact;
     for (const credit& c : g.credits[head]) lowest -= c.amount;
     for (node_id last = head; lowest >= g.cost[head].impact;) {
-      const node_id next = only_active(g, g.succs[last]);
-      if (next == none || only_active(g, g.preds[next]) == none) break;
+      const node_id next = detail::only_active(g, g.succs[last]);
+      if (next == none || detail::only_active(g, g.preds[next]) == none) break;
       if (g.cost[next].impact > 0 || level + g.cost[next].peak > lowest) break;
       sequences.push(next);
       taken[next] = true;
@@ -169,6 +170,8 @@ inline std::vector<index_t> find_cells(const schedule_graph& h, std::size_t max_
 /// O(edges log nodes), and one small minimum cut for each output of a cell.
 MEMSCHED_FUNCTION hierarchical_graph hierarchize(const schedule_graph& g, hierarchy_level level = hierarchy_level::groups,
                                                  std::size_t max_cell = 64);
+
+}  // namespace structure
 
 }  // namespace MEMSCHED_ABI
 }  // namespace memsched
@@ -288,6 +291,7 @@ inline list_of<node_id> number_groups(std::vector<index_t>& group) {
 }
 
 }  // namespace detail
+namespace structure {
 
 MEMSCHED_FUNCTION hierarchical_graph hierarchize(const schedule_graph& g, hierarchy_level level, std::size_t max_cell) {
   hierarchical_graph h;
@@ -306,6 +310,8 @@ MEMSCHED_FUNCTION hierarchical_graph hierarchize(const schedule_graph& g, hierar
   h.groups = detail::number_groups(h.group);
   return h;
 }
+
+}  // namespace structure
 
 }  // namespace MEMSCHED_ABI
 }  // namespace memsched

@@ -10,6 +10,7 @@
 
 namespace memsched {
 inline namespace MEMSCHED_ABI {
+namespace structure {
 
 /// An order with its releases: each right behind the last node that it waits for. A stretch [a, b) of positions whose ends
 /// are `legal` holds the nodes between two sets that can have run. O(nodes + edges) to build.
@@ -129,7 +130,7 @@ class order_line {
       level_[i + 1] = level_[i] + g_->cost[at_[i]].impact;
       for (end = i + 1; !legal(end); ++end) level_[end + 1] = level_[end] + g_->cost[at_[end]].impact;
       const auto last = [&](node_id r) { return position_[r] > i && position_[r] < end; };
-      height_[i] = level_[i] + effect_of(*g_, at_[i], last).peak;
+      height_[i] = level_[i] + detail::effect_of(*g_, at_[i], last).peak;
       for (std::size_t r = i + 1; r < end; ++r) height_[r] = level_[end];
     }
     for (std::size_t s = a / stretch; s * stretch < b; ++s)
@@ -142,6 +143,8 @@ class order_line {
   std::vector<delta> level_, height_;
   std::vector<delta> highest_;  // of each stretch
 };
+
+}  // namespace structure
 
 }  // namespace MEMSCHED_ABI
 }  // namespace memsched

@@ -11,6 +11,7 @@
 
 namespace memsched {
 inline namespace MEMSCHED_ABI {
+namespace structure {
 
 /// Rows of the transitive closure, without the node itself. 2 * size^2 / 8 bytes, O(size * edges / 64).
 struct reachability {
@@ -48,6 +49,8 @@ inline std::optional<bit_matrix> active_ancestors(const schedule_graph& g, funct
   }
   return ancestors;
 }
+
+}  // namespace structure
 
 }  // namespace MEMSCHED_ABI
 }  // namespace memsched

@@ -10,6 +10,7 @@
 
 namespace memsched {
 inline namespace MEMSCHED_ABI {
+namespace structure {
 
 /// Disjoint sets of nodes, each with one active node before and one behind all the others, through which all edges from
 /// and to the rest of the graph lead; with the releases that wait for members only. Largest first, each of at least 4
@@ -20,6 +21,8 @@ std::vector<std::vector<node_id>> regions(const schedule_graph& g, std::size_t m
 
 MEMSCHED_FUNCTION std::vector<std::vector<node_id>> regions(const schedule_graph& g, std::size_t max_nodes,
                                                             function_ref<bool()> go_on);
+
+}  // namespace structure
 
 }  // namespace MEMSCHED_ABI
 }  // namespace memsched
@@ -135,11 +138,14 @@ class region_finder {
 };
 
 }  // namespace detail
+namespace structure {
 
 MEMSCHED_FUNCTION std::vector<std::vector<node_id>> regions(const schedule_graph& g, std::size_t max_nodes,
                                                             function_ref<bool()> go_on) {
   return detail::region_finder(g, max_nodes).run(go_on);
 }
+
+}  // namespace structure
 
 }  // namespace MEMSCHED_ABI
 }  // namespace memsched

@@ -10,6 +10,7 @@
 
 namespace memsched {
 inline namespace MEMSCHED_ABI {
+namespace structure {
 
 /// An order of the active nodes with the smallest peak where g, with a start before its sources and an end behind its
 /// sinks, is series-parallel; nothing where it is not, has credits, or `go_on()`, asked now and then, is false. An edge that
@@ -19,6 +20,8 @@ MEMSCHED_FUNCTION std::optional<std::vector<node_id>> series_parallel_order(cons
 inline std::optional<std::vector<node_id>> series_parallel_order(const schedule_graph& g) {
   return series_parallel_order(g, [] { return true; });
 }
+
+}  // namespace structure
 
 }  // namespace MEMSCHED_ABI
 }  // namespace memsched
@@ -193,6 +196,7 @@ class series_parallel_reduction {
 };
 
 }  // namespace detail
+namespace structure {
 
 MEMSCHED_FUNCTION std::optional<std::vector<node_id>> series_parallel_order(const schedule_graph& g,
                                                                             function_ref<bool()> go_on) {
@@ -202,6 +206,8 @@ MEMSCHED_FUNCTION std::optional<std::vector<node_id>> series_parallel_order(cons
   if (order) std::erase_if(*order, [&](node_id v) { return g.is_release(v); });
   return order;
 }
+
+}  // namespace structure
 
 }  // namespace MEMSCHED_ABI
 }  // namespace memsched

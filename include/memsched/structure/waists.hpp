@@ -11,6 +11,7 @@
 
 namespace memsched {
 inline namespace MEMSCHED_ABI {
+namespace structure {
 
 /// Whether a node has a place of its own that is always best, so that a waist may disregard it.
 enum class drift : unsigned char {
@@ -70,10 +71,12 @@ struct hourglass {
   /// then, waist by waist, move the other nodes before it behind it. That is late nodes only, and with each the nodes that
   /// wait for it. O(nodes + edges).
   explicit hourglass(const schedule_graph& g) : drifting(drifts(g)) {
-    for (node_id v : memsched::waists(g)) drifting[v] = drift::firm;
-    waists = memsched::waists(g, drifting);
+    for (node_id v : structure::waists(g)) drifting[v] = drift::firm;
+    waists = structure::waists(g, drifting);
   }
 };
+
+}  // namespace structure
 
 }  // namespace MEMSCHED_ABI
 }  // namespace memsched
@@ -84,6 +87,7 @@ struct hourglass {
 
 namespace memsched {
 inline namespace MEMSCHED_ABI {
+namespace structure {
 
 MEMSCHED_FUNCTION std::vector<node_id> waists(const schedule_graph& g, const std::vector<drift>& drifting) {
   const std::vector<node_id> order = topological_order(g.preds, g.succs);
@@ -113,6 +117,8 @@ MEMSCHED_FUNCTION std::vector<node_id> waists(const schedule_graph& g, const std
   }
   return found;
 }
+
+}  // namespace structure
 
 }  // namespace MEMSCHED_ABI
 }  // namespace memsched

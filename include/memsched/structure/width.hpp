@@ -8,11 +8,14 @@
 
 namespace memsched {
 inline namespace MEMSCHED_ABI {
+namespace structure {
 
 /// The size of the largest set of active nodes none of which comes before another: the active nodes less a maximum
 /// matching of each to a later one (Dilworth). Nothing for graphs of more than `max_nodes` nodes, since it takes
 /// O(nodes^3 / 64) in the worst case and nodes^2 / 4 bytes.
 MEMSCHED_FUNCTION std::optional<std::size_t> width(const schedule_graph& g, std::size_t max_nodes = 4096);
+
+}  // namespace structure
 
 }  // namespace MEMSCHED_ABI
 }  // namespace memsched
@@ -25,6 +28,7 @@ MEMSCHED_FUNCTION std::optional<std::size_t> width(const schedule_graph& g, std:
 
 namespace memsched {
 inline namespace MEMSCHED_ABI {
+namespace structure {
 
 MEMSCHED_FUNCTION std::optional<std::size_t> width(const schedule_graph& g, std::size_t max_nodes) {
   if (g.size() > max_nodes) return std::nullopt;
@@ -64,6 +68,8 @@ MEMSCHED_FUNCTION std::optional<std::size_t> width(const schedule_graph& g, std:
   }
   return g.active - pairs;
 }
+
+}  // namespace structure
 
 }  // namespace MEMSCHED_ABI
 }  // namespace memsched

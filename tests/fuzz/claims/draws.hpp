@@ -35,7 +35,7 @@ inline best_first any_best_first(random& r, std::string& asked) {
   const bool m = flip(r, asked, "macros", 75), c = flip(r, asked, "commits", 75), b = flip(r, asked, "backjumps", 60);
   return {.macros = m, .commits = c, .backjumps = b};
 }
-inline compression_rules any_rules(random& r, std::string& asked) {
+inline presolve::compression_rules any_rules(random& r, std::string& asked) {
   if (r.chance(50)) return {};
   const bool c1 = flip(r, asked, "c1"), c2 = flip(r, asked, "c2"), s1 = flip(r, asked, "s1"), s2 = flip(r, asked, "s2"),
              sp = flip(r, asked, "sp"), general = flip(r, asked, "general"), local = flip(r, asked, "local"),
@@ -78,7 +78,7 @@ inline last_stage any_scheduler_of(random& r, std::string& asked) {
     case 6: {
       asked += " hierarchical";
       hierarchical h;
-      h.level = static_cast<hierarchy_level>(pick(asked, "level", r.chance(50) ? 0 : r.below(4)));
+      h.level = static_cast<structure::hierarchy_level>(pick(asked, "level", r.chance(50) ? 0 : r.below(4)));
       h.safe_moves = flip(r, asked, "safe_moves", 85);
       for (bool hierarchical::*m : {&hierarchical::adaptive_budget, &hierarchical::simple_schedules, &hierarchical::memoize,
                                     &hierarchical::readers, &hierarchical::bounds})

@@ -61,7 +61,7 @@ inline bool is_order(const schedule_graph& g, const std::vector<node_id>& order)
 
 inline std::vector<node_id> any_order(const schedule_graph& g, random& r) {
   std::vector<node_id> order, ready;
-  retractable_walk w(g);
+  memsched::detail::retractable_walk w(g);
   for (node_id v = 0; v < g.active; ++v)
     if (w.ready(v)) ready.push_back(v);
   while (!ready.empty()) {
@@ -158,12 +158,12 @@ inline complaint ask_moves(const subject& x, random& r, std::string& asked) {
   asked += " moves";
   const bool macros = flip(r, asked, "macros", 80);
   const std::vector<bytes> to_go = smallest_peaks_to_go(x.g);
-  const auto number_of = [](const_bit_row set) { return static_cast<std::uint32_t>(set[0]); };
+  const auto number_of = [](base::const_bit_row set) { return static_cast<std::uint32_t>(set[0]); };
   search context(x.o);
   memsched::detail::downset_moves moves(x.g, context, macros, true);
   for (int sample = 0; sample < 12; ++sample) {
     const auto order = any_order(x.g, r);
-    bit_set ran(x.g.active);
+    base::bit_set ran(x.g.active);
     order_walk w(x.g);
     const std::uint32_t prefix = r.below(static_cast<std::uint32_t>(order.size()));
     for (std::uint32_t i = 0; i < prefix; ++i) ran.insert(order[i]), w.fire(order[i]);
@@ -189,7 +189,7 @@ inline complaint ask_moves(const subject& x, random& r, std::string& asked) {
 inline complaint ask_hierarchical(const subject& x, random& r, std::string& asked) {
   using namespace detail;
   asked += " hierarchical without groups";
-  const hierarchical policy{.level = hierarchy_level::operators};
+  const hierarchical policy{.level = structure::hierarchy_level::operators};
   for (int sample = 0; sample < 4; ++sample) {
     const auto order = any_order(x.g, r);
     const std::uint32_t prefix = sample == 0 ? 0 : r.below(static_cast<std::uint32_t>(order.size() / 2));
@@ -231,7 +231,7 @@ inline complaint ask_transformation(const subject& x, random& r, std::string& as
     return std::nullopt;
   }
   asked += " compress";
-  const auto small = compressed(x.g, c, any_rules(r, asked));
+  const auto small = presolve::compressed(x.g, c, any_rules(r, asked));
   const auto reduced = optimum_of(small.graph, x.optimum);
   if (reduced && *reduced != x.optimum) return compared("optimum when compressed", *reduced, x.optimum);
   const auto order = any_order(small.graph, r);
@@ -258,12 +258,12 @@ inline schedule_graph coarsened(const schedule_graph& g, delta factor) {
 
 /// Peaks are on the grid of peaks, and are not skipped.
 inline complaint ask_peaks(const schedule_graph& g, std::initializer_list<bytes> peaks, random& r) {
-  const peak_grid grid(g);
+  const bounds::peak_grid grid(g);
   for (const bytes reached : peaks) {
     if (grid.down(reached) != reached || grid.up(reached) != reached) return "not on the grid: " + number(reached);
-    if (next_possible_peak(g, reached) != reached) return "not possible: " + number(reached);
+    if (bounds::next_possible_peak(g, reached) != reached) return "not possible: " + number(reached);
     const bytes below = reached - std::min<bytes>(reached, r.below(50));
-    if (next_possible_peak(g, below) > reached) return "skipped: " + number(reached);
+    if (bounds::next_possible_peak(g, below) > reached) return "skipped: " + number(reached);
   }
   return std::nullopt;
 }
@@ -276,14 +276,16 @@ inline complaint ask_bound(const subject& x, random& r, std::string& asked) {
   asked += " bounds";
   const auto order = any_order(x.g, r);
   const bytes peak = peak_of(x.g, order);
-  if (const bytes b = footprint_bound(x.p, x.o.model()); b > x.optimum) return compared("footprint", b, x.optimum);
+  if (const bytes b = bounds::footprint_bound(x.p, x.o.model()); b > x.optimum) return compared("footprint", b, x.optimum);
   const auto go_on = [] { return true; };
-  if (const bytes b = best_cut_bound(x.g, order, 0, go_on).bound; b > x.optimum) return compared("cut", b, x.optimum);
-  cut_bound cut(x.g);
+  if (const bytes b = bounds::best_cut_bound(x.g, order, 0, go_on).bound; b > x.optimum)
+    return compared("cut", b, x.optimum);
+  bounds::cut_bound cut(x.g);
   for (node_id v = 0; v < x.g.active; ++v)
     if (cut.at(v) > x.optimum) return compared("cut at a node", cut.at(v), x.optimum);
-  if (const bytes b = best_layer_bound(x.g, order, 0, go_on).bound; b > x.optimum) return compared("layers", b, x.optimum);
-  layer_bound members(x.g);
+  if (const bytes b = bounds::best_layer_bound(x.g, order, 0, go_on).bound; b > x.optimum)
+    return compared("layers", b, x.optimum);
+  bounds::layer_bound members(x.g);
   std::vector<node_id> layer;
   for (node_id v = 0; v < x.g.active; ++v)
     if (r.chance(40)) layer.push_back(v);
@@ -307,20 +309,21 @@ inline complaint ask_probing(const subject& x, random& r, std::string& asked) {
   asked += " peak=" + number(b) + " patience=" + std::to_string(patience) + " cuts=" + std::to_string(cuts);
   const auto go_on = [&] { return cuts > 0 ? (--cuts, true) : false; };
   if (r.chance(50)) {
-    prober p(x.g, r.chance(70));
+    bounds::prober p(x.g, r.chance(70));
     auto outcome = p.run(b, go_on);
-    if (outcome == prober::outcome::open && patience > 0) outcome = shaver(p, r.chance(70)).run(p, patience, go_on);
-    if (outcome == prober::outcome::refuted)
+    if (outcome == bounds::prober::outcome::open && patience > 0)
+      outcome = bounds::shaver(p, r.chance(70)).run(p, patience, go_on);
+    if (outcome == bounds::prober::outcome::refuted)
       return b >= x.optimum || p.next() > x.optimum ? complaint(compared("refutes up to", p.next(), x.optimum))
                                                     : std::nullopt;
-    const auto kept = optimum_of(with_edges(x.g, p.edges()), x.optimum);
+    const auto kept = optimum_of(bounds::with_edges(x.g, p.edges()), x.optimum);
     return b >= x.optimum && kept != x.optimum ? complaint(compared("optimum with edges", *kept, x.optimum)) : std::nullopt;
   }
   asked += " narrowing";
-  narrowing n(x.g, c);
+  presolve::narrowing n(x.g, c);
   bytes now = b + r.below(60);
   for (;;) {
-    if (n.run(now, patience, go_on) == prober::outcome::refuted)
+    if (n.run(now, patience, go_on) == bounds::prober::outcome::refuted)
       return now >= x.optimum || n.next() > x.optimum ? complaint(compared("refutes up to", n.next(), x.optimum))
                                                       : std::nullopt;
     const auto kept = optimum_of(n.graph(), x.optimum);
@@ -335,7 +338,7 @@ inline complaint ask_destructive_search(const subject& x, random& r, std::string
   using namespace detail;
   asked += " destructive_search";
   search c(x.o);
-  destructive_search<narrowing> bounds(x.g, x.g.base, narrowing(x.g, c));
+  bounds::destructive_search<presolve::narrowing> bounds(x.g, x.g.base, presolve::narrowing(x.g, c));
   bytes high = x.optimum + r.below(r.chance(50) ? 60 : 1000);
   for (int call = 0; call < 8; ++call) {
     std::uint64_t cuts = r.chance(30) ? 100000 : r.below(r.chance(50) ? 10 : 60);
@@ -362,7 +365,7 @@ inline complaint ask_certificate(const subject& x, random& r, std::string& asked
   if (const std::string fault = check_certificate(x.g, made); !fault.empty())
     return "its own certificate is refused: " + fault;
   made.bound = x.optimum + 1;
-  for (proof_step& s : made.steps) s.level = std::max(s.level, x.optimum + 1);
+  for (proof::proof_step& s : made.steps) s.level = std::max(s.level, x.optimum + 1);
   if (check_certificate(x.g, made).empty()) return "a false certificate is accepted";
   return std::nullopt;
 }

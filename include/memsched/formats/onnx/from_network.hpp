@@ -59,9 +59,9 @@ class network_writer : opaque_writer {
       const tensor_id o = e.tensor;
       if (o == none) return fault(std::string("has an ") + (inputs ? "input" : "output") + " that is constant");
       const typed_tensor& end = first_.tensors[o];
-      if (inputs && end.output) return fault("is input and output at once: " + labelled("tensor ", o, end.name));
+      if (inputs && end.output) return fault("is input and output at once: " + detail::labelled("tensor ", o, end.name));
       if (end.element != element::float32)
-        return fault("has an end that is not of float32: " + labelled("tensor ", o, end.name));
+        return fault("has an end that is not of float32: " + detail::labelled("tensor ", o, end.name));
       image all{end.size, {}};
       for (tensor_id t = 0; t < net_.tensors.size(); ++t) {
         const typed_tensor& x = net_.tensors[t];

@@ -39,7 +39,7 @@ inline result<network> read_network(std::string_view file, const read_options& o
   const model_graph& g = read.front();
   if (!g.calls.empty())
     return graph_error{error_code::bad_input,
-                       labelled("operator ", g.calls[0].op, g.draft.operator_names[g.calls[0].op]) +
+                       detail::labelled("operator ", g.calls[0].op, g.draft.operator_names[g.calls[0].op]) +
                            " runs another graph, which no typed network can",
                        {g.calls[0].op},
                        {}};

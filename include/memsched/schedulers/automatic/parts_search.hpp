@@ -66,10 +66,14 @@ class parts_search {
     const std::size_t at = open_.top().second, i = parts_.size() - at;
     bytes peak = open_.top().first;
     open_.pop();
-    if (!parts_[i]) open(i);
+    const bool fresh = !parts_[i];
+    if (fresh) open(i);
     part_search& s = *parts_[i]->search;
     const query within{std::max(bound_, q.target), std::min(peak, q.cutoff)};
-    const bool more = context_.with_rest(this->peak(), [&] { return s.round(within); });
+    const bool more = context_.with_rest(this->peak(), [&] {
+      if (fresh) report_start(s);
+      return s.round(within);
+    });
     peak = std::min(peak, s.peak());
     bound_ = std::max(bound_, s.bound());
     if (more || context_.stopped() || peak <= std::max(bound_, within.target)) open_.emplace(peak, at);
@@ -86,6 +90,11 @@ class parts_search {
     solution start = best_heuristic{}(p.form.graph, context_);
     take_if_better(p.form.graph, p.form.project(division_.local_order(i)), start);
     p.search.emplace(p.form.graph, context_, facts_, std::move(start.order));
+  }
+
+  void report_start(const part_search& s) {
+    const search::named name(context_, "cheap orders");
+    context_.report(s.peak(), 0);
   }
 
   const schedule_graph& g_;
@@ -109,7 +118,7 @@ struct part_search::rows_in_step {
 /// Searches orders that run rows in step (`in_step`), part by part; goes on where it was.
 inline bool part_search::run_rows_in_step() {
   if (!rows_) {
-    schedule_graph in_order = with_edges(g_, in_step::edges(g_));
+    schedule_graph in_order = bounds::with_edges(g_, in_step::edges(g_));
     if (!context_.keep_going()) return true;
     rows_ = std::make_shared<rows_in_step>(std::move(in_order), context_);
   }

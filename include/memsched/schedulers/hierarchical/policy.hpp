@@ -15,7 +15,7 @@ inline namespace MEMSCHED_ABI {
 /// again, until no group is left there or a bound proves the peak. Never worse than `rpo`. Without groups it is exact,
 /// unless a search is cut; with them it claims the bound of minimum cuts, and no more.
 struct hierarchical {
-  hierarchy_level level = hierarchy_level::groups;
+  structure::hierarchy_level level = structure::hierarchy_level::groups;
   bool adaptive_budget = true;   ///< optimization 1: no peak above the last iteration's
   bool simple_schedules = true;  ///< optimization 2: a group takes its reverse post-order where that lifts no peak
   bool memoize = true;           ///< optimization 3: the schedules of a group are kept, by context
@@ -42,7 +42,7 @@ struct hierarchical {
     return run(g, context, [](const iteration&) {});
   }
   /// Calls `each` after every round.
-  solution run(const schedule_graph& g, search& context, function_ref<void(const iteration&)> each) const;
+  solution run(const schedule_graph& g, search& context, base::function_ref<void(const iteration&)> each) const;
 };
 
 inline constexpr hierarchical hmcos{};
