@@ -59,6 +59,7 @@ MEMSCHED_FUNCTION buffer_conflict find_conflict(std::span<const buffer> buffers,
     if (!buffers[i].empty()) core.push_back(i);
   const auto never = [&](const std::vector<index_t>& chosen) {
     std::vector<buffer> some;
+    some.reserve(chosen.size());
     for (const index_t i : chosen) some.push_back(buffers[i]);
     return detail::never_fit(some, capacity, nodes, context, open);
   };

@@ -131,7 +131,7 @@ class fit_restarts {
   }
   /// About normal with variance 1, times 2^16.
   std::int64_t normal() {
-    std::int64_t sum = -6 * 65536;
+    std::int64_t sum = -6 * std::int64_t{65536};
     for (int k = 0; k < 12; ++k) sum += draw(65536);
     return sum;
   }

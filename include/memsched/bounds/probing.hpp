@@ -151,6 +151,7 @@ class prober {
       heights.emplace_back(known_[v].has_lowest ? -known_[v].least : -graph().cost[v].peak, v);
     std::sort(heights.begin(), heights.end());
     std::vector<node_id> order;
+    order.reserve(heights.size());
     for (const auto& [height, v] : heights) order.push_back(v);
     return order;
   }

@@ -224,7 +224,7 @@ class lowering : lowered_draft {
 /// Converts to anything: an argument that stands for any other.
 struct any_argument {
   template <class T>
-  operator T() const;
+  operator T() const;  // NOLINT(google-explicit-constructor): that is what it is for
 };
 
 /// Whether a graph type names a hook, rightly or not: by a function, a template or overloads, in its traits or by members.

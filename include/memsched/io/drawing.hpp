@@ -1,6 +1,7 @@
 // Pieces of drawings: an SVG document, text and numbers fit for it, round ticks.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -88,7 +89,7 @@ inline std::string binary_size(bytes n) {
   const double value = static_cast<double>(n) / static_cast<double>(bytes{1} << (10 * unit));
   const std::size_t digits = unit == 0 || value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;  // behind the point
   const double scale = digits == 0 ? 1 : digits == 1 ? 10 : 100;
-  std::string number = std::to_string(static_cast<std::uint64_t>(value * scale + 0.5));
+  std::string number = std::to_string(std::llround(value * scale));
   if (digits > 0) {
     if (number.size() <= digits) number.insert(0, digits + 1 - number.size(), '0');
     number.insert(number.size() - digits, 1, '.');

@@ -106,7 +106,7 @@ MEMSCHED_FUNCTION graph_error check_order(const problem& p, std::span<const op_i
     return graph_error{error_code::bad_order, std::move(message), std::move(ops), {}};
   };
   const auto name = [&](op_id op) { return one_line(p.operator_name(op)); };
-  const auto at_step = [&](std::size_t i, std::string message, std::vector<index_t> ops) {
+  const auto at_step = [&](std::size_t i, const std::string& message, std::vector<index_t> ops) {
     return fault("step " + std::to_string(i) + message, std::move(ops));
   };
   for (std::size_t i = 0; i < order.size(); ++i) {

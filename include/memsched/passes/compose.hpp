@@ -31,8 +31,6 @@ struct compose {
 /// From the lowest downset D on: an optimal order of the rest, up to the first node that reaches its peak; then the
 /// lowest downset that holds D and that prefix; its nodes beyond D come next, in that order. The nodes before the lowest
 /// downset of all are found the same way from the end.
-std::optional<std::vector<node_id>> dominant_order(const schedule_graph& g, search& context, inner_scheduler exact);
-
 MEMSCHED_FUNCTION std::optional<std::vector<node_id>> dominant_order(const schedule_graph& g, search& context,
                                                                      inner_scheduler exact);
 

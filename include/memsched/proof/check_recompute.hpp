@@ -340,7 +340,7 @@ class recompute_checker {
       if (answer_[i] > 0 || paid < 0) value += paid;
       else left[i] = paid;
     }
-    if (const std::string fault = take_savings(list, price, std::move(left), value); !fault.empty()) return fault;
+    if (std::string fault = take_savings(list, price, std::move(left), value); !fault.empty()) return fault;
     return exceeds(value) ? "" : " does not reach the bound";
   }
 

@@ -54,7 +54,6 @@ MEMSCHED_FUNCTION gap_cover cover_gaps(const rerun_rows& r, const rerun_needs& n
 #include <algorithm>
 #include <cmath>
 #include <queue>
-#include <utility>
 
 #include <memsched/recompute/priced_closure.hpp>
 

@@ -8,7 +8,7 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 
 namespace detail {
-fitted fit_network(const network& net, inner_scheduler policy, const fit_options& f, const options& o);
+MEMSCHED_FUNCTION fitted fit_network(const network& net, inner_scheduler policy, const fit_options& f, const options& o);
 }  // namespace detail
 
 /// A network that computes the same as `net` with a smaller peak under this scheduler, by the referee's measure of its

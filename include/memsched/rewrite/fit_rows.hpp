@@ -101,6 +101,7 @@ class fit_rows : protected fit_trials {
     }
     std::sort(order.begin(), order.end());
     std::vector<op_id> list;
+    list.reserve(order.size());
     for (const auto& [at, i] : order) list.push_back(i);
     network moved = reordered(parts, list);
     return check_network(moved).message.empty() ? moved : parts;

@@ -212,8 +212,6 @@ class fit_run : fit_stripes {
   void cut_rows_of_base() { f_.budget != 0 ? cut_to_budget() : cut_evenly(); }
 };
 
-MEMSCHED_FUNCTION fitted fit_network(const network& net, inner_scheduler policy, const fit_options& f, const options& o);
-
 }  // namespace detail
 }  // namespace MEMSCHED_ABI
 }  // namespace memsched

@@ -44,7 +44,6 @@ struct staged_search {
 #if MEMSCHED_DEFINED_HERE
 
 #include <algorithm>
-#include <cstdint>
 #include <utility>
 #include <vector>
 

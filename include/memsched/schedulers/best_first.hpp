@@ -250,7 +250,7 @@ class best_first_search {
     }
     for (index_t i = stays ? parent : at; i != before; i = entries_[i].by.parent) dropped_[i] = true, closed_[i] = false;
     if (stays) return false;
-    detour_bytes_ += sizeof(path) + path.capacity() * sizeof(node_id);
+    detour_bytes_ += sizeof(std::vector<node_id>) + path.capacity() * sizeof(node_id);
     detours_.push_back(std::move(path));
     add(best, moves_.stepper().level(), e.cost, {before, none, static_cast<index_t>(detours_.size() - 1)});
     return true;

@@ -73,9 +73,8 @@ class nest_finder {
   }
 
   result<looped> run(std::uint64_t most_work) {
-    bytes common = 0;
     for (std::size_t j = 0; j < n_; ++j) {
-      bytes g = common = repetitions(j);
+      bytes g = repetitions(j);
       cell(j, j).g = {g};
       for (std::size_t i = j; i-- > 0;) cell(i, j).g = {g = std::gcd(g, repetitions(i))};
     }

@@ -110,7 +110,7 @@ class partitioner {
   /// Pairs of nodes to merge: where few edges allow it, neighbours in a depth-first order.
   std::vector<node_group> pairs(const fused_graph& f) const {
     const schedule_graph& g = f.graph;
-    const std::size_t largest = std::max<std::size_t>(2, g_.active / (8 * parts_));
+    const std::size_t largest = std::max<std::size_t>(2, g_.active / (std::size_t{8} * parts_));
     std::vector<bool> merged(g.active, false);
     std::vector<node_group> groups;
     const auto fits = [&](node_id u, node_id v) {

@@ -17,8 +17,6 @@ namespace structure {
 /// and at most `max_nodes` active nodes. Left out are chains, parts with a share in a credit, and parts beside which
 /// nothing can run. Members ascend. Stops when `go_on` returns false. O(edges log nodes + nodes * max_nodes^2) at
 /// worst, near linear in practice.
-std::vector<std::vector<node_id>> regions(const schedule_graph& g, std::size_t max_nodes, function_ref<bool()> go_on);
-
 MEMSCHED_FUNCTION std::vector<std::vector<node_id>> regions(const schedule_graph& g, std::size_t max_nodes,
                                                             function_ref<bool()> go_on);
 
