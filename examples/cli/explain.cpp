@@ -81,7 +81,7 @@ std::string why_text(const subject& s, const reason& r) {
     text += "  " + s.tensor(r.together[i]) + ", " + memsched::binary_size(s.p.size(r.together[i])) + '\n';
   if (r.together.size() > most_rows) text += "  and " + grouped(r.together.size() - most_rows) + " more\n";
   if (r.bound > r.together_bytes)
-    text += "and others take " + grouped(r.bound - r.together_bytes) + " bytes at least, the least where " + grouped(r.ran) +
+    text += "and others take " + grouped(r.bound - r.together_bytes) + " bytes at least: just that where " + grouped(r.ran) +
             " operators have run before.\n";
   return text;
 }

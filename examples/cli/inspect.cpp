@@ -118,9 +118,10 @@ std::string text_of(const loaded& graph, const facts& f) {
   bounds.row({"  a short search", grouped(f.best.lower_bound)});
   all += "\nbounds: no order takes less than\n" + bounds.text();
   if (f.cut.v != memsched::none)
-    all += "  because of " + memsched::one_line(p.operator_name(f.cut.v)) +
-           ": whatever has run when it runs, at least that much is live" +
-           (f.cut_operators ? "; the least where " + grouped(*f.cut_operators) + " operators have run before.\n" : ".\n");
+    all +=
+        "  The minimum cut is at " + memsched::one_line(p.operator_name(f.cut.v)) +
+        ": in every order at least that much is live while it runs" +
+        (f.cut_operators ? ", and just that where " + grouped(*f.cut_operators) + " others have run before it.\n" : ".\n");
   if (f.forced.last - f.forced.first < f.operators)
     all += "  The " + grouped(f.forced.last - f.forced.first) + " operators " + grouped(f.forced.first) + " to " +
            grouped(f.forced.last - 1) + " of the best order found, " +
@@ -132,10 +133,17 @@ std::string text_of(const loaded& graph, const facts& f) {
   std::string text = "\npeak of the file's order: " + in_bytes(e.peak) + ", at ";
   text += e.peak_step == f.file_order.size()
               ? "the start"
-              : "step " + std::to_string(e.peak_step) + " of " + std::to_string(f.file_order.size()) + ", " +
+              : "step " + grouped(e.peak_step + 1) + " of " + grouped(f.file_order.size()) + ", " +
                     memsched::one_line(p.operator_name(f.file_order[e.peak_step])) + "; live there:";
+  constexpr std::size_t shown = 20;
+  std::vector<memsched::tensor_id> by_size = e.live_at_peak;
+  std::stable_sort(by_size.begin(), by_size.end(), [&](auto a, auto b) { return p.size(a) > p.size(b); });
   table live({"  tensor", "bytes"});
-  for (auto t : e.live_at_peak) live.row({"  " + p.tensor_name(t), grouped(p.size(t))});
+  bytes rest = 0;
+  for (std::size_t i = 0; i < by_size.size(); ++i)
+    if (i < shown) live.row({"  " + p.tensor_name(by_size[i]), grouped(p.size(by_size[i]))});
+    else rest += p.size(by_size[i]);
+  if (by_size.size() > shown) live.row({"  " + grouped(by_size.size() - shown) + " more", grouped(rest)});
   if (e.peak_step < f.file_order.size() && p.workspace(f.file_order[e.peak_step]) > 0)
     live.row({"  workspace", grouped(p.workspace(f.file_order[e.peak_step]))});
   return all + text + '\n' + live.text();
