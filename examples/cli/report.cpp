@@ -539,6 +539,7 @@ int run_report(const report_request& r) {
       if (given) return report(wrong(r.graph, std::string("takes no ") + option + ": it is synchronous dataflow"));
     return run_sdf_report(r, input_facts(r));
   }
+  if (const auto error = only_for_sdf(r.graph, r); !error.message.empty()) return report(error);
   enter_phase("order");
   schedule_request best = r;  // a budget would end the search at the first order within it
   best.options.budget = memsched::no_limit;
@@ -579,7 +580,7 @@ command declare_report() {
   const auto r = std::make_shared<report_request>();
   command c("report", "One page that shows where memory goes, why, and what would help",
             "memsched report model.tflite --budget 1M -o report.html");
-  add_graph(c, r->graph, false);
+  add_graph(c, r->graph, true);
   c.in("Output");
   c.add("-o,--output", file(r->output), "the page, as HTML that needs nothing else; - for standard output");
   c.add("--trace", file(r->trace), "also write the order in Chrome's trace format there, for Perfetto");
@@ -592,6 +593,7 @@ command declare_report() {
   c.add("--alignment", number(r->alignment, 1, std::uint64_t{1} << 40), "of every offset").by_default("1");
   add_search(c, *r, r->scheduler, "10, and as much again for what would help");
   add_rewriting(c, r->how_rewritten, "parts");
+  add_dataflow(c, *r, true);
   return std::move(c.runs([r](const command& here, session& s) {
     if (r->output.empty() && !r->ci) return misuse(here, "--output is missing");
     if (r->ci && r->output == "-") return misuse(here, "--ci writes its line to standard output; name a file");

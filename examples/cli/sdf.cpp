@@ -178,7 +178,10 @@ int run_sdf_report(const schedule_request& r, const std::vector<std::string>& fa
   if (!g) return report(g.error());
   const std::string command = "memsched schedule " + shell_word(r.graph);
   std::vector<dataflow_choice> choices;
-  choices.push_back({"any", solve(*find_scheduler(r.scheduler), g->graph, r.sdf.what, r), command});
+  std::string asked = command;
+  for (const dataflow_kind& k : other_kinds)
+    if (k.form == r.sdf.what.form && k.memory == r.sdf.what.memory) asked += k.option;
+  choices.push_back({"the one shown", solve(*find_scheduler(r.scheduler), g->graph, r.sdf.what, r), asked});
   const sdf::schedule_result s = choices.front().found;
   if (s.error) return report(located(r.graph, s.error->message));
   for (const dataflow_kind& k : other_kinds)

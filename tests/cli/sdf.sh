@@ -105,6 +105,8 @@ done
 exits 3 report two.xml --budget 3 -o page.html
 check "a page of an unmet budget" grep -q 'not met; none can meet it' page.html
 refuses two.xml 'takes no --ci' report two.xml --ci
+says 'peak 16 bytes' report two.xml --token-size 4 -o page.html
+refuses builtin:swiftnet 'takes no --loops' report builtin:swiftnet --loops flat -o page.html
 refuses two.xml 'takes no --trace' report two.xml --trace t.json -o page.html
 
 sed 's/"schedule":\[/"schedule":[[5,[[7,0]]],/' result.json >wrong.json
