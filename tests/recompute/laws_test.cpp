@@ -274,7 +274,8 @@ TEST_CASE("law: the checker accepts each proof, and no changed one that claims m
         for (int change = 0; change < 12; ++change) {
           recompute_proof other = found.proof;
           proof::recompute_case& c = other.cases[r.below(static_cast<std::uint32_t>(other.cases.size()))];
-          switch (r.below(7)) {
+          switch (r.below(8)) {
+            case 7: other.scale = r.below(130), other.bound = std::uint64_t{1} << r.below(64); break;
             case 0: other.bound += unit_of(p); break;
             case 1: c.row = r.below(static_cast<std::uint32_t>(other.rows.size()) + 1), c.prices = none; break;
             case 2: c.gap = r.below(12), c.prices = proof::recompute_case::inner, c.absent = 1, c.present = 1; break;

@@ -66,8 +66,9 @@ class recompute_checker {
     if (!fault.empty()) return fault;
     find_gaps();
     find_excess();
-    for (op_id op : p_.ops())
-      if (std::bit_width(p_.cost(op)) + proof_.scale > 110) return "the scale is too large";
+    std::uint64_t most = 0;
+    for (op_id op : p_.ops()) most = std::max(most, p_.cost(op));
+    if (std::bit_width(most) + std::min(proof_.scale, 111U) > 110) return "the scale is too large";
     if (proof_.cases.empty()) return "there are no cases";
     if (fault = find_needs(); !fault.empty()) return fault;
     answer_.assign(gaps_.size(), 0);
@@ -134,14 +135,15 @@ class recompute_checker {
     return exceeds(static_cast<int128>(proof_.weighed->orders.bound) - paid) ? "" : "the price does not reach the bound";
   }
 
-  /// Whether a scaled value shows the bound: it is above the bound less the unit of costs.
+  /// Whether a scaled value shows the bound: it is above the bound less the unit of costs. Shifts the value and not the bound,
+  /// which may have bits up to any height: v > b * 2^s where v - 1 >= b * 2^s.
   bool exceeds(int128 value) const {
     if (proof_.bound == 0) return true;
     if (proof_.bound == ~std::uint64_t{0}) return false;
     std::uint64_t unit = 0;
     for (op_id op : p_.ops()) unit = std::gcd(unit, p_.cost(op));
     const int128 below = static_cast<int128>(proof_.bound) - static_cast<int128>(std::max<std::uint64_t>(unit, 1));
-    return value > below << proof_.scale;
+    return (value - 1) >> proof_.scale >= below;
   }
 
   std::string check_prices() const {
