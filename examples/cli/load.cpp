@@ -97,8 +97,10 @@ result<model_graphs> read_any(const std::string& path, const reading& how) {
     return graph_error{
         error_code::bad_input, "is none of JSON, ONNX, TensorFlow Lite and XML; --input-format says which", {}, {}};
   if (kind == ".xml")
-    return graph_error{
-        error_code::bad_input, "is synchronous dataflow, which only schedule, report, compare, inspect and verify take", {}, {}};
+    return graph_error{error_code::bad_input,
+                       "is synchronous dataflow, which only schedule, report, compare, inspect and verify take",
+                       {},
+                       {}};
   if (kind != ".json" && kind != ".onnx" && kind != ".tflite")
     return graph_error{error_code::bad_input, "the name must end in .json, .onnx or .tflite, or be builtin:NAME", {}, {}};
   const auto file = read_file(path);

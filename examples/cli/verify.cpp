@@ -47,7 +47,6 @@ memsched::result<std::vector<memsched::op_id>> read_order(const json& j, const s
 
 memsched::result<claim> read_claim(const json& j, const std::string& path, memsched::memory_model model) {
   claim c;
-  c.model = model;
   auto order = read_order(j, "order", path);
   if (!order) return order.error();
   c.order = std::move(*order);
@@ -70,12 +69,9 @@ memsched::result<claim> read_claim(const json& j, const std::string& path, memsc
   if (in_a_file) c.lower_bound = 0;
   if (const auto status = j.find("status"); !in_a_file && status != j.end() && status->is_string())
     c.status = status->get<std::string>();
-  if (const auto firing = j.find("firing"); firing != j.end()) {
-    if (*firing != "pbc" && *firing != "cbp") return wrong(path, "firing: must be \"pbc\" or \"cbp\"");
-    c.model.default_firing = *firing == "cbp" ? memsched::firing::cbp : memsched::firing::pbc;
-  }
-  if (const auto in_place = j.find("inplace"); in_place != j.end() && in_place->is_boolean())
-    c.model.in_place = in_place->get<bool>();
+  const auto as_told = model_of(j, path, model);
+  if (!as_told) return as_told.error();
+  c.model = *as_told;
   return c;
 }
 
@@ -181,6 +177,16 @@ memsched::graph_error verify(const loaded& listed, const std::string& path, bool
 
 }  // namespace
 
+memsched::result<memsched::memory_model> model_of(const json& result, const std::string& path, memsched::memory_model m) {
+  if (const auto firing = result.find("firing"); firing != result.end()) {
+    if (*firing != "pbc" && *firing != "cbp") return wrong(path, "firing: must be \"pbc\" or \"cbp\"");
+    m.default_firing = *firing == "cbp" ? memsched::firing::cbp : memsched::firing::pbc;
+  }
+  if (const auto in_place = result.find("inplace"); in_place != result.end() && in_place->is_boolean())
+    m.in_place = in_place->get<bool>();
+  return m;
+}
+
 memsched::result<json> read_object(const std::string& path) {
   const auto text = read_file(path);
   if (!text) return text.error();
@@ -231,8 +237,10 @@ int run_verify(const std::string& path, const std::string& result, const std::st
     }
     const loaded* graph = &*given;
     const bool plan = object && object->contains("arena") && object->contains("buffers");
-    const auto error = plan ? verify_plan(graph, path, *file, file == &certificate, r.options.model())
-                            : verify(*graph, *file, file == &certificate, r.options.model());
+    const bool executions = object && object->contains("executions");
+    const auto error = plan         ? verify_plan(graph, path, *file, file == &certificate, r.options.model())
+                       : executions ? verify_executions(*graph, *file, file == &certificate, r.options.model())
+                                    : verify(*graph, *file, file == &certificate, r.options.model());
     if (!error.message.empty()) return report(error);
     print(computes);
     if (rewritten) given.reset();
@@ -242,14 +250,16 @@ int run_verify(const std::string& path, const std::string& result, const std::st
 
 command declare_verify() {
   const auto r = std::make_shared<verify_request>();
-  command c("verify", "Check a result of `schedule` or `plan`, and the certificate of a bound",
+  command c("verify", "Check a result of `schedule`, `plan` or `recompute`, and the certificate of a bound",
             "memsched schedule g.json --format json | memsched verify g.json -");
   c.add(
        "GRAPH", graph(r->graph),
        "*.json, *.onnx, *.tflite, *.xml (synchronous dataflow, SDF3), builtin:NAME, or - for standard input; or BUFFERS.csv")
       .required();
-  c.add("RESULT", file(r->result), "what `schedule --format json` wrote: order and peak; or `plan --format json`: offsets");
-  c.in("Proof").add("--certificate", file(r->certificate), "what `schedule --certificate` or `plan --certificate` wrote");
+  c.add("RESULT", file(r->result),
+        "what `schedule --format json` wrote: order and peak; or `plan`: offsets; or `recompute`: executions");
+  c.in("Proof").add("--certificate", file(r->certificate),
+                    "what `schedule`, `plan` or `recompute` wrote with --certificate");
   add_model(c, *r);
   add_dataflow(c, *r, false);
   return std::move(c.runs([r](const command& here, session&) {

@@ -29,6 +29,34 @@ grep -q '"extra_cost":0,' "$dir/out" || fail "an order within the budget costs n
 status "$memsched" recompute "$dir/step.json" --budget 19 --format json --certificate "$dir/proof.json"
 [ "$got" -eq 0 ] || fail "19 bytes do: $got"
 grep -q '"extra_cost":5,.*"status":"optimal"' "$dir/out" || fail "f1 runs again, at cost 5: $(cat "$dir/out")"
+cp "$dir/out" "$dir/result.json"
+verifies() { # verifies TEXT ARGUMENTS...
+  text=$1
+  shift
+  status "$memsched" verify "$dir/step.json" "$@"
+  [ "$got" -eq 0 ] && grep -q -e "$text" "$dir/out" || fail "verify $*: no '$text': $(cat "$dir/out" "$dir/err")"
+}
+refuses() { # refuses REASON ARGUMENTS...
+  text=$1
+  shift
+  status "$memsched" verify "$dir/step.json" "$@"
+  [ "$got" -eq 1 ] && grep -q -e "$text" "$dir/err" || fail "verify $*: not refused for '$text': $(cat "$dir/out" "$dir/err")"
+}
+verifies 'an extra cost of 5, as it says. Its bound is a claim' "$dir/result.json"
+verifies 'costs less than 5 more, in any order: it is optimal' --certificate "$dir/proof.json"
+refuses 'has no certificate' --certificate "$dir/result.json"
+sed 's/"extra_cost":5/"extra_cost":4/' "$dir/proof.json" >"$dir/other.json"
+refuses 'extra_cost: says 4' "$dir/other.json"
+sed 's/"peak":[0-9]*/"peak":1/' "$dir/proof.json" >"$dir/other.json"
+refuses 'peak: says 1,' "$dir/other.json"
+sed 's/"executions":\[/"executions":[5,/' "$dir/proof.json" >"$dir/other.json"
+refuses 'executions: ' "$dir/other.json"
+sed 's/"certificate":{"bound":5/"certificate":{"bound":6/' "$dir/proof.json" >"$dir/other.json"
+refuses 'certificate: ' --certificate "$dir/other.json"
+sed 's/"rows":\[/"rows":[-2,/' "$dir/proof.json" >"$dir/other.json"
+refuses 'certificate: rows\[0\]: must be an index' --certificate "$dir/other.json"
+status "$memsched" recompute "$dir/step.json" --budget 19 --keep-order --format json --certificate "$dir/kept.json"
+verifies 'with the order of first runs kept' --certificate "$dir/kept.json"
 if command -v python3 >/dev/null; then
   python3 "$(dirname "$0")/../proof/check_recompute.py" "$dir/step.json" "$dir/proof.json" >/dev/null || fail "a proof is refused"
   sed 's/"extra_cost":5/"extra_cost":4/' "$dir/proof.json" >"$dir/other.json"

@@ -64,6 +64,11 @@ void print(const problem& p, const options& o, const recompute_result<op_id>& fo
   result["peak"] = found.peak;
   result["extra_cost"] = found.extra_cost;
   result["certificate"] = write_recompute_proof(proof);
+  const auto as_read = read_recompute_proof(nlohmann::json::parse(result["certificate"].dump()));
+  if (!as_read || write_recompute_proof(*as_read) != result["certificate"]) {
+    std::cerr << "a proof is read as another: " << (as_read ? "" : as_read.error().message) << "\n";
+    std::exit(1);
+  }
   const bool accepted = check_recompute(p, o.model(), budget, proof).empty();
   const json line{
       {"graph", json::parse(write_json(p.draft()))}, {"result", result}, {"accepted", accepted}, {"changed", is_changed}};

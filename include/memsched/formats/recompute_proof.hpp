@@ -1,15 +1,128 @@
-// Proofs of extra costs as JSON. Opt-in: needs nlohmann-json.
+// Proofs of extra costs as JSON, both ways. Opt-in: needs nlohmann-json.
 #pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
 #include <memsched/formats/certificate.hpp>
+#include <memsched/graph/error.hpp>
 #include <memsched/proof/recompute_proof.hpp>
 
 namespace memsched {
 inline namespace MEMSCHED_ABI {
 
-/// The JSON of a proof; docs/recompute.md describes it. O(size of the proof).
+namespace detail {
+
+/// Takes a proof of an extra cost out of a JSON value; says of the first thing that is wrong where it is.
+class json_recompute_reader {
+  using json = nlohmann::json;
+
+ public:
+  result<recompute_proof> run(const json& j) {
+    recompute_proof p;
+    if (!j.is_object()) return graph_error{error_code::bad_input, "must be an object", {}, {}};
+    if (!number(member(j, "bound"), "bound", p.bound) || !read_scope(member(j, "scope"), p.any_order) ||
+        !read_all(member(j, "rows"), "rows", p.rows) || !read_all(member(j, "charged"), "charged", p.charged) ||
+        !number(member(j, "scale"), "scale", p.scale) || !read_all(member(j, "prices"), "prices", p.prices) ||
+        (j.contains("needs") && !read_all(j["needs"], "needs", p.needs)) ||
+        (j.contains("shares") && !read_all(j["shares"], "shares", p.shares)) ||
+        (j.contains("weighed") && !read_weighed(j["weighed"], p.weighed.emplace())) ||
+        !read_all(member(j, "cases"), "cases", p.cases))
+      return std::move(error_);
+    return p;
+  }
+
+ private:
+  template <class T>
+  bool read_all(const json& j, const std::string& place, std::vector<T>& list) {
+    if (!j.is_array()) return wrong(place, "a list");
+    for (const json& item : j) {
+      const std::string at = place + "[" + std::to_string(list.size()) + "]";
+      if (!read(item, at, list.emplace_back())) return false;
+    }
+    return true;
+  }
+  template <class T>
+  bool read(const json& j, const std::string& place, std::vector<T>& list) {
+    return read_all(j, place, list);
+  }
+  /// An index, or -1 for none.
+  bool read(const json& j, const std::string& place, index_t& i) {
+    if (j == json(-1)) return i = none, true;
+    return index(j, place, i);
+  }
+  bool read(const json& j, const std::string& place, std::pair<index_t, std::uint64_t>& price) {
+    if (!j.is_array() || j.size() != 2) return wrong(place, "a row and a price");
+    return index(j[0], place + "[0]", price.first) && number(j[1], place + "[1]", price.second);
+  }
+  bool read(const json& j, const std::string& place, proof::recompute_share& s) {
+    if (!j.is_array() || j.size() != 4) return wrong(place, "a row, a storage, a payer and an amount");
+    return index(j[0], place + "[0]", s.row) && index(j[1], place + "[1]", s.absent) && read(j[2], place + "[2]", s.pays) &&
+           number(j[3], place + "[3]", s.amount);
+  }
+  bool read(const json& j, const std::string& place, proof::recompute_case& c) {
+    if (!j.is_object()) return wrong(place, "an object");
+    if (j.contains("row")) return index(j["row"], place + ".row", c.row);
+    if (j.contains("prices")) return index(j["prices"], place + ".prices", c.prices);
+    c.prices = proof::recompute_case::inner;
+    return index(member(j, "gap"), place + ".gap", c.gap) && index(member(j, "absent"), place + ".absent", c.absent) &&
+           index(member(j, "present"), place + ".present", c.present);
+  }
+  bool read_scope(const json& j, bool& any_order) {
+    any_order = j == json("any order");
+    return any_order || j == json("given order") || wrong("scope", "\"any order\" or \"given order\"");
+  }
+  bool read_weighed(const json& j, proof::weighed_proof& w) {
+    if (!j.is_object()) return wrong("weighed", "an object");
+    if (!number(member(j, "price"), "weighed.price", w.price)) return false;
+    auto orders = read_certificate(member(j, "orders"));
+    if (!orders) return error_ = {error_code::bad_input, "weighed.orders: " + orders.error().message, {}, {}}, false;
+    w.orders = std::move(*orders);
+    return true;
+  }
+
+  bool index(const json& j, const std::string& place, index_t& i) {
+    if (!j.is_number_unsigned() || j.get<std::uint64_t>() >= proof::recompute_case::inner) return wrong(place, "an index");
+    i = j.get<index_t>();
+    return true;
+  }
+  bool number(const json& j, const std::string& place, std::uint64_t& n) {
+    if (!j.is_number_unsigned()) return wrong(place, "a whole number, 0 or more");
+    n = j.get<std::uint64_t>();
+    return true;
+  }
+  bool number(const json& j, const std::string& place, unsigned& n) {
+    if (!j.is_number_unsigned() || j.get<std::uint64_t>() > 128) return wrong(place, "a whole number from 0 to 128");
+    n = j.get<unsigned>();
+    return true;
+  }
+  /// The value of a key; null where there is none.
+  static const json& member(const json& j, const char* key) {
+    static const json nothing;
+    const auto at = j.find(key);
+    return at == j.end() ? nothing : *at;
+  }
+  bool wrong(const std::string& place, const std::string& wanted) {
+    error_ = {error_code::bad_input, place + ": must be " + wanted, {}, {}};
+    return false;
+  }
+
+  graph_error error_;
+};
+
+}  // namespace detail
+
+/// Reads a proof from a JSON value; docs/recompute.md describes it. An error names the fault and its place. Unknown keys are
+/// ignored. `check_recompute` says whether the proof holds.
+inline result<recompute_proof> read_recompute_proof(const nlohmann::json& j) {
+  return detail::json_recompute_reader().run(j);
+}
+
+/// The inverse of read_recompute_proof. O(size of the proof).
 inline nlohmann::ordered_json write_recompute_proof(const recompute_proof& proof) {
   using json = nlohmann::ordered_json;
   json j;

@@ -1,0 +1,112 @@
+#include <memsched/formats/recompute_proof.hpp>
+#include <memsched/measure/evaluate_executions.hpp>
+#include <memsched/proof/check_recompute.hpp>
+#include <nlohmann/json.hpp>
+
+#include "commands.hpp"
+#include "text.hpp"
+
+namespace cli {
+
+namespace {
+
+using memsched::bytes;
+using memsched::op_id;
+using json = nlohmann::json;
+
+/// What a result of `recompute` says.
+struct executions_claim {
+  std::vector<op_id> executions;
+  bytes peak = 0, budget = 0;
+  std::uint64_t extra_cost = 0, lower_bound = 0;
+  std::string status;
+};
+
+memsched::result<executions_claim> read_claim(const json& j, const std::string& path) {
+  executions_claim c;
+  if (!j["executions"].is_array()) return wrong(path, "executions: must be a list of operator indices");
+  for (const json& op : j["executions"]) {
+    if (!op.is_number_unsigned() || op.get<std::uint64_t>() >= memsched::none)
+      return wrong(path, "executions[" + std::to_string(c.executions.size()) + "]: must be an operator's index");
+    c.executions.push_back(op.get<op_id>());
+  }
+  for (const auto& [key, into] : {std::pair("peak", &c.peak), std::pair("budget", &c.budget),
+                                  std::pair("extra_cost", &c.extra_cost), std::pair("lower_bound", &c.lower_bound)}) {
+    const auto at = j.find(key);
+    if (at == j.end() || !at->is_number_unsigned())
+      return wrong(path, std::string(key) + ": must be a whole number, 0 or more");
+    *into = at->get<std::uint64_t>();
+  }
+  c.status = j.value("status", json()) == json("optimal") ? "optimal" : "";
+  return c;
+}
+
+/// Whether the operators run for the first time in this order.
+bool first_runs_are(const std::vector<op_id>& executions, const std::vector<op_id>& order) {
+  std::vector<bool> ran(executions.size(), false);
+  std::size_t next = 0;
+  for (const op_id op : executions) {
+    if (op < ran.size() && ran[op]) continue;
+    if (next == order.size() || order[next++] != op) return false;
+    ran[op] = true;
+  }
+  return next == order.size();
+}
+
+/// What the certificate of a result proves, in a sentence.
+memsched::result<std::string> proven(const executions_claim& c, const json& file, const memsched::problem& p,
+                                     memsched::memory_model model, const std::string& path) {
+  const auto at = file.find("certificate");
+  if (at == file.end()) return wrong(path, "has no certificate");
+  const auto proof = memsched::read_recompute_proof(*at);
+  if (!proof) return wrong(path, "certificate: " + proof.error().message);
+  if (const std::string why = memsched::check_recompute(p, model, c.budget, *proof); !why.empty())
+    return wrong(path, "certificate: " + why);
+  const bool fits = c.peak <= c.budget, none_fits = proof->bound == ~std::uint64_t{0};
+  if (fits && (none_fits || proof->bound > c.extra_cost))
+    return wrong(path, "certificate: bound: is above the cost of the executions");
+  if (!proof->any_order && fits && !first_runs_are(c.executions, proof->rows))
+    return wrong(path, "certificate: rows: are not the order in which the operators run first");
+  const std::string scope = proof->any_order ? "in any order" : "with the order of first runs kept";
+  if (none_fits) return "Its certificate proves that nothing is within " + grouped(c.budget) + " bytes, " + scope;
+  std::string text = "Its certificate proves that nothing within " + grouped(c.budget) + " bytes costs less than " +
+                     grouped(proof->bound) + " more, " + scope;
+  if (fits && proof->bound == c.extra_cost) text += ": it is optimal";
+  else if (proof->bound < c.lower_bound)
+    text += "; a bound of " + grouped(c.lower_bound) + " was found by search and is not covered";
+  return text;
+}
+
+}  // namespace
+
+memsched::graph_error verify_executions(const loaded& graph, const std::string& path, bool with_certificate,
+                                        memsched::memory_model given_model) {
+  const auto file = read_object(path);
+  if (!file) return file.error();
+  const auto c = read_claim(*file, path);
+  if (!c) return c.error();
+  const auto model = model_of(*file, path, given_model);
+  if (!model) return model.error();
+  const auto e = memsched::evaluate_executions(graph.problem, c->executions, *model);
+  if (!e) return wrong(path, "executions: " + e.error().message);
+  if (e->peak != c->peak)
+    return wrong(path, "peak: says " + grouped(c->peak) + ", but the executions take " + grouped(e->peak));
+  if (e->extra_cost != c->extra_cost)
+    return wrong(path, "extra_cost: says " + grouped(c->extra_cost) + ", but the executions cost " + grouped(e->extra_cost));
+  const bool fits = e->peak <= c->budget;
+  if (fits && c->lower_bound > e->extra_cost)
+    return wrong(path, "lower_bound: " + grouped(c->lower_bound) + " is above the extra cost, " + grouped(e->extra_cost));
+  if (c->status == "optimal" && (!fits || c->lower_bound != e->extra_cost))
+    return wrong(path, "status: says optimal, but the bound is below the extra cost, or the budget is not met");
+  std::string of_bound = "Its bound is a claim that only a certificate proves";
+  if (with_certificate) {
+    auto text = proven(*c, *file, graph.problem, *model, path);
+    if (!text) return text.error();
+    of_bound = std::move(*text);
+  }
+  print(path + ": valid executions of " + graph.name + " with a peak of " + grouped(e->peak) +
+        " bytes and an extra cost of " + grouped(e->extra_cost) + ", as it says. " + of_bound + ".\n");
+  return {};
+}
+
+}  // namespace cli
