@@ -1,0 +1,41 @@
+// Small graphs with costs and a budget that asks for reruns, for inputs that prove what these cost.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include <memsched/graph/list_schedule.hpp>
+#include <memsched/measure/evaluate.hpp>
+#include <memsched/recompute/exact.hpp>
+#include <memsched/recompute/least_peak.hpp>
+
+#include "../support/random_problem.hpp"
+
+namespace fuzz {
+
+struct priced_problem {
+  memsched::problem graph;
+  memsched::bytes budget = 0;
+};
+
+/// Eight graphs of 7 operators.
+inline std::vector<priced_problem> priced_problems() {
+  std::vector<priced_problem> all;
+  for (std::uint64_t seed = 0; all.size() < 8; ++seed) {
+    memsched::problem_draft d = support::random_draft(seed, {.operators = 7});
+    support::random r(seed + 1);
+    for (memsched::operator_data& op : d.operators) op.cost = 1 + r.below(4) * 5;
+    auto p = memsched::make_problem(std::move(d));
+    if (!p) continue;
+    const auto order = memsched::given_order(memsched::make_schedule_graph(*p));
+    const memsched::bytes low = memsched::least_peak_with_reruns(*p, {}), high = memsched::evaluate(*p, order).value().peak;
+    memsched::search context{memsched::options{}};
+    const memsched::bytes budget = low + (high - low) / 4;
+    const auto least = memsched::cheapest_executions(*p, {}, budget, {}, context);
+    if (least.found && least.extra_cost > 0) all.push_back({std::move(*p), budget});
+  }
+  return all;
+}
+
+}  // namespace fuzz
