@@ -23,7 +23,7 @@ using memsched::problem_draft;
 using memsched::result;
 
 graph_error wrong(const std::string& place, const std::string& reason) {
-  return {error_code::bad_input, place + ": " + reason, {}, {}};
+  return {error_code::bad_input, place + ": " + memsched::one_line(reason, 4000), {}, {}};
 }
 
 namespace {

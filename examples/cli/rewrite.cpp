@@ -31,10 +31,6 @@ using memsched::fitted;
 using memsched::network;
 using json = nlohmann::ordered_json;
 
-memsched::graph_error located(const std::string& path, const std::string& reason) {
-  return wrong(path, memsched::one_line(reason));
-}
-
 /// Whether provenance and runs over the field and in rounded arithmetic agree; why not, on standard error.
 bool verified(const network& before, const fitted& r, const rewrite_request& request) {
   std::string fault = memsched::check_rewrite(before, r.net);
@@ -227,12 +223,12 @@ memsched::result<outcome> find_rewrite(const network& net, const rewrite_request
     all.found = memsched::fit(net, memsched::automatic, f, limits);
   }
   if (all.found.error)
-    return to_model ? located(r.output, "cannot be written: " + all.found.error->message)
-                    : located(r.graph, all.found.error->message);
+    return to_model ? wrong(r.output, "cannot be written: " + all.found.error->message)
+                    : wrong(r.graph, all.found.error->message);
   all.good = verified(net, all.found, r);
   if (to_model) {
     auto file = write_model(r.output, net, all.found, r.how, r.options.model(), r.offsets);
-    if (!file) return located(r.output, file.error().message);
+    if (!file) return wrong(r.output, file.error().message);
     all.found.after.peak = file->cost.peak;
     all.found.after.lower_bound = std::min(all.found.after.lower_bound, file->cost.peak);
     all.found.after.operators = file->graph.ops().size();
@@ -271,7 +267,7 @@ memsched::result<std::vector<output_file>> files_of(const network& net, const ou
   if (!r.svg.empty()) files.push_back({r.svg, memory_drawing(net, all, r.options)});
   if (!r.emit.empty()) {
     auto made = library_of(net, found.net, found.order, identifier_of(r.graph));
-    if (!made) return located(r.graph, "no C program: " + made.error().message);
+    if (!made) return wrong(r.graph, "no C program: " + made.error().message);
     std::error_code exists;
     std::filesystem::create_directories(r.emit, exists);
     const std::filesystem::path folder = r.emit;
@@ -290,10 +286,10 @@ int run_rewrite(const rewrite_request& r) {
   const auto f = fit_options_of(r.how_rewritten, *net, r.options.budget);
   if (!f) return report(f.error());
   if (r.offsets && (!names_model(r.output) || r.output.ends_with(".onnx")))
-    return report(located("--offsets", "is for -o FILE.tflite"));
+    return report(wrong("--offsets", "is for -o FILE.tflite"));
   if (!r.emit.empty())  // before the search, which may take long
     if (const auto why = memsched::why_no_c(*net); !why.message.empty())
-      return report(located(r.graph, "no C program: " + why.message));
+      return report(wrong(r.graph, "no C program: " + why.message));
   const auto all = find_rewrite(*net, r, *f);
   if (!all) return report(all.error());
   if (!all->good && r.verify > 0) return bad_input;

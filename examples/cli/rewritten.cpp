@@ -17,29 +17,20 @@
 
 namespace cli {
 
-namespace {
-
 using memsched::network;
-
-memsched::graph_error located(const std::string& path, const std::string& reason) {
-  return wrong(path, memsched::one_line(reason));
-}
-
-}  // namespace
 
 memsched::result<network> read_network(const std::string& path, const reading& how) {
   const without_answer yet(!how.among_others);
-  if (how.keep_inputs) return located("--keep-inputs", "is not for rewriting, which frees an input once it is read");
+  if (how.keep_inputs) return wrong("--keep-inputs", "is not for rewriting, which frees an input once it is read");
   constexpr std::string_view builtin = "builtin:";
   if (path.starts_with(builtin)) {
-    if (!how.shapes.empty()) return located(path, "takes no --shape, which is for .onnx and .tflite files");
+    if (!how.shapes.empty()) return wrong(path, "takes no --shape, which is for .onnx and .tflite files");
     for (const auto& n : networks::typed_networks())
       if (path.substr(builtin.size()) == n.name) return n.make();
-    return located(path, "no network of this name says what its operators compute; `memsched networks` lists those that do");
+    return wrong(path, "no network of this name says what its operators compute; `memsched networks` lists those that do");
   }
   const std::string kind = std::filesystem::path(path).extension().string();
-  if (kind != ".onnx" && kind != ".tflite")
-    return located(path, "the name must end in .onnx or .tflite, or be builtin:NAME");
+  if (kind != ".onnx" && kind != ".tflite") return wrong(path, "the name must end in .onnx or .tflite, or be builtin:NAME");
   const auto options = read_options_of(how);
   if (!options) return options.error();
   const auto file = read_file(path);
@@ -47,7 +38,7 @@ memsched::result<network> read_network(const std::string& path, const reading& h
   if (kind == ".tflite") note_assumed_shapes(path, file->view(), *options);
   auto net = kind == ".onnx" ? memsched::read_onnx_network(file->view(), *options)
                              : memsched::read_tflite_network(std::string(file->view()), *options);
-  if (!net) return located(path, net.error().message);
+  if (!net) return wrong(path, net.error().message);
   return net;
 }
 
@@ -91,7 +82,7 @@ memsched::problem_draft draft_of(const network& net) {
 
 memsched::result<loaded> load_network(network net, const std::string& name) {
   auto p = memsched::make_problem(draft_of(net));
-  if (!p) return located(name, p.error().message);
+  if (!p) return wrong(name, p.error().message);
   const std::string title = p->draft().name;
   return loaded{title, {}, {}, std::move(*p), {}, std::make_shared<const network>(std::move(net))};
 }
@@ -106,9 +97,9 @@ memsched::result<loaded> load_rewritten(const std::string& path, const reading& 
   o.budget = memsched::no_limit;
   o.time_limit = o.time_limit == o.time_limit.max() ? std::chrono::seconds(60) : o.time_limit / 2;
   memsched::fitted found = memsched::fit(*net, memsched::automatic, *f, o);
-  if (found.error) return located(path, found.error->message);
+  if (found.error) return wrong(path, found.error->message);
   if (const std::string fault = memsched::check_rewrite(*net, found.net); !fault.empty())
-    return located(path, "the rewritten network is wrong: " + fault);
+    return wrong(path, "the rewritten network is wrong: " + fault);
   auto l = load_network(memsched::reordered(std::move(found.net), found.order), path);
   if (l) l->first = std::make_shared<const network>(std::move(*net));
   return l;
@@ -130,18 +121,17 @@ memsched::result<loaded> checked_rewrite(const std::string& model, const reading
   const auto first = read_network(model, how);
   if (!first) return first.error();
   auto net = memsched::read_provenance(nlohmann::ordered_json(result.at("network")), *first);
-  if (!net) return located(path, net.error().message);
+  if (!net) return wrong(path, net.error().message);
   if (const std::string fault = memsched::check_rewrite(*first, *net); !fault.empty())
-    return located(path, "network: does not compute what " + model + " does: " + fault);
+    return wrong(path, "network: does not compute what " + model + " does: " + fault);
   const bool in_a_file = result.contains("network_peak");  // then other numbers are those of the model file
   for (const auto& [key, count] :
        {std::pair{in_a_file ? "network_operators" : "operators", std::uint64_t{net->operations.size()}},
         std::pair{"macs", memsched::macs(*net)}, std::pair{"macs_before", memsched::macs(*first)}})
     if (const auto at = result.find(key); at != result.end() && *at != count)
-      return located(path, std::string(key) + ": there are " + grouped(count));
+      return wrong(path, std::string(key) + ": there are " + grouped(count));
   if (const auto runtime = result.find("runtime"); runtime != result.end() && *runtime == "whole")
-    if (const std::string why = memsched::not_whole(*net); !why.empty())
-      return located(path, "runtime: is not whole: " + why);
+    if (const std::string why = memsched::not_whole(*net); !why.empty()) return wrong(path, "runtime: is not whole: " + why);
   found = path + ": computes what " + model + " does, by provenance, in " + grouped(net->operations.size()) +
           " operators with " + grouped(memsched::macs(*net)) + " multiply-accumulates.\n";
   return load_network(std::move(*net), path);

@@ -117,23 +117,23 @@ std::string as_text(const loaded_sdf& g, const schedule_request& r, const sdf::s
 }  // namespace
 
 int run_sdf_schedule(const schedule_request& r) {
-  if (!r.dot.empty()) return report(located(r.graph, "takes no --dot"));
-  if (r.csv) return report(located(r.graph, "takes no --format csv"));
+  if (!r.dot.empty()) return report(wrong(r.graph, "takes no --dot"));
+  if (r.csv) return report(wrong(r.graph, "takes no --format csv"));
   const bool of_all = r.sdf.what.form == sdf::form::any && r.sdf.what.memory == sdf::memory::shared;
   if (!r.certificate.empty() && !of_all)
-    return report(located(r.graph, "takes no --certificate with --loops or --buffers: it proves bounds of shared memory"));
+    return report(wrong(r.graph, "takes no --certificate with --loops or --buffers: it proves bounds of shared memory"));
   const auto g = load_sdf(r.graph, r);
   if (!g) return report(g.error());
   const auto start = std::chrono::steady_clock::now();
   const auto s = solve(*find_scheduler(r.scheduler), g->graph, r.sdf.what, r);
   const double took = seconds_since(start);
-  if (s.error) return report(located(r.graph, s.error->message));
+  if (s.error) return report(wrong(r.graph, s.error->message));
   const json object = as_json(*g, r, s, took);
   const std::string text = r.json ? line_of(object) : as_text(*g, r, s, took);
   std::vector<output_file> files;
   if (!r.emit_c.empty()) {
     const auto where = layout_of(*g, r, s);
-    if (!where) return report(located(r.graph, where.error().message));
+    if (!where) return report(wrong(r.graph, where.error().message));
     files.push_back({r.emit_c, sdf::to_c(g->graph, s.schedule, s.fills, *where)});
   }
   if (!r.svg.empty()) {
@@ -143,7 +143,7 @@ int run_sdf_schedule(const schedule_request& r) {
   }
   if (!r.certificate.empty()) {
     auto proven = certified(*g, s.schedule, s.lower_bound, r);
-    if (!proven) return report(located(r.graph, proven.error().message));
+    if (!proven) return report(wrong(r.graph, proven.error().message));
     json with = object;
     with["certificate"] = std::move(*proven);
     files.push_back({r.certificate, line_of(with)});
@@ -183,7 +183,7 @@ int run_sdf_report(const schedule_request& r, const std::vector<std::string>& fa
     if (k.form == r.sdf.what.form && k.memory == r.sdf.what.memory) asked += k.option;
   choices.push_back({"the one shown", solve(*find_scheduler(r.scheduler), g->graph, r.sdf.what, r), asked});
   const sdf::schedule_result s = choices.front().found;
-  if (s.error) return report(located(r.graph, s.error->message));
+  if (s.error) return report(wrong(r.graph, s.error->message));
   for (const dataflow_kind& k : other_kinds)
     choices.push_back(
         {k.name, solve(*find_scheduler("automatic"), g->graph, of_kind(r.sdf.what, k), r), command + k.option});
@@ -219,10 +219,10 @@ std::string compared(const loaded_sdf& g, bool all, const request& r) {
 }  // namespace
 
 int run_sdf_compare(const compare_request& r) {
-  if (r.format != "text") return report(located(r.graphs.front(), "takes no --format " + r.format));
+  if (r.format != "text") return report(wrong(r.graphs.front(), "takes no --format " + r.format));
   std::vector<loaded_sdf> loaded_graphs;
   for (const std::string& path : r.graphs) {
-    if (!is_sdf(path, r.how)) return report(located(path, "is not compared together with .xml files"));
+    if (!is_sdf(path, r.how)) return report(wrong(path, "is not compared together with .xml files"));
     auto g = load_sdf(path, r);
     if (!g) return report(g.error());
     loaded_graphs.push_back(std::move(*g));
@@ -238,7 +238,7 @@ int run_sdf_inspect(const inspect_request& r) {
   if (!g) return report(g.error());
   const sdf::graph& graph = g->graph;
   const auto all = sdf::costs(graph, r.options.default_firing, r.sdf.what.iterations);
-  if (!all) return report(located(path, all.error().message));
+  if (!all) return report(wrong(path, all.error().message));
   std::vector<index_t> part(graph.actors());
   for (index_t a = 0; a < part.size(); ++a) part[a] = a;
   const auto find = [&](index_t a) {

@@ -19,17 +19,13 @@ using memsched::node_id;
 namespace sdf = memsched::sdf;
 using json = nlohmann::ordered_json;
 
-graph_error located(const std::string& path, const std::string& reason) {
-  return wrong(path, memsched::one_line(reason, 4000));
-}
-
 memsched::result<loaded_sdf> load_sdf(const std::string& path, const request& r) {
-  if (!r.how.shapes.empty()) return located(path, "takes no --shape, which is for .onnx and .tflite files");
+  if (!r.how.shapes.empty()) return wrong(path, "takes no --shape, which is for .onnx and .tflite files");
   const without_answer yet(!r.how.among_others);
   const auto file = read_file(path);
   if (!file) return file.error();
   auto g = memsched::read_sdf3(file->view(), {.token_size = r.sdf.token_size});
-  if (!g) return located(path, g.error().message);
+  if (!g) return wrong(path, g.error().message);
   std::string name = g->name.empty() ? std::filesystem::path(path).stem().string() : memsched::one_line(g->name);
   return loaded_sdf{std::move(name), std::move(g->graph), g->sized ? "bytes" : "tokens"};
 }
@@ -38,7 +34,7 @@ bool is_sdf(const std::string& path, const reading& how) { return kind_of(path, 
 
 graph_error only_for_sdf(const std::string& path, const request& r) {
   if (r.sdf.given.empty()) return {};
-  return located(path, "takes no " + r.sdf.given + ", which is for .xml files");
+  return wrong(path, "takes no " + r.sdf.given + ", which is for .xml files");
 }
 
 namespace {
@@ -75,24 +71,24 @@ memsched::result<firings> firings_of(const sdf::graph& g, const sdf::loops& sche
 memsched::result<bytes> proven(const loaded_sdf& g, const sdf::loops& schedule, memsched::firing rule, const json& file,
                                const std::string& path) {
   const auto at = file.find("certificate");
-  if (at == file.end()) return located(path, "has no certificate");
+  if (at == file.end()) return wrong(path, "has no certificate");
   const auto certificate = memsched::read_certificate(*at);
-  if (!certificate) return located(path, "certificate: " + certificate.error().message);
+  if (!certificate) return wrong(path, "certificate: " + certificate.error().message);
   const auto f = firings_of(g.graph, schedule, rule);
-  if (!f) return located(path, f.error().message);
+  if (!f) return wrong(path, f.error().message);
   const json bound = file.value("lower_bound", json());
   const bytes claimed = bound.is_number_unsigned() ? bound.get<bytes>() : 0;
   if (at->value("fingerprint", json()) != hexadecimal(memsched::fingerprint(f->graph, f->order, claimed, *certificate)))
-    return located(path, "certificate: fingerprint: the file was damaged, or made for another graph");
+    return wrong(path, "certificate: fingerprint: the file was damaged, or made for another graph");
   if (const std::string why = memsched::check_certificate(f->graph, *certificate); !why.empty())
-    return located(path, "certificate: " + why);
+    return wrong(path, "certificate: " + why);
   return certificate->bound;
 }
 
 /// A schedule as `as_json` writes it; an empty message where it is one.
 graph_error read_loops(const json& list, const std::string& place, unsigned depth, sdf::loops& into) {
   constexpr unsigned deepest = 1000;
-  if (!list.is_array() || depth > deepest) return located(place, "must be a list, at most 1000 deep");
+  if (!list.is_array() || depth > deepest) return wrong(place, "must be a list, at most 1000 deep");
   const auto number = [](const json& j) { return j.is_number_unsigned() && j.get<bytes>() > 0; };
   for (std::size_t i = depth == 0 ? 0 : 1; i < list.size(); ++i) {
     const json& item = list[i];
@@ -102,7 +98,7 @@ graph_error read_loops(const json& list, const std::string& place, unsigned dept
     }
     const std::string here = depth == 0 ? place + "[" + std::to_string(i) + "]" : place;
     if (!item.is_array() || item.size() < 2 || !number(item[0]))
-      return located(here, "must be an actor's index or [count, item, ...]");
+      return wrong(here, "must be an actor's index or [count, item, ...]");
     if (item.size() == 2 && item[1].is_number_unsigned() && item[1].get<bytes>() < memsched::none) {
       into.fire(item[1].get<index_t>(), item[0].get<bytes>());
       continue;
@@ -132,30 +128,30 @@ int run_sdf_verify(const std::string& path, const std::string& result, bool with
   const auto file = read_file(result);
   if (!file) return report(file.error());
   const auto parsed = memsched::parse_json<json>(file->view());
-  if (!parsed) return report(located(result, parsed.error().message));
+  if (!parsed) return report(wrong(result, parsed.error().message));
   const json& j = *parsed;
-  if (!j.is_object()) return report(located(result, "is no JSON object"));
-  if (const std::string why = wrong_result_key(j); !why.empty()) return report(located(result, why));
+  if (!j.is_object()) return report(wrong(result, "is no JSON object"));
+  if (const std::string why = wrong_result_key(j); !why.empty()) return report(wrong(result, why));
   if (j.value("kind", json()) != "sdf" || !j.contains("schedule"))
-    return report(located(result, "is no schedule of synchronous dataflow: no \"kind\": \"sdf\" with a \"schedule\""));
+    return report(wrong(result, "is no schedule of synchronous dataflow: no \"kind\": \"sdf\" with a \"schedule\""));
   sdf::loops schedule;
   if (const auto e = read_loops(j["schedule"], result + ": schedule", 0, schedule); !e.message.empty()) return report(e);
   const json rule = j.value("firing", json(firing_name(r)));
-  if (rule != "pbc" && rule != "cbp") return report(located(result, "firing: must be \"pbc\" or \"cbp\""));
+  if (rule != "pbc" && rule != "cbp") return report(wrong(result, "firing: must be \"pbc\" or \"cbp\""));
   const auto run = sdf::replay(g->graph, schedule, rule == "cbp" ? memsched::firing::cbp : memsched::firing::pbc);
-  if (!run) return report(located(result, "schedule: " + run.error().message));
+  if (!run) return report(wrong(result, "schedule: " + run.error().message));
   const auto claim = [&](const char* key, bytes is) -> graph_error {
     const auto at = j.find(key);
     if (at == j.end() || !at->is_number_unsigned())
-      return located(result, std::string(key) + ": must be a whole number, 0 or more");
-    if (*at != is) return located(result, std::string(key) + ": says " + grouped(*at) + ", but it is " + grouped(is));
+      return wrong(result, std::string(key) + ": must be a whole number, 0 or more");
+    if (*at != is) return wrong(result, std::string(key) + ": says " + grouped(*at) + ", but it is " + grouped(is));
     return {};
   };
   for (const auto& [key, is] :
        {std::pair("peak", run->peak), std::pair("separate", run->separate), std::pair("iterations", run->iterations)})
     if (const auto e = claim(key, is); !e.message.empty()) return report(e);
   if (const auto bound = j.find("lower_bound"); bound != j.end() && (!bound->is_number_unsigned() || *bound > run->peak))
-    return report(located(result, "lower_bound: is above the peak, " + grouped(run->peak)));
+    return report(wrong(result, "lower_bound: is above the peak, " + grouped(run->peak)));
   std::string of_bound = "Its bound is a claim that only a certificate proves";
   if (with_certificate) {
     const auto bound = proven(*g, schedule, rule == "cbp" ? memsched::firing::cbp : memsched::firing::pbc, j, result);

@@ -15,9 +15,6 @@ struct loaded_sdf {
   const char* unit;  ///< of sizes: bytes or tokens
 };
 
-/// An error that names a file.
-memsched::graph_error located(const std::string& path, const std::string& reason);
-
 memsched::result<loaded_sdf> load_sdf(const std::string& path, const request&);
 
 /// A certificate of the best bound that can be certified of the firings as operators, up to `bound`, with its fingerprint;

@@ -156,7 +156,7 @@ std::string channels_of(const loaded_sdf& g, const sdf::schedule_result& s, cons
 
 memsched::result<std::string> dataflow_svg(const loaded_sdf& g, const schedule_request& r, const sdf::schedule_result& s) {
   const auto t = traced(g.graph, s.schedule, r.options.default_firing);
-  if (!t) return located(r.graph, "has too many firings to draw");
+  if (!t) return wrong(r.graph, "has too many firings to draw");
   return drawn(g, r, s, *t);
 }
 
