@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include <memsched/formats/certificate.hpp>
+#include <memsched/formats/json/value_reader.hpp>
 #include <memsched/graph/error.hpp>
 #include <memsched/proof/joint_proof.hpp>
 #include <memsched/proof/packing_proof.hpp>
@@ -19,9 +20,7 @@ inline namespace MEMSCHED_ABI {
 namespace detail {
 
 /// Takes proofs of arenas out of a JSON value; says of the first thing that is wrong where it is.
-class json_arena_reader {
-  using json = nlohmann::json;
-
+class json_arena_reader : json_value_reader<json_arena_reader> {
  public:
   result<packing_proof> packing(const json& j) {
     packing_proof p;
@@ -40,6 +39,8 @@ class json_arena_reader {
   }
 
  private:
+  friend json_value_reader<json_arena_reader>;
+
   bool read_refutation(const json& j, const std::string& place, bytes arena, proof::joint_refutation& r) {
     if (!object(j, place) || !list(member(j, "edges"), place + ".edges")) return false;
     for (const json& e : j["edges"]) {
@@ -95,18 +96,6 @@ class json_arena_reader {
   }
   bool list(const json& j, const std::string& place) { return j.is_array() || wrong(place, "a list"); }
   bool object(const json& j, const std::string& place) { return j.is_object() || wrong(place, "an object"); }
-  /// The value of a key; null where there is none.
-  static const json& member(const json& j, const char* key) {
-    static const json nothing;
-    const auto at = j.find(key);
-    return at == j.end() ? nothing : *at;
-  }
-  bool wrong(const std::string& place, const std::string& wanted) {
-    error_ = {error_code::bad_input, (place.empty() ? "" : place + ": ") + "must be " + wanted, {}, {}};
-    return false;
-  }
-
-  graph_error error_;
 };
 
 inline void write_packing(nlohmann::ordered_json& to, const packing_proof& p) {

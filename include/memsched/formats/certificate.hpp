@@ -12,6 +12,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <memsched/formats/json/value_reader.hpp>
 #include <memsched/graph/error.hpp>
 #include <memsched/graph/schedule_graph.hpp>
 #include <memsched/proof/certificate.hpp>
@@ -24,9 +25,7 @@ namespace detail {
 inline constexpr std::array rule_names{"c1", "c2", "s1", "s2"};
 
 /// Takes a certificate out of a JSON value; says of the first thing that is wrong where it is.
-class json_certificate_reader {
-  using json = nlohmann::json;
-
+class json_certificate_reader : json_value_reader<json_certificate_reader> {
  public:
   result<certificate> run(const json& j) {
     certificate c;
@@ -39,15 +38,7 @@ class json_certificate_reader {
   }
 
  private:
-  template <class T>
-  bool read_all(const json& j, const std::string& place, std::vector<T>& list) {
-    if (!j.is_array()) return wrong(place, "a list");
-    for (const json& item : j) {
-      const std::string at = place + "[" + std::to_string(list.size()) + "]";
-      if (!read(item, at, list.emplace_back())) return false;
-    }
-    return true;
-  }
+  friend json_value_reader<json_certificate_reader>;
 
   bool read(const json& j, const std::string& place, proof::reduction& r) {
     if (!j.is_array() || j.size() != 3) return wrong(place, "a rule and two nodes");
@@ -138,12 +129,6 @@ class json_certificate_reader {
     return true;
   }
 
-  /// The value of a key; null where there is none.
-  static const json& member(const json& j, const char* key) {
-    static const json nothing;
-    const auto at = j.find(key);
-    return at == j.end() ? nothing : *at;
-  }
   bool number(const json& j, const std::string& place, node_id& n) {
     if (!j.is_number_unsigned() || j.get<bytes>() >= none) return wrong(place, "a node");
     n = j.get<node_id>();
@@ -154,12 +139,7 @@ class json_certificate_reader {
     n = j.get<bytes>();
     return true;
   }
-  bool wrong(const std::string& place, const std::string& wanted) {
-    error_ = {error_code::bad_input, place + ": must be " + wanted, {}, {}};
-    return false;
-  }
 
-  graph_error error_;
   int depth_ = 0;  // of cases
 };
 

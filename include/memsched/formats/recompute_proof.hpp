@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include <memsched/formats/certificate.hpp>
+#include <memsched/formats/json/value_reader.hpp>
 #include <memsched/graph/error.hpp>
 #include <memsched/proof/recompute_proof.hpp>
 
@@ -18,9 +19,7 @@ inline namespace MEMSCHED_ABI {
 namespace detail {
 
 /// Takes a proof of an extra cost out of a JSON value; says of the first thing that is wrong where it is.
-class json_recompute_reader {
-  using json = nlohmann::json;
-
+class json_recompute_reader : json_value_reader<json_recompute_reader> {
  public:
   result<recompute_proof> run(const json& j) {
     recompute_proof p;
@@ -37,15 +36,8 @@ class json_recompute_reader {
   }
 
  private:
-  template <class T>
-  bool read_all(const json& j, const std::string& place, std::vector<T>& list) {
-    if (!j.is_array()) return wrong(place, "a list");
-    for (const json& item : j) {
-      const std::string at = place + "[" + std::to_string(list.size()) + "]";
-      if (!read(item, at, list.emplace_back())) return false;
-    }
-    return true;
-  }
+  friend json_value_reader<json_recompute_reader>;
+
   template <class T>
   bool read(const json& j, const std::string& place, std::vector<T>& list) {
     return read_all(j, place, list);
@@ -100,18 +92,6 @@ class json_recompute_reader {
     n = j.get<unsigned>();
     return true;
   }
-  /// The value of a key; null where there is none.
-  static const json& member(const json& j, const char* key) {
-    static const json nothing;
-    const auto at = j.find(key);
-    return at == j.end() ? nothing : *at;
-  }
-  bool wrong(const std::string& place, const std::string& wanted) {
-    error_ = {error_code::bad_input, place + ": must be " + wanted, {}, {}};
-    return false;
-  }
-
-  graph_error error_;
 };
 
 }  // namespace detail
