@@ -205,7 +205,7 @@ def proven_by_orders(p, graph, result):
     other, price, scale = weighed(p, graph, proof)
     orders = check.Problem(other, result["firing"], result["inplace"])
     level = check.proven(check.Nodes(orders), proof["weighed"]["orders"])
-    need(bound == 0 or level - price * result["budget"] > (bound - p.unit) << scale, "bound: the price does not reach it")
+    need(bound == 0 or level - price * result["budget"] > (bound - 1) // p.unit * p.unit << scale, "bound: the price does not reach it")
     return bound
 
 
@@ -284,7 +284,7 @@ def proven(p, proof, budget):
         elif "prices" in case:
             number = whole(case["prices"], len(proof["prices"]), f"cases[{at}]")
             need(bound != NONE, f"cases[{at}]: prices rule nothing out")
-            need(bound == 0 or value(number) > (bound - p.unit) << scale, f"cases[{at}]: does not reach the bound")
+            need(bound == 0 or value(number) > (bound - 1) // p.unit * p.unit << scale, f"cases[{at}]: does not reach the bound")
         else:
             g = whole(case["gap"], len(rows.gaps), f"cases[{at}]")
             need(not rows.gaps[g][4] and g not in answer, f"cases[{at}]: decides no open gap")

@@ -135,15 +135,16 @@ class recompute_checker {
     return exceeds(static_cast<int128>(proof_.weighed->orders.bound) - paid) ? "" : "the price does not reach the bound";
   }
 
-  /// Whether a scaled value shows the bound: it is above the bound less the unit of costs. Shifts the value and not the bound,
-  /// which may have bits up to any height: v > b * 2^s where v - 1 >= b * 2^s.
+  /// Whether a scaled value shows the bound: costs are multiples of a unit, so that one above the last multiple below the bound
+  /// reaches it. Shifts the value and not that multiple, which may have bits up to any height: v > b * 2^s where
+  /// v - 1 >= b * 2^s.
   bool exceeds(int128 value) const {
     if (proof_.bound == 0) return true;
     if (proof_.bound == ~std::uint64_t{0}) return false;
     std::uint64_t unit = 0;
     for (op_id op : p_.ops()) unit = std::gcd(unit, p_.cost(op));
-    const int128 below = static_cast<int128>(proof_.bound) - static_cast<int128>(std::max<std::uint64_t>(unit, 1));
-    return (value - 1) >> proof_.scale >= below;
+    unit = std::max<std::uint64_t>(unit, 1);
+    return (value - 1) >> proof_.scale >= static_cast<int128>((proof_.bound - 1) / unit * unit);
   }
 
   std::string check_prices() const {

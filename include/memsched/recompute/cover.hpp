@@ -25,7 +25,7 @@ struct gap_cover {
 
 /// Limits of `cover_gaps`.
 struct cover_limits {
-  std::uint64_t enough = ~std::uint64_t{0};  ///< a bound that needs not be exceeded: the extra cost of a known schedule
+  std::uint64_t enough = ~std::uint64_t{0};  ///< a bound that needs not be exceeded: the cost of a known schedule
   std::size_t nodes = 4096;
   std::uint64_t unit = 1;                              ///< all costs are multiples of it
   std::vector<std::pair<index_t, double>> start = {};  ///< prices to begin with

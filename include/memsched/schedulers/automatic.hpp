@@ -86,6 +86,10 @@ MEMSCHED_FUNCTION solution automatic_scheduler::operator()(const schedule_graph&
   bytes bound = whole.bound();
   if (!whole.closed(q) && !context.stopped()) {
     detail::parts_search parts(g, context, {.rows = rows, .without = without}, whole.order());
+    {
+      const search::named name(context, "divide");  // the same order, but one part behind the other
+      context.report(parts.peak(), 0);
+    }
     const query within{std::max(bound, q.target), std::min(whole.peak(), q.cutoff)};
     parts.run(within);
     bound = std::max(bound, parts.bound());
