@@ -144,7 +144,8 @@ class recompute_checker {
     std::uint64_t unit = 0;
     for (op_id op : p_.ops()) unit = std::gcd(unit, p_.cost(op));
     unit = std::max<std::uint64_t>(unit, 1);
-    return (value - 1) >> proof_.scale >= static_cast<int128>((proof_.bound - 1) / unit * unit);
+    const std::uint64_t below = (proof_.bound - 1) / unit * unit;
+    return (value - 1) >> proof_.scale >= static_cast<int128>(below);
   }
 
   std::string check_prices() const {
