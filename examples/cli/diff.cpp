@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <memsched/base/increasing.hpp>
 #include <memsched/formats/json/document.hpp>
 #include <memsched/io/drawing.hpp>
 #include <memsched/measure/evaluate.hpp>
@@ -77,19 +78,14 @@ std::vector<std::string> missing(std::vector<std::string> a, std::vector<std::st
 std::size_t moved(const side& a, const side& b) {
   std::map<std::string, std::vector<std::size_t>> places;
   for (std::size_t i = a.operators.size(); i-- > 0;) places[a.operators[i]].push_back(i);
-  std::vector<std::size_t> tails;
-  std::size_t both = 0;
+  std::vector<std::size_t> both;  // places in a of what b has, too
   for (const std::string& name : b.operators) {
     auto& left = places[name];
     if (left.empty()) continue;
-    ++both;
-    const std::size_t at = left.back();
+    both.push_back(left.back());
     left.pop_back();
-    const auto tail = std::lower_bound(tails.begin(), tails.end(), at);
-    if (tail == tails.end()) tails.push_back(at);
-    else *tail = at;
   }
-  return both - tails.size();
+  return both.size() - memsched::base::longest_increasing(both).size();
 }
 
 struct difference {

@@ -12,6 +12,7 @@
 #include <mlir/Pass/Pass.h>
 #include <mlir/Tools/Plugins/PassPlugin.h>
 #include <memsched/adapters/mlir.hpp>
+#include <memsched/base/increasing.hpp>
 #include <memsched/schedulers/as_given.hpp>
 
 #include "dump.hpp"
@@ -202,13 +203,9 @@ struct reorder_pass : mlir::PassWrapper<reorder_pass, mlir::OperationPass<>> {
   static std::size_t moved(mlir::Block& block, llvm::ArrayRef<mlir::Operation*> order) {
     llvm::DenseMap<mlir::Operation*, std::size_t> place;
     for (mlir::Operation& op : block) place[&op] = place.size();
-    std::vector<std::size_t> last;  // of a sequence of each length, the smallest
-    for (mlir::Operation* op : order) {
-      const auto at = llvm::lower_bound(last, place[op]);
-      if (at == last.end()) last.push_back(place[op]);
-      else *at = place[op];
-    }
-    return order.size() - last.size();
+    std::vector<std::size_t> places;
+    for (mlir::Operation* op : order) places.push_back(place[op]);
+    return order.size() - memsched::base::longest_increasing(places).size();
   }
 
   /// BYTES or SPACE=BYTES; nothing for other texts.

@@ -36,6 +36,7 @@ struct stay_close {
 #include <utility>
 #include <vector>
 
+#include <memsched/base/increasing.hpp>
 #include <memsched/graph/list_schedule.hpp>
 
 namespace memsched {
@@ -63,19 +64,11 @@ inline bool fits_early(retractable_walk& w, node_id v, const std::vector<node_id
 
 /// The nodes of a longest sequence that has the same order in both.
 inline std::vector<bool> in_common(const std::vector<node_id>& given, const std::vector<node_id>& order) {
-  std::vector<std::size_t> place(given.size()), ends,
-      before(given.size());  // ends[n]: index of the smallest end, n + 1 long
+  std::vector<std::size_t> place(given.size()), places;
   for (std::size_t i = 0; i < given.size(); ++i) place[given[i]] = i;
-  const auto smaller = [&](std::size_t i, node_id v) { return place[order[i]] < place[v]; };
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    const auto at = std::lower_bound(ends.begin(), ends.end(), order[i], smaller);
-    before[i] = at == ends.begin() ? order.size() : *std::prev(at);
-    if (at == ends.end()) ends.push_back(i);
-    else *at = i;
-  }
+  for (node_id v : order) places.push_back(place[v]);
   std::vector<bool> common(given.size(), false);
-  if (!ends.empty())
-    for (std::size_t i = ends.back(); i != order.size(); i = before[i]) common[order[i]] = true;
+  for (std::size_t i : base::longest_increasing(places)) common[order[i]] = true;
   return common;
 }
 
