@@ -160,15 +160,19 @@ memsched::result<std::vector<memsched::op_id>> read_order(const nlohmann::json&,
 
 /// Checks a plan of `plan --format json`, of a graph or, without one, of the table of buffers in `source`; with the proof
 /// that its arena is the smallest where asked for. An empty message where it holds.
-/// Checks what `recompute` wrote: executions, their cost and, with a certificate, the bound of that.
-memsched::graph_error verify_executions(const loaded&, const std::string& path, bool with_certificate,
-                                        memsched::memory_model);
 memsched::graph_error verify_plan(const loaded*, const std::string& source, const std::string& path, bool with_certificate,
                                   memsched::memory_model);
 
-/// Checks what `recompute` wrote: executions, their cost and, with a certificate, the bound of that cost. An empty message where they hold.
+/// Checks what `recompute` wrote: executions, their cost and, with a certificate, the bound of that cost. An empty message
+/// where they hold.
 memsched::graph_error verify_executions(const loaded&, const std::string& path, bool with_certificate,
                                         memsched::memory_model);
+
+/// A number of a result.
+memsched::result<memsched::bytes> whole_number(const nlohmann::json& result, const char* key, const std::string& path);
+/// A list of operators; `place` is its own in the file.
+memsched::result<std::vector<memsched::op_id>> operator_list(const nlohmann::json& list, const std::string& place,
+                                                             const std::string& path);
 /// The model with what a result says of it.
 memsched::result<memsched::memory_model> model_of(const nlohmann::json& result, const std::string& path,
                                                   memsched::memory_model);

@@ -18,6 +18,7 @@
 
 #include "commands.hpp"
 #include "declare.hpp"
+#include "largest.hpp"
 #include "sdf.hpp"
 #include "text.hpp"
 
@@ -135,15 +136,10 @@ std::string text_of(const loaded& graph, const facts& f) {
               ? "the start"
               : "step " + grouped(e.peak_step + 1) + " of " + grouped(f.file_order.size()) + ", " +
                     memsched::one_line(p.operator_name(f.file_order[e.peak_step])) + "; live there:";
-  constexpr std::size_t shown = 20;
-  std::vector<memsched::tensor_id> by_size = e.live_at_peak;
-  std::stable_sort(by_size.begin(), by_size.end(), [&](auto a, auto b) { return p.size(a) > p.size(b); });
+  std::vector<named_size> tensors;
+  for (const auto t : e.live_at_peak) tensors.emplace_back(p.tensor_name(t), p.size(t));
   table live({"  tensor", "bytes"});
-  bytes rest = 0;
-  for (std::size_t i = 0; i < by_size.size(); ++i)
-    if (i < shown) live.row({"  " + p.tensor_name(by_size[i]), grouped(p.size(by_size[i]))});
-    else rest += p.size(by_size[i]);
-  if (by_size.size() > shown) live.row({"  " + grouped(by_size.size() - shown) + " more", grouped(rest)});
+  for (const auto& [name, size] : largest_first(std::move(tensors), 20)) live.row({"  " + name, grouped(size)});
   if (e.peak_step < f.file_order.size() && p.workspace(f.file_order[e.peak_step]) > 0)
     live.row({"  workspace", grouped(p.workspace(f.file_order[e.peak_step]))});
   return all + text + '\n' + live.text();

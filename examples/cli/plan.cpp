@@ -12,6 +12,7 @@
 #include "arena_svg.hpp"
 #include "commands.hpp"
 #include "declare.hpp"
+#include "largest.hpp"
 #include "text.hpp"
 
 namespace cli {
@@ -113,18 +114,12 @@ std::string as_text(const subject& s, const plan_request& r, const arena_plan& p
     text += '\n';
   }
   text += "took         " + seconds(took) + " s, " + grouped(plan.stats.states) + " nodes\n\n";
-  std::vector<std::size_t> shown(s.held.buffers.size());
-  for (std::size_t i = 0; i < shown.size(); ++i) shown[i] = i;
+  std::vector<bytes> sizes;
+  for (const auto& b : s.held.buffers) sizes.push_back(b.size);
   constexpr std::size_t short_enough = 60, largest = 20;
-  const bool all = r.list || shown.size() <= short_enough;
-  if (!all) {
-    const auto larger = [&](std::size_t a, std::size_t b) { return s.held.buffers[a].size > s.held.buffers[b].size; };
-    std::stable_sort(shown.begin(), shown.end(), larger);
-    shown.resize(largest);
-    std::sort(shown.begin(), shown.end());
-  }
+  const bool all = r.list || sizes.size() <= short_enough;
   table rows({all ? "buffer" : "the largest buffers", "offset", "size", "from", "to"});
-  for (const std::size_t i : shown)
+  for (const std::size_t i : places_of_largest(sizes, all ? sizes.size() : largest))
     rows.row({s.names[i], grouped(plan.offset[i]), grouped(s.held.buffers[i].size), std::to_string(s.held.buffers[i].lower),
               std::to_string(s.held.buffers[i].upper)});
   text += rows.text();

@@ -557,10 +557,10 @@ int run_report(const report_request& r) {
   }
   const auto data = page_data(*solved, r);
   if (!data) return report(data.error());
-  std::string page = filled(page::html, {{"title", escaped(printable(solved->graph.name))},
-                                         {"style", page::css},
-                                         {"script", page::js},
-                                         {"data", within_script(*data)}});
+  const std::string head = filled(
+      page::head,
+      {{"title", escaped(printable(solved->graph.name))}, {"policy", " script-src 'unsafe-inline';"}, {"style", page::css}});
+  std::string page = filled(page::html, {{"head", head}, {"script", page::js}, {"data", within_script(*data)}});
   const auto& s = solved->best;
   std::string text = r.output + ": " + solved->graph.name + ", peak " + grouped(s.peak) + " bytes, lower bound " +
                      grouped(s.lower_bound) + ", file order " + grouped(s.given_peak);

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "declare.hpp"
+#include "largest.hpp"
 #include "rewrite.hpp"
 #include "schedule.hpp"
 #include "schedulers.hpp"
@@ -146,18 +147,11 @@ std::string budget_text(const result& s) {
 }
 
 /// The largest tensors that are live at the peak, and the others as one.
-std::vector<live_tensor> largest_live(const loaded& graph, const request& r, const result& s) {
+std::vector<named_size> largest_live(const loaded& graph, const request& r, const result& s) {
   const auto& p = graph.problem;
-  std::vector<memsched::tensor_id> live = at_peak(graph, r, s).live_at_peak;
-  std::stable_sort(live.begin(), live.end(), [&](auto a, auto b) { return p.size(a) > p.size(b); });
-  constexpr std::size_t shown = 8;
-  std::vector<live_tensor> rows;
-  bytes rest = 0;
-  for (std::size_t i = 0; i < live.size(); ++i)
-    if (i < shown) rows.emplace_back(p.tensor_name(live[i]), p.size(live[i]));
-    else rest += p.size(live[i]);
-  if (live.size() > shown) rows.emplace_back(std::to_string(live.size() - shown) + " more", rest);
-  return rows;
+  std::vector<named_size> live;
+  for (const memsched::tensor_id t : at_peak(graph, r, s).live_at_peak) live.emplace_back(p.tensor_name(t), p.size(t));
+  return largest_first(std::move(live), 8);
 }
 
 drawn_order drawn(const loaded& graph, const request& r, const std::string& name, const result& s) {
@@ -169,7 +163,7 @@ drawn_order drawn(const loaded& graph, const request& r, const std::string& name
 std::string live_text(const loaded& graph, const request& r, const result& s) {
   const auto& p = graph.problem;
   const memsched::evaluation e = at_peak(graph, r, s);
-  const std::vector<live_tensor> live = largest_live(graph, r, s);
+  const std::vector<named_size> live = largest_live(graph, r, s);
   if (live.empty()) return {};
   const std::string place =
       e.peak_step < s.order.size() ? p.operator_name(s.order[e.peak_step]) + " runs" : std::string("the graph starts");
@@ -190,16 +184,6 @@ std::string bars(const char* title, const memsched::problem& p, const result& s,
               bar + (s.profile[i] == s.peak ? " peak" : "     ")});
   }
   return rows.text();
-}
-
-/// The steps that take the most, in the order in which they run.
-std::vector<std::size_t> highest_steps(const std::vector<bytes>& profile, std::size_t shown) {
-  std::vector<std::size_t> steps(profile.size());
-  for (std::size_t i = 0; i < steps.size(); ++i) steps[i] = i;
-  std::stable_sort(steps.begin(), steps.end(), [&](std::size_t a, std::size_t b) { return profile[a] > profile[b]; });
-  steps.resize(std::min(steps.size(), shown));
-  std::sort(steps.begin(), steps.end());
-  return steps;
 }
 
 std::string as_text(const loaded& graph, const schedule_request& r, const result& s, double took,
@@ -226,7 +210,7 @@ std::string as_text(const loaded& graph, const schedule_request& r, const result
   if (r.list == listing::never) return text;
   const bool all = r.list == listing::always || s.order.size() <= short_enough;
   const std::size_t shown = all ? s.order.size() : 10;
-  text += bars(all ? "operator" : "the highest steps", p, s, highest_steps(s.profile, shown));
+  text += bars(all ? "operator" : "the highest steps", p, s, places_of_largest(s.profile, shown));
   if (!all) text += "(" + grouped(s.order.size()) + " operators; --list writes them here, --format json and -o elsewhere)\n";
   return text;
 }

@@ -5,6 +5,7 @@
 #include <memsched/base/adjacency.hpp>
 #include <memsched/io/drawing.hpp>
 
+#include "largest.hpp"
 #include "report/page.hpp"
 #include "report/template.hpp"
 #include "svg.hpp"
@@ -64,29 +65,20 @@ std::optional<firing_trace> traced(const sdf::graph& g, const sdf::loops& schedu
 
 std::string actor(const loaded_sdf& g, index_t a) { return memsched::one_line(g.graph.actor_name(a), 100); }
 
-/// What is alive at the peak, the largest first.
-std::vector<live_tensor> largest_of(const loaded_sdf& g, const firing_trace& t) {
-  std::vector<live_tensor> live;
+/// What is alive at the peak.
+std::vector<named_size> live_at_peak(const loaded_sdf& g, const firing_trace& t) {
+  std::vector<named_size> live;
   for (std::size_t c = 0; c < t.tokens.size(); ++c)
     if (const bytes size = t.tokens[c] * g.graph.channels()[c].size; size > 0)
       live.emplace_back(memsched::one_line(g.graph.channel_name(c), 100), size);
   if (t.at_peak != memsched::none && g.graph.workspace(t.at_peak) > 0)
     live.emplace_back("workspace of " + actor(g, t.at_peak), g.graph.workspace(t.at_peak));
-  std::stable_sort(live.begin(), live.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
   return live;
 }
 
 std::string drawn(const loaded_sdf& g, const schedule_request& r, const sdf::schedule_result& s, const firing_trace& t) {
-  constexpr std::size_t shown = 8;
-  std::vector<live_tensor> live = largest_of(g, t);
-  if (live.size() > shown) {
-    bytes rest = 0;
-    for (std::size_t i = shown; i < live.size(); ++i) rest += live[i].second;
-    const std::string more = std::to_string(live.size() - shown) + " more";
-    live.resize(shown), live.emplace_back(more, rest);
-  }
   const std::string at_peak = t.at_peak == memsched::none ? "" : actor(g, t.at_peak);
-  return memory_svg(g.name, {{r.scheduler, t.during, at_peak}}, s.lower_bound, live,
+  return memory_svg(g.name, {{r.scheduler, t.during, at_peak}}, s.lower_bound, largest_first(live_at_peak(g, t), 8),
                     {"firings, in the order of the schedule", g.unit == std::string("bytes")});
 }
 
@@ -163,9 +155,9 @@ memsched::result<std::string> dataflow_svg(const loaded_sdf& g, const schedule_r
 std::string dataflow_page(const loaded_sdf& g, const schedule_request& r, const sdf::schedule_result& s,
                           const std::vector<dataflow_choice>& choices, const std::vector<std::string>& facts) {
   const auto t = traced(g.graph, s.schedule, r.options.default_firing);
-  std::string head;
-  for (const std::string& f : facts) head += "<p class=\"faint\">" + memsched::escape_xml(f) + "</p>\n";
-  std::string body = "<section id=\"input\" aria-label=\"The input\">" + head + "</section>\n" + verdict_of(g, r, s) +
+  std::string lines;
+  for (const std::string& f : facts) lines += "<p class=\"faint\">" + memsched::escape_xml(f) + "</p>\n";
+  std::string body = "<section id=\"input\" aria-label=\"The input\">" + lines + "</section>\n" + verdict_of(g, r, s) +
                      section("choices", "What would help", choices_of(g, choices));
   const std::string picture = t ? drawn(g, r, s, *t) + "<p class=\"faint\">" +
                                       (t->at_peak == memsched::none
@@ -182,7 +174,9 @@ std::string dataflow_page(const loaded_sdf& g, const schedule_request& r, const 
   body += section("schedule", "The schedule",
                   "<p><code>" + memsched::escape_xml(text) + "</code></p>\n" +
                       table_of({"actor", "#firings in an iteration", "#workspace"}, actors));
-  return filled(page::dataflow, {{"title", memsched::escape_xml(g.name)}, {"style", page::css}, {"body", body}});
+  const std::string title = memsched::escape_xml(g.name);
+  const std::string head = filled(page::head, {{"title", title}, {"policy", ""}, {"style", page::css}});
+  return filled(page::dataflow, {{"head", head}, {"title", title}, {"body", body}});
 }
 
 }  // namespace cli

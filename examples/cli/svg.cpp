@@ -83,7 +83,7 @@ void draw_order(svg_drawing& d, const std::vector<bytes>& profile, bytes highest
 }  // namespace
 
 std::string memory_svg(const std::string& title, const std::vector<drawn_order>& orders, bytes bound,
-                       const std::vector<live_tensor>& live, drawn_axes axes) {
+                       const std::vector<named_size>& live, drawn_axes axes) {
   const auto size = [&](bytes b) { return axes.of_bytes ? memsched::binary_size(b) : grouped(b) + " tokens"; };
   bytes highest = std::max<bytes>(bound, 1);
   std::size_t longest = 0;

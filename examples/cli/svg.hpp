@@ -5,8 +5,9 @@
 #include <memsched/base/bytes.hpp>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
+
+#include "largest.hpp"
 
 namespace cli {
 
@@ -17,9 +18,6 @@ struct drawn_order {
   std::string at_peak;                   ///< the operator that runs at the first step of the peak
 };
 
-/// A tensor that is live at the peak of the first order; or, with a name such as "12 more", several.
-using live_tensor = std::pair<std::string, memsched::bytes>;
-
 /// The words of a drawing's axes.
 struct drawn_axes {
   const char* steps = "operators, in the order in which they run";
@@ -27,9 +25,9 @@ struct drawn_axes {
 };
 
 /// One step line for each order, the last drawn first, with a dot at its peak, and the lower bound as a dashed line. All
-/// words stand beside the plot. An order of more operators than the plot can show is drawn by the largest of some in a row.
+/// words stand beside the plot, with what is `live` at the peak of the first order. An order of more operators than the plot can show is drawn by the largest of some in a row.
 std::string memory_svg(const std::string& title, const std::vector<drawn_order>& orders, memsched::bytes bound,
-                       const std::vector<live_tensor>& live, drawn_axes axes = {});
+                       const std::vector<named_size>& live, drawn_axes axes = {});
 
 /// The extra cost of the executions within a budget.
 struct cost_point {

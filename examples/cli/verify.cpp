@@ -26,23 +26,8 @@ struct claim {
 
 using json = nlohmann::json;
 
-memsched::result<memsched::bytes> number(const json& j, const char* key, const std::string& path) {
-  const auto at = j.find(key);
-  if (at == j.end() || !at->is_number_unsigned())
-    return wrong(path, std::string(key) + ": must be a whole number, 0 or more");
-  return at->get<memsched::bytes>();
-}
-
 memsched::result<std::vector<memsched::op_id>> read_order(const json& j, const std::string& place, const std::string& path) {
-  if (!j.is_object() || !j.contains("order") || !j["order"].is_array())
-    return wrong(path, place + ": must be a list of operator indices");
-  std::vector<memsched::op_id> order;
-  for (const json& op : j["order"]) {
-    if (!op.is_number_unsigned() || op.get<std::uint64_t>() >= memsched::none)
-      return wrong(path, place + "[" + std::to_string(order.size()) + "]: must be an operator's index");
-    order.push_back(op.get<memsched::op_id>());
-  }
-  return order;
+  return operator_list(j.is_object() ? j.value("order", json()) : json(), place, path);
 }
 
 memsched::result<claim> read_claim(const json& j, const std::string& path, memsched::memory_model model) {
@@ -62,7 +47,7 @@ memsched::result<claim> read_claim(const json& j, const std::string& path, memsc
   const bool in_a_file = j.contains("network_peak");  // the bound is one for the model file, which is another graph
   const char* const peak = in_a_file ? "network_peak" : "peak";
   for (auto [key, into] : {std::pair{peak, &c.peak}, std::pair{"lower_bound", &c.lower_bound}}) {
-    const auto n = number(j, key, path);
+    const auto n = whole_number(j, key, path);
     if (!n) return n.error();
     *into = *n;
   }
@@ -176,6 +161,25 @@ memsched::graph_error verify(const loaded& listed, const std::string& path, bool
 }
 
 }  // namespace
+
+memsched::result<memsched::bytes> whole_number(const json& result, const char* key, const std::string& path) {
+  const auto at = result.find(key);
+  if (at == result.end() || !at->is_number_unsigned())
+    return wrong(path, std::string(key) + ": must be a whole number, 0 or more");
+  return at->get<memsched::bytes>();
+}
+
+memsched::result<std::vector<memsched::op_id>> operator_list(const json& list, const std::string& place,
+                                                             const std::string& path) {
+  if (!list.is_array()) return wrong(path, place + ": must be a list of operator indices");
+  std::vector<memsched::op_id> ops;
+  for (const json& op : list) {
+    if (!op.is_number_unsigned() || op.get<std::uint64_t>() >= memsched::none)
+      return wrong(path, place + "[" + std::to_string(ops.size()) + "]: must be an operator's index");
+    ops.push_back(op.get<memsched::op_id>());
+  }
+  return ops;
+}
 
 memsched::result<memsched::memory_model> model_of(const json& result, const std::string& path, memsched::memory_model m) {
   if (const auto firing = result.find("firing"); firing != result.end()) {

@@ -24,18 +24,14 @@ struct executions_claim {
 
 memsched::result<executions_claim> read_claim(const json& j, const std::string& path) {
   executions_claim c;
-  if (!j["executions"].is_array()) return wrong(path, "executions: must be a list of operator indices");
-  for (const json& op : j["executions"]) {
-    if (!op.is_number_unsigned() || op.get<std::uint64_t>() >= memsched::none)
-      return wrong(path, "executions[" + std::to_string(c.executions.size()) + "]: must be an operator's index");
-    c.executions.push_back(op.get<op_id>());
-  }
+  auto executions = operator_list(j["executions"], "executions", path);
+  if (!executions) return executions.error();
+  c.executions = std::move(*executions);
   for (const auto& [key, into] : {std::pair("peak", &c.peak), std::pair("budget", &c.budget),
                                   std::pair("extra_cost", &c.extra_cost), std::pair("lower_bound", &c.lower_bound)}) {
-    const auto at = j.find(key);
-    if (at == j.end() || !at->is_number_unsigned())
-      return wrong(path, std::string(key) + ": must be a whole number, 0 or more");
-    *into = at->get<std::uint64_t>();
+    const auto n = whole_number(j, key, path);
+    if (!n) return n.error();
+    *into = *n;
   }
   c.status = j.value("status", json()) == json("optimal") ? "optimal" : "";
   return c;

@@ -41,13 +41,9 @@ memsched::result<std::vector<memsched::op_id>> read_order(const nlohmann::json& 
                                                           const loaded& graph) {
   const auto list = j.is_object() && j.contains("order") ? j["order"] : j;
   if (!list.is_array()) return wrong(path, "must be a list of operator indices, or an object with one as \"order\"");
-  std::vector<memsched::op_id> order;
-  for (std::size_t i = 0; i < list.size(); ++i) {
-    if (!list[i].is_number_unsigned() || list[i].get<std::uint64_t>() >= none)
-      return wrong(path, "order[" + std::to_string(i) + "]: must be an operator's index");
-    order.push_back(list[i].get<memsched::op_id>());
-  }
-  if (const auto error = memsched::check_order(graph.problem, order); !error.message.empty())
+  auto order = operator_list(list, "order", path);
+  if (!order) return order.error();
+  if (const auto error = memsched::check_order(graph.problem, *order); !error.message.empty())
     return wrong(path, "order: " + error.message);
   return order;
 }
