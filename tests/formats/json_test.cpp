@@ -1,6 +1,9 @@
 #include <memsched/formats/json.hpp>
 
+#include <bit>
 #include <cstdint>
+#include <iterator>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -334,6 +337,97 @@ TEST_CASE("what is no JSON is named by line and column") {
     REQUIRE(cut.error().message.find("line ") == 0);
   }
 }
+
+#ifdef MEMSCHED_SIMDJSON
+namespace {
+
+/// Writes down the events of a text.
+struct event_log {
+  using library = nlohmann::json;
+  std::string seen;
+
+  bool say(const std::string& event) { return seen += event + '\n', true; }
+  bool null() { return say("null"); }
+  bool boolean(bool b) { return say(b ? "true" : "false"); }
+  bool number_integer(library::number_integer_t n) { return say(std::to_string(n)); }
+  bool number_unsigned(library::number_unsigned_t n) { return say(std::to_string(n)); }
+  bool number_float(library::number_float_t x, const std::string&) {
+    return say("float " + std::to_string(std::bit_cast<std::uint64_t>(x)));
+  }
+  bool string(std::string& text) { return say("string " + text); }
+  bool binary(library::binary_t&) { return say("binary"); }
+  bool start_object(std::size_t) { return say("{"); }
+  bool key(const std::string& name) { return say("key " + name); }
+  bool end_object() { return say("}"); }
+  bool start_array(std::size_t) { return say("["); }
+  bool end_array() { return say("]"); }
+  bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception&) { return seen = "error", false; }
+};
+
+/// Whether simdjson takes the text; then its events are those of nlohmann-json.
+bool simdjson_takes(const std::string& text) {
+  event_log slow, fast;
+  nlohmann::json::sax_parse(text.begin(), text.end(), &slow);
+  const auto told = detail::simdjson_events(text, fast);
+  INFO(text.substr(0, 1000));
+  if (told) REQUIRE(fast.seen == slow.seen);
+  return told.has_value();
+}
+
+}  // namespace
+
+TEST_CASE("simdjson and nlohmann-json tell the same events") {
+  for (const char* text :
+       {"[0,-0,-1,1.5,-0.0,1e3,1E-2]", "[9223372036854775807,9223372036854775808,18446744073709551615]",
+        "[-9223372036854775808,1e308,4.9e-324]", "[true,false,null,\"\"]", R"(["\u0041\ud83d\ude00\n\/"])", "[]", "{}",
+        R"({"a":1,"a":{"b":[[],{}]},"":false})", " [ 1 , 2 ] \n"})
+    CHECK(simdjson_takes(text));
+  for (const char* text : {"",
+                           " ",
+                           "01",
+                           "+1",
+                           "1.",
+                           ".5",
+                           "[1,]",
+                           "{\"a\"}",
+                           "{\"a\":1,}",
+                           "[1] 2",
+                           "[01]",
+                           "[+1]",
+                           "[1.]",
+                           "[.5]",
+                           "[nul]",
+                           "[truex]",
+                           "[1 2]",
+                           "{1:2}",
+                           "[1}",
+                           "[[1]",
+                           "'a'",
+                           "nul",
+                           "\"\t\"",
+                           "\"\\ud800\"",
+                           "\"\xff\"",
+                           "[18446744073709551616]",
+                           "[-9223372036854775809]",
+                           "[NaN]",
+                           "\xef\xbb\xbf[]",
+                           "// a\n1"})
+    simdjson_takes(text);  // takes it as the other does, or not at all
+  std::mt19937_64 draw(1);
+  for (std::uint64_t seed = 0; seed < support::seeds(2000); ++seed) {
+    std::string text = write_json(support::random_problem(seed, {.operators = 6}).draft());
+    CHECK(simdjson_takes(text));
+    for (int i = 0; i < 20; ++i) {
+      std::string other = text;
+      const auto at = draw() % other.size();
+      const char* const pieces[] = {"",  "0", "-", ".", "e9", "\"",   "\\", "[",   "]",
+                                    "{", "}", ",", ":", " ",  "\x80", "\n", "null"};
+      other.replace(at, draw() % 3, pieces[draw() % std::size(pieces)]);
+      simdjson_takes(other);
+    }
+  }
+}
+#endif
 
 TEST_CASE("depth is no danger") {
   constexpr std::size_t deep = 1'000'000;

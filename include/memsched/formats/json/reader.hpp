@@ -15,6 +15,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <memsched/formats/json/events.hpp>
 #include <memsched/formats/nearest.hpp>
 #include <memsched/graph/problem.hpp>
 
@@ -76,7 +77,7 @@ class json_graph_reader {
   bool start_object(std::size_t) { return take({.type = kind::object}); }
   bool start_array(std::size_t) { return take({.type = kind::list}); }
 
-  bool key(const std::string& name) {
+  bool key(std::string_view name) {
     if (skipped_ > 0) return true;
     const auto keys = keys_here();
     const auto found = std::find(keys.begin(), keys.end(), name);
@@ -129,7 +130,7 @@ class json_graph_reader {
   explicit json_graph_reader(std::string_view text) : text_(text) {}
 
   result<problem_draft> run() {
-    if (!library::sax_parse(text_.begin(), text_.end(), this) || !ranges_hold()) return std::move(error_);
+    if (!json_events(text_, *this) || !ranges_hold()) return std::move(error_);
     const auto unnamed = [](const std::vector<std::string>& names) {
       return std::all_of(names.begin(), names.end(), [](const std::string& name) { return name.empty(); });
     };
@@ -163,13 +164,18 @@ class json_graph_reader {
     std::unordered_set<std::string> others;
     std::string wrong;  ///< the first that is neither known nor free
     bool is_wrong = false;
+
+    void clear() {
+      known = 0, is_wrong = false;
+      if (!others.empty()) others.clear();
+    }
   };
   met_keys& met_here() { return at_ == at::graph ? met_in_graph_ : met_; }
 
   /// Notes are free in the graph, where no key is likely to be meant; elsewhere they begin with "x-".
-  bool take_other_key(const std::string& name) {
+  bool take_other_key(std::string_view name) {
     met_keys& met = met_here();
-    if (!met.others.insert(name).second)
+    if (!met.others.emplace(name).second)
       return fault(error_code::bad_input, "the key \"" + one_line(name, 60) + "\" is given twice");
     if (met.is_wrong || is_free_key(name) || (at_ == at::graph && !is_misspelt(name, graph_keys))) return true;
     met.wrong = name;
@@ -195,9 +201,9 @@ class json_graph_reader {
     switch (at_) {
       case at::outside: return enter(v, kind::object, at::graph);
       case at::graph: return take_graph_value(v);
-      case at::ops: return met_ = {}, op_ = {}, enter(v, kind::object, at::op);
+      case at::ops: return met_.clear(), op_.clear(), enter(v, kind::object, at::op);
       case at::op: return take_operator_value(v);
-      case at::tensors: return met_ = {}, tensor_ = {}, enter(v, kind::object, at::tensor);
+      case at::tensors: return met_.clear(), tensor_ = {}, enter(v, kind::object, at::tensor);
       case at::tensor: return take_tensor_value(v);
       case at::pairs: return pair_.clear(), enter_list(v, pair_, at::pair);
       case at::op_list:
@@ -436,6 +442,12 @@ class json_graph_reader {
     std::vector<overwrite> overwritten;
     index_t inplace = none;
     std::string name, kind;
+
+    void clear() {  // but keeps what the lists hold in memory
+      for (std::vector<index_t>* list : {&inputs, &outputs, &after, &updates, &updated}) list->clear();
+      pairs.clear(), overwritten.clear(), name.clear(), kind.clear();
+      data = {}, inplace = none;
+    }
   };
   struct tensor_values {
     tensor_data data;
