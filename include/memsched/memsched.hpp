@@ -16,6 +16,8 @@
 #include <memsched/allocation/plan.hpp>
 #include <memsched/allocation/plan_offsets.hpp>
 #include <memsched/allocation/plan_order_and_offsets.hpp>
+#include <memsched/allocation/plan_spills.hpp>
+#include <memsched/allocation/replay_spills.hpp>
 #include <memsched/allocation/traffic.hpp>
 #include <memsched/allocation/traffic_bound.hpp>
 #include <memsched/allocation/valley_fit.hpp>

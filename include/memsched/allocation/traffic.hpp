@@ -60,8 +60,17 @@ namespace detail {
 /// heuristic.
 class chip {
  public:
-  chip(const problem& p, std::span<const op_id> order, bytes capacity, traffic_model how, memory_model model)
-      : p_(p),
+  /// A storage that leaves, and the step in front of which it is back; the number of steps for never.
+  struct eviction {
+    tensor_id storage;
+    std::size_t to;
+  };
+
+  /// Appends evictions to `log`, if there is one.
+  chip(const problem& p, std::span<const op_id> order, bytes capacity, traffic_model how, memory_model model,
+       std::vector<eviction>* log = nullptr)
+      : log_(log),
+        p_(p),
         order_(order),
         capacity_(capacity),
         how_(how),
@@ -101,6 +110,16 @@ class chip {
     return count_;
   }
 
+  /// Bytes of operands and workspace while step k runs.
+  bytes working_set(std::size_t k) const {
+    bytes sum = p_.workspace(order_[k]);
+    for_each_shared(k, [&](tensor_id, bytes spared) { sum -= spared; });  // modulo 2^64; the inputs below make up for it
+    for (tensor_id t : p_.reads(order_[k]))
+      if (rule(order_[k]) == firing::pbc || !dies(t, k)) sum += p_.size(t);
+    for (tensor_id t : p_.creates(order_[k])) sum += p_.size(t);
+    return sum;
+  }
+
  private:
   static constexpr std::size_t never = std::numeric_limits<std::size_t>::max();
 
@@ -113,16 +132,6 @@ class chip {
     if (!model_.in_place || rule(order_[k]) != firing::pbc) return;
     for (const storage_reuse& r : p_.reuses(order_[k]))
       if (r.spared > 0 && dies(r.input, k)) f(r.input, r.spared);
-  }
-
-  /// Bytes of operands and workspace while step k runs.
-  bytes working_set(std::size_t k) const {
-    bytes sum = p_.workspace(order_[k]);
-    for_each_shared(k, [&](tensor_id, bytes spared) { sum -= spared; });  // modulo 2^64; the inputs below make up for it
-    for (tensor_id t : p_.reads(order_[k]))
-      if (rule(order_[k]) == firing::pbc || !dies(t, k)) sum += p_.size(t);
-    for (tensor_id t : p_.creates(order_[k])) sum += p_.size(t);
-    return sum;
   }
 
   /// At a step whose operands fit, live bytes beyond the capacity are idle and outside: each of them was written before and
@@ -167,6 +176,7 @@ class chip {
       const bytes clean = here_[t] - std::min(here_[t], size - copied_[t]);
       held -= out;
       here_[t] -= out;
+      if (log_ != nullptr) log_->push_back({t, next_[t]});
       if (out <= clean || next_[t] == never) continue;
       count_.writes += out - clean;
       copied_[t] += out - clean;
@@ -181,10 +191,13 @@ class chip {
     return p_.stays(t) ? order_.size() : never;
   }
 
+  /// A copy outside of what the running operator updates is good no more.
   void read(tensor_id t) {
     count_.reads += p_.size(t) - here_[t];
     here_[t] = p_.size(t);
     read_at_[t] = now_;
+    for (tensor_id updated : p_.updates(order_[now_]))
+      if (p_.storage(updated) == t) copied_[t] = 0;
   }
   void write(tensor_id t) {
     here_[t] = p_.size(t);
@@ -235,6 +248,7 @@ class chip {
     end_uses(k);
   }
 
+  std::vector<eviction>* log_;
   const problem& p_;
   std::span<const op_id> order_;
   bytes capacity_;
