@@ -107,11 +107,25 @@ struct recompute_request : request {
 
 struct verify_request : request {
   std::string graph, result, certificate;
+  bool json = false;
+};
+
+/// A result that holds.
+struct verified {
+  const char* kind;                          ///< order, plan, executions, traffic, or schedule of synchronous dataflow
+  std::string graph;                         ///< its name
+  const char* measure;                       ///< the number that is least: peak, arena, extra_cost or traffic
+  std::uint64_t value;                       ///< that number
+  std::string text;                          ///< for people: a line, or several
+  bool nothing_fits = false;                 ///< the certificate proves that no executions are within the budget
+  std::optional<std::uint64_t> proven = {};  ///< the lower bound that the certificate proves
+  bool optimal() const { return proven == value; }
 };
 
 struct reorder_request : request {
   std::string graph, scheduler = "automatic", output, order;  ///< `order`: a result of `schedule`; empty for none
-  bool offsets = false, in_place = false, control_edges = false;
+  bool offsets = false, in_place = false, control_edges = false, json = false;
+  bool force = false;  ///< also an order that ONNX Runtime would make worse
 };
 
 struct rewrite_request : request {
@@ -147,8 +161,7 @@ memsched::result<micro_heads> micro_heads_of(const std::string& path, const requ
 int run_sample(const sample_request&);
 int run_compare(const compare_request&);
 int run_inspect(const inspect_request&);
-/// Either file may be empty: there is none.
-int run_verify(const std::string& graph, const std::string& result, const std::string& certificate, const request&);
+int run_verify(const verify_request&);
 int run_plan(const plan_request&);
 int run_traffic(const traffic_request&);
 int run_networks();
@@ -159,14 +172,16 @@ memsched::result<std::vector<memsched::op_id>> read_order(const std::string& pat
 memsched::result<std::vector<memsched::op_id>> read_order(const nlohmann::json&, const std::string& path, const loaded&);
 
 /// Checks a plan of `plan --format json`, of a graph or, without one, of the table of buffers in `source`; with the proof
-/// that its arena is the smallest where asked for. An empty message where it holds.
-memsched::graph_error verify_plan(const loaded*, const std::string& source, const std::string& path, bool with_certificate,
-                                  memsched::memory_model);
+/// that its arena is the smallest where asked for.
+memsched::result<verified> verify_plan(const loaded*, const std::string& source, const std::string& path,
+                                       bool with_certificate, memsched::memory_model);
 
-/// Checks what `recompute` wrote: executions, their cost and, with a certificate, the bound of that cost. An empty message
-/// where they hold.
-memsched::graph_error verify_executions(const loaded&, const std::string& path, bool with_certificate,
-                                        memsched::memory_model);
+/// Checks what `recompute` wrote: executions, their cost and, with a certificate, the bound of that cost.
+memsched::result<verified> verify_executions(const loaded&, const std::string& path, bool with_certificate,
+                                             memsched::memory_model);
+
+/// Checks what `traffic` wrote: the order, what it moves and, of whole tensors, when they leave and come back.
+memsched::result<verified> verify_traffic(const loaded&, const std::string& path, memsched::memory_model);
 
 /// A number of a result.
 memsched::result<memsched::bytes> whole_number(const nlohmann::json& result, const char* key, const std::string& path);

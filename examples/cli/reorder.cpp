@@ -7,6 +7,8 @@
 #include <memsched/formats/tflite_write.hpp>
 #include <memsched/measure/evaluate.hpp>
 #include <memsched/schedulers/as_given.hpp>
+#include <nlohmann/json.hpp>
+#include <optional>
 
 #include "commands.hpp"
 #include "declare.hpp"
@@ -138,32 +140,83 @@ result<std::string> write(const job& j, const found& f, memsched::micro_plan& pl
   return memsched::write_tflite(j.file.view(), j.graphs, f.lists, plan.offsets, j.r.control_edges);
 }
 
-std::string lines(const job& j, const found& f, const memsched::micro_plan& plan, std::string_view written) {
+/// What the head of TensorFlow Lite Micro's arena takes before and after.
+struct heads {
+  memsched::micro_arena before, after;
+};
+
+/// None for ONNX, and where the runtime's planner cannot be followed.
+std::optional<heads> heads_of(const job& j, std::string_view written) {
+  if (!j.tflite) return std::nullopt;
+  const auto before = memsched::micro_arena_of(j.file.view(), j.reading);
+  const auto after = memsched::micro_arena_of(written, j.reading);
+  if (!before || !after) return std::nullopt;
+  return heads{*before, *after};
+}
+
+std::string lines(const job& j, const found& f, const memsched::micro_plan& plan, const std::optional<heads>& arena) {
   std::string text = "peak      " + grouped(f.file_peak) + " -> " + grouped(f.peak) + " bytes: ";
   if (f.peak == f.lower_bound) text += "optimal\n";
   else text += "no order takes less than " + grouped(f.lower_bound) + "\n";
   text += "moved     " + std::to_string(moved(j, f)) + " operators\n";
-  if (!j.tflite) return text;
-  const auto before = memsched::micro_arena_of(j.file.view(), j.reading);
-  const auto after = memsched::micro_arena_of(written, j.reading);
-  if (!before || !after) return text;
-  text += "head      " + grouped(before->planned) + " -> " + grouped(after->planned) + " bytes in TensorFlow Lite Micro";
+  if (!arena) return text;
+  text += "head      " + grouped(arena->before.planned) + " -> " + grouped(arena->after.planned) +
+          " bytes in TensorFlow Lite Micro";
   if (j.r.offsets)
-    text += "; " + grouped(after->greedy) + " without the offsets; no plan takes less than " + grouped(plan.lower_bound);
+    text +=
+        "; " + grouped(arena->after.greedy) + " without the offsets; no plan takes less than " + grouped(plan.lower_bound);
   return text + "\n";
 }
 
-/// What users of ONNX Runtime get: it orders operators anew.
-std::string onnxruntime_note(const job& j, std::string_view written) {
+std::string json_line(const job& j, const found& f, const memsched::micro_plan& plan, const std::optional<heads>& arena,
+                      const std::vector<std::string>& notes) {
+  nlohmann::ordered_json out{{"version", 1},
+                             {"graph", j.graphs[0].draft.name},
+                             {"output", j.r.output},
+                             {"given_peak", f.file_peak},
+                             {"peak", f.peak},
+                             {"lower_bound", f.lower_bound},
+                             {"status", f.peak == f.lower_bound ? "optimal" : "feasible"},
+                             {"moved", moved(j, f)}};
+  if (arena) {
+    out["given_head"] = arena->before.planned;
+    out["head"] = arena->after.planned;
+  }
+  if (arena && j.r.offsets) {
+    out["head_without_offsets"] = arena->after.greedy;
+    out["head_bound"] = plan.lower_bound;
+  }
+  out["notes"] = notes;
+  return out.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
+/// What users of ONNX Runtime get, which orders operators anew: its peaks of the given and of the written file.
+struct runtime_peaks {
+  bytes given = 0, written = 0;
+};
+
+runtime_peaks onnxruntime_peaks(const job& j, std::string_view written) {
   const auto peak = [&](std::string_view model) {
     const auto graphs = read_graphs(j.r.graph, model, j.r.how);
     if (!graphs) return memsched::no_limit;
     const auto all = memsched::schedule_graphs(*graphs, 0, scheduler_of("onnxruntime", j.r));
     return all ? (*all)[0].peak : memsched::no_limit;
   };
-  const bytes before = peak(j.file.view()), after = peak(written);
-  return "ONNX Runtime orders operators anew: a peak of " + grouped(before) + " bytes for this file, " + grouped(after) +
-         " for what is written" + (after > before ? ", which is worse" : "");
+  return {peak(j.file.view()), peak(written)};
+}
+
+/// Puts the given file in place of a new one that ONNX Runtime would run in more memory, unless the caller insists. Returns the
+/// note that says what ONNX Runtime makes of the file.
+std::string heed_onnxruntime(const job& j, found& f, std::string& written) {
+  const runtime_peaks p = onnxruntime_peaks(j, written);
+  const std::string would = "ONNX Runtime orders operators anew: a peak of " + grouped(p.given) + " bytes for this file, " +
+                            grouped(p.written) + " for one in the order found";
+  if (p.written <= p.given || j.r.force || !j.r.order.empty())
+    return would + (p.written > p.given ? ", which is worse" : "");
+  written = j.file.view();
+  f.peak = f.file_peak;
+  for (auto& list : f.lists) list.clear();
+  return would + "; so the order of the file was kept (--force writes the other)";
 }
 
 result<job> open_job(const reorder_request& r) {
@@ -226,10 +279,11 @@ int run_reorder(const reorder_request& r) {
   memsched::micro_plan plan;
   auto written = write(*j, *f, plan);
   if (!written) return report(wrong(r.graph, written.error().message));
-  const std::string text = lines(*j, *f, plan, *written);
+  const auto arena = heads_of(*j, *written);
   std::vector<std::string> notes;
   if (j->tflite) notes = memsched::tflite_notes(j->file.view(), j->reading);
-  else if (moved(*j, *f) > 0) notes.push_back(onnxruntime_note(*j, *written));
+  else if (moved(*j, *f) > 0) notes.push_back(heed_onnxruntime(*j, *f, *written));
+  const std::string text = r.json ? json_line(*j, *f, plan, arena, notes) : lines(*j, *f, plan, arena);
   std::vector<output_file> files(1);
   files[0] = {r.output, std::move(*written)};  // may be large: not copied
   if (r.output != "-") files.push_back({"-", text});
@@ -242,6 +296,7 @@ int run_reorder(const reorder_request& r) {
 
 command declare_reorder() {
   const auto r = std::make_shared<reorder_request>();
+  const auto format = std::make_shared<std::string>("text");
   command c("reorder", "Write a model file again with its operators in the best order",
             "memsched reorder model.tflite -o out.tflite --offsets");
   c.add("MODEL", file(r->graph), "*.onnx or *.tflite").required();
@@ -258,9 +313,13 @@ command declare_reorder() {
       .may_be_bare();
   c.add("--control-edges", flag(r->control_edges),
         "also write control dependencies, so that LiteRT keeps the order beside a delegate");
+  c.add("--force", flag(r->force), "also write an .onnx file that takes more memory in ONNX Runtime, which orders anew");
   c.add("--order", file(r->order), "the order of this result of `schedule --format json`");
+  c.add("--format", choice("text|json", *format), "of what is said about it, on standard output (standard error with -o -)")
+      .by_default("text");
   add_search(c, *r, r->scheduler, default_limit());
-  return std::move(c.runs([r](const command& here, session& s) {
+  return std::move(c.runs([r, format](const command& here, session& s) {
+    r->json = *format == "json";
     prepare(here, *r, s);
     return run_reorder(*r);
   }));

@@ -14,8 +14,9 @@ int run_sdf_report(const schedule_request&, const std::vector<std::string>& fact
 /// Compares graphs that are all of this kind; an error where one is not.
 int run_sdf_compare(const compare_request&);
 int run_sdf_inspect(const inspect_request&);
-/// `with_certificate`: also checks the proof of its bound.
-int run_sdf_verify(const std::string& graph, const std::string& result, bool with_certificate, const request&);
+/// Checks a schedule and, `with_certificate`, the proof of its bound.
+memsched::result<verified> verify_sdf(const std::string& graph, const std::string& path, bool with_certificate,
+                                      const request&);
 
 /// What is wrong with options for synchronous dataflow where the graph is none; an empty message where there are none.
 memsched::graph_error only_for_sdf(const std::string& path, const request&);

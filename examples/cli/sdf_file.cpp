@@ -6,7 +6,6 @@
 #include <memsched/formats/sdf3.hpp>
 #include <memsched/proof/check_certificate.hpp>
 
-#include "result_keys.hpp"
 #include "session.hpp"
 #include "text.hpp"
 
@@ -68,17 +67,18 @@ memsched::result<firings> firings_of(const sdf::graph& g, const sdf::loops& sche
 }
 
 /// The bound that a file's certificate proves.
-memsched::result<bytes> proven(const loaded_sdf& g, const sdf::loops& schedule, memsched::firing rule, const json& file,
-                               const std::string& path) {
+memsched::result<bytes> proven(const loaded_sdf& g, const sdf::loops& schedule, memsched::firing rule,
+                               const nlohmann::json& file, const std::string& path) {
   const auto at = file.find("certificate");
   if (at == file.end()) return wrong(path, "has no certificate");
   const auto certificate = memsched::read_certificate(*at);
   if (!certificate) return wrong(path, "certificate: " + certificate.error().message);
   const auto f = firings_of(g.graph, schedule, rule);
   if (!f) return wrong(path, f.error().message);
-  const json bound = file.value("lower_bound", json());
+  const auto bound = file.value("lower_bound", nlohmann::json());
   const bytes claimed = bound.is_number_unsigned() ? bound.get<bytes>() : 0;
-  if (at->value("fingerprint", json()) != hexadecimal(memsched::fingerprint(f->graph, f->order, claimed, *certificate)))
+  if (at->value("fingerprint", nlohmann::json()) !=
+      hexadecimal(memsched::fingerprint(f->graph, f->order, claimed, *certificate)))
     return wrong(path, "certificate: fingerprint: the file was damaged, or made for another graph");
   if (const std::string why = memsched::check_certificate(f->graph, *certificate); !why.empty())
     return wrong(path, "certificate: " + why);
@@ -86,12 +86,12 @@ memsched::result<bytes> proven(const loaded_sdf& g, const sdf::loops& schedule, 
 }
 
 /// A schedule as `as_json` writes it; an empty message where it is one.
-graph_error read_loops(const json& list, const std::string& place, unsigned depth, sdf::loops& into) {
+graph_error read_loops(const nlohmann::json& list, const std::string& place, unsigned depth, sdf::loops& into) {
   constexpr unsigned deepest = 1000;
   if (!list.is_array() || depth > deepest) return wrong(place, "must be a list, at most 1000 deep");
-  const auto number = [](const json& j) { return j.is_number_unsigned() && j.get<bytes>() > 0; };
+  const auto number = [](const nlohmann::json& j) { return j.is_number_unsigned() && j.get<bytes>() > 0; };
   for (std::size_t i = depth == 0 ? 0 : 1; i < list.size(); ++i) {
-    const json& item = list[i];
+    const auto& item = list[i];
     if (item.is_number_unsigned() && item.get<bytes>() < memsched::none) {
       into.fire(item.get<index_t>());
       continue;
@@ -122,46 +122,45 @@ memsched::result<json> certified(const loaded_sdf& g, const sdf::loops& schedule
   return j;
 }
 
-int run_sdf_verify(const std::string& path, const std::string& result, bool with_certificate, const request& r) {
-  const auto g = load_sdf(path, r);
-  if (!g) return report(g.error());
-  const auto file = read_file(result);
-  if (!file) return report(file.error());
-  const auto parsed = memsched::parse_json<json>(file->view());
-  if (!parsed) return report(wrong(result, parsed.error().message));
-  const json& j = *parsed;
-  if (!j.is_object()) return report(wrong(result, "is no JSON object"));
-  if (const std::string why = wrong_result_key(j); !why.empty()) return report(wrong(result, why));
-  if (j.value("kind", json()) != "sdf" || !j.contains("schedule"))
-    return report(wrong(result, "is no schedule of synchronous dataflow: no \"kind\": \"sdf\" with a \"schedule\""));
+memsched::result<verified> verify_sdf(const std::string& graph, const std::string& path, bool with_certificate,
+                                      const request& r) {
+  const auto g = load_sdf(graph, r);
+  if (!g) return g.error();
+  const auto file = read_object(path);
+  if (!file) return file.error();
+  const auto& j = *file;
+  if (j.value("kind", nlohmann::json()) != "sdf" || !j.contains("schedule"))
+    return wrong(path, "is no schedule of synchronous dataflow: no \"kind\": \"sdf\" with a \"schedule\"");
   sdf::loops schedule;
-  if (const auto e = read_loops(j["schedule"], result + ": schedule", 0, schedule); !e.message.empty()) return report(e);
-  const json rule = j.value("firing", json(firing_name(r)));
-  if (rule != "pbc" && rule != "cbp") return report(wrong(result, "firing: must be \"pbc\" or \"cbp\""));
-  const auto run = sdf::replay(g->graph, schedule, rule == "cbp" ? memsched::firing::cbp : memsched::firing::pbc);
-  if (!run) return report(wrong(result, "schedule: " + run.error().message));
+  if (const auto e = read_loops(j["schedule"], path + ": schedule", 0, schedule); !e.message.empty()) return e;
+  const auto model = model_of(j, path, r.options.model());
+  if (!model) return model.error();
+  const auto run = sdf::replay(g->graph, schedule, model->default_firing);
+  if (!run) return wrong(path, "schedule: " + run.error().message);
   const auto claim = [&](const char* key, bytes is) -> graph_error {
     const auto at = j.find(key);
     if (at == j.end() || !at->is_number_unsigned())
-      return wrong(result, std::string(key) + ": must be a whole number, 0 or more");
-    if (*at != is) return wrong(result, std::string(key) + ": says " + grouped(*at) + ", but it is " + grouped(is));
+      return wrong(path, std::string(key) + ": must be a whole number, 0 or more");
+    if (*at != is) return wrong(path, std::string(key) + ": says " + grouped(*at) + ", but it is " + grouped(is));
     return {};
   };
   for (const auto& [key, is] :
        {std::pair("peak", run->peak), std::pair("separate", run->separate), std::pair("iterations", run->iterations)})
-    if (const auto e = claim(key, is); !e.message.empty()) return report(e);
+    if (const auto e = claim(key, is); !e.message.empty()) return e;
   if (const auto bound = j.find("lower_bound"); bound != j.end() && (!bound->is_number_unsigned() || *bound > run->peak))
-    return report(wrong(result, "lower_bound: is above the peak, " + grouped(run->peak)));
+    return wrong(path, "lower_bound: is above the peak, " + grouped(run->peak));
+  verified v{"schedule", g->name, "peak", run->peak, {}};
   std::string of_bound = "Its bound is a claim that only a certificate proves";
   if (with_certificate) {
-    const auto bound = proven(*g, schedule, rule == "cbp" ? memsched::firing::cbp : memsched::firing::pbc, j, result);
-    if (!bound) return report(bound.error());
+    const auto bound = proven(*g, schedule, model->default_firing, j, path);
+    if (!bound) return bound.error();
+    v.proven = *bound;
     of_bound = "Its certificate proves that no schedule takes less than " + grouped(*bound) + " " + g->unit;
     if (*bound == run->peak) of_bound += ": it is optimal";
   }
-  print(result + ": a valid schedule of " + g->name + " with a peak of " + grouped(run->peak) + ' ' + g->unit +
-        ", as it says. " + of_bound + ".\n");
-  return done;
+  v.text = path + ": a valid schedule of " + g->name + " with a peak of " + grouped(run->peak) + ' ' + g->unit +
+           ", as it says. " + of_bound + ".\n";
+  return v;
 }
 
 }  // namespace cli

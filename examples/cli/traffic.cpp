@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <memory>
+#include <memsched/allocation/plan_spills.hpp>
 #include <memsched/allocation/traffic.hpp>
 #include <memsched/allocation/traffic_bound.hpp>
 #include <memsched/measure/evaluate.hpp>
@@ -17,7 +18,85 @@ namespace {
 using memsched::bytes;
 using json = nlohmann::ordered_json;
 
+memsched::result<memsched::spill_plan> counted(const memsched::result<memsched::traffic_count>& count) {
+  if (!count) return count.error();
+  return memsched::spill_plan{{}, *count};
+}
+
+json spills_json(const std::vector<memsched::spill>& spills) {
+  json list = json::array();
+  for (const memsched::spill& s : spills)
+    list.push_back({{"tensor", s.storage}, {"from", s.from}, {"to", s.to}, {"written", s.written}});
+  return list;
+}
+
+std::string spills_text(const std::vector<memsched::spill>& spills) {
+  std::vector<memsched::tensor_id> tensors;
+  for (const memsched::spill& s : spills) tensors.push_back(s.storage);
+  std::sort(tensors.begin(), tensors.end());
+  const auto count = static_cast<std::size_t>(std::unique(tensors.begin(), tensors.end()) - tensors.begin());
+  return grouped(spills.size()) + " of " + grouped(count) + (count == 1 ? " tensor" : " tensors") +
+         "; --format json lists them";
+}
+
+/// The spills that a result lists; those that are no spills fail when they are played.
+memsched::result<std::vector<memsched::spill>> read_spills(const nlohmann::json& result, const std::string& path) {
+  std::vector<memsched::spill> spills;
+  const auto list = result.find("spills");
+  if (list == result.end() || !list->is_array()) return wrong(path, "spills: must be a list");
+  for (const auto& item : *list) {
+    const std::string place = "spills[" + std::to_string(spills.size()) + "]";
+    if (!item.is_object()) return wrong(path, place + ": must be an object");
+    memsched::spill s;
+    for (auto [key, into] : {std::pair("tensor", &s.storage), std::pair("from", &s.from), std::pair("to", &s.to)}) {
+      const auto n = whole_number(item, key, path + ": " + place);
+      if (!n) return n.error();
+      if (*n >= memsched::none) return wrong(path, place + "." + key + ": is too large");
+      *into = static_cast<memsched::index_t>(*n);
+    }
+    const auto written = item.find("written");
+    if (written == item.end() || !written->is_boolean()) return wrong(path, place + ".written: must be true or false");
+    s.written = written->get<bool>();
+    spills.push_back(s);
+  }
+  return spills;
+}
+
 }  // namespace
+
+memsched::result<verified> verify_traffic(const loaded& graph, const std::string& path, memsched::memory_model given) {
+  const auto file = read_object(path);
+  if (!file) return file.error();
+  const auto order = read_order(*file, path, graph);
+  if (!order) return order.error();
+  const auto model = model_of(*file, path, given);
+  if (!model) return model.error();
+  bytes says[4] = {};  // capacity, reads, writes, traffic
+  std::size_t k = 0;
+  for (const char* key : {"capacity", "reads", "writes", "traffic"}) {
+    const auto n = whole_number(*file, key, path);
+    if (!n) return n.error();
+    says[k++] = *n;
+  }
+  const auto how = file->find("model");
+  if (*how != "paged" && *how != "resident") return wrong(path, "model: must be \"paged\" or \"resident\"");
+  memsched::result<memsched::traffic_count> count = memsched::traffic_count{};
+  if (*how == "paged") {
+    count = memsched::count_traffic(graph.problem, *order, says[0], memsched::traffic_model::paged, *model);
+  } else {
+    const auto spills = read_spills(*file, path);
+    if (!spills) return spills.error();
+    count = memsched::replay_spills(graph.problem, *order, says[0], *model, *spills);
+  }
+  if (!count) return wrong(path, count.error().message);
+  if (count->reads != says[1] || count->writes != says[2] || count->total() != says[3])
+    return wrong(path, "traffic: says " + grouped(says[1]) + " read and " + grouped(says[2]) + " written, but it is " +
+                           grouped(count->reads) + " and " + grouped(count->writes));
+  verified v{"traffic", graph.name, "traffic", count->total(), {}};
+  v.text = path + ": a valid order of " + graph.name + " that moves " + grouped(count->total()) +
+           " bytes at a capacity of " + grouped(says[0]) + ", as it says. Its bounds are claims.\n";
+  return v;
+}
 
 int run_traffic(const traffic_request& r) {
   if (const auto error = check_outputs({asked_result(r.output, r.json ? content::json : content::text)}, {r.graph, r.order});
@@ -30,12 +109,15 @@ int run_traffic(const traffic_request& r) {
   const auto how = r.model == "resident" ? memsched::traffic_model::resident : memsched::traffic_model::paged;
   const auto model = r.options.model();
   if (r.tries > 0) {
-    memsched::search context(r.options);
-    *order =
-        memsched::reduce_traffic(graph->problem, std::move(*order), r.capacity, how, model, context, {.tries = r.tries});
+    memsched::search limits(r.options);
+    *order = memsched::reduce_traffic(graph->problem, std::move(*order), r.capacity, how, model, limits, {.tries = r.tries});
   }
-  const auto count = memsched::count_traffic(graph->problem, *order, r.capacity, how, model);
-  if (!count) return report(wrong(r.graph, count.error().message));
+  memsched::search context(r.options);
+  const auto plan = how == memsched::traffic_model::resident
+                        ? memsched::plan_spills(graph->problem, *order, r.capacity, model, context)
+                        : counted(memsched::count_traffic(graph->problem, *order, r.capacity, how, model));
+  if (!plan) return report(wrong(r.graph, plan.error().message));
+  const memsched::traffic_count& count = plan->count;
   const bytes peak = memsched::evaluate(graph->problem, *order, model)->peak;
   const bytes of_all = memsched::traffic_bound(graph->problem, r.capacity, memsched::automatic, r.options);
   std::string text;
@@ -47,21 +129,25 @@ int run_traffic(const traffic_request& r) {
     j["peak"] = peak;
     j["capacity"] = r.capacity;
     j["model"] = r.model;
-    j["reads"] = count->reads;
-    j["writes"] = count->writes;
-    j["traffic"] = count->total();
-    j["lower_bound"] = std::max(count->lower_bound, of_all);
+    j["firing"] = firing_name(r);
+    j["inplace"] = model.in_place;
+    j["reads"] = count.reads;
+    j["writes"] = count.writes;
+    j["traffic"] = count.total();
+    j["lower_bound"] = std::max(count.lower_bound, of_all);
     j["bound_of"] = "order";
     j["lower_bound_of_all"] = of_all;
+    if (how == memsched::traffic_model::resident) j["spills"] = spills_json(plan->spills);
     text = j.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
   } else {
-    const bytes bound = std::max(count->lower_bound, of_all);
-    const auto met = [&](bytes n) { return n == count->total() ? ": optimal\n" : "\n"; };
+    const bytes bound = std::max(count.lower_bound, of_all);
+    const auto met = [&](bytes n) { return n == count.total() ? ": optimal\n" : "\n"; };
     text = "graph        " + memsched::one_line(graph->name) + "\npeak         " + grouped(peak) + " bytes\ncapacity     " +
-           grouped(r.capacity) + " bytes, " + r.model + "\ntraffic      " + grouped(count->total()) +
-           " bytes: " + grouped(count->reads) + " read, " + grouped(count->writes) + " written\nlower bound  " +
+           grouped(r.capacity) + " bytes, " + r.model + "\ntraffic      " + grouped(count.total()) +
+           " bytes: " + grouped(count.reads) + " read, " + grouped(count.writes) + " written\nlower bound  " +
            grouped(bound) + " bytes, for this order" + met(bound) + "             " + grouped(of_all) +
            " bytes, for all orders" + met(of_all);
+    if (how == memsched::traffic_model::resident) text += "spills       " + spills_text(plan->spills) + '\n';
   }
   return write_result(r.output, text);
 }

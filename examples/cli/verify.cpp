@@ -131,8 +131,8 @@ memsched::result<std::vector<memsched::graph_order>> replayed(const memsched::mo
   return memsched::schedule_graphs(graphs, first, replay(c, path));
 }
 
-memsched::graph_error verify(const loaded& listed, const std::string& path, bool with_certificate,
-                             memsched::memory_model model) {
+memsched::result<verified> verify_order(const loaded& listed, const std::string& path, bool with_certificate,
+                                        memsched::memory_model model) {
   const auto file = read_object(path);
   if (!file) return file.error();
   const auto c = read_claim(*file, path, model);
@@ -145,19 +145,21 @@ memsched::graph_error verify(const loaded& listed, const std::string& path, bool
   }
   const loaded& graph = other ? *other : listed;
   if (auto error = check(*c, graph, path); !error.message.empty()) return error;
+  verified v{"order", graph.name, "peak", c->peak, {}};
   std::string of_bound = "Its bound is a claim that only a certificate proves";
   if (with_certificate) {
     const auto found = proven(*c, *file, graph, path);
     if (!found) return found.error();
+    v.proven = found->bound;
     of_bound =
         "Its certificate proves, by " + found->by + ", that no order takes less than " + grouped(found->bound) + " bytes";
     if (found->bound == c->peak) of_bound += ": it is optimal";
     else if (found->bound < c->lower_bound)
       of_bound += "; that none takes less than " + grouped(c->lower_bound) + " was found by search and is not covered";
   }
-  print(path + ": a valid order of " + graph.name + " with a peak of " + grouped(c->peak) + " bytes, as it says. " +
-        of_bound + ".\n");
-  return {};
+  v.text = path + ": a valid order of " + graph.name + " with a peak of " + grouped(c->peak) + " bytes, as it says. " +
+           of_bound + ".\n";
+  return v;
 }
 
 }  // namespace
@@ -216,59 +218,102 @@ memsched::result<std::vector<memsched::graph_order>> orders_of_result(const std:
   return replayed(graphs, 0, *c, path);
 }
 
-int run_verify(const std::string& path, const std::string& result, const std::string& certificate, const request& r) {
-  if (is_sdf(path, r.how)) {
-    const int status = result.empty() ? done : run_sdf_verify(path, result, false, r);
-    return certificate.empty() || status != done ? status : run_sdf_verify(path, certificate, true, r);
+namespace {
+
+/// Checks the files of one command against its graph, which is read once.
+class verifier {
+ public:
+  explicit verifier(const verify_request& r) : r_(r) {}
+
+  memsched::result<verified> check(const std::string& file, bool with_certificate) {
+    if (is_sdf(r_.graph, r_.how)) return verify_sdf(r_.graph, file, with_certificate, r_);
+    const auto model = r_.options.model();
+    if (is_table(r_.graph)) return verify_plan(nullptr, r_.graph, file, with_certificate, model);
+    const auto object = read_object(file);
+    if (!object) return object.error();
+    if (object->contains("network")) return check_rewritten(*object, file, with_certificate);
+    if (!graph_) {
+      auto graph = load(r_.graph, r_.how, scheduler_of("automatic", r_));
+      if (!graph) return graph.error();
+      graph_ = std::move(*graph);
+    }
+    if (object->contains("arena") && object->contains("buffers"))
+      return verify_plan(&*graph_, r_.graph, file, with_certificate, model);
+    if (object->contains("executions")) return verify_executions(*graph_, file, with_certificate, model);
+    if (object->contains("traffic") && object->contains("model")) {
+      if (with_certificate) return wrong(file, "has no certificate");
+      return verify_traffic(*graph_, file, model);
+    }
+    return verify_order(*graph_, file, with_certificate, model);
   }
-  if (const auto error = only_for_sdf(path, r); !error.message.empty()) return report(error);
-  std::optional<loaded> given;
-  for (const std::string* file : {&result, &certificate}) {
-    if (file->empty()) continue;
-    if (is_table(path)) {
-      const auto error = verify_plan(nullptr, path, *file, file == &certificate, {});
-      if (!error.message.empty()) return report(error);
-      continue;
-    }
-    const auto object = read_object(*file);
-    const bool rewritten = object && object->contains("network");
+
+ private:
+  memsched::result<verified> check_rewritten(const json& object, const std::string& file, bool with_certificate) {
     std::string computes;
-    if (!given || rewritten) {
-      auto graph = rewritten ? checked_rewrite(path, r.how, *object, *file, computes)
-                             : load(path, r.how, scheduler_of("automatic", r));
-      if (!graph) return report(graph.error());
-      given = std::move(*graph);
-    }
-    const loaded* graph = &*given;
-    const bool plan = object && object->contains("arena") && object->contains("buffers");
-    const bool executions = object && object->contains("executions");
-    const auto error = plan         ? verify_plan(graph, path, *file, file == &certificate, r.options.model())
-                       : executions ? verify_executions(*graph, *file, file == &certificate, r.options.model())
-                                    : verify(*graph, *file, file == &certificate, r.options.model());
-    if (!error.message.empty()) return report(error);
-    print(computes);
-    if (rewritten) given.reset();
+    const auto graph = checked_rewrite(r_.graph, r_.how, object, file, computes);
+    if (!graph) return graph.error();
+    auto v = verify_order(*graph, file, with_certificate, r_.options.model());
+    if (v) v->text += computes;
+    return v;
+  }
+
+  const verify_request& r_;
+  std::optional<loaded> graph_;
+};
+
+/// One line: what holds of a file, or why not.
+std::string json_line(const std::string& file, const memsched::result<verified>& v) {
+  nlohmann::ordered_json j{{"version", 1}, {"result", file}, {"valid", static_cast<bool>(v)}};
+  if (!v) j["fault"] = v.error().message;
+  else {
+    j["kind"] = v->kind;
+    j["graph"] = v->graph;
+    j[v->measure] = v->value;
+    if (v->proven) j["proven_bound"] = *v->proven;
+    if (v->nothing_fits) j["nothing_fits"] = true;
+    j["optimal"] = v->optimal();
+  }
+  return j.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace
+
+int run_verify(const verify_request& r) {
+  if (!is_sdf(r.graph, r.how))
+    if (const auto error = only_for_sdf(r.graph, r); !error.message.empty()) return report(error);
+  verifier all(r);
+  for (const std::string* file : {&r.result, &r.certificate}) {
+    if (file->empty()) continue;
+    const auto v = all.check(*file, file == &r.certificate);
+    if (r.json) print(json_line(*file, v));
+    if (!v) return report(v.error());
+    if (!r.json) print(v->text);
   }
   return done;
 }
 
 command declare_verify() {
   const auto r = std::make_shared<verify_request>();
-  command c("verify", "Check a result of `schedule`, `plan` or `recompute`, and the certificate of a bound",
+  const auto format = std::make_shared<std::string>("text");
+  command c("verify", "Check a result of `schedule`, `plan`, `recompute` or `traffic`, and the certificate of a bound",
             "memsched schedule g.json --format json | memsched verify g.json -");
   c.add(
        "GRAPH", graph(r->graph),
        "*.json, *.onnx, *.tflite, *.xml (synchronous dataflow, SDF3), builtin:NAME, or - for standard input; or BUFFERS.csv")
       .required();
   c.add("RESULT", file(r->result),
-        "what `schedule --format json` wrote: order and peak; or `plan`: offsets; or `recompute`: executions");
+        "what `schedule --format json` wrote: order and peak; or `plan`: offsets; or `recompute`: executions; or `traffic`");
   c.in("Proof").add("--certificate", file(r->certificate),
                     "what `schedule`, `plan` or `recompute` wrote with --certificate");
   add_model(c, *r);
   add_dataflow(c, *r, false);
-  return std::move(c.runs([r](const command& here, session&) {
+  c.in("Output");
+  c.add("--format", choice("text|json", *format), "of what is found: a line for each file that is checked")
+      .by_default("text");
+  return std::move(c.runs([r, format](const command& here, session&) {
     if (r->result.empty() && r->certificate.empty()) return misuse(here, "a RESULT or a --certificate is missing");
-    return run_verify(r->graph, r->result, r->certificate, *r);
+    r->json = *format == "json";
+    return run_verify(*r);
   }));
 }
 

@@ -49,9 +49,9 @@ bool first_runs_are(const std::vector<op_id>& executions, const std::vector<op_i
   return next == order.size();
 }
 
-/// What the certificate of a result proves, in a sentence.
+/// Checks the certificate of a result; returns the sentence that says what it proves.
 memsched::result<std::string> proven(const executions_claim& c, const json& file, const memsched::problem& p,
-                                     memsched::memory_model model, const std::string& path) {
+                                     memsched::memory_model model, const std::string& path, verified& v) {
   const auto at = file.find("certificate");
   if (at == file.end()) return wrong(path, "has no certificate");
   const auto proof = memsched::read_recompute_proof(*at);
@@ -64,6 +64,8 @@ memsched::result<std::string> proven(const executions_claim& c, const json& file
   if (!proof->any_order && fits && !first_runs_are(c.executions, proof->rows))
     return wrong(path, "certificate: rows: are not the order in which the operators run first");
   const std::string scope = proof->any_order ? "in any order" : "with the order of first runs kept";
+  v.nothing_fits = none_fits;
+  if (!none_fits) v.proven = proof->bound;
   if (none_fits) return "Its certificate proves that nothing is within " + grouped(c.budget) + " bytes, " + scope;
   std::string text = "Its certificate proves that nothing within " + grouped(c.budget) + " bytes costs less than " +
                      grouped(proof->bound) + " more, " + scope;
@@ -75,8 +77,8 @@ memsched::result<std::string> proven(const executions_claim& c, const json& file
 
 }  // namespace
 
-memsched::graph_error verify_executions(const loaded& graph, const std::string& path, bool with_certificate,
-                                        memsched::memory_model given_model) {
+memsched::result<verified> verify_executions(const loaded& graph, const std::string& path, bool with_certificate,
+                                             memsched::memory_model given_model) {
   const auto file = read_object(path);
   if (!file) return file.error();
   const auto c = read_claim(*file, path);
@@ -94,15 +96,16 @@ memsched::graph_error verify_executions(const loaded& graph, const std::string& 
     return wrong(path, "lower_bound: " + grouped(c->lower_bound) + " is above the extra cost, " + grouped(e->extra_cost));
   if (c->status == "optimal" && (!fits || c->lower_bound != e->extra_cost))
     return wrong(path, "status: says optimal, but the bound is below the extra cost, or the budget is not met");
+  verified v{"executions", graph.name, "extra_cost", e->extra_cost, {}};
   std::string of_bound = "Its bound is a claim that only a certificate proves";
   if (with_certificate) {
-    auto text = proven(*c, *file, graph.problem, *model, path);
+    auto text = proven(*c, *file, graph.problem, *model, path, v);
     if (!text) return text.error();
     of_bound = std::move(*text);
   }
-  print(path + ": valid executions of " + graph.name + " with a peak of " + grouped(e->peak) +
-        " bytes and an extra cost of " + grouped(e->extra_cost) + ", as it says. " + of_bound + ".\n");
-  return {};
+  v.text = path + ": valid executions of " + graph.name + " with a peak of " + grouped(e->peak) +
+           " bytes and an extra cost of " + grouped(e->extra_cost) + ", as it says. " + of_bound + ".\n";
+  return v;
 }
 
 }  // namespace cli

@@ -129,9 +129,9 @@ memsched::graph_error check_offsets(const json& j, const checked_buffers& of, co
 
 std::string count_of(std::size_t n, const char* one, const char* many) { return grouped(n) + ' ' + (n == 1 ? one : many); }
 
-/// What a plan's certificate proves, in a sentence.
+/// Checks a plan's certificate; returns the sentence that says what it proves.
 memsched::result<std::string> proven(const json& j, const loaded* graph, const checked_buffers& of, const std::string& path,
-                                     bytes arena, bytes alignment, bytes claimed) {
+                                     bytes arena, bytes alignment, bytes claimed, verified& v) {
   const auto at = j.find("certificate");
   if (at == j.end() || !at->is_object()) return wrong(path, "has no certificate");
   bytes bound = 0;
@@ -158,6 +158,7 @@ memsched::result<std::string> proven(const json& j, const loaded* graph, const c
     by = count_of(proof->buffers.size(), "buffer", "buffers") + " and " + count_of(proof->steps.size(), "step", "steps");
   }
   if (bound > arena) return wrong(path, "certificate: proves more than the plan takes");
+  v.proven = bound;
   if (bound == 0) return std::string("Its certificate proves nothing");
   std::string text =
       "Its certificate proves, by " + by + ", that no arena " + whose + " is below " + grouped(bound) + " bytes";
@@ -168,8 +169,8 @@ memsched::result<std::string> proven(const json& j, const loaded* graph, const c
 
 }  // namespace
 
-memsched::graph_error verify_plan(const loaded* graph, const std::string& source, const std::string& path,
-                                  bool with_certificate, memsched::memory_model model) {
+memsched::result<verified> verify_plan(const loaded* graph, const std::string& source, const std::string& path,
+                                       bool with_certificate, memsched::memory_model given_model) {
   const auto file = read_object(path);
   if (!file) return file.error();
   const json& j = *file;
@@ -178,12 +179,12 @@ memsched::graph_error verify_plan(const loaded* graph, const std::string& source
   if (!whole(j, "arena", arena) || !whole(j, "lower_bound", bound) ||
       (j.contains("alignment") && !whole(j, "alignment", alignment)) || alignment == 0)
     return wrong(path, "arena, lower_bound and alignment must be whole numbers, alignment 1 or more");
-  checked_buffers of{.held = {}, .ids = {}, .name = source, .model = model};
+  const auto model = model_of(j, path, given_model);
+  if (!model) return model.error();
+  checked_buffers of{.held = {}, .ids = {}, .name = source, .model = *model};
   if (graph != nullptr) {
     const auto order = read_order(j, path, *graph);
     if (!order) return order.error();
-    if (j.value("firing", json()) == "cbp") of.model.default_firing = memsched::firing::cbp;
-    if (j.contains("inplace") && j["inplace"].is_boolean()) of.model.in_place = j["inplace"].get<bool>();
     of.held = memsched::buffers_of(graph->problem, *order, of.model).value();
     of.name = graph->name;
     for (auto& b : of.held.buffers) b.alignment = alignment;
@@ -201,17 +202,18 @@ memsched::graph_error verify_plan(const loaded* graph, const std::string& source
   if (bound > arena) return wrong(path, "lower_bound: " + grouped(bound) + " is above the arena, " + grouped(arena));
   if (j.value("status", json()) == "optimal" && bound != arena)
     return wrong(path, "status: says optimal, but the bound is below the arena");
+  verified v{"plan", of.name, "arena", arena, {}};
   std::string of_bound = most == arena
                              ? graph == nullptr ? "No arena for them is smaller" : "For this order no arena is smaller"
                              : "Its bound is a claim that only a certificate proves";
   if (with_certificate) {
-    auto found = proven(j, graph, of, path, arena, alignment, bound);
+    auto found = proven(j, graph, of, path, arena, alignment, bound, v);
     if (!found) return found.error();
     of_bound = std::move(*found);
   }
-  print(path + ": a valid plan of " + of.name + " in " + grouped(arena) + " bytes, as it says; its buffers are " +
-        grouped(most) + " bytes at once. " + of_bound + ".\n");
-  return {};
+  v.text = path + ": a valid plan of " + of.name + " in " + grouped(arena) + " bytes, as it says; its buffers are " +
+           grouped(most) + " bytes at once. " + of_bound + ".\n";
+  return v;
 }
 
 }  // namespace cli

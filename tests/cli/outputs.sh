@@ -53,6 +53,25 @@ exits 0 plan "$cell" -o p.csv
 check "and CSV" grep -q '^id,lower' p.csv
 succeeds verify "$cell" r.json
 
+# What verify finds, as JSON: a line for each file.
+exits 0 schedule "$cell" --certificate c.json
+exits 0 verify "$cell" r.json --certificate c.json --format json
+check "verify: a line for each file" is "$(wc -l <out)" 2
+check "verify: a result" grep -qx '{"version":1,"result":"r.json","valid":true,"kind":"order","graph":"[^"]*","peak":250880,"optimal":false}' out
+check "verify: a proof" grep -qx '{"version":1,"result":"c.json",.*"peak":250880,"proven_bound":250880,"optimal":true}' out
+exits 0 verify "$cell" p.json --format json
+check "verify: a plan" grep -q '"kind":"plan",.*"arena":250880' out
+exits 0 schedule g.xml -o s.json
+exits 0 verify g.xml s.json --format json
+check "verify: dataflow" grep -q '"kind":"schedule","graph":"g","peak":1,' out
+sed 's/"peak":/"peak":1/' r.json >damaged.json
+exits 1 verify "$cell" damaged.json --format json
+check "verify: what is wrong" grep -qx '{"version":1,"result":"damaged.json","valid":false,"fault":".*peak: says .*"}' out
+check "verify: said on standard error, too" grep -q 'peak: says' err
+sed 's/"firing":"pbc"/"firing":"abc"/' p.json >damaged.json
+check "there is a firing rule" fails cmp -s p.json damaged.json
+refuses damaged.json 'firing: must be' verify "$cell" damaged.json
+
 # - is standard output.
 succeeds schedule "$cell" -o -
 check "schedule -o -" grep -q '^peak  *250,880' out

@@ -42,14 +42,27 @@ run schedule branches.tflite --arena tflm --format json
 check "--arena tflm: in the JSON" grep -q '"arena":{"runtime":"tflm","head":[0-9]*,"planned":344064,"lower_bound":344064,"file_head":1179648' out
 refuses convolution.onnx '--arena tflm .tflite' schedule convolution.onnx --arena tflm
 
+# As JSON.
+run reorder branches.tflite -o out.tflite --format json
+check "json: peaks and heads" grep -q '"given_peak":[0-9]*,"peak":221184,"lower_bound":221184,"status":"optimal","moved":[0-9]*,"given_head":1179648,"head":352256' out
+run reorder branches.tflite -o out.tflite --format json --offsets
+check "json: heads with offsets" grep -q '"head":344064,"head_without_offsets":352256,"head_bound":344064' out
+
 # ONNX.
 run reorder others.onnx -o out.onnx
+check "onnx: kept where ONNX Runtime would take more" grep -q 'ONNX Runtime orders operators anew.*the order of the file was kept' err
+check "onnx: kept, the same bytes" cmp others.onnx out.onnx
+check "onnx: kept, its own peak" grep -q '^peak  *2,672 -> 2,672 bytes' out
+run schedule others.onnx --format json -o result.json
+run reorder others.onnx -o out.onnx --order result.json
+check "onnx: an order that is given is written" fails cmp others.onnx out.onnx
+run reorder others.onnx -o out.onnx --force
 check "onnx: written" status_is 0
 check "onnx: the length stays" same_length others.onnx out.onnx
 check "onnx: less" grep -q '^peak  *2,672 -> 2,524 bytes' out
 check "onnx: what ONNX Runtime makes of it" grep -q 'ONNX Runtime orders operators anew.*which is worse' err
 check "onnx: the promised peak" is "$(peak_of out.onnx --scheduler file)" 2524
-run reorder out.onnx -o again.onnx
+run reorder out.onnx -o again.onnx --force
 check "onnx: reordered again, nothing moves" cmp out.onnx again.onnx
 run reorder convolution.onnx -o out.onnx
 check "onnx: nothing better, the same bytes" cmp convolution.onnx out.onnx
