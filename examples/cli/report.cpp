@@ -346,11 +346,12 @@ json choices_of(const scheduled& found, const report_request& r, const memsched:
   if (s.peak < s.given_peak)
     row("another order", s.peak, operators, 0,
         is_model(r) ? "memsched reorder " + model + " -o out" + end : "memsched schedule " + model + " --format json");
+  if (!is_model(r) && !r.graph.starts_with("builtin:")) return j;
   if (operators > search_anew_up_to) {
-    j["reason"] = "There are more operators than a page waits for; `memsched rewrite` takes its time.";
+    if (is_model(r))
+      j["reason"] = "No rewrite was tried for so many operators; memsched rewrite tries some for as long as it is given.";
     return j;
   }
-  if (!is_model(r) && !r.graph.starts_with("builtin:")) return j;
   reading how = r.how;
   how.among_others = true;  // an order was found already
   const auto net = read_network(r.graph, how);

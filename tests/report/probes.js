@@ -87,6 +87,8 @@ const probes = (() => {
           if (lines.size > 1) broken.push(word);
         }
       if (cell.scrollWidth > cell.clientWidth + 1) broken.push(cell.textContent);
+      for (const part of cell.querySelectorAll("code, bdi"))
+        if (part.scrollWidth > part.clientWidth + 1 && part.clientWidth > 0 && part.title === "") broken.push(part.textContent);
     }
     return broken.slice(0, 5);
   };

@@ -58,9 +58,20 @@
   // Names. What would turn the direction of the text around goes; a fused name is its first part.
   const clean = (text) => text.replace(/[\u202a-\u202e\u2066-\u2069]/g, "");
   const first_part = (text) => clean(text).split(";")[0];
+  const middle_cut = (t, n) => (t.length <= n ? t : t.slice(0, Math.ceil((n - 1) / 2)) + "…" + t.slice(t.length - Math.floor((n - 1) / 2)));
+  /** At most n characters. Of a path the last part that is numbered stays, with as many of its neighbours as fit. */
   const short = (text, n) => {
-    const t = first_part(text);
-    return t.length <= n ? t : t.slice(0, Math.ceil((n - 1) / 2)) + "…" + t.slice(t.length - Math.floor((n - 1) / 2));
+    const t = first_part(text), parts = t.split("/");
+    if (t.length <= n || parts.length === 1) return middle_cut(t, n);
+    const numbered = parts.findLastIndex((x) => /(^|[^a-z])\d+$/i.test(x));
+    let from = numbered < 0 ? parts.length - 1 : numbered, to = from + 1;
+    const cut = () => (from > 0 ? "…/" : "") + parts.slice(from, to).join("/") + (to < parts.length ? "/…" : "");
+    if (cut().length > n) return middle_cut(parts[from], n);
+    for (let best = cut(); ; best = cut()) {
+      if (to < parts.length && (++to, cut().length > n)) --to;
+      if (from > 0 && (--from, cut().length > n)) ++from;
+      if (cut() === best) return best;
+    }
   };
   const bdi = (text, n = 48) => make("bdi", {title: clean(text)}, short(text, n));
 
@@ -206,19 +217,20 @@
       (proven ? ", proven." : ", as far as the search went.")), ...cause()));
     if (fits) here.append(paragraph(strong(`Fits with ${counted(fits.operators - data.operators, "more operator")}`),
       ` (${grouped(fits.operators)}, ${fits.extra_macs === 0 ? "no extra multiply-accumulates" : grouped(fits.extra_macs) + " extra multiply-accumulates"}): ${scaled(fits.peak)}. The command is below.`));
-    else here.append(paragraph("No rewritten network that was tried fits either."));
+    else here.append(paragraph(data.choices.steps === undefined ? "No rewrite was tried" + (/\.(onnx|tflite)$/.test(data.input.path) ? "." : ": that needs a model, .tflite or .onnx.")
+      : "No rewritten network that was tried fits either."));
   };
 
   // What would help.
   const choices = () => {
     const c = data.choices, here = section("choices"), judged = result.budget !== undefined;
-    const titles = ["do", "peak", "of the file's", "operators", "extra MACs", ...(judged ? ["fits"] : []), "command"];
+    const titles = ["do", "peak", ...(judged ? ["fits"] : []), "of the file's", "operators", "extra MACs", "command"];
     const body = c.rows.map((row) => make("tr", {}, make("td", {}, row.what), number(scaled(row.peak)),
-      number(percent(row.peak, c.rows[0].peak)), number(grouped(row.operators)), number(grouped(row.extra_macs)),
       judged ? make("td", {class: row.fits ? "yes" : "no"}, row.fits ? "yes" : "no") : null,
+      number(percent(row.peak, c.rows[0].peak)), number(grouped(row.operators)), number(grouped(row.extra_macs)),
       make("td", {}, row.command === null ? "" : copied(row.command, row.command.replaceAll(data.input.path, data.input.path.split("/").at(-1))))));
     append(here, [make("div", {class: "wide"}, make("table", {},
-      make("thead", {}, make("tr", {}, titles.map((t, i) => make("th", {class: i >= 1 && i <= 4 ? "number" : ""}, t)))),
+      heads(titles, (i) => !["do", "fits", "command"].includes(titles[i])),
       make("tbody", {}, body)))]);
     if (c.rows.some((row) => row.what.startsWith("blocks")))
       here.append(paragraph("Blocks of rows need kernels that read and write parts: ", make("code", {}, "--emit-c DIR"),
@@ -229,7 +241,7 @@
     const steps = c.steps ?? [];
     if (steps.length > 0)
       here.append(folded(`All that was tried: ${counted(steps.length, "rewrite")}`, make("div", {class: "wide"}, make("table", {},
-        make("thead", {}, make("tr", {}, ["rewrite", "where", "peak after", "operators", "kept"].map((t) => make("th", {}, t)))),
+        heads(["rewrite", "where", "peak after", "operators", "kept"], (i) => i === 2 || i === 3),
         make("tbody", {}, steps.slice(0, 100).map((s) => make("tr", {}, make("td", {}, s.rule), make("td", {}, bdi(s.site, 60)),
           number(scaled(s.peak)), number(grouped(s.operators)), make("td", {}, s.kept ? "yes" : "no"))))))));
   };
@@ -237,7 +249,8 @@
   // Where it goes: the layers of the order, and below the arena, on one axis.
   const LEFT = 76, RIGHT = 160;
   const order = data.orders[0], file = data.orders[1], n = Math.max(order.steps, 1);
-  const width = () => Math.max(300, section("memory").clientWidth);
+  let on_paper = false;
+  const width = () => (on_paper ? 700 : Math.max(300, section("memory").clientWidth));
   const narrow = () => W < 640;
   const right = () => (narrow() ? 8 : RIGHT);
   let W = 1000;
@@ -257,10 +270,11 @@
     let free = LEFT - 1;
     for (let step = first; step <= Math.min(n, view[1]); step = (Math.floor(step / every) + 1) * every) {
       const x = x_of(step - 0.5), column = order.columns.findLast((c) => c.first < step);
-      if (x < free || x > W - right() - 40 || column === undefined) continue;
+      if (x < free || x > W - right() || column === undefined) continue;
       free = x + 110;
+      const [at_x, anchor] = x - LEFT < 50 ? [LEFT, "start"] : x + 62 > W ? [W - 2, "end"] : [x, "middle"];
       append(picture, [draw("text", {class: "faint", x, y: H - 18, "text-anchor": "middle"}, grouped(step)),
-        draw("text", {class: "faint", x: step === first ? LEFT : x, y: H - 4, "text-anchor": step === first ? "start" : "middle"}, short(column.operator, 16))]);
+        draw("text", {class: "faint", x: at_x, y: H - 4, "text-anchor": anchor}, short(column.operator, 16))]);
     }
   };
   /** One path for each tensor, with a piece for each stretch of columns in which it stands at all. */
@@ -389,13 +403,15 @@
     level(picture, y, result.lower_bound, "bound", gap === 0 ? `best = bound ${scaled(result.peak)}` : `bound ${scaled(result.lower_bound)}`, placed);
     if (!narrow()) picture.append(draw("text", {class: "faint", x: W - right() + 6, y: Math.max(12, y(file.peak) - 8)}, `file's order ${scaled(file.peak)}`));
     const top = order.columns[Math.max(order.columns.findIndex((c) => c.step === order.peak_step), 0)];
-    if (top !== undefined) {
+    const before = top === undefined ? 0 : x_of(top.first) - 5, after = top === undefined ? 0 : x_of(top.first + top.steps) + 5;
+    if (top !== undefined && after > LEFT && before < W - right()) {
       let low = 0;
+      const rightwards = W - right() - after >= Math.min(190, before - LEFT), room = rightwards ? W - right() - after : before - LEFT;
       const largest = parts_of(top).map(([, bytes]) => bytes).sort((a, b) => b - a)[4] ?? 0;
       for (const [t, bytes] of parts_of(top)) {
         if (y(0) - y(bytes) > 15 && bytes >= largest)
-          picture.append(draw("text", {class: "over", x: Math.min(x_of(top.first + top.steps) + 5, W - right() - 160), y: y(low + bytes / 2) + 4},
-            `${short(tensor_name(t), 22)}, ${scaled(bytes)}`));
+          picture.append(draw("text", {class: "over", x: rightwards ? after : before, "text-anchor": rightwards ? "start" : "end", y: y(low + bytes / 2) + 4},
+            `${short(tensor_name(t), Math.max(4, Math.min(24, Math.floor(room / 7.5) - 11)))}, ${scaled(bytes)}`));
         low += bytes;
       }
     }
@@ -449,7 +465,7 @@
     });
     level(picture, y, a.size, "grid", `arena ${scaled(a.size)}`, []);
     if (a.lower_bound < a.size) level(picture, y, a.lower_bound, "bound", `bound ${scaled(a.lower_bound)}`, []);
-    const words = make("div", {class: "info", "aria-live": "polite"});
+    const words = make("div", {class: "info", "aria-live": "polite"}, paragraph(make("span", {class: "faint"}, "Point at a buffer, tap it, or go there with the arrow keys.")));
     const by_time = a.buffers.map((_, i) => i).sort((i, j) => a.buffers[i].lower - a.buffers[j].lower || a.buffers[i].offset - a.buffers[j].offset);
     let place = -1;
     const show_buffer = (i) => {
@@ -519,8 +535,7 @@
         const box = map_holder.getBoundingClientRect();
         if (event.buttons !== 0 || kind === "pointerdown") look_around(n * (event.clientX - box.left) / box.width, view[1] - view[0]);
       });
-    const single = order.columns.filter((c) => c.steps === 1).length;
-    const columns = n === order.columns.length ? "" : `A column stands for some operators in a row and shows the one that takes the most, but for ${grouped(single)} around the peak. `;
+    const columns = n === order.columns.length ? "" : "A column stands for some operators in a row and shows the one that takes the most; around the peak each operator has its own. ";
     append(section("memory"), [make("div", {class: "tools"}, by, search, pressed("−", "zoom out", () => zoom(0.5)), pressed("+", "zoom in", () => zoom(2)),
       pressed("whole", "show all steps", () => look_around(n / 2, n)), found), legend, map_holder, chart_holder, info,
       paragraph(make("span", {class: "faint"}, columns +
@@ -553,20 +568,20 @@
     const reader = of_tensor((t, x) => (x.stays ? "stays to the end" : x.lives[0].last_reader ?? "nobody"));
     const has_forms = p.parts.some((part) => part.tensor !== WORKSPACE && form_of(part.tensor) !== "");
     const without = (key) => (part) => (part.without === undefined ? "" : result.peak - part.without[key]);
-    const best_words = ({without: w}) => (w === undefined || !data.searched_anew ? ""
+    const best_words = ({without: w}) => (w === undefined ? ""
       : (w.best_order === w.lower_bound ? "" : "at least ") + scaled(result.peak - w.best_order));
     // Title, value to sort by and to write, and cell.
     const columns = [
-      {title: "tensor", value: (part) => tensor_name(part.tensor), cell: (part) => make("td", {}, swatch(part.tensor), bdi(tensor_name(part.tensor), 36))},
-      ...(has_forms ? [{title: "type", value: of_tensor((t, x) => x.type ?? "")}, {title: "shape", value: of_tensor(shape_of)}] : []),
+      {title: "tensor", value: (part) => tensor_name(part.tensor), cell: (part) => make("td", {}, swatch(part.tensor), bdi(tensor_name(part.tensor), narrow() ? 20 : 32))},
       {title: "size", value: (part) => part.bytes, cell: (part) => number(scaled(part.bytes))},
       {title: "of the peak", value: (part) => part.bytes / Math.max(p.bytes, 1), cell: (part) => number(percent(part.bytes, p.bytes))},
+      ...(has_forms ? [{title: "type", value: of_tensor((t, x) => x.type ?? "")}, {title: "shape", value: of_tensor(shape_of)}] : []),
       {title: "written by", value: maker, cell: (part) => make("td", {}, bdi(maker(part), 28))},
       {title: "last read by", value: reader, cell: (part) => make("td", {}, bdi(reader(part), 28))},
       {title: "saves, same order", value: without("same_order"), cell: (part) => number(part.without === undefined ? "" : scaled(without("same_order")(part)))},
-      {title: "saves, best order", value: data.searched_anew ? without("best_order") : () => "", cell: (part) => number(best_words(part))},
+      ...(data.searched_anew ? [{title: "saves, best order", value: without("best_order"), cell: (part) => number(best_words(part))}] : []),
     ];
-    const size = columns.findIndex((c) => c.title === "size");
+    const size = 1, numeric = new Set(["size", "of the peak", "saves, same order", "saves, best order"]);
     const groupings = {
       "kind and size": (part) => `${keys.kind(part.tensor)}, ${scaled(part.bytes)} each`, kind: (part) => keys.kind(part.tensor),
       size: (part) => `${scaled(part.bytes)} each`, scope: (part) => keys.scope(part.tensor), nothing: null,
@@ -583,7 +598,7 @@
     };
     const rest_of_row = () => make("td", {colspan: columns.length - size - 2});
     const rows_of = ([key, parts]) => {
-      if (parts.length <= 2) return parts.map((part) => row_of(part, false));
+      if (parts.length === 1) return [row_of(parts[0], false)];
       const members = parts.map((part) => row_of(part, true));
       for (const m of members) m.hidden = true;
       const button = pressed("show", "show each", () => {
@@ -592,7 +607,7 @@
         button.textContent = open ? "hide" : "show", button.setAttribute("aria-expanded", String(open));
       });
       button.setAttribute("aria-expanded", "false");
-      return [make("tr", {}, make("td", {colspan: size}, swatch(parts[0].tensor), strong(counted(parts.length, "tensor")), " of ", bdi(key), " ", button),
+      return [make("tr", {}, make("td", {}, swatch(parts[0].tensor), strong(counted(parts.length, "tensor")), " of ", bdi(key), " ", button),
         number(scaled(sum(parts))), number(percent(sum(parts), p.bytes)), rest_of_row()), ...members];
     };
     const fill_table = () => {
@@ -602,12 +617,12 @@
         const key = groupings[grouping] === null ? String(i) : part.tensor === WORKSPACE ? "workspace" : groupings[grouping](part);
         (groups.get(key) ?? groups.set(key, []).get(key)).push(part);
       });
-      const listed = [...groups];
+      const listed = [...groups].flatMap(([key, group]) => (group.length > 2 ? [[key, group]] : group.map((part) => [key, [part]])));
       if (sorted_by === size || sorted_by === size + 1) listed.sort((a, b) => sign * (sum(a[1]) - sum(b[1])));
       body.replaceChildren(...listed.flatMap(rows_of));
       if (p.rest_count > 0)
-        body.append(make("tr", {}, make("td", {colspan: size}, `${grouped(p.rest_count)} more`), number(scaled(p.rest)), number(percent(p.rest, p.bytes)), rest_of_row()));
-      titles.replaceChildren(...columns.map((c, i) => make("th", {class: i === size || i === size + 1 || i > size + 3 ? "number" : "",
+        body.append(make("tr", {}, make("td", {}, `${grouped(p.rest_count)} more`), number(scaled(p.rest)), number(percent(p.rest, p.bytes)), rest_of_row()));
+      titles.replaceChildren(...columns.map((c, i) => make("th", {class: numeric.has(c.title) ? "number" : "",
         "aria-sort": i !== sorted_by ? "none" : descending ? "descending" : "ascending"},
         pressed(c.title, `sort by ${c.title}`, () => {
           descending = i === sorted_by ? !descending : typeof c.value(p.parts[0]) === "number";
@@ -674,6 +689,8 @@
   addEventListener("resize", () => {
     if (width() !== W) paint();
   });
+  addEventListener("beforeprint", () => (on_paper = true, paint()));
+  addEventListener("afterprint", () => (on_paper = false, paint()));
   choose_colours();
   for (const part of [head, verdict, choices, memory, peak, reason]) part();
 })();
