@@ -47,7 +47,8 @@ std::string arena_svg(const std::string& title, const std::vector<memsched::buff
   using memsched::one_digit;
   constexpr double width = 1000, height = 540, left = 90, right = 20, top = 66, bottom = 54;
   constexpr std::size_t fills = 8;
-  const auto [first, last] = times_of(buffers, steps);
+  const times drawn = times_of(buffers, steps);
+  const std::int64_t first = drawn.first, last = drawn.last;
   const bytes highest = std::max<bytes>({plan.size, plan.lower_bound, 1});
   const double span = std::max(static_cast<double>(last) - static_cast<double>(first), 1.0);
   const auto x = [&](double t) { return left + (width - left - right) * (t - static_cast<double>(first)) / span; };
@@ -58,7 +59,8 @@ std::string arena_svg(const std::string& title, const std::vector<memsched::buff
   const std::string words = "arena " + grouped(plan.size) + " bytes (" + memsched::binary_size(plan.size) +
                             "); no arena has less than " + grouped(plan.lower_bound) +
                             (plan.size == plan.lower_bound ? "" : ", dashed");
-  memsched::svg_drawing d(width, height, title, grouped(buffers.size()) + " buffers in an arena, time by offset: " + words + '.');
+  memsched::svg_drawing d(width, height, title,
+                          grouped(buffers.size()) + " buffers in an arena, time by offset: " + words + '.');
   d.add(
       "<defs><pattern id=\"hatch\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\" patternTransform=\"rotate(45)\">"
       "<rect width=\"2\" height=\"6\" fill=\"#b03a2e\"/></pattern></defs>\n");
@@ -68,7 +70,7 @@ std::string arena_svg(const std::string& title, const std::vector<memsched::buff
     d.line(left, y(t.at), width - right, y(t.at), "class=\"grid\"");
     d.text(left - 8, y(t.at) + 4, "end", t.text);
   }
-  for (const auto& t : time_ticks({first, last}, steps)) {
+  for (const auto& t : time_ticks(drawn, steps)) {
     d.line(x(t.at), height - bottom, x(t.at), height - bottom + 4, "class=\"tick\"");
     d.text(x(t.at), height - bottom + 18, "middle", t.text);
   }

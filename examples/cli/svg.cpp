@@ -90,9 +90,7 @@ void draw_order(svg_drawing& d, const std::vector<bytes>& profile, bytes highest
   d.circle(left + (plot_right - left) * middle, y_of(static_cast<double>(*peak), highest), 3.5, in_series(series, "fill"));
 }
 
-bytes peak_of(const drawn_order& o) {
-  return o.profile.empty() ? 0 : *std::max_element(o.profile.begin(), o.profile.end());
-}
+bytes peak_of(const drawn_order& o) { return o.profile.empty() ? 0 : *std::max_element(o.profile.begin(), o.profile.end()); }
 
 /// Marks of the axis of steps, which count from 1 and stand in the middle of their steps. Orders of different lengths are
 /// stretched to one width, and have shares in common alone.
@@ -101,7 +99,8 @@ void mark_steps(svg_drawing& d, const std::vector<drawn_order>& orders, const ch
   std::string text = words, lengths;
   if (std::all_of(orders.begin(), orders.end(), [&](const drawn_order& o) { return o.profile.size() == steps; })) {
     const auto mark = [&](std::uint64_t step) {
-      mark_below(d, left + (plot_right - left) * (static_cast<double>(step) - 0.5) / static_cast<double>(steps), grouped(step));
+      mark_below(d, left + (plot_right - left) * (static_cast<double>(step) - 0.5) / static_cast<double>(steps),
+                 grouped(step));
     };
     if (steps > 0) mark(1);
     for (const memsched::tick& t : memsched::round_ticks(0, steps, false))

@@ -15,8 +15,7 @@ using nlohmann::json;
 tensor_form noted(const json& tensor) {
   tensor_form form;
   if (!tensor.is_object()) return form;
-  if (const auto type = tensor.find("type"); type != tensor.end() && type->is_string())
-    form.type = type->get<std::string>();
+  if (const auto type = tensor.find("type"); type != tensor.end() && type->is_string()) form.type = type->get<std::string>();
   const auto shape = tensor.find("shape");
   const auto is_whole = [](const json& d) { return d.is_number_integer(); };
   if (shape != tensor.end() && shape->is_array() && std::all_of(shape->begin(), shape->end(), is_whole))

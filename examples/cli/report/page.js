@@ -131,9 +131,13 @@
         sums.set(keys[colouring](t), (sums.get(keys[colouring](t)) ?? 0) + bytes * c.steps);
     return [...sums].sort((a, b) => b[1] - a[1]);
   };
+  /** The largest at the peak have a colour, and then those that take the most all over. */
   const choose_colours = () => {
-    const largest = bytes_over_time().filter(([key]) => key !== "input" && key !== "workspace").slice(0, 7);
-    colours = new Map(largest.map(([key], i) => [key, `var(--c${i})`]));
+    const sums = new Map();
+    for (const {tensor: t, bytes} of data.peak.parts) sums.set(keys[colouring](t), (sums.get(keys[colouring](t)) ?? 0) + bytes);
+    const peak_keys = [...sums].sort((a, b) => b[1] - a[1]).slice(0, 5).map(([key]) => key);
+    const largest = [...new Set([...peak_keys, ...bytes_over_time().map(([key]) => key)])].filter((key) => key !== "input" && key !== "workspace");
+    colours = new Map(largest.slice(0, 7).map((key, i) => [key, `var(--c${i})`]));
     colours.set("input", "var(--c7)").set("workspace", "var(--faint)");
   };
   const fill = (t) => (colours.get(keys[colouring](t)) ?? "var(--rest)");
@@ -273,7 +277,7 @@
       if (x < free || x > W - right() || column === undefined) continue;
       free = x + 110;
       const [at_x, anchor] = x - LEFT < 50 ? [LEFT, "start"] : x + 62 > W ? [W - 2, "end"] : [x, "middle"];
-      append(picture, [draw("text", {class: "faint", x, y: H - 18, "text-anchor": "middle"}, grouped(step)),
+      append(picture, [draw("text", {class: "faint", x: anchor === "end" ? at_x : x, y: H - 18, "text-anchor": anchor === "end" ? anchor : "middle"}, grouped(step)),
         draw("text", {class: "faint", x: at_x, y: H - 4, "text-anchor": anchor}, short(column.operator, 16))]);
     }
   };

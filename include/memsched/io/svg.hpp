@@ -52,10 +52,11 @@ inline void draw_axes(svg_drawing& d, const distribution_frame& f, bytes least, 
 
 /// A sentence for who does not see the drawing. `marks` ascend.
 inline std::string describe_distribution(std::span<const order_sample> samples, std::span<const peak_mark> marks) {
-  std::string text = "Which share of " + std::to_string(samples.size()) + " random orders needs no more than how much memory";
+  std::string text =
+      "Which share of " + std::to_string(samples.size()) + " random orders needs no more than how much memory";
   if (!samples.empty()) {
-    const auto [least, most] = std::minmax_element(samples.begin(), samples.end(),
-                                                   [](const auto& a, const auto& b) { return a.peak < b.peak; });
+    const auto [least, most] =
+        std::minmax_element(samples.begin(), samples.end(), [](const auto& a, const auto& b) { return a.peak < b.peak; });
     text += ": the least " + binary_size(least->peak) + ", the most " + binary_size(most->peak);
   }
   text += '.';
