@@ -413,7 +413,8 @@
       const rightwards = W - right() - after >= Math.min(190, before - LEFT), room = rightwards ? W - right() - after : before - LEFT;
       const largest = parts_of(top).map(([, bytes]) => bytes).sort((a, b) => b - a)[4] ?? 0;
       for (const [t, bytes] of parts_of(top)) {
-        if (y(0) - y(bytes) > 15 && bytes >= largest)
+        const hidden = narrow() && placed.some((other) => Math.abs(other - 8 - y(low + bytes / 2)) < 16);  // by the words at a line
+        if (y(0) - y(bytes) > 15 && bytes >= largest && !hidden)
           picture.append(draw("text", {class: "over", x: rightwards ? after : before, "text-anchor": rightwards ? "start" : "end", y: y(low + bytes / 2) + 4},
             `${short(tensor_name(t), Math.max(4, Math.min(24, Math.floor(room / 7.5) - 11)))}, ${scaled(bytes)}`));
         low += bytes;
@@ -611,7 +612,7 @@
         button.textContent = open ? "hide" : "show", button.setAttribute("aria-expanded", String(open));
       });
       button.setAttribute("aria-expanded", "false");
-      return [make("tr", {}, make("td", {}, swatch(parts[0].tensor), strong(counted(parts.length, "tensor")), " of ", bdi(key), " ", button),
+      return [make("tr", {class: "group"}, make("td", {}, swatch(parts[0].tensor), strong(counted(parts.length, "tensor")), " of ", bdi(key), " ", button),
         number(scaled(sum(parts))), number(percent(sum(parts), p.bytes)), rest_of_row()), ...members];
     };
     const fill_table = () => {
