@@ -327,6 +327,7 @@ def room_and_colours(name, browser, open_page, folder):
             check(f"{where}: contrast {worst}", worst["ratio"] >= 4.5)
             cut = browser.run("probes.cut_texts()")
             check(f"{where}: no text leaves a picture: {cut}", not cut)
+            check(f"{where}: no words lie over each other: {browser.run('probes.overlaps()')}", not browser.run("probes.overlaps()"))
 
 
 def print_out(name, browser, open_page, folder):

@@ -98,6 +98,12 @@ const probes = (() => {
     const b = t.getBBox(), v = root.viewBox.baseVal;
     return t.textContent !== "" && (b.x < v.x - 1 || b.y < v.y - 1 || b.x + b.width > v.x + v.width + 1 || b.y + b.height > v.y + v.height + 1);
   })).map((t) => t.textContent).slice(0, 5);
+  /** Words at the axes of a picture that lie over each other. */
+  const overlaps = () => [...document.querySelectorAll("svg")].flatMap((root) => {
+    const boxes = [...root.querySelectorAll("text.faint")].map((t) => [t.textContent, t.getBBox()]);
+    return boxes.filter(([, a], i) => boxes.slice(0, i).some(([, b]) =>
+      a.x + 1 < b.x + b.width && b.x + 1 < a.x + a.width && a.y + 5 < b.y + b.height && b.y + 5 < a.y + a.height)).map(([text]) => text);
+  }).slice(0, 5);
   const open_all = () => {
     for (const d of document.querySelectorAll("details")) d.open = true;
     return new Promise((done) => setTimeout(done, 50));
@@ -136,6 +142,6 @@ const probes = (() => {
   const view_box = () => document.querySelector("#memory .chart svg").getAttribute("viewBox").split(" ").map(Number);
   const colours_agree = () => [...document.querySelectorAll("#memory .layer")].every((node) =>
     [...document.querySelectorAll(`#arena .layer[data-tensor="${node.dataset.tensor}"]`)].every((other) => other.style.fill === node.style.fill));
-  return {contrast, broken_words, overflow, cut_texts, open_all, interactive, charts, point_of, middle, button, info, marked, figures, layers,
+  return {contrast, broken_words, overflow, cut_texts, overlaps, open_all, interactive, charts, point_of, middle, button, info, marked, figures, layers,
           view_box, colours_agree};
 })();

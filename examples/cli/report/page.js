@@ -271,14 +271,18 @@
   /** The first step in view and round ones, with the operator that runs there. */
   const step_axis = (picture, H) => {
     const span = view[1] - view[0], [, every] = [...ticks_to(span, 1, narrow() ? 2 : 6), 1], first = Math.ceil(view[0]) + 1;
-    let free = LEFT - 1;
+    let free = LEFT - 1, named_to = 0;
     for (let step = first; step <= Math.min(n, view[1]); step = (Math.floor(step / every) + 1) * every) {
       const x = x_of(step - 0.5), column = order.columns.findLast((c) => c.first < step);
       if (x < free || x > W - right() || column === undefined) continue;
-      free = x + 110;
-      const [at_x, anchor] = x - LEFT < 50 ? [LEFT, "start"] : x + 62 > W ? [W - 2, "end"] : [x, "middle"];
-      append(picture, [draw("text", {class: "faint", x: anchor === "end" ? at_x : x, y: H - 18, "text-anchor": anchor === "end" ? anchor : "middle"}, grouped(step)),
-        draw("text", {class: "faint", x: at_x, y: H - 4, "text-anchor": anchor}, short(column.operator, 16))]);
+      free = x + 70;
+      const name = short(column.operator, 16), wide = 7.4 * name.length;
+      const [at_x, anchor] = x - LEFT < wide / 2 ? [LEFT, "start"] : x + wide / 2 > W ? [W - 2, "end"] : [x, "middle"];
+      const from = anchor === "start" ? LEFT : anchor === "end" ? W - 2 - wide : x - wide / 2;
+      picture.append(draw("text", {class: "faint", x: x + 30 > W ? W - 2 : x, y: H - 18, "text-anchor": x + 30 > W ? "end" : "middle"}, grouped(step)));
+      if (from < named_to) continue;
+      named_to = from + wide + 6;
+      picture.append(draw("text", {class: "faint", x: at_x, y: H - 4, "text-anchor": anchor}, name));
     }
   };
   /** One path for each tensor, with a piece for each stretch of columns in which it stands at all. */
