@@ -258,7 +258,7 @@ int run_plan(const plan_request& r) {
                                : as_text(s, r, plan, took);
   std::vector<output_file> files;
   if (!r.certificate.empty()) files.push_back({r.certificate, with_certificate(s, r, plan, took)});
-  if (!r.svg.empty()) files.push_back({r.svg, arena_svg(s.name, s.held.buffers, s.names, plan)});
+  if (!r.svg.empty()) files.push_back({r.svg, arena_svg(s.name, s.held.buffers, s.names, plan, s.order.size())});
   return write_result(r.output, text, std::move(files), plan.fits() ? done : over_budget);
 }
 

@@ -14,6 +14,7 @@
 
 #include "advice.hpp"
 #include "declare.hpp"
+#include "report/forms.hpp"
 #include "report/page.hpp"
 #include "report/reason.hpp"
 #include "report/template.hpp"
@@ -48,10 +49,12 @@ using json = nlohmann::ordered_json;
 
 // What a page can show without drowning its reader.
 constexpr std::size_t most_moments = 600;   ///< columns of a drawing
+constexpr std::size_t close_moments = 75;   ///< steps before and behind the peak that have a column each besides
 constexpr bytes least_share = 100;          ///< a tensor with less than this part of the peak has no layer of its own
 constexpr std::size_t few_tensors = 100;    ///< unless there are no more
 constexpr std::size_t most_at_peak = 400;   ///< rows of the table, in groups
 constexpr std::size_t most_buffers = 1500;  ///< of the arena
+constexpr std::size_t most_names = 30000;   ///< of tensors that nothing else names, to be found
 constexpr std::size_t most_readers = 4;     ///< listed of one tensor
 constexpr std::size_t most_steps = 12;      ///< of a proof
 // What a page can wait for.
@@ -69,8 +72,8 @@ class named_tensors {
     if (fresh) listed_.push_back(t);
     return at->second;
   }
-  /// The table: facts, and per order the first and the last step and the last reader.
-  json table(const std::vector<timeline>& orders) const {
+  /// The table: facts, and per order the first and the last step and the last reader. `forms` may be empty.
+  json table(const std::vector<timeline>& orders, const std::vector<memsched::tensor_form>& forms) const {
     json rows = json::array();
     for (const tensor_id t : listed_) {
       const op_id from = p_.producer(t);
@@ -81,6 +84,10 @@ class named_tensors {
                {"readers", p_.readers(t).size()},
                {"stays", p_.stays(t)},
                {"lives", json::array()}};
+      if (!forms.empty()) {
+        row["type"] = memsched::one_line(forms[t].type, 40);
+        row["shape"] = forms[t].shape ? json(*forms[t].shape) : json();
+      }
       for (const timeline& o : orders) {
         const lifetime& l = o.lives[t];
         const json reader = l.last_reader == none ? json() : json(memsched::one_line(p_.operator_name(l.last_reader)));
@@ -88,6 +95,16 @@ class named_tensors {
       }
       rows.push_back(std::move(row));
     }
+    return rows;
+  }
+
+  /// The other storages by name, and the first step of each in an order; none where there are too many.
+  json others(const timeline& o) const {
+    json rows = json::array();
+    if (p_.tensors().size() > most_names) return rows;
+    for (const tensor_id t : p_.tensors())
+      if (p_.storage(t) == t && p_.kept(t) && !place_.contains(t))
+        rows.push_back({memsched::one_line(p_.tensor_name(t), 60), o.lives[t].first});
     return rows;
   }
 
@@ -329,11 +346,12 @@ json choices_of(const scheduled& found, const report_request& r, const memsched:
   if (s.peak < s.given_peak)
     row("another order", s.peak, operators, 0,
         is_model(r) ? "memsched reorder " + model + " -o out" + end : "memsched schedule " + model + " --format json");
+  if (!is_model(r) && !r.graph.starts_with("builtin:")) return j;
   if (operators > search_anew_up_to) {
-    j["reason"] = "There are more operators than a page waits for; `memsched rewrite` takes its time.";
+    if (is_model(r))
+      j["reason"] = "No rewrite was tried for so many operators; memsched rewrite tries some for as long as it is given.";
     return j;
   }
-  if (!is_model(r) && !r.graph.starts_with("builtin:")) return j;
   reading how = r.how;
   how.among_others = true;  // an order was found already
   const auto net = read_network(r.graph, how);
@@ -406,7 +424,7 @@ memsched::result<json> page_data(const scheduled& found, const report_request& r
     return limits;
   };
 
-  std::vector<timeline> orders{make_timeline(p, s.order, r.options.model(), most_moments)};
+  std::vector<timeline> orders{make_timeline(p, s.order, r.options.model(), most_moments, close_moments)};
   std::optional<loaded> listed;
   if (graph.graphs.size() > 1) {
     auto other = as_listed(graph, r);
@@ -458,7 +476,8 @@ memsched::result<json> page_data(const scheduled& found, const report_request& r
   enter_phase("arena");
   if (r.offsets || p.ops().size() <= arena_up_to) page["arena"] = arena_of(p, orders[0], r, share(3), tensors);
   enter_phase("");
-  page["tensors"] = tensors.table(orders);
+  page["unlisted"] = tensors.others(orders[0]);
+  page["tensors"] = tensors.table(orders, forms_of(graph, r.graph, r.how));
   return page;
 }
 

@@ -159,7 +159,7 @@ std::string dataflow_page(const loaded_sdf& g, const schedule_request& r, const 
   for (const std::string& f : facts) lines += "<p class=\"faint\">" + memsched::escape_xml(f) + "</p>\n";
   std::string body = "<section id=\"input\" aria-label=\"The input\">" + lines + "</section>\n" + verdict_of(g, r, s) +
                      section("choices", "What would help", choices_of(g, choices));
-  const std::string picture = t ? drawn(g, r, s, *t) + "<p class=\"faint\">" +
+  const std::string picture = t ? "<div class=\"wide\">" + drawn(g, r, s, *t) + "</div><p class=\"faint\">" +
                                       (t->at_peak == memsched::none
                                            ? "The initial tokens are the peak."
                                            : "The peak is while " + memsched::escape_xml(actor(g, t->at_peak)) + " fires.") +

@@ -17,19 +17,29 @@ using memsched::svg_drawing;
 
 constexpr double width = 960, height = 430, left = 80, right = 290, top = 44, bottom = 54;
 constexpr double plot_right = width - right, legend = plot_right + 22;
-constexpr std::array colours{"#0b6e4f", "#8a8f94", "#3d5a80", "#b9770e"};
-constexpr std::array share_colours{"#0b6e4f", "#3d5a80", "#b9770e", "#a23b72", "#6b4c9a", "#8a8f94"};
+constexpr std::array order_series{"s0", "s1", "s2", "s3"};
+constexpr std::array share_series{"s0", "s2", "s3", "s4", "s5", "s1"};
+constexpr const char* dashed = "class=\"bound\" stroke-dasharray=\"6 4\"";
+constexpr const char* faint = "class=\"faint\"";
 constexpr std::size_t longest_name = 34;  // characters in the legend
+
+/// Attributes of a line, or with `what` "fill" of a dot, in the colour of a series.
+std::string in_series(const std::string& series, const char* what = "stroke") {
+  return "class=\"" + series + "\" " + what + "=\"currentColor\"";
+}
 
 /// Where so many bytes stand, when the highest stand at the top.
 double y_of(double b, bytes highest) { return height - bottom - (height - top - bottom) * b / static_cast<double>(highest); }
 
+/// What stands at the top edge: some room above the highest point.
+std::uint64_t with_headroom(std::uint64_t highest) { return highest + std::max<std::uint64_t>(highest / 25, 1); }
+
 /// The start of a drawing: its title, and lines at round sizes or, where not `of_bytes`, numbers.
-svg_drawing opened(const std::string& title, std::uint64_t highest, bool of_bytes = true) {
-  svg_drawing d(width, height);
+svg_drawing opened(const std::string& title, const std::string& description, std::uint64_t highest, bool of_bytes = true) {
+  svg_drawing d(width, height, title, description);
   d.text(left, 24, "start", memsched::shortened(title, 100), "font-size=\"16\" font-weight=\"bold\"");
   for (const memsched::tick& t : memsched::round_ticks(0, highest, of_bytes)) {
-    d.line(left, y_of(t.at, highest), plot_right, y_of(t.at, highest), "stroke=\"#e4e4e4\"");
+    d.line(left, y_of(t.at, highest), plot_right, y_of(t.at, highest), "class=\"grid\"");
     d.text(left - 8, y_of(t.at, highest) + 4, "end", t.text);
   }
   return d;
@@ -37,7 +47,7 @@ svg_drawing opened(const std::string& title, std::uint64_t highest, bool of_byte
 
 /// A mark of the axis below.
 void mark_below(svg_drawing& d, double x, const std::string& text) {
-  d.line(x, height - bottom, x, height - bottom + 4, "stroke=\"#888\"");
+  d.line(x, height - bottom, x, height - bottom + 4, "class=\"tick\"");
   d.text(x, height - bottom + 18, "middle", text);
 }
 
@@ -62,7 +72,7 @@ class legend_column {
   double y_ = top + 10;
 };
 
-void draw_order(svg_drawing& d, const std::vector<bytes>& profile, bytes highest, const std::string& colour) {
+void draw_order(svg_drawing& d, const std::vector<bytes>& profile, bytes highest, const std::string& series) {
   constexpr std::size_t most_columns = 1200;
   const std::size_t n = profile.size(), columns = std::min(n, most_columns);
   const auto x = [&](std::size_t i) {
@@ -74,10 +84,34 @@ void draw_order(svg_drawing& d, const std::vector<bytes>& profile, bytes highest
     path += (k == 0 ? "M" + one_digit(left) + ' ' : "V") +
             one_digit(y_of(static_cast<double>(*std::max_element(at(k), at(k + 1))), highest)) + "H" + one_digit(x(k + 1));
   }
-  d.path(path, "fill=\"none\" stroke-width=\"1.6\" stroke=\"" + colour + "\"");
+  d.path(path, in_series(series) + " fill=\"none\" stroke-width=\"1.6\"");
   const auto peak = std::max_element(profile.begin(), profile.end());
   const double middle = (static_cast<double>(peak - profile.begin()) + 0.5) / static_cast<double>(n);
-  d.circle(left + (plot_right - left) * middle, y_of(static_cast<double>(*peak), highest), 3.5, "fill=\"" + colour + '"');
+  d.circle(left + (plot_right - left) * middle, y_of(static_cast<double>(*peak), highest), 3.5, in_series(series, "fill"));
+}
+
+bytes peak_of(const drawn_order& o) { return o.profile.empty() ? 0 : *std::max_element(o.profile.begin(), o.profile.end()); }
+
+/// Marks of the axis of steps, which count from 1 and stand in the middle of their steps. Orders of different lengths are
+/// stretched to one width, and have shares in common alone.
+void mark_steps(svg_drawing& d, const std::vector<drawn_order>& orders, const char* words) {
+  const std::size_t steps = orders.empty() ? 0 : orders.front().profile.size();
+  std::string text = words, lengths;
+  if (std::all_of(orders.begin(), orders.end(), [&](const drawn_order& o) { return o.profile.size() == steps; })) {
+    const auto mark = [&](std::uint64_t step) {
+      mark_below(d, left + (plot_right - left) * (static_cast<double>(step) - 0.5) / static_cast<double>(steps),
+                 grouped(step));
+    };
+    if (steps > 0) mark(1);
+    for (const memsched::tick& t : memsched::round_ticks(0, steps, false))
+      if (t.at > 1) mark(static_cast<std::uint64_t>(t.at));
+  } else {
+    for (unsigned percent = 0; percent <= 100; percent += 20)
+      mark_below(d, left + (plot_right - left) * percent / 100, std::to_string(percent) + " %");
+    for (const drawn_order& o : orders) lengths += (lengths.empty() ? ": " : " and ") + grouped(o.profile.size());
+    text = "share of the operators of each order, stretched to one width" + lengths;
+  }
+  d.text((left + plot_right) / 2, height - 12, "middle", text);
 }
 
 }  // namespace
@@ -86,33 +120,26 @@ std::string memory_svg(const std::string& title, const std::vector<drawn_order>&
                        const std::vector<named_size>& live, drawn_axes axes) {
   const auto size = [&](bytes b) { return axes.of_bytes ? memsched::binary_size(b) : grouped(b) + " tokens"; };
   bytes highest = std::max<bytes>(bound, 1);
-  std::size_t longest = 0;
+  std::string description = "Memory over time. ";
   for (const drawn_order& o : orders) {
-    for (const bytes b : o.profile) highest = std::max(highest, b);
-    longest = std::max(longest, o.profile.size());
+    highest = std::max(highest, peak_of(o));
+    description += "Peak of " + o.name + ": " + size(peak_of(o)) +
+                   (o.at_peak.empty() ? "" : ", while " + memsched::shortened(o.at_peak, 60) + " runs") + ". ";
   }
-  svg_drawing d = opened(title, highest, axes.of_bytes);
-  // Orders of different lengths have no axis of steps in common.
-  if (std::all_of(orders.begin(), orders.end(), [&](const drawn_order& o) { return o.profile.size() == longest; }))
-    for (const memsched::tick& t : memsched::round_ticks(0, longest, false)) {
-      const double x = left + (plot_right - left) * t.at / static_cast<double>(std::max<std::size_t>(longest, 1));
-      mark_below(d, x, t.text);
-    }
-  d.text((left + plot_right) / 2, height - 12, "middle", axes.steps);
+  highest = with_headroom(highest);
+  svg_drawing d = opened(title, description + "Lower bound: " + size(bound) + ".", highest, axes.of_bytes);
+  mark_steps(d, orders, axes.steps);
 
   for (std::size_t k = orders.size(); k-- > 0;)
-    if (!orders[k].profile.empty()) draw_order(d, orders[k].profile, highest, colours[k % colours.size()]);
-  const std::string dashed = "stroke=\"#c44536\" stroke-dasharray=\"6 4\"";
+    if (!orders[k].profile.empty()) draw_order(d, orders[k].profile, highest, order_series[k % order_series.size()]);
   d.line(left, y_of(static_cast<double>(bound), highest), plot_right, y_of(static_cast<double>(bound), highest), dashed);
 
   legend_column column(d);
   for (std::size_t k = 0; k < orders.size(); ++k) {
     const auto& o = orders[k];
-    const bytes peak = o.profile.empty() ? 0 : *std::max_element(o.profile.begin(), o.profile.end());
-    column.swatch("stroke-width=\"3\" stroke=\"" + std::string(colours[k % colours.size()]) + '"');
-    column.line(memsched::shortened(o.name, 18) + ": " + size(peak));
-    if (!o.at_peak.empty())
-      column.line(memsched::shortened("while " + o.at_peak + " runs", longest_name), 30, "fill=\"#666\"");
+    column.swatch(in_series(order_series[k % order_series.size()]) + " stroke-width=\"3\"");
+    column.line(memsched::shortened(o.name, 18) + ": " + size(peak_of(o)));
+    if (!o.at_peak.empty()) column.line(memsched::shortened("while " + o.at_peak + " runs", longest_name), 30, faint);
   }
   column.swatch(dashed);
   column.line("lower bound: " + size(bound));
@@ -132,7 +159,11 @@ std::string curve_svg(const std::string& title, const std::vector<cost_point>& p
            (plot_right - left) * static_cast<double>(budget - least) / std::max(1.0, static_cast<double>(most - least));
   };
   const auto y = [&](std::uint64_t cost) { return y_of(static_cast<double>(cost), highest); };
-  svg_drawing d = opened(title, highest, false);
+  highest = with_headroom(highest);
+  svg_drawing d = opened(title,
+                         "Extra cost of reruns over budgets from " + memsched::binary_size(least) + " to " +
+                             memsched::binary_size(most) + ", with proven lower bounds.",
+                         highest, false);
   for (const memsched::tick& t : memsched::round_ticks(least, most, true))
     mark_below(d, x(static_cast<bytes>(t.at)), t.text);
   d.text((left + plot_right) / 2, height - 12, "middle", "budget; upwards, the extra cost");
@@ -141,7 +172,7 @@ std::string curve_svg(const std::string& title, const std::vector<cost_point>& p
   if (out_of_reach != points.end())
     d.path("M" + one_digit(left) + ' ' + one_digit(top) + "H" + one_digit(x(out_of_reach->budget)) + "V" +
                one_digit(height - bottom) + "H" + one_digit(left) + "Z",
-           "fill=\"#c44536\" fill-opacity=\"0.12\"");
+           in_series("beyond", "fill") + " fill-opacity=\"0.12\"");
   // A schedule serves all larger budgets, a bound holds for all smaller ones.
   std::string costs, bounds;
   for (std::size_t i = 0; i < points.size() && points[i].extra; ++i)
@@ -150,26 +181,25 @@ std::string curve_svg(const std::string& title, const std::vector<cost_point>& p
   for (std::size_t i = 0; i < points.size() && !points[i].infeasible; ++i)
     bounds += (i == 0 ? "M" + one_digit(x(points[i].budget)) + ' ' : "V") + one_digit(y(points[i].bound)) + "H" +
               one_digit(x(points[std::min(i + 1, points.size() - 1)].budget));
-  const std::string dashed = "stroke=\"#c44536\" stroke-dasharray=\"6 4\"";
-  d.path(bounds, "fill=\"none\" " + dashed);
-  d.path(costs, "fill=\"none\" stroke-width=\"1.6\" stroke=\"" + std::string(colours[0]) + '"');
+  d.path(bounds, std::string("fill=\"none\" ") + dashed);
+  d.path(costs, in_series("s0") + " fill=\"none\" stroke-width=\"1.6\"");
   std::size_t proven = 0, found = 0;
   for (const cost_point& p : points) {
     if (!p.extra) continue;
     const bool optimal = *p.extra == p.bound;
     ++found, proven += optimal;
     d.circle(x(p.budget), y(*p.extra), 3.5,
-             std::string("stroke=\"") + colours[0] + "\" fill=\"" + (optimal ? colours[0] : "#fff") + '"');
+             in_series(optimal ? "s0" : "s0 hollow") + (optimal ? " fill=\"currentColor\"" : ""));
   }
 
   legend_column column(d);
-  column.swatch("stroke-width=\"3\" stroke=\"" + std::string(colours[0]) + '"');
+  column.swatch(in_series("s0") + " stroke-width=\"3\"");
   column.line("extra cost found");
-  column.line(std::to_string(proven) + " of " + std::to_string(found) + " optimal (full dots)", 30, "fill=\"#666\"");
+  column.line(std::to_string(proven) + " of " + std::to_string(found) + " optimal (full dots)", 30, faint);
   column.swatch(dashed);
   column.line("proven lower bound");
   if (out_of_reach != points.end()) {
-    column.swatch("stroke-width=\"8\" stroke=\"#c44536\" stroke-opacity=\"0.25\"");
+    column.swatch(in_series("beyond") + " stroke-width=\"8\" stroke-opacity=\"0.25\"");
     column.line("proven out of reach");
   }
   column.gap();
@@ -193,15 +223,19 @@ std::string front_svg(const std::string& title, const std::vector<front_step>& p
   const auto x = [&](std::size_t n) {
     return left + (plot_right - left) * (std::log2(static_cast<double>(n)) - low) / (high - low);
   };
-  svg_drawing d = opened(title, highest);
+  highest = with_headroom(highest);
+  svg_drawing d = opened(title,
+                         "Peaks of " + grouped(points.size()) + " rewritten networks of " + grouped(fewest) + " to " +
+                             grouped(most) + " operators, by their extra multiply-accumulates.",
+                         highest);
   for (double power = low; power <= high; ++power) {
     const double at = left + (plot_right - left) * (power - low) / (high - low);
     mark_below(d, at, grouped(static_cast<bytes>(std::exp2(power))));
   }
   legend_column column(d);
-  column.line("products beyond the given ones", 0, "font-weight=\"bold\"");
+  column.line("extra multiply-accumulates", 0, "font-weight=\"bold\"");
   double below = -1;
-  std::size_t colour = 0;
+  std::size_t shown = 0;
   for (const double share : {0.0, 0.01, 0.05, 0.1, 0.5, 1e300}) {
     // The steps of the points within this share, few operators first; dots on those that the shares before do not have.
     std::vector<front_step> within;
@@ -216,23 +250,23 @@ std::string front_svg(const std::string& title, const std::vector<front_step>& p
     const auto is_new = [&](const front_step& p) { return p.extra > below + 1e-12; };
     const bool any = std::any_of(steps.begin(), steps.end(), is_new);
     if (any) {
-      const std::string fill = std::string("\"") + share_colours[colour++ % share_colours.size()] + '"';
+      const std::string series = share_series[shown++ % share_series.size()];
       std::string path;
       for (const front_step& p : steps) {
         const std::string px = one_digit(x(p.operators)), py = one_digit(y_of(static_cast<double>(p.peak), highest));
         path += path.empty() ? "M" + px + ' ' + py : "H" + px + "V" + py;
       }
-      d.path(path + "H" + one_digit(plot_right), "fill=\"none\" stroke-width=\"1.6\" stroke=" + fill);
+      d.path(path + "H" + one_digit(plot_right), in_series(series) + " fill=\"none\" stroke-width=\"1.6\"");
       for (const front_step& p : steps)
-        if (is_new(p)) d.circle(x(p.operators), y_of(static_cast<double>(p.peak), highest), 3.5, "fill=" + fill);
+        if (is_new(p)) d.circle(x(p.operators), y_of(static_cast<double>(p.peak), highest), 3.5, in_series(series, "fill"));
       column.gap();
-      column.swatch("stroke-width=\"3\" stroke=" + fill);
+      column.swatch(in_series(series) + " stroke-width=\"3\"");
       const std::string percent =
           share > 1e6 ? "more" : "at most +" + std::to_string(static_cast<int>(100 * share + 0.5)) + " %";
       column.line(share == 0 ? "none" : percent);
       column.line(
           "down to " + memsched::binary_size(steps.back().peak) + ", " + grouped(steps.back().operators) + " operators", 30,
-          "fill=\"#666\"");
+          faint);
     }
     below = share;
   }

@@ -25,7 +25,8 @@ struct drawn_axes {
 };
 
 /// One step line for each order, the last drawn first, with a dot at its peak, and the lower bound as a dashed line. All
-/// words stand beside the plot, with what is `live` at the peak of the first order. An order of more operators than the plot can show is drawn by the largest of some in a row.
+/// words stand beside the plot, with what is `live` at the peak of the first order. An order of more operators than the plot
+/// can show is drawn by the largest of some in a row; orders of different lengths are stretched to one width.
 std::string memory_svg(const std::string& title, const std::vector<drawn_order>& orders, memsched::bytes bound,
                        const std::vector<named_size>& live, drawn_axes axes = {});
 

@@ -61,16 +61,20 @@ TEST_CASE("the parts of a timeline are what the referee counts, and its moments 
           CHECK(all.lives[x.tensor].last >= i);
         }
       }
-      const cli::timeline few = cli::make_timeline(p, order, model, 5);
-      std::size_t next = 0;
-      for (const cli::moment& m : few.moments) {
-        CHECK(m.first == next);
-        CHECK((m.step >= m.first && m.step < m.first + m.steps));
-        for (std::size_t i = m.first; i < m.first + m.steps; ++i) CHECK(e.during[i] <= m.during);
-        CHECK(sum(m.parts) == m.during);
-        next += m.steps;
+      for (const std::size_t close : {0U, 1U}) {
+        const cli::timeline few = cli::make_timeline(p, order, model, 5, close);
+        std::size_t next = 0;
+        for (const cli::moment& m : few.moments) {
+          CHECK(m.first == next);
+          CHECK((m.step >= m.first && m.step < m.first + m.steps));
+          for (std::size_t i = m.first; i < m.first + m.steps; ++i) CHECK(e.during[i] <= m.during);
+          CHECK(sum(m.parts) == m.during);
+          const auto apart = m.first < e.peak_step ? e.peak_step - m.first : m.first - e.peak_step;
+          if (close > 0 && apart <= close) CHECK(m.steps == 1);
+          next += m.steps;
+        }
+        CHECK(next == order.size());
       }
-      CHECK(next == order.size());
     }
   }
   CHECK(in_place > 100);

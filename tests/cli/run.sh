@@ -326,12 +326,17 @@ succeeds sample "$cell" --count 7
 check "sample: the same seed, the same orders" cmp -s out samples.csv
 succeeds sample "$cell" --count 7 --svg sample.svg
 check "sample draws" grep -q '<svg' sample.svg
+check "and describes it" grep -q '<desc>Which share of 7 random orders' sample.svg
 succeeds schedule "$cell" --svg memory.svg
 check "schedule draws" grep -q '<svg' memory.svg
+check "steps count from 1" grep -q '>1</text>' memory.svg
+check "not from 0" fails grep -q '>0</text>' memory.svg
 
 # Arenas and traffic.
 run plan "$cell" --format json --output plan.json --svg arena.svg
 check "plan draws" grep -q '<svg' arena.svg
+check "by the 21 steps of the order" grep -q '>20</text>' arena.svg
+check "not by moments, which are twice as many" fails grep -q '>40</text>' arena.svg
 cp plan.json out
 check "the arena is the peak" is "$(number arena) $(number lower_bound) $(word status) $(word bound_of)" "250880 250880 optimal order"
 succeeds verify "$cell" plan.json

@@ -128,6 +128,9 @@ TEST_CASE("a chain: sizes, names, readers; weights stay out") {
   CHECK(g.draft.operator_names == texts{"c1", "r1", "p1"});
   CHECK(g.draft.tensor_names == texts{"x", "a", "b", "y"});
   CHECK(g.size("x") == 768);
+  CHECK(g.graphs[0].forms.size() == 4);
+  CHECK(g.graphs[0].forms[0].type == "FLOAT");
+  CHECK(g.graphs[0].forms[g.tensor("y")].shape == std::vector<std::int64_t>{1, 4, 4, 4});
   CHECK(g.size("a") == 1024);
   CHECK(g.size("b") == 1024);
   CHECK(g.size("y") == 256);

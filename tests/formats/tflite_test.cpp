@@ -132,6 +132,19 @@ TEST_CASE("element types have their widths, and small ones are packed") {
   }
 }
 
+TEST_CASE("tensors have the type and the shape of the file, open dimensions as they were inferred") {
+  subgraph g = one(relu);
+  g.tensors[0].type = g.tensors[1].type = 9;
+  g.tensors[0].shape = g.tensors[1].shape = {1, 2};
+  g.tensors[0].signature = g.tensors[1].signature = {-1, 2};
+  const auto forms = read_all(write(g), {.shapes = {{"x", {3, 2}}}, .values = {}})[0].forms;
+  REQUIRE(forms.size() == 2);
+  for (const tensor_form& f : forms) {
+    CHECK(f.type == "INT8");
+    CHECK(f.shape == std::vector<std::int64_t>{3, 2});
+  }
+}
+
 TEST_CASE("sizes that the file does not tell are errors, but only where they matter") {
   const auto with = [](int type, std::vector<std::int32_t> shape) {
     subgraph g = one(custom);

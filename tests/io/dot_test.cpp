@@ -47,6 +47,7 @@ TEST_CASE("a problem as DOT") {
   REQUIRE(holds(dot, "t1 -> t2 [style=dashed]"));
   REQUIRE(holds(dot, "o0 -> o2 [style=dotted]"));
   REQUIRE(holds(dot, "bad\\\"name\\\\ \""));
+  REQUIRE(holds(dot, "  label=\"A box is an operator, an ellipse a tensor with its bytes."));
 }
 
 TEST_CASE("the peak of an order as DOT") {
@@ -67,6 +68,7 @@ TEST_CASE("the peak of an order as DOT") {
   REQUIRE(holds(dot, "t0 [label=\"in\\n4\", shape=ellipse, style=filled"));
   REQUIRE(holds(dot, "t1 [label=\"wide\\n16\", shape=ellipse, style=filled"));
   REQUIRE(holds(dot, "t2 [label=\"out\\n2\", shape=ellipse]"));
+  REQUIRE(holds(dot, "The peak is 20 bytes: red is the operator that runs then"));
 }
 
 TEST_CASE("a schedule graph and its hierarchy as DOT") {
@@ -85,12 +87,15 @@ TEST_CASE("a schedule graph and its hierarchy as DOT") {
   REQUIRE(holds(plain, "n0 [label=\"start\\npeak 16, impact 16\"]"));
   REQUIRE(holds(plain, "n4 [label=\"-16\", shape=ellipse, style=dashed]"));
   REQUIRE(holds(plain, "n1 -> n4;"));
+  REQUIRE(holds(plain, "A box is an operator.\\npeak: "));
+  REQUIRE(holds(plain, "A dashed ellipse frees a tensor"));
 
   const std::string grouped = to_dot(structure::hierarchize(g), label);
   REQUIRE(well_formed(grouped));
   REQUIRE(holds(grouped, "subgraph cluster_0 {"));
   REQUIRE(!holds(grouped, "cluster_1"));
   REQUIRE(holds(grouped, "left\\npeak 8"));
+  REQUIRE(grouped.rfind("label=\"A box is a sequence") > grouped.rfind("cluster_0"));  // frames would inherit it
 }
 
 TEST_CASE("pictures of nothing") {

@@ -40,8 +40,14 @@ TEST_CASE("the distribution as SVG: a step for each peak, a line for each mark, 
   const std::string svg = out.str();
   CHECK(count(svg, "stroke-dasharray") == 4);  // in the plot and in the legend
   CHECK(count(svg, " V") == 3);
-  CHECK(count(svg, "net &lt;1&gt;") == 1);
-  CHECK(count(svg, "a&lt;b &amp; &quot;c&quot; 3 KiB") == 1);
+  CHECK(count(svg, "<title>net &lt;1&gt;</title>") == 1);
+  CHECK(count(svg, ">net &lt;1&gt;<") == 2);  // the title, and the text above the plot
+  CHECK(count(svg,
+              "<desc>Which share of 4 random orders needs no more than how much memory: the least 1 KiB, the most 4 KiB. "
+              "Marked: optimal 1 KiB, a&lt;b &amp; &quot;c&quot; 3 KiB.</desc>") == 1);
+  CHECK(count(svg, "role=\"img\"") == 1);
+  CHECK(count(svg, "prefers-color-scheme:dark") == 1);
+  CHECK(count(svg, ">a&lt;b &amp; &quot;c&quot; 3 KiB<") == 1);
   CHECK(count(svg, "<1>") == 0);
   // The smallest peak is at the left edge, the largest at the right one; a quarter of the samples needs 1 KiB.
   CHECK(svg.find("M60.0 366.0 H60.0 V284.5") != std::string::npos);

@@ -1,26 +1,44 @@
-"""Looks at pages of `memsched report` in headless Chromium: nothing on its console, figures in the DOM that equal the result's
-JSON, areas that equal bytes, keyboard and mouse, nothing fetched.
+"""Looks at pages and drawings of memsched in headless Chromium: figures in the page that equal the result's JSON, areas that
+equal bytes, keyboard, mouse and touch, room and contrast at three widths in light and dark, print, nothing fetched.
 
-usage: check.py PROGRAM [FOLDER]; screenshots, light and dark, go to FOLDER
+usage: check.py PROGRAM [FOLDER]; pictures of all go to FOLDER
 """
 
-import html.parser
+import csv
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
+from browser import Browser
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+CORPUS = os.path.join(HERE, "../fuzz/corpus")
+WIDTHS = [1400, 800, 390]
 CASES = [  # name, graph, options, most bytes of the page
     ("ten", None, [], 200_000),
+    ("names", "NAMES", ["--budget", "9K"], 200_000),
     ("model", "convolution.onnx", ["--offsets"], 300_000),
     ("budget", "convolution.onnx", ["--budget", "1000"], 300_000),
     ("hundreds", "builtin:nasnet-cifar", ["--offsets", "--budget", "1M"], 2_000_000),
     ("random", "builtin:layered:63:8", ["--firing", "cbp", "--time-limit", "2"], 2_000_000),
     ("thousands", "builtin:layered:2500:8", ["--time-limit", "10"], 4_000_000),
     ("most", "builtin:layered:12500:8", ["--time-limit", "10", "--offsets"], 4_000_000),
+]
+
+DATAFLOW = [("dataflow", "sized.xml", [])]
+
+DRAWINGS = [  # name, command but for the file
+    ("memory", ["schedule", "builtin:nasnet-cifar", "--time-limit", "5", "--svg"]),
+    ("arena", ["plan", "builtin:swiftnet-cell-a", "--svg"]),
+    ("rewritten", ["rewrite", "CORPUS/onnx/convolution.onnx", "--svg"]),
+    ("front", ["rewrite", "CORPUS/onnx/convolution.onnx", "--front-svg"]),
+    ("sample", ["sample", "builtin:swiftnet-cell-a", "--count", "500", "--svg"]),
+    ("tokens", ["schedule", "CORPUS/sdf3/sized.xml", "--svg"]),
+    ("curve", ["recompute", "builtin:swiftnet-cell-a", "--curve", "5", "--time-limit", "5", "--svg"]),
 ]
 
 # Ten operators with names that are markup, and one that ends a script.
@@ -33,54 +51,21 @@ TEN = {
     "graph_outputs": [10],
 }
 
-PROBE = """
-<script>
-(() => {
-  const told = {errors: []};
-  const charts = [...document.querySelectorAll("#memory svg")];
-  told.charts = charts.length;
-  const press = (node, key) => node.dispatchEvent(new KeyboardEvent("keydown", {key, bubbles: true, cancelable: true}));
-  const info = (k) => document.querySelectorAll("#memory .info")[k].textContent;
-  charts[0].focus();
-  told.focus = document.activeElement === charts[0];
-  told.peak = info(0);
-  press(charts[0], "Home"), told.home = info(0);
-  press(charts[0], "ArrowRight"), told.right = info(0);
-  press(charts[0], "End"), told.end = info(0);
-  press(charts[0], "p"), press(charts[0], "ArrowUp"), told.layer = info(0);
-  told.marked = document.querySelectorAll("#memory .layer.on").length;
-  press(charts[0], "Escape"), told.escaped = document.querySelectorAll("#memory .layer.on").length;
-  const box = charts[0].getBoundingClientRect();
-  const touch = (kind) => charts[0].dispatchEvent(new PointerEvent(kind, {bubbles: true, clientX: box.left + box.width * 0.3,
-                                                                          clientY: box.top + box.height * 0.87}));
-  touch("pointermove"), told.pointed = info(0);
-  press(charts[0], "Escape"), touch("pointerdown"), told.tapped = info(0);
-  const shown = () => document.querySelector("#memory svg .layer").getAttribute("d");
-  const whole = shown();
-  press(document.querySelector("#memory svg"), "+"), told.zoomed = shown() !== whole;
-  press(document.querySelector("#memory svg"), "-");
-  for (const node of document.querySelectorAll("#memory .layer"))
-    for (const other of document.querySelectorAll(`#arena .layer[data-tensor="${node.dataset.tensor}"]`))
-      told.same_colour = (told.same_colour ?? true) && other.style.fill === node.style.fill;
-  const search = document.querySelector("#memory input");
-  const some = [...document.querySelectorAll("#peak tbody tr[data-tensor] bdi")].find((x) => x.title !== "workspace");
-  if (some) search.value = some.title, search.dispatchEvent(new Event("input")), told.found = info(0);
-  told.cells = [...document.querySelectorAll("td, th")].every((c) => c.hidden || c.offsetParent === null || c.clientWidth >= 8);
-  told.bare = [...document.querySelectorAll("#peak td, #reason li")].some((x) => /[\u202a-\u202e\u2066-\u2069]/.test(x.textContent));
-  told.verdict = document.getElementById("verdict").textContent;
-  const row = document.querySelector("#peak tbody tr");
-  row.focus(), told.row = row.classList.contains("on");
-  const paper = () => getComputedStyle(document.body).backgroundColor;
-  told.before = paper(), document.getElementById("theme").click(), told.after = paper();
-  const arena = document.querySelector("#arena svg");
-  if (arena !== null) press(arena, "ArrowRight"), told.buffer = document.querySelector("#arena .info").textContent;
-  told.wide = document.documentElement.scrollWidth <= document.documentElement.clientWidth;
-  const answer = document.createElement("pre");
-  answer.id = "told", answer.textContent = JSON.stringify(told);
-  document.body.append(answer);
-})();
-</script>
-"""
+# Long names with a common start and end, of fused operators, as converters make them.
+def name_of(i):
+    return (f"model/pose_landmark_heavy/block_{i // 9}/batch_normalization_{i}/FusedBatchNormV3;"
+            f"model/block_{i // 9}/conv2d_{i}/BiasAdd/ReadVariableOp;model/conv2d_{i}/Conv2D")
+
+
+NAMES = {
+    "name": "names",
+    "ops": [{"name": f"model/pose_landmark_heavy/block_{i // 9}/depthwise_conv2d_{i}/depthwise", "inputs": [i] if i < 6 else [i, i - 6],
+             "outputs": [i + 1]} for i in range(60)],
+    "tensors": [{"name": name_of(i), "bytes": 1024 * (1 + i % 3), "type": "float32", "shape": [1, 16, 16 * (1 + i % 3)]} for i in range(61)],
+    "graph_inputs": [0],
+    "graph_outputs": [60],
+}
+GRAPHS = {None: TEN, "NAMES": NAMES}
 
 failures = passed = 0
 
@@ -92,43 +77,6 @@ def check(what, holds):
     else:
         failures += 1
         print("FAILED:", what)
-
-
-class Page(html.parser.HTMLParser):
-    """What a browser made of a page."""
-
-    def __init__(self, text):
-        super().__init__(convert_charrefs=True)
-        self.figures, self.layers, self.text, self.told, self.data, self.inside = {}, {}, [], None, "", None
-        self.order = None
-        self.links = []
-        self.feed(text)
-
-    def handle_starttag(self, tag, attributes):
-        a = dict(attributes)
-        self.inside = a.get("id") if tag in ("pre", "script") else tag
-        if "data-figure" in a:
-            self.figures[a["data-figure"]] = int(a["data-value"])
-            self.inside = "figure:" + a["data-figure"]
-        if "data-order" in a:
-            self.order = int(a["data-order"])
-        if tag == "path" and a.get("class", "").startswith("layer") and "data-tensor" in a and self.order is not None:
-            self.layers.setdefault(self.order, []).append(a["d"])
-        self.links += [a[k] for k in ("src", "href") if a.get(k)]
-
-    def handle_endtag(self, tag):
-        if tag == "svg":
-            self.order = None
-        self.inside = None
-
-    def handle_data(self, text):
-        if self.inside == "told":
-            self.told = json.loads(text)
-        elif self.inside == "data":
-            self.data += text
-        elif self.inside and self.inside.startswith("figure:"):
-            check("a figure is what it shows", int(text.replace(",", "")) == self.figures[self.inside[7:]])
-        self.text.append(text)
 
 
 def area(path):
@@ -152,19 +100,13 @@ def area(path):
     return total
 
 
-def browse(browser, url, *options):
-    with tempfile.TemporaryDirectory() as profile:
-        return subprocess.run([browser, "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", "--hide-scrollbars",
-                               "--disable-background-networking", "--disable-component-update", "--disable-sync",
-                               f"--user-data-dir={profile}", "--virtual-time-budget=20000", *options, url],
-                              capture_output=True, text=True, timeout=300)
-
-
-def look(name, data, page, result):
+def look(name, data, browser, result):
     """The data of a page against itself and against the result of `schedule`."""
     r = data["result"]
+    figures, words = browser.run("probes.figures()"), browser.run("document.body.textContent")
+    check(f"{name}: a figure is what it shows", all(value == shown for value, shown in figures.values()))
     for key in ("peak", "lower_bound", "given_peak"):
-        check(f"{name}: {key} in the page is that of the result", page.figures[key] == r[key])
+        check(f"{name}: {key} in the page is that of the result", figures[key][0] == r[key])
         if result["stopped"] == "finished":
             check(f"{name}: {key} is that of `schedule`", r[key] == result[key])
     for order in data["orders"]:
@@ -192,13 +134,13 @@ def look(name, data, page, result):
         if why["together_count"] == len(why["together"]):
             sizes = sum(data["tensors"][t]["size"] for t in why["together"])
             check(f"{name}: what must be together sums up", sizes + why["workspace"] - why["spared"] <= why["together_bytes"] <= sizes + why["workspace"])
-        check(f"{name}: the reason is told in words", why["operator"] in "".join(page.text))
+        check(f"{name}: the reason is told in words", why["operator"] in words)
     heights = 330 - 22 - 38  # of the plot, in units of the drawing
     highest = 1.04 * max(1, r["lower_bound"], r.get("budget", 0), *(o["peak"] for o in data["orders"]))
     for k, order in enumerate(data["orders"][:1]):
-        width = (1000 - 76 - 150) / max(order["steps"], 1)
+        width = (browser.run("probes.view_box()")[2] - 76 - 160) / max(order["steps"], 1)
         wanted = sum(c["bytes"] * c["steps"] for c in order["columns"]) * width * heights / highest
-        drawn = sum(area(path) for path in page.layers.get(k, []))
+        drawn = sum(area(path) for path in browser.run("probes.layers()"))
         check(f"{name}: areas of order {k} are bytes: {drawn:.0f}, {wanted:.0f}", abs(drawn - wanted) <= 0.01 * wanted + 20)
     if name == "model":
         rows = data["choices"]["rows"]
@@ -209,88 +151,343 @@ def look(name, data, page, result):
     if "arena" in data and "error" not in data["arena"]:
         a = data["arena"]
         check(f"{name}: the arena holds all", all(b["offset"] + b["size"] <= a["size"] for b in a["buffers"]))
-        check(f"{name}: the arena's figures", (page.figures["arena"], page.figures["arena_bound"]) == (a["size"], a["lower_bound"]))
+        check(f"{name}: the arena's figures", (figures["arena"][0], figures["arena_bound"][0]) == (a["size"], a["lower_bound"]))
         check(f"{name}: no arena below the peak", a["size"] >= r["peak"])
 
 
-def touch(name, data, told):
-    """What keyboard and mouse did."""
-    check(f"{name}: the probe ran", told is not None)
-    if told is None:
-        return
+def keys_and_mouse(name, data, browser):
+    """What the page does at a desk."""
+    run = browser.run
     steps = data["orders"][0]["steps"]
-    check(f"{name}: a chart takes the focus", told["focus"])
-    check(f"{name}: it starts at the peak", "the peak" in told["peak"])
-    check(f"{name}: keys move", told["home"] != told["right"] and f"of {steps:,}" in told["end"])
-    check(f"{name}: a key chooses a layer: {told['layer']}", told["marked"] >= 1 and "bytes" in told["layer"])
-    check(f"{name}: and leaves it", told["escaped"] == 0)
-    check(f"{name}: the mouse shows a layer: {told['pointed']}", told["pointed"].count("bytes") >= 2)
-    check(f"{name}: one chart", told["charts"] == 1)
-    check(f"{name}: a tap shows a layer: {told['tapped']}", told["tapped"].count("bytes") >= 2)
-    check(f"{name}: a key zooms", told["zoomed"] or steps <= 8)
-    check(f"{name}: a tensor has one colour", told.get("same_colour", True))
-    check(f"{name}: a tensor is found: {told.get('found')}", "found" not in told or told["found"].count("step") >= 2)
-    check(f"{name}: no cell is a letter wide", told["cells"])
-    check(f"{name}: no name turns the text around", not told["bare"])
-    budget = data["result"].get("budget")
-    check(f"{name}: the verdict names the budget: {told['verdict'][:200]}",
-          budget is None or ("Fits" if data["result"]["peak"] <= budget else "Does not fit") in told["verdict"])
-    check(f"{name}: a row of the table marks its tensor", told["row"])
-    check(f"{name}: light and dark", told["before"] != told["after"])
-    check(f"{name}: the page is no wider than the window", told["wide"])
+    check(f"{name}: one chart", run("probes.charts()") == 1)
+    run("document.querySelector('#memory .chart svg').focus()")
+    check(f"{name}: it starts at the peak: {run('probes.info()')}", "the peak" in run("probes.info()"))
+    browser.key("Home")
+    home = run("probes.info()")
+    browser.key("ArrowRight")
+    check(f"{name}: keys move", home != run("probes.info()"))
+    browser.key("End")
+    check(f"{name}: to the end", f"of {steps:,}" in run("probes.info()"))
+    browser.key("p"), browser.key("ArrowUp")
+    check(f"{name}: a key chooses a layer", run("document.querySelectorAll('#memory .layer.on').length") == 1 and "bytes" in run("probes.info()"))
+    browser.key("Escape")
+    check(f"{name}: and leaves it", run("document.querySelectorAll('.layer.on').length") == 0)
+    check(f"{name}: a tensor has one colour", run("probes.colours_agree()"))
+    hover(name, data, browser)
+    zoom_and_pan(name, steps, browser)
+    search(name, data, browser)
+    sort_and_group(name, data, browser)
+    check(f"{name}: no name turns the text around", not re.search("[\u202a-\u202e\u2066-\u2069]", run("document.querySelector('main').innerText")))
+    tried = "steps" in data["choices"]
+    check(f"{name}: it says that rewrites were tried only where they were", tried or "that was tried" not in run("document.querySelector('main').innerText"))
+    verdict, budget = run("document.getElementById('verdict').textContent"), data["result"].get("budget")
+    check(f"{name}: the verdict names the budget: {verdict[:200]}",
+          budget is None or ("Fits" if data["result"]["peak"] <= budget else "Does not fit") in verdict)
     if "arena" in data:
-        check(f"{name}: keys go through the arena", "offset" in told["buffer"])
+        run("document.querySelector('#arena svg').focus()")
+        browser.key("ArrowRight")
+        check(f"{name}: keys go through the arena", "offset" in run("probes.info('#arena')"))
+    paper = run("getComputedStyle(document.body).backgroundColor")
+    run("document.getElementById('theme').click()")
+    check(f"{name}: the button changes light and dark", paper != run("getComputedStyle(document.body).backgroundColor"))
+    run("document.getElementById('theme').click()")
+
+
+def hover(name, data, browser):
+    """A tensor that the mouse points at is marked in chart, arena and table."""
+    drawn = [p["tensor"] for p in data["peak"]["parts"] if p["tensor"] >= 0]
+    in_arena = {b["tensor"] for b in data.get("arena", {}).get("buffers", [])}
+    linked, tried = False, None
+    for t in drawn[:20]:
+        at = browser.run(f"probes.point_of('#memory .chart', {t})")
+        if at is None:
+            continue
+        browser.mouse("mouseMoved", *at)
+        tried = browser.run(f"probes.marked({t})"), browser.run("probes.info()")
+        linked = {"#memory .layer", "#peak tr"} <= set(tried[0]) and ("#arena .layer" in tried[0]) == (t in in_arena) and tried[1].count("bytes") >= 2
+        if linked:  # else a column may be narrower than a pixel, and its neighbour was hit
+            break
+    check(f"{name}: the mouse marks a tensor everywhere and tells of it: {tried}", linked or tried is None)
+    check(f"{name}: a tensor can be pointed at", tried is not None or not drawn or data["orders"][0]["own_layer_from"] > 1)
+    for t in drawn[:20]:
+        at = browser.run(f"probes.point_of('#arena', {t})") if t in in_arena else None
+        if at is not None:
+            browser.mouse("mouseMoved", *at)
+            check(f"{name}: so it does in the arena", "#memory .layer" in browser.run(f"probes.marked({t})"))
+            return
+
+
+def zoom_and_pan(name, steps, browser):
+    run = browser.run
+    if steps <= 8:
+        return
+    whole = run("probes.layers()")
+    for _ in range(2):
+        browser.click(*run("probes.button('+', '#memory')"))
+    near = run("probes.layers()")
+    check(f"{name}: a button zooms", sorted(near) != sorted(whole))
+    check(f"{name}: a map shows where", run("document.querySelector('.map').checkVisibility()"))
+    x, y = run("probes.middle('#memory .chart svg')")
+    browser.drag((x, y), (x + 120, y))
+    moved = sorted(run("probes.layers()"))
+    browser.drag((x, y), (x - 120, y))
+    check(f"{name}: a drag moves the part shown", moved != sorted(near) or sorted(run("probes.layers()")) != moved)
+    x, y = run("probes.middle('.map svg')")
+    browser.click(x - 300, y)
+    left = sorted(run("probes.layers()"))
+    browser.click(x + 300, y)
+    check(f"{name}: the map moves it", left != sorted(run("probes.layers()")))
+    run("document.querySelector('#memory .chart svg').focus()")
+    browser.key("Home")
+    check(f"{name}: it follows the keys, which keep the focus", run("document.activeElement.matches('#memory .chart svg')")
+          and run("[...document.querySelectorAll('#memory .chart svg text')].some((t) => t.textContent === '1')"))
+    before = sorted(run("probes.layers()"))
+    browser.key("+", "+")
+    check(f"{name}: a key zooms and keeps the focus", run("document.activeElement.matches('#memory .chart svg')")
+          and (sorted(run("probes.layers()")) != before or steps <= 32))
+    browser.click(*run("probes.button('whole', '#memory')"))
+    check(f"{name}: and back", sorted(run("probes.layers()")) == sorted(whole))
+    check(f"{name}: without a map", not run("document.querySelector('.map').checkVisibility()"))
+
+
+def search(name, data, browser):
+    """Any tensor is found by its name; what nobody is called is not."""
+    run = browser.run
+    names = [x["name"] for x in data["tensors"]][:1] + [x[0] for x in data["unlisted"]][-1:]
+    for sought in names + ["no such name, really"]:
+        run("document.querySelector('#memory input').focus(), document.querySelector('#memory input').select()")
+        browser.type(re.sub("[\u202a-\u202e\u2066-\u2069]", "", sought))
+        found = run("document.querySelector('#memory [role=status]').textContent")
+        check(f"{name}: '{sought}' is {'found' if sought in names else 'not found'}: {found}",
+              " of " in found and "from step" in found if sought in names else found == "no such name")
+    run("document.querySelector('#memory input').select()")
+    browser.key("Backspace")
+
+
+def sort_and_group(name, data, browser):
+    run = browser.run
+    parts = data["peak"]["parts"]
+    if len(parts) < 3:
+        return
+    forms = any(x.get("type") or x.get("shape") for x in (data["tensors"][p["tensor"]] for p in parts if p["tensor"] >= 0))
+    titles = run("[...document.querySelectorAll('#peak th')].map((t) => t.innerText)")
+    check(f"{name}: type and shape are columns where they are known: {titles}", ("shape" in " ".join(titles)) == forms)
+    group = "(g) => { const s = document.querySelector('#peak select'); s.value = g; s.dispatchEvent(new Event('change')); }"
+    rows = "[...document.querySelectorAll('#peak tbody tr[data-tensor]')].map((r) => Number(r.dataset.tensor))"
+    run(f"({group})('nothing')")
+    wanted = [p["tensor"] for p in parts]
+    check(f"{name}: each tensor has a row", sorted(run(rows)) == sorted(wanted))
+    shown = run("[...document.querySelectorAll('#peak tbody tr[data-tensor] td:first-child')].map((c) => c.innerText)")
+    names = {data["tensors"][p["tensor"]]["name"] if p["tensor"] >= 0 else "workspace" for p in parts}
+    check(f"{name}: names that differ look different: {shown}", len(set(shown)) == len(names))
+    click = "document.querySelectorAll('#peak th button')[0].click()"
+    run(click)
+    once = run(rows)
+    run(click)
+    check(f"{name}: a title sorts, both ways", sorted(once) == sorted(wanted) and (run(rows) != once or len(set(wanted)) < 2))
+    for how in ("size", "scope", "kind"):
+        run(f"({group})('{how}')")
+        sums = run("[...document.querySelectorAll('#peak tbody tr')].filter((r) => !r.hidden).length")
+        check(f"{name}: grouped by {how}: {sums} rows", 1 <= sums <= len(parts) + 1)
+        check(f"{name}: no row is lost", sorted(run(rows)) == sorted(wanted))
+    first = run("probes.marked(0), document.querySelector('#peak tbody tr[data-tensor]:not([hidden])') !== null")
+    if first:
+        run("document.querySelector('#peak tbody tr[data-tensor]:not([hidden])').focus()")
+        check(f"{name}: a row of the table marks its tensor", run("document.activeElement.classList.contains('on') || document.activeElement.dataset.tensor === '-1'"))
+    run(f"({group})('kind and size')")
+
+
+def fingers(name, data, browser):
+    """What a tap does on a phone."""
+    drawn = [p["tensor"] for p in data["peak"]["parts"] if p["tensor"] >= 0]
+    for t in drawn[:20]:
+        at = browser.run(f"probes.point_of('#memory .chart', {t})")
+        if at is None:
+            continue
+        browser.tap(*at)
+        told = browser.run("probes.info()")
+        check(f"{name}: a tap tells of a tensor: {told}", told.count("bytes") >= 2 and browser.run("document.querySelectorAll('#memory .layer.on').length") == 1)
+        return
+
+
+def room_and_colours(name, browser, open_page, folder):
+    """At each width, in light and dark: no overflow, whole words, contrast. Drawings have no tables, pages no cut texts."""
+    for width in WIDTHS:
+        for theme in ("light", "dark"):
+            browser.show(width, dark=theme == "dark", touch=width < 600)
+            open_page()
+            where = f"{name} at {width}, {theme}"
+            if folder:
+                browser.shot(os.path.join(folder, f"{name}_{width}_{theme}.png"))
+            browser.run("probes.open_all()")
+            check(f"{where}: no wider than the window by {browser.run('probes.overflow()')}", browser.run("probes.overflow()") <= 0)
+            broken = browser.run("probes.broken_words()")
+            check(f"{where}: no cell is narrower than its words: {broken}", not broken)
+            worst = browser.run("probes.contrast()")
+            check(f"{where}: contrast {worst}", worst["ratio"] >= 4.5)
+            cut = browser.run("probes.cut_texts()")
+            check(f"{where}: no text leaves a picture: {cut}", not cut)
+            check(f"{where}: no words lie over each other: {browser.run('probes.overlaps()')}", not browser.run("probes.overlaps()"))
+
+
+def print_out(name, browser, open_page, folder):
+    """Black on white, whatever the screen, with one chart and nothing to press."""
+    browser.show(800, dark=True, media="print")
+    open_page()
+    colours = browser.run("[getComputedStyle(document.body).backgroundColor, getComputedStyle(document.body).color]")
+    check(f"{name}: print is black on white: {colours}", colours == ["rgb(255, 255, 255)", "rgb(0, 0, 0)"])
+    check(f"{name}: print has one chart", browser.run("probes.charts()") == 1)
+    left = browser.run("probes.interactive()")
+    check(f"{name}: print has nothing to press: {left}", not left)
+    worst = browser.run("probes.contrast()")
+    check(f"{name}: print has contrast {worst}", worst["ratio"] >= 4.5)
+    browser.show(1400, dark=True, media="")
+    if browser.run("document.querySelector('#memory .chart') !== null"):
+        browser.run("dispatchEvent(new Event('beforeprint'))")
+        check(f"{name}: the chart is painted for a sheet", browser.run("probes.view_box()[2]") == 700)
+        browser.run("dispatchEvent(new Event('afterprint'))")
+    sheets = browser.printed(os.path.join(folder, f"{name}.pdf") if folder else None)
+    check(f"{name}: {sheets} sheets", 1 <= sheets <= 12)
+
+
+def saved(browser, folder, click, file):
+    """The file that a button saves."""
+    path = os.path.join(folder, file)
+    browser.send("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": folder}, None)
+    browser.click(*browser.run(click))
+    for _ in range(100):
+        if os.path.exists(path):
+            break
+        time.sleep(0.05)
+    with open(path, newline="", encoding="utf-8") as f:
+        text = f.read()
+    os.remove(path)
+    return text
+
+
+def files(name, data, browser, folder):
+    """What the buttons save, and the tables that show the same."""
+    check(f"{name}: the JSON is the page's", json.loads(saved(browser, folder, "probes.button('Data as JSON')", "report.json")) == data)
+    rows = list(csv.reader(saved(browser, folder, "probes.button('CSV', '#memory')", "memory.csv").splitlines()))
+    columns = [[o["name"], str(c["step"] + 1), c["operator"], str(c["bytes"]), str(c["steps"])] for o in data["orders"] for c in o["columns"]]
+    check(f"{name}: the chart's CSV is what is drawn", rows[1:] == columns and len(rows[0]) == 5)
+    browser.run("probes.open_all()")
+    check(f"{name}: so is its table", browser.run("document.querySelectorAll('#memory .data tbody tr').length") == len(columns))
+    peak = list(csv.reader(saved(browser, folder, "probes.button('CSV', '#peak')", "peak.csv").splitlines()))
+    size = peak[0].index("size")
+    check(f"{name}: the peak's CSV", [int(row[size]) for row in peak[1:]] == [p["bytes"] for p in data["peak"]["parts"]])
+    if "arena" in data and "error" not in data["arena"]:
+        arena = list(csv.reader(saved(browser, folder, "probes.button('CSV', '#arena')", "arena.csv").splitlines()))
+        check(f"{name}: the arena's CSV", [(int(r[1]), int(r[2])) for r in arena[1:]] == [(b["size"], b["offset"]) for b in data["arena"]["buffers"]])
+        check(f"{name}: and table", browser.run("document.querySelectorAll('#arena .data tbody tr').length") == len(data["arena"]["buffers"]))
+
+
+def quiet(name, browser, path):
+    """One request, no word on the console, and no way out."""
+    check(f"{name}: nothing on the console: {browser.complaints()}", not browser.complaints())
+    check(f"{name}: one request: {browser.requests()}", browser.requests() == ["file://" + os.path.abspath(path)])
+    out = browser.run("(async () => { const refused = []; document.addEventListener('securitypolicyviolation', (e) => refused.push(e.effectiveDirective));"
+                      " new Image().src = 'http://127.0.0.1:9/x.png'; await fetch('http://127.0.0.1:9/').catch(() => 0);"
+                      " await new Promise((done) => setTimeout(done, 50)); return refused.sort(); })()")
+    check(f"{name}: the policy lets nothing out: {out}", out == ["connect-src", "img-src"])
+
+
+def check_page(name, path, browser, folder, work, data_and_result=None):
+    """A page in all its forms."""
+    with open(os.path.join(HERE, "probes.js"), encoding="utf-8") as f:
+        probes = f.read() + "\n0"
+
+    def open_page():
+        browser.open(path)
+        browser.run(probes.replace("const probes", "var probes"))
+
+    browser.show(1400)
+    open_page()
+    if data_and_result:
+        data, result = data_and_result
+        look(name, data, browser, result)
+        keys_and_mouse(name, data, browser)
+        files(name, data, browser, work)
+    quiet(name, browser, path)
+    room_and_colours(name, browser, open_page, folder)
+    if data_and_result:
+        browser.show(390, height=800, touch=True)
+        open_page()
+        fingers(name, data, browser)
+    print_out(name, browser, open_page, folder)
+
+
+def check_drawing(name, path, browser, folder):
+    """A drawing in light and dark."""
+    with open(os.path.join(HERE, "probes.js"), encoding="utf-8") as f:
+        probes = f.read() + "\n0"
+    for theme in ("light", "dark"):
+        browser.show(1000, height=600, dark=theme == "dark")
+        browser.open(path)
+        browser.run(probes.replace("const probes", "var probes"))
+        if folder:
+            browser.shot(os.path.join(folder, f"{name}_{theme}.png"))
+        worst = browser.run("probes.contrast()")
+        check(f"{name}, {theme}: contrast {worst}", worst["ratio"] >= 4.5)
+        cut = browser.run("probes.cut_texts()")
+        check(f"{name}, {theme}: no text leaves the picture: {cut}", not cut)
+        check(f"{name}: nothing on the console: {browser.complaints()}", not browser.complaints())
+    told = browser.run("[...document.documentElement.children].slice(0, 2).map((x) => [x.tagName, x.textContent.length > 10])")
+    role = browser.run("document.documentElement.getAttribute('role')")
+    check(f"{name}: a title and a description: {told}", told[0][0] == "title" and told[1] == ["desc", True] and role == "img")
+
+
+def report_of(program, name, graph, options, most, work):
+    """The page of a case, and its text."""
+    path = os.path.join(work, name + ".html")
+    made = subprocess.run([program, "report", graph, "-o", path, *options], capture_output=True, text=True, check=False)
+    check(f"{name}: made: {made.stderr}", made.returncode == (3 if "--budget" in options else 0) and made.stderr == "")
+    if not os.path.exists(path):
+        return None, ""
+    with open(path, encoding="utf-8") as f:
+        text = f.read()
+    check(f"{name}: {len(text)} bytes", len(text) <= most)
+    return path, text
+
+
+def graph_of(graph, work):
+    if graph in GRAPHS:
+        path = os.path.join(work, (graph or "ten").lower() + ".json")
+        with open(path, "w", encoding="utf-8") as f:
+            json.dump(GRAPHS[graph], f)
+        return path
+    return graph if graph.startswith("builtin:") or os.path.exists(graph) else os.path.join(CORPUS, "onnx", graph)
 
 
 def main():
     program, folder = sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else None
-    browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if browser is None:
-        sys.exit("check.py: there is no Chromium")
-    with tempfile.TemporaryDirectory() as work:
+    with tempfile.TemporaryDirectory() as work, tempfile.TemporaryDirectory() as profile:
+        browser = Browser(profile)
         for name, graph, options, most in CASES:
-            if graph is None:
-                graph = os.path.join(work, "ten.json")
-                with open(graph, "w", encoding="utf-8") as f:
-                    json.dump(TEN, f)
-            elif not graph.startswith("builtin:"):
-                graph = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../fuzz/corpus/onnx", graph)
-            path = os.path.join(work, name + ".html")
-            made = subprocess.run([program, "report", graph, "-o", path, *options], capture_output=True, text=True)
-            check(f"{name}: made: {made.stderr}", made.returncode == (3 if "--budget" in options else 0) and made.stderr == "")
-            if not os.path.exists(path):
+            graph = graph_of(graph, work)
+            path, text = report_of(program, name, graph, options, most, work)
+            if path is None:
                 continue
-            with open(path, encoding="utf-8") as f:
-                text = f.read()
-            check(f"{name}: {len(text)} bytes", len(text) <= most)
-            probed = os.path.join(work, name + "_probed.html")
-            with open(probed, "w", encoding="utf-8") as f:
-                f.write(text.replace("</body>", PROBE + "</body>"))
-            seen = browse(browser, "file://" + probed, "--dump-dom")
-            said = [line for line in seen.stderr.splitlines() if "CONSOLE" in line]
-            check(f"{name}: nothing on the console: {said}", not said)
-            page = Page(seen.stdout)
-            data = json.loads(page.data)
-            check(f"{name}: nothing is fetched: {page.links}", all(link.startswith("data:") for link in page.links))
-            check(f"{name}: no markup of names", "<i>" not in seen.stdout and "<b>" not in seen.stdout)
+            data = json.loads(re.search(r'id="data">(.*?)</script>', text, re.S)[1])
             scheduled = [o for i, o in enumerate(options) if "--offsets" not in o and "--budget" not in options[max(i - 1, 0):i + 1]]
             if "--time-limit" not in scheduled:
                 scheduled += ["--time-limit", "10"]
             result = json.loads(subprocess.run([program, "schedule", graph, "--format", "json", *scheduled],
-                                               capture_output=True, text=True).stdout)
-            look(name, data, page, result)
-            touch(name, data, page.told)
-            if folder:
-                for theme in ("light", "dark"):
-                    shot = os.path.join(folder, f"{name}_{theme}.png")
-                    themed = os.path.join(work, "themed.html")
-                    with open(themed, "w", encoding="utf-8") as f:
-                        f.write(text.replace("<html lang", f'<html data-theme="{theme}" lang'))
-                    browse(browser, "file://" + themed, f"--screenshot={shot}", "--window-size=1200,2600")
-                shot = os.path.join(folder, f"{name}_phone.png")
-                browse(browser, "file://" + path, f"--screenshot={shot}", "--window-size=500,2600")
+                                               capture_output=True, text=True, check=False).stdout)
+            check_page(name, path, browser, folder, work, (data, result))
+            check(f"{name}: no markup of names", browser.run("document.querySelectorAll('i, b').length") == 0)
+        for name, graph, options in DATAFLOW:
+            path, _ = report_of(program, name, os.path.join(CORPUS, "sdf3", graph), options, 200_000, work)
+            check_page(name, path, browser, folder, work)
+        for name, command in DRAWINGS:
+            path = os.path.join(work, name + ".svg")
+            made = subprocess.run([program, *[a.replace("CORPUS", CORPUS) for a in command], path], capture_output=True, text=True, check=False, cwd=work)
+            check(f"{name}: drawn: {made.stderr}", os.path.exists(path))
+            check_drawing(name, path, browser, folder)
+        browser.close()
     print(f"{passed} passed, {failures} failed")
     sys.exit(1 if failures else 0)
 
 
-main()
+if __name__ == "__main__":
+    main()

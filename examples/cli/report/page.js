@@ -25,13 +25,53 @@
     return [make("code", {title: command}, shown ?? command), " ", button];
   };
   const folded = (title, ...children) => make("details", {}, make("summary", {}, title), ...children);
+  const pressed = (text, title, act) => {
+    const button = make("button", {type: "button", title}, text);
+    button.addEventListener("click", act);
+    return button;
+  };
+  const heads = (titles, numeric) => make("thead", {}, make("tr", {}, titles.map((t, i) => make("th", {class: numeric(i) ? "number" : ""}, t))));
+
+  // Files of what is shown.
+  const save = (name, type, text) => {
+    const link = make("a", {download: name, href: URL.createObjectURL(new Blob([text], {type}))});
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+  };
+  const csv_of = (titles, rows) => {
+    const field = (v) => (/[",\n]/.test(String(v ?? "")) ? `"${v.replaceAll('"', '""')}"` : String(v ?? ""));
+    return [titles, ...rows].map((row) => row.map(field).join(",") + "\n").join("");
+  };
+  /** What a picture shows as a folded table, made when it is opened, and as a file. `rows` makes lists of texts and numbers. */
+  const as_data = (title, file, titles, rows) => {
+    const shown = folded(title);
+    shown.addEventListener("toggle", () => {
+      if (shown.children.length > 1) return;
+      const all = rows(), numeric = (i) => typeof all[0]?.[i] === "number";
+      const cell = (v) => (typeof v === "number" ? number(grouped(v)) : make("td", {}, bdi(v)));
+      const body = make("tbody", {}, all.map((row) => make("tr", {}, row.map(cell))));
+      shown.append(make("div", {class: "wide"}, make("table", {}, heads(titles, numeric), body)));
+    });
+    return make("div", {class: "data"}, shown, pressed("CSV", `save ${file}`, () => save(file, "text/csv", csv_of(titles, rows()))));
+  };
 
   // Names. What would turn the direction of the text around goes; a fused name is its first part.
   const clean = (text) => text.replace(/[\u202a-\u202e\u2066-\u2069]/g, "");
   const first_part = (text) => clean(text).split(";")[0];
+  const middle_cut = (t, n) => (t.length <= n ? t : t.slice(0, Math.ceil((n - 1) / 2)) + "…" + t.slice(t.length - Math.floor((n - 1) / 2)));
+  /** At most n characters. Of a path the last part that is numbered stays, with as many of its neighbours as fit. */
   const short = (text, n) => {
-    const t = first_part(text);
-    return t.length <= n ? t : t.slice(0, Math.ceil((n - 1) / 2)) + "…" + t.slice(t.length - Math.floor((n - 1) / 2));
+    const t = first_part(text), parts = t.split("/");
+    if (t.length <= n || parts.length === 1) return middle_cut(t, n);
+    const numbered = parts.findLastIndex((x) => /(^|[^a-z])\d+$/i.test(x));
+    let from = numbered < 0 ? parts.length - 1 : numbered, to = from + 1;
+    const cut = () => (from > 0 ? "…/" : "") + parts.slice(from, to).join("/") + (to < parts.length ? "/…" : "");
+    if (cut().length > n) return middle_cut(parts[from], n);
+    for (let best = cut(); ; best = cut()) {
+      if (to < parts.length && (++to, cut().length > n)) --to;
+      if (from > 0 && (--from, cut().length > n)) ++from;
+      if (cut() === best) return best;
+    }
   };
   const bdi = (text, n = 48) => make("bdi", {title: clean(text)}, short(text, n));
 
@@ -66,6 +106,11 @@
   // Tensors and their colours.
   const tensor = (t) => data.tensors[t];
   const tensor_name = (t) => (t === WORKSPACE ? "workspace" : t <= SMALL ? `small: ${data.kinds[SMALL - t]}` : tensor(t).name);
+  const shape_of = (t) => {
+    const shape = tensor(t).shape;
+    return shape === undefined || shape === null ? "" : shape.length === 0 ? "scalar" : shape.map((d) => (d < 0 ? "?" : d)).join("×");
+  };
+  const form_of = (t) => [tensor(t).type ?? "", shape_of(t)].filter((x) => x !== "").join(" ");
   const keys = {
     kind: (t) => {
       if (t === WORKSPACE) return "workspace";
@@ -86,9 +131,13 @@
         sums.set(keys[colouring](t), (sums.get(keys[colouring](t)) ?? 0) + bytes * c.steps);
     return [...sums].sort((a, b) => b[1] - a[1]);
   };
+  /** The largest at the peak have a colour, and then those that take the most all over. */
   const choose_colours = () => {
-    const largest = bytes_over_time().filter(([key]) => key !== "input" && key !== "workspace").slice(0, 7);
-    colours = new Map(largest.map(([key], i) => [key, `var(--c${i})`]));
+    const sums = new Map();
+    for (const {tensor: t, bytes} of data.peak.parts) sums.set(keys[colouring](t), (sums.get(keys[colouring](t)) ?? 0) + bytes);
+    const peak_keys = [...sums].sort((a, b) => b[1] - a[1]).slice(0, 5).map(([key]) => key);
+    const largest = [...new Set([...peak_keys, ...bytes_over_time().map(([key]) => key)])].filter((key) => key !== "input" && key !== "workspace");
+    colours = new Map(largest.slice(0, 7).map((key, i) => [key, `var(--c${i})`]));
     colours.set("input", "var(--c7)").set("workspace", "var(--faint)");
   };
   const fill = (t) => (colours.get(keys[colouring](t)) ?? "var(--rest)");
@@ -102,7 +151,8 @@
     const x = tensor(t), life = x.lives[0];
     const made = x.producer === null ? "an input of the graph" : `written by ${short(x.producer, 60)}`;
     const read = life.last_reader === null ? "read by nobody" : `last read by ${short(life.last_reader, 60)}`;
-    return `${short(x.name, 80)}: ${in_words(x.size)}, ${made}, ${read}${x.stays ? ", stays to the end" : ""}; alive from step ` +
+    const form = form_of(t) === "" ? "" : `${form_of(t)}, `;
+    return `${short(x.name, 80)}: ${form}${in_words(x.size)}, ${made}, ${read}${x.stays ? ", stays to the end" : ""}; alive from step ` +
         `${grouped(life.first + 1)} to ${grouped(life.last + 1)}; ${counted(x.readers, "reader")}`;
   };
   const at_peak = new Set(data.peak.parts.map((p) => p.tensor));
@@ -171,19 +221,20 @@
       (proven ? ", proven." : ", as far as the search went.")), ...cause()));
     if (fits) here.append(paragraph(strong(`Fits with ${counted(fits.operators - data.operators, "more operator")}`),
       ` (${grouped(fits.operators)}, ${fits.extra_macs === 0 ? "no extra multiply-accumulates" : grouped(fits.extra_macs) + " extra multiply-accumulates"}): ${scaled(fits.peak)}. The command is below.`));
-    else here.append(paragraph("No rewritten network that was tried fits either."));
+    else here.append(paragraph(data.choices.steps === undefined ? "No rewrite was tried" + (/\.(onnx|tflite)$/.test(data.input.path) ? "." : ": that needs a model, .tflite or .onnx.")
+      : "No rewritten network that was tried fits either."));
   };
 
   // What would help.
   const choices = () => {
     const c = data.choices, here = section("choices"), judged = result.budget !== undefined;
-    const titles = ["do", "peak", "of the file's", "operators", "extra MACs", ...(judged ? ["fits"] : []), "command"];
+    const titles = ["do", "peak", ...(judged ? ["fits"] : []), "of the file's", "operators", "extra MACs", "command"];
     const body = c.rows.map((row) => make("tr", {}, make("td", {}, row.what), number(scaled(row.peak)),
-      number(percent(row.peak, c.rows[0].peak)), number(grouped(row.operators)), number(grouped(row.extra_macs)),
       judged ? make("td", {class: row.fits ? "yes" : "no"}, row.fits ? "yes" : "no") : null,
+      number(percent(row.peak, c.rows[0].peak)), number(grouped(row.operators)), number(grouped(row.extra_macs)),
       make("td", {}, row.command === null ? "" : copied(row.command, row.command.replaceAll(data.input.path, data.input.path.split("/").at(-1))))));
     append(here, [make("div", {class: "wide"}, make("table", {},
-      make("thead", {}, make("tr", {}, titles.map((t, i) => make("th", {class: i >= 1 && i <= 4 ? "number" : ""}, t)))),
+      heads(titles, (i) => !["do", "fits", "command"].includes(titles[i])),
       make("tbody", {}, body)))]);
     if (c.rows.some((row) => row.what.startsWith("blocks")))
       here.append(paragraph("Blocks of rows need kernels that read and write parts: ", make("code", {}, "--emit-c DIR"),
@@ -194,15 +245,17 @@
     const steps = c.steps ?? [];
     if (steps.length > 0)
       here.append(folded(`All that was tried: ${counted(steps.length, "rewrite")}`, make("div", {class: "wide"}, make("table", {},
-        make("thead", {}, make("tr", {}, ["rewrite", "where", "peak after", "operators", "kept"].map((t) => make("th", {}, t)))),
+        heads(["rewrite", "where", "peak after", "operators", "kept"], (i) => i === 2 || i === 3),
         make("tbody", {}, steps.slice(0, 100).map((s) => make("tr", {}, make("td", {}, s.rule), make("td", {}, bdi(s.site, 60)),
           number(scaled(s.peak)), number(grouped(s.operators)), make("td", {}, s.kept ? "yes" : "no"))))))));
   };
 
   // Where it goes: the layers of the order, and below the arena, on one axis.
-  const LEFT = 76, RIGHT = 150;
+  const LEFT = 76, RIGHT = 160;
   const order = data.orders[0], file = data.orders[1], n = Math.max(order.steps, 1);
-  const narrow = () => document.documentElement.clientWidth < 640;
+  let on_paper = false;
+  const width = () => (on_paper ? 700 : Math.max(300, section("memory").clientWidth));
+  const narrow = () => W < 640;
   const right = () => (narrow() ? 8 : RIGHT);
   let W = 1000;
   let view = [0, n], chosen = null, at = Math.max(order.columns.findIndex((c) => c.step === order.peak_step), 0);
@@ -215,14 +268,21 @@
       append(picture, [draw("line", {class: "grid", x1: LEFT, x2: W - right(), y1: y(tick * size), y2: y(tick * size)}),
         draw("text", {class: "faint", x: LEFT - 6, y: y(tick * size) + 4, "text-anchor": "end"}, `${tick} ${units[unit_of(top)]}`)]);
   };
-  /** Round steps with the operator that runs there. */
+  /** The first step in view and round ones, with the operator that runs there. */
   const step_axis = (picture, H) => {
-    const span = view[1] - view[0];
-    for (const tick of ticks_to(span, 1, narrow() ? 2 : 6)) {
-      const step = Math.min(Math.floor(view[0]) + tick, n - 1), column = order.columns.findLast((c) => c.first <= step);
-      if (x_of(step) > W - right() - 60 || column === undefined) continue;
-      append(picture, [draw("text", {class: "faint", x: x_of(step + 0.5), y: H - 18, "text-anchor": "middle"}, grouped(step + 1)),
-        draw("text", {class: "faint", x: x_of(step + 0.5), y: H - 4, "text-anchor": tick === 0 ? "start" : "middle"}, short(column.operator, 16))]);
+    const span = view[1] - view[0], [, every] = [...ticks_to(span, 1, narrow() ? 2 : 6), 1], first = Math.ceil(view[0]) + 1;
+    let free = LEFT - 1, named_to = 0;
+    for (let step = first; step <= Math.min(n, view[1]); step = (Math.floor(step / every) + 1) * every) {
+      const x = x_of(step - 0.5), column = order.columns.findLast((c) => c.first < step);
+      if (x < free || x > W - right() || column === undefined) continue;
+      free = x + 70;
+      const name = short(column.operator, 16), wide = 7.4 * name.length;
+      const [at_x, anchor] = x - LEFT < wide / 2 ? [LEFT, "start"] : x + wide / 2 > W ? [W - 2, "end"] : [x, "middle"];
+      const from = anchor === "start" ? LEFT : anchor === "end" ? W - 2 - wide : x - wide / 2;
+      picture.append(draw("text", {class: "faint", x: x + 30 > W ? W - 2 : x, y: H - 18, "text-anchor": x + 30 > W ? "end" : "middle"}, grouped(step)));
+      if (from < named_to) continue;
+      named_to = from + wide + 6;
+      picture.append(draw("text", {class: "faint", x: at_x, y: H - 4, "text-anchor": anchor}, name));
     }
   };
   /** One path for each tensor, with a piece for each stretch of columns in which it stands at all. */
@@ -230,6 +290,7 @@
     const pieces = new Map();
     order.columns.forEach((column, i) => {
       let low = 0;
+      if (column.first >= view[1] || column.first + column.steps <= view[0]) return;
       for (const [t, bytes] of parts_of(column)) {
         const stretches = pieces.get(t) ?? pieces.set(t, []).get(t), last = stretches.at(-1);
         if (last === undefined || last.at(-1)[0] !== i - 1) stretches.push([[i, low, low + bytes]]);
@@ -253,9 +314,10 @@
     picture.append(narrow() ? draw("text", {class: "over", x: W - right() - 4, y: y(bytes) - 4, "text-anchor": "end"}, label)
       : draw("text", {class: style === "budget" ? "mark" : "faint", x: W - right() + 6, y: at_y}, label));
   };
-  const chart_holder = make("div", {}), arena_holder = make("div", {}), info = make("div", {class: "info", "aria-live": "polite"});
+  const chart_holder = make("div", {class: "chart"}), arena_holder = make("div", {class: "chart"}), info = make("div", {class: "info", "aria-live": "polite"});
   const legend = make("div", {class: "legend"});
-  let cursor = null;
+  const map_holder = make("div", {class: "map", hidden: ""});
+  let cursor = null, seen = null;
 
   const show = () => {
     const column = order.columns[at];
@@ -273,18 +335,38 @@
     mark(chosen);
   };
   const column_at = (step) => Math.max(0, Math.min(order.columns.length - 1, order.columns.findLastIndex((c) => c.first <= step)));
+  const step_at = (picture, event) => {
+    const box = picture.getBoundingClientRect();
+    return view[0] + (view[1] - view[0]) * (W * (event.clientX - box.left) / box.width - LEFT) / (W - LEFT - right());
+  };
   const look_at = (picture, event, pick) => {
-    const box = picture.getBoundingClientRect(), x = W * (event.clientX - box.left) / box.width;
-    at = column_at(view[0] + (view[1] - view[0]) * (x - LEFT) / (W - LEFT - right()));
-    chosen = pick(box, event);
+    at = column_at(step_at(picture, event));
+    chosen = pick(picture.getBoundingClientRect(), event);
     show();
   };
-  const zoom = (factor) => {
-    const c = order.columns[at], middle = c === undefined ? n / 2 : c.first + c.steps / 2;
-    const span = Math.max(Math.min((view[1] - view[0]) / factor, n), Math.min(n, 8));
-    const from = Math.max(0, Math.min(n - span, middle - span / 2));
-    view = [from, from + span];
+  /** Shows `span` steps around `middle`, as far as there are steps. */
+  const look_around = (middle, span) => {
+    const wide = Math.max(Math.min(span, n), Math.min(n, 8)), from = Math.max(0, Math.min(n - wide, middle - wide / 2));
+    view = [from, from + wide];
     paint();
+  };
+  const middle_of = (c) => (c === undefined ? n / 2 : c.first + c.steps / 2);
+  const zoom = (factor) => look_around(middle_of(order.columns[at]), (view[1] - view[0]) / factor);
+  /** Moves the view where the column at hand is not within. */
+  const follow = () => {
+    const middle = middle_of(order.columns[at]);
+    if (middle < view[0] || middle > view[1]) look_around(middle, view[1] - view[0]);
+  };
+  /** A drag of a picture moves a part of the steps; true while it does. */
+  let grip = null;
+  const dragged = (picture, event) => {
+    if (event.type === "pointerdown") grip = {x: event.clientX, view, scale: (view[1] - view[0]) * W / (W - LEFT - right()) / picture.getBoundingClientRect().width};
+    if (grip === null || event.buttons === 0 || view[1] - view[0] >= n) return false;
+    const moved = event.clientX - grip.x;
+    if (event.type !== "pointermove" || Math.abs(moved) < 4) return false;
+    const span = grip.view[1] - grip.view[0];
+    look_around(grip.view[0] + span / 2 - moved * grip.scale, span);
+    return true;
   };
   const keys_of = (event) => {
     const parts = order.columns[at] === undefined ? [] : parts_of(order.columns[at]);
@@ -300,11 +382,18 @@
     event.preventDefault();
     move();
     at = Math.max(0, Math.min(order.columns.length - 1, at));
+    follow();
     show();
   };
   const clip = (picture, id, H) => {
     picture.append(draw("clipPath", {id}, draw("rect", {x: LEFT, y: 0, width: W - LEFT - right(), height: H})));
     return draw("g", {"clip-path": `url(#${id})`});
+  };
+  /** Puts a new picture in the place of the old one, which keeps the focus. */
+  const replace = (holder, ...nodes) => {
+    const focused = holder.contains(document.activeElement);
+    holder.replaceChildren(...nodes);
+    if (focused) nodes[0].focus();
   };
   const paint_chart = () => {
     const H = narrow() ? 380 : 330, TOP = 22, BOTTOM = 38;
@@ -322,13 +411,16 @@
     level(picture, y, result.lower_bound, "bound", gap === 0 ? `best = bound ${scaled(result.peak)}` : `bound ${scaled(result.lower_bound)}`, placed);
     if (!narrow()) picture.append(draw("text", {class: "faint", x: W - right() + 6, y: Math.max(12, y(file.peak) - 8)}, `file's order ${scaled(file.peak)}`));
     const top = order.columns[Math.max(order.columns.findIndex((c) => c.step === order.peak_step), 0)];
-    if (top !== undefined) {
+    const before = top === undefined ? 0 : x_of(top.first) - 5, after = top === undefined ? 0 : x_of(top.first + top.steps) + 5;
+    if (top !== undefined && after > LEFT && before < W - right()) {
       let low = 0;
+      const rightwards = W - right() - after >= Math.min(190, before - LEFT), room = rightwards ? W - right() - after : before - LEFT;
       const largest = parts_of(top).map(([, bytes]) => bytes).sort((a, b) => b - a)[4] ?? 0;
       for (const [t, bytes] of parts_of(top)) {
-        if (y(0) - y(bytes) > 15 && bytes >= largest)
-          picture.append(draw("text", {class: "over", x: Math.min(x_of(top.first + top.steps) + 5, W - right() - 160), y: y(low + bytes / 2) + 4},
-            `${short(tensor_name(t), 22)}, ${scaled(bytes)}`));
+        const hidden = narrow() && placed.some((other) => Math.abs(other - 8 - y(low + bytes / 2)) < 16);  // by the words at a line
+        if (y(0) - y(bytes) > 15 && bytes >= largest && !hidden)
+          picture.append(draw("text", {class: "over", x: rightwards ? after : before, "text-anchor": rightwards ? "start" : "end", y: y(low + bytes / 2) + 4},
+            `${short(tensor_name(t), Math.max(4, Math.min(24, Math.floor(room / 7.5) - 11)))}, ${scaled(bytes)}`));
         low += bytes;
       }
     }
@@ -344,10 +436,21 @@
       }
       return null;
     };
-    for (const kind of ["pointermove", "pointerdown"]) picture.addEventListener(kind, (event) => look_at(picture, event, layer_under));
+    seen = (event) => dragged(picture, event) || look_at(picture, event, layer_under);
     picture.addEventListener("keydown", keys_of);
-    chart_holder.replaceChildren(picture);
+    replace(chart_holder, picture);
   };
+  /** All steps, with the part of them that is in view; none where that is all. */
+  const paint_map = () => {
+    map_holder.hidden = view[1] - view[0] >= n;
+    if (map_holder.hidden) return;
+    const H = 36, x = (step) => 1000 * step / n, y = (bytes) => H - H * bytes / highest;
+    const outline = order.columns.map((c) => `V${y(c.bytes).toFixed(1)}H${x(c.first + c.steps).toFixed(1)}`).join("");
+    map_holder.replaceChildren(draw("svg", {viewBox: `0 0 1000 ${H}`, preserveAspectRatio: "none", "aria-hidden": "true"},
+      draw("path", {class: "outline", d: `M0 ${H}${outline}V${H}Z`}),
+      draw("rect", {class: "window", x: x(view[0]), y: 0, width: Math.max(x(view[1]) - x(view[0]), 3), height: H})));
+  };
+  const step_of = (time) => Math.min(Math.floor(time / 2) + 1, n);
   const paint_arena = () => {
     const a = data.arena;
     if (a === undefined || a.error !== undefined) return;
@@ -371,16 +474,16 @@
     });
     level(picture, y, a.size, "grid", `arena ${scaled(a.size)}`, []);
     if (a.lower_bound < a.size) level(picture, y, a.lower_bound, "bound", `bound ${scaled(a.lower_bound)}`, []);
-    const words = make("div", {class: "info", "aria-live": "polite"});
+    const words = make("div", {class: "info", "aria-live": "polite"}, paragraph(make("span", {class: "faint"}, "Point at a buffer, tap it, or go there with the arrow keys.")));
     const by_time = a.buffers.map((_, i) => i).sort((i, j) => a.buffers[i].lower - a.buffers[j].lower || a.buffers[i].offset - a.buffers[j].offset);
     let place = -1;
     const show_buffer = (i) => {
-      const b = a.buffers[i], step = (time) => grouped(Math.min(Math.floor(time / 2) + 1, n));
+      const b = a.buffers[i];
       place = by_time.indexOf(i), chosen = b.tensor === WORKSPACE ? null : b.tensor;
       show();
       mark(b.tensor === WORKSPACE ? null : b.tensor);
       shapes[i].classList.add("on");
-      words.replaceChildren(paragraph(strong(bdi(b.name, 80)), `: ${in_words(b.size)} at offset ${grouped(b.offset)}, from step ${step(b.lower)} to ${step(b.upper - 1)}`));
+      words.replaceChildren(paragraph(strong(bdi(b.name, 80)), `: ${in_words(b.size)} at offset ${grouped(b.offset)}, from step ${grouped(step_of(b.lower))} to ${grouped(step_of(b.upper - 1))}`));
     };
     for (const kind of ["pointerover", "pointerdown"])
       picture.addEventListener(kind, (event) => {
@@ -392,44 +495,62 @@
       event.preventDefault();
       show_buffer(by_time[Math.max(0, Math.min(by_time.length - 1, place + move))]);
     });
-    arena_holder.replaceChildren(picture, words);
+    replace(arena_holder, picture, words);
   };
   const paint = () => {
-    W = narrow() ? 480 : 1000;
+    W = width();
     choose_colours();
     paint_chart();
     paint_arena();
     for (const node of document.querySelectorAll("[data-colour-of]")) node.style.background = fill(Number(node.dataset.colourOf));
-    legend.replaceChildren(...[...colours].filter(([key]) => bytes_over_time().some(([other]) => other === key)).map(([key, colour]) =>
-      make("span", {}, make("span", {class: "swatch", style: `background: ${colour}`}), bdi(key, 24))),
-      make("span", {}, make("span", {class: "swatch", style: "background: var(--rest)"}), "other"),
-      make("span", {}, "line: the file's order"));
+    paint_map();
+    const there = new Set(bytes_over_time().map(([key]) => key));
+    const entry = (key, colour) => make("span", {}, make("span", {class: "swatch", style: `background: ${colour}`}), bdi(key, 24));
+    legend.replaceChildren(...[...colours].filter(([key]) => there.has(key)).map(([key, colour]) => entry(key, colour)),
+      ...([...there].some((key) => !colours.has(key)) ? [entry("other", "var(--rest)")] : []), make("span", {}, "line: the file's order"));
     show();
   };
   const memory = () => {
     const by = make("select", {"aria-label": "colour by"}, Object.keys(keys).map((k) => make("option", {value: k}, `colour by ${k}`)));
     by.addEventListener("change", () => (colouring = by.value, paint()));
-    const search = make("input", {type: "search", placeholder: "find a tensor", "aria-label": "find a tensor"});
-    search.addEventListener("input", () => {
-      const seen = (text) => clean(text).toLowerCase(), sought = seen(search.value);
-      const t = sought === "" ? -1 : data.tensors.findIndex((x) => seen(x.name).includes(sought));
-      chosen = t < 0 ? null : t;
-      if (t >= 0) at = column_at(tensor(t).lives[0].first);
+    const search = make("input", {type: "search", placeholder: "find by name", "aria-label": "find a tensor or an operator by name"});
+    const found = make("span", {class: "faint", role: "status"});
+    let place = 0;
+    /** Goes to a tensor or to the column of an operator whose name holds the text; Enter goes to the next. */
+    const seek = () => {
+      const told = (text) => clean(text).toLowerCase(), sought = told(search.value);
+      const hits = sought === "" ? [] : [
+        ...data.tensors.map((x, t) => [x.name, x.lives[0].first, t]), ...(data.unlisted ?? []).map(([name, first]) => [name, first, null]),
+        ...order.columns.map((c) => [c.operator, c.first, null])].filter(([name]) => told(name).includes(sought));
+      const [name, first, t] = hits[place % Math.max(hits.length, 1)] ?? ["", null, null];
+      found.replaceChildren(...(sought === "" ? [] : hits.length === 0 ? ["no such name"]
+        : [`${grouped(place % hits.length + 1)} of ${grouped(hits.length)}: `, bdi(name, 32), `, from step ${grouped(first + 1)}`]));
+      chosen = t;
+      if (first !== null) at = column_at(first), follow();
       show();
-    });
-    const button = (text, title, act) => {
-      const b = make("button", {type: "button", title}, text);
-      b.addEventListener("click", act);
-      return b;
     };
-    append(section("memory"), [make("div", {class: "tools"}, by, search, button("−", "zoom out", () => zoom(0.5)), button("+", "zoom in", () => zoom(2)),
-      button("whole", "show all steps", () => (view = [0, n], paint()))), legend, chart_holder, info,
-      paragraph(make("span", {class: "faint"}, (n === order.columns.length ? "" : `Each of ${order.columns.length} columns stands for some operators in a row and shows the one that takes the most. `) +
-        (order.own_layer_from > 0 ? `Tensors below ${scaled(order.own_layer_from)} are one layer. ` : "") + "Full colours are alive at the peak."))]);
-    const rows = order.columns.map((c) => make("tr", {}, make("td", {}, grouped(c.step + 1)), make("td", {}, bdi(c.operator)), number(grouped(c.bytes))));
-    if (rows.length <= 100)
-      section("memory").append(folded("The chart as a table", make("div", {class: "wide"}, make("table", {}, make("thead", {}, make("tr", {},
-        ["step", "operator", "bytes"].map((t) => make("th", {}, t)))), make("tbody", {}, rows)))));
+    search.addEventListener("input", () => (place = 0, seek()));
+    search.addEventListener("keydown", (event) => {
+      if (event.key === "Enter") ++place, seek();
+    });
+    for (const kind of ["pointermove", "pointerdown"]) chart_holder.addEventListener(kind, (event) => seen(event));
+    chart_holder.addEventListener("wheel", (event) => {
+      if (!event.ctrlKey) return;
+      event.preventDefault();
+      zoom(event.deltaY < 0 ? 1.25 : 0.8);
+    }, {passive: false});
+    for (const kind of ["pointermove", "pointerdown"])
+      map_holder.addEventListener(kind, (event) => {
+        const box = map_holder.getBoundingClientRect();
+        if (event.buttons !== 0 || kind === "pointerdown") look_around(n * (event.clientX - box.left) / box.width, view[1] - view[0]);
+      });
+    const columns = n === order.columns.length ? "" : "A column stands for some operators in a row and shows the one that takes the most; around the peak each operator has its own. ";
+    append(section("memory"), [make("div", {class: "tools"}, by, search, pressed("−", "zoom out", () => zoom(0.5)), pressed("+", "zoom in", () => zoom(2)),
+      pressed("whole", "show all steps", () => look_around(n / 2, n)), found), legend, map_holder, chart_holder, info,
+      paragraph(make("span", {class: "faint"}, columns +
+        (order.own_layer_from > 0 ? `Tensors below ${scaled(order.own_layer_from)} are one layer of each kind. ` : "") + "Full colours are alive at the peak.")),
+      as_data("The chart as a table", "memory.csv", ["order", "step", "operator", "bytes", "steps of the column"],
+        () => data.orders.flatMap((o) => o.columns.map((c) => [o.name, c.step + 1, c.operator, c.bytes, c.steps])))]);
     const a = data.arena;
     if (a !== undefined) {
       const here = section("arena");
@@ -438,60 +559,93 @@
       else append(here, [paragraph("The arena: ", strong(scaled(a.size)), a.size === a.lower_bound ? " holds all tensors of this order, and no smaller one does."
         : ` holds all tensors of this order; none of less than ${scaled(a.lower_bound)} does.`,
         a.count > a.buffers.length ? ` The ${grouped(a.buffers.length)} largest of ${grouped(a.count)} buffers are drawn.` : "",
-        figure("arena", a.size), figure("arena_bound", a.lower_bound)), arena_holder]);
+        figure("arena", a.size), figure("arena_bound", a.lower_bound)), arena_holder,
+      as_data("The arena as a table", "arena.csv", ["buffer", "bytes", "offset", "from step", "to step"],
+        () => a.buffers.map((b) => [b.name, b.size, b.offset, step_of(b.lower), step_of(b.upper - 1)]))]);
     }
     paint();
   };
 
   // The peak.
-  const saved = (part) => {
-    const w = part.without;
-    if (w === undefined) return ["", ""];
-    const best = result.peak - w.best_order;
-    const text = !data.searched_anew ? "" : w.best_order === w.lower_bound ? scaled(best) : "at least " + scaled(best);
-    return [scaled(result.peak - w.same_order), text];
-  };
   const peak = () => {
     const p = data.peak, here = section("peak");
     here.append(p.operator === null ? paragraph("The peak is at the start, before any operator runs.")
       : paragraph("While ", strong(bdi(p.operator, 60)), ` runs, at step ${grouped(p.step + 1)}, ${in_words(p.bytes)} are in use:`));
-    const groups = new Map();
-    for (const part of p.parts) {
-      const key = part.tensor === WORKSPACE ? "workspace" : `${keys.kind(part.tensor)}, ${scaled(part.bytes)} each`;
-      (groups.get(key) ?? groups.set(key, []).get(key)).push(part);
-    }
     const sum = (parts) => parts.reduce((s, part) => s + part.bytes, 0);
-    const sorted = [...groups].sort((a, b) => sum(b[1]) - sum(a[1]));
+    const of_tensor = (f) => ({tensor: t}) => (t === WORKSPACE ? "" : f(t, tensor(t)));
+    const maker = of_tensor((t, x) => x.producer ?? "an input");
+    const reader = of_tensor((t, x) => (x.stays ? "stays to the end" : x.lives[0].last_reader ?? "nobody"));
+    const has_forms = p.parts.some((part) => part.tensor !== WORKSPACE && form_of(part.tensor) !== "");
+    const without = (key) => (part) => (part.without === undefined ? "" : result.peak - part.without[key]);
+    const best_words = ({without: w}) => (w === undefined ? ""
+      : (w.best_order === w.lower_bound ? "" : "at least ") + scaled(result.peak - w.best_order));
+    // Title, value to sort by and to write, and cell.
+    const columns = [
+      {title: "tensor", value: (part) => tensor_name(part.tensor), cell: (part) => make("td", {}, swatch(part.tensor), bdi(tensor_name(part.tensor), narrow() ? 20 : 32))},
+      {title: "size", value: (part) => part.bytes, cell: (part) => number(scaled(part.bytes))},
+      {title: "of the peak", value: (part) => part.bytes / Math.max(p.bytes, 1), cell: (part) => number(percent(part.bytes, p.bytes))},
+      ...(has_forms ? [{title: "type", value: of_tensor((t, x) => x.type ?? "")}, {title: "shape", value: of_tensor(shape_of)}] : []),
+      {title: "written by", value: maker, cell: (part) => make("td", {}, bdi(maker(part), 28))},
+      {title: "last read by", value: reader, cell: (part) => make("td", {}, bdi(reader(part), 28))},
+      {title: "saves, same order", value: without("same_order"), cell: (part) => number(part.without === undefined ? "" : scaled(without("same_order")(part)))},
+      ...(data.searched_anew ? [{title: "saves, best order", value: without("best_order"), cell: (part) => number(best_words(part))}] : []),
+    ];
+    const size = 1, numeric = new Set(["size", "of the peak", "saves, same order", "saves, best order"]);
+    const groupings = {
+      "kind and size": (part) => `${keys.kind(part.tensor)}, ${scaled(part.bytes)} each`, kind: (part) => keys.kind(part.tensor),
+      size: (part) => `${scaled(part.bytes)} each`, scope: (part) => keys.scope(part.tensor), nothing: null,
+    };
+    let grouping = "kind and size", sorted_by = size, descending = true;
+    const body = make("tbody", {}), titles = make("tr", {});
+    const compare = (a, b) => (typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b), "en", {numeric: true}));
     const row_of = (part, member) => {
-      const t = part.tensor, x = tensor(t), life = x?.lives[0], [same, best] = saved(part);
-      const row = make("tr", {tabindex: 0, "data-tensor": t, class: member ? "member" : ""}, make("td", {}, swatch(t), bdi(tensor_name(t), 36)),
-        number(scaled(part.bytes)), number(percent(part.bytes, p.bytes)), make("td", {}, t === WORKSPACE ? "" : x.producer === null ? "an input" : bdi(x.producer, 28)),
-        make("td", {}, t === WORKSPACE ? "" : x.stays ? "stays to the end" : life.last_reader === null ? "nobody" : bdi(life.last_reader, 28)), number(same), number(best));
+      const t = part.tensor;
+      const row = make("tr", {tabindex: 0, "data-tensor": t, class: member ? "member" : ""},
+        columns.map((c) => c.cell?.(part) ?? make("td", {}, bdi(c.value(part), 28))));
       for (const kind of ["pointerenter", "focus", "pointerdown"]) row.addEventListener(kind, () => (chosen = t === WORKSPACE ? null : t, show()));
       return row;
     };
-    const body = make("tbody", {});
-    for (const [key, parts] of sorted) {
-      if (parts.length <= 2) {
-        append(body, parts.map((part) => row_of(part, false)));
-        continue;
-      }
+    const rest_of_row = () => make("td", {colspan: columns.length - size - 2});
+    const rows_of = ([key, parts]) => {
+      if (parts.length === 1) return [row_of(parts[0], false)];
       const members = parts.map((part) => row_of(part, true));
       for (const m of members) m.hidden = true;
-      const button = make("button", {type: "button", "aria-expanded": "false"}, "show");
-      button.addEventListener("click", () => {
+      const button = pressed("show", "show each", () => {
         const open = members[0].hidden;
         for (const m of members) m.hidden = !open;
         button.textContent = open ? "hide" : "show", button.setAttribute("aria-expanded", String(open));
       });
-      append(body, [make("tr", {}, make("td", {}, swatch(parts[0].tensor), strong(counted(parts.length, "tensor")), " of ", bdi(key), " ", button),
-        number(scaled(sum(parts))), number(percent(sum(parts), p.bytes)), make("td", {colspan: 4})), members]);
-    }
-    if (p.rest_count > 0)
-      body.append(make("tr", {}, make("td", {}, `${grouped(p.rest_count)} more`), number(scaled(p.rest)), number(percent(p.rest, p.bytes)), make("td", {colspan: 4})));
-    const titles = ["tensor", "size", "of the peak", "written by", "last read by", "saves, same order", "saves, best order"];
-    append(here, [make("div", {class: "wide"}, make("table", {}, make("thead", {}, make("tr", {}, titles.map((t, i) =>
-      make("th", {class: [1, 2, 5, 6].includes(i) ? "number" : ""}, t)))), body)),
+      button.setAttribute("aria-expanded", "false");
+      return [make("tr", {class: "group"}, make("td", {}, swatch(parts[0].tensor), strong(counted(parts.length, "tensor")), " of ", bdi(key), " ", button),
+        number(scaled(sum(parts))), number(percent(sum(parts), p.bytes)), rest_of_row()), ...members];
+    };
+    const fill_table = () => {
+      const {value} = columns[sorted_by], sign = descending ? -1 : 1, groups = new Map();
+      const parts = [...p.parts].sort((a, b) => sign * compare(value(a), value(b)));
+      parts.forEach((part, i) => {
+        const key = groupings[grouping] === null ? String(i) : part.tensor === WORKSPACE ? "workspace" : groupings[grouping](part);
+        (groups.get(key) ?? groups.set(key, []).get(key)).push(part);
+      });
+      const listed = [...groups].flatMap(([key, group]) => (group.length > 2 ? [[key, group]] : group.map((part) => [key, [part]])));
+      if (sorted_by === size || sorted_by === size + 1) listed.sort((a, b) => sign * (sum(a[1]) - sum(b[1])));
+      body.replaceChildren(...listed.flatMap(rows_of));
+      if (p.rest_count > 0)
+        body.append(make("tr", {}, make("td", {}, `${grouped(p.rest_count)} more`), number(scaled(p.rest)), number(percent(p.rest, p.bytes)), rest_of_row()));
+      titles.replaceChildren(...columns.map((c, i) => make("th", {class: numeric.has(c.title) ? "number" : "",
+        "aria-sort": i !== sorted_by ? "none" : descending ? "descending" : "ascending"},
+        pressed(c.title, `sort by ${c.title}`, () => {
+          descending = i === sorted_by ? !descending : typeof c.value(p.parts[0]) === "number";
+          sorted_by = i;
+          fill_table();
+          titles.children[i].firstChild.focus();
+        }))));
+    };
+    const by = make("select", {"aria-label": "group by"}, Object.keys(groupings).map((k) => make("option", {value: k}, `group by ${k}`)));
+    by.addEventListener("change", () => (grouping = by.value, fill_table()));
+    const file = () => save("peak.csv", "text/csv", csv_of(columns.map((c) => c.title), p.parts.map((part) => columns.map((c) => c.value(part)))));
+    fill_table();
+    append(here, [make("div", {class: "tools"}, by, pressed("CSV", "save peak.csv", file)),
+      make("div", {class: "wide"}, make("table", {}, make("thead", {}, titles), body)),
       make("p", {class: "faint"}, "“Saves” is how much lower the peak would be if a tensor took nothing: in this order, and in the best order " +
         (data.searched_anew ? "found for the graph without it." : "(not searched for so large a graph)."))]);
   };
@@ -535,27 +689,17 @@
       "More time (", make("code", {}, "--time-limit 300"), ") or threads (", make("code", {}, "--threads 4"), ") may close the gap."));
   };
 
-  // Files.
-  const save = (name, type, text) => {
-    const link = make("a", {download: name, href: URL.createObjectURL(new Blob([text], {type}))});
-    link.click();
-    URL.revokeObjectURL(link.href);
-  };
   section("json").addEventListener("click", () => save("report.json", "application/json", JSON.stringify(data)));
-  section("csv").addEventListener("click", () => {
-    const field = (text) => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
-    const rows = data.orders.flatMap((o) => o.columns.map((c) => [field(o.name), c.step + 1, field(c.operator), c.bytes].join(",")));
-    save("memory.csv", "text/csv", ["order,step,operator,bytes", ...rows].join("\n") + "\n");
-  });
   section("theme").addEventListener("click", () => {
     const root = document.documentElement, dark = matchMedia("(prefers-color-scheme: dark)").matches;
     const now = root.dataset.theme ?? (dark ? "dark" : "light");
     root.dataset.theme = now === "dark" ? "light" : "dark";
   });
-  let was_narrow = narrow();
   addEventListener("resize", () => {
-    if (narrow() !== was_narrow) was_narrow = narrow(), paint();
+    if (width() !== W) paint();
   });
+  addEventListener("beforeprint", () => (on_paper = true, paint()));
+  addEventListener("afterprint", () => (on_paper = false, paint()));
   choose_colours();
   for (const part of [head, verdict, choices, memory, peak, reason]) part();
 })();

@@ -74,16 +74,29 @@ std::vector<lifetime> lives_of(const memsched::problem& p, std::span<const op_id
   return lives;
 }
 
+/// Where moments end: `most` of about the same length or, where there are no more steps, each step; and each step within
+/// `close` of the peak.
+std::vector<std::size_t> ends_of_moments(std::size_t steps, std::size_t most, std::size_t peak_step, std::size_t close) {
+  const std::size_t count = std::min(steps, most);
+  std::vector<std::size_t> ends;
+  for (std::size_t k = 0; k < count; ++k) ends.push_back(steps * (k + 1) / count);
+  if (close > 0)
+    for (std::size_t at = peak_step - std::min(peak_step, close); at < std::min(steps, peak_step + close + 1); ++at)
+      ends.push_back(at + 1);
+  std::sort(ends.begin(), ends.end());
+  ends.erase(std::unique(ends.begin(), ends.end()), ends.end());
+  return ends;
+}
+
 }  // namespace
 
 timeline make_timeline(const memsched::problem& p, std::span<const op_id> order, memsched::memory_model model,
-                       std::size_t most) {
+                       std::size_t most, std::size_t close) {
   const memsched::evaluation e = memsched::evaluate(p, order, model).value();
   timeline t{{order.begin(), order.end()}, {}, lives_of(p, order), e.peak, e.peak_step};
-  const std::size_t n = order.size(), count = std::min(n, most);
   replay memory(p, model);
-  for (std::size_t k = 0, at = 0; k < count; ++k) {
-    const std::size_t end = n * (k + 1) / count;
+  std::size_t at = 0;
+  for (const std::size_t end : ends_of_moments(order.size(), most, e.peak_step, close)) {
     const auto highest = std::max_element(e.during.begin() + static_cast<std::ptrdiff_t>(at),
                                           e.during.begin() + static_cast<std::ptrdiff_t>(end));
     moment m{at, end - at, static_cast<std::size_t>(highest - e.during.begin()), *highest};

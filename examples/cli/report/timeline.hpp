@@ -39,8 +39,9 @@ struct timeline {
   std::size_t peak_step = 0;  ///< the order's length where only the start takes as much
 };
 
-/// The timeline of an order of p in at most `most` moments. O(operators + uses + what is live at the moments).
+/// The timeline of an order of p in at most `most` moments; where there are more steps, each of the `close` steps before and
+/// behind the peak has a moment of its own besides. O(operators + uses + what is live at the moments).
 timeline make_timeline(const memsched::problem& p, std::span<const memsched::op_id> order, memsched::memory_model,
-                       std::size_t most);
+                       std::size_t most, std::size_t close = 0);
 
 }  // namespace cli

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -31,6 +32,12 @@ struct graph_call {
   std::size_t graph = 0;  ///< that is run
 };
 
+/// The type and the dimensions of a tensor as its file states them.
+struct tensor_form {
+  std::string type{};                                ///< in the words of the format: INT8, FLOAT; empty where unknown
+  std::optional<std::vector<std::int64_t>> shape{};  ///< -1 for an open dimension; none where unknown
+};
+
 /// One graph of a model. The file lists its operators; the draft holds those that make activations, the others
 /// (those computed from constants and shapes alone) are left out; where one of the former needs the result of one of
 /// the latter that reads a shape, the draft orders it behind the producer of the tensor of that shape.
@@ -38,6 +45,7 @@ struct model_graph {
   std::string place;               ///< in the file, for messages: "subgraphs[1]"
   std::vector<index_t> path;       ///< in the file: the subgraph; in ONNX, from outside in, operator and which of its graphs
   problem_draft draft;             ///< workspace of an operator that runs graphs: 0, see `with_workspace`
+  std::vector<tensor_form> forms;  ///< per tensor of the draft; empty where the format has none
   std::vector<index_t> positions;  ///< per operator of the draft: its place in the file's list
   std::vector<graph_call> calls;   ///< ascending by operator
   adjacency needs;                 ///< per listed operator: the producers of its operands, each once

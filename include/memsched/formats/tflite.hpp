@@ -86,6 +86,7 @@ class draft_maker {
     ids_[t] = static_cast<tensor_id>(draft_.tensors.size());
     draft_.tensors.push_back({.size = sizes_.size(s_, t)});
     draft_.tensor_names.push_back(m_.file.text(g_.tensors[t], tensor_fields::name));
+    made_.forms.push_back(sizes_.form(s_, t));
     if (g_.origins[t] == origin::variable) {
       draft_.graph_inputs.push_back(ids_[t]);
       draft_.graph_outputs.push_back(ids_[t]);

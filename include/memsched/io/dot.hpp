@@ -37,6 +37,18 @@ inline std::string dot_open(std::string_view name) {
   return "digraph " + dot_quoted(name) + " {\n  rankdir=TB;\n  node [shape=box, fontsize=10];\n";
 }
 
+/// The end, with a legend below the picture; frames would inherit one that is set before them.
+inline std::string dot_close(std::string_view legend) {
+  return "  label=" + dot_quoted(legend) + ";\n  labelloc=b;\n  fontsize=11;\n}\n";
+}
+
+/// Explains the nodes of a schedule graph; `box` is what a box stands for.
+inline std::string dot_legend(std::string_view box) {
+  return "A box is " + std::string(box) +
+         ".\npeak: how many bytes more than before it are in memory while it runs; impact: how many more after it.\n"
+         "A dashed ellipse frees a tensor that several operators read, once all that lead to it have run.";
+}
+
 inline std::string dot_node(char kind, index_t i, std::string_view label, std::string_view attributes = {}) {
   return "  " + std::string(1, kind) + std::to_string(i) + " [label=" + dot_quoted(label) + std::string(attributes) + "];\n";
 }
@@ -53,7 +65,12 @@ struct dot_mark {
 };
 using dot_marks = function_ref<dot_mark(index_t)>;
 
-inline std::string problem_dot(const problem& p, std::string_view name, dot_marks mark_op, dot_marks mark_tensor) {
+inline constexpr const char* problem_legend =
+    "A box is an operator, an ellipse a tensor with its bytes.\nA dashed edge leads to another name of the same bytes, a "
+    "dotted one to an operator that must run later.";
+
+inline std::string problem_dot(const problem& p, std::string_view name, std::string_view legend, dot_marks mark_op,
+                               dot_marks mark_tensor) {
   std::string text = dot_open(name);
   for (op_id op : p.ops()) {
     const dot_mark mark = mark_op(op);
@@ -72,7 +89,7 @@ inline std::string problem_dot(const problem& p, std::string_view name, dot_mark
     for (op_id before : p.after(op))
       text += "  o" + std::to_string(before) + " -> o" + std::to_string(op) + " [style=dotted];\n";
   }
-  return text + "}\n";
+  return text + dot_close(legend);
 }
 
 /// Releases as dashed circles, and all edges.
@@ -91,7 +108,7 @@ inline std::string dot_edges(const schedule_graph& g) {
 /// dotted ones for control.
 inline std::string to_dot(const problem& p, std::string_view name = "problem") {
   const auto plain = [](index_t) { return detail::dot_mark{}; };
-  return detail::problem_dot(p, name, plain, plain);
+  return detail::problem_dot(p, name, detail::problem_legend, plain, plain);
 }
 
 /// The same with the peak of an order: each operator by its place in the order, counted from 1; the operator at the peak in
@@ -108,7 +125,10 @@ inline std::string to_dot(const problem& p, std::span<const op_id> order, const 
     const bool live = std::binary_search(e.live_at_peak.begin(), e.live_at_peak.end(), p.storage(t));
     return detail::dot_mark{"", live ? ", style=filled, fillcolor=\"#f7e3a1\"" : ""};
   };
-  return detail::problem_dot(p, name, op, tensor);
+  const std::string peak = "\nThe peak is " + std::to_string(e.peak) +
+                           " bytes: red is the operator that runs then, yellow are the tensors in memory then. Operators "
+                           "are numbered as they run.";
+  return detail::problem_dot(p, name, detail::problem_legend + peak, op, tensor);
 }
 
 /// Active nodes as boxes with their peak and impact, releases as dashed ellipses with the bytes they free.
@@ -117,7 +137,7 @@ inline std::string to_dot(const schedule_graph& g, node_label label, std::string
   for (node_id v = 0; v < g.active; ++v)
     text += detail::dot_node(
         'n', v, label(v) + "\npeak " + std::to_string(g.cost[v].peak) + ", impact " + std::to_string(g.cost[v].impact));
-  return text + detail::dot_edges(g) + "}\n";
+  return text + detail::dot_edges(g) + detail::dot_close(detail::dot_legend("an operator"));
 }
 
 /// Sequences as boxes that list their nodes, groups as frames around them. `label` is asked for nodes of the graph that
@@ -138,7 +158,8 @@ inline std::string to_dot(const structure::hierarchical_graph& h, node_label lab
   }
   for (node_id i = 0; i < h.graph.active; ++i)
     if (h.group[i] == none) text += sequence(i);
-  return text + detail::dot_edges(h.graph) + "}\n";
+  return text + detail::dot_edges(h.graph) +
+         detail::dot_close(detail::dot_legend("a sequence of operators that run in a row, a frame a group of sequences"));
 }
 
 }  // namespace MEMSCHED_ABI

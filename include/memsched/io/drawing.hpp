@@ -136,15 +136,43 @@ inline std::vector<tick> round_ticks(bytes least, bytes most, bool binary, std::
   }
 }
 
-/// An SVG document with a white ground; sizes in its own units. Styles are attributes, written by the caller as they stand;
-/// texts are escaped.
+namespace detail {
+
+/// The classes of drawings in light and dark. Series s0 to s5 set the current colour, of which lines have 3:1 against the
+/// paper; fills f0 to f7 are for areas, on which text has the class "over"; text has 4.5:1 everywhere.
+inline constexpr const char* svg_style = R"(<style>
+.drawing text{fill:#1c2024} .drawing .faint{fill:#59626b}
+.drawing .paper,.drawing .hollow{fill:#ffffff} .drawing .grid{stroke:#dfe3e6} .drawing .tick{stroke:#59626b}
+.drawing .ink{stroke:#1c2024} .drawing .bound{stroke:#b3261e} .drawing .beyond{color:#b3261e}
+.drawing .s0{color:#0b6e4f} .drawing .s1{color:#7d848a} .drawing .s2{color:#3d5a80}
+.drawing .s3{color:#b9770e} .drawing .s4{color:#a23b72} .drawing .s5{color:#6b4c9a}
+.drawing .f0{fill:#4e79a7} .drawing .f1{fill:#f28e2b} .drawing .f2{fill:#59a14f} .drawing .f3{fill:#b07aa1}
+.drawing .f4{fill:#edc948} .drawing .f5{fill:#9c755f} .drawing .f6{fill:#e15759} .drawing .f7{fill:#8f98a0}
+.drawing .over{paint-order:stroke;stroke:#ffffff;stroke-width:3px;stroke-linejoin:round;pointer-events:none}
+@media screen and (prefers-color-scheme:dark){
+.drawing text{fill:#e6e9eb} .drawing .faint{fill:#a3adb5}
+.drawing .paper,.drawing .hollow{fill:#14181b} .drawing .grid{stroke:#343b41} .drawing .tick{stroke:#a3adb5}
+.drawing .ink{stroke:#e6e9eb} .drawing .bound{stroke:#ff8a80} .drawing .beyond{color:#ff8a80}
+.drawing .s0{color:#4cc49a} .drawing .s1{color:#9aa3ab} .drawing .s2{color:#8fb3e0}
+.drawing .s3{color:#f0b45a} .drawing .s4{color:#e88bbd} .drawing .s5{color:#b9a0ea}
+.drawing .over{stroke:#14181b}
+}
+</style>
+)";
+
+}  // namespace detail
+
+/// An SVG document in a light and a dark form, which a viewer chooses; sizes in its own units. Styles are attributes, written
+/// by the caller as they stand, with the classes of `detail::svg_style`; texts are escaped.
 class svg_drawing {
  public:
-  svg_drawing(double width, double height) {
+  /// `title` and `description` tell the whole picture to who does not see it.
+  svg_drawing(double width, double height, std::string_view title, std::string_view description) {
     const std::string w = one_digit(width), h = one_digit(height);
-    text_ = "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 " + w + ' ' + h +
-            "\" font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"" + w + "\" height=\"" + h +
-            "\" fill=\"#fff\"/>\n";
+    text_ = "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"drawing\" role=\"img\" viewBox=\"0 0 " + w + ' ' + h +
+            "\" font-family=\"sans-serif\" font-size=\"12\">\n<title>" + escape_xml(title) + "</title>\n<desc>" +
+            escape_xml(description) + "</desc>\n" + detail::svg_style + "<rect class=\"paper\" width=\"" + w +
+            "\" height=\"" + h + "\"/>\n";
   }
   void line(double x1, double y1, double x2, double y2, std::string_view style) {
     add("<line x1=\"" + one_digit(x1) + "\" y1=\"" + one_digit(y1) + "\" x2=\"" + one_digit(x2) + "\" y2=\"" +

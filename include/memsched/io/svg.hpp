@@ -41,19 +41,35 @@ class distribution_frame {
 inline void draw_axes(svg_drawing& d, const distribution_frame& f, bytes least, bytes most) {
   for (int percent = 0; percent <= 100; percent += 25) {
     const double y = f.y(percent / 100.0);
-    d.line(f.left, y, f.width - f.right, y, "stroke=\"#ddd\"");
+    d.line(f.left, y, f.width - f.right, y, "class=\"grid\"");
     d.text(f.left - 6, y + 4, "end", std::to_string(percent) + "%");
   }
   for (const tick& t : round_ticks(least, most, true)) {
-    d.line(f.x(t.at), f.y(0), f.x(t.at), f.y(0) + 4, "stroke=\"#888\"");
+    d.line(f.x(t.at), f.y(0), f.x(t.at), f.y(0) + 4, "class=\"tick\"");
     d.text(f.x(t.at), f.y(0) + 18, "middle", t.text);
   }
 }
+
+/// A sentence for who does not see the drawing. `marks` ascend.
+inline std::string describe_distribution(std::span<const order_sample> samples, std::span<const peak_mark> marks) {
+  std::string text =
+      "Which share of " + std::to_string(samples.size()) + " random orders needs no more than how much memory";
+  if (!samples.empty()) {
+    const auto [least, most] =
+        std::minmax_element(samples.begin(), samples.end(), [](const auto& a, const auto& b) { return a.peak < b.peak; });
+    text += ": the least " + binary_size(least->peak) + ", the most " + binary_size(most->peak);
+  }
+  text += '.';
+  for (std::size_t i = 0; i < marks.size(); ++i)
+    text += (i == 0 ? " Marked: " : ", ") + marks[i].name + ' ' + binary_size(marks[i].peak);
+  return text + (marks.empty() ? "" : ".");
+}
+
 inline void draw_steps(svg_drawing& d, const distribution_frame& f, std::span<const order_share> shares) {
   std::string path = "M" + one_digit(f.left) + ' ' + one_digit(f.y(0));
   for (const order_share& s : shares)
     path += " H" + one_digit(f.x(static_cast<double>(s.peak))) + " V" + one_digit(f.y(s.drawn));
-  d.path(path + " H" + one_digit(f.width - f.right), "fill=\"none\" stroke=\"#1f5fa8\" stroke-width=\"1.5\"");
+  d.path(path + " H" + one_digit(f.width - f.right), "class=\"ink\" fill=\"none\" stroke-width=\"1.5\"");
 }
 
 }  // namespace detail
@@ -68,21 +84,22 @@ inline void write_distribution_svg(std::ostream& out, std::string_view title, st
   for (const auto& s : samples) least = std::min(least, s.peak), most = std::max(most, s.peak);
   for (const auto& m : marks) least = std::min(least, m.peak), most = std::max(most, m.peak);
   const frame f(least, most);
-  constexpr const char* colours[] = {"#b03a2e", "#0b6e4f", "#b9770e", "#6c3483", "#2c3e50", "#a04000"};
+  constexpr std::size_t colours = 6;
+  std::vector<peak_mark> sorted(marks.begin(), marks.end());
+  std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.peak < b.peak; });
 
-  svg_drawing d(frame::width, frame::height);
+  svg_drawing d(frame::width, frame::height, title, detail::describe_distribution(samples, sorted));
   d.text(f.left, 22, "start", shortened(title, 100), "font-size=\"15\" font-weight=\"bold\"");
   detail::draw_axes(d, f, least, most);
   d.text((f.left + f.width - f.right) / 2, frame::height - 12, "middle",
          "peak; upwards, the share of " + std::to_string(samples.size()) + " random orders within it");
   detail::draw_steps(d, f, cumulative(samples));
-  std::vector<peak_mark> sorted(marks.begin(), marks.end());
-  std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.peak < b.peak; });
   std::size_t line = 0;  // marks of the same peak share one
   for (std::size_t i = 0; i < sorted.size(); ++i) {
     const bool another = i == 0 || sorted[i].peak != sorted[i - 1].peak;
     if (i > 0 && another) ++line;
-    const std::string style = "stroke-dasharray=\"4 3\" stroke=\"" + std::string(colours[line % std::size(colours)]) + '"';
+    const std::string style =
+        "class=\"s" + std::to_string(line % colours) + "\" stroke-dasharray=\"4 3\" stroke=\"currentColor\"";
     const double x = f.x(static_cast<double>(sorted[i].peak)), y = frame::top + 8 + 18 * static_cast<double>(i);
     if (another) d.line(x, f.y(0), x, frame::top, style);
     d.line(f.width - f.right + 14, y - 4, f.width - f.right + 34, y - 4, style);

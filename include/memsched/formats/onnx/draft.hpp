@@ -49,7 +49,7 @@ class draft_maker {
   }
 
   void add_input(const std::string& name, value& v) {
-    v.id = add_tensor(name, {.size = v.size});
+    v.id = add_tensor(name, v, none);
     draft().graph_inputs.push_back(v.id);
   }
 
@@ -64,7 +64,7 @@ class draft_maker {
       value& v = here_.values.at(name);
       if (v.constant) continue;
       const value* original = o.alias && i == 0 ? find(node.input(0)) : nullptr;
-      v.id = add_tensor(name, {.size = v.size, .alias_of = original ? original->id : none});
+      v.id = add_tensor(name, v, original ? original->id : none);
       writes.push_back(v.id);
     }
     std::vector<op_id> after = after_shapes(reads);
@@ -104,9 +104,10 @@ class draft_maker {
     return found == here_.values.end() ? nullptr : &found->second;
   }
 
-  tensor_id add_tensor(const std::string& name, const tensor_data& data) {
-    draft().tensors.push_back(data);
+  tensor_id add_tensor(const std::string& name, const value& v, tensor_id alias_of) {
+    draft().tensors.push_back({.size = v.size, .alias_of = alias_of});
     draft().tensor_names.push_back(name);
+    made_.forms.push_back({type_name(v.type), v.shape});
     return static_cast<tensor_id>(draft().tensors.size() - 1);
   }
 

@@ -108,6 +108,13 @@ inline unsigned element_bits(int type) {
   return type >= 0 && static_cast<std::size_t>(type) < bits.size() ? bits[static_cast<std::size_t>(type)] : 0;
 }
 
+/// The name that ONNX gives an element type: FLOAT; its number where ONNX 1.12 has no name for it.
+inline std::string type_name(int type) {
+  return onnx::TensorProto_DataType_IsValid(type)
+             ? onnx::TensorProto_DataType_Name(static_cast<onnx::TensorProto_DataType>(type))
+             : "type " + std::to_string(type);
+}
+
 /// Shapes of files and of inference stay below this, so that no inference function overflows.
 inline constexpr std::int64_t max_dimension = std::int64_t{1} << 40;
 

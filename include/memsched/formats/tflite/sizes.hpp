@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <memsched/base/bytes.hpp>
+#include <memsched/formats/model.hpp>
 #include <memsched/formats/tflite/subgraph.hpp>
 
 namespace memsched {
@@ -87,6 +88,14 @@ class tensor_sizes {
 
   /// The dimensions of a tensor of subgraph 0; -1 where one is open.
   dimensions shape(index_t t) { return known(m_.subgraphs[0], t); }
+
+  /// The type and the dimensions of a tensor of subgraph s.
+  tensor_form form(std::size_t s, index_t t) {
+    const table& data = m_.subgraphs[s].tensors[t];
+    const auto type = m_.file.number<std::uint8_t>(data, tensor_fields::type);
+    return {type < std::size(element_types) ? element_types[type].name : "",
+            s == 0 && t < inferred_.size() ? known(m_.subgraphs[0], t) : declared(data)};
+  }
 
   /// Whether two tensors of subgraph s have one element type and, but for leading dimensions of 1, one shape: under any
   /// broadcast, element i of one is used with element i of the other.
