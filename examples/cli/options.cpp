@@ -39,7 +39,10 @@ std::string read_seconds(const std::string& text, double& into) {
 
 std::vector<std::string> scheduler_names() {
   std::vector<std::string> names;
-  for (const named_scheduler& s : schedulers()) names.push_back(s.name);
+  for (const named_scheduler& s : schedulers()) {
+    names.push_back(s.name);
+    if (!s.alias.empty()) names.push_back(s.alias);
+  }
   return names;
 }
 

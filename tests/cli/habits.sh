@@ -191,6 +191,7 @@ means schedule shedule x.json
 means --version --verison
 means --time-limit schedule $cell --time-limt 3
 means automatic schedule $cell --scheduler automatc
+means optimal schedule $cell --scheduler optmal
 means json schedule $cell --format jsn
 means schedule help shedule
 misused sample $cell --count 0
