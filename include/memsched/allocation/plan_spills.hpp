@@ -161,7 +161,7 @@ class spill_search {
       : cover_(cover), context_(context), out_(cover.gaps.size(), false), taken_(cover.values.size(), 0) {}
 
   /// Begins with a cover. `floor`: a bound that is known.
-  void run(std::vector<bool> start, bytes floor) {
+  void run(const std::vector<bool>& start, bytes floor) {
     bound = floor;
     load(start);
     trim();
@@ -335,6 +335,7 @@ class spill_search {
   void prove(const std::vector<double>& prices) {
     constexpr double most = 4;  // a byte moves at most three times for a gap
     std::vector<int128> scaled;
+    scaled.reserve(prices.size());
     for (double x : prices) scaled.push_back(static_cast<int128>(std::ldexp(std::min(x, most), scale)));
     bound = std::max(bound, exact(scaled));
   }
