@@ -1,6 +1,5 @@
 #include <memsched/formats/json.hpp>
 
-#include <bit>
 #include <cstdint>
 #include <iterator>
 #include <random>
@@ -13,6 +12,7 @@
 #include <memsched/measure/evaluate.hpp>
 
 #include "fuzz/claims/printed.hpp"
+#include "support/event_log.hpp"
 #include "support/random_problem.hpp"
 #include "support/same_draft.hpp"
 #include "support/seeds.hpp"
@@ -341,32 +341,9 @@ TEST_CASE("what is no JSON is named by line and column") {
 #ifdef MEMSCHED_SIMDJSON
 namespace {
 
-/// Writes down the events of a text.
-struct event_log {
-  using library = nlohmann::json;
-  std::string seen;
-
-  bool say(const std::string& event) { return seen += event + '\n', true; }
-  bool null() { return say("null"); }
-  bool boolean(bool b) { return say(b ? "true" : "false"); }
-  bool number_integer(library::number_integer_t n) { return say(std::to_string(n)); }
-  bool number_unsigned(library::number_unsigned_t n) { return say(std::to_string(n)); }
-  bool number_float(library::number_float_t x, const std::string&) {
-    return say("float " + std::to_string(std::bit_cast<std::uint64_t>(x)));
-  }
-  bool string(std::string& text) { return say("string " + text); }
-  bool binary(library::binary_t&) { return say("binary"); }
-  bool start_object(std::size_t) { return say("{"); }
-  bool key(const std::string& name) { return say("key " + name); }
-  bool end_object() { return say("}"); }
-  bool start_array(std::size_t) { return say("["); }
-  bool end_array() { return say("]"); }
-  bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception&) { return seen = "error", false; }
-};
-
 /// Whether simdjson takes the text; then its events are those of nlohmann-json.
 bool simdjson_takes(const std::string& text) {
-  event_log slow, fast;
+  support::event_log slow, fast;
   nlohmann::json::sax_parse(text.begin(), text.end(), &slow);
   const auto told = detail::simdjson_events(text, fast);
   INFO(text.substr(0, 1000));
