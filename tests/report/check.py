@@ -461,6 +461,8 @@ def graph_of(graph, work):
 
 def main():
     program, folder = sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else None
+    if folder:
+        os.makedirs(folder, exist_ok=True)
     with tempfile.TemporaryDirectory() as work, tempfile.TemporaryDirectory() as profile:
         browser = Browser(profile)
         for name, graph, options, most in CASES:

@@ -311,7 +311,7 @@
     while (placed.some((other) => Math.abs(other - at_y) < 14)) at_y += 14;
     placed.push(at_y);
     picture.append(draw("line", {class: style, x1: LEFT, x2: W - right(), y1: y(bytes), y2: y(bytes)}));
-    picture.append(narrow() ? draw("text", {class: "over", x: W - right() - 4, y: y(bytes) - 4, "text-anchor": "end"}, label)
+    picture.append(narrow() ? draw("text", {class: "over", x: W - right() - 4, y: at_y - 8, "text-anchor": "end"}, label)
       : draw("text", {class: style === "budget" ? "mark" : "faint", x: W - right() + 6, y: at_y}, label));
   };
   const chart_holder = make("div", {class: "chart"}), arena_holder = make("div", {class: "chart"}), info = make("div", {class: "info", "aria-live": "polite"});
@@ -472,8 +472,9 @@
       if (y(0) - y(lowest) > 15 && wide > 60)
         picture.append(draw("text", {class: "over", x: (from + to) / 2, y: y(b.offset + lowest / 2) + 4, "text-anchor": "middle"}, short(b.name, Math.floor(wide / 7))));
     });
-    level(picture, y, a.size, "grid", `arena ${scaled(a.size)}`, []);
-    if (a.lower_bound < a.size) level(picture, y, a.lower_bound, "bound", `bound ${scaled(a.lower_bound)}`, []);
+    const placed = [];
+    level(picture, y, a.size, "grid", `arena ${scaled(a.size)}`, placed);
+    if (a.lower_bound < a.size) level(picture, y, a.lower_bound, "bound", `bound ${scaled(a.lower_bound)}`, placed);
     const words = make("div", {class: "info", "aria-live": "polite"}, paragraph(make("span", {class: "faint"}, "Point at a buffer, tap it, or go there with the arrow keys.")));
     const by_time = a.buffers.map((_, i) => i).sort((i, j) => a.buffers[i].lower - a.buffers[j].lower || a.buffers[i].offset - a.buffers[j].offset);
     let place = -1;
