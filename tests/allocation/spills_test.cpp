@@ -1,7 +1,6 @@
 // Spills: against a search over all that can be on a chip, against the count by Belady's rule, and played step by step.
 #include <algorithm>
 #include <catch2/catch.hpp>
-#include <map>
 #include <memsched/allocation/plan_spills.hpp>
 #include <memsched/graph/builder.hpp>
 #include <memsched/measure/evaluate.hpp>
@@ -11,6 +10,7 @@
 #include <networks/networks.hpp>
 #include <vector>
 
+#include "chip_order.hpp"
 #include "support/random_problem.hpp"
 
 using namespace memsched;
@@ -19,10 +19,10 @@ namespace {
 
 /// The least that any policy moves for an order while whole storages move: a search over which are on the chip, and which have a
 /// good copy outside. The inputs of the graph begin on the chip.
-class least_resident {
+class least_resident : chip_order {
  public:
   least_resident(const problem& p, std::span<const op_id> order, bytes capacity, memory_model model)
-      : p_(p), order_(order), capacity_(capacity), model_(model) {}
+      : chip_order(p, order, capacity, model) {}
 
   bytes value() {
     state start{};
@@ -41,27 +41,14 @@ class least_resident {
     std::uint64_t here = 0, copied = 0;
     auto operator<=>(const state&) const = default;
   };
-  using costs = std::map<state, bytes>;
+  using costs = chip_costs<state>;
 
   static std::uint64_t bit(tensor_id t) { return std::uint64_t{1} << t; }
-  static void note(costs& all, const state& at, bytes cost) {
-    const auto [place, fresh] = all.emplace(at, cost);
-    if (!fresh) place->second = std::min(place->second, cost);
-  }
   bytes held(const state& at) const {
     bytes sum = 0;
     for (tensor_id t : p_.tensors())
       if ((at.here & bit(t)) != 0) sum += p_.size(t);
     return sum;
-  }
-  bool reads(std::size_t k, tensor_id t) const {
-    const auto list = p_.reads(order_[k]);
-    return std::find(list.begin(), list.end(), t) != list.end();
-  }
-  bool needed_behind(std::size_t k, tensor_id t) const {
-    bool needed = p_.stays(t);
-    for (std::size_t j = k + 1; j < order_.size(); ++j) needed |= reads(j, t);
-    return needed;
   }
 
   costs leave(costs now) const {
@@ -104,11 +91,6 @@ class least_resident {
     }
     return after;
   }
-
-  const problem& p_;
-  std::span<const op_id> order_;
-  bytes capacity_;
-  memory_model model_;
 };
 
 /// The least capacity at which every operator fits.

@@ -1,7 +1,6 @@
 // Off-chip traffic: by hand, against published figures, and its bound.
 #include <algorithm>
 #include <catch2/catch.hpp>
-#include <map>
 #include <memsched/allocation/plan_offsets.hpp>
 #include <memsched/allocation/traffic.hpp>
 #include <memsched/allocation/traffic_bound.hpp>
@@ -12,6 +11,7 @@
 #include <networks/networks.hpp>
 #include <vector>
 
+#include "chip_order.hpp"
 #include "support/all_orders.hpp"
 #include "support/random_problem.hpp"
 
@@ -23,10 +23,10 @@ namespace {
 /// over what of each storage is on the chip and what has a copy outside. Inputs are on the chip while an operator runs
 /// (under `cbp` those that die are gone when it writes); what it writes may stay or stream out; before it, anything may
 /// leave. Graph inputs may be outside from the start, at no cost.
-class least_traffic {
+class least_traffic : chip_order {
  public:
   least_traffic(const problem& p, std::span<const op_id> order, bytes capacity, memory_model model)
-      : p_(p), order_(order), capacity_(capacity), model_(model) {}
+      : chip_order(p, order, capacity, model) {}
 
   bytes value() {
     state start(p_.tensors().size());
@@ -46,25 +46,12 @@ class least_traffic {
     auto operator<=>(const amount&) const = default;
   };
   using state = std::vector<amount>;
-  using costs = std::map<state, bytes>;
+  using costs = chip_costs<state>;
 
-  static void note(costs& all, const state& at, bytes cost) {
-    const auto [place, fresh] = all.emplace(at, cost);
-    if (!fresh) place->second = std::min(place->second, cost);
-  }
   static bytes held(const state& at) {
     bytes sum = 0;
     for (const amount& a : at) sum += a.here;
     return sum;
-  }
-  bool reads(std::size_t k, tensor_id t) const {
-    const auto list = p_.reads(order_[k]);
-    return std::find(list.begin(), list.end(), t) != list.end();
-  }
-  bool needed_behind(std::size_t k, tensor_id t) const {
-    bool needed = p_.stays(t);
-    for (std::size_t j = k + 1; j < order_.size(); ++j) needed |= reads(j, t);
-    return needed;
   }
 
   /// What can be on the chip, at most `room`, after some bytes have left.
@@ -123,11 +110,6 @@ class least_traffic {
     }
     return after;
   }
-
-  const problem& p_;
-  std::span<const op_id> order_;
-  bytes capacity_;
-  memory_model model_;
 };
 
 /// Operators in a row. One of them writes a graph output in place of an input, and something else, while another storage

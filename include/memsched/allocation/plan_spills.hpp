@@ -20,11 +20,11 @@ struct spill_plan {
 /// Plans which whole storages leave a chip of `capacity` bytes and when, so that each operator of an order has all its operands
 /// and its workspace there: `traffic_model::resident`. Moves no more than `count_traffic`, and proves a lower bound for this
 /// order. Fails as `count_traffic` does. Limits of the context end it with the best plan so far.
-/// O(steps * (operators + gaps)), up to 600 steps for the bound and 3,000 for the plan.
+/// O(steps * (operators + gaps)), up to 600 steps for the bound and 20,000 for the plan.
 ///
 /// **Cover.** A gap is a stretch between two uses of a storage, or behind its last use where it stays to the end. At each
-/// step, gaps in which the storage is outside must free what the operands, the workspace and all idle storages take beyond
-/// the capacity. A gap costs its bytes for reading, but for one that reaches the end; and all gaps of one value of a
+/// step, gaps in which the storage is outside must free the bytes of operands, workspace and all idle storages beyond the
+/// capacity. A gap costs its bytes for reading, but for one that reaches the end; and all gaps of one value of a
 /// storage, which an update ends, cost its bytes once, for writing.
 ///
 /// **Bound.** For prices p >= 0 of a byte at each step, every plan moves at least sum_k p_k excess_k less, for each value of s
@@ -54,7 +54,7 @@ inline namespace MEMSCHED_ABI {
 
 namespace detail {
 
-/// The gaps of an order, and what they must free. Row 0 is the start, row k + 1 the step k; only rows that overflow are kept.
+/// The gaps of an order, and the bytes that they must free. Row 0 is the start, row k + 1 the step k; only rows that overflow are kept.
 struct spill_cover {
   struct gap {
     index_t value;        ///< which value of a storage
@@ -89,11 +89,6 @@ class spill_cover_builder {
   }
 
  private:
-  bool updates(op_id op, tensor_id t) const {
-    const auto updated = p_.updates(op);
-    return std::any_of(updated.begin(), updated.end(), [&](tensor_id u) { return p_.storage(u) == t; });
-  }
-
   void add_storage(tensor_id t) {
     const auto steps = static_cast<index_t>(order_.size());
     std::vector<index_t> uses;
@@ -104,7 +99,7 @@ class spill_cover_builder {
     begin_value(t);
     for (index_t use : uses) {
       add_gap(t, from, use, row, use + 1, true);
-      if (updates(order_[use], t)) begin_value(t);
+      if (updates_storage(p_, order_[use], t)) begin_value(t);
       from = use + 1, row = from + 1;
     }
     if (p_.stays(t)) add_gap(t, from, steps, row, steps + 1, false);
@@ -154,7 +149,7 @@ class spill_cover_builder {
   spill_cover out_;
 };
 
-/// Searches for a cheap cover: prices for a bound and for starts, then repair of what is taken away.
+/// Searches for a cheap cover: prices for a bound and for starts, then repair after gaps are taken away.
 class spill_search {
  public:
   spill_search(const spill_cover& cover, search& context)
@@ -247,10 +242,8 @@ class spill_search {
       if (!needed) give_back(g);
     }
   }
-  bool keep_best() {
-    if (now_ >= cost) return false;
-    cost = now_, best = out_;
-    return true;
+  void keep_best() {
+    if (now_ < cost) cost = now_, best = out_;
   }
 
   // --- prices ---
@@ -263,7 +256,7 @@ class spill_search {
     return sum;
   }
 
-  /// The bound that prices prove, rounded down to a whole scaled number; `prices` are scaled.
+  /// The bound that scaled prices prove, in whole bytes: a plan moves no fraction, so that it is rounded up.
   bytes exact(const std::vector<int128>& prices) const {
     const std::vector<int128> sum = sums(prices);
     constexpr int128 one = int128{1} << scale;
@@ -280,7 +273,7 @@ class spill_search {
     return value <= 0 ? 0 : static_cast<bytes>((value + one - 1) / one);
   }
 
-  /// The value of prices, the gaps that it takes, and what they free at each row.
+  /// Returns the value of prices; sets `chosen_` to the gaps that are worth it and `freed_` to their bytes at each row.
   double evaluate(const std::vector<double>& prices) {
     const std::vector<double> sum = sums(prices);
     std::fill(chosen_.begin(), chosen_.end(), false);
@@ -304,7 +297,7 @@ class spill_search {
     return value;
   }
 
-  /// Improves prices by subgradient steps (Polyak); covers are made from what they choose now and then.
+  /// Improves prices by subgradient steps (Polyak); now and then the gaps that they choose begin a cover.
   void find_prices() {
     constexpr int steps = 600, rounds = 20;
     std::vector<double> prices(cover_.excess.size(), 0), good = prices;
@@ -342,7 +335,7 @@ class spill_search {
 
   // --- improvement ---
 
-  /// Takes up to four gaps of one row away, repairs without one of them, and keeps what costs no more.
+  /// Takes up to four gaps of one row away, repairs without one of them, and keeps a cover that costs no more.
   void improve() {
     constexpr std::uint64_t tries = 20'000, work = 200'000'000;
     const std::uint64_t one = 1 + cover_.gaps.size() + cover_.excess.size();

@@ -55,6 +55,12 @@ inline namespace MEMSCHED_ABI {
 
 namespace detail {
 
+/// Whether an operator updates a storage, by any of its names.
+inline bool updates_storage(const problem& p, op_id op, tensor_id storage) {
+  const auto updated = p.updates(op);
+  return std::any_of(updated.begin(), updated.end(), [&](tensor_id t) { return p.storage(t) == storage; });
+}
+
 /// Plays an order on a chip. Evicts the tensor that is used furthest in the future (Belady's rule); of equals the smaller
 /// tensor, then the lower index; of one tensor first the bytes with a copy outside. With sizes and write-backs that is a
 /// heuristic.
@@ -191,13 +197,12 @@ class chip {
     return p_.stays(t) ? order_.size() : never;
   }
 
-  /// A copy outside of what the running operator updates is good no more.
+  /// The copy outside of a storage that the running operator updates is no longer good.
   void read(tensor_id t) {
     count_.reads += p_.size(t) - here_[t];
     here_[t] = p_.size(t);
     read_at_[t] = now_;
-    for (tensor_id updated : p_.updates(order_[now_]))
-      if (p_.storage(updated) == t) copied_[t] = 0;
+    if (updates_storage(p_, order_[now_], t)) copied_[t] = 0;
   }
   void write(tensor_id t) {
     here_[t] = p_.size(t);

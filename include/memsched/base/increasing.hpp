@@ -1,4 +1,4 @@
-// A longest increasing subsequence: what keeps its order between two orders.
+// A longest increasing subsequence: the items that keep their order between two orders.
 #pragma once
 
 #include <algorithm>

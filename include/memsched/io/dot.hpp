@@ -42,7 +42,7 @@ inline std::string dot_close(std::string_view legend) {
   return "  label=" + dot_quoted(legend) + ";\n  labelloc=b;\n  fontsize=11;\n}\n";
 }
 
-/// Explains the nodes of a schedule graph; `box` is what a box stands for.
+/// Explains the nodes of a schedule graph; `box` names the meaning of a box.
 inline std::string dot_legend(std::string_view box) {
   return "A box is " + std::string(box) +
          ".\npeak: how many bytes more than before it are in memory while it runs; impact: how many more after it.\n"

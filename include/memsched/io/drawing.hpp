@@ -166,7 +166,7 @@ inline constexpr const char* svg_style = R"(<style>
 /// by the caller as they stand, with the classes of `detail::svg_style`; texts are escaped.
 class svg_drawing {
  public:
-  /// `title` and `description` describe the whole picture to readers who do not see it.
+  /// `title` and `description` describe the whole picture in words, for screen readers.
   svg_drawing(double width, double height, std::string_view title, std::string_view description) {
     const std::string w = one_digit(width), h = one_digit(height);
     text_ = "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"drawing\" role=\"img\" viewBox=\"0 0 " + w + ' ' + h +

@@ -50,7 +50,7 @@ inline void draw_axes(svg_drawing& d, const distribution_frame& f, bytes least, 
   }
 }
 
-/// A sentence for readers who do not see the drawing. `marks` ascend.
+/// The drawing in a sentence, for screen readers. `marks` ascend.
 inline std::string describe_distribution(std::span<const order_sample> samples, std::span<const peak_mark> marks) {
   std::string text =
       "Which share of " + std::to_string(samples.size()) + " random orders needs no more than how much memory";

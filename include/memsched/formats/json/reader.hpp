@@ -443,7 +443,7 @@ class json_graph_reader {
     index_t inplace = none;
     std::string name, kind;
 
-    void clear() {  // but keeps what the lists hold in memory
+    void clear() {  // keeps the memory of the lists
       for (std::vector<index_t>* list : {&inputs, &outputs, &after, &updates, &updated}) list->clear();
       pairs.clear(), overwritten.clear(), name.clear(), kind.clear();
       data = {}, inplace = none;
