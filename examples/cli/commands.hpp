@@ -173,15 +173,16 @@ memsched::result<std::vector<memsched::op_id>> read_order(const nlohmann::json&,
 
 /// Checks a plan of `plan --format json`, of a graph or, without one, of the table of buffers in `source`; with the proof
 /// that its arena is the smallest where asked for.
-memsched::result<verified> verify_plan(const loaded*, const std::string& source, const std::string& path,
-                                       bool with_certificate, memsched::memory_model);
+memsched::result<verified> verify_plan(const loaded*, const std::string& source, const nlohmann::json&,
+                                       const std::string& path, bool with_certificate, memsched::memory_model);
 
 /// Checks what `recompute` wrote: executions, their cost and, with a certificate, the bound of that cost.
-memsched::result<verified> verify_executions(const loaded&, const std::string& path, bool with_certificate,
-                                             memsched::memory_model);
+memsched::result<verified> verify_executions(const loaded&, const nlohmann::json&, const std::string& path,
+                                             bool with_certificate, memsched::memory_model);
 
 /// Checks what `traffic` wrote: the order, what it moves and, of whole tensors, when they leave and come back.
-memsched::result<verified> verify_traffic(const loaded&, const std::string& path, memsched::memory_model);
+memsched::result<verified> verify_traffic(const loaded&, const nlohmann::json&, const std::string& path,
+                                          memsched::memory_model);
 
 /// A number of a result.
 memsched::result<memsched::bytes> whole_number(const nlohmann::json& result, const char* key, const std::string& path);

@@ -36,7 +36,7 @@ std::string json_of(const loaded& graph, const std::vector<row>& rows, bytes bou
                                {"lower_bound", row.result.lower_bound},
                                {"status", row.result.peak == bound ? "optimal" : "feasible"},
                                {"seconds", row.took}});
-  return j.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+  return line_of(j);
 }
 
 std::string csv_of(const loaded& graph, const std::vector<row>& rows) {

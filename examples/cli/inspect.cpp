@@ -174,7 +174,7 @@ std::string json_of(const loaded& graph, const facts& f) {
                       {"last", f.forced.last - 1},
                       {"operators", std::vector(f.best.order.begin() + static_cast<std::ptrdiff_t>(f.forced.first),
                                                 f.best.order.begin() + static_cast<std::ptrdiff_t>(f.forced.last))}};
-  return j.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+  return line_of(j);
 }
 
 std::string hierarchy_text(const memsched::structure::hierarchical_graph& h, const std::string& file) {

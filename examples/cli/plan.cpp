@@ -213,7 +213,7 @@ std::string with_certificate(const subject& s, const plan_request& r, const aren
                  r.certificate.c_str(), proven.c_str(), grouped(plan.lower_bound).c_str());
   }
   j["certificate"] = proof ? std::move(*proof) : memsched::write_packing_proof({});
-  if (!r.certificate.ends_with(".cbor")) return j.dump(-1, ' ', false, json::error_handler_t::replace) + '\n';
+  if (!r.certificate.ends_with(".cbor")) return line_of(j);
   std::string binary;
   json::to_cbor(j, binary);
   return binary;
@@ -252,10 +252,9 @@ int run_plan(const plan_request& r) {
     memsched::search context(limited);
     plan.conflict = memsched::find_conflict(s.held.buffers, plan.lower_bound - 1, context).buffers;
   }
-  const std::string text = r.format == "csv" ? as_csv(s, plan)
-                           : r.format == "json"
-                               ? as_json(s, r, plan, took).dump(-1, ' ', false, json::error_handler_t::replace) + '\n'
-                               : as_text(s, r, plan, took);
+  const std::string text = r.format == "csv"    ? as_csv(s, plan)
+                           : r.format == "json" ? line_of(as_json(s, r, plan, took))
+                                                : as_text(s, r, plan, took);
   std::vector<output_file> files;
   if (!r.certificate.empty()) files.push_back({r.certificate, with_certificate(s, r, plan, took)});
   if (!r.svg.empty()) files.push_back({r.svg, arena_svg(s.name, s.held.buffers, s.names, plan, s.order.size())});

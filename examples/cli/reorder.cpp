@@ -187,7 +187,7 @@ std::string json_line(const job& j, const found& f, const memsched::micro_plan& 
     out["head_bound"] = plan.lower_bound;
   }
   out["notes"] = notes;
-  return out.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  return line_of(out);
 }
 
 /// What users of ONNX Runtime get, which orders operators anew: its peaks of the given and of the written file.

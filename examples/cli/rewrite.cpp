@@ -296,8 +296,7 @@ int run_rewrite(const rewrite_request& r) {
   const auto files = files_of(*net, *all, r);
   if (!files) return report(files.error());
   if (const auto fault = write_files(*files); !fault.message.empty()) return report(fault);
-  print(r.json ? as_json(*net, *all, r).dump(-1, ' ', false, json::error_handler_t::replace) + '\n'
-               : as_text(*net, *all, r));
+  print(r.json ? line_of(as_json(*net, *all, r)) : as_text(*net, *all, r));
   const bytes budget = r.options.budget == 0 ? memsched::no_limit : r.options.budget;
   if (!all->saves()) std::fprintf(stderr, "memsched: note: %s: %s\n", r.output.c_str(), no_gain(all->found, r).c_str());
   else if (all->file) note_over_budget(r.output, all->needed(), budget);

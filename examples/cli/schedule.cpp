@@ -69,10 +69,6 @@ nlohmann::ordered_json as_json(const scheduled& found, const schedule_request& r
   return j;
 }
 
-std::string line_of(const nlohmann::ordered_json& j) {
-  return j.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + '\n';
-}
-
 namespace {
 
 std::string micro_text(const micro_heads& h) {

@@ -25,7 +25,4 @@ memsched::result<loaded> as_listed(const loaded&, const request&);
 /// The result as `schedule --format json` prints it.
 nlohmann::ordered_json as_json(const scheduled&, const schedule_request&);
 
-/// One line of JSON; bytes that are no UTF-8 become U+FFFD.
-std::string line_of(const nlohmann::ordered_json&);
-
 }  // namespace cli

@@ -78,9 +78,6 @@ json as_json(const loaded_sdf& g, const schedule_request& r, const sdf::schedule
   return j;
 }
 
-/// A line of JSON; bytes that are no UTF-8 become U+FFFD.
-std::string line_of(const json& j) { return j.dump(-1, ' ', false, json::error_handler_t::replace) + '\n'; }
-
 /// Where the channels of a schedule lie; the best place that a limited search finds where they share memory.
 memsched::result<sdf::layout> layout_of(const loaded_sdf& g, const schedule_request& r, const sdf::schedule_result& s) {
   constexpr std::uint64_t most_nodes = 200'000;

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <memsched/graph/error.hpp>
 #include <memsched/io/drawing.hpp>
+#include <nlohmann/json.hpp>
 
 #include "session.hpp"
 
@@ -14,6 +15,10 @@ std::string grouped(memsched::bytes n) {
   std::string digits = std::to_string(n);
   for (std::size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, 1, ',');
   return digits;
+}
+
+std::string line_of(const nlohmann::ordered_json& j) {
+  return j.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + '\n';
 }
 
 std::string csv_field(const std::string& text) {

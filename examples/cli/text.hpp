@@ -1,9 +1,10 @@
-// Numbers and tables for people.
+// Numbers and tables for people, lines of JSON for programs.
 #pragma once
 
 #include <cstdint>
 #include <memsched/base/bytes.hpp>
 #include <memsched/search/options.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +23,9 @@ std::string stop_text(memsched::stop_reason reason);
 
 /// A fingerprint, in 16 hexadecimal digits.
 std::string hexadecimal(std::uint64_t n);
+
+/// One line of JSON; bytes that are no UTF-8 become U+FFFD.
+std::string line_of(const nlohmann::ordered_json&);
 
 /// A field of CSV as RFC 4180 has it.
 std::string csv_field(const std::string& text);

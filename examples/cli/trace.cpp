@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "report/timeline.hpp"
+#include "text.hpp"
 
 namespace cli {
 
@@ -46,7 +47,7 @@ std::string chrome_trace(const memsched::problem& p, std::span<const memsched::o
     events.push_back(std::move(slice)), events.push_back(std::move(end));
   }
   const json all{{"displayTimeUnit", "ms"}, {"traceEvents", std::move(events)}};
-  return all.dump(-1, ' ', false, json::error_handler_t::replace) + '\n';
+  return line_of(all);
 }
 
 }  // namespace cli

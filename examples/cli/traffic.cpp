@@ -64,37 +64,36 @@ memsched::result<std::vector<memsched::spill>> read_spills(const nlohmann::json&
 
 }  // namespace
 
-memsched::result<verified> verify_traffic(const loaded& graph, const std::string& path, memsched::memory_model given) {
-  const auto file = read_object(path);
-  if (!file) return file.error();
-  const auto order = read_order(*file, path, graph);
+memsched::result<verified> verify_traffic(const loaded& graph, const nlohmann::json& file, const std::string& path,
+                                          memsched::memory_model given) {
+  const auto order = read_order(file, path, graph);
   if (!order) return order.error();
-  const auto model = model_of(*file, path, given);
+  const auto model = model_of(file, path, given);
   if (!model) return model.error();
-  bytes says[4] = {};  // capacity, reads, writes, traffic
-  std::size_t k = 0;
-  for (const char* key : {"capacity", "reads", "writes", "traffic"}) {
-    const auto n = whole_number(*file, key, path);
+  bytes capacity = 0, reads = 0, writes = 0, traffic = 0;
+  for (const auto& [key, into] : {std::pair("capacity", &capacity), std::pair("reads", &reads), std::pair("writes", &writes),
+                                  std::pair("traffic", &traffic)}) {
+    const auto n = whole_number(file, key, path);
     if (!n) return n.error();
-    says[k++] = *n;
+    *into = *n;
   }
-  const auto how = file->find("model");
+  const auto how = file.find("model");
   if (*how != "paged" && *how != "resident") return wrong(path, "model: must be \"paged\" or \"resident\"");
   memsched::result<memsched::traffic_count> count = memsched::traffic_count{};
   if (*how == "paged") {
-    count = memsched::count_traffic(graph.problem, *order, says[0], memsched::traffic_model::paged, *model);
+    count = memsched::count_traffic(graph.problem, *order, capacity, memsched::traffic_model::paged, *model);
   } else {
-    const auto spills = read_spills(*file, path);
+    const auto spills = read_spills(file, path);
     if (!spills) return spills.error();
-    count = memsched::replay_spills(graph.problem, *order, says[0], *model, *spills);
+    count = memsched::replay_spills(graph.problem, *order, capacity, *model, *spills);
   }
   if (!count) return wrong(path, count.error().message);
-  if (count->reads != says[1] || count->writes != says[2] || count->total() != says[3])
-    return wrong(path, "traffic: says " + grouped(says[1]) + " read and " + grouped(says[2]) + " written, but it is " +
+  if (count->reads != reads || count->writes != writes || count->total() != traffic)
+    return wrong(path, "traffic: says " + grouped(reads) + " read and " + grouped(writes) + " written, but it is " +
                            grouped(count->reads) + " and " + grouped(count->writes));
   verified v{"traffic", graph.name, "traffic", count->total(), {}};
   v.text = path + ": a valid order of " + graph.name + " that moves " + grouped(count->total()) +
-           " bytes at a capacity of " + grouped(says[0]) + ", as it says. Its bounds are claims.\n";
+           " bytes at a capacity of " + grouped(capacity) + ", as it says. Its bounds are claims.\n";
   return v;
 }
 
@@ -138,7 +137,7 @@ int run_traffic(const traffic_request& r) {
     j["bound_of"] = "order";
     j["lower_bound_of_all"] = of_all;
     if (how == memsched::traffic_model::resident) j["spills"] = spills_json(plan->spills);
-    text = j.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+    text = line_of(j);
   } else {
     const bytes bound = std::max(count.lower_bound, of_all);
     const auto met = [&](bytes n) { return n == count.total() ? ": optimal\n" : "\n"; };

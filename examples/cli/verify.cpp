@@ -131,11 +131,9 @@ memsched::result<std::vector<memsched::graph_order>> replayed(const memsched::mo
   return memsched::schedule_graphs(graphs, first, replay(c, path));
 }
 
-memsched::result<verified> verify_order(const loaded& listed, const std::string& path, bool with_certificate,
-                                        memsched::memory_model model) {
-  const auto file = read_object(path);
-  if (!file) return file.error();
-  const auto c = read_claim(*file, path, model);
+memsched::result<verified> verify_order(const loaded& listed, const json& file, const std::string& path,
+                                        bool with_certificate, memsched::memory_model model) {
+  const auto c = read_claim(file, path, model);
   if (!c) return c.error();
   std::optional<loaded> other;
   if (!c->bodies.empty()) {
@@ -148,7 +146,7 @@ memsched::result<verified> verify_order(const loaded& listed, const std::string&
   verified v{"order", graph.name, "peak", c->peak, {}};
   std::string of_bound = "Its bound is a claim that only a certificate proves";
   if (with_certificate) {
-    const auto found = proven(*c, *file, graph, path);
+    const auto found = proven(*c, file, graph, path);
     if (!found) return found.error();
     v.proven = found->bound;
     of_bound =
@@ -228,9 +226,9 @@ class verifier {
   memsched::result<verified> check(const std::string& file, bool with_certificate) {
     if (is_sdf(r_.graph, r_.how)) return verify_sdf(r_.graph, file, with_certificate, r_);
     const auto model = r_.options.model();
-    if (is_table(r_.graph)) return verify_plan(nullptr, r_.graph, file, with_certificate, model);
     const auto object = read_object(file);
     if (!object) return object.error();
+    if (is_table(r_.graph)) return verify_plan(nullptr, r_.graph, *object, file, with_certificate, model);
     if (object->contains("network")) return check_rewritten(*object, file, with_certificate);
     if (!graph_) {
       auto graph = load(r_.graph, r_.how, scheduler_of("automatic", r_));
@@ -238,13 +236,13 @@ class verifier {
       graph_ = std::move(*graph);
     }
     if (object->contains("arena") && object->contains("buffers"))
-      return verify_plan(&*graph_, r_.graph, file, with_certificate, model);
-    if (object->contains("executions")) return verify_executions(*graph_, file, with_certificate, model);
+      return verify_plan(&*graph_, r_.graph, *object, file, with_certificate, model);
+    if (object->contains("executions")) return verify_executions(*graph_, *object, file, with_certificate, model);
     if (object->contains("traffic") && object->contains("model")) {
       if (with_certificate) return wrong(file, "has no certificate");
-      return verify_traffic(*graph_, file, model);
+      return verify_traffic(*graph_, *object, file, model);
     }
-    return verify_order(*graph_, file, with_certificate, model);
+    return verify_order(*graph_, *object, file, with_certificate, model);
   }
 
  private:
@@ -252,7 +250,7 @@ class verifier {
     std::string computes;
     const auto graph = checked_rewrite(r_.graph, r_.how, object, file, computes);
     if (!graph) return graph.error();
-    auto v = verify_order(*graph, file, with_certificate, r_.options.model());
+    auto v = verify_order(*graph, object, file, with_certificate, r_.options.model());
     if (v) v->text += computes;
     return v;
   }
@@ -273,7 +271,7 @@ std::string json_line(const std::string& file, const memsched::result<verified>&
     if (v->nothing_fits) j["nothing_fits"] = true;
     j["optimal"] = v->optimal();
   }
-  return j.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+  return line_of(j);
 }
 
 }  // namespace

@@ -77,13 +77,11 @@ memsched::result<std::string> proven(const executions_claim& c, const json& file
 
 }  // namespace
 
-memsched::result<verified> verify_executions(const loaded& graph, const std::string& path, bool with_certificate,
-                                             memsched::memory_model given_model) {
-  const auto file = read_object(path);
-  if (!file) return file.error();
-  const auto c = read_claim(*file, path);
+memsched::result<verified> verify_executions(const loaded& graph, const json& file, const std::string& path,
+                                             bool with_certificate, memsched::memory_model given_model) {
+  const auto c = read_claim(file, path);
   if (!c) return c.error();
-  const auto model = model_of(*file, path, given_model);
+  const auto model = model_of(file, path, given_model);
   if (!model) return model.error();
   const auto e = memsched::evaluate_executions(graph.problem, c->executions, *model);
   if (!e) return wrong(path, "executions: " + e.error().message);
@@ -99,7 +97,7 @@ memsched::result<verified> verify_executions(const loaded& graph, const std::str
   verified v{"executions", graph.name, "extra_cost", e->extra_cost, {}};
   std::string of_bound = "Its bound is a claim that only a certificate proves";
   if (with_certificate) {
-    auto text = proven(*c, *file, graph.problem, *model, path, v);
+    auto text = proven(*c, file, graph.problem, *model, path, v);
     if (!text) return text.error();
     of_bound = std::move(*text);
   }

@@ -169,11 +169,8 @@ memsched::result<std::string> proven(const json& j, const loaded* graph, const c
 
 }  // namespace
 
-memsched::result<verified> verify_plan(const loaded* graph, const std::string& source, const std::string& path,
-                                       bool with_certificate, memsched::memory_model given_model) {
-  const auto file = read_object(path);
-  if (!file) return file.error();
-  const json& j = *file;
+memsched::result<verified> verify_plan(const loaded* graph, const std::string& source, const json& j,
+                                       const std::string& path, bool with_certificate, memsched::memory_model given_model) {
   if (!j.contains("buffers") || !j["buffers"].is_array()) return wrong(path, "has no list \"buffers\"");
   bytes arena = 0, bound = 0, alignment = 1;
   if (!whole(j, "arena", arena) || !whole(j, "lower_bound", bound) ||
