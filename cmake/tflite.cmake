@@ -1,5 +1,4 @@
-# The third parties of two opt-in headers: FlatBuffers (headers alone) for formats/tflite, nlohmann-json for formats/json, which
-# simdjson, where there is one, makes faster.
+# The third parties of two opt-in headers: FlatBuffers (headers alone) for formats/tflite, nlohmann-json for formats/json.
 find_path(MEMSCHED_FLATBUFFERS_INCLUDE flatbuffers/flatbuffers.h REQUIRED)
 add_library(memsched_tflite INTERFACE)
 target_link_libraries(memsched_tflite INTERFACE memsched::memsched)
@@ -8,8 +7,3 @@ target_include_directories(memsched_tflite SYSTEM INTERFACE ${MEMSCHED_FLATBUFFE
 find_package(nlohmann_json 3.11 REQUIRED)
 add_library(memsched_json INTERFACE)
 target_link_libraries(memsched_json INTERFACE memsched::memsched nlohmann_json::nlohmann_json)
-find_package(simdjson 3 QUIET)
-if(simdjson_FOUND)
-  target_link_libraries(memsched_json INTERFACE simdjson::simdjson)
-  target_compile_definitions(memsched_json INTERFACE MEMSCHED_SIMDJSON)
-endif()

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <iterator>
+#include <limits>
 #include <random>
 #include <string>
 #include <vector>
@@ -12,7 +13,7 @@
 #include <memsched/measure/evaluate.hpp>
 
 #include "fuzz/claims/printed.hpp"
-#include "support/event_log.hpp"
+#include "support/json_difference.hpp"
 #include "support/random_problem.hpp"
 #include "support/same_draft.hpp"
 #include "support/seeds.hpp"
@@ -338,73 +339,91 @@ TEST_CASE("what is no JSON is named by line and column") {
   }
 }
 
-#ifdef MEMSCHED_SIMDJSON
-namespace {
-
-/// Whether simdjson takes the text; then its events are those of nlohmann-json.
-bool simdjson_takes(const std::string& text) {
-  support::event_log slow, fast;
-  nlohmann::json::sax_parse(text.begin(), text.end(), &slow);
-  const auto told = detail::simdjson_events(text, fast);
-  INFO(text.substr(0, 1000));
-  if (told) REQUIRE(fast.seen == slow.seen);
-  return told.has_value();
-}
-
-}  // namespace
-
-TEST_CASE("simdjson and nlohmann-json tell the same events") {
+TEST_CASE("the scan and nlohmann-json tell the same events") {
   for (const char* text :
        {"[0,-0,-1,1.5,-0.0,1e3,1E-2]", "[9223372036854775807,9223372036854775808,18446744073709551615]",
-        "[-9223372036854775808,1e308,4.9e-324]", "[true,false,null,\"\"]", R"(["\u0041\ud83d\ude00\n\/"])", "[]", "{}",
-        R"({"a":1,"a":{"b":[[],{}]},"":false})", " [ 1 , 2 ] \n"})
-    CHECK(simdjson_takes(text));
-  for (const char* text : {"",
-                           " ",
-                           "01",
-                           "+1",
-                           "1.",
-                           ".5",
-                           "[1,]",
-                           "{\"a\"}",
-                           "{\"a\":1,}",
-                           "[1] 2",
-                           "[01]",
-                           "[+1]",
-                           "[1.]",
-                           "[.5]",
-                           "[nul]",
-                           "[truex]",
-                           "[1 2]",
-                           "{1:2}",
-                           "[1}",
-                           "[[1]",
-                           "'a'",
-                           "nul",
-                           "\"\t\"",
-                           "\"\\ud800\"",
-                           "\"\xff\"",
-                           "[18446744073709551616]",
-                           "[-9223372036854775809]",
-                           "[NaN]",
-                           "\xef\xbb\xbf[]",
-                           "// a\n1"})
-    simdjson_takes(text);  // takes it as the other does, or not at all
+        "[-9223372036854775808,1e308,4.9e-324]", "[123456789012345678,1234567890123456789,-123456789012345678]",
+        "[18446744073709551616,-9223372036854775809]", "[true,false,null,\"\"]",
+        R"(["\u0041\ud83d\ude00\n\/\\", "\"", "\\"])", "[\"\xc3\xa9\x7f\", \"\xf0\x9f\x98\x80\"]", "[]", "{}",
+        R"({"a":1,"a":{"b":[[],{}]},"":false,"\u00e9":{"\"":0}})", " [ 1 , 2 ] \n", "0", "\t\"a\"\r\n"}) {
+    INFO(text);
+    CHECK(support::scan_takes(text));
+    CHECK(support::json_difference(text) == "");
+  }
+  for (const char* text : {"",           " ",           "-",         "01",           "-01",
+                           "+1",         "1.",          ".5",        "1e",           "1-2",
+                           "1e400",      "[1,]",        "[,1]",      "{,}",          "{\"a\"}",
+                           "{\"a\":1,}", "{\"a\":}",    "[1] 2",     "[1],",         "[01]",
+                           "[+1]",       "[1.]",        "[.5]",      "[nul]",        "[truex]",
+                           "[1 2]",      "{1:2}",       "{\"a\" 1}", "[1}",          "{\"a\":1]",
+                           "[[1]",       "]",           "'a'",       "nul",          "\"",
+                           "\"a",        "\"\\",        "\"\\\"",    "\"\\q\"",      "\"\\u12\"",
+                           "\"\t\"",     "\"\\ud800\"", "\"\xff\"",  "\"\xc0\x80\"", "\"\xed\xa0\x80\"",
+                           "[NaN]",      "// a\n1"}) {
+    INFO(text);
+    CHECK(!support::scan_takes(text));
+    CHECK(support::json_difference(text) == "");
+  }
+  for (const char* text : {"\xef\xbb\xbf[]", "[1]\0"}) CHECK(support::json_difference({text, 5}) == "");
+}
+
+TEST_CASE("a damaged text reads the same by the scan and by nlohmann-json") {
   std::mt19937_64 draw(1);
-  for (std::uint64_t seed = 0; seed < support::seeds(2000); ++seed) {
-    std::string text = write_json(support::random_problem(seed, {.operators = 6}).draft());
-    CHECK(simdjson_takes(text));
+  std::size_t refused = 0, wrong = 0, read = 0;
+  const auto compare = [&](const std::string& text) {
+    INFO(text);
+    REQUIRE(support::json_difference(text) == "");
+    (!support::scan_takes(text) ? refused : read_json(text) ? read : wrong)++;
+  };
+  for (std::uint64_t seed = 0; seed < support::seeds(1000); ++seed) {
+    const std::string text = seed % 4 == 0 ? good : write_json(support::random_problem(seed, {.operators = 6}).draft());
+    compare(text);
     for (int i = 0; i < 20; ++i) {
       std::string other = text;
       const auto at = draw() % other.size();
-      const char* const pieces[] = {"",  "0", "-", ".", "e9", "\"",   "\\", "[",   "]",
-                                    "{", "}", ",", ":", " ",  "\x80", "\n", "null"};
+      const char* const pieces[] = {"",  "0", "-",    ".",  "e9",   "\"",     "\\",           "[", "]", "{", "}", ",",
+                                    ":", " ", "\x80", "\n", "null", "\u00e9", "\"x-a\":[{}],"};
       other.replace(at, draw() % 3, pieces[draw() % std::size(pieces)]);
-      simdjson_takes(other);
+      compare(other);
     }
   }
+  CHECK(refused > 100);
+  CHECK(wrong > 100);
+  CHECK(read > 100);
 }
-#endif
+
+TEST_CASE("types and shapes of tensors are read where they are asked for") {
+  const auto forms_of = [](const std::string& keys) {
+    std::vector<tensor_form> forms;
+    const auto d = read_json(R"({"ops": [], "tensors": [{"bytes": 1, )" + keys +
+                                 R"(}, {"bytes": 2}], "graph_inputs": [0], "graph_outputs": [0]})",
+                             &forms);
+    REQUIRE(d);
+    REQUIRE(forms.size() == 2);
+    CHECK(forms[1].type == "");
+    CHECK(!forms[1].shape);
+    return forms[0];
+  };
+  using shape = std::vector<std::int64_t>;
+  CHECK(forms_of(R"("shape": [2, -1, 4], "type": "int8")").type == "int8");
+  CHECK(forms_of(R"("shape": [2, -1, 4], "type": "int8")").shape == shape{2, -1, 4});
+  CHECK(forms_of(R"("type": "\u00e9")").type == "\xc3\xa9");
+  CHECK(forms_of(R"("shape": [])").shape == shape{});
+  CHECK(forms_of(R"("shape": [9223372036854775807, -9223372036854775808])").shape ==
+        shape{std::numeric_limits<std::int64_t>::max(), std::numeric_limits<std::int64_t>::min()});
+  for (const char* no_shape : {"null", "4", "\"?\"", "{\"a\": [1]}", "[2, \"n\"]", "[[2], 4]", "[2, {\"a\": [3]}, 4]",
+                               "[2.0]", "[1e2]", "[1.5]", "[null]", "[18446744073709551616]"}) {
+    CAPTURE(no_shape);
+    const tensor_form form = forms_of("\"type\": [\"int8\", {}], \"shape\": " + std::string(no_shape));
+    CHECK(form.type == "");
+    CHECK(!form.shape);
+  }
+  std::vector<tensor_form> kept(3);
+  CHECK(!read_json("{", &kept));
+  CHECK(!read_json(R"({"ops": [], "tensors": [{"bytes": 1, "shape": [1]}], "graph_inputs": [0], "graph_outputs": [1]})",
+                   &kept));
+  CHECK(kept.size() == 3);
+}
 
 TEST_CASE("depth is no danger") {
   constexpr std::size_t deep = 1'000'000;

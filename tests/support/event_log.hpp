@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include <nlohmann/json.hpp>
 
@@ -23,10 +24,10 @@ struct event_log {
   bool number_float(library::number_float_t x, const std::string&) {
     return say("float " + std::to_string(std::bit_cast<std::uint64_t>(x)));
   }
-  bool string(std::string& text) { return say("string " + text); }
+  bool string(std::string_view text) { return say("string " + std::string(text)); }
   bool binary(library::binary_t&) { return say("binary"); }
   bool start_object(std::size_t) { return say("{"); }
-  bool key(const std::string& name) { return say("key " + name); }
+  bool key(std::string_view name) { return say("key " + std::string(name)); }
   bool end_object() { return say("}"); }
   bool start_array(std::size_t) { return say("["); }
   bool end_array() { return say("]"); }

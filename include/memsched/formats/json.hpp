@@ -3,15 +3,18 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <memsched/formats/json/reader.hpp>
 #include <memsched/formats/json/writer.hpp>
+#include <memsched/formats/model.hpp>
 #include <memsched/graph/problem.hpp>
 
 namespace memsched {
 inline namespace MEMSCHED_ABI {
 
-/// The graph that a JSON text describes; hand it to `make_problem`. O(text) time; memory is that of the draft.
+/// The graph that a JSON text describes; hand it to `make_problem`. O(text) time; memory is that of the draft, but address space
+/// of up to four times the text is reserved.
 ///
 ///   {"name": "...",
 ///    "ops": [{"name": "c1", "op": "Conv", "inputs": [0], "outputs": [1], "workspace": 0, "inplace": -1, "after": [],
@@ -32,12 +35,16 @@ inline namespace MEMSCHED_ABI {
 /// * An operator without name takes its `op`. Where none has a name, the draft's list of names is empty.
 /// * cost is a whole number of 0 or more, in any unit; absent: 1. pure is true or false; absent: true. They are the
 ///   cost of another run of the operator, and whether it may have one (`recompute`).
-/// * duration and async of an operator, shape, type and producer of a tensor may hold anything.
+/// * duration and async of an operator, shape, type and producer of a tensor may hold anything. Where `forms` is given, it gets
+///   for each tensor the type, where that is a string, and the shape, where that is a list of whole numbers written without
+///   point and exponent; an error leaves it as it is.
 /// * An unknown key of an operator or a tensor is an error that names the nearest known one. In the graph itself only a key
 ///   that is one or two letters away from a known one is. Keys that begin with "x-" are free everywhere.
 /// * A key given twice in one object is an error, except in objects that are not read.
 /// An error names line and column where the text is no JSON, else the place, as in "ops[3].inputs[1]: ...".
-inline result<problem_draft> read_json(std::string_view text) { return detail::json_graph_reader(text).run(); }
+inline result<problem_draft> read_json(std::string_view text, std::vector<tensor_form>* forms = nullptr) {
+  return detail::json_graph_reader::read(text, forms);
+}
 
 /// The inverse of read_json, for a draft whose lists have one entry for each operator, whose overwritten and updated tensors
 /// are among the inputs, and whose operators overwrite with each output and over each input at most once: one operator, one

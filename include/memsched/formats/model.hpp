@@ -45,7 +45,7 @@ struct model_graph {
   std::string place;               ///< in the file, for messages: "subgraphs[1]"
   std::vector<index_t> path;       ///< in the file: the subgraph; in ONNX, from outside in, operator and which of its graphs
   problem_draft draft;             ///< workspace of an operator that runs graphs: 0, see `with_workspace`
-  std::vector<tensor_form> forms;  ///< per tensor of the draft; empty where the format has none
+  std::vector<tensor_form> forms;  ///< per tensor of the draft; empty where the format has none or none are asked for
   std::vector<index_t> positions;  ///< per operator of the draft: its place in the file's list
   std::vector<graph_call> calls;   ///< ascending by operator
   adjacency needs;                 ///< per listed operator: the producers of its operands, each once

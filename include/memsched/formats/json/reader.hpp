@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -15,7 +16,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include <memsched/formats/json/events.hpp>
+#include <memsched/formats/json/scan.hpp>
+#include <memsched/formats/model.hpp>
 #include <memsched/formats/nearest.hpp>
 #include <memsched/graph/problem.hpp>
 
@@ -29,9 +31,10 @@ struct json_value {
   enum class kind : unsigned char { null, boolean, whole, fraction, huge, string, list, object };
   kind type = kind::null;
   bool negative = false;        ///< of a number
-  std::uint64_t magnitude = 0;  ///< of a whole number
+  bool pointed = false;         ///< of a whole number: it is written with a point or an exponent
   bool truth = false;           ///< of a boolean
-  std::string* text = nullptr;  ///< of a string; may be moved from
+  std::uint64_t magnitude = 0;  ///< of a whole number
+  std::string_view text{};      ///< of a string
 
   bool opens() const { return type == kind::list || type == kind::object; }
   bool minus_one() const { return type == kind::whole && negative && magnitude == 1; }
@@ -69,9 +72,9 @@ class json_graph_reader {
     const double size = std::fabs(x);
     if (size != std::floor(size)) return take({.type = kind::fraction, .negative = x < 0});
     if (size >= exact) return take({.type = kind::huge, .negative = x < 0});
-    return take({.type = kind::whole, .negative = x < 0, .magnitude = static_cast<std::uint64_t>(size)});
+    return take({.type = kind::whole, .negative = x < 0, .pointed = true, .magnitude = static_cast<std::uint64_t>(size)});
   }
-  bool string(std::string& text) { return take({.type = kind::string, .text = &text}); }
+  bool string(std::string_view text) { return take({.type = kind::string, .text = text}); }
   bool binary(library::binary_t&) { return false; }  // no JSON text holds one
 
   bool start_object(std::size_t) { return take({.type = kind::object}); }
@@ -79,19 +82,18 @@ class json_graph_reader {
 
   bool key(std::string_view name) {
     if (skipped_ > 0) return true;
-    const auto keys = keys_here();
-    const auto found = std::find(keys.begin(), keys.end(), name);
-    key_ = found == keys.end() ? std::string_view() : *found;
-    if (key_.empty()) return take_other_key(name);
-    const unsigned bit = 1U << (found - keys.begin());
-    if ((met_here().known & bit) != 0) return fault(error_code::bad_input, "given twice");
-    met_here().known |= bit;
+    key_ = position(name, keys_here());
+    if (key_ == no_key) return take_other_key(name);
+    met_keys& met = met_here();
+    const unsigned bit = 1U << key_;
+    if ((met.known & bit) != 0) return fault(error_code::bad_input, "given twice");
+    met.known |= bit;
     return true;
   }
 
   bool end_object() {
     if (skipped_ > 0) return --skipped_, true;
-    key_ = {};
+    key_ = no_key;
     if (!keys_hold()) return false;
     switch (at_) {
       case at::op: return at_ = at::ops, finish_operator();
@@ -106,6 +108,7 @@ class json_graph_reader {
       case at::op_list:
       case at::pairs: return at_ = at::op, true;
       case at::pair: return at_ = at::pairs, finish_pair();
+      case at::shape: return at_ = at::tensor, true;
       default: return at_ = at::graph, true;
     }
   }
@@ -127,36 +130,80 @@ class json_graph_reader {
     return false;
   }
 
-  explicit json_graph_reader(std::string_view text) : text_(text) {}
+  /// The graph, and the forms of its tensors where they are asked for. A text that the scan refuses is read anew by
+  /// nlohmann-json, which words the error.
+  static result<problem_draft> read(std::string_view text, std::vector<tensor_form>* forms) {
+    json_graph_reader reader(text, forms != nullptr);
+    scan_end end = json_scan(text, reader).run();
+    if (end == scan_end::refused) {
+      reader = json_graph_reader(text, forms != nullptr);
+      end = library::sax_parse(text.begin(), text.end(), &reader) ? scan_end::complete : scan_end::stopped;
+    }
+    if (end == scan_end::stopped || !reader.finish()) return std::move(reader.error_);
+    if (forms != nullptr) *forms = std::move(reader.forms_);
+    return std::move(reader.draft_);
+  }
 
-  result<problem_draft> run() {
-    if (!json_events(text_, *this) || !ranges_hold()) return std::move(error_);
+ private:
+  json_graph_reader(std::string_view text, bool with_forms) : text_(text), with_forms_(with_forms) {
+    constexpr std::size_t letters = 64;  // about those of an operator and a tensor
+    reserve(text.size() / letters);
+  }
+
+  /// Room for n operators and n tensors: lists that grow are copied.
+  void reserve(std::size_t n) {
+    draft_.operators.reserve(n), draft_.operator_names.reserve(n);
+    draft_.tensors.reserve(n), draft_.tensor_names.reserve(n);
+    draft_.reads.reserve(n, 2 * n), draft_.writes.reserve(n, n), draft_.after.reserve(n, 0);
+    if (with_forms_) forms_.reserve(n);
+  }
+
+  bool finish() {
+    if (!ranges_hold()) return false;
     const auto unnamed = [](const std::vector<std::string>& names) {
       return std::all_of(names.begin(), names.end(), [](const std::string& name) { return name.empty(); });
     };
     if (unnamed(draft_.operator_names)) draft_.operator_names.clear();
     if (unnamed(draft_.tensor_names)) draft_.tensor_names.clear();
-    if (draft_.overwrites.items() == 0) draft_.overwrites = {};
-    if (draft_.updates.items() == 0) draft_.updates = {};
-    return std::move(draft_);
+    return true;
   }
 
- private:
-  enum class at : unsigned char { outside, graph, ops, op, op_list, pairs, pair, tensors, tensor, graph_list };
+  enum class at : unsigned char { outside, graph, ops, op, op_list, pairs, pair, tensors, tensor, shape, graph_list };
 
-  // Those that must be there come first.
+  // Those that must be there come first, see `keys_hold`.
   static constexpr std::string_view graph_keys[] = {"ops", "tensors", "graph_inputs", "graph_outputs", "name"};
   static constexpr std::string_view op_keys[] = {"inputs",     "outputs", "name",   "op",       "workspace",
                                                  "inplace",    "after",   "firing", "scope",    "updates",
                                                  "overwrites", "cost",    "pure",   "duration", "async"};
   static constexpr std::string_view tensor_keys[] = {"bytes", "name", "alias_of", "shape", "type", "producer"};
 
-  std::span<const std::string_view> keys_here() const {
-    if (at_ == at::op) return op_keys;
-    if (at_ == at::tensor) return tensor_keys;
-    return graph_keys;
+  static constexpr unsigned no_key = ~0U;
+  static constexpr unsigned position(std::string_view name, std::span<const std::string_view> keys) {
+    for (unsigned i = 0; i < keys.size(); ++i)
+      if (keys[i].size() == name.size() && keys[i].front() == name.front() && keys[i] == name) return i;
+    return no_key;
   }
-  std::size_t required_here() const { return at_ == at::graph ? 4 : at_ == at::op ? 2 : 1; }
+  /// The same for a key that is there: anything else reads beyond the keys, and does not compile.
+  static consteval unsigned known(std::string_view name, std::span<const std::string_view> keys) {
+    unsigned i = 0;
+    while (keys[i] != name) ++i;
+    return i;
+  }
+  static consteval unsigned graph_key(std::string_view name) { return known(name, graph_keys); }
+  static consteval unsigned op_key(std::string_view name) { return known(name, op_keys); }
+  static consteval unsigned tensor_key(std::string_view name) { return known(name, tensor_keys); }
+
+  std::span<const std::string_view> keys_here() const {
+    switch (at_) {
+      case at::op:
+      case at::op_list:
+      case at::pairs:
+      case at::pair: return op_keys;
+      case at::tensor:
+      case at::shape: return tensor_keys;
+      default: return graph_keys;
+    }
+  }
 
   /// Keys that an object has had so far.
   struct met_keys {
@@ -184,15 +231,16 @@ class json_graph_reader {
 
   /// Judged when an object ends: its name, which the message tells, may come last.
   bool keys_hold() {
-    const auto keys = keys_here();
     if (met_here().is_wrong) {
       const std::string& name = at_ == at::op ? op_.name : at_ == at::tensor ? tensor_.name : draft_.name;
       const std::string who = name.empty() ? "" : " '" + one_line(name, 120) + "'";
-      return fault(error_code::bad_input, who, unknown_key(met_here().wrong, keys));
+      return fault(error_code::bad_input, who, unknown_key(met_here().wrong, keys_here()));
     }
-    for (std::size_t i = 0; i < required_here(); ++i)
-      if ((met_here().known >> i & 1) == 0) return fault(error_code::bad_input, "lacks \"" + std::string(keys[i]) + "\"");
-    return true;
+    const unsigned required = at_ == at::graph ? 0b1111 : at_ == at::op ? 0b11 : 0b1;  // bits of the first keys
+    const unsigned missing = required & ~met_here().known;
+    if (missing == 0) return true;
+    const auto first = static_cast<std::size_t>(std::countr_zero(missing));
+    return fault(error_code::bad_input, "lacks \"" + std::string(keys_here()[first]) + "\"");
   }
 
   /// Every value passes here; its meaning depends on the position in the text.
@@ -203,9 +251,10 @@ class json_graph_reader {
       case at::graph: return take_graph_value(v);
       case at::ops: return met_.clear(), op_.clear(), enter(v, kind::object, at::op);
       case at::op: return take_operator_value(v);
-      case at::tensors: return met_.clear(), tensor_ = {}, enter(v, kind::object, at::tensor);
+      case at::tensors: return met_.clear(), tensor_.clear(), enter(v, kind::object, at::tensor);
       case at::tensor: return take_tensor_value(v);
       case at::pairs: return pair_.clear(), enter_list(v, pair_, at::pair);
+      case at::shape: return take_dimension(v);
       case at::op_list:
       case at::pair:
       case at::graph_list: break;
@@ -217,38 +266,61 @@ class json_graph_reader {
   }
 
   bool take_graph_value(const json_value& v) {
-    if (key_.empty()) return skip(v);
-    if (key_ == "name") return take_text(v, draft_.name);
-    if (key_ == "ops") return enter(v, kind::list, at::ops);
-    if (key_ == "tensors") return enter(v, kind::list, at::tensors);
-    return enter_list(v, key_ == "graph_inputs" ? draft_.graph_inputs : draft_.graph_outputs, at::graph_list);
+    switch (key_) {
+      case graph_key("name"): return take_text(v, draft_.name);
+      case graph_key("ops"): return enter(v, kind::list, at::ops);
+      case graph_key("tensors"): return enter(v, kind::list, at::tensors);
+      case graph_key("graph_inputs"): return enter_list(v, draft_.graph_inputs, at::graph_list);
+      case graph_key("graph_outputs"): return enter_list(v, draft_.graph_outputs, at::graph_list);
+      default: return skip(v);
+    }
   }
 
   bool take_operator_value(const json_value& v) {
-    if (key_.empty()) return skip(v);
-    if (key_ == "inputs") return enter_list(v, op_.inputs, at::op_list);
-    if (key_ == "outputs") return enter_list(v, op_.outputs, at::op_list);
-    if (key_ == "after") return enter_list(v, op_.after, at::op_list);
-    if (key_ == "name") return take_text(v, op_.name);
-    if (key_ == "op") return take_text(v, op_.kind);
-    if (key_ == "workspace") return take_size(v, op_.data.workspace);
-    if (key_ == "inplace") return v.minus_one() || take_index(v, op_.inplace, "a position in \"inputs\" or -1");
-    if (key_ == "firing") return take_firing(v);
-    if (key_ == "updates") return enter_list(v, op_.updates, at::op_list);
-    if (key_ == "overwrites") return enter(v, kind::list, at::pairs);
-    if (key_ == "scope") return take_scope(v);
-    if (key_ == "cost") return take_cost(v);
-    if (key_ == "pure") return op_.data.pure = v.truth, v.type == kind::boolean || wrong(v, "true or false");
-    return skip(v);  // for later versions
+    switch (key_) {
+      case op_key("inputs"): return enter_list(v, op_.inputs, at::op_list);
+      case op_key("outputs"): return enter_list(v, op_.outputs, at::op_list);
+      case op_key("after"): return enter_list(v, op_.after, at::op_list);
+      case op_key("name"): return take_text(v, op_.name);
+      case op_key("op"): return take_text(v, op_.kind);
+      case op_key("workspace"): return take_size(v, op_.data.workspace);
+      case op_key("inplace"): return v.minus_one() || take_index(v, op_.inplace, "a position in \"inputs\" or -1");
+      case op_key("firing"): return take_firing(v);
+      case op_key("updates"): return enter_list(v, op_.updates, at::op_list);
+      case op_key("overwrites"): return enter(v, kind::list, at::pairs);
+      case op_key("scope"): return take_scope(v);
+      case op_key("cost"): return take_cost(v);
+      case op_key("pure"): return op_.data.pure = v.truth, v.type == kind::boolean || wrong(v, "true or false");
+      default: return skip(v);  // for later versions
+    }
   }
 
   bool take_tensor_value(const json_value& v) {
-    if (key_.empty()) return skip(v);
-    if (key_ == "name") return take_text(v, tensor_.name);
-    if (key_ == "bytes") return take_size(v, tensor_.data.size);
-    if (key_ != "alias_of") return skip(v);
+    switch (key_) {
+      case tensor_key("name"): return take_text(v, tensor_.name);
+      case tensor_key("bytes"): return take_size(v, tensor_.data.size);
+      case tensor_key("alias_of"): return take_alias(v);
+      case tensor_key("type"): return with_forms_ && v.type == kind::string ? take_text(v, tensor_.form.type) : skip(v);
+      case tensor_key("shape"): return with_forms_ && v.type == kind::list ? enter_shape() : skip(v);
+      default: return skip(v);
+    }
+  }
+  bool take_alias(const json_value& v) {
     if (v.type == kind::null || v.minus_one()) return true;
     return take_index(v, tensor_.data.alias_of, "the index of a tensor, null or -1");
+  }
+
+  /// A shape may be anything; one that is a list of whole numbers is kept.
+  bool enter_shape() {
+    tensor_.form.shape.emplace();
+    at_ = at::shape;
+    return true;
+  }
+  bool take_dimension(const json_value& v) {
+    auto& shape = tensor_.form.shape;
+    if (v.type != kind::whole || v.pointed) shape.reset();
+    if (shape) shape->push_back(static_cast<std::int64_t>(v.negative ? 0 - v.magnitude : v.magnitude));
+    return skip(v);
   }
 
   bool finish_operator() {
@@ -301,16 +373,26 @@ class json_graph_reader {
     append(draft_.reads, op_.inputs);
     append(draft_.writes, op_.outputs);
     append(draft_.after, op_.after);
-    append(draft_.overwrites, op_.overwritten);
-    append(draft_.updates, op_.updated);
+    append_rare(draft_.overwrites, op_.overwritten);
+    append_rare(draft_.updates, op_.updated);
     draft_.operators.push_back(op_.data);
     draft_.operator_names.push_back(std::move(op_.name.empty() ? op_.kind : op_.name));
     return true;
   }
 
+  /// There are no lists before one has an item.
+  template <class T>
+  void append_rare(list_of<T>& lists, const std::vector<T>& items) {
+    if (items.empty() && lists.size() == 0) return;
+    while (lists.size() < draft_.operators.size()) lists.close();
+    for (const T& i : items) lists.push(i);
+    lists.close();
+  }
+
   bool finish_tensor() {
     draft_.tensors.push_back(tensor_.data);
     draft_.tensor_names.push_back(std::move(tensor_.name));
+    if (with_forms_) forms_.push_back(std::move(tensor_.form));
     return true;
   }
 
@@ -331,7 +413,7 @@ class json_graph_reader {
 
   bool take_text(const json_value& v, std::string& text) {
     if (v.type != kind::string) return wrong(v, "a string");
-    text = std::move(*v.text);
+    text = v.text;
     return true;
   }
   bool take_size(const json_value& v, bytes& size) {
@@ -347,8 +429,8 @@ class json_graph_reader {
     return true;
   }
   bool take_firing(const json_value& v) {
-    if (v.type != kind::string || (*v.text != "pbc" && *v.text != "cbp")) return wrong(v, "\"pbc\" or \"cbp\"");
-    op_.data.rule = *v.text == "pbc" ? firing::pbc : firing::cbp;
+    if (v.type != kind::string || (v.text != "pbc" && v.text != "cbp")) return wrong(v, "\"pbc\" or \"cbp\"");
+    op_.data.rule = v.text == "pbc" ? firing::pbc : firing::cbp;
     return true;
   }
 
@@ -406,7 +488,7 @@ class json_graph_reader {
 
   /// Where the text stands: "ops[3].inputs[1]".
   std::string place() const {
-    const std::string key(key_);
+    const std::string key(key_ == no_key ? std::string_view() : keys_here()[key_]);
     const std::string dot_key = key.empty() ? key : "." + key;
     const std::string op = "ops[" + std::to_string(draft_.operators.size()) + "]";
     const std::string pair = "[" + std::to_string(op_.pairs.size()) + "]";
@@ -420,7 +502,8 @@ class json_graph_reader {
       case at::pair: return op + dot_key + pair + "[" + std::to_string(list_->size()) + "]";
       case at::op_list: return op + dot_key + "[" + std::to_string(list_->size()) + "]";
       case at::tensors: return tensor;
-      case at::tensor: return tensor + dot_key;
+      case at::tensor:
+      case at::shape: return tensor + dot_key;
       case at::graph_list: return key + "[" + std::to_string(list_->size()) + "]";
     }
     return "the graph";
@@ -452,11 +535,18 @@ class json_graph_reader {
   struct tensor_values {
     tensor_data data;
     std::string name;
+    tensor_form form;
+
+    void clear() {
+      data = {}, name.clear();
+      if (!form.type.empty() || form.shape) form = {};
+    }
   };
 
   std::string_view text_;
+  bool with_forms_;
   at at_ = at::outside;
-  std::string_view key_;     ///< of the value that comes; empty: not known
+  unsigned key_ = no_key;    ///< of the value that comes: its place in `keys_here`
   std::size_t skipped_ = 0;  ///< open lists and objects below a key with an unread value
   met_keys met_in_graph_, met_;
   std::vector<index_t>* list_ = nullptr;
@@ -465,6 +555,7 @@ class json_graph_reader {
   tensor_values tensor_;
   std::unordered_map<std::string, index_t> scopes_;
   problem_draft draft_;
+  std::vector<tensor_form> forms_;
   graph_error error_;
 };
 
