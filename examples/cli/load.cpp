@@ -61,9 +61,10 @@ graph_error parse_value(const std::string& text, memsched::read_options& into) {
 }
 
 /// A graph that is no model file.
-model_graphs single(problem_draft draft) {
+model_graphs single(problem_draft draft, std::vector<memsched::tensor_form> forms = {}) {
   model_graphs graphs(1);
   graphs[0].draft = std::move(draft);
+  graphs[0].forms = std::move(forms);
   return graphs;
 }
 
@@ -148,9 +149,10 @@ result<model_graphs> read_graphs(const std::string& path, std::string_view bytes
     constexpr std::size_t largest = std::size_t{1} << 31;  // what is parsed takes several times as much
     if (bytes.size() > largest) return wrong(path, "is larger than the 2 GiB that are read of a JSON file");
     if (memsched::is_node_text(bytes)) return read_node_graph(bytes);
-    auto draft = memsched::read_json(bytes);
+    std::vector<memsched::tensor_form> forms;
+    auto draft = memsched::read_json(bytes, how.forms ? &forms : nullptr);
     if (!draft) return draft.error();
-    return single(std::move(*draft));
+    return single(std::move(*draft), std::move(forms));
   }
   const auto options = read_options_of(how);
   if (!options) return options.error();

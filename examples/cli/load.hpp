@@ -28,6 +28,7 @@ struct reading {
   bool pure_custom = false;         ///< custom operators of .tflite files keep no state
   bool keep_inputs = false;         ///< graph inputs live to the end
   bool among_others = false;        ///< as one graph of many: an interrupt waits until it is answered
+  bool forms = false;               ///< of a JSON graph, types and shapes of tensors are kept, too
   std::string format;  ///< what a file is, whatever its name says: json, onnx, tflite or xml; empty: its name says
 };
 

@@ -14,7 +14,6 @@
 
 #include "advice.hpp"
 #include "declare.hpp"
-#include "report/forms.hpp"
 #include "report/page.hpp"
 #include "report/reason.hpp"
 #include "report/template.hpp"
@@ -412,6 +411,15 @@ std::vector<std::string> input_facts(const report_request& r) {
   return {file, i["command"].get<std::string>()};
 }
 
+/// Types and shapes of the tensors of the graph itself; empty where none is known.
+std::vector<memsched::tensor_form> forms_of(const loaded& graph) {
+  const auto is_known = [](const memsched::tensor_form& f) { return !f.type.empty() || f.shape; };
+  std::vector<memsched::tensor_form> forms;
+  if (!graph.graphs.empty()) forms = graph.graphs[0].forms;
+  if (forms.size() != graph.problem.tensors().size() || std::none_of(forms.begin(), forms.end(), is_known)) forms.clear();
+  return forms;
+}
+
 memsched::result<json> page_data(const scheduled& found, const report_request& r) {
   const auto& [graph, s, took] = found;
   const memsched::problem& p = graph.problem;
@@ -477,7 +485,7 @@ memsched::result<json> page_data(const scheduled& found, const report_request& r
   if (r.offsets || p.ops().size() <= arena_up_to) page["arena"] = arena_of(p, orders[0], r, share(3), tensors);
   enter_phase("");
   page["unlisted"] = tensors.others(orders[0]);
-  page["tensors"] = tensors.table(orders, forms_of(graph, r.graph, r.how));
+  page["tensors"] = tensors.table(orders, forms_of(graph));
   return page;
 }
 
@@ -617,6 +625,7 @@ command declare_report() {
     if (r->output.empty() && !r->ci) return misuse(here, "--output is missing");
     if (r->ci && r->output == "-") return misuse(here, "--ci writes its line to standard output; name a file");
     prepare(here, *r, s, 10);
+    r->how.forms = true;
     return run_report(*r);
   }));
 }
