@@ -184,7 +184,9 @@ namespace {
 result<loaded> finish(std::string name, model_graphs graphs, const body_scheduler& schedule) {
   auto orders = memsched::schedule_graphs(graphs, 1, schedule);
   if (!orders) return orders.error();
+  const bool written_back = !graphs[0].positions.empty();  // as only model files are, which need the draft
   const auto main = [&](memsched::bytes memsched::graph_order::*amount) {
+    if (graphs.size() == 1 && !written_back) return memsched::make_problem(std::move(graphs[0].draft));
     return memsched::make_problem(memsched::with_workspace(graphs, 0, *orders, amount));
   };
   auto problem = main(&memsched::graph_order::peak);
@@ -227,6 +229,9 @@ result<loaded> load_json(const std::string& name, std::string_view text, const b
   return l;
 }
 
-result<loaded> rescheduled(const loaded& l, const body_scheduler& schedule) { return finish(l.name, l.graphs, schedule); }
+result<loaded> rescheduled(const loaded& l, const body_scheduler& schedule) {
+  if (l.graphs.size() <= 1) return l;
+  return finish(l.name, l.graphs, schedule);
+}
 
 }  // namespace cli

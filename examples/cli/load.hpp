@@ -40,7 +40,7 @@ using body_scheduler = std::function<memsched::schedule_result<memsched::op_id>(
 
 struct loaded {
   std::string name;                           ///< of the graph: its own, else the file's
-  memsched::model_graphs graphs;              ///< of a model file; empty for others
+  memsched::model_graphs graphs;              ///< of a model file; for others one at most, without its draft
   std::vector<memsched::graph_order> orders;  ///< of the graphs that operators run, from 1
   memsched::problem problem;                  ///< the main graph; operators that run others have their peaks as workspace
   /// The main graph with the bounds of what its operators run as workspace; none where these are the peaks.
