@@ -6,14 +6,17 @@
 #include <cstdint>
 #include <limits>
 #include <numeric>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include <memsched/allocation/improve_order.hpp>
 #include <memsched/allocation/plan_offsets.hpp>
 #include <memsched/formats/tflite.hpp>
 #include <memsched/formats/tflite/micro.hpp>
+#include <memsched/formats/tflite/micro_tail.hpp>
 #include <memsched/formats/tflite/rewrite.hpp>
 
 namespace memsched {
@@ -140,7 +143,7 @@ inline result<micro_arena> micro_arena_of(std::string_view file, const read_opti
   if (!m.read()) return m.file.error();
   tensor_sizes sizes(m, options.shapes);
   sizes.infer();
-  std::vector<micro_buffer> buffers = micro_buffers(m, sizes, order).run();
+  std::vector<micro_buffer> buffers = micro_buffers(m, sizes).run(order);
   if (m.file.failed()) return m.file.error();
   micro_arena arena;
   arena.load = load_of(buffers);
@@ -159,6 +162,84 @@ inline result<micro_arena> micro_arena_of(std::string_view file, const read_opti
   return arena;
 }
 
+/// An order of a file's main graph, and the head of TensorFlow Lite Micro's arena where the runtime places all tensors.
+struct micro_order {
+  std::vector<op_id> order;  ///< operators of the draft; empty: the file stays as it is
+  bytes head = 0;
+};
+
+/// Among orders of the main graph with a peak of at most `peak`, one with a small head under TensorFlow Lite Micro's planner.
+/// Starts at `order` or, where that is empty, at the file's own; the file's own stays unless another has a smaller head than
+/// it, with the plan of offsets that it holds. Runs `improve_order` again and again as long as the head falls, so that a
+/// search from the result ends there. Operators that are left out of the draft move in front of their first readers, which
+/// alone may help.
+///
+/// file      of which `read_tflite` made `g`
+/// p         g's draft, with the workspace of operators that run graphs
+/// context   counts a state for each order that is tried, and ends the search
+///
+/// Each round tries 6,000 orders, fewer for more than 600 tensors; a try takes O(operators + uses), and O(tensors^2) where the
+/// peak permits it.
+inline result<micro_order> lower_micro_head(std::string_view file, const model_graph& g, const problem& p,
+                                            std::vector<op_id> order, bytes peak, memory_model model, search& context,
+                                            const read_options& options = {}) {
+  using namespace detail::tflite;
+  const auto own = micro_arena_of(file, options);
+  if (!own) return own.error();
+  model_file m(file);
+  if (!m.read()) return m.file.error();
+  tensor_sizes sizes(m, options.shapes);
+  sizes.infer();
+  micro_buffers buffers(m, sizes);
+  if (m.file.failed()) return m.file.error();
+  const auto head_of = [&](std::span<const op_id> o) {
+    std::vector<micro_buffer> placed = buffers.run(file_order(g, {o.begin(), o.end()}));
+    return place_greedily(placed);
+  };
+  const bool as_listed = order.empty();
+  if (as_listed)
+    for (const op_id op : p.ops()) order.push_back(op);
+  micro_order best{std::move(order), 0};
+  best.head = head_of(best.order);
+  order_search how;
+  const std::uint64_t count = std::max<std::size_t>(m.subgraphs[0].tensors.size(), 1);
+  how.tries = std::clamp<std::uint64_t>((std::uint64_t{1} << 31) / (count * count), 100, 6000);
+  while (true) {
+    micro_order next{improve_order(p, best.order, peak, head_of, model, context, how), 0};
+    next.head = head_of(next.order);
+    if (next.head >= best.head) break;
+    best = std::move(next);
+  }
+  if (as_listed && best.head >= own->planned) return micro_order{{}, own->planned};
+  return best;
+}
+
+/// The persistent rest of TensorFlow Lite Micro's arena behind the head, as an interpreter with reference kernels fills it.
+struct micro_tail {
+  bytes size = 0;
+  std::vector<std::string> unknown;  ///< kinds whose kernels may keep more: nothing is counted of that
+};
+
+/// The persistent rest for a file, in bytes: the interpreter's objects, entries of operators and tensors, parsed options, what
+/// kernels keep, variables, and the tensors that callers see. The order of operators does not change it. With pointers of 64
+/// bits it is that of the recording allocator, to the byte, of 14 public models, but for the recorder's own objects
+/// (tests/formats/micro_tail_test.cpp); with 32 bits the same structures with shorter pointers, which nobody measured.
+/// Subgraphs that nobody runs count with their entries alone. O(file).
+inline result<micro_tail> micro_tail_of(std::string_view file, pointer_width width, const read_options& options = {}) {
+  using namespace detail::tflite;
+  model_file m(file);
+  if (!m.read()) return m.file.error();
+  tensor_sizes sizes(m, options.shapes);
+  sizes.infer();
+  micro_tail_count count(m, sizes, width, micro_tail_count::of_interpreter(width));
+  micro_tail tail{count.run(), {}};
+  if (m.file.failed()) return m.file.error();
+  if (count.variables() > 0)  // their list, which the application makes
+    tail.size += (variables_size.on(width) + 15) / 16 * 16 + (variable_size.on(width) * count.variables() + 15) / 16 * 16;
+  tail.unknown = count.unknown();
+  return tail;
+}
+
 /// Offsets of the tensors of a file for TensorFlow Lite Micro, multiples of 16, by a planner of `allocation/`.
 /// Constants and variables get none. `in_place`: an operator's output takes the storage of an input that nobody reads
 /// later, where kernels can.
@@ -170,8 +251,7 @@ result<micro_plan> plan_micro(std::string_view file, const read_options& options
   if (!m.read()) return m.file.error();
   tensor_sizes sizes(m, options.shapes);
   sizes.infer();
-  const std::vector<index_t> as_listed;
-  const std::vector<micro_buffer> tensors = micro_buffers(m, sizes, as_listed).run();
+  const std::vector<micro_buffer> tensors = micro_buffers(m, sizes).run({});
   if (m.file.failed()) return m.file.error();
   std::vector<std::size_t> storage(tensors.size());
   std::iota(storage.begin(), storage.end(), std::size_t{0});
@@ -254,10 +334,9 @@ inline std::vector<std::string> tflite_notes(std::string_view file, const read_o
   if (!list.empty())
     notes.push_back("in TensorFlow Lite Micro, kernels may ask for scratch room that is not accounted for: " +
                     one_line(list));
-  const std::vector<index_t> as_listed;
   bytes stray = 0;
   std::size_t count = 0;
-  for (const micro_buffer& b : micro_buffers(m, sizes, as_listed).run())
+  for (const micro_buffer& b : micro_buffers(m, sizes).run({}))
     if (b.created < 0) {
       stray += b.size;
       ++count;

@@ -26,24 +26,31 @@ struct micro_buffer {
   std::int64_t offset = runtime_decides;  ///< fixed by a plan
 };
 
-/// Tensors of all subgraphs that the runtime places, for the order of the file. A subgraph runs
-/// within the operator that runs it, and time goes on meanwhile.
+/// Tensors of all subgraphs that the runtime places. A subgraph runs within the operator that runs it, and time goes on
+/// meanwhile. The file is read once, for any number of orders.
 class micro_buffers {
  public:
-  /// `order` lists the operators of subgraph 0 by position; empty: as in the file.
-  micro_buffers(model_file& m, tensor_sizes& sizes, const std::vector<index_t>& order)
-      : m_(m), sizes_(sizes), order_(order), of_(m.subgraphs.size()) {}
-
-  std::vector<micro_buffer> run() {
-    for (const std::size_t s : m_.callers_first) of_[s].assign(m_.subgraphs[s].tensors.size(), {});
-    mark(0);
-    std::vector<micro_buffer> list;
+  micro_buffers(model_file& m, tensor_sizes& sizes) : m_(m), of_(m.subgraphs.size()) {
+    for (const std::size_t s : m_.callers_first) of_[s].resize(m_.subgraphs[s].tensors.size());
     for (std::size_t s = 0; s < of_.size(); ++s)
       for (index_t t = 0; t < of_[s].size() && !m_.file.failed(); ++t) {
         if (!placed(s, t)) continue;
-        const bytes size = (sizes_.size(s, t) + 15) / 16 * 16;
-        if (size > 0) list.push_back({s, t, size, of_[s][t].created, of_[s][t].used, runtime_decides});
+        const bytes size = (sizes.size(s, t) + 15) / 16 * 16;
+        if (size > 0) list_.push_back({s, t, size, -1, -1, runtime_decides});
       }
+  }
+
+  /// The tensors with their lifetimes. `order` lists the operators of subgraph 0 by position; empty: as in the file.
+  /// O(operators that run + tensors).
+  std::vector<micro_buffer> run(const std::vector<index_t>& order) {
+    for (auto& lifetimes : of_) lifetimes.assign(lifetimes.size(), {});
+    clock_ = 0, steps_ = 0;
+    mark(0, order);
+    std::vector<micro_buffer> list = list_;
+    for (micro_buffer& b : list) {
+      b.created = of_[b.subgraph][b.tensor].created;
+      b.used = of_[b.subgraph][b.tensor].used;
+    }
     return list;
   }
 
@@ -64,16 +71,16 @@ class micro_buffers {
   }
   void use(std::size_t s, index_t t) { of_[s][t].used = clock_; }
 
-  void mark(std::size_t s) {
+  void mark(std::size_t s, const std::vector<index_t>& order) {
     const subgraph_info& g = m_.subgraphs[s];
     for (const index_t t : g.inputs) create(s, t);
     for (std::size_t i = 0; i < g.operators.size(); ++i) {
-      const operator_info& op = g.operators[s == 0 && !order_.empty() ? order_[i] : i];
+      const operator_info& op = g.operators[s == 0 && !order.empty() ? order[i] : i];
       ++clock_;
       for (const index_t t : op.outputs) create(s, t);
       // A subgraph that is run again keeps its first marks, and time goes on all the same.
       for (const std::size_t inner : op.runs)
-        if (steps_ < most_steps) mark(inner);
+        if (steps_ < most_steps) mark(inner, order);
       steps_ += 1;
       for (const index_t t : op.inputs) use(s, t);
       for (const index_t t : op.outputs) use(s, t);
@@ -83,8 +90,7 @@ class micro_buffers {
 
   static constexpr std::size_t most_steps = std::size_t{1} << 22;
   model_file& m_;
-  tensor_sizes& sizes_;
-  const std::vector<index_t>& order_;
+  std::vector<micro_buffer> list_;
   std::vector<std::vector<lifetime>> of_;  ///< per subgraph and tensor
   std::int64_t clock_ = 0;
   std::size_t steps_ = 0;
