@@ -125,7 +125,7 @@ struct verified {
 struct reorder_request : request {
   std::string graph, scheduler = "automatic", output, order;  ///< `order`: a result of `schedule`; empty for none
   bool offsets = false, in_place = false, control_edges = false, json = false;
-  bool force = false;  ///< also an order that ONNX Runtime would make worse
+  bool force = false;  ///< also a file that takes more memory in ONNX Runtime or TensorFlow Lite Micro
 };
 
 struct rewrite_request : request {
@@ -133,7 +133,9 @@ struct rewrite_request : request {
   std::string emit;          ///< the folder of a C program, or empty
   std::uint64_t verify = 1;  ///< runs with random numbers that before and after must agree in
   rewriting how_rewritten{};
-  bool offsets = false;  ///< for TensorFlow Lite Micro, in the .tflite file that is written
+  bool offsets = false;        ///< for TensorFlow Lite Micro, in the .tflite file that is written
+  bool total = false;          ///< --objective tflm-total: the smallest arena of TensorFlow Lite Micro, head and tail
+  unsigned pointer_bits = 32;  ///< of the machine that the tail is counted for: 32 or 64
   bool json = false;
 };
 
@@ -144,6 +146,14 @@ memsched::result<std::string> schedule_json(const schedule_request&, std::string
 /// `interrupted` says when to read no more.
 int run_batch(const batch_request&, const std::function<bool()>& interrupted);
 int run_reorder(const reorder_request&);
+
+/// A model file with its operators in the best order found.
+struct reordered_model {
+  std::string bytes;
+  memsched::bytes lower_bound = 0;  ///< no order has a smaller peak
+};
+/// The file that `reorder` would write.
+memsched::result<reordered_model> reordered_file(const reorder_request&);
 int run_recompute(const recompute_request&);
 
 /// Bytes of the head of TensorFlow Lite Micro's arena, where activations lie, without what kernels ask for.

@@ -39,9 +39,10 @@ struct found {
   orders lists;  ///< per graph; empty: the file's
 };
 
-bytes peak_of(const job& j, const orders& lists) {
+/// Per graph the file's own order or, where there is one, that of `lists`, with its peak.
+result<std::vector<memsched::graph_order>> evaluated(const job& j, const orders& lists) {
   std::size_t g = j.graphs.size();
-  const auto all = memsched::schedule_graphs(j.graphs, 0, [&](const memsched::problem& p) {
+  return memsched::schedule_graphs(j.graphs, 0, [&](const memsched::problem& p) {
     memsched::schedule_result<op_id> s;
     --g;
     s.order = lists[g].empty() ? memsched::schedule(p, memsched::as_given{}, j.r.options).order : lists[g];
@@ -50,14 +51,14 @@ bytes peak_of(const job& j, const orders& lists) {
     else s.error = e.error();
     return s;
   });
-  return all ? (*all)[0].peak : memsched::no_limit;
 }
 
 /// The best orders that the scheduler finds, or those of a result; the file's where they are no better.
 result<found> find_orders(const job& j) {
   found f;
   f.lists.resize(j.graphs.size());
-  f.file_peak = peak_of(j, f.lists);
+  const auto own = evaluated(j, f.lists);
+  f.file_peak = own ? (*own)[0].peak : memsched::no_limit;
   const auto best = j.r.order.empty() ? memsched::schedule_graphs(j.graphs, 0, scheduler_of(j.r.scheduler, j.r))
                                       : orders_of_result(j.r.order, j.graphs, j.r);
   if (!best) return best.error();
@@ -69,46 +70,22 @@ result<found> find_orders(const job& j) {
   return f;
 }
 
-/// Moves single operators of the main graph as long as TensorFlow Lite Micro's own planner then needs less and the peak
-/// does not grow: orders of one peak differ there. The first move that helps is taken. The search ends when the first so
-/// many moves do not help: begun with what it ends with, it would end at once.
+/// Among orders of the main graph that need no more, takes one that TensorFlow Lite Micro's own planner places in less. Lists
+/// stay as they are where that planner cannot be followed.
 void lower_head(const job& j, found& f) {
-  const memsched::model_graph& g = j.graphs[0];
-  const std::size_t n = g.draft.operators.size();
-  std::vector<op_id> order = f.lists[0];
-  if (order.empty())
-    for (op_id op = 0; op < n; ++op) order.push_back(op);
-  const auto head_of = [&](const std::vector<op_id>& o) {
-    const auto arena = memsched::micro_arena_of(j.file.view(), j.reading, memsched::file_order(g, o));
-    return arena ? arena->greedy : memsched::no_limit;
-  };
-  const auto p = memsched::make_problem(g.draft);
+  const auto costs = evaluated(j, f.lists);
+  if (!costs) return;
+  const auto p = memsched::make_problem(memsched::with_workspace(j.graphs, 0, *costs));
   if (!p) return;
-  const memsched::memory_model model = j.r.options.model();
-  const auto first = memsched::evaluate(*p, order, model);
-  if (!first) return;
-  bytes head = head_of(order);
-  constexpr std::uint64_t most = 6000;
-  for (bool better = true; better;) {
-    better = false;
-    std::uint64_t work = 0;
-    for (std::size_t from = 0; from < n && !better; ++from)
-      for (std::size_t to = 0; to < n && !better && work < most; ++to) {
-        if (to == from) continue;
-        std::vector<op_id> other = order;
-        const op_id moved = other[from];
-        other.erase(other.begin() + static_cast<std::ptrdiff_t>(from));
-        other.insert(other.begin() + static_cast<std::ptrdiff_t>(to), moved);
-        const auto e = memsched::evaluate(*p, other, model);
-        if (!e || e->peak > first->peak) continue;
-        ++work;
-        const bytes less = head_of(other);
-        if (less >= head) continue;
-        head = less;
-        order = f.lists[0] = std::move(other);
-        better = true;
-      }
-  }
+  memsched::options limits = j.r.options;
+  limits.budget = memsched::no_limit;
+  limits.state_limit = std::min<std::uint64_t>(limits.state_limit, 100'000);
+  memsched::search context(limits);
+  auto less =
+      memsched::lower_micro_head(j.file.view(), j.graphs[0], *p, f.lists[0], f.peak, limits.model(), context, j.reading);
+  if (!less || less->order.empty()) return;
+  f.lists[0] = std::move(less->order);
+  if (const auto e = memsched::evaluate(*p, f.lists[0], limits.model())) f.peak = e->peak;
 }
 
 std::size_t moved(const job& j, const found& f) {
@@ -140,7 +117,7 @@ result<std::string> write(const job& j, const found& f, memsched::micro_plan& pl
   return memsched::write_tflite(j.file.view(), j.graphs, f.lists, plan.offsets, j.r.control_edges);
 }
 
-/// What the head of TensorFlow Lite Micro's arena takes before and after.
+/// The head of TensorFlow Lite Micro's arena before and after.
 struct heads {
   memsched::micro_arena before, after;
 };
@@ -205,18 +182,71 @@ runtime_peaks onnxruntime_peaks(const job& j, std::string_view written) {
   return {peak(j.file.view()), peak(written)};
 }
 
+/// Whether a file that serves its runtime less well is to be written all the same.
+bool insists(const job& j) { return j.r.force || !j.r.order.empty(); }
+
+void keep_file(const job& j, found& f, std::string& written) {
+  written = j.file.view();
+  f.peak = f.file_peak;
+  for (auto& list : f.lists) list.clear();
+}
+
 /// Puts the given file in place of a new one that ONNX Runtime would run in more memory, unless the caller insists. Returns the
-/// note that says what ONNX Runtime makes of the file.
+/// note that tells what ONNX Runtime makes of the file.
 std::string heed_onnxruntime(const job& j, found& f, std::string& written) {
   const runtime_peaks p = onnxruntime_peaks(j, written);
   const std::string would = "ONNX Runtime orders operators anew: a peak of " + grouped(p.given) + " bytes for this file, " +
                             grouped(p.written) + " for one in the order found";
-  if (p.written <= p.given || j.r.force || !j.r.order.empty())
-    return would + (p.written > p.given ? ", which is worse" : "");
-  written = j.file.view();
-  f.peak = f.file_peak;
-  for (auto& list : f.lists) list.clear();
+  if (p.written <= p.given || insists(j)) return would + (p.written > p.given ? ", which is worse" : "");
+  keep_file(j, f, written);
   return would + "; so the order of the file was kept (--force writes the other)";
+}
+
+/// Likewise of one with a larger head in TensorFlow Lite Micro. Returns the note, empty where the head is no larger; or why
+/// control dependencies could not be written into the given file.
+result<std::string> heed_micro(const job& j, found& f, std::string& written, std::optional<heads>& arena) {
+  if (!arena || arena->after.planned <= arena->before.planned) return std::string();
+  const std::string would = "TensorFlow Lite Micro has a head of " + grouped(arena->before.planned) +
+                            " bytes for this file, " + grouped(arena->after.planned) + " for the new one";
+  if (insists(j)) return would + ", which is worse";
+  keep_file(j, f, written);
+  if (j.r.control_edges) {
+    auto chained = memsched::write_tflite(j.file.view(), j.graphs, f.lists, {}, true);
+    if (!chained) return chained.error();
+    written = std::move(*chained);
+  }
+  arena = heads_of(j, written);
+  return would + "; so the order of the file was kept (--force writes the other" +
+         (j.r.offsets ? ")" : "; --offsets may need less)");
+}
+
+/// The new file, and what is said about it.
+struct answer {
+  found f;
+  memsched::micro_plan plan{};
+  std::string written{};
+  std::optional<heads> arena{};
+  std::vector<std::string> notes{};
+};
+
+result<answer> answer_of(const job& j) {
+  auto f = find_orders(j);
+  if (!f) return f.error();
+  answer a{std::move(*f)};
+  if (j.tflite && !j.r.offsets && j.r.order.empty()) lower_head(j, a.f);
+  auto written = write(j, a.f, a.plan);
+  if (!written) return written.error();
+  a.written = std::move(*written);
+  a.arena = heads_of(j, a.written);
+  if (j.tflite) {
+    a.notes = memsched::tflite_notes(j.file.view(), j.reading);
+    const auto note = heed_micro(j, a.f, a.written, a.arena);
+    if (!note) return note.error();
+    if (!note->empty()) a.notes.push_back(*note);
+  } else if (moved(j, a.f) > 0) {
+    a.notes.push_back(heed_onnxruntime(j, a.f, a.written));
+  }
+  return a;
 }
 
 result<job> open_job(const reorder_request& r) {
@@ -270,28 +300,29 @@ result<micro_heads> micro_heads_of(const std::string& path, const request& r, co
   return micro_heads{before->planned, before->greedy, after->greedy, plan->head, plan->lower_bound};
 }
 
+result<reordered_model> reordered_file(const reorder_request& r) {
+  const auto j = open_job(r);
+  if (!j) return j.error();
+  auto all = answer_of(*j);
+  if (!all) return wrong(r.graph, all.error().message);
+  return reordered_model{std::move(all->written), all->f.lower_bound};
+}
+
 int run_reorder(const reorder_request& r) {
   const auto j = open_job(r);
   if (!j) return report(j.error());
-  auto f = find_orders(*j);
-  if (!f) return report(wrong(r.graph, f.error().message));
-  if (j->tflite && !r.offsets) lower_head(*j, *f);
-  memsched::micro_plan plan;
-  auto written = write(*j, *f, plan);
-  if (!written) return report(wrong(r.graph, written.error().message));
-  const auto arena = heads_of(*j, *written);
-  std::vector<std::string> notes;
-  if (j->tflite) notes = memsched::tflite_notes(j->file.view(), j->reading);
-  else if (moved(*j, *f) > 0) notes.push_back(heed_onnxruntime(*j, *f, *written));
-  const std::string text = r.json ? json_line(*j, *f, plan, arena, notes) : lines(*j, *f, plan, arena);
+  auto all = answer_of(*j);
+  if (!all) return report(wrong(r.graph, all.error().message));
+  const auto& [f, plan, written, arena, notes] = *all;
+  const std::string text = r.json ? json_line(*j, f, plan, arena, notes) : lines(*j, f, plan, arena);
   std::vector<output_file> files(1);
-  files[0] = {r.output, std::move(*written)};  // may be large: not copied
+  files[0] = {r.output, std::move(all->written)};  // may be large: not copied
   if (r.output != "-") files.push_back({"-", text});
   if (const auto error = write_files(files); !error.message.empty()) return report(error);
   for (const std::string& n : notes) note("note: " + r.graph + ": " + n);
   if (r.output == "-") tell(r.output, text);
-  note_over_budget(r.output, f->peak, r.options.budget);
-  return f->peak <= r.options.budget ? done : over_budget;
+  note_over_budget(r.output, f.peak, r.options.budget);
+  return f.peak <= r.options.budget ? done : over_budget;
 }
 
 command declare_reorder() {
@@ -313,7 +344,10 @@ command declare_reorder() {
       .may_be_bare();
   c.add("--control-edges", flag(r->control_edges),
         "also write control dependencies, so that LiteRT keeps the order beside a delegate");
-  c.add("--force", flag(r->force), "also write an .onnx file that takes more memory in ONNX Runtime, which orders anew");
+  c.add(
+      "--force", flag(r->force),
+      "also write an .onnx file that takes more memory in ONNX Runtime, which orders anew, or a .tflite file with a larger "
+      "head in TensorFlow Lite Micro");
   c.add("--order", file(r->order), "the order of this result of `schedule --format json`");
   c.add("--format", choice("text|json", *format), "of what is said about it, on standard output (standard error with -o -)")
       .by_default("text");

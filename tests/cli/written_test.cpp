@@ -1,7 +1,6 @@
 // Whether a model file that `rewrite` writes is what the program says of it: `schedule` of the file is the judge.
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <span>
@@ -11,83 +10,20 @@
 #include <utility>
 #include <vector>
 
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
 #include <memsched/formats/onnx_network_write.hpp>
 #include <memsched/formats/tflite_network_write.hpp>
 #include <memsched/formats/tflite_write.hpp>
-#include <memsched/network/builder.hpp>
 #include <memsched/schedule.hpp>
 
 #include "formats/tflite_model.hpp"
-#include "support/weighed.hpp"
+#include "program.hpp"
+#include "residuals.hpp"
 
 using namespace memsched;
 namespace fs = std::filesystem;
-
-namespace {
-
-/// Inverted residuals; strided ones pad on all sides, as PyTorch does, which SAME does not.
-network residuals(element e, coordinate side, std::uint64_t seed) {
-  network_builder b("residuals", e, e == element::float32 ? quantization{} : quantization{0.05F, -3});
-  tensor_id t = b.convolution(b.input({side, side, 3}), {.channels = 4, .kernel = 3, .stride = 2, .act = activation::relu6});
-  for (std::uint64_t i = 0; i < 4; ++i, seed = seed * 5 + 3) {
-    const bool strided = seed % 3 == 0;
-    const tensor_id from = t;
-    t = b.convolution(t, {.channels = 12 + static_cast<coordinate>(seed % 2) * 4, .act = activation::relu6});
-    if (strided) {
-      t = b.pad(t, {.above = 1, .below = 1, .left = 1, .right = 1});
-      t = b.depthwise(t, {.kernel = 3, .stride = 2, .pad = padding::valid, .act = activation::relu6});
-    } else {
-      t = b.depthwise(t, {.kernel = 3, .act = activation::relu6});
-    }
-    t = b.convolution(t, {.channels = 4});
-    if (!strided) t = b.add(t, from);
-  }
-  b.output(t);
-  b.output(b.softmax(b.dense(b.mean(t), 3)));
-  return weighed(b.build().value());
-}
-
-std::vector<op_id> listed(const network& net) {
-  std::vector<op_id> order;
-  for (op_id i = 0; i < net.operations.size(); ++i) order.push_back(i);
-  return order;
-}
-
-class program {
- public:
-  program() : folder_(fs::temp_directory_path() / ("memsched_written_" + std::to_string(getpid()))) {
-    fs::create_directory(folder_);
-  }
-  program(const program&) = delete;
-  program& operator=(const program&) = delete;
-  ~program() { fs::remove_all(folder_); }
-
-  std::string path(const std::string& name) const { return (folder_ / name).string(); }
-  /// The exit status; what it prints is in `out` and `err`.
-  int run(const std::string& arguments) {
-    const std::string to = " >\"" + path("out") + "\" 2>\"" + path("err") + "\"";
-    const int status = std::system(("\"" MEMSCHED_PROGRAM "\" " + arguments + to).c_str());
-    out = content("out"), err = content("err");
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  }
-  std::string out, err;
-
- private:
-  std::string content(const std::string& name) const {
-    std::ostringstream s;
-    s << std::ifstream(path(name), std::ios::binary).rdbuf();
-    return s.str();
-  }
-  fs::path folder_;
-};
-
-}  // namespace
 
 TEST_CASE("rewrite -o F says of F what schedule says of it: peak, operators, bound, budget and exit status") {
   program p;

@@ -1,0 +1,45 @@
+// Runs the program in a folder of its own, which goes with the object.
+#pragma once
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+class program {
+ public:
+  program() : folder_(std::filesystem::temp_directory_path() / ("memsched_program_" + std::to_string(getpid()))) {
+    std::filesystem::create_directory(folder_);
+  }
+  program(const program&) = delete;
+  program& operator=(const program&) = delete;
+  ~program() { std::filesystem::remove_all(folder_); }
+
+  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+  /// Writes a file into its folder. Returns the path, quoted for `run`.
+  std::string put(const std::string& name, const std::string& bytes) const {
+    std::ofstream(path(name), std::ios::binary) << bytes;
+    return "\"" + path(name) + "\"";
+  }
+  /// The bytes of a file of its folder; none where there is no such file.
+  std::string content(const std::string& name) const {
+    std::ostringstream s;
+    s << std::ifstream(path(name), std::ios::binary).rdbuf();
+    return s.str();
+  }
+  /// The exit status; standard output and standard error are in `out` and `err`.
+  int run(const std::string& arguments) {
+    const std::string to = " >\"" + path("out") + "\" 2>\"" + path("err") + "\"";
+    const int status = std::system(("\"" MEMSCHED_PROGRAM "\" " + arguments + to).c_str());
+    out = content("out"), err = content("err");
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  }
+  std::string out, err;
+
+ private:
+  std::filesystem::path folder_;
+};
