@@ -82,13 +82,15 @@ std::string command_of(const std::string& model, const pick& p) {
   return "memsched rewrite " + shell_word(model) + (p.budget == 0 ? "" : " --budget " + size_word(p.budget));
 }
 
-fitted fit_widely(const network& net, fit_options f, const memsched::options& limits) {
+fitted fit_widely(const network& net, fit_options f, const memsched::options& limits, const see_network& see) {
   const memsched::options half = with_share(limits, 2);
   constexpr bytes out_of_reach = 1;  // so that cuts at the peak go on as long as they help
   fitted local = fit_to(net, f, out_of_reach, half);
   if (local.error) return local;
+  if (see) see(local);
   fitted even = fit_to(net, f, 0, half);
   if (even.error) return even;
+  if (see) see(even);
   fitted& best = cost_of(local.after) <= cost_of(even.after) ? local : even;
   fitted& other = &best == &local ? even : local;
   for (const fit_point& p : other.front) add(best.front, p);
@@ -105,10 +107,10 @@ fitted fit_widely(const network& net, fit_options f, const memsched::options& li
   return std::move(best);
 }
 
-advice advise(const network& net, const fit_options& f, const memsched::options& limits) {
+advice advise(const network& net, const fit_options& f, const memsched::options& limits, const see_network& see) {
   memsched::options most = with_share(limits, 3);
   if (most.time_limit != most.time_limit.max()) most.time_limit *= 2;
-  advice a{fit_widely(net, f, most), {}};
+  advice a{fit_widely(net, f, most, see), {}};
   if (a.found.error) return a;
   const bytes given = a.found.before.peak;
   std::vector<fit_point> front = a.found.front;
@@ -122,6 +124,7 @@ advice advise(const network& net, const fit_options& f, const memsched::options&
     if (limits.stop.stop_requested()) break;
     const fitted r = fit_to(net, f, budget, little);
     if (r.error || r.after.peak > budget) continue;
+    if (see) see(r);
     for (const fit_point& p : r.front) add(a.found.front, p);
     a.picks.push_back({r.after, budget});
   }

@@ -1,6 +1,7 @@
 // Which rewritten networks a person would choose among.
 #pragma once
 
+#include <functional>
 #include <memsched/network/network.hpp>
 #include <memsched/rewrite/fit.hpp>
 #include <string>
@@ -26,13 +27,18 @@ std::string size_word(memsched::bytes);
 /// The command that makes a pick of a model, for a POSIX shell.
 std::string command_of(const std::string& model, const pick&);
 
+/// Sees each network that a search found, without an error.
+using see_network = std::function<void(const memsched::fitted&)>;
+
 /// Looks for the network with the smallest peak: first by cuts of what is live at the peak alone, then by even cuts of every
 /// tensor. Cuts at the peak alone need far fewer operators for most peaks. Half of the time is for each. `f.budget` is not
 /// looked at. An error of either search is that of `found`.
-memsched::fitted fit_widely(const memsched::network&, memsched::fit_options f, const memsched::options& limits);
+memsched::fitted fit_widely(const memsched::network&, memsched::fit_options f, const memsched::options& limits,
+                            const see_network& see = {});
 
 /// The same, and picks of its front: each is searched for anew with its peak as the budget, in a third of the time.
 /// A budget of `f` is the first of them.
-advice advise(const memsched::network&, const memsched::fit_options& f, const memsched::options& limits);
+advice advise(const memsched::network&, const memsched::fit_options& f, const memsched::options& limits,
+              const see_network& see = {});
 
 }  // namespace cli

@@ -70,8 +70,8 @@ result<found> find_orders(const job& j) {
   return f;
 }
 
-/// Among orders of the main graph that need no more, takes one that TensorFlow Lite Micro's own planner places in less. Lists
-/// stay as they are where that planner cannot be followed.
+/// Among orders of the main graph that need no more, takes one that TensorFlow Lite Micro's own planner places in less.
+/// Lists stay as they are where that planner cannot be followed.
 void lower_head(const job& j, found& f) {
   const auto costs = evaluated(j, f.lists);
   if (!costs) return;
@@ -191,8 +191,8 @@ void keep_file(const job& j, found& f, std::string& written) {
   for (auto& list : f.lists) list.clear();
 }
 
-/// Puts the given file in place of a new one that ONNX Runtime would run in more memory, unless the caller insists. Returns the
-/// note that tells what ONNX Runtime makes of the file.
+/// Puts the given file in place of a new one that ONNX Runtime would run in more memory, unless the caller insists. Returns
+/// the note with both peaks.
 std::string heed_onnxruntime(const job& j, found& f, std::string& written) {
   const runtime_peaks p = onnxruntime_peaks(j, written);
   const std::string would = "ONNX Runtime orders operators anew: a peak of " + grouped(p.given) + " bytes for this file, " +
@@ -202,8 +202,8 @@ std::string heed_onnxruntime(const job& j, found& f, std::string& written) {
   return would + "; so the order of the file was kept (--force writes the other)";
 }
 
-/// Likewise of one with a larger head in TensorFlow Lite Micro. Returns the note, empty where the head is no larger; or why
-/// control dependencies could not be written into the given file.
+/// Likewise of one with a larger head in TensorFlow Lite Micro. Returns the note, empty where the head is no larger; or the
+/// fault of control dependencies that could not be written into the given file.
 result<std::string> heed_micro(const job& j, found& f, std::string& written, std::optional<heads>& arena) {
   if (!arena || arena->after.planned <= arena->before.planned) return std::string();
   const std::string would = "TensorFlow Lite Micro has a head of " + grouped(arena->before.planned) +
@@ -220,7 +220,7 @@ result<std::string> heed_micro(const job& j, found& f, std::string& written, std
          (j.r.offsets ? ")" : "; --offsets may need less)");
 }
 
-/// The new file, and what is said about it.
+/// The new file, its figures, and notes about it.
 struct answer {
   found f;
   memsched::micro_plan plan{};

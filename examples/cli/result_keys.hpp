@@ -43,7 +43,8 @@ inline constexpr std::string_view other_result_keys[] = {"version",        "grap
                                                          "written",        "not_understood",
                                                          "order_by",       "bound_by",
                                                          "runs_again",     "peak_bound",
-                                                         "curve",          "choices"};
+                                                         "curve",          "choices",
+                                                         "objective",      "arenas"};
 
 /// What is wrong with the keys of a result: one that is a letter away from one that is read, or two where that has six or more.
 /// Results may hold notes of others.

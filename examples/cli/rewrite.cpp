@@ -19,6 +19,7 @@
 #include "session.hpp"
 #include "svg.hpp"
 #include "text.hpp"
+#include "total.hpp"
 #include "written.hpp"
 
 namespace cli {
@@ -50,10 +51,17 @@ struct outcome {
   bool good = false;                    ///< verified
   double took = 0;                      ///< seconds
   std::optional<written_model> file{};  ///< asked for
-  bool saves() const { return !file || found.after.peak < found.before.peak; }
-  /// With a plan of offsets, of the arena that it needs.
+  std::vector<arena_choice> arenas{};   ///< with the objective tflm-total: the files that were compared, the given one first
+  std::size_t chosen = 0;               ///< among these
+  std::vector<std::string> uncounted{};  ///< kinds whose kernels may keep more than the tails of these hold
+  bool saves() const {
+    if (!arenas.empty()) return chosen > 0;
+    return !file || found.after.peak < found.before.peak;
+  }
+  /// With a plan of offsets, of the arena that it needs; with the objective tflm-total, of the whole arena.
   bool fits(bytes budget) const { return saves() && (budget == 0 || needed() <= budget); }
   bytes needed() const {
+    if (!arenas.empty()) return arenas[chosen].total();
     return file && file->head && file->head->has_plan ? std::max(found.after.peak, file->head->planned) : found.after.peak;
   }
 };
@@ -66,6 +74,21 @@ json as_json(const fit_point& p) { return {{"peak", p.peak}, {"macs", p.macs}, {
 bytes peak_of(const network& net, const std::vector<memsched::op_id>& order, const memsched::options& o) {
   const auto low = memsched::lower(net);
   return low ? memsched::evaluate(low->problem, order, o.model()).value().peak : 0;
+}
+
+/// The files that were compared for the smallest arena.
+json arenas_json(const outcome& all) {
+  json list = json::array();
+  for (const arena_choice& c : all.arenas)
+    list.push_back({{"network", c.network},
+                    {"offsets", c.offsets},
+                    {"operators", c.operators},
+                    {"peak", c.peak},
+                    {"head", c.head},
+                    {"tail", c.tail},
+                    {"total", c.total()},
+                    {"chosen", &c == &all.arenas[all.chosen]}});
+  return list;
 }
 
 json as_json(const network& net, const outcome& all, const rewrite_request& request) {
@@ -89,6 +112,15 @@ json as_json(const network& net, const outcome& all, const rewrite_request& requ
     j["network_operators"] = r.net.operations.size();
     if (all.file->head) j["tflm_head"] = all.file->head->planned;
   }
+  if (!all.arenas.empty()) {
+    j["objective"] = "tflm-total";
+    j["pointer_bits"] = request.pointer_bits;
+    j["tflm_total_before"] = all.arenas[0].total();
+    j["tflm_total"] = all.arenas[all.chosen].total();
+    j["tflm_tail"] = all.arenas[all.chosen].tail;
+    j["tail_without"] = all.uncounted;
+    j["arenas"] = arenas_json(all);
+  }
   j["verified"] = all.good;
   if (request.options.budget != 0) j["budget"] = request.options.budget;
   j["steps"] = json::array();
@@ -103,7 +135,7 @@ json as_json(const network& net, const outcome& all, const rewrite_request& requ
                           {"kept", s.kept}});
   j["front"] = json::array();
   for (const auto& p : r.front) j["front"].push_back(as_json(p));
-  if (request.options.budget == 0) {
+  if (request.options.budget == 0 && !request.total) {
     j["choices"] = json::array();
     for (const pick& p : all.picks) {
       json entry = as_json(p.cost);
@@ -122,7 +154,11 @@ json as_json(const network& net, const outcome& all, const rewrite_request& requ
 }
 
 /// Why a model file is not written, and what else there is.
-std::string no_gain(const fitted& r, const rewrite_request& request) {
+std::string no_gain(const outcome& all, const rewrite_request& request) {
+  if (!all.arenas.empty())
+    return "was not written: no file found takes less of TensorFlow Lite Micro's arena than the " + grouped(all.needed()) +
+           " bytes of the given one, head and tail";
+  const fitted& r = all.found;
   const bool fitted_before = request.options.budget != 0 && r.before.peak <= request.options.budget;
   const bool least = request.how_rewritten.max_extra_macs == "0" && request.how_rewritten.runtime.empty();
   return "was not written: it would need " + grouped(r.after.peak) + " bytes, and the given model needs " +
@@ -142,6 +178,23 @@ std::string picks_text(const outcome& all, const rewrite_request& request) {
               grouped(p.cost.macs - std::min(p.cost.macs, given.macs)), command_of(request.graph, p)});
   }
   return rows.text();
+}
+
+/// The files that were compared for the smallest arena, and the one that was chosen.
+std::string arenas_text(const outcome& all, const rewrite_request& request) {
+  const arena_choice &given = all.arenas[0], &best = all.arenas[all.chosen];
+  std::string text = "total        " + grouped(given.total()) + " -> " + in_bytes(best.total()) +
+                     " of TensorFlow Lite Micro's arena, with pointers of " + std::to_string(request.pointer_bits) +
+                     " bits: head " + grouped(best.head) + ", tail " + grouped(best.tail) + "\n";
+  std::string kinds;
+  for (const std::string& kind : all.uncounted) kinds += (kinds.empty() ? "" : ", ") + printable(kind);
+  if (!kinds.empty()) text += "not counted  what kernels of " + kinds + " keep in the tail\n";
+  text += '\n';
+  table rows({"file", "operators", "peak", "head", "tail", "total", "chosen"});
+  for (const arena_choice& c : all.arenas)
+    rows.row({c.network + (c.offsets ? ", with offsets" : ""), grouped(c.operators), grouped(c.peak), grouped(c.head),
+              grouped(c.tail), grouped(c.total()), &c == &best ? "yes" : ""});
+  return text + rows.text();
 }
 
 std::string as_text(const network& net, const outcome& all, const rewrite_request& request) {
@@ -175,7 +228,9 @@ std::string as_text(const network& net, const outcome& all, const rewrite_reques
   text += "cost         " + grouped(r.after.operators) + " operators, " + grouped(r.after.macs) + " multiply-accumulates\n";
   text += std::string("verified     ") + (all.good ? "by provenance, over a finite field, and to the bit" : "no") +
           (all.good && request.how_rewritten.reals ? " but for the order of sums\n" : "\n");
-  text += "took         " + seconds(all.took) + " s\n\n";
+  text += "took         " + seconds(all.took) + " s\n";
+  if (!all.arenas.empty()) return text + arenas_text(all, request);
+  text += '\n';
   if (!all.picks.empty()) return text + picks_text(all, request);
   table front({"front: peak", "operators", "multiply-accumulates"});
   for (const auto& p : r.front) front.row({grouped(p.peak), grouped(p.operators), grouped(p.macs)});
@@ -216,7 +271,13 @@ memsched::result<outcome> find_rewrite(const network& net, const rewrite_request
   memsched::options limits = r.options;
   limits.budget = memsched::no_limit;
   outcome all{{}, f.profile};
-  if (f.budget == 0) {
+  if (r.total) {
+    auto found = find_smallest_total(net, f, r);
+    if (!found) return found.error();
+    all.found = std::move(found->found.found);
+    all.arenas = std::move(found->choices), all.chosen = found->chosen, all.uncounted = std::move(found->uncounted);
+    all.file = std::move(found->file);
+  } else if (f.budget == 0) {
     advice a = advise(net, f, limits);
     all.found = std::move(a.found), all.picks = std::move(a.picks);
   } else {
@@ -226,13 +287,15 @@ memsched::result<outcome> find_rewrite(const network& net, const rewrite_request
     return to_model ? wrong(r.output, "cannot be written: " + all.found.error->message)
                     : wrong(r.graph, all.found.error->message);
   all.good = verified(net, all.found, r);
-  if (to_model) {
+  if (to_model && !r.total) {
     auto file = write_model(r.output, net, all.found, r.how, r.options.model(), r.offsets);
     if (!file) return wrong(r.output, file.error().message);
-    all.found.after.peak = file->cost.peak;
-    all.found.after.lower_bound = std::min(all.found.after.lower_bound, file->cost.peak);
-    all.found.after.operators = file->graph.ops().size();
     all.file = std::move(*file);
+  }
+  if (all.file) {
+    all.found.after.peak = all.file->cost.peak;
+    all.found.after.lower_bound = std::min(all.found.after.lower_bound, all.file->cost.peak);
+    all.found.after.operators = all.file->graph.ops().size();
   }
   all.took = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return all;
@@ -287,6 +350,10 @@ int run_rewrite(const rewrite_request& r) {
   if (!f) return report(f.error());
   if (r.offsets && (!names_model(r.output) || r.output.ends_with(".onnx")))
     return report(wrong("--offsets", "is for -o FILE.tflite"));
+  if (r.total && (!r.graph.ends_with(".tflite") || !r.output.ends_with(".tflite")))
+    return report(wrong("--objective",
+                        "tflm-total is the arena of TensorFlow Lite Micro, which runs .tflite files alone: the "
+                        "model and -o must name such files"));
   if (!r.emit.empty())  // before the search, which may take long
     if (const auto why = memsched::why_no_c(*net); !why.message.empty())
       return report(wrong(r.graph, "no C program: " + why.message));
@@ -298,7 +365,7 @@ int run_rewrite(const rewrite_request& r) {
   if (const auto fault = write_files(*files); !fault.message.empty()) return report(fault);
   print(r.json ? line_of(as_json(*net, *all, r)) : as_text(*net, *all, r));
   const bytes budget = r.options.budget == 0 ? memsched::no_limit : r.options.budget;
-  if (!all->saves()) std::fprintf(stderr, "memsched: note: %s: %s\n", r.output.c_str(), no_gain(all->found, r).c_str());
+  if (!all->saves()) std::fprintf(stderr, "memsched: note: %s: %s\n", r.output.c_str(), no_gain(*all, r).c_str());
   else if (all->file) note_over_budget(r.output, all->needed(), budget);
   return all->fits(r.options.budget) ? done : over_budget;
 }
@@ -313,6 +380,15 @@ command declare_rewrite() {
   c.in("Search").add("--budget", size(r->options.budget),
                      "bytes there are, as 256K: few operators that fit; exit status 3 where none are found. Without: the "
                      "smallest peak");
+  c.add("--objective", choice("peak|tflm-total", [r](const std::string& word) { r->total = word == "tflm-total"; }),
+        "of which the least is looked for: peak, or all that TensorFlow Lite Micro takes of its arena for the file that is "
+        "written, head and modelled persistent tail; the given file in its best order, with and without offsets, is "
+        "compared, too, and --budget is that of the total")
+      .by_default("peak");
+  c.add("--pointer-bits", choice("32|64", [r](const std::string& bits) { r->pointer_bits = bits == "64" ? 64 : 32; }),
+        "of the machine that the tail is counted for")
+      .by_default("32")
+      .needs("--objective");
   add_limits(c, *r, "60");
   add_rewriting(c, r->how_rewritten, "whole where -o names a model file, else parts");
   add_model(c, *r);

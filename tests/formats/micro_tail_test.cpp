@@ -125,7 +125,7 @@ TEST_CASE("variables lie in the tail, in whole blocks of 16 bytes, and so do tab
   CHECK(saved <= 32);
 }
 
-TEST_CASE("the tail does not depend on the order of operators, and names kinds whose kernels are not known") {
+TEST_CASE("the order of operators changes padding alone, and kinds whose kernels are not known are named") {
   subgraph g{{{.shape = {4}, .type = float32}}, {}, {0}, {1, 2}};
   g.tensors.push_back({.shape = {4}, .type = float32});
   g.tensors.push_back({.shape = {4}, .type = float32});

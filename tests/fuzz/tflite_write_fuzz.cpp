@@ -54,6 +54,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     (void)write_tflite(file, {}, {}, {}, true);
     return 0;
   }
+  const auto tail = micro_tail_of(file, pointer_width::bits_32), wide = micro_tail_of(file, pointer_width::bits_64);
+  require(static_cast<bool>(tail) == static_cast<bool>(wide));
+  if (tail) require(tail->size > 0 && tail->size <= wide->size);
   fuzz::numbers random(file);
   const auto orders = fuzz::orders_of(*graphs, random);
   const bool chain = random.below(2) == 0;

@@ -139,6 +139,25 @@ with tempfile.TemporaryDirectory() as folder:
     for key, value in (("peek", 1), ("status", "good"), ("order", "0"), ("peak", -1)):
         check(f"no result with {key}: {value}", faults("result", {**bad, key: value}))
 
+    # Rewritten networks.
+    for extra in ([], ["--budget", "64K"], ["--runtime", "whole", "--max-extra-macs", "2%"]):
+        holds("rewrite", parsed("rewrite", "builtin:mcunet-v2-chain", "--state-limit", "300", "--format", "json", *extra),
+              f"rewrite {extra}")
+    out, compared = pathlib.Path(folder) / "out.tflite", 0
+    for model in sorted((corpus / "tflite").glob("*.tflite")):
+        for extra in ([], ["--objective", "tflm-total"], ["--objective", "tflm-total", "--pointer-bits", "64", "--offsets"]):
+            status, text = run("rewrite", model, "-o", out, "--state-limit", "300", "--time-limit", "2", "--format", "json", *extra)
+            if status not in (0, 3):
+                continue
+            value = json.loads(text)
+            holds("rewrite", value, f"rewrite {model.name} {extra}")
+            compared += "arenas" in value
+            if extra:
+                lacking = {k: v for k, v in value.items() if k != "tflm_tail"}
+                check("no result without tflm_tail", faults("rewrite", lacking))
+                check("no result of an unknown file", faults("rewrite", {**value, "arenas": [{**value["arenas"][0], "network": "x"}]}))
+    check("files were compared by their arena", compared > 0)
+
     # Plans.
     for extra in ([], ["--joint"], ["--alignment", "64"], ["--budget", "100K"], ["--planner", "birth"]):
         holds("plan", parsed("plan", cell, "--format", "json", *extra), f"plan {extra}")

@@ -168,18 +168,18 @@ struct micro_order {
   bytes head = 0;
 };
 
-/// Among orders of the main graph with a peak of at most `peak`, one with a small head under TensorFlow Lite Micro's planner.
-/// Starts at `order` or, where that is empty, at the file's own; the file's own stays unless another has a smaller head than
-/// it, with the plan of offsets that it holds. Runs `improve_order` again and again as long as the head falls, so that a
-/// search from the result ends there. Operators that are left out of the draft move in front of their first readers, which
-/// alone may help.
+/// Among orders of the main graph with a peak of at most `peak`, one with a small head under TensorFlow Lite Micro's
+/// planner. Starts at `order` or, where that is empty, at the file's own; the file's own stays unless another has a smaller
+/// head than it, with the plan of offsets that it holds. Runs `improve_order` again and again as long as the head falls, so
+/// that a search from the result ends there. Operators that are left out of the draft move in front of their first readers,
+/// which alone may help.
 ///
 /// file      of which `read_tflite` made `g`
 /// p         g's draft, with the workspace of operators that run graphs
 /// context   counts a state for each order that is tried, and ends the search
 ///
-/// Each round tries 6,000 orders, fewer for more than 600 tensors; a try takes O(operators + uses), and O(tensors^2) where the
-/// peak permits it.
+/// Each round tries 6,000 orders, fewer for more than 600 tensors; a try takes O(operators + uses), and O(tensors^2) where
+/// the peak permits it.
 inline result<micro_order> lower_micro_head(std::string_view file, const model_graph& g, const problem& p,
                                             std::vector<op_id> order, bytes peak, memory_model model, search& context,
                                             const read_options& options = {}) {
@@ -220,11 +220,11 @@ struct micro_tail {
   std::vector<std::string> unknown;  ///< kinds whose kernels may keep more: nothing is counted of that
 };
 
-/// The persistent rest for a file, in bytes: the interpreter's objects, entries of operators and tensors, parsed options, what
-/// kernels keep, variables, and the tensors that callers see. The order of operators does not change it. With pointers of 64
-/// bits it is that of the recording allocator, to the byte, of 14 public models, but for the recorder's own objects
-/// (tests/formats/micro_tail_test.cpp); with 32 bits the same structures with shorter pointers, which nobody measured.
-/// Subgraphs that nobody runs count with their entries alone. O(file).
+/// The persistent rest for a file, in bytes: the interpreter's objects, entries of operators and tensors, parsed options,
+/// memory that kernels keep, variables, and the tensors that callers see. The order of operators changes its padding alone. With
+/// pointers of 64 bits it is that of the recording allocator, to the byte, of 14 public models, but for the recorder's own
+/// objects (tests/formats/micro_tail_test.cpp); with 32 bits the same structures with shorter pointers, which nobody
+/// measured. Subgraphs that nobody runs count with their entries alone. O(file).
 inline result<micro_tail> micro_tail_of(std::string_view file, pointer_width width, const read_options& options = {}) {
   using namespace detail::tflite;
   model_file m(file);

@@ -1,4 +1,4 @@
-// The persistent rest of TensorFlow Lite Micro's arena: lists of operators and tensors, and what kernels keep.
+// The persistent rest of TensorFlow Lite Micro's arena: lists of operators and tensors, and memory that kernels keep.
 #pragma once
 
 #include <algorithm>
@@ -102,8 +102,8 @@ inline constexpr micro_size allocator_size{36, 72}, planner_size{44, 72}, micro_
     scratch_handle_size{4, 8}, tensor_size{40, 64}, quantization_size{12, 24}, pointer_size{4, 8}, variables_size{12, 16},
     variable_size{20, 40};
 
-/// Adds up the persistent allocations of TensorFlow Lite Micro in their order, with the padding between them: the interpreter,
-/// its lists, the kernels, variables, and the inputs and outputs that callers see.
+/// Adds up the persistent allocations of TensorFlow Lite Micro in their order, with the padding between them: the
+/// interpreter, its lists, the kernels, variables, and the inputs and outputs that callers see.
 class micro_tail_count {
  public:
   /// `before`: bytes that stand in front of the lists of the model.
