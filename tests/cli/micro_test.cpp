@@ -256,7 +256,7 @@ TEST_CASE("half as much to spend on multiply-accumulates is tried, too: twice as
   const std::string model = p.put("model.tflite", write_tflite_network(net, net, listed(net)).value());
   bytes before = no_limit;
   std::size_t fell = 0;
-  for (const char* share : {"0%", "5%", "10%", "20%", "40%"}) {
+  for (const char* share : {"0%", "5%", "10%"}) {
     INFO(share);
     REQUIRE((p.run("rewrite " + model + " -o \"" + p.path("out.tflite") + "\" --objective tflm-total --state-limit 300" +
                    " --format json --max-extra-macs " + share) |
@@ -266,7 +266,7 @@ TEST_CASE("half as much to spend on multiply-accumulates is tried, too: twice as
     fell += total < before;
     before = total;
   }
-  CHECK(fell >= 3);
+  CHECK(fell == 3);  // each is below the one before, the first below nothing
 }
 
 TEST_CASE("the whole arena is a question about .tflite files, and pointers have 32 or 64 bits") {
