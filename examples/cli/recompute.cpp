@@ -214,7 +214,7 @@ command declare_recompute() {
   const auto r = std::make_shared<recompute_request>();
   const auto format = std::make_shared<std::string>("text");
   command c("recompute", "Run operators again, at the least extra cost, to fit a budget below every order's peak",
-            "memsched recompute training.json --budget 80%");
+            "memsched recompute builtin:transformer_step --budget 70%");
   add_graph(c, r->graph, false);
   c.in("Recompute");
   c.add(

@@ -17,6 +17,7 @@
 #include <networks/randwire.hpp>
 #include <networks/swiftnet.hpp>
 #include <networks/synthetic.hpp>
+#include <networks/training.hpp>
 
 namespace networks {
 
@@ -169,6 +170,11 @@ inline std::vector<entry> synthetic_families() {
                  .source = "source, OPS-2 parallel operators, sink (SERENITY, appendix D)" + random_sizes},
        .parameters = {{"OPS", 20, 3, max_operators}, seed},
        .make = [](const arguments& a) { return star(a[0], a[1]); }},
+      {.about = {.name = "transformer_step",
+                 .source = "training step of GPT-2's decoder, 4 sequences of 1024 tokens, bfloat16; costs are microseconds"},
+       .parameters = {{"LAYERS", 12, 1, 10'000}, {"HEADS", 12, 1, 1000}},
+       .make = [](const arguments& a) { return transformer_step(a[0], a[1]).build(); },
+       .factors = 2, .max_product = 100'000},
   };
 }
 // clang-format on

@@ -227,24 +227,35 @@ class recomputation {
   void search_reruns() {
     if (p_.ops().size() <= 14 && exactly()) return;
     orders_.insert(orders_.begin(), given_);
+    context_.with_share(0.5, [&] {  // first of all, so that short limits have an answer
+      for (const auto& order : orders_) start_from(order, 0);
+    });
     bound();
     if (r_.refuted) return;
     if (wide()) weigh();
-    for (std::size_t i = 0; i < orders_.size(); ++i) start_from(i);
+    if (!good_enough()) start_anew();
     if (starts_.empty()) return;
-    const auto cheaper = [&](const rerun_stages& a, const rerun_stages& b) { return extra_cost(p_, a) < extra_cost(p_, b); };
+    std::stable_sort(starts_.begin(), starts_.end(), [&](const auto& a, const auto& b) { return cheaper(a, b); });
+    if (!good_enough()) tighten(extra_cost(p_, starts_[0]));
+    if (!good_enough()) improve_starts();
+    if (!good_enough()) context_.give_up();
+    take(best_start().executions());
+  }
+
+  bool cheaper(const rerun_stages& a, const rerun_stages& b) const { return extra_cost(p_, a) < extra_cost(p_, b); }
+  const rerun_stages& best_start() const {
+    return *std::min_element(starts_.begin(), starts_.end(), [&](const auto& a, const auto& b) { return cheaper(a, b); });
+  }
+  /// Whether the best schedule found needs no better one.
+  bool good_enough() const { return !starts_.empty() && extra_cost(p_, best_start()) <= enough(); }
+
+  /// Short improvements of all starts, then longer ones of the best two.
+  void improve_starts() {
     const std::uint64_t idle = std::clamp<std::uint64_t>(400000 / p_.ops().size(), 60, 3000);
-    std::stable_sort(starts_.begin(), starts_.end(), cheaper);
-    if (extra_cost(p_, starts_[0]) > enough()) tighten(extra_cost(p_, starts_[0]));
-    if (extra_cost(p_, starts_[0]) > enough()) {
-      std::uint64_t seed = 0;
-      for (rerun_stages& s : starts_) improve(s, idle / 8, ++seed);
-      std::stable_sort(starts_.begin(), starts_.end(), cheaper);
-      for (std::size_t i = std::min<std::size_t>(2, starts_.size()); i-- > 0;) improve(starts_[i], idle / 2, ++seed);
-    }
-    const auto best = std::min_element(starts_.begin(), starts_.end(), cheaper);
-    if (extra_cost(p_, *best) > enough()) context_.give_up();
-    take(best->executions());
+    std::uint64_t seed = 0;
+    for (rerun_stages& s : starts_) improve(s, idle / 8, ++seed);
+    std::stable_sort(starts_.begin(), starts_.end(), [&](const auto& a, const auto& b) { return cheaper(a, b); });
+    for (std::size_t i = std::min<std::size_t>(2, starts_.size()); i-- > 0;) improve(starts_[i], idle / 2, ++seed);
   }
 
   /// The exact search, with a share of the limits. Returns whether it answered.
@@ -298,6 +309,7 @@ class recomputation {
     for (const double e : {exponent - 0.5, exponent + 0.5}) weigh_at(*w, w->middle_price * std::exp2(e), nullptr, best);
     if (best.order.empty()) return;
     orders_.insert(orders_.begin(), best.order);
+    start_from(best.order, 0);
     if (best.bound <= r_.lower_bound) return;
     r_.lower_bound = best.bound;
     if (options_.certify == nullptr) return;
@@ -346,31 +358,38 @@ class recomputation {
       if (rows_.charged_to[t] != none) r_.proof.charged[rows_.charged_to[t]] = t;
   }
 
-  /// Reruns for one order of first runs, by repair alone and from the cheapest gaps of its cover.
-  void start_from(std::size_t i) {
-    const rerun_rows rows = rows_of_order(p_, model_, orders_[i]);
-    rerun_search reruns(p_, model_, r_.budget, context_, 1);
-    const auto compete = [&](rerun_stages s, bool noisy) {
-      if (!reruns.repair(s, std::uint64_t{1} << 61, noisy ? 100 : 0)) return false;
-      reruns.prune(s);
-      if (reruns.peak(s) > r_.budget) return false;
-      starts_.push_back(std::move(s));
-      return true;
-    };
-    bool found = compete(rerun_stages(orders_[i]), false);
-    for (int tries = 0; tries < 8 && !found && !context_.stopped(); ++tries) found = compete(rerun_stages(orders_[i]), true);
-    if (found && extra_cost(p_, starts_.back()) <= enough()) return;
-    const gap_cover cover = cover_gaps(rows, r_.budget, {.nodes = 64, .unit = unit_}, context_);
-    if (cover.infeasible) return;
-    rerun_stages s(orders_[i]);
-    reruns.open_gaps(s, rows, cover.absent);
-    compete(std::move(s), false);
+  /// Repairs an order of first runs. Returns whether a schedule within the budget came of it.
+  bool start_from(const std::vector<op_id>& order, std::uint64_t noise_percent) {
+    rerun_search reruns(p_, model_, r_.budget, context_, 1 + noise_percent);
+    return compete(reruns, rerun_stages(order), noise_percent);
+  }
+  bool compete(rerun_search& reruns, rerun_stages s, std::uint64_t noise_percent) {
+    if (!reruns.repair(s, std::uint64_t{1} << 61, noise_percent)) return false;
+    reruns.prune(s);
+    if (!reruns.fits(s)) return false;
+    starts_.push_back(std::move(s));
+    return true;
+  }
+
+  /// Starts from the cheapest gaps of each order's cover; where nothing is within the budget yet, from repairs with noise, too.
+  void start_anew() {
+    for (const auto& order : orders_) {
+      if (starts_.empty() && start_from(order, 0)) continue;
+      for (std::uint64_t noise = 100; starts_.empty() && noise <= 800 && !context_.stopped(); noise += 100)
+        start_from(order, noise);
+      const rerun_rows rows = rows_of_order(p_, model_, order);
+      const gap_cover cover = cover_gaps(rows, r_.budget, {.nodes = 64, .unit = unit_}, context_);
+      if (cover.infeasible) continue;
+      rerun_search reruns(p_, model_, r_.budget, context_, 1);
+      rerun_stages s(order);
+      const std::uint64_t most = starts_.empty() ? std::uint64_t{1} << 61 : 8 * extra_cost(p_, best_start());
+      if (reruns.open_gaps(s, rows, cover.absent, most)) compete(reruns, std::move(s), 0);
+    }
   }
 
   /// Goes on from a start unless one is good enough.
   void improve(rerun_stages& s, std::uint64_t idle, std::uint64_t seed) {
-    for (const rerun_stages& other : starts_)
-      if (extra_cost(p_, other) <= enough()) return;
+    if (good_enough()) return;
     rerun_search(p_, model_, r_.budget, context_, seed).improve(s, idle, enough());
   }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include <memsched/graph/check.hpp>
@@ -59,6 +60,22 @@ TEST_CASE("the smallest of each family is a graph") {
                            "layered:4:1", "layered:1:4", "series_parallel:2", "series_parallel:3", "chain:1", "star:3"}) {
     CAPTURE(name);
     CHECK(memsched::make_problem(made(name)));
+  }
+}
+
+TEST_CASE("a training step keeps the gradients of all weights and runs each head of each layer both ways") {
+  for (const auto& [name, layers, heads] : {std::tuple{"transformer_step:1:1", 1u, 1u}, {"transformer_step:3:5", 3u, 5u}}) {
+    CAPTURE(name);
+    const problem_draft step = made(name);
+    CHECK(step.operators.size() == 6 + layers * (21 + 6 * heads));
+    CHECK(step.graph_outputs.size() == 2 + 4 * layers);
+    CHECK(step.graph_inputs.empty());
+    const std::vector<int> readers = reader_counts(step);
+    for (tensor_id t = 0; t < readers.size(); ++t) {
+      const bool stays = std::count(step.graph_outputs.begin(), step.graph_outputs.end(), t) > 0;
+      CHECK((readers[t] == 0) == stays);
+    }
+    CHECK(memsched::make_problem(step));
   }
 }
 

@@ -243,6 +243,7 @@ TEST_CASE("no generator has changed") {
       {"series_parallel", 0x4924b1ecc98657edu},
       {"chain", 0x25847ed0248e9e10u},
       {"star", 0x1196c896d73878c0u},
+      {"transformer_step", 0x1b27fcecf4db1ff6u},
   };
   for (const networks::network& about : networks::all()) {
     CAPTURE(about.name);

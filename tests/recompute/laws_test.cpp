@@ -2,12 +2,14 @@
 // against the exact search.
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <numeric>
 #include <optional>
 #include <vector>
 
 #include <catch2/catch.hpp>
 #include <memsched/graph/list_schedule.hpp>
+#include <memsched/graph/runs_again.hpp>
 #include <memsched/measure/evaluate_executions.hpp>
 #include <memsched/proof/check_recompute.hpp>
 #include <memsched/proof/weighed_problem.hpp>
@@ -15,6 +17,7 @@
 #include <memsched/recompute/cover.hpp>
 #include <memsched/recompute/exact.hpp>
 #include <memsched/recompute/least_peak.hpp>
+#include <memsched/recompute/played_stages.hpp>
 #include <memsched/recompute/repair.hpp>
 #include <memsched/schedulers/dp.hpp>
 
@@ -301,6 +304,68 @@ TEST_CASE("law: the checker accepts each proof, and no changed one that claims m
   REQUIRE(refused > support::seeds(120));
   REQUIRE(accepted > 0);
   REQUIRE(with_cases > 0);
+}
+
+/// Random reruns in the order of first runs, of operators that may run again, each behind its first run.
+rerun_stages random_stages(const problem& p, const ids& order, support::random& r) {
+  rerun_stages s(order);
+  const std::vector<bool> again = runs_again(p);
+  for (index_t k = 0; k < s.again.size(); ++k)
+    for (index_t i = 0; i < k; ++i)
+      if (again[order[i]] && r.chance(8)) s.again[k].push_back(order[i]);
+  return s;
+}
+
+TEST_CASE("law: bytes over the budget with some reruns more or one less are those of a play of that") {
+  std::size_t differ = 0;
+  for (std::uint64_t seed = 0; seed < support::seeds(150); ++seed) {
+    const problem p = priced(seed, 20);
+    const ids order = own_order(p);
+    support::random r(seed);
+    for (const memory_model model :
+         {memory_model{}, memory_model{.default_firing = firing::cbp}, memory_model{.in_place = false}}) {
+      const bytes budget = evaluate(p, order, model).value().peak / 2;
+      played_stages tables(p, model, budget);
+      stage_player player(p, model);
+      rerun_stages s = random_stages(p, order, r);
+      tables.take(s);
+      REQUIRE(tables.over() == player.play(s, budget).over);
+      for (index_t k = 0; k < s.again.size(); ++k) {
+        const ids before = s.again[k], more = random_stages(p, order, r).again[k];
+        ids fresh, both;
+        std::set_difference(more.begin(), more.end(), before.begin(), before.end(), std::back_inserter(fresh),
+                            [&](op_id a, op_id b) { return tables.place(a) < tables.place(b); });
+        std::merge(before.begin(), before.end(), fresh.begin(), fresh.end(), std::back_inserter(both),
+                   [&](op_id a, op_id b) { return tables.place(a) < tables.place(b); });
+        s.again[k] = both;
+        REQUIRE(tables.over_with(fresh, k) == player.play(s, budget).over);
+        differ += tables.over_with(fresh, k) != tables.over();
+        for (std::size_t i = 0; i < before.size(); ++i) {
+          s.again[k] = before;
+          s.again[k].erase(s.again[k].begin() + static_cast<std::ptrdiff_t>(i));
+          REQUIRE(tables.over_without(tables.position(before[i], k)) == player.play(s, budget).over);
+        }
+        s.again[k] = before;
+      }
+    }
+  }
+  REQUIRE(differ > support::seeds(150));
+}
+
+TEST_CASE("law: the highest bytes of a stretch are those of its executions") {
+  for (std::uint64_t seed = 0; seed < support::seeds(10); ++seed) {
+    const problem p = priced(seed, 120);
+    support::random r(seed);
+    played_stages tables(p, {}, 100);
+    tables.take(random_stages(p, own_order(p), r));
+    const auto n = static_cast<index_t>(tables.run().size());
+    for (int i = 0; i < 400; ++i) {
+      const index_t from = r.below(n + 1), to = from + r.below(n + 1 - from);
+      bytes highest = 0;
+      for (index_t at = from; at < to; ++at) highest = std::max(highest, tables.during()[at]);
+      REQUIRE(tables.highest(from, to) == highest);
+    }
+  }
 }
 
 TEST_CASE("law: repair, prune and improve end within the budget, and never below the bound") {

@@ -131,7 +131,7 @@ class cover_search {
     for (int step = 0; step < steps && factor > 1e-4; ++step) {
       cover_.price(p, n.fixed, now_);
       const double value = now_.value;
-      if (step % 50 == 49 && !context_.count_state()) break;
+      if (!context_.keep_going() || (step % 50 == 49 && !context_.count_state())) break;
       if (value > best_value * (1 + 1e-9)) best_value = value, best = p, idle = 0;
       else if (++idle > 6) idle = 0, factor *= 0.6, p = best, cover_.price(p, n.fixed, now_);
       if (best_value >= aim) break;
@@ -156,34 +156,67 @@ class cover_search {
   /// have needs, covers are too cheap.
   void round(const std::vector<state>& fixed) {
     if (cover_.has_needs()) return;
-    std::vector<bool> take(gaps_.size(), false);
-    std::vector<double> missing(rows_.size());
-    for (std::size_t k = 0; k < missing.size(); ++k) missing[k] = static_cast<double>(cover_.excess[k]);
-    const auto add = [&](std::size_t i) {
-      take[i] = true;
-      for (std::size_t k = gaps_[i].first; k < gaps_[i].last; ++k) missing[k] -= static_cast<double>(gaps_[i].size);
-    };
+    take_.assign(gaps_.size(), false);
+    missing_.assign(cover_.excess.begin(), cover_.excess.end());
     for (std::size_t i = 0; i < gaps_.size(); ++i)
-      if (fixed[i] == one || (fixed[i] == open && now_.reduced[i] < 0)) add(i);
-    for (;;) {
-      const auto worst = static_cast<std::size_t>(std::max_element(missing.begin(), missing.end()) - missing.begin());
-      if (missing[worst] <= 0) break;
+      if (fixed[i] == one || (fixed[i] == open && now_.reduced[i] < 0)) take(i);
+    if (!take_for_all_rows(fixed)) return;
+    const std::uint64_t cost = leave_out(fixed);
+    if (cost >= best_) return;
+    best_ = cost;
+    answer_.absent.assign(cover_.source.gaps.size(), false);
+    for (std::size_t i = 0; i < gaps_.size(); ++i) answer_.absent[gaps_[i].gap] = take_[i];
+  }
+
+  void take(std::size_t i) {
+    take_[i] = true;
+    for (std::size_t k = gaps_[i].first; k < gaps_[i].last; ++k) missing_[k] -= static_cast<double>(gaps_[i].size);
+  }
+  void leave(std::size_t i) {
+    take_[i] = false;
+    for (std::size_t k = gaps_[i].first; k < gaps_[i].last; ++k) missing_[k] += static_cast<double>(gaps_[i].size);
+  }
+
+  /// Sums of missing bytes, and of rows that miss some, before each row.
+  void sum_missing() {
+    missing_before_.resize(rows_.size() + 1), rows_before_.resize(rows_.size() + 1);
+    for (std::size_t k = 0; k < rows_.size(); ++k) {
+      missing_before_[k + 1] = missing_before_[k] + std::max(0.0, missing_[k]);
+      rows_before_[k + 1] = rows_before_[k] + (missing_[k] > 0 ? 1 : 0);
+    }
+  }
+  /// About the missing bytes that a gap would cover, and not fewer.
+  double gain(const priced_cover::open_gap& g) const {
+    return std::min(missing_before_[g.last] - missing_before_[g.first],
+                    static_cast<double>(g.size) * (rows_before_[g.last] - rows_before_[g.first]));
+  }
+
+  /// Takes gaps until no row misses bytes: at the row that misses most, the one that costs least for a missing byte. Returns
+  /// false where gaps or time end before.
+  bool take_for_all_rows(const std::vector<state>& fixed) {
+    while (context_.keep_going()) {
+      const auto worst = static_cast<std::size_t>(std::max_element(missing_.begin(), missing_.end()) - missing_.begin());
+      if (missing_[worst] <= 0) return true;
+      sum_missing();
       std::size_t best = gaps_.size();
       double least = 0;
       for (std::size_t i = 0; i < gaps_.size(); ++i) {
-        if (take[i] || fixed[i] == zero || gaps_[i].first > worst || worst >= gaps_[i].last) continue;
-        double gain = 0;
-        for (std::size_t k = gaps_[i].first; k < gaps_[i].last; ++k)
-          gain += std::max(0.0, std::min(missing[k], static_cast<double>(gaps_[i].size)));
-        const double rank = (static_cast<double>(gaps_[i].cost) + 1e-3) / gain;
+        const priced_cover::open_gap& g = gaps_[i];
+        if (take_[i] || fixed[i] == zero || g.first > worst || worst >= g.last) continue;
+        const double rank = (static_cast<double>(g.cost) + 1e-3) / gain(g);
         if (best == gaps_.size() || rank < least) best = i, least = rank;
       }
-      if (best == gaps_.size()) return;
-      add(best);
+      if (best == gaps_.size()) return false;
+      take(best);
     }
+    return false;
+  }
+
+  /// Takes out gaps that no row needs, the dearest first. Returns the cost of the others.
+  std::uint64_t leave_out(const std::vector<state>& fixed) {
     std::vector<std::size_t> taken;
     for (std::size_t i = 0; i < gaps_.size(); ++i)
-      if (take[i]) taken.push_back(i);
+      if (take_[i]) taken.push_back(i);
     std::sort(taken.begin(), taken.end(), [&](std::size_t a, std::size_t b) {
       return gaps_[a].cost != gaps_[b].cost ? gaps_[a].cost > gaps_[b].cost : a < b;
     });
@@ -191,18 +224,11 @@ class cover_search {
     for (std::size_t i : taken) {
       const double size = static_cast<double>(gaps_[i].size);
       bool needed = fixed[i] == one;
-      for (std::size_t k = gaps_[i].first; k < gaps_[i].last && !needed; ++k) needed = missing[k] + size > 0;
-      if (needed) {
-        cost += gaps_[i].cost;
-      } else {
-        take[i] = false;
-        for (std::size_t k = gaps_[i].first; k < gaps_[i].last; ++k) missing[k] += size;
-      }
+      for (std::size_t k = gaps_[i].first; k < gaps_[i].last && !needed; ++k) needed = missing_[k] + size > 0;
+      if (needed) cost += gaps_[i].cost;
+      else leave(i);
     }
-    if (cost >= best_) return;
-    best_ = cost;
-    answer_.absent.assign(cover_.source.gaps.size(), false);
-    for (std::size_t i = 0; i < gaps_.size(); ++i) answer_.absent[gaps_[i].gap] = take[i];
+    return cost;
   }
 
   // --- the tree ---
@@ -352,6 +378,9 @@ class cover_search {
   cover_limits limits_;
   search& context_;
   priced_cover::valuation now_;
+  std::vector<bool> take_;                            // per gap: part of the cover that `round` makes
+  std::vector<double> missing_;                       // per row: bytes that it still misses
+  std::vector<double> missing_before_, rows_before_;  // prefix sums: missing bytes, rows that miss some
   std::size_t nodes_ = 1;
   std::uint64_t best_ = ~std::uint64_t{0} >> 1;
   std::priority_queue<node, std::vector<node>, later> queue_;

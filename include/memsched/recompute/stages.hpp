@@ -67,9 +67,11 @@ class stage_player {
     bytes live = find_effects();
     level result{live, 0};
     during_.resize(run_.size());
+    live_.assign(1, live);
     for (std::size_t i = 0; i < run_.size(); ++i) {
       const detail::footprint f = fire(rule(run_[i]), live, effects_[i]);
       live = f.after;
+      live_.push_back(live);
       during_[i] = f.during;
       if (f.during > budget) result.over += static_cast<double>(f.during - budget);
       if (f.during > result.peak) result.peak = f.during;
@@ -81,7 +83,20 @@ class stage_player {
   const std::vector<op_id>& run() const { return run_; }
   const std::vector<index_t>& stage() const { return stage_; }
   const std::vector<bytes>& during() const { return during_; }
+  /// Bytes in memory before each execution, and at the end.
+  const std::vector<bytes>& live() const { return live_; }
+
   firing rule(op_id op) const { return p_.firing(op).value_or(model_.default_firing); }
+  /// The bytes of all that op creates.
+  bytes produced(op_id op) const { return produced_[op]; }
+  /// The bytes of op's outputs that take the place of its read t, where nothing reads t later.
+  bytes spared(op_id op, tensor_id t) const {
+    bytes sum = 0;
+    if (model_.in_place)
+      for (const storage_reuse& r : p_.reuses(op))
+        if (r.input == t) sum += r.spared;
+    return sum;
+  }
 
  private:
   /// Walks back, so that each use knows whether it is the last of its copy. Returns the bytes that are live at the start.
@@ -99,9 +114,7 @@ class stage_player {
         if (needed_[t]) continue;
         needed_[t] = true;
         e.freed += p_.size(t);
-        if (model_.in_place)
-          for (const storage_reuse& r : p_.reuses(op))
-            if (r.input == t) e.overwritten += r.spared;
+        e.overwritten += spared(op, t);
       }
       effects_[i] = e;
     }
@@ -114,7 +127,7 @@ class stage_player {
   const problem& p_;
   memory_model model_;
   std::vector<unsigned char> needed_;
-  std::vector<bytes> produced_, during_;
+  std::vector<bytes> produced_, during_, live_;
   std::vector<op_id> run_;
   std::vector<index_t> stage_;
   std::vector<detail::firing_effect> effects_;
