@@ -344,6 +344,14 @@ memsched::result<std::vector<output_file>> files_of(const network& net, const ou
 }  // namespace
 
 int run_rewrite(const rewrite_request& r) {
+  const asked_output result{"-o", r.output, names_model(r.output) ? named_content(r.output) : content::json};
+  if (const auto error = check_outputs({result,
+                                        {"--front", r.front, content::csv},
+                                        {"--front-svg", r.front_svg, content::svg},
+                                        {"--svg", r.svg, content::svg}},
+                                       {r.graph});
+      !error.message.empty())
+    return report(error);
   const auto net = read_network(r.graph, r.how);
   if (!net) return report(net.error());
   const auto f = fit_options_of(r.how_rewritten, *net, r.options.budget);

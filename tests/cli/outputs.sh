@@ -40,6 +40,9 @@ misnamed x.json '.json CSV' sample none.json -o x.json
 misnamed x.pdf '.pdf SVG' sample none.json --svg x.pdf
 misnamed x.svg '.svg Graphviz' inspect none.json --hierarchy x.svg
 misnamed x.csv '.csv JSON' batch none -o x.csv
+misnamed x.svg '.svg JSON' rewrite none.tflite -o x.svg
+misnamed x.svg '.svg CSV' rewrite none.tflite --front x.svg
+misnamed x.csv '.csv SVG' rewrite none.tflite --front-svg x.csv
 for name in plain result.txt result.out result.2024; do exits 0 schedule "$cell" -o $name; done
 
 # Where --format does not say, the name does.
@@ -110,6 +113,7 @@ for command in "reorder m.tflite -o m.tflite" "schedule m.tflite -o ./m.tflite" 
   check "$command: the model stays" cmp m.tflite kept.tflite
 done
 refuses order.json 'input itself' plan "$cell" --order order.json --format json -o order.json
+refuses m.tflite 'input itself' rewrite m.tflite -o m.tflite
 refuses in.jsonl 'input itself' batch in.jsonl -o in.jsonl
 check "the lines stay" grep -q swiftnet in.jsonl
 
