@@ -16,6 +16,7 @@
 
 #include "support/changed_certificates.hpp"
 #include "support/random_graph.hpp"
+#include "support/seeds.hpp"
 
 using namespace memsched;
 
@@ -27,7 +28,7 @@ constexpr auto go_on = [] { return true; };
 /// Random graphs: of tensors under each memory model, and with impacts of any sign.
 template <class F>
 void for_each_graph(std::uint64_t seeds, std::uint32_t operators, F&& f) {
-  for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+  for (std::uint64_t seed = 0; seed < support::seeds(seeds); ++seed) {
     INFO("seed " << seed);
     const problem p = support::random_problem(seed, {.operators = operators});
     for (const memory_model& model : models) f(make_schedule_graph(p, model));
@@ -77,8 +78,8 @@ TEST_CASE("what cuts and probing prove comes with a certificate that holds") {
     rounds +=
         std::count_if(d.steps.begin(), d.steps.end(), [](const proof::proof_step& s) { return !s.reductions.empty(); }) > 1;
   });
-  REQUIRE(derived > 25);
-  REQUIRE(reduced > 250);
+  REQUIRE(derived > support::seeds(25));
+  REQUIRE(reduced > support::seeds(250));
   REQUIRE(rounds > 0);
 }
 
@@ -105,8 +106,8 @@ TEST_CASE("every optimum of a small graph has a certificate, if need be by a fam
       REQUIRE(check_certificate(g, made) != "");
     }
   });
-  REQUIRE(families > 300);
-  REQUIRE(mirrored > 200);
+  REQUIRE(families > support::seeds(300));
+  REQUIRE(mirrored > support::seeds(200));
 }
 
 TEST_CASE("what holds whichever of two nodes runs first, and what shaving refutes, has a certificate") {
@@ -131,7 +132,7 @@ TEST_CASE("what holds whichever of two nodes runs first, and what shaving refute
       else REQUIRE(other.bound <= best);
     }
   });
-  REQUIRE(cases > 300);
+  REQUIRE(cases > support::seeds(300));
   REQUIRE(refused > changed / 3);
 }
 
@@ -165,9 +166,9 @@ TEST_CASE("a layer drawn at random proves what its bound is, which no order is b
     }
   });
   CAPTURE(layers, rounds, tight, changed, refused);
-  REQUIRE(layers > 1000);
-  REQUIRE(rounds > 20);
-  REQUIRE(tight > 100);
+  REQUIRE(layers > support::seeds(1000));
+  REQUIRE(rounds > support::seeds(20));
+  REQUIRE(tight > support::seeds(100));
   REQUIRE(refused > changed / 2);
 }
 
@@ -288,7 +289,7 @@ TEST_CASE("a certificate with a change is rejected, or proves something true") {
       }
     }
   });
-  REQUIRE(changed > 40000);
+  REQUIRE(changed > support::seeds(40000));
   REQUIRE(rejected > changed / 5 * 4);
 }
 
@@ -307,7 +308,7 @@ TEST_CASE("reductions that the checker allows, in any order, keep the smallest p
     allowed += round[0].reductions.size();
     REQUIRE(detail::certifier(g, round).refute(best + 1, go_on).empty());
   });
-  REQUIRE(allowed > 4000);
+  REQUIRE(allowed > support::seeds(4000));
 }
 
 TEST_CASE("a peak is the next possible one from itself on, and none is passed over") {

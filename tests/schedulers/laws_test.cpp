@@ -85,7 +85,7 @@ TEST_CASE("with more work automatic is never worse") {
                            "windowed:1000:30:1", "watts_strogatz:60:1", "randwire-stack:1", "star:30:1"}) {
     const problem p = make_problem(networks::make(name).value()).value();
     bytes peak = no_limit, bound = 0;
-    for (std::uint64_t limit = 1; limit < seeds(40000); limit += 1 + limit / 3) {
+    for (std::uint64_t limit = 1; limit < seeds(40000); limit += 1 + 5 * limit / seeds(15)) {
       INFO(name << ", " << limit << " states");
       const auto r = schedule(p, automatic, {.state_limit = limit});
       REQUIRE(r.peak <= peak);
