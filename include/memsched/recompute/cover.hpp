@@ -33,7 +33,7 @@ struct cover_limits {
 
 /// Minimizes the cost of gaps such that at each row the sizes of absent gaps sum to at least the excess over the budget.
 /// Branch and bound by Lagrangian prices. A limit ends it with the bound proven so far.
-/// O(steps * (rows + gaps)), up to 2,000 steps for the root and 60 for each further node.
+/// O(steps * (rows + gaps)), up to 40,000 steps for the root and 60 for each further node.
 ///
 /// Lemma. For prices p >= 0 of rows, a cover costs at least sum_k p_k excess_k + sum_g min(0, cost_g - size_g P_g), where
 /// P_g is the sum of p over the rows of g.
@@ -122,8 +122,9 @@ class cover_search {
 
   std::uint64_t cutoff() const { return std::min(best_, limits_.enough); }
 
-  /// Improves prices by subgradient steps (Polyak), from those of `n`; and its bound.
-  void improve_prices(node& n, int steps) {
+  /// Improves prices by subgradient steps (Polyak), from those of `n`; and its bound. Steps get shorter after `patience` of them
+  /// without gain.
+  void improve_prices(node& n, int steps, int patience) {
     std::vector<double> p = cover_.unscaled(n.prices), best = p;
     double best_value = -1, factor = 1;
     const double aim = static_cast<double>(cutoff());
@@ -133,7 +134,7 @@ class cover_search {
       const double value = now_.value;
       if (!context_.keep_going() || (step % 50 == 49 && !context_.count_state())) break;
       if (value > best_value * (1 + 1e-9)) best_value = value, best = p, idle = 0;
-      else if (++idle > 6) idle = 0, factor *= 0.6, p = best, cover_.price(p, n.fixed, now_);
+      else if (++idle > patience) idle = 0, factor *= 0.6, p = best, cover_.price(p, n.fixed, now_);
       if (best_value >= aim) break;
       double norm = 0;
       for (std::size_t k = 0; k < p.size(); ++k) {
@@ -317,7 +318,7 @@ class cover_search {
     child.at = at;
     if (refuted_by_a_row(child)) return;
     child.value = cover_.exact(child.prices, child.fixed).value;
-    improve_prices(child, cover_.later_steps);
+    improve_prices(child, cover_.later_steps, 6);
     if (nodes_ < 32 || nodes_ % 16 == 0) round(child.fixed);
     if (child.bound >= cutoff()) return close(child);
     queue_.push(std::move(child));
@@ -340,7 +341,7 @@ class cover_search {
     root.at = add_case();
     cover_.price(std::vector<double>(rows_.size(), 0), root.fixed, now_);
     round(root.fixed);
-    improve_prices(root, cover_.first_steps);
+    improve_prices(root, cover_.first_steps, cover_.first_patience);
     round(root.fixed);
     for (const auto& p : {cover_.unscaled(root.prices)})
       for (std::size_t k = 0; k < p.size(); ++k)

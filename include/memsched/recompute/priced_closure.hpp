@@ -33,7 +33,7 @@ class priced_closure final : public priced_cover {
       most[place_.back()] += static_cast<double>(n.size);
     }
     choose_limits(most);
-    first_steps = 2000, later_steps = 60;
+    first_steps = 2000, first_patience = 6;  // each is a minimum cut
   }
 
   bool has_needs() const override { return true; }

@@ -118,7 +118,8 @@ class priced_cover {
   std::vector<open_gap> gaps;
   unsigned scale = 0;
   // Steps towards good prices, for the first node of a search and for others.
-  int first_steps = 2000, later_steps = 60;
+  int first_steps = 40000, later_steps = 60;
+  int first_patience = 40;  ///< steps without gain before steps get shorter, for the first node
 
  private:
   /// Rows over the budget, and gaps at these.
