@@ -17,6 +17,7 @@
 #include "formats/tflite_model.hpp"
 #include "program.hpp"
 #include "residuals.hpp"
+#include "support/seeds.hpp"
 
 using namespace memsched;
 using nlohmann::json;
@@ -106,7 +107,7 @@ TEST_CASE("reorder takes an order with a smaller head in TensorFlow Lite Micro w
 TEST_CASE("reorder writes no file with a larger head in TensorFlow Lite Micro, unless it is told to") {
   program p;
   std::size_t kept = 0, lowered = 0;
-  for (std::uint32_t seed = 1; seed <= 60; ++seed) {
+  for (std::uint32_t seed = 1; seed <= support::seeds(60); ++seed) {
     INFO("seed " << seed);
     const std::string file = tflite_model::write(random_model(seed));
     const std::string model = p.put("model.tflite", file), out = "\"" + p.path("out.tflite") + "\"";
@@ -132,8 +133,8 @@ TEST_CASE("reorder writes no file with a larger head in TensorFlow Lite Micro, u
     REQUIRE(p.run("reorder " + out + " -o \"" + p.path("again.tflite") + "\"") == 0);
     CHECK(p.content("again.tflite") == p.content("out.tflite"));
   }
-  CHECK(kept > 0);
-  CHECK(lowered > 10);
+  CHECK((kept > 0 || support::seeds(60) < 60));
+  CHECK(lowered > support::seeds(10));
 }
 
 namespace {

@@ -30,7 +30,8 @@ bytes tail_behind(const std::string& file, bytes before) {
   using namespace memsched::detail::tflite;
   model_file m(file);
   REQUIRE(m.read());
-  tensor_sizes sizes(m, {});
+  const read_options reading;
+  tensor_sizes sizes(m, reading.shapes);
   sizes.infer();
   micro_tail_count count(m, sizes, pointer_width::bits_64, before);
   const bytes size = count.run();

@@ -64,6 +64,7 @@ class tensor_sizes {
   using dimensions = std::vector<std::int64_t>;  // -1: open
 
   tensor_sizes(model_file& m, const std::map<std::string, dimensions>& given) : m_(m), given_(given) {}
+  tensor_sizes(model_file& m, std::map<std::string, dimensions>&& given) = delete;  // it is read later
 
   /// Follows given dimensions through subgraph 0.
   void infer() {
