@@ -1,0 +1,64 @@
+// The answer of `recompute`: executions, what they cost, and what is proven of it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <memsched/base/linkage.hpp>
+#include <memsched/graph/error.hpp>
+#include <memsched/proof/recompute_proof.hpp>
+#include <memsched/recompute/rows.hpp>
+#include <memsched/search/options.hpp>
+#include <memsched/search/statistics.hpp>
+#include <memsched/search/verdict.hpp>
+
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+
+/// The result of `recompute` without the executions. If `error` is set, no other member is.
+struct recompute_facts {
+  bytes peak = 0;                 ///< of the executions, by the referee
+  bytes given_peak = 0;           ///< of the order in which the graph lists its operators, or of the order to keep
+  bytes peak_bound = 0;           ///< no executions have a smaller peak, whatever they cost
+  bytes budget = no_limit;        ///< as requested
+  std::uint64_t base_cost = 0;    ///< of all operators, once each
+  std::uint64_t extra_cost = 0;   ///< of executions beyond the first of each operator
+  std::uint64_t lower_bound = 0;  ///< executions of the scope within the budget cost at least so much more
+  bound_scope scope = bound_scope::any_order;
+  bool refuted = false;  ///< no executions of the scope are within the budget
+  stop_reason stopped = stop_reason::finished;
+  statistics stats;
+  /// Shows that the extra cost is at least the proof's own bound, which is at most `lower_bound` (`check_recompute`).
+  recompute_proof proof;
+  std::optional<graph_error> error;
+
+  /// Whether the executions are within the budget.
+  bool fits() const { return !error && peak <= budget; }
+  memsched::verdict verdict() const {
+    if (error) return memsched::verdict::failed;
+    if (refuted || peak_bound > budget) return memsched::verdict::infeasible;
+    if (!fits()) return memsched::verdict::unknown;
+    return extra_cost == lower_bound ? memsched::verdict::optimal : memsched::verdict::feasible;
+  }
+};
+
+/// The answer of `recompute`.
+template <class Op>
+struct recompute_result : recompute_facts {
+  std::vector<Op> executions;  ///< in the caller's handles, with repetitions
+
+  /// Returns the result itself. Throws bad_graph if there is an error; without exceptions prints it and aborts.
+  const recompute_result& value() const& {
+    if (error) abort_with(*error);
+    return *this;
+  }
+  recompute_result value() && {
+    if (error) abort_with(*error);
+    return std::move(*this);
+  }
+};
+
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched
