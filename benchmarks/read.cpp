@@ -59,7 +59,7 @@ struct counter {
   bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception&) { return false; }
 };
 
-/// Prints what a step takes.
+/// Prints processor seconds and page faults of a step.
 template <class F>
 void measure(const char* step, F&& f) {
   const double seconds = timing::processor_seconds();

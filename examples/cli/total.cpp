@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <memsched/formats/tflite.hpp>
-#include <memsched/measure/evaluate.hpp>
 #include <memsched/schedule.hpp>
-#include <numeric>
 #include <utility>
 
 namespace cli {
@@ -26,7 +24,7 @@ class comparison {
   result<bool> see_given(const fitted& given) {
     const auto file = read_file(r_.graph);
     if (!file) return file.error();
-    auto model = measured(std::string(file->view()), reading_);
+    auto model = read(std::string(file->view()));
     if (!model) return wrong(r_.graph, model.error().message);
     const auto seen = see("given", model->head->has_plan, *model, reading_);
     if (seen) take(given, given.before.lower_bound, std::move(*model));
@@ -43,7 +41,7 @@ class comparison {
       how.graph = r_.graph, how.output = r_.output, how.offsets = offsets;
       auto made = reordered_file(how);
       if (!made) continue;
-      auto model = measured(std::move(made->bytes), reading_);
+      auto model = read(std::move(made->bytes));
       if (!model) return model.error();
       const auto better = see("reordered", offsets, *model, reading_);
       if (!better) return better;
@@ -88,19 +86,13 @@ class comparison {
     if (!fault) fault = e;
   }
 
-  /// A file that is there already, with the figures of one that is written.
-  result<written_model> measured(std::string file, const memsched::read_options& reading) const {
-    const auto graphs = memsched::read_tflite(file, reading);
+  /// A file with the operators of the given one, with the figures of one that is written.
+  result<written_model> read(std::string file) const {
+    const auto graphs = memsched::read_tflite(file, reading_);
     if (!graphs) return graphs.error();
-    auto graph = memsched::make_problem(graphs->front().draft);
-    if (!graph) return graph.error();
-    std::vector<memsched::op_id> listed(graph->ops().size());
-    std::iota(listed.begin(), listed.end(), memsched::op_id{0});
-    auto cost = memsched::evaluate(*graph, listed, r_.options.model());
-    if (!cost) return cost.error();
-    const auto head = memsched::micro_arena_of(file, reading);
+    const auto head = memsched::micro_arena_of(file, reading_);
     if (!head) return head.error();
-    return written_model{std::move(file), std::move(*graph), std::move(*cost), *head};
+    return measured(std::move(file), *graphs, *head, r_.options.model());
   }
 
   /// Adds a choice, unless one has the same figures; whether it is the best so far.

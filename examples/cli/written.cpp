@@ -35,6 +35,17 @@ result<std::string> bytes_of(const std::string& path, const network& first, cons
 
 }  // namespace
 
+result<written_model> measured(std::string bytes, const memsched::model_graphs& graphs,
+                               std::optional<memsched::micro_arena> head, memsched::memory_model model) {
+  auto graph = memsched::make_problem(graphs.front().draft);
+  if (!graph) return graph.error();
+  std::vector<op_id> listed(graph->ops().size());
+  std::iota(listed.begin(), listed.end(), op_id{0});
+  auto cost = memsched::evaluate(*graph, listed, model);
+  if (!cost) return cost.error();
+  return written_model{std::move(bytes), std::move(*graph), std::move(*cost), head};
+}
+
 bool names_model(const std::string& path) { return is_onnx(path) || std::filesystem::path(path).extension() == ".tflite"; }
 
 memsched::network_form form_of(const std::string& path, const network& first, const reading& how) {
@@ -82,13 +93,7 @@ result<written_model> write_model(const std::string& path, const network& first,
     if (!found_head) return found_head.error();
     head = *found_head;
   }
-  auto graph = memsched::make_problem(graphs->front().draft);
-  if (!graph) return graph.error();
-  std::vector<op_id> listed(graph->ops().size());
-  std::iota(listed.begin(), listed.end(), op_id{0});
-  auto cost = memsched::evaluate(*graph, listed, model);
-  if (!cost) return cost.error();
-  return written_model{std::move(*bytes), std::move(*graph), std::move(*cost), head};
+  return measured(std::move(*bytes), *graphs, head, model);
 }
 
 }  // namespace cli

@@ -21,6 +21,10 @@ struct written_model {
   std::optional<memsched::micro_arena> head{};  ///< of a .tflite file: what TensorFlow Lite Micro needs for activations
 };
 
+/// A file with the figures of the order in which it lists its operators. `graphs` are those that its reader found.
+memsched::result<written_model> measured(std::string bytes, const memsched::model_graphs&,
+                                         std::optional<memsched::micro_arena> head, memsched::memory_model);
+
 /// Whether a path names a model file: *.onnx or *.tflite.
 bool names_model(const std::string& path);
 

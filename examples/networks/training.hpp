@@ -1,4 +1,4 @@
-// A training step of a transformer: what `recompute` is for.
+// A training step of a transformer, a graph for `recompute`.
 #pragma once
 
 #include <algorithm>
@@ -39,7 +39,7 @@ class transformer_step {
  private:
   static constexpr std::uint64_t length = 1024, tokens = 4 * length, words = 50'304, per_head = 64, number = 2;
 
-  /// What the backward pass of a layer reads.
+  /// Tensors of a layer that its backward pass reads.
   struct saved {
     tensor_id in, normed, qkv, middle, normed_middle, wide, bent;
     std::vector<tensor_id> weights, heads;
@@ -93,12 +93,11 @@ class transformer_step {
   tensor_id multiply(const char* name, std::vector<tensor_id> reads, std::uint64_t numbers, std::uint64_t terms) {
     constexpr std::uint64_t products_per_microsecond = 50'000'000, bytes_per_microsecond = 1'000'000;
     bytes moved = number * numbers;
-    for (tensor_id t : reads) moved += sizes_[t];
+    for (tensor_id t : reads) moved += graph_.draft().tensors[t].size;
     const tensor_id made = graph_.tensor(number * numbers);
-    sizes_.push_back(number * numbers);
     graph_.op({.reads = std::move(reads),
                .writes = {made},
-               .name = name + std::string(".") + std::to_string(operators_++),
+               .name = name + std::string(".") + std::to_string(graph_.draft().operators.size()),
                .cost = std::max(numbers * terms / products_per_microsecond, moved / bytes_per_microsecond) + 1});
     return made;
   }
@@ -111,9 +110,8 @@ class transformer_step {
     graph_.output(multiply(name, std::move(reads), numbers, tokens));
   }
 
-  std::uint64_t layers_, heads_, width_, operators_ = 0;
+  std::uint64_t layers_, heads_, width_;
   problem_builder graph_;
-  std::vector<bytes> sizes_;
   std::vector<saved> saved_;
 };
 

@@ -191,17 +191,16 @@ class recomputation {
     if (wide()) weigh();
     if (!good_enough()) start_anew();
     if (starts_.empty()) return;
-    std::stable_sort(starts_.begin(), starts_.end(), [&](const auto& a, const auto& b) { return cheaper(a, b); });
-    if (!good_enough()) tighten(extra_cost(p_, starts_[0]));
+    if (!good_enough()) tighten(extra_cost(p_, best_start()));
     if (!good_enough()) improve_starts();
     if (!good_enough()) context_.give_up();
     take(best_start().executions());
   }
 
-  bool cheaper(const rerun_stages& a, const rerun_stages& b) const { return extra_cost(p_, a) < extra_cost(p_, b); }
-  const rerun_stages& best_start() const {
-    return *std::min_element(starts_.begin(), starts_.end(), [&](const auto& a, const auto& b) { return cheaper(a, b); });
+  auto cheaper() const {
+    return [this](const rerun_stages& a, const rerun_stages& b) { return extra_cost(p_, a) < extra_cost(p_, b); };
   }
+  const rerun_stages& best_start() const { return *std::min_element(starts_.begin(), starts_.end(), cheaper()); }
   /// Whether the best schedule found needs no better one.
   bool good_enough() const { return !starts_.empty() && extra_cost(p_, best_start()) <= enough(); }
 
@@ -209,8 +208,9 @@ class recomputation {
   void improve_starts() {
     const std::uint64_t idle = std::clamp<std::uint64_t>(400000 / p_.ops().size(), 60, 3000);
     std::uint64_t seed = 0;
+    std::stable_sort(starts_.begin(), starts_.end(), cheaper());
     for (rerun_stages& s : starts_) improve(s, idle / 8, ++seed);
-    std::stable_sort(starts_.begin(), starts_.end(), [&](const auto& a, const auto& b) { return cheaper(a, b); });
+    std::stable_sort(starts_.begin(), starts_.end(), cheaper());
     for (std::size_t i = std::min<std::size_t>(2, starts_.size()); i-- > 0;) improve(starts_[i], idle / 2, ++seed);
   }
 
@@ -314,24 +314,21 @@ class recomputation {
       if (rows_.charged_to[t] != none) r_.proof.charged[rows_.charged_to[t]] = t;
   }
 
-  /// Repairs an order of first runs. Returns whether a schedule within the budget came of it.
-  bool start_from(const std::vector<op_id>& order, std::uint64_t noise_percent) {
+  /// Repairs an order of first runs. Keeps the schedule if it is within the budget.
+  void start_from(const std::vector<op_id>& order, std::uint64_t noise_percent) {
     rerun_search reruns(p_, model_, r_.budget, context_, 1 + noise_percent);
-    return compete(reruns, rerun_stages(order), noise_percent);
+    compete(reruns, rerun_stages(order), noise_percent);
   }
-  bool compete(rerun_search& reruns, rerun_stages s, std::uint64_t noise_percent) {
-    if (!reruns.repair(s, std::uint64_t{1} << 61, noise_percent)) return false;
+  void compete(rerun_search& reruns, rerun_stages s, std::uint64_t noise_percent) {
+    if (!reruns.repair(s, std::uint64_t{1} << 61, noise_percent)) return;
     reruns.prune(s);
-    if (!reruns.fits(s)) return false;
     starts_.push_back(std::move(s));
-    return true;
   }
 
   /// Starts from the cheapest gaps of each order's cover; where nothing is within the budget yet, from repairs with noise, too.
   void start_anew() {
     for (const auto& order : orders_) {
-      if (starts_.empty() && start_from(order, 0)) continue;
-      for (std::uint64_t noise = 100; starts_.empty() && noise <= 800 && !context_.stopped(); noise += 100)
+      for (std::uint64_t noise = 0; starts_.empty() && noise <= 800 && !context_.stopped(); noise += 100)
         start_from(order, noise);
       const rerun_rows rows = rows_of_order(p_, model_, order);
       const gap_cover cover = cover_gaps(rows, r_.budget, {.nodes = 64, .unit = unit_}, context_);

@@ -217,7 +217,7 @@ inline result<micro_order> lower_micro_head(std::string_view file, const model_g
 /// The persistent rest of TensorFlow Lite Micro's arena behind the head, as an interpreter with reference kernels fills it.
 struct micro_tail {
   bytes size = 0;
-  std::vector<std::string> unknown;  ///< kinds whose kernels may keep more: nothing is counted of that
+  std::vector<std::string> unknown;  ///< kinds with kernels that are not known; their memory is not counted
 };
 
 /// The persistent rest for a file, in bytes: the interpreter's objects, entries of operators and tensors, parsed options,
@@ -235,7 +235,8 @@ inline result<micro_tail> micro_tail_of(std::string_view file, pointer_width wid
   micro_tail tail{count.run(), {}};
   if (m.file.failed()) return m.file.error();
   if (count.variables() > 0)  // their list, which the application makes
-    tail.size += (variables_size.on(width) + 15) / 16 * 16 + (variable_size.on(width) * count.variables() + 15) / 16 * 16;
+    tail.size +=
+        detail::round_up(variables_size.on(width), 16) + detail::round_up(variable_size.on(width) * count.variables(), 16);
   tail.unknown = count.unknown();
   return tail;
 }
@@ -302,7 +303,7 @@ result<micro_plan> plan_micro(std::string_view file, const read_options& options
 inline void as_micro(model_graph& g, bool in_place) {
   using namespace detail::tflite;
   for (tensor_data& t : g.draft.tensors) {
-    t.size = (t.size + 15) / 16 * 16;
+    t.size = detail::round_up(t.size, 16);
     if (!in_place) t.alias_of = none;
   }
   for (op_id op = 0; op < g.draft.operators.size(); ++op) {

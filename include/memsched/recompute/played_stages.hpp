@@ -33,6 +33,8 @@ class played_stages {
   /// Per execution, the bytes while it runs.
   std::span<const bytes> during() const { return player_.during(); }
   firing rule(op_id op) const { return player_.rule(op); }
+  /// The bytes that op's outputs spare by taking the place of its read t, where nothing reads t later.
+  bytes spared(op_id op, tensor_id t) const { return player_.spared(op, t); }
   /// Whether the peak is within the budget.
   bool fits() const { return level_.peak <= budget_; }
   /// The place of an operator among first runs.
@@ -48,10 +50,14 @@ class played_stages {
   /// Uses and creations of a storage, in order.
   std::span<const event> events(tensor_id t) const { return events_[t]; }
 
-  /// The first event of t at `at` or behind.
+  /// The first event of t at `at` or behind; the end of `events(t)` where there is none.
   const event* next_event(tensor_id t, index_t at) const;
-  /// Whether t is in memory before the execution at `at`, for some use from there on.
-  bool alive(tensor_id t, index_t at) const { return used_next(t, next_event(t, at)); }
+  /// Whether t is in memory before `next`, an event of it or their end: `next` is a use, or t stays to the end.
+  bool alive_before(tensor_id t, const event* next) const { return is_end(t, next) ? p_.stays(t) : !next->creates; }
+  /// The same before the execution at `at`.
+  bool alive(tensor_id t, index_t at) const { return alive_before(t, next_event(t, at)); }
+  /// The position of an event of t; of their end, the number of executions.
+  index_t position(tensor_id t, const event* e) const { return is_end(t, e) ? static_cast<index_t>(run().size()) : e->at; }
   /// The highest bytes while executions in [from, to) run; 0 where there are none.
   bytes highest(index_t from, index_t to) const;
   /// Bytes over the budget, summed over executions in [from, to).
@@ -74,9 +80,7 @@ class played_stages {
     index_t at = 0;  // before this execution
   };
 
-  bool used_next(tensor_id t, const event* next) const {
-    return next == events_[t].data() + events_[t].size() ? p_.stays(t) : !next->creates;
-  }
+  bool is_end(tensor_id t, const event* e) const { return e == events_[t].data() + events_[t].size(); }
   void make_table();
   static bytes highest_of(std::span<const bytes> some);
   void touch(op_id op, index_t at);
@@ -205,16 +209,15 @@ MEMSCHED_FUNCTION void played_stages::touch(op_id op, index_t at) {
 /// `at` on.
 MEMSCHED_FUNCTION bool played_stages::used_behind(tensor_id t, index_t at, std::size_t added) const {
   const event* next = next_event(t, at);
-  const event* end = events_[t].data() + events_[t].size();
-  if (next != end && next->at == removed_) ++next;
-  const index_t before = next == end ? none : next->at;
+  if (!is_end(t, next) && next->at == removed_) ++next;
+  const index_t before = position(t, next);
   if (touched_[t])
     for (; added < added_.size() && added_[added].at <= before; ++added) {
       const auto has = [&](std::span<const tensor_id> list) { return std::find(list.begin(), list.end(), t) != list.end(); };
       if (has(p_.creates(added_[added].op))) return false;
       if (has(p_.reads(added_[added].op))) return true;
     }
-  return used_next(t, next);
+  return alive_before(t, next);
 }
 
 /// The effect of an execution of op, before those that `used_behind` looks at.
@@ -225,7 +228,7 @@ MEMSCHED_FUNCTION detail::firing_effect played_stages::effect(op_id op, index_t 
   for (tensor_id t : p_.reads(op)) {
     if (used_behind(t, at, added)) continue;
     e.freed += p_.size(t);
-    e.overwritten += player_.spared(op, t);
+    e.overwritten += spared(op, t);
   }
   return e;
 }
@@ -234,13 +237,13 @@ MEMSCHED_FUNCTION detail::firing_effect played_stages::effect(op_id op, index_t 
 MEMSCHED_FUNCTION double played_stages::shifted_over(index_t from, index_t to, delta shift) const {
   if (shift == 0) return over(from, to);
   const auto high = during();
-  const double limit = static_cast<double>(budget_) - static_cast<double>(shift);
+  const delta limit = static_cast<delta>(std::min(budget_, max_total)) - shift;
   double sum = 0;
-  for (index_t i = from; i < to; ++i) sum += std::max(0.0, static_cast<double>(high[i]) - limit);
+  for (index_t i = from; i < to; ++i) sum += static_cast<double>(std::max<delta>(0, static_cast<delta>(high[i]) - limit));
   return sum;
 }
 
-/// Plays only executions whose effect changes. Between two of them all bytes shift by the same.
+/// Plays only executions with another effect. Between two of them all bytes shift by the same.
 MEMSCHED_FUNCTION double played_stages::over_changed() {
   std::sort(changed_.begin(), changed_.end());
   changed_.erase(std::unique(changed_.begin(), changed_.end()), changed_.end());

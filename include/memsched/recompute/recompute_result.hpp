@@ -1,4 +1,4 @@
-// The answer of `recompute`: executions, what they cost, and what is proven of it.
+// The answer of `recompute`: executions, their cost, and a bound of it.
 #pragma once
 
 #include <cstdint>

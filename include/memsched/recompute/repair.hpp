@@ -25,7 +25,7 @@ class rerun_search {
   /// passes `most`; then `s` is left with the reruns so far. `noise` spreads the ranks of candidates by up to 1 + noise.
   /// O(executions + uses) for each candidate that is taken, and less for one that is tried.
   bool repair(rerun_stages& s, std::uint64_t most, std::uint64_t noise_percent);
-  /// Takes out reruns that the budget does not need, the dearest first.
+  /// Takes out reruns that the budget does not need, the dearest first. The peak stays within it.
   void prune(rerun_stages& s);
   /// Makes the storages of `absent` gaps again where these end, as far as that is possible. Returns false once the extra cost
   /// passes `most`, or a limit is met.
@@ -33,9 +33,6 @@ class rerun_search {
   /// Destroys a part of the reruns, repairs and prunes, and keeps the result if it costs no more, or now and then a little
   /// more. Ends behind `idle` rounds without gain, at `enough` extra cost, or at a limit. `s` must be within the budget.
   void improve(rerun_stages& s, std::uint64_t idle, std::uint64_t enough);
-
-  /// Whether the peak of `s` is within the budget.
-  bool fits(const rerun_stages& s) { return played_.take(s), played_.fits(); }
 
  private:
   /// Reruns that free a storage around an execution: a set of operators for one stage.
@@ -59,7 +56,7 @@ class rerun_search {
   bool collect(const hole& h, bool keep_inputs, candidate& c);
   bool stays_within(tensor_id t, const hole& h) const;
   double price(const std::vector<op_id>& ops) const;
-  /// Changes between two plays: more for large graphs, whose plays take long.
+  /// Changes between two plays: more for large graphs, which take long to play.
   std::size_t several() const { return 1 + p_.ops().size() / 1000; }
   index_t stage_at(index_t at) const;
   index_t find_high(std::vector<index_t>& high) const;
@@ -188,28 +185,25 @@ MEMSCHED_FUNCTION void rerun_search::find_candidates(index_t at, std::uint64_t n
                                                      std::vector<candidate>& found) {
   found.clear();
   const op_id running = played_.run()[at];
-  const auto length = static_cast<index_t>(played_.run().size());
   for (tensor_id t : p_.tensors()) {
     const auto list = played_.events(t);
     if (list.empty() || p_.size(t) == 0) continue;
     const op_id producer = p_.producer(t);
     if (producer == none || !again_[producer]) continue;
-    const auto *next = played_.next_event(t, at), *end = list.data() + list.size();
+    const auto* next = played_.next_event(t, at);
     bytes gain = p_.size(t);
     index_t from = next == list.data() ? none : next[-1].at + 1;
-    if (next != end && next->at == at) {
+    if (played_.position(t, next) == at) {
       if (next->creates) continue;
       if (played_.rule(running) != firing::cbp) {
-        gain = 0;
-        for (const storage_reuse& r : p_.reuses(running))
-          if (r.input == t) gain = r.spared;
+        gain = played_.spared(running, t);
         if (gain == 0) continue;
       }
       from = at;
       ++next;
     }
-    if (from == none || (next == end ? !p_.stays(t) : next->creates)) continue;
-    const hole h{t, from, next == end ? length : next->at, gain};
+    if (from == none || !played_.alive_before(t, next)) continue;
+    const hole h{t, from, played_.position(t, next), gain};
     add_candidate(h, true, noise_percent, found);
     add_candidate(h, false, noise_percent, found);
   }
@@ -308,8 +302,8 @@ MEMSCHED_FUNCTION std::optional<std::uint64_t> rerun_search::add_best(rerun_stag
   return cost;
 }
 
-/// Bytes over the budget with `fresh` reruns more, which `s` has and the tables do not; no fewer than now where they help
-/// nobody.
+/// Bytes over the budget with `fresh` reruns more, which `s` has and the tables do not; the bytes of now where `fresh` is
+/// empty or a view would be read from an older copy.
 MEMSCHED_FUNCTION double rerun_search::over_with(const rerun_stages& s, const std::vector<op_id>& fresh, index_t stage) {
   context_.count_state();
   return fresh.empty() || !views_hold(s) ? played_.over() : played_.over_with(fresh, stage);
@@ -370,11 +364,9 @@ MEMSCHED_FUNCTION bool rerun_search::open_gaps(rerun_stages& s, const rerun_rows
     const rerun_gap& g = r.gaps[i];
     if (opened++ % several() == 0) played_.take(s);
     const index_t at = played_.first_run(r.rows[g.last]);
-    const auto list = played_.events(g.storage);
-    const auto *next = played_.next_event(g.storage, at + 1), *end = list.data() + list.size();
-    if (next == list.data() || (next == end ? !p_.stays(g.storage) : next->creates)) continue;
-    const auto length = static_cast<index_t>(played_.run().size());
-    const hole h{g.storage, next[-1].at + 1, next == end ? length : next->at, g.size};
+    const auto* next = played_.next_event(g.storage, at + 1);
+    if (next == played_.events(g.storage).data() || !played_.alive_before(g.storage, next)) continue;
+    const hole h{g.storage, next[-1].at + 1, played_.position(g.storage, next), g.size};
     candidate c{.storage = h.storage, .gain = h.gain, .stage = stage_at(h.to)};
     if (!collect(h, true, c)) continue;
     const std::vector<op_id> fresh = insert(s, c);
@@ -413,7 +405,7 @@ MEMSCHED_FUNCTION void rerun_search::improve(rerun_stages& s, std::uint64_t idle
     prune(other);
     const std::uint64_t cost = extra_cost(p_, other);
     const bool little_worse = random_.chance(1, 8) && cost <= now + now / 50;
-    if ((cost > now && !little_worse) || !fits(other)) continue;
+    if (cost > now && !little_worse) continue;
     at = std::move(other), now = cost;
     if (cost > best) continue;
     if (cost < best) round = 0;

@@ -46,7 +46,7 @@ class json_scan {
 
   scan_end end_state() const { return stopped_ ? scan_end::stopped : complete_ ? scan_end::complete : scan_end::refused; }
 
-  /// Passes on what the handler answers.
+  /// Passes on the answer of the handler.
   bool told(bool more) {
     stopped_ = !more;
     return more;
@@ -78,7 +78,7 @@ class json_scan {
     }
   }
 
-  /// Closes what ends behind a value. Returns whether another value comes.
+  /// Closes lists and objects that end behind a value. Returns whether another value comes.
   bool goes_on() {
     while (!open_.empty()) {
       const char end = open_.back();

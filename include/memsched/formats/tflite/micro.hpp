@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include <memsched/allocation/buffers.hpp>
 #include <memsched/formats/tflite/sizes.hpp>
 #include <memsched/formats/tflite/subgraph.hpp>
 
@@ -35,7 +36,7 @@ class micro_buffers {
     for (std::size_t s = 0; s < of_.size(); ++s)
       for (index_t t = 0; t < of_[s].size() && !m_.file.failed(); ++t) {
         if (!placed(s, t)) continue;
-        const bytes size = (sizes.size(s, t) + 15) / 16 * 16;
+        const bytes size = round_up(sizes.size(s, t), 16);
         if (size > 0) list_.push_back({s, t, size, -1, -1, runtime_decides});
       }
   }

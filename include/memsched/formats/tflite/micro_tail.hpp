@@ -6,10 +6,12 @@
 #include <cstdint>
 #include <iterator>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include <memsched/allocation/buffers.hpp>
 #include <memsched/base/bytes.hpp>
 #include <memsched/formats/tflite/sizes.hpp>
 #include <memsched/formats/tflite/subgraph.hpp>
@@ -29,7 +31,7 @@ struct micro_size {
 };
 constexpr micro_size both(std::uint16_t n) { return {n, n}; }
 
-/// The operand whose channels a kernel keeps a multiplier and a shift for, and the dimension in which they lie.
+/// A kernel keeps a multiplier and a shift for each channel of this operand; the channels lie in this dimension.
 struct micro_channels {
   std::uint8_t operand = 0, dimension = 0;  ///< operand 0: none
   bool when_several = false;                ///< only where the operand has several scales
@@ -140,13 +142,13 @@ class micro_tail_count {
   /// Resource variables, once counted; the caller of the runtime makes room for their list.
   std::size_t variables() const { return variables_.size(); }
 
-  /// Kinds whose structures are not known, each once: nothing is counted for them but their nodes.
+  /// Kinds that have no row in the table, each once: nothing is counted for them but their nodes.
   const std::vector<std::string>& unknown() const { return unknown_; }
 
  private:
   /// The end moves down to an aligned place with room for so many bytes.
   void take(bytes size, bytes alignment) {
-    if (size > 0) end_ = (end_ + size + alignment - 1) / alignment * alignment;
+    if (size > 0) end_ = round_up(end_ + size, alignment);
   }
   /// Memory that a kernel asks for.
   void kept(bytes size) { take(size, 16); }
@@ -185,7 +187,7 @@ class micro_tail_count {
     if (op.kind == kind("VAR_HANDLE") && !op.outputs.empty()) handles_[{s, op.outputs[0]}] = name_of(op);
     if (op.kind == kind("ASSIGN_VARIABLE") && op.inputs.size() == 2) {
       const auto handle = handles_.find({s, op.inputs[0]});
-      if (handle == handles_.end() || !variables_.emplace(handle->second, true).second) return;
+      if (handle == handles_.end() || !variables_.insert(handle->second).second) return;
       kept(sizes_.size(s, op.inputs[1]));
     }
   }
@@ -229,7 +231,7 @@ class micro_tail_count {
   std::vector<std::size_t> ordered_;  ///< subgraphs that run, as the file lists them
   std::size_t scratch_ = 0;
   std::map<std::pair<std::size_t, index_t>, std::pair<std::string, std::string>> handles_;
-  std::map<std::pair<std::string, std::string>, bool> variables_;
+  std::set<std::pair<std::string, std::string>> variables_;
   std::vector<std::string> unknown_;
 };
 
