@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memsched/formats/buffers_csv.hpp>
+#include <memsched/graph/offload.hpp>
 #include <memsched/sdf/schedule.hpp>
 #include <memsched/search/options.hpp>
 #include <nlohmann/json_fwd.hpp>
@@ -102,7 +103,8 @@ struct recompute_request : request {
   std::string graph, output, svg, certificate;
   std::optional<long double> percent{};  ///< the budget, of the file order's peak; else options.budget
   std::size_t curve = 0;                 ///< so many budgets instead of one; 0 for one
-  bool keep_order = false, json = false;
+  memsched::offload moves{};
+  bool keep_order = false, no_reruns = false, json = false;
 };
 
 struct verify_request : request {
@@ -185,6 +187,9 @@ memsched::result<std::vector<memsched::op_id>> read_order(const nlohmann::json&,
 /// that its arena is the smallest where asked for.
 memsched::result<verified> verify_plan(const loaded*, const std::string& source, const nlohmann::json&,
                                        const std::string& path, bool with_certificate, memsched::memory_model);
+
+/// The problem in which every operator runs once.
+memsched::problem without_reruns(const memsched::problem&);
 
 /// Checks what `recompute` wrote: executions, their cost and, with a certificate, the bound of that cost.
 memsched::result<verified> verify_executions(const loaded&, const nlohmann::json&, const std::string& path,

@@ -27,8 +27,8 @@ answer solve(const loaded& graph, const recompute_request& r, bytes budget, cons
   memsched::options o = r.options;
   o.budget = budget;
   if (!r.certificate.empty()) o.certify = memsched::certify;
-  return r.keep_order ? memsched::recompute(graph.problem, memsched::keep_order{given}, o)
-                      : memsched::recompute(graph.problem, o);
+  return r.keep_order ? memsched::recompute(graph.problem, memsched::keep_order{given}, o, r.moves)
+                      : memsched::recompute(graph.problem, o, r.moves);
 }
 
 std::string share(std::uint64_t part, std::uint64_t whole) {
@@ -62,6 +62,12 @@ json as_json(const loaded& graph, const recompute_request& r, const answer& a, d
   j["inplace"] = r.options.in_place;
   j["budget"] = a.budget;
   j["executions"] = a.executions;
+  if (r.moves) {
+    j["offload"] = {{"read", r.moves.read}, {"write", r.moves.write}};
+    j["loads"] = json::array();
+    for (const auto& load : a.loads) j["loads"].push_back({load.storage, load.before});
+  }
+  if (r.no_reruns) j["reruns"] = false;
   j["peak"] = a.peak;
   j["given_peak"] = a.given_peak;
   j["peak_bound"] = a.peak_bound;
@@ -88,7 +94,19 @@ std::string verdict_text(const answer& a) {
   return "of executions " + scope + stop_text(a.stopped);
 }
 
-std::string as_text(const loaded& graph, const answer& a, double took) {
+/// How many storages leave memory, and the bytes that this moves.
+std::string moves_text(const loaded& graph, const answer& a) {
+  std::vector<memsched::tensor_id> left;
+  bytes read = 0, written = 0;
+  for (const auto& load : a.loads) left.push_back(load.storage), read += graph.problem.size(load.storage);
+  std::sort(left.begin(), left.end());
+  left.erase(std::unique(left.begin(), left.end()), left.end());
+  for (const auto t : left) written += graph.problem.size(t);
+  return std::to_string(left.size()) + (left.size() == 1 ? " tensor leaves" : " tensors leave") +
+         " memory: " + grouped(written) + " bytes out, " + grouped(read) + " back";
+}
+
+std::string as_text(const loaded& graph, const recompute_request& r, const answer& a, double took) {
   const auto again = repeated(graph, a);
   std::string text = graph.name + ": " + std::to_string(graph.problem.ops().size()) + " operators\n";
   text += "peak         " + in_bytes(a.peak) + ", " + share(a.peak, a.given_peak) + " of the file order's " +
@@ -96,6 +114,7 @@ std::string as_text(const loaded& graph, const answer& a, double took) {
   text += "budget       " + grouped(a.budget) + " bytes: " + (a.fits() ? "met" : "not met") + "\n";
   text += "extra cost   " + grouped(a.extra_cost) + " of " + grouped(a.base_cost) + ", " + share(a.extra_cost, a.base_cost) +
           "; " + std::to_string(again.size()) + " operators run again\n";
+  if (r.moves) text += "moved        " + moves_text(graph, a) + "\n";
   text += "lower bound  " + grouped(a.lower_bound) + ", " + verdict_text(a) + "\n";
   text += "took         " + seconds(took) + " s, " + grouped(a.stats.states) + " states\n";
   constexpr std::size_t shown = 40;
@@ -123,7 +142,7 @@ void make_monotone(std::vector<answer>& curve) {
   for (std::size_t i = curve.size(); i-- > 1;) {
     answer &larger = curve[i - 1], &smaller = curve[i];
     if (!smaller.fits() || (larger.fits() && larger.extra_cost <= smaller.extra_cost)) continue;
-    larger.executions = smaller.executions;
+    larger.executions = smaller.executions, larger.loads = smaller.loads;
     larger.peak = smaller.peak, larger.extra_cost = smaller.extra_cost;
   }
   for (std::size_t i = 1; i < curve.size(); ++i) {
@@ -173,8 +192,9 @@ int run_recompute(const recompute_request& r) {
                                        {r.graph});
       !error.message.empty())
     return report(error);
-  const auto graph = load(r.graph, r.how, scheduler_of("automatic", r));
+  auto graph = load(r.graph, r.how, scheduler_of("automatic", r));
   if (!graph) return report(graph.error());
+  if (r.no_reruns) graph->problem = without_reruns(graph->problem);
   const auto& p = graph->problem;
   const auto given = memsched::given_order(memsched::make_schedule_graph(p, r.options.model()));
   const bytes given_peak = memsched::evaluate(p, given, r.options.model()).value().peak;
@@ -185,7 +205,7 @@ int run_recompute(const recompute_request& r) {
   if (a.error) return report(wrong(r.graph, a.error->message));
   json object = as_json(*graph, r, a, took);
   std::vector<output_file> files;
-  const std::string text = r.json ? line_of(object) : as_text(*graph, a, took);
+  const std::string text = r.json ? line_of(object) : as_text(*graph, r, a, took);
   if (!r.certificate.empty()) {
     if (a.proof.cases.empty() && !a.proof.weighed)
       return report(wrong(r.certificate, "there is nothing to prove: the bound is 0, or that of one operator's memory"));
@@ -208,6 +228,15 @@ std::string read_budget(const std::string& text, recompute_request& r) {
   return {};
 }
 
+/// Reads READ[,WRITE], bytes for a unit of cost; returns what is wrong with the text.
+std::string read_offload(const std::string& text, memsched::offload& into) {
+  const std::size_t comma = std::min(text.find(','), text.size());
+  std::string fault = read_size(text.substr(0, comma), into.read);
+  into.write = into.read;
+  if (fault.empty() && comma < text.size()) fault = read_size(text.substr(comma + 1), into.write);
+  return fault.empty() && into.read == 0 ? "READ must be above 0: the bytes that a unit of cost brings back" : fault;
+}
+
 }  // namespace
 
 command declare_recompute() {
@@ -223,6 +252,11 @@ command declare_recompute() {
   c.add("--curve", number(r->curve, 1, 10000),
         "instead: so many budgets from the file order's peak down, a line each: extra cost, bound");
   c.add("--keep-order", flag(r->keep_order), "operators first run in the file's order; so of the bound");
+  c.add(
+      "--offload", {"READ[,WRITE]", [r](const std::string& t) { return read_offload(t, r->moves); }},
+      "tensors may also leave memory and come back: the bytes that a unit of cost moves, as 16K where costs are microseconds "
+      "and a link moves 16 GB/s; each that leaves is written once (WRITE: as READ; 0: at no cost)");
+  c.add("--no-reruns", flag(r->no_reruns), "nothing runs again: tensors only move").needs("--offload");
   add_limits(c, *r, default_limit());
   add_model(c, *r);
   c.in("Output");

@@ -25,7 +25,9 @@ inline constexpr std::string_view read_result_keys[] = {"order",        "peak",
                                                         "base_cost",    "budget",
                                                         "traffic",      "model",
                                                         "capacity",     "reads",
-                                                        "writes",       "spills"};
+                                                        "writes",       "spills",
+                                                        "offload",      "loads",
+                                                        "reruns"};
 
 /// What else the program writes.
 inline constexpr std::string_view other_result_keys[] = {"version",        "graph",

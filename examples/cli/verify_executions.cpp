@@ -17,10 +17,40 @@ using json = nlohmann::json;
 /// What a result of `recompute` says.
 struct executions_claim {
   std::vector<op_id> executions;
+  std::vector<memsched::storage_load> loads;
+  memsched::offload moves;
+  bool reruns = true;
   bytes peak = 0, budget = 0;
   std::uint64_t extra_cost = 0, lower_bound = 0;
   std::string status;
 };
+
+/// Reads the moves that a result has; sets an error where they are none.
+memsched::graph_error read_moves(const json& j, const std::string& path, executions_claim& c) {
+  if (const auto reruns = j.find("reruns"); reruns != j.end()) {
+    if (!reruns->is_boolean()) return wrong(path, "reruns: must be true or false");
+    c.reruns = reruns->get<bool>();
+  }
+  const auto moves = j.find("offload"), loads = j.find("loads");
+  if (moves == j.end() && loads == j.end()) return {};
+  if (moves == j.end() || !moves->is_object()) return wrong(path, "offload: must be an object with read and write");
+  for (const auto& [key, into] : {std::pair("read", &c.moves.read), std::pair("write", &c.moves.write)}) {
+    const auto n = whole_number(*moves, key, path + ": offload");
+    if (!n) return n.error();
+    *into = *n;
+  }
+  if (!c.moves) return wrong(path, "offload.read: must be above 0");
+  if (loads == j.end() || !loads->is_array()) return wrong(path, "loads: must be a list");
+  for (const json& item : *loads) {
+    const auto index = [&](std::size_t k) {
+      return item[k].is_number_unsigned() && item[k].get<std::uint64_t>() < memsched::none;
+    };
+    if (!item.is_array() || item.size() != 2 || !index(0) || !index(1))
+      return wrong(path, "loads[" + std::to_string(c.loads.size()) + "]: must be a tensor and a place among executions");
+    c.loads.push_back({item[0].get<memsched::tensor_id>(), item[1].get<memsched::index_t>()});
+  }
+  return {};
+}
 
 memsched::result<executions_claim> read_claim(const json& j, const std::string& path) {
   executions_claim c;
@@ -33,6 +63,7 @@ memsched::result<executions_claim> read_claim(const json& j, const std::string& 
     if (!n) return n.error();
     *into = *n;
   }
+  if (memsched::graph_error fault = read_moves(j, path, c); !fault.message.empty()) return fault;
   c.status = j.value("status", json()) == json("optimal") ? "optimal" : "";
   return c;
 }
@@ -56,7 +87,7 @@ memsched::result<std::string> proven(const executions_claim& c, const json& file
   if (at == file.end()) return wrong(path, "has no certificate");
   const auto proof = memsched::read_recompute_proof(*at);
   if (!proof) return wrong(path, "certificate: " + proof.error().message);
-  if (const std::string why = memsched::check_recompute(p, model, c.budget, *proof); !why.empty())
+  if (const std::string why = memsched::check_recompute(p, model, c.budget, *proof, c.moves); !why.empty())
     return wrong(path, "certificate: " + why);
   const bool fits = c.peak <= c.budget, none_fits = proof->bound == ~std::uint64_t{0};
   if (fits && (none_fits || proof->bound > c.extra_cost))
@@ -77,13 +108,20 @@ memsched::result<std::string> proven(const executions_claim& c, const json& file
 
 }  // namespace
 
+memsched::problem without_reruns(const memsched::problem& p) {
+  memsched::problem_draft d = p.draft();
+  for (memsched::operator_data& op : d.operators) op.pure = false;
+  return memsched::make_problem(std::move(d)).value();
+}
+
 memsched::result<verified> verify_executions(const loaded& graph, const json& file, const std::string& path,
                                              bool with_certificate, memsched::memory_model given_model) {
   const auto c = read_claim(file, path);
   if (!c) return c.error();
   const auto model = model_of(file, path, given_model);
   if (!model) return model.error();
-  const auto e = memsched::evaluate_executions(graph.problem, c->executions, *model);
+  const memsched::problem p = c->reruns ? graph.problem : without_reruns(graph.problem);
+  const auto e = memsched::evaluate_executions(p, c->executions, *model, c->loads, c->moves);
   if (!e) return wrong(path, "executions: " + e.error().message);
   if (e->peak != c->peak)
     return wrong(path, "peak: says " + grouped(c->peak) + ", but the executions take " + grouped(e->peak));
@@ -97,7 +135,7 @@ memsched::result<verified> verify_executions(const loaded& graph, const json& fi
   verified v{"executions", graph.name, "extra_cost", e->extra_cost, {}};
   std::string of_bound = "Its bound is a claim that only a certificate proves";
   if (with_certificate) {
-    auto text = proven(*c, file, graph.problem, *model, path, v);
+    auto text = proven(*c, file, p, *model, path, v);
     if (!text) return text.error();
     of_bound = std::move(*text);
   }

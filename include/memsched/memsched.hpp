@@ -68,6 +68,7 @@
 #include <memsched/graph/lower.hpp>
 #include <memsched/graph/mirror.hpp>
 #include <memsched/graph/numbering.hpp>
+#include <memsched/graph/offload.hpp>
 #include <memsched/graph/overlay.hpp>
 #include <memsched/graph/post_order.hpp>
 #include <memsched/graph/problem.hpp>
@@ -82,6 +83,7 @@
 #include <memsched/io/svg.hpp>
 #include <memsched/measure/evaluate.hpp>
 #include <memsched/measure/evaluate_executions.hpp>
+#include <memsched/measure/execution_table.hpp>
 #include <memsched/measure/sample.hpp>
 #include <memsched/model/firing.hpp>
 #include <memsched/network/box.hpp>
@@ -121,8 +123,10 @@
 #include <memsched/proof/packing_proof.hpp>
 #include <memsched/proof/packing_ranges.hpp>
 #include <memsched/proof/proof_graph.hpp>
+#include <memsched/proof/proof_rows.hpp>
 #include <memsched/proof/recompute_proof.hpp>
 #include <memsched/recompute.hpp>
+#include <memsched/recompute/candidates.hpp>
 #include <memsched/recompute/cover.hpp>
 #include <memsched/recompute/exact.hpp>
 #include <memsched/recompute/least_peak.hpp>

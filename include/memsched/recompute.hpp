@@ -11,6 +11,7 @@
 
 #include <memsched/base/linkage.hpp>
 #include <memsched/graph/numbering.hpp>
+#include <memsched/graph/offload.hpp>
 #include <memsched/recompute/recompute_result.hpp>
 #include <memsched/schedule.hpp>
 
@@ -26,9 +27,9 @@ template <class Op>
 keep_order(std::vector<Op>) -> keep_order<Op>;
 
 /// The cheapest executions of a checked problem within `o.budget`, in operator ids. An `order` is kept; where it is empty,
-/// any will do.
+/// any will do. With `moves`, storages may leave memory and come back.
 MEMSCHED_FUNCTION recompute_result<op_id> recompute_problem(const problem& p, std::span<const op_id> order,
-                                                            const options& o);
+                                                            const options& o, const offload& moves = {});
 
 namespace detail {
 
@@ -52,7 +53,7 @@ result<std::vector<op_id>> numbered(const std::vector<Op>& ops, const std::vecto
 
 /// `order_of` makes the order to keep from the caller's handles; an empty one keeps none.
 template <class G, class OrderOf>
-recompute_result<op_t<G>> recompute_lowered(const G& g, const OrderOf& order_of, const options& o) {
+recompute_result<op_t<G>> recompute_lowered(const G& g, const OrderOf& order_of, const options& o, const offload& moves) {
   recompute_result<op_t<G>> r;
   const auto low = lower(g);
   if (!low) {
@@ -64,7 +65,7 @@ recompute_result<op_t<G>> recompute_lowered(const G& g, const OrderOf& order_of,
     r.error = order.error();
     return r;
   }
-  recompute_result<op_id> inner = recompute_problem(low->problem, *order, o);
+  recompute_result<op_id> inner = recompute_problem(low->problem, *order, o, moves);
   static_cast<recompute_facts&>(r) = std::move(static_cast<recompute_facts&>(inner));
   for (op_id op : inner.executions) r.executions.push_back(low->ops[op]);
   return r;
@@ -76,29 +77,30 @@ recompute_result<op_t<G>> recompute_lowered(const G& g, const OrderOf& order_of,
 /// `cost`), and a lower bound of that cost. Operators with `pure(op) == false` run once. An order within the budget costs
 /// nothing and is looked for first. Where nothing within the budget was found, the executions are the order with the least
 /// peak found: `fits()` says so, and `verdict()` whether the budget is proven to be out of reach. Sets `error` if the graph
-/// has a fault. Limits are those of `options`; without any, the search ends by counted work.
+/// has a fault. Limits are those of `options`; without any, the search ends by counted work. With `moves`, storages may also
+/// leave memory and come back, at the cost that it says: `loads` of the result, for which `evaluate_executions` is the referee.
 ///
 /// Sources: gap cover with prices (recompute/cover.hpp), repair, prune, destroy and repair (recompute/repair.hpp), exact
 /// search of small graphs (recompute/exact.hpp). Compare Jain et al., Checkmate (MLSys 2020); Bartan et al., Moccasin (ICML
 /// 2023).
 template <class G>
-auto recompute(const G& g, const options& o) {
+auto recompute(const G& g, const options& o, const offload& moves = {}) {
   if constexpr (std::same_as<G, problem>) {
-    return recompute_problem(g, {}, o);
+    return recompute_problem(g, {}, o, moves);
   } else {
     return detail::recompute_lowered(
-        g, [](const auto&) { return result<std::vector<op_id>>(std::vector<op_id>{}); }, o);
+        g, [](const auto&) { return result<std::vector<op_id>>(std::vector<op_id>{}); }, o, moves);
   }
 }
 
 /// The same for executions that keep an order in their first runs. The bound then holds for these alone.
 template <class G, class Op>
-auto recompute(const G& g, const keep_order<Op>& keep, const options& o) {
+auto recompute(const G& g, const keep_order<Op>& keep, const options& o, const offload& moves = {}) {
   if constexpr (std::same_as<G, problem>) {
-    return recompute_problem(g, keep.order, o);
+    return recompute_problem(g, keep.order, o, moves);
   } else {
     const auto order_of = [&](const auto& ops) { return detail::numbered(ops, keep.order); };
-    return detail::recompute_lowered(g, order_of, o);
+    return detail::recompute_lowered(g, order_of, o, moves);
   }
 }
 
@@ -110,6 +112,7 @@ auto recompute(const G& g, const keep_order<Op>& keep, const options& o) {
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <tuple>
 
 #include <memsched/graph/list_schedule.hpp>
 #include <memsched/measure/evaluate_executions.hpp>
@@ -129,8 +132,8 @@ namespace detail {
 /// One call of `recompute`.
 class recomputation {
  public:
-  recomputation(const problem& p, std::span<const op_id> order, const options& o)
-      : p_(p), options_(o), model_(o.model()), kept_(!order.empty()), context_(search_options(o)) {
+  recomputation(const problem& p, std::span<const op_id> order, const options& o, const offload& moves)
+      : p_(p), table_(p, moves), options_(o), model_(o.model()), kept_(!order.empty()), context_(search_options(o)) {
     given_ = kept_ ? std::vector<op_id>(order.begin(), order.end()) : given_order(make_schedule_graph(p, model_));
   }
 
@@ -144,7 +147,7 @@ class recomputation {
     r_.given_peak = given->peak;
     r_.peak_bound = least_peak_with_reruns(p_, model_);
     for (op_id op : p_.ops()) r_.base_cost += p_.cost(op), unit_ = std::gcd(unit_, p_.cost(op));
-    unit_ = std::max<std::uint64_t>(unit_, 1);
+    unit_ = table_.prices() ? 1 : std::max<std::uint64_t>(unit_, 1);
     take(given_);
     if (!r_.fits() && !kept_) order_first();
     if (!r_.fits() && r_.peak_bound <= r_.budget) search_reruns();
@@ -159,10 +162,10 @@ class recomputation {
     return o;
   }
 
-  void take(std::vector<op_id> executions) {
-    const executions_evaluation e = evaluate_executions(p_, executions, model_).value();
+  void take(const std::vector<op_id>& executions) {
+    std::tie(r_.executions, r_.loads) = without_loads(p_, executions);
+    const executions_evaluation e = evaluate_executions(p_, r_.executions, model_, r_.loads, table_.prices()).value();
     r_.peak = e.peak, r_.extra_cost = e.extra_cost;
-    r_.executions = std::move(executions);
   }
 
   /// An order within the budget costs nothing.
@@ -191,18 +194,18 @@ class recomputation {
     if (wide()) weigh();
     if (!good_enough()) start_anew();
     if (starts_.empty()) return;
-    if (!good_enough()) tighten(extra_cost(p_, best_start()));
+    if (!good_enough()) tighten(extra_cost(table_, best_start()));
     if (!good_enough()) improve_starts();
     if (!good_enough()) context_.give_up();
     take(best_start().executions());
   }
 
   auto cheaper() const {
-    return [this](const rerun_stages& a, const rerun_stages& b) { return extra_cost(p_, a) < extra_cost(p_, b); };
+    return [this](const rerun_stages& a, const rerun_stages& b) { return extra_cost(table_, a) < extra_cost(table_, b); };
   }
   const rerun_stages& best_start() const { return *std::min_element(starts_.begin(), starts_.end(), cheaper()); }
   /// Whether the best schedule found needs no better one.
-  bool good_enough() const { return !starts_.empty() && extra_cost(p_, best_start()) <= enough(); }
+  bool good_enough() const { return !starts_.empty() && extra_cost(table_, best_start()) <= enough(); }
 
   /// Short improvements of all starts, then longer ones of the best two.
   void improve_starts() {
@@ -219,7 +222,7 @@ class recomputation {
     const std::uint64_t most = std::min<std::uint64_t>(context_.states_left(), 200000);
     const exact_executions e = context_.with_states(most, [&] {
       return context_.with_share(0.3, [&] {
-        return cheapest_executions(p_, model_, r_.budget, kept_ ? std::span<const op_id>(given_) : std::span<const op_id>(),
+        return cheapest_executions(table_, model_, r_.budget, kept_ ? std::span<const op_id>(given_) : std::span<const op_id>(),
                                    context_);
       });
     });
@@ -233,7 +236,7 @@ class recomputation {
 
   void bound() {
     r_.scope = kept_ ? bound_scope::given_order : bound_scope::any_order;
-    rows_ = kept_ ? rows_of_order(p_, model_, given_) : rows_of_path(p_, model_, find_path(p_, model_, given_, r_.budget));
+    rows_ = kept_ ? rows_of_order(table_, model_, given_) : rows_of_path(table_, model_, find_path(p_, model_, given_, r_.budget));
     const cover_limits limits{.unit = unit_};
     gap_cover cover = context_.with_share(0.3, [&] { return cover_gaps(rows_, r_.budget, limits, context_); });
     r_.refuted = cover.infeasible;
@@ -241,8 +244,10 @@ class recomputation {
     take_bound(std::move(cover));
   }
 
-  /// Raises the bound towards the cost of a known schedule: some rows get needs.
+  /// Raises the bound towards the cost of a known schedule: some rows get needs. Not where a load may fill a gap: it needs
+  /// nothing.
   void tighten(std::uint64_t known) {
+    if (table_.prices()) return;
     const std::vector<index_t> chosen = rows_with_needs(prices_);
     if (chosen.empty()) return;
     const rerun_needs needs = find_needs(p_, model_, rows_, chosen);
@@ -256,7 +261,7 @@ class recomputation {
 
   /// Raises the bound by orders of weighed problems, at several prices of a byte; their best order is one to start from.
   void weigh() {
-    const std::optional<weighing> w = weighing_of(p_);
+    const std::optional<weighing> w = weighing_of(table_);
     if (!w) return;
     weighed_order best;
     double exponent = 0;
@@ -289,7 +294,7 @@ class recomputation {
   /// Replaces `best` where the weighed problem at a price shows a higher bound, or with `certify` any. Returns whether it does.
   bool weigh_at(const weighing& w, double price, certificate_maker* certify, weighed_order& best) {
     if (!context_.keep_going()) return false;
-    const auto weighed = weighed_problem(p_, model_, w.charged, w.scaled(price), w.scale);
+    const auto weighed = weighed_problem(p_, model_, w.charged, w.scaled(price), w.scale, table_.prices());
     if (!weighed) return false;
     options o = search_options(options_);
     o.certify = certify;
@@ -316,7 +321,7 @@ class recomputation {
 
   /// Repairs an order of first runs. Keeps the schedule if it is within the budget.
   void start_from(const std::vector<op_id>& order, std::uint64_t noise_percent) {
-    rerun_search reruns(p_, model_, r_.budget, context_, 1 + noise_percent);
+    rerun_search reruns(table_, model_, r_.budget, context_, 1 + noise_percent);
     compete(reruns, rerun_stages(order), noise_percent);
   }
   void compete(rerun_search& reruns, rerun_stages s, std::uint64_t noise_percent) {
@@ -330,12 +335,12 @@ class recomputation {
     for (const auto& order : orders_) {
       for (std::uint64_t noise = 0; starts_.empty() && noise <= 800 && !context_.stopped(); noise += 100)
         start_from(order, noise);
-      const rerun_rows rows = rows_of_order(p_, model_, order);
+      const rerun_rows rows = rows_of_order(table_, model_, order);
       const gap_cover cover = cover_gaps(rows, r_.budget, {.nodes = 64, .unit = unit_}, context_);
       if (cover.infeasible) continue;
-      rerun_search reruns(p_, model_, r_.budget, context_, 1);
+      rerun_search reruns(table_, model_, r_.budget, context_, 1);
       rerun_stages s(order);
-      const std::uint64_t most = starts_.empty() ? std::uint64_t{1} << 61 : 8 * extra_cost(p_, best_start());
+      const std::uint64_t most = starts_.empty() ? std::uint64_t{1} << 61 : 8 * extra_cost(table_, best_start());
       if (reruns.open_gaps(s, rows, cover.absent, most)) compete(reruns, std::move(s), 0);
     }
   }
@@ -343,7 +348,7 @@ class recomputation {
   /// Goes on from a start unless one is good enough.
   void improve(rerun_stages& s, std::uint64_t idle, std::uint64_t seed) {
     if (good_enough()) return;
-    rerun_search(p_, model_, r_.budget, context_, seed).improve(s, idle, enough());
+    rerun_search(table_, model_, r_.budget, context_, seed).improve(s, idle, enough());
   }
 
   /// An extra cost that ends the search.
@@ -366,6 +371,7 @@ class recomputation {
   }
 
   const problem& p_;
+  execution_table table_;
   const options& options_;
   memory_model model_;
   bool kept_;
@@ -382,8 +388,8 @@ class recomputation {
 }  // namespace detail
 
 MEMSCHED_FUNCTION recompute_result<op_id> recompute_problem(const problem& p, std::span<const op_id> order,
-                                                            const options& o) {
-  return detail::recomputation(p, order, o).run();
+                                                            const options& o, const offload& moves) {
+  return detail::recomputation(p, order, o, moves).run();
 }
 
 }  // namespace MEMSCHED_ABI

@@ -32,7 +32,7 @@ inline std::vector<priced_problem> priced_problems() {
     const memsched::bytes low = memsched::least_peak_with_reruns(*p, {}), high = memsched::evaluate(*p, order).value().peak;
     memsched::search context{memsched::options{}};
     const memsched::bytes budget = low + (high - low) / 4;
-    const auto least = memsched::cheapest_executions(*p, {}, budget, {}, context);
+    const auto least = memsched::cheapest_executions(memsched::execution_table(*p), {}, budget, {}, context);
     if (least.found && least.extra_cost > 0) all.push_back({std::move(*p), budget});
   }
   return all;

@@ -19,7 +19,7 @@ namespace {
 bool holds(const fuzz::priced_problem& g, const memsched::recompute_proof& proof) {
   memsched::search context{memsched::options{}};
   const auto order = proof.any_order ? std::vector<memsched::op_id>{} : proof.rows;
-  const auto least = memsched::cheapest_executions(g.graph, {}, g.budget, order, context);
+  const auto least = memsched::cheapest_executions(memsched::execution_table(g.graph), {}, g.budget, order, context);
   return !least.found || proof.bound <= least.extra_cost;
 }
 

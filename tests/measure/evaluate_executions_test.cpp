@@ -132,7 +132,8 @@ TEST_CASE("faults of executions name step and operator") {
   REQUIRE(refusal(b, {0, 1, 2, 0, 1, 3}) == "accepted");
   REQUIRE(refusal(b, {0, 2, 1, 3}) == "step 1 runs read before view, which it needs");
   REQUIRE(refusal(b, {0, 1, 2, 3, 2}) == "step 4 runs read a second time, which it must not");
-  REQUIRE(refusal(b, {0, 1, 0, 2, 3}) == "step 3 runs read on a view that view has not made again since make ran again");
+  REQUIRE(refusal(b, {0, 1, 0, 2, 3}) ==
+          "step 3 runs read on a view that view has not made again since its storage came back");
   REQUIRE(refusal(b, {0, 1, 3, 2}) == "step 2 runs last before read, which it needs");
   REQUIRE(refusal(b, {0, 1, 2, 0, 0}) == "the executions lack last");
   REQUIRE(refusal(b, {}) == "the executions lack make");

@@ -9,8 +9,8 @@ import check_recompute
 
 def accepted(case):
     result = case["result"]
-    p = check_recompute.Graph(case["graph"], result["firing"], result["inplace"])
-    peak, extra = p.play(result["executions"])
+    p = check_recompute.Graph(case["graph"], result["firing"], result["inplace"], result.get("offload"))
+    peak, extra = p.play(result["executions"], result.get("loads", []))
     check.need(peak == result["peak"] and extra == result["extra_cost"], f"plays to {peak} bytes, {extra} more")
     try:
         check_recompute.bound_of(p, case["graph"], result)

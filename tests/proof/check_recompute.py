@@ -18,31 +18,51 @@ NONE = (1 << 64) - 1  # a bound that says that there are no executions
 
 
 class Graph(check.Problem):
-    """Operators with costs, some of which run once."""
+    """Operators with costs, some of which run once, and what it costs to move storages off and back."""
 
-    def __init__(self, graph, firing, inplace):
+    def __init__(self, graph, firing, inplace, offload=None):
         super().__init__(graph, firing, inplace)
         for i, op in enumerate(self.ops):
             need(not op.get("updates") and not op.get("overwrites"), f"ops[{i}]: updates and overwrites are not implemented")
         self.cost = [whole(int(op.get("cost", 1)), 1 << 64, "cost") for op in self.ops]
         self.pure = [op.get("pure", True) for op in self.ops]
-        self.unit = max(math.gcd(*self.cost), 1)
+        self.unit = 1 if offload else max(math.gcd(*self.cost), 1)
+        self.moves = {}  # per storage that may leave: the cost to read it back, and to write it
+        if offload:
+            read, write = whole(offload["read"], 1 << 64, "offload.read"), whole(offload["write"], 1 << 64, "offload.write")
+            need(read > 0, "offload.read: must be above 0")
+            for s in range(len(self.size)):
+                if self.store[s] == s and self.size[s] > 0 and self.kept(s):
+                    self.moves[s] = (-(-self.size[s] // read), -(-self.size[s] // write) if write else 0)
 
-    def play(self, run):
-        """The peak and the extra cost of executions, copy by copy."""
-        last, made = {}, {}
+    def play(self, executions, loads=()):
+        """The peak and the extra cost of executions and loads, copy by copy."""
+        run, waiting = [], list(loads)  # operators, and ("load", storage)
+        for k in range(len(executions) + 1):
+            while waiting and waiting[0][1] == k:
+                run.append(("load", waiting.pop(0)[0]))
+            run += executions[k:k + 1]
+        need(not waiting, "loads: are not in the order of their places")
+        last, made = {}, {s: -1 for s in range(len(self.size)) if self.store[s] == s and s not in self.writer}
         for k, i in enumerate(run):
+            if isinstance(i, tuple):
+                need(i[1] in self.moves, f"loads: {i[1]} cannot leave memory")
+                need(i[1] in made, f"loads: {i[1]} comes back before it was made")
+                made[i[1]] = k
+                continue
             whole(i, len(self.ops), f"step {k}")
             need(i in last or self.before[i] <= last.keys(), f"step {k}: runs {i} before one that it needs")
             need(i not in last or self.pure[i], f"step {k}: runs {i} a second time")
             for t in self.ops[i]["inputs"]:
-                made_by = self.writer.get(self.store[t])
-                if made_by is not None:
-                    need(last[self.writer[t]] >= last[made_by], f"step {k}: reads a view of an older copy")
+                view, store = self.writer.get(t), self.store[t]
+                if store != t and view is not None and view != self.writer.get(store):
+                    need(last[view] > made[store], f"step {k}: reads a view of an older copy")
             last[i] = k
+            for s in self.creates[i]:
+                made[s] = k
         need(len(last) == len(self.ops), "executions: an operator never runs")
         change = [0] * (len(run) + 2)  # of what is live while step k runs and outlives it, by copies
-        during = [self.ops[i].get("workspace", 0) for i in run]
+        during = [0 if isinstance(i, tuple) else self.ops[i].get("workspace", 0) for i in run]
         for s in range(len(self.size)):
             if self.store[s] == s and (s in self.writer or self.kept(s)):
                 self.copies(s, run, change, during)
@@ -51,15 +71,18 @@ class Graph(check.Problem):
             level += change[k]
             peak = max(peak, level + during[k])
         start = sum(self.size[s] for s in range(len(self.size)) if self.store[s] == s and s not in self.writer and self.kept(s))
-        return max(peak, start), sum(self.cost[i] for i in run) - sum(self.cost)
+        back = [i[1] for i in run if isinstance(i, tuple)]
+        moved = sum(self.moves[s][0] for s in back) + sum(self.moves[s][1] for s in set(back))
+        return max(peak, start), sum(self.cost[i] for i in executions) - sum(self.cost) + moved
 
     def copies(self, s, run, change, during):
         """Adds the bytes of all copies of a storage: whole from the step behind their creation on, less at their last step."""
         maker = self.writer.get(s)
-        begins = [-1] if maker is None else [k for k, i in enumerate(run) if i == maker]
+        begins = [-1] if maker is None else []
+        begins += [k for k, i in enumerate(run) if i == ("load", s) or (maker is not None and i == maker)]
         for b, begin in enumerate(begins):
             until = begins[b + 1] if b + 1 < len(begins) else len(run)
-            uses = [k for k in range(begin + 1, until) if s in self.reads[run[k]]]
+            uses = [k for k in range(begin + 1, until) if not isinstance(run[k], tuple) and s in self.reads[run[k]]]
             if begin >= 0:
                 during[begin] += self.size[s]
             if s in self.stays and until == len(run):
@@ -93,7 +116,8 @@ class Rows:
         for i, t in enumerate(self.charged):
             need(t == -1 or t in p.creates[i], f"charged[{i}]: is not made by the operator")
         self.before, self.behind = self.places()
-        self.gaps = [g for s in range(len(p.size)) if p.store[s] == s and p.kept(s) for g in self.of(s)]
+        need(not p.moves or not proof.get("needs"), "needs: only where nothing is loaded")
+        self.gaps = [g for s in range(len(p.size)) if p.store[s] == s and p.kept(s) for g in self.filled(list(self.of(s)))]
         self.excess = [self.fixed(i) - budget for i in rows]
         for s, first, last, _, _ in self.gaps:
             for k in range(first, last + 1):
@@ -162,6 +186,16 @@ class Rows:
         if first < end:
             yield s, first, end - 1, cost, closed
 
+    def filled(self, gaps):
+        """Gaps of one storage, which loads fill where they cost less or nothing else does: each bears its share of a write."""
+        rows = sum(last + 1 - first for _, first, last, _, _ in gaps)
+        for s, first, last, cost, closed in gaps:
+            if s in self.p.moves:
+                read, write = self.p.moves[s]
+                load = read + write * (last + 1 - first) // rows
+                cost, closed = load if closed else min(cost, load), False
+            yield s, first, last, cost, closed
+
     def fixed(self, i):
         p = self.p
         made = sum(p.size[t] for t in p.creates[i]) + p.ops[i].get("workspace", 0)
@@ -182,6 +216,8 @@ def weighed(p, graph, proof):
             maker = p.writer.get(s)
             if maker is not None and p.pure[maker]:
                 weight[s] = min(weight[s], p.cost[maker] << scale if charged[maker] == s else 0)
+            if s in p.moves:
+                weight[s] = min(weight[s], sum(p.moves[s]) << scale)
     for i in check.sequence(p.before):
         pair = p.spared(p.ops[i], True)
         if pair:
@@ -303,8 +339,10 @@ def bound_of(p, graph, result):
 
 def judge(graph, result):
     """What a result proves, in a sentence."""
-    p = Graph(graph, result["firing"], result["inplace"])
-    peak, extra = p.play(result["executions"])
+    p = Graph(graph, result["firing"], result["inplace"], result.get("offload"))
+    if result.get("reruns") is False:
+        p.pure = [False] * len(p.ops)
+    peak, extra = p.play(result["executions"], result.get("loads", []))
     need(peak == result["peak"], f"peak: the executions take {peak}")
     need(extra == result["extra_cost"], f"extra_cost: the executions cost {extra} more")
     bound = bound_of(p, graph, result)

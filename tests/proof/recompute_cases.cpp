@@ -10,6 +10,7 @@
 #include <memsched/formats/json.hpp>
 #include <memsched/formats/recompute_proof.hpp>
 #include <memsched/graph/list_schedule.hpp>
+#include <memsched/measure/evaluate_executions.hpp>
 #include <memsched/proof/check_recompute.hpp>
 #include <memsched/recompute.hpp>
 #include <memsched/recompute/least_peak.hpp>
@@ -57,19 +58,24 @@ recompute_proof changed(recompute_proof proof, support::random& r) {
   return proof;
 }
 
-void print(const problem& p, const options& o, const recompute_result<op_id>& found, const recompute_proof& proof,
-           bytes budget, bool is_changed) {
+void print(const problem& p, const options& o, const offload& moves, const recompute_result<op_id>& found,
+           const recompute_proof& proof, bytes budget, bool is_changed) {
   json result{{"firing", o.default_firing == firing::cbp ? "cbp" : "pbc"}, {"inplace", o.in_place}, {"budget", budget}};
   result["executions"] = found.executions;
+  if (moves) {
+    result["offload"] = {{"read", moves.read}, {"write", moves.write}};
+    result["loads"] = json::array();
+    for (const storage_load& l : found.loads) result["loads"].push_back({l.storage, l.before});
+  }
   result["peak"] = found.peak;
-  result["extra_cost"] = found.extra_cost;
+  result["extra_cost"] = evaluate_executions(p, found.executions, o.model(), found.loads, moves).value().extra_cost;
   result["certificate"] = write_recompute_proof(proof);
   const auto as_read = read_recompute_proof(nlohmann::json::parse(result["certificate"].dump()));
   if (!as_read || write_recompute_proof(*as_read) != result["certificate"]) {
     std::cerr << "a proof is read as another: " << (as_read ? "" : as_read.error().message) << "\n";
     std::exit(1);
   }
-  const bool accepted = check_recompute(p, o.model(), budget, proof).empty();
+  const bool accepted = check_recompute(p, o.model(), budget, proof, moves).empty();
   const json line{
       {"graph", json::parse(write_json(p.draft()))}, {"result", result}, {"accepted", accepted}, {"changed", is_changed}};
   std::cout << line.dump() << "\n";
@@ -92,10 +98,12 @@ int main(int argc, char** argv) {
     const auto order = given_order(make_schedule_graph(p, o.model()));
     const bytes low = least_peak_with_reruns(p, o.model()), high = evaluate(p, order, o.model()).value().peak;
     o.budget = low + (high - low) * r.below(4) / 4;
-    const auto found = r.chance(50) ? recompute(p, o) : recompute(p, keep_order{order}, o);
+    const offload moves{r.chance(40) ? 1 + r.below(5) : 0, r.below(6)};
+    const auto found = r.chance(50) ? recompute(p, o, moves) : recompute(p, keep_order{order}, o, moves);
     if (found.proof.cases.empty() && !found.proof.weighed) continue;
-    print(p, o, found, found.proof, o.budget, false);
-    print(p, o, found, found.proof, o.budget - std::min<bytes>(o.budget, 1 + r.below(5)), true);
-    for (int i = 0; i < 6; ++i) print(p, o, found, changed(found.proof, r), o.budget, true);
+    print(p, o, moves, found, found.proof, o.budget, false);
+    print(p, o, moves, found, found.proof, o.budget - std::min<bytes>(o.budget, 1 + r.below(5)), true);
+    if (moves) print(p, o, {moves.read + 1 + r.below(3), moves.write}, found, found.proof, o.budget, true);
+    for (int i = 0; i < 6; ++i) print(p, o, moves, found, changed(found.proof, r), o.budget, true);
   }
 }

@@ -9,7 +9,6 @@
 
 #include <catch2/catch.hpp>
 #include <memsched/graph/list_schedule.hpp>
-#include <memsched/graph/runs_again.hpp>
 #include <memsched/measure/evaluate_executions.hpp>
 #include <memsched/proof/check_recompute.hpp>
 #include <memsched/proof/weighed_problem.hpp>
@@ -41,9 +40,19 @@ problem priced(std::uint64_t seed, std::uint32_t operators, std::uint32_t percen
   }
 }
 
+/// The referee's answer for ids of a table.
+result<executions_evaluation> evaluate_ids(const execution_table& table, const ids& all, memory_model model = {}) {
+  const auto [executions, loads] = without_loads(table.graph(), all);
+  return evaluate_executions(table.graph(), executions, model, loads, table.prices());
+}
+
+/// Nothing leaves memory; moves cost about as much as reruns; moves are cheap, and there is a copy outside.
+constexpr offload none_leaves{}, dear_moves{.read = 1, .write = 2}, cheap_moves{.read = 5, .write = 0};
+constexpr auto kinds_of_moves = {none_leaves, dear_moves, cheap_moves};
+
 /// The least extra cost and the least peak over all sequences of at most `most` executions.
 struct all_sequences {
-  const problem& p;
+  const execution_table& table;
   std::size_t most;
   bytes budget;
   ids run{};
@@ -51,16 +60,20 @@ struct all_sequences {
   bytes peak = no_limit;
 
   void go() {
-    if (const auto e = evaluate_executions(p, run)) {
+    const problem& p = table.graph();
+    if (const auto e = evaluate_ids(table, run)) {
       peak = std::min(peak, e->peak);
       if (e->peak <= budget && (!extra || e->extra_cost < *extra)) extra = e->extra_cost;
     }
     if (run.size() == most) return;
-    for (op_id op : p.ops()) {
-      const auto ran = [&](op_id x) { return std::find(run.begin(), run.end(), x) != run.end(); };
-      const auto before = p.predecessors(op);
-      if (!std::all_of(before.begin(), before.end(), ran)) continue;
-      run.push_back(op);
+    const auto ran = [&](op_id x) { return x == none || std::find(run.begin(), run.end(), x) != run.end(); };
+    for (op_id e = 0; e < table.size(); ++e) {
+      if (table.is_load(e)) {
+        if (!table.may_repeat(e) || !ran(p.producer(table.loaded(e)))) continue;
+      } else if (const auto before = p.predecessors(e); !std::all_of(before.begin(), before.end(), ran)) {
+        continue;
+      }
+      run.push_back(e);
       go();
       run.pop_back();
     }
@@ -87,64 +100,75 @@ std::uint64_t unit_of(const problem& p) {
 }  // namespace
 
 TEST_CASE("law: the exact search finds what all short sequences hold") {
-  std::size_t compared = 0, cost_something = 0;
+  std::size_t compared = 0, cost_something = 0, with_loads = 0;
   for (std::uint64_t seed = 0; seed < support::seeds(60); ++seed) {
-    const problem p = priced(seed, 4, 20);
+    const bool moves = seed % 2 == 1;
+    const problem p = priced(seed, moves ? 3 : 4, 20);
+    const execution_table table(p, moves ? (seed % 4 == 1 ? dear_moves : cheap_moves) : none_leaves);
     for (bytes budget : budgets(p)) {
-      all_sequences all{p, 6, budget};
+      all_sequences all{table, moves ? 5U : 6U, budget};
       all.go();
       search context{options{}};
-      const exact_executions e = cheapest_executions(p, {}, budget, {}, context);
+      const exact_executions e = cheapest_executions(table, {}, budget, {}, context);
       REQUIRE(e.complete);
       if (all.extra) {
         REQUIRE(e.found);
         REQUIRE(e.extra_cost <= *all.extra);
       }
       if (e.found) {
-        const executions_evaluation cost = evaluate_executions(p, e.executions).value();
+        const executions_evaluation cost = evaluate_ids(table, e.executions).value();
         REQUIRE(cost.extra_cost == e.extra_cost);
         REQUIRE(cost.peak <= budget);
         cost_something += e.extra_cost > 0;
+        with_loads += !without_loads(p, e.executions).second.empty();
+        if (all.extra && e.executions.size() <= all.most) REQUIRE(e.extra_cost == *all.extra);
       }
-      const exact_executions low = lowest_executions(p, {}, {}, context);
+      const exact_executions low = lowest_executions(table, {}, {}, context);
       REQUIRE(low.peak <= all.peak);
-      REQUIRE(evaluate_executions(p, low.executions).value().peak == low.peak);
+      REQUIRE(evaluate_ids(table, low.executions).value().peak == low.peak);
       REQUIRE(e.found == (low.peak <= budget));
       ++compared;
     }
   }
   REQUIRE(compared > support::seeds(60));
   REQUIRE(cost_something > 0);
+  REQUIRE(with_loads > 0);
 }
 
 TEST_CASE("law: no bound is above the cheapest schedule, and no least peak above one that is reached") {
-  std::size_t above_0 = 0;
+  std::size_t above_0 = 0, above_0_with_moves = 0;
   for (std::uint64_t seed = 0; seed < support::seeds(150); ++seed) {
-    const problem p = priced(seed, 7);
-    const ids order = own_order(p);
-    search context{options{}};
-    for (const memory_model model : {memory_model{}, memory_model{.default_firing = firing::cbp}}) {
-      REQUIRE(least_peak_with_reruns(p, model) <= lowest_executions(p, model, {}, context).peak);
-      for (bytes budget : budgets(p))
-        for (const bool any : {false, true}) {
-          const exact_executions e = cheapest_executions(p, model, budget, any ? ids{} : order, context);
-          const rerun_rows rows =
-              any ? rows_of_path(p, model, find_path(p, model, order, budget)) : rows_of_order(p, model, order);
-          const gap_cover c = cover_gaps(rows, budget, {.unit = unit_of(p)}, context);
-          if (!e.found) continue;
-          REQUIRE_FALSE(c.infeasible);
-          REQUIRE(c.bound <= e.extra_cost);
-          above_0 += c.bound > 0;
-        }
+    for (const offload& moves : kinds_of_moves) {
+      const problem p = priced(seed, moves ? 5 : 7);
+      const execution_table table(p, moves);
+      const ids order = own_order(p);
+      search context{options{}};
+      for (const memory_model model : {memory_model{}, memory_model{.default_firing = firing::cbp}}) {
+        REQUIRE(least_peak_with_reruns(p, model) <= lowest_executions(table, model, {}, context).peak);
+        for (bytes budget : budgets(p))
+          for (const bool any : {false, true}) {
+            const exact_executions e = cheapest_executions(table, model, budget, any ? ids{} : order, context);
+            const rerun_rows rows =
+                any ? rows_of_path(table, model, find_path(p, model, order, budget)) : rows_of_order(table, model, order);
+            const gap_cover c = cover_gaps(rows, budget, {.unit = moves ? 1 : unit_of(p)}, context);
+            if (!e.found) continue;
+            REQUIRE_FALSE(c.infeasible);
+            REQUIRE(c.bound <= e.extra_cost);
+            (moves ? above_0_with_moves : above_0) += c.bound > 0;
+          }
+      }
     }
   }
   REQUIRE(above_0 > support::seeds(150) / 4);
+  REQUIRE(above_0_with_moves > support::seeds(150) / 4);
 }
 
 TEST_CASE("law: orders of weighed problems bound the extra cost of every schedule") {
   std::size_t above_0 = 0, compared = 0;
   for (std::uint64_t seed = 0; seed < support::seeds(150); ++seed) {
-    const problem p = priced(seed, 7);
+    const offload moves = seed % 3 == 0 ? none_leaves : seed % 3 == 1 ? dear_moves : cheap_moves;
+    const problem p = priced(seed, moves ? 5 : 7);
+    const execution_table table(p, moves);
     support::random r(seed);
     std::vector<tensor_id> charged(p.ops().size(), none);
     for (op_id op : p.ops())
@@ -154,11 +178,11 @@ TEST_CASE("law: orders of weighed problems bound the extra cost of every schedul
     for (const memory_model model :
          {memory_model{}, memory_model{.default_firing = firing::cbp}, memory_model{.in_place = false}}) {
       for (bytes budget : budgets(p)) {
-        const exact_executions e = cheapest_executions(p, model, budget, {}, context);
+        const exact_executions e = cheapest_executions(table, model, budget, {}, context);
         if (!e.found) continue;
         for (const std::uint64_t price : {1U, 3U, 8U, 20U, 60U}) {
           constexpr unsigned scale = 4;
-          const problem weighed = weighed_problem(p, model, charged, price, scale).value();
+          const problem weighed = weighed_problem(p, model, charged, price, scale, moves).value();
           options o;
           o.default_firing = model.default_firing, o.in_place = model.in_place;
           const auto s = schedule(weighed, dp{}, o);
@@ -190,16 +214,17 @@ TEST_CASE("law: with needs, no bound is above the cheapest schedule, its proof h
   std::size_t higher = 0, refused = 0, accepted = 0;
   for (std::uint64_t seed = 0; seed < support::seeds(150); ++seed) {
     const problem p = priced(seed, 8);
+    const execution_table table(p);
     const ids order = own_order(p);
     search context{options{}};
     support::random r(seed);
     for (const memory_model model : {memory_model{}, memory_model{.default_firing = firing::cbp}})
       for (bytes budget : budgets(p))
         for (const bool any : {false, true}) {
-          const exact_executions e = cheapest_executions(p, model, budget, any ? ids{} : order, context);
+          const exact_executions e = cheapest_executions(table, model, budget, any ? ids{} : order, context);
           if (!e.found || e.extra_cost == 0) continue;
           const rerun_rows rows =
-              any ? rows_of_path(p, model, find_path(p, model, order, budget)) : rows_of_order(p, model, order);
+              any ? rows_of_path(table, model, find_path(p, model, order, budget)) : rows_of_order(table, model, order);
           // An aim that is out of reach: a bound may stop at the cost of a known schedule, not below it.
           gap_cover c = cover_with_needs(p, model, rows, budget, 2 * e.extra_cost, context);
           c.proof.any_order = any;
@@ -233,7 +258,9 @@ TEST_CASE("law: with needs, no bound is above the cheapest schedule, its proof h
 
 TEST_CASE("law: of small graphs, recompute finds the cheapest schedule and proves it, or proves that there is none") {
   for (std::uint64_t seed = 0; seed < support::seeds(60); ++seed) {
-    const problem p = priced(seed, 6);
+    const offload moves = seed % 3 == 0 ? none_leaves : seed % 3 == 1 ? dear_moves : cheap_moves;
+    const problem p = priced(seed, moves ? 5 : 6);
+    const execution_table table(p, moves);
     const ids order = own_order(p);
     std::uint64_t before = 0;
     std::vector<bytes> falling = budgets(p);
@@ -243,12 +270,12 @@ TEST_CASE("law: of small graphs, recompute finds the cheapest schedule and prove
       options o;
       o.budget = budget;
       for (const bool any : {true, false}) {
-        const auto r = any ? recompute(p, o) : recompute(p, keep_order{order}, o);
-        const exact_executions e = cheapest_executions(p, {}, budget, any ? ids{} : order, context);
+        const auto r = any ? recompute(p, o, moves) : recompute(p, keep_order{order}, o, moves);
+        const exact_executions e = cheapest_executions(table, {}, budget, any ? ids{} : order, context);
         REQUIRE_FALSE(r.error);
         REQUIRE(r.fits() == e.found);
         REQUIRE(r.verdict() == (e.found ? verdict::optimal : verdict::infeasible));
-        const executions_evaluation cost = evaluate_executions(p, r.executions).value();
+        const executions_evaluation cost = evaluate_executions(p, r.executions, {}, r.loads, moves).value();
         REQUIRE(cost.peak == r.peak);
         REQUIRE(cost.extra_cost == r.extra_cost);
         if (!e.found) continue;
@@ -262,16 +289,19 @@ TEST_CASE("law: of small graphs, recompute finds the cheapest schedule and prove
 TEST_CASE("law: the checker accepts each proof, and no changed one that claims more than is true") {
   std::size_t accepted = 0, refused = 0, with_cases = 0;
   for (std::uint64_t seed = 0; seed < support::seeds(120); ++seed) {
-    const problem p = priced(seed, 8);
+    const offload moves = seed % 3 == 0 ? none_leaves : seed % 3 == 1 ? dear_moves : cheap_moves;
+    const problem p = priced(seed, moves ? 5 : 8);
+    const execution_table table(p, moves);
+    const std::uint64_t unit = moves ? 1 : unit_of(p);
     const ids order = own_order(p);
     support::random r(seed);
     for (bytes budget : budgets(p))
       for (const bool any : {true, false}) {
         options o;
         o.budget = budget;
-        const auto found = any ? recompute(p, o) : recompute(p, keep_order{order}, o);
+        const auto found = any ? recompute(p, o, moves) : recompute(p, keep_order{order}, o, moves);
         if (found.proof.cases.empty()) continue;  // an order does, or one operator alone does not
-        REQUIRE(check_recompute(p, {}, budget, found.proof) == "");
+        REQUIRE(check_recompute(p, {}, budget, found.proof, moves) == "");
         with_cases += found.proof.cases.size() > 1;
         REQUIRE((found.verdict() != verdict::optimal || found.proof.bound <= found.extra_cost));
         for (int change = 0; change < 12; ++change) {
@@ -279,7 +309,7 @@ TEST_CASE("law: the checker accepts each proof, and no changed one that claims m
           proof::recompute_case& c = other.cases[r.below(static_cast<std::uint32_t>(other.cases.size()))];
           switch (r.below(8)) {
             case 7: other.scale = r.below(130), other.bound = std::uint64_t{1} << r.below(64); break;
-            case 0: other.bound += unit_of(p); break;
+            case 0: other.bound += unit; break;
             case 1: c.row = r.below(static_cast<std::uint32_t>(other.rows.size()) + 1), c.prices = none; break;
             case 2: c.gap = r.below(12), c.prices = proof::recompute_case::inner, c.absent = 1, c.present = 1; break;
             case 3: other.scale += 1; break;
@@ -289,14 +319,14 @@ TEST_CASE("law: the checker accepts each proof, and no changed one that claims m
               if (other.prices.empty() || other.prices[0].empty()) continue;
               other.prices[0][0].second *= 2;
           }
-          if (r.chance(50)) other.bound = other.bound > ~unit_of(p) ? other.bound : other.bound + unit_of(p);
-          if (!check_recompute(p, {}, budget, other).empty()) {
+          if (r.chance(50)) other.bound = other.bound > ~unit ? other.bound : other.bound + unit;
+          if (!check_recompute(p, {}, budget, other, moves).empty()) {
             ++refused;
             continue;
           }
           ++accepted;
           search context{options{}};
-          const exact_executions e = cheapest_executions(p, {}, budget, other.any_order ? ids{} : other.rows, context);
+          const exact_executions e = cheapest_executions(table, {}, budget, other.any_order ? ids{} : other.rows, context);
           REQUIRE((!e.found || other.bound <= e.extra_cost));
         }
       }
@@ -306,13 +336,29 @@ TEST_CASE("law: the checker accepts each proof, and no changed one that claims m
   REQUIRE(with_cases > 0);
 }
 
-/// Random reruns in the order of first runs, of operators that may run again, each behind its first run.
-rerun_stages random_stages(const problem& p, const ids& order, support::random& r) {
+/// Random reruns and loads in the order of first runs, each behind the first run of its operator.
+rerun_stages random_stages(const execution_table& table, const ids& order, support::random& r) {
+  const problem& p = table.graph();
   rerun_stages s(order);
-  const std::vector<bool> again = runs_again(p);
-  for (index_t k = 0; k < s.again.size(); ++k)
-    for (index_t i = 0; i < k; ++i)
-      if (again[order[i]] && r.chance(8)) s.again[k].push_back(order[i]);
+  for (index_t k = 1; k < s.again.size(); ++k) {
+    const auto load = [&](tensor_id t) {
+      if (table.load_of(t) != none && r.chance(8)) s.again[k].push_back(table.load_of(t));
+    };
+    for (tensor_id t : p.tensors())
+      if (p.storage(t) == t && p.producer(t) == none) load(t);
+    for (index_t i = 0; i < k; ++i) {
+      if (table.may_repeat(order[i]) && r.chance(8)) s.again[k].push_back(order[i]);
+      for (tensor_id t : p.creates(order[i])) load(t);
+    }
+    // Loads of inputs share their place with those of the first operator.
+    std::stable_sort(s.again[k].begin(), s.again[k].end(), [&](op_id a, op_id b) {
+      const auto place = [&](op_id e) {
+        const op_id by = table.is_load(e) ? p.producer(table.loaded(e)) : e;
+        return by == none ? 0 : std::find(order.begin(), order.end(), by) - order.begin();
+      };
+      return place(a) != place(b) ? place(a) < place(b) : a < b;
+    });
+  }
   return s;
 }
 
@@ -320,23 +366,24 @@ TEST_CASE("law: bytes over the budget with some reruns more or one less are thos
   std::size_t differ = 0;
   for (std::uint64_t seed = 0; seed < support::seeds(150); ++seed) {
     const problem p = priced(seed, 20);
+    const execution_table table(p, seed % 2 == 0 ? none_leaves : dear_moves);
     const ids order = own_order(p);
     support::random r(seed);
     for (const memory_model model :
          {memory_model{}, memory_model{.default_firing = firing::cbp}, memory_model{.in_place = false}}) {
       const bytes budget = evaluate(p, order, model).value().peak / 2;
-      played_stages tables(p, model, budget);
-      stage_player player(p, model);
-      rerun_stages s = random_stages(p, order, r);
+      played_stages tables(table, model, budget);
+      stage_player player(table, model);
+      rerun_stages s = random_stages(table, order, r);
       tables.take(s);
       REQUIRE(tables.over() == player.play(s, budget).over);
       for (index_t k = 0; k < s.again.size(); ++k) {
-        const ids before = s.again[k], more = random_stages(p, order, r).again[k];
+        const ids before = s.again[k], more = random_stages(table, order, r).again[k];
         ids fresh, both;
         std::set_difference(more.begin(), more.end(), before.begin(), before.end(), std::back_inserter(fresh),
-                            [&](op_id a, op_id b) { return tables.place(a) < tables.place(b); });
+                            [&](op_id a, op_id b) { return tables.before(a, b); });
         std::merge(before.begin(), before.end(), fresh.begin(), fresh.end(), std::back_inserter(both),
-                   [&](op_id a, op_id b) { return tables.place(a) < tables.place(b); });
+                   [&](op_id a, op_id b) { return tables.before(a, b); });
         s.again[k] = both;
         REQUIRE(tables.over_with(fresh, k) == player.play(s, budget).over);
         differ += tables.over_with(fresh, k) != tables.over();
@@ -355,9 +402,10 @@ TEST_CASE("law: bytes over the budget with some reruns more or one less are thos
 TEST_CASE("law: the highest bytes of a stretch are those of its executions") {
   for (std::uint64_t seed = 0; seed < support::seeds(10); ++seed) {
     const problem p = priced(seed, 120);
+    const execution_table table(p, dear_moves);
     support::random r(seed);
-    played_stages tables(p, {}, 100);
-    tables.take(random_stages(p, own_order(p), r));
+    played_stages tables(table, {}, 100);
+    tables.take(random_stages(table, own_order(p), r));
     const auto n = static_cast<index_t>(tables.run().size());
     for (int i = 0; i < 400; ++i) {
       const index_t from = r.below(n + 1), to = from + r.below(n + 1 - from);
@@ -371,23 +419,25 @@ TEST_CASE("law: the highest bytes of a stretch are those of its executions") {
 TEST_CASE("law: repair, prune and improve end within the budget, and never below the bound") {
   std::size_t repaired = 0;
   for (std::uint64_t seed = 0; seed < support::seeds(60); ++seed) {
+    const offload moves = seed % 3 == 0 ? none_leaves : seed % 3 == 1 ? dear_moves : cheap_moves;
     const problem p = priced(seed, 40);
+    const execution_table table(p, moves);
     const ids order = own_order(p);
     for (bytes budget : budgets(p)) {
       search context{options{}};
-      rerun_search reruns(p, {}, budget, context, seed);
+      rerun_search reruns(table, {}, budget, context, seed);
       rerun_stages s(order);
       if (!reruns.repair(s, no_limit / 4, 0)) continue;
-      const std::uint64_t repair_cost = extra_cost(p, s);
+      const std::uint64_t repair_cost = extra_cost(table, s);
       reruns.prune(s);
-      REQUIRE(extra_cost(p, s) <= repair_cost);
-      const std::uint64_t pruned = extra_cost(p, s);
+      REQUIRE(extra_cost(table, s) <= repair_cost);
+      const std::uint64_t pruned = extra_cost(table, s);
       reruns.improve(s, 20, 0);
-      REQUIRE(extra_cost(p, s) <= pruned);
-      const executions_evaluation cost = evaluate_executions(p, s.executions()).value();
+      REQUIRE(extra_cost(table, s) <= pruned);
+      const executions_evaluation cost = evaluate_ids(table, s.executions()).value();
       REQUIRE(cost.peak <= budget);
-      REQUIRE(cost.extra_cost == extra_cost(p, s));
-      const gap_cover c = cover_gaps(rows_of_order(p, {}, order), budget, {.unit = unit_of(p)}, context);
+      REQUIRE(cost.extra_cost == extra_cost(table, s));
+      const gap_cover c = cover_gaps(rows_of_order(table, {}, order), budget, {.unit = moves ? 1 : unit_of(p)}, context);
       REQUIRE_FALSE(c.infeasible);
       REQUIRE(c.bound <= cost.extra_cost);
       repaired += s.reruns() > 0;
@@ -403,10 +453,12 @@ TEST_CASE("law: counted limits give the same schedule each time, and every limit
     o.budget = budgets(p)[1 % budgets(p).size()];
     for (std::uint64_t states : {0U, 10U, 200U, 2000U}) {
       o.state_limit = states;
-      const auto r = recompute(p, o), again = recompute(p, o);
+      const offload moves = seed % 2 == 0 ? none_leaves : dear_moves;
+      const auto r = recompute(p, o, moves), again = recompute(p, o, moves);
       REQUIRE_FALSE(r.error);
-      REQUIRE(evaluate_executions(p, r.executions).value().peak == r.peak);
+      REQUIRE(evaluate_executions(p, r.executions, {}, r.loads, moves).value().peak == r.peak);
       REQUIRE(r.executions == again.executions);
+      REQUIRE(r.loads == again.loads);
       REQUIRE(r.lower_bound == again.lower_bound);
     }
   }

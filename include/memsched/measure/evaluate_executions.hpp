@@ -6,7 +6,9 @@
 #include <vector>
 
 #include <memsched/base/linkage.hpp>
+#include <memsched/graph/offload.hpp>
 #include <memsched/graph/problem.hpp>
+#include <memsched/measure/execution_table.hpp>
 #include <memsched/model/firing.hpp>
 
 namespace memsched {
@@ -18,22 +20,25 @@ struct executions_evaluation {
   std::vector<bytes> during;     ///< while each execution runs
   std::vector<bytes> after;      ///< between it and the next
   std::uint64_t cost = 0;        ///< of all executions
-  std::uint64_t extra_cost = 0;  ///< of those that are no operator's first
+  std::uint64_t extra_cost = 0;  ///< of those that are no operator's first: reruns, loads, and what they wrote
 };
 
-/// Why `executions` is no schedule of p; an empty message where it is one. Every operator runs at least once, its first time
-/// behind the first times of all its predecessors; an operator that must not run again (`runs_again`) runs once; and a view
-/// (an alias of a storage that its operator reads) is made again before it is read, once its storage was created again.
-/// O(executions + uses), and the cost of `runs_again`.
-MEMSCHED_FUNCTION graph_error check_executions(const problem& p, std::span<const op_id> executions);
+/// Why ids of executions are no schedule; an empty message where they are one. Every operator runs at least once, its first
+/// time behind the first times of all its predecessors; an operator that must not run again (`runs_again`) runs once; a load
+/// stands behind the first creation of a storage that may leave (`may_leave`); and a view (an alias of a storage that its
+/// operator reads) is made again before it is read, once its storage was created or loaded again. O(executions + uses).
+MEMSCHED_FUNCTION graph_error check_executions(const execution_table& table, std::span<const op_id> executions);
 
-/// The memory and the cost of `executions`; an error that names step and operator where they are no schedule of p, or cost
-/// more than 2^62. A reader reads the latest copy of a storage: the one that the last execution of its producer before it
-/// created. A copy lives from there to its last reader before the next is created; the last copy of a storage that stays
-/// lives to the end, and a copy that nobody reads dies with its creation. Graph inputs live from the start to their last
-/// reader anywhere. Where no operator runs twice, the numbers are those of `evaluate`. O(executions + uses).
+/// Returns the memory and the cost of `executions` with `loads`, at `prices`; an error that names step and operator where they
+/// are no schedule of p, or cost more than 2^62. A reader reads the latest copy of a storage: the one that the last execution
+/// of its producer, or the last load, before it created. A copy lives from there to its last reader before the next is
+/// created; the last copy of a storage that stays lives to the end, and a copy that nobody reads dies with its creation. All
+/// graph inputs are there at the start; each lives to its last reader anywhere, or before its next load. Where no operator
+/// runs twice and nothing is loaded, the numbers are those of `evaluate`. O(executions + uses).
 MEMSCHED_FUNCTION result<executions_evaluation> evaluate_executions(const problem& p, std::span<const op_id> executions,
-                                                                    memory_model model = {});
+                                                                    memory_model model = {},
+                                                                    std::span<const storage_load> loads = {},
+                                                                    const offload& prices = {});
 
 }  // namespace MEMSCHED_ABI
 }  // namespace memsched
@@ -44,91 +49,103 @@ MEMSCHED_FUNCTION result<executions_evaluation> evaluate_executions(const proble
 #include <string>
 #include <utility>
 
-#include <memsched/graph/runs_again.hpp>
-
 namespace memsched {
 inline namespace MEMSCHED_ABI {
 
 namespace detail {
 
-/// The next event of each storage, behind one place of a sequence that is walked from its end to its start.
-class next_events {
- public:
-  explicit next_events(const problem& p) : p_(p), needed_(p.tensors().size()) {
-    for (tensor_id t : p.tensors()) needed_[t] = p.stays(t);
-  }
-  /// Whether somebody reads the copy that is there, or it stays: the next event is no creation.
-  bool needed(tensor_id storage) const { return needed_[storage]; }
-  /// Steps back over an execution.
-  void step_over(op_id op) {
-    for (tensor_id t : p_.creates(op)) needed_[t] = false;
-    for (tensor_id t : p_.reads(op)) needed_[t] = true;
-  }
-
- private:
-  const problem& p_;
-  std::vector<bool> needed_;
-};
-
-/// The effect of each execution on memory.
-inline std::vector<firing_effect> effects(const problem& p, std::span<const op_id> executions, memory_model model,
-                                          bytes& live_at_start) {
+/// The effect of each execution on memory, walking back so that each use knows whether it is the last of its copy. Sets `live`
+/// to the bytes behind the start that are not moved away at once.
+inline std::vector<firing_effect> effects(const execution_table& table, std::span<const op_id> executions,
+                                          memory_model model, bytes& live) {
+  const problem& p = table.graph();
   std::vector<firing_effect> effects(executions.size());
-  next_events next(p);
+  std::vector<bool> needed(p.tensors().size());  // per storage: the next event is no creation
+  for (tensor_id t : p.tensors()) needed[t] = p.stays(t);
   for (std::size_t i = executions.size(); i-- > 0;) {
-    const op_id op = executions[i];
-    firing_effect& e = effects[i];
-    e.workspace = p.workspace(op);
-    for (tensor_id t : p.reads(op)) {
-      if (next.needed(t)) continue;
-      e.freed += p.size(t);
-      if (model.in_place)
-        for (const storage_reuse& r : p.reuses(op))
-          if (r.input == t) e.overwritten += r.spared;
+    const op_id e = executions[i];
+    firing_effect& effect = effects[i];
+    effect.workspace = table.workspace(e);
+    for (tensor_id t : table.reads(e)) {
+      if (needed[t]) continue;
+      effect.freed += p.size(t);
+      effect.overwritten += table.spared(e, t, model);
     }
-    for (tensor_id t : p.creates(op)) {
-      e.produced += p.size(t);
-      if (next.needed(t)) e.kept += p.size(t);
+    for (tensor_id t : table.creates(e)) {
+      effect.produced += p.size(t);
+      if (needed[t]) effect.kept += p.size(t);
     }
-    next.step_over(op);
+    for (tensor_id t : table.creates(e)) needed[t] = false;
+    for (tensor_id t : table.reads(e)) needed[t] = true;
   }
-  live_at_start = 0;
+  live = 0;
   for (tensor_id t : p.tensors())
-    if (p.storage(t) == t && p.writer(t) == none && next.needed(t)) live_at_start += p.size(t);
+    if (p.storage(t) == t && p.writer(t) == none && needed[t]) live += p.size(t);
   return effects;
+}
+
+/// Why the places of loads are none; an empty message where they are.
+inline graph_error check_places(const problem& p, std::span<const op_id> executions, std::span<const storage_load> loads) {
+  for (std::size_t i = 0; i < loads.size(); ++i) {
+    const auto fault = [&](const char* message) {
+      return graph_error{error_code::bad_order, "load " + std::to_string(i) + message, {}, {}};
+    };
+    if (loads[i].storage >= p.tensors().size()) return fault(" is of a tensor that does not exist");
+    if (loads[i].before > executions.size()) return fault(" stands behind the end");
+    if (i > 0 && loads[i].before < loads[i - 1].before) return fault(" stands before the load in front of it");
+  }
+  return {};
 }
 
 }  // namespace detail
 
-MEMSCHED_FUNCTION graph_error check_executions(const problem& p, std::span<const op_id> executions) {
-  const std::size_t never = executions.size();
-  std::vector<std::size_t> last(p.ops().size(), never);
-  const std::vector<bool> again = runs_again(p);
+MEMSCHED_FUNCTION graph_error check_executions(const execution_table& table, std::span<const op_id> executions) {
+  const problem& p = table.graph();
+  const std::size_t never = executions.size() + 1, start = 0;
+  std::vector<std::size_t> last(p.ops().size(), never), made(p.tensors().size(), never);  // steps from 1 on
+  for (tensor_id t : p.tensors())
+    if (p.writer(p.storage(t)) == none) made[t] = start;
   const auto name = [&](op_id op) { return one_line(p.operator_name(op)); };
-  const auto fault = [](std::string message, std::vector<op_id> ops) {
-    return graph_error{error_code::bad_order, std::move(message), std::move(ops), {}};
+  const auto fault = [](std::string message, std::vector<op_id> ops, std::vector<tensor_id> tensors = {}) {
+    return graph_error{error_code::bad_order, std::move(message), std::move(ops), std::move(tensors)};
   };
+  std::size_t runs = 0, loads = 0;
   for (std::size_t i = 0; i < executions.size(); ++i) {
     const op_id op = executions[i];
+    if (op >= p.ops().size() && op < p.ops().size() + p.tensors().size() && !table.prices())
+      return fault("load " + std::to_string(loads) + ": nothing leaves memory here", {});
+    if (op >= table.size())
+      return fault("step " + std::to_string(runs) + " names operator " + std::to_string(op) + ", which does not exist",
+                   {op});
+    if (table.is_load(op)) {
+      const tensor_id t = table.loaded(op);
+      const std::string at = "load " + std::to_string(loads++) + " of " + one_line(p.tensor_name(t));
+      if (!table.may_repeat(op)) return fault(at + ": it cannot leave memory", {}, {t});
+      if (made[t] == never) return fault(at + " stands before it was made", {}, {t});
+      made[t] = i + 1;
+      continue;
+    }
     const auto at_step = [&](std::string what, std::vector<op_id> ops) {
-      return fault("step " + std::to_string(i) + " " + std::move(what), std::move(ops));
+      return fault("step " + std::to_string(runs) + " " + std::move(what), std::move(ops));
     };
-    if (op >= last.size()) return at_step("names operator " + std::to_string(op) + ", which does not exist", {op});
     if (last[op] == never) {
       for (op_id before : p.predecessors(op))
         if (last[before] == never)
           return at_step("runs " + name(op) + " before " + name(before) + ", which it needs", {op, before});
-    } else if (!again[op]) {
+    } else if (!table.may_repeat(op)) {
       return at_step("runs " + name(op) + " a second time, which it must not", {op});
     }
     for (tensor_id t : p.inputs(op)) {
-      const op_id view = p.writer(t), creator = p.producer(p.storage(t));
-      if (view != creator && creator != none && last[view] < last[creator])
-        return at_step("runs " + name(op) + " on a view that " + name(view) + " has not made again since " + name(creator) +
-                           " ran again",
-                       {op, view, creator});
+      const tensor_id storage = p.storage(t);
+      const op_id view = p.writer(t);
+      if (storage != t && view != none && view != p.producer(storage) && last[view] < made[storage])
+        return at_step(
+            "runs " + name(op) + " on a view that " + name(view) + " has not made again since its storage came back",
+            {op, view});
     }
-    last[op] = i;
+    for (tensor_id t : p.creates(op)) made[t] = i + 1;
+    last[op] = i + 1;
+    ++runs;
   }
   const auto missing = std::find(last.begin(), last.end(), never);
   if (missing == last.end()) return {};
@@ -137,25 +154,33 @@ MEMSCHED_FUNCTION graph_error check_executions(const problem& p, std::span<const
 }
 
 MEMSCHED_FUNCTION result<executions_evaluation> evaluate_executions(const problem& p, std::span<const op_id> executions,
-                                                                    memory_model model) {
-  if (graph_error error = check_executions(p, executions); !error.message.empty()) return error;
+                                                                    memory_model model, std::span<const storage_load> loads,
+                                                                    const offload& prices) {
+  if (graph_error error = detail::check_places(p, executions, loads); !error.message.empty()) return error;
+  const execution_table table(p, prices);
+  const std::vector<op_id> all = with_loads(p, executions, loads);
+  if (graph_error error = check_executions(table, all); !error.message.empty()) return error;
   executions_evaluation e;
   bytes live = 0;
-  const std::vector<detail::firing_effect> effects = detail::effects(p, executions, model, live);
+  const std::vector<detail::firing_effect> effects = detail::effects(table, all, model, live);
   std::uint64_t first = 0;
   for (op_id op : p.ops()) first += p.cost(op);
-  e.peak = live;
-  for (std::size_t i = 0; i < executions.size(); ++i) {
-    const op_id op = executions[i];
-    const detail::footprint f = fire(p.firing(op).value_or(model.default_firing), live, effects[i]);
+  e.peak = p.live_at_start();
+  std::vector<bool> written(p.tensors().size(), false);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const detail::footprint f = fire(table.rule(all[i], model), live, effects[i]);
     live = f.after;
     e.during.push_back(f.during);
     e.after.push_back(f.after);
     e.peak = std::max(e.peak, f.during);
-    e.cost += p.cost(op);
+    e.cost += table.cost(all[i]);
+    if (table.is_load(all[i]) && !written[table.loaded(all[i])]) {
+      written[table.loaded(all[i])] = true;
+      e.cost += table.write_cost(all[i]);
+    }
     if (e.cost > std::uint64_t{1} << 62)
       return graph_error{
-          error_code::overflow, "the executions up to step " + std::to_string(i) + " cost more than 2^62", {op}, {}};
+          error_code::overflow, "the executions up to step " + std::to_string(i) + " cost more than 2^62", {}, {}};
   }
   e.extra_cost = e.cost - first;
   return e;

@@ -4,6 +4,7 @@
 #include <string>
 
 #include <memsched/base/linkage.hpp>
+#include <memsched/graph/offload.hpp>
 #include <memsched/graph/problem.hpp>
 #include <memsched/model/firing.hpp>
 #include <memsched/proof/recompute_proof.hpp>
@@ -11,25 +12,27 @@
 namespace memsched {
 inline namespace MEMSCHED_ABI {
 
-/// Why `proof` does not show that executions of p within the budget cost at least its bound beyond one run of each operator;
-/// empty where it does. A proof with a price for all bytes is one of orders (`weighed_problem`). A bound of 2^64 - 1 says
+/// Why `proof` does not show that executions of p within the budget, with loads at the prices of `moves`, cost at least its
+/// bound beyond one run of each operator; empty where it does. A proof with a price for all bytes is one of orders (`weighed_problem`). A bound of 2^64 - 1 says
 /// that there are none. O(cases * (rows + gaps + needs)).
 ///
 /// The rows are first runs: of all operators in a given order, or of a path of predecessors, which every order keeps. A gap
-/// is a stretch of rows in which a storage is certainly needed later and could be absent; then its producer runs again
-/// between that row and the use that ends the gap. So the extra cost is at least that of all gaps with absent storages, and
+/// is a stretch of rows in which a storage is certainly needed later and could be absent; then its producer runs again, or it
+/// is loaded, between that row and the use that ends the gap. A load costs its read and, of the storage's write, a share: as
+/// the rows of the gap among those of all its gaps. So the extra cost is at least that of all gaps with absent storages, and
 /// the absent storages of a row have at least the bytes by which everything together exceeds the budget. A case decides
 /// whether a gap is absent. In a leaf, for prices p of rows: cost >= sum_k p_k excess_k + sum over gaps of (cost - size * (p
 /// over its rows)) where it is absent, of 0 where it is present, and of the smaller where that is open (Lagrangian
-/// relaxation). Costs are multiples of the greatest common divisor of all costs, to which a leaf's value is rounded up.
+/// relaxation). Without loads, costs are multiples of the greatest common divisor of all costs, to which a leaf's value is
+/// rounded up; with loads, of 1.
 ///
-/// At a row with needs, the storage of a gap is in memory, or it is absent and its producer runs again behind the row; then
+/// Where nothing is loaded, rows can have needs. There, the storage of a gap is in memory, or it is absent and its producer runs again behind the row; then
 /// the producer's inputs are needed, too. Each needed storage takes p times its bytes if it is in memory; if absent, its gap
 /// pays, or behind all its uses its tail. So a storage with a gap saves p times its bytes by its absence only where all that
 /// its absence asks for is paid. Shares of these payments, of which none gives more than it has, bound the savings from above
 /// (weak duality of minimum cut and maximum flow): the part that no share covers is taken off the value.
 MEMSCHED_FUNCTION std::string check_recompute(const problem& p, memory_model model, bytes budget,
-                                              const recompute_proof& proof);
+                                              const recompute_proof& proof, const offload& moves = {});
 
 }  // namespace MEMSCHED_ABI
 }  // namespace memsched
@@ -46,6 +49,7 @@ MEMSCHED_FUNCTION std::string check_recompute(const problem& p, memory_model mod
 #include <memsched/graph/runs_again.hpp>
 #include <memsched/graph/schedule_graph.hpp>
 #include <memsched/proof/check_certificate.hpp>
+#include <memsched/proof/proof_rows.hpp>
 #include <memsched/proof/weighed_problem.hpp>
 
 namespace memsched {
@@ -55,34 +59,28 @@ namespace detail {
 
 class recompute_checker {
  public:
-  recompute_checker(const problem& p, memory_model model, bytes budget, const recompute_proof& proof)
-      : p_(p), model_(model), budget_(budget), proof_(proof) {}
+  recompute_checker(const problem& p, memory_model model, bytes budget, const recompute_proof& proof, const offload& moves)
+      : p_(p), model_(model), budget_(budget), proof_(proof), moves_(moves), rows_(p, model, proof, moves) {}
 
   std::string run() {
     std::string fault = check_charges();
     if (fault.empty() && proof_.weighed) return check_weighed();
-    if (fault.empty()) fault = check_rows();
+    if (fault.empty()) fault = rows_.run(budget_);
     if (fault.empty()) fault = check_prices();
     if (!fault.empty()) return fault;
-    find_gaps();
-    find_excess();
     std::uint64_t most = 0;
     for (op_id op : p_.ops()) most = std::max(most, p_.cost(op));
+    for (const gap& g : rows_.gaps) most = std::max(most, g.cost);
     if (std::bit_width(most) + std::min(proof_.scale, 111U) > 110) return "the scale is too large";
     if (proof_.cases.empty()) return "there are no cases";
     if (fault = find_needs(); !fault.empty()) return fault;
-    answer_.assign(gaps_.size(), 0);
+    answer_.assign(rows_.gaps.size(), 0);
     return check_case(0);
   }
 
  private:
-  struct gap {
-    tensor_id storage;
-    std::size_t first, last;  // rows, both included
-    std::uint64_t cost;
-    bool closed;
-  };
-  static constexpr std::size_t nowhere = ~std::size_t{0};
+  using gap = proof_rows::gap;
+  static constexpr std::size_t nowhere = proof_rows::nowhere;
   struct member {
     tensor_id storage;
     std::size_t from;  // the gap that says that it is needed; nowhere: an absent one's producer reads it
@@ -93,25 +91,6 @@ class recompute_checker {
     std::vector<member> members;
     std::vector<std::size_t> place;  // per storage
   };
-
-  std::string check_rows() {
-    row_.assign(p_.ops().size(), nowhere);
-    for (std::size_t k = 0; k < proof_.rows.size(); ++k) {
-      const op_id op = proof_.rows[k];
-      if (op >= row_.size() || row_[op] != nowhere) return "row " + std::to_string(k) + " is no operator, or stands twice";
-      row_[op] = k;
-      const auto before = p_.predecessors(op);
-      if (proof_.any_order) {
-        if (k > 0 && std::find(before.begin(), before.end(), proof_.rows[k - 1]) == before.end())
-          return "row " + std::to_string(k) + " is not right behind the row before it in every order";
-      } else {
-        for (op_id u : before)
-          if (row_[u] == nowhere) return "row " + std::to_string(k) + " runs before an operator that it needs";
-      }
-    }
-    if (!proof_.any_order && proof_.rows.size() != row_.size()) return "the rows are no order of all operators";
-    return {};
-  }
 
   std::string check_charges() const {
     if (proof_.charged.size() != p_.ops().size()) return "there is not one charged output for each operator";
@@ -127,7 +106,7 @@ class recompute_checker {
   std::string check_weighed() const {
     if (!proof_.any_order || proof_.scale > 64)
       return "a price for all bytes is for any order, and of a scale of 64 at most";
-    const auto weighed = weighed_problem(p_, model_, proof_.charged, proof_.weighed->price, proof_.scale);
+    const auto weighed = weighed_problem(p_, model_, proof_.charged, proof_.weighed->price, proof_.scale, moves_);
     if (!weighed) return weighed.error().message;
     const schedule_graph g = make_schedule_graph(*weighed, model_);
     if (std::string fault = check_certificate(g, proof_.weighed->orders); !fault.empty()) return "orders: " + fault;
@@ -143,7 +122,7 @@ class recompute_checker {
     if (proof_.bound == ~std::uint64_t{0}) return false;
     std::uint64_t unit = 0;
     for (op_id op : p_.ops()) unit = std::gcd(unit, p_.cost(op));
-    unit = std::max<std::uint64_t>(unit, 1);
+    unit = moves_ ? 1 : std::max<std::uint64_t>(unit, 1);
     const std::uint64_t below = (proof_.bound - 1) / unit * unit;
     return (value - 1) >> proof_.scale >= static_cast<int128>(below);
   }
@@ -160,82 +139,6 @@ class recompute_checker {
     return {};
   }
 
-  /// For each operator, the number of rows that certainly run before it.
-  std::vector<std::size_t> rows_before() const {
-    std::vector<std::size_t> before(p_.ops().size(), 0);
-    bool changes = true;
-    const auto raise = [&](op_id op, std::size_t to) {
-      if (before[op] < to) before[op] = to, changes = true;
-    };
-    if (!proof_.any_order) return row_;
-    while (std::exchange(changes, false))
-      for (op_id op : p_.ops())
-        for (op_id u : p_.predecessors(op)) raise(op, row_[u] == nowhere ? before[u] : row_[u] + 1);
-    return before;
-  }
-  /// The first row that certainly runs behind each operator, or is its own; the number of rows where there is none.
-  std::vector<std::size_t> first_behind() const {
-    if (!proof_.any_order) return row_;
-    std::vector<std::size_t> behind(p_.ops().size(), proof_.rows.size());
-    std::vector<op_id> open;
-    for (std::size_t k = 0; k < proof_.rows.size(); ++k) {
-      open.push_back(proof_.rows[k]);
-      while (!open.empty()) {
-        const op_id op = open.back();
-        open.pop_back();
-        if (behind[op] <= k) continue;
-        behind[op] = k;
-        for (op_id u : p_.predecessors(op)) open.push_back(u);
-      }
-    }
-    return behind;
-  }
-
-  firing rule(op_id op) const { return p_.firing(op).value_or(model_.default_firing); }
-
-  void find_gaps() {
-    const std::vector<bool> again = runs_again(p_);
-    const auto before = rows_before(), behind = first_behind();
-    tail_.assign(p_.tensors().size(), nowhere);
-    for (tensor_id t : p_.tensors()) {
-      if (p_.storage(t) != t || !p_.kept(t)) continue;
-      const op_id made_by = p_.producer(t);
-      std::vector<bool> used(proof_.rows.size(), false), needed(proof_.rows.size() + 1, false);
-      std::size_t end = p_.stays(t) ? proof_.rows.size() : 0;
-      for (op_id reader : p_.readers(t)) {
-        end = std::max(end, before[reader]);
-        if (row_[reader] != nowhere) used[row_[reader]] = true;
-      }
-      std::size_t start = 0;
-      if (made_by != none) start = row_[made_by] == nowhere ? behind[made_by] : row_[made_by] + 1;
-      const bool closed = made_by == none || !again[made_by];
-      find_tail(t, behind);
-      const std::uint64_t cost = closed || proof_.charged[made_by] != t ? 0 : p_.cost(made_by);
-      // Stretches of rows without a use, up to the last one that is before a use; a row that consumes its inputs first may
-      // itself be without what it reads.
-      std::size_t first = start;
-      for (std::size_t k = start; k <= std::max(end, proof_.rows.size()); ++k) {
-        const bool use = k < proof_.rows.size() && used[k];
-        if (!use && k != end) continue;
-        if (k == end && !use && first < end) gaps_.push_back({t, first, end - 1, cost, closed});
-        if (use && first < k) gaps_.push_back({t, first, k - 1, cost, closed});
-        if (k == end && !use) break;
-        first = rule(proof_.rows[k]) == firing::cbp ? k : k + 1;
-        if (k >= end) break;
-      }
-    }
-  }
-
-  /// The first row behind all uses of a storage that does not stay.
-  void find_tail(tensor_id t, const std::vector<std::size_t>& behind) {
-    if (p_.stays(t)) return;
-    std::size_t first = 0;
-    for (op_id reader : p_.readers(t)) {
-      const bool row_itself = row_[reader] == nowhere || rule(reader) == firing::cbp;
-      first = std::max(first, behind[reader] + (row_itself ? 0 : 1));
-    }
-    tail_[t] = first;
-  }
   std::uint64_t charge(tensor_id t) const {
     const op_id op = p_.producer(t);
     return op != none && proof_.charged[op] == t ? p_.cost(op) : 0;
@@ -243,6 +146,7 @@ class recompute_checker {
 
   std::string find_needs() {
     if (!proof_.needs.empty() && proof_.shares.size() != proof_.prices.size()) return "there are not shares for all prices";
+    if (!proof_.needs.empty() && moves_) return "rows have needs only where nothing is loaded";
     has_needs_.assign(proof_.rows.size(), false);
     const std::vector<bool> again = runs_again(p_);
     for (index_t k : proof_.needs) {
@@ -253,35 +157,20 @@ class recompute_checker {
       const op_id op = proof_.rows[k];
       std::vector<bool> in_memory(p_.tensors().size(), false);
       for (tensor_id t : p_.creates(op)) in_memory[t] = true;
-      for (tensor_id t : p_.reads(op)) in_memory[t] = in_memory[t] || rule(op) == firing::pbc;
+      for (tensor_id t : p_.reads(op)) in_memory[t] = in_memory[t] || rows_.rule(op) == firing::pbc;
       const auto add = [&](tensor_id t, std::size_t from) {
         if (in_memory[t] || n.place[t] != nowhere) return;
         n.place[t] = n.members.size();
         const bool closed = p_.producer(t) == none || !again[p_.producer(t)];
-        n.members.push_back({t, from, closed, from == nowhere && tail_[t] <= k});
+        n.members.push_back({t, from, closed, from == nowhere && rows_.tail[t] <= k});
       };
-      for (std::size_t i = 0; i < gaps_.size(); ++i)
-        if (gaps_[i].first <= k && k <= gaps_[i].last) add(gaps_[i].storage, i);
+      for (std::size_t i = 0; i < rows_.gaps.size(); ++i)
+        if (rows_.gaps[i].first <= k && k <= rows_.gaps[i].last) add(rows_.gaps[i].storage, i);
       for (std::size_t i = 0; i < n.members.size(); ++i)
         if (!n.members[i].closed)
           for (tensor_id t : p_.reads(p_.producer(n.members[i].storage))) add(t, nowhere);
     }
     return {};
-  }
-
-  void find_excess() {
-    for (op_id op : proof_.rows) {
-      int128 sum = static_cast<int128>(p_.workspace(op)) - static_cast<int128>(std::min(budget_, max_total));
-      for (tensor_id t : p_.creates(op)) sum += static_cast<int128>(p_.size(t));
-      if (rule(op) == firing::pbc) {
-        for (tensor_id t : p_.reads(op)) sum += static_cast<int128>(p_.size(t));
-        if (model_.in_place)
-          for (const storage_reuse& r : p_.reuses(op)) sum -= static_cast<int128>(r.spared);
-      }
-      excess_.push_back(sum);
-    }
-    for (const gap& g : gaps_)
-      for (std::size_t k = g.first; k <= g.last; ++k) excess_[k] += static_cast<int128>(p_.size(g.storage));
   }
 
   std::string check_case(index_t root) {
@@ -304,7 +193,8 @@ class recompute_checker {
         if (c.prices >= proof_.prices.size()) return name + " has no prices";
         if (const std::string fault = check_leaf(c.prices); !fault.empty()) return name + fault;
       } else {
-        if (c.gap >= gaps_.size() || gaps_[c.gap].closed || answer_[c.gap] != 0) return name + " decides no open gap";
+        if (c.gap >= rows_.gaps.size() || rows_.gaps[c.gap].closed || answer_[c.gap] != 0)
+          return name + " decides no open gap";
         for (index_t next : {c.absent, c.present})
           if (next <= v.at || next >= proof_.cases.size()) return name + " lacks one of its cases";
         open.push_back({none, c.gap, 0});
@@ -317,12 +207,12 @@ class recompute_checker {
 
   /// Whether the gaps that are not present cannot cover a row.
   bool uncovered(std::size_t row) const {
-    if (row >= excess_.size()) return false;
+    if (row >= rows_.excess.size()) return false;
     int128 reach = 0;
-    for (std::size_t i = 0; i < gaps_.size(); ++i)
-      if (!gaps_[i].closed && answer_[i] >= 0 && gaps_[i].first <= row && row <= gaps_[i].last)
-        reach += static_cast<int128>(p_.size(gaps_[i].storage));
-    return reach < excess_[row];
+    for (std::size_t i = 0; i < rows_.gaps.size(); ++i)
+      if (!rows_.gaps[i].closed && answer_[i] >= 0 && rows_.gaps[i].first <= row && row <= rows_.gaps[i].last)
+        reach += static_cast<int128>(p_.size(rows_.gaps[i].storage));
+    return reach < rows_.excess[row];
   }
 
   std::string check_leaf(std::size_t list) const {
@@ -332,12 +222,12 @@ class recompute_checker {
     for (const auto& [row, p] : proof_.prices[list]) price[row] += static_cast<int128>(p);
     int128 value = 0;
     for (std::size_t k = 0; k < price.size(); ++k) {
-      value += price[k] * excess_[k];
+      value += price[k] * rows_.excess[k];
       sum[k + 1] = sum[k] + (has_needs_[k] ? 0 : price[k]);
     }
-    std::vector<int128> left(gaps_.size(), 0);  // that gaps can still pay
-    for (std::size_t i = 0; i < gaps_.size(); ++i) {
-      const gap& g = gaps_[i];
+    std::vector<int128> left(rows_.gaps.size(), 0);  // that gaps can still pay
+    for (std::size_t i = 0; i < rows_.gaps.size(); ++i) {
+      const gap& g = rows_.gaps[i];
       if (g.closed || answer_[i] < 0) continue;
       const int128 saved = static_cast<int128>(p_.size(g.storage)) * (sum[g.last + 1] - sum[g.first]);
       const int128 paid = (static_cast<int128>(g.cost) << proof_.scale) - saved;
@@ -395,11 +285,9 @@ class recompute_checker {
   memory_model model_;
   bytes budget_;
   const recompute_proof& proof_;
-  std::vector<std::size_t> row_;
-  std::vector<gap> gaps_;
-  std::vector<int128> excess_;
+  offload moves_;
+  proof_rows rows_;
   std::vector<signed char> answer_;  // per gap: absent 1, present -1, open 0
-  std::vector<std::size_t> tail_;    // per storage
   std::vector<bool> has_needs_;      // per row
   std::vector<need_row> need_rows_;
 };
@@ -407,8 +295,8 @@ class recompute_checker {
 }  // namespace detail
 
 MEMSCHED_FUNCTION std::string check_recompute(const problem& p, memory_model model, bytes budget,
-                                              const recompute_proof& proof) {
-  return detail::recompute_checker(p, model, budget, proof).run();
+                                              const recompute_proof& proof, const offload& moves) {
+  return detail::recompute_checker(p, model, budget, proof, moves).run();
 }
 
 }  // namespace MEMSCHED_ABI

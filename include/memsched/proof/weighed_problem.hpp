@@ -9,6 +9,7 @@
 
 #include <memsched/base/int128.hpp>
 #include <memsched/base/linkage.hpp>
+#include <memsched/graph/offload.hpp>
 #include <memsched/graph/problem.hpp>
 #include <memsched/model/firing.hpp>
 
@@ -16,20 +17,20 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 
 /// The problem p with weights for sizes, at a price of a byte (price and weights are multiples of 2^-scale of the unit of
-/// costs): a storage weighs its bytes at that price or the cost to make it again, whichever is less. `charged` names, per
-/// operator, the output that bears its cost; others cost nothing. Sets an error where the weights sum to more than 2^61.
-/// O(operators + uses).
+/// costs): a storage weighs its bytes at that price or the cost to make it again or to write and load it, whichever is
+/// least. `charged` names, per operator, the output that bears its cost; others cost nothing. Sets an error where the weights
+/// sum to more than 2^61. O(operators + uses).
 ///
 /// Lemma. Executions of p with peak <= B have an extra cost of at least (peak of their first runs as an order of the weighed
 /// problem - price * B) / 2^scale. So the least peak of the weighed problem bounds the extra cost of all executions.
 /// Proof. Consider the first run of an operator u. A storage that an earlier first run made and a later one reads is in
-/// memory, or its producer runs again behind u. The former take at most price * B together with u's own reads, outputs and
-/// workspace. The latter cost, together, at most the extra cost: their producers differ, but for outputs of one operator, of
-/// which one is charged. Each weighs at most either. A storage that u reads or makes weighs its bytes while u runs: the
+/// memory, or its producer runs again behind u, or it is loaded behind u. The first take at most price * B together with u's
+/// own reads, outputs and workspace. The others cost, together, at most the extra cost: their producers differ, but for outputs
+/// of one operator, of which one is charged, and each is written for itself. Each weighs at most that. A storage that u reads or makes weighs its bytes while u runs: the
 /// workspace of u makes up for the lack of their weights. An output that may take the storage of an input weighs no more than
 /// that input, so that the order's peak has that saving, too.
 MEMSCHED_FUNCTION result<problem> weighed_problem(const problem& p, memory_model model, std::span<const tensor_id> charged,
-                                                  std::uint64_t price, unsigned scale);
+                                                  std::uint64_t price, unsigned scale, const offload& moves = {});
 
 }  // namespace MEMSCHED_ABI
 }  // namespace memsched
@@ -44,8 +45,8 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 
 MEMSCHED_FUNCTION result<problem> weighed_problem(const problem& p, memory_model model, std::span<const tensor_id> charged,
-                                                  std::uint64_t price, unsigned scale) {
-  const std::vector<bool> again = runs_again(p);
+                                                  std::uint64_t price, unsigned scale, const offload& moves) {
+  const std::vector<bool> again = runs_again(p), leaves = may_leave(p);
   const int128 most = static_cast<int128>(max_total) + 1;  // more than any problem may have
   const auto priced = [&](bytes size) { return std::min(most, static_cast<int128>(price) * static_cast<int128>(size)); };
   std::vector<int128> weight(p.tensors().size(), 0);
@@ -53,10 +54,11 @@ MEMSCHED_FUNCTION result<problem> weighed_problem(const problem& p, memory_model
   for (tensor_id t : p.tensors()) {
     if (p.storage(t) != t) continue;
     weight[t] = priced(p.size(t));
+    const auto cost_at_most = [&](int128 cost) { weight[t] = std::min(weight[t], cost << std::min(scale, 64U)); };
     const op_id op = p.producer(t);
-    if (op == none || !again[op]) continue;
-    const int128 cost = charged[op] == t ? static_cast<int128>(p.cost(op)) << std::min(scale, 64U) : 0;
-    weight[t] = std::min(weight[t], cost);
+    if (op != none && again[op]) cost_at_most(charged[op] == t ? static_cast<int128>(p.cost(op)) : 0);
+    if (moves && leaves[t])
+      cost_at_most(static_cast<int128>(moves.read_cost(p.size(t))) + static_cast<int128>(moves.write_cost(p.size(t))));
   }
   for (op_id op : base::topological_order(p.predecessors(), transpose(p.predecessors(), p.ops().size())))
     for (const storage_reuse& r : p.reuses(op)) {

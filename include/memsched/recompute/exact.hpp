@@ -7,6 +7,7 @@
 
 #include <memsched/base/linkage.hpp>
 #include <memsched/graph/problem.hpp>
+#include <memsched/measure/execution_table.hpp>
 #include <memsched/model/firing.hpp>
 #include <memsched/search/search.hpp>
 
@@ -17,21 +18,22 @@ inline namespace MEMSCHED_ABI {
 struct exact_executions {
   bool complete = false;  ///< false: a limit ended the search, or the graph is too large for it; then nothing is claimed
   bool found = false;
-  std::vector<op_id> executions{};
+  std::vector<op_id> executions{};  ///< ids of the table
   std::uint64_t extra_cost = 0;
   bytes peak = 0;
 };
 
 /// The executions of least extra cost within the budget. With an `order` (of all operators), those in which operators first
-/// run in it. Dijkstra's search over the operators that ran and the storages that are there: a step runs an operator that has
-/// its reads there; then any of its reads may end, and any of its creates may be kept. O(2^(operators + storages)) at worst:
-/// good to some ten operators. Graphs with more than 64 operators, or storages and views, are too large.
-MEMSCHED_FUNCTION exact_executions cheapest_executions(const problem& p, memory_model model, bytes budget,
+/// run in it. Dijkstra's search over the operators that ran, the storages that are there and those that were written: a step
+/// runs an operator that has its reads there, or loads a storage; then any of its reads may end, and any of its creates may be
+/// kept. O(2^(operators + 2 storages)) at worst: good to some ten operators. Graphs with more than 64 operators, or storages
+/// and views, are too large.
+MEMSCHED_FUNCTION exact_executions cheapest_executions(const execution_table& table, memory_model model, bytes budget,
                                                        std::span<const op_id> order, search& context);
 
 /// The executions of least peak, at any cost; the same search by the highest step.
-MEMSCHED_FUNCTION exact_executions lowest_executions(const problem& p, memory_model model, std::span<const op_id> order,
-                                                     search& context);
+MEMSCHED_FUNCTION exact_executions lowest_executions(const execution_table& table, memory_model model,
+                                                     std::span<const op_id> order, search& context);
 
 }  // namespace MEMSCHED_ABI
 }  // namespace memsched
@@ -44,8 +46,6 @@ MEMSCHED_FUNCTION exact_executions lowest_executions(const problem& p, memory_mo
 #include <unordered_map>
 #include <utility>
 
-#include <memsched/graph/runs_again.hpp>
-
 namespace memsched {
 inline namespace MEMSCHED_ABI {
 
@@ -53,8 +53,8 @@ namespace detail {
 
 class execution_search {
  public:
-  execution_search(const problem& p, memory_model model, std::span<const op_id> order, search& context)
-      : p_(p), model_(model), order_(order), context_(context), again_(runs_again(p)), bit_(p.tensors().size(), 0) {}
+  execution_search(const execution_table& table, memory_model model, std::span<const op_id> order, search& context)
+      : p_(table.graph()), table_(table), model_(model), order_(order), context_(context), bit_(p_.tensors().size(), 0) {}
 
   /// `by_peak`: minimizes the peak, else the extra cost at peaks of at most `budget`.
   exact_executions run(bool by_peak, bytes budget) {
@@ -62,7 +62,7 @@ class execution_search {
     by_peak_ = by_peak, budget_ = budget;
     const bytes start = p_.live_at_start();
     if (start > budget) return {.complete = true};
-    reach({0, here_at_start()}, by_peak ? start : 0, none, none);
+    begin(start);
     const std::uint64_t all = p_.ops().size() == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << p_.ops().size()) - 1;
     while (!queue_.empty()) {
       const auto [weight, i] = queue_.top();
@@ -70,7 +70,7 @@ class execution_search {
       if (weight > nodes_[i].weight || std::exchange(nodes_[i].done, true)) continue;
       if (nodes_[i].at.ran == all && (nodes_[i].at.here & stays_) == stays_) return answer(i);
       if (!context_.count_state() || !context_.fits(nodes_.size() * (sizeof(node) + 64))) return {};
-      for (op_id op : p_.ops()) step(i, op);
+      for (op_id e = 0; e < table_.size(); ++e) step(i, e);
     }
     return {.complete = true};
   }
@@ -78,11 +78,13 @@ class execution_search {
  private:
   struct place {
     std::uint64_t ran = 0, here = 0;  // operators; storages, and views that are newer than theirs
+    std::uint64_t written = 0;        // storages
     bool operator==(const place&) const = default;
   };
   struct hash {
     std::size_t operator()(const place& x) const {
-      return static_cast<std::size_t>((x.ran * 0x9e3779b97f4a7c15 ^ x.here) * 0xbf58476d1ce4e5b9 >> 7);
+      const std::uint64_t mixed = (x.ran * 0x9e3779b97f4a7c15 ^ x.here) * 0xbf58476d1ce4e5b9;
+      return static_cast<std::size_t>((mixed ^ x.written * 0x94d049bb133111eb) >> 7);
     }
   };
   struct node {
@@ -99,7 +101,7 @@ class execution_search {
     unsigned next = 0;
     for (tensor_id t : p_.tensors()) {
       const tensor_id s = p_.storage(t);
-      const bool counts = s == t ? p_.kept(t) : remade(s) && p_.writer(t) != p_.producer(s);
+      const bool counts = s == t ? p_.kept(t) : table_.returns(s) && p_.writer(t) != p_.producer(s) && p_.writer(t) != none;
       if (!counts) continue;
       if (next == 64) return false;
       bit_[t] = std::uint64_t{1} << next++;
@@ -115,7 +117,17 @@ class execution_search {
       if (p_.storage(t) != t) views_[p_.storage(t)] |= bit_[t];
     return true;
   }
-  bool remade(tensor_id s) const { return p_.producer(s) != none && again_[p_.producer(s)]; }
+  /// All graph inputs are there; those that can come back may leave at once.
+  void begin(bytes start) {
+    const std::uint64_t here = here_at_start();
+    std::uint64_t may = 0;
+    for (tensor_id t : p_.tensors())
+      if ((here & bit_[t]) != 0 && p_.storage(t) == t && table_.returns(t)) may |= bit_[t];
+    for (std::uint64_t gone = may;; gone = (gone - 1) & may) {
+      reach({0, here & ~gone, 0}, by_peak_ ? start : 0, none, none);
+      if (gone == 0) return;
+    }
+  }
   std::uint64_t here_at_start() const {
     std::uint64_t here = 0;
     for (tensor_id t : p_.tensors())
@@ -130,8 +142,13 @@ class execution_search {
   }
 
   bool may_run(const place& x, op_id op) const {
+    if (table_.is_load(op)) {
+      const tensor_id t = table_.loaded(op);
+      const op_id producer = p_.producer(t);
+      return table_.may_repeat(op) && (x.here & bit_[t]) == 0 && (producer == none || (x.ran >> producer & 1) != 0);
+    }
     if ((x.ran >> op & 1) != 0) {
-      if (!again_[op]) return false;
+      if (!table_.may_repeat(op)) return false;
     } else {
       if (!order_.empty() && order_[static_cast<std::size_t>(std::popcount(x.ran))] != op) return false;
       for (op_id u : p_.predecessors(op))
@@ -143,51 +160,64 @@ class execution_search {
   }
 
   /// Whether nobody may miss a storage that is made no more.
-  bool may_end(tensor_id t, std::uint64_t ran) const { return remade(t) || (!p_.stays(t) && (readers_[t] & ~ran) == 0); }
+  bool may_end(tensor_id t, std::uint64_t ran) const {
+    return table_.returns(t) || (!p_.stays(t) && (readers_[t] & ~ran) == 0);
+  }
+
+  /// The place behind an execution of op, but for storages that end or are kept; and the cost.
+  place behind(const place& x, op_id op, std::uint64_t& cost) const {
+    place next = x;
+    cost = table_.cost(op);
+    if (!table_.is_load(op)) {
+      next.ran |= std::uint64_t{1} << op;
+      if (next.ran != x.ran) cost = 0;  // its first run
+    } else if (const std::uint64_t bit = bit_[table_.loaded(op)]; (x.written & bit) == 0) {
+      cost += table_.write_cost(op);
+      if (table_.prices().write > 0) next.written |= bit;
+    }
+    for (tensor_id t : table_.creates(op)) next.here &= ~(bit_[t] | views_[t]);  // the old copy ended before
+    return next;
+  }
 
   void step(index_t i, op_id op) {
     const place x = nodes_[i].at;
     if (!may_run(x, op)) return;
     const std::uint64_t weight = nodes_[i].weight;
-    const bool first = (x.ran >> op & 1) == 0;
-    place next{x.ran | std::uint64_t{1} << op, x.here};
+    std::uint64_t cost = 0;
+    place next = behind(x, op, cost);
     std::vector<tensor_id> ends, keeps;
-    bytes produced = 0;
-    for (tensor_id t : p_.creates(op)) {
-      next.here &= ~(bit_[t] | views_[t]);  // the old copy ended before
-      produced += p_.size(t);
-    }
     const bytes live = bytes_of(next.here);
+    bytes produced = 0;
     std::uint64_t made = 0;
-    for (tensor_id t : p_.creates(op)) {
+    for (tensor_id t : table_.creates(op)) {
+      produced += p_.size(t);
       if (!p_.kept(t)) continue;
       if (may_end(t, next.ran)) keeps.push_back(t);
       else made |= bit_[t];
     }
-    for (tensor_id t : p_.reads(op))
+    for (tensor_id t : table_.reads(op))
       if (may_end(t, next.ran)) ends.push_back(t);
-    for (tensor_id t : p_.outputs(op))
-      if (p_.storage(t) != t) next.here |= bit_[t];
+    if (!table_.is_load(op))
+      for (tensor_id t : p_.outputs(op))
+        if (p_.storage(t) != t) next.here |= bit_[t];
     for (std::uint64_t e = 0; e < std::uint64_t{1} << ends.size(); ++e) {
-      firing_effect f{.produced = produced, .workspace = p_.workspace(op)};
+      firing_effect f{.produced = produced, .workspace = table_.workspace(op)};
       std::uint64_t gone = 0;
       for (std::size_t k = 0; k < ends.size(); ++k) {
         if ((e >> k & 1) == 0) continue;
         gone |= bit_[ends[k]] | views_[ends[k]];
         f.freed += p_.size(ends[k]);
-        if (model_.in_place)
-          for (const storage_reuse& r : p_.reuses(op))
-            if (r.input == ends[k]) f.overwritten += r.spared;
+        f.overwritten += table_.spared(op, ends[k], model_);
       }
-      const bytes during = fire(p_.firing(op).value_or(model_.default_firing), live, f).during;
+      const bytes during = fire(table_.rule(op, model_), live, f).during;
       if (during > budget_) continue;
-      const std::uint64_t total = by_peak_ ? std::max<std::uint64_t>(weight, during) : weight + (first ? 0 : p_.cost(op));
+      const std::uint64_t total = by_peak_ ? std::max<std::uint64_t>(weight, during) : weight + cost;
       if (total > std::uint64_t{1} << 62) continue;
       for (std::uint64_t k = 0; k < std::uint64_t{1} << keeps.size(); ++k) {
         std::uint64_t kept = made;
         for (std::size_t j = 0; j < keeps.size(); ++j)
           if ((k >> j & 1) != 0) kept |= bit_[keeps[j]];
-        reach({next.ran, (next.here & ~gone) | kept}, total, i, op);
+        reach({next.ran, (next.here & ~gone) | kept, next.written}, total, i, op);
       }
     }
   }
@@ -211,10 +241,10 @@ class execution_search {
 
   using entry = std::pair<std::uint64_t, index_t>;
   const problem& p_;
+  const execution_table& table_;
   memory_model model_;
   std::span<const op_id> order_;
   search& context_;
-  std::vector<bool> again_;
   std::vector<std::uint64_t> bit_, readers_, views_;
   std::uint64_t stays_ = 0;
   bool by_peak_ = false;
@@ -226,14 +256,14 @@ class execution_search {
 
 }  // namespace detail
 
-MEMSCHED_FUNCTION exact_executions cheapest_executions(const problem& p, memory_model model, bytes budget,
+MEMSCHED_FUNCTION exact_executions cheapest_executions(const execution_table& table, memory_model model, bytes budget,
                                                        std::span<const op_id> order, search& context) {
-  return detail::execution_search(p, model, order, context).run(false, budget);
+  return detail::execution_search(table, model, order, context).run(false, budget);
 }
 
-MEMSCHED_FUNCTION exact_executions lowest_executions(const problem& p, memory_model model, std::span<const op_id> order,
-                                                     search& context) {
-  return detail::execution_search(p, model, order, context).run(true, no_limit);
+MEMSCHED_FUNCTION exact_executions lowest_executions(const execution_table& table, memory_model model,
+                                                     std::span<const op_id> order, search& context) {
+  return detail::execution_search(table, model, order, context).run(true, no_limit);
 }
 
 }  // namespace MEMSCHED_ABI

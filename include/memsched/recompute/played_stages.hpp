@@ -1,4 +1,4 @@
-// A schedule with reruns that was played, with tables to ask about it and about reruns that it could have or lack.
+// A schedule with reruns and loads that was played, with tables to ask about it and about some that it could have or lack.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 namespace memsched {
 inline namespace MEMSCHED_ABI {
 
-/// Tables of one schedule. Positions are those of its executions.
+/// Tables of one schedule. Positions are those of its executions, reruns include loads.
 class played_stages {
  public:
   /// A use or creation of a storage.
@@ -21,8 +21,13 @@ class played_stages {
     bool creates = false;
   };
 
-  played_stages(const problem& p, memory_model model, bytes budget)
-      : p_(p), budget_(budget), player_(p, model), place_(p.ops().size()), touched_(p.tensors().size(), 0) {}
+  played_stages(const execution_table& table, memory_model model, bytes budget)
+      : p_(table.graph()),
+        table_(table),
+        budget_(budget),
+        player_(table, model),
+        place_(table.size()),
+        touched_(p_.tensors().size(), 0) {}
 
   /// Plays `s` and makes the tables. O(e log e + uses), of e executions.
   void take(const rerun_stages& s);
@@ -37,8 +42,12 @@ class played_stages {
   bytes spared(op_id op, tensor_id t) const { return player_.spared(op, t); }
   /// Whether the peak is within the budget.
   bool fits() const { return level_.peak <= budget_; }
-  /// The place of an operator among first runs.
-  index_t place(op_id op) const { return place_[op]; }
+  /// The place of an operator among first runs; of a load, that of the operator that makes its storage.
+  index_t place(op_id e) const { return place_[e]; }
+  /// Whether `a` stands before `b` in a stage that has both.
+  bool before(op_id a, op_id b) const { return place_[a] != place_[b] ? place_[a] < place_[b] : a < b; }
+  /// The loads of a storage.
+  std::size_t loads(tensor_id t) const { return loads_.empty() ? 0 : loads_[t]; }
   /// The position of an operator's first run.
   index_t first_run(op_id op) const { return stage_start_[place_[op] + 1] - 1; }
   /// The position of a rerun in a stage that has it.
@@ -67,7 +76,7 @@ class played_stages {
   /// Executions over the budget in [from, to).
   double count_over(index_t from, index_t to) const { return count_[to] - count_[from]; }
 
-  /// `over()` if the operators `added`, in the order of their first runs, ran again in a stage that has none of them.
+  /// `over()` if `added`, in the order `before`, came again in a stage that has none of them.
   /// O(executions between each of their storages' uses), without another play.
   double over_with(std::span<const op_id> added, index_t stage);
   /// `over()` if the rerun at `at` were not there. The same cost.
@@ -80,6 +89,7 @@ class played_stages {
     index_t at = 0;  // before this execution
   };
 
+  void place_loads();
   bool is_end(tensor_id t, const event* e) const { return e == events_[t].data() + events_[t].size(); }
   void make_table();
   static bytes highest_of(std::span<const bytes> some);
@@ -90,18 +100,20 @@ class played_stages {
   double over_changed();
 
   const problem& p_;
+  const execution_table& table_;
   bytes budget_;
   stage_player player_;
   stage_player::level level_;
-  std::vector<index_t> place_;
+  std::vector<index_t> place_, loads_;
   std::vector<index_t> stage_start_;
-  list_of<event> events_;                  // per storage
-  std::vector<std::vector<bytes>> table_;  // highest of 2^i blocks from each on
-  std::vector<double> over_, count_;       // prefix sums: bytes over the budget, executions over it
+  list_of<event> events_;                    // per storage
+  std::vector<std::vector<bytes>> highest_;  // highest of 2^i blocks from each on
+  std::vector<double> over_, count_;         // prefix sums: bytes over the budget, executions over it
   // The change that is asked about:
   std::vector<insertion> added_;
   index_t removed_ = none;
   std::vector<index_t> changed_;        // executions with another effect
+  std::vector<tensor_id> from_start_;   // graph inputs with another first event
   std::vector<unsigned char> touched_;  // storages with other events
 };
 
@@ -120,6 +132,7 @@ MEMSCHED_FUNCTION void played_stages::take(const rerun_stages& s) {
   level_ = player_.play(s, budget_);
   for (index_t k = 0; k < s.order.size(); ++k) place_[s.order[k]] = k;
   const auto all = run();
+  if (table_.prices()) place_loads();
   const auto high = during();
   const std::size_t n = all.size();
   stage_start_.assign(s.again.size() + 1, 0);
@@ -127,8 +140,8 @@ MEMSCHED_FUNCTION void played_stages::take(const rerun_stages& s) {
   for (std::size_t k = 0; k + 1 < stage_start_.size(); ++k) stage_start_[k + 1] += stage_start_[k];
   events_ = list_of<event>::from(p_.tensors().size(), [&](auto&& put) {
     for (index_t i = 0; i < n; ++i) {
-      for (tensor_id t : p_.reads(all[i])) put(t, event{i, false});
-      for (tensor_id t : p_.creates(all[i])) put(t, event{i, true});
+      for (tensor_id t : table_.reads(all[i])) put(t, event{i, false});
+      for (tensor_id t : table_.creates(all[i])) put(t, event{i, true});
     }
   });
   over_.assign(n + 1, 0), count_.assign(n + 1, 0);
@@ -140,18 +153,28 @@ MEMSCHED_FUNCTION void played_stages::take(const rerun_stages& s) {
   make_table();
 }
 
+MEMSCHED_FUNCTION void played_stages::place_loads() {
+  loads_.assign(p_.tensors().size(), 0);
+  for (op_id e = static_cast<op_id>(p_.ops().size()); e < table_.size(); ++e) {
+    const op_id producer = p_.producer(table_.loaded(e));
+    place_[e] = producer == none ? 0 : place_[producer];
+  }
+  for (op_id e : run())
+    if (table_.is_load(e)) ++loads_[table_.loaded(e)];
+}
+
 /// The highest of each block of executions, and of 2^i blocks from each on.
 MEMSCHED_FUNCTION void played_stages::make_table() {
   const auto high = during();
   const std::size_t blocks = high.size() / block;
-  table_.resize(std::bit_width(blocks) + 1);
-  table_[0].resize(blocks);
-  for (std::size_t b = 0; b < blocks; ++b) table_[0][b] = highest_of(high.subspan(b * block, block));
+  highest_.resize(std::bit_width(blocks) + 1);
+  highest_[0].resize(blocks);
+  for (std::size_t b = 0; b < blocks; ++b) highest_[0][b] = highest_of(high.subspan(b * block, block));
   for (std::size_t level = 1; (std::size_t{1} << level) <= blocks; ++level) {
     const std::size_t half = std::size_t{1} << (level - 1);
-    table_[level].resize(blocks + 1 - 2 * half);
+    highest_[level].resize(blocks + 1 - 2 * half);
     for (std::size_t b = 0; b + 2 * half <= blocks; ++b)
-      table_[level][b] = std::max(table_[level - 1][b], table_[level - 1][b + half]);
+      highest_[level][b] = std::max(highest_[level - 1][b], highest_[level - 1][b + half]);
   }
 }
 
@@ -167,7 +190,7 @@ MEMSCHED_FUNCTION bytes played_stages::highest(index_t from, index_t to) const {
   if (from >= to) return 0;
   if (first >= last) return highest_of(high.subspan(from, to - from));
   const auto level = static_cast<std::size_t>(std::bit_width(last - first) - 1);
-  const bytes whole = std::max(table_[level][first], table_[level][last - (std::size_t{1} << level)]);
+  const bytes whole = std::max(highest_[level][first], highest_[level][last - (std::size_t{1} << level)]);
   const bytes before = highest_of(high.subspan(from, first * block - from));
   return std::max({before, whole, highest_of(high.subspan(last * block, to - last * block))});
 }
@@ -182,7 +205,7 @@ MEMSCHED_FUNCTION double played_stages::over_with(std::span<const op_id> added, 
   added_.clear(), removed_ = none;
   index_t at = stage_start_[stage];
   for (op_id op : added) {
-    while (at < stage_start_[stage + 1] && place_[run()[at]] < place_[op]) ++at;
+    while (at < stage_start_[stage + 1] && before(run()[at], op)) ++at;
     added_.push_back({op, at});
   }
   for (const insertion& i : added_) touch(i.op, i.at);
@@ -195,14 +218,16 @@ MEMSCHED_FUNCTION double played_stages::over_without(index_t at) {
   return over_changed();
 }
 
-/// Events of op's storages come or go at `at`: the executions of the events before may free, keep or overwrite others.
+/// Events of op's storages come or go at `at`: the executions of the events before may free, keep or overwrite others, or a
+/// graph input leave at the start.
 MEMSCHED_FUNCTION void played_stages::touch(op_id op, index_t at) {
   const auto touch_storage = [&](tensor_id t) {
     touched_[t] = 1;
     if (const event* next = next_event(t, at); next != events_[t].data()) changed_.push_back(next[-1].at);
+    else if (p_.producer(t) == none) from_start_.push_back(t);
   };
-  for (tensor_id t : p_.reads(op)) touch_storage(t);
-  for (tensor_id t : p_.creates(op)) touch_storage(t);
+  for (tensor_id t : table_.reads(op)) touch_storage(t);
+  for (tensor_id t : table_.creates(op)) touch_storage(t);
 }
 
 /// Whether t is used again behind some execution before it is made anew: by insertions from `added` on and executions from
@@ -214,18 +239,18 @@ MEMSCHED_FUNCTION bool played_stages::used_behind(tensor_id t, index_t at, std::
   if (touched_[t])
     for (; added < added_.size() && added_[added].at <= before; ++added) {
       const auto has = [&](std::span<const tensor_id> list) { return std::find(list.begin(), list.end(), t) != list.end(); };
-      if (has(p_.creates(added_[added].op))) return false;
-      if (has(p_.reads(added_[added].op))) return true;
+      if (has(table_.creates(added_[added].op))) return false;
+      if (has(table_.reads(added_[added].op))) return true;
     }
   return alive_before(t, next);
 }
 
 /// The effect of an execution of op, before those that `used_behind` looks at.
 MEMSCHED_FUNCTION detail::firing_effect played_stages::effect(op_id op, index_t at, std::size_t added) const {
-  detail::firing_effect e{.produced = player_.produced(op), .workspace = p_.workspace(op)};
-  for (tensor_id t : p_.creates(op))
+  detail::firing_effect e{.produced = player_.produced(op), .workspace = table_.workspace(op)};
+  for (tensor_id t : table_.creates(op))
     if (used_behind(t, at, added)) e.kept += p_.size(t);
-  for (tensor_id t : p_.reads(op)) {
+  for (tensor_id t : table_.reads(op)) {
     if (used_behind(t, at, added)) continue;
     e.freed += p_.size(t);
     e.overwritten += spared(op, t);
@@ -253,6 +278,8 @@ MEMSCHED_FUNCTION double played_stages::over_changed() {
   const auto n = static_cast<index_t>(all.size());
   double sum = 0;
   delta shift = 0;
+  for (tensor_id t : from_start_)
+    shift += (delta{used_behind(t, 0, 0)} - delta{alive(t, 0)}) * static_cast<delta>(p_.size(t));
   index_t done = 0;
   const auto pass = [&](index_t to) { sum += shifted_over(done, to, shift), done = to; };
   const auto execute = [&](op_id op, const detail::firing_effect& e) {
@@ -281,12 +308,12 @@ MEMSCHED_FUNCTION double played_stages::over_changed() {
   pass(n);
 
   const auto forget = [&](op_id op) {
-    for (tensor_id t : p_.reads(op)) touched_[t] = 0;
-    for (tensor_id t : p_.creates(op)) touched_[t] = 0;
+    for (tensor_id t : table_.reads(op)) touched_[t] = 0;
+    for (tensor_id t : table_.creates(op)) touched_[t] = 0;
   };
   for (const insertion& i : added_) forget(i.op);
   if (removed_ != none) forget(all[removed_]);
-  changed_.clear();
+  changed_.clear(), from_start_.clear();
   return sum;
 }
 

@@ -8,6 +8,7 @@
 
 #include <memsched/base/linkage.hpp>
 #include <memsched/graph/error.hpp>
+#include <memsched/graph/offload.hpp>
 #include <memsched/proof/recompute_proof.hpp>
 #include <memsched/recompute/rows.hpp>
 #include <memsched/search/options.hpp>
@@ -19,13 +20,14 @@ inline namespace MEMSCHED_ABI {
 
 /// The result of `recompute` without the executions. If `error` is set, no other member is.
 struct recompute_facts {
-  bytes peak = 0;                 ///< of the executions, by the referee
-  bytes given_peak = 0;           ///< of the order in which the graph lists its operators, or of the order to keep
-  bytes peak_bound = 0;           ///< no executions have a smaller peak, whatever they cost
-  bytes budget = no_limit;        ///< as requested
-  std::uint64_t base_cost = 0;    ///< of all operators, once each
-  std::uint64_t extra_cost = 0;   ///< of executions beyond the first of each operator
-  std::uint64_t lower_bound = 0;  ///< executions of the scope within the budget cost at least so much more
+  bytes peak = 0;                   ///< of the executions, by the referee
+  bytes given_peak = 0;             ///< of the order in which the graph lists its operators, or of the order to keep
+  bytes peak_bound = 0;             ///< no executions have a smaller peak, whatever they cost
+  bytes budget = no_limit;          ///< as requested
+  std::uint64_t base_cost = 0;      ///< of all operators, once each
+  std::uint64_t extra_cost = 0;     ///< of executions beyond the first of each operator, and of moves
+  std::uint64_t lower_bound = 0;    ///< executions of the scope within the budget cost at least so much more
+  std::vector<storage_load> loads;  ///< storages that come back, by `before`; tensors by their number (`tensors_of`)
   bound_scope scope = bound_scope::any_order;
   bool refuted = false;  ///< no executions of the scope are within the budget
   stop_reason stopped = stop_reason::finished;

@@ -7,6 +7,7 @@
 
 #include <memsched/base/linkage.hpp>
 #include <memsched/graph/problem.hpp>
+#include <memsched/measure/execution_table.hpp>
 #include <memsched/model/firing.hpp>
 
 namespace memsched {
@@ -26,7 +27,7 @@ struct rerun_gap {
   index_t first = 0, last = 0;  ///< rows, both included
   bytes size = 0;
   std::uint64_t cost = 0;  ///< of a schedule in which the storage is absent at some row of the gap
-  bool closed = false;     ///< the storage cannot be absent: it is never made again
+  bool closed = false;     ///< the storage cannot be absent: it is neither made again nor loaded
 };
 
 /// The first executions of some operators, in the order in which every schedule of the scope runs them.
@@ -41,17 +42,19 @@ struct rerun_rows {
 /// The rows of `order`, which runs every operator once: the scope is `given_order`. O(operators + uses).
 ///
 /// Lemma. Consider a schedule in which operators first run in this order. A storage that is absent at a row of one of its
-/// gaps is made again behind that row and before the use that ends the gap.
+/// gaps is made again, or loaded, behind that row and before the use that ends the gap.
 /// Proof. A gap lies behind the first creation of the storage and before a use at the first run of a reader (or the end,
 /// where it stays). That reader reads the latest copy, and the copies made before the row are gone.
 /// Hence the extra cost is at least the sum of the costs of all gaps in which storages are absent: gaps of one storage do
-/// not overlap in time, so that they need different executions, and each operator's cost is borne by one of its outputs.
-MEMSCHED_FUNCTION rerun_rows rows_of_order(const problem& p, memory_model model, std::span<const op_id> order);
+/// not overlap in time, so that they need different executions, and each operator's cost is borne by one of its outputs. A
+/// gap costs a rerun or a load, whichever is less. A load costs its read and the gap's share of the storage's write, of which
+/// all gaps together have no more than the whole; a storage with any load is written. Shares are as the rows of gaps.
+MEMSCHED_FUNCTION rerun_rows rows_of_order(const execution_table& table, memory_model model, std::span<const op_id> order);
 
 /// The rows of `path`, of which each operator is behind the one before it in every order: the scope is `any_order`. A
 /// storage is certainly made at a row that is behind its producer, and certainly needed later where the row is before one
 /// of its readers; the lemma of `rows_of_order` holds as it stands. O(operators + uses).
-MEMSCHED_FUNCTION rerun_rows rows_of_path(const problem& p, memory_model model, std::span<const op_id> path);
+MEMSCHED_FUNCTION rerun_rows rows_of_path(const execution_table& table, memory_model model, std::span<const op_id> path);
 
 /// The path of `predecessors` with the largest sum of excesses over the budget, in `order`. O(operators + uses).
 MEMSCHED_FUNCTION std::vector<op_id> find_path(const problem& p, memory_model model, std::span<const op_id> order,
@@ -64,8 +67,8 @@ MEMSCHED_FUNCTION std::vector<op_id> find_path(const problem& p, memory_model mo
 
 #include <algorithm>
 
+#include <memsched/base/int128.hpp>
 #include <memsched/base/topology.hpp>
-#include <memsched/graph/runs_again.hpp>
 #include <memsched/measure/evaluate.hpp>
 
 namespace memsched {
@@ -76,8 +79,8 @@ namespace detail {
 /// Builds rows from the places of operators among them.
 class row_builder {
  public:
-  row_builder(const problem& p, memory_model model, std::span<const op_id> rows)
-      : p_(p), model_(model), again_(runs_again(p)), row_(p.ops().size(), none) {
+  row_builder(const execution_table& table, memory_model model, std::span<const op_id> rows)
+      : p_(table.graph()), table_(table), model_(model), row_(p_.ops().size(), none) {
     out_.rows.assign(rows.begin(), rows.end());
     for (index_t k = 0; k < rows.size(); ++k) row_[rows[k]] = k;
   }
@@ -93,12 +96,12 @@ class row_builder {
   }
 
  private:
-  bool frees_first(op_id op) const { return p_.firing(op).value_or(model_.default_firing) == firing::cbp; }
+  bool frees_first(op_id op) const { return table_.rule(op, model_) == firing::cbp; }
 
   /// Gaps of a storage: stretches between uses by rows, up to the last row that is certainly before a use.
   void add_gaps(tensor_id t, std::span<const index_t> before, std::span<const index_t> made) {
     const op_id producer = p_.producer(t);
-    const bool closed = producer == none || !again_[producer];
+    const bool closed = producer == none || !table_.may_repeat(producer);
     index_t end = p_.stays(t) ? static_cast<index_t>(out_.rows.size()) : 0;  // behind the last row with a use still to come
     uses_.clear();
     for (op_id reader : p_.readers(t)) {
@@ -142,6 +145,20 @@ class row_builder {
     for (auto* stretches : {&out_.gaps, &out_.tails})
       for (rerun_gap& g : *stretches)
         if (const op_id op = out_.charged_to[g.storage]; op != none && !g.closed) g.cost = p_.cost(op);
+    if (table_.prices()) compare_with_loads();
+  }
+  /// Opens gaps that a load can fill, and lowers their costs to that of the load.
+  void compare_with_loads() {
+    std::vector<std::uint64_t> rows(p_.tensors().size(), 0);
+    for (const rerun_gap& g : out_.gaps) rows[g.storage] += g.last - g.first + 1;
+    for (rerun_gap& g : out_.gaps) {
+      const op_id load = table_.load_of(g.storage);
+      if (load == none) continue;
+      const int128 share = static_cast<int128>(table_.write_cost(load)) * (g.last - g.first + 1) / rows[g.storage];
+      const std::uint64_t cost = table_.cost(load) + static_cast<std::uint64_t>(share);
+      g.cost = g.closed ? cost : std::min(g.cost, cost);
+      g.closed = false;
+    }
   }
 
   /// Bytes of reads, creates and workspace, less the most that outputs in place spare. Where inputs are consumed first, a
@@ -157,21 +174,22 @@ class row_builder {
   }
 
   const problem& p_;
+  const execution_table& table_;
   memory_model model_;
-  std::vector<bool> again_;
   std::vector<index_t> row_, uses_;
   rerun_rows out_;
 };
 
 }  // namespace detail
 
-MEMSCHED_FUNCTION rerun_rows rows_of_order(const problem& p, memory_model model, std::span<const op_id> order) {
-  std::vector<index_t> place(p.ops().size());
+MEMSCHED_FUNCTION rerun_rows rows_of_order(const execution_table& table, memory_model model, std::span<const op_id> order) {
+  std::vector<index_t> place(table.graph().ops().size());
   for (index_t k = 0; k < order.size(); ++k) place[order[k]] = k;
-  return detail::row_builder(p, model, order).run(place, place);
+  return detail::row_builder(table, model, order).run(place, place);
 }
 
-MEMSCHED_FUNCTION rerun_rows rows_of_path(const problem& p, memory_model model, std::span<const op_id> path) {
+MEMSCHED_FUNCTION rerun_rows rows_of_path(const execution_table& table, memory_model model, std::span<const op_id> path) {
+  const problem& p = table.graph();
   const std::size_t n = p.ops().size();
   const auto rows = static_cast<index_t>(path.size());
   std::vector<index_t> row(n, none), before(n, 0), made(n, rows);
@@ -185,7 +203,7 @@ MEMSCHED_FUNCTION rerun_rows rows_of_path(const problem& p, memory_model model, 
     else
       for (op_id next : successors[*op]) made[*op] = std::min(made[*op], made[next]);
   }
-  return detail::row_builder(p, model, path).run(before, made);
+  return detail::row_builder(table, model, path).run(before, made);
 }
 
 MEMSCHED_FUNCTION std::vector<op_id> find_path(const problem& p, memory_model model, std::span<const op_id> order,

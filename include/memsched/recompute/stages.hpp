@@ -1,4 +1,4 @@
-// Schedules as first runs and the reruns before each, and the memory that they take.
+// Schedules as first runs and the reruns and loads before each, and the memory that they take.
 #pragma once
 
 #include <cstdint>
@@ -6,12 +6,14 @@
 
 #include <memsched/base/linkage.hpp>
 #include <memsched/graph/problem.hpp>
+#include <memsched/measure/execution_table.hpp>
 #include <memsched/model/firing.hpp>
 
 namespace memsched {
 inline namespace MEMSCHED_ABI {
 
-/// First runs, and the operators that run again right before each of them and at the end, in the order of their first runs.
+/// First runs, and the executions that come again right before each of them and at the end: ids of an `execution_table`, in
+/// the order of the operators' first runs, loads behind those of the operators that make their storages.
 struct rerun_stages {
   std::vector<op_id> order;
   std::vector<std::vector<op_id>> again;  ///< per place in the order, and one more for the end
@@ -32,21 +34,28 @@ struct rerun_stages {
   }
 };
 
-/// The cost of the reruns.
-inline std::uint64_t extra_cost(const problem& p, const rerun_stages& s) {
+/// The cost of the reruns and loads, and of what these wrote.
+inline std::uint64_t extra_cost(const execution_table& table, const rerun_stages& s) {
   std::uint64_t sum = 0;
+  std::vector<bool> written(table.size() - table.graph().ops().size(), false);
   for (const auto& stage : s.again)
-    for (op_id op : stage) sum += p.cost(op);
+    for (op_id e : stage) {
+      sum += table.cost(e);
+      if (!table.is_load(e) || written[table.loaded(e)]) continue;
+      written[table.loaded(e)] = true;
+      sum += table.write_cost(e);
+    }
   return sum;
 }
 
 /// Plays stages, again and again: keeps its tables. Like `evaluate_executions`, without its checks.
 class stage_player {
  public:
-  stage_player(const problem& p, memory_model model) : p_(p), model_(model), needed_(p.tensors().size()) {
-    for (op_id op : p.ops()) {
+  stage_player(const execution_table& table, memory_model model)
+      : p_(table.graph()), table_(table), model_(model), needed_(p_.tensors().size()) {
+    for (op_id e = 0; e < table.size(); ++e) {
       bytes sum = 0;
-      for (tensor_id t : p.creates(op)) sum += p.size(t);
+      for (tensor_id t : table.creates(e)) sum += p_.size(t);
       produced_.push_back(sum);
     }
   }
@@ -65,7 +74,7 @@ class stage_player {
       if (k < s.order.size()) run_.push_back(s.order[k]), stage_.push_back(k);
     }
     bytes live = find_effects();
-    level result{live, 0};
+    level result{p_.live_at_start(), 0};
     during_.resize(run_.size());
     live_.assign(1, live);
     for (std::size_t i = 0; i < run_.size(); ++i) {
@@ -86,31 +95,25 @@ class stage_player {
   /// Bytes in memory before each execution, and at the end.
   const std::vector<bytes>& live() const { return live_; }
 
-  firing rule(op_id op) const { return p_.firing(op).value_or(model_.default_firing); }
+  firing rule(op_id e) const { return table_.rule(e, model_); }
   /// The bytes of all that op creates.
   bytes produced(op_id op) const { return produced_[op]; }
-  /// The bytes of op's outputs that take the place of its read t, where nothing reads t later.
-  bytes spared(op_id op, tensor_id t) const {
-    bytes sum = 0;
-    if (model_.in_place)
-      for (const storage_reuse& r : p_.reuses(op))
-        if (r.input == t) sum += r.spared;
-    return sum;
-  }
+  /// The bytes of e's outputs that take the place of its read t, where nothing reads t later.
+  bytes spared(op_id e, tensor_id t) const { return table_.spared(e, t, model_); }
 
  private:
-  /// Walks back, so that each use knows whether it is the last of its copy. Returns the bytes that are live at the start.
+  /// Walks back, so that each use knows whether it is the last of its copy. Returns the bytes that are live behind the start.
   bytes find_effects() {
     for (tensor_id t : p_.tensors()) needed_[t] = p_.stays(t);
     effects_.resize(run_.size());
     for (std::size_t i = run_.size(); i-- > 0;) {
       const op_id op = run_[i];
-      detail::firing_effect e{.produced = produced_[op], .workspace = p_.workspace(op)};
-      for (tensor_id t : p_.creates(op)) {
+      detail::firing_effect e{.produced = produced_[op], .workspace = table_.workspace(op)};
+      for (tensor_id t : table_.creates(op)) {
         if (needed_[t]) e.kept += p_.size(t);
         needed_[t] = false;
       }
-      for (tensor_id t : p_.reads(op)) {
+      for (tensor_id t : table_.reads(op)) {
         if (needed_[t]) continue;
         needed_[t] = true;
         e.freed += p_.size(t);
@@ -125,6 +128,7 @@ class stage_player {
   }
 
   const problem& p_;
+  const execution_table& table_;
   memory_model model_;
   std::vector<unsigned char> needed_;
   std::vector<bytes> produced_, during_, live_;

@@ -11,6 +11,7 @@
 #include <memsched/base/int128.hpp>
 #include <memsched/base/linkage.hpp>
 #include <memsched/graph/problem.hpp>
+#include <memsched/measure/execution_table.hpp>
 
 namespace memsched {
 inline namespace MEMSCHED_ABI {
@@ -32,8 +33,8 @@ struct weighing {
   }
 };
 
-/// How to weigh p; nothing where no operator has both a cost and an output of some bytes. O(operators + uses).
-MEMSCHED_FUNCTION std::optional<weighing> weighing_of(const problem& p);
+/// How to weigh p; nothing where no storage with bytes has a cost to come back. O(operators + uses).
+MEMSCHED_FUNCTION std::optional<weighing> weighing_of(const execution_table& table);
 
 }  // namespace MEMSCHED_ABI
 }  // namespace memsched
@@ -43,7 +44,8 @@ MEMSCHED_FUNCTION std::optional<weighing> weighing_of(const problem& p);
 namespace memsched {
 inline namespace MEMSCHED_ABI {
 
-MEMSCHED_FUNCTION std::optional<weighing> weighing_of(const problem& p) {
+MEMSCHED_FUNCTION std::optional<weighing> weighing_of(const execution_table& table) {
+  const problem& p = table.graph();
   weighing w{.charged = std::vector<tensor_id>(p.ops().size(), none)};
   std::vector<double> prices;
   double bytes_in_all = 0;
@@ -54,8 +56,11 @@ MEMSCHED_FUNCTION std::optional<weighing> weighing_of(const problem& p) {
     bytes_in_all += static_cast<double>(p.workspace(op));
     for (const auto& storages : {p.creates(op), p.reads(op)})
       for (tensor_id t : storages) bytes_in_all += 2 * static_cast<double>(p.size(t));
-    if (charged != none && p.size(charged) > 0 && p.cost(op) > 0)
-      prices.push_back(static_cast<double>(p.cost(op)) / static_cast<double>(p.size(charged)));
+    if (charged == none || p.size(charged) == 0) continue;
+    std::uint64_t cost = table.may_repeat(op) || !table.prices() ? p.cost(op) : ~std::uint64_t{0};
+    if (const op_id load = table.load_of(charged); load != none)
+      cost = std::min(cost, table.cost(load) + table.write_cost(load));
+    if (cost > 0) prices.push_back(static_cast<double>(cost) / static_cast<double>(p.size(charged)));
   }
   if (prices.empty()) return std::nullopt;
   const auto middle = prices.begin() + static_cast<std::ptrdiff_t>(prices.size() / 2);

@@ -1,0 +1,110 @@
+// Executions of a schedule with reruns and loads: their reads, their creations and their cost.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <memsched/base/linkage.hpp>
+#include <memsched/graph/offload.hpp>
+#include <memsched/graph/problem.hpp>
+#include <memsched/graph/runs_again.hpp>
+#include <memsched/model/firing.hpp>
+
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+
+/// Runs of operators, and loads of storages that left memory, as executions of one kind. Ids of loads follow those of
+/// operators. A load reads nothing and creates its storage. Refers to the problem.
+class execution_table {
+ public:
+  explicit execution_table(const problem& p, const offload& o = {})
+      : p_(&p), offload_(o), again_(runs_again(p)), storages_(o ? p.tensors().size() : 0) {
+    if (!o) return;
+    const std::vector<bool> may = may_leave(p);
+    again_.insert(again_.end(), may.begin(), may.end());
+    for (tensor_id t : p.tensors()) storages_[t] = t;
+  }
+
+  const problem& graph() const { return *p_; }
+  const offload& prices() const { return offload_; }
+  /// The number of ids.
+  std::size_t size() const { return again_.size(); }
+  bool is_load(op_id e) const { return e >= p_->ops().size(); }
+  /// The storage that a load brings back.
+  tensor_id loaded(op_id load) const { return load - static_cast<op_id>(p_->ops().size()); }
+  /// The load of a storage; `none` where it cannot leave.
+  op_id load_of(tensor_id storage) const {
+    const std::size_t id = p_->ops().size() + storage;
+    return id < size() && again_[id] ? static_cast<op_id>(id) : none;
+  }
+  /// Whether an operator may run more than once, or a load may be at all.
+  bool may_repeat(op_id e) const { return again_[e]; }
+  /// Whether a storage that is there no more can be there again.
+  bool returns(tensor_id storage) const {
+    const op_id producer = p_->producer(storage);
+    return (producer != none && again_[producer]) || load_of(storage) != none;
+  }
+
+  std::span<const tensor_id> reads(op_id e) const {
+    return is_load(e) ? std::span<const tensor_id>() : std::span<const tensor_id>(p_->reads(e));
+  }
+  std::span<const tensor_id> inputs(op_id e) const {
+    return is_load(e) ? std::span<const tensor_id>() : std::span<const tensor_id>(p_->inputs(e));
+  }
+  std::span<const tensor_id> creates(op_id e) const {
+    return is_load(e) ? std::span<const tensor_id>(&storages_[loaded(e)], 1) : std::span<const tensor_id>(p_->creates(e));
+  }
+  bytes workspace(op_id e) const { return is_load(e) ? 0 : p_->workspace(e); }
+  firing rule(op_id e, const memory_model& model) const {
+    return is_load(e) ? model.default_firing : p_->firing(e).value_or(model.default_firing);
+  }
+  /// The bytes of e's outputs that take the place of its read t, where nothing reads t later.
+  bytes spared(op_id e, tensor_id t, const memory_model& model) const {
+    bytes sum = 0;
+    if (model.in_place && !is_load(e))
+      for (const storage_reuse& r : p_->reuses(e))
+        if (r.input == t) sum += r.spared;
+    return sum;
+  }
+  /// The cost of one execution; of a load, without the write that it rests on.
+  std::uint64_t cost(op_id e) const { return is_load(e) ? offload_.read_cost(p_->size(loaded(e))) : p_->cost(e); }
+  /// The cost to write the storage of a load once.
+  std::uint64_t write_cost(op_id load) const { return offload_.write_cost(p_->size(loaded(load))); }
+
+ private:
+  const problem* p_;
+  offload offload_;
+  std::vector<bool> again_;
+  std::vector<tensor_id> storages_;  // each its own number, so that a load has a list of what it creates
+};
+
+/// Runs and loads in one sequence of ids. The loads must be in ascending order of their places, of which none is behind the
+/// end.
+inline std::vector<op_id> with_loads(const problem& p, std::span<const op_id> executions,
+                                     std::span<const storage_load> loads) {
+  std::vector<op_id> all;
+  std::size_t next = 0;
+  for (index_t k = 0; k <= executions.size(); ++k) {
+    for (; next < loads.size() && loads[next].before == k; ++next)
+      all.push_back(static_cast<op_id>(p.ops().size()) + loads[next].storage);
+    if (k < executions.size()) all.push_back(executions[k]);
+  }
+  return all;
+}
+
+/// The inverse of `with_loads`: runs, and loads with their places among them.
+inline std::pair<std::vector<op_id>, std::vector<storage_load>> without_loads(const problem& p, std::span<const op_id> all) {
+  std::pair<std::vector<op_id>, std::vector<storage_load>> out;
+  const auto operators = static_cast<op_id>(p.ops().size());
+  for (op_id e : all)
+    if (e < operators) out.first.push_back(e);
+    else out.second.push_back({e - operators, static_cast<index_t>(out.first.size())});
+  return out;
+}
+
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched

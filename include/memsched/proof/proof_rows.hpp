@@ -1,0 +1,187 @@
+// Rows and gaps of a recompute_proof, found from the problem alone. For the checker: shares no code with the search for bounds.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <memsched/base/int128.hpp>
+#include <memsched/base/linkage.hpp>
+#include <memsched/graph/offload.hpp>
+#include <memsched/graph/problem.hpp>
+#include <memsched/graph/runs_again.hpp>
+#include <memsched/model/firing.hpp>
+#include <memsched/proof/recompute_proof.hpp>
+
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+
+namespace detail {
+
+/// The gaps and excesses of a proof's rows: see `check_recompute`.
+class proof_rows {
+ public:
+  static constexpr std::size_t nowhere = ~std::size_t{0};
+  struct gap {
+    tensor_id storage;
+    std::size_t first, last;  // rows, both included
+    std::uint64_t cost;
+    bool closed;
+  };
+
+  proof_rows(const problem& p, memory_model model, const recompute_proof& proof, const offload& moves)
+      : p_(p), model_(model), proof_(proof), moves_(moves), leaves_(may_leave(p)) {}
+
+  /// Why the rows are none that a proof may rest on; else empty, and finds gaps and excesses.
+  std::string run(bytes budget) {
+    std::string fault = check_rows();
+    if (fault.empty()) find_gaps(), find_excess(budget);
+    return fault;
+  }
+
+  firing rule(op_id op) const { return p_.firing(op).value_or(model_.default_firing); }
+
+  std::vector<gap> gaps;
+  std::vector<int128> excess;     ///< per row
+  std::vector<std::size_t> tail;  ///< per storage, the first row behind all its uses; nowhere where it stays
+
+ private:
+  std::string check_rows() {
+    row_.assign(p_.ops().size(), nowhere);
+    for (std::size_t k = 0; k < proof_.rows.size(); ++k) {
+      const op_id op = proof_.rows[k];
+      if (op >= row_.size() || row_[op] != nowhere) return "row " + std::to_string(k) + " is no operator, or stands twice";
+      row_[op] = k;
+      const auto before = p_.predecessors(op);
+      if (proof_.any_order) {
+        if (k > 0 && std::find(before.begin(), before.end(), proof_.rows[k - 1]) == before.end())
+          return "row " + std::to_string(k) + " is not right behind the row before it in every order";
+      } else {
+        for (op_id u : before)
+          if (row_[u] == nowhere) return "row " + std::to_string(k) + " runs before an operator that it needs";
+      }
+    }
+    if (!proof_.any_order && proof_.rows.size() != row_.size()) return "the rows are no order of all operators";
+    return {};
+  }
+
+  /// For each operator, the number of rows that certainly run before it.
+  std::vector<std::size_t> rows_before() const {
+    std::vector<std::size_t> before(p_.ops().size(), 0);
+    bool changes = true;
+    const auto raise = [&](op_id op, std::size_t to) {
+      if (before[op] < to) before[op] = to, changes = true;
+    };
+    if (!proof_.any_order) return row_;
+    while (std::exchange(changes, false))
+      for (op_id op : p_.ops())
+        for (op_id u : p_.predecessors(op)) raise(op, row_[u] == nowhere ? before[u] : row_[u] + 1);
+    return before;
+  }
+  /// The first row that certainly runs behind each operator, or is its own; the number of rows where there is none.
+  std::vector<std::size_t> first_behind() const {
+    if (!proof_.any_order) return row_;
+    std::vector<std::size_t> behind(p_.ops().size(), proof_.rows.size());
+    std::vector<op_id> open;
+    for (std::size_t k = 0; k < proof_.rows.size(); ++k) {
+      open.push_back(proof_.rows[k]);
+      while (!open.empty()) {
+        const op_id op = open.back();
+        open.pop_back();
+        if (behind[op] <= k) continue;
+        behind[op] = k;
+        for (op_id u : p_.predecessors(op)) open.push_back(u);
+      }
+    }
+    return behind;
+  }
+
+  void find_gaps() {
+    const std::vector<bool> again = runs_again(p_);
+    const auto before = rows_before(), behind = first_behind();
+    tail.assign(p_.tensors().size(), nowhere);
+    for (tensor_id t : p_.tensors()) {
+      if (p_.storage(t) != t || !p_.kept(t)) continue;
+      const op_id made_by = p_.producer(t);
+      std::vector<bool> used(proof_.rows.size(), false), needed(proof_.rows.size() + 1, false);
+      std::size_t end = p_.stays(t) ? proof_.rows.size() : 0;
+      for (op_id reader : p_.readers(t)) {
+        end = std::max(end, before[reader]);
+        if (row_[reader] != nowhere) used[row_[reader]] = true;
+      }
+      std::size_t start = 0;
+      if (made_by != none) start = row_[made_by] == nowhere ? behind[made_by] : row_[made_by] + 1;
+      const bool closed = made_by == none || !again[made_by];
+      find_tail(t, behind);
+      const std::uint64_t cost = closed || proof_.charged[made_by] != t ? 0 : p_.cost(made_by);
+      // Stretches of rows without a use, up to the last one that is before a use; a row that consumes its inputs first may
+      // itself be without what it reads.
+      const std::size_t gaps_before = gaps.size();
+      std::size_t first = start;
+      for (std::size_t k = start; k <= std::max(end, proof_.rows.size()); ++k) {
+        const bool use = k < proof_.rows.size() && used[k];
+        if (!use && k != end) continue;
+        if (k == end && !use && first < end) gaps.push_back({t, first, end - 1, cost, closed});
+        if (use && first < k) gaps.push_back({t, first, k - 1, cost, closed});
+        if (k == end && !use) break;
+        first = rule(proof_.rows[k]) == firing::cbp ? k : k + 1;
+        if (k >= end) break;
+      }
+      if (moves_ && leaves_[t]) fill_with_loads(gaps_before);
+    }
+  }
+  /// Lets loads fill the gaps of one storage, which begin at a place among all, where they cost less or nothing else does.
+  void fill_with_loads(std::size_t begin) {
+    std::size_t rows = 0;
+    for (std::size_t i = begin; i < gaps.size(); ++i) rows += gaps[i].last + 1 - gaps[i].first;
+    for (std::size_t i = begin; i < gaps.size(); ++i) {
+      gap& g = gaps[i];
+      const bytes size = p_.size(g.storage);
+      const int128 share = static_cast<int128>(moves_.write_cost(size)) * static_cast<int128>(g.last + 1 - g.first) /
+                           static_cast<int128>(rows);
+      const std::uint64_t cost = moves_.read_cost(size) + static_cast<std::uint64_t>(share);
+      if (g.closed || cost < g.cost) g.cost = cost;
+      g.closed = false;
+    }
+  }
+
+  /// The first row behind all uses of a storage that does not stay.
+  void find_tail(tensor_id t, const std::vector<std::size_t>& behind) {
+    if (p_.stays(t)) return;
+    std::size_t first = 0;
+    for (op_id reader : p_.readers(t)) {
+      const bool row_itself = row_[reader] == nowhere || rule(reader) == firing::cbp;
+      first = std::max(first, behind[reader] + (row_itself ? 0 : 1));
+    }
+    tail[t] = first;
+  }
+  void find_excess(bytes budget) {
+    for (op_id op : proof_.rows) {
+      int128 sum = static_cast<int128>(p_.workspace(op)) - static_cast<int128>(std::min(budget, max_total));
+      for (tensor_id t : p_.creates(op)) sum += static_cast<int128>(p_.size(t));
+      if (rule(op) == firing::pbc) {
+        for (tensor_id t : p_.reads(op)) sum += static_cast<int128>(p_.size(t));
+        if (model_.in_place)
+          for (const storage_reuse& r : p_.reuses(op)) sum -= static_cast<int128>(r.spared);
+      }
+      excess.push_back(sum);
+    }
+    for (const gap& g : gaps)
+      for (std::size_t k = g.first; k <= g.last; ++k) excess[k] += static_cast<int128>(p_.size(g.storage));
+  }
+
+  const problem& p_;
+  memory_model model_;
+  const recompute_proof& proof_;
+  offload moves_;
+  std::vector<bool> leaves_;
+  std::vector<std::size_t> row_;
+};
+
+}  // namespace detail
+
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched
