@@ -28,8 +28,8 @@ keep_order(std::vector<Op>) -> keep_order<Op>;
 
 /// The cheapest executions of a checked problem within `o.budget`, in operator ids. An `order` is kept; where it is empty,
 /// any will do. With `moves`, storages may leave memory and come back.
-MEMSCHED_FUNCTION recompute_result<op_id> recompute_problem(const problem& p, std::span<const op_id> order,
-                                                            const options& o, const offload& moves = {});
+MEMSCHED_FUNCTION recompute_result<op_id> recompute_problem(const problem& p, std::span<const op_id> order, const options& o,
+                                                            const offload& moves = {});
 
 namespace detail {
 
@@ -180,22 +180,23 @@ class recomputation {
     context_.keep_going();
     if (s.error || s.peak >= r_.peak) return;
     take(s.order);
-    if (!r_.fits()) orders_.push_back(s.order);
+    if (!r_.fits()) orders_.push_back({s.order, {}});
   }
 
   void search_reruns() {
     if (p_.ops().size() <= 14 && exactly()) return;
-    orders_.insert(orders_.begin(), given_);
+    orders_.insert(orders_.begin(), {given_, {}});
     context_.with_share(0.5, [&] {  // first of all, so that short limits have an answer
-      for (const auto& order : orders_) start_from(order, 0);
+      for (const auto& o : orders_) start_from(o.order, 0);
     });
-    bound();
+    cover(0.3, 4096);
     if (r_.refuted) return;
     if (wide()) weigh();
     if (!good_enough()) start_anew();
     if (starts_.empty()) return;
-    if (!good_enough()) tighten(extra_cost(table_, best_start()));
-    if (!good_enough()) improve_starts();
+    if (!good_enough()) cover_with_needs(0.3, 256);
+    if (!good_enough()) context_.with_share(close() ? 0.7 : 1, [&] { improve_starts(); });
+    if (!good_enough() && close()) needs_help_ ? cover_with_needs(1, 1 << 13) : cover(1, 1 << 17);
     if (!good_enough()) context_.give_up();
     take(best_start().executions());
   }
@@ -203,18 +204,28 @@ class recomputation {
   auto cheaper() const {
     return [this](const rerun_stages& a, const rerun_stages& b) { return extra_cost(table_, a) < extra_cost(table_, b); };
   }
+  /// The least extra cost of all starts.
+  std::uint64_t least_found() const { return starts_.empty() ? ~std::uint64_t{0} : extra_cost(table_, best_start()); }
   const rerun_stages& best_start() const { return *std::min_element(starts_.begin(), starts_.end(), cheaper()); }
   /// Whether the best schedule found needs no better one.
-  bool good_enough() const { return !starts_.empty() && extra_cost(table_, best_start()) <= enough(); }
+  bool good_enough() const { return !starts_.empty() && least_found() <= enough(); }
+  /// Whether the bound is so near that more of a proof may close the gap.
+  bool close() const { return r_.lower_bound >= least_found() / 10 * 9; }
 
-  /// Short improvements of all starts, then longer ones of the best two.
+  /// Short improvements of the best starts, several of each: where one ends depends on chance. Then a longer one of the best.
   void improve_starts() {
+    constexpr std::uint64_t kept = 3, times = 8;
     const std::uint64_t idle = std::clamp<std::uint64_t>(400000 / p_.ops().size(), 60, 3000);
+    std::stable_sort(starts_.begin(), starts_.end(), cheaper());
+    const std::size_t from = std::min<std::size_t>(kept, starts_.size());
     std::uint64_t seed = 0;
-    std::stable_sort(starts_.begin(), starts_.end(), cheaper());
-    for (rerun_stages& s : starts_) improve(s, idle / 8, ++seed);
-    std::stable_sort(starts_.begin(), starts_.end(), cheaper());
-    for (std::size_t i = std::min<std::size_t>(2, starts_.size()); i-- > 0;) improve(starts_[i], idle / 2, ++seed);
+    for (std::uint64_t k = 0; k < times; ++k)
+      for (std::size_t i = 0; i < from && !good_enough() && !context_.stopped(); ++i) {
+        starts_.push_back(starts_[i]);
+        improve(starts_.back(), idle / 8, ++seed);
+      }
+    std::swap(starts_[0], *std::min_element(starts_.begin(), starts_.end(), cheaper()));
+    improve(starts_[0], idle / 2, ++seed);
   }
 
   /// The exact search, with a share of the limits. Returns whether it answered.
@@ -222,38 +233,41 @@ class recomputation {
     const std::uint64_t most = std::min<std::uint64_t>(context_.states_left(), 200000);
     const exact_executions e = context_.with_states(most, [&] {
       return context_.with_share(0.3, [&] {
-        return cheapest_executions(table_, model_, r_.budget, kept_ ? std::span<const op_id>(given_) : std::span<const op_id>(),
-                                   context_);
+        return cheapest_executions(table_, model_, r_.budget,
+                                   kept_ ? std::span<const op_id>(given_) : std::span<const op_id>(), context_);
       });
     });
     if (!e.complete) return false;
     r_.scope = kept_ ? bound_scope::given_order : bound_scope::any_order;
-    bound();  // for a proof
+    cover(0.3, 4096);  // for a proof
     r_.refuted = !e.found;
     if (e.found) take(e.executions), r_.lower_bound = e.extra_cost;
     return true;
   }
 
-  void bound() {
+  /// Bounds by the cover of rows: of the order to keep, or of a path.
+  void cover(double share, std::size_t nodes) {
     r_.scope = kept_ ? bound_scope::given_order : bound_scope::any_order;
-    rows_ = kept_ ? rows_of_order(table_, model_, given_) : rows_of_path(table_, model_, find_path(p_, model_, given_, r_.budget));
-    const cover_limits limits{.unit = unit_};
-    gap_cover cover = context_.with_share(0.3, [&] { return cover_gaps(rows_, r_.budget, limits, context_); });
-    r_.refuted = cover.infeasible;
-    prices_ = cover.prices;
-    take_bound(std::move(cover));
+    if (rows_.rows.empty())
+      rows_ = kept_ ? rows_of_order(table_, model_, given_)
+                    : rows_of_path(table_, model_, find_path(p_, model_, given_, r_.budget));
+    const cover_limits limits{.enough = least_found(), .nodes = nodes, .unit = unit_};
+    gap_cover c = context_.with_share(share, [&] { return cover_gaps(rows_, r_.budget, limits, context_); });
+    r_.refuted = c.infeasible;
+    prices_ = c.prices;
+    if (c.infeasible || c.bound > r_.lower_bound || r_.proof.cases.empty()) take_bound(std::move(c));
   }
 
-  /// Raises the bound towards the cost of a known schedule: some rows get needs. Not where a load may fill a gap: it needs
-  /// nothing.
-  void tighten(std::uint64_t known) {
-    if (table_.prices()) return;
+  /// Raises the bound towards the least cost found: some rows get needs. Not where a load may fill a gap: it needs nothing.
+  void cover_with_needs(double share, std::size_t nodes) {
     const std::vector<index_t> chosen = rows_with_needs(prices_);
-    if (chosen.empty()) return;
+    if (chosen.empty() || table_.prices()) return;
     const rerun_needs needs = find_needs(p_, model_, rows_, chosen);
-    const cover_limits limits{.enough = known, .nodes = 256, .unit = unit_, .start = prices_};
-    gap_cover cover = context_.with_share(0.3, [&] { return cover_gaps(rows_, needs, r_.budget, limits, context_); });
-    if (cover.bound > r_.lower_bound) take_bound(std::move(cover));
+    const cover_limits limits{.enough = least_found(), .nodes = nodes, .unit = unit_, .start = prices_};
+    gap_cover c = context_.with_share(share, [&] { return cover_gaps(rows_, needs, r_.budget, limits, context_); });
+    if (c.bound <= r_.lower_bound) return;
+    needs_help_ = true;
+    take_bound(std::move(c));
   }
 
   /// Whether no path has most operators, so that rows of a path say little.
@@ -269,7 +283,7 @@ class recomputation {
       if (weigh_at(*w, std::ldexp(w->middle_price, e), nullptr, best)) exponent = e;
     for (const double e : {exponent - 0.5, exponent + 0.5}) weigh_at(*w, w->middle_price * std::exp2(e), nullptr, best);
     if (best.order.empty()) return;
-    orders_.insert(orders_.begin(), best.order);
+    orders_.push_back({best.order, {}});
     start_from(best.order, 0);
     if (best.bound <= r_.lower_bound) return;
     r_.lower_bound = best.bound;
@@ -322,33 +336,40 @@ class recomputation {
   /// Repairs an order of first runs. Keeps the schedule if it is within the budget.
   void start_from(const std::vector<op_id>& order, std::uint64_t noise_percent) {
     rerun_search reruns(table_, model_, r_.budget, context_, 1 + noise_percent);
-    compete(reruns, rerun_stages(order), noise_percent);
+    compete(reruns, rerun_stages(order), {.noise_percent = noise_percent});
   }
-  void compete(rerun_search& reruns, rerun_stages s, std::uint64_t noise_percent) {
-    if (!reruns.repair(s, std::uint64_t{1} << 61, noise_percent)) return;
+  void compete(rerun_search& reruns, rerun_stages s, const candidate_ranks& ranks) {
+    if (!reruns.repair(s, std::uint64_t{1} << 61, ranks)) return;
     reruns.prune(s);
     starts_.push_back(std::move(s));
   }
 
-  /// Starts from the cheapest gaps of each order's cover; where nothing is within the budget yet, from repairs with noise, too.
+  /// Starts from the prices and the cheapest gaps of each order's cover; where nothing is within the budget yet, from repairs
+  /// with noise, too.
   void start_anew() {
-    for (const auto& order : orders_) {
+    for (auto& [order, prices] : orders_) {
       for (std::uint64_t noise = 0; starts_.empty() && noise <= 800 && !context_.stopped(); noise += 100)
         start_from(order, noise);
       const rerun_rows rows = rows_of_order(table_, model_, order);
       const gap_cover cover = cover_gaps(rows, r_.budget, {.nodes = 64, .unit = unit_}, context_);
       if (cover.infeasible) continue;
+      prices = cover.prices;
       rerun_search reruns(table_, model_, r_.budget, context_, 1);
+      reruns.set_prices(prices);
+      compete(reruns, rerun_stages(order), {.by_prices = true});
       rerun_stages s(order);
       const std::uint64_t most = starts_.empty() ? std::uint64_t{1} << 61 : 8 * extra_cost(table_, best_start());
-      if (reruns.open_gaps(s, rows, cover.absent, most)) compete(reruns, std::move(s), 0);
+      if (reruns.open_gaps(s, rows, cover.absent, most)) compete(reruns, std::move(s), {});
     }
   }
 
   /// Goes on from a start unless one is good enough.
   void improve(rerun_stages& s, std::uint64_t idle, std::uint64_t seed) {
     if (good_enough()) return;
-    rerun_search(table_, model_, r_.budget, context_, seed).improve(s, idle, enough());
+    rerun_search reruns(table_, model_, r_.budget, context_, seed);
+    for (const auto& [order, prices] : orders_)
+      if (order == s.order) reruns.set_prices(prices);
+    reruns.improve(s, idle, enough());
   }
 
   /// An extra cost that ends the search.
@@ -377,7 +398,12 @@ class recomputation {
   bool kept_;
   search context_;
   std::vector<op_id> given_;
-  std::vector<std::vector<op_id>> orders_;
+  struct first_runs {
+    std::vector<op_id> order;
+    std::vector<std::pair<index_t, double>> prices;  // of its rows; none before `start_anew`
+  };
+  std::vector<first_runs> orders_;
+  bool needs_help_ = false;           // the bound rests on rows with needs
   std::vector<rerun_stages> starts_;  // schedules within the budget
   rerun_rows rows_;
   std::vector<std::pair<index_t, double>> prices_;  // of rows_
@@ -387,8 +413,8 @@ class recomputation {
 
 }  // namespace detail
 
-MEMSCHED_FUNCTION recompute_result<op_id> recompute_problem(const problem& p, std::span<const op_id> order,
-                                                            const options& o, const offload& moves) {
+MEMSCHED_FUNCTION recompute_result<op_id> recompute_problem(const problem& p, std::span<const op_id> order, const options& o,
+                                                            const offload& moves) {
   return detail::recomputation(p, order, o, moves).run();
 }
 

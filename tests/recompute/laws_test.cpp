@@ -427,7 +427,7 @@ TEST_CASE("law: repair, prune and improve end within the budget, and never below
       search context{options{}};
       rerun_search reruns(table, {}, budget, context, seed);
       rerun_stages s(order);
-      if (!reruns.repair(s, no_limit / 4, 0)) continue;
+      if (!reruns.repair(s, no_limit / 4, {})) continue;
       const std::uint64_t repair_cost = extra_cost(table, s);
       reruns.prune(s);
       REQUIRE(extra_cost(table, s) <= repair_cost);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include <memsched/base/linkage.hpp>
@@ -25,7 +26,13 @@ struct rerun_candidate {
   bytes gain = 0;
   index_t stage = 0;
   std::vector<op_id> ops{};  ///< in the order in which they come in a stage
-  double rank = 0;           ///< cost for a byte over the budget; the smaller, the better
+  double rank = 0;           ///< cost for the worth of the hole; the smaller, the better
+};
+
+/// Ways to rank candidates.
+struct candidate_ranks {
+  std::uint64_t noise_percent = 0;  ///< spreads ranks by up to 1 + noise
+  bool by_prices = false;  ///< a hole is worth the prices of its rows (`set_prices`), else its bytes over the budget
 };
 
 /// Finds candidates for the schedule that `played` holds at the time. Refers to its arguments.
@@ -33,9 +40,13 @@ class rerun_candidates {
  public:
   rerun_candidates(const execution_table& table, const played_stages& played, bytes budget);
 
-  /// Sets of reruns and loads by which less is live while the execution at `at` runs. `noise_percent` spreads their ranks. O(tensors,
-  /// and for each candidate the reads of its reruns).
-  void find(index_t at, std::uint64_t noise_percent, base::random_source& random, std::vector<rerun_candidate>& found);
+  /// Sets prices of a byte at rows of the order of first runs, as of `gap_cover`.
+  void set_prices(const std::vector<std::pair<index_t, double>>& prices);
+  bool has_prices() const { return !price_before_.empty(); }
+
+  /// Sets of reruns and loads by which less is live while the execution at `at` runs. O(tensors, and for each candidate the
+  /// reads of its reruns).
+  void find(index_t at, const candidate_ranks& ranks, base::random_source& random, std::vector<rerun_candidate>& found);
   /// Gathers the reruns and loads by which the storage of h is there at the end of the hole, brought back by `by`. With
   /// `keep_inputs`, inputs that the budget has room for stay until then instead. Returns false where something needed cannot
   /// come back.
@@ -51,8 +62,9 @@ class rerun_candidates {
   bool has_views() const { return has_views_; }
 
  private:
-  void add_all(const rerun_hole& h, std::vector<rerun_candidate>& found);
-  void add(const rerun_hole& h, op_id by, bool keep_inputs, std::vector<rerun_candidate>& found);
+  void add_all(const rerun_hole& h, double worth, std::vector<rerun_candidate>& found);
+  void add(const rerun_hole& h, double worth, op_id by, bool keep_inputs, std::vector<rerun_candidate>& found);
+  double worth_of(const rerun_hole& h, bool by_prices) const;
   bool stays_within(tensor_id t, const rerun_hole& h) const;
 
   const problem& p_;
@@ -62,6 +74,7 @@ class rerun_candidates {
   list_of<op_id> views_;  // per storage, other operators than its producer that name it
   bool has_views_ = false;
   double average_cost_ = 1;
+  std::vector<double> price_before_;   // sums of prices before each row
   std::vector<unsigned char> member_;  // of the candidate that is made
 };
 
@@ -71,6 +84,7 @@ class rerun_candidates {
 #if MEMSCHED_DEFINED_HERE
 
 #include <algorithm>
+#include <numeric>
 
 namespace memsched {
 inline namespace MEMSCHED_ABI {
@@ -87,6 +101,12 @@ MEMSCHED_FUNCTION rerun_candidates::rerun_candidates(const execution_table& tabl
   has_views_ = !views.empty();
   views_ = list_of<op_id>::from_pairs(p_.tensors().size(), views);
   average_cost_ = std::max(sum / std::max<double>(1, static_cast<double>(p_.ops().size())), 1e-9);
+}
+
+MEMSCHED_FUNCTION void rerun_candidates::set_prices(const std::vector<std::pair<index_t, double>>& prices) {
+  price_before_.assign(p_.ops().size() + 2, 0);
+  for (const auto& [row, price] : prices) price_before_[row + 1] = price;
+  std::partial_sum(price_before_.begin(), price_before_.end(), price_before_.begin());
 }
 
 MEMSCHED_FUNCTION std::uint64_t rerun_candidates::cost(op_id e) const {
@@ -160,25 +180,32 @@ MEMSCHED_FUNCTION index_t rerun_candidates::stage_at(index_t at) const {
   return at < played_.stage().size() ? played_.stage()[at] : static_cast<index_t>(p_.ops().size());
 }
 
-/// Reruns and loads that fill a hole at its end.
-MEMSCHED_FUNCTION void rerun_candidates::add_all(const rerun_hole& h, std::vector<rerun_candidate>& found) {
-  if (const op_id producer = p_.producer(h.storage); producer != none && table_.may_repeat(producer))
-    for (const bool keep_inputs : {true, false}) add(h, producer, keep_inputs, found);
-  if (const op_id load = table_.load_of(h.storage); load != none) add(h, load, true, found);
+/// Above 0 where the hole frees bytes over the budget.
+MEMSCHED_FUNCTION double rerun_candidates::worth_of(const rerun_hole& h, bool by_prices) const {
+  const double gain = static_cast<double>(h.gain);
+  const double freed = std::min(played_.over(h.from, h.to), played_.count_over(h.from, h.to) * gain);
+  if (freed <= 0 || !by_prices) return freed;
+  constexpr double unpriced = 1e-9;  // rows without a price are worth a little, too
+  return (price_before_[stage_at(h.to)] - price_before_[stage_at(h.from)]) * gain + unpriced;
 }
 
-MEMSCHED_FUNCTION void rerun_candidates::add(const rerun_hole& h, op_id by, bool keep_inputs,
+/// Reruns and loads that fill a hole at its end.
+MEMSCHED_FUNCTION void rerun_candidates::add_all(const rerun_hole& h, double worth, std::vector<rerun_candidate>& found) {
+  if (const op_id producer = p_.producer(h.storage); producer != none && table_.may_repeat(producer))
+    for (const bool keep_inputs : {true, false}) add(h, worth, producer, keep_inputs, found);
+  if (const op_id load = table_.load_of(h.storage); load != none) add(h, worth, load, true, found);
+}
+
+MEMSCHED_FUNCTION void rerun_candidates::add(const rerun_hole& h, double worth, op_id by, bool keep_inputs,
                                              std::vector<rerun_candidate>& found) {
   rerun_candidate c{.storage = h.storage, .gain = h.gain, .stage = stage_at(h.to)};
-  if (c.stage == 0 || !collect(h, by, keep_inputs, c)) return;
-  const double gain = std::min(played_.over(h.from, h.to), played_.count_over(h.from, h.to) * static_cast<double>(h.gain));
-  if (gain <= 0) return;
-  c.rank = price(c.ops) / gain;
+  if (!collect(h, by, keep_inputs, c)) return;
+  c.rank = price(c.ops) / worth;
   if (!found.empty() && found.back().stage == c.stage && found.back().ops == c.ops) return;
   found.push_back(std::move(c));
 }
 
-MEMSCHED_FUNCTION void rerun_candidates::find(index_t at, std::uint64_t noise_percent, base::random_source& random,
+MEMSCHED_FUNCTION void rerun_candidates::find(index_t at, const candidate_ranks& ranks, base::random_source& random,
                                               std::vector<rerun_candidate>& found) {
   found.clear();
   const op_id running = played_.run()[at];
@@ -198,10 +225,12 @@ MEMSCHED_FUNCTION void rerun_candidates::find(index_t at, std::uint64_t noise_pe
       ++next;
     }
     if (from == none || !played_.alive_before(t, next)) continue;
-    add_all({t, from, played_.position(t, next), gain}, found);
+    const rerun_hole h{t, from, played_.position(t, next), gain};
+    const double worth = worth_of(h, ranks.by_prices);
+    if (worth > 0 && stage_at(h.to) > 0) add_all(h, worth, found);
   }
-  if (noise_percent == 0) return;
-  for (rerun_candidate& c : found) c.rank *= 1 + 0.01 * static_cast<double>(random.below(noise_percent + 1));
+  if (ranks.noise_percent == 0) return;
+  for (rerun_candidate& c : found) c.rank *= 1 + 0.01 * static_cast<double>(random.below(ranks.noise_percent + 1));
 }
 
 }  // namespace MEMSCHED_ABI

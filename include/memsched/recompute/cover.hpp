@@ -324,6 +324,12 @@ class cover_search {
     queue_.push(std::move(child));
   }
 
+  /// Whether nodes and their part of the proof are within the limit of memory.
+  bool fits() {
+    const std::size_t each = sizeof(node) + gaps_.size() + 3 * sizeof(std::uint64_t) * rows_.size();
+    return context_.fits(nodes_ * each);
+  }
+
   /// Prices to begin with.
   std::vector<double> start() const {
     std::vector<double> p(rows_.size(), 0);
@@ -351,7 +357,7 @@ class cover_search {
     while (!queue_.empty()) {
       node n = queue_.top();
       const bool tall = n.bound >= cutoff();
-      if (!tall && (nodes_ >= limits_.nodes || context_.stopped())) break;
+      if (!tall && (nodes_ >= limits_.nodes || context_.stopped() || !fits())) break;
       queue_.pop();
       if (tall) {
         close(n);

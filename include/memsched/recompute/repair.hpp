@@ -22,16 +22,18 @@ class rerun_search {
  public:
   rerun_search(const execution_table& table, memory_model model, bytes budget, search& context, std::uint64_t seed);
 
-  /// Adds reruns until the peak is within the budget. False where no candidate helps, a limit is met or the extra cost
-  /// passes `most`; then `s` is left with the reruns so far. `noise` spreads the ranks of candidates by up to 1 + noise.
-  /// O(executions + uses) for each candidate that is taken, and less for one that is tried.
-  bool repair(rerun_stages& s, std::uint64_t most, std::uint64_t noise_percent);
+  /// Sets prices of a byte at rows of the order of first runs, as of `gap_cover`: half the rounds of `improve` rank by them.
+  void set_prices(const std::vector<std::pair<index_t, double>>& prices) { candidates_.set_prices(prices); }
+  /// Adds reruns and loads until the peak is within the budget. Returns false where no candidate helps, a limit is hit or the
+  /// extra cost passes `most`; then `s` is left with the reruns so far. O(executions + uses) for each candidate that is taken,
+  /// and less for one that is tried.
+  bool repair(rerun_stages& s, std::uint64_t most, const candidate_ranks& ranks);
   /// Takes out reruns that the budget does not need, the dearest first. The peak stays within it.
   void prune(rerun_stages& s);
   /// Makes the storages of `absent` gaps again where these end, as far as that is possible. Returns false once the extra cost
   /// passes `most`, or a limit is met.
   bool open_gaps(rerun_stages& s, const rerun_rows& r, const std::vector<bool>& absent, std::uint64_t most);
-  /// Destroys a part of the reruns, repairs and prunes, and keeps the result if it costs no more, or now and then a little
+  /// Destroys a part of the reruns and loads, repairs and prunes, and keeps the result if it costs no more, or now and then a little
   /// more. Ends behind `idle` rounds without gain, at `enough` extra cost, or at a limit. `s` must be within the budget.
   void improve(rerun_stages& s, std::uint64_t idle, std::uint64_t enough);
 
@@ -40,7 +42,7 @@ class rerun_search {
   std::size_t several() const { return 1 + p_.ops().size() / 1000; }
   index_t find_high(std::vector<index_t>& high) const;
   std::optional<std::uint64_t> add_best(rerun_stages& s, index_t at, std::vector<rerun_candidate>& found,
-                                        std::uint64_t noise_percent);
+                                        const candidate_ranks& ranks);
   double over_with(const rerun_stages& s, const std::vector<op_id>& fresh, index_t stage);
   std::vector<op_id> insert(rerun_stages& s, const rerun_candidate& c) const;
   void erase(rerun_stages& s, index_t stage, const std::vector<op_id>& ops) const;
@@ -127,7 +129,7 @@ MEMSCHED_FUNCTION index_t rerun_search::find_high(std::vector<index_t>& high) co
 /// eighth of the bytes over the budget at `at`. Returns the cost that they add; nothing if none helps.
 MEMSCHED_FUNCTION std::optional<std::uint64_t> rerun_search::add_best(rerun_stages& s, index_t at,
                                                                       std::vector<rerun_candidate>& found,
-                                                                      std::uint64_t noise_percent) {
+                                                                      const candidate_ranks& ranks) {
   constexpr std::size_t tried = 24, compared = 4;
   const auto cheaper = [](const rerun_candidate& a, const rerun_candidate& b) { return a.rank < b.rank; };
   std::stable_sort(found.begin(), found.end(), cheaper);
@@ -139,8 +141,8 @@ MEMSCHED_FUNCTION std::optional<std::uint64_t> rerun_search::add_best(rerun_stag
     erase(s, found[i].stage, fresh);
     if (over >= played_.over()) continue;
     ++good;
-    double rank = candidates_.price(fresh) / (played_.over() - over);
-    if (noise_percent > 0) rank *= 1 + 0.01 * static_cast<double>(random_.below(noise_percent + 1));
+    double rank = ranks.by_prices ? found[i].rank : candidates_.price(fresh) / (played_.over() - over);
+    if (ranks.noise_percent > 0) rank *= 1 + 0.01 * static_cast<double>(random_.below(ranks.noise_percent + 1));
     if (best == found.size() || rank < best_rank) best = i, best_rank = rank;
   }
   if (best == found.size()) return std::nullopt;
@@ -171,7 +173,7 @@ MEMSCHED_FUNCTION double rerun_search::over_with(const rerun_stages& s, const st
   return fresh.empty() || !views_hold(s) ? played_.over() : played_.over_with(fresh, stage);
 }
 
-MEMSCHED_FUNCTION bool rerun_search::repair(rerun_stages& s, std::uint64_t most, std::uint64_t noise_percent) {
+MEMSCHED_FUNCTION bool rerun_search::repair(rerun_stages& s, std::uint64_t most, const candidate_ranks& ranks) {
   constexpr std::size_t attempts = 12;
   std::vector<rerun_candidate> found;
   std::vector<index_t> high;
@@ -184,10 +186,10 @@ MEMSCHED_FUNCTION bool rerun_search::repair(rerun_stages& s, std::uint64_t most,
     if (high.empty()) return false;  // the start itself
     std::optional<std::uint64_t> added;
     for (std::size_t attempt = 0; attempt < attempts && !added; ++attempt) {
-      const bool at_worst = attempt == 0 && (noise_percent == 0 || random_.chance(1, 2));
+      const bool at_worst = attempt == 0 && (ranks.noise_percent == 0 || random_.chance(1, 2));
       const index_t at = at_worst ? worst : high[random_.below(high.size())];
-      candidates_.find(at, noise_percent, random_, found);
-      added = add_best(s, at, found, noise_percent);
+      candidates_.find(at, ranks, random_, found);
+      added = add_best(s, at, found, ranks);
     }
     if (!added) return false;
     spent += *added;
@@ -263,8 +265,8 @@ MEMSCHED_FUNCTION void rerun_search::improve(rerun_stages& s, std::uint64_t idle
     if (round % 64 == 63) at = s, now = best;
     rerun_stages other = at;
     destroy(other);
-    const std::uint64_t noise = 20 * random_.below(8);
-    if (!repair(other, best * 2, noise)) continue;
+    const candidate_ranks ranks{20 * random_.below(8), candidates_.has_prices() && random_.chance(1, 2)};
+    if (!repair(other, best * 2, ranks)) continue;
     prune(other);
     const std::uint64_t found = extra_cost(table_, other);
     const bool little_worse = random_.chance(1, 8) && found <= now + now / 50;
