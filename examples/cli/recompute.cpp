@@ -152,7 +152,7 @@ void make_monotone(std::vector<answer>& curve) {
 }
 
 int run_curve(const loaded& graph, recompute_request r, const std::vector<op_id>& given, bytes given_peak) {
-  const bytes low = memsched::least_peak_with_reruns(graph.problem, r.options.model());
+  const bytes low = memsched::least_peak_with_reruns(graph.problem, r.options.model(), r.moves);
   if (r.options.time_limit != r.options.time_limit.max())
     r.options.time_limit /= static_cast<std::int64_t>(std::max<std::size_t>(r.curve, 1));
   std::vector<answer> curve;

@@ -145,7 +145,7 @@ class recomputation {
     }
     r_.budget = options_.budget;
     r_.given_peak = given->peak;
-    r_.peak_bound = least_peak_with_reruns(p_, model_);
+    r_.peak_bound = least_peak_with_reruns(p_, model_, table_.prices());
     for (op_id op : p_.ops()) r_.base_cost += p_.cost(op), unit_ = std::gcd(unit_, p_.cost(op));
     unit_ = table_.prices() ? 1 : std::max<std::uint64_t>(unit_, 1);
     take(given_);
@@ -258,11 +258,11 @@ class recomputation {
     if (c.infeasible || c.bound > r_.lower_bound || r_.proof.cases.empty()) take_bound(std::move(c));
   }
 
-  /// Raises the bound towards the least cost found: some rows get needs. Not where a load may fill a gap: it needs nothing.
+  /// Raises the bound towards the least cost found: some rows get needs.
   void cover_with_needs(double share, std::size_t nodes) {
     const std::vector<index_t> chosen = rows_with_needs(prices_);
-    if (chosen.empty() || table_.prices()) return;
-    const rerun_needs needs = find_needs(p_, model_, rows_, chosen);
+    if (chosen.empty()) return;
+    const rerun_needs needs = find_needs(table_, model_, rows_, chosen);
     const cover_limits limits{.enough = least_found(), .nodes = nodes, .unit = unit_, .start = prices_};
     gap_cover c = context_.with_share(share, [&] { return cover_gaps(rows_, needs, r_.budget, limits, context_); });
     if (c.bound <= r_.lower_bound) return;

@@ -57,8 +57,33 @@ sed 's/"rows":\[/"rows":[-2,/' "$dir/proof.json" >"$dir/other.json"
 refuses 'certificate: rows\[0\]: must be an index' --certificate "$dir/other.json"
 status "$memsched" recompute "$dir/step.json" --budget 19 --keep-order --format json --certificate "$dir/kept.json"
 verifies 'with the order of first runs kept' --certificate "$dir/kept.json"
+# Tensors that leave memory: tensor 1, of 10 bytes, is written and read back, for less than a rerun of f1.
+status "$memsched" recompute "$dir/step.json" --budget 19 --offload 10 --format json --certificate "$dir/moved.json"
+[ "$got" -eq 0 ] && grep -q '"offload":{"read":10,"write":10},"loads":\[\[1,[0-9]*\]\],.*"extra_cost":2,.*"status":"optimal"' "$dir/out" ||
+  fail "a load of tensor 1 costs 2: $(cat "$dir/out" "$dir/err")"
+verifies 'costs less than 2 more, in any order: it is optimal' --certificate "$dir/moved.json"
+sed 's/"read":10/"read":5/' "$dir/moved.json" >"$dir/other.json"
+refuses 'extra_cost: says 2, but the executions cost 3' "$dir/other.json"
+sed 's/"loads":\[\[1,/"loads":[[1,0],[1,/' "$dir/moved.json" >"$dir/other.json"
+refuses 'load 0 of tensor 1 stands before it was made' "$dir/other.json"
+sed 's/"loads":\[\[1,/"loads":[[1.5,/' "$dir/moved.json" >"$dir/other.json"
+refuses 'loads\[0\]: must be a tensor and a place' "$dir/other.json"
+status "$memsched" recompute "$dir/step.json" --budget 19 --offload 1 --no-reruns --format json --certificate "$dir/traffic.json"
+[ "$got" -eq 0 ] && grep -q '"extra_cost":20,.*"status":"optimal","stopped":"finished","seconds":[^,]*,"runs_again":\[\]' "$dir/out" ||
+  fail "20 bytes move where nothing runs again: $(cat "$dir/out" "$dir/err")"
+verifies 'costs less than 20 more, in any order: it is optimal' --certificate "$dir/traffic.json"
+status "$memsched" recompute "$dir/step.json" --budget 19 --offload 1
+[ "$got" -eq 0 ] && grep -q '^moved        0 tensors leave memory' "$dir/out" || fail "the rerun is cheaper: $(cat "$dir/out")"
+for wrong in 0 -1 1,2,3 fast; do
+  status "$memsched" recompute "$dir/step.json" --budget 19 --offload="$wrong"
+  [ "$got" -eq 2 ] && grep -q -- --offload "$dir/err" || fail "--offload $wrong is no price: $got $(cat "$dir/err")"
+done
+status "$memsched" recompute "$dir/step.json" --budget 19 --no-reruns
+[ "$got" -eq 2 ] || fail "without reruns and moves there is nothing to do: $got"
 if command -v python3 >/dev/null; then
-  python3 "$(dirname "$0")/../proof/check_recompute.py" "$dir/step.json" "$dir/proof.json" >/dev/null || fail "a proof is refused"
+  for proof in proof kept moved traffic; do
+    python3 "$(dirname "$0")/../proof/check_recompute.py" "$dir/step.json" "$dir/$proof.json" >/dev/null || fail "$proof is refused"
+  done
   sed 's/"extra_cost":5/"extra_cost":4/' "$dir/proof.json" >"$dir/other.json"
   if python3 "$(dirname "$0")/../proof/check_recompute.py" "$dir/step.json" "$dir/other.json" >/dev/null; then
     fail "another cost is accepted"

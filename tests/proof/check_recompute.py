@@ -93,6 +93,11 @@ class Graph(check.Problem):
                 during[uses[-1]] -= self.room(run[uses[-1]], s)
 
 
+def cheaper(rerun, closed, load):
+    """The cost of a rerun, unless that is closed, or of a load; and how much more a load costs."""
+    return (load, 0) if closed or load < rerun else (rerun, load - rerun)
+
+
 class Rows:
     """First runs, and the gaps between uses of storages, as a proof rests on them."""
 
@@ -116,8 +121,8 @@ class Rows:
         for i, t in enumerate(self.charged):
             need(t == -1 or t in p.creates[i], f"charged[{i}]: is not made by the operator")
         self.before, self.behind = self.places()
-        need(not p.moves or not proof.get("needs"), "needs: only where nothing is loaded")
-        self.gaps = [g for s in range(len(p.size)) if p.store[s] == s and p.kept(s) for g in self.filled(list(self.of(s)))]
+        gaps = [g for s in range(len(p.size)) if p.store[s] == s and p.kept(s) for g in self.filled(list(self.of(s)))]
+        self.gaps, self.more = [g[:5] for g in gaps], [g[5] for g in gaps]  # more: that a load costs beyond a rerun
         self.excess = [self.fixed(i) - budget for i in rows]
         for s, first, last, _, _ in self.gaps:
             for k in range(first, last + 1):
@@ -143,6 +148,13 @@ class Rows:
 
     def again(self, s):
         return s in self.p.writer and self.p.pure[self.p.writer[s]]
+
+    def returns(self, s):
+        return self.again(s) or s in self.p.moves
+
+    def tail_cost(self, s):
+        """The cost that the rows behind all uses of a storage bear, and how much more a load costs than a rerun."""
+        return cheaper(self.charge(s), not self.again(s), self.p.moves[s][0]) if s in self.p.moves else (self.charge(s), 0)
 
     def tail(self, s):
         """The first row behind all uses of a storage; none where it stays."""
@@ -190,11 +202,12 @@ class Rows:
         """Gaps of one storage, which loads fill where they cost less or nothing else does: each bears its share of a write."""
         rows = sum(last + 1 - first for _, first, last, _, _ in gaps)
         for s, first, last, cost, closed in gaps:
+            more = 0
             if s in self.p.moves:
                 read, write = self.p.moves[s]
-                load = read + write * (last + 1 - first) // rows
-                cost, closed = load if closed else min(cost, load), False
-            yield s, first, last, cost, closed
+                cost, more = cheaper(cost, closed, read + write * (last + 1 - first) // rows)
+                closed = False
+            yield s, first, last, cost, closed, more
 
     def fixed(self, i):
         p = self.p
@@ -273,17 +286,17 @@ def proven(p, proof, budget):
 
     def savings(number, price, left):
         """What absent storages may save at rows with needs, and no share pays for."""
-        save, hold, tails = {}, {}, {}
+        save, hold, tails, more = {}, {}, {}, {}
         for k, found in rows.needs.items():
             for s, g in found.items():
                 worth = price[k] * p.size[s]
-                if rows.again(s) and (g is None or answer.get(g) is not False):
+                if rows.returns(s) and (g is None or answer.get(g) is not False):
                     save[k, s] = worth
                 if g is None:
                     hold[k, s] = worth
         for k, s, payer, amount in proof["shares"][number]:
             need(amount >= 0, "shares: an amount below 0")
-            need(k in rows.needs and s in rows.needs[k] and rows.again(s), f"shares: {s} is no need at row {k}")
+            need(k in rows.needs and s in rows.needs[k] and rows.returns(s), f"shares: {s} is no need at row {k}")
             if (k, s) not in save:
                 continue
             if payer == -1:
@@ -295,10 +308,18 @@ def proven(p, proof, budget):
                 else:
                     need(rows.tail(s) <= k, f"shares: {s} has no tail at row {k}")
                     purse, key = tails, s
-                    tails.setdefault(s, rows.charge(s) << scale)
+                    tails.setdefault(s, rows.tail_cost(s)[0] << scale)
             else:
-                need(payer == s or payer in p.reads[p.writer[s]], f"shares: {s} does not need {payer}")
                 purse, key = hold, (k, payer)
+            if payer not in (-1, s):
+                need(rows.again(s) and payer in p.reads[p.writer[s]], f"shares: {s} does not need {payer}")
+                if s in p.moves:
+                    g = rows.needs[k][s]
+                    of = g if g is not None else ("tail", s) if rows.tail(s) <= k else None
+                    limits = {g: rows.more[g]} if g is not None else {("tail", s): rows.tail_cost(s)[1], None: 0}
+                    more.setdefault(of, limits[of] << scale)
+                    need(amount <= more[of], f"shares: a load of {s} does not cost so much more")
+                    more[of] -= amount
             need(amount <= purse.get(key, 0) and amount <= save[k, s], f"shares: nobody can pay for {s} at row {k}")
             purse[key] -= amount
             save[k, s] -= amount

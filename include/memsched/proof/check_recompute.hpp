@@ -26,11 +26,13 @@ inline namespace MEMSCHED_ABI {
 /// relaxation). Without loads, costs are multiples of the greatest common divisor of all costs, to which a leaf's value is
 /// rounded up; with loads, of 1.
 ///
-/// Where nothing is loaded, rows can have needs. There, the storage of a gap is in memory, or it is absent and its producer runs again behind the row; then
+/// At a row with needs, the storage of a gap is in memory, or it is absent and its producer runs again behind the row; then
 /// the producer's inputs are needed, too. Each needed storage takes p times its bytes if it is in memory; if absent, its gap
 /// pays, or behind all its uses its tail. So a storage with a gap saves p times its bytes by its absence only where all that
 /// its absence asks for is paid. Shares of these payments, of which none gives more than it has, bound the savings from above
-/// (weak duality of minimum cut and maximum flow): the part that no share covers is taken off the value.
+/// (weak duality of minimum cut and maximum flow): the part that no share covers is taken off the value. A storage that is
+/// loaded needs no inputs, but costs more than its stretch counts where a rerun is cheaper: shares of inputs are valid up to
+/// that difference, over all rows of the stretch.
 MEMSCHED_FUNCTION std::string check_recompute(const problem& p, memory_model model, bytes budget,
                                               const recompute_proof& proof, const offload& moves = {});
 
@@ -46,7 +48,6 @@ MEMSCHED_FUNCTION std::string check_recompute(const problem& p, memory_model mod
 #include <vector>
 
 #include <memsched/base/int128.hpp>
-#include <memsched/graph/runs_again.hpp>
 #include <memsched/graph/schedule_graph.hpp>
 #include <memsched/proof/check_certificate.hpp>
 #include <memsched/proof/proof_rows.hpp>
@@ -70,7 +71,8 @@ class recompute_checker {
     if (!fault.empty()) return fault;
     std::uint64_t most = 0;
     for (op_id op : p_.ops()) most = std::max(most, p_.cost(op));
-    for (const gap& g : rows_.gaps) most = std::max(most, g.cost);
+    for (const auto* stretches : {&rows_.gaps, &rows_.tails})
+      for (const gap& g : *stretches) most = std::max({most, g.cost, g.load_more == proof_rows::never ? 0 : g.load_more});
     if (std::bit_width(most) + std::min(proof_.scale, 111U) > 110) return "the scale is too large";
     if (proof_.cases.empty()) return "there are no cases";
     if (fault = find_needs(); !fault.empty()) return fault;
@@ -84,7 +86,8 @@ class recompute_checker {
   struct member {
     tensor_id storage;
     std::size_t from;  // the gap that says that it is needed; nowhere: an absent one's producer reads it
-    bool closed, paid_by_tail;
+    bool again, loads, paid_by_tail;
+    bool closed() const { return !again && !loads; }
   };
   struct need_row {
     std::size_t row;
@@ -139,16 +142,10 @@ class recompute_checker {
     return {};
   }
 
-  std::uint64_t charge(tensor_id t) const {
-    const op_id op = p_.producer(t);
-    return op != none && proof_.charged[op] == t ? p_.cost(op) : 0;
-  }
-
   std::string find_needs() {
     if (!proof_.needs.empty() && proof_.shares.size() != proof_.prices.size()) return "there are not shares for all prices";
-    if (!proof_.needs.empty() && moves_) return "rows have needs only where nothing is loaded";
     has_needs_.assign(proof_.rows.size(), false);
-    const std::vector<bool> again = runs_again(p_);
+    const std::vector<bool> leaves = may_leave(p_);
     for (index_t k : proof_.needs) {
       if (k >= proof_.rows.size() || has_needs_[k]) return "needs are of no row, or stand twice";
       has_needs_[k] = true;
@@ -161,13 +158,13 @@ class recompute_checker {
       const auto add = [&](tensor_id t, std::size_t from) {
         if (in_memory[t] || n.place[t] != nowhere) return;
         n.place[t] = n.members.size();
-        const bool closed = p_.producer(t) == none || !again[p_.producer(t)];
-        n.members.push_back({t, from, closed, from == nowhere && rows_.tail[t] <= k});
+        const bool again = rows_.again(p_.producer(t)), loads = moves_ && leaves[t];
+        n.members.push_back({t, from, again, loads, from == nowhere && rows_.tails[t].first <= k});
       };
       for (std::size_t i = 0; i < rows_.gaps.size(); ++i)
         if (rows_.gaps[i].first <= k && k <= rows_.gaps[i].last) add(rows_.gaps[i].storage, i);
       for (std::size_t i = 0; i < n.members.size(); ++i)
-        if (!n.members[i].closed)
+        if (n.members[i].again)
           for (tensor_id t : p_.reads(p_.producer(n.members[i].storage))) add(t, nowhere);
     }
     return {};
@@ -242,28 +239,37 @@ class recompute_checker {
   std::string take_savings(std::size_t list, const std::vector<int128>& price, std::vector<int128> left,
                            int128& value) const {
     if (need_rows_.empty()) return {};
-    std::vector<int128> tail_left(p_.tensors().size());
-    for (tensor_id t : p_.tensors()) tail_left[t] = static_cast<int128>(charge(t)) << proof_.scale;
+    const auto scaled = [&](std::uint64_t cost) { return static_cast<int128>(cost) << proof_.scale; };
+    std::vector<int128> tail_left, tail_more, more;  // `more`: that savings may rest on inputs of what could be loaded
+    const auto more_of = [&](const gap& g) { return g.load_more == proof_rows::never ? 0 : scaled(g.load_more); };
+    for (const gap& g : rows_.tails) tail_left.push_back(scaled(g.cost)), tail_more.push_back(more_of(g));
+    for (const gap& g : rows_.gaps) more.push_back(more_of(g));
     for (const need_row& n : need_rows_) {
       std::vector<int128> saved(n.members.size(), 0), present(n.members.size(), 0);
       for (std::size_t i = 0; i < n.members.size(); ++i) {
         const member& m = n.members[i];
         const int128 worth = price[n.row] * static_cast<int128>(p_.size(m.storage));
-        if (!m.closed && (m.from == nowhere || answer_[m.from] >= 0)) saved[i] = worth;
+        if (!m.closed() && (m.from == nowhere || answer_[m.from] >= 0)) saved[i] = worth;
         if (m.from == nowhere) present[i] = worth;
       }
       for (const proof::recompute_share& share : proof_.shares[list]) {
         if (share.row != n.row) continue;
         const std::size_t i = share.absent < n.place.size() ? n.place[share.absent] : nowhere;
-        if (i == nowhere || n.members[i].closed) return " has a share of no need";
+        if (i == nowhere || n.members[i].closed()) return " has a share of no need";
         const member& m = n.members[i];
         if (m.from != nowhere && answer_[m.from] < 0) continue;  // it is present
         const int128 amount = static_cast<int128>(share.amount);
         int128* from = nullptr;
-        if (share.pays != none) {
-          const auto reads = p_.reads(p_.producer(m.storage));
-          const bool asked = share.pays == m.storage || std::find(reads.begin(), reads.end(), share.pays) != reads.end();
-          if (asked && n.place[share.pays] != nowhere) from = &present[n.place[share.pays]];
+        if (share.pays != none && share.pays != m.storage) {
+          if (share.pays < n.place.size() && n.place[share.pays] != nowhere && reads_again(m, share.pays))
+            from = &present[n.place[share.pays]];
+          if (from != nullptr && m.loads) {
+            int128 nothing = 0, &rest = m.from != nowhere ? more[m.from] : m.paid_by_tail ? tail_more[m.storage] : nothing;
+            if (amount > rest) return " lets savings rest on inputs more than a load costs";
+            rest -= amount;
+          }
+        } else if (share.pays == m.storage) {
+          from = &present[i];
         } else if (m.from != nowhere) {
           if (answer_[m.from] > 0) continue;  // paid for already
           from = &left[m.from];
@@ -279,6 +285,13 @@ class recompute_checker {
     for (const proof::recompute_share& share : proof_.shares[list])
       if (share.row >= has_needs_.size() || !has_needs_[share.row]) return " has a share at a row without needs";
     return {};
+  }
+
+  /// Whether an operator that runs again for a storage reads another.
+  bool reads_again(const member& m, tensor_id other) const {
+    if (!m.again) return false;
+    const auto reads = p_.reads(p_.producer(m.storage));
+    return std::find(reads.begin(), reads.end(), other) != reads.end();
   }
 
   const problem& p_;

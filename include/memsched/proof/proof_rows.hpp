@@ -25,15 +25,17 @@ namespace detail {
 class proof_rows {
  public:
   static constexpr std::size_t nowhere = ~std::size_t{0};
+  static constexpr std::uint64_t never = ~std::uint64_t{0};
   struct gap {
-    tensor_id storage;
-    std::size_t first, last;  // rows, both included
-    std::uint64_t cost;
-    bool closed;
+    tensor_id storage = none;
+    std::size_t first = nowhere, last = nowhere;  // rows, both included
+    std::uint64_t cost = 0;
+    bool closed = true;
+    std::uint64_t load_more = never;  ///< that a load costs beyond a rerun; 0: no less
   };
 
   proof_rows(const problem& p, memory_model model, const recompute_proof& proof, const offload& moves)
-      : p_(p), model_(model), proof_(proof), moves_(moves), leaves_(may_leave(p)) {}
+      : p_(p), model_(model), proof_(proof), moves_(moves), again_(runs_again(p)), leaves_(may_leave(p)) {}
 
   /// Why the rows are none that a proof may rest on; else empty, and finds gaps and excesses.
   std::string run(bytes budget) {
@@ -44,9 +46,12 @@ class proof_rows {
 
   firing rule(op_id op) const { return p_.firing(op).value_or(model_.default_firing); }
 
+  /// Whether an operator may run again.
+  bool again(op_id op) const { return op != none && again_[op]; }
+
   std::vector<gap> gaps;
-  std::vector<int128> excess;     ///< per row
-  std::vector<std::size_t> tail;  ///< per storage, the first row behind all its uses; nowhere where it stays
+  std::vector<gap> tails;      ///< per storage, the rows behind all its uses; first `nowhere` where it stays
+  std::vector<int128> excess;  ///< per row
 
  private:
   std::string check_rows() {
@@ -100,9 +105,8 @@ class proof_rows {
   }
 
   void find_gaps() {
-    const std::vector<bool> again = runs_again(p_);
     const auto before = rows_before(), behind = first_behind();
-    tail.assign(p_.tensors().size(), nowhere);
+    tails.resize(p_.tensors().size());
     for (tensor_id t : p_.tensors()) {
       if (p_.storage(t) != t || !p_.kept(t)) continue;
       const op_id made_by = p_.producer(t);
@@ -114,9 +118,9 @@ class proof_rows {
       }
       std::size_t start = 0;
       if (made_by != none) start = row_[made_by] == nowhere ? behind[made_by] : row_[made_by] + 1;
-      const bool closed = made_by == none || !again[made_by];
-      find_tail(t, behind);
+      const bool closed = !again(made_by);
       const std::uint64_t cost = closed || proof_.charged[made_by] != t ? 0 : p_.cost(made_by);
+      tails[t] = {t, first_row_behind(t, behind), proof_.rows.size() - 1, cost, closed};
       // Stretches of rows without a use, up to the last one that is before a use; a row that consumes its inputs first may
       // itself be without what it reads.
       const std::size_t gaps_before = gaps.size();
@@ -130,7 +134,9 @@ class proof_rows {
         first = rule(proof_.rows[k]) == firing::cbp ? k : k + 1;
         if (k >= end) break;
       }
-      if (moves_ && leaves_[t]) fill_with_loads(gaps_before);
+      if (!moves_ || !leaves_[t]) continue;
+      fill_with_loads(gaps_before);
+      compare_with_load(tails[t], moves_.read_cost(p_.size(t)));
     }
   }
   /// Lets loads fill the gaps of one storage, which begin at a place among all, where they cost less or nothing else does.
@@ -142,21 +148,24 @@ class proof_rows {
       const bytes size = p_.size(g.storage);
       const int128 share = static_cast<int128>(moves_.write_cost(size)) * static_cast<int128>(g.last + 1 - g.first) /
                            static_cast<int128>(rows);
-      const std::uint64_t cost = moves_.read_cost(size) + static_cast<std::uint64_t>(share);
-      if (g.closed || cost < g.cost) g.cost = cost;
-      g.closed = false;
+      compare_with_load(g, moves_.read_cost(size) + static_cast<std::uint64_t>(share));
     }
   }
+  static void compare_with_load(gap& g, std::uint64_t cost) {
+    g.load_more = g.closed || cost < g.cost ? 0 : cost - g.cost;
+    if (g.load_more == 0) g.cost = cost;
+    g.closed = false;
+  }
 
-  /// The first row behind all uses of a storage that does not stay.
-  void find_tail(tensor_id t, const std::vector<std::size_t>& behind) {
-    if (p_.stays(t)) return;
+  /// The first row behind all uses of a storage; nowhere where it stays.
+  std::size_t first_row_behind(tensor_id t, const std::vector<std::size_t>& behind) const {
+    if (p_.stays(t)) return nowhere;
     std::size_t first = 0;
     for (op_id reader : p_.readers(t)) {
       const bool row_itself = row_[reader] == nowhere || rule(reader) == firing::cbp;
       first = std::max(first, behind[reader] + (row_itself ? 0 : 1));
     }
-    tail[t] = first;
+    return first;
   }
   void find_excess(bytes budget) {
     for (op_id op : proof_.rows) {
@@ -177,7 +186,7 @@ class proof_rows {
   memory_model model_;
   const recompute_proof& proof_;
   offload moves_;
-  std::vector<bool> leaves_;
+  std::vector<bool> again_, leaves_;
   std::vector<std::size_t> row_;
 };
 

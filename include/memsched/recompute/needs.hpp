@@ -1,4 +1,4 @@
-// Needs: storages that must be in memory or made again, since a producer that runs again reads them.
+// Needs: storages that must be in memory or come back, since a producer that runs again reads them.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,8 @@ struct rerun_need {
   index_t row = 0;
   tensor_id storage = none;
   bool certain = false;  ///< some gap says that it is needed, whatever is absent
-  bool closed = false;   ///< it cannot be absent: it is never made again
+  bool closed = false;   ///< it cannot be absent: it is neither made again nor loaded
+  bool loads = false;    ///< it can be loaded
   bytes size = 0;
   index_t stretch = none;  ///< that bears the cost where it is absent: a gap, or behind them a tail; none: it costs nothing
 };
@@ -34,13 +35,14 @@ struct rerun_needs {
 /// The needs at `rows`, positions in r.rows that rise.
 ///
 /// Lemma. Let N be the least set of storages that holds those with a gap at row k, and for each member that is absent at k all
-/// that its producer reads. The producer of each absent member runs again behind row k.
+/// that its producer reads. The producer of each absent member runs again behind row k, where nothing can be loaded.
 /// Proof. By induction along the chain: a member with a gap has a use still to come; any other is read by a producer that
 /// runs again behind row k, and is absent there. So it is made again in between. Hence each member takes its bytes at row k
 /// or costs a rerun, which its stretch bears: a gap, or the rows behind all uses of the storage. The stretches of one storage
-/// do not overlap in time, so that no rerun is counted twice. The reads and outputs of the operator of row k are in memory at
+/// do not overlap in time, so that no rerun is counted twice. A member that is loaded instead needs no inputs, but its stretch
+/// bears `load_more`: savings that rest on its inputs are limited to that, over all rows (priced_closure). The reads and outputs of the operator of row k are in memory at
 /// k, and no needs. O(chosen rows * uses).
-MEMSCHED_FUNCTION rerun_needs find_needs(const problem& p, memory_model model, const rerun_rows& r,
+MEMSCHED_FUNCTION rerun_needs find_needs(const execution_table& table, memory_model model, const rerun_rows& r,
                                          std::span<const index_t> rows);
 
 /// Rows that are worth needs, by the prices of a cover (row, price): the dearest, and as many evenly spread; 16 at most.
@@ -53,37 +55,35 @@ MEMSCHED_FUNCTION std::vector<index_t> rows_with_needs(std::vector<std::pair<ind
 
 #include <algorithm>
 
-#include <memsched/graph/runs_again.hpp>
-
 namespace memsched {
 inline namespace MEMSCHED_ABI {
 
-MEMSCHED_FUNCTION rerun_needs find_needs(const problem& p, memory_model model, const rerun_rows& r,
+MEMSCHED_FUNCTION rerun_needs find_needs(const execution_table& table, memory_model model, const rerun_rows& r,
                                          std::span<const index_t> rows) {
+  const problem& p = table.graph();
   rerun_needs out;
   out.rows.assign(rows.begin(), rows.end());
   std::vector<index_t> tail(p.tensors().size(), none), found(p.tensors().size());
   for (index_t i = 0; i < r.tails.size(); ++i) tail[r.tails[i].storage] = i;
   std::vector<std::pair<index_t, index_t>> inputs;
-  const std::vector<bool> again = runs_again(p);
   for (const index_t k : rows) {
     constexpr index_t unseen = none, there = none - 1;  // in memory while the row runs
     found.assign(found.size(), unseen);
     const op_id op = r.rows[k];
     for (tensor_id t : p.creates(op)) found[t] = there;
-    if (p.firing(op).value_or(model.default_firing) == firing::pbc)
+    if (table.rule(op, model) == firing::pbc)
       for (tensor_id t : p.reads(op)) found[t] = there;
     const std::size_t first = out.needs.size();
     const auto add = [&](tensor_id t, bool certain, index_t stretch) {
       found[t] = static_cast<index_t>(out.needs.size());
-      const op_id producer = p.producer(t);
-      out.needs.push_back({k, t, certain, producer == none || !again[producer], p.size(t), stretch});
+      out.needs.push_back({k, t, certain, !table.returns(t), table.load_of(t) != none, p.size(t), stretch});
     };
     for (index_t i = 0; i < r.gaps.size(); ++i)
       if (r.gaps[i].first <= k && k <= r.gaps[i].last) add(r.gaps[i].storage, true, i);
     for (std::size_t i = first; i < out.needs.size(); ++i) {
-      if (out.needs[i].closed) continue;
-      for (tensor_id t : p.reads(p.producer(out.needs[i].storage))) {
+      const op_id producer = p.producer(out.needs[i].storage);
+      if (producer == none || !table.may_repeat(producer)) continue;
+      for (tensor_id t : p.reads(producer)) {
         if (found[t] == there) continue;
         if (found[t] == unseen) {
           const bool behind = tail[t] != none && r.tails[tail[t]].first <= k;

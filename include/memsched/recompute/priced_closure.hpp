@@ -19,6 +19,10 @@ namespace detail {
 /// The value of prices where some rows have needs. At such a row with price p, a need takes p times its bytes if it is in
 /// memory. If it is absent, its stretch is paid for, once for all rows, and the inputs of its producer are needed. The best
 /// answer is a minimum closure: one minimum cut, and its flow proves the value.
+///
+/// Where the storage can be loaded, its absence saves all of that only with the inputs, and without them what is left when
+/// the row's part of the stretch's `load_more` is taken off. A loaded storage pays `load_more` for its stretch, which is no
+/// less than all parts together, so that this is a lower bound.
 class priced_closure final : public priced_cover {
  public:
   priced_closure(const rerun_rows& r, const rerun_needs& needs, bytes budget, std::uint64_t u)
@@ -106,21 +110,50 @@ class priced_closure final : public priced_cover {
     const auto& needs = needs_.needs;
     present_.assign(needs.size(), none);
     absent_.assign(needs.size(), none);
+    const std::vector<double> priced = priced_rows(p);
     for (std::size_t i = 0; i < needs.size(); ++i)
       if (p[place_[i]] > 0 && !needs[i].certain) present_[i] = cut_.add(static_cast<delta>(p[place_[i]] * needs[i].size));
     for (index_t i = 0; i < needs.size(); ++i) {
       const rerun_need& n = needs[i];
       if (p[place_[i]] == 0 || n.closed || n.size == 0) continue;
       if (n.certain && fixed[gap_of_[n.stretch]] == zero) continue;
-      absent_[i] = cut_.add(-static_cast<delta>(p[place_[i]] * n.size));
-      if (n.stretch != none && member_[n.stretch] != none) add_arc(member_[n.stretch], i, none);
-      if (present_[i] != none) add_arc(present_[i], i, i);
-      for (index_t input : needs_.inputs[i]) add_arc(present_[input], i, input);
+      const std::uint64_t saved = p[place_[i]] * n.size, tied = tied_to_inputs(n, saved, p[place_[i]], priced);
+      absent_[i] = cut_.add(-static_cast<delta>(saved - (tied < saved ? tied : 0)));
+      if (n.stretch != none && member_[n.stretch] != none) add_arc(member_[n.stretch], absent_[i], i, none);
+      if (present_[i] != none) add_arc(present_[i], absent_[i], i, i);
+      if (tied == 0) continue;
+      index_t with_inputs = absent_[i];
+      if (tied < saved) {
+        with_inputs = cut_.add(-static_cast<delta>(tied));
+        add_arc(absent_[i], with_inputs, none, none);
+      }
+      for (index_t input : needs_.inputs[i]) add_arc(present_[input], with_inputs, i, input);
     }
   }
-  void add_arc(index_t from, index_t need, index_t input) {
-    cut_.add_arc(from, absent_[need]);
+  void add_arc(index_t from, index_t to, index_t need, index_t input) {
+    cut_.add_arc(from, to);
     arcs_.push_back({need, input});
+  }
+
+  const rerun_gap& stretch(index_t i) const {
+    return i < source.gaps.size() ? source.gaps[i] : source.tails[i - source.gaps.size()];
+  }
+  /// Per stretch, the sum of prices of rows where its storage may be absent.
+  std::vector<double> priced_rows(const std::vector<std::uint64_t>& p) const {
+    std::vector<double> sum(source.gaps.size() + source.tails.size(), 0);
+    for (std::size_t i = 0; i < place_.size(); ++i)
+      if (const rerun_need& n = needs_.needs[i]; n.stretch != none) sum[n.stretch] += static_cast<double>(p[place_[i]]);
+    return sum;
+  }
+  /// The part of the savings of an absent storage that it has only with the inputs of its producer.
+  std::uint64_t tied_to_inputs(const rerun_need& n, std::uint64_t saved, std::uint64_t price,
+                               const std::vector<double>& priced) const {
+    if (n.stretch == none) return n.loads ? 0 : saved;
+    const std::uint64_t more = stretch(n.stretch).load_more;
+    if (more == rerun_gap::never) return saved;
+    const double part = std::ldexp(static_cast<double>(more), static_cast<int>(scale)) * static_cast<double>(price) /
+                        priced[n.stretch] * (1 - 1e-9);
+    return part < 0x1p62 ? std::min(saved, static_cast<std::uint64_t>(part)) : saved;
   }
 
   /// Shares from the flow, and for each gap the cost of the other answer: of a gap that is not taken, the rest that it did not
@@ -134,6 +167,7 @@ class priced_closure final : public priced_cover {
       const delta flow = cut_.arcs()[a].flow;
       if (flow == 0) continue;
       const auto [need, input] = arcs_[a];
+      if (need == none) continue;  // between the parts of one
       unmet[need] -= flow;
       const rerun_need& n = needs[need];
       v.shares.push_back({n.row, n.storage, input == none ? none : needs[input].storage, static_cast<std::uint64_t>(flow)});
@@ -167,7 +201,7 @@ class priced_closure final : public priced_cover {
   }
 
   struct need_arc {
-    index_t need, input;  // none: its stretch
+    index_t need, input;  // need none: within one; input none: from its stretch
   };
   const rerun_needs& needs_;
   std::vector<bool> has_needs_;

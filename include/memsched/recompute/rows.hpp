@@ -28,6 +28,8 @@ struct rerun_gap {
   bytes size = 0;
   std::uint64_t cost = 0;  ///< of a schedule in which the storage is absent at some row of the gap
   bool closed = false;     ///< the storage cannot be absent: it is neither made again nor loaded
+  static constexpr std::uint64_t never = ~std::uint64_t{0};
+  std::uint64_t load_more = never;  ///< a load costs so much more than a rerun; 0: no less; never: it cannot be loaded
 };
 
 /// The first executions of some operators, in the order in which every schedule of the scope runs them.
@@ -48,7 +50,8 @@ struct rerun_rows {
 /// Hence the extra cost is at least the sum of the costs of all gaps in which storages are absent: gaps of one storage do
 /// not overlap in time, so that they need different executions, and each operator's cost is borne by one of its outputs. A
 /// gap costs a rerun or a load, whichever is less. A load costs its read and the gap's share of the storage's write, of which
-/// all gaps together have no more than the whole; a storage with any load is written. Shares are as the rows of gaps.
+/// all gaps together have no more than the whole; a storage with any load is written. Shares are as the rows of gaps; tails
+/// have none.
 MEMSCHED_FUNCTION rerun_rows rows_of_order(const execution_table& table, memory_model model, std::span<const op_id> order);
 
 /// The rows of `path`, of which each operator is behind the one before it in every order: the scope is `any_order`. A
@@ -155,10 +158,16 @@ class row_builder {
       const op_id load = table_.load_of(g.storage);
       if (load == none) continue;
       const int128 share = static_cast<int128>(table_.write_cost(load)) * (g.last - g.first + 1) / rows[g.storage];
-      const std::uint64_t cost = table_.cost(load) + static_cast<std::uint64_t>(share);
-      g.cost = g.closed ? cost : std::min(g.cost, cost);
-      g.closed = false;
+      compare_with_load(g, table_.cost(load) + static_cast<std::uint64_t>(share));
     }
+    for (rerun_gap& g : out_.tails)
+      if (const op_id load = table_.load_of(g.storage); load != none) compare_with_load(g, table_.cost(load));
+  }
+  static void compare_with_load(rerun_gap& g, std::uint64_t cost) {
+    const bool cheaper = g.closed || cost < g.cost;
+    g.load_more = cheaper ? 0 : cost - g.cost;
+    if (cheaper) g.cost = cost;
+    g.closed = false;
   }
 
   /// Bytes of reads, creates and workspace, less the most that outputs in place spare. Where inputs are consumed first, a
