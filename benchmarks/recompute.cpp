@@ -51,23 +51,25 @@ result<problem> read(const std::string& name) {
   return make_problem(std::move(*draft));
 }
 
-/// One row: extra cost, share, bound, verdict, seconds; whether the checker accepts the proof.
-std::string row(const problem& p, int percent, bool keep, double limit) {
+/// One row: extra cost, share, bound, verdict, seconds; whether the checker accepts the proof; the loads where there are some.
+std::string row(const problem& p, int percent, bool keep, double limit, const offload& moves = {}) {
   const auto order = given_order(make_schedule_graph(p));
   options o;
   o.budget = (evaluate(p, order).value().peak * static_cast<bytes>(percent) + 99) / 100;
   o.time_limit = std::chrono::milliseconds(static_cast<long>(limit * 1000));
   const auto start = std::chrono::steady_clock::now();
-  const auto r = keep ? recompute(p, keep_order{order}, o) : recompute(p, o);
+  const auto r = keep ? recompute(p, keep_order{order}, o, moves) : recompute(p, o, moves);
   const double took = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  const bool proven = r.proof.cases.empty() || check_recompute(p, {}, o.budget, r.proof).empty();
+  const bool proven = r.proof.cases.empty() || check_recompute(p, {}, o.budget, r.proof, moves).empty();
   char text[200];
   std::snprintf(text, sizeof text, "%16llu %8.4f %%  bound %16llu  %-10s %6.2f s%s",
                 static_cast<unsigned long long>(r.fits() ? r.extra_cost : 0),
                 100.0 * static_cast<double>(r.extra_cost) / static_cast<double>(r.base_cost),
                 static_cast<unsigned long long>(r.lower_bound), to_string(r.verdict()), took,
                 proven ? "" : "  PROOF REFUSED");
-  return text;
+  if (!moves) return text;
+  const std::size_t reruns = r.executions.size() - p.ops().size();
+  return text + ("  " + std::to_string(reruns) + " reruns, " + std::to_string(r.loads.size()) + " loads");
 }
 
 }  // namespace
@@ -82,6 +84,13 @@ int main(int argc, char** argv) {
         std::printf("  %d %%  %s\n", percent, row(p, percent, false, seconds).c_str());
         std::fflush(stdout);
       }
+  }
+  std::printf("\ntransformer_step:12:12 at 50 %%, where a unit of cost moves so many bytes, %g s each\n", limit);
+  const problem step = make_problem(networks::make("transformer_step:12:12").value()).value();
+  for (const bytes moved : {16'384ULL, 262'144ULL, 524'288ULL, 1'048'576ULL, 2'097'152ULL}) {
+    std::printf("  %9llu  %s\n", static_cast<unsigned long long>(moved),
+                row(step, 50, false, limit, {moved, moved}).c_str());
+    std::fflush(stdout);
   }
   std::printf("\nbeside published overheads (%%, seconds), any order and with the order kept, %g s each\n", limit);
   for (const published& known : table) {
