@@ -155,6 +155,11 @@ class recomputation {
   }
 
  private:
+  struct first_runs {
+    std::vector<op_id> order;
+    std::vector<std::pair<index_t, double>> prices;  // of its rows; none before `start_anew`
+  };
+
   /// Orders have peaks to report, and reruns costs: the budget is no question about the former.
   static options search_options(options o) {
     o.budget = no_limit;
@@ -248,14 +253,15 @@ class recomputation {
   /// Bounds by the cover of rows: of the order to keep, or of a path.
   void cover(double share, std::size_t nodes) {
     r_.scope = kept_ ? bound_scope::given_order : bound_scope::any_order;
-    if (rows_.rows.empty())
+    const bool first = rows_.rows.empty();
+    if (first)
       rows_ = kept_ ? rows_of_order(table_, model_, given_)
                     : rows_of_path(table_, model_, find_path(p_, model_, given_, r_.budget));
     const cover_limits limits{.enough = least_found(), .nodes = nodes, .unit = unit_};
     gap_cover c = context_.with_share(share, [&] { return cover_gaps(rows_, r_.budget, limits, context_); });
     r_.refuted = c.infeasible;
     prices_ = c.prices;
-    if (c.infeasible || c.bound > r_.lower_bound || r_.proof.cases.empty()) take_bound(std::move(c));
+    if (first || c.infeasible || c.bound > r_.lower_bound) take_bound(std::move(c));
   }
 
   /// Raises the bound towards the least cost found: some rows get needs.
@@ -398,10 +404,6 @@ class recomputation {
   bool kept_;
   search context_;
   std::vector<op_id> given_;
-  struct first_runs {
-    std::vector<op_id> order;
-    std::vector<std::pair<index_t, double>> prices;  // of its rows; none before `start_anew`
-  };
   std::vector<first_runs> orders_;
   bool needs_help_ = false;           // the bound rests on rows with needs
   std::vector<rerun_stages> starts_;  // schedules within the budget
