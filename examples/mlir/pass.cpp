@@ -36,6 +36,8 @@ struct reorder_pass : mlir::PassWrapper<reorder_pass, mlir::OperationPass<>> {
                  .overwrites = overwrites,
                  .arguments = arguments,
                  .fold_constants = fold,
+                 .borrows = borrows,
+                 .private_spaces = private_spaces,
                  .handles = handles};
     if (dynamic_dim >= 0) settings_.dynamic_dim = static_cast<std::uint64_t>(dynamic_dim);
     if (!llvm::is_contained({"automatic", "optimal", "file", "as_given"}, scheduler.getValue())) {
@@ -236,6 +238,12 @@ struct reorder_pass : mlir::PassWrapper<reorder_pass, mlir::OperationPass<>> {
   ListOption<std::string> views{*this, "views", llvm::cl::desc("operations whose result is a view of the first operand")};
   ListOption<std::string> overwrites{*this, "overwrites",
                                      llvm::cl::desc("operations whose result may take the first operand's storage")};
+  ListOption<std::string> borrows{
+      *this, "borrows",
+      llvm::cl::desc("operations or dialects that keep no pointer to memrefs; func.call: functions "
+                     "without a body")};
+  ListOption<std::string> private_spaces{*this, "private-spaces",
+                                         llvm::cl::desc("memory spaces whose allocations one thread has alone")};
   Option<memsched::mlir_arguments> arguments{
       *this, "arguments", llvm::cl::desc("how arguments of functions count"),
       llvm::cl::init(memsched::mlir_arguments::callers),

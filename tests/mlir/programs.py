@@ -21,8 +21,8 @@ captured_tensor captured_tensor_stored_to_later inner_tensor_from_outside inner_
 tensor_cast extract_slice insert_slice carried_tensor tensor_that_a_region_yields tensor_that_a_call_returns
 tensor_argument_of_a_buffer memref_that_a_region_yields carried_memref memref_block_argument blocks diamond block_loop
 arguments_alias asynchronous_task buffer_that_leaks local_buffer_across_call kept_by_a_call kept_as_a_number kept_deallocated
-memref_that_a_call_returns memref_in_memory memref_from_memory
-memory_of_memrefs_in_a_call""".split()
+memref_that_a_call_returns memref_in_memory memref_from_memory memory_of_memrefs_in_a_call recursive_call
+kept_by_a_recursive_call external_call private_space memref_that_a_block_hands_to_itself local_buffer_in_a_block_loop""".split()
 
 HELPERS = """
   memref.global "private" @state : memref<8xf32> = dense<[1.0, 0.5, 0.25, 2.0, 1.5, 0.75, 3.0, 0.125]>
@@ -69,6 +69,34 @@ HELPERS = """
     memref.store %p, %k[%i] : memref<1xindex>
     return
   }
+  func.func private @keep_deep(%m: memref<8xf32>, %n: index) {
+    %0 = arith.constant 0 : index
+    %1 = arith.constant 1 : index
+    %p = arith.cmpi eq, %n, %0 : index
+    scf.if %p {
+      func.call @keep(%m) : (memref<8xf32>) -> ()
+    } else {
+      %d = arith.subi %n, %1 : index
+      func.call @keep_deep(%m, %d) : (memref<8xf32>, index) -> ()
+    }
+    return
+  }
+  func.func private @blend_deep(%m: memref<8xf32>, %x: f32, %n: index) -> f32 {
+    %0 = arith.constant 0 : index
+    %1 = arith.constant 1 : index
+    %p = arith.cmpi eq, %n, %0 : index
+    %r = scf.if %p -> f32 {
+      func.call @blend(%m, %x) : (memref<8xf32>, f32) -> ()
+      %y = func.call @total(%m) : (memref<8xf32>) -> f32
+      scf.yield %y : f32
+    } else {
+      %d = arith.subi %n, %1 : index
+      %y = func.call @blend_deep(%m, %x, %d) : (memref<8xf32>, f32, index) -> f32
+      scf.yield %y : f32
+    }
+    return %r : f32
+  }
+  func.func private @touch(memref<8xf32>) -> f32 attributes {llvm.emit_c_interface}
   func.func private @change_kept() -> f32 {
     %i = arith.constant 0 : index
     %h = arith.constant 0.5 : f32
@@ -309,8 +337,17 @@ class Program:
 
     def call(self):
         self.note("call")
-        kind = self.r.randrange(4)
-        if kind == 3:
+        kind = self.r.randrange(6)
+        if kind == 5:
+            return self.touch(self.memref(True))
+        if kind == 4:
+            m = self.memref(True)
+            x = self.new("func.call @blend_deep(%s, %s, %s) : (%s, f32, index) -> f32" % (
+                m.name, self.scalar(), self.index(3), MEMREF))
+            self.add_scalar(self.half(x, self.scalar()))
+            self.stored(m)
+            self.note("recursive_call")
+        elif kind == 3:
             m = self.memref()
             name = self.new("func.call @same(%s) : (%s) -> %s" % (m.name, MEMREF, MEMREF))
             self.here.memrefs.append(Value(name, MEMREF, m.roots, m.writable))
@@ -325,6 +362,13 @@ class Program:
             m = self.memref(True)
             self.line("func.call @blend(%s, %s) : (%s, f32) -> ()" % (m.name, self.scalar(), MEMREF))
             self.stored(m)
+
+    def touch(self, m):
+        """A function that the module does not hold reads and writes a buffer, and keeps no pointer to it."""
+        x = self.new("func.call @touch(%s) : (%s) -> f32" % (m.name, MEMREF))
+        self.add_scalar(self.half(x, self.scalar()))
+        self.stored(m)
+        self.note("external_call")
 
     def heap_memref(self):
         found = [m for m in self.here.memrefs if m.writable and m.type == MEMREF and m.roots <= self.heap]
@@ -385,6 +429,8 @@ class Program:
         self.here.own.add(("heap", name))
         if self.r.random() < 0.5:
             self.view(m)
+        if self.r.random() < 0.3:
+            self.touch(m)
         self.statements(self.r.randrange(3))
         self.r.choice([self.call, self.change_kept])()
         alive = [v for v in self.here.memrefs if name in v.roots]
@@ -396,6 +442,22 @@ class Program:
         if ("heap", name) in self.here.own and self.r.random() < 0.6:
             self.free(name)
         self.note("local_buffer_across_call")
+
+    def private(self):
+        """A buffer of another memory space, which one thread has alone: stored to, and read or freed behind a call."""
+        type_ = "memref<%dxf32, 1>" % N
+        name = self.new("memref.alloc() : " + type_)
+        self.line("linalg.fill ins(%s : f32) outs(%s : %s)" % (self.scalar(), name, type_))
+        self.line("memref.store %s, %s[%s] : %s" % (self.scalar(), name, self.index(), type_))
+        for _ in range(self.r.randrange(1, 3)):
+            self.statements(self.r.randrange(3))
+            self.r.choice([self.call, self.change_kept])()
+            x = self.new("memref.load %s[%s] : %s" % (name, self.index(), type_))
+            self.add_scalar(self.half(x, self.scalar()))
+            self.line("memref.store %s, %s[%s] : %s" % (self.scalar(), name, self.index(), type_))
+        default = self.new("memref.memory_space_cast %s : %s to %s" % (name, type_, MEMREF))  # what the runner can free
+        self.line("memref.dealloc %s : %s" % (default, MEMREF))
+        self.note("private_space")
 
     def leak(self):
         """A buffer whose pointer gets away in one way, through which it changes: read before, and read or freed behind."""
@@ -422,7 +484,11 @@ class Program:
 
     def leak_to_callee(self, m):
         self.kept |= m.roots
-        self.line("func.call @keep(%s) : (%s) -> ()" % (m.name, MEMREF))
+        if self.r.random() < 0.5:
+            self.line("func.call @keep(%s) : (%s) -> ()" % (m.name, MEMREF))
+        else:
+            self.line("func.call @keep_deep(%s, %s) : (%s, index) -> ()" % (m.name, self.index(3), MEMREF))
+            self.note("kept_by_a_recursive_call")
         return self.change_kept
 
     def leak_as_number(self, m):
@@ -828,16 +894,25 @@ class Program:
             self.here.memrefs.append(Value("%%m%d" % n, MEMREF, m.roots | other.roots))
             self.note("diamond"), self.note("memref_block_argument")
         else:
-            self.line("cf.br ^h%d(%%c0, %s : index, f32)" % (n, self.scalar()))
-            self.lines.append("  ^h%d(%%n%d: index, %%x%d: f32):" % (n, n, n))
+            m = self.memref(True)
+            self.line("cf.br ^h%d(%%c0, %s, %s : index, f32, %s)" % (n, self.scalar(), m.name, MEMREF))
+            self.lines.append("  ^h%d(%%n%d: index, %%x%d: f32, %%m%d: %s):" % (n, n, n, n, MEMREF))
             outer = self.scopes.pop()
             self.scopes.append(Scope(outer))
+            self.here.own = set()
             self.add_scalar("%%x%d" % n)
-            self.statements(6)
+            handed = Value("%%m%d" % n, MEMREF, m.roots | {"%%m%d" % n})
+            self.here.memrefs.append(handed)
+            self.statements(3)
+            if self.r.random() < 0.7:
+                self.local()
+                self.note("local_buffer_in_a_block_loop")
+            self.statements(3)
+            again = self.handed_on(handed)
             after = self.new("arith.addi %%n%d, %%c1 : index" % n)
             on = self.new("arith.cmpi slt, %s, %%c3 : index" % after)
             last = self.scalar()
-            self.line("cf.cond_br %s, ^h%d(%s, %s : index, f32), ^e%d" % (on, n, after, last, n))
+            self.line("cf.cond_br %s, ^h%d(%s, %s, %s : index, f32, %s), ^e%d" % (on, n, after, last, again.name, MEMREF, n))
             self.lines.append("  ^e%d:" % n)
             self.scopes[-1] = outer
             self.add_scalar(last)
@@ -848,13 +923,22 @@ class Program:
         inside.outside, inside.captured, inside.used_from_outside = set(inside.tensors), set(), set()
         self.scopes.append(inside)
 
+    def handed_on(self, handed):
+        """What a block gives to its next run: a buffer that it has allocated and that nobody else may change, or what it got."""
+        others = {root for table in self.tables for root in table.roots} | self.kept | self.tensored
+        found = [m for m in self.here.memrefs if m.type == MEMREF and ("heap", m.name) in self.here.own and not m.roots & others]
+        if not found or self.r.random() < 0.2:
+            return handed
+        self.note("memref_that_a_block_hands_to_itself")
+        return self.r.choice(found)
+
     def statements(self, n):
         leaves = [(self.store, 5), (self.load, 4), (self.fill, 2), (self.copy, 2), (self.combine, 1), (self.make_buffer, 3),
                   (self.view, 2), (self.select, 0.5), (self.dealloc, 1.5), (self.global_, 0.7), (self.call, 0.6),
                   (self.stacksave, 0.7), (self.hazard, 1.5), (self.to_tensor, 0.8), (self.extract, 2.5),
                   (self.tensor_op, 2.5), (self.inner_function, 0.3),
                   (self.keep, 0.5), (self.change_kept, 0.5), (self.table, 0.8), (self.local, 1.0),
-                  (self.leak, 1.5), (self.task, 0.6)]
+                  (self.private, 0.4), (self.leak, 1.5), (self.task, 0.6)]
         trees = [(self.if_, 1.6), (self.for_, 1.0), (self.while_, 0.4)] if self.depth < 2 else []
         some, weights = zip(*(leaves + trees))
         for _ in range(n):

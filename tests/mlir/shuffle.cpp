@@ -38,7 +38,8 @@ struct shuffle_pass : mlir::PassWrapper<shuffle_pass, mlir::OperationPass<>> {
   void shuffle(mlir::Block& block) {
     mlir::Operation* parent = block.getParentOp();
     if (!parent->isRegistered() || !mlir::mayHaveSSADominance(*block.getParent())) return;
-    const auto g = memsched::mlir_block_graph::of(block, {.size = [](mlir::Value) { return memsched::bytes{64}; }});
+    const auto g = memsched::mlir_block_graph::of(
+        block, {.borrows = {"func.call"}, .private_spaces = {"1"}, .size = [](mlir::Value) { return memsched::bytes{64}; }});
     if (!g) {
       mlir::emitError(parent->getLoc()) << "memsched-shuffle: " << g.error().message;
       return signalPassFailure();

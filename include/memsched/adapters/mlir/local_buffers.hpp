@@ -36,22 +36,24 @@ struct mlir_local_buffer {
 /// Finds allocations whose pointers stay among the values of their function: calls and operations with unknown effects
 /// cannot reach them, and need not keep their place among their accesses.
 ///
-/// Lemma. Let A be allocated on the heap, in the default memory space, by an operation of block B. Call A, and each value
-/// that (1) or (2) makes, a name. Let each use of a name be one of these:
+/// Lemma. Let A be allocated on the heap by an operation of block B, in the default memory space or in one whose allocations
+/// one thread has alone (`private_spaces`). Call A, and each value that (1) or (2) makes, a name. Let each use of a name be
+/// one of these:
 ///   (1) a view by interface;
-///   (2) an operand that a loop, branch or selection hands on: all memrefs among its results and the arguments of its blocks
-///       are names;
+///   (2) an operand that a loop, branch or selection hands on: all memrefs among its results, the arguments of its blocks and
+///       those of its successors are names;
 ///   (3) an operand of an operation whose effects are all known by value, one of them on each such operand, and whose results
 ///       are numbers or vectors;
 ///   (4) an operand of a call of a function with a body, where the argument and what (1) or (2) makes of it have no other uses
-///       than these, but for (5);
+///       than these, but for (5); or of an operation that the options list (`borrows`), whose results are numbers or vectors;
 ///   (5) an operand of the function's return, or of an operation that asks for a dimension.
 /// Let the operations that hold a use of (3) or (4) in their regions have ended when the next one runs (`ends_in_turn`).
 /// Then an operation X of B that holds no use of (3) or (4) neither reads, writes nor frees A, nor waits for somebody who does.
 /// Proof: who accesses A has a pointer to it, which comes from a name, from memory, or from a number. No use writes a pointer
 /// to memory or makes a number of it: (3) has an effect on what the operand points to, and its results hold no pointer; the
-/// callee of (4) does neither, and does not return it; (5) ends the activation. So neither X, nor its callee, nor another
-/// thread has a pointer to A.
+/// callee of (4) does neither, by induction over the calls that a run makes, and does not return it; (5) ends the activation.
+/// So neither X, nor its callee, nor another thread has a pointer to A. Where B runs again, its next allocation is another
+/// buffer: a name that may hold both counts as a use of A.
 /// Conclusion: to swap X with a neighbour that has no other effect than on A changes nothing that the program shows, unless
 /// the neighbour goes before X and is undefined where X does not return. An access therefore stays behind what may stop. A
 /// deallocation may go before it where it is the only one, names A for certain and is in B: it is defined wherever A is there.
@@ -59,11 +61,11 @@ class mlir_local_buffers {
  public:
   explicit mlir_local_buffers(const mlir_options& o) : o_(o) {}
 
-  /// Nothing where the result is no such allocation. O(uses of its names * depth of regions), and once for each argument of a
-  /// called function O(uses of its names)
+  /// Nothing where the result is no such allocation. O(uses of its names * depth of regions), and O(uses of its names) for each
+  /// argument of a called function, again for those on whose behalf one was asked about that is not borrowed.
   std::optional<mlir_local_buffer> find(::mlir::OpResult allocated) {
     const auto type = llvm::dyn_cast<::mlir::MemRefType>(allocated.getType());
-    if (!type || type.getMemorySpace() || !is_allocated(allocated) || is_on_stack(allocated)) return std::nullopt;
+    if (!type || !is_private(type, allocated) || !is_allocated(allocated) || is_on_stack(allocated)) return std::nullopt;
     walk w(allocated, allocated.getOwner()->getBlock(), true);
     if (!stays(w)) return std::nullopt;
     if (w.frees != 1) w.found.freed_by = nullptr;
@@ -102,7 +104,7 @@ class mlir_local_buffers {
       if (w.certain.contains(v)) w.certain.insert(view);
       return w.add(view), true;
     }
-    if (::mlir::Operation* on = hands_on(user)) return add_all_of(w, *on), true;
+    if (hands_on(w, user)) return true;
     return is_borrowed(v, user) ? add_access(w, user, true) : accesses_by_value(w, v, user);
   }
 
@@ -147,43 +149,60 @@ class mlir_local_buffers {
     return view;
   }
 
-  /// The operation whose results and blocks get an operand: a loop, a branch, what ends one of their blocks, a selection.
-  /// Null for others.
-  static ::mlir::Operation* hands_on(::mlir::Operation* user) {
-    if (user->getName().getStringRef() == "arith.select") return user;
-    if (user->getNumSuccessors() > 0) return nullptr;
+  /// Whether a loop, a branch, what ends one of their blocks, or a selection hands its operands on; then adds what gets them.
+  bool hands_on(walk& w, ::mlir::Operation* user) const {
+    const auto add_arguments = [&](::mlir::Block* block) {
+      for (const ::mlir::Value v : block->getArguments()) w.add(v);
+    };
+    if (user->getNumSuccessors() > 0) {
+      if (!llvm::isa<::mlir::BranchOpInterface>(user) || !is_effect_free(user, o_)) return false;
+      llvm::for_each(user->getSuccessors(), add_arguments);
+      return true;
+    }
     ::mlir::Operation* on = user->hasTrait<::mlir::OpTrait::IsTerminator>() ? user->getParentOp() : user;
-    return llvm::isa<::mlir::RegionBranchOpInterface>(on) && ends_in_turn(on) ? on : nullptr;
-  }
-  static void add_all_of(walk& w, ::mlir::Operation& op) {
-    for (const ::mlir::Value v : op.getResults()) w.add(v);
-    for (::mlir::Region& region : op.getRegions())
-      for (::mlir::Block& block : region)
-        for (const ::mlir::Value v : block.getArguments()) w.add(v);
+    const bool is_selection = on->getName().getStringRef() == "arith.select";
+    if (!is_selection && !(llvm::isa<::mlir::RegionBranchOpInterface>(on) && ends_in_turn(on))) return false;
+    for (const ::mlir::Value v : on->getResults()) w.add(v);
+    for (::mlir::Region& region : on->getRegions())
+      for (::mlir::Block& block : region) add_arguments(&block);
+    return true;
   }
 
-  /// Whether an operation calls a function with a body that keeps no pointer to this operand.
-  bool is_borrowed(::mlir::Value v, ::mlir::Operation* call) {
-    if (call->getName().getStringRef() != "func.call") return false;
-    const auto name = call->getAttrOfType<::mlir::SymbolRefAttr>("callee");
+  /// Whether an operation keeps no pointer to this operand: by its body where it calls a function that has one, else by the
+  /// options.
+  bool is_borrowed(::mlir::Value v, ::mlir::Operation* user) {
+    const bool is_call = user->getName().getStringRef() == "func.call";
+    const auto name = is_call ? user->getAttrOfType<::mlir::SymbolRefAttr>("callee") : ::mlir::SymbolRefAttr{};
     auto callee =
-        llvm::dyn_cast_or_null<::mlir::FunctionOpInterface>(name ? symbols_.lookupNearestSymbolFrom(call, name) : nullptr);
-    if (!callee || callee.isExternal() || callee.getNumArguments() != call->getNumOperands()) return false;
-    for (::mlir::OpOperand& operand : call->getOpOperands())
+        llvm::dyn_cast_or_null<::mlir::FunctionOpInterface>(name ? symbols_.lookupNearestSymbolFrom(user, name) : nullptr);
+    if (!callee || callee.isExternal())
+      return lists(o_.borrows, user) && user->getNumRegions() == 0 && llvm::all_of(user->getResultTypes(), is_number);
+    if (callee.getNumArguments() != user->getNumOperands()) return false;
+    for (::mlir::OpOperand& operand : user->getOpOperands())
       if (operand.get() == v && !is_borrowed(callee.getArgument(operand.getOperandNumber()))) return false;
     return true;
   }
-  /// False for functions that call themselves.
+  /// An argument whose own uses lead to it again is borrowed as far as these say. If they do not, what followed from it is
+  /// asked again.
   bool is_borrowed(::mlir::BlockArgument argument) {
-    const auto [known, is_new] = borrowed_.try_emplace(argument, false);
-    if (!is_new || depth_ == most_calls) return known->second;
-    ++depth_;
+    const auto [known, is_new] = borrowed_.try_emplace(argument, true);
+    if (!is_new) return known->second;
+    const std::size_t first = assumed_.size();
+    assumed_.push_back(argument);
     walk w(argument, nullptr, false);
-    const bool stays_there = stays(w);
-    --depth_;
-    return borrowed_[argument] = stays_there;
+    const bool stays_there = assumed_.size() <= most_calls && stays(w);
+    if (!stays_there) {
+      for (std::size_t i = first + 1; i < assumed_.size(); ++i) borrowed_.erase(assumed_[i]);
+      borrowed_[argument] = false;
+    }
+    if (!stays_there || first == 0) assumed_.resize(first);
+    return stays_there;
   }
 
+  /// Whether one thread alone has what it allocates.
+  bool is_private(::mlir::MemRefType type, ::mlir::Value allocated) const {
+    return !type.getMemorySpace() || llvm::is_contained(o_.private_spaces, memory_space(allocated));
+  }
   static bool returns_from_function(::mlir::Operation* op) {
     return op->hasTrait<::mlir::OpTrait::ReturnLike>() && llvm::isa<::mlir::FunctionOpInterface>(op->getParentOp());
   }
@@ -196,11 +215,11 @@ class mlir_local_buffers {
     return dialect == "scf" || dialect == "affine" || dialect == "linalg" || dialect == "memref";
   }
 
-  static constexpr int most_calls = 32;  // one within the other
+  static constexpr std::size_t most_calls = 256;  // asked about at once
   const mlir_options& o_;
   ::mlir::SymbolTableCollection symbols_;
   llvm::DenseMap<::mlir::Value, bool> borrowed_;
-  int depth_ = 0;
+  llvm::SmallVector<::mlir::Value> assumed_;  // borrowed, unless one of those being asked about is not
 };
 
 }  // namespace detail

@@ -36,6 +36,10 @@ struct mlir_options {
   mlir_arguments arguments = mlir_arguments::callers;
   bool fold_constants = false;         ///< values computed from constants alone, and never overwritten, take no memory
   std::optional<std::string> space{};  ///< the one memory space that counts, as `memory_space` names it; all in sum without
+  /// Operations that keep no pointer to their memrefs once they have ended; "func.call" means functions without a body.
+  std::vector<std::string> borrows{};
+  /// Memory spaces, as `memory_space` names them, whose allocations one thread has alone. The default space is one.
+  std::vector<std::string> private_spaces{};
   /// The size in bytes of a value if its type does not give it: a dynamic shape, an element type of another dialect.
   std::function<std::optional<bytes>(::mlir::Value)> size{};
   mlir_handles handles = mlir_handles::no_bytes;
