@@ -2,6 +2,7 @@
 
 Every function is called with constant tensors; main prints what it returns, and what it took of the heap (heap.c).
 """
+import os
 import random
 
 
@@ -106,7 +107,8 @@ def calls(functions, seed=1):
             main.append("    call @printMemrefF32(%%u%d_%d) : (tensor<*xf32>) -> ()" % (n, i))
         n += 1
     return ("  func.func private @heap_begin()\n  func.func private @heap_end()\n  func.func private @tick()\n"
-            "  func.func private @printMemrefF32(tensor<*xf32>) attributes {llvm.emit_c_interface}\n"
+            "  func.func private @printMemrefF32(tensor<*xf32> {bufferization.access = \"read\"})\n"
+            "      attributes {llvm.emit_c_interface}\n"
             "  func.func @main() {\n" + "\n".join(main) + "\n    return\n  }\n")
 
 
@@ -227,8 +229,9 @@ def mobilenet_v2(size=32, classes=1000):
     return f, f.text([f.generic([logits], [f.constant((classes,), 0.01)], ["%r = arith.addf %a, %b : f32"])])
 
 
-def random_function(seed, operations=24, calls=False):
-    """With calls, between the operations: of functions that take tensors and others, also in loops that carry tensors."""
+def random_function(seed, operations=24, calls=False, prints=False):
+    """With calls, between the operations: of functions that take tensors and others, also in loops that carry tensors. With
+    prints, tensors also go to a function that the module does not hold."""
     r = random.Random(seed)
     dims = [4, 8, 16, 32]
     shape = lambda: (r.choice(dims), r.choice(dims))
@@ -259,6 +262,10 @@ def random_function(seed, operations=24, calls=False):
         a, kind = some(), r.random()
         if calls and r.random() < 0.3:
             call(a)
+            continue
+        if prints and r.random() < 0.25:
+            u = f.value((), "tensor.cast %s : %s to tensor<*xf32>" % (a[0], tensor(a[1])))
+            f.line("func.call @printMemrefF32(%s) : (tensor<*xf32>) -> ()" % u[0])
             continue
         if kind < 0.25:
             values.append(f.op(r.choice(["negf", "abs"]), [a], destination(a[1])))
@@ -305,3 +312,50 @@ def many_operations(n):
             total = f.pointwise("add", [total, narrow], total)
         x = f.pointwise("abs", [total])
     return f, f.text([total])
+
+
+PUBLIC = {"squeezenet1_0": 32, "inception_v3": 299}  # sides of images
+
+
+def public(directory, name):
+    """A network of other projects, and main. Constants lose their signs: each tensor of weights has one number all over, and
+    with negative ones the outputs would be zeros."""
+    text = open(os.path.join(directory, name + ".mlir")).read().rstrip().replace("dense<-", "dense<")
+    return text[:-1] + calls([("forward", [(1, 3, PUBLIC[name], PUBLIC[name])], [(1, 1000)])]) + "}\n"
+
+
+def many_buffers(n):
+    """What bufferization and deallocation make of many_operations(n). MLIR takes minutes for 10,000."""
+    r, lines, allocated, widths = random.Random(5), [], [], set()
+    kind = lambda *shape: tensor(shape).replace("tensor", "memref")
+
+    def buffer(width, fill=True):
+        name = "%%b%d" % len(allocated)
+        allocated.append((name, kind(1, width)))
+        lines.append("%s = memref.alloc() : %s" % allocated[-1])
+        if fill:
+            lines.append("linalg.fill ins(%%z : f32) outs(%s : %s)" % allocated[-1])
+        return name
+
+    def matmul(a, rows, columns):
+        weights, out = "%%c%dx%d" % (rows, columns), buffer(columns)
+        if (rows, columns) not in widths:
+            lines.append("%s = memref.get_global @weights_%dx%d : %s" % (weights, rows, columns, kind(rows, columns)))
+        widths.add((rows, columns))
+        lines.append("linalg.matmul ins(%s, %s : %s, %s) outs(%s : %s)" % (
+            a, weights, kind(1, rows), kind(rows, columns), out, kind(1, columns)))
+        return out
+
+    total, x, count = buffer(8), "%x0", 2
+    while count < n:
+        each = [8 * r.randrange(2, 40) for _ in range(8)]
+        for wide, width in [(matmul(x, 8, w), w) for w in each]:
+            narrow = matmul(wide, width, 8)
+            lines.append("linalg.add ins(%s, %s : %s, %s) outs(%s : %s)" % (total, narrow, *[kind(1, 8)] * 2, total, kind(1, 8)))
+        x = buffer(8, False)
+        lines.append("linalg.abs ins(%s : %s) outs(%s : %s)" % (total, kind(1, 8), x, kind(1, 8)))
+        count += 74
+    lines += ["memref.dealloc %s : %s" % b for b in allocated if b[0] != total]
+    globals_ = ["  memref.global \"private\" constant @weights_%dx%d : %s = dense<0.01>" % (*w, kind(*w)) for w in sorted(widths)]
+    return "\n".join(globals_) + "\n  func.func @many(%%x0: %s) -> %s {\n    %%z = arith.constant 0.0 : f32\n    %s\n    return %s : %s\n  }\n" % (
+        kind(1, 8), kind(1, 8), "\n    ".join(lines), total, kind(1, 8))

@@ -10,7 +10,7 @@ shuffle=$(cd "$(dirname "$3")" && pwd)/$(basename "$3")
 cd "$(dirname "$0")"
 export PYTHONDONTWRITEBYTECODE=1
 ./semantics.sh "$plugin"
-python3 shuffle.py "$shuffle"
 reference=../../../shared/graphs/mlir
 [ -f "$reference/known.json" ] || reference=
+python3 shuffle.py "$shuffle" ${reference:+--networks "$reference"}
 python3 check.py "$plugin" "$program" $reference
