@@ -63,7 +63,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("plugin")
     parser.add_argument("--programs", type=int, default=int(os.environ.get("MEMSCHED_MLIR_PROGRAMS", 100)))
-    parser.add_argument("--orders", type=int, default=int(os.environ.get("MEMSCHED_MLIR_ORDERS", 4)))
+    parser.add_argument("--orders", type=int, default=int(os.environ.get("MEMSCHED_MLIR_ORDERS", 5)))
     parser.add_argument("--first", type=int, default=1)
     parser.add_argument("--networks")
     asked = parser.parse_args()

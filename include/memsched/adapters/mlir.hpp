@@ -1,4 +1,4 @@
-// MLIR: a block as a graph of operators and tensors, and its operations in an order with a small peak. Needs MLIR 22.
+// MLIR: a block as a graph of operators and tensors, and its operations in an order with a small peak. Needs MLIR 19 to 22.
 #pragma once
 
 #include <cstddef>

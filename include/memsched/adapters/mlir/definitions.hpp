@@ -1,5 +1,5 @@
 // The functions of adapters/mlir.hpp. A program that defines MEMSCHED_SEPARATE_COMPILATION includes this in one unit, which
-// is then the only one that compiles them; in others mlir.hpp does by itself. Needs MLIR 22.
+// is then the only one that compiles them; in others mlir.hpp does by itself. Needs MLIR 19 to 22.
 #pragma once
 
 #include <algorithm>
