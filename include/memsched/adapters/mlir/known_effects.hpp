@@ -26,7 +26,8 @@ inline ::mlir::Value view_source(::mlir::OpResult result, const mlir_options& o)
   ::mlir::Operation* op = result.getOwner();
   if (result.getResultNumber() == 0 && op->getNumOperands() > 0) {
     const llvm::StringRef name = op->getName().getStringRef();
-    const bool changes_level = name == "bufferization.to_tensor" || name == "bufferization.to_buffer";
+    const bool changes_level = name == "bufferization.to_tensor" || name == "bufferization.to_buffer" ||
+                               name == "bufferization.to_memref";  // as MLIR 19 names it
     if (changes_level || lists(o.views, op)) return op->getOperand(0);
   }
   if (!is_memref(result)) return {};
