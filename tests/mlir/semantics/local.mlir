@@ -15,8 +15,8 @@ func.func private @keeps(%m: memref<256xf32>) -> f32 {
 }
 // Three functions that call each other, of which one keeps the pointer, and two that do not.
 func.func private @zig(%m: memref<256xf32>, %p: i1) -> f32 {
-  %x = call @zag(%m, %p) : (memref<256xf32>, i1) -> f32
-  %y = call @zog(%m, %p) : (memref<256xf32>, i1) -> f32
+  %x = call @zog(%m, %p) : (memref<256xf32>, i1) -> f32
+  %y = call @zag(%m, %p) : (memref<256xf32>, i1) -> f32
   return %y : f32
 }
 func.func private @zag(%m: memref<256xf32>, %p: i1) -> f32 {
@@ -191,19 +191,24 @@ func.func @recursive_kept(%o: memref<256xf32>, %z: f32, %p: i1) -> f32 {
   memref.dealloc %a : memref<256xf32>
   return %x : f32
 }
-// CHECK: @recursive_kept_second{{.*}}memsched.peak = 2048 : i64, memsched.peak_before = 2048 : i64
-// TOLD: @recursive_kept_second{{.*}}memsched.peak = 2048 : i64, memsched.peak_before = 2048 : i64
-func.func @recursive_kept_second(%o: memref<256xf32>, %z: f32, %p: i1) -> f32 {
+// The second is asked about on behalf of the first, and by itself.
+// CHECK: @recursive_kept_both{{.*}}memsched.peak = 2048 : i64, memsched.peak_before = 2048 : i64
+// TOLD: @recursive_kept_both{{.*}}memsched.peak = 2048 : i64, memsched.peak_before = 2048 : i64
+func.func @recursive_kept_both(%o: memref<256xf32>, %z: f32, %p: i1) -> f32 {
   %a = memref.alloc() : memref<256xf32>
   linalg.fill ins(%z : f32) outs(%a : memref<256xf32>)
-  %x = func.call @zag(%a, %p) : (memref<256xf32>, i1) -> f32
+  %x = func.call @zig(%a, %p) : (memref<256xf32>, i1) -> f32
+  memref.dealloc %a : memref<256xf32>
   %b = memref.alloc() : memref<256xf32>
   linalg.fill ins(%z : f32) outs(%b : memref<256xf32>)
-  memref.copy %b, %o : memref<256xf32> to memref<256xf32>
-  memref.dealloc %b : memref<256xf32>
+  %y = func.call @zag(%b, %p) : (memref<256xf32>, i1) -> f32
+  %c = memref.alloc() : memref<256xf32>
+  linalg.fill ins(%z : f32) outs(%c : memref<256xf32>)
+  memref.copy %c, %o : memref<256xf32> to memref<256xf32>
+  memref.dealloc %c : memref<256xf32>
   func.call @tick() : () -> ()
-  memref.dealloc %a : memref<256xf32>
-  return %x : f32
+  memref.dealloc %b : memref<256xf32>
+  return %y : f32
 }
 
 // What a call was handed it may have kept, unless the options say that it has not.
