@@ -102,6 +102,7 @@ inline bool part_search::lower_to_falling_aims() {
 inline bool part_search::lower_around(std::size_t at, bytes goal, std::uint64_t states) {
   for (std::size_t width : {40U, 80U, 160U, 320U})
     for (std::size_t quarter : {2U, 1U, 3U}) {
+      if (!context_.count_state()) return false;  // a stretch is work, also where presolve leaves nothing to search
       const std::size_t first = at - std::min(at, width * quarter / 4);
       const auto order = lower_stretch(g_, *line_, first, first + width, goal, states, context_, local_.front());
       if (order) return line_->replace(line_->legal_from(first), *order), true;
