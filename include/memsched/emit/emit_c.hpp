@@ -37,8 +37,8 @@ inline namespace MEMSCHED_ABI {
 MEMSCHED_FUNCTION result<c_library> emit_c(const network& net, const emission& e);
 
 /// Why there is no C program of a network in any order and arena, nor of one that it is rewritten into; an empty message
-/// where types, operators and weights are no obstacle. O(network).
-MEMSCHED_FUNCTION graph_error why_no_c(const network& net);
+/// where types, operators and weights are no obstacle. CMSIS-NN is for networks of int8. O(network).
+MEMSCHED_FUNCTION graph_error why_no_c(const network& net, kernel_library kernels = kernel_library::plain);
 
 }  // namespace MEMSCHED_ABI
 }  // namespace memsched
@@ -96,17 +96,25 @@ inline graph_error why_no_values(const network& net) {
   return {};
 }
 
+/// Explains why CMSIS-NN computes no operator of a network; an empty message where it may compute some.
+inline graph_error why_no_cmsis(const network& net) {
+  for (tensor_id t = 0; t < net.tensors.size(); ++t)
+    if (net.tensors[t].role == tensor_role::value && net.tensors[t].element == element::int8) return {};
+  return {error_code::bad_input, "CMSIS-NN is for int8, and no tensor is of that type", {}, {}};
+}
+
 }  // namespace detail
 
-MEMSCHED_FUNCTION graph_error why_no_c(const network& net) {
+MEMSCHED_FUNCTION graph_error why_no_c(const network& net, kernel_library kernels) {
   if (graph_error fault = check_network(net); !fault.message.empty()) return fault;
   for (op_id i = 0; i < net.operations.size(); ++i)
     if (graph_error fault = detail::why_no_kernel(net, i); !fault.message.empty()) return fault;
-  return detail::why_no_values(net);
+  if (graph_error fault = detail::why_no_values(net); !fault.message.empty()) return fault;
+  return kernels == kernel_library::cmsis_nn ? detail::why_no_cmsis(net) : graph_error{};
 }
 
 MEMSCHED_FUNCTION result<c_library> emit_c(const network& net, const emission& e) {
-  if (graph_error fault = why_no_c(net); !fault.message.empty()) return fault;
+  if (graph_error fault = why_no_c(net, e.kernels); !fault.message.empty()) return fault;
   if (detail::is_real(net)) return detail::c_program(net, e, float_numbers{.random_weights = false}).run();
   return detail::c_program(net, e, int8_numbers{.random_weights = false}).run();
 }

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include <memsched/emit/cmsis_nn.hpp>
 #include <memsched/emit/kernels.hpp>
 #include <memsched/emit/runtime.hpp>
 #include <memsched/emit/words.hpp>
@@ -21,6 +22,7 @@ struct c_functions {
   std::set<std::string> used{};  ///< kinds
   bool curved = false;           ///< real activations beyond bounds
   bool tabled = false;           ///< integer ones, as tables
+  std::set<op_kind> called{};    ///< kinds that functions of CMSIS-NN compute
 
   bool uses(op_kind k) const { return used.count(c_kind_name(k)) != 0; }
   bool uses(const char* k) const { return used.count(k) != 0; }
@@ -70,7 +72,7 @@ struct c_functions {
     put(uses(pad), c_pads), put(uses(depth_to_space), c_blocks), put(any({add_sums, finish, finish_mean}), c_added);
     put(uses(softmax), real ? c_float_softmax : c_integer_softmax);
     put(uses("from_real") || uses("to_real"), c_integer_reals), put(uses("stride"), c_strides), put(true, c_ends);
-    return s + element_function() + part_function();
+    return s + element_function() + part_function() + (called.empty() ? c_run_part : cmsis_text(called));
   }
 
   std::string element_function() const {
@@ -109,19 +111,22 @@ struct c_functions {
   }
 
   std::string part_function() const {
-    static constexpr std::pair<const char*, const char*> of_parts[] = {{"convolution", "convolve(l, p)"},
-                                                                       {"depthwise", "convolve(l, p)"},
-                                                                       {"transposed_convolution", "convolve(l, p)"},
-                                                                       {"dense", "multiply_matrix(l, p)"},
-                                                                       {"mean", "average_image(l, p)"}};
+    static constexpr std::pair<const char*, const char*> of_parts[] = {
+        {"convolution", "convolve(l, p, from, to)"},
+        {"depthwise", "convolve(l, p, from, to)"},
+        {"transposed_convolution", "convolve(l, p, from, to)"},
+        {"dense", "multiply_matrix(l, p)"},
+        {"mean", "average_image(l, p)"}};
     static constexpr std::pair<const char*, const char*> of_pixels[] = {{"softmax", "share_pixel(l, p, r, c)"},
                                                                         {"from_real", "quantize_pixel(l, p, r, c)"},
                                                                         {"to_real", "dequantize_pixel(l, p, r, c)"}};
     std::string s =
-        "\n/* One part of the result. */\nstatic void compute(const struct layer *l, const struct part *p) {\n  size_t at = 0;\n";
+        "\n/* Rows of one part of the result. */\n"
+        "static void compute(const struct layer *l, const struct part *p, int from, int to) {\n"
+        "  size_t at = place(p, from, column_of(p), channel_of(p));\n";
     for (const auto& [kind, what] : of_parts)
       if (uses(kind)) s += std::string("  if (kind_of(l) == ") + kind + ") {\n    " + what + ";\n    return;\n  }\n";
-    s += "  for (int r = row_of(p); r < row_of(p) + rows_of(p); ++r)\n"
+    s += "  for (int r = from; r < to; ++r)\n"
          "    for (int c = column_of(p); c < column_of(p) + columns_of(p); ++c) {\n";
     for (const auto& [kind, what] : of_pixels)
       if (uses(kind))

@@ -9,7 +9,9 @@
 #include <utility>
 #include <vector>
 
+#include <memsched/emit/cmsis_nn.hpp>
 #include <memsched/emit/emission.hpp>
+#include <memsched/emit/model_in_flash.hpp>
 #include <memsched/emit/words.hpp>
 
 namespace memsched {
@@ -30,14 +32,15 @@ struct library_ends {
 };
 
 /// A text with the library's name in place of NAME, and another word replaced.
-inline std::string with_name(std::string s, const std::string& name, const std::string& word, const std::string& by) {
+inline std::string with_name(std::string s, const std::string& name, const std::string& word = "NAME_H",
+                             const std::string& by = "NAME_H") {
   const auto replace = [&](const std::string& from, const std::string& to) {
     for (std::size_t at = 0; (at = s.find(from, at)) != s.npos; at += to.size()) s.replace(at, from.size(), to);
   };
   replace(word, by);
   std::string upper = name;
   for (char& c : upper) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
-  replace("NAME_run", name + "_run");
+  for (const std::string function : {"_run", "_model", "_check_model"}) replace("NAME" + function, name + function);
   replace("\"NAME.h\"", "\"" + name + ".h\"");
   replace("NAME", upper);
   return s;
@@ -50,10 +53,22 @@ inline const char* type_name(element e) {
   return e == element::float32 ? "float" : e == element::uint8 ? "uint8_t" : "int8_t";
 }
 
-inline std::string c_header(const std::string& title, const emission& e, const library_ends& in, const library_ends& out) {
+/// The size of the arena, with room for functions of CMSIS-NN behind the tensors where there are such.
+inline std::string c_arena(bytes size, const cmsis_scratch* room) {
+  if (room == nullptr) return "#define NAME_ARENA_BYTES " + std::to_string(size) + "\n";
+  return "#define NAME_ACTIVATION_BYTES " + std::to_string((size + 3) / 4 * 4) +
+         "\n/* What CMSIS-NN asks for; where it asks for more, plain kernels run. */\n#ifndef NAME_SCRATCH_BYTES\n"
+         "#if defined(__ARM_FEATURE_MVE)\n#define NAME_SCRATCH_BYTES " +
+         std::to_string(room->helium) + "\n#else\n#define NAME_SCRATCH_BYTES " + std::to_string(room->other) +
+         "\n#endif\n#endif\n#define NAME_ARENA_BYTES (NAME_ACTIVATION_BYTES + NAME_SCRATCH_BYTES)\n";
+}
+
+/// `room`: for functions of CMSIS-NN, if it calls any.
+inline std::string c_header(const std::string& title, const emission& e, const library_ends& in, const library_ends& out,
+                            const cmsis_scratch* room) {
   std::string s = "/* " + title +
-                  ". C99 or C++. */\n#ifndef NAME_H\n#define NAME_H\n\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n"
-                  "#define NAME_ARENA_BYTES ARENA_SIZE\n#define NAME_ARENA_ALIGNMENT 4\n";
+                  ". C99 or C++. */\n#ifndef NAME_H\n#define NAME_H\n\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n" +
+                  c_arena(std::max<bytes>(1, e.arena), room) + "#define NAME_ARENA_ALIGNMENT 4\n";
   for (const auto& [what, all] : {std::pair{"INPUT", &in}, std::pair{"OUTPUT", &out}}) {
     const std::string one = std::string("#define NAME_") + what;
     s += "\n" + one + "S " + std::to_string(all->list.size()) + "\n";
@@ -71,6 +86,7 @@ inline std::string c_header(const std::string& title, const emission& e, const l
              std::to_string(x.like->quant.zero_point) + ")\n";
     }
   }
+  if (!e.model.empty()) s += c_model_declarations(e.model);
   s +=
       "\n/* Computes the outputs from the inputs. `in` and `out` name as many buffers as there are inputs and outputs, each of\n"
       "   so many bytes, elements by rows, columns, channels. `arena`: NAME_ARENA_BYTES bytes; where NAME_STATIC_ARENA is\n"
@@ -78,12 +94,13 @@ inline std::string c_header(const std::string& title, const emission& e, const l
       "   where a pointer is missing. */\n"
       "int NAME_run(const void *const *in, void *const *out, void *arena);\n\n"
       "#ifdef __cplusplus\n}\n#endif\n\n#endif\n";
-  return with_name(s, e.name, "ARENA_SIZE", std::to_string(std::max<bytes>(1, e.arena)));
+  return with_name(s, e.name);
 }
 
 /// The buffers of the program.
-inline std::string c_buffers(const library_ends& in, const library_ends& out) {
+inline std::string c_buffers(const library_ends& in, const library_ends& out, bool has_model) {
   std::string s =
+      std::string("#define HAS_MODEL ") + (has_model ? "NAME_check_model(NAME_MODEL, NAME_MODEL_BYTES)" : "1") + "\n" +
       "static union {\n  float aligned;\n  unsigned char bytes[NAME_ARENA_BYTES];\n} arena_;\n#define arena arena_.bytes\n";
   for (const auto& [what, all] : {std::pair{"in", &in}, std::pair{"out", &out}}) {
     std::string names, sizes;
@@ -135,7 +152,7 @@ int NAME_run(const void *const *in, void *const *out, void *arena) {
     at = next_image(at, &l.out, out_rows_of(&l), out_columns_of(&l), out_channels_of(&l));
     if (kind_of(&l) == take || kind_of(&l) == give) exchange(&l, &l.out);
     else
-      for (int j = 0; j < l.out.count; ++j) compute(&l, parts + l.out.list[j]);
+      for (int j = 0; j < l.out.count; ++j) run_part(&l, parts + l.out.list[j]);
   }
   return 0;
 }

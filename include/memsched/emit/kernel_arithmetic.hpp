@@ -23,7 +23,9 @@ class kernel_arithmetic {
  public:
   static constexpr bool real = std::same_as<A, float_numbers>;
 
-  kernel_arithmetic(const network& net, const A& numbers) : net_(net), a_(numbers) {}
+  /// `by_channel`: convolutions have one factor for each output channel, also where all are the same.
+  kernel_arithmetic(const network& net, const A& numbers, bool by_channel)
+      : net_(net), a_(numbers), by_channel_(by_channel) {}
 
   /// Scales, zero points and activation.
   void set(kernel_row& k, const operation& op, const arithmetic_site& s) {
@@ -109,7 +111,9 @@ class kernel_arithmetic {
   }
   /// Of complete sums, by output channel.
   void set_factors(kernel_row& k, const arithmetic_site& s) {
-    const std::size_t n = s.weights == nullptr ? 1 : std::max<std::size_t>(1, s.weights->scales.size());
+    std::size_t n = s.weights == nullptr ? 1 : std::max<std::size_t>(1, s.weights->scales.size());
+    if (by_channel_ && (s.does->what == op_kind::convolution || s.does->what == op_kind::depthwise))
+      n = static_cast<std::size_t>(s.weights->size.outputs);
     std::vector<std::int64_t> both;
     for (std::size_t c = 0; c < n; ++c) {
       const fixed_factor f = A::factor(s, static_cast<coordinate>(c));
@@ -132,6 +136,7 @@ class kernel_arithmetic {
 
   const network& net_;
   A a_;
+  bool by_channel_;
   std::map<std::vector<std::int64_t>, std::int64_t> factors_at_;
 };
 

@@ -27,7 +27,7 @@ inline std::vector<std::string> kernel_fields() {
       "has_weights weights weight_rows weight_columns weight_inputs weight_outputs first_output first_input "
       "has_bias bias_at factors one_factor factor shift first_factor first_shift second_factor second_shift "
       "same other_same in_zero other_zero out_zero least most tabled table real cells step stride_0 "
-      "stride_1 stride_2 stride_3 stride_1_extent stride_2_extent stride_3_extent");
+      "stride_1 stride_2 stride_3 stride_1_extent stride_2_extent stride_3_extent called");
   return {std::istream_iterator<std::string>(words), {}};
 }
 

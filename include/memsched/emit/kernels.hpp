@@ -19,7 +19,7 @@ static number flat(const struct layer *l, int i) {
 /// Sums of products: their starts and their results.
 inline constexpr const char* c_sums = R"c(
 static number bias_of(const struct layer *l, int channel) {
-  return has_bias_of(l) ? biases[bias_at_of(l) + channel - first_channel_of(l)] : 0;
+  return has_bias_of(l) ? biases_at(l)[channel - first_channel_of(l)] : 0;
 }
 /* The sum that the terms of an element are added to. */
 static number first_sum(const struct layer *l, const struct part *p, size_t at, int r, int c, int k) {
@@ -61,21 +61,22 @@ static int collect(const struct layer *l, int r, int c, int first, int count, st
         s[n].x = l->arena + at_of(p) + place(p, row, column, channel) * sizeof(stored);
         s[n].channel = channel;
         s[n].count = end - channel;
-        s[n].weights = (ky * kernel_columns_of(l) + kx) * weight_inputs_of(l) + first_input_of(l);
-        if (kind_of(l) != depthwise) s[n].weights += channel - first;
+        s[n].weights = ky * kernel_columns_of(l) + kx;
+        if (kind_of(l) == depthwise) s[n].weights *= weight_outputs_of(l);
+        else s[n].weights = s[n].weights * weight_inputs_of(l) + first_input_of(l) + channel - first;
         channel = end;
       }
     }
   }
   return n;
 }
-static void convolve(const struct layer *l, const struct part *p) {
+static void convolve(const struct layer *l, const struct part *p, int from_row, int to_row) {
   struct segment s[MOST_SEGMENTS];
   const int k0 = channel_of(p), k1 = k0 + channels_of(p);
-  const int filter = kernel_rows_of(l) * kernel_columns_of(l) * weight_inputs_of(l);
+  const int filter = kind_of(l) == depthwise ? 1 : kernel_rows_of(l) * kernel_columns_of(l) * weight_inputs_of(l);
   const int in_group = l->in->channels / groups_of(l), out_group = l->out.channels / groups_of(l);
-  size_t at = 0;
-  for (int r = row_of(p); r < row_of(p) + rows_of(p); ++r)
+  size_t at = place(p, from_row, column_of(p), k0);
+  for (int r = from_row; r < to_row; ++r)
     for (int c = column_of(p); c < column_of(p) + columns_of(p); ++c) {
       int n = 0, group = -1;
       if (kind_of(l) == depthwise) {
@@ -84,7 +85,7 @@ static void convolve(const struct layer *l, const struct part *p) {
       }
       for (int k = k0; k < k1; ++k, ++at) {
         const int output = first_output_of(l) + k - first_channel_of(l);
-        const weight *const w = weights + weights_of(l) + (size_t)output * (size_t)filter;
+        const weight *const w = weights_at(l) + (size_t)output * (size_t)filter;
         number sum = first_sum(l, p, at, r, c, k);
         if (kind_of(l) == depthwise) {
           const int from = k / (l->out.channels / l->in->channels);
@@ -114,7 +115,7 @@ static void multiply_matrix(const struct layer *l, const struct part *p) {
                          channels_of(parts + x->list[0]) == all;
   for (int k = channel_of(p); k < channel_of(p) + channels_of(p); ++k) {
     const int output = first_output_of(l) + k - first_channel_of(l);
-    const weight *w = weights + weights_of(l) + (size_t)output * (size_t)weight_inputs_of(l) + first_input_of(l);
+    const weight *w = weights_at(l) + (size_t)output * (size_t)weight_inputs_of(l) + first_input_of(l);
     const size_t at = (size_t)(k - channel_of(p));
     number sum = first_sum(l, p, at, 0, 0, k);
     if (contiguous) {
@@ -174,9 +175,9 @@ static number binary(const struct layer *l, int r, int c, int k) {
     const number a = repeated(l, l->in, r, c, k);
     const int row = weight_rows_of(l) == 1 ? 0 : r, column = weight_columns_of(l) == 1 ? 0 : c;
     const int channel = weight_inputs_of(l) == 1 ? 0 : first_input_of(l) + k - first_channel_of(l);
-    const weight w = weights[weights_of(l) + (row * weight_columns_of(l) + column) * weight_inputs_of(l) + channel];
+    const weight w = weights_at(l)[(row * weight_columns_of(l) + column) * weight_inputs_of(l) + channel];
     if (!has_bias_of(l)) return paired(l, a, (number)w);
-    return scaled_and_shifted(l, a, w, biases[bias_at_of(l) + k - first_channel_of(l)]);
+    return scaled_and_shifted(l, a, w, biases_at(l)[k - first_channel_of(l)]);
   }
   if (lacks(l->in + 1, k)) return alone(l, repeated(l, l->in, r, c, k), 0);
   if (lacks(l->in, k)) return alone(l, repeated(l, l->in + 1, r, c, k), 1);
@@ -233,7 +234,7 @@ static number depth_in_space(const struct layer *l, int r, int c, int k) {
 inline constexpr const char* c_slopes = R"c(
 static number with_slope(const struct layer *l, int r, int c, int k) {
   const int slope = weight_outputs_of(l) == 1 ? 0 : first_output_of(l) + k - first_channel_of(l);
-  return sloped(l, get(l, l->in, r, c, k), weights[weights_of(l) + slope]);
+  return sloped(l, get(l, l->in, r, c, k), weights_at(l)[slope]);
 }
 )c";
 inline constexpr const char* c_added = R"c(
@@ -262,6 +263,11 @@ static number gathered(const struct layer *l, int i) {
 }
 )c";
 
+/// One part of the result.
+inline constexpr const char* c_run_part = R"c(
+static void run_part(const struct layer *l, const struct part *p) { compute(l, p, row_of(p), row_of(p) + rows_of(p)); }
+)c";
+
 /// Reads inputs, runs the program, writes outputs. `NAME` stands for the name of the library.
 inline constexpr const char* c_main = R"c(#include "NAME.h"
 
@@ -277,6 +283,7 @@ static int fail(const char *what) {
 /* usage: program [INPUTS [OUTPUTS]], else standard input and output: the bytes of all of them, one behind the other */
 int main(int argc, char **argv) {
   FILE *in = argc > 1 ? fopen(argv[1], "rb") : stdin, *out;
+  if (!HAS_MODEL) return fail("the model is another one");
   if (!in) return fail("cannot open the file of inputs");
   for (size_t i = 0; i < NAME_INPUTS; ++i)
     if (fread(in_buffers[i], 1, in_bytes[i], in) != in_bytes[i]) return fail("the inputs are not whole");

@@ -41,6 +41,18 @@ class packed_table {
   std::size_t rows() const { return rows_.size(); }
   const row& at(std::size_t i) const { return rows_[i]; }
 
+  /// Of the array, in bytes.
+  std::size_t size() const {
+    std::size_t one = 0, widest = 1;
+    for (std::size_t f = 0; f < fields_.size(); ++f) {
+      if (range(f).first == range(f).second) continue;
+      const auto w = static_cast<std::size_t>(width(f));
+      one += w, widest = std::max(widest, w);
+    }
+    const std::size_t length = (std::max<std::size_t>(1, one) + widest - 1) / widest * widest;
+    return std::max<std::size_t>(1, rows_.size()) * length;
+  }
+
   /// The structure, its macros and the array.
   std::string text() const {
     std::vector<std::size_t> varying;

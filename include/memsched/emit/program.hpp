@@ -20,11 +20,13 @@
 #include <utility>
 #include <vector>
 
+#include <memsched/emit/constants.hpp>
 #include <memsched/emit/emission.hpp>
 #include <memsched/emit/functions.hpp>
 #include <memsched/emit/interface.hpp>
 #include <memsched/emit/kernel_arithmetic.hpp>
 #include <memsched/emit/kernel_row.hpp>
+#include <memsched/emit/model_in_flash.hpp>
 #include <memsched/emit/packed_table.hpp>
 #include <memsched/graph/error.hpp>
 #include <memsched/network/disagreement.hpp>
@@ -57,7 +59,7 @@ template <class A>
 class c_program {
  public:
   c_program(const network& net, const emission& e, const A& numbers)
-      : net_(net), e_(e), a_(numbers), arithmetic_(net, numbers) {}
+      : net_(net), e_(e), a_(numbers), constants_(net, numbers, e.model), arithmetic_(net, numbers, calls_cmsis()) {}
 
   result<c_library> run() {
     check_plan();
@@ -105,69 +107,66 @@ class c_program {
   // The library ----------------------------------------------------------------------------------------------------------
 
   void write() {
+    if (constants_.width == 0) return fault("weights less their zero point take more than 16 bits");
     for (const op_id i : e_.order)
       if (const operation& op = net_.operations[i]; op.does.what != op_kind::reshape || !is_view(i)) add_operator(i);
     add_ends(in_, &typed_tensor::input);
     add_ends(out_, &typed_tensor::output);
+    if (calls_cmsis() && constants_.width > 1)
+      fault("weights less their zero point take more than eight bits, as CMSIS-NN has them");
     if (!error_.message.empty()) return;
     functions_.curved = arithmetic_.curved, functions_.tabled = arithmetic_.tabled;
     made_.source = source();
-    made_.header = c_header(title(), e_, in_, out_);
-    made_.program = with_name(c_main, e_.name, "INPUTS_AND_OUTPUTS", c_buffers(in_, out_));
+    made_.scratch = static_cast<bytes>(scratch_.other), made_.helium_scratch = static_cast<bytes>(scratch_.helium);
+    made_.header = c_header(title(), e_, in_, out_, functions_.called.empty() ? nullptr : &scratch_);
+    made_.program = with_name(c_main, e_.name, "INPUTS_AND_OUTPUTS", c_buffers(in_, out_, !e_.model.empty()));
+    if (!e_.model.empty()) made_.model = with_name(c_model(e_.model), e_.name);
   }
 
+  bool calls_cmsis() const { return e_.kernels == kernel_library::cmsis_nn; }
   std::string title() const { return one_line(net_.name.empty() ? "network" : c_comment(net_.name), 120); }
   std::string source() {
     const bool is_unsigned = std::any_of(net_.tensors.begin(), net_.tensors.end(), [](const typed_tensor& x) {
       return x.role == tensor_role::value && x.element == element::uint8;
     });
-    std::string code;
     std::vector<std::int64_t> words;
     for (const auto* list : {&in_.code, &code_, &out_.code}) words.insert(words.end(), list->begin(), list->end());
     const std::int64_t largest = words.empty() ? 0 : *std::max_element(words.begin(), words.end());
     std::string s = "/* " + title() + ": " + std::to_string(net_.operations.size()) + " operators in an arena of " +
                     std::to_string(e_.arena) + " bytes. C11 or C++. */\n#include \"" + e_.name + ".h\"\n\n" +
                     (functions_.needs_math() ? "#include <math.h>\n" : "") +
-                    "#include <stddef.h>\n#include <stdint.h>\n#include <string.h>\n\n";
+                    "#include <stddef.h>\n#include <stdint.h>\n#include <string.h>\n\n" +
+                    (functions_.called.empty() ? "" : "#include \"arm_nnfunctions.h\"\n\n");
     if constexpr (real) {
       s += "typedef float stored;\ntypedef float number;\ntypedef float weight;\n";
     } else {
       s += std::string("typedef ") + (is_unsigned ? "u" : "") + "int8_t stored;\ntypedef int32_t number;\ntypedef " +
-           (narrow() ? "int8_t" : "int16_t") + " weight;\n#define LEAST " + (is_unsigned ? "0" : "(-128)") + "\n";
+           (constants_.width == 1 ? "int8_t" : "int16_t") + " weight;\n#define LEAST " + (is_unsigned ? "0" : "(-128)") +
+           "\n";
     }
     s += "typedef " + c_integer(0, largest) + " code_word;\n#define MOST_OPERANDS " +
          std::to_string(std::max<std::size_t>(1, most_images_)) + "\n#define MOST_SEGMENTS " +
          std::to_string(std::max<std::int64_t>(1, most_segments_)) + "\n";
-    s += c_names + c_array("weight", "weights", weights_) + c_array("number", "biases", biases_);
+    s += c_names + c_array("weight", "weights", constants_.weights.own) + c_array("number", "biases", constants_.biases.own);
     if (!real)
-      s += c_array("int32_t", "factors", arithmetic_.factors) + c_array("int8_t", "shifts", arithmetic_.shifts) +
+      s += c_array("int32_t", "factors", arithmetic_.factors) +
+           c_array(calls_cmsis() ? "int32_t" : "int8_t", "shifts", arithmetic_.shifts) +
            c_array("stored", "tables", arithmetic_.tables);
     s += c_array(real ? "double" : "float", "reals", arithmetic_.reals) + c_array("code_word", "code", words);
-    s += parts_.text() + kernels_.text() + functions_.text() + c_runner(real, e_.name, in_.count + listed_ + out_.count);
+    s += parts_.text() + kernels_.text();
+    std::string functions = constants_.macros() + functions_.text();
+    if (!e_.model.empty()) functions += c_model_check(e_.model);
+    s += with_name(functions, e_.name) + c_runner(real, e_.name, in_.count + listed_ + out_.count);
+    made_.flash = flash(words.size() * (largest > UINT16_MAX ? 4 : largest > UINT8_MAX ? 2 : 1));
     return s;
+  }
+  c_flash flash(std::size_t code) const {
+    const std::size_t numbers = arithmetic_.factors.size() * 4 + arithmetic_.shifts.size() * (calls_cmsis() ? 4 : 1) +
+                                arithmetic_.tables.size() + arithmetic_.reals.size() * (real ? 8 : 4);
+    return {code + parts_.size() + kernels_.size() + numbers, constants_.bytes_of_own(), constants_.in_model()};
   }
 
   // Tables ---------------------------------------------------------------------------------------------------------------
-
-  /// The place of the weights of a blob: outputs, rows, columns, inputs.
-  std::int64_t blob_at(index_t id, std::vector<number>& all, std::map<index_t, std::int64_t>& known) {
-    const auto [at, is_new] = known.try_emplace(id, static_cast<std::int64_t>(all.size()));
-    const blob& b = net_.blobs[id];
-    for (std::int64_t o = 0; is_new && o < b.size.outputs; ++o)
-      for (std::int64_t r = 0; r < b.size.rows; ++r)
-        for (std::int64_t c = 0; c < b.size.columns; ++c)
-          for (std::int64_t i = 0; i < b.size.inputs; ++i) all.push_back(a_.weight(id, b, o, r, c, i));
-    return at->second;
-  }
-  /// Whether all weights fit eight bits.
-  bool narrow() {
-    if constexpr (!real)
-      for (const number w : weights_) {
-        if (w < -32768 || w > 32767) fault("weights less their zero point take more than 16 bits");
-        if (w < -128 || w > 127) return false;
-      }
-    return true;
-  }
 
   void add_operator(op_id i) {
     const operation& op = net_.operations[i];
@@ -201,7 +200,7 @@ class c_program {
     k["reduce_first"] = op.reduces.first, k["reduce_last"] = op.reduces.last;
     if (op.weights && d.what != op_kind::finish) {
       const blob::axes& a = site.weights->size;
-      k["weights"] = blob_at(op.weights.of, weights_, weights_at_);
+      k["weights"] = constants_.weights_at(op.weights.of, d.what == op_kind::depthwise);
       k["weight_rows"] = a.rows, k["weight_columns"] = a.columns, k["weight_inputs"] = a.inputs;
       k["weight_outputs"] = a.outputs, k["first_input"] = op.weights.inputs.first;
     }
@@ -209,10 +208,15 @@ class c_program {
     if (op.weights) k["first_output"] = op.weights.outputs.first;
     if (op.bias) {
       k["has_bias"] = 1;
-      k["bias_at"] = blob_at(op.bias.of, biases_, biases_at_) + (constant ? op.bias.inputs.first : op.bias.outputs.first);
+      k["bias_at"] = constants_.biases_at(op.bias.of) + (constant ? op.bias.inputs.first : op.bias.outputs.first);
     }
     if (op.definition) set_strides(k, *op.definition);
     arithmetic_.set(k, op, site);
+    if (calls_cmsis() && has_cmsis_kernel(op, k)) {
+      k["called"] = 1;
+      functions_.called.insert(d.what);
+      scratch_.add(op);
+    }
     count_segments(op);
     code_.push_back(static_cast<std::int64_t>(kernels_.add(k.values)));
     for (const image& x : op.reads) list_parts(code_, x);
@@ -373,12 +377,12 @@ class c_program {
   c_library made_;
   packed_table parts_{"part", "parts", "", {"at", "row", "column", "channel", "rows", "columns", "channels", "type"}};
   packed_table kernels_{"kernel", "kernels", "->k", kernel_fields()};
-  std::vector<number> weights_, biases_;
-  std::map<index_t, std::int64_t> weights_at_, biases_at_;
+  model_constants<A> constants_;
   std::vector<std::int64_t> code_;
   library_ends in_, out_;
   c_functions functions_{.real = real};
   kernel_arithmetic<A> arithmetic_;
+  cmsis_scratch scratch_;
   std::size_t listed_ = 0, most_images_ = 0;
   std::int64_t most_segments_ = 0;
   graph_error error_;
