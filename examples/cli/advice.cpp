@@ -144,4 +144,17 @@ advice advise(const network& net, const fit_options& f, const memsched::options&
   return a;
 }
 
+void search_cheaper(const network& net, fit_options f, const memsched::options& limits, const see_network& see) {
+  constexpr int halvings = 4;
+  for (int i = 0; i < halvings && f.max_extra_macs > 0 && !limits.stop.stop_requested(); ++i) {
+    f.max_extra_macs /= 2;
+    advise(net, f, limits, see);
+  }
+}
+
+memsched::options sixteenths(memsched::options limits, unsigned count) {
+  if (limits.time_limit != limits.time_limit.max()) limits.time_limit = limits.time_limit / 16 * count;
+  return limits;
+}
+
 }  // namespace cli

@@ -41,4 +41,11 @@ memsched::fitted fit_widely(const memsched::network&, memsched::fit_options f, c
 advice advise(const memsched::network&, const memsched::fit_options& f, const memsched::options& limits,
               const see_network& see = {});
 
+/// Searches with less and less to spend, down to a sixteenth of `f.max_extra_macs`: fewer stripes need fewer operators.
+void search_cheaper(const memsched::network&, memsched::fit_options f, const memsched::options& limits,
+                    const see_network& see);
+
+/// So many sixteenths of a time limit.
+memsched::options sixteenths(memsched::options limits, unsigned count);
+
 }  // namespace cli

@@ -6,19 +6,32 @@
 #include <filesystem>
 #include <memsched/emit/emit_c.hpp>
 #include <memsched/plan.hpp>
+#include <memsched/schedule.hpp>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+#include "advice.hpp"
 
 namespace cli {
 
 namespace {
 
 /// Of a static library, or of a component of ESP-IDF, which defines ESP_PLATFORM.
-std::string cmake_of(const std::string& name) {
+std::string cmake_of(const library_form& form) {
+  const std::string& name = form.name;
+  const std::string sources = name + ".c" + (form.model.empty() ? "" : " " + name + "_model.c");
+  const std::string called = form.kernels == memsched::kernel_library::plain
+                                 ? ""
+                                 : "if(TARGET cmsis-nn)\n  target_link_libraries(" + name + " PUBLIC cmsis-nn)\nendif()\n";
   return "# Beside other sources: add_subdirectory, then link " + name +
          ". In ESP-IDF: a component. Alone: the library and a program.\n"
-         "if(ESP_PLATFORM)\n  idf_component_register(SRCS \"" +
-         name + ".c\" INCLUDE_DIRS \".\")\n  return()\nendif()\ncmake_minimum_required(VERSION 3.13)\nproject(" + name +
-         " C)\nadd_library(" + name + " STATIC " + name + ".c)\ntarget_include_directories(" + name +
-         " PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})\ntarget_compile_features(" + name + " PUBLIC c_std_99)\n" +
+         "set(sources " +
+         sources +
+         ")\nif(ESP_PLATFORM)\n  idf_component_register(SRCS ${sources} INCLUDE_DIRS \".\")\n  return()\nendif()\n"
+         "cmake_minimum_required(VERSION 3.13)\nproject(" +
+         name + " C)\nadd_library(" + name + " STATIC ${sources})\ntarget_include_directories(" + name +
+         " PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})\ntarget_compile_features(" + name + " PUBLIC c_std_11)\n" + called +
          "if(UNIX)\n  target_link_libraries(" + name +
          " PUBLIC m)\nendif()\nif(CMAKE_SOURCE_DIR STREQUAL CMAKE_CURRENT_SOURCE_DIR AND NOT CMAKE_CROSSCOMPILING)\n  add_executable(" +
          name + "_main " + name + "_main.c)\n  target_link_libraries(" + name + "_main " + name + ")\nendif()\n";
@@ -50,7 +63,7 @@ std::string identifier_of(const std::string& path) {
 }
 
 memsched::result<library> library_of(const memsched::network& first, const memsched::network& net,
-                                     const std::vector<memsched::op_id>& order, const std::string& name) {
+                                     const std::vector<memsched::op_id>& order, const library_form& form) {
   memsched::options o;
   const auto real = [](const memsched::typed_tensor& t) { return t.element == memsched::element::float32; };
   o.alignment = std::any_of(net.tensors.begin(), net.tensors.end(), real) ? 4 : 1;
@@ -62,19 +75,57 @@ memsched::result<library> library_of(const memsched::network& first, const memsc
     auto joint = memsched::plan_jointly(net, memsched::automatic, memsched::minimize{}, o);
     if (!joint.arena.error && joint.arena.size < planned.arena.size) planned = std::move(joint);
   }
-  memsched::emission e{
-      planned.order, std::vector<memsched::bytes>(net.tensors.size(), 0), planned.arena.size,
-      name,          names_of(first, &memsched::typed_tensor::input),     names_of(first, &memsched::typed_tensor::output)};
+  const std::string& name = form.name;
+  memsched::emission e{planned.order,
+                       std::vector<memsched::bytes>(net.tensors.size(), 0),
+                       planned.arena.size,
+                       name,
+                       form.kernels,
+                       form.model,
+                       names_of(first, &memsched::typed_tensor::input),
+                       names_of(first, &memsched::typed_tensor::output)};
   for (const auto& [t, at] : planned.offset) e.offset[t] = at;
   auto made = memsched::emit_c(net, e);
   if (!made) return made.error();
-  return library{
-      {{name + ".h", std::move(made->header)},
-       {name + ".c", std::move(made->source)},
-       {name + "_main.c", "#ifndef ARDUINO /* which compiles all that lies here */\n" + made->program + "#endif\n"},
-       {"CMakeLists.txt", cmake_of(name)},
-       {"library.properties", properties_of(name)}},
-      planned.arena.size};
+  library all{{{name + ".h", std::move(made->header)},
+               {name + ".c", std::move(made->source)},
+               {name + "_main.c", "#ifndef ARDUINO /* which compiles all that lies here */\n" + made->program + "#endif\n"},
+               {"CMakeLists.txt", cmake_of(form)},
+               {"library.properties", properties_of(name)}},
+              planned.arena.size,
+              made->scratch,
+              made->flash};
+  if (!made->model.empty()) all.files.push_back({name + "_model.c", std::move(made->model)});
+  return all;
+}
+
+memsched::result<chosen_library> find_library(const memsched::network& net, const memsched::fit_options& f,
+                                              const memsched::options& limits, memsched::bytes flash,
+                                              const library_form& form) {
+  constexpr unsigned for_search = 6, for_allowance = 2;
+  std::vector<memsched::fitted> seen;
+  const auto see = [&](const memsched::fitted& found) { seen.push_back(found); };
+  memsched::fit_options any = f, smallest = f;
+  any.budget = memsched::no_limit;  // the network as it is fits
+  smallest.budget = 0;
+  see(memsched::fit(net, memsched::automatic, any, sixteenths(limits, 1)));
+  if (seen.front().error) return *seen.front().error;
+  const advice all = advise(net, smallest, sixteenths(limits, for_search), see);
+  if (all.found.error) return *all.found.error;
+  search_cheaper(net, smallest, sixteenths(limits, for_allowance), see);
+  const auto cost = [](const memsched::fitted& x) { return std::tuple(x.after.peak, x.after.operators, x.after.macs); };
+  std::stable_sort(seen.begin(), seen.end(), [&](const auto& a, const auto& b) { return cost(a) < cost(b); });
+  seen.erase(std::unique(seen.begin(), seen.end(), [&](const auto& a, const auto& b) { return cost(a) == cost(b); }),
+             seen.end());
+  std::optional<chosen_library> best;
+  for (const memsched::fitted& x : seen) {
+    auto made = library_of(net, x.net, x.order, form);
+    if (!made) return made.error();
+    if (!best || made->flash.total() < best->made.flash.total()) best = {x, std::move(*made)};
+    if (best->made.flash.total() <= flash) break;
+  }
+  best->found.front = all.found.front;
+  return std::move(*best);
 }
 
 }  // namespace cli

@@ -1,9 +1,14 @@
 // C programs of networks.
 #pragma once
 
+#include <memsched/emit/emission.hpp>
 #include <memsched/network/network.hpp>
+#include <memsched/rewrite/fit.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
+
+#include "commands.hpp"
 
 namespace cli {
 
@@ -13,15 +18,37 @@ struct library_file {
 };
 struct library {
   std::vector<library_file> files;
-  memsched::bytes arena = 0;  ///< in bytes
+  memsched::bytes arena = 0;    ///< in bytes, of tensors alone
+  memsched::bytes scratch = 0;  ///< of CMSIS-NN on a core without vectors, behind them
+  memsched::c_flash flash;
+  memsched::bytes ram() const { return arena + scratch; }
 };
 
 /// An identifier of C for a model's file: its name's letters and digits, in lower case.
 std::string identifier_of(const std::string& path);
 
+/// How a library is written.
+struct library_form {
+  std::string name;  ///< an identifier
+  memsched::kernel_library kernels = memsched::kernel_library::plain;
+  std::string_view model{};  ///< the bytes of the file that it reads its weights from; empty: from itself
+};
+
 /// The library in C that runs a network, rewritten from `first`, its tensors in the smallest arena found in 10 s for this
 /// order, or in 20 more for another one: NAME.h, NAME.c, NAME_main.c, and what CMake, ESP-IDF and Arduino need to build it; or why there is none.
 memsched::result<library> library_of(const memsched::network& first, const memsched::network&,
-                                     const std::vector<memsched::op_id>& order, const std::string& name);
+                                     const std::vector<memsched::op_id>& order, const library_form&);
+
+/// A network and its library.
+struct chosen_library {
+  memsched::fitted found;
+  library made;
+};
+
+/// Searches as `advise` does, and again with ever fewer multiply-accumulates to spend, and looks among all networks found, and
+/// the given one, for the one with the smallest peak whose library keeps within `flash` bytes; where none does, for the one
+/// with the least flash.
+memsched::result<chosen_library> find_library(const memsched::network&, const memsched::fit_options&,
+                                              const memsched::options& limits, memsched::bytes flash, const library_form&);
 
 }  // namespace cli

@@ -54,15 +54,19 @@ struct outcome {
   std::vector<arena_choice> arenas{};   ///< with the objective tflm-total: the files that were compared, the given one first
   std::size_t chosen = 0;               ///< among these
   std::vector<std::string> uncounted{};  ///< kinds whose kernels may keep more than the tails of these hold
+  std::optional<library> made{};         ///< in C, where it is asked for
+  bytes flash = 0;                       ///< the budget of its constants; 0 for none
   bool saves() const {
     if (!arenas.empty()) return chosen > 0;
     return !file || found.after.peak < found.before.peak;
   }
   /// With a plan of offsets, of the arena that it needs; with the objective tflm-total, of the whole arena.
-  bool fits(bytes budget) const { return saves() && (budget == 0 || needed() <= budget); }
+  bool fits(bytes budget) const { return saves() && (budget == 0 || needed() <= budget) && keeps_flash(); }
+  bool keeps_flash() const { return flash == 0 || made->flash.total() <= flash; }
   bytes needed() const {
     if (!arenas.empty()) return arenas[chosen].total();
-    return file && file->head && file->head->has_plan ? std::max(found.after.peak, file->head->planned) : found.after.peak;
+    const bytes all = made ? std::max(found.after.peak, made->ram()) : found.after.peak;
+    return file && file->head && file->head->has_plan ? std::max(all, file->head->planned) : all;
   }
 };
 
@@ -89,6 +93,27 @@ json arenas_json(const outcome& all) {
                     {"total", c.total()},
                     {"chosen", &c == &all.arenas[all.chosen]}});
   return list;
+}
+
+json library_json(const library& c) {
+  return {{"arena", c.arena},
+          {"scratch", c.scratch},
+          {"tables", c.flash.tables},
+          {"weights", c.flash.weights},
+          {"weights_in_model", c.flash.in_model}};
+}
+
+std::string library_text(const outcome& all) {
+  const library& c = *all.made;
+  std::string text =
+      "library      " + grouped(c.arena) + " bytes of arena" +
+      (c.scratch != 0 ? " and " + grouped(c.scratch) + " of scratch for CMSIS-NN" : "") + "\nflash        " +
+      grouped(c.flash.total()) + " bytes: tables " + grouped(c.flash.tables) + ", weights " + grouped(c.flash.weights) +
+      (c.flash.in_model != 0 ? "; " + grouped(c.flash.in_model) + " more are read from the model's file" : "") +
+      "; functions are not counted\n";
+  if (all.flash != 0)
+    text += "flash budget " + grouped(all.flash) + " bytes: " + (all.keeps_flash() ? "fits" : "does not fit") + '\n';
+  return text;
 }
 
 json as_json(const network& net, const outcome& all, const rewrite_request& request) {
@@ -121,6 +146,8 @@ json as_json(const network& net, const outcome& all, const rewrite_request& requ
     j["tail_without"] = all.uncounted;
     j["arenas"] = arenas_json(all);
   }
+  if (all.made) j["library"] = library_json(*all.made);
+  if (all.flash != 0) j["flash_budget"] = all.flash;
   j["verified"] = all.good;
   if (request.options.budget != 0) j["budget"] = request.options.budget;
   j["steps"] = json::array();
@@ -225,6 +252,7 @@ std::string as_text(const network& net, const outcome& all, const rewrite_reques
                                         : "") +
             '\n';
   }
+  if (all.made) text += library_text(all);
   text += "cost         " + grouped(r.after.operators) + " operators, " + grouped(r.after.macs) + " multiply-accumulates\n";
   text += std::string("verified     ") + (all.good ? "by provenance, over a finite field, and to the bit" : "no") +
           (all.good && request.how_rewritten.reals ? " but for the order of sums\n" : "\n");
@@ -260,7 +288,8 @@ drawn_order drawn(const std::string& name, const written_model& m) {
 }
 
 /// Searches, checks what was found, and makes the model file of it where one is asked for.
-memsched::result<outcome> find_rewrite(const network& net, const rewrite_request& r, memsched::fit_options f) {
+memsched::result<outcome> find_rewrite(const network& net, const rewrite_request& r, memsched::fit_options f,
+                                       const library_form& form) {
   const auto start = std::chrono::steady_clock::now();
   const bool to_model = names_model(r.output);
   if (to_model) {
@@ -277,6 +306,10 @@ memsched::result<outcome> find_rewrite(const network& net, const rewrite_request
     all.found = std::move(found->found.found);
     all.arenas = std::move(found->choices), all.chosen = found->chosen, all.uncounted = std::move(found->uncounted);
     all.file = std::move(found->file);
+  } else if (r.flash != 0) {
+    auto chosen = find_library(net, f, limits, r.flash, form);
+    if (!chosen) return chosen.error();
+    all.found = std::move(chosen->found), all.made = std::move(chosen->made), all.flash = r.flash;
   } else if (f.budget == 0) {
     advice a = advise(net, f, limits);
     all.found = std::move(a.found), all.picks = std::move(a.picks);
@@ -296,6 +329,11 @@ memsched::result<outcome> find_rewrite(const network& net, const rewrite_request
     all.found.after.peak = all.file->cost.peak;
     all.found.after.lower_bound = std::min(all.found.after.lower_bound, all.file->cost.peak);
     all.found.after.operators = all.file->graph.ops().size();
+  }
+  if (!r.emit.empty() && !all.made) {
+    auto made = library_of(net, all.found.net, all.found.order, form);
+    if (!made) return wrong(r.graph, "no C program: " + made.error().message);
+    all.made = std::move(*made);
   }
   all.took = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return all;
@@ -319,7 +357,7 @@ std::string front_drawing(const network& net, const fitted& found) {
 }
 
 /// All files that a request asks for, but a model file that would save nothing.
-memsched::result<std::vector<output_file>> files_of(const network& net, const outcome& all, const rewrite_request& r) {
+std::vector<output_file> files_of(const network& net, const outcome& all, const rewrite_request& r) {
   const fitted& found = all.found;
   std::vector<output_file> files;
   if (!r.output.empty() && !all.file)
@@ -328,15 +366,11 @@ memsched::result<std::vector<output_file>> files_of(const network& net, const ou
   if (!r.front.empty()) files.push_back({r.front, front_csv(found)});
   if (!r.front_svg.empty()) files.push_back({r.front_svg, front_drawing(net, found)});
   if (!r.svg.empty()) files.push_back({r.svg, memory_drawing(net, all, r.options)});
-  if (!r.emit.empty()) {
-    auto made = library_of(net, found.net, found.order, identifier_of(r.graph));
-    if (!made) return wrong(r.graph, "no C program: " + made.error().message);
+  if (all.made) {
     std::error_code exists;
     std::filesystem::create_directories(r.emit, exists);
-    const std::filesystem::path folder = r.emit;
-    std::fprintf(stderr, "%s: an arena of %s bytes\n", (folder / made->files[1].name).string().c_str(),
-                 grouped(made->arena).c_str());
-    for (library_file& f : made->files) files.push_back({(folder / f.name).string(), std::move(f.text)});
+    for (const library_file& f : all.made->files)
+      files.push_back({(std::filesystem::path(r.emit) / f.name).string(), f.text});
   }
   return files;
 }
@@ -362,15 +396,24 @@ int run_rewrite(const rewrite_request& r) {
     return report(wrong("--objective",
                         "tflm-total is the arena of TensorFlow Lite Micro, which runs .tflite files alone: the "
                         "model and -o must name such files"));
+  library_form form{identifier_of(r.graph),
+                    r.cmsis_nn ? memsched::kernel_library::cmsis_nn : memsched::kernel_library::plain};
   if (!r.emit.empty())  // before the search, which may take long
-    if (const auto why = memsched::why_no_c(*net); !why.message.empty())
+    if (const auto why = memsched::why_no_c(*net, form.kernels); !why.message.empty())
       return report(wrong(r.graph, "no C program: " + why.message));
-  const auto all = find_rewrite(*net, r, *f);
+  std::optional<file_bytes> model;
+  if (r.from_model) {
+    if (!names_model(r.graph)) return report(wrong("--constants", "model needs a model file"));
+    auto read = read_file(r.graph);
+    if (!read) return report(read.error());
+    form.model = model.emplace(std::move(*read)).view();
+  }
+  if (r.flash != 0 && (r.total || !r.output.empty()))
+    return report(wrong("--flash-budget", "is for --emit-c alone, without -o"));
+  const auto all = find_rewrite(*net, r, *f, form);
   if (!all) return report(all.error());
   if (!all->good && r.verify > 0) return bad_input;
-  const auto files = files_of(*net, *all, r);
-  if (!files) return report(files.error());
-  if (const auto fault = write_files(*files); !fault.message.empty()) return report(fault);
+  if (const auto fault = write_files(files_of(*net, *all, r)); !fault.message.empty()) return report(fault);
   print(r.json ? line_of(as_json(*net, *all, r)) : as_text(*net, *all, r));
   const bytes budget = r.options.budget == 0 ? memsched::no_limit : r.options.budget;
   if (!all->saves()) std::fprintf(stderr, "memsched: note: %s: %s\n", r.output.c_str(), no_gain(*all, r).c_str());
@@ -421,7 +464,23 @@ command declare_rewrite() {
       "with -o of a .tflite file: write where TensorFlow Lite Micro is to place tensors, too; the budget is then that of its "
       "arena's head");
   c.add("--emit-c", file(r->emit),
-        "write a library in C there, NAME.h and NAME.c, named after the model, and NAME_main.c, which runs it");
+        "write a library in C there, NAME.h and NAME.c, named after the model, and NAME_main.c, which runs it; --budget is "
+        "then that of its arena, too");
+  c.add("--kernels", choice("plain|cmsis-nn", [r](const std::string& word) { r->cmsis_nn = word == "cmsis-nn"; }),
+        "which that library calls: its own, or those of CMSIS-NN where it has one, with scratch behind the arena")
+      .by_default("plain")
+      .needs("--emit-c");
+  c.add(
+       "--constants", choice("program|model", [r](const std::string& word) { r->from_model = word == "model"; }),
+       "where that library has weights and biases: in NAME.c, or in the model's file, which NAME_model.c holds byte by byte, "
+       "where kernels use them as they are there")
+      .by_default("program")
+      .needs("--emit-c");
+  c.add(
+       "--flash-budget", size(r->flash),
+       "bytes there are for that library's tables and weights: the smallest peak within; exit status 3 where none is found. "
+       "Functions are not counted")
+      .needs("--emit-c");
   return std::move(c.runs([r, format](const command& here, session& s) {
     r->json = *format == "json";
     prepare(here, *r, s, 60);

@@ -123,22 +123,8 @@ class comparison {
   bytes last_load_ = 0;
 };
 
-/// Shares of the time.
-constexpr unsigned parts = 16, for_search = 5, for_allowance = 2;
-
-memsched::options with_parts(memsched::options limits, unsigned count) {
-  if (limits.time_limit != limits.time_limit.max()) limits.time_limit = limits.time_limit / parts * count;
-  return limits;
-}
-
-/// Searches with less and less to spend: fewer stripes need fewer operators, so that the tail grows less.
-void search_cheaper(const network& net, memsched::fit_options f, const memsched::options& limits, const see_network& see) {
-  constexpr int halvings = 4;
-  for (int i = 0; i < halvings && f.max_extra_macs > 0 && !limits.stop.stop_requested(); ++i) {
-    f.max_extra_macs /= 2;
-    advise(net, f, limits, see);
-  }
-}
+/// Sixteenths of the time.
+constexpr unsigned for_search = 5, for_allowance = 2;
 
 }  // namespace
 
@@ -149,19 +135,19 @@ result<smallest_total> find_smallest_total(const network& net, const memsched::f
   limits.budget = memsched::no_limit;
   memsched::fit_options any = f;
   any.budget = memsched::no_limit;  // the network as it is fits
-  const fitted given = memsched::fit(net, memsched::automatic, any, with_parts(limits, 1));
+  const fitted given = memsched::fit(net, memsched::automatic, any, sixteenths(limits, 1));
   const auto unwritable = [&](const memsched::graph_error& e) { return wrong(r.output, "cannot be written: " + e.message); };
   if (given.error) return unwritable(*given.error);
   comparison files(net, r, std::move(*reading));
   if (const auto seen = files.see_given(given); !seen) return seen.error();
-  if (const auto seen = files.see_reordered(given, with_parts(limits, 1)); !seen) return seen.error();
+  if (const auto seen = files.see_reordered(given, sixteenths(limits, 1)); !seen) return seen.error();
   memsched::fit_options smallest = f;
   smallest.budget = 0;
   const auto see = [&](const fitted& found) { files.see_rewritten(found); };
   smallest_total all;
-  all.found = advise(net, smallest, with_parts(limits, for_search), see);
+  all.found = advise(net, smallest, sixteenths(limits, for_search), see);
   if (all.found.found.error) return unwritable(*all.found.found.error);
-  search_cheaper(net, smallest, with_parts(limits, for_allowance), see);
+  search_cheaper(net, smallest, sixteenths(limits, for_allowance), see);
   if (files.fault && files.choices.back().network != "rewritten") return unwritable(*files.fault);
   fitted& best = files.best_network;
   best.steps = std::move(all.found.found.steps);

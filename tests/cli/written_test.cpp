@@ -159,3 +159,48 @@ TEST_CASE("rewrite, schedule --rewrite and report say which operators are not un
   CHECK(p.err.find("no C program: operator 0") != std::string::npos);
   CHECK(!fs::exists(p.path("c")));
 }
+
+TEST_CASE("rewrite --emit-c keeps within budgets of RAM and flash, and says what the library takes") {
+  program p;
+  const network net = residuals(element::int8, 24, 1);
+  const std::string model = "\"" + p.path("m.tflite") + "\"", folder = " --emit-c \"" + p.path("c") + "\"";
+  std::ofstream(p.path("m.tflite"), std::ios::binary) << write_tflite_network(net, net, listed(net)).value();
+  const std::string limits = " --time-limit 3 --format json";
+  const auto result = [&] { return nlohmann::json::parse(p.out); };
+  const auto flash = [&] {
+    return result()["library"]["tables"].get<bytes>() + result()["library"]["weights"].get<bytes>();
+  };
+  REQUIRE(p.run("rewrite " + model + folder + limits) == 0);
+  const bytes peak = result()["peak"], all = flash();
+  CHECK(result()["library"]["arena"].get<bytes>() >= peak);
+  CHECK(result()["library"]["scratch"] == 0);
+  CHECK(result()["library"]["weights_in_model"] == 0);
+  REQUIRE(peak < result()["peak_before"]);
+
+  // Less flash: fewer blocks, and a higher peak; never more than there is.
+  REQUIRE(p.run("rewrite " + model + folder + limits + " --flash-budget 1") == 3);
+  const bytes least = flash();
+  REQUIRE(least < all);
+  for (const bytes budget : {least, (least + all) / 2, all}) {
+    REQUIRE(p.run("rewrite " + model + folder + limits + " --flash-budget " + std::to_string(budget)) == 0);
+    CHECK(flash() <= budget);
+    CHECK(result()["flash_budget"] == budget);
+    const bytes ram = result()["library"]["arena"];
+    CHECK(p.run("rewrite " + model + folder + limits + " --flash-budget " + std::to_string(budget) + " --budget " +
+                std::to_string(ram / 2)) == 3);
+  }
+
+  REQUIRE(p.run("rewrite " + model + folder + limits + " --kernels cmsis-nn --constants model") == 0);
+  CHECK(result()["library"]["scratch"] > 0);
+  CHECK(result()["library"]["weights_in_model"] > 0);
+  CHECK(flash() < all);
+  CHECK(fs::exists(p.path("c/m_model.c")));
+
+  CHECK(p.run("rewrite " + model + folder + " --flash-budget 1M -o \"" + p.path("o.tflite") + "\"") == 1);
+  CHECK(p.err.find("--flash-budget: is for --emit-c alone, without -o") != std::string::npos);
+  CHECK(p.run("rewrite builtin:mcunet-v2-chain --constants model" + folder) == 1);
+  const network real = residuals(element::float32, 16, 1);
+  std::ofstream(p.path("r.tflite"), std::ios::binary) << write_tflite_network(real, real, listed(real)).value();
+  CHECK(p.run("rewrite \"" + p.path("r.tflite") + "\" --kernels cmsis-nn" + folder) == 1);
+  CHECK(p.err.find("CMSIS-NN is for int8, and no tensor is of that type") != std::string::npos);
+}

@@ -298,3 +298,12 @@ TEST_CASE("the smallest cases: an operand that broadcasts, and a result of wider
   broadcast.outputs = {2, 3};  // what the last operator reads is wanted, too
   CHECK(offsets(broadcast)[2] != offsets(broadcast)[3]);
 }
+
+TEST_CASE("the random models have every kind that may write over an operand") {
+  const auto played = [](int kind, bool micro) {
+    const bool both = among(binary, kind) || among(unary, kind) || among(row_wise, kind) || kind == add_n;
+    return both || (!micro && (among(further_binary, kind) || among(further_unary, kind) || kind == dynamic_update_slice));
+  };
+  for (const auto kind : detail::tflite::micro_in_place) CHECK(played(static_cast<int>(kind), true));
+  for (const auto kind : detail::tflite::overwriting) CHECK(played(static_cast<int>(kind), false));
+}

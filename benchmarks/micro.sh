@@ -1,0 +1,67 @@
+#!/bin/sh
+# Small models on a microcontroller: the arena of TensorFlow Lite Micro, that of the library in C, flash, extra
+# multiply-accumulates, and instructions on a Cortex-M4 (emulated, -O2) beside the same layers as plain loops. A row of
+# Markdown for each model. `./dev bench micro` runs it.
+# Models: *.tflite in the folder that MEMSCHED_MODELS names, else ../shared/models; arguments behind PROGRAM choose some.
+# Instructions need arm-none-eabi-gcc with newlib and qemu-system-arm (Debian: gcc-arm-none-eabi, libnewlib-arm-none-eabi,
+# qemu-system-arm); without, that column is empty. TIME: seconds for each search, 30.
+# usage: micro.sh PROGRAM [MODEL...]
+set -eu
+[ $# -ge 1 ] || { echo "usage: micro.sh PROGRAM [MODEL...]" >&2; exit 2; }
+program=$(cd "$(dirname "$1")" && pwd)/$(basename "$1") root=$(cd "$(dirname "$0")/.." && pwd)
+shift
+models=${MEMSCHED_MODELS:-$root/../shared/models} tests=$root/tests/emit
+[ -d "$models" ] || { echo "micro.sh: no folder of models; set MEMSCHED_MODELS" >&2; exit 1; }
+[ $# -gt 0 ] || set -- person_detect mlperf_kws_int8 mlperf_vww_int8 mlperf_resnet8_int8 mlperf_ad01_int8 mlperf_strww_int8
+limit="--time-limit ${TIME:-30} --verify 0 --format json"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+number() { # number FIELD FILE: the first one
+  tr ',{}' '\n\n\n' <"$2" | sed -n "s/^\"$1\":\([0-9]*\)$/\1/p" | head -n 1
+}
+least_total() { # of the choices with these words in FILE
+  tr '{' '\n' <"$3" | grep "\"network\":\"$1\",\"offsets\":$2" | sed 's/.*"total":\([0-9]*\).*/\1/' | sort -n | head -n 1
+}
+grouped() { echo "$1" | sed ':a;s/\B[0-9]\{3\}\>/,&/;ta'; }
+emulated() { command -v arm-none-eabi-gcc >/dev/null && command -v qemu-system-arm >/dev/null; }
+# instructions FOLDER [SOURCE]: of one run of the library there
+instructions() {
+  folder=$1
+  shift
+  arm-none-eabi-gcc -mcpu=cortex-m4 -mthumb -O2 -std=c11 --specs=rdimon.specs -T "$tests/cortex_m4.ld" -I "$folder" \
+    -I "$tests/cmsis" -o "$work/arm" "$tests/micro_main.c" "$folder/net.c" "$@" -lm
+  timeout 600 qemu-system-arm -M mps2-an386 -cpu cortex-m4 -icount shift=0 -nographic -monitor none -serial none \
+    -semihosting -kernel "$work/arm" >"$work/out" 2>"$work/counts" </dev/null
+  cmp -s "$work/out" "$work/wanted" || { echo "micro.sh: $name: other outputs" >&2; exit 1; }
+  cut -d ' ' -f 2 "$work/counts"
+}
+
+echo "| model | TFLM arena: given | with offsets | rewritten | C: arena | flash | functions | extra MACs | instructions | of plain loops |"
+echo "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"
+for name in "$@"; do
+  model=$models/$name.tflite
+  [ -f "$model" ] || { echo "micro.sh: no $model" >&2; exit 1; }
+  cp "$model" "$work/net.tflite"
+  cat "$models/$name".out.* >"$work/wanted"
+  # shellcheck disable=SC2086
+  "$program" rewrite "$work/net.tflite" -o "$work/o.tflite" --objective tflm-total $limit >"$work/total" 2>"$work/notes" ||
+    [ $? -eq 3 ] || { cat "$work/notes" >&2; exit 1; }
+  # shellcheck disable=SC2086
+  "$program" rewrite "$work/net.tflite" --emit-c "$work/c" $limit >"$work/library" 2>"$work/notes" || { cat "$work/notes" >&2; exit 1; }
+  functions='' ratio='' count=''
+  if emulated; then
+    # shellcheck disable=SC2086
+    "$program" rewrite "$work/net.tflite" --emit-c "$work/plain" --kernels cmsis-nn --budget 1G $limit >/dev/null 2>&1
+    plain=$(instructions "$work/plain" "$tests/cmsis/reference.c") count=$(instructions "$work/c")
+    ratio=$(echo "$count $plain" | awk '{ printf "%.2f", $1 / $2 }') count=$(grouped "$count")
+    arm-none-eabi-gcc -mcpu=cortex-m4 -mthumb -Os -std=c11 -ffunction-sections -c -o "$work/net.o" "$work/c/net.c"
+    functions=$(grouped "$(arm-none-eabi-size -A "$work/net.o" | awk '/^\.text/ { n += $2 } END { print n }')")
+  fi
+  given=$(least_total given '[a-z]*' "$work/total") offsets=$(least_total reordered true "$work/total")
+  arena=$(number arena "$work/library") macs=$(number macs "$work/library") before=$(number macs_before "$work/library")
+  flash=$(($(number tables "$work/library") + $(number weights "$work/library")))
+  extra=$(echo "$macs $before" | awk '{ printf "%.1f %%", 100 * ($1 - $2) / $2 }')
+  echo "| $name | $(grouped "$given") | $(grouped "${offsets:-$given}") | $(grouped "$(number tflm_total "$work/total")") |" \
+    "$(grouped "$arena") | $(grouped "$flash") | $functions | $extra | $count | $ratio |"
+done
