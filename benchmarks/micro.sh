@@ -37,7 +37,7 @@ instructions() {
   cut -d ' ' -f 2 "$work/counts"
 }
 
-echo "| model | TFLM arena: given | with offsets | rewritten | C: arena | flash | functions | extra MACs | instructions | of plain loops |"
+echo "| model | TFLM arena: given | with offsets | rewritten, 5 % MACs | C: arena | flash | functions | extra MACs | instructions | of plain loops |"
 echo "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"
 for name in "$@"; do
   model=$models/$name.tflite
@@ -45,7 +45,7 @@ for name in "$@"; do
   cp "$model" "$work/net.tflite"
   cat "$models/$name".out.* >"$work/wanted"
   # shellcheck disable=SC2086
-  "$program" rewrite "$work/net.tflite" -o "$work/o.tflite" --objective tflm-total $limit >"$work/total" 2>"$work/notes" ||
+  "$program" rewrite "$work/net.tflite" -o "$work/o.tflite" --objective tflm-total --max-extra-macs 5% $limit >"$work/total" 2>"$work/notes" ||
     [ $? -eq 3 ] || { cat "$work/notes" >&2; exit 1; }
   # shellcheck disable=SC2086
   "$program" rewrite "$work/net.tflite" --emit-c "$work/c" $limit >"$work/library" 2>"$work/notes" || { cat "$work/notes" >&2; exit 1; }

@@ -132,11 +132,11 @@ struct reorder_request : request {
 
 struct rewrite_request : request {
   std::string graph, output, svg, front, front_svg;
-  std::string emit;            ///< the folder of a C program, or empty
-  bool cmsis_nn = false;       ///< that program calls CMSIS-NN
-  bool from_model = false;     ///< that program reads its weights from the model's file
-  memsched::bytes flash = 0;   ///< the budget of its constants; 0 for none
-  std::uint64_t verify = 1;  ///< runs with random numbers that before and after must agree in
+  std::string emit;           ///< the folder of a C program, or empty
+  bool cmsis_nn = false;      ///< that program calls CMSIS-NN
+  bool from_model = false;    ///< that program reads its weights from the model's file
+  memsched::bytes flash = 0;  ///< the budget of its constants; 0 for none
+  std::uint64_t verify = 1;   ///< runs with random numbers that before and after must agree in
   rewriting how_rewritten{};
   bool offsets = false;        ///< for TensorFlow Lite Micro, in the .tflite file that is written
   bool total = false;          ///< --objective tflm-total: the smallest arena of TensorFlow Lite Micro, head and tail

@@ -35,7 +35,8 @@ struct library_form {
 };
 
 /// The library in C that runs a network, rewritten from `first`, its tensors in the smallest arena found in 10 s for this
-/// order, or in 20 more for another one: NAME.h, NAME.c, NAME_main.c, and what CMake, ESP-IDF and Arduino need to build it; or why there is none.
+/// order, or in 20 more for another one: NAME.h, NAME.c, NAME_main.c, and what CMake, ESP-IDF and Arduino need to build it;
+/// or why there is none.
 memsched::result<library> library_of(const memsched::network& first, const memsched::network&,
                                      const std::vector<memsched::op_id>& order, const library_form&);
 

@@ -26,6 +26,13 @@ while read -r model arena tables; do
   "$compiler" -std=c11 -O2 -Wall -Wextra -Wno-maybe-uninitialized -Werror -I "$work/c" -o "$work/run" "$here/micro_main.c" \
     "$work/c/net.c" -lm && "$work/run" >"$work/out" 2>"$work/stack" || fail "$model: does not compile or run"
   cmp "$work/out" "$work/wanted" || fail "$model: other outputs"
+  # The same with CMSIS-NN, here plain loops, and with the weights of the model's file.
+  "$program" rewrite "$work/net.tflite" --emit-c "$work/called" --kernels cmsis-nn --constants model --verify 0 --time-limit 5 \
+    >/dev/null 2>"$work/notes" || fail "$model: $(cat "$work/notes")"
+  "$compiler" -std=c11 -O2 -Wall -Wextra -Wno-maybe-uninitialized -Werror -I "$work/called" -I "$here/cmsis" -o "$work/run" \
+    "$here/micro_main.c" "$work/called/net.c" "$work/called/net_model.c" "$here/cmsis/reference.c" -lm &&
+    "$work/run" >"$work/out" 2>/dev/null || fail "$model: does not compile or run with CMSIS-NN"
+  cmp "$work/out" "$work/wanted" || fail "$model: other outputs with CMSIS-NN"
   command -v arm-none-eabi-gcc >/dev/null && command -v qemu-system-arm >/dev/null || continue
   arm-none-eabi-gcc -mcpu=cortex-m4 -mthumb -Os -std=c11 -Wall -Wextra -Werror -c -o "$work/net.o" "$work/c/net.c"
   size=$(arm-none-eabi-nm -S -t d "$work/net.o" | awk '$4 ~ /^(parts|kernels|code)(\.|$)/ {n += $2} END {print n + 0}')
@@ -35,7 +42,7 @@ while read -r model arena tables; do
   timeout 300 qemu-system-arm -M mps2-an386 -cpu cortex-m4 -nographic -monitor none -serial none -semihosting \
     -kernel "$work/arm" >"$work/out" 2>"$work/stack" </dev/null || fail "$model: does not run on a Cortex-M4"
   cmp "$work/out" "$work/wanted" || fail "$model: other outputs on a Cortex-M4"
-  echo "$model: arena $needs, tables $size, stack $(cat "$work/stack")"
+  echo "$model: arena $needs, tables $size, stack and instructions $(cat "$work/stack")"
 done <<END
 person_detect 12288 12000
 mlperf_kws_int8 3902 8000

@@ -139,7 +139,7 @@ int NAME_run(const void *const *in, void *const *out, void *arena) {
   if (!arena) arena = own.bytes;
 #endif
   if (!arena || !in || !out) return 1;
-  (void)plus, (void)dot, (void)bare, (void)completed, (void)converted, (void)weights, (void)biases, (void)reals;)c" +
+  (void)plus, (void)dot, (void)tap, (void)bare, (void)completed, (void)converted, (void)weights, (void)biases, (void)reals;)c" +
                        std::string(real ? "" : "\n  (void)factors, (void)shifts, (void)tables, (void)times;") + R"c(
   l.arena = (unsigned char *)arena;
   l.given = in;

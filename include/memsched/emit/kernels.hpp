@@ -34,13 +34,18 @@ static int completes(const struct layer *l) { return sum_of(l) == complete || su
 )c";
 
 inline constexpr const char* c_windows = R"c(
-/* Channels of one pixel of the operand, and where their weights are behind those of an output channel. */
+/* Elements of the operand, one behind the other, and where their weights are behind those of an output channel. */
 struct segment {
   const unsigned char *x;
   int channel, count, weights;
 };
 /* The row that a kernel row of a transposed convolution takes; -1 for none. */
 static int from_transposed(int at, int stride_) { return at >= 0 && at % stride_ == 0 ? at / stride_ : -1; }
+
+/* Whether elements and weights of b stand behind those of a. */
+static int follows(const struct segment *a, const struct segment *b) {
+  return a->x + (size_t)a->count * sizeof(stored) == b->x && a->weights + a->count == b->weights;
+}
 
 /* The segments of some channels under the window at a pixel of the result; rows, columns, channels ascend. */
 static int collect(const struct layer *l, int r, int c, int first, int count, struct segment *s) {
@@ -55,15 +60,18 @@ static int collect(const struct layer *l, int r, int c, int first, int count, st
       const int column = transposed ? from_transposed(c + pad_columns_of(l) - kx * dilation_columns_of(l), stride_columns_of(l))
                                     : c * stride_columns_of(l) - pad_columns_of(l) + kx * dilation_columns_of(l);
       if (column < 0 || column >= x->columns) continue;
-      for (int channel = first; channel < first + count; ++n) {
+      for (int channel = first; channel < first + count;) {
         const struct part *p = find(x, row, column, channel);
         const int end = channel_of(p) + channels_of(p) < first + count ? channel_of(p) + channels_of(p) : first + count;
-        s[n].x = l->arena + at_of(p) + place(p, row, column, channel) * sizeof(stored);
-        s[n].channel = channel;
-        s[n].count = end - channel;
-        s[n].weights = ky * kernel_columns_of(l) + kx;
-        if (kind_of(l) == depthwise) s[n].weights *= weight_outputs_of(l);
-        else s[n].weights = s[n].weights * weight_inputs_of(l) + first_input_of(l) + channel - first;
+        struct segment t;
+        t.x = l->arena + at_of(p) + place(p, row, column, channel) * sizeof(stored);
+        t.channel = channel;
+        t.count = end - channel;
+        t.weights = ky * kernel_columns_of(l) + kx;
+        if (kind_of(l) == depthwise) t.weights *= weight_outputs_of(l);
+        else t.weights = t.weights * weight_inputs_of(l) + first_input_of(l) + channel - first;
+        if (n > 0 && kind_of(l) != depthwise && follows(s + n - 1, &t)) s[n - 1].count += t.count;
+        else s[n++] = t;
         channel = end;
       }
     }
@@ -91,7 +99,7 @@ static void convolve(const struct layer *l, const struct part *p, int from_row, 
           const int from = k / (l->out.channels / l->in->channels);
           for (int i = 0; i < n; ++i)
             if (from >= s[i].channel && from < s[i].channel + s[i].count)
-              sum = dot(l, sum, s[i].x + (size_t)(from - s[i].channel) * sizeof(stored), w + s[i].weights, 1);
+              sum = tap(l, sum, s[i].x + (size_t)(from - s[i].channel) * sizeof(stored), w[s[i].weights]);
         } else {
           if (k / out_group != group) {
             group = k / out_group;
@@ -123,7 +131,7 @@ static void multiply_matrix(const struct layer *l, const struct part *p) {
     } else {
       for (int i = from; i < stop; ++i) {
         const stored one = (stored)flat(l, i);
-        sum = dot(l, sum, (const unsigned char *)&one, w++, 1);
+        sum = tap(l, sum, (const unsigned char *)&one, *w++);
       }
     }
     store(l, p, at, completes(l) ? completed(l, sum, output) : sum);

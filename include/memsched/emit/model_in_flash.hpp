@@ -19,7 +19,7 @@ inline std::uint32_t checksum_of(std::string_view model) {
   return sum;
 }
 
-/// What the header says of the model.
+/// Declarations of the model in the header.
 inline std::string c_model_declarations(std::string_view model) {
   return "\n/* The bytes of the model's file, which the library reads: at a multiple of NAME_MODEL_ALIGNMENT, on a little-endian\n"
          "   machine. NAME_model.c has them; compiled with -DNAME_MODEL=..., the library takes another array or address. */\n"

@@ -152,6 +152,13 @@ static number dot(const struct layer *l, number sum, const unsigned char *x, con
   }
   return sum;
 }
+static number tap(const struct layer *l, number sum, const unsigned char *x, weight w) {
+  number term;
+  (void)l;
+  memcpy(&term, x, sizeof term);
+  term = term * w;
+  return sum + term;
+}
 static number bare(const struct layer *l, number x) {
   (void)l;
   return x;
@@ -249,9 +256,15 @@ static number activated(const struct layer *l, number q) {
 static number placed(const struct layer *l, number x) { return activated(l, x + out_zero_of(l)); }
 static number dot(const struct layer *l, number sum, const unsigned char *x, const weight *w, int count) {
   const number zero = in_zero_of(l);
+  const stored *v = (const stored *)x;
   uint32_t all = (uint32_t)sum;
-  for (int i = 0; i < count; ++i) all += (uint32_t)((((const stored *)x)[i] - zero) * w[i]);
+  for (; count >= 4; count -= 4, v += 4, w += 4)
+    all += (uint32_t)((v[0] - zero) * w[0] + (v[1] - zero) * w[1] + (v[2] - zero) * w[2] + (v[3] - zero) * w[3]);
+  for (int i = 0; i < count; ++i) all += (uint32_t)((v[i] - zero) * w[i]);
   return (number)all;
+}
+static number tap(const struct layer *l, number sum, const unsigned char *x, weight w) {
+  return plus(sum, (*(const stored *)x - in_zero_of(l)) * w);
 }
 static number bare(const struct layer *l, number x) { return x - in_zero_of(l); }
 static number completed(const struct layer *l, number sum, int channel) {
