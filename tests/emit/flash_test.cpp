@@ -59,13 +59,13 @@ TEST_CASE("a C program calls CMSIS-NN for whole tensors and for blocks of rows, 
   CHECK(whole.dense == 1);
   CHECK(whole.max_pools == 1);
   CHECK(whole.average_pools == 1);
-  const auto cut_into = [](const network& first, std::size_t parts) { return cut(first, row_cuts(first, parts)).value(); };
+  const auto cut_into = [](const network& first, coordinate parts) { return cut(first, row_cuts(first, parts)).value(); };
   const cmsis_calls halves = check_cmsis(net, cut_into(net, 2));
   CHECK(halves.convolutions > 4);
   CHECK(halves.depthwise > 2);
   CHECK(halves.max_pools + halves.average_pools > 2);
   for (const coordinate rows : {17, 6})  // also blocks that are lower than windows, where rows lie apart
-    for (const std::size_t parts : {3, 5, 64}) {
+    for (const coordinate parts : {3, 5, 64}) {
       const network first = windows(rows);
       CHECK(check_cmsis(first, cut_into(first, parts)).convolutions >= 3);
     }

@@ -99,15 +99,15 @@ std::vector<typename A::number> numbers_by_cells(const A& numbers, index_t id, c
 template <class A>
 std::size_t width_of_weights(const network& net, const A& numbers) {
   if (std::same_as<A, float_numbers>) return 4;
-  std::size_t width = 1;
+  std::size_t each = 1;
   for (const operation& op : net.operations) {
     if (!op.weights || op.does.what == op_kind::finish) continue;
     for (const auto w : numbers_by_outputs(numbers, op.weights.of, net.blobs[op.weights.of])) {
       if (w < -32768 || w > 32767) return 0;
-      if (w < -128 || w > 127) width = 2;
+      if (w < -128 || w > 127) each = 2;
     }
   }
-  return width;
+  return each;
 }
 
 /// All weights and biases of a network. `A` are the numbers of the executor.

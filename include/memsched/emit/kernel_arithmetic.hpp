@@ -111,17 +111,17 @@ class kernel_arithmetic {
   }
   /// Of complete sums, by output channel.
   void set_factors(kernel_row& k, const arithmetic_site& s) {
-    std::size_t n = s.weights == nullptr ? 1 : std::max<std::size_t>(1, s.weights->scales.size());
+    std::size_t count = s.weights == nullptr ? 1 : std::max<std::size_t>(1, s.weights->scales.size());
     if (by_channel_ && (s.does->what == op_kind::convolution || s.does->what == op_kind::depthwise))
-      n = static_cast<std::size_t>(s.weights->size.outputs);
+      count = static_cast<std::size_t>(s.weights->size.outputs);
     std::vector<std::int64_t> both;
-    for (std::size_t c = 0; c < n; ++c) {
+    for (std::size_t c = 0; c < count; ++c) {
       const fixed_factor f = A::factor(s, static_cast<coordinate>(c));
       both.push_back(f.value), both.push_back(f.shift);
     }
     const auto [at, is_new] = factors_at_.try_emplace(both, static_cast<std::int64_t>(factors.size()));
-    for (std::size_t c = 0; is_new && c < n; ++c) factors.push_back(both[2 * c]), shifts.push_back(both[2 * c + 1]);
-    k["factors"] = at->second, k["one_factor"] = n == 1;
+    for (std::size_t c = 0; is_new && c < count; ++c) factors.push_back(both[2 * c]), shifts.push_back(both[2 * c + 1]);
+    k["factors"] = at->second, k["one_factor"] = count == 1;
   }
   /// A function of one stored integer.
   template <class F>
