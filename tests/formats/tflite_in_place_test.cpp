@@ -30,8 +30,8 @@ using shape = std::vector<std::int32_t>;
 constexpr int conv = 3, reshape = 22, squeeze = 43, expand_dims = 70, add_n = 106, dynamic_update_slice = 151;
 constexpr int float32 = 0, int8 = 9, int16 = 7;
 const std::vector<int> binary{0, 41, 18, 42, 55, 57, 54, 90, 95, 84, 86, 99}, row_wise{25, 50, 11},
-    unary{87, 19, 21, 98, 111, 117, 14, 28, 47, 73, 66, 108, 75, 76, 92, 101, 59, 8, 104, 116}, further_binary{78, 156, 160, 161},
-    further_unary{20, 152, 150, 158};  // kinds that TensorFlow Lite Micro lacks
+    unary{87, 19, 21, 98, 111, 117, 14, 28, 47, 73, 66, 108, 75, 76, 92, 101, 59, 8, 104, 116},
+    further_binary{78, 156, 160, 161}, further_unary{20, 152, 150, 158};  // kinds that TensorFlow Lite Micro lacks
 
 bool among(const std::vector<int>& kinds, int kind) { return std::find(kinds.begin(), kinds.end(), kind) != kinds.end(); }
 std::size_t width(int type) { return type == float32 ? 4 : type == int16 ? 2 : 1; }
