@@ -53,7 +53,8 @@ class constants {
   /// The macro NAME_at(l), a pointer to the numbers of a layer, whose place in C is PLACE(l).
   std::string macro(const std::string& name, const std::string& type, const std::string& place) const {
     const std::string there = "((const " + type + " *)(const void *)NAME_MODEL + " + place + "(l))";
-    const std::string here = "(" + name + " + " + place + "(l)" + (limit() > 0 ? " - " + std::to_string(limit()) : "") + ")";
+    const std::string own_place = limit() > 0 ? "(" + place + "(l) - " + std::to_string(limit()) + ")" : place + "(l)";
+    const std::string here = "(" + name + " + " + own_place + ")";
     const std::string both = "(" + place + "(l) < " + std::to_string(limit()) + " ? " + there + " : " + here + ")";
     return "#define " + name + "_at(l) " + (in_model_ == 0 ? here : own.empty() ? there : both) + "\n";
   }
