@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <set>
 #include <string>
 
 #include <memsched/emit/kernel_row.hpp>
@@ -31,6 +30,18 @@ inline bool has_cmsis_kernel(const operation& op, kernel_row& k) {
   }
 }
 
+/// Kinds that functions of CMSIS-NN compute.
+class cmsis_kinds {
+ public:
+  void add(op_kind k) { bits_ |= bit(k); }
+  bool has(op_kind k) const { return (bits_ & bit(k)) != 0; }
+  bool empty() const { return bits_ == 0; }
+
+ private:
+  static std::uint64_t bit(op_kind k) { return std::uint64_t{1} << static_cast<unsigned>(k); }
+  std::uint64_t bits_ = 0;
+};
+
 /// Bytes of scratch for the functions of CMSIS-NN, as its releases 4 to 7 ask for them: on cores with vectors (Helium) and on
 /// the others. Where the library that is linked asks for more, the plain kernel runs.
 struct cmsis_scratch {
@@ -45,9 +56,9 @@ struct cmsis_scratch {
       other = std::max(other, 4 * ((columns + 3) / 4 * 4));
     } else if (op.does.what == op_kind::depthwise && undilated) {
       constexpr std::int64_t channels_at_once = 124;
-      const bool small = w.kernel_rows == 3 && w.kernel_columns == 3 && w.pad_rows <= 1 && w.pad_columns <= 1;
+      const bool three_by_three = w.kernel_rows == 3 && w.kernel_columns == 3 && w.pad_rows <= 1 && w.pad_columns <= 1;
       helium = std::max(helium, 4 * channels_at_once * cells);
-      other = std::max(other, small ? 0 : 2 * channels * cells);
+      other = std::max(other, three_by_three ? 0 : 2 * channels * cells);
     } else if (op.does.what == op_kind::average_pooling) {
       other = std::max(other, 4 * channels);
     }
@@ -206,9 +217,9 @@ static int cmsis_pool(const struct layer *l, const struct part *p, int count, co
 )c";
 
 /// The functions of CMSIS-NN for the kinds in `called`, and `run_part`, which uses them.
-inline std::string cmsis_text(const std::set<op_kind>& called) {
+inline std::string cmsis_text(const cmsis_kinds& called) {
   using enum op_kind;
-  const auto has = [&](op_kind k) { return called.count(k) != 0; };
+  const auto has = [&](op_kind k) { return called.has(k); };
   const bool pools = has(max_pooling) || has(average_pooling), windows = has(convolution) || has(depthwise) || pools;
   std::string s = std::string(c_cmsis_rows) + (windows ? c_cmsis_windows : "") + c_cmsis_dims;
   if (has(convolution) || has(depthwise) || has(dense)) s += c_cmsis_sums;

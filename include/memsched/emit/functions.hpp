@@ -22,7 +22,7 @@ struct c_functions {
   std::set<std::string> used{};  ///< kinds
   bool curved = false;           ///< real activations beyond bounds
   bool tabled = false;           ///< integer ones, as tables
-  std::set<op_kind> called{};    ///< kinds that functions of CMSIS-NN compute
+  cmsis_kinds called{};          ///< kinds that functions of CMSIS-NN compute
 
   bool uses(op_kind k) const { return used.count(c_kind_name(k)) != 0; }
   bool uses(const char* k) const { return used.count(k) != 0; }

@@ -214,7 +214,7 @@ class c_program {
     arithmetic_.set(k, op, site);
     if (calls_cmsis() && has_cmsis_kernel(op, k)) {
       k["called"] = 1;
-      functions_.called.insert(d.what);
+      functions_.called.add(d.what);
       scratch_.add(op);
     }
     count_segments(op);
