@@ -5,6 +5,7 @@
 #include <memsched/graph/offload.hpp>
 #include <memsched/graph/problem.hpp>
 #include <memsched/model/firing.hpp>
+#include <memsched/search/options.hpp>
 
 namespace memsched {
 inline namespace MEMSCHED_ABI {
