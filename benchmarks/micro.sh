@@ -1,7 +1,7 @@
 #!/bin/sh
 # Small models on a microcontroller: the arena of TensorFlow Lite Micro, that of the library in C, flash, extra
-# multiply-accumulates, and instructions on a Cortex-M4 (emulated, -O2) beside the same layers as plain loops. A row of
-# Markdown for each model. `./dev bench micro` runs it.
+# multiply-accumulates, and instructions on a Cortex-M4 (emulated, -O2) and time here beside the same layers as plain loops. A
+# row of Markdown for each model. `./dev bench micro` runs it.
 # Models: *.tflite in the folder that MEMSCHED_MODELS names, else ../shared/models; arguments behind PROGRAM choose some.
 # Instructions need arm-none-eabi-gcc with newlib and qemu-system-arm (Debian: gcc-arm-none-eabi, libnewlib-arm-none-eabi,
 # qemu-system-arm); without, that column is empty. TIME: seconds for each search, 30.
@@ -36,9 +36,20 @@ instructions() {
   cmp -s "$work/out" "$work/wanted" || { echo "micro.sh: $name: other outputs" >&2; exit 1; }
   cut -d ' ' -f 2 "$work/counts"
 }
+# nanoseconds FOLDER [SOURCE]: of processor time that the library there takes here, the best of 20 runs
+nanoseconds() {
+  folder=$1
+  shift
+  cc -O2 -std=c11 -I "$folder" -I "$tests/cmsis" -o "$work/here" "$tests/micro_main.c" "$folder/net.c" "$@" -lm
+  for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+    "$work/here" 2>&1 >"$work/out" | cut -d ' ' -f 2
+  done | sort -n | head -n 1
+  cmp -s "$work/out" "$work/wanted" || { echo "micro.sh: $name: other outputs" >&2; exit 1; }
+}
+quotient() { echo "$1 $2" | awk '{ printf "%.2f", $1 / $2 }'; }
 
-echo "| model | TFLM arena: given | with offsets | rewritten, 5 % MACs | C: arena | flash | functions | extra MACs | instructions | of plain loops |"
-echo "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"
+echo "| model | TFLM arena: given | with offsets | rewritten, 5 % MACs | C: arena | flash | functions | extra MACs | instructions | of plain loops | ms here | of plain loops |"
+echo "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"
 for name in "$@"; do
   model=$models/$name.tflite
   [ -f "$model" ] || { echo "micro.sh: no $model" >&2; exit 1; }
@@ -49,12 +60,14 @@ for name in "$@"; do
     [ $? -eq 3 ] || { cat "$work/notes" >&2; exit 1; }
   # shellcheck disable=SC2086
   "$program" rewrite "$work/net.tflite" --emit-c "$work/c" $limit >"$work/library" 2>"$work/notes" || { cat "$work/notes" >&2; exit 1; }
+  # shellcheck disable=SC2086
+  "$program" rewrite "$work/net.tflite" --emit-c "$work/plain" --kernels cmsis-nn --budget 1G $limit >/dev/null 2>&1
+  plain=$(nanoseconds "$work/plain" "$tests/cmsis/reference.c") here=$(nanoseconds "$work/c")
+  here="$(echo "$here" | awk '{ printf "%.2f", $1 / 1e6 }') | $(quotient "$here" "$plain")"
   functions='' ratio='' count=''
   if emulated; then
-    # shellcheck disable=SC2086
-    "$program" rewrite "$work/net.tflite" --emit-c "$work/plain" --kernels cmsis-nn --budget 1G $limit >/dev/null 2>&1
     plain=$(instructions "$work/plain" "$tests/cmsis/reference.c") count=$(instructions "$work/c")
-    ratio=$(echo "$count $plain" | awk '{ printf "%.2f", $1 / $2 }') count=$(grouped "$count")
+    ratio=$(quotient "$count" "$plain") count=$(grouped "$count")
     arm-none-eabi-gcc -mcpu=cortex-m4 -mthumb -Os -std=c11 -ffunction-sections -c -o "$work/net.o" "$work/c/net.c"
     functions=$(grouped "$(arm-none-eabi-size -A "$work/net.o" | awk '/^\.text/ { n += $2 } END { print n }')")
   fi
@@ -63,5 +76,5 @@ for name in "$@"; do
   flash=$(($(number tables "$work/library") + $(number weights "$work/library")))
   extra=$(echo "$macs $before" | awk '{ printf "%.1f %%", 100 * ($1 - $2) / $2 }')
   echo "| $name | $(grouped "$given") | $(grouped "${offsets:-$given}") | $(grouped "$(number tflm_total "$work/total")") |" \
-    "$(grouped "$arena") | $(grouped "$flash") | $functions | $extra | $count | $ratio |"
+    "$(grouped "$arena") | $(grouped "$flash") | $functions | $extra | $count | $ratio | $here |"
 done
