@@ -2,6 +2,7 @@
 #include <memsched/measure/evaluate_executions.hpp>
 #include <memsched/proof/check_recompute.hpp>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "commands.hpp"
 #include "text.hpp"
@@ -120,7 +121,9 @@ memsched::result<verified> verify_executions(const loaded& graph, const json& fi
   if (!c) return c.error();
   const auto model = model_of(file, path, given_model);
   if (!model) return model.error();
-  const memsched::problem p = c->reruns ? graph.problem : without_reruns(graph.problem);
+  std::optional<memsched::problem> once;
+  if (!c->reruns) once = without_reruns(graph.problem);
+  const memsched::problem& p = once ? *once : graph.problem;
   const auto e = memsched::evaluate_executions(p, c->executions, *model, c->loads, c->moves);
   if (!e) return wrong(path, "executions: " + e.error().message);
   if (e->peak != c->peak)

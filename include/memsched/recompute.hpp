@@ -369,9 +369,8 @@ class recomputation {
     }
   }
 
-  /// Goes on from a start unless one is good enough.
+  /// Goes on from a start.
   void improve(rerun_stages& s, std::uint64_t idle, std::uint64_t seed) {
-    if (good_enough()) return;
     rerun_search reruns(table_, model_, r_.budget, context_, seed);
     for (const auto& [order, prices] : orders_)
       if (order == s.order) reruns.set_prices(prices);

@@ -12,7 +12,7 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 namespace detail {
 
-/// Whether a function of CMSIS-NN computes an operator of int8, whose row of the table is `k`: a complete sum of one operand,
+/// Whether a function of CMSIS-NN computes an operator of int8 with row `k` of the table: a complete sum of one operand,
 /// with weights of all its channels, and bounds as activation. Parts of it may still lie where it cannot reach them.
 inline bool has_cmsis_kernel(const operation& op, kernel_row& k) {
   using enum op_kind;

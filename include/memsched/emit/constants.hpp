@@ -50,7 +50,7 @@ class constants {
     return limit() + static_cast<std::int64_t>(own.size() - some.size());
   }
 
-  /// The macro NAME_at(l), a pointer to the numbers of a layer, whose place in C is PLACE(l).
+  /// The macro NAME_at(l), a pointer to the numbers of a layer, at PLACE(l) in C.
   std::string macro(const std::string& name, const std::string& type, const std::string& place) const {
     const std::string there = "((const " + type + " *)(const void *)NAME_MODEL + " + place + "(l))";
     const std::string own_place = limit() > 0 ? "(" + place + "(l) - " + std::to_string(limit()) + ")" : place + "(l)";

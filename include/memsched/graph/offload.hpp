@@ -1,4 +1,4 @@
-// Storages that leave memory and come back: what that costs, and which may.
+// Storages that leave memory and come back: the cost of moves, and the storages that may.
 #pragma once
 
 #include <cstdint>

@@ -20,7 +20,7 @@ struct executions_evaluation {
   std::vector<bytes> during;     ///< while each execution runs
   std::vector<bytes> after;      ///< between it and the next
   std::uint64_t cost = 0;        ///< of all executions
-  std::uint64_t extra_cost = 0;  ///< of those that are no operator's first: reruns, loads, and what they wrote
+  std::uint64_t extra_cost = 0;  ///< of those that are no operator's first: reruns, loads, and their writes
 };
 
 /// Why ids of executions are no schedule; an empty message where they are one. Every operator runs at least once, its first
@@ -101,17 +101,14 @@ inline graph_error check_places(const problem& p, std::span<const op_id> executi
 
 MEMSCHED_FUNCTION graph_error check_executions(const execution_table& table, std::span<const op_id> executions) {
   const problem& p = table.graph();
-  const std::size_t never = executions.size() + 1, start = 0;
-  std::vector<std::size_t> last(p.ops().size(), never), made(p.tensors().size(), never);  // steps from 1 on
-  for (tensor_id t : p.tensors())
-    if (p.writer(p.storage(t)) == none) made[t] = start;
+  std::vector<bool> ran(p.ops().size(), false);
+  view_ages views(table);
   const auto name = [&](op_id op) { return one_line(p.operator_name(op)); };
   const auto fault = [](std::string message, std::vector<op_id> ops, std::vector<tensor_id> tensors = {}) {
     return graph_error{error_code::bad_order, std::move(message), std::move(ops), std::move(tensors)};
   };
   std::size_t runs = 0, loads = 0;
-  for (std::size_t i = 0; i < executions.size(); ++i) {
-    const op_id op = executions[i];
+  for (const op_id op : executions) {
     if (op >= p.ops().size() && op < p.ops().size() + p.tensors().size() && !table.prices())
       return fault("load " + std::to_string(loads) + ": nothing leaves memory here", {});
     if (op >= table.size())
@@ -121,35 +118,32 @@ MEMSCHED_FUNCTION graph_error check_executions(const execution_table& table, std
       const tensor_id t = table.loaded(op);
       const std::string at = "load " + std::to_string(loads++) + " of " + one_line(p.tensor_name(t));
       if (!table.may_repeat(op)) return fault(at + ": it cannot leave memory", {}, {t});
-      if (made[t] == never) return fault(at + " stands before it was made", {}, {t});
-      made[t] = i + 1;
+      if (const op_id producer = p.producer(t); producer != none && !ran[producer])
+        return fault(at + " stands before it was made", {}, {t});
+      views.execute(op);
       continue;
     }
     const auto at_step = [&](std::string what, std::vector<op_id> ops) {
       return fault("step " + std::to_string(runs) + " " + std::move(what), std::move(ops));
     };
-    if (last[op] == never) {
+    if (!ran[op]) {
       for (op_id before : p.predecessors(op))
-        if (last[before] == never)
-          return at_step("runs " + name(op) + " before " + name(before) + ", which it needs", {op, before});
+        if (!ran[before]) return at_step("runs " + name(op) + " before " + name(before) + ", which it needs", {op, before});
     } else if (!table.may_repeat(op)) {
       return at_step("runs " + name(op) + " a second time, which it must not", {op});
     }
-    for (tensor_id t : p.inputs(op)) {
-      const tensor_id storage = p.storage(t);
-      const op_id view = p.writer(t);
-      if (storage != t && view != none && view != p.producer(storage) && last[view] < made[storage])
+    for (tensor_id t : p.inputs(op))
+      if (const op_id view = p.writer(t); views.is_stale(t))
         return at_step(
             "runs " + name(op) + " on a view that " + name(view) + " has not made again since its storage came back",
             {op, view});
-    }
-    for (tensor_id t : p.creates(op)) made[t] = i + 1;
-    last[op] = i + 1;
+    views.execute(op);
+    ran[op] = true;
     ++runs;
   }
-  const auto missing = std::find(last.begin(), last.end(), never);
-  if (missing == last.end()) return {};
-  const auto op = static_cast<op_id>(missing - last.begin());
+  const auto missing = std::find(ran.begin(), ran.end(), false);
+  if (missing == ran.end()) return {};
+  const auto op = static_cast<op_id>(missing - ran.begin());
   return fault("the executions lack " + name(op), {op});
 }
 

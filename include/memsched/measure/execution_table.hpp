@@ -79,7 +79,33 @@ class execution_table {
   const problem* p_;
   offload offload_;
   std::vector<bool> again_;
-  std::vector<tensor_id> storages_;  // each its own number, so that a load has a list of what it creates
+  std::vector<tensor_id> storages_;  // each its own number, so that a load has a list of its creations
+};
+
+/// Follows executions, and tells whether a view is older than the copy of its storage. Refers to the table.
+class view_ages {
+ public:
+  explicit view_ages(const execution_table& table)
+      : table_(&table), ran_(table.graph().ops().size(), 0), made_(table.graph().tensors().size(), 0) {}
+
+  /// Whether t is a view that was not made again since its storage was created or loaded. Views by the operator that creates the
+  /// storage, and those that nobody makes, come back with it.
+  bool is_stale(tensor_id t) const {
+    const problem& p = table_->graph();
+    const tensor_id storage = p.storage(t);
+    const op_id view = p.writer(t);
+    return storage != t && view != none && view != p.producer(storage) && ran_[view] < made_[storage];
+  }
+  void execute(op_id e) {
+    ++step_;
+    for (tensor_id t : table_->creates(e)) made_[t] = step_;
+    if (!table_->is_load(e)) ran_[e] = step_;
+  }
+
+ private:
+  const execution_table* table_;
+  std::vector<std::size_t> ran_, made_;  // the latest step per operator and storage; 0: none
+  std::size_t step_ = 0;
 };
 
 /// Runs and loads in one sequence of ids. The loads must be in ascending order of their places, of which none is behind the

@@ -240,7 +240,7 @@ class recompute_checker {
                            int128& value) const {
     if (need_rows_.empty()) return {};
     const auto scaled = [&](std::uint64_t cost) { return static_cast<int128>(cost) << proof_.scale; };
-    std::vector<int128> tail_left, tail_more, more;  // `more`: that savings may rest on inputs of what could be loaded
+    std::vector<int128> tail_left, tail_more, more;  // `more`: savings that may rest on inputs of storages with loads
     const auto more_of = [&](const gap& g) { return g.load_more == proof_rows::never ? 0 : scaled(g.load_more); };
     for (const gap& g : rows_.tails) tail_left.push_back(scaled(g.cost)), tail_more.push_back(more_of(g));
     for (const gap& g : rows_.gaps) more.push_back(more_of(g));

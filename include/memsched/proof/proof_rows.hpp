@@ -122,7 +122,7 @@ class proof_rows {
       const std::uint64_t cost = closed || proof_.charged[made_by] != t ? 0 : p_.cost(made_by);
       tails[t] = {t, first_row_behind(t, behind), proof_.rows.size() - 1, cost, closed};
       // Stretches of rows without a use, up to the last one that is before a use; a row that consumes its inputs first may
-      // itself be without what it reads.
+      // itself be without its reads.
       const std::size_t gaps_before = gaps.size();
       std::size_t first = start;
       for (std::size_t k = start; k <= std::max(end, proof_.rows.size()); ++k) {

@@ -20,8 +20,8 @@ namespace detail {
 /// memory. If it is absent, its stretch is paid for, once for all rows, and the inputs of its producer are needed. The best
 /// answer is a minimum closure: one minimum cut, and its flow proves the value.
 ///
-/// Where the storage can be loaded, its absence saves all of that only with the inputs, and without them what is left when
-/// the row's part of the stretch's `load_more` is taken off. A loaded storage pays `load_more` for its stretch, which is no
+/// Where the storage can be loaded, its absence saves all of that only with the inputs, and without them less by the row's part
+/// of the stretch's `load_more`. A loaded storage pays `load_more` for its stretch, which is no
 /// less than all parts together, so that this is a lower bound.
 class priced_closure final : public priced_cover {
  public:

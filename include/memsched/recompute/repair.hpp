@@ -98,17 +98,11 @@ MEMSCHED_FUNCTION void rerun_search::erase(rerun_stages& s, index_t stage, const
 /// Whether views are read only since they were made from the latest copy of their storage.
 MEMSCHED_FUNCTION bool rerun_search::views_hold(const rerun_stages& s) const {
   if (!candidates_.has_views()) return true;
-  std::vector<index_t> last(p_.ops().size(), 0), made(p_.tensors().size(), 0);
-  index_t step = 0;
+  view_ages views(table_);
   for (op_id e : s.executions()) {
-    for (tensor_id t : table_.inputs(e)) {
-      const tensor_id storage = p_.storage(t);
-      const op_id view = p_.writer(t);
-      if (storage != t && view != none && view != p_.producer(storage) && last[view] < made[storage]) return false;
-    }
-    ++step;
-    for (tensor_id t : table_.creates(e)) made[t] = step;
-    if (!table_.is_load(e)) last[e] = step;
+    for (tensor_id t : table_.inputs(e))
+      if (views.is_stale(t)) return false;
+    views.execute(e);
   }
   return true;
 }

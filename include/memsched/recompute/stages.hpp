@@ -34,7 +34,7 @@ struct rerun_stages {
   }
 };
 
-/// The cost of the reruns and loads, and of what these wrote.
+/// The cost of the reruns and loads, and of the writes of loaded storages.
 inline std::uint64_t extra_cost(const execution_table& table, const rerun_stages& s) {
   std::uint64_t sum = 0;
   std::vector<bool> written(table.size() - table.graph().ops().size(), false);

@@ -62,7 +62,7 @@ class mlir_local_buffers {
   explicit mlir_local_buffers(const mlir_options& o) : o_(o) {}
 
   /// Nothing where the result is no such allocation. O(uses of its names * depth of regions), and O(uses of its names) for each
-  /// argument of a called function, again for those on whose behalf one was asked about that is not borrowed.
+  /// argument of a called function, again for those that rested on one that is not borrowed.
   std::optional<mlir_local_buffer> find(::mlir::OpResult allocated) {
     const auto type = llvm::dyn_cast<::mlir::MemRefType>(allocated.getType());
     if (!type || !is_private(type, allocated) || !is_allocated(allocated) || is_on_stack(allocated)) return std::nullopt;
@@ -149,7 +149,7 @@ class mlir_local_buffers {
     return view;
   }
 
-  /// Whether a loop, a branch, what ends one of their blocks, or a selection hands its operands on; then adds what gets them.
+  /// Whether a loop, a branch, what ends one of their blocks, or a selection hands its operands on; then adds their receivers.
   bool hands_on(walk& w, ::mlir::Operation* user) const {
     const auto add_arguments = [&](::mlir::Block* block) {
       for (const ::mlir::Value v : block->getArguments()) w.add(v);
@@ -182,8 +182,8 @@ class mlir_local_buffers {
       if (operand.get() == v && !is_borrowed(callee.getArgument(operand.getOperandNumber()))) return false;
     return true;
   }
-  /// An argument whose own uses lead to it again is borrowed as far as these say. If they do not, what followed from it is
-  /// asked again.
+  /// While its uses are asked about, an argument counts as borrowed. If it is not, all answers that rested on it are
+  /// asked for again.
   bool is_borrowed(::mlir::BlockArgument argument) {
     const auto [known, is_new] = borrowed_.try_emplace(argument, true);
     if (!is_new) return known->second;
