@@ -21,7 +21,7 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 
 /// The offset of each buffer, and bounds of the smallest arena. Bytes. If `error` is set, no other member is.
-struct arena_plan {
+struct [[nodiscard]] arena_plan {
   std::vector<bytes> offset;  ///< of each buffer; 0 for an empty one that is not fixed
   bytes size = 0;             ///< of the arena: the largest offset + size
   bytes lower_bound = 0;      ///< no arena for these buffers is smaller
@@ -38,7 +38,9 @@ struct arena_plan {
     return size == lower_bound ? memsched::verdict::optimal : memsched::verdict::feasible;
   }
   bool fits() const { return !error && size <= capacity; }
-  /// The plan itself; throws bad_graph where there is an error (aborts without exceptions).
+  /// Whether there is no error.
+  explicit operator bool() const { return !error; }
+  /// Returns the plan itself. Throws bad_graph if there is an error; without exceptions prints it and aborts.
   const arena_plan& value() const& {
     if (error) abort_with(*error);
     return *this;

@@ -58,7 +58,7 @@ struct fit_step {
 };
 
 /// The answer of `fit`. Where `error` is set, nothing else is.
-struct fitted {
+struct [[nodiscard]] fitted {
   network net;                      ///< rewritten; its operators' and tensors' origins are those of the given one
   std::vector<op_id> order;         ///< of net's operators
   std::vector<op_id> form_order{};  ///< of the operators that `form` makes of net in that order; empty where there is none
@@ -67,6 +67,9 @@ struct fitted {
   std::vector<fit_point> front;  ///< networks seen that no other beats in peak, multiply-accumulates and operators
   stop_reason stopped = stop_reason::finished;
   std::optional<graph_error> error{};
+
+  /// Whether there is no error.
+  explicit operator bool() const { return !error; }
   bool fits(const fit_options& f) const { return !error && (f.budget == 0 || after.peak <= f.budget); }
 };
 

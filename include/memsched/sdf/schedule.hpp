@@ -44,7 +44,7 @@ struct options {
 };
 
 /// A schedule of so many iterations from the initial tokens back to them. Where `error` is set, nothing else is.
-struct schedule_result {
+struct [[nodiscard]] schedule_result {
   loops schedule;
   bytes peak = 0;            ///< bytes where all channels share one memory, by the referee
   bytes lower_bound = 0;     ///< no schedule (for `form::flat`: no flat one) of so many iterations has a smaller peak
@@ -64,7 +64,9 @@ struct schedule_result {
   bool optimal() const { return cost() == bound(); }
   bool fits() const { return cost() <= limits.budget; }
 
-  /// The result itself; throws bad_graph where there is an error (aborts without exceptions).
+  /// Whether there is no error.
+  explicit operator bool() const { return !error; }
+  /// Returns the result itself. Throws bad_graph if there is an error; without exceptions prints it and aborts.
   const schedule_result& value() const& {
     if (error) abort_with(*error);
     return *this;
