@@ -100,7 +100,7 @@ struct traffic_request : request {
 };
 
 struct recompute_request : request {
-  std::string graph, output, svg, certificate;
+  std::string graph, output, svg, certificate, policy = "automatic";
   std::optional<long double> percent{};  ///< the budget, of the file order's peak; else options.budget
   std::size_t curve = 0;                 ///< so many budgets instead of one; 0 for one
   memsched::offload moves{};

@@ -23,12 +23,25 @@ using memsched::op_id;
 using json = nlohmann::ordered_json;
 using answer = memsched::recompute_result<op_id>;
 
+/// Hands f the policy of a word of --policy.
+template <class F>
+answer with_policy(const std::string& word, const F& f) {
+  using namespace memsched::reruns;
+  if (word == "exact") return f(exact{.operators = 64, .states = memsched::no_limit});
+  if (word == "repair") return f(order_first{} | repair{});
+  if (word == "improve") return f(order_first{} | repair{} | repair_by_prices{} | improve{});
+  if (word == "bounds") return f(cover{} | weights{} | cover_with_needs{});
+  return f(automatic);
+}
+
 answer solve(const loaded& graph, const recompute_request& r, bytes budget, const std::vector<op_id>& given) {
   memsched::options o = r.options;
   o.budget = budget;
   if (!r.certificate.empty()) o.certify = memsched::certify;
-  return r.keep_order ? memsched::recompute(graph.problem, memsched::keep_order{given}, o, r.moves)
-                      : memsched::recompute(graph.problem, o, r.moves);
+  return with_policy(r.policy, [&](const auto& policy) {
+    return r.keep_order ? memsched::recompute(graph.problem, memsched::keep_order{given}, policy, o, r.moves)
+                        : memsched::recompute(graph.problem, policy, o, r.moves);
+  });
 }
 
 std::string share(std::uint64_t part, std::uint64_t whole) {
@@ -75,6 +88,8 @@ json as_json(const loaded& graph, const recompute_request& r, const answer& a, d
   j["extra_cost"] = a.extra_cost;
   j["lower_bound"] = a.lower_bound;
   j["bound_of"] = to_string(a.scope);
+  j["found_by"] = a.found_by;
+  j["bound_by"] = a.bound_by;
   j["status"] = to_string(a.verdict());
   j["stopped"] = to_string(a.stopped);
   j["seconds"] = took;
@@ -116,6 +131,8 @@ std::string as_text(const loaded& graph, const recompute_request& r, const answe
           "; " + std::to_string(again.size()) + " operators run again\n";
   if (r.moves) text += "moved        " + moves_text(graph, a) + "\n";
   text += "lower bound  " + grouped(a.lower_bound) + ", " + verdict_text(a) + "\n";
+  text += "found by     " + std::string(a.found_by) +
+          (a.bound_by.empty() ? std::string() : "; bound by " + std::string(a.bound_by)) + '\n';
   text += "took         " + seconds(took) + " s, " + grouped(a.stats.states) + " states\n";
   constexpr std::size_t shown = 40;
   if (!again.empty()) text += "\n";
@@ -143,7 +160,7 @@ void make_monotone(std::vector<answer>& curve) {
     answer &larger = curve[i - 1], &smaller = curve[i];
     if (!smaller.fits() || (larger.fits() && larger.extra_cost <= smaller.extra_cost)) continue;
     larger.executions = smaller.executions, larger.loads = smaller.loads;
-    larger.peak = smaller.peak, larger.extra_cost = smaller.extra_cost;
+    larger.peak = smaller.peak, larger.extra_cost = smaller.extra_cost, larger.found_by = smaller.found_by;
   }
   for (std::size_t i = 1; i < curve.size(); ++i) {
     curve[i].lower_bound = std::max(curve[i].lower_bound, curve[i - 1].lower_bound);
@@ -256,6 +273,10 @@ command declare_recompute() {
       "--offload", {"READ[,WRITE]", [r](const std::string& t) { return read_offload(t, r->moves); }},
       "tensors may also leave memory and come back: the bytes that a unit of cost moves, as 16K where costs are microseconds "
       "and a link moves 16 GB/s; each that leaves is written once (WRITE: as READ; 0: at no cost)");
+  c.add(
+      "--policy", choice("automatic|exact|repair|improve|bounds", r->policy),
+      "which part of the search runs: the exact one (up to 64 operators), one repair of each order, repairs until a limit, or "
+      "bounds alone");
   c.add("--no-reruns", flag(r->no_reruns), "nothing runs again: tensors only move").needs("--offload");
   add_limits(c, *r, default_limit());
   add_model(c, *r);

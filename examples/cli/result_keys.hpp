@@ -46,7 +46,8 @@ inline constexpr std::string_view other_result_keys[] = {"version",        "grap
                                                          "order_by",       "bound_by",
                                                          "runs_again",     "peak_bound",
                                                          "curve",          "choices",
-                                                         "objective",      "arenas"};
+                                                         "objective",      "arenas",
+                                                         "found_by"};
 
 /// What is wrong with the keys of a result: one that is a letter away from one that is read, or two where that has six or more.
 /// Results may hold notes of others.

@@ -129,8 +129,11 @@
 #include <memsched/recompute/candidates.hpp>
 #include <memsched/recompute/cover.hpp>
 #include <memsched/recompute/exact.hpp>
+#include <memsched/recompute/incumbent.hpp>
 #include <memsched/recompute/least_peak.hpp>
 #include <memsched/recompute/needs.hpp>
+#include <memsched/recompute/policies.hpp>
+#include <memsched/recompute/policy.hpp>
 #include <memsched/recompute/priced_closure.hpp>
 #include <memsched/recompute/priced_cover.hpp>
 #include <memsched/recompute/repair.hpp>

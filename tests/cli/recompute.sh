@@ -55,6 +55,19 @@ sed 's/"certificate":{"bound":5/"certificate":{"bound":6/' "$dir/proof.json" >"$
 refuses 'certificate: ' --certificate "$dir/other.json"
 sed 's/"rows":\[/"rows":[-2,/' "$dir/proof.json" >"$dir/other.json"
 refuses 'certificate: rows\[0\]: must be an index' --certificate "$dir/other.json"
+by() { # by POLICY STATUS PATTERN
+  status "$memsched" recompute "$dir/step.json" --budget 19 --policy "$1" --format json
+  [ "$got" -eq "$2" ] && grep -q "$3" "$dir/out" || fail "--policy $1: $got, not '$3': $(cat "$dir/out" "$dir/err")"
+}
+by automatic 0 '"found_by":"exact","bound_by":"[a-z]*","status":"optimal"'
+by exact 0 '"found_by":"exact",.*"status":"optimal"'
+by repair 0 '"found_by":"repair","bound_by":"","status":"feasible"'
+by improve 0 '"extra_cost":5,.*"bound_by":"","status":"feasible"'
+by bounds 3 '"found_by":"given","bound_by":"[a-z]*","status":"unknown"'
+status "$memsched" recompute "$dir/step.json" --budget 19 --policy exakt
+[ "$got" -eq 2 ] && grep -q 'did you mean exact' "$dir/err" || fail "a policy misspelt: $got, $(cat "$dir/err")"
+status "$memsched" recompute "$dir/step.json" --budget 19
+grep -q '^found by     exact; bound by ' "$dir/out" || fail "the text names the policies: $(cat "$dir/out")"
 status "$memsched" recompute "$dir/step.json" --budget 19 --keep-order --format json --certificate "$dir/kept.json"
 verifies 'with the order of first runs kept' --certificate "$dir/kept.json"
 # Tensors that leave memory: tensor 1, of 10 bytes, is written and read back, for less than a rerun of f1.

@@ -64,6 +64,7 @@ int fence_3(const function& f) {""", "return 0; }"),
     "docs/recompute.md 1": ("""void run(memsched::op_id);
 void rerun(const memsched::problem& graph, const std::vector<memsched::op_id>& order) {
 using namespace memsched::literals;""", "}"),
+    "docs/recompute.md 2": ("void rerun_by_policies(const memsched::problem& graph, memsched::options o) {", "}"),
     "docs/proofs.md 1": ("void proofs(const memsched::problem& problem) {", "}"),
 }
 PREAMBLE = """

@@ -20,55 +20,18 @@
 #include <memsched/recompute/repair.hpp>
 #include <memsched/schedulers/dp.hpp>
 
-#include "../support/random_problem.hpp"
 #include "../support/seeds.hpp"
+#include "priced.hpp"
 
-using namespace memsched;
+using namespace recompute_test;
 
 namespace {
-
-using ids = std::vector<op_id>;
-
-/// A random problem with random costs, in which some operators run once.
-problem priced(std::uint64_t seed, std::uint32_t operators, std::uint32_t percent_alias = 10) {
-  for (std::uint64_t next = seed;; next += 1000) {
-    problem_draft d = support::random_draft(
-        next, {.operators = operators, .percent_alias = percent_alias, .percent_updates = 5, .percent_overwrites = 20});
-    support::random r(next + 1);
-    for (operator_data& op : d.operators) op.cost = r.below(4) * 5, op.pure = !r.chance(10);
-    if (auto p = make_problem(std::move(d))) return std::move(*p);  // else updates ask for a cycle
-  }
-}
-
-/// A training step of random sizes and costs: each layer makes a tensor in between, which only a rerun reads again.
-problem trained(std::uint64_t seed, unsigned layers) {
-  problem_builder b;
-  support::random r(seed);
-  std::vector<tensor_id> x{b.input(1)};
-  for (unsigned i = 1; i <= layers; ++i) {
-    const tensor_id between = b.tensor(1 + r.below(8));
-    x.push_back(b.tensor(2 + r.below(8)));
-    b.op({.reads = {x[i - 1]}, .writes = {between}, .cost = 1 + r.below(6)});
-    b.op({.reads = {between}, .writes = {x[i]}, .cost = 1 + r.below(6)});
-  }
-  tensor_id gradient = x.back();
-  for (unsigned i = layers; i > 0; --i) {
-    const tensor_id next = b.tensor(1 + r.below(3));
-    b.op({.reads = {gradient, x[i]}, .writes = {next}, .cost = 5});
-    gradient = next;
-  }
-  return b.build().value();
-}
 
 /// The referee's answer for ids of a table.
 result<executions_evaluation> evaluate_ids(const execution_table& table, const ids& all, memory_model model = {}) {
   const auto [executions, loads] = without_loads(table.graph(), all);
   return evaluate_executions(table.graph(), executions, model, loads, table.prices());
 }
-
-/// Nothing leaves memory; moves cost about as much as reruns; moves are cheap, and there is a copy outside.
-constexpr offload none_leaves{}, dear_moves{.read = 1, .write = 2}, cheap_moves{.read = 5, .write = 0};
-constexpr auto kinds_of_moves = {none_leaves, dear_moves, cheap_moves};
 
 /// The least extra cost and the least peak over all sequences of at most `most` executions.
 struct all_sequences {
@@ -99,17 +62,6 @@ struct all_sequences {
     }
   }
 };
-
-ids own_order(const problem& p) { return given_order(make_schedule_graph(p)); }
-
-/// Budgets between the least peak with reruns and that of the graph's own order.
-std::vector<bytes> budgets(const problem& p) {
-  const bytes low = least_peak_with_reruns(p), high = evaluate(p, own_order(p)).value().peak;
-  std::vector<bytes> list;
-  for (bytes b : {low, low + (high - low) / 4, low + (high - low) / 2, low + 3 * (high - low) / 4, high})
-    if (list.empty() || list.back() != b) list.push_back(b);
-  return list;
-}
 
 std::uint64_t unit_of(const execution_table& table) {
   std::uint64_t unit = table.prices() ? 1 : 0;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -29,7 +30,9 @@ struct recompute_facts {
   std::uint64_t lower_bound = 0;    ///< executions of the scope within the budget cost at least so much more
   std::vector<storage_load> loads;  ///< storages that come back, by `before`; tensors by their number (`tensors_of`)
   bound_scope scope = bound_scope::any_order;
-  bool refuted = false;  ///< no executions of the scope are within the budget
+  std::string_view found_by{};  ///< source of the executions: a policy, or "given" for the order of `given_peak`
+  std::string_view bound_by{};  ///< source of the lower bound, or of the proof that nothing fits; empty: no policy found any
+  bool refuted = false;         ///< no executions of the scope are within the budget
   stop_reason stopped = stop_reason::finished;
   statistics stats;
   /// Shows that the extra cost is at least the proof's own bound, which is at most `lower_bound` (`check_recompute`).
@@ -48,9 +51,11 @@ struct recompute_facts {
 
 /// The answer of `recompute`.
 template <class Op>
-struct recompute_result : recompute_facts {
+struct [[nodiscard]] recompute_result : recompute_facts {
   std::vector<Op> executions;  ///< in the caller's handles, with repetitions
 
+  /// Whether there is no error.
+  explicit operator bool() const { return !error; }
   /// Returns the result itself. Throws bad_graph if there is an error; without exceptions prints it and aborts.
   const recompute_result& value() const& {
     if (error) abort_with(*error);

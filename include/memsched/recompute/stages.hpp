@@ -1,7 +1,10 @@
 // Schedules as first runs and the reruns and loads before each, and the memory that they take.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include <memsched/base/linkage.hpp>
@@ -33,6 +36,32 @@ struct rerun_stages {
     return n;
   }
 };
+
+/// The stages of executions. Each stage has an execution once, in the order that `rerun_stages` asks for, so that `executions()`
+/// of the result may differ.
+inline rerun_stages stages_of(const execution_table& table, std::span<const op_id> executions) {
+  const problem& p = table.graph();
+  rerun_stages s({});
+  std::vector<index_t> place(p.ops().size(), none);
+  for (op_id e : executions) {
+    if (table.is_load(e) || place[e] != none) {
+      s.again.back().push_back(e);
+      continue;
+    }
+    place[e] = static_cast<index_t>(s.order.size());
+    s.order.push_back(e);
+    s.again.emplace_back();
+  }
+  const auto place_of = [&](op_id e) {
+    const op_id maker = table.is_load(e) ? p.producer(table.loaded(e)) : e;
+    return std::pair(maker == none ? index_t{0} : place[maker], e);
+  };
+  for (auto& stage : s.again) {
+    std::ranges::sort(stage, {}, place_of);
+    stage.erase(std::unique(stage.begin(), stage.end()), stage.end());
+  }
+  return s;
+}
 
 /// The cost of the reruns and loads, and of the writes of loaded storages.
 inline std::uint64_t extra_cost(const execution_table& table, const rerun_stages& s) {
