@@ -34,7 +34,7 @@ struct [[nodiscard]] plan_result {
   arena_plan arena;                ///< `plan`: its bound is about this order; `plan_jointly`: about all orders
 
   /// Whether there is no error.
-  explicit operator bool() const { return !arena.error; }
+  explicit operator bool() const noexcept { return !arena.error; }
   /// Returns the result itself. Throws bad_graph if there is an error; without exceptions prints it and aborts.
   const plan_result& value() const& {
     if (arena.error) abort_with(*arena.error);

@@ -39,13 +39,13 @@ struct schedule_facts {
   std::optional<memsched::certificate> certificate;
   std::optional<graph_error> error;
 
-  memsched::verdict verdict() const {
+  memsched::verdict verdict() const noexcept {
     if (error) return memsched::verdict::failed;
     if (lower_bound > budget) return memsched::verdict::infeasible;
     return peak == lower_bound ? memsched::verdict::optimal : memsched::verdict::feasible;
   }
   /// Whether there is an order within the budget.
-  bool fits() const { return !error && peak <= budget; }
+  bool fits() const noexcept { return !error && peak <= budget; }
 };
 
 /// The answer of `schedule`.
@@ -54,7 +54,7 @@ struct [[nodiscard]] schedule_result : schedule_facts {
   std::vector<Op> order;  ///< every operator of the graph, in the caller's handles
 
   /// Whether there is no error.
-  explicit operator bool() const { return !error; }
+  explicit operator bool() const noexcept { return !error; }
   /// Returns the result itself. Throws bad_graph if there is an error; without exceptions prints it and aborts.
   const schedule_result& value() const& {
     if (error) abort_with(*error);

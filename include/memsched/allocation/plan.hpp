@@ -32,14 +32,14 @@ struct [[nodiscard]] arena_plan {
       conflict{};  ///< where lower_bound exceeds the load: buffers that need that much by themselves (see conflict.hpp)
   std::optional<graph_error> error{};
 
-  memsched::verdict verdict() const {
+  memsched::verdict verdict() const noexcept {
     if (error) return memsched::verdict::failed;
     if (lower_bound > capacity) return memsched::verdict::infeasible;
     return size == lower_bound ? memsched::verdict::optimal : memsched::verdict::feasible;
   }
-  bool fits() const { return !error && size <= capacity; }
+  bool fits() const noexcept { return !error && size <= capacity; }
   /// Whether there is no error.
-  explicit operator bool() const { return !error; }
+  explicit operator bool() const noexcept { return !error; }
   /// Returns the plan itself. Throws bad_graph if there is an error; without exceptions prints it and aborts.
   const arena_plan& value() const& {
     if (error) abort_with(*error);

@@ -89,8 +89,8 @@ class [[nodiscard]] result {
   result(T value) : value_(std::move(value)) {}            // NOLINT(google-explicit-constructor)
   result(graph_error error) : error_(std::move(error)) {}  // NOLINT(google-explicit-constructor)
 
-  explicit operator bool() const { return value_.has_value(); }
-  const graph_error& error() const { return error_; }
+  explicit operator bool() const noexcept { return value_.has_value(); }
+  const graph_error& error() const noexcept { return error_; }
 
   /// The T; throws bad_graph where there is none (aborts without exceptions).
   T& value() & { return demand(), *value_; }

@@ -40,8 +40,8 @@ struct recompute_facts {
   std::optional<graph_error> error;
 
   /// Whether the executions are within the budget.
-  bool fits() const { return !error && peak <= budget; }
-  memsched::verdict verdict() const {
+  bool fits() const noexcept { return !error && peak <= budget; }
+  memsched::verdict verdict() const noexcept {
     if (error) return memsched::verdict::failed;
     if (refuted || peak_bound > budget) return memsched::verdict::infeasible;
     if (!fits()) return memsched::verdict::unknown;
@@ -55,7 +55,7 @@ struct [[nodiscard]] recompute_result : recompute_facts {
   std::vector<Op> executions;  ///< in the caller's handles, with repetitions
 
   /// Whether there is no error.
-  explicit operator bool() const { return !error; }
+  explicit operator bool() const noexcept { return !error; }
   /// Returns the result itself. Throws bad_graph if there is an error; without exceptions prints it and aborts.
   const recompute_result& value() const& {
     if (error) abort_with(*error);

@@ -19,7 +19,7 @@ enum class bound_scope : unsigned char {
   any_order,    ///< all
 };
 
-constexpr const char* to_string(bound_scope s) { return s == bound_scope::any_order ? "any order" : "given order"; }
+constexpr const char* to_string(bound_scope s) noexcept { return s == bound_scope::any_order ? "any order" : "given order"; }
 
 /// A stretch of rows in which a storage could be absent, between two uses of it.
 struct rerun_gap {

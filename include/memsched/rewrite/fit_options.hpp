@@ -69,8 +69,8 @@ struct [[nodiscard]] fitted {
   std::optional<graph_error> error{};
 
   /// Whether there is no error.
-  explicit operator bool() const { return !error; }
-  bool fits(const fit_options& f) const { return !error && (f.budget == 0 || after.peak <= f.budget); }
+  explicit operator bool() const noexcept { return !error; }
+  bool fits(const fit_options& f) const noexcept { return !error && (f.budget == 0 || after.peak <= f.budget); }
 };
 
 }  // namespace MEMSCHED_ABI

@@ -59,13 +59,13 @@ struct [[nodiscard]] schedule_result {
   std::optional<graph_error> error;
 
   /// Bytes of the memory that was to be small, and their bound.
-  bytes cost() const { return what.memory == memory::shared ? peak : separate; }
-  bytes bound() const { return what.memory == memory::shared ? lower_bound : separate_bound; }
-  bool optimal() const { return cost() == bound(); }
-  bool fits() const { return cost() <= limits.budget; }
+  bytes cost() const noexcept { return what.memory == memory::shared ? peak : separate; }
+  bytes bound() const noexcept { return what.memory == memory::shared ? lower_bound : separate_bound; }
+  bool optimal() const noexcept { return cost() == bound(); }
+  bool fits() const noexcept { return cost() <= limits.budget; }
 
   /// Whether there is no error.
-  explicit operator bool() const { return !error; }
+  explicit operator bool() const noexcept { return !error; }
   /// Returns the result itself. Throws bad_graph if there is an error; without exceptions prints it and aborts.
   const schedule_result& value() const& {
     if (error) abort_with(*error);

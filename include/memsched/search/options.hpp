@@ -28,7 +28,7 @@ enum class stop_reason : unsigned char {
   cancelled,  ///< by the stop token
 };
 
-constexpr const char* to_string(stop_reason r) {
+constexpr const char* to_string(stop_reason r) noexcept {
   switch (r) {
     case stop_reason::time_limit: return "time_limit";
     case stop_reason::state_limit: return "state_limit";
@@ -86,7 +86,7 @@ struct options {
   bytes alignment =
       1;  ///< of every offset in an arena; for `plan` and `plan_jointly`, where the budget is the arena's capacity
 
-  memory_model model() const { return {default_firing, in_place}; }
+  memory_model model() const noexcept { return {default_firing, in_place}; }
 };
 
 }  // namespace MEMSCHED_ABI

@@ -22,7 +22,7 @@ struct step_statistics {
 /// The outcome of one budget that `soft_budget` tried.
 enum class budget_answer : unsigned char { solution, no_solution, timeout };
 
-constexpr const char* to_string(budget_answer a) {
+constexpr const char* to_string(budget_answer a) noexcept {
   return a == budget_answer::solution ? "solution" : a == budget_answer::timeout ? "timeout" : "no solution";
 }
 

@@ -15,7 +15,7 @@ enum class verdict : unsigned char {
   unknown,     ///< neither a schedule within the budget nor a proof that there is none (`recompute` alone)
 };
 
-constexpr const char* to_string(verdict v) {
+constexpr const char* to_string(verdict v) noexcept {
   switch (v) {
     case verdict::optimal: return "optimal";
     case verdict::infeasible: return "infeasible";
