@@ -128,6 +128,18 @@ void set_time_limit(const command& c, request& r, double seconds) {
     r.options.time_limit = std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(r.time_limit));
 }
 
+void add_log(command& c, request& r) {
+  c.add("--log",
+        {"text|json",
+         [&r](const std::string& form) -> std::string {
+           if (form != "" && form != "text" && form != "json") return "'" + form + "' is not text or json";
+           r.log = true, r.log_json = form == "json";
+           return {};
+         }},
+        "print the search on standard error: a line for each better answer or bound, with what found it; or JSON lines")
+      .may_be_bare();
+}
+
 void prepare(const command& c, request& r, session& here, double seconds) {
   set_time_limit(c, r, seconds);
   here.attend(r.options, r.log ? r.log_json ? log_form::json : log_form::text : log_form::none);

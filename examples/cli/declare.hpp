@@ -47,6 +47,8 @@ void add_dataflow(command&, request&, bool schedules);
 
 /// The default limit in words: seconds, and none where a limit on work was set.
 std::string default_limit();
+/// The option --log.
+void add_log(command&, request&);
 /// The first half of `prepare`.
 void set_time_limit(const command&, request&, double seconds);
 /// Sets the limits of a request as the command line has them, and makes its search heed interrupts and tell its progress.

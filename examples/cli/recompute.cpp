@@ -283,6 +283,7 @@ command declare_recompute() {
   c.in("Output");
   add_output(c, r->output, "write the result there, not to standard output (-)");
   add_format(c, *format, "text|json");
+  add_log(c, *r);
   c.add("--svg", file(r->svg), "draw the curve there: extra cost and bound over budgets").needs("--curve");
   c.add("--certificate", file(r->certificate),
         "write the result there as JSON, with a proof of the bound of its extra cost, which "

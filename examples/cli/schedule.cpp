@@ -347,15 +347,7 @@ void add_outputs(command& c, schedule_request& r, std::string& format) {
   c.in("Output");
   add_output(c, r.output, "write the result there, not to standard output (-)");
   add_format(c, format, "text|json|csv");
-  c.add("--log",
-        {"text|json",
-         [&r](const std::string& form) -> std::string {
-           if (form != "" && form != "text" && form != "json") return "'" + form + "' is not text or json";
-           r.log = true, r.log_json = form == "json";
-           return {};
-         }},
-        "print the search on standard error: a line for each better order or bound, with what found it; or JSON lines")
-      .may_be_bare();
+  add_log(c, r);
   c.add("--list", flag([&r] { r.list = listing::always; }),
         "list the order, however long; else up to 60 operators, or the 10 highest steps");
   c.add("--no-list", flag([&r] { r.list = listing::never; }), "do not list the order");

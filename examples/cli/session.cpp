@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdio>
 #include <mutex>
+#include <optional>
 #include <system_error>
 #include <thread>
 
@@ -57,10 +58,20 @@ void listen() {
   }
 }
 
-double gap_percent(const memsched::progress& p) {
-  const auto above = static_cast<double>(p.peak) - static_cast<double>(p.lower_bound);
-  return p.peak == 0 ? 0 : 100 * above / static_cast<double>(p.peak);
+/// What a search makes small and the bound of it: the peak, or the extra cost of reruns.
+struct standing {
+  std::uint64_t value, bound;
+  bool operator==(const standing&) const = default;
+};
+standing standing_of(const memsched::progress& p) {
+  return p.cost ? standing{p.cost->extra_cost, p.cost->lower_bound} : standing{p.peak, p.lower_bound};
 }
+double gap_percent(const standing& s) {
+  return s.value == 0 ? 0
+                      : 100 * (static_cast<double>(s.value) - static_cast<double>(s.bound)) / static_cast<double>(s.value);
+}
+/// Digits; "-" where there is no value yet.
+std::string value_text(const standing& s) { return s.value == memsched::no_limit ? "-" : grouped(s.value); }
 
 /// Writes the line of progress anew, cut to the terminal.
 void write_line(std::string text) {
@@ -73,13 +84,33 @@ void write_line(std::string text) {
 }
 
 std::string progress_text(const memsched::progress& p, double seconds_left) {
-  std::string text = "peak " + grouped(p.peak) + ", bound " + grouped(p.lower_bound);
+  const standing now = standing_of(p);
+  std::string text = (p.cost ? "extra cost " : "peak ") + value_text(now) + ", bound " + grouped(now.bound);
   char gap[32];
-  std::snprintf(gap, sizeof gap, ", gap %.1f %%", gap_percent(p));
+  std::snprintf(gap, sizeof gap, ", gap %.1f %%", gap_percent(now));
   text += gap;
   text += ", " + grouped(p.states) + " states";
   if (seconds_left >= 0) text += ", " + seconds(seconds_left) + " s left";
   return text;
+}
+
+void write_log_head(bool costs) {
+  std::fprintf(stderr, "%9s %11s %15s %15s %7s  %s\n", "seconds", "states", costs ? "extra cost" : "peak", "bound", "gap %",
+               "found by");
+}
+
+/// A line of the log for a better order, or else a better bound.
+void write_log_line(const memsched::progress& p, const standing& now, bool better, double took, log_form log) {
+  const std::string by(better ? p.order_by : p.bound_by);
+  if (log == log_form::text) {
+    std::fprintf(stderr, "%9.3f %11s %15s %15s %7.2f  %s\n", took, grouped(p.states).c_str(), value_text(now).c_str(),
+                 grouped(now.bound).c_str(), gap_percent(now), by.c_str());
+    return;
+  }
+  const std::string value = now.value == memsched::no_limit ? "null" : std::to_string(now.value);
+  std::fprintf(stderr, "{\"seconds\":%.6f,\"states\":%llu,\"%s\":%s,\"lower_bound\":%llu,\"found\":\"%s\",\"by\":\"%s\"}\n",
+               took, static_cast<unsigned long long>(p.states), p.cost ? "extra_cost" : "peak", value.c_str(),
+               static_cast<unsigned long long>(now.bound), better ? "order" : "bound", by.c_str());
 }
 
 }  // namespace
@@ -95,23 +126,14 @@ void session::attend(memsched::options& o, log_form log) {
   heed();
   o.stop = stop.get_token();
   if (log != log_form::none) {
-    if (log == log_form::text)
-      std::fprintf(stderr, "%9s %11s %15s %15s %7s  %s\n", "seconds", "states", "peak", "bound", "gap %", "found by");
-    line_ = [start = clock::now(), last = memsched::progress{}, log](const memsched::progress& p) mutable {
-      const bool lower = p.peak != last.peak, higher = p.lower_bound != last.lower_bound;
-      if (!lower && !higher) return;
-      last = p;
+    line_ = [start = clock::now(), last = std::optional<standing>(), log](const memsched::progress& p) mutable {
+      const standing now = standing_of(p);
+      if (now == last) return;
+      const bool better = !last || now.value != last->value;
+      if (!last && log == log_form::text) write_log_head(p.cost.has_value());
+      last = now;
       const double took = std::chrono::duration<double>(clock::now() - start).count();
-      const std::string by(lower ? p.order_by : p.bound_by);
-      if (log == log_form::json) {
-        std::fprintf(
-            stderr, "{\"seconds\":%.6f,\"states\":%llu,\"peak\":%llu,\"lower_bound\":%llu,\"found\":\"%s\",\"by\":\"%s\"}\n",
-            took, static_cast<unsigned long long>(p.states), static_cast<unsigned long long>(p.peak),
-            static_cast<unsigned long long>(p.lower_bound), lower ? "order" : "bound", by.c_str());
-        return;
-      }
-      std::fprintf(stderr, "%9.3f %11s %15s %15s %7.2f  %s\n", took, grouped(p.states).c_str(), grouped(p.peak).c_str(),
-                   grouped(p.lower_bound).c_str(), gap_percent(p), by.c_str());
+      write_log_line(p, now, better, took, log);
     };
     o.on_progress = std::ref(line_);
     return;

@@ -167,7 +167,7 @@ MEMSCHED_FUNCTION recompute_result<op_id> run_rerun_policy(const problem& p, std
   limits.on_progress = {};
   search context(std::move(limits));
   const execution_table table(p, moves);
-  rerun_incumbent best(table, std::move(given), keep, o);
+  rerun_incumbent best(table, std::move(given), keep, o, context);
   policy(best, context);
   const bool done = best.done();
   recompute_result<op_id> r = best.take_result();

@@ -66,6 +66,12 @@ by improve 0 '"extra_cost":5,.*"bound_by":"","status":"feasible"'
 by bounds 3 '"found_by":"given","bound_by":"[a-z]*","status":"unknown"'
 status "$memsched" recompute "$dir/step.json" --budget 19 --policy exakt
 [ "$got" -eq 2 ] && grep -q 'did you mean exact' "$dir/err" || fail "a policy misspelt: $got, $(cat "$dir/err")"
+status "$memsched" recompute "$dir/step.json" --budget 19 --log
+grep -q '^  *seconds  *states  *extra cost  *bound  *gap %  found by$' "$dir/err" && grep -q ' 5 .* exact$' "$dir/err" ||
+  fail "--log: $(cat "$dir/err")"
+status "$memsched" recompute "$dir/step.json" --budget 19 --log=json
+grep -q '"extra_cost":null,"lower_bound":0,"found":"order","by":"given"}' "$dir/err" &&
+  grep -q '"extra_cost":5,.*"by":"exact"}' "$dir/err" || fail "--log=json: $(cat "$dir/err")"
 status "$memsched" recompute "$dir/step.json" --budget 19
 grep -q '^found by     exact; bound by ' "$dir/out" || fail "the text names the policies: $(cat "$dir/out")"
 status "$memsched" recompute "$dir/step.json" --budget 19 --keep-order --format json --certificate "$dir/kept.json"

@@ -151,6 +151,28 @@ TEST_CASE("results name the policies that found them") {
   REQUIRE(theirs.extra_cost == c.extra_cost);
 }
 
+TEST_CASE("law: reports fall in cost and rise in bound, and the last one is the answer") {
+  std::size_t several = 0;
+  for (std::uint64_t seed = 0; seed < support::seeds(20); ++seed) {
+    const problem p = trained(seed, 6);
+    for (const bytes budget : budgets(p)) {
+      options o = with_budget(budget);
+      std::vector<cost_progress> told;
+      o.on_progress = [&](const progress& now) { told.push_back(now.cost.value()); };
+      const auto r = recompute(p, o);
+      for (std::size_t i = 1; i < told.size(); ++i) {
+        REQUIRE(told[i].extra_cost <= told[i - 1].extra_cost);
+        REQUIRE(told[i].lower_bound >= told[i - 1].lower_bound);
+      }
+      REQUIRE(!told.empty());
+      REQUIRE(told.back().lower_bound == r.lower_bound);
+      REQUIRE(told.back().extra_cost == (r.fits() ? r.extra_cost : no_limit));
+      several += told.size() > 2;
+    }
+  }
+  REQUIRE(several > 0);
+}
+
 TEST_CASE("executions of others are improved as the library's own") {
   const costly c = a_costly_problem();
   ids wasteful;  // runs an operator twice where it may, between first runs

@@ -7,6 +7,7 @@
 #include <memsched/plan.hpp>
 #include <memsched/recompute.hpp>
 #include <memsched/schedule.hpp>
+#include <memsched/schedulers/as_given.hpp>
 #include <networks/networks.hpp>
 
 namespace {

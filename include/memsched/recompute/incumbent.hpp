@@ -15,6 +15,7 @@
 #include <memsched/recompute/rows.hpp>
 #include <memsched/recompute/stages.hpp>
 #include <memsched/search/options.hpp>
+#include <memsched/search/search.hpp>
 
 namespace memsched {
 inline namespace MEMSCHED_ABI {
@@ -26,13 +27,14 @@ struct first_runs {
   bool repaired = false;  ///< `reruns::repair` did what it can
 };
 
-/// The knowledge that policies share. Executions are ids of the table: operators and loads. Refers to the table and the
-/// options.
+/// The knowledge that policies share. Executions are ids of the table: operators and loads. Tells the options' `on_progress`
+/// of all that is found. Refers to the table, the options and the context.
 class rerun_incumbent {
  public:
   /// `given`: an order of all operators. Where `keep_order`, executions first run in it, and bounds hold for these alone;
   /// else any order will do.
-  rerun_incumbent(const execution_table& table, std::vector<op_id> given, bool keep_order, const options& o);
+  rerun_incumbent(const execution_table& table, std::vector<op_id> given, bool keep_order, const options& o,
+                  const search& context);
 
   // --- the question ---
   const problem& graph() const { return table_.graph(); }
@@ -95,12 +97,14 @@ class rerun_incumbent {
 
  private:
   bool keep(std::span<const op_id> executions);
+  void report() const;
   void fail(std::string message);
   void fail_to_refute();
   void check_bound();
 
   const execution_table& table_;
   const options& options_;
+  const search& context_;
   std::vector<op_id> given_;
   bool keep_order_;
   std::uint64_t unit_ = 0;
@@ -127,8 +131,8 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 
 MEMSCHED_FUNCTION rerun_incumbent::rerun_incumbent(const execution_table& table, std::vector<op_id> given, bool keep_order,
-                                                   const options& o)
-    : orders{{given}}, table_(table), options_(o), given_(std::move(given)), keep_order_(keep_order) {
+                                                   const options& o, const search& context)
+    : orders{{given}}, table_(table), options_(o), context_(context), given_(std::move(given)), keep_order_(keep_order) {
   const problem& p = graph();
   facts_.budget = o.budget;
   facts_.scope = keep_order ? bound_scope::given_order : bound_scope::any_order;
@@ -142,6 +146,12 @@ MEMSCHED_FUNCTION rerun_incumbent::rerun_incumbent(const execution_table& table,
 
 MEMSCHED_FUNCTION void rerun_incumbent::fail(std::string message) {
   if (!facts_.error) facts_.error = graph_error{error_code::bad_policy, std::move(message), {}, {}};
+}
+
+MEMSCHED_FUNCTION void rerun_incumbent::report() const {
+  if (!options_.on_progress || facts_.error) return;
+  options_.on_progress({facts_.peak, facts_.peak_bound, context_.stats.states, facts_.found_by, facts_.bound_by,
+                        cost_progress{least_cost(), facts_.lower_bound}});
 }
 
 /// Keeps executions that are better than those before. Returns whether they are within the budget.
@@ -161,6 +171,7 @@ MEMSCHED_FUNCTION bool rerun_incumbent::keep(std::span<const op_id> executions) 
   facts_.loads = std::move(loads), executions_ = std::move(runs);
   facts_.found_by = policy_;
   check_bound();
+  report();
   return within;
 }
 
@@ -183,6 +194,7 @@ MEMSCHED_FUNCTION void rerun_incumbent::raise(std::uint64_t lower_bound, recompu
   if (lower_bound <= facts_.lower_bound) return;
   facts_.lower_bound = lower_bound, facts_.bound_by = policy_;
   check_bound();
+  report();
 }
 
 MEMSCHED_FUNCTION void rerun_incumbent::refute(recompute_proof proof) {

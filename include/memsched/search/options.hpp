@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <span>
 #include <stop_token>
 #include <string_view>
@@ -40,15 +41,22 @@ constexpr const char* to_string(stop_reason r) noexcept {
   return "finished";
 }
 
-/// The state of a search; bytes.
-struct progress {
-  bytes peak = 0;  ///< of the best order so far
-  bytes lower_bound = 0;
-  std::uint64_t states = 0;
-  std::string_view order_by{}, bound_by{};  ///< source of that order and that bound: a stage of `automatic`, or a scheduler
+inline constexpr std::uint64_t no_limit = std::numeric_limits<std::uint64_t>::max();
+
+/// The costs of a search by `recompute`.
+struct cost_progress {
+  std::uint64_t extra_cost = no_limit;  ///< of the best executions within the budget; `no_limit` before there are any
+  std::uint64_t lower_bound = 0;
 };
 
-inline constexpr std::uint64_t no_limit = std::numeric_limits<std::uint64_t>::max();
+/// The state of a search; bytes.
+struct progress {
+  bytes peak = 0;  ///< of the best order so far, or of the best executions
+  bytes lower_bound = 0;
+  std::uint64_t states = 0;
+  std::string_view order_by{}, bound_by{};  ///< source of that order and that bound: a stage of `automatic`, or a policy
+  std::optional<cost_progress> cost{};      ///< of `recompute` alone; then the sources are those of its costs
+};
 
 struct certificate;
 
