@@ -1,6 +1,7 @@
 // Which rewritten networks a person would choose among.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memsched/network/network.hpp>
 #include <memsched/rewrite/fit.hpp>
@@ -47,5 +48,7 @@ void search_cheaper(const memsched::network&, memsched::fit_options f, const mem
 
 /// So many sixteenths of a time limit.
 memsched::options sixteenths(memsched::options limits, unsigned count);
+/// What is left of a time limit that began at `start`; 0 where it is over.
+std::chrono::nanoseconds time_left(const memsched::options& limits, std::chrono::steady_clock::time_point start);
 
 }  // namespace cli

@@ -7,7 +7,9 @@
 #include <memsched/emit/emit_c.hpp>
 #include <memsched/plan.hpp>
 #include <memsched/schedule.hpp>
+#include <numeric>
 #include <optional>
+#include <span>
 #include <tuple>
 #include <utility>
 
@@ -43,6 +45,57 @@ std::string properties_of(const std::string& name) {
          name + ".h\n";
 }
 
+using memsched::bytes;
+using arena = memsched::plan_result<memsched::op_id, memsched::tensor_id>;
+using clock = std::chrono::steady_clock;
+
+/// `minimize` for buffers in the order of their ends. It breaks ties by number: by end, it places waves of rows without holes
+/// in few nodes, and the plan does not depend on how a network numbers its tensors.
+struct minimize_by_end {
+  memsched::arena_plan operator()(std::span<const memsched::buffer> buffers, bytes capacity,
+                                  memsched::search& context) const {
+    std::vector<std::size_t> place(buffers.size());
+    std::iota(place.begin(), place.end(), std::size_t{0});
+    const auto life = [&](std::size_t i) { return std::tuple(buffers[i].upper, buffers[i].lower, buffers[i].size); };
+    std::stable_sort(place.begin(), place.end(), [&](std::size_t a, std::size_t b) { return life(a) < life(b); });
+    std::vector<memsched::buffer> sorted;
+    for (const std::size_t i : place) sorted.push_back(buffers[i]);
+    memsched::arena_plan plan = memsched::minimize{}(sorted, capacity, context);
+    const std::vector<bytes> offset = plan.offset;
+    for (std::size_t k = 0; k < place.size(); ++k) plan.offset[place[k]] = offset[k];
+    return plan;
+  }
+};
+
+/// The smallest arena found for an order: one of its peak, which has no holes, else any, else one of another order. Each
+/// search counts nodes; a lower limit of the caller's cuts each.
+arena arena_of(const memsched::network& net, const std::vector<memsched::op_id>& order, const memsched::options& limits) {
+  constexpr std::uint64_t without_holes = 400'000, any = 100'000, any_order = 500'000;
+  const auto start = clock::now();
+  const auto real = [](const memsched::typed_tensor& t) { return t.element == memsched::element::float32; };
+  const auto options_for = [&](bytes capacity, std::uint64_t nodes) {
+    memsched::options o = limits;
+    o.budget = capacity;
+    o.alignment = std::any_of(net.tensors.begin(), net.tensors.end(), real) ? 4 : 1;
+    o.state_limit = std::min(limits.state_limit, nodes);
+    o.time_limit = time_left(limits, start);
+    return o;
+  };
+  const auto of_order = [&](bytes capacity, std::uint64_t nodes) {
+    return memsched::plan(net, std::span<const memsched::op_id>(order), minimize_by_end{}, options_for(capacity, nodes));
+  };
+  arena best = of_order(0, 1);
+  const auto done = [&] { return best.arena.error || best.arena.size == best.peak; };
+  const auto keep = [&](arena other) {
+    if (!other.arena.error && other.arena.size < best.arena.size) best = std::move(other);
+  };
+  if (!done()) keep(of_order(best.peak, without_holes));
+  if (!done()) keep(of_order(memsched::no_limit, any));
+  if (!done())
+    keep(memsched::plan_jointly(net, memsched::automatic, minimize_by_end{}, options_for(memsched::no_limit, any_order)));
+  return best;
+}
+
 std::vector<std::string> names_of(const memsched::network& net, bool memsched::typed_tensor::*is) {
   std::vector<std::string> names;
   for (const auto& end : memsched::ends_of(net, is))
@@ -63,18 +116,10 @@ std::string identifier_of(const std::string& path) {
 }
 
 memsched::result<library> library_of(const memsched::network& first, const memsched::network& net,
-                                     const std::vector<memsched::op_id>& order, const library_form& form) {
-  memsched::options o;
-  const auto real = [](const memsched::typed_tensor& t) { return t.element == memsched::element::float32; };
-  o.alignment = std::any_of(net.tensors.begin(), net.tensors.end(), real) ? 4 : 1;
-  o.time_limit = std::chrono::seconds(10);
-  auto planned = memsched::plan(net, std::span<const memsched::op_id>(order), memsched::minimize{}, o);
+                                     const std::vector<memsched::op_id>& order, const library_form& form,
+                                     const memsched::options& limits) {
+  const arena planned = arena_of(net, order, limits);
   if (planned.arena.error) return *planned.arena.error;
-  if (planned.arena.size > planned.peak) {  // holes: another order may leave none
-    o.time_limit = std::chrono::seconds(20);
-    auto joint = memsched::plan_jointly(net, memsched::automatic, memsched::minimize{}, o);
-    if (!joint.arena.error && joint.arena.size < planned.arena.size) planned = std::move(joint);
-  }
   const std::string& name = form.name;
   memsched::emission e{planned.order,
                        std::vector<memsched::bytes>(net.tensors.size(), 0),
@@ -102,7 +147,8 @@ memsched::result<library> library_of(const memsched::network& first, const memsc
 memsched::result<chosen_library> find_library(const memsched::network& net, const memsched::fit_options& f,
                                               const memsched::options& limits, memsched::bytes flash,
                                               const library_form& form) {
-  constexpr unsigned for_search = 6, for_allowance = 2;
+  constexpr unsigned for_search = 5, for_allowance = 2;  // sixteenths; the rest is for arenas
+  const auto start = clock::now();
   std::vector<memsched::fitted> seen;
   const auto see = [&](const memsched::fitted& found) { seen.push_back(found); };
   memsched::fit_options any = f, smallest = f;
@@ -118,8 +164,10 @@ memsched::result<chosen_library> find_library(const memsched::network& net, cons
   seen.erase(std::unique(seen.begin(), seen.end(), [&](const auto& a, const auto& b) { return cost(a) == cost(b); }),
              seen.end());
   std::optional<chosen_library> best;
+  memsched::options left = limits;
   for (const memsched::fitted& x : seen) {
-    auto made = library_of(net, x.net, x.order, form);
+    left.time_limit = time_left(limits, start);
+    auto made = library_of(net, x.net, x.order, form, left);
     if (!made) return made.error();
     if (!best || made->flash.total() < best->made.flash.total()) best = {x, std::move(*made)};
     if (best->made.flash.total() <= flash) break;

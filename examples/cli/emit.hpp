@@ -34,11 +34,12 @@ struct library_form {
   std::string_view model{};  ///< the bytes of the file that it reads its weights from; empty: from itself
 };
 
-/// The library in C that runs a network, rewritten from `first`, its tensors in the smallest arena found in 10 s for this
-/// order, or in 20 more for another one: NAME.h, NAME.c, NAME_main.c, and what CMake, ESP-IDF and Arduino need to build it;
-/// or why there is none.
+/// The library in C that runs a network, rewritten from `first`, its tensors in the smallest arena found for this order, or
+/// for another one where this one leaves holes: NAME.h, NAME.c, NAME_main.c, and what CMake, ESP-IDF and Arduino need to build
+/// it; or why there is none. The search for the arena counts nodes, so that without a limit on time it is the same everywhere.
 memsched::result<library> library_of(const memsched::network& first, const memsched::network&,
-                                     const std::vector<memsched::op_id>& order, const library_form&);
+                                     const std::vector<memsched::op_id>& order, const library_form&,
+                                     const memsched::options& limits);
 
 /// A network and its library.
 struct chosen_library {

@@ -299,6 +299,7 @@ memsched::result<outcome> find_rewrite(const network& net, const rewrite_request
   }
   memsched::options limits = r.options;
   limits.budget = memsched::no_limit;
+  const memsched::options search_limits = r.emit.empty() ? limits : sixteenths(limits, 12);  // the rest is for the arena
   outcome all{{}, f.profile};
   if (r.total) {
     auto found = find_smallest_total(net, f, r);
@@ -311,10 +312,10 @@ memsched::result<outcome> find_rewrite(const network& net, const rewrite_request
     if (!chosen) return chosen.error();
     all.found = std::move(chosen->found), all.made = std::move(chosen->made), all.flash = r.flash;
   } else if (f.budget == 0) {
-    advice a = advise(net, f, limits);
+    advice a = advise(net, f, search_limits);
     all.found = std::move(a.found), all.picks = std::move(a.picks);
   } else {
-    all.found = memsched::fit(net, memsched::automatic, f, limits);
+    all.found = memsched::fit(net, memsched::automatic, f, search_limits);
   }
   if (all.found.error)
     return to_model ? wrong(r.output, "cannot be written: " + all.found.error->message)
@@ -331,7 +332,9 @@ memsched::result<outcome> find_rewrite(const network& net, const rewrite_request
     all.found.after.operators = all.file->graph.ops().size();
   }
   if (!r.emit.empty() && !all.made) {
-    auto made = library_of(net, all.found.net, all.found.order, form);
+    memsched::options left = r.options;
+    left.time_limit = time_left(r.options, start);
+    auto made = library_of(net, all.found.net, all.found.order, form, left);
     if (!made) return wrong(r.graph, "no C program: " + made.error().message);
     all.made = std::move(*made);
   }

@@ -1,6 +1,7 @@
 // Whether a model file that `rewrite` writes is what the program says of it: `schedule` of the file is the judge.
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <span>
@@ -204,5 +205,27 @@ TEST_CASE("rewrite --emit-c keeps within budgets of RAM and flash, and says what
   std::ofstream(p.path("r.tflite"), std::ios::binary) << write_tflite_network(real, real, listed(real)).value();
   CHECK(p.run("rewrite \"" + p.path("r.tflite") + "\" --kernels cmsis-nn" + folder) == 1);
   CHECK(p.err.find("CMSIS-NN is for int8, and no tensor is of that type") != std::string::npos);
+}
+
+TEST_CASE("rewrite --emit-c counts what it does: with a limit of states its arena does not depend on the clock") {
+  program p;
+  const network net = residuals(element::int8, 32, 2);
+  const std::string model = p.put("m.tflite", write_tflite_network(net, net, listed(net)).value());
+  const std::string clock = p.path("clock.so");
+  REQUIRE(std::system(("\"" MEMSCHED_C_COMPILER "\" -shared -fPIC -o \"" + clock + "\" \"" MEMSCHED_CLOCK "\"").c_str()) ==
+          0);
+  const auto arena_and_code = [&](const std::string& limit) {
+    REQUIRE(p.run("rewrite " + model + " --emit-c \"" + p.path("c") + "\" --verify 0 --format json " + limit) == 0);
+    const auto result = nlohmann::json::parse(p.out);
+    return std::tuple(result["library"]["arena"].get<bytes>(), p.content("c/m.c"), result["seconds"].get<double>());
+  };
+  const auto [arena, code, took] = arena_and_code("--state-limit 3000");
+  CHECK(arena > std::get<0>(arena_and_code("--state-limit 50000")));  // cut by the limit
+  REQUIRE(setenv("LD_PRELOAD", clock.c_str(), 1) == 0);
+  const auto [late_arena, late_code, late_took] = arena_and_code("--state-limit 3000");
+  REQUIRE(unsetenv("LD_PRELOAD") == 0);
+  CHECK(late_took > took + 100);  // that clock is read
+  CHECK(late_arena == arena);
+  CHECK(late_code == code);
 }
 #endif
