@@ -142,6 +142,49 @@ TEST_CASE("a C program reads inputs and writes outputs in the order of the file,
   CHECK(emit_c(net, place_tensors(net).e).error().message == "the network has an output that is constant");
 }
 
+TEST_CASE("a library of one kind of operator has no function that it does not call") {
+  using layer_of = tensor_id (*)(network_builder&, tensor_id);
+  const std::vector<std::pair<const char*, layer_of>> layers{
+      {"convolution", [](network_builder& b, tensor_id x) { return b.convolution(x, {.channels = 4, .kernel = 3}); }},
+      {"pixels", [](network_builder& b, tensor_id x) { return b.convolution(x, {.channels = 4}); }},
+      {"depthwise", [](network_builder& b, tensor_id x) { return b.depthwise(x, {.kernel = 3}); }},
+      {"transposed", [](network_builder& b,
+                        tensor_id x) { return b.transposed_convolution(x, {.channels = 4, .kernel = 2, .stride = 2}); }},
+      {"dense", [](network_builder& b, tensor_id x) { return b.dense(x, 3); }},
+      {"max_pooling", [](network_builder& b, tensor_id x) { return b.max_pooling(x, {.kernel = 2, .stride = 2}); }},
+      {"average_pooling", [](network_builder& b, tensor_id x) { return b.average_pooling(x, {.kernel = 2, .stride = 2}); }},
+      {"mean", [](network_builder& b, tensor_id x) { return b.mean(x); }},
+      {"add", [](network_builder& b, tensor_id x) { return b.add(x, x); }},
+      {"multiply", [](network_builder& b, tensor_id x) { return b.multiply(x, x); }},
+      {"unary", [](network_builder& b, tensor_id x) { return b.unary(x, activation::hard_swish); }},
+      {"prelu", [](network_builder& b, tensor_id x) { return b.prelu(x); }},
+      {"softmax", [](network_builder& b, tensor_id x) { return b.softmax(x); }},
+      {"concat",
+       [](network_builder& b, tensor_id x) {
+         return b.concat({x, x});
+       }},
+      {"pad", [](network_builder& b, tensor_id x) { return b.pad(x, {.above = 1, .below = 1}); }},
+      {"bilinear", [](network_builder& b, tensor_id x) { return b.resize_bilinear(x, 7, 6); }},
+      {"nearest", [](network_builder& b, tensor_id x) { return b.resize_nearest(x, 7, 6); }},
+      {"depth_to_space", [](network_builder& b, tensor_id x) { return b.depth_to_space(x, 2); }}};
+  const auto folder = std::filesystem::temp_directory_path() / ("memsched_kinds_" + std::to_string(std::rand()));
+  std::filesystem::create_directory(folder);
+  for (const element e : {element::float32, element::int8})
+    for (const auto& [kind, layer] : layers) {
+      CAPTURE(kind, e == element::int8);
+      network_builder b(kind, e, e == element::int8 ? quantization{0.05F, -3} : quantization{});
+      b.output(layer(b, b.input({4, 4, 4})));
+      const network net = weighed(b.build().value());
+      const auto made = emit_c(net, place_tensors(net).e);
+      REQUIRE(made);
+      std::ofstream(folder / "network.h") << made->header;
+      std::ofstream(folder / "network.c") << made->source;
+      const std::string source = (folder / "network.c").string();
+      CHECK(std::system((MEMSCHED_C_COMPILER " -std=c11 -Wall -Wextra -Werror -c -o /dev/null " + source).c_str()) == 0);
+    }
+  std::filesystem::remove_all(folder);
+}
+
 TEST_CASE("a C program quantizes float32, copies by strides, and dequantizes") {
   const quantization q{0.125F, -5};
   network net;

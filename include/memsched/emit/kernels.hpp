@@ -200,9 +200,9 @@ static double resize_point(const struct layer *l, int y, int in, int out) {
   if (coordinates_of(l) == align_corners) return out > 1 ? (double)y * (in - 1) / (out - 1) : 0;
   return (double)y * in / out;
 }
-static int row_within(double row, int rows) { return row < 0 ? 0 : row > rows - 1 ? rows - 1 : (int)row; }
 )c";
 inline constexpr const char* c_nearest = R"c(
+static int row_within(double row, int rows) { return row < 0 ? 0 : row > rows - 1 ? rows - 1 : (int)row; }
 static int nearest_row(const struct layer *l, int y, int in, int out) {
   const double f = resize_point(l, y, in, out);
   double row = floor(f);
