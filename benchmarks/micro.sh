@@ -1,7 +1,7 @@
 #!/bin/sh
 # Small models on a microcontroller: the arena of TensorFlow Lite Micro, that of the library in C, flash, extra
 # multiply-accumulates, and instructions on a Cortex-M4 (emulated, -O2) and time here beside the same layers as plain loops. A
-# row of Markdown for each model. `./dev bench micro` runs it.
+# row of Markdown for each model; then what each step of docs/microcontrollers.md costs. `./dev bench micro` runs it.
 # Models: *.tflite in the folder that MEMSCHED_MODELS names, else ../shared/models; arguments behind PROGRAM choose some.
 # Instructions need arm-none-eabi-gcc with newlib and qemu-system-arm (Debian: gcc-arm-none-eabi, libnewlib-arm-none-eabi,
 # qemu-system-arm); without, that column is empty. TIME: seconds for each search, 30.
@@ -46,6 +46,21 @@ nanoseconds() {
   done | sort -n | head -n 1
   cmp -s "$work/out" "$work/wanted" || { echo "micro.sh: $name: other outputs" >&2; exit 1; }
 }
+# timed COMMAND...: seconds go to $took
+timed() {
+  start=$(date +%s%N) status=0
+  "$@" || status=$?
+  took=$(echo "$start $(date +%s%N)" | awk '{ printf "%.1f", ($2 - $1) / 1e9 }')
+  return "$status"
+}
+run_step() { "$program" "$@" 2>"$work/notes"; }
+# step NAME RAM FLASH MACS: a row of the table of steps
+step() { echo "| $name | $1 | $(grouped "$2") | $(grouped "$3") | $4 | $took |" >>"$work/steps"; }
+bytes_of() { wc -c <"$1"; }
+# extra_macs FILE: of a result of `rewrite`
+extra_macs() {
+  echo "$(number macs "$1") $(number macs_before "$1")" | awk '{ printf "%.1f %%", 100 * ($1 - $2) / $2 }'
+}
 quotient() { echo "$1 $2" | awk '{ printf "%.2f", $1 / $2 }'; }
 
 echo "| model | TFLM arena: given | with offsets | rewritten, 5 % MACs | C: arena | flash | functions | extra MACs | instructions | of plain loops | ms here | of plain loops |"
@@ -55,11 +70,17 @@ for name in "$@"; do
   [ -f "$model" ] || { echo "micro.sh: no $model" >&2; exit 1; }
   cp "$model" "$work/net.tflite"
   cat "$models/$name".out.* >"$work/wanted"
+  timed run_step report "$work/net.tflite" -o "$work/page.html" >/dev/null || { cat "$work/notes" >&2; exit 1; }
+  step report "$(sed -n 's/.*"given_peak":\([0-9]*\).*/\1/p' "$work/page.html" | head -n 1)" "$(bytes_of "$work/net.tflite")" "0.0 %"
+  timed run_step reorder "$work/net.tflite" -o "$work/placed.tflite" --offsets >/dev/null || { cat "$work/notes" >&2; exit 1; }
+  placed=$took
   # shellcheck disable=SC2086
-  "$program" rewrite "$work/net.tflite" -o "$work/o.tflite" --objective tflm-total --max-extra-macs 5% $limit >"$work/total" 2>"$work/notes" ||
+  timed run_step rewrite "$work/net.tflite" -o "$work/o.tflite" --objective tflm-total --max-extra-macs 5% $limit >"$work/total" ||
     [ $? -eq 3 ] || { cat "$work/notes" >&2; exit 1; }
+  written=$took
   # shellcheck disable=SC2086
-  "$program" rewrite "$work/net.tflite" --emit-c "$work/c" $limit >"$work/library" 2>"$work/notes" || { cat "$work/notes" >&2; exit 1; }
+  timed run_step rewrite "$work/net.tflite" --emit-c "$work/c" $limit >"$work/library" || { cat "$work/notes" >&2; exit 1; }
+  emitted=$took
   # shellcheck disable=SC2086
   "$program" rewrite "$work/net.tflite" --emit-c "$work/plain" --kernels cmsis-nn --budget 1G $limit >/dev/null 2>&1
   plain=$(nanoseconds "$work/plain" "$tests/cmsis/reference.c") here=$(nanoseconds "$work/c")
@@ -72,9 +93,19 @@ for name in "$@"; do
     functions=$(grouped "$(arm-none-eabi-size -A "$work/net.o" | awk '/^\.text/ { n += $2 } END { print n }')")
   fi
   given=$(least_total given '[a-z]*' "$work/total") offsets=$(least_total reordered true "$work/total")
-  arena=$(number arena "$work/library") macs=$(number macs "$work/library") before=$(number macs_before "$work/library")
+  arena=$(number arena "$work/library")
   flash=$(($(number tables "$work/library") + $(number weights "$work/library")))
-  extra=$(echo "$macs $before" | awk '{ printf "%.1f %%", 100 * ($1 - $2) / $2 }')
-  echo "| $name | $(grouped "$given") | $(grouped "${offsets:-$given}") | $(grouped "$(number tflm_total "$work/total")") |" \
+  extra=$(extra_macs "$work/library")
+  [ -f "$work/o.tflite" ] || cp "$work/placed.tflite" "$work/o.tflite" # no file is better
+  total=$(number tflm_total "$work/total")
+  took=$placed && step "offsets" "${offsets:-$given}" "$(bytes_of "$work/placed.tflite")" "0.0 %"
+  took=$written && step "rewrite" "$total" "$(bytes_of "$work/o.tflite")" "$(extra_macs "$work/total")"
+  took=$emitted && step "C" "$arena" "$flash" "$extra"
+  rm -f "$work/o.tflite"
+  echo "| $name | $(grouped "$given") | $(grouped "${offsets:-$given}") | $(grouped "$total") |" \
     "$(grouped "$arena") | $(grouped "$flash") | $functions | $extra | $count | $ratio | $here |"
 done
+echo
+echo "| model | step | RAM | flash | extra MACs | s |"
+echo "| --- | --- | ---: | ---: | ---: | ---: |"
+cat "$work/steps"
