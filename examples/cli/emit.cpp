@@ -63,6 +63,7 @@ struct minimize_by_end {
     memsched::arena_plan plan = memsched::minimize{}(sorted, capacity, context);
     const std::vector<bytes> offset = plan.offset;
     for (std::size_t k = 0; k < place.size(); ++k) plan.offset[place[k]] = offset[k];
+    for (memsched::index_t& k : plan.conflict) k = static_cast<memsched::index_t>(place[k]);
     return plan;
   }
 };
