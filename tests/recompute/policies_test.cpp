@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <catch2/catch.hpp>
+#include <memsched/measure/evaluate_executions.hpp>
 #include <memsched/proof/check_recompute.hpp>
 #include <memsched/recompute.hpp>
 #include <memsched/recompute/exact.hpp>
