@@ -65,7 +65,7 @@ by repair 0 '"found_by":"repair","bound_by":"","status":"feasible"'
 by improve 0 '"extra_cost":5,.*"bound_by":"","status":"feasible"'
 by bounds 3 '"found_by":"given","bound_by":"[a-z]*","status":"unknown"'
 status "$memsched" recompute "$dir/step.json" --budget 19 --policy exakt
-[ "$got" -eq 2 ] && grep -q 'did you mean exact' "$dir/err" || fail "a policy misspelt: $got, $(cat "$dir/err")"
+[ "$got" -eq 2 ] && grep -q "did you mean 'exact'" "$dir/err" || fail "a policy misspelt: $got, $(cat "$dir/err")"
 status "$memsched" recompute "$dir/step.json" --budget 19 --log
 grep -q '^  *seconds  *states  *extra cost  *bound  *gap %  found by$' "$dir/err" && grep -q ' 5 .* exact$' "$dir/err" ||
   fail "--log: $(cat "$dir/err")"
