@@ -167,7 +167,7 @@ TEST_CASE("rewrite --emit-c keeps within budgets of RAM and flash, and says what
   const network net = residuals(element::int8, 24, 1);
   const std::string model = "\"" + p.path("m.tflite") + "\"", folder = " --emit-c \"" + p.path("c") + "\"";
   std::ofstream(p.path("m.tflite"), std::ios::binary) << write_tflite_network(net, net, listed(net)).value();
-  const std::string limits = " --time-limit 3 --format json";
+  const std::string limits = " --state-limit 2000 --format json";
   const auto result = [&] { return nlohmann::json::parse(p.out); };
   const auto flash = [&] {
     return result()["library"]["tables"].get<bytes>() + result()["library"]["weights"].get<bytes>();
