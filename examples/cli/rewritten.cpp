@@ -25,9 +25,12 @@ memsched::result<network> read_network(const std::string& path, const reading& h
   constexpr std::string_view builtin = "builtin:";
   if (path.starts_with(builtin)) {
     if (!how.shapes.empty()) return wrong(path, "takes no --shape, which is for .onnx and .tflite files");
-    for (const auto& n : networks::typed_networks())
+    std::string others;
+    for (const auto& n : networks::typed_networks()) {
       if (path.substr(builtin.size()) == n.name) return n.make();
-    return wrong(path, "no network of this name says what its operators compute; `memsched networks` lists those that do");
+      others += (others.empty() ? "" : ", ") + std::string(n.name);
+    }
+    return wrong(path, "no network of this name says what its operators compute; these do: " + others);
   }
   const std::string kind = std::filesystem::path(path).extension().string();
   if (kind != ".onnx" && kind != ".tflite") return wrong(path, "the name must end in .onnx or .tflite, or be builtin:NAME");
