@@ -157,10 +157,11 @@ memsched::options sixteenths(memsched::options limits, unsigned count) {
   return limits;
 }
 
-std::chrono::nanoseconds time_left(const memsched::options& limits, std::chrono::steady_clock::time_point start) {
-  if (limits.time_limit == limits.time_limit.max()) return limits.time_limit;
+memsched::options rest_of(memsched::options limits, std::chrono::steady_clock::time_point start) {
+  if (limits.time_limit == limits.time_limit.max()) return limits;
   const std::chrono::nanoseconds took = std::chrono::steady_clock::now() - start;
-  return std::max(limits.time_limit - took, std::chrono::nanoseconds(0));
+  limits.time_limit = std::max(limits.time_limit - took, std::chrono::nanoseconds(0));
+  return limits;
 }
 
 }  // namespace cli

@@ -48,7 +48,7 @@ void search_cheaper(const memsched::network&, memsched::fit_options f, const mem
 
 /// So many sixteenths of a time limit.
 memsched::options sixteenths(memsched::options limits, unsigned count);
-/// What is left of a time limit that began at `start`; 0 where it is over.
-std::chrono::nanoseconds time_left(const memsched::options& limits, std::chrono::steady_clock::time_point start);
+/// The rest of a time limit that began at `start`; 0 where it is over.
+memsched::options rest_of(memsched::options limits, std::chrono::steady_clock::time_point start);
 
 }  // namespace cli

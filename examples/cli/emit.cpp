@@ -75,11 +75,10 @@ arena arena_of(const memsched::network& net, const std::vector<memsched::op_id>&
   const auto start = clock::now();
   const auto real = [](const memsched::typed_tensor& t) { return t.element == memsched::element::float32; };
   const auto options_for = [&](bytes capacity, std::uint64_t nodes) {
-    memsched::options o = limits;
+    memsched::options o = rest_of(limits, start);
     o.budget = capacity;
     o.alignment = std::any_of(net.tensors.begin(), net.tensors.end(), real) ? 4 : 1;
     o.state_limit = std::min(limits.state_limit, nodes);
-    o.time_limit = time_left(limits, start);
     return o;
   };
   const auto of_order = [&](bytes capacity, std::uint64_t nodes) {
@@ -165,10 +164,8 @@ memsched::result<chosen_library> find_library(const memsched::network& net, cons
   seen.erase(std::unique(seen.begin(), seen.end(), [&](const auto& a, const auto& b) { return cost(a) == cost(b); }),
              seen.end());
   std::optional<chosen_library> best;
-  memsched::options left = limits;
   for (const memsched::fitted& x : seen) {
-    left.time_limit = time_left(limits, start);
-    auto made = library_of(net, x.net, x.order, form, left);
+    auto made = library_of(net, x.net, x.order, form, rest_of(limits, start));
     if (!made) return made.error();
     if (!best || made->flash.total() < best->made.flash.total()) best = {x, std::move(*made)};
     if (best->made.flash.total() <= flash) break;

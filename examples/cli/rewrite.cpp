@@ -332,9 +332,7 @@ memsched::result<outcome> find_rewrite(const network& net, const rewrite_request
     all.found.after.operators = all.file->graph.ops().size();
   }
   if (!r.emit.empty() && !all.made) {
-    memsched::options left = r.options;
-    left.time_limit = time_left(r.options, start);
-    auto made = library_of(net, all.found.net, all.found.order, form, left);
+    auto made = library_of(net, all.found.net, all.found.order, form, rest_of(r.options, start));
     if (!made) return wrong(r.graph, "no C program: " + made.error().message);
     all.made = std::move(*made);
   }

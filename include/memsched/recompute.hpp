@@ -48,10 +48,6 @@ recompute_result<op_id> recompute_problem(const problem& p, std::span<const op_i
   const auto run = [&](rerun_incumbent& best, search& context) { reruns::apply(policy, best, context); };
   return detail::run_rerun_policy(p, order, run, o, moves);
 }
-/// The same by the default policy.
-MEMSCHED_FUNCTION recompute_result<op_id> recompute_problem(const problem& p, std::span<const op_id> order, const options& o,
-                                                            const offload& moves = {});
-
 namespace detail {
 
 /// The positions of handles among those of operators.
@@ -100,6 +96,21 @@ auto recompute_any(const G& g, std::span<const op_t<G>> keep, const Solve& solve
 
 }  // namespace detail
 
+/// `recompute(graph, options)` by a policy (recompute/policies.hpp), as `reruns::repair{} | reruns::improve{}`. Sets `error` where
+/// it answers with what is no schedule, or with a bound above the cost of a known one.
+template <class G, rerun_policy P>
+auto recompute(const G& g, const P& policy, const options& o, const offload& moves = {}) {
+  return detail::recompute_any(g, std::span<const op_t<G>>(), [&](const problem& p, std::span<const op_id> order) {
+    return recompute_problem(p, order, policy, o, moves);
+  });
+}
+template <class G, class Op, rerun_policy P>
+auto recompute(const G& g, const keep_order<Op>& keep, const P& policy, const options& o, const offload& moves = {}) {
+  return detail::recompute_any(g, std::span<const Op>(keep.order), [&](const problem& p, std::span<const op_id> order) {
+    return recompute_problem(p, order, policy, o, moves);
+  });
+}
+
 /// Returns executions of g's operators, with repetitions, within a peak of `o.budget`, at little extra cost (hook
 /// `cost`), and a lower bound of that cost. Operators with `pure(op) == false` run once. An order within the budget costs
 /// nothing and is looked for first. Where nothing within the budget was found, the executions are the order with the least
@@ -112,31 +123,12 @@ auto recompute_any(const G& g, std::span<const op_t<G>> keep, const Solve& solve
 /// 2023).
 template <class G>
 auto recompute(const G& g, const options& o, const offload& moves = {}) {
-  return detail::recompute_any(g, std::span<const op_t<G>>(), [&](const problem& p, std::span<const op_id> order) {
-    return recompute_problem(p, order, o, moves);
-  });
+  return recompute(g, reruns::automatic, o, moves);
 }
 /// The same for executions that keep an order in their first runs. The bound then holds for these alone.
 template <class G, class Op>
 auto recompute(const G& g, const keep_order<Op>& keep, const options& o, const offload& moves = {}) {
-  return detail::recompute_any(g, std::span<const Op>(keep.order), [&](const problem& p, std::span<const op_id> order) {
-    return recompute_problem(p, order, o, moves);
-  });
-}
-
-/// The same by a policy (recompute/policies.hpp), as `reruns::repair{} | reruns::improve{}`. Sets `error` where it answers with
-/// what is no schedule, or with a bound above the cost of a known one.
-template <class G, rerun_policy P>
-auto recompute(const G& g, const P& policy, const options& o, const offload& moves = {}) {
-  return detail::recompute_any(g, std::span<const op_t<G>>(), [&](const problem& p, std::span<const op_id> order) {
-    return recompute_problem(p, order, policy, o, moves);
-  });
-}
-template <class G, class Op, rerun_policy P>
-auto recompute(const G& g, const keep_order<Op>& keep, const P& policy, const options& o, const offload& moves = {}) {
-  return detail::recompute_any(g, std::span<const Op>(keep.order), [&](const problem& p, std::span<const op_id> order) {
-    return recompute_problem(p, order, policy, o, moves);
-  });
+  return recompute(g, keep, reruns::automatic, o, moves);
 }
 
 }  // namespace MEMSCHED_ABI
@@ -157,9 +149,9 @@ MEMSCHED_FUNCTION recompute_result<op_id> run_rerun_policy(const problem& p, std
   const bool keep = !order.empty();
   std::vector<op_id> given(order.begin(), order.end());
   if (!keep) given = given_order(make_schedule_graph(p, o.model()));
-  if (const auto peak = evaluate(p, given, o.model()); !peak) {
+  if (graph_error fault = check_order(p, given); !fault.message.empty()) {
     recompute_result<op_id> r;
-    r.error = peak.error();
+    r.error = std::move(fault);
     return r;
   }
   options limits = o;  // a budget of executions is no question about orders
@@ -167,6 +159,7 @@ MEMSCHED_FUNCTION recompute_result<op_id> run_rerun_policy(const problem& p, std
   limits.on_progress = {};
   search context(std::move(limits));
   const execution_table table(p, moves);
+  const search::named own(context, "given");
   rerun_incumbent best(table, std::move(given), keep, o, context);
   policy(best, context);
   const bool done = best.done();
@@ -177,11 +170,6 @@ MEMSCHED_FUNCTION recompute_result<op_id> run_rerun_policy(const problem& p, std
 }
 
 }  // namespace detail
-
-MEMSCHED_FUNCTION recompute_result<op_id> recompute_problem(const problem& p, std::span<const op_id> order, const options& o,
-                                                            const offload& moves) {
-  return recompute_problem(p, order, reruns::automatic, o, moves);
-}
 
 }  // namespace MEMSCHED_ABI
 }  // namespace memsched

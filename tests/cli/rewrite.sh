@@ -78,7 +78,7 @@ says "verified     no"
 
 # Bad input.
 refuses missing.tflite 'No such file' rewrite missing.tflite
-refuses builtin:nasnet-cifar 'these do: nasnet-cifar-typed' rewrite builtin:nasnet-cifar
+refuses builtin:nasnet-cifar 'no network of this name these do: nasnet-cifar-typed' rewrite builtin:nasnet-cifar
 refuses "$data" 'the name must end in' rewrite "$data"
 printf 'no model' >bad.tflite
 refuses bad.tflite '' rewrite bad.tflite

@@ -2,8 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
-#include <string_view>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -27,8 +28,9 @@ struct first_runs {
   bool repaired = false;  ///< `reruns::repair` did what it can
 };
 
-/// The knowledge that policies share. Executions are ids of the table: operators and loads. Tells the options' `on_progress`
-/// of all that is found. Refers to the table, the options and the context.
+/// The knowledge that policies share. Executions are ids of the table: operators and loads. What is found is attributed to the
+/// source that the context names (`search::named`), and the options' `on_progress` is told. Refers to the table, the options
+/// and the context.
 class rerun_incumbent {
  public:
   /// `given`: an order of all operators. Where `keep_order`, executions first run in it, and bounds hold for these alone;
@@ -60,7 +62,7 @@ class rerun_incumbent {
   bool offer(std::span<const op_id> executions);
   /// No executions cost less. The proof replaces one of a lower bound.
   void raise(std::uint64_t lower_bound, recompute_proof proof = {});
-  /// No executions are within the budget.
+  /// No executions are within the budget. A proof replaces that of a lower bound.
   void refute(recompute_proof proof = {});
 
   const recompute_facts& facts() const { return facts_; }
@@ -79,26 +81,21 @@ class rerun_incumbent {
   rerun_rows rows;                                 ///< of the kept order, or of a path; empty before they are asked for
   std::vector<std::pair<index_t, double>> prices;  ///< of a byte at `rows`, by their cover
 
-  /// Attributes what is found until the end of the scope to a policy. The name must outlive the result.
-  class named {
-   public:
-    named(rerun_incumbent& best, std::string_view name) : best_(best), before_(std::exchange(best.policy_, name)) {}
-    ~named() { best_.policy_ = before_; }
-    named(const named&) = delete;
-    named& operator=(const named&) = delete;
-
-   private:
-    rerun_incumbent& best_;
-    std::string_view before_;
-  };
-
   /// The result, with the best executions in the ids of operators. The incumbent must not be used afterwards.
   recompute_result<op_id> take_result();
 
  private:
-  bool keep(std::span<const op_id> executions);
+  struct played_executions {
+    std::vector<op_id> runs;
+    std::vector<storage_load> loads;
+    bytes peak = 0;
+    std::uint64_t extra_cost = 0;
+  };
+  std::optional<played_executions> play(std::span<const op_id> executions);
+  bool keep(played_executions played, const std::vector<op_id>& first_runs);
   void report() const;
   void fail(std::string message);
+  void fail_to_schedule(const std::string& reason);
   void fail_to_refute();
   void check_bound();
 
@@ -108,7 +105,6 @@ class rerun_incumbent {
   std::vector<op_id> given_;
   bool keep_order_;
   std::uint64_t unit_ = 0;
-  std::string_view policy_ = "given";
   recompute_facts facts_;
   std::vector<op_id> executions_;  // without loads
 };
@@ -121,8 +117,6 @@ class rerun_incumbent {
 #include <algorithm>
 #include <limits>
 #include <numeric>
-#include <string>
-#include <tuple>
 
 #include <memsched/measure/evaluate_executions.hpp>
 #include <memsched/recompute/least_peak.hpp>
@@ -154,37 +148,47 @@ MEMSCHED_FUNCTION void rerun_incumbent::report() const {
                         cost_progress{least_cost(), facts_.lower_bound}});
 }
 
-/// Keeps executions that are better than those before. Returns whether they are within the budget.
-MEMSCHED_FUNCTION bool rerun_incumbent::keep(std::span<const op_id> executions) {
+/// Nothing, and an error, where the executions are no schedule.
+MEMSCHED_FUNCTION std::optional<rerun_incumbent::played_executions> rerun_incumbent::play(
+    std::span<const op_id> executions) {
   auto [runs, loads] = without_loads(graph(), executions);
   const auto played = evaluate_executions(graph(), runs, model(), loads, table_.prices());
-  if (!played || (keep_order_ && stages_of(table_, executions).order != given_)) {
-    fail("the policy " + std::string(policy_) + " answered with what is no schedule of the graph: " +
-         (played ? "first runs do not keep the order" : played.error().message));
+  if (played) return played_executions{std::move(runs), std::move(loads), played->peak, played->extra_cost};
+  fail_to_schedule(played.error().message);
+  return std::nullopt;
+}
+
+/// Keeps executions that are better than those before. Returns whether they are within the budget.
+MEMSCHED_FUNCTION bool rerun_incumbent::keep(played_executions played, const std::vector<op_id>& first_runs) {
+  if (keep_order_ && first_runs != given_) {
+    fail_to_schedule("first runs do not keep the order");
     return false;
   }
-  const bool within = played->peak <= budget();
+  const bool within = played.peak <= budget();
   if (within && facts_.refuted) fail_to_refute();
-  const bool better = within ? played->extra_cost < least_cost() : !fits() && played->peak < facts_.peak;
+  const bool better = within ? played.extra_cost < least_cost() : !fits() && played.peak < facts_.peak;
   if (!better) return within;
-  facts_.peak = played->peak, facts_.extra_cost = played->extra_cost;
-  facts_.loads = std::move(loads), executions_ = std::move(runs);
-  facts_.found_by = policy_;
+  facts_.peak = played.peak, facts_.extra_cost = played.extra_cost;
+  facts_.loads = std::move(played.loads), executions_ = std::move(played.runs);
+  facts_.found_by = context_.source();
   check_bound();
   report();
   return within;
 }
 
 MEMSCHED_FUNCTION bool rerun_incumbent::offer(rerun_stages s) {
-  const bool within = keep(s.executions());
-  if (within) schedules.push_back(std::move(s));
-  return within;
+  auto played = play(s.executions());
+  if (!played || !keep(std::move(*played), s.order)) return false;
+  schedules.push_back(std::move(s));
+  return true;
 }
 
 MEMSCHED_FUNCTION bool rerun_incumbent::offer(std::span<const op_id> executions) {
-  if (!keep(executions)) return false;
-  if (rerun_stages s = stages_of(table_, executions); std::ranges::equal(s.executions(), executions))
-    schedules.push_back(std::move(s));
+  auto played = play(executions);
+  if (!played) return false;
+  rerun_stages s = stages_of(table_, executions);
+  if (!keep(std::move(*played), s.order)) return false;
+  if (std::ranges::equal(s.executions(), executions)) schedules.push_back(std::move(s));
   return true;
 }
 
@@ -192,15 +196,19 @@ MEMSCHED_FUNCTION void rerun_incumbent::raise(std::uint64_t lower_bound, recompu
   const bool first = facts_.proof.cases.empty() && !facts_.proof.weighed;
   if (first || proof.bound > facts_.proof.bound) facts_.proof = std::move(proof);
   if (lower_bound <= facts_.lower_bound) return;
-  facts_.lower_bound = lower_bound, facts_.bound_by = policy_;
+  facts_.lower_bound = lower_bound, facts_.bound_by = context_.source();
   check_bound();
   report();
 }
 
 MEMSCHED_FUNCTION void rerun_incumbent::refute(recompute_proof proof) {
-  facts_.refuted = true, facts_.bound_by = policy_;
-  facts_.proof = std::move(proof);
+  if (!proof.cases.empty()) facts_.proof = std::move(proof);
+  if (facts_.refuted) return;
+  facts_.refuted = true, facts_.bound_by = context_.source();
   if (fits()) fail_to_refute();
+}
+MEMSCHED_FUNCTION void rerun_incumbent::fail_to_schedule(const std::string& reason) {
+  fail("the policy " + std::string(context_.source()) + " answered with what is no schedule of the graph: " + reason);
 }
 MEMSCHED_FUNCTION void rerun_incumbent::fail_to_refute() {
   fail("the policy " + std::string(facts_.bound_by) + " claims that no executions are within the budget, and some are");

@@ -33,7 +33,7 @@ constexpr std::string_view name_of() {
 template <rerun_policy P>
 void apply(const P& policy, rerun_incumbent& best, search& context) {
   if (best.done()) return;
-  const rerun_incumbent::named here(best, name_of<P>());
+  const search::named here(context, name_of<P>());
   policy(best, context);
 }
 

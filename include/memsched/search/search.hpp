@@ -265,6 +265,8 @@ class search {
     search& context_;
     std::string_view before_;
   };
+  /// The name of the stage that runs; empty where none is named.
+  std::string_view source() const { return source_; }
   /// The best peak and bound reported for the caller's graph.
   const progress& known() const { return known_; }
   /// An order with this peak is good enough, whatever part of the caller's graph is asked about: the best bound that was
