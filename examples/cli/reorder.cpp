@@ -274,7 +274,7 @@ result<job> open_job(const reorder_request& r) {
   if (!options) return options.error();
   j.reading = std::move(*options);
   if (r.offsets)
-    for (memsched::model_graph& g : j.graphs) memsched::as_micro(g, r.in_place);
+    for (memsched::model_graph& g : j.graphs) memsched::as_micro(j.file.view(), g, r.in_place, j.reading);
   auto& draft = j.graphs[0].draft;
   if (r.how.keep_inputs)
     draft.graph_outputs.insert(draft.graph_outputs.end(), draft.graph_inputs.begin(), draft.graph_inputs.end());

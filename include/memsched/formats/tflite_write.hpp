@@ -55,12 +55,6 @@ inline constexpr kind_id micro_in_place[] = {
     // the output runs ahead of the input, so that one element type is a must.
     kind("SOFTMAX"), kind("LOG_SOFTMAX"), kind("L2_NORMALIZATION")};
 
-/// Kinds whose reference kernels ask for room that no plan knows.
-inline constexpr kind_id micro_scratch[] = {
-    kind("ADD_N"),      kind("MEAN"),           kind("SUM"),
-    kind("REDUCE_MAX"), kind("REDUCE_MIN"),     kind("MIRROR_PAD"),
-    kind("SVDF"),       kind("TRANSPOSE_CONV"), kind("UNIDIRECTIONAL_SEQUENCE_LSTM")};
-
 /// The places of subgraphs' tensors in the concatenation of all; the last entry is the number of tensors.
 inline std::vector<std::size_t> tensor_starts(model_file& m) {
   std::vector<std::size_t> starts{0};
@@ -76,7 +70,7 @@ class storages {
     std::iota(parent_.begin(), parent_.end(), std::size_t{0});
     buffer_of_.assign(g.tensors.size(), buffers.size());
     for (std::size_t b = 0; b < buffers.size(); ++b)
-      if (buffers[b].subgraph == 0) buffer_of_[buffers[b].tensor] = b;
+      if (buffers[b].subgraph == 0 && buffers[b].tensor != none) buffer_of_[buffers[b].tensor] = b;
     for (const micro_buffer& b : buffers) used_.push_back(b.used);
     for (const index_t t : g.outputs)  // read after the last operator
       if (buffer_of_[t] != parent_.size()) used_[buffer_of_[t]] = std::numeric_limits<std::int64_t>::max();
@@ -135,7 +129,8 @@ inline bytes load_of(const std::vector<micro_buffer>& buffers) {
 }  // namespace detail::tflite
 
 /// The result of TensorFlow Lite Micro's planner for a file whose subgraph 0 runs in `order` (positions in the file's list;
-/// empty: the file's own). Exact for kernels that ask for no room of their own. O(file + tensors^2).
+/// empty: the file's own). Counts what the reference kernels ask for, but for kinds that `tflite_notes` names.
+/// O(file + tensors^2).
 inline result<micro_arena> micro_arena_of(std::string_view file, const read_options& options = {},
                                           const std::vector<index_t>& order = {}) {
   using namespace detail::tflite;
@@ -156,7 +151,8 @@ inline result<micro_arena> micro_arena_of(std::string_view file, const read_opti
       if (!plan || plan->size() != starts.back())
         return graph_error{error_code::bad_input, e.where.where.text() + ": its memory plan is of another model", {}, {}};
       arena.has_plan = true;
-      for (micro_buffer& b : fixed) b.offset = (*plan)[starts[b.subgraph] + b.tensor];
+      for (micro_buffer& b : fixed)
+        if (b.tensor != none) b.offset = (*plan)[starts[b.subgraph] + b.tensor];
     }
   if (arena.has_plan) arena.planned = place_greedily(fixed);
   return arena;
@@ -279,12 +275,15 @@ result<micro_plan> plan_micro(std::string_view file, const read_options& options
   const std::vector<std::size_t> starts = tensor_starts(m);
   if (m.file.failed()) return m.file.error();
   micro_plan made{std::vector<std::int32_t>(starts.back(), runtime_decides), plan.size, plan.lower_bound};
+  std::vector<micro_buffer> placed = tensors;
   for (std::size_t i = 0; i < tensors.size(); ++i) {
+    if (tensors[i].tensor == none) continue;  // the runtime's own choice, after all tensors
     const bytes offset = plan.offset[place[storage[i]]];
     if (offset > std::numeric_limits<std::int32_t>::max())
       return graph_error{error_code::too_large, "an arena of 2 GiB or more is beyond what a plan can say", {}, {}};
-    made.offsets[starts[tensors[i].subgraph] + tensors[i].tensor] = static_cast<std::int32_t>(offset);
+    placed[i].offset = made.offsets[starts[tensors[i].subgraph] + tensors[i].tensor] = static_cast<std::int32_t>(offset);
   }
+  made.head = place_greedily(placed);
   // The runtime looks up whether a variable of a later subgraph has an offset at its place in subgraph 0.
   for (std::size_t s = 1; s < m.subgraphs.size(); ++s)
     for (index_t t = 0; t < m.subgraphs[s].origins.size(); ++t)
@@ -298,10 +297,21 @@ result<micro_plan> plan_micro(std::string_view file, const read_options& options
   return made;
 }
 
-/// The draft of a graph as TensorFlow Lite Micro sees it: sizes are multiples of 16, and nothing is in place but, where
-/// asked for, the tensors that `plan_micro` puts there.
-inline void as_micro(model_graph& g, bool in_place) {
+/// The draft of a graph as TensorFlow Lite Micro sees it: sizes are multiples of 16, what kernels ask for is workspace, and
+/// nothing is in place but, where asked for, the tensors that `plan_micro` puts there. `file`: of which `read_tflite` made
+/// `g`; one that can't be read has no kernels.
+inline void as_micro(std::string_view file, model_graph& g, bool in_place, const read_options& options = {}) {
   using namespace detail::tflite;
+  model_file m(file);
+  if (m.read()) {
+    tensor_sizes sizes(m, options.shapes);
+    sizes.infer();
+    micro_scratch scratch(m, sizes);
+    const std::size_t s = g.path[0];
+    for (op_id op = 0; op < g.draft.operators.size(); ++op)
+      for (const bytes asked : scratch.of(s, m.subgraphs[s].operators[g.positions[op]]).sizes)
+        g.draft.operators[op].workspace += detail::round_up(asked, 16);
+  }
   for (tensor_data& t : g.draft.tensors) {
     t.size = detail::round_up(t.size, 16);
     if (!in_place) t.alias_of = none;
@@ -327,9 +337,10 @@ inline std::vector<std::string> tflite_notes(std::string_view file, const read_o
   tensor_sizes sizes(m, options.shapes);
   sizes.infer();
   std::vector<std::string> kinds;
+  micro_scratch scratch(m, sizes);
   for (const operator_info& op : m.subgraphs[0].operators)
-    if (among(micro_scratch, op.kind) || (op.kind == custom && m.kind_of(op).find("Detection") != std::string::npos))
-      if (std::find(kinds.begin(), kinds.end(), m.kind_of(op)) == kinds.end()) kinds.push_back(m.kind_of(op));
+    if (!scratch.of(0, op).known && std::find(kinds.begin(), kinds.end(), m.kind_of(op)) == kinds.end())
+      kinds.push_back(m.kind_of(op));
   std::string list;
   for (const std::string& k : kinds) list += (list.empty() ? "" : ", ") + k;
   if (!list.empty())
@@ -338,7 +349,7 @@ inline std::vector<std::string> tflite_notes(std::string_view file, const read_o
   bytes stray = 0;
   std::size_t count = 0;
   for (const micro_buffer& b : micro_buffers(m, sizes).run({}))
-    if (b.created < 0) {
+    if (b.tensor != none && b.created < 0) {
       stray += b.size;
       ++count;
     }

@@ -13,6 +13,7 @@
 
 #include <memsched/allocation/buffers.hpp>
 #include <memsched/base/bytes.hpp>
+#include <memsched/formats/tflite/micro_scratch.hpp>
 #include <memsched/formats/tflite/sizes.hpp>
 #include <memsched/formats/tflite/subgraph.hpp>
 
@@ -44,15 +45,13 @@ struct micro_kernel {
   bytes aligned = 4;     ///< of the options
   micro_size data{};     ///< made by the kernel when it starts
   micro_channels channels{};
-  std::uint8_t scratch = 0;        ///< buffers that it asks for
-  std::uint8_t integer_scratch{};  ///< further ones where its result holds integers
 };
 
 // clang-format off
 inline constexpr micro_kernel micro_kernels[] = {
     {kind("CONV_2D"), both(28), 4, {56, 72}, {1, 0}},
     {kind("DEPTHWISE_CONV_2D"), both(28), 4, {56, 72}, {1, 3}},
-    {kind("TRANSPOSE_CONV"), both(20), 4, {72, 80}, {1, 0}, 0, 1},
+    {kind("TRANSPOSE_CONV"), both(20), 4, {72, 80}, {1, 0}},
     {kind("FULLY_CONNECTED"), both(16), 4, {48, 64}, {1, 0, true}},
     {kind("AVERAGE_POOL_2D"), both(40), 4, both(32)},
     {kind("MAX_POOL_2D"), both(40), 4, both(32)},
@@ -65,8 +64,8 @@ inline constexpr micro_kernel micro_kernels[] = {
     {kind("STRIDED_SLICE"), both(24), 4, both(84)},
     {kind("PAD"), {}, 4, both(56)},
     {kind("PADV2"), {}, 4, both(56)},
-    {kind("MEAN"), both(1), 1, both(52), {}, 0, 1},
-    {kind("SUM"), both(1), 1, both(52), {}, 0, 1},
+    {kind("MEAN"), both(1), 1, both(52)},
+    {kind("SUM"), both(1), 1, both(52)},
     {kind("QUANTIZE"), {}, 4, both(32)},
     {kind("DEQUANTIZE"), {}, 4, both(32)},
     {kind("RELU"), {}, 4, both(28)},
@@ -76,7 +75,7 @@ inline constexpr micro_kernel micro_kernels[] = {
     {kind("HARD_SWISH"), {}, 4, both(20)},
     {kind("LOGISTIC"), {}, 4, both(16)},
     {kind("TANH"), {}, 4, both(16)},
-    {kind("SVDF"), both(12), 4, {40, 48}, {}, 1, 1},
+    {kind("SVDF"), both(12), 4, {40, 48}},
     {kind("CALL_ONCE"), both(4), 4, both(8)},
     {kind("VAR_HANDLE"), {8, 16}, 8, both(4)},
     // Kernels that keep nothing.
@@ -166,12 +165,7 @@ class micro_tail_count {
       }
   }
 
-  std::uint8_t type(std::size_t s, index_t t) {
-    return m_.file.number<std::uint8_t>(m_.subgraphs[s].tensors[t], tensor_fields::type);
-  }
-
   void prepare(std::size_t s, const operator_info& op, const micro_kernel& k) {
-    constexpr std::uint8_t float32 = 0, int4 = 17;
     const auto& tensors = m_.subgraphs[s].tensors;
     if (k.channels.operand > 0 && k.channels.operand < op.inputs.size()) {
       const table& weights = tensors[op.inputs[k.channels.operand]];
@@ -180,10 +174,8 @@ class micro_tail_count {
       const auto dims = m_.file.numbers(weights, tensor_fields::shape);
       if (k.channels.dimension < dims.size() && dims[k.channels.dimension] > 0 && (several || !k.channels.when_several))
         for (int list = 0; list < 2; ++list) kept(4 * static_cast<bytes>(dims[k.channels.dimension]));
-      scratch_ += type(s, op.inputs[k.channels.operand]) == int4;
     }
-    scratch_ += k.scratch;
-    if (!op.outputs.empty() && type(s, op.outputs[0]) != float32) scratch_ += k.integer_scratch;
+    scratch_ += micro_scratch(m_, sizes_).of(s, op).sizes.size();
     if (op.kind == kind("VAR_HANDLE") && !op.outputs.empty()) handles_[{s, op.outputs[0]}] = name_of(op);
     if (op.kind == kind("ASSIGN_VARIABLE") && op.inputs.size() == 2) {
       const auto handle = handles_.find({s, op.inputs[0]});
