@@ -219,16 +219,19 @@ void execute(const network& net, const char* inputs, const char* outputs) {
   const auto values = run(net, Numbers{.random_weights = false});
   if (!values) fail(values.error().message);
   std::string in, out;
-  for (tensor_id t = 0; t < net.tensors.size(); ++t)
-    for (std::string* s : {&in, &out}) {
-      if (!(s == &in ? net.tensors[t].input : net.tensors[t].output)) continue;
-      for (const auto x : (*values)[t]) s->append(reinterpret_cast<const char*>(&x), size_of(net.tensors[t].element));
-    }
+  const auto add = [&](std::string& to, bool typed_tensor::*is) {
+    for (const network_end& end : ends_of(net, is))
+      for (const auto x : (*values)[end.tensor])
+        to.append(reinterpret_cast<const char*>(&x), size_of(net.tensors[end.tensor].element));
+  };
+  add(in, &typed_tensor::input);
+  add(out, &typed_tensor::output);
   write(inputs, in);
   write(outputs, out);
 }
 
-/// Runs a .tflite model of float32, or of eight bits, on random inputs: elements little-endian, tensor after tensor.
+/// Runs a .tflite model of float32, or of eight bits, on random inputs: elements little-endian, tensor after tensor, in the order
+/// in which the file lists its inputs and outputs.
 int execute(const char* model, const char* inputs, const char* outputs) {
   const auto net = read_tflite_network(read(model));
   if (!net) fail(net.error().message);
