@@ -66,8 +66,9 @@ class fit_rows : protected fit_trials {
     }
   }
 
-  /// The base with its tensors cut to these levels; `of` says of which tensor of the base each tensor is a part.
-  network cut_to(const levels& level, std::vector<tensor_id>* of = nullptr) {
+  /// The base with its tensors cut to these levels, the parts of each operator one after the other; `of` says of which tensor
+  /// of the base each tensor is a part.
+  network cut_in_rows(const levels& level, std::vector<tensor_id>* of = nullptr) const {
     std::vector<cut_points> cuts(base_.tensors.size());
     for (tensor_id t = 0; t < cuts.size(); ++t) {
       const coordinate rows = base_.tensors[t].size.rows;
@@ -79,7 +80,11 @@ class fit_rows : protected fit_trials {
     network parts = cut(base_, cuts).value();
     parts = streamed(split_reductions(std::move(parts), any_order() ? sum_form::any_order : sum_form::chain));
     if (of != nullptr) of->resize(parts.tensors.size(), none);
-    return follow_best(std::move(parts));
+    return parts;
+  }
+  /// Likewise, in the order of the best network so far.
+  network cut_to(const levels& level, std::vector<tensor_id>* of = nullptr) const {
+    return follow_best(cut_in_rows(level, of));
   }
 
   /// A finer cut of the base in the order of the best network so far: the parts of each of its operators one after the
@@ -129,7 +134,9 @@ class fit_rows : protected fit_trials {
       for (tensor_id t = 0; t < level.size(); ++t) level[t] = std::min(n, most_[t]);
       const std::size_t steps = out_.steps.size();
       const std::string site = "every tensor in up to " + std::to_string(coordinate{1} << n) + " blocks";
-      if (try_network(cut_to(level), "rows", site, false, cut_share())) best_level_ = level;
+      network rows = cut_in_rows(level);
+      network follows = follow_best(rows);
+      if (try_either(std::move(rows), std::move(follows), "rows", site, cut_share())) best_level_ = level;
       if (out_.steps.size() == steps) continue;  // none that the caller can run
       const bytes peak = out_.steps.back().after.peak;
       stalled = peak < least ? 0 : stalled + 1;

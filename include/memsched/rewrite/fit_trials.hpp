@@ -192,12 +192,25 @@ class fit_trials {
   bool try_network(network net, std::string rule, std::string site, bool ties = false, double share = 0.125) {
     if (!is_allowed(net)) return false;
     std::optional<fit_trial> trial = measure(std::move(net), no_limit, share);
+    return trial && take(std::move(*trial), std::move(rule), std::move(site), ties);
+  }
+  /// Likewise for a network in the order in which it lists its operators, row after row, which schedulers recognize; and, where
+  /// that leaves a gap, for the same network in another order.
+  bool try_either(network rows, network other, std::string rule, std::string site, double share) {
+    if (!is_allowed(rows)) return false;
+    std::optional<fit_trial> trial = schedule(std::move(rows), no_limit, share, 0);
     if (!trial) return false;
-    note(trial->cost);
-    const bool spares = !f_.form || trial->cost.operators < best_.cost.operators;
-    const bool better = trial->cost.peak < best_.cost.peak || (ties && spares && trial->cost.peak == best_.cost.peak);
-    out_.steps.push_back({std::move(rule), std::move(site), best_.cost.peak, trial->cost, better});
-    if (better) best_ = std::move(*trial);
+    if (trial->cost.lower_bound < trial->cost.peak)
+      if (auto second = measure(std::move(other), no_limit, share); second && second->cost.peak < trial->cost.peak)
+        trial = std::move(second);
+    return !out_.error && take(std::move(*trial), std::move(rule), std::move(site), false);
+  }
+  bool take(fit_trial trial, std::string rule, std::string site, bool ties) {
+    note(trial.cost);
+    const bool spares = !f_.form || trial.cost.operators < best_.cost.operators;
+    const bool better = trial.cost.peak < best_.cost.peak || (ties && spares && trial.cost.peak == best_.cost.peak);
+    out_.steps.push_back({std::move(rule), std::move(site), best_.cost.peak, trial.cost, better});
+    if (better) best_ = std::move(trial);
     return better;
   }
 
