@@ -9,6 +9,11 @@
 #include <memsched/recompute/least_peak.hpp>
 #include <nlohmann/json.hpp>
 
+#ifdef MEMSCHED_HAS_CBC
+#include <memsched/ilp/reruns.hpp>
+#include <memsched/ilp/solvers/cbc.hpp>
+#endif
+
 #include "declare.hpp"
 #include "schedule.hpp"
 #include "svg.hpp"
@@ -23,6 +28,13 @@ using memsched::op_id;
 using json = nlohmann::ordered_json;
 using answer = memsched::recompute_result<op_id>;
 
+#ifdef MEMSCHED_HAS_CBC
+constexpr const char* policy_words = "automatic|exact|repair|improve|bounds|ilp";
+
+#else
+constexpr const char* policy_words = "automatic|exact|repair|improve|bounds";
+#endif
+
 /// Hands f the policy of a word of --policy.
 template <class F>
 answer with_policy(const std::string& word, const F& f) {
@@ -31,6 +43,9 @@ answer with_policy(const std::string& word, const F& f) {
   if (word == "repair") return f(order_first{} | repair{});
   if (word == "improve") return f(order_first{} | repair{} | repair_by_prices{} | improve{});
   if (word == "bounds") return f(cover{} | weights{} | cover_with_needs{});
+#ifdef MEMSCHED_HAS_CBC
+  if (word == "ilp") return f(within{0.4, order_first{} | repair{} | repair_by_prices{} | improve{}} | ilp<memsched::cbc>{});
+#endif
   return f(automatic);
 }
 
@@ -274,9 +289,9 @@ command declare_recompute() {
       "tensors may also leave memory and come back: the bytes that a unit of cost moves, as 16K where costs are microseconds "
       "and a link moves 16 GB/s; each that leaves is written once (WRITE: as READ; 0: at no cost)");
   c.add(
-      "--policy", choice("automatic|exact|repair|improve|bounds", r->policy),
-      "which part of the search runs: the exact one (up to 64 operators), one repair of each order, repairs until a limit, or "
-      "bounds alone");
+      "--policy", choice(policy_words, r->policy),
+      "which part of the search runs: the exact one (up to 64 operators), one repair of each order, repairs until a limit, "
+      "bounds alone, or, where the program is built with Cbc, an integer program behind repairs (ilp)");
   c.add("--no-reruns", flag(r->no_reruns), "nothing runs again: tensors only move").needs("--offload");
   add_limits(c, *r, default_limit());
   add_model(c, *r);

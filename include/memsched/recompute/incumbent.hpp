@@ -64,6 +64,8 @@ class rerun_incumbent {
   void raise(std::uint64_t lower_bound, recompute_proof proof = {});
   /// No executions are within the budget. A proof replaces that of a lower bound.
   void refute(recompute_proof proof = {});
+  /// Ends the search with an error; the first one stays.
+  void fail(graph_error e);
 
   const recompute_facts& facts() const { return facts_; }
   bool fits() const { return facts_.fits(); }
@@ -94,7 +96,6 @@ class rerun_incumbent {
   std::optional<played_executions> play(std::span<const op_id> executions);
   bool keep(played_executions played, const std::vector<op_id>& first_runs);
   void report() const;
-  void fail(std::string message);
   void fail_to_schedule(const std::string& reason);
   void fail_to_refute();
   void check_bound();
@@ -138,8 +139,8 @@ MEMSCHED_FUNCTION rerun_incumbent::rerun_incumbent(const execution_table& table,
   facts_.given_peak = facts_.peak;
 }
 
-MEMSCHED_FUNCTION void rerun_incumbent::fail(std::string message) {
-  if (!facts_.error) facts_.error = graph_error{error_code::bad_policy, std::move(message), {}, {}};
+MEMSCHED_FUNCTION void rerun_incumbent::fail(graph_error e) {
+  if (!facts_.error) facts_.error = std::move(e);
 }
 
 MEMSCHED_FUNCTION void rerun_incumbent::report() const {
@@ -208,17 +209,26 @@ MEMSCHED_FUNCTION void rerun_incumbent::refute(recompute_proof proof) {
   if (fits()) fail_to_refute();
 }
 MEMSCHED_FUNCTION void rerun_incumbent::fail_to_schedule(const std::string& reason) {
-  fail("the policy " + std::string(context_.source()) + " answered with what is no schedule of the graph: " + reason);
+  fail({error_code::bad_policy,
+        "the policy " + std::string(context_.source()) + " answered with what is no schedule of the graph: " + reason,
+        {},
+        {}});
 }
 MEMSCHED_FUNCTION void rerun_incumbent::fail_to_refute() {
-  fail("the policy " + std::string(facts_.bound_by) + " claims that no executions are within the budget, and some are");
+  fail({error_code::bad_policy,
+        "the policy " + std::string(facts_.bound_by) + " claims that no executions are within the budget, and some are",
+        {},
+        {}});
 }
 
 /// Notes a bound above the cost of executions.
 MEMSCHED_FUNCTION void rerun_incumbent::check_bound() {
   if (!fits() || facts_.extra_cost >= facts_.lower_bound) return;
-  fail("the policy " + std::string(facts_.bound_by) + " claims that no executions cost less than " +
-       std::to_string(facts_.lower_bound) + " more, and some cost " + std::to_string(facts_.extra_cost));
+  fail({error_code::bad_policy,
+        "the policy " + std::string(facts_.bound_by) + " claims that no executions cost less than " +
+            std::to_string(facts_.lower_bound) + " more, and some cost " + std::to_string(facts_.extra_cost),
+        {},
+        {}});
 }
 
 MEMSCHED_FUNCTION std::uint64_t rerun_incumbent::enough() const {

@@ -330,22 +330,18 @@ MEMSCHED_FUNCTION void weights::operator()(rerun_incumbent& best, search& contex
 }
 
 MEMSCHED_FUNCTION void automatic_policy::operator()(rerun_incumbent& best, search& context) const {
-  const auto with_share = [&](double share, const auto& policy) {
-    context.with_share(share, [&] { apply(policy, best, context); });
-  };
-  apply(order_first{}, best, context);
-  with_share(0.5, exact{});
-  with_share(0.5, repair{});  // before any bound, so that short limits have an answer
-  with_share(0.3, cover{});
+  apply(order_first{} | within{0.5, exact{}}, best, context);
+  apply(within{0.5, repair{}}, best, context);  // before any bound, so that short limits have an answer
+  apply(within{0.3, cover{}}, best, context);
   const bool is_wide = 2 * best.rows.rows.size() < best.graph().ops().size();  // rows of a path say little
   if (is_wide) apply(weights{} | repair{}, best, context);
   apply(repair_by_prices{}, best, context);
   if (best.schedules.empty()) return;
-  with_share(0.3, cover_with_needs{});
+  apply(within{0.3, cover_with_needs{}}, best, context);
   const bool needs_help = best.facts().bound_by == cover_with_needs::name;
   // Where the bound is near, more of a proof may close the gap.
   const auto is_close = [&] { return best.lower_bound() >= best.least_cost() / 10 * 9; };
-  with_share(is_close() ? 0.7 : 1, improve{});
+  apply(within{is_close() ? 0.7 : 1, improve{}}, best, context);
   if (is_close() && needs_help) apply(cover_with_needs{1 << 13}, best, context);
   else if (is_close()) apply(cover{1 << 17}, best, context);
   if (!best.done()) context.give_up();

@@ -1,4 +1,4 @@
-// The concept of rerun policies, and their composition.
+// The concept of rerun policies, their composition, and shares of limits.
 #pragma once
 
 #include <concepts>
@@ -36,6 +36,18 @@ void apply(const P& policy, rerun_incumbent& best, search& context) {
   const search::named here(context, name_of<P>());
   policy(best, context);
 }
+
+/// A policy in a share, above 0 and at most 1, of the time and the states that are left.
+template <rerun_policy P>
+struct within {
+  double share;
+  P policy;
+  void operator()(rerun_incumbent& best, search& context) const {
+    context.with_share(share, [&] { apply(policy, best, context); });
+  }
+};
+template <rerun_policy P>
+within(double, P) -> within<P>;
 
 /// One policy after another: `a | b`.
 template <rerun_policy P, rerun_policy Q>

@@ -41,6 +41,16 @@ struct rerun_rows {
   std::vector<op_id> charged_to;  ///< per storage, the operator with the cost that its gaps bear; none: they bear nothing
 };
 
+/// Where the operators of a problem are among the rows of a path, of which each is behind the one before it in every order.
+struct path_places {
+  std::vector<index_t> row;     ///< per operator, its own; none: not on the path
+  std::vector<index_t> before;  ///< how many rows certainly run before the operator first does
+  std::vector<index_t> made;    ///< the first row that certainly runs behind it, or is its own; the number of rows: none
+};
+
+/// O(operators + edges).
+MEMSCHED_FUNCTION path_places places_of_path(const problem& p, std::span<const op_id> path);
+
 /// The rows of `order`, which runs every operator once: the scope is `given_order`. O(operators + uses).
 ///
 /// Lemma. Consider a schedule in which operators first run in this order. A storage that is absent at a row of one of its
@@ -88,8 +98,7 @@ class row_builder {
     for (index_t k = 0; k < rows.size(); ++k) row_[rows[k]] = k;
   }
 
-  /// `before`: for each operator, how many rows certainly run before it first does; `made`: the first row that certainly
-  /// runs behind it, or is its own; the number of rows where there is none.
+  /// `before` and `made`: as in `path_places`.
   rerun_rows run(std::span<const index_t> before, std::span<const index_t> made) {
     for (tensor_id t : p_.tensors())
       if (p_.storage(t) == t && p_.kept(t)) add_gaps(t, before, made);
@@ -197,11 +206,11 @@ MEMSCHED_FUNCTION rerun_rows rows_of_order(const execution_table& table, memory_
   return detail::row_builder(table, model, order).run(place, place);
 }
 
-MEMSCHED_FUNCTION rerun_rows rows_of_path(const execution_table& table, memory_model model, std::span<const op_id> path) {
-  const problem& p = table.graph();
+MEMSCHED_FUNCTION path_places places_of_path(const problem& p, std::span<const op_id> path) {
   const std::size_t n = p.ops().size();
   const auto rows = static_cast<index_t>(path.size());
-  std::vector<index_t> row(n, none), before(n, 0), made(n, rows);
+  path_places places{std::vector<index_t>(n, none), std::vector<index_t>(n, 0), std::vector<index_t>(n, rows)};
+  auto& [row, before, made] = places;
   for (index_t k = 0; k < rows; ++k) row[path[k]] = k;
   const adjacency successors = transpose(p.predecessors(), n);
   const std::vector<op_id> order = base::topological_order(p.predecessors(), successors);
@@ -212,7 +221,12 @@ MEMSCHED_FUNCTION rerun_rows rows_of_path(const execution_table& table, memory_m
     else
       for (op_id next : successors[*op]) made[*op] = std::min(made[*op], made[next]);
   }
-  return detail::row_builder(table, model, path).run(before, made);
+  return places;
+}
+
+MEMSCHED_FUNCTION rerun_rows rows_of_path(const execution_table& table, memory_model model, std::span<const op_id> path) {
+  const path_places places = places_of_path(table.graph(), path);
+  return detail::row_builder(table, model, path).run(places.before, places.made);
 }
 
 MEMSCHED_FUNCTION std::vector<op_id> find_path(const problem& p, memory_model model, std::span<const op_id> order,
