@@ -51,17 +51,17 @@ namespace detail {
 /// operator that runs twice in a stage is counted once.
 class rerun_program {
  public:
-  rerun_program(const rerun_incumbent& best, const rerun_rows& rows)
+  rerun_program(const rerun_incumbent& best, const rerun_rows& rows, std::size_t most_rows)
       : best_(best), table_(best.table()), p_(table_.graph()), rows_(rows), places_(places_of_path(p_, rows.rows)) {
     if (best.keeps_order()) places_.before = places_.made = places_.row;  // all operators are rows
     const adjacency successors = transpose(p_.predecessors(), p_.ops().size());
     sorted_ = base::topological_order(p_.predecessors(), successors);
     for (tensor_id t : p_.tensors())
       if (const op_id load = table_.load_of(t); load != none) loads_.push_back(load);
-    find_needs();
+    find_needs(most_rows);
   }
 
-  /// The number of constraints, about.
+  /// The number of constraints, about; some number above `most_rows` where it is above that.
   std::size_t rows() const { return entries_; }
 
   /// Nothing where a row alone takes more than the budget, or sizes are beyond exact arithmetic.
@@ -133,11 +133,11 @@ class rerun_program {
   }
 
   /// Storages that stage k or a later one may need: nothing else is worth a variable.
-  void find_needs() {
+  void find_needs(std::size_t most_rows) {
     std::vector<bool> needed(p_.tensors().size(), false);
     for (tensor_id t : p_.tensors()) needed[t] = p_.storage(t) == t && p_.stays(t);
     needs_.resize(last() + 1);
-    for (index_t k = last() + 1; k-- > 0;) {
+    for (index_t k = last() + 1; k-- > 0 && entries_ <= most_rows;) {
       if (k < last())
         for (tensor_id t : p_.reads(rows_.rows[k])) needed[t] = true;
       for (auto op = sorted_.rbegin(); op != sorted_.rend(); ++op) {
@@ -267,7 +267,7 @@ struct ilp {
   void operator()(rerun_incumbent& best, search& context) const {
     apply(cover{}, best, context);  // rows
     if (best.done() || !context.keep_going()) return;
-    detail::rerun_program program(best, best.rows);
+    detail::rerun_program program(best, best.rows, most_rows);
     std::optional<milp_model> model;
     if (program.rows() <= most_rows) model = program.build();
     if (!model) return context.give_up();
