@@ -129,6 +129,7 @@ class row_finder {
         return sum;
       };
       std::vector<std::tuple<index_t, std::int64_t, node_id>> keys;
+      keys.reserve(reached.size());
       for (node_id v : reached) keys.push_back({step[v], ahead(v), v});
       std::ranges::sort(keys);
       for (const auto& [at, sum, v] : keys) place[v] = next++;
