@@ -74,7 +74,7 @@ class micro_scratch {
   bytes rank(std::size_t s, index_t t) { return dimensions(s, t).size(); }
   bytes elements(std::size_t s, index_t t) {
     const auto of = type(s, t);
-    const auto bits = of < std::size(element_types) ? element_types[of].bits : 0;
+    const auto bits = static_cast<bytes>(of < std::size(element_types) ? element_types[of].bits : 0);
     return bits == 0 ? 0 : sizes_.size(s, t) * 8 / bits;
   }
   bytes dimension(std::size_t s, index_t t, std::size_t i) {
