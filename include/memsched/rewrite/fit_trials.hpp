@@ -200,7 +200,7 @@ class fit_trials {
     if (!is_allowed(rows)) return false;
     std::optional<fit_trial> trial = schedule(std::move(rows), no_limit, share, 0);
     if (!trial) return false;
-    if (trial->cost.lower_bound < trial->cost.peak)
+    if (trial->cost.lower_bound < trial->cost.peak && !out_of_time())
       if (auto second = measure(std::move(other), no_limit, share); second && second->cost.peak < trial->cost.peak)
         trial = std::move(second);
     return !out_.error && take(std::move(*trial), std::move(rule), std::move(site), false);
