@@ -40,7 +40,7 @@ TEST_CASE(
     const problem p = seed % 2 == 0 ? priced(seed, 6) : trained(seed, 2);
     const ids given = own_order(p);
     for (const offload& moves : kinds_of_moves)
-      for (const bytes budget : {budgets(p).front(), budgets(p)[1], budgets(p)[budgets(p).size() / 2]})
+      for (const bytes budget : {budgets(p).front(), budgets(p)[budgets(p).size() / 4], budgets(p)[budgets(p).size() / 2]})
         for (const bool keep : {false, true})
           for (const memory_model& model : {memory_model{}, memory_model{.default_firing = firing::cbp}}) {
             CAPTURE(seed, budget, keep, moves.read);
@@ -79,7 +79,7 @@ TEST_CASE(
 
 TEST_CASE("a solver's failure is an error, and an answer without a bound is no claim") {
   const problem p = trained(1, 3);
-  const options o = with_budget(budgets(p)[1]);
+  const options o = with_budget(budgets(p)[budgets(p).size() / 4]);
   const auto failed = recompute(p, reruns::ilp{answers{{.message = "no licence"}}}, o);
   REQUIRE(failed.error);
   CHECK(failed.error->code == error_code::solver_failed);
