@@ -136,7 +136,7 @@ class fit_rows : protected fit_trials {
       const std::string site = "every tensor in up to " + std::to_string(coordinate{1} << n) + " blocks";
       network rows = cut_in_rows(level);
       network follows = follow_best(rows);
-      if (try_either(std::move(rows), std::move(follows), "rows", site, cut_share())) best_level_ = level;
+      if (try_either(std::move(follows), std::move(rows), "rows", site, cut_share())) best_level_ = level;
       if (out_.steps.size() == steps) continue;  // none that the caller can run
       const bytes peak = out_.steps.back().after.peak;
       stalled = peak < least ? 0 : stalled + 1;

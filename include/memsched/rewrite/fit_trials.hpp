@@ -194,14 +194,14 @@ class fit_trials {
     std::optional<fit_trial> trial = measure(std::move(net), no_limit, share);
     return trial && take(std::move(*trial), std::move(rule), std::move(site), ties);
   }
-  /// Likewise for a network in the order in which it lists its operators, row after row, which schedulers recognize; and, where
-  /// that leaves a gap, for the same network in another order.
-  bool try_either(network rows, network other, std::string rule, std::string site, double share) {
-    if (!is_allowed(rows)) return false;
-    std::optional<fit_trial> trial = schedule(std::move(rows), no_limit, share, 0);
+  /// Likewise for a network in the order of another one; and, where that leaves a gap, for the same network as it lists its
+  /// operators, row after row, which schedulers recognize.
+  bool try_either(network follows, network rows, std::string rule, std::string site, double share) {
+    if (!is_allowed(follows)) return false;
+    std::optional<fit_trial> trial = measure(std::move(follows), no_limit, share);
     if (!trial) return false;
     if (trial->cost.lower_bound < trial->cost.peak && !out_of_time())
-      if (auto second = measure(std::move(other), no_limit, share); second && second->cost.peak < trial->cost.peak)
+      if (auto second = schedule(std::move(rows), no_limit, share, 0); second && second->cost.peak < trial->cost.peak)
         trial = std::move(second);
     return !out_.error && take(std::move(*trial), std::move(rule), std::move(site), false);
   }
