@@ -28,12 +28,12 @@ using memsched::op_id;
 using json = nlohmann::ordered_json;
 using answer = memsched::recompute_result<op_id>;
 
+constexpr const char* policy_words =
+    "automatic|exact|repair|improve|bounds"
 #ifdef MEMSCHED_HAS_CBC
-constexpr const char* policy_words = "automatic|exact|repair|improve|bounds|ilp";
-
-#else
-constexpr const char* policy_words = "automatic|exact|repair|improve|bounds";
+    "|ilp"
 #endif
+    ;
 
 /// Hands f the policy of a word of --policy.
 template <class F>
@@ -41,10 +41,11 @@ answer with_policy(const std::string& word, const F& f) {
   using namespace memsched::reruns;
   if (word == "exact") return f(exact{.operators = 64, .states = memsched::no_limit});
   if (word == "repair") return f(order_first{} | repair{});
-  if (word == "improve") return f(order_first{} | repair{} | repair_by_prices{} | improve{});
+  constexpr auto repairs = order_first{} | repair{} | repair_by_prices{} | improve{};
+  if (word == "improve") return f(repairs);
   if (word == "bounds") return f(cover{} | weights{} | cover_with_needs{});
 #ifdef MEMSCHED_HAS_CBC
-  if (word == "ilp") return f(within{0.4, order_first{} | repair{} | repair_by_prices{} | improve{}} | ilp<memsched::cbc>{});
+  if (word == "ilp") return f(within{0.4, repairs} | ilp<memsched::cbc>{});
 #endif
   return f(automatic);
 }

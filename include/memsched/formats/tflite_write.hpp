@@ -129,7 +129,7 @@ inline bytes load_of(const std::vector<micro_buffer>& buffers) {
 }  // namespace detail::tflite
 
 /// The result of TensorFlow Lite Micro's planner for a file whose subgraph 0 runs in `order` (positions in the file's list;
-/// empty: the file's own). Counts what the reference kernels ask for, but for kinds that `tflite_notes` names.
+/// empty: the file's own). Counts the buffers of reference kernels, but for kinds that `tflite_notes` names.
 /// O(file + tensors^2).
 inline result<micro_arena> micro_arena_of(std::string_view file, const read_options& options = {},
                                           const std::vector<index_t>& order = {}) {
@@ -297,7 +297,7 @@ result<micro_plan> plan_micro(std::string_view file, const read_options& options
   return made;
 }
 
-/// The draft of a graph as TensorFlow Lite Micro sees it: sizes are multiples of 16, what kernels ask for is workspace, and
+/// The draft of a graph as TensorFlow Lite Micro sees it: sizes are multiples of 16, buffers of kernels are workspace, and
 /// nothing is in place but, where asked for, the tensors that `plan_micro` puts there. `file`: of which `read_tflite` made
 /// `g`; one that can't be read has no kernels.
 inline void as_micro(std::string_view file, model_graph& g, bool in_place, const read_options& options = {}) {

@@ -1,11 +1,10 @@
-// Recomputation by integer programming: which operators run again before each row, and what is in memory at it. Needs Eigen.
+// Recomputation by integer programming: the operators that run again before each row, and the storages in memory at it. Needs Eigen.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <numeric>
 #include <optional>
 #include <span>
@@ -21,7 +20,6 @@
 #include <memsched/measure/execution_table.hpp>
 #include <memsched/recompute/incumbent.hpp>
 #include <memsched/recompute/policies.hpp>
-#include <memsched/recompute/repair.hpp>
 #include <memsched/recompute/rows.hpp>
 
 namespace memsched {
@@ -30,7 +28,7 @@ inline namespace MEMSCHED_ABI {
 namespace detail {
 
 /// The integer program of rows v_0, v_1...: first runs in the order in which every schedule of the scope has them. Stage k
-/// is the time between those of v_(k-1) and v_k; the last stage ends at the end. After Jain et al. (Checkmate), whose rows
+/// is the time between those of v_(k-1) and v_k; the last stage ends at the end. After Checkmate (Jain et al.), where rows
 /// are all operators of one order, with these differences: memory counts at rows alone, as in `rerun_rows`, operators beside
 /// the rows first run in a stage that the program chooses, and storages may be loaded.
 ///
@@ -46,14 +44,13 @@ namespace detail {
 /// Lemma. The least value of its objective, the costs of all runs less one run of each operator beside the rows, is at most
 /// the least extra cost of a schedule of the scope.
 /// Proof. Take a schedule, and for run[k][e] whether e runs in stage k, for kept[k][t] whether a copy of t is in memory as
-/// described. A copy that is there was there at the row before, or has been made since: that is what `have` sums up. What runs
+/// described. A copy that is there was there at the row before, or has been made since: `have` sums this up. An execution
 /// has its reads. Rows take `fixed` and, beside it, the copies that are counted in `kept`, so that the budget holds. An
 /// operator that runs twice in a stage is counted once.
 class rerun_program {
  public:
   rerun_program(const rerun_incumbent& best, const rerun_rows& rows, std::size_t most_rows)
       : best_(best), table_(best.table()), p_(table_.graph()), rows_(rows), places_(places_of_path(p_, rows.rows)) {
-    if (best.keeps_order()) places_.before = places_.made = places_.row;  // all operators are rows
     const adjacency successors = transpose(p_.predecessors(), p_.ops().size());
     sorted_ = base::topological_order(p_.predecessors(), successors);
     for (tensor_id t : p_.tensors())
@@ -68,6 +65,7 @@ class rerun_program {
   std::optional<milp_model> build() {
     run_.assign(last() + 1, std::vector<index_t>(table_.size(), none));
     kept_.assign(last(), std::vector<index_t>(p_.tensors().size(), none));
+    written_.assign(table_.size(), none);
     for (index_t k = 0; k <= last(); ++k) add_columns(k);
     if (size_unit_ == 0) size_unit_ = 1;
     if (std::min(best_.budget(), max_total) / size_unit_ > (bytes{1} << 50)) return std::nullopt;
@@ -81,7 +79,7 @@ class rerun_program {
   /// The objective counts the first runs of operators beside the rows, too: so many units of cost.
   double first_runs() const { return first_runs_; }
 
-  /// The executions of a solution: per stage loads, then the operators that run, in topological order; and, before what reads
+  /// The executions of a solution: per stage loads, then the operators that run, in topological order; and, before a reader of
   /// a view of a storage that came back, the operator that makes the view again. They need not be a schedule: the program
   /// does not know control dependencies, nor that a storage is made before it is loaded.
   std::vector<op_id> executions(const std::vector<double>& x) const {
@@ -126,6 +124,12 @@ class rerun_program {
   bool may_first_run(index_t k, op_id e) const {
     return !table_.is_load(e) && beside(e) && places_.before[e] <= k && k <= places_.made[e];
   }
+  /// Whether a run in stage k may serve the needs of that stage and later ones, or is the first one.
+  bool may_help(index_t k, op_id e, const std::vector<bool>& needed) const {
+    const auto creates = table_.creates(e);
+    const bool useful = std::ranges::any_of(creates, [&](tensor_id t) { return needed[t]; });
+    return may_first_run(k, e) || (useful && may_run(k, e));
+  }
   template <class F>
   void for_each_creator(tensor_id t, const F& f) const {
     if (p_.producer(t) != none) f(p_.producer(t));
@@ -140,11 +144,9 @@ class rerun_program {
     for (index_t k = last() + 1; k-- > 0 && entries_ <= most_rows;) {
       if (k < last())
         for (tensor_id t : p_.reads(rows_.rows[k])) needed[t] = true;
-      for (auto op = sorted_.rbegin(); op != sorted_.rend(); ++op) {
-        const bool useful = std::ranges::any_of(p_.creates(*op), [&](tensor_id t) { return needed[t]; });
-        if (may_first_run(k, *op) || (useful && may_run(k, *op)))
+      for (auto op = sorted_.rbegin(); op != sorted_.rend(); ++op)
+        if (may_help(k, *op, needed))
           for (tensor_id t : p_.reads(*op)) needed[t] = true, ++entries_;
-      }
       needs_[k] = needed;
       entries_ += static_cast<std::size_t>(std::count(needed.begin(), needed.end(), true));
     }
@@ -153,10 +155,7 @@ class rerun_program {
   void add_columns(index_t k) {
     for (op_id e = 0; e < table_.size(); ++e) {
       if (table_.is_load(e) && table_.load_of(table_.loaded(e)) == none) continue;
-      const auto creates = table_.creates(e);
-      const bool useful = std::ranges::any_of(creates, [&](tensor_id t) { return needs_[k][t]; });
-      if (!may_first_run(k, e) && !(useful && may_run(k, e))) continue;
-      run_[k][e] = build_.column(name("run", k, e), 0, 1, true, in_units(table_.cost(e)));
+      if (may_help(k, e, needs_[k])) run_[k][e] = build_.column(name("run", k, e), 0, 1, true, in_units(table_.cost(e)));
     }
     if (k == last()) return;
     const op_id v = rows_.rows[k];
@@ -224,7 +223,6 @@ class rerun_program {
 
   /// The variable that says whether a storage is written out for its loads.
   index_t written(op_id load) {
-    if (written_.empty()) written_.assign(table_.size(), none);
     if (written_[load] == none)
       written_[load] = build_.column(name("out", load, 0), 0, 1, true, in_units(table_.write_cost(load)));
     return written_[load];
@@ -302,11 +300,7 @@ struct ilp {
   static void offer(rerun_incumbent& best, search& context, const std::vector<op_id>& executions) {
     const auto [runs, loads] = without_loads(best.graph(), executions);
     if (!evaluate_executions(best.graph(), runs, best.model(), loads, best.table().prices())) return;
-    rerun_stages s = stages_of(best.table(), executions);
-    rerun_search repairs(best.table(), best.model(), best.budget(), context, 1);
-    if (!repairs.repair(s, std::uint64_t{1} << 61, {})) return;
-    repairs.prune(s);
-    best.offer(std::move(s));
+    detail::repair_from(best, context, stages_of(best.table(), executions));
   }
 };
 template <milp_solver Solver>

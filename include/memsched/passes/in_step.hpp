@@ -1,6 +1,7 @@
 // Rows of layers in step: orders of graphs that are grids of rows by layers.
 #pragma once
 
+#include <cstddef>
 #include <vector>
 
 #include <memsched/base/linkage.hpp>
@@ -15,8 +16,8 @@ inline namespace MEMSCHED_ABI {
 ///
 /// Two nodes that follow each other in a list count as rows where they are at the same distance from the sources, by longest
 /// paths, and where the last of their predecessors follow each other closely in it, and so do the last of their successors.
-/// The list is the caller's order. Where that has few rows, as after a shuffle, it is one made of the graph: sources by whom
-/// they share a reader with, from one end to the other, and all others by distance, size, and the middle of what they read.
+/// The list is the caller's order. Where that has few rows, as after a shuffle, it is one made of the graph: sources that
+/// share a reader side by side, from one end to the other, and all others by distance, size, and the middle of their reads.
 /// Edges between nodes at the same distance, in the order of one list, close no cycle: along a path the distance never
 /// falls, and where it stays the same the list goes on.
 struct in_step {
@@ -24,6 +25,10 @@ struct in_step {
 
   /// Those edges. O(nodes log nodes + edges), and for sources the squares of the numbers of those with a reader in common.
   static std::vector<precedence> edges(const schedule_graph& g);
+
+  /// Whether so many edges make most nodes rows: of networks cut in rows three in four or more follow another in step, of
+  /// grids with random edges at most one in two.
+  static bool are_most(std::size_t edges, const schedule_graph& g) { return 3 * edges >= 2 * std::size_t{g.active}; }
 };
 
 }  // namespace MEMSCHED_ABI
@@ -32,7 +37,6 @@ struct in_step {
 #if MEMSCHED_DEFINED_HERE
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
 #include <numeric>
 #include <span>
@@ -166,7 +170,7 @@ MEMSCHED_FUNCTION std::vector<precedence> in_step::edges(const schedule_graph& g
   std::vector<node_id> list(g.active);
   std::iota(list.begin(), list.end(), node_id{0});
   std::vector<precedence> found = rows.edges(list);
-  if (3 * found.size() >= 2 * list.size() || g.active > most_listed) return found;
+  if (are_most(found.size(), g) || g.active > most_listed) return found;
   std::vector<precedence> others = rows.edges(rows.list());
   return others.size() > found.size() ? others : found;
 }

@@ -96,6 +96,7 @@ class rerun_incumbent {
   std::optional<played_executions> play(std::span<const op_id> executions);
   bool keep(played_executions played, const std::vector<op_id>& first_runs);
   void report() const;
+  void fail_policy(std::string message);
   void fail_to_schedule(const std::string& reason);
   void fail_to_refute();
   void check_bound();
@@ -141,6 +142,9 @@ MEMSCHED_FUNCTION rerun_incumbent::rerun_incumbent(const execution_table& table,
 
 MEMSCHED_FUNCTION void rerun_incumbent::fail(graph_error e) {
   if (!facts_.error) facts_.error = std::move(e);
+}
+MEMSCHED_FUNCTION void rerun_incumbent::fail_policy(std::string message) {
+  fail({error_code::bad_policy, std::move(message), {}, {}});
 }
 
 MEMSCHED_FUNCTION void rerun_incumbent::report() const {
@@ -209,26 +213,18 @@ MEMSCHED_FUNCTION void rerun_incumbent::refute(recompute_proof proof) {
   if (fits()) fail_to_refute();
 }
 MEMSCHED_FUNCTION void rerun_incumbent::fail_to_schedule(const std::string& reason) {
-  fail({error_code::bad_policy,
-        "the policy " + std::string(context_.source()) + " answered with what is no schedule of the graph: " + reason,
-        {},
-        {}});
+  fail_policy("the policy " + std::string(context_.source()) + " answered with what is no schedule of the graph: " + reason);
 }
 MEMSCHED_FUNCTION void rerun_incumbent::fail_to_refute() {
-  fail({error_code::bad_policy,
-        "the policy " + std::string(facts_.bound_by) + " claims that no executions are within the budget, and some are",
-        {},
-        {}});
+  fail_policy("the policy " + std::string(facts_.bound_by) +
+              " claims that no executions are within the budget, and some are");
 }
 
 /// Notes a bound above the cost of executions.
 MEMSCHED_FUNCTION void rerun_incumbent::check_bound() {
   if (!fits() || facts_.extra_cost >= facts_.lower_bound) return;
-  fail({error_code::bad_policy,
-        "the policy " + std::string(facts_.bound_by) + " claims that no executions cost less than " +
-            std::to_string(facts_.lower_bound) + " more, and some cost " + std::to_string(facts_.extra_cost),
-        {},
-        {}});
+  fail_policy("the policy " + std::string(facts_.bound_by) + " claims that no executions cost less than " +
+              std::to_string(facts_.lower_bound) + " more, and some cost " + std::to_string(facts_.extra_cost));
 }
 
 MEMSCHED_FUNCTION std::uint64_t rerun_incumbent::enough() const {

@@ -90,6 +90,8 @@ namespace detail {
 
 /// Keeps an order that some scheduler found.
 MEMSCHED_FUNCTION void take_order(rerun_incumbent& best, search& context, const schedule_result<op_id>& found);
+/// Repairs s, ranked with noise, and prunes it. Offers what is within the budget.
+MEMSCHED_FUNCTION void repair_from(rerun_incumbent& best, search& context, rerun_stages s, std::uint64_t noise_percent = 0);
 /// Options of a search for orders: the budget is one of executions, and progress that of reruns.
 MEMSCHED_FUNCTION options order_options(const options& o, std::int64_t part_of_time);
 
@@ -162,10 +164,9 @@ MEMSCHED_FUNCTION void repair_from(rerun_incumbent& best, rerun_search& reruns, 
   reruns.prune(s);
   best.offer(std::move(s));
 }
-MEMSCHED_FUNCTION void repair_order(rerun_incumbent& best, search& context, const std::vector<op_id>& order,
-                                    std::uint64_t noise_percent) {
+MEMSCHED_FUNCTION void repair_from(rerun_incumbent& best, search& context, rerun_stages s, std::uint64_t noise_percent) {
   rerun_search reruns(best.table(), best.model(), best.budget(), context, 1 + noise_percent);
-  repair_from(best, reruns, rerun_stages(order), {.noise_percent = noise_percent});
+  repair_from(best, reruns, std::move(s), {.noise_percent = noise_percent});
 }
 
 }  // namespace detail
@@ -186,13 +187,13 @@ MEMSCHED_FUNCTION void exact::operator()(rerun_incumbent& best, search& context)
 
 MEMSCHED_FUNCTION void repair::operator()(rerun_incumbent& best, search& context) const {
   for (first_runs& runs : best.orders)
-    if (!std::exchange(runs.repaired, true)) detail::repair_order(best, context, runs.order, 0);
+    if (!std::exchange(runs.repaired, true)) detail::repair_from(best, context, rerun_stages(runs.order));
 }
 
 MEMSCHED_FUNCTION void repair_by_prices::operator()(rerun_incumbent& best, search& context) const {
   for (auto& [order, prices, repaired] : best.orders) {
     for (std::uint64_t noise = 0; !best.fits() && noise <= 800 && !context.stopped(); noise += 100)
-      detail::repair_order(best, context, order, noise);
+      detail::repair_from(best, context, rerun_stages(order), noise);
     const rerun_rows rows = rows_of_order(best.table(), best.model(), order);
     const gap_cover found = cover_gaps(rows, best.budget(), {.nodes = 64, .unit = best.unit()}, context);
     if (found.infeasible) continue;

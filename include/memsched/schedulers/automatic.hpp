@@ -57,10 +57,6 @@ inline namespace MEMSCHED_ABI {
 
 namespace detail {
 
-/// Whether most nodes are rows: of networks cut in rows three in four or more follow another in step, of grids with random
-/// edges at most one in two.
-inline bool has_rows(const schedule_graph& g) { return 3 * in_step::edges(g).size() >= 2 * g.active; }
-
 MEMSCHED_FUNCTION solution staged_search::operator()(const schedule_graph& g, search& context) const {
   const query q = context.asked();
   part_search part(g, context, {.active = active, .rows = rows, .window = window}, greedy{}(g, context).order, unit);
@@ -78,7 +74,7 @@ MEMSCHED_FUNCTION solution automatic_scheduler::operator()(const schedule_graph&
   {
     const search::named name(context, "cheap orders");
     cheap = best_heuristic{}(g, context).order;
-    rows = context.keep_going() && detail::has_rows(g);
+    rows = context.keep_going() && in_step::are_most(in_step::edges(g).size(), g);
     context.report(peak_of(g, cheap), g.base);
   }
   detail::part_search whole(g, context, {.whole = true, .rows = rows, .without = without}, std::move(cheap));

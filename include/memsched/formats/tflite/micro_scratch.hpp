@@ -34,9 +34,9 @@ class micro_scratch {
     micro_requests r;
     if (op.inputs.empty() || op.outputs.empty()) return r;
     const auto input_type = type(s, op.inputs[0]);
-    const bytes results = elements(s, op.outputs[0]);
+    const auto results = [&] { return elements(s, op.outputs[0]); };
     if (op.kind == kind("MEAN") || op.kind == kind("SUM")) {
-      if (quantized(input_type)) r.sizes = {4 * results};
+      if (quantized(input_type)) r.sizes = {4 * results()};
     } else if (op.kind == kind("REDUCE_MAX") || op.kind == kind("REDUCE_MIN")) {
       r.sizes = {4 * rank(s, op.inputs[0]), op.inputs.size() > 1 ? 4 * elements(s, op.inputs[1]) : 0};
     } else if (op.kind == kind("MIRROR_PAD")) {
@@ -45,12 +45,12 @@ class micro_scratch {
       r.sizes = {8 * op.inputs.size()};
     } else if (op.kind == kind("SVDF")) {
       r.sizes = {4 * filters_of_svdf(s, op)};
-      if (input_type == int8) r.sizes.push_back(4 * results);
+      if (input_type == int8) r.sizes.push_back(4 * results());
     } else if (op.kind == kind("UNIDIRECTIONAL_SEQUENCE_LSTM")) {
       r.sizes.assign(4, state_of_lstm(s, op));
     } else if (op.kind == kind("TRANSPOSE_CONV")) {
       const auto result_type = type(s, op.outputs[0]);
-      if (result_type == int8 || result_type == int16) r.sizes = {(result_type == int8 ? 4 : 8) * results};
+      if (result_type == int8 || result_type == int16) r.sizes = {(result_type == int8 ? 4 : 8) * results()};
     } else if (among(weighted, op.kind) && op.inputs.size() > 1) {
       const auto weights = type(s, op.inputs[1]);
       if (weights == int4) r.sizes = {elements(s, op.inputs[1])};  // unpacked, a byte each
