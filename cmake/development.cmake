@@ -13,6 +13,8 @@ endif()
 
 add_library(memsched_development INTERFACE)
 target_link_libraries(memsched_development INTERFACE memsched::memsched)
+# Without collecting garbage g++ compiles a unit in a sixth less time, and in a quarter more memory (1 GB at most).
+target_compile_options(memsched_development INTERFACE $<$<CXX_COMPILER_ID:GNU>:--param=ggc-min-heapsize=4194304>)
 if(MEMSCHED_STRICT)
   target_compile_options(memsched_development INTERFACE -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror)
   # g++ 12 sees overlaps and uninitialized members in std::string and Boost that are not there; the headers alone are

@@ -147,27 +147,27 @@ std::string text_of(const loaded& graph, const facts& f) {
 
 /// Operators and tensors by their indices; `forced_by` is null where the whole graph is needed.
 std::string json_of(const loaded& graph, const facts& f) {
-  using json = nlohmann::ordered_json;
-  json j{{"version", 1},
-         {"graph", graph.name},
-         {"operators", f.operators},
-         {"tensors", f.tensors},
-         {"shared", f.shared},
-         {"aliases", f.aliases},
-         {"edges", f.edges},
-         {"width", f.width ? json(*f.width) : json()},
-         {"waists", f.waists},
-         {"nodes", f.nodes},
-         {"nodes_compressed", f.compressed ? json(*f.compressed) : json()},
-         {"bytes", f.total},
-         {"largest", f.largest},
-         {"inputs", f.inputs},
-         {"workspace", f.workspace},
-         {"bounds", {{"footprint", f.footprint}, {"cut", f.cut.bound}, {"search", f.best.lower_bound}}},
-         {"given_peak", f.file.peak},
-         {"live_at_given_peak", f.file.live_at_peak},
-         {"peak", f.best_peak},
-         {"forced_by", json()}};
+  nlohmann::ordered_json j{
+      {"version", 1},
+      {"graph", graph.name},
+      {"operators", f.operators},
+      {"tensors", f.tensors},
+      {"shared", f.shared},
+      {"aliases", f.aliases},
+      {"edges", f.edges},
+      {"width", f.width ? nlohmann::ordered_json(*f.width) : nlohmann::ordered_json()},
+      {"waists", f.waists},
+      {"nodes", f.nodes},
+      {"nodes_compressed", f.compressed ? nlohmann::ordered_json(*f.compressed) : nlohmann::ordered_json()},
+      {"bytes", f.total},
+      {"largest", f.largest},
+      {"inputs", f.inputs},
+      {"workspace", f.workspace},
+      {"bounds", {{"footprint", f.footprint}, {"cut", f.cut.bound}, {"search", f.best.lower_bound}}},
+      {"given_peak", f.file.peak},
+      {"live_at_given_peak", f.file.live_at_peak},
+      {"peak", f.best_peak},
+      {"forced_by", nlohmann::ordered_json()}};
   if (f.forced.last - f.forced.first < f.operators)
     j["forced_by"] = {{"bound", f.forced.bound},
                       {"first", f.forced.first},

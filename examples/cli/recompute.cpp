@@ -26,7 +26,7 @@ namespace {
 using memsched::bytes;
 using memsched::op_id;
 using json = nlohmann::ordered_json;
-using answer = memsched::recompute_result<op_id>;
+using found_runs = memsched::recompute_result<op_id>;
 
 constexpr const char* policy_words =
     "automatic|exact|repair|improve|bounds"
@@ -37,7 +37,7 @@ constexpr const char* policy_words =
 
 /// Hands f the policy of a word of --policy.
 template <class F>
-answer with_policy(const std::string& word, const F& f) {
+found_runs with_policy(const std::string& word, const F& f) {
   using namespace memsched::reruns;
   if (word == "exact") return f(exact{.operators = 64, .states = memsched::no_limit});
   if (word == "repair") return f(order_first{} | repair{});
@@ -50,7 +50,7 @@ answer with_policy(const std::string& word, const F& f) {
   return f(automatic);
 }
 
-answer solve(const loaded& graph, const recompute_request& r, bytes budget, const std::vector<op_id>& given) {
+found_runs solve(const loaded& graph, const recompute_request& r, bytes budget, const std::vector<op_id>& given) {
   memsched::options o = r.options;
   o.budget = budget;
   if (!r.certificate.empty()) o.certify = memsched::certify;
@@ -74,7 +74,7 @@ bytes budget_of(const recompute_request& r, bytes given_peak) {
 }
 
 /// Operators that run more than once, with how often they run.
-std::vector<std::pair<op_id, std::size_t>> repeated(const loaded& graph, const answer& a) {
+std::vector<std::pair<op_id, std::size_t>> repeated(const loaded& graph, const found_runs& a) {
   std::vector<std::size_t> times(graph.problem.ops().size(), 0);
   for (op_id op : a.executions) ++times[op];
   std::vector<std::pair<op_id, std::size_t>> list;
@@ -83,7 +83,7 @@ std::vector<std::pair<op_id, std::size_t>> repeated(const loaded& graph, const a
   return list;
 }
 
-json as_json(const loaded& graph, const recompute_request& r, const answer& a, double took) {
+json as_json(const loaded& graph, const recompute_request& r, const found_runs& a, double took) {
   json j;
   j["version"] = 1;
   j["graph"] = graph.name;
@@ -114,7 +114,7 @@ json as_json(const loaded& graph, const recompute_request& r, const answer& a, d
   return j;
 }
 
-std::string verdict_text(const answer& a) {
+std::string verdict_text(const found_runs& a) {
   const std::string scope = a.scope == memsched::bound_scope::any_order ? "in any order" : "with this order kept";
   switch (a.verdict()) {
     case memsched::verdict::optimal: return "optimal: nothing within the budget costs less " + scope;
@@ -126,7 +126,7 @@ std::string verdict_text(const answer& a) {
 }
 
 /// How many storages leave memory, and the bytes that this moves.
-std::string moves_text(const loaded& graph, const answer& a) {
+std::string moves_text(const loaded& graph, const found_runs& a) {
   std::vector<memsched::tensor_id> left;
   bytes read = 0, written = 0;
   for (const auto& load : a.loads) left.push_back(load.storage), read += graph.problem.size(load.storage);
@@ -137,7 +137,7 @@ std::string moves_text(const loaded& graph, const answer& a) {
          " memory: " + grouped(written) + " bytes out, " + grouped(read) + " back";
 }
 
-std::string as_text(const loaded& graph, const recompute_request& r, const answer& a, double took) {
+std::string as_text(const loaded& graph, const recompute_request& r, const found_runs& a, double took) {
   const auto again = repeated(graph, a);
   std::string text = graph.name + ": " + std::to_string(graph.problem.ops().size()) + " operators\n";
   text += "peak         " + in_bytes(a.peak) + ", " + share(a.peak, a.given_peak) + " of the file order's " +
@@ -171,9 +171,9 @@ std::vector<bytes> budgets(bytes high, bytes low, std::size_t count) {
 }
 
 /// A schedule for a budget is one for each larger budget, and a bound holds for each smaller one.
-void make_monotone(std::vector<answer>& curve) {
+void make_monotone(std::vector<found_runs>& curve) {
   for (std::size_t i = curve.size(); i-- > 1;) {
-    answer &larger = curve[i - 1], &smaller = curve[i];
+    found_runs &larger = curve[i - 1], &smaller = curve[i];
     if (!smaller.fits() || (larger.fits() && larger.extra_cost <= smaller.extra_cost)) continue;
     larger.executions = smaller.executions, larger.loads = smaller.loads;
     larger.peak = smaller.peak, larger.extra_cost = smaller.extra_cost, larger.found_by = smaller.found_by;
@@ -188,7 +188,7 @@ int run_curve(const loaded& graph, recompute_request r, const std::vector<op_id>
   const bytes low = memsched::least_peak_with_reruns(graph.problem, r.options.model(), r.moves);
   if (r.options.time_limit != r.options.time_limit.max())
     r.options.time_limit /= static_cast<std::int64_t>(std::max<std::size_t>(r.curve, 1));
-  std::vector<answer> curve;
+  std::vector<found_runs> curve;
   for (bytes b : budgets(given_peak, low, r.curve)) {
     curve.push_back(solve(graph, r, b, given));
     if (curve.back().error) return report(wrong(r.graph, curve.back().error->message));
@@ -197,7 +197,7 @@ int run_curve(const loaded& graph, recompute_request r, const std::vector<op_id>
   json rows = json::array();
   std::vector<cost_point> points;
   table text({"budget", "of the given peak", "extra cost", "of the cost", "lower bound", "status"});
-  for (const answer& a : curve) {
+  for (const found_runs& a : curve) {
     json row{{"budget", a.budget}, {"lower_bound", a.lower_bound}, {"status", to_string(a.verdict())}};
     row["extra_cost"] = a.fits() ? json(a.extra_cost) : json();
     row["peak"] = a.peak;
@@ -233,7 +233,7 @@ int run_recompute(const recompute_request& r) {
   const bytes given_peak = memsched::evaluate(p, given, r.options.model()).value().peak;
   if (r.curve > 0) return run_curve(*graph, r, given, given_peak);
   const auto start = std::chrono::steady_clock::now();
-  const answer a = solve(*graph, r, budget_of(r, given_peak), given);
+  const found_runs a = solve(*graph, r, budget_of(r, given_peak), given);
   const double took = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (a.error) return report(wrong(r.graph, a.error->message));
   json object = as_json(*graph, r, a, took);

@@ -26,9 +26,9 @@ namespace cli {
 namespace {
 
 using memsched::bytes;
-using result = memsched::schedule_result<memsched::op_id>;
+using found_order = memsched::schedule_result<memsched::op_id>;
 
-memsched::evaluation at_peak(const loaded& graph, const request& r, const result& s) {
+memsched::evaluation at_peak(const loaded& graph, const request& r, const found_order& s) {
   return memsched::evaluate(graph.problem, s.order, r.options.model()).value();
 }
 
@@ -88,7 +88,7 @@ nlohmann::ordered_json micro_json(const micro_heads& h) {
 /// The result with a certificate of its bound, or of the best bound that can be certified within the limits of the request;
 /// says which of them it was then.
 memsched::result<std::string> with_certificate(const nlohmann::ordered_json& result_json, const loaded& graph,
-                                               const schedule_request& r, const result& s) {
+                                               const schedule_request& r, const found_order& s) {
   const auto g = memsched::make_schedule_graph(graph.problem, r.options.model());
   memsched::search limits(r.options);
   const auto go_on = [&] { return limits.keep_going(); };
@@ -127,7 +127,7 @@ std::string percent(bytes part, bytes whole) {
 }
 
 /// What the bound says of the peak, for people.
-std::string verdict_text(const result& s, const request& r) {
+std::string verdict_text(const found_order& s, const request& r) {
   if (s.peak == s.lower_bound) return "optimal: no order takes less";
   const std::string gap = "at most " + percent(s.peak - s.lower_bound, s.peak) + " could be saved";
   if (r.default_time_limit && s.stopped == memsched::stop_reason::time_limit)
@@ -135,7 +135,7 @@ std::string verdict_text(const result& s, const request& r) {
   return gap + stop_text(s.stopped);
 }
 
-std::string budget_text(const result& s) {
+std::string budget_text(const found_order& s) {
   if (s.fits()) return "budget       " + grouped(s.budget) + " bytes: met, " + grouped(s.budget - s.peak) + " to spare\n";
   std::string text = "budget       " + grouped(s.budget) + " bytes: not met";
   if (s.verdict() == memsched::verdict::infeasible) text += "; no order can meet it";
@@ -143,20 +143,20 @@ std::string budget_text(const result& s) {
 }
 
 /// The largest tensors that are live at the peak, and the others as one.
-std::vector<named_size> largest_live(const loaded& graph, const request& r, const result& s) {
+std::vector<named_size> largest_live(const loaded& graph, const request& r, const found_order& s) {
   const auto& p = graph.problem;
   std::vector<named_size> live;
   for (const memsched::tensor_id t : at_peak(graph, r, s).live_at_peak) live.emplace_back(p.tensor_name(t), p.size(t));
   return largest_first(std::move(live), 8);
 }
 
-drawn_order drawn(const loaded& graph, const request& r, const std::string& name, const result& s) {
+drawn_order drawn(const loaded& graph, const request& r, const std::string& name, const found_order& s) {
   const std::size_t step = at_peak(graph, r, s).peak_step;
   return {name, s.profile, step < s.order.size() ? graph.problem.operator_name(s.order[step]) : ""};
 }
 
 /// What is live at the peak, for people.
-std::string live_text(const loaded& graph, const request& r, const result& s) {
+std::string live_text(const loaded& graph, const request& r, const found_order& s) {
   const auto& p = graph.problem;
   const memsched::evaluation e = at_peak(graph, r, s);
   const std::vector<named_size> live = largest_live(graph, r, s);
@@ -169,7 +169,8 @@ std::string live_text(const loaded& graph, const request& r, const result& s) {
 }
 
 /// Steps of an order, each with a bar as long as its bytes.
-std::string bars(const char* title, const memsched::problem& p, const result& s, const std::vector<std::size_t>& steps) {
+std::string bars(const char* title, const memsched::problem& p, const found_order& s,
+                 const std::vector<std::size_t>& steps) {
   constexpr std::size_t bar_width = 40;
   table rows({title, "index", "bytes while it runs", ""});
   for (const std::size_t i : steps) {
@@ -182,7 +183,7 @@ std::string bars(const char* title, const memsched::problem& p, const result& s,
   return rows.text();
 }
 
-std::string as_text(const loaded& graph, const schedule_request& r, const result& s, double took,
+std::string as_text(const loaded& graph, const schedule_request& r, const found_order& s, double took,
                     const std::optional<micro_heads>& micro) {
   const auto& p = graph.problem;
   std::string text = graph.name + ": " + std::to_string(p.ops().size()) + " operators, " + r.scheduler + ", " +
@@ -216,7 +217,7 @@ std::string as_text(const loaded& graph, const schedule_request& r, const result
 namespace {
 
 /// A row a step: "step,operator,name,bytes", names quoted as RFC 4180 has it.
-std::string as_csv(const loaded& graph, const result& s) {
+std::string as_csv(const loaded& graph, const found_order& s) {
   std::string text = "step,operator,name,bytes\n";
   for (std::size_t i = 0; i < s.order.size(); ++i)
     text += std::to_string(i + 1) + ',' + std::to_string(s.order[i]) + ',' +
@@ -254,14 +255,14 @@ memsched::result<scheduled> solve(const schedule_request& r, std::string_view in
                : inline_json.empty() ? load(r.graph, r.how, run)
                                      : load_json(r.graph, inline_json, run);
   if (!graph) return graph.error();
-  result s = run(graph->problem);
+  found_order s = run(graph->problem);
   const double took = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   const auto located = [&](const memsched::graph_error& e) {
     return memsched::graph_error{e.code, r.graph + ": " + e.message, {}, {}};
   };
   if (s.error) return located(*s.error);
   if (graph->least) {
-    const result least = run(*graph->least);
+    const found_order least = run(*graph->least);
     if (least.error) return located(*least.error);
     s.lower_bound = std::min(s.lower_bound, least.lower_bound);
   }
@@ -325,7 +326,7 @@ int run_schedule(const schedule_request& r) {
   const std::string text = r.json ? line_of(as_object) : r.csv ? as_csv(graph, s) : as_text(graph, r, s, took, micro);
   std::vector<output_file> files;
   if (!r.svg.empty()) {
-    const result file = memsched::schedule(graph.problem, memsched::as_given{}, r.options);
+    const found_order file = memsched::schedule(graph.problem, memsched::as_given{}, r.options);
     files.push_back({r.svg, memory_svg(graph.name, {drawn(graph, r, r.scheduler, s), drawn(graph, r, "file", file)},
                                        s.lower_bound, largest_live(graph, r, s))});
   }

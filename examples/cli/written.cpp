@@ -22,9 +22,9 @@ using memsched::result;
 bool is_onnx(const std::string& path) { return std::filesystem::path(path).extension() == ".onnx"; }
 
 /// A file of standard operators has no shapes and values left open.
-result<memsched::model_graphs> read_again(const std::string& path, const std::string& bytes, const reading& how) {
+result<memsched::model_graphs> read_again(const std::string& path, const std::string& file, const reading& how) {
   const memsched::read_options options{.shapes = {}, .values = {}, .pure_custom = how.pure_custom};
-  return is_onnx(path) ? memsched::read_onnx(bytes, options) : memsched::read_tflite(bytes, options);
+  return is_onnx(path) ? memsched::read_onnx(file, options) : memsched::read_tflite(file, options);
 }
 
 result<std::string> bytes_of(const std::string& path, const network& first, const network& net, std::span<const op_id> order,

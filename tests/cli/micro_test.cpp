@@ -22,11 +22,9 @@
 using namespace memsched;
 using nlohmann::json;
 using tflite_model::subgraph;
+using namespace tflite_model::codes;
 
 namespace {
-
-constexpr int add = 0, conv = 3, dequantize = 6, relu = 19, float32 = 0, float16 = 1, int8 = 9;
-constexpr std::uint32_t with_data = 1;
 
 /// A chain of convolutions with weights of float16; operators that make float32 of them stand in front of all convolutions.
 subgraph early_dequantize(std::int32_t layers, std::int32_t channels, std::int32_t side) {

@@ -4,11 +4,12 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 #include <string>
 
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "support/file_content.hpp"
 
 class program {
  public:
@@ -26,11 +27,7 @@ class program {
     return "\"" + path(name) + "\"";
   }
   /// The bytes of a file of its folder; none where there is no such file.
-  std::string content(const std::string& name) const {
-    std::ostringstream s;
-    s << std::ifstream(path(name), std::ios::binary).rdbuf();
-    return s.str();
-  }
+  std::string content(const std::string& name) const { return support::file_content(path(name)); }
   /// The exit status; standard output and standard error are in `out` and `err`.
   int run(const std::string& arguments) {
     const std::string to = " >\"" + path("out") + "\" 2>\"" + path("err") + "\"";

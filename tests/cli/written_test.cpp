@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <fstream>
 #include <span>
-#include <sstream>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -22,6 +21,7 @@
 #include "formats/tflite_model.hpp"
 #include "program.hpp"
 #include "residuals.hpp"
+#include "support/file_content.hpp"
 
 using namespace memsched;
 namespace fs = std::filesystem;
@@ -93,9 +93,7 @@ TEST_CASE("rewrite --offsets places the tensors of the file, and its budget is t
                              "\" --offsets --max-extra-macs 20% --state-limit 2000" + within + " --format json");
     if (!fs::exists(written)) continue;
     const auto said = nlohmann::json::parse(p.out);
-    std::ostringstream bytes_of_file;
-    bytes_of_file << std::ifstream(written, std::ios::binary).rdbuf();
-    const auto head = micro_arena_of(bytes_of_file.str());
+    const auto head = micro_arena_of(support::file_content(written));
     REQUIRE(head);
     CHECK(head->has_plan);
     CHECK(said["tflm_head"] == head->planned);
@@ -151,9 +149,7 @@ TEST_CASE("rewrite, schedule --rewrite and report say which operators are not un
     CHECK(nlohmann::json::parse(p.out)["not_understood"] == list);
   }
   REQUIRE(p.run("report " + model + " -o \"" + p.path("page.html") + "\"") == 0);
-  std::ostringstream page;
-  page << std::ifstream(p.path("page.html")).rdbuf();
-  CHECK(page.str().find(said) != std::string::npos);
+  CHECK(p.content("page.html").find(said) != std::string::npos);
   REQUIRE(p.run("schedule " + model) == 0);
   CHECK(p.out.find("understood") == std::string::npos);  // which order is best, it knows
   CHECK(p.run("rewrite " + model + " --emit-c \"" + p.path("c") + "\"") == 1);

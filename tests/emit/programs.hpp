@@ -8,7 +8,6 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -20,6 +19,7 @@
 #include <memsched/network/run.hpp>
 #include <memsched/plan.hpp>
 
+#include "support/file_content.hpp"
 #include "support/weighed.hpp"
 
 #ifndef MEMSCHED_C_COMPILER
@@ -61,13 +61,6 @@ std::string bytes_of(const network& net, const std::vector<typename Numbers::num
   return s;
 }
 
-inline std::string content(const std::filesystem::path& p) {
-  std::ifstream f(p, std::ios::binary);
-  std::stringstream s;
-  s << f.rdbuf();
-  return s.str();
-}
-
 /// Compiles a library and its program, runs it on the inputs, from a file and from standard input; the outputs. As C++ the
 /// library compiles, too. With further options and sources.
 inline std::string outputs_of(const c_library& made, const std::string& inputs, const std::string& options = "",
@@ -91,12 +84,12 @@ inline std::string outputs_of(const c_library& made, const std::string& inputs, 
   REQUIRE(std::system((strict + "-x c++ -std=c++11 -fsyntax-only " + in + "/network.c").c_str()) == 0);
   REQUIRE(std::system(("ASAN_OPTIONS=detect_leaks=0 " + in + "/net < " + in + "/in > " + in + "/out").c_str()) == 0);
   REQUIRE(std::system((in + "/net " + in + "/in " + in + "/out2").c_str()) == 0);
-  const std::string outputs = content(folder / "out");
-  CHECK(content(folder / "out2") == outputs);
+  const std::string outputs = support::file_content(folder / "out");
+  CHECK(support::file_content(folder / "out2") == outputs);
   // Inputs that end too early are refused.
   std::ofstream(folder / "in", std::ios::binary) << inputs.substr(1);
   CHECK(std::system((in + "/net " + in + "/in " + in + "/out2 2> " + in + "/message").c_str()) != 0);
-  CHECK(content(folder / "message") == "the inputs are not whole\n");
+  CHECK(support::file_content(folder / "message") == "the inputs are not whole\n");
   std::filesystem::remove_all(folder);
   return outputs;
 }

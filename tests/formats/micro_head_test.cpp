@@ -4,9 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <fstream>
 #include <random>
-#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,25 +13,17 @@
 
 #include <memsched/schedule.hpp>
 
+#include "support/file_content.hpp"
 #include "tflite_model.hpp"
 
 using namespace memsched;
 using tflite_model::subgraph;
+using namespace tflite_model::codes;
 
 namespace {
 
-constexpr int relu = 19, custom = 32;
-constexpr int float32 = 0, int32 = 2, uint8 = 3, int16 = 7, int8 = 9, int4 = 17;
-constexpr std::uint32_t with_data = 1;
-
-std::string content(const std::string& path) {
-  std::ostringstream s;
-  s << std::ifstream(path, std::ios::binary).rdbuf();
-  return s.str();
-}
-
 /// One operator of a kind, from tensor 0 to the last one, with further operands between them.
-struct one {
+struct one_operator {
   int kind;
   tflite_model::tensor from;
   std::vector<tflite_model::tensor> operands;
@@ -105,7 +95,7 @@ TEST_CASE("measured heads of public models, with what their kernels ask for") {
                                                             {"bcast", 48}};
   std::size_t read = 0;
   for (const auto& [name, head] : measured) {
-    const std::string file = content(MEMSCHED_SMALL_MODELS "/" + name + ".tflite");
+    const std::string file = support::file_content(MEMSCHED_SMALL_MODELS "/" + name + ".tflite");
     if (file.empty()) continue;
     ++read;
     INFO(name);
@@ -116,7 +106,7 @@ TEST_CASE("measured heads of public models, with what their kernels ask for") {
 }
 
 TEST_CASE("each kernel asks for what its reference asks for") {
-  const auto beside = [](const one& o) {  // what lies beside the two ends, in blocks of 16
+  const auto beside = [](const one_operator& o) {  // what lies beside the two ends, in blocks of 16
     const std::string file = o.file();
     const auto arena = micro_arena_of(file);
     INFO(arena.error().message);
@@ -167,7 +157,7 @@ TEST_CASE("each kernel asks for what its reference asks for") {
 }
 
 TEST_CASE("kernels that may ask for more are named") {
-  const auto notes = [](const one& o) { return tflite_notes(o.file()); };
+  const auto notes = [](const one_operator& o) { return tflite_notes(o.file()); };
   const std::string says = "kernels may ask for scratch room that is not accounted for: ";
   const auto hybrid = notes({3, value({1, 4, 4, 8}, float32), {constant({8, 1, 1, 8}, int8)}, value({1, 4, 4, 8}, float32)});
   REQUIRE(hybrid.size() == 1);

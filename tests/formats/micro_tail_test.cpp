@@ -1,29 +1,20 @@
 // The persistent rest of TensorFlow Lite Micro's arena: measured figures of public models, and laws on models made here.
 #include <memsched/formats/tflite_write.hpp>
 
-#include <fstream>
-#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <catch2/catch.hpp>
 
+#include "support/file_content.hpp"
 #include "tflite_model.hpp"
 
 using namespace memsched;
 using tflite_model::subgraph;
+using namespace tflite_model::codes;
 
 namespace {
-
-constexpr int conv = 3, depthwise = 4, custom = 32, float32 = 0, int8 = 9;
-constexpr std::uint32_t with_data = 1;
-
-std::string content(const std::string& path) {
-  std::ostringstream s;
-  s << std::ifstream(path, std::ios::binary).rdbuf();
-  return s.str();
-}
 
 /// The rest of a file where so many bytes stand in front of the model's lists.
 bytes tail_behind(const std::string& file, bytes before) {
@@ -86,7 +77,7 @@ TEST_CASE("tails of TensorFlow Lite Micro's recording allocator on 64 bits, to t
                                                              {"bcast", 3056}};
   std::size_t read = 0;
   for (const auto& [name, measured] : published) {
-    const std::string file = content(MEMSCHED_SMALL_MODELS "/" + name + ".tflite");
+    const std::string file = support::file_content(MEMSCHED_SMALL_MODELS "/" + name + ".tflite");
     if (file.empty()) continue;
     ++read;
     INFO(name);

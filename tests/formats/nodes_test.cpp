@@ -23,9 +23,9 @@ std::string text(const std::vector<std::string>& nodes) {
   return "{\"name\": \"net\", \"nodes\": [" + list + "]}";
 }
 
-const std::string x = R"({"name": "x", "kind": "input", "bytes": 10})";
+const std::string input_x = R"({"name": "x", "kind": "input", "bytes": 10})";
 
-std::string message(const std::vector<std::string>& nodes) {
+std::string refusal(const std::vector<std::string>& nodes) {
   const auto g = read_nodes(text(nodes));
   if (!g) return g.error().message;
   const auto r = schedule(*g);
@@ -49,7 +49,7 @@ answer ask(const std::vector<std::string>& nodes) {
 
 TEST_CASE("nodes are operators, named by their order", "[nodes]") {
   const answer a =
-      ask({x, R"({"name": "wide", "op": "call_function", "inputs": ["x"], "bytes": 200})",
+      ask({input_x, R"({"name": "wide", "op": "call_function", "inputs": ["x"], "bytes": 200})",
            R"({"name": "widest", "inputs": "x", "bytes": 400})", R"({"name": "n1", "inputs": ["wide"], "bytes": 4})",
            R"({"name": "n2", "inputs": ["widest"], "bytes": 8})", R"({"name": "sum", "inputs": ["n1", "n2"], "bytes": 4})",
            R"({"name": "out", "kind": "output", "inputs": ["sum"]})"});
@@ -60,7 +60,7 @@ TEST_CASE("nodes are operators, named by their order", "[nodes]") {
 
 TEST_CASE("several values, elements and views", "[nodes]") {
   // split makes 100 and 300; the first is freed with its reader, and item is no storage of its own.
-  const answer a = ask({x, R"({"name": "split", "inputs": ["x"], "bytes": [100, 300]})",
+  const answer a = ask({input_x, R"({"name": "split", "inputs": ["x"], "bytes": [100, 300]})",
                         R"({"name": "first", "inputs": ["split"], "element": 0, "bytes": 1})",
                         R"({"name": "item", "inputs": ["split"], "view_of": "split", "element": 1})",
                         R"({"name": "next", "inputs": ["item", "first"], "bytes": 250})",
@@ -68,7 +68,7 @@ TEST_CASE("several values, elements and views", "[nodes]") {
   CHECK(a.peak == 551);
   CHECK(a.given == 551);
   // A view of all values, as HLO's tuple.
-  const answer t = ask({x, R"({"name": "a", "inputs": "x", "bytes": 5})", R"({"name": "b", "inputs": "x", "bytes": 6})",
+  const answer t = ask({input_x, R"({"name": "a", "inputs": "x", "bytes": 5})", R"({"name": "b", "inputs": "x", "bytes": 6})",
                         R"({"name": "tuple", "inputs": ["a", "b"], "view_of": ["a", "b"]})",
                         R"({"name": "out", "kind": "output", "inputs": ["tuple"]})"});
   CHECK(t.peak == 21);
@@ -76,7 +76,7 @@ TEST_CASE("several values, elements and views", "[nodes]") {
 
 TEST_CASE("updates order, overwrites spare, after orders", "[nodes]") {
   // read must see the value before add_ changes it, although it stands behind it.
-  const answer u = ask({x, R"({"name": "cache", "inputs": "x", "bytes": 50})",
+  const answer u = ask({input_x, R"({"name": "cache", "inputs": "x", "bytes": 50})",
                         R"({"name": "add_", "inputs": ["cache", "x"], "updates": "cache", "view_of": "cache"})",
                         R"({"name": "read", "inputs": "cache", "bytes": 1})",
                         R"({"name": "out", "kind": "output", "inputs": ["add_", "read"]})"});
@@ -85,44 +85,44 @@ TEST_CASE("updates order, overwrites spare, after orders", "[nodes]") {
                                          R"({"name": "relu", "inputs": ["x"], "bytes": 64, "overwrites": "x"})",
                                          R"({"name": "out", "kind": "output", "inputs": ["relu"]})"};
   CHECK(ask(relu).peak == 64);
-  const answer f = ask({x, R"({"name": "late", "inputs": "x", "bytes": 1, "after": ["early"]})",
+  const answer f = ask({input_x, R"({"name": "late", "inputs": "x", "bytes": 1, "after": ["early"]})",
                         R"({"name": "early", "inputs": "x", "bytes": 1, "workspace": 7})"});
   CHECK(f.order == "early late");
   CHECK(f.peak == 18);
 }
 
 TEST_CASE("faults name the node", "[nodes]") {
-  CHECK(message({"3"}) == "nodes[0]: must be an object");
-  CHECK(message({R"({"kind": "input"})"}) == "nodes[0].name: must be a string");
-  CHECK(message({x, x}) == "nodes[1] 'x'.name: is given twice");
-  CHECK(message({R"({"name": "y", "kind": "thing"})"}) ==
+  CHECK(refusal({"3"}) == "nodes[0]: must be an object");
+  CHECK(refusal({R"({"kind": "input"})"}) == "nodes[0].name: must be a string");
+  CHECK(refusal({input_x, input_x}) == "nodes[1] 'x'.name: is given twice");
+  CHECK(refusal({R"({"name": "y", "kind": "thing"})"}) ==
         "nodes[0] 'y'.kind: must be \"input\", \"output\" or \"operator\"");
-  CHECK(message({R"({"name": "y", "inputs": ["rely"], "bytes": 1})"}) == "nodes[0] 'y'.inputs: there is no node 'rely'");
-  CHECK(message({R"({"name": "y", "inputs": [3], "bytes": 1})"}) ==
+  CHECK(refusal({R"({"name": "y", "inputs": ["rely"], "bytes": 1})"}) == "nodes[0] 'y'.inputs: there is no node 'rely'");
+  CHECK(refusal({R"({"name": "y", "inputs": [3], "bytes": 1})"}) ==
         "nodes[0] 'y'.inputs: must be a name or a list of names");
-  CHECK(message({R"({"name": "y", "bytes": -1})"}) ==
+  CHECK(refusal({R"({"name": "y", "bytes": -1})"}) ==
         "nodes[0] 'y'.bytes: must be a whole number of bytes, null, or a list of these");
-  CHECK(message({x, R"({"name": "y", "inputs": ["x"], "element": 1, "bytes": 1})"}) ==
+  CHECK(refusal({input_x, R"({"name": "y", "inputs": ["x"], "element": 1, "bytes": 1})"}) ==
         "nodes[1] 'y'.element: is 1, but there are 1 values");
-  CHECK(message({R"({"name": "y", "view_of": "y"})"}) ==
+  CHECK(refusal({R"({"name": "y", "view_of": "y"})"}) ==
         "nodes[0] 'y'.view_of: names a view that stands behind it, or itself");
-  CHECK(message({x, R"({"name": "y", "inputs": "x", "bytes": 1, "after": "x"})"}) ==
+  CHECK(refusal({input_x, R"({"name": "y", "inputs": "x", "bytes": 1, "after": "x"})"}) ==
         "nodes[1] 'y'.after: names an input, which does not run");
-  CHECK(message({x, R"({"name": "y", "bytes": 1, "overwrites": "x"})"}) ==
+  CHECK(refusal({input_x, R"({"name": "y", "bytes": 1, "overwrites": "x"})"}) ==
         "nodes[1] 'y'.overwrites: names a node that is none of the inputs");
-  CHECK(message({R"({"name": "o", "kind": "output", "inputs": []})", R"({"name": "y", "inputs": "o", "bytes": 1})"}) ==
+  CHECK(refusal({R"({"name": "o", "kind": "output", "inputs": []})", R"({"name": "y", "inputs": "o", "bytes": 1})"}) ==
         "nodes[1] 'y'.inputs: names an output, which has no value");
-  CHECK(message({x, R"({"name": "y", "inputs": "x"})"}) == "the size of tensor 1 'y' is unknown");
+  CHECK(refusal({input_x, R"({"name": "y", "inputs": "x"})"}) == "the size of tensor 1 'y' is unknown");
   const std::string circle =
-      message({x, R"({"name": "y", "inputs": "z", "bytes": 1})", R"({"name": "z", "inputs": "y", "bytes": 1})"});
+      refusal({input_x, R"({"name": "y", "inputs": "z", "bytes": 1})", R"({"name": "z", "inputs": "y", "bytes": 1})"});
   CHECK(circle.find("cycle") != std::string::npos);
-  CHECK(message({x, R"({"name": "y", "inputs": [], "view_of": "x"})"}).find("alias") != std::string::npos);
+  CHECK(refusal({input_x, R"({"name": "y", "inputs": [], "view_of": "x"})"}).find("alias") != std::string::npos);
   CHECK(read_nodes("[]").error().message == "is no JSON object with a list \"nodes\"");
   CHECK(read_nodes("{\"nodes\": [").error().message == "is no JSON");
 }
 
 TEST_CASE("nodes are told from indexed graphs", "[nodes]") {
-  CHECK(is_node_text(text({x})));
+  CHECK(is_node_text(text({input_x})));
   CHECK(is_node_text(R"({"more": {"ops": []}, "nodes": []})"));
   CHECK(!is_node_text(R"({"ops": [], "nodes": []})"));
   CHECK(!is_node_text(R"({"more": {"nodes": []}})"));
@@ -132,14 +132,14 @@ TEST_CASE("nodes are told from indexed graphs", "[nodes]") {
 TEST_CASE("an input that an output reads stays to the end, also where no operator reads it", "[nodes]") {
   const std::string made = R"({"name": "made", "bytes": 4})", unused = R"({"name": "unused", "kind": "input"})";
   const std::string out = R"({"name": "out", "kind": "output", "inputs": ["made", "x"]})";
-  CHECK(ask({x, unused, made, out}).peak == 14);
+  CHECK(ask({input_x, unused, made, out}).peak == 14);
   const std::string unknown = R"({"name": "x", "kind": "input"})";
-  CHECK(message({unknown, made, out}) == "the size of tensor 1 'x' is unknown");
+  CHECK(refusal({unknown, made, out}) == "the size of tensor 1 'x' is unknown");
 }
 
 TEST_CASE("a key that no node has is an error that names the nearest known one", "[nodes]") {
   const auto with = [](const std::string& keys) {
-    return message({x, R"({"name": "y", "inputs": "x", "bytes": 4, )" + keys + "}"});
+    return refusal({input_x, R"({"name": "y", "inputs": "x", "bytes": 4, )" + keys + "}"});
   };
   CHECK(with(R"("op": "relu", "shape": [1, 4], "type": "s8", "x-note": {}, "workspace": 1)") == "accepted");
   CHECK(with(R"("worskpace": 1)") == "nodes[1] 'y': unknown key \"worskpace\"; did you mean \"workspace\"?");

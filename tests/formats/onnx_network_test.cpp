@@ -204,10 +204,9 @@ TEST_CASE("what a typed network does not understand of ONNX is opaque, with all 
     m.output("y");
     return by_name(read(m), "layer").does.what;
   };
-  using model = onnx_model::model;
   using node = onnx::NodeProto;
-  CHECK(kind_with([](model&, node&) {}) == op_kind::convolution);
-  CHECK(kind_with([](model& m, node&) {
+  CHECK(kind_with([](onnx_model::model&, node&) {}) == op_kind::convolution);
+  CHECK(kind_with([](onnx_model::model& m, node&) {
           m.proto.mutable_graph()
               ->mutable_input(0)
               ->mutable_type()
@@ -216,11 +215,11 @@ TEST_CASE("what a typed network does not understand of ONNX is opaque, with all 
               ->mutable_dim(0)
               ->set_dim_value(2);
         }) == op_kind::opaque);
-  CHECK(kind_with([](model& m, node& n) {
+  CHECK(kind_with([](onnx_model::model& m, node& n) {
           m.input("v", {4, 4, 3, 3});
           n.set_input(1, "v");
         }) == op_kind::opaque);
-  CHECK(kind_with([](model& m, node& n) {
+  CHECK(kind_with([](onnx_model::model& m, node& n) {
           m.floats("s", {4});
           n.set_op_type("InstanceNormalization"), n.set_input(1, "s"), n.add_input("s");
         }) == op_kind::opaque);

@@ -136,14 +136,14 @@ TEST_CASE("opaque operators are copied from the model that the network was read 
     const auto written = write_onnx_network(*first, net, listed(net));
     INFO(written.error().message);
     REQUIRE(written);
-    onnx::ModelProto proto;
-    REQUIRE(proto.ParseFromString(*written));
-    CHECK(proto.opset_import_size() == 2);
+    onnx::ModelProto parsed;
+    REQUIRE(parsed.ParseFromString(*written));
+    CHECK(parsed.opset_import_size() == 2);
     const opaque_nodes was(first->file);
     std::size_t found = 0;
     std::string fault;
     for (index_t k = 0; k < 6; ++k)
-      for (const auto& node : proto.graph().node()) {
+      for (const auto& node : parsed.graph().node()) {
         const auto* from = was.find(k, fault);
         REQUIRE(from != nullptr);
         if (node.op_type() != from->op_type() || node.domain() != from->domain()) continue;

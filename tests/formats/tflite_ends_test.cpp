@@ -18,12 +18,10 @@
 #include "tflite_model.hpp"
 
 using namespace memsched;
+using namespace tflite_model::codes;
 using network_files::listed;
 
 namespace {
-
-constexpr int reshape = 22, relu = 19, max_pool = 17, softmax = 25, l2_normalization = 11, concatenation = 2;
-constexpr int int8 = 9;
 
 /// Name, shape and type of an input or output, as the file has it.
 using end = std::tuple<std::string, std::vector<int>, unsigned>;
@@ -44,17 +42,17 @@ std::vector<end> ends(const std::string& file, bool inputs) {
 std::vector<std::string> signatures(const std::string& file) {
   const tflite_checker::reader r(file);
   const std::size_t list = r.list(r.root(), 7), tensors = r.list(r.entry(r.list(r.root(), 2), 0), 0);
-  std::vector<std::string> words;
+  std::vector<std::string> lines;
   for (std::size_t i = 0; i < r.count(list); ++i) {
     const std::size_t s = r.entry(list, i);
-    words.push_back(r.text(s, 2));
+    lines.push_back(r.text(s, 2));
     for (const std::size_t f : {std::size_t{0}, std::size_t{1}})
       for (std::size_t k = 0; k < r.count(r.list(s, f)); ++k) {
         const std::size_t m = r.entry(r.list(s, f), k), at = r.field(m, 1);
-        words.push_back(r.text(m, 0) + "=" + r.text(r.entry(tensors, at == 0 ? 0 : r.u32(at)), 3));
+        lines.push_back(r.text(m, 0) + "=" + r.text(r.entry(tensors, at == 0 ? 0 : r.u32(at)), 3));
       }
   }
-  return words;
+  return lines;
 }
 
 /// Inputs and outputs of several ranks, listed in other orders than their tensors; an input that nobody reads; an output

@@ -21,26 +21,24 @@
 
 using namespace memsched;
 using tflite_model::subgraph;
+using namespace tflite_model::codes;
 
 namespace {
 
-using shape = std::vector<std::int32_t>;
+using tensor_shape = std::vector<std::int32_t>;
 
-// Kinds of operators by number, and types of elements.
-constexpr int conv = 3, reshape = 22, squeeze = 43, expand_dims = 70, add_n = 106, dynamic_update_slice = 151;
-constexpr int float32 = 0, int8 = 9, int16 = 7;
 const std::vector<int> binary{0, 41, 18, 42, 55, 57, 54, 90, 95, 84, 86, 99}, row_wise{25, 50, 11},
     unary{87, 19, 21, 98, 111, 117, 14, 28, 47, 73, 66, 108, 75, 76, 92, 101, 59, 8, 104, 116},
     further_binary{78, 156, 160, 161}, further_unary{20, 152, 150, 158};  // kinds that TensorFlow Lite Micro lacks
 
 bool among(const std::vector<int>& kinds, int kind) { return std::find(kinds.begin(), kinds.end(), kind) != kinds.end(); }
 std::size_t width(int type) { return type == float32 ? 4 : type == int16 ? 2 : 1; }
-std::size_t elements(const shape& s) {
+std::size_t elements(const tensor_shape& s) {
   return static_cast<std::size_t>(std::accumulate(s.begin(), s.end(), 1, std::multiplies<>()));
 }
 
 /// The element of a tensor of shape `from` that element i of a result of shape `to` is made of.
-std::size_t operand_element(const shape& from, const shape& to, std::size_t i) {
+std::size_t operand_element(const tensor_shape& from, const tensor_shape& to, std::size_t i) {
   std::size_t at = 0, step = 1;
   for (std::size_t d = to.size(); d-- > 0;) {
     const auto n = static_cast<std::size_t>(to[d]), place = i % n;
@@ -142,34 +140,34 @@ class model_maker {
  private:
   unsigned under(std::size_t n) { return static_cast<unsigned>(random_() % n); }
   int some_type() { return std::vector{int8, int8, int16, float32}[under(4)]; }
-  shape some_shape() {
-    shape s;
+  tensor_shape some_shape() {
+    tensor_shape s;
     for (unsigned d = 1 + under(4); d-- > 0;) s.push_back(static_cast<std::int32_t>(under(3) == 0 ? 1 : 1 + under(4)));
     return s;
   }
-  std::int32_t add(shape s, int type) {
+  std::int32_t add(tensor_shape s, int type) {
     const auto t = static_cast<std::int32_t>(g_.tensors.size());
     g_.tensors.push_back({.shape = std::move(s), .type = type, .name = "t" + std::to_string(t)});
     return t;
   }
-  const shape& shape_of(std::int32_t t) const { return g_.tensors[static_cast<std::size_t>(t)].shape; }
+  const tensor_shape& shape_of(std::int32_t t) const { return g_.tensors[static_cast<std::size_t>(t)].shape; }
   /// Mostly a late one.
   std::int32_t some_tensor() {
     const std::size_t n = g_.tensors.size();
     return static_cast<std::int32_t>(under(3) == 0 ? under(n) : n - 1 - under(std::min<std::size_t>(n, 4)));
   }
   /// A tensor that broadcasts to this shape: one that is there, or a new one from a layer.
-  std::int32_t partner(const shape& to) {
+  std::int32_t partner(const tensor_shape& to) {
     for (int tries = 0; tries < 20; ++tries)
       if (const std::int32_t t = some_tensor(); fits(shape_of(t), to)) return t;
-    shape s = to;
+    tensor_shape s = to;
     for (std::int32_t& d : s)
       if (under(3) == 0) d = 1;
     const std::int32_t from = some_tensor(), t = add(s, some_type());
     g_.ops.push_back({.kind = conv, .inputs = {from}, .outputs = {t}});
     return t;
   }
-  static bool fits(const shape& from, const shape& to) {
+  static bool fits(const tensor_shape& from, const tensor_shape& to) {
     if (from.size() > to.size()) return false;
     for (std::size_t i = 0; i < from.size(); ++i)
       if (const std::int32_t d = from[from.size() - 1 - i]; d != 1 && d != to[to.size() - 1 - i]) return false;
@@ -206,7 +204,7 @@ class model_maker {
       finish(dynamic_update_slice, {x, partner(shape_of(x))}, shape_of(x), g_.tensors[static_cast<std::size_t>(x)].type);
     }
   }
-  void finish(int kind, std::vector<std::int32_t> inputs, shape s, int type) {
+  void finish(int kind, std::vector<std::int32_t> inputs, tensor_shape s, int type) {
     const std::int32_t y = add(std::move(s), type);
     g_.ops.push_back({.kind = kind, .inputs = std::move(inputs), .outputs = {y}});
   }

@@ -10,6 +10,20 @@
 
 namespace tflite_model {
 
+/// Kinds of operators by number, and types of elements, as the schema has them; and the buffer of a model that holds something.
+namespace codes {
+inline constexpr int add = 0, average_pool = 1, concatenation = 2, conv = 3, depthwise = 4, depth_to_space = 5,
+                     dequantize = 6, fully_connected = 9, l2_normalization = 11, logistic = 14, max_pool = 17, mul = 18,
+                     relu = 19, reshape = 22, resize_bilinear = 23, softmax = 25, call = 31, custom = 32, pad = 34,
+                     space_to_batch = 38, transpose_kind = 39, mean = 40, sub = 41, squeeze = 43, strided_slice = 45,
+                     split = 49, prelu = 54, slice_kind = 65, transpose_conv = 67, expand_dims = 70, resize_nearest = 97,
+                     leaky_relu = 98, add_n = 106, quantize = 114, hard_swish = 117, if_op = 118, while_op = 119,
+                     call_once = 129, var_handle = 142, read_variable = 143, assign_variable = 144, random_uniform = 148,
+                     dynamic_update_slice = 151, bitcast = 159, composite = 206, case_op = 209;
+inline constexpr int float32 = 0, float16 = 1, int32 = 2, uint8 = 3, int16 = 7, int8 = 9, int4 = 17;
+inline constexpr std::uint32_t with_data = 1;
+}  // namespace codes
+
 /// A level of a sparse constant: so many positions, or the listed ones, as compressed sparse rows do.
 struct sparse_level {
   std::int32_t size = 0;

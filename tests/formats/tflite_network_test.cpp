@@ -19,15 +19,9 @@
 
 using namespace memsched;
 using namespace tflite_model;
+using namespace tflite_model::codes;
 
 namespace {
-
-constexpr int add = 0, average_pool = 1, concatenation = 2, conv = 3, depthwise = 4, depth_to_space = 5, dequantize = 6,
-              fully_connected = 9, logistic = 14, max_pool = 17, mul = 18, relu = 19, reshape = 22, resize_bilinear = 23,
-              softmax = 25, custom = 32, pad = 34, mean = 40, sub = 41, strided_slice = 45, split = 49, prelu = 54,
-              slice_kind = 65, transpose_conv = 67, transpose_kind = 39, resize_nearest = 97, leaky_relu = 98,
-              quantize = 114, hard_swish = 117, if_op = 118, assign_variable = 144;
-constexpr int float32 = 0, float16 = 1, int32 = 2, int8 = 9;
 
 template <class T>
 std::string bytes_of(const std::vector<T>& values) {
@@ -82,7 +76,7 @@ struct maker {
   }
 };
 
-network read(const std::string& file) {
+network read_one(const std::string& file) {
   auto net = read_tflite_network(file);
   INFO(net.error().message);
   REQUIRE(net);
@@ -91,14 +85,14 @@ network read(const std::string& file) {
   check_same_problem(*net, graphs->front().draft);
   return std::move(net).value();
 }
-network read(maker& m) { return read(m.file()); }
+network read_one(maker& m) { return read_one(m.file()); }
 
 std::int32_t word(float x) { return std::bit_cast<std::int32_t>(x); }
 /// Options of a convolution: padding (0 SAME, 1 VALID), strides, activation.
 call_options window_options(int padding, int columns, int rows, int act = 0) { return {1, {padding, columns, rows, act}}; }
 
 op_kind only_kind(maker& m) {
-  const network net = read(m);
+  const network net = read_one(m);
   return net.operations.back().does.what;
 }
 
@@ -110,7 +104,7 @@ TEST_CASE("typed networks have TFLite's windows: SAME puts the odd row behind, a
   const int y = m.op(conv, {x, m.weights({6, 3, 3, 4}), m.weights({6})}, {1, 4, 4, 6}, window_options(0, 2, 2, 3));
   const int z = m.op(depthwise, {y, m.weights({1, 3, 5, 12})}, {1, 4, 4, 12}, {2, {0, 1, 1, 2, 1, 1, 2}});
   m.op(conv, {z, m.weights({5, 2, 3, 12})}, {1, 3, 1, 5}, {1, {1, 2, 1, 0, 1}});
-  const network net = read(m);
+  const network net = read_one(m);
   const operation& a = net.operations[0];
   CHECK(a.does.what == op_kind::convolution);
   CHECK(a.does.act == activation::relu6);
@@ -147,7 +141,7 @@ TEST_CASE("typed networks know groups, transposed convolutions, pooling and dens
   const int rows = m.op(fully_connected, {averaged, m.weights({5, 3})}, {1, 3, 3, 5}, {8, {0, 0, 1}});
   m.op(mean, {averaged, m.list({1, 2})}, {1, 3});
   m.g().outputs = {own, vector, rows, m.g().ops.back().outputs[0]};
-  const network net = read(m);
+  const network net = read_one(m);
   CHECK(net.operations[0].does.groups == 4);
   const attributes& t = net.operations[1].does;
   CHECK(t.what == op_kind::transposed_convolution);
@@ -180,7 +174,7 @@ TEST_CASE("typed networks place the parts of TFLite's concatenations, splits and
   m.op(strided_slice, {tall, m.list({0, 2, -1, 0}), m.list({0, 4, 0, 6}), m.list({1, 1, 1, 1})}, {1, 2, 1, 6},
        {32, {9, 12}});
   m.g().outputs = {first, second, m.g().ops[4].outputs[0], m.g().ops[5].outputs[0]};
-  const network net = read(m);
+  const network net = read_one(m);
   const image& parts = net.operations[1].reads[0];
   CHECK(parts.size == extents{4, 4, 18});
   REQUIRE(parts.parts.size() == 3);
@@ -208,7 +202,7 @@ TEST_CASE("typed networks know TFLite's element-wise operators, pads, resizes an
   t = m.op(depth_to_space, {t}, {1, 14, 18, 2}, {94, {2}});
   t = m.op(softmax, {t}, {1, 14, 18, 2}, {9, {word(2.0F)}});
   m.op(76, {t}, {1, 14, 18, 2});  // RSQRT: element-wise, without a definition
-  const network net = read(m);
+  const network net = read_one(m);
   CHECK(net.operations[0].does.act == activation::relu);
   CHECK(net.operations[0].reads.size() == 2);
   CHECK(net.operations[1].reads.size() == 1);
@@ -236,7 +230,7 @@ TEST_CASE("typed networks have TFLite's scales, per channel for weights") {
   const int y = m.op(conv, {x, w, b}, {1, 4, 4, 3}, window_options(0, 1, 1, 1));
   m.at(y).scale = {0.75F}, m.at(y).zero_point = {-5};
   m.op(quantize, {y}, {1, 4, 4, 3});
-  const network net = read(m);
+  const network net = read_one(m);
   CHECK(net.tensors[0].quant == quantization{0.5F, 3});
   CHECK(net.tensors[0].element == element::int8);
   const blob& weights = net.blobs[net.operations[0].weights.of];
@@ -260,7 +254,7 @@ TEST_CASE("half-precision weights behind a DEQUANTIZE are made floats") {
   const int half = m.constant({6, 1, 1, 1}, bytes_of(halves), float16);
   const int w = m.op(dequantize, {half}, {6, 1, 1, 1});
   m.op(conv, {x, w}, {1, 2, 2, 6}, window_options(0, 1, 1));
-  const network net = read(m);
+  const network net = read_one(m);
   REQUIRE(net.operations.size() == 1);
   const blob& b = net.blobs[net.operations[0].weights.of];
   const std::vector<double> expected{1, -2, 0.333251953125, 0x1p-24, 65504, -0x1p-14};
@@ -299,7 +293,7 @@ TEST_CASE("what a typed network does not understand of TFLite is opaque, with al
   const int a = m.input({1, 2, 2, 2}, int8), b = m.input({1, 2, 2, 2}, int8);
   m.at(b).scale = {0.125F};
   m.op(concatenation, {a, b}, {1, 2, 2, 4}, {10, {3}});
-  const network net = read(m);
+  const network net = read_one(m);
   CHECK(net.operations[0].does.what == op_kind::opaque);
   CHECK(net.operations[0].reads.size() == 2);
 }
@@ -310,7 +304,7 @@ TEST_CASE("an operator without results writes a token, and models that run subgr
   const int handle = m.input({1}, 13);
   m.g().ops.push_back({.kind = assign_variable, .inputs = {handle, x}});
   m.op(logistic, {x}, {1, 4});
-  const network net = read(m);
+  const network net = read_one(m);
   CHECK(net.tensors[net.outputs(0)[0]].role == tensor_role::token);
 
   model calling{{subgraph{}, subgraph{}}};
@@ -433,7 +427,7 @@ TEST_CASE("the dimension along which a list has scales does not matter: a list h
     m.at(b).scale = std::vector<float>(scales, 0.25F), m.at(b).zero_point.assign(scales, 0);
     m.at(b).dimension = dimension;
     m.op(depthwise, {x, w, b}, {1, 6, 6, 4}, {2, {0, 1, 1, 1}});
-    return read(m).operations[0];
+    return read_one(m).operations[0];
   };
   for (const std::int32_t dimension : {0, 3, 7}) CHECK(layer(dimension, 4).does.what == op_kind::depthwise);
   CHECK(layer(3, 1).does.what == op_kind::depthwise);
@@ -451,7 +445,7 @@ TEST_CASE("operators that are not understood say what they are, and why") {
   y = m.op(conv, {y, m.weights({4, 3, 3, 4}), m.weights({4})}, {1, 6, 6, 4}, window_options(1, 1, 1));
   y = m.op(transpose_kind, {y, m.list({0, 2, 1, 3})}, {1, 6, 6, 4});
   m.op(conv, {y, m.weights({4, 1, 1, 4}), m.weights({4})}, {1, 6, 6, 4}, window_options(0, 1, 1));
-  const network net = read(m);
+  const network net = read_one(m);
   const std::vector<std::pair<std::string, std::string>> expected{
       {"RELU",
        "a tensor of several batches or more than four dimensions, of another type, or with a scale for each channel"},

@@ -16,14 +16,9 @@
 
 using namespace memsched;
 using namespace tflite_model;
+using namespace tflite_model::codes;
 
 namespace {
-
-constexpr int add = 0, conv = 3, dequantize = 6, mul = 18, relu = 19, reshape = 22, call = 31, custom = 32, squeeze = 43,
-              expand_dims = 70, if_op = 118, space_to_batch = 38, while_op = 119, call_once = 129, var_handle = 142,
-              read_variable = 143, assign_variable = 144, random_uniform = 148, bitcast = 159, composite = 206,
-              case_op = 209;
-constexpr std::uint32_t data = 1;  // the buffer that holds something
 
 tensor_id id(const problem_draft& d, const std::string& name) {
   for (tensor_id t = 0; t < d.tensors.size(); ++t)
@@ -65,7 +60,7 @@ graph_error fault(const model& m) { return fault(write(m)); }
 
 /// x, 8 bytes -> one operator -> y, 8 bytes; with a constant w, 8 bytes.
 subgraph one(int kind, std::vector<std::int32_t> inputs = {0}) {
-  return {{{.shape = {2}, .name = "x"}, {.shape = {2}, .name = "y"}, {.shape = {2}, .buffer = data, .name = "w"}},
+  return {{{.shape = {2}, .name = "x"}, {.shape = {2}, .name = "y"}, {.shape = {2}, .buffer = with_data, .name = "w"}},
           {{.kind = kind, .inputs = inputs, .outputs = {1}}},
           {0},
           {1}};
@@ -75,12 +70,12 @@ subgraph one(int kind, std::vector<std::int32_t> inputs = {0}) {
 model small() {
   subgraph g;
   g.tensors = {{.shape = {1, 8}, .name = "x"},
-               {.shape = {4, 8}, .buffer = data, .type = 1, .name = "half"},
+               {.shape = {4, 8}, .buffer = with_data, .type = 1, .name = "half"},
                {.shape = {4, 8}, .name = "full"},
                {.shape = {1, 4}, .name = "c"},
                {.shape = {1, 4}, .name = "r"},
                {.shape = {4}, .name = "v"},
-               {.shape = {1}, .buffer = data, .type = 2, .name = "new_shape"},
+               {.shape = {1}, .buffer = with_data, .type = 2, .name = "new_shape"},
                {.shape = {3}, .name = "out"}};
   g.ops.push_back({.kind = dequantize, .inputs = {1}, .outputs = {2}});
   g.ops.push_back({.kind = conv, .inputs = {0, 2, -1}, .outputs = {3}});
@@ -399,7 +394,7 @@ namespace {
 subgraph sized(std::int32_t n) {
   return {{{.shape = {4}, .type = 3, .name = "in"},
            {.shape = {n - 4}, .type = 3, .name = "out"},
-           {.shape = {1000}, .buffer = data, .name = "weight"}},
+           {.shape = {1000}, .buffer = with_data, .name = "weight"}},
           {{.kind = conv, .inputs = {0, 2}, .outputs = {1}}},
           {0},
           {1}};
@@ -555,7 +550,7 @@ TEST_CASE("open dimensions are given and followed") {
   subgraph g;
   g.tensors = {{.shape = {1, 4}, .name = "x", .signature = {-1, 4}},
                {.shape = {1, 3}, .name = "fc", .signature = {-1, 3}},
-               {.shape = {3, 4}, .buffer = data, .name = "w"},
+               {.shape = {3, 4}, .buffer = with_data, .name = "w"},
                {.shape = {1, 3}, .name = "r", .signature = {-1, 3}},
                {.shape = {1, 3, 1}, .name = "v", .signature = {-1, 3, 1}},
                {.shape = {7}, .name = "fixed"}};
@@ -599,7 +594,7 @@ TEST_CASE("open dimensions are given and followed") {
   CHECK(given({5, 4}).error().message.find("does not follow from the inputs of subgraphs[0].operators[1] (CUSTOM)") !=
         std::string::npos);
   g.ops[1] = {.kind = add, .inputs = {1, 6}, .outputs = {3}};
-  g.tensors.push_back({.shape = {2, 1}, .buffer = data, .name = "other"});
+  g.tensors.push_back({.shape = {2, 1}, .buffer = with_data, .name = "other"});
   CHECK(!given({5, 4}));
   CHECK(given({1, 4}));
 }

@@ -19,11 +19,9 @@
 
 using namespace memsched;
 using tflite_model::subgraph;
+using namespace tflite_model::codes;
 
 namespace {
-
-constexpr int add = 0, concat = 2, conv = 3, custom = 32, relu = 19, if_op = 118;
-constexpr int int8 = 9;
 
 /// Eight branches conv, relu, conv, listed breadth first, and their concatenation.
 subgraph branches() {
@@ -44,12 +42,12 @@ subgraph branches() {
   layer(relu, 32);
   layer(conv, 2);
   g.outputs = {tensor(16)};
-  g.ops.push_back({.kind = concat, .inputs = last, .outputs = g.outputs});
+  g.ops.push_back({.kind = concatenation, .inputs = last, .outputs = g.outputs});
   return g;
 }
 
 /// A generated network with one byte an element; element-wise kinds are not told apart.
-subgraph network(const std::string& name) {
+subgraph generated(const std::string& name) {
   const problem_draft d = networks::make(name).value();
   subgraph g;
   for (const auto& t : d.tensors) g.tensors.push_back({.shape = {static_cast<std::int32_t>(t.size)}, .type = int8});
@@ -129,8 +127,8 @@ TEST_CASE("published heads of TensorFlow Lite Micro: as the file is, reordered w
     CHECK(micro_arena_of(over)->planned == static_cast<bytes>(in_place));
   };
   check_model(branches(), 1179648, 344064, 221184);
-  check_model(network("swiftnet-cell-a"), 351232, 250880, 250880);
-  check_model(network("swiftnet"), 376320, 301056, 301056);
+  check_model(generated("swiftnet-cell-a"), 351232, 250880, 250880);
+  check_model(generated("swiftnet"), 376320, 301056, 301056);
 }
 
 TEST_CASE("a permutation changes the words of the list, and the inverse gives the file back") {

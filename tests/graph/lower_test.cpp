@@ -83,7 +83,7 @@ struct std::hash<archetype::op> {
 template <>
 struct std::hash<archetype::tensor> : std::hash<archetype::op> {};
 
-namespace ir {
+namespace addressed {
 
 /// A def-use IR whose values are handles by address; it knows nothing of memsched.
 struct value {
@@ -97,18 +97,18 @@ struct function {
   std::vector<std::unique_ptr<instruction>> body;
 };
 
-}  // namespace ir
+}  // namespace addressed
 
 template <>
-struct memsched::graph_traits<ir::function> {
-  static std::vector<const ir::instruction*> ops(const ir::function& f) {
-    std::vector<const ir::instruction*> list;
+struct memsched::graph_traits<addressed::function> {
+  static std::vector<const addressed::instruction*> ops(const addressed::function& f) {
+    std::vector<const addressed::instruction*> list;
     for (const auto& i : f.body) list.push_back(i.get());
     return list;
   }
-  static const auto& inputs(const ir::function&, const ir::instruction* i) { return i->uses; }
-  static const auto& outputs(const ir::function&, const ir::instruction* i) { return i->defs; }
-  static int size(const ir::function&, const ir::value* v) { return v->bytes; }
+  static const auto& inputs(const addressed::function&, const addressed::instruction* i) { return i->uses; }
+  static const auto& outputs(const addressed::function&, const addressed::instruction* i) { return i->defs; }
+  static int size(const addressed::function&, const addressed::value* v) { return v->bytes; }
 };
 
 TEST_CASE("the least graph: ranges by value, handles without default, short sizes") {
@@ -124,12 +124,12 @@ TEST_CASE("the least graph: ranges by value, handles without default, short size
 }
 
 TEST_CASE("handles are pointers, and the type is foreign") {
-  ir::function f;
-  for (int size : {4, 5}) f.values.push_back(std::make_unique<ir::value>(ir::value{size}));
-  const ir::value *a = f.values[0].get(), *b = f.values[1].get();
-  f.body.push_back(std::make_unique<ir::instruction>(ir::instruction{{a}, {b}}));
+  addressed::function f;
+  for (int size : {4, 5}) f.values.push_back(std::make_unique<addressed::value>(addressed::value{size}));
+  const addressed::value *a = f.values[0].get(), *b = f.values[1].get();
+  f.body.push_back(std::make_unique<addressed::instruction>(addressed::instruction{{a}, {b}}));
   const auto low = lower(f).value();
-  REQUIRE(low.ops == std::vector<const ir::instruction*>{f.body[0].get()});
+  REQUIRE(low.ops == std::vector<const addressed::instruction*>{f.body[0].get()});
   REQUIRE(low.problem.live_at_start() == 4);  // nobody writes a, so it is a graph input
 }
 

@@ -17,12 +17,12 @@
 
 #include "networks/networks.hpp"
 #include "support/random_problem.hpp"
+#include "support/small_graphs.hpp"
 
 using namespace memsched;
+using support::models;
 
 namespace {
-
-std::vector<options> models() { return {options{}, options{.in_place = false}, options{.default_firing = firing::cbp}}; }
 
 /// Largest violation of any row or bound.
 double violation(const milp_model& m, const std::vector<double>& x) {

@@ -13,16 +13,16 @@
 
 #include "networks/networks.hpp"
 #include "support/random_problem.hpp"
+#include "support/small_graphs.hpp"
 
 using namespace memsched;
+using support::models;
 
 namespace {
 
 std::vector<external_solver> programs() {
   return {external_solver::highs(), external_solver::glpk(), external_solver::cbc_program()};
 }
-
-std::vector<options> models() { return {options{}, options{.in_place = false}, options{.default_firing = firing::cbp}}; }
 
 }  // namespace
 

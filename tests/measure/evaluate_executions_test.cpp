@@ -21,10 +21,10 @@ namespace {
 using sizes = std::vector<bytes>;
 using ids = std::vector<op_id>;
 
-executions_evaluation play(const problem_builder& b, const ids& executions, memory_model model = {}) {
+executions_evaluation run(const problem_builder& b, const ids& executions, memory_model model = {}) {
   return evaluate_executions(b.build().value(), executions, model).value();
 }
-std::string refusal(const problem_builder& b, const ids& executions) {
+std::string why_not(const problem_builder& b, const ids& executions) {
   const auto e = evaluate_executions(b.build().value(), executions);
   return e ? "accepted" : e.error().message;
 }
@@ -99,11 +99,11 @@ TEST_CASE("a tensor that is made again leaves room in between") {
   b.op({.reads = {small}, .writes = {wide}});
   b.op({.reads = {wide}, .writes = {narrow}});
   b.op({.reads = {narrow, big}, .writes = {out}});
-  const auto once = play(b, {0, 1, 2, 3, 4});
+  const auto once = run(b, {0, 1, 2, 3, 4});
   REQUIRE(once.peak == 33);
   REQUIRE(once.cost == 15);
   REQUIRE(once.extra_cost == 0);
-  const auto twice = play(b, {0, 1, 2, 3, 0, 4});
+  const auto twice = run(b, {0, 1, 2, 3, 0, 4});
   REQUIRE(twice.during == sizes{11, 13, 23, 24, 14, 14});
   REQUIRE(twice.after == sizes{11, 3, 21, 4, 13, 0});
   REQUIRE(twice.peak == 24);
@@ -117,7 +117,7 @@ TEST_CASE("a copy that nobody reads dies at once, and what stays is the last cop
   b.op({.writes = {y}});
   b.output(x);
   b.output(y);
-  const auto e = play(b, {0, 1, 0});
+  const auto e = run(b, {0, 1, 0});
   REQUIRE(e.after == sizes{0, 3, 7});
   REQUIRE(e.during == sizes{4, 3, 7});
 }
@@ -129,22 +129,22 @@ TEST_CASE("faults of executions name step and operator") {
   b.op({.reads = {x}, .writes = {view}, .name = "view"});
   b.op({.reads = {view}, .writes = {y}, .name = "read", .pure = false});
   b.op({.reads = {x}, .writes = {z}, .after = {2}, .name = "last"});
-  REQUIRE(refusal(b, {0, 1, 2, 0, 1, 3}) == "accepted");
-  REQUIRE(refusal(b, {0, 2, 1, 3}) == "step 1 runs read before view, which it needs");
-  REQUIRE(refusal(b, {0, 1, 2, 3, 2}) == "step 4 runs read a second time, which it must not");
-  REQUIRE(refusal(b, {0, 1, 0, 2, 3}) ==
+  REQUIRE(why_not(b, {0, 1, 2, 0, 1, 3}) == "accepted");
+  REQUIRE(why_not(b, {0, 2, 1, 3}) == "step 1 runs read before view, which it needs");
+  REQUIRE(why_not(b, {0, 1, 2, 3, 2}) == "step 4 runs read a second time, which it must not");
+  REQUIRE(why_not(b, {0, 1, 0, 2, 3}) ==
           "step 3 runs read on a view that view has not made again since its storage came back");
-  REQUIRE(refusal(b, {0, 1, 3, 2}) == "step 2 runs last before read, which it needs");
-  REQUIRE(refusal(b, {0, 1, 2, 0, 0}) == "the executions lack last");
-  REQUIRE(refusal(b, {}) == "the executions lack make");
-  REQUIRE(refusal(b, {0, 9}) == "step 1 names operator 9, which does not exist");
+  REQUIRE(why_not(b, {0, 1, 3, 2}) == "step 2 runs last before read, which it needs");
+  REQUIRE(why_not(b, {0, 1, 2, 0, 0}) == "the executions lack last");
+  REQUIRE(why_not(b, {}) == "the executions lack make");
+  REQUIRE(why_not(b, {0, 9}) == "step 1 names operator 9, which does not exist");
 }
 
 TEST_CASE("executions that cost too much are an error") {
   problem_builder b;
   b.op({.writes = {b.tensor(1)}, .cost = std::uint64_t{1} << 60});
-  REQUIRE(refusal(b, {0, 0, 0, 0}) == "accepted");
-  REQUIRE(refusal(b, {0, 0, 0, 0, 0}) == "the executions up to step 4 cost more than 2^62");
+  REQUIRE(why_not(b, {0, 0, 0, 0}) == "accepted");
+  REQUIRE(why_not(b, {0, 0, 0, 0, 0}) == "the executions up to step 4 cost more than 2^62");
 }
 
 TEST_CASE("law: an order is executions without repetition") {

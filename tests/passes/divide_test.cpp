@@ -10,12 +10,12 @@
 
 #include "support/random_hourglass.hpp"
 #include "support/seeds.hpp"
+#include "support/small_graphs.hpp"
 
 using namespace memsched;
+using support::models;
 
 namespace {
-
-std::vector<options> models() { return {options{}, options{.in_place = false}, options{.default_firing = firing::cbp}}; }
 
 /// Operators in a row, each reading what the one before writes.
 tensor_id add_chain(problem_builder& b, tensor_id from, int length) {

@@ -9,12 +9,12 @@
 
 #include "support/random_problem.hpp"
 #include "support/seeds.hpp"
+#include "support/small_graphs.hpp"
 
 using namespace memsched;
+using support::models;
 
 namespace {
-
-std::vector<options> models() { return {options{}, options{.in_place = false}, options{.default_firing = firing::cbp}}; }
 
 std::vector<support::shape> shapes() {
   return {{.operators = 11},

@@ -13,7 +13,11 @@
 #include <memsched/rewrite/rematerialize.hpp>
 #include <memsched/rewrite/split_sums.hpp>
 
+#include "checks.hpp"
+
 using namespace memsched;
+using memsched_tests::check_found;
+using memsched_tests::named;
 
 namespace {
 
@@ -26,18 +30,6 @@ network example() {
   x = b.convolution(b.concat({left, right}), {.channels = 5, .kernel = 3, .act = activation::relu6, .name = "head"});
   b.output(x);
   return b.build().value();
-}
-
-void check_found(const network& before, const network& after) {
-  CHECK(check_rewrite(before, after) != "");
-  CHECK(disagreement_over(before, after, field_numbers{}) != "");
-}
-
-op_id named(const network& net, const std::string& name) {
-  for (op_id i = 0; i < net.operations.size(); ++i)
-    if (net.operations[i].name == name) return i;
-  FAIL("no operator " << name);
-  return none;
 }
 
 network blocks() { return cut(example(), row_cuts(example(), 4)).value(); }

@@ -10,25 +10,14 @@
 #include <memsched/rewrite/kernel_wise.hpp>
 #include <memsched/schedule.hpp>
 
+#include "checks.hpp"
+
 using namespace memsched;
+using memsched_tests::check_found;
+using memsched_tests::check_same;
+using memsched_tests::named;
 
 namespace {
-
-op_id named(const network& net, const std::string& name) {
-  for (op_id i = 0; i < net.operations.size(); ++i)
-    if (net.operations[i].name == name) return i;
-  FAIL("no operator " << name);
-  return none;
-}
-
-void check_found(const network& before, const network& after) {
-  CHECK(check_rewrite(before, after) != "");
-  CHECK(disagreement_over(before, after, field_numbers{}) != "");
-}
-void check_same(const network& before, const network& after, exactness exact = exactness::bits) {
-  CHECK(check_rewrite(before, after) == "");
-  CHECK(disagreement(before, after, 1, exact) == "");
-}
 
 /// Two branches, their concatenation, a depthwise convolution of it, and a projection.
 network branches(quantization left = {}, std::int64_t multiplier = 1) {

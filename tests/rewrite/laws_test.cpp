@@ -14,9 +14,11 @@
 #include <memsched/rewrite/stream_inputs.hpp>
 #include <memsched/schedule.hpp>
 
+#include "checks.hpp"
 #include "random_network.hpp"
 
 using namespace memsched;
+using memsched_tests::check_same;
 using memsched_tests::random_network;
 
 namespace {
@@ -32,12 +34,6 @@ std::vector<cut_points> random_cuts(const network& net, base::random_source& r, 
                           static_cast<coordinate>(r.below(static_cast<std::uint64_t>(net.tensors[t].size.channels - 1)))};
   }
   return cuts;
-}
-
-void check_same(const network& before, const network& after, exactness exact) {
-  CHECK(check_network(after).message == "");
-  CHECK(check_rewrite(before, after) == "");
-  CHECK(disagreement(before, after, 3, exact) == "");
 }
 
 }  // namespace

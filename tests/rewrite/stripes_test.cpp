@@ -6,9 +6,11 @@
 #include <memsched/rewrite/stripes.hpp>
 #include <memsched/schedule.hpp>
 
+#include "checks.hpp"
 #include "random_network.hpp"
 
 using namespace memsched;
+using memsched_tests::named;
 using memsched_tests::random_network;
 
 namespace {
@@ -27,13 +29,6 @@ network stem() {
 network striped(const network& net, const region& r, coordinate n, runtime profile = runtime::parts) {
   REQUIRE(may_stripe(net, r, n));
   return stripes(net, r, n, profile).value();
-}
-
-op_id named(const network& net, const std::string& name) {
-  for (op_id i = 0; i < net.operations.size(); ++i)
-    if (net.operations[i].name == name) return i;
-  FAIL("no operator " << name);
-  return none;
 }
 
 }  // namespace

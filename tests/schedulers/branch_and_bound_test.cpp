@@ -7,12 +7,12 @@
 #include <memsched/schedulers/exhaustive.hpp>
 
 #include "support/random_graph.hpp"
+#include "support/small_graphs.hpp"
 
 using namespace memsched;
+using support::models;
 
 namespace {
-
-std::vector<options> models() { return {options{}, options{.in_place = false}, options{.default_firing = firing::cbp}}; }
 
 branch_and_bound rules(unsigned mask) {
   const auto on = [&](unsigned bit) { return (mask >> bit & 1) != 0; };

@@ -9,8 +9,10 @@
 
 #include "support/random_problem.hpp"
 #include "support/seeds.hpp"
+#include "support/small_graphs.hpp"
 
 using namespace memsched;
+using support::models;
 
 namespace {
 
@@ -48,11 +50,6 @@ outcome run(const schedule_graph& g, const hierarchical& policy, const options& 
   out.s = policy.run(g, context, [&](const auto& round) { out.rounds.push_back(round); });
   out.peak = peak_of(g, out.s.order);
   return out;
-}
-
-const std::vector<options>& models() {
-  static const std::vector<options> all{options{}, options{.in_place = false}, options{.default_firing = firing::cbp}};
-  return all;
 }
 
 }  // namespace

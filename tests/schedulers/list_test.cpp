@@ -19,12 +19,12 @@
 
 #include "networks/networks.hpp"
 #include "support/random_problem.hpp"
+#include "support/small_graphs.hpp"
 
 using namespace memsched;
+using support::models;
 
 namespace {
-
-std::vector<options> models() { return {options{}, options{.in_place = false}, options{.default_firing = firing::cbp}}; }
 
 using run_function = schedule_result<op_id> (*)(const problem&, const options&);
 

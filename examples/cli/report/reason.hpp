@@ -1,6 +1,7 @@
 // Why a peak is what it is: what must be alive together in any order, and what each tensor at the peak costs.
 #pragma once
 
+#include <cstddef>
 #include <memsched/graph/problem.hpp>
 #include <memsched/model/firing.hpp>
 #include <memsched/search/options.hpp>
@@ -32,6 +33,8 @@ struct saving {
   memsched::bytes best_order = 0;  ///< the smallest peak found; at most `same_order`
   memsched::bytes bound = 0;       ///< no order has less; 0 where none was looked for
 };
+
+inline constexpr std::size_t search_anew_up_to = 5000;  ///< operators for which commands search that long
 
 /// Savings of some storages, each scheduled anew within `limits` where `search_anew`.
 std::vector<saving> find_savings(const memsched::problem& p, std::span<const memsched::op_id> order,

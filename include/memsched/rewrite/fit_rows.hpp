@@ -21,7 +21,7 @@ inline namespace MEMSCHED_ABI {
 namespace detail {
 
 /// How many blocks of rows a tensor is cut into: up to 2^level.
-using levels = std::vector<unsigned>;
+using row_levels = std::vector<unsigned>;
 
 /// Cuts `base_`, the network that whole-tensor rules have made, and copies operators of it.
 class fit_rows : protected fit_trials {
@@ -52,7 +52,7 @@ class fit_rows : protected fit_trials {
   }
 
   /// The least levels, none below these, with pairs in place alike and neighbours at most one apart.
-  void settle(levels& level) const {
+  void settle(row_levels& level) const {
     for (bool changed = true; changed;) {
       changed = false;
       const auto raise = [&](tensor_id t, unsigned to) {
@@ -68,7 +68,7 @@ class fit_rows : protected fit_trials {
 
   /// The base with its tensors cut to these levels, the parts of each operator one after the other; `of` says of which tensor
   /// of the base each tensor is a part.
-  network cut_in_rows(const levels& level, std::vector<tensor_id>* of = nullptr) const {
+  network cut_in_rows(const row_levels& level, std::vector<tensor_id>* of = nullptr) const {
     std::vector<cut_points> cuts(base_.tensors.size());
     for (tensor_id t = 0; t < cuts.size(); ++t) {
       const coordinate rows = base_.tensors[t].size.rows;
@@ -83,7 +83,7 @@ class fit_rows : protected fit_trials {
     return parts;
   }
   /// Likewise, in the order of the best network so far.
-  network cut_to(const levels& level, std::vector<tensor_id>* of = nullptr) const {
+  network cut_to(const row_levels& level, std::vector<tensor_id>* of = nullptr) const {
     return follow_best(cut_in_rows(level, of));
   }
 
@@ -130,7 +130,7 @@ class fit_rows : protected fit_trials {
     unsigned most = 0, stalled = 0;
     for (const unsigned m : most_) most = std::max(most, m);
     for (unsigned n = 1; n <= most && !out_of_time() && !out_.error; ++n) {
-      levels level(most_.size());
+      row_levels level(most_.size());
       for (tensor_id t = 0; t < level.size(); ++t) level[t] = std::min(n, most_[t]);
       const std::size_t steps = out_.steps.size();
       const std::string site = "every tensor in up to " + std::to_string(coordinate{1} << n) + " blocks";
@@ -175,9 +175,9 @@ class fit_rows : protected fit_trials {
       for (const auto& [cost, i] : cheap) {
         if (fell || met() || out_of_time() || out_.error) break;
         const network base = base_;
-        const levels level = best_level_;
+        const row_levels level = best_level_;
         const std::string site = base.operations[i].name;
-        levels again = level;
+        row_levels again = level;
         base_ = rematerialize(base, i);
         again.resize(base_.tensors.size(), level[base.operations[i].writes[0].parts[0].tensor]);
         prepare();
@@ -201,7 +201,7 @@ class fit_rows : protected fit_trials {
 
   /// Cuts tensors live at the peak finer and finer, until the budget holds or nothing is left to cut.
   void cut_to_budget() {
-    levels level(most_.size(), 0);
+    row_levels level(most_.size(), 0);
     for (;;) {
       std::vector<tensor_id> of;
       network parts = cut_to(level, &of);
@@ -221,7 +221,7 @@ class fit_rows : protected fit_trials {
     }
   }
   /// Raises the levels of these tensors; where all are as fine as can be, of their neighbours, and theirs, until one is not.
-  bool raise(levels& level, std::vector<bool> of) const {
+  bool raise(row_levels& level, std::vector<bool> of) const {
     for (bool grew = true; grew;) {
       bool raised = false;
       for (tensor_id t = 0; t < level.size(); ++t)
@@ -237,7 +237,7 @@ class fit_rows : protected fit_trials {
   }
 
   /// Cuts coarser again where the budget still holds: tensors with the most blocks first.
-  void coarsen(levels level) {
+  void coarsen(row_levels level) {
     for (bool changed = true; changed && !out_of_time();) {
       changed = false;
       std::vector<tensor_id> by_size;
@@ -247,9 +247,9 @@ class fit_rows : protected fit_trials {
       for (const tensor_id t : by_size) {
         if (out_of_time() || out_.error) return;
         if (level[t] == 0) continue;
-        levels lower_level = level;
+        row_levels lower_level = level;
         lower_with_pairs(lower_level, t);
-        levels settled = lower_level;
+        row_levels settled = lower_level;
         settle(settled);
         if (settled != lower_level) continue;  // a neighbour would raise it again
         std::optional<fit_trial> trial = measure(cut_to(lower_level), f_.budget, 0.02);
@@ -261,7 +261,7 @@ class fit_rows : protected fit_trials {
       }
     }
   }
-  void lower_with_pairs(levels& level, tensor_id t) const {
+  void lower_with_pairs(row_levels& level, tensor_id t) const {
     const unsigned to = level[t] - 1;
     level[t] = to;
     for (bool changed = true; changed;) {
@@ -273,8 +273,8 @@ class fit_rows : protected fit_trials {
   }
 
   network base_;
-  levels most_;        ///< per tensor of the base
-  levels best_level_;  ///< those of the best network, where it is a cut of the base
+  row_levels most_;        ///< per tensor of the base
+  row_levels best_level_;  ///< those of the best network, where it is a cut of the base
   std::vector<std::pair<tensor_id, tensor_id>> near_, alike_;
   std::pair<bytes, std::size_t> in_vain_{};  ///< the best peak, and the base's operators, where copies did not help
 };
