@@ -68,9 +68,10 @@ TEST_CASE("several values, elements and views", "[nodes]") {
   CHECK(a.peak == 551);
   CHECK(a.given == 551);
   // A view of all values, as HLO's tuple.
-  const answer t = ask({input_x, R"({"name": "a", "inputs": "x", "bytes": 5})", R"({"name": "b", "inputs": "x", "bytes": 6})",
-                        R"({"name": "tuple", "inputs": ["a", "b"], "view_of": ["a", "b"]})",
-                        R"({"name": "out", "kind": "output", "inputs": ["tuple"]})"});
+  const answer t =
+      ask({input_x, R"({"name": "a", "inputs": "x", "bytes": 5})", R"({"name": "b", "inputs": "x", "bytes": 6})",
+           R"({"name": "tuple", "inputs": ["a", "b"], "view_of": ["a", "b"]})",
+           R"({"name": "out", "kind": "output", "inputs": ["tuple"]})"});
   CHECK(t.peak == 21);
 }
 

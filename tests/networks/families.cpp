@@ -11,6 +11,8 @@
 #include <networks/fingerprint.hpp>
 #include <networks/networks.hpp>
 
+#include "made.hpp"
+
 using memsched::index_t;
 using memsched::op_id;
 using memsched::problem_draft;
@@ -18,7 +20,6 @@ using memsched::tensor_id;
 
 namespace {
 
-problem_draft made(const std::string& name) { return networks::make(name).value(); }
 std::uint64_t value(const std::string& name) { return fingerprint(made(name)).value(); }
 
 std::vector<int> reader_counts(const problem_draft& graph) {

@@ -12,14 +12,14 @@
 #include <networks/fingerprint.hpp>
 #include <networks/networks.hpp>
 
+#include "made.hpp"
+
 using memsched::bytes;
 using memsched::op_id;
 using memsched::problem_draft;
 using memsched::tensor_id;
 
 namespace {
-
-problem_draft made(const std::string& name) { return networks::make(name).value(); }
 
 bytes total_bytes(const problem_draft& graph) {
   bytes sum = 0;
