@@ -4,6 +4,7 @@
 
 #include <boost/graph/adjacency_list.hpp>
 #include <memsched/adapters/bgl.hpp>
+#include <memsched/graph/overlay.hpp>
 #include <memsched/schedule.hpp>
 
 struct layer {

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include <memsched/graph/overlay.hpp>
 #include <memsched/schedule.hpp>
 
 // Edges from task to task, each a buffer of its own. As members, the four functions that memsched asks for need no

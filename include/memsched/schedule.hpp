@@ -13,7 +13,6 @@
 #include <memsched/base/type_name.hpp>
 #include <memsched/graph/builder.hpp>
 #include <memsched/graph/lower.hpp>
-#include <memsched/graph/overlay.hpp>
 #include <memsched/measure/evaluate.hpp>
 #include <memsched/proof/certificate.hpp>
 #include <memsched/schedulers/automatic.hpp>

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <memsched/certify/certify.hpp>
+#include <memsched/graph/overlay.hpp>
 #include <memsched/plan.hpp>
 #include <memsched/proof/check_certificate.hpp>
 
