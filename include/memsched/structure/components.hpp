@@ -1,6 +1,7 @@
 // Weakly connected components.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include <memsched/base/linkage.hpp>
@@ -15,6 +16,11 @@ namespace structure {
 /// one reader that is always last. So the level after a set of nodes is the base and a sum over components, and so is what a
 /// node takes beside the others. O(nodes + edges).
 MEMSCHED_FUNCTION std::vector<std::vector<node_id>> components(const schedule_graph& g);
+
+/// An order of g as one of each component. O(nodes).
+MEMSCHED_FUNCTION std::vector<std::vector<node_id>> by_component(const schedule_graph& g,
+                                                                 std::span<const std::vector<node_id>> components,
+                                                                 std::span<const node_id> order);
 
 }  // namespace structure
 
@@ -48,6 +54,17 @@ MEMSCHED_FUNCTION std::vector<std::vector<node_id>> components(const schedule_gr
   std::vector<std::vector<node_id>> members(found);
   for (node_id v = 0; v < g.size(); ++v) members[component[v]].push_back(v);
   return members;
+}
+
+MEMSCHED_FUNCTION std::vector<std::vector<node_id>> by_component(const schedule_graph& g,
+                                                                 std::span<const std::vector<node_id>> components,
+                                                                 std::span<const node_id> order) {
+  std::vector<index_t> component_of(g.size());
+  for (index_t c = 0; c < components.size(); ++c)
+    for (node_id v : components[c]) component_of[v] = c;
+  std::vector<std::vector<node_id>> orders(components.size());
+  for (node_id v : order) orders[component_of[v]].push_back(v);
+  return orders;
 }
 
 }  // namespace structure

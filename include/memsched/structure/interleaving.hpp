@@ -55,6 +55,16 @@ struct interleaving {
 MEMSCHED_FUNCTION interleaving interleave(const schedule_graph& g, std::span<const std::vector<node_id>> orders,
                                           std::span<const std::vector<hill>> of);
 
+/// The nodes at the tops of the hills that count, a layer whose first member, or last where the hills rise, takes as much as
+/// the interleaving where every top takes the least that its node can, and every valley is the lowest level on that side of its
+/// top: beside the valleys of the others the highest hill is the lowest of these, by the order of hills.
+inline std::vector<node_id> tops(const interleaving& all, std::span<const std::vector<hill>> of) {
+  std::vector<node_id> nodes;
+  for (std::size_t c = 0; c < of.size(); ++c)
+    if (all.at[c] != none) nodes.push_back(of[c][all.at[c]].top);
+  return nodes;
+}
+
 }  // namespace structure
 
 }  // namespace MEMSCHED_ABI
@@ -69,21 +79,20 @@ MEMSCHED_FUNCTION interleaving interleave(const schedule_graph& g, std::span<con
 
 namespace memsched {
 inline namespace MEMSCHED_ABI {
-namespace structure {
-
 namespace detail {
 
+using structure::hill;
+
 /// The levels of an order, above its start.
-struct profile {
+struct level_profile {
   std::vector<delta> level{0};  // before each position, and at the end
   std::vector<delta> height{};  // while the node there runs
 
   std::size_t size() const { return height.size(); }
 };
 
-/// The hills between the lowest level and the end, or if they fall from there back to the start. The position of each that is
-/// beyond its valley comes with it.
-inline std::vector<hill> rising_hills(const profile& p, std::span<const node_id> order, std::size_t low) {
+/// The hills from the lowest level, before this position, to the end.
+inline std::vector<hill> rising_hills(const level_profile& p, std::span<const node_id> order, std::size_t low) {
   std::vector<hill> found;
   const std::size_t n = p.size();
   std::vector<std::size_t> top(n), valley(n + 1, n);  // from each position on: the last highest node, the last lowest level
@@ -99,10 +108,10 @@ inline std::vector<hill> rising_hills(const profile& p, std::span<const node_id>
   return found;
 }
 
-inline std::vector<hill> falling_hills(const profile& p, std::span<const node_id> order, std::size_t low) {
+/// Those from the start to there.
+inline std::vector<hill> falling_hills(const level_profile& p, std::span<const node_id> order, std::size_t low) {
   std::vector<hill> found;
-  std::vector<std::size_t> top(low + 1, 0),
-      valley(low + 1, 0);  // up to each position: the first highest node and lowest level
+  std::vector<std::size_t> top(low + 1, 0), valley(low + 1, 0);  // up to each position: the first of these
   for (std::size_t i = 0; i < low; ++i) {
     top[i + 1] = i > 0 && p.height[top[i]] >= p.height[i] ? top[i] : i;
     valley[i + 1] = p.level[valley[i]] <= p.level[i + 1] ? valley[i] : i + 1;
@@ -118,12 +127,14 @@ inline std::vector<hill> falling_hills(const profile& p, std::span<const node_id
 
 }  // namespace detail
 
+namespace structure {
+
 MEMSCHED_FUNCTION std::vector<std::vector<hill>> hills(const schedule_graph& g,
                                                        std::span<const std::vector<node_id>> orders) {
   std::vector<std::vector<hill>> all;
   order_walk w(g);
   for (const auto& order : orders) {
-    detail::profile p;
+    detail::level_profile p;
     const delta start = w.level();
     for (node_id v : order) {
       p.height.push_back(w.level() + w.effect(v).peak - start);

@@ -138,8 +138,7 @@ inline components_search::components_search(const schedule_graph& g, search& con
     if (from != none || to != none) pairs.emplace_back(component_of[from != none ? from : to], i);
   }
   const auto resources = list_of<index_t>::from_pairs(members_.size(), pairs);
-  orders_.resize(members_.size());
-  for (node_id v : order) orders_[component_of[v]].push_back(v);
+  orders_ = structure::by_component(g, members_, order);
   std::map<std::vector<delta>, index_t> known;
   for (index_t c = 0; c < members_.size(); ++c) {
     schedule_graph h = component(c, resources);
@@ -241,9 +240,7 @@ inline bool components_search::round(const query& q) {
 /// Cuts of the whole graph for the nodes at the tops of the hills that make the peak; once for each best interleaving.
 inline void components_search::cut_at_hills() {
   if (std::exchange(cut_, true)) return;
-  std::vector<node_id> layer;
-  for (std::size_t c = 0; c < best_.at.size(); ++c)
-    if (best_.at[c] != none) layer.push_back(hills_[c][best_.at[c]].top);
+  const std::vector<node_id> layer = structure::tops(best_, hills_);
   if (layer.empty()) return;
   bounds::layer_bound cuts(g_);
   const auto go_on = [&] { return context_.count_cut(); };
