@@ -15,7 +15,7 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 namespace detail {
 
-/// What tells components apart.
+/// All that an order of a graph depends on: equal for components that are alike in the order of their numbers. O(nodes + edges).
 inline std::vector<delta> description(const schedule_graph& g) {
   std::vector<delta> all{static_cast<delta>(g.active)};
   for (node_id v = 0; v < g.size(); ++v) {
