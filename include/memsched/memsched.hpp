@@ -204,7 +204,9 @@
 #include <memsched/search/statistics.hpp>
 #include <memsched/search/verdict.hpp>
 #include <memsched/structure/acyclic_partition.hpp>
+#include <memsched/structure/components.hpp>
 #include <memsched/structure/hierarchy.hpp>
+#include <memsched/structure/interleaving.hpp>
 #include <memsched/structure/line.hpp>
 #include <memsched/structure/reachability.hpp>
 #include <memsched/structure/regions.hpp>

@@ -17,6 +17,7 @@
 #include "support/changed_certificates.hpp"
 #include "support/random_graph.hpp"
 #include "support/seeds.hpp"
+#include "support/side_by_side.hpp"
 
 using namespace memsched;
 
@@ -342,4 +343,17 @@ TEST_CASE("sizes of one branch do not blur the peaks of what runs after it") {
   REQUIRE(bounds::next_possible_peak(g, 8) == 100);    // a multiple of 100 while either branch runs
   REQUIRE(bounds::next_possible_peak(g, 502) == 507);  // the first operator
   REQUIRE(bounds::next_possible_peak(g, 601) == 700);
+}
+
+TEST_CASE("the bound of two copies has a certificate of one step, of a layer with a node of each") {
+  const std::vector<problem_draft> drafts(2, networks::make("randwire-stack:8").value());
+  const problem p = make_problem(support::side_by_side(drafts)).value();
+  const schedule_graph g = make_schedule_graph(p);
+  const auto r = schedule(p, automatic, {.state_limit = 100000});
+  REQUIRE(r.verdict() == verdict::optimal);
+  const certificate c = certify(g, r.order, r.lower_bound, [] { return true; });
+  REQUIRE(c.bound == r.peak);
+  REQUIRE(check_certificate(g, c).empty());
+  REQUIRE(c.steps.size() == 1);
+  REQUIRE(c.steps.front().layer.size() == 2);
 }

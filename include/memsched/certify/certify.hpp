@@ -52,6 +52,7 @@ MEMSCHED_FUNCTION certificate certify(const schedule_graph& g, std::span<const n
   const bounds::node_bound single = bounds::best_cut_bound(g, order, best.bound, go_on);
   const auto by_cut = [&] { return single.v != none && consider(detail::certify_cut(g, single, go_on)); };
   if (single.bound >= bound && by_cut()) return best;
+  if (consider(detail::certify_components(g, order, single.bound, go_on))) return best;
   // Little effort first; and for each, of a large graph narrow windows, then the whole, then wide windows.
   const bool local = g.size() > 1024, whole = g.size() <= limits.probed;
   presolve::compressed_graph form;

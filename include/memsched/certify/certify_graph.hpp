@@ -22,6 +22,8 @@
 #include <memsched/presolve/compression.hpp>
 #include <memsched/proof/check_certificate.hpp>
 #include <memsched/search/options.hpp>
+#include <memsched/structure/components.hpp>
+#include <memsched/structure/interleaving.hpp>
 
 namespace memsched {
 inline namespace MEMSCHED_ABI {
@@ -118,6 +120,25 @@ inline certificate certify_cut(const schedule_graph& g, const node_bound& b, fun
   proof_round round;
   round.derived_side.refuted_at = b.v;
   return certify_round(g, std::move(round), b.bound, go_on);
+}
+
+/// The certificate that cuts at the tops of the components' hills give, where `order` has several components; or one from the
+/// level at the ends.
+inline certificate certify_components(const schedule_graph& g, std::span<const node_id> order, bytes start,
+                                      function_ref<bool()> go_on) {
+  const auto components = structure::components(g);
+  if (components.size() < 2) return assemble(g, {});
+  const auto orders = structure::by_component(g, components, order);
+  const auto hills = structure::hills(g, orders);
+  const auto all = structure::interleave(g, orders, hills);
+  proof_round round;
+  derived::side& side = round.derived_side;
+  side.layer = structure::tops(all, hills), side.first = all.falls;
+  std::sort(side.layer.begin(), side.layer.end());
+  if (side.layer.empty()) return assemble(g, {});
+  layer_bound cuts(g);
+  const bytes bound = side.first ? cuts.of_first(side.layer, start, go_on) : cuts.of_last(side.layer, start, go_on);
+  return bound > start ? certify_round(g, std::move(round), bound, go_on) : assemble(g, {});
 }
 
 /// How many sets a family may have, of those that some effort allows.

@@ -15,8 +15,9 @@ inline namespace MEMSCHED_ABI {
 ///
 /// Starts from the best of five cheap orders and a few minimum cuts, which suffice for many networks. Then divides the graph
 /// at its waists, compresses each part, and works on the part with the highest order, in rounds: each stage of a table
-/// (`automatic/stages.hpp`) that fits the part gets some work, counted and not timed, and twice as much in the next round. A
-/// longer search begins as a shorter one does, so it is never worse.
+/// (`automatic/stages.hpp`) that fits the part gets some work, counted and not timed, and twice as much in the next round.
+/// Weakly connected components, where there are several, are searched apart in turns with that. A longer search begins as a
+/// shorter one does, so it is never worse.
 struct automatic_scheduler {
   std::string_view without{};  ///< a stage that is left out, to see what it is good for
 
@@ -36,6 +37,11 @@ struct staged_search {
   solution operator()(const schedule_graph& g, search& context) const;
 };
 
+/// Searches a graph component by component, and no parts of the whole. Tests see by it what that alone finds and claims.
+struct apart_search {
+  solution operator()(const schedule_graph& g, search& context) const;
+};
+
 }  // namespace detail
 
 }  // namespace MEMSCHED_ABI
@@ -48,9 +54,12 @@ struct staged_search {
 #include <vector>
 
 #include <memsched/passes/in_step.hpp>
+#include <memsched/schedulers/automatic/components_search.hpp>
 #include <memsched/schedulers/automatic/parts_search.hpp>
 #include <memsched/schedulers/automatic/stages.hpp>
 #include <memsched/schedulers/best_heuristic.hpp>
+#include <memsched/schedulers/greedy.hpp>
+#include <memsched/structure/components.hpp>
 
 namespace memsched {
 inline namespace MEMSCHED_ABI {
@@ -63,6 +72,29 @@ MEMSCHED_FUNCTION solution staged_search::operator()(const schedule_graph& g, se
   part.run(q);
   if (!part.closed(q) && !context.stopped()) context.give_up();
   return {part.order(), std::max(part.bound(), context.asked().target)};
+}
+
+/// Calls two functions in turns, the one that has done less work, the first where neither has, while `open` says so; neither
+/// again after it returned false.
+template <class Open, class First, class Second>
+void in_turns(const search& context, Open open, First first, Second second) {
+  std::uint64_t by_first = 0, by_second = 0;
+  for (bool more_of_first = true, more_of_second = true; (more_of_first || more_of_second) && open();) {
+    const std::uint64_t before = context.work();
+    if (more_of_first && (by_first <= by_second || !more_of_second))
+      more_of_first = first(), by_first += context.work() - before;
+    else more_of_second = second(), by_second += context.work() - before;
+  }
+}
+
+MEMSCHED_FUNCTION solution apart_search::operator()(const schedule_graph& g, search& context) const {
+  const query q = context.asked();
+  components_search apart(g, context, {}, structure::components(g), greedy{}(g, context).order);
+  while (apart.round(q)) {
+  }
+  const bool closed = apart.peak() <= std::max(apart.bound(), q.target) || apart.bound() >= q.cutoff;
+  if (!closed && !context.stopped()) context.give_up();
+  return {apart.order(), std::max(apart.bound(), q.target)};
 }
 
 }  // namespace detail
@@ -86,11 +118,23 @@ MEMSCHED_FUNCTION solution automatic_scheduler::operator()(const schedule_graph&
       const search::named name(context, "divide");  // the same order, but one part behind the other
       context.report(parts.peak(), 0);
     }
-    const query within{std::max(bound, q.target), std::min(whole.peak(), q.cutoff)};
-    parts.run(within);
-    bound = std::max(bound, parts.bound());
-    if (parts.peak() < whole.peak()) whole.take(parts.order());
-    if (std::min(whole.peak(), q.cutoff) > std::max(bound, q.target) && !context.stopped()) context.give_up();
+    const auto open = [&] { return std::min(whole.peak(), q.cutoff) > std::max(bound, q.target); };
+    const auto give_round = [&](auto& some) {
+      const bool more = some.round({std::max(bound, q.target), std::min(whole.peak(), q.cutoff)});
+      bound = std::max(bound, some.bound());
+      if (some.peak() < whole.peak()) whole.take(some.order());
+      return more;
+    };
+    std::vector<std::vector<node_id>> members = structure::components(g);
+    if (members.size() > 1 && without != "components") {
+      detail::components_search apart(g, context, {.rows = rows, .without = without}, std::move(members), whole.order());
+      detail::in_turns(
+          context, open, [&] { return give_round(apart); }, [&] { return give_round(parts); });
+    } else {
+      while (open() && give_round(parts)) {
+      }
+    }
+    if (open() && !context.stopped()) context.give_up();
   }
   return {whole.order(), std::max(bound, context.asked().target)};
 }

@@ -110,8 +110,8 @@ inline last_stage any_scheduler_of(random& r, std::string& asked) {
       return {s, true, false};
     }
     case 12: asked += " fradet"; return {fradet, true, false};
-    case 13:
-    case 14: asked += " automatic"; return {automatic, true, false};
+    case 13: asked += " automatic"; return {automatic, true, false};
+    case 14: asked += " apart"; return {memsched::detail::apart_search{}, false, false};
     default:
       switch (r.below(4)) {
         case 0: asked += " best_heuristic"; return {best_heuristic{}, false, false};

@@ -72,10 +72,32 @@ inline std::optional<memsched::problem> problem_of(const table& t) {
   return p ? std::optional(std::move(p).value()) : std::nullopt;
 }
 
-/// 6 to 16 operators of some density, sizes, fan-in and locality; shared tensors, aliases, control edges, several outputs,
+/// Two copies side by side: first operators, then second ones, and so on.
+inline table two_of(const table& t) {
+  const auto tensors = static_cast<unsigned>(t.tensors.size());
+  table both;
+  for (const unsigned copy : {0U, 1U})
+    for (table::tensor x : t.tensors) {
+      if (x.alias_of >= 0) x.alias_of += static_cast<int>(copy * tensors);
+      both.tensors.push_back(x);
+    }
+  for (const table::op& one : t.ops)
+    for (const unsigned copy : {0U, 1U}) {
+      table::op o = one;
+      for (auto* list : {&o.reads, &o.writes})
+        for (unsigned& x : *list) x += copy * tensors;
+      for (unsigned& a : o.after) a = 2 * a + copy;
+      if (o.overwrites >= 0) o.overwrites += static_cast<int>(copy * tensors);
+      both.ops.push_back(std::move(o));
+    }
+  return both;
+}
+
+/// 6 to 16 operators, or two copies of 3 to 7, of some density, sizes, fan-in and locality; shared tensors, aliases, control edges, several outputs,
 /// workspaces, overwritten inputs, rules of their own, sizes of zero and sizes with a common divisor. Most are renumbered.
 inline table random_table(random& r) {
-  const std::uint32_t n = 6 + (r.chance(70) ? r.below(6) : r.below(11)), fan = 1 + r.below(4);
+  const bool copied = r.chance(15);
+  const std::uint32_t n = copied ? 3 + r.below(5) : 6 + (r.chance(70) ? r.below(6) : r.below(11)), fan = 1 + r.below(4);
   const std::uint32_t sizes[] = {2, 3, 8, 60, 1000}, units[] = {1, 1, 1, 2, 6, 10};
   const std::uint32_t most = sizes[r.below(5)], unit = units[r.below(6)];
   const std::uint32_t overwrites = r.below(3) * 30, outputs = r.below(20), workspaces = r.below(3) * 25,
@@ -106,12 +128,14 @@ inline table random_table(random& r) {
     t.ops.push_back(std::move(o));
   }
   for (unsigned i = inputs; i < t.tensors.size(); ++i) t.tensors[i].output = r.chance(outputs);
+  if (copied) t = two_of(t);
   if (r.chance(30)) return t;
-  std::vector<unsigned> place(n);
+  const auto all = static_cast<std::uint32_t>(t.ops.size());
+  std::vector<unsigned> place(all);
   std::iota(place.begin(), place.end(), 0U);
-  for (std::uint32_t i = n; i > 1; --i) std::swap(place[i - 1], place[r.below(i)]);
+  for (std::uint32_t i = all; i > 1; --i) std::swap(place[i - 1], place[r.below(i)]);
   table renumbered = t;
-  for (std::uint32_t i = 0; i < n; ++i) {
+  for (std::uint32_t i = 0; i < all; ++i) {
     for (unsigned& a : t.ops[i].after) a = place[a];
     renumbered.ops[place[i]] = std::move(t.ops[i]);
   }

@@ -33,11 +33,18 @@ class parts_search {
     context.stats.parts += parts_.size();
   }
 
-  /// Gives rounds to the highest part, until the query is answered, or no part has anything left to try, or a limit is hit.
-  /// Goes on where it was.
+  /// Gives a round to the highest part. Returns false where the query is answered, or no part has anything left to try, or a
+  /// limit was hit.
+  bool round(const query& q) {
+    if (!context_.keep_going() || open_.empty() || bound_ >= q.cutoff || open_.top().first <= std::max(bound_, q.target))
+      return false;
+    work_on_highest(q);
+    return true;
+  }
+  /// Rounds until that returns false. Goes on where it was.
   void run(const query& q) {
-    while (context_.keep_going() && !open_.empty() && bound_ < q.cutoff && open_.top().first > std::max(bound_, q.target))
-      work_on_highest(q);
+    while (round(q)) {
+    }
   }
 
   bytes peak() const { return std::max(settled_, open_.empty() ? 0 : open_.top().first); }

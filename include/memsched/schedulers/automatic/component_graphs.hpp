@@ -1,0 +1,70 @@
+// Graphs that the search of components asks about.
+#pragma once
+
+#include <memsched/base/linkage.hpp>
+
+#if MEMSCHED_DEFINED_HERE
+
+#include <span>
+#include <vector>
+
+#include <memsched/bounds/lowest_set.hpp>
+#include <memsched/graph/schedule_graph.hpp>
+
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+namespace detail {
+
+/// All that an order of a graph depends on: equal for components that are alike in the order of their numbers. O(nodes + edges).
+inline std::vector<delta> description(const schedule_graph& g) {
+  std::vector<delta> all{static_cast<delta>(g.active)};
+  for (node_id v = 0; v < g.size(); ++v) {
+    all.insert(all.end(), {g.cost[v].peak, g.cost[v].impact, static_cast<delta>(g.preds[v].size())});
+    all.insert(all.end(), g.preds[v].begin(), g.preds[v].end());
+    for (const credit& c : g.credits[v]) all.insert(all.end(), {static_cast<delta>(c.release), c.amount});
+  }
+  return all;
+}
+
+/// g with some active nodes more, behind its own: in a row, tied to none of the others.
+inline schedule_graph with_row(const schedule_graph& g, std::span<const node_cost> row) {
+  schedule_graph h;
+  const auto first = static_cast<node_id>(g.active), more = static_cast<node_id>(row.size());
+  const auto renamed = [&](node_id v) { return v == none || v < first ? v : v + more; };
+  const auto copy = [&](node_id v) {
+    h.cost.push_back(g.cost[v]);
+    for (node_id u : g.preds[v]) h.preds.push(renamed(u));
+    for (node_id s : g.succs[v]) h.succs.push(renamed(s));
+    for (const credit& c : g.credits[v]) h.credits.push({renamed(c.release), c.amount});
+    h.preds.close(), h.succs.close(), h.credits.close();
+  };
+  h.active = g.active + row.size();
+  h.base = g.base;
+  h.roots = g.roots;
+  for (const resource& r : g.resources) h.resources.push_back({renamed(r.from), renamed(r.to), r.size});
+  for (node_id v = 0; v < first; ++v) copy(v);
+  for (node_id i = 0; i < more; ++i) {
+    h.cost.push_back(row[i]);
+    if (i > 0) h.preds.push(first + i - 1);
+    if (i + 1 < more) h.succs.push(first + i + 1);
+    h.preds.close(), h.succs.close(), h.credits.close();
+    if (g.resources.empty() || row[i].impact == 0) continue;
+    if (row[i].impact > 0) h.resources.push_back({first + i, none, static_cast<bytes>(row[i].impact)});
+    else h.resources.push_back({none, first + i, static_cast<bytes>(-row[i].impact)});
+  }
+  for (node_id v = first; v < g.size(); ++v) copy(v);
+  return h;
+}
+
+/// The lowest level that a set of nodes leaves, above the start. One minimum cut.
+inline delta lowest_level_of(const schedule_graph& g) {
+  bounds::lowest_set lowest(g);
+  for (node_id v = 0; v < g.size(); ++v) lowest.add(v);
+  return lowest.solve(g.preds);
+}
+
+}  // namespace detail
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched
+
+#endif
