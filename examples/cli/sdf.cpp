@@ -15,14 +15,13 @@
 
 namespace cli {
 
-using json = nlohmann::ordered_json;
-
 namespace {
 
 using memsched::bytes;
 using memsched::graph_error;
 using memsched::index_t;
 namespace sdf = memsched::sdf;
+using json = nlohmann::ordered_json;
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

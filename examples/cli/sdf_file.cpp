@@ -11,12 +11,16 @@
 
 namespace cli {
 
+namespace {
+
 using memsched::bytes;
 using memsched::graph_error;
 using memsched::index_t;
 using memsched::node_id;
 namespace sdf = memsched::sdf;
 using json = nlohmann::ordered_json;
+
+}  // namespace
 
 memsched::result<loaded_sdf> load_sdf(const std::string& path, const request& r) {
   if (!r.how.shapes.empty()) return wrong(path, "takes no --shape, which is for .onnx and .tflite files");

@@ -12,6 +12,7 @@
 #include <boost/property_map/function_property_map.hpp>
 #include <catch2/catch.hpp>
 #include <memsched/adapters/bgl.hpp>
+#include <memsched/graph/overlay.hpp>
 #include <memsched/schedule.hpp>
 #include <memsched/schedulers/exhaustive.hpp>
 

@@ -53,9 +53,9 @@ TEST_CASE("a rewritten network is read as it was written") {
 
 TEST_CASE("what is no network is an error with its place") {
   const network net = example();
-  const json good = write_provenance(net);
+  const json right = write_provenance(net);
   const auto message = [&](auto&& change) {
-    json bad = good;
+    json bad = right;
     change(bad);
     const auto read = read_provenance(bad, net);
     return read ? std::string() : read.error().message;
@@ -80,9 +80,9 @@ TEST_CASE("damaged networks are refused, or what the checker lets pass is one") 
   base::random_source r(7);
   std::size_t refused = 0, judged = 0;
   for (const network& made : rewritten(net)) {
-    const json good = write_provenance(made);
+    const json right = write_provenance(made);
     for (int n = 0; n < 150; ++n) {
-      json bad = good;
+      json bad = right;
       for (json* at = &bad;;) {  // one number, somewhere
         if (at->is_number()) {
           const std::int64_t other[] = {-1, 0, 1, 2, 7, 1 << 20, std::int64_t{1} << 40};

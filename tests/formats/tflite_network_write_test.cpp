@@ -145,8 +145,8 @@ TEST_CASE("sums in parts of floats are written as additions; those of integers a
     op_id at = 0;
     while (gathered.operations[at].reads[0].parts.size() < 2) ++at;
     for (const sum_form form : {sum_form::together, sum_form::chain, sum_form::any_order}) {
-      const network split = split_sum(gathered, at, form);
-      const auto file = write_tflite_network(net, split, listed(split));
+      const network halves = split_sum(gathered, at, form);
+      const auto file = write_tflite_network(net, halves, listed(halves));
       if (!real) {
         CHECK(file.error().message.find("a sum of integers") != std::string::npos);
         continue;
@@ -194,7 +194,8 @@ TEST_CASE("opaque operators are copied from the file that the network was read f
   using detail::tflite::custom;
   using detail::tflite::foreign_operators;
   using detail::tflite::kind;
-  constexpr int relu = 19, transpose = 39, l2 = 11;
+  using tflite_model::codes::relu;
+  constexpr int transpose = 39, l2 = 11;
   constexpr std::uint8_t l2_options = 12, gather_options = 23;
   tflite_model::model m;
   m.buffers.push_back({.content = std::string("\0\0\0\0\2\0\0\0\1\0\0\0\3\0\0\0", 16)});

@@ -548,12 +548,10 @@ TEST_CASE("scratch of an Ethos-U is named") {
 
 TEST_CASE("open dimensions are given and followed") {
   subgraph g;
-  g.tensors = {{.shape = {1, 4}, .name = "x", .signature = {-1, 4}},
-               {.shape = {1, 3}, .name = "fc", .signature = {-1, 3}},
-               {.shape = {3, 4}, .buffer = with_data, .name = "w"},
-               {.shape = {1, 3}, .name = "r", .signature = {-1, 3}},
-               {.shape = {1, 3, 1}, .name = "v", .signature = {-1, 3, 1}},
-               {.shape = {7}, .name = "fixed"}};
+  g.tensors = {
+      {.shape = {1, 4}, .name = "x", .signature = {-1, 4}},       {.shape = {1, 3}, .name = "fc", .signature = {-1, 3}},
+      {.shape = {3, 4}, .buffer = with_data, .name = "w"},        {.shape = {1, 3}, .name = "r", .signature = {-1, 3}},
+      {.shape = {1, 3, 1}, .name = "v", .signature = {-1, 3, 1}}, {.shape = {7}, .name = "fixed"}};
   g.ops = {{.kind = 9, .inputs = {0, 2}, .outputs = {1}},
            {.kind = relu, .inputs = {1}, .outputs = {3}},
            {.kind = reshape, .inputs = {3}, .outputs = {4}},

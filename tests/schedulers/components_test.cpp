@@ -37,6 +37,12 @@ TEST_CASE("the search of components finds and claims nothing below the optimum, 
       REQUIRE(s.lower_bound <= optimum);
       REQUIRE((s.lower_bound == peak || context.reason() == stop_reason::gave_up));
       ++asked, found += peak == optimum, proven += s.lower_bound == optimum;
+      for (std::uint64_t states = 1; states < 200; states += 1 + states / 3) {  // ends in the middle of something
+        options limited = o;
+        limited.state_limit = states;
+        search cut_short(limited);
+        REQUIRE(detail::apart_search{}(g, cut_short).lower_bound <= optimum);
+      }
       const auto a = schedule(p.value(), automatic, o);
       REQUIRE(a.peak == optimum);
       REQUIRE(a.lower_bound == optimum);

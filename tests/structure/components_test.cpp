@@ -7,6 +7,7 @@
 
 #include "support/random_order.hpp"
 #include "support/side_by_side.hpp"
+#include "support/small_graphs.hpp"
 
 using namespace memsched;
 using support::random_order;
@@ -17,9 +18,9 @@ using orders = std::vector<std::vector<node_id>>;
 
 /// Calls f(graph, random source) for random problems side by side under all models.
 template <class F>
-void for_graphs(std::uint64_t seeds, F&& f) {
+void for_components(std::uint64_t seeds, F&& f) {
   for (std::uint64_t seed = 0; seed < seeds; ++seed)
-    for (const options& o : {options{}, options{.in_place = false}, options{.default_firing = firing::cbp}}) {
+    for (const options& o : support::models()) {
       INFO("seed " << seed);
       support::random r(seed);
       const support::shape s{.operators = 2 + r.below(6), .percent_updates = r.below(20), .percent_overwrites = r.below(20)};
@@ -65,7 +66,7 @@ bytes best_peak(const schedule_graph& g, const orders& parts) {
 }  // namespace
 
 TEST_CASE("components are the classes of nodes that edges tie, and levels are sums over them") {
-  for_graphs(300, [](const schedule_graph& g, support::random& r) {
+  for_components(300, [](const schedule_graph& g, support::random& r) {
     const auto members = structure::components(g);
     std::vector<std::size_t> component(g.size(), members.size());
     for (std::size_t c = 0; c < members.size(); ++c) {
@@ -101,7 +102,7 @@ TEST_CASE("components are the classes of nodes that edges tie, and levels are su
 
 TEST_CASE("the interleaving by hills and valleys is the best of all of the given orders") {
   std::size_t fallen = 0, risen = 0, several = 0;
-  for_graphs(700, [&](const schedule_graph& g, support::random& r) {
+  for_components(700, [&](const schedule_graph& g, support::random& r) {
     const orders parts = split(structure::components(g), random_order(g, r));
     const auto hills = structure::hills(g, parts);
     std::size_t interleavings = 1;  // states of the search of all of them

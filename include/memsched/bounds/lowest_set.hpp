@@ -35,8 +35,14 @@ class lowest_set {
   /// `preds[u]` that are free have; the others must have run.
   template <class Preds>
   delta solve(const Preds& preds) {
+    return solve(preds, [] { return true; });
+  }
+  /// The same; a smaller number where `go_on`, which is asked now and then in a long cut, says no. `holds` then says
+  /// nothing.
+  template <class Preds>
+  delta solve(const Preds& preds, function_ref<bool()> go_on) {
     rest_on(preds);
-    return closure_.solve();
+    return closure_.solve(go_on);
   }
   /// The same with the room that v gains, which is not free: it has a credit where all others that its release waits
   /// for have run, either as `ran(u)` says or as free nodes.

@@ -10,6 +10,8 @@
 
 #include <memsched/bounds/lowest_set.hpp>
 #include <memsched/graph/schedule_graph.hpp>
+#include <memsched/schedulers/automatic/bounds.hpp>
+#include <memsched/search/policy.hpp>
 
 namespace memsched {
 inline namespace MEMSCHED_ABI {
@@ -56,11 +58,13 @@ inline schedule_graph with_row(const schedule_graph& g, std::span<const node_cos
   return h;
 }
 
-/// The lowest level that a set of nodes leaves, above the start. One minimum cut.
-inline delta lowest_level_of(const schedule_graph& g) {
+/// The lowest level that a set of nodes leaves, above the start; a lower one where the search is over. One minimum cut.
+inline delta lowest_level_of(const schedule_graph& g, search& context) {
   bounds::lowest_set lowest(g);
   for (node_id v = 0; v < g.size(); ++v) lowest.add(v);
-  return lowest.solve(g.preds);
+  const delta level = lowest.solve(g.preds, [&] { return !context.over(); });
+  context.spend(lowest.work() / visits_of_a_unit);
+  return level;
 }
 
 }  // namespace detail

@@ -146,7 +146,7 @@ inline components_search::components_search(const schedule_graph& g, search& con
     const auto [at, fresh] = known.emplace(description(h), static_cast<index_t>(kinds_.size()));
     if (fresh) {
       kind& k = kinds_.emplace_back(kind{std::move(h)});
-      k.lowest = lowest_level_of(k.graph);
+      k.lowest = lowest_level_of(k.graph, context);
       for (const node_cost& cost : k.graph.cost) k.end += cost.impact;
     }
     kind& k = kinds_[at->second];
@@ -386,7 +386,7 @@ inline void components_search::conclude() {
   for (index_t c = 0; c < members_.size(); ++c) {
     const kind& k = kinds_[kind_of_[c]];
     if (best_.at[c] == none) continue;
-    if (k.with_x) {
+    if (k.with_x && k.asked.falls == best_.falls) {  // else of an earlier interleaving
       const delta less = std::max<delta>(k.asked.beside + k.asked.height - above_base(k.with_x->parts.bound()), 0);
       premise p = k.asked;
       p.height -= less, p.valley -= less;
