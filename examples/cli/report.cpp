@@ -57,8 +57,8 @@ constexpr std::size_t most_names = 30000;   ///< of tensors that nothing else na
 constexpr std::size_t most_readers = 4;     ///< listed of one tensor
 constexpr std::size_t most_steps = 12;      ///< of a proof
 // What a page can wait for.
-constexpr std::size_t arena_up_to = 1000;        ///< operators; of more where it is asked for
-constexpr std::size_t prove_up_to = 3000;        ///< operators
+constexpr std::size_t arena_up_to = 1000;  ///< operators; of more where it is asked for
+constexpr std::size_t prove_up_to = 3000;  ///< operators
 constexpr std::size_t most_savings = 12;
 
 /// The tensors that a page names; each by its place in the page's table.
