@@ -37,7 +37,7 @@ struct staged_search {
   solution operator()(const schedule_graph& g, search& context) const;
 };
 
-/// Searches a graph component by component, and no parts of the whole. Tests see by it what that alone finds and claims.
+/// Searches a graph component by component, and no parts of the whole. For tests of that search alone.
 struct apart_search {
   solution operator()(const schedule_graph& g, search& context) const;
 };

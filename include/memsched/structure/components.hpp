@@ -11,10 +11,10 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 namespace structure {
 
-/// The nodes of each weakly connected component, releases included, ascending; the component of the first node first. What
-/// ties nodes of different components to each other, such as a tensor that both read, is an edge: to its release, or to its
-/// one reader that is always last. So the level after a set of nodes is the base and a sum over components, and so is what a
-/// node takes beside the others. O(nodes + edges).
+/// The nodes of each weakly connected component, releases included, ascending; the component of the first node first.
+/// Nodes that share a tensor are in one component: each reader has an edge to its release, or to the one reader that is always
+/// last. So the level after a set of nodes is the base and a sum over components, and so is the peak of a
+/// node beside the others. O(nodes + edges).
 MEMSCHED_FUNCTION std::vector<std::vector<node_id>> components(const schedule_graph& g);
 
 /// An order of g as one of each component. O(nodes).

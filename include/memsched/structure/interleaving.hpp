@@ -32,7 +32,7 @@ MEMSCHED_FUNCTION std::vector<std::vector<hill>> hills(const schedule_graph& g,
 struct interleaving {
   std::vector<node_id> order{};
   bytes peak = 0;
-  std::size_t highest = 0;    ///< the component whose hill takes it to its peak
+  std::size_t highest = 0;    ///< the component with the hill that makes the peak
   bool falls = false;         ///< whether that hill falls
   std::vector<index_t> at{};  ///< of each component, the hill that counts there: the highest itself, and of the others
                               ///< the last that rises before it, or where it falls the next that falls; none for none
@@ -45,18 +45,18 @@ struct interleaving {
 /// Premise: each order is cut into its hills. Conclusion: no interleaving has a smaller peak than that which runs hill by hill,
 /// first those that fall, by rising height above the level before them, then those that rise, by falling height above the
 /// level behind them. Exchange: some interleaving of the smallest peak stands in the lowest valley of all orders at one time,
-/// since putting off what an order runs behind its lowest valley, until all others have reached theirs, lowers every level
-/// before; likewise behind. From there on, let p be a hill that is cut by others in it. Running it in one piece when its top
-/// runs puts off what it runs before the top, where its level is no lower than the valley before it, and brings forward what
-/// it runs behind, where it is no lower than the valley behind it: no other node runs higher. Two hills p and q in one piece
+/// since an order that waits in its lowest valley until all others have reached theirs lowers every level before; likewise
+/// behind. From there on, let p be a hill that is cut by others in it. Run it in one piece when its top runs. Its nodes before
+/// the top then run later, and its level there was no lower than the valley before it; its nodes behind the top run earlier,
+/// and its level there was no lower than the valley behind it: no other node runs higher. Two hills p and q in one piece
 /// side by side take max(p, p's valley + q) one way and max(q, q's valley + p) the other, above the valleys before both: p
 /// first is no worse where p's height above p's valley is no lower than q's above q's. In one order these never rise, so the
 /// order of all hills by them keeps each order. The falling ones are the mirror image.
 MEMSCHED_FUNCTION interleaving interleave(const schedule_graph& g, std::span<const std::vector<node_id>> orders,
                                           std::span<const std::vector<hill>> of);
 
-/// The nodes at the tops of the hills that count, a layer whose first member, or last where the hills rise, takes as much as
-/// the interleaving where every top takes the least that its node can, and every valley is the lowest level on that side of its
+/// The nodes at the tops of the hills that count, a layer of which the first member, or the last where the hills rise, takes as
+/// much as the interleaving where every top takes the least that its node can, and every valley is the lowest level on that side of its
 /// top: beside the valleys of the others the highest hill is the lowest of these, by the order of hills.
 inline std::vector<node_id> tops(const interleaving& all, std::span<const std::vector<hill>> of) {
   std::vector<node_id> nodes;

@@ -274,7 +274,7 @@ inline bool components_search::work_alone(kind& k) {
   return more;
 }
 
-/// Works on one component beside the others: the highest first, then the others whose hills count.
+/// Works on one component beside the others: the highest first, then the others with hills that count.
 inline bool components_search::work_beside() {
   if (beside_of_ == none || beside_->ended) {
     const auto next_to = [&](index_t c) { return static_cast<index_t>((c + std::size_t{1}) % members_.size()); };
@@ -379,7 +379,7 @@ inline void components_search::weaken(kind& k) {
   k.with_x = nullptr;
 }
 
-/// The bound of the lemma by what is known of its premises, which hold for all components of a kind.
+/// The bound that follows by the lemma from its premises so far, which hold for all components of a kind.
 inline void components_search::conclude() {
   delta all = lowest_, most = static_cast<delta>(best_.peak) - base();
   std::vector<std::pair<delta, delta>> known;  // B and W of those in K
