@@ -56,8 +56,8 @@ MEMSCHED_FUNCTION interleaving interleave(const schedule_graph& g, std::span<con
                                           std::span<const std::vector<hill>> of);
 
 /// The nodes at the tops of the hills that count, a layer of which the first member, or the last where the hills rise, takes as
-/// much as the interleaving where every top takes the least that its node can, and every valley is the lowest level on that side of its
-/// top: beside the valleys of the others the highest hill is the lowest of these, by the order of hills.
+/// much as the interleaving where every top takes the least that its node can, and every valley is the lowest level on that
+/// side of its top: beside the valleys of the others the highest hill is the lowest of these, by the order of hills.
 inline std::vector<node_id> tops(const interleaving& all, std::span<const std::vector<hill>> of) {
   std::vector<node_id> nodes;
   for (std::size_t c = 0; c < of.size(); ++c)
