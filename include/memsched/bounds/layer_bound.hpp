@@ -65,6 +65,11 @@ class layer_bound {
     });
   }
 
+  /// One of these.
+  bytes of(std::span<const node_id> layer, bool first, bytes least, function_ref<bool()> go_on) {
+    return first ? of_first(layer, least, go_on) : of_last(layer, least, go_on);
+  }
+
   /// Nodes and edges visited by all calls so far.
   std::uint64_t work() const { return work_ + lowest_.work(); }
 
@@ -231,7 +236,7 @@ MEMSCHED_FUNCTION best_layer best_layer_bound(const schedule_graph& g, std::span
     best.gave_up = bounds.work() > end;
     if (best.gave_up) break;
     const auto& layer = layers[q.layer];
-    const bytes bound = q.first ? bounds.of_first(layer, best.bound, go_on) : bounds.of_last(layer, best.bound, go_on);
+    const bytes bound = bounds.of(layer, q.first, best.bound, go_on);
     if (bound > best.bound) best.bound = bound, by = &q, end = bounds.work() + patience;
   }
   best.work = bounds.work();

@@ -137,7 +137,7 @@ inline certificate certify_components(const schedule_graph& g, std::span<const n
   std::sort(side.layer.begin(), side.layer.end());
   if (side.layer.empty()) return assemble(g, {});
   layer_bound cuts(g);
-  const bytes bound = side.first ? cuts.of_first(side.layer, start, go_on) : cuts.of_last(side.layer, start, go_on);
+  const bytes bound = cuts.of(side.layer, side.first, start, go_on);
   return bound > start ? certify_round(g, std::move(round), bound, go_on) : assemble(g, {});
 }
 

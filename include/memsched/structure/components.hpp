@@ -17,6 +17,10 @@ namespace structure {
 /// node beside the others. O(nodes + edges).
 MEMSCHED_FUNCTION std::vector<std::vector<node_id>> components(const schedule_graph& g);
 
+/// The component of each node of g, by its place among these. O(nodes).
+MEMSCHED_FUNCTION std::vector<index_t> component_of(const schedule_graph& g,
+                                                    std::span<const std::vector<node_id>> components);
+
 /// An order of g as one of each component. O(nodes).
 MEMSCHED_FUNCTION std::vector<std::vector<node_id>> by_component(const schedule_graph& g,
                                                                  std::span<const std::vector<node_id>> components,
@@ -56,14 +60,20 @@ MEMSCHED_FUNCTION std::vector<std::vector<node_id>> components(const schedule_gr
   return members;
 }
 
+MEMSCHED_FUNCTION std::vector<index_t> component_of(const schedule_graph& g,
+                                                    std::span<const std::vector<node_id>> components) {
+  std::vector<index_t> of(g.size());
+  for (index_t c = 0; c < components.size(); ++c)
+    for (node_id v : components[c]) of[v] = c;
+  return of;
+}
+
 MEMSCHED_FUNCTION std::vector<std::vector<node_id>> by_component(const schedule_graph& g,
                                                                  std::span<const std::vector<node_id>> components,
                                                                  std::span<const node_id> order) {
-  std::vector<index_t> component_of(g.size());
-  for (index_t c = 0; c < components.size(); ++c)
-    for (node_id v : components[c]) component_of[v] = c;
+  const std::vector<index_t> of = component_of(g, components);
   std::vector<std::vector<node_id>> orders(components.size());
-  for (node_id v : order) orders[component_of[v]].push_back(v);
+  for (node_id v : order) orders[of[v]].push_back(v);
   return orders;
 }
 

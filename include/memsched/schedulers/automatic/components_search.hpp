@@ -113,7 +113,8 @@ class components_search {
   const schedule_graph& g_;
   search& context_;
   facts facts_;
-  orders members_, orders_;  // of each component
+  orders members_, orders_;            // of each component
+  std::vector<index_t> component_of_;  // each node
   std::vector<std::vector<structure::hill>> hills_;
   std::vector<kind> kinds_;
   std::vector<index_t> kind_of_;
@@ -129,14 +130,17 @@ class components_search {
 
 inline components_search::components_search(const schedule_graph& g, search& context, const facts& f, orders members,
                                             const std::vector<node_id>& order)
-    : g_(g), context_(context), facts_(f), members_(std::move(members)), bound_(g.base), local_(g.size(), none) {
-  std::vector<index_t> component_of(g.size());
-  for (index_t c = 0; c < members_.size(); ++c)
-    for (node_id v : members_[c]) component_of[v] = c;
+    : g_(g),
+      context_(context),
+      facts_(f),
+      members_(std::move(members)),
+      component_of_(structure::component_of(g, members_)),
+      bound_(g.base),
+      local_(g.size(), none) {
   std::vector<std::pair<index_t, index_t>> pairs;
   for (index_t i = 0; i < g.resources.size(); ++i) {
     const auto& [from, to, size] = g.resources[i];
-    if (from != none || to != none) pairs.emplace_back(component_of[from != none ? from : to], i);
+    if (from != none || to != none) pairs.emplace_back(component_of_[from != none ? from : to], i);
   }
   const auto resources = list_of<index_t>::from_pairs(members_.size(), pairs);
   orders_ = structure::by_component(g, members_, order);
@@ -247,7 +251,7 @@ inline void components_search::cut_at_hills() {
   if (layer.empty()) return;
   bounds::layer_bound cuts(g_);
   const auto go_on = [&] { return context_.count_cut(); };
-  const bytes bound = best_.falls ? cuts.of_first(layer, bound_, go_on) : cuts.of_last(layer, bound_, go_on);
+  const bytes bound = cuts.of(layer, best_.falls, bound_, go_on);
   context_.spend(cuts.work() / visits_of_a_unit);
   raise(static_cast<delta>(bound));
 }
@@ -294,15 +298,12 @@ inline bool components_search::work_beside() {
 /// Asks for an order of one component, while the hills of the others run as nodes in the order of the best interleaving. Their
 /// orders are kept, so that a smaller peak is one of the whole.
 inline void components_search::ask_beside(index_t of) {
-  std::vector<index_t> component_of(g_.size());
-  for (index_t c = 0; c < members_.size(); ++c)
-    for (node_id v : orders_[c]) component_of[v] = c;
   const std::vector<node_id> own = order_within(g_, members_[of], orders_[of]);
   std::vector<std::size_t> ran(members_.size(), 0), next(members_.size(), 0);  // nodes and hills of each
   std::vector<node_cost> row;
   std::vector<node_id> order;
   for (node_id v : best_.order) {
-    const index_t c = component_of[v];
+    const index_t c = component_of_[v];
     const std::size_t at = ran[c]++;
     if (c == of) {
       order.push_back(own[at]);
