@@ -1,4 +1,4 @@
-// Bit rows, queues, chunks and references to callables, against what the standard library has.
+// Bit rows, plain vectors, queues, chunks and references to callables, against what the standard library has.
 #include <algorithm>
 #include <bitset>
 #include <catch2/catch.hpp>
@@ -7,12 +7,96 @@
 #include <memsched/base/bucket_queue.hpp>
 #include <memsched/base/chunked.hpp>
 #include <memsched/base/function_ref.hpp>
+#include <memsched/base/plain_vector.hpp>
 #include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "support/random_problem.hpp"
+#include "support/seeds.hpp"
 
 using namespace memsched;
+
+namespace {
+
+struct three_words {
+  std::uint32_t a = 0, b = 0, c = 0;
+  bool operator==(const three_words&) const = default;
+};
+
+/// Any two elements with different numbers below 128 differ.
+template <class T>
+T element(std::uint32_t i) {
+  if constexpr (std::is_same_v<T, three_words>) return {i, 2 * i, 3 * i};
+  else if constexpr (std::is_same_v<T, std::pair<char, std::uint64_t>>) return {static_cast<char>(i), i};
+  else if constexpr (std::is_same_v<T, bool>) return i % 2 == 1;
+  else return static_cast<T>(i);
+}
+
+template <class T>
+void change_alike(base::plain_vector<T>& v, std::vector<T>& model, support::random& r) {
+  const auto draw = [&](std::size_t n) { return r.below(static_cast<std::uint32_t>(n)); };
+  const T fresh = element<T>(draw(128));
+  const std::size_t size = model.size(), at = draw(size + 1), other = draw(size + 1);
+  const auto first = static_cast<std::ptrdiff_t>(std::min(at, other)),
+             last = static_cast<std::ptrdiff_t>(std::max(at, other));
+  switch (draw(13)) {
+    case 0: v.push_back(fresh), model.push_back(fresh); break;
+    case 1: v.resize(at), model.resize(at); break;
+    case 2: v.resize(size + 5, fresh), model.resize(size + 5, fresh); break;
+    case 3: v.insert(v.begin() + at, fresh), model.insert(model.begin() + static_cast<std::ptrdiff_t>(at), fresh); break;
+    case 4: v.erase(v.begin() + first, v.begin() + last), model.erase(model.begin() + first, model.begin() + last); break;
+    case 5: {
+      const std::vector<T> more(draw(4), fresh);
+      const auto* const added = v.insert(v.begin() + at, more.begin(), more.end());
+      REQUIRE(added == v.begin() + at);
+      model.insert(model.begin() + static_cast<std::ptrdiff_t>(at), more.begin(), more.end());
+      break;
+    }
+    case 6: v.reserve(size + draw(20)); break;
+    case 7: v = base::plain_vector<T>(v.begin() + first, v.end()), model.erase(model.begin(), model.begin() + first); break;
+    case 8: base::erase_if(v, [&](const T& x) { return x == fresh; }), std::erase(model, fresh); break;
+    default:  // arguments that lie in the vector itself
+      if (size == 0) break;
+      const std::size_t i = at % size;
+      switch (draw(4)) {
+        case 0: v.push_back(v[i]), model.push_back(T(model[i])); break;
+        case 1: v.insert(v.begin(), v[i]), model.insert(model.begin(), T(model[i])); break;
+        case 2: v.resize(2 * size, v[i]), model.resize(2 * size, T(model[i])); break;
+        default: v.assign(3, v[i]), model.assign(3, T(model[i]));
+      }
+  }
+}
+
+template <class T>
+void behaves_as_a_vector(std::uint64_t seed) {
+  support::random r(seed);
+  base::plain_vector<T> v;
+  std::vector<T> model;
+  for (int i = 0; i < 400; ++i) {
+    change_alike(v, model, r);
+    if (model.size() > 500) v.clear(), model.clear();
+    REQUIRE(std::equal(v.begin(), v.end(), model.begin(), model.end()));
+    REQUIRE((v.size() == model.size() && v.empty() == model.empty() && v.capacity() >= v.size()));
+    base::plain_vector<T> copy = v, moved = std::move(copy);
+    REQUIRE((moved == v && copy.empty()));  // NOLINT(bugprone-use-after-move): a vector that was moved from is empty
+    copy = moved, moved = std::move(copy), moved.swap(v);
+    REQUIRE(moved == v);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("plain vectors do what std::vector does") {
+  for (std::uint64_t seed = 1; seed <= support::seeds(20); ++seed) {
+    behaves_as_a_vector<bool>(seed);
+    behaves_as_a_vector<std::uint32_t>(seed);
+    behaves_as_a_vector<std::uint64_t>(seed);
+    behaves_as_a_vector<three_words>(seed);
+    behaves_as_a_vector<std::pair<char, std::uint64_t>>(seed);
+  }
+}
 
 TEST_CASE("bit rows do what std::set does, over word borders") {
   support::random r(1);

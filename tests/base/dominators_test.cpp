@@ -81,7 +81,7 @@ TEST_CASE("the tree is Boost.Graph's") {
 }
 
 TEST_CASE("a vertex that is out of range does not count as a predecessor") {
-  const adjacency preds = adjacency::from_pairs(2, {{0, 7}, {1, 0}, {1, 2}});
+  const adjacency preds = adjacency::from_pairs(2, std::vector<std::pair<index_t, index_t>>{{0, 7}, {1, 0}, {1, 2}});
   const base::dominator_tree tree(preds, ascending(2));
   REQUIRE(tree.parent(0) == tree.root());
   REQUIRE(tree.parent(1) == 0);

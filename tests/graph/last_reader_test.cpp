@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include <memsched/base/plain_vector.hpp>
 #include <memsched/graph/induced_subgraph.hpp>
 #include <memsched/graph/last_reader.hpp>
 
@@ -28,7 +29,7 @@ TEST_CASE("the reader that always runs last is the one that all others come befo
       const auto readers = p.readers(t);
       if (readers.size() < 2) continue;
       op_id last = none;
-      std::vector<bool> before_another(readers.size(), false);
+      base::plain_vector<bool> before_another(readers.size(), false);
       for (std::size_t i = 0; i < readers.size(); ++i) {
         const auto comes_before = [&](op_id r) { return r == readers[i] || before[r][readers[i]]; };
         if (std::all_of(readers.begin(), readers.end(), comes_before)) last = readers[i];
@@ -36,7 +37,7 @@ TEST_CASE("the reader that always runs last is the one that all others come befo
       }
       INFO("seed " << seed << " tensor " << t);
       REQUIRE(finder.always_last(readers) == last);
-      std::vector<bool> marked;
+      base::plain_vector<bool> marked;
       finder.mark(readers, marked);
       REQUIRE(marked == before_another);
       (last == none ? none_last : found) += 1;

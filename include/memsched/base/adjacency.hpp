@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <memsched/base/linkage.hpp>
+#include <memsched/base/plain_vector.hpp>
 
 namespace memsched {
 inline namespace MEMSCHED_ABI {
@@ -66,7 +67,7 @@ class list_of {
   std::span<const T> open() const { return {items_.data() + offset_.back(), items_.size() - offset_.back()}; }
 
   /// Lists for [0, n) from (index, item) pairs; a list keeps the order of its pairs. O(n + pairs).
-  static list_of from_pairs(std::size_t n, const std::vector<std::pair<index_t, T>>& pairs) {
+  static list_of from_pairs(std::size_t n, std::span<const std::pair<index_t, T>> pairs) {
     return from(n, [&](auto&& put) {
       for (const auto& [i, item] : pairs) put(i, item);
     });
@@ -87,7 +88,7 @@ class list_of {
   }
 
  private:
-  std::vector<std::size_t> offset_{0};
+  base::plain_vector<std::size_t> offset_{0};
   std::vector<T> items_;
 };
 

@@ -7,9 +7,9 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <vector>
 
 #include <memsched/base/linkage.hpp>
+#include <memsched/base/plain_vector.hpp>
 
 namespace memsched {
 inline namespace MEMSCHED_ABI {
@@ -71,7 +71,7 @@ class bit_matrix {
 
  private:
   std::size_t width_ = 0;
-  std::vector<bit_word> words_;
+  plain_vector<bit_word> words_;
 };
 
 /// One set over [0, columns), as an object.
@@ -88,7 +88,7 @@ class bit_set {
   void clear() { words_.assign(words_.size(), 0); }
 
  private:
-  std::vector<bit_word> words_;
+  plain_vector<bit_word> words_;
 };
 
 }  // namespace base

@@ -9,6 +9,7 @@
 #include <memsched/base/adjacency.hpp>
 #include <memsched/base/bytes.hpp>
 #include <memsched/base/function_ref.hpp>
+#include <memsched/base/plain_vector.hpp>
 
 namespace memsched {
 inline namespace MEMSCHED_ABI {
@@ -98,7 +99,7 @@ class closure_problem {
   /// Members and arcs that `solve` visited in all, since this was made.
   std::uint64_t work() const { return work_; }
   /// The flow, which proves that no closed set is cheaper.
-  const std::vector<arc>& arcs() const { return arcs_; }
+  const plain_vector<arc>& arcs() const { return arcs_; }
 
  private:
   /// Sends as much as edges alone allow, later members' first. No edge is ever full, so a member that leads nowhere
@@ -183,10 +184,10 @@ class closure_problem {
     index_t arc;
     bool forward;
   };
-  std::vector<delta> supply_, demand_;
+  plain_vector<delta> supply_, demand_;
   std::vector<index_t> out_, in_, next_out_, next_in_, at_out_, at_in_, level_, queue_;
-  std::vector<arc> arcs_;
-  std::vector<hop> path_;
+  plain_vector<arc> arcs_;
+  plain_vector<hop> path_;
   std::uint64_t work_ = 0;
 };
 

@@ -7,6 +7,7 @@
 
 #include <memsched/base/backbone.hpp>
 #include <memsched/base/linkage.hpp>
+#include <memsched/base/plain_vector.hpp>
 #include <memsched/bounds/windowed_cut.hpp>
 #include <memsched/structure/line.hpp>
 
@@ -108,7 +109,7 @@ MEMSCHED_FUNCTION std::optional<closed_window> close_window(const order_line& l,
   const std::size_t n = b - a, start = a - std::min(a, n), end = std::min(l.size(), b + n);
   if ((end - start) * (producers.size() + takers.size()) > detail::most_marks) return std::nullopt;
   detail::mark_sets above(b - start, producers.size()), below(end - a, takers.size());
-  std::vector<bool> inside(n), ending(n);
+  plain_vector<bool> inside(n), ending(n);
   for (std::size_t i = start; i < b; ++i) {
     const node_id v = l.at(i);
     if (const std::size_t m = place_of(producers, v); m < producers.size()) above.set(i - start, m);
@@ -158,8 +159,8 @@ MEMSCHED_FUNCTION std::optional<closed_window> close_window(const order_line& l,
 
   h.base = static_cast<bytes>(l.level(a));
   h.cost.resize(size);
-  std::vector<std::pair<index_t, index_t>> edges;
-  std::vector<std::pair<index_t, credit>> credits;
+  plain_vector<std::pair<index_t, index_t>> edges;
+  plain_vector<std::pair<index_t, credit>> credits;
   bytes most = static_cast<bytes>(l.level(a)) + static_cast<bytes>(l.level(b));
   for (std::size_t i = 0; i < n; ++i) {
     const node_id v = l.at(a + i);

@@ -12,6 +12,7 @@
 #include <memsched/base/crew.hpp>
 #include <memsched/base/function_ref.hpp>
 #include <memsched/base/linkage.hpp>
+#include <memsched/base/plain_vector.hpp>
 #include <memsched/bounds/lowest_set.hpp>
 #include <memsched/graph/problem.hpp>
 #include <memsched/structure/reachability.hpp>
@@ -21,7 +22,7 @@ inline namespace MEMSCHED_ABI {
 namespace bounds {
 
 /// The nodes of an order with their heights, level plus peak in bytes, the highest first.
-MEMSCHED_FUNCTION std::vector<std::pair<delta, node_id>> by_height(const schedule_graph& g, std::span<const node_id> order);
+MEMSCHED_FUNCTION plain_vector<std::pair<delta, node_id>> by_height(const schedule_graph& g, std::span<const node_id> order);
 
 /// The bytes that must be live while some operator runs, whatever the order; also at the start and at the end.
 /// O(operators + uses).
@@ -95,7 +96,7 @@ class cut_bound {
 
   const schedule_graph* g_;
   lowest_set lowest_;
-  std::vector<where> side_;
+  plain_vector<where> side_;
   std::vector<index_t> stamp_;
   std::vector<node_id> stack_;
   index_t now_ = 0;
@@ -180,7 +181,7 @@ class possible_peaks {
     delta some, step;  ///< `some`, and all values that differ from it by multiples of `step`
   };
   bytes base_;
-  std::vector<progression> peaks_;
+  plain_vector<progression> peaks_;
 };
 
 /// Likewise, of a graph that is asked about once.
@@ -220,8 +221,9 @@ MEMSCHED_FUNCTION bytes footprint_bound(const problem& p, memory_model model) {
   return std::max(bound, at_end);
 }
 
-MEMSCHED_FUNCTION std::vector<std::pair<delta, node_id>> by_height(const schedule_graph& g, std::span<const node_id> order) {
-  std::vector<std::pair<delta, node_id>> heights;
+MEMSCHED_FUNCTION plain_vector<std::pair<delta, node_id>> by_height(const schedule_graph& g,
+                                                                    std::span<const node_id> order) {
+  plain_vector<std::pair<delta, node_id>> heights;
   order_walk w(g);
   for (node_id v : order) {
     heights.emplace_back(w.level() + w.effect(v).peak, v);

@@ -9,6 +9,7 @@
 
 #include <memsched/base/bitset.hpp>
 #include <memsched/base/function_ref.hpp>
+#include <memsched/base/plain_vector.hpp>
 #include <memsched/bounds/lowest_set.hpp>
 #include <memsched/bounds/witness_sets.hpp>
 #include <memsched/graph/schedule_graph.hpp>
@@ -100,7 +101,7 @@ struct node_knowledge {
   bool answered = false;  ///< every question about the node is answered
 
   /// Drops the sets that are higher than `bound`, or that `added` edges forbid.
-  void keep_legal(node_id v, delta bound, const std::vector<precedence>& added) {
+  void keep_legal(node_id v, delta bound, const plain_vector<precedence>& added) {
     const std::size_t before = witnesses.size();
     witnesses.keep_below(bound);
     has_lowest = has_lowest && least <= bound;

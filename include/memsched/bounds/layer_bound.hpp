@@ -10,6 +10,7 @@
 
 #include <memsched/base/function_ref.hpp>
 #include <memsched/base/linkage.hpp>
+#include <memsched/base/plain_vector.hpp>
 #include <memsched/bounds/lowest_set.hpp>
 #include <memsched/graph/schedule_graph.hpp>
 
@@ -40,7 +41,7 @@ class layer_bound {
     std::fill(mark_.begin(), mark_.end(), free);
     for (node_id r : layer) place(r, behind);
     spread(g_->succs, behind);
-    const std::vector<mark> around = mark_;
+    const plain_vector<mark> around = mark_;
     return least_of(layer, least, go_on, around, [&](node_id r) {
       for (node_id u : g_->preds[r]) place(u, ran);
       return spread(g_->preds, ran);
@@ -56,7 +57,7 @@ class layer_bound {
     for (node_id r : layer)
       if (mark_[r] == free) last.push_back(r);  // else it runs before another one
     for (node_id r : last) mark_[r] = ran, all += g_->cost[r].impact, ++work_;
-    const std::vector<mark> around = mark_;
+    const plain_vector<mark> around = mark_;
     return least_of(last, least, go_on, around, [&](node_id r) {
       mark_[r] = free;
       place(r, behind);
@@ -97,9 +98,9 @@ class layer_bound {
   /// The least that some members take when they run. `begin` marks the nodes that have run by then, and those that have not,
   /// and returns the impact of the former.
   template <class Begin>
-  bytes least_of(std::span<const node_id> members, bytes least, function_ref<bool()> go_on, const std::vector<mark>& around,
+  bytes least_of(std::span<const node_id> members, bytes least, function_ref<bool()> go_on, const plain_vector<mark>& around,
                  Begin begin) {
-    std::vector<std::pair<delta, node_id>> alone;  // bytes of each if nothing else has run
+    plain_vector<std::pair<delta, node_id>> alone;  // bytes of each if nothing else has run
     const auto start = [&](node_id r) {
       mark_ = around, clash_ = false;
       work_ += mark_.size() / 8;
@@ -131,7 +132,7 @@ class layer_bound {
 
   const schedule_graph* g_;
   lowest_set lowest_;
-  std::vector<mark> mark_;
+  plain_vector<mark> mark_;
   std::vector<node_id> stack_;
   bool clash_ = false;  // whether a node was to be on both sides
   std::uint64_t work_ = 0;
@@ -183,7 +184,7 @@ MEMSCHED_FUNCTION std::vector<std::vector<node_id>> likely_layers(const schedule
   std::vector<std::vector<node_id>> layers;
   const auto add_alike = [&](auto key) {
     if (g.active > large && !go_on()) return;
-    std::vector<std::pair<decltype(key(0)), node_id>> nodes;
+    plain_vector<std::pair<decltype(key(0)), node_id>> nodes;
     nodes.reserve(g.active);
     for (node_id v = 0; v < g.active; ++v) nodes.emplace_back(key(v), v);
     std::sort(nodes.begin(), nodes.end());
@@ -205,8 +206,8 @@ MEMSCHED_FUNCTION std::vector<std::vector<node_id>> likely_layers(const schedule
 
 MEMSCHED_FUNCTION best_layer best_layer_bound(const schedule_graph& g, std::span<const node_id> order, bytes start,
                                               function_ref<bool()> go_on, std::uint64_t patience) {
-  std::vector<std::size_t> position(g.size());
-  std::vector<delta> height;
+  plain_vector<std::size_t> position(g.size());
+  plain_vector<delta> height;
   order_walk w(g);
   for (node_id v : order) {
     position[v] = height.size();
@@ -219,7 +220,7 @@ MEMSCHED_FUNCTION best_layer best_layer_bound(const schedule_graph& g, std::span
     std::size_t layer;
     bool first;
   };
-  std::vector<question> questions;
+  plain_vector<question> questions;
   for (std::size_t i = 0; i < layers.size(); ++i) {
     const auto [first, last] = std::minmax_element(layers[i].begin(), layers[i].end(),
                                                    [&](node_id a, node_id b) { return position[a] < position[b]; });

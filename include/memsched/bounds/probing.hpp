@@ -12,6 +12,7 @@
 #include <memsched/base/bitset.hpp>
 #include <memsched/base/crew.hpp>
 #include <memsched/base/function_ref.hpp>
+#include <memsched/base/plain_vector.hpp>
 #include <memsched/bounds/inquiry.hpp>
 #include <memsched/bounds/lowest_set.hpp>
 #include <memsched/graph/schedule_graph.hpp>
@@ -23,7 +24,7 @@ namespace bounds {
 /// g with more edges. An edge from a release is drawn from its readers, after the last of which it runs.
 /// O(nodes + edges).
 inline schedule_graph with_edges(const schedule_graph& g, std::span<const precedence> edges) {
-  std::vector<std::pair<index_t, node_id>> all;  // (node, its predecessor)
+  plain_vector<std::pair<index_t, node_id>> all;  // (node, its predecessor)
   for (node_id v = 0; v < g.size(); ++v)
     for (node_id u : g.preds[v]) all.emplace_back(v, u);
   for (const precedence& e : edges) {
@@ -99,8 +100,8 @@ class prober {
     add_edge(e);
   }
   /// The order that two probers share beyond this one's; one took an edge for granted, the other its reverse. O(nodes^2).
-  std::vector<precedence> common(const prober& one, const prober& other) const {
-    std::vector<precedence> shared;
+  plain_vector<precedence> common(const prober& one, const prober& other) const {
+    plain_vector<precedence> shared;
     for (node_id u = 0; u < graph().size(); ++u)
       for_each_bit(
           detail::minus(detail::intersection(order_.copy(one.order_.descendants()[u]), other.order_.descendants()[u]),
@@ -130,7 +131,7 @@ class prober {
   /// The peak that `run` was last called with. Bytes.
   bytes bound() const { return static_cast<bytes>(bound_); }
   /// Edges derived so far; none is implied by the graph and those before it.
-  const std::vector<precedence>& edges() const { return edges_; }
+  const plain_vector<precedence>& edges() const { return edges_; }
   /// After a refutation: no peak from b to below this is reached either. Bytes.
   bytes next() const { return static_cast<bytes>(next_); }
   /// After a refutation: the node that every set in which it can run is too high for.
@@ -146,7 +147,7 @@ class prober {
 
   /// Nodes with the least room under B first: they refute soonest.
   std::vector<node_id> by_slack() const {
-    std::vector<std::pair<delta, node_id>> heights;
+    plain_vector<std::pair<delta, node_id>> heights;
     for (node_id v = 0; v < graph().active; ++v)
       heights.emplace_back(known_[v].has_lowest ? -known_[v].least : -graph().cost[v].peak, v);
     std::sort(heights.begin(), heights.end());
@@ -236,7 +237,7 @@ class prober {
   bool reuse_;
   detail::known_order order_;
   std::vector<knowledge> known_;
-  std::vector<precedence> edges_;
+  plain_vector<precedence> edges_;
   std::vector<lowest_set> cuts_;  // working memory of each thread
   delta bound_ = -1, next_ = 0;
   node_id refuted_at_ = none;

@@ -12,6 +12,7 @@
 
 #include <memsched/base/crew.hpp>
 #include <memsched/base/function_ref.hpp>
+#include <memsched/base/plain_vector.hpp>
 #include <memsched/bounds/probing.hpp>
 
 namespace memsched {
@@ -76,14 +77,14 @@ class shaver {
     }
   };
   struct line {
-    std::priority_queue<question> questions{};  // most promising first
-    unsigned failures = 0;                      // since it last helped
-    std::uint64_t cuts = 0;                     // likewise
+    std::priority_queue<question, plain_vector<question>> questions{};  // most promising first
+    unsigned failures = 0;                                              // since it last helped
+    std::uint64_t cuts = 0;                                             // likewise
   };
 
   /// Pairs count as weighed: cuts for both edges of each would cost more than a better order of the questions is worth.
   void collect(const prober& p, bool both_ways) {
-    std::vector<question> edges, pairs;
+    plain_vector<question> edges, pairs;
     const schedule_graph& g = p.graph();
     for (node_id v = 0; v < g.size(); ++v)
       for (node_id u = 0; u < std::min<std::size_t>(v, g.active); ++u) {
@@ -93,8 +94,8 @@ class shaver {
         edges.push_back({other, {v, u}, false});
         if (both_ways) pairs.push_back({std::min(one, other), {u, v}, true});
       }
-    edges_.questions = std::priority_queue<question>({}, std::move(edges));
-    pairs_.questions = std::priority_queue<question>({}, std::move(pairs));
+    edges_.questions = std::priority_queue<question, plain_vector<question>>({}, std::move(edges));
+    pairs_.questions = std::priority_queue<question, plain_vector<question>>({}, std::move(pairs));
   }
 
   line* choose(unsigned patience) {
@@ -109,7 +110,7 @@ class shaver {
   /// Asks the next questions, at most `most` and those of a group, up to one that helps: adds the consequences to p.
   prober::outcome ask_some(prober& p, line& l, std::size_t most, function_ref<bool()> go_on, const helpers& who,
                            listener learnt) {
-    std::vector<question> group;
+    plain_vector<question> group;
     const auto put_back = [&](std::size_t from) {
       for (std::size_t i = from; i < group.size(); ++i) l.questions.push(group[i]);
     };
@@ -154,13 +155,13 @@ class shaver {
   /// The consequences of a question: edges that all orders with a peak below `next` keep, and if there are any, their
   /// reason.
   struct answer {
-    std::vector<precedence> edges{};
+    plain_vector<precedence> edges{};
     bytes next = 0;
     bool stopped = true;
     std::optional<trial> kept{}, reversed{};
     std::uint64_t cuts = 0;  ///< not yet counted
   };
-  void ask_together(const prober& p, const std::vector<question>& group, bool both, std::vector<answer>& answers,
+  void ask_together(const prober& p, const plain_vector<question>& group, bool both, std::vector<answer>& answers,
                     const helpers& who) {
     std::atomic<std::size_t> last = group.size();  // questions behind one that helps do not count
     who.team->run(group.size(), [&](std::size_t i, std::size_t) {
@@ -194,7 +195,7 @@ class shaver {
     trial reversed = suppose(reverse);
     if (reversed.outcome == prober::outcome::stopped) return {};
     const bool refuted = reversed.outcome == prober::outcome::refuted;
-    answer a{refuted ? std::vector{e} : p.common(kept.known, reversed.known),
+    answer a{refuted ? plain_vector<precedence>{e} : p.common(kept.known, reversed.known),
              refuted ? reversed.known.next() : std::min(kept.known.next(), reversed.known.next()), false};
     if (!a.edges.empty()) a.kept = std::move(kept), a.reversed = std::move(reversed);
     return a;

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <limits>
 #include <memsched/base/backbone.hpp>
+#include <memsched/base/plain_vector.hpp>
 #include <memsched/bounds/lowest_set.hpp>
 #include <memsched/structure/line.hpp>
 #include <utility>
@@ -23,7 +24,7 @@ class live_index {
  public:
   explicit live_index(const order_line& l) : line_(&l), first_(levels + 1, 0) {
     const std::size_t n = l.size();
-    std::vector<std::pair<index_t, index_t>> pairs;
+    plain_vector<std::pair<index_t, index_t>> pairs;
     for (std::size_t k = 0; k < levels; ++k) first_[k + 1] = first_[k] + (n >> k) + 1;
     const auto& resources = l.graph().resources;
     for (index_t i = 0; i < resources.size(); ++i) {
@@ -56,7 +57,7 @@ class live_index {
   }
 
   const order_line* line_;
-  std::vector<std::size_t> first_;  // list of each level
+  plain_vector<std::size_t> first_;  // list of each level
   list_of<index_t> lists_;
 };
 
@@ -158,7 +159,7 @@ class windowed_cut {
   const live_index* live_;
   const backbone* bone_;
   lowest_set lowest_;
-  std::vector<where> side_;
+  plain_vector<where> side_;
   std::vector<index_t> stamp_;
   std::vector<node_id> stack_;
   index_t now_ = 0;

@@ -5,9 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <vector>
 
 #include <memsched/base/bitset.hpp>
+#include <memsched/base/plain_vector.hpp>
 #include <memsched/graph/schedule_graph.hpp>
 
 namespace memsched {
@@ -78,8 +78,8 @@ class witness_sets {
   }
 
   std::size_t nodes_;
-  std::vector<bit_word> words_, valid_;  // per block and node; per block
-  std::vector<delta> heights_;
+  plain_vector<bit_word> words_, valid_;  // per block and node; per block
+  plain_vector<delta> heights_;
 };
 
 }  // namespace detail

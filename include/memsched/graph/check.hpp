@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memsched/base/linkage.hpp>
+#include <memsched/base/plain_vector.hpp>
 #include <memsched/graph/problem.hpp>
 
 namespace memsched {
@@ -130,7 +131,7 @@ class checker {
   bool find_producers() {
     p_.writer_.assign(tensors(), none);
     p_.live_out_.assign(tensors(), false);
-    std::vector<bool> input(tensors(), false);
+    plain_vector<bool> input(tensors(), false);
     for (tensor_id t : draft().graph_inputs) input[t] = true;
     for (tensor_id t : draft().graph_outputs) p_.live_out_[t] = true;
     for (op_id op = 0; op < operators(); ++op)
@@ -290,13 +291,13 @@ class checker {
   /// An update whose result has a name runs behind all users of the value that it changes; others take their turn in the
   /// order in which operators are listed: behind the last update of that value and the users since, before those that
   /// follow.
-  bool order_updates(std::vector<std::pair<op_id, op_id>>& edges) {
+  bool order_updates(plain_vector<std::pair<op_id, op_id>>& edges) {
     struct turn {
       op_id update = none;
       std::vector<op_id> since{};  // users behind it, or behind the start
     };
     std::vector<turn> turns(tensors());
-    std::vector<std::pair<op_id, tensor_id>> named;  // updates with a named result, and the value they change
+    plain_vector<std::pair<op_id, tensor_id>> named;  // updates with a named result, and the value they change
     for (op_id op = 0; op < operators(); ++op) {
       for (tensor_id t : draft().reads[op]) {
         const auto updated = p_.updates(op);
@@ -324,7 +325,7 @@ class checker {
   }
   /// Two operators that both change one value and name the result would each have to run behind the other; nor may an output
   /// of the graph be changed.
-  bool check_named_updates(const std::vector<std::pair<op_id, tensor_id>>& named) {
+  bool check_named_updates(const plain_vector<std::pair<op_id, tensor_id>>& named) {
     std::vector<op_id> changed_by(tensors(), none);
     for (const auto& [op, value] : named)
       if (const op_id other = std::exchange(changed_by[value], op); other != none && other != op)
@@ -340,7 +341,7 @@ class checker {
   }
 
   bool find_predecessors() {
-    std::vector<std::pair<op_id, op_id>> updates;
+    plain_vector<std::pair<op_id, op_id>> updates;
     if (draft().updates.items() > 0 && !order_updates(updates)) return false;
     const adjacency behind = adjacency::from_pairs(updates.empty() ? 0 : operators(), updates);
     p_.predecessors_.reserve(operators(), draft().reads.items() + draft().after.items() + updates.size());
@@ -368,16 +369,16 @@ class checker {
     if (std::all_of(all.begin(), all.end(), is_listed_behind)) return true;
     const auto order = base::topological_order(p_.predecessors_, transpose(p_.predecessors_, operators()));
     if (order.size() == operators()) return true;
-    std::vector<bool> waits(operators(), true);
+    plain_vector<bool> waits(operators(), true);
     for (op_id op : order) waits[op] = false;
     return cycle(waits);
   }
 
   /// Reports one circle among the operators that wait for ever: each of them waits for another.
-  bool cycle(const std::vector<bool>& waits) {
+  bool cycle(const plain_vector<bool>& waits) {
     op_id at = static_cast<op_id>(std::find(waits.begin(), waits.end(), true) - waits.begin());
     std::vector<op_id> path;
-    std::vector<bool> seen(operators(), false);
+    plain_vector<bool> seen(operators(), false);
     while (!seen[at]) {
       seen[at] = true;
       path.push_back(at);

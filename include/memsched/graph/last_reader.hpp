@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <memsched/base/backbone.hpp>
+#include <memsched/base/plain_vector.hpp>
 #include <memsched/base/topology.hpp>
 #include <memsched/graph/problem.hpp>
 #include <numeric>
@@ -31,7 +32,7 @@ class last_reader_finder {
       return std::all_of(before.begin(), before.end(), [&](op_id b) { return b < op; });
     };
     if (!std::all_of(order.begin(), order.end(), is_ordered)) order = topological_order(p.predecessors(), succs);
-    std::vector<std::pair<index_t, index_t>> latest_first;  // so that a walk reads no further than it goes
+    plain_vector<std::pair<index_t, index_t>> latest_first;  // so that a walk reads no further than it goes
     latest_first.reserve(succs.items());
     for (std::size_t i = n; i-- > 0;) {
       position_[order[i]] = static_cast<index_t>(i);
@@ -58,7 +59,7 @@ class last_reader_finder {
   }
 
   /// Marks in `before_another[i]` that reader i runs before another reader, where that is found out.
-  void mark(std::span<const op_id> readers, std::vector<bool>& before_another) {
+  void mark(std::span<const op_id> readers, plain_vector<bool>& before_another) {
     before_another.assign(readers.size(), false);
     for (op_id reader : readers)
       for_readers_before(reader, readers, [&](std::size_t i) { return before_another[i] = true; });

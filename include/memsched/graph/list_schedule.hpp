@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include <memsched/base/plain_vector.hpp>
 #include <memsched/graph/walk.hpp>
 
 namespace memsched {
@@ -29,10 +30,10 @@ std::vector<node_id> list_schedule(const schedule_graph& g, Key key, GoOn&& go_o
   std::vector<node_id> order;
   order.reserve(g.active);
   order_walk w(g);
-  std::vector<bool> done(g.active, false);
+  base::plain_vector<bool> done(g.active, false);
   std::vector<index_t> version(g.active, 0);
   std::priority_queue<entry> ready;
-  std::vector<std::pair<node_id, index_t>> changed;  // readers that a node leaves alone, and their versions
+  base::plain_vector<std::pair<node_id, index_t>> changed;  // readers that a node leaves alone, and their versions
   index_t age = 0;
   const auto push = [&](node_id v) { ready.push({key(w, v, age++), v, version[v]}); };
   for (node_id v = 0; v < g.active; ++v)

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include <memsched/base/plain_vector.hpp>
 #include <memsched/graph/check.hpp>
 #include <memsched/graph/numbering.hpp>
 #include <memsched/graph/traits.hpp>
@@ -39,7 +40,7 @@ class lowered_draft {
   /// The problem that was gathered, or the first fault. Nothing else is asked behind it.
   result<problem> finish();
 
-  std::vector<bool> written_;
+  plain_vector<bool> written_;
   problem_draft draft_;
   graph_error error_;
 };

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include <memsched/base/plain_vector.hpp>
 #include <memsched/graph/schedule_graph.hpp>
 
 namespace memsched {
@@ -14,8 +15,8 @@ inline namespace MEMSCHED_ABI {
 inline std::vector<node_id> post_order(const schedule_graph& g) {
   std::vector<node_id> order;
   order.reserve(g.active);
-  std::vector<bool> seen(g.active, false);
-  std::vector<std::pair<node_id, std::size_t>> path;  // (node, next predecessor to visit)
+  base::plain_vector<bool> seen(g.active, false);
+  base::plain_vector<std::pair<node_id, std::size_t>> path;  // (node, next predecessor to visit)
   const auto visit = [&](node_id root) {
     if (seen[root]) return;
     seen[root] = true;

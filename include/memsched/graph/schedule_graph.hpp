@@ -9,6 +9,7 @@
 #include <memsched/base/adjacency.hpp>
 #include <memsched/base/bytes.hpp>
 #include <memsched/base/linkage.hpp>
+#include <memsched/base/plain_vector.hpp>
 #include <memsched/base/topology.hpp>
 #include <memsched/graph/problem.hpp>
 #include <memsched/model/firing.hpp>
@@ -119,8 +120,8 @@ MEMSCHED_FUNCTION schedule_graph make_schedule_graph(const problem& p, memory_mo
   g.active = n;
   g.base = p.live_at_start();
   g.cost.resize(n);
-  std::vector<std::pair<index_t, node_id>> edges;  // (node, its predecessor)
-  std::vector<std::pair<index_t, credit>> credits;
+  base::plain_vector<std::pair<index_t, node_id>> edges;  // (node, its predecessor)
+  base::plain_vector<std::pair<index_t, credit>> credits;
   const auto rule = [&](op_id op) { return p.firing(op).value_or(model.default_firing); };
   const auto spared = [&](op_id op, tensor_id storage) {  // bytes of room when `op` is the last reader
     if (rule(op) == firing::cbp) return static_cast<delta>(p.size(storage));
@@ -142,7 +143,7 @@ MEMSCHED_FUNCTION schedule_graph make_schedule_graph(const problem& p, memory_mo
   }
 
   detail::last_reader_finder finder(p);
-  std::vector<bool> before_another;
+  base::plain_vector<bool> before_another;
   for (tensor_id s : p.tensors()) {
     const auto readers = p.readers(s);
     if (p.storage(s) != s || !p.kept(s) || p.size(s) == 0) continue;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <memsched/base/linkage.hpp>
+#include <memsched/base/plain_vector.hpp>
 #include <memsched/graph/problem.hpp>
 #include <memsched/model/firing.hpp>
 
@@ -61,7 +62,7 @@ class referee {
 
   /// Storages that are live while `next` runs, which is the next to run; now where it is none. Ascending.
   std::vector<tensor_id> live_tensors(op_id next) const {
-    std::vector<bool> here = here_;
+    plain_vector<bool> here = here_;
     if (next != none) {
       if (rule(next) == firing::cbp)
         for (tensor_id t : p_.reads(next))
@@ -80,7 +81,7 @@ class referee {
   const problem& p_;
   memory_model model_;
   std::vector<index_t> left_;
-  std::vector<bool> here_;
+  plain_vector<bool> here_;
   bytes live_ = 0;
 };
 
@@ -101,7 +102,7 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 
 MEMSCHED_FUNCTION graph_error check_order(const problem& p, std::span<const op_id> order) {
-  std::vector<bool> done(p.ops().size(), false);
+  base::plain_vector<bool> done(p.ops().size(), false);
   const auto fault = [](std::string message, std::vector<index_t> ops) {
     return graph_error{error_code::bad_order, std::move(message), std::move(ops), {}};
   };

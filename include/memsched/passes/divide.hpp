@@ -10,6 +10,7 @@
 
 #include <memsched/base/adjacency.hpp>
 #include <memsched/base/linkage.hpp>
+#include <memsched/base/plain_vector.hpp>
 #include <memsched/graph/induced_subgraph.hpp>
 #include <memsched/graph/walk.hpp>
 #include <memsched/search/policy.hpp>
@@ -62,7 +63,7 @@ class division {
   /// The nodes of each part, ascending. O(nodes + edges).
   static std::vector<std::vector<node_id>> parts(const schedule_graph& g) {
     const std::vector<node_id> order = base::topological_order(g.preds, g.succs);
-    const std::vector<std::size_t> part = part_of(g, order);
+    const plain_vector<std::size_t> part = part_of(g, order);
     std::vector<std::vector<node_id>> members;
     for (node_id v : order) {
       if (part[v] >= members.size()) members.resize(part[v] + 1);
@@ -80,9 +81,9 @@ class division {
   };
   /// The number of waists that come before each node: late nodes join the part that needs them, early ones the part
   /// that they are ready in.
-  static std::vector<std::size_t> part_of(const schedule_graph& g, const std::vector<node_id>& order) {
+  static plain_vector<std::size_t> part_of(const schedule_graph& g, const std::vector<node_id>& order) {
     const structure::hourglass glass(g);
-    std::vector<std::size_t> part(g.size(), 0);
+    plain_vector<std::size_t> part(g.size(), 0);
     std::size_t last = 0;
     for (node_id v : order) {
       if (glass.drifting[v] != structure::drift::firm) continue;
@@ -108,8 +109,8 @@ class division {
   };
 
   /// The resources of each part: those that one of its nodes makes or frees, without those that live throughout the part.
-  static list_of<index_t> resources_of(const schedule_graph& g, const std::vector<place>& places, std::size_t parts) {
-    std::vector<std::pair<index_t, index_t>> pairs;
+  static list_of<index_t> resources_of(const schedule_graph& g, const plain_vector<place>& places, std::size_t parts) {
+    plain_vector<std::pair<index_t, index_t>> pairs;
     for (index_t i = 0; i < g.resources.size(); ++i) {
       const resource& r = g.resources[i];
       if (r.from != none) pairs.emplace_back(places[r.from].part, i);
@@ -136,8 +137,8 @@ class division {
 
   const schedule_graph* g_;
   std::vector<std::vector<node_id>> members_, orders_;
-  std::vector<place> places_;
-  std::vector<part_cost> costs_;
+  plain_vector<place> places_;
+  plain_vector<part_cost> costs_;
   list_of<index_t> resources_;
   std::vector<node_id> local_;  // scratch
 };
@@ -163,7 +164,7 @@ MEMSCHED_FUNCTION solution divide::operator()(const schedule_graph& g, search& c
   if (!context.keep_going()) return {topological_order(g)};
   detail::division parts(g, topological_order(g));
   if (parts.size() <= 1) return inner(g, context);
-  std::vector<std::size_t> falling(parts.size());
+  base::plain_vector<std::size_t> falling(parts.size());
   std::iota(falling.begin(), falling.end(), std::size_t{0});
   std::stable_sort(falling.begin(), falling.end(),
                    [&](std::size_t a, std::size_t b) { return parts.peak(a) > parts.peak(b); });

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <memsched/base/linkage.hpp>
+#include <memsched/base/plain_vector.hpp>
 #include <memsched/search/policy.hpp>
 
 namespace memsched {
@@ -24,7 +25,7 @@ struct in_step {
   solution operator()(const schedule_graph& g, search& context, inner_scheduler inner) const;
 
   /// Those edges. O(nodes log nodes + edges), and for sources the squares of the numbers of those with a reader in common.
-  static std::vector<precedence> edges(const schedule_graph& g);
+  static base::plain_vector<precedence> edges(const schedule_graph& g);
 
   /// Whether so many edges make most nodes rows: of networks cut in rows three in four or more follow another in step, of
   /// grids with random edges at most one in two.
@@ -59,9 +60,9 @@ class row_finder {
   }
 
   /// Edges between nodes that follow each other in the list of all active nodes.
-  std::vector<precedence> edges(std::span<const node_id> list) {
+  plain_vector<precedence> edges(std::span<const node_id> list) {
     for (index_t i = 0; i < list.size(); ++i) rank_[list[i]] = i;
-    std::vector<precedence> found;
+    plain_vector<precedence> found;
     for (std::size_t i = 1; i < list.size(); ++i) {
       const node_id u = list[i - 1], v = list[i];
       if (distance_[u] == distance_[v] && follows_closely(g_.preds[u], g_.preds[v]) &&
@@ -79,7 +80,7 @@ class row_finder {
       levels[distance_[v]].push_back(v);
     }
     std::vector<node_id> list;
-    std::vector<double> place(g_.active, 0);  // among the nodes of its layer, from 0 to 1
+    plain_vector<double> place(g_.active, 0);  // among the nodes of its layer, from 0 to 1
     const auto layer = [&](node_id v) { return std::pair(g_.cost[v].peak, g_.cost[v].impact); };
     for (std::vector<node_id>& level : levels) {
       if (&level == &levels.front()) place_sources(level, place);
@@ -110,7 +111,7 @@ class row_finder {
     return a == none || b == none ? a == b : a <= b && b - a <= most;
   }
 
-  double middle_of_reads(node_id v, const std::vector<double>& place) const {
+  double middle_of_reads(node_id v, const plain_vector<double>& place) const {
     double low = 1, high = 0;
     for (node_id u : g_.preds[v])
       if (!g_.is_release(u)) low = std::min(low, place[u]), high = std::max(high, place[u]);
@@ -119,7 +120,7 @@ class row_finder {
 
   /// Sources that share readers as rows do form a chain of overlapping groups. Walked breadth first from an end of it, each
   /// step reaches the next stretch of rows, of which those with more neighbours ahead are farther on.
-  void place_sources(const std::vector<node_id>& sources, std::vector<double>& place) const {
+  void place_sources(const std::vector<node_id>& sources, plain_vector<double>& place) const {
     std::vector<index_t> step(g_.active, none);
     double next = 0;
     for (node_id s : sources) {
@@ -164,19 +165,19 @@ class row_finder {
 
 }  // namespace detail
 
-MEMSCHED_FUNCTION std::vector<precedence> in_step::edges(const schedule_graph& g) {
+MEMSCHED_FUNCTION base::plain_vector<precedence> in_step::edges(const schedule_graph& g) {
   constexpr index_t most_listed = 50'000;
   detail::row_finder rows(g);
   std::vector<node_id> list(g.active);
   std::iota(list.begin(), list.end(), node_id{0});
-  std::vector<precedence> found = rows.edges(list);
+  base::plain_vector<precedence> found = rows.edges(list);
   if (are_most(found.size(), g) || g.active > most_listed) return found;
-  std::vector<precedence> others = rows.edges(rows.list());
+  base::plain_vector<precedence> others = rows.edges(rows.list());
   return others.size() > found.size() ? others : found;
 }
 
 MEMSCHED_FUNCTION solution in_step::operator()(const schedule_graph& g, search& context, inner_scheduler inner) const {
-  const std::vector<precedence> kept = edges(g);
+  const base::plain_vector<precedence> kept = edges(g);
   if (!context.keep_going()) return {topological_order(g)};
   const schedule_graph h = bounds::with_edges(g, kept);
   solution s = context.aside([&] { return inner(h, context); });

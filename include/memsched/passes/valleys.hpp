@@ -7,6 +7,7 @@
 #include <memsched/base/backbone.hpp>
 #include <memsched/base/function_ref.hpp>
 #include <memsched/base/linkage.hpp>
+#include <memsched/base/plain_vector.hpp>
 #include <memsched/structure/line.hpp>
 
 namespace memsched {
@@ -136,7 +137,7 @@ class lowest_chain {
   lowest_set lowest_;
   std::vector<index_t> mark_;
   index_t now_ = 1;
-  std::vector<bool> in_;
+  plain_vector<bool> in_;
   std::vector<node_id> pending_;  // in front of the frontier and not in the last set
   std::size_t frontier_ = 0;
   std::vector<std::vector<node_id>> blocks_;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <memsched/base/bitset.hpp>
+#include <memsched/base/plain_vector.hpp>
 #include <memsched/presolve/compression_graph.hpp>
 #include <memsched/search/search.hpp>
 
@@ -39,7 +40,7 @@ class general_rules {
   /// and has no lower peak, unless they are ordered already. S2, the mirror image, for side::later.
   /// Lowest peaks first. Returns whether an edge was added.
   bool order(side s) {
-    std::vector<std::pair<delta, index_t>> movable;
+    plain_vector<std::pair<delta, index_t>> movable;
     for (index_t i = 0; i < nodes_.size(); ++i)
       if (const node_cost c = cost(i, s); !g_.fixed(nodes_[i]) && c.impact <= 0) movable.emplace_back(c.peak, i);
     std::sort(movable.begin(), movable.end());

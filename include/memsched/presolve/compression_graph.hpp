@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include <memsched/base/plain_vector.hpp>
 #include <memsched/base/random.hpp>
 #include <memsched/graph/list_schedule.hpp>
 #include <memsched/graph/schedule_graph.hpp>
@@ -263,7 +264,7 @@ class compression_graph {
   std::size_t alive_count_;
   std::vector<node_id> next_;  // links the nodes of each run
   std::vector<proof::reduction> reductions_;
-  std::vector<edge> edges_;
+  plain_vector<edge> edges_;
   index_t free_ = none;
   std::array<std::vector<node_id>, 2> changed_;
   std::vector<index_t> waits_;  // scratch of `order`, all 0
@@ -271,7 +272,7 @@ class compression_graph {
 
 inline std::vector<node_id> compression_graph::pack() {
   std::vector<node_id> place(size(), none);
-  std::vector<precedence> edges;
+  plain_vector<precedence> edges;
   node_id kept = 0;
   for (node_id v = 0; v < size(); ++v)
     if (alive(v)) place[v] = kept++;
@@ -328,7 +329,7 @@ inline void compression_graph::detach(node_id v) {
 inline std::vector<resource> compression_graph::resources(const std::vector<node_id>& run_of, std::size_t active,
                                                           std::size_t size) const {
   std::vector<resource> found;
-  std::vector<std::vector<resource>> from(size - active), to(size - active);
+  std::vector<plain_vector<resource>> from(size - active), to(size - active);
   const auto put = [&](const resource& r) {
     if (r.from != none && r.from >= active) from[r.from - active].push_back(r);
     else if (r.to != none && r.to >= active) to[r.to - active].push_back(r);
@@ -354,7 +355,7 @@ inline std::vector<resource> compression_graph::resources(const std::vector<node
 inline compressed_graph compression_graph::finish() && {
   std::vector<node_id> nodes = order();
   std::erase_if(nodes, [&](node_id v) { return v == start() || v == end(); });
-  std::vector<bool> runs_itself(size(), false);
+  plain_vector<bool> runs_itself(size(), false);
   for (node_id v : nodes) {
     const std::size_t before = degree(v, side::earlier), after = degree(v, side::later);
     if (!frees_at_once(v) || before * after > 2 * (before + after)) continue;
@@ -391,7 +392,7 @@ inline compressed_graph compression_graph::finish() && {
   }
   c.graph.succs = transpose(c.graph.preds, c.graph.size());
   c.graph.resources = resources(run_of, c.graph.active, c.graph.size());
-  std::vector<bool> is_root(nodes.size(), false);
+  plain_vector<bool> is_root(nodes.size(), false);
   for (node_id root : g_->roots)
     if (const node_id v = run_of[root]; v < c.graph.active && !is_root[v]) is_root[v] = true, c.graph.roots.push_back(v);
   return c;

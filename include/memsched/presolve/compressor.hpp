@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include <memsched/base/plain_vector.hpp>
 #include <memsched/graph/induced_subgraph.hpp>
 #include <memsched/graph/walk.hpp>
 #include <memsched/presolve/complete_rules.hpp>
@@ -407,19 +408,19 @@ class compressor {
   search& context_;
   rule_counts& counts_;
   std::vector<node_id> queue_, queued_hubs_, changed_;
-  std::vector<unsigned char> queued_;  // tasks of a node in a queue
+  plain_vector<unsigned char> queued_;  // tasks of a node in a queue
   // Nodes with a changed list at that side since it was looked at; those that a hub is or may be looked at for.
   std::array<std::vector<node_id>, 2> waiting_, crowded_;
-  std::array<std::vector<bool>, 2> is_waiting_;
-  std::vector<peer> peers_, group_;
-  std::vector<std::pair<node_id, node_id>> ordered_;
-  std::vector<edge_mark> mark_;
+  std::array<plain_vector<bool>, 2> is_waiting_;
+  plain_vector<peer> peers_, group_;
+  plain_vector<std::pair<node_id, node_id>> ordered_;
+  plain_vector<edge_mark> mark_;
   index_t stamp_ = 0;
   std::vector<index_t> bypassed_;
   std::vector<node_id> reached_;
   std::vector<node_id> suspects_, looked_at_;
   bool all_suspect_ = true;
-  std::vector<std::array<index_t, 2>> rank_;  // in the topological order from the start, and in that from the end
+  plain_vector<std::array<index_t, 2>> rank_;  // in the topological order from the start, and in that from the end
 };
 
 }  // namespace detail

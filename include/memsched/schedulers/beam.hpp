@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memsched/base/linkage.hpp>
+#include <memsched/base/plain_vector.hpp>
 #include <memsched/search/policy.hpp>
 
 namespace memsched {
@@ -41,7 +42,7 @@ MEMSCHED_FUNCTION solution beam::operator()(const schedule_graph& g, search& con
   if (!moves.usable()) return context.keep_going(), greedy{}(g, context);
   struct state {
     delta peak, level;
-    std::vector<base::bit_word> set;
+    base::plain_vector<base::bit_word> set;
     index_t parent;
     node_id target;
   };
@@ -50,7 +51,7 @@ MEMSCHED_FUNCTION solution beam::operator()(const schedule_graph& g, search& con
   const std::uint64_t bytes_each = sizeof(state) + base::words_for(g.active) * sizeof(base::bit_word);
   std::uint64_t held = 1;  // states, kept and open
   const delta base = static_cast<delta>(g.base);
-  open[0].push_back({base, base, std::vector<base::bit_word>(base::words_for(g.active)), none, none});
+  open[0].push_back({base, base, base::plain_vector<base::bit_word>(base::words_for(g.active)), none, none});
   while (open.begin()->first < g.active) {
     auto bucket = std::move(open.begin()->second);
     open.erase(open.begin());
@@ -67,7 +68,7 @@ MEMSCHED_FUNCTION solution beam::operator()(const schedule_graph& g, search& con
       if (!context.count_state() || !context.fits(held * bytes_each)) return greedy{}(g, context);
       const index_t at = static_cast<index_t>(kept.size());
       kept.push_back(std::move(s));
-      for (const auto& m : std::vector(moves.from(kept[at].set, kept[at].level))) {
+      for (const auto& m : base::plain_vector<detail::downset_moves::move>(moves.from(kept[at].set, kept[at].level))) {
         moves.stepper().start(kept[at].set, kept[at].level);
         moves.run_to(m.target, kept[at].set);
         const delta peak = std::max(kept[at].peak, m.peak);
@@ -75,7 +76,8 @@ MEMSCHED_FUNCTION solution beam::operator()(const schedule_graph& g, search& con
         if (context.stopped()) return greedy{}(g, context);
         const auto set = moves.stepper().set();
         ++held;
-        open[base::count_bits(set)].push_back({peak, moves.stepper().level(), {set.begin(), set.end()}, at, m.target});
+        open[base::count_bits(set)].push_back(
+            {peak, moves.stepper().level(), base::plain_vector<base::bit_word>(set.begin(), set.end()), at, m.target});
       }
     }
   }

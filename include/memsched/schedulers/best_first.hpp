@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <memsched/base/linkage.hpp>
+#include <memsched/base/plain_vector.hpp>
 #include <memsched/search/policy.hpp>
 
 namespace memsched {
@@ -309,14 +310,14 @@ class best_first_search {
   bool backjumps_;
   downset_moves moves_;
   downset_table table_;
-  std::vector<entry> entries_;
+  plain_vector<entry> entries_;
   std::vector<bool> closed_, dropped_;
   bucket_queue<claim> open_;
   std::vector<std::vector<node_id>> detours_;
   std::uint64_t detour_bytes_ = 0;
   lowest_set lowest_;
-  std::vector<bit_word> settled_;
-  std::vector<downset_moves::move> children_;
+  plain_vector<bit_word> settled_;
+  plain_vector<downset_moves::move> children_;
   std::optional<closed_downset> left_;
   std::optional<std::vector<node_id>> order_;
   delta floor_, ceiling_;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <memsched/base/linkage.hpp>
+#include <memsched/base/plain_vector.hpp>
 #include <memsched/search/policy.hpp>
 
 namespace memsched {
@@ -99,13 +100,13 @@ MEMSCHED_FUNCTION std::vector<node_id> bisect::improve(const schedule_graph& g, 
 MEMSCHED_FUNCTION std::vector<node_id> bisect::split(const schedule_graph& g, search& context,
                                                      const std::vector<node_id>& order, const std::vector<node_id>& first,
                                                      node_id v, bytes target, unsigned depth) const {
-  std::vector<bool> ran(g.size(), false);
+  base::plain_vector<bool> ran(g.size(), false);
   for (node_id u : first) ran[u] = true;
   std::vector<node_id> members, begin, end;
   for (node_id u : order)
     if (u != v) (ran[u] ? begin : end).push_back(u);
   std::vector<node_id> local(g.size(), none), whole;
-  std::vector<bool> fired(g.size(), false);
+  base::plain_vector<bool> fired(g.size(), false);
   order_walk w(g);
   const auto run = [&](node_id u) { w.fire(u), whole.push_back(u), fired[u] = true; };
   const auto solve = [&](const std::vector<node_id>& part) {

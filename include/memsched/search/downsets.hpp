@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <memsched/base/bitset.hpp>
+#include <memsched/base/plain_vector.hpp>
 #include <memsched/base/topology.hpp>
 #include <memsched/graph/schedule_graph.hpp>
 #include <memsched/search/search.hpp>
@@ -104,7 +105,7 @@ class downset_table {
   }
 
   std::size_t width_, count_ = 0;
-  std::vector<bit_word> words_;
+  plain_vector<bit_word> words_;
   std::vector<index_t> slots_;
 };
 
@@ -160,7 +161,7 @@ class downset_moves {
   static constexpr node_id rest = none - 1;
 
   /// The moves from a downset at `level`; every completion of it is matched by one that starts with one of them.
-  const std::vector<move>& from(const_bit_row ran, delta level) {
+  const plain_vector<move>& from(const_bit_row ran, delta level) {
     moves_.clear();
     const auto try_move = [&](node_id t) {
       step_.start(ran, level);
@@ -278,11 +279,11 @@ class downset_moves {
   std::size_t steps_ = 0;
   std::optional<bit_matrix> ancestors_;
   bool commits_;
-  std::vector<bit_word> all_;
+  plain_vector<bit_word> all_;
   bit_set zero_drop_;
   std::vector<index_t> position_;
   std::vector<node_id> targets_, path_;
-  std::vector<move> moves_;
+  plain_vector<move> moves_;
   downset_stepper step_;
 };
 

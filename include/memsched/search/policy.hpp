@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <memsched/base/function_ref.hpp>
+#include <memsched/base/plain_vector.hpp>
 #include <memsched/base/type_name.hpp>
 #include <memsched/graph/schedule_graph.hpp>
 #include <memsched/graph/walk.hpp>
@@ -126,7 +127,7 @@ namespace detail {
 
 MEMSCHED_FUNCTION bool is_order(const schedule_graph& g, std::span<const node_id> order) {
   if (order.size() != g.active) return false;
-  std::vector<bool> ran(g.active, false);
+  plain_vector<bool> ran(g.active, false);
   for (node_id v : order) {
     if (v >= g.active || ran[v]) return false;
     for (node_id u : g.preds[v])

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <memsched/base/linkage.hpp>
+#include <memsched/base/plain_vector.hpp>
 #include <memsched/graph/schedule_graph.hpp>
 
 namespace memsched {
@@ -25,8 +26,8 @@ struct hill {
 /// The hills of an order of some components of g: those that fall lead to ever lower valleys and are ever higher, measured from
 /// the level before them; those that rise lead to ever higher valleys and are ever lower, measured from the level behind them.
 /// O(nodes of the order + their edges) beside O(size of g).
-MEMSCHED_FUNCTION std::vector<std::vector<hill>> hills(const schedule_graph& g,
-                                                       std::span<const std::vector<node_id>> orders);
+MEMSCHED_FUNCTION std::vector<plain_vector<hill>> hills(const schedule_graph& g,
+                                                        std::span<const std::vector<node_id>> orders);
 
 /// An interleaving of orders.
 struct interleaving {
@@ -53,12 +54,12 @@ struct interleaving {
 /// first is no worse where p's height above p's valley is no lower than q's above q's. In one order these never rise, so the
 /// order of all hills by them keeps each order. The falling ones are the mirror image.
 MEMSCHED_FUNCTION interleaving interleave(const schedule_graph& g, std::span<const std::vector<node_id>> orders,
-                                          std::span<const std::vector<hill>> of);
+                                          std::span<const plain_vector<hill>> of);
 
 /// The nodes at the tops of the hills that count, a layer of which the first member, or the last where the hills rise, takes as
 /// much as the interleaving where every top takes the least that its node can, and every valley is the lowest level on that
 /// side of its top: beside the valleys of the others the highest hill is the lowest of these, by the order of hills.
-inline std::vector<node_id> tops(const interleaving& all, std::span<const std::vector<hill>> of) {
+inline std::vector<node_id> tops(const interleaving& all, std::span<const plain_vector<hill>> of) {
   std::vector<node_id> nodes;
   for (std::size_t c = 0; c < of.size(); ++c)
     if (all.at[c] != none) nodes.push_back(of[c][all.at[c]].top);
@@ -85,17 +86,17 @@ using structure::hill;
 
 /// The levels of an order, above its start.
 struct level_profile {
-  std::vector<delta> level{0};  // before each position, and at the end
-  std::vector<delta> height{};  // while the node there runs
+  plain_vector<delta> level{0};  // before each position, and at the end
+  plain_vector<delta> height{};  // while the node there runs
 
   std::size_t size() const { return height.size(); }
 };
 
 /// The hills from the lowest level, before this position, to the end.
-inline std::vector<hill> rising_hills(const level_profile& p, std::span<const node_id> order, std::size_t low) {
-  std::vector<hill> found;
+inline plain_vector<hill> rising_hills(const level_profile& p, std::span<const node_id> order, std::size_t low) {
+  plain_vector<hill> found;
   const std::size_t n = p.size();
-  std::vector<std::size_t> top(n), valley(n + 1, n);  // from each position on: the last highest node, the last lowest level
+  plain_vector<std::size_t> top(n), valley(n + 1, n);  // from each position on: the last highest node, the last lowest level
   for (std::size_t i = n; i-- > low;) {
     top[i] = i + 1 < n && p.height[top[i + 1]] >= p.height[i] ? top[i + 1] : i;
     valley[i] = p.level[valley[i + 1]] <= p.level[i] ? valley[i + 1] : i;
@@ -109,9 +110,9 @@ inline std::vector<hill> rising_hills(const level_profile& p, std::span<const no
 }
 
 /// Those from the start to there.
-inline std::vector<hill> falling_hills(const level_profile& p, std::span<const node_id> order, std::size_t low) {
-  std::vector<hill> found;
-  std::vector<std::size_t> top(low + 1, 0), valley(low + 1, 0);  // up to each position: the first of these
+inline plain_vector<hill> falling_hills(const level_profile& p, std::span<const node_id> order, std::size_t low) {
+  plain_vector<hill> found;
+  plain_vector<std::size_t> top(low + 1, 0), valley(low + 1, 0);  // up to each position: the first of these
   for (std::size_t i = 0; i < low; ++i) {
     top[i + 1] = i > 0 && p.height[top[i]] >= p.height[i] ? top[i] : i;
     valley[i + 1] = p.level[valley[i]] <= p.level[i + 1] ? valley[i] : i + 1;
@@ -129,9 +130,9 @@ inline std::vector<hill> falling_hills(const level_profile& p, std::span<const n
 
 namespace structure {
 
-MEMSCHED_FUNCTION std::vector<std::vector<hill>> hills(const schedule_graph& g,
-                                                       std::span<const std::vector<node_id>> orders) {
-  std::vector<std::vector<hill>> all;
+MEMSCHED_FUNCTION std::vector<plain_vector<hill>> hills(const schedule_graph& g,
+                                                        std::span<const std::vector<node_id>> orders) {
+  std::vector<plain_vector<hill>> all;
   order_walk w(g);
   for (const auto& order : orders) {
     detail::level_profile p;
@@ -142,8 +143,8 @@ MEMSCHED_FUNCTION std::vector<std::vector<hill>> hills(const schedule_graph& g,
       p.level.push_back(w.level() - start);
     }
     const auto low = static_cast<std::size_t>(std::min_element(p.level.begin(), p.level.end()) - p.level.begin());
-    std::vector<hill> found = detail::falling_hills(p, order, low);
-    const std::vector<hill> rising = detail::rising_hills(p, order, low);
+    plain_vector<hill> found = detail::falling_hills(p, order, low);
+    const plain_vector<hill> rising = detail::rising_hills(p, order, low);
     found.insert(found.end(), rising.begin(), rising.end());
     all.push_back(std::move(found));
   }
@@ -151,12 +152,12 @@ MEMSCHED_FUNCTION std::vector<std::vector<hill>> hills(const schedule_graph& g,
 }
 
 MEMSCHED_FUNCTION interleaving interleave(const schedule_graph& g, std::span<const std::vector<node_id>> orders,
-                                          std::span<const std::vector<hill>> of) {
+                                          std::span<const plain_vector<hill>> of) {
   struct turn {
     delta height;  // above the level before a hill that falls, behind one that rises
     std::size_t component, place;
   };
-  std::vector<turn> falls, rises;
+  plain_vector<turn> falls, rises;
   for (std::size_t c = 0; c < of.size(); ++c)
     for (std::size_t i = 0; i < of[c].size(); ++i) {
       const hill& h = of[c][i];
@@ -165,12 +166,12 @@ MEMSCHED_FUNCTION interleaving interleave(const schedule_graph& g, std::span<con
     }
   std::stable_sort(falls.begin(), falls.end(), [](const turn& a, const turn& b) { return a.height < b.height; });
   std::stable_sort(rises.begin(), rises.end(), [](const turn& a, const turn& b) { return a.height > b.height; });
-  std::vector<turn> turns = std::move(falls);
+  plain_vector<turn> turns = std::move(falls);
   turns.insert(turns.end(), rises.begin(), rises.end());
 
   interleaving all;
   auto level = static_cast<delta>(g.base), peak = level;
-  std::vector<std::size_t> ran(of.size(), 0);  // nodes of each order
+  plain_vector<std::size_t> ran(of.size(), 0);  // nodes of each order
   std::size_t most = turns.size();
   for (std::size_t k = 0; k < turns.size(); ++k) {
     const auto [height, c, i] = turns[k];

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <memsched/base/plain_vector.hpp>
 #include <memsched/graph/schedule_graph.hpp>
 #include <span>
 #include <utility>
@@ -140,8 +141,8 @@ class order_line {
   const schedule_graph* g_;
   std::vector<node_id> at_;
   std::vector<index_t> position_;
-  std::vector<delta> level_, height_;
-  std::vector<delta> highest_;  // of each stretch
+  plain_vector<delta> level_, height_;
+  plain_vector<delta> highest_;  // of each stretch
 };
 
 }  // namespace structure

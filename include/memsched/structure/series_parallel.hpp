@@ -6,6 +6,7 @@
 
 #include <memsched/base/function_ref.hpp>
 #include <memsched/base/linkage.hpp>
+#include <memsched/base/plain_vector.hpp>
 #include <memsched/graph/schedule_graph.hpp>
 
 namespace memsched {

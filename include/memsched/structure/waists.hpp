@@ -7,6 +7,7 @@
 
 #include <memsched/base/bytes.hpp>
 #include <memsched/base/linkage.hpp>
+#include <memsched/base/plain_vector.hpp>
 #include <memsched/graph/schedule_graph.hpp>
 
 namespace memsched {
@@ -28,8 +29,8 @@ enum class drift : unsigned char {
 /// past others, it lowers the levels of those; its own run then ends at a level that was reached there before, since all
 /// that is moved takes memory. No release waits for a late node, so none is delayed; a reader that is moved to an
 /// earlier place takes no credit from another.
-inline std::vector<drift> drifts(const schedule_graph& g) {
-  std::vector<drift> found(g.size(), drift::firm);
+inline plain_vector<drift> drifts(const schedule_graph& g) {
+  plain_vector<drift> found(g.size(), drift::firm);
   const auto plain = [&](node_id v) { return g.credits[v].empty(); };
   for (node_id v = 0; v < g.size(); ++v) {
     const delta peak = std::max(g.cost[v].peak, g.cost[v].impact);
@@ -51,20 +52,20 @@ inline std::vector<drift> drifts(const schedule_graph& g) {
 /// among those from i on, and after all earlier ones if it is the only sink among those up to i. A node is such a source
 /// from behind its last predecessor to its own place, and such a sink from there to before its first successor; a path
 /// through drifting nodes counts as an edge.
-MEMSCHED_FUNCTION std::vector<node_id> waists(const schedule_graph& g, const std::vector<drift>& drifting);
+MEMSCHED_FUNCTION std::vector<node_id> waists(const schedule_graph& g, const plain_vector<drift>& drifting);
 
 /// The active nodes that are comparable with every other active node, in the one order in which they can run: whatever the
 /// order, the same nodes have run when such a node runs. O(nodes + edges).
 inline std::vector<node_id> waists(const schedule_graph& g) {
-  std::vector<drift> releases(g.size(), drift::firm);
+  plain_vector<drift> releases(g.size(), drift::firm);
   for (std::size_t v = g.active; v < g.size(); ++v) releases[v] = drift::early;
   return waists(g, releases);
 }
 
 /// Where every order can be made to pass without a higher peak.
 struct hourglass {
-  std::vector<node_id> waists;  ///< in the one order in which they can run
-  std::vector<drift> drifting;  ///< the nodes that the waists disregard
+  std::vector<node_id> waists;   ///< in the one order in which they can run
+  plain_vector<drift> drifting;  ///< the nodes that the waists disregard
 
   /// The waists as above and those that disregard all drifting nodes. Every order can be made to pass each of them with
   /// its ancestors and the early nodes that are ready then, and no other: run the early nodes as soon as they are ready;
@@ -89,15 +90,15 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 namespace structure {
 
-MEMSCHED_FUNCTION std::vector<node_id> waists(const schedule_graph& g, const std::vector<drift>& drifting) {
+MEMSCHED_FUNCTION std::vector<node_id> waists(const schedule_graph& g, const plain_vector<drift>& drifting) {
   const std::vector<node_id> order = topological_order(g.preds, g.succs);
   const auto firm = [&](node_id v) { return drifting[v] == drift::firm; };
   std::vector<node_id> row;
-  std::vector<std::size_t> place(g.size(), 0);
+  plain_vector<std::size_t> place(g.size(), 0);
   for (node_id v : order)
     if (firm(v)) place[v] = row.size(), row.push_back(v);
 
-  std::vector<std::size_t> behind(g.size(), 0), before(g.size(), row.size());  // last predecessor, first successor
+  plain_vector<std::size_t> behind(g.size(), 0), before(g.size(), row.size());  // last predecessor, first successor
   for (node_id v : order)
     for (node_id u : g.preds[v]) behind[v] = std::max(behind[v], firm(u) ? place[u] + 1 : behind[u]);
   for (std::size_t i = order.size(); i-- > 0;)

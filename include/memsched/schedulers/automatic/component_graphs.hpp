@@ -6,8 +6,8 @@
 #if MEMSCHED_DEFINED_HERE
 
 #include <span>
-#include <vector>
 
+#include <memsched/base/plain_vector.hpp>
 #include <memsched/bounds/lowest_set.hpp>
 #include <memsched/graph/schedule_graph.hpp>
 #include <memsched/schedulers/automatic/bounds.hpp>
@@ -18,8 +18,8 @@ inline namespace MEMSCHED_ABI {
 namespace detail {
 
 /// All that an order of a graph depends on: equal for components that are alike in the order of their numbers. O(nodes + edges).
-inline std::vector<delta> description(const schedule_graph& g) {
-  std::vector<delta> all{static_cast<delta>(g.active)};
+inline plain_vector<delta> description(const schedule_graph& g) {
+  plain_vector<delta> all{static_cast<delta>(g.active)};
   for (node_id v = 0; v < g.size(); ++v) {
     all.insert(all.end(), {g.cost[v].peak, g.cost[v].impact, static_cast<delta>(g.preds[v].size())});
     all.insert(all.end(), g.preds[v].begin(), g.preds[v].end());

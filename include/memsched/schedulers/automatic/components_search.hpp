@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include <memsched/base/plain_vector.hpp>
 #include <memsched/bounds/layer_bound.hpp>
 #include <memsched/graph/induced_subgraph.hpp>
 #include <memsched/schedulers/automatic/bounds.hpp>
@@ -115,7 +116,7 @@ class components_search {
   facts facts_;
   orders members_, orders_;            // of each component
   std::vector<index_t> component_of_;  // each node
-  std::vector<std::vector<structure::hill>> hills_;
+  std::vector<plain_vector<structure::hill>> hills_;
   std::vector<kind> kinds_;
   std::vector<index_t> kind_of_;
   structure::interleaving best_;
@@ -137,14 +138,14 @@ inline components_search::components_search(const schedule_graph& g, search& con
       component_of_(structure::component_of(g, members_)),
       bound_(g.base),
       local_(g.size(), none) {
-  std::vector<std::pair<index_t, index_t>> pairs;
+  plain_vector<std::pair<index_t, index_t>> pairs;
   for (index_t i = 0; i < g.resources.size(); ++i) {
     const auto& [from, to, size] = g.resources[i];
     if (from != none || to != none) pairs.emplace_back(component_of_[from != none ? from : to], i);
   }
   const auto resources = list_of<index_t>::from_pairs(members_.size(), pairs);
   orders_ = structure::by_component(g, members_, order);
-  std::map<std::vector<delta>, index_t> known;
+  std::map<plain_vector<delta>, index_t> known;
   for (index_t c = 0; c < members_.size(); ++c) {
     schedule_graph h = component(c, resources);
     const auto [at, fresh] = known.emplace(description(h), static_cast<index_t>(kinds_.size()));
@@ -232,7 +233,7 @@ inline bool components_search::round(const query& q) {
   cut_at_hills();
   if (!closed(q) && context_.keep_going()) more = work_beside() || more;
   cut_at_hills();
-  std::vector<bool> seen(kinds_.size(), false);
+  plain_vector<bool> seen(kinds_.size(), false);
   const auto highest_first = [&](std::size_t i) { return (best_.highest + i) % members_.size(); };
   for (std::size_t i = 0; i < members_.size() && cut_ && !closed(q) && context_.keep_going(); ++i) {
     const auto c = static_cast<index_t>(highest_first(i));
@@ -299,8 +300,8 @@ inline bool components_search::work_beside() {
 /// orders are kept, so that a smaller peak is one of the whole.
 inline void components_search::ask_beside(index_t of) {
   const std::vector<node_id> own = order_within(g_, members_[of], orders_[of]);
-  std::vector<std::size_t> ran(members_.size(), 0), next(members_.size(), 0);  // nodes and hills of each
-  std::vector<node_cost> row;
+  plain_vector<std::size_t> ran(members_.size(), 0), next(members_.size(), 0);  // nodes and hills of each
+  plain_vector<node_cost> row;
   std::vector<node_id> order;
   for (node_id v : best_.order) {
     const index_t c = component_of_[v];
@@ -383,7 +384,7 @@ inline void components_search::weaken(kind& k) {
 /// The bound that follows by the lemma from its premises so far, which hold for all components of a kind.
 inline void components_search::conclude() {
   delta all = lowest_, most = static_cast<delta>(best_.peak) - base();
-  std::vector<std::pair<delta, delta>> known;  // B and W of those in K
+  plain_vector<std::pair<delta, delta>> known;  // B and W of those in K
   for (index_t c = 0; c < members_.size(); ++c) {
     const kind& k = kinds_[kind_of_[c]];
     if (best_.at[c] == none) continue;

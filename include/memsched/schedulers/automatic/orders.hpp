@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <memsched/base/crew.hpp>
+#include <memsched/base/plain_vector.hpp>
 #include <memsched/graph/induced_subgraph.hpp>
 #include <memsched/passes/valleys.hpp>
 #include <memsched/schedulers/automatic/part_search.hpp>
@@ -196,7 +197,7 @@ inline void part_search::lower_blocks(const std::vector<index_t>& ends) {
   };
   while (!done() && gap() > 0) {
     const bytes goal = aim(3, 5);
-    std::vector<std::pair<delta, std::size_t>> high;
+    plain_vector<std::pair<delta, std::size_t>> high;
     for (std::size_t i = 0; i < ends.size(); ++i)
       if (const delta height = height_of(i); static_cast<bytes>(height) > goal) high.emplace_back(height, i);
     std::sort(high.rbegin(), high.rend());
