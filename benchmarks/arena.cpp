@@ -29,7 +29,7 @@ std::vector<buffer> touching(const problem& p, std::span<const op_id> order, mem
   auto merged = buffers_of(p, order, model).value();
   auto held = buffers_of(p, order, {model.default_firing, false}).value();
   for (op_id op : order)
-    for (const storage_reuse& r : p.reuses(op)) {
+    for (const problem::storage_reuse& r : p.reuses(op)) {
       if (!model.in_place || r.spared == 0) continue;
       const index_t a = held.of_tensor[r.input], b = held.of_tensor[r.output];
       if (merged.of_tensor[r.input] == merged.of_tensor[r.output]) held.buffers[a].upper = held.buffers[b].lower;

@@ -19,7 +19,7 @@ struct graph {
   struct op { std::vector<int> in, out; };
   std::vector<op> list;
   std::vector<std::size_t> sizes;
-  memsched::index_range ops() const { return memsched::index_range(list.size()); }
+  memsched::base::index_range ops() const { return memsched::base::index_range(list.size()); }
   const std::vector<int>& inputs(unsigned op) const { return list[op].in; }
   const std::vector<int>& outputs(unsigned op) const { return list[op].out; }
   std::size_t size(int tensor) const { return sizes[static_cast<std::size_t>(tensor)]; }

@@ -129,7 +129,7 @@ schedule_request parse(json& line, const batch_request& defaults, std::string& i
   take(line, "scheduler", r.scheduler);
   const named_scheduler* const known = find_scheduler(r.scheduler);
   if (known == nullptr)
-    throw std::runtime_error("scheduler: there is no '" + memsched::one_line(r.scheduler, 60) + "'" +
+    throw std::runtime_error("scheduler: there is no '" + memsched::base::one_line(r.scheduler, 60) + "'" +
                              did_you_mean(r.scheduler, scheduler_names()));
   r.scheduler = known->name;
   double seconds = -1;

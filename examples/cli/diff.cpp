@@ -108,7 +108,7 @@ std::string as_text(const side& a, const side& b, const difference& d) {
   constexpr std::size_t most = 10;
   table rows({"", "peak", "at", "operators"});
   for (const side* s : {&a, &b})
-    rows.row({s->name, grouped(s->peak) + " bytes", memsched::one_line(s->at_peak, 40), grouped(s->operators.size())});
+    rows.row({s->name, grouped(s->peak) + " bytes", memsched::base::one_line(s->at_peak, 40), grouped(s->operators.size())});
   std::string text = rows.text();
   const auto change = a.peak == b.peak  ? std::string("the same peak")
                       : a.peak < b.peak ? "the second takes " + memsched::binary_size(b.peak - a.peak) + " more"
@@ -119,7 +119,7 @@ std::string as_text(const side& a, const side& b, const difference& d) {
     if (tensors.empty()) return;
     text += std::string("\nalive at the peak of the ") + head + " alone:\n";
     for (std::size_t i = 0; i < std::min(most, tensors.size()); ++i)
-      text += "  " + memsched::one_line(tensors[i].first, 60) + ", " + memsched::binary_size(tensors[i].second) + '\n';
+      text += "  " + memsched::base::one_line(tensors[i].first, 60) + ", " + memsched::binary_size(tensors[i].second) + '\n';
     if (tensors.size() > most) text += "  and " + grouped(tensors.size() - most) + " more\n";
   };
   list("first", d.less), list("second", d.more);

@@ -40,8 +40,8 @@ struct subject {
   timeline order;
   memsched::evaluation cost;
 
-  std::string name(op_id op) const { return memsched::one_line(p.operator_name(op), 60); }
-  std::string tensor(tensor_id t) const { return memsched::one_line(p.tensor_name(t), 60); }
+  std::string name(op_id op) const { return memsched::base::one_line(p.operator_name(op), 60); }
+  std::string tensor(tensor_id t) const { return memsched::base::one_line(p.tensor_name(t), 60); }
   std::size_t step(op_id op) const {
     return static_cast<std::size_t>(std::find(best.order.begin(), best.order.end(), op) - best.order.begin());
   }
@@ -169,7 +169,7 @@ memsched::result<found_name> find_name(const subject& s, const std::string& name
     if (s.p.tensor_name(t) == name) return found_name{t, none};
     known.push_back(s.p.tensor_name(t));
   }
-  return wrong(memsched::one_line(name, 60), "is no tensor and no operator of this graph" + did_you_mean(name, known));
+  return wrong(memsched::base::one_line(name, 60), "is no tensor and no operator of this graph" + did_you_mean(name, known));
 }
 
 int run_explain(const explain_request& r) {

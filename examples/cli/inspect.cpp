@@ -120,22 +120,23 @@ std::string text_of(const loaded& graph, const facts& f) {
   all += "\nbounds: no order takes less than\n" + bounds.text();
   if (f.cut.v != memsched::none)
     all +=
-        "  The minimum cut is at " + memsched::one_line(p.operator_name(f.cut.v)) +
+        "  The minimum cut is at " + memsched::base::one_line(p.operator_name(f.cut.v)) +
         ": in every order at least that much is live while it runs" +
         (f.cut_operators ? ", and just that where " + grouped(*f.cut_operators) + " others have run before it.\n" : ".\n");
   if (f.forced.last - f.forced.first < f.operators)
     all += "  The " + grouped(f.forced.last - f.forced.first) + " operators " + grouped(f.forced.first) + " to " +
            grouped(f.forced.last - 1) + " of the best order found, " +
-           memsched::one_line(p.operator_name(f.best.order[f.forced.first])) + " to " +
-           memsched::one_line(p.operator_name(f.best.order[f.forced.last - 1])) + ", force " + grouped(f.forced.bound) +
-           " bytes, whatever runs before and behind them; that order takes " + grouped(f.best_peak) + ".\n";
+           memsched::base::one_line(p.operator_name(f.best.order[f.forced.first])) + " to " +
+           memsched::base::one_line(p.operator_name(f.best.order[f.forced.last - 1])) + ", force " +
+           grouped(f.forced.bound) + " bytes, whatever runs before and behind them; that order takes " +
+           grouped(f.best_peak) + ".\n";
 
   const auto& e = f.file;
   std::string text = "\npeak of the file's order: " + in_bytes(e.peak) + ", at ";
   text += e.peak_step == f.file_order.size()
               ? "the start"
               : "step " + grouped(e.peak_step + 1) + " of " + grouped(f.file_order.size()) + ", " +
-                    memsched::one_line(p.operator_name(f.file_order[e.peak_step])) + "; live there:";
+                    memsched::base::one_line(p.operator_name(f.file_order[e.peak_step])) + "; live there:";
   std::vector<named_size> tensors;
   for (const auto t : e.live_at_peak) tensors.emplace_back(p.tensor_name(t), p.size(t));
   table live({"  tensor", "bytes"});

@@ -23,7 +23,7 @@ using memsched::problem_draft;
 using memsched::result;
 
 graph_error wrong(const std::string& place, const std::string& reason) {
-  return {error_code::bad_input, place + ": " + memsched::one_line(reason, 4000), {}, {}};
+  return {error_code::bad_input, place + ": " + memsched::base::one_line(reason, 4000), {}, {}};
 }
 
 namespace {
@@ -214,7 +214,7 @@ result<loaded> load(const std::string& path, const reading& how, const body_sche
   if (how.keep_inputs)
     draft.graph_outputs.insert(draft.graph_outputs.end(), draft.graph_inputs.begin(), draft.graph_inputs.end());
   const std::string stem = path == "-" ? "graph" : std::filesystem::path(path).stem().string();
-  std::string name = draft.name.empty() ? stem : memsched::one_line(draft.name);
+  std::string name = draft.name.empty() ? stem : memsched::base::one_line(draft.name);
   auto l = finish(std::move(name), std::move(*graphs), schedule);
   if (!l) return located(named(path), l.error());
   return l;
@@ -223,7 +223,7 @@ result<loaded> load(const std::string& path, const reading& how, const body_sche
 result<loaded> load_json(const std::string& name, std::string_view text, const body_scheduler& schedule) {
   auto draft = memsched::read_json(text);
   if (!draft) return located(name, draft.error());
-  std::string title = draft->name.empty() ? name : memsched::one_line(draft->name);
+  std::string title = draft->name.empty() ? name : memsched::base::one_line(draft->name);
   auto l = finish(std::move(title), single(std::move(*draft)), schedule);
   if (!l) return located(name, l.error());
   return l;

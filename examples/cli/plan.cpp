@@ -53,9 +53,9 @@ void name_buffers(subject& s, const memsched::problem& p) {
     if (s.held.of_tensor[t] != none) s.tensors[s.held.of_tensor[t]].push_back(t);
   for (index_t b = 0; b < s.held.buffers.size(); ++b) {
     std::string name;
-    for (const index_t t : s.tensors[b]) name += (name.empty() ? "" : " ") + memsched::one_line(p.tensor_name(t), 60);
+    for (const index_t t : s.tensors[b]) name += (name.empty() ? "" : " ") + memsched::base::one_line(p.tensor_name(t), 60);
     if (s.held.workspace_of[b] != none)
-      name = "workspace of " + memsched::one_line(p.operator_name(s.held.workspace_of[b]), 60);
+      name = "workspace of " + memsched::base::one_line(p.operator_name(s.held.workspace_of[b]), 60);
     s.names.push_back(std::move(name));
   }
 }

@@ -76,19 +76,19 @@ class named_tensors {
     for (const tensor_id t : listed_) {
       const op_id from = p_.producer(t);
       json row{{"id", t},
-               {"name", memsched::one_line(p_.tensor_name(t))},
+               {"name", memsched::base::one_line(p_.tensor_name(t))},
                {"size", p_.size(t)},
-               {"producer", from == none ? json() : json(memsched::one_line(p_.operator_name(from)))},
+               {"producer", from == none ? json() : json(memsched::base::one_line(p_.operator_name(from)))},
                {"readers", p_.readers(t).size()},
                {"stays", p_.stays(t)},
                {"lives", json::array()}};
       if (!forms.empty()) {
-        row["type"] = memsched::one_line(forms[t].type, 40);
+        row["type"] = memsched::base::one_line(forms[t].type, 40);
         row["shape"] = forms[t].shape ? json(*forms[t].shape) : json();
       }
       for (const timeline& o : orders) {
         const lifetime& l = o.lives[t];
-        const json reader = l.last_reader == none ? json() : json(memsched::one_line(p_.operator_name(l.last_reader)));
+        const json reader = l.last_reader == none ? json() : json(memsched::base::one_line(p_.operator_name(l.last_reader)));
         row["lives"].push_back({{"first", l.first}, {"last", l.last}, {"last_reader", reader}});
       }
       rows.push_back(std::move(row));
@@ -102,7 +102,7 @@ class named_tensors {
     if (p_.tensors().size() > most_names) return rows;
     for (const tensor_id t : p_.tensors())
       if (p_.storage(t) == t && p_.kept(t) && !place_.contains(t))
-        rows.push_back({memsched::one_line(p_.tensor_name(t), 60), o.lives[t].first});
+        rows.push_back({memsched::base::one_line(p_.tensor_name(t), 60), o.lives[t].first});
     return rows;
   }
 
@@ -112,7 +112,7 @@ class named_tensors {
   std::vector<tensor_id> listed_;
 };
 
-std::string name_of(const memsched::problem& p, op_id op) { return memsched::one_line(p.operator_name(op)); }
+std::string name_of(const memsched::problem& p, op_id op) { return memsched::base::one_line(p.operator_name(op)); }
 
 /// The kind of an operator, as its name has it: "model/conv_2d_12" -> "conv_2d".
 std::string kind_of_name(std::string name) {
@@ -284,7 +284,7 @@ json arena_of(const memsched::problem& p, const timeline& o, const report_reques
   for (const tensor_id t : p.tensors())
     if (const auto b = held.of_tensor[t]; b != none && p.storage(t) == t)
       first[b] = first[b] == none ? t : first[b],
-      names[b] += (names[b].empty() ? "" : ", ") + memsched::one_line(p.tensor_name(t));
+      names[b] += (names[b].empty() ? "" : ", ") + memsched::base::one_line(p.tensor_name(t));
   for (std::size_t b = 0; b < names.size(); ++b)
     if (held.workspace_of[b] != none) names[b] = "workspace of " + name_of(p, held.workspace_of[b]);
   std::vector<std::size_t> shown;
@@ -304,7 +304,7 @@ json arena_of(const memsched::problem& p, const timeline& o, const report_reques
              {"buffers", json::array()}};
   for (const std::size_t b : shown) {
     const auto& x = held.buffers[b];
-    json row{{"name", memsched::one_line(names[b], 120)},
+    json row{{"name", memsched::base::one_line(names[b], 120)},
              {"lower", x.lower},
              {"upper", x.upper},
              {"size", x.size},
@@ -354,7 +354,7 @@ json choices_of(const scheduled& found, const report_request& r, const memsched:
   how.among_others = true;  // an order was found already
   const auto net = read_network(r.graph, how);
   if (!net) {
-    if (is_model(r)) j["reason"] = "No rewrite was tried: " + memsched::one_line(net.error().message, 400);
+    if (is_model(r)) j["reason"] = "No rewrite was tried: " + memsched::base::one_line(net.error().message, 400);
     return j;
   }
   const bytes budget = r.options.budget == memsched::no_limit ? 0 : r.options.budget;
@@ -365,7 +365,7 @@ json choices_of(const scheduled& found, const report_request& r, const memsched:
   }
   const advice a = advise(*net, *f, limits);
   if (a.found.error) {
-    j["reason"] = "No rewrite was tried: " + memsched::one_line(a.found.error->message, 400);
+    j["reason"] = "No rewrite was tried: " + memsched::base::one_line(a.found.error->message, 400);
     return j;
   }
   for (const pick& p : a.picks)
@@ -378,7 +378,7 @@ json choices_of(const scheduled& found, const report_request& r, const memsched:
   j["steps"] = json::array();
   for (const memsched::fit_step& step : a.found.steps)
     j["steps"].push_back({{"rule", step.rule},
-                          {"site", memsched::one_line(step.site, 120)},
+                          {"site", memsched::base::one_line(step.site, 120)},
                           {"peak_before", step.peak_before},
                           {"peak", step.after.peak},
                           {"operators", step.after.operators},

@@ -231,7 +231,7 @@ std::string as_text(const network& net, const outcome& all, const rewrite_reques
           " operators, " + grouped(r.before.macs) + " multiply-accumulates\n\n";
   table steps({"rule", "peak", "bound", "operators", "kept"});
   for (const auto& s : r.steps)
-    steps.row({s.rule + ": " + memsched::one_line(s.site, 60), grouped(s.after.peak), grouped(s.after.lower_bound),
+    steps.row({s.rule + ": " + memsched::base::one_line(s.site, 60), grouped(s.after.peak), grouped(s.after.lower_bound),
                grouped(s.after.operators), s.kept ? "yes" : "no"});
   if (!r.steps.empty()) text += steps.text() + '\n';
   text += "peak         " + in_bytes(r.after.peak) + ", " + status_of(r) + "; bound " + grouped(r.after.lower_bound) + '\n';

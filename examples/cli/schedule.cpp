@@ -163,7 +163,7 @@ std::string live_text(const loaded& graph, const request& r, const found_order& 
   if (live.empty()) return {};
   const std::string place =
       e.peak_step < s.order.size() ? p.operator_name(s.order[e.peak_step]) + " runs" : std::string("the graph starts");
-  table rows({"live when " + memsched::one_line(place, 60), "bytes", "of the peak"});
+  table rows({"live when " + memsched::base::one_line(place, 60), "bytes", "of the peak"});
   for (const auto& [name, size] : live) rows.row({name, grouped(size), percent(size, s.peak)});
   return rows.text() + "\n";
 }

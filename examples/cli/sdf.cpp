@@ -32,7 +32,7 @@ sdf::schedule_result solve(const named_scheduler& s, const sdf::graph& g, const 
 }
 
 std::string text_of(const loaded_sdf& g, const sdf::loops& l) {
-  return l.text([&](index_t a) { return memsched::one_line(g.graph.actor_name(a), 100); });
+  return l.text([&](index_t a) { return memsched::base::one_line(g.graph.actor_name(a), 100); });
 }
 
 /// [item, ...], where an item is an actor's index, or [count, item, ...].
@@ -276,7 +276,7 @@ int run_sdf_inspect(const inspect_request& r) {
       {std::string("  lower bound, separate, ") + g->unit, grouped(sdf::separate_bound(graph, r.options.default_firing))});
   table actors({"  actor", "repetitions"});
   for (index_t a = 0; a < graph.actors(); ++a)
-    actors.row({"  " + memsched::one_line(graph.actor_name(a), 100), grouped(graph.repetitions()[a])});
+    actors.row({"  " + memsched::base::one_line(graph.actor_name(a), 100), grouped(graph.repetitions()[a])});
   std::string text = g->name + '\n' + rows.text() + '\n' + actors.text();
   if (r.format == "json") {
     const json j{{"version", 1},

@@ -29,7 +29,7 @@ memsched::result<loaded_sdf> load_sdf(const std::string& path, const request& r)
   if (!file) return file.error();
   auto g = memsched::read_sdf3(file->view(), {.token_size = r.sdf.token_size});
   if (!g) return wrong(path, g.error().message);
-  std::string name = g->name.empty() ? std::filesystem::path(path).stem().string() : memsched::one_line(g->name);
+  std::string name = g->name.empty() ? std::filesystem::path(path).stem().string() : memsched::base::one_line(g->name);
   return loaded_sdf{std::move(name), std::move(g->graph), g->sized ? "bytes" : "tokens"};
 }
 

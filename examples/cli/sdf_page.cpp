@@ -63,14 +63,14 @@ std::optional<firing_trace> traced(const sdf::graph& g, const sdf::loops& schedu
   return drawn ? std::optional(std::move(t)) : std::nullopt;
 }
 
-std::string actor(const loaded_sdf& g, index_t a) { return memsched::one_line(g.graph.actor_name(a), 100); }
+std::string actor(const loaded_sdf& g, index_t a) { return memsched::base::one_line(g.graph.actor_name(a), 100); }
 
 /// What is alive at the peak.
 std::vector<named_size> live_at_peak(const loaded_sdf& g, const firing_trace& t) {
   std::vector<named_size> live;
   for (std::size_t c = 0; c < t.tokens.size(); ++c)
     if (const bytes size = t.tokens[c] * g.graph.channels()[c].size; size > 0)
-      live.emplace_back(memsched::one_line(g.graph.channel_name(c), 100), size);
+      live.emplace_back(memsched::base::one_line(g.graph.channel_name(c), 100), size);
   if (t.at_peak != memsched::none && g.graph.workspace(t.at_peak) > 0)
     live.emplace_back("workspace of " + actor(g, t.at_peak), g.graph.workspace(t.at_peak));
   return live;
@@ -135,9 +135,9 @@ std::string channels_of(const loaded_sdf& g, const sdf::schedule_result& s, cons
   std::string rows;
   for (const std::size_t i : by_size) {
     const sdf::channel& c = g.graph.channels()[i];
-    rows += "<tr>" + cell(memsched::one_line(g.graph.channel_name(i), 60)) + cell(actor(g, c.from)) + cell(actor(g, c.to)) +
-            number_cell(c.produced) + number_cell(c.consumed) + number_cell(c.tokens) + number_cell(c.size) +
-            number_cell(s.fills[i]) + (t ? number_cell(at_peak(i)) : "<td></td>") + "</tr>";
+    rows += "<tr>" + cell(memsched::base::one_line(g.graph.channel_name(i), 60)) + cell(actor(g, c.from)) +
+            cell(actor(g, c.to)) + number_cell(c.produced) + number_cell(c.consumed) + number_cell(c.tokens) +
+            number_cell(c.size) + number_cell(s.fills[i]) + (t ? number_cell(at_peak(i)) : "<td></td>") + "</tr>";
   }
   return table_of({"channel", "from", "to", "#produces", "#consumes", "#initial tokens", "#size of one", "#most at once",
                    std::string("#at the peak, ") + g.unit},

@@ -71,7 +71,7 @@ std::string hexadecimal(std::uint64_t n) {
 
 void table::row(std::vector<std::string> cells) {
   constexpr std::size_t longest = 60;
-  if (!cells.empty() && cells.front().size() > longest) cells.front() = memsched::one_line(cells.front(), longest);
+  if (!cells.empty() && cells.front().size() > longest) cells.front() = memsched::base::one_line(cells.front(), longest);
   rows_.push_back(std::move(cells));
 }
 

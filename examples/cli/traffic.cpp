@@ -141,11 +141,11 @@ int run_traffic(const traffic_request& r) {
   } else {
     const bytes bound = std::max(count.lower_bound, of_all);
     const auto met = [&](bytes n) { return n == count.total() ? ": optimal\n" : "\n"; };
-    text = "graph        " + memsched::one_line(graph->name) + "\npeak         " + grouped(peak) + " bytes\ncapacity     " +
-           grouped(r.capacity) + " bytes, " + r.model + "\ntraffic      " + grouped(count.total()) +
-           " bytes: " + grouped(count.reads) + " read, " + grouped(count.writes) + " written\nlower bound  " +
-           grouped(bound) + " bytes, for this order" + met(bound) + "             " + grouped(of_all) +
-           " bytes, for all orders" + met(of_all);
+    text = "graph        " + memsched::base::one_line(graph->name) + "\npeak         " + grouped(peak) +
+           " bytes\ncapacity     " + grouped(r.capacity) + " bytes, " + r.model + "\ntraffic      " +
+           grouped(count.total()) + " bytes: " + grouped(count.reads) + " read, " + grouped(count.writes) +
+           " written\nlower bound  " + grouped(bound) + " bytes, for this order" + met(bound) + "             " +
+           grouped(of_all) + " bytes, for all orders" + met(of_all);
     if (how == memsched::traffic_model::resident) text += "spills       " + spills_text(plan->spills) + '\n';
   }
   return write_result(r.output, text);

@@ -37,11 +37,11 @@ struct [[nodiscard]] plan_result {
   explicit operator bool() const noexcept { return !arena.error; }
   /// Returns the result itself. Throws bad_graph if there is an error; without exceptions prints it and aborts.
   const plan_result& value() const& {
-    if (arena.error) abort_with(*arena.error);
+    if (arena.error) detail::abort_with(*arena.error);
     return *this;
   }
   plan_result value() && {
-    if (arena.error) abort_with(*arena.error);
+    if (arena.error) detail::abort_with(*arena.error);
     return std::move(*this);
   }
 };

@@ -56,12 +56,12 @@ struct [[nodiscard]] schedule_result : schedule_facts {
   explicit operator bool() const noexcept { return !error; }
   /// Returns the result itself. Throws bad_graph if there is an error; without exceptions prints it and aborts.
   const schedule_result& value() const& {
-    if (error) abort_with(*error);
+    if (error) detail::abort_with(*error);
     return *this;
   }
   /// Returns by value, so that a range-for over a member of a temporary is safe.
   schedule_result value() && {
-    if (error) abort_with(*error);
+    if (error) detail::abort_with(*error);
     return std::move(*this);
   }
 };
@@ -72,16 +72,14 @@ namespace detail {
 MEMSCHED_FUNCTION schedule_result<op_id> run_policy(const problem& p, inner_scheduler policy, std::string_view name,
                                                     bool keep_order, const options& o);
 
-}  // namespace detail
-
 /// Schedules a checked problem. Orders hold operator ids.
 template <scheduler S>
 schedule_result<op_id> schedule_problem(const problem& p, const S& policy, const options& o) {
-  const auto checked_policy = [&policy](const schedule_graph& g, search& context) {
-    return detail::checked(policy, g, context);
-  };
-  return detail::run_policy(p, checked_policy, base::type_name<S>(), baseline<S>, o);
+  const auto checked_policy = [&policy](const schedule_graph& g, search& context) { return checked(policy, g, context); };
+  return run_policy(p, checked_policy, base::type_name<S>(), baseline<S>, o);
 }
+
+}  // namespace detail
 
 /// Returns an order of g's operators with the smallest peak that `policy` finds within the limits of `o`, and a lower bound
 /// of all orders, as a schedule_result<op_t<G>>. Sets `error` if the graph has a fault or if the policy contradicts itself.
@@ -97,7 +95,7 @@ auto schedule(const G& g, const S& policy = {}, const options& o = {}) {
   } else if constexpr (!scheduler<S>) {
     return schedule_result<op_t<G>>{};
   } else if constexpr (std::same_as<G, problem>) {
-    return schedule_problem(g, policy, o);
+    return detail::schedule_problem(g, policy, o);
   } else {
     auto low = lower(g);
     schedule_result<op_t<G>> r;
@@ -105,7 +103,7 @@ auto schedule(const G& g, const S& policy = {}, const options& o = {}) {
       r.error = low.error();
       return r;
     }
-    schedule_result<op_id> inner = schedule_problem(low->problem, policy, o);
+    schedule_result<op_id> inner = detail::schedule_problem(low->problem, policy, o);
     static_cast<schedule_facts&>(r) = std::move(static_cast<schedule_facts&>(inner));
     for (op_id op : inner.order) r.order.push_back(low->ops[op]);
     return r;
@@ -172,10 +170,8 @@ inline policy_run run_once(const schedule_graph& g, inner_scheduler policy, byte
   return {std::move(s), std::move(context.stats), context.reason(), context.answered(), context.known()};
 }
 
-}  // namespace detail
-
-MEMSCHED_FUNCTION schedule_result<op_id> detail::run_policy(const problem& p, inner_scheduler policy, std::string_view name,
-                                                            bool keep_order, const options& o) {
+MEMSCHED_FUNCTION schedule_result<op_id> run_policy(const problem& p, inner_scheduler policy, std::string_view name,
+                                                    bool keep_order, const options& o) {
   const auto start = search::clock::now();
   const memory_model model = o.model();
   const schedule_graph g = make_schedule_graph(p, model);
@@ -222,6 +218,7 @@ MEMSCHED_FUNCTION schedule_result<op_id> detail::run_policy(const problem& p, in
   return r;
 }
 
+}  // namespace detail
 }  // namespace MEMSCHED_ABI
 }  // namespace memsched
 

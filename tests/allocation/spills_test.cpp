@@ -69,7 +69,7 @@ class least_resident : chip_order {
     const bool frees_first = p_.firing(op).value_or(model_.default_firing) == firing::cbp;
     bytes shared = 0, beside = p_.workspace(op);
     if (model_.in_place && !frees_first)
-      for (const storage_reuse& r : p_.reuses(op))
+      for (const problem::storage_reuse& r : p_.reuses(op))
         if (!needed_behind(k, r.input)) shared += r.spared;
     for (tensor_id t : p_.creates(op)) beside += p_.size(t);
     costs after;

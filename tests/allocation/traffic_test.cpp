@@ -77,7 +77,7 @@ class least_traffic : chip_order {
     const bool frees_first = p_.firing(op).value_or(model_.default_firing) == firing::cbp;
     bytes shared = 0;
     if (model_.in_place && !frees_first)
-      for (const storage_reuse& r : p_.reuses(op))
+      for (const problem::storage_reuse& r : p_.reuses(op))
         if (!needed_behind(k, r.input)) shared += r.spared;
     costs now;
     for (const auto& [at, cost] : before) {

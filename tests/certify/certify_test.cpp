@@ -235,10 +235,10 @@ TEST_CASE("a certificate takes no more than it may, and proves less where that i
     const solution s = automatic(g, context);
     const certificate whole = certify(g, s.order, s.lower_bound, go_on);
     REQUIRE(whole.bound == s.lower_bound);
-    for (std::size_t size = 100; size < 8 * text_size(whole); size *= 8) {
+    for (std::size_t size = 100; size < 8 * proof::text_size(whole); size *= 8) {
       const certificate c = certify(g, s.order, s.lower_bound, go_on, {.size = size});
       REQUIRE(check_certificate(g, c) == "");
-      REQUIRE(text_size(c) <= size);
+      REQUIRE(proof::text_size(c) <= size);
       less += c.bound < whole.bound;
     }
   }

@@ -10,7 +10,7 @@ using namespace memsched;
 namespace {
 
 template <class Range>
-std::vector<index_range::iterator::value_type> list(const Range& r) {
+std::vector<base::index_range::iterator::value_type> list(const Range& r) {
   return {r.begin(), r.end()};
 }
 using ids = std::vector<op_id>;

@@ -24,11 +24,12 @@ TEST_CASE("samples, steps and trials as CSV") {
   write_csv(out, std::vector<order_sample>{{100, 1.5}, {70, 2}});
   CHECK(out.str() == "sample,peak,log2_orders\n0,100,1.5\n1,70,2\n");
   out.str("");
-  write_csv(out, std::vector<step_statistics>{{.run = 1, .step = 2, .states = 3, .moves = 4, .pruned = 5, .seconds = 0.5}});
+  write_csv(out, std::vector<statistics::step>{{.run = 1, .step = 2, .states = 3, .moves = 4, .pruned = 5, .seconds = 0.5}});
   CHECK(out.str() == "run,step,states,moves,pruned,seconds\n1,2,3,4,5,0.5\n");
   out.str("");
-  write_csv(out, std::vector<trial_statistics>{
-                     {.budget = 9, .answer = budget_answer::no_solution, .step_states = 8, .states = 7, .seconds = 0.25}});
+  write_csv(out,
+            std::vector<statistics::trial>{
+                {.budget = 9, .answer = statistics::outcome::no_solution, .step_states = 8, .states = 7, .seconds = 0.25}});
   CHECK(out.str() == "budget,answer,step_states,states,seconds\n9,no solution,8,7,0.25\n");
 }
 

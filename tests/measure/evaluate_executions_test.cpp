@@ -82,7 +82,7 @@ struct copies {
   }
   bytes spared(op_id op, tensor_id t, memory_model model) const {
     bytes sum = 0;
-    for (const storage_reuse& r : p.reuses(op))
+    for (const problem::storage_reuse& r : p.reuses(op))
       if (r.input == t && model.in_place) sum += r.spared;
     return sum;
   }

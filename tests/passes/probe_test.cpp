@@ -28,8 +28,8 @@ TEST_CASE("probe saves states") {
   std::uint64_t plain = 0, probed = 0;  // signatures
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
     const problem p = support::random_problem(seed, {.operators = 24, .percent_inplace = 10});
-    for (const step_statistics& s : schedule(p, compress{} | dp{}).stats.steps) plain += s.states;
-    for (const step_statistics& s : schedule(p, probe{} | compress{} | dp{}).stats.steps) probed += s.states;
+    for (const statistics::step& s : schedule(p, compress{} | dp{}).stats.steps) plain += s.states;
+    for (const statistics::step& s : schedule(p, probe{} | compress{} | dp{}).stats.steps) probed += s.states;
   }
   REQUIRE(probed < plain / 10);
 }

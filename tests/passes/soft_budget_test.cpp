@@ -21,8 +21,10 @@ namespace {
 /// What a search says of a budget where those below `least` have no solution and those from `loose` on time out.
 struct oracle {
   bytes least, loose;
-  budget_answer operator()(bytes budget) const {
-    return budget < least ? budget_answer::no_solution : budget >= loose ? budget_answer::timeout : budget_answer::solution;
+  statistics::outcome operator()(bytes budget) const {
+    return budget < least    ? statistics::outcome::no_solution
+           : budget >= loose ? statistics::outcome::timeout
+                             : statistics::outcome::solution;
   }
 };
 
@@ -30,15 +32,15 @@ struct oracle {
 std::vector<bytes> as_printed(bytes hard, const oracle& answer) {
   std::vector<bytes> tried;
   bytes old_budget = hard, new_budget = hard;
-  budget_answer flag = budget_answer::no_solution;
+  statistics::outcome flag = statistics::outcome::no_solution;
   do {
     const bytes a = new_budget, b = old_budget;
     old_budget = a;
-    new_budget = flag == budget_answer::timeout ? a / 2 : (a + b) / 2;
+    new_budget = flag == statistics::outcome::timeout ? a / 2 : (a + b) / 2;
     if (!tried.empty() && new_budget == old_budget) break;
     tried.push_back(new_budget);
     flag = answer(new_budget);
-  } while (flag != budget_answer::solution);
+  } while (flag != statistics::outcome::solution);
   return tried;
 }
 
@@ -70,9 +72,9 @@ TEST_CASE("budgets are those of Algorithm 2, but for those whose answer is known
     for (bytes printed : as_printed(hard, answer)) {
       if (printed < least || printed >= loose) continue;
       REQUIRE(budgets.budget() == printed);
-      const budget_answer a = answer(printed);
-      if (a == budget_answer::solution) break;
-      if (a == budget_answer::no_solution) least = printed + 1;
+      const statistics::outcome a = answer(printed);
+      if (a == statistics::outcome::solution) break;
+      if (a == statistics::outcome::no_solution) least = printed + 1;
       else loose = printed;
       budgets.learn(least, hard);
       budgets.next(a);
@@ -94,15 +96,15 @@ TEST_CASE("budgets end: with a solution where there is one, else with every budg
       REQUIRE(budget >= least);
       REQUIRE(budget < loose);
       REQUIRE((budget == 0 || budget % unit == hard % unit));
-      const budget_answer a = answer(budget);
-      solved = a == budget_answer::solution;
-      if (a == budget_answer::no_solution) least = budget + 1;
-      if (a == budget_answer::timeout) loose = budget;
+      const statistics::outcome a = answer(budget);
+      solved = a == statistics::outcome::solution;
+      if (a == statistics::outcome::no_solution) least = budget + 1;
+      if (a == statistics::outcome::timeout) loose = budget;
       budgets.learn(least, hard);
       if (!solved) open = budgets.next(a);
     }
     bool exists = false;
-    for (bytes b = hard % unit; b <= hard; b += unit) exists |= answer(b) == budget_answer::solution;
+    for (bytes b = hard % unit; b <= hard; b += unit) exists |= answer(b) == statistics::outcome::solution;
     REQUIRE(solved == exists);
   }
 }
@@ -123,10 +125,10 @@ TEST_CASE("soft budgets keep the optimum and prove it, however small T") {
             REQUIRE(r.verdict() == verdict::optimal);
             REQUIRE(r.stopped == stop_reason::finished);
             for (const auto& t : r.stats.trials) {
-              timeouts += t.answer == budget_answer::timeout;
-              refused += t.answer == budget_answer::no_solution;
-              REQUIRE((t.budget >= optimum || t.answer != budget_answer::solution));
-              REQUIRE((t.budget < optimum || t.answer != budget_answer::no_solution));
+              timeouts += t.answer == statistics::outcome::timeout;
+              refused += t.answer == statistics::outcome::no_solution;
+              REQUIRE((t.budget >= optimum || t.answer != statistics::outcome::solution));
+              REQUIRE((t.budget < optimum || t.answer != statistics::outcome::no_solution));
             }
           }
         }

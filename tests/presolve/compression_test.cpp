@@ -136,13 +136,13 @@ TEST_CASE("a series-parallel graph becomes one node") {
 }
 
 TEST_CASE("each rule says what it did, and does nothing where it is off") {
-  rule_counts sum;
+  statistics::rule_counts sum;
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
     const schedule_graph g = make_schedule_graph(support::random_costs(seed, 30)).value();
     const options o;
     search on(o), off(o);
     const presolve::compressed_graph c = presolve::compressed(g, on, {.series_parallel = false});
-    rule_counts r = on.stats.rules;
+    statistics::rule_counts r = on.stats.rules;
     REQUIRE(r.before == g.size());
     REQUIRE(r.after == c.graph.size());
     sum.c1 += r.c1, sum.c2 += r.c2, sum.s1 += r.s1, sum.s2 += r.s2;
@@ -178,7 +178,7 @@ TEST_CASE("compression that is to stop does not begin another round, nor order w
       detail::compressor({}, g, context).run();
       return context.stats.rules;
     };
-    const rule_counts free = counts_of({}), ended = counts_of({.stop = stopped.get_token()});
+    const statistics::rule_counts free = counts_of({}), ended = counts_of({.stop = stopped.get_token()});
     INFO("seed " << seed);
     REQUIRE(ended.rounds == 1);
     REQUIRE(ended.s1 + ended.s2 + ended.s1_general + ended.s2_general + ended.global == 0);

@@ -161,7 +161,7 @@ TEST_CASE("law: reports fall in cost and rise in bound, and the last one is the 
     const problem p = trained(seed, 6);
     for (const bytes budget : budgets(p)) {
       options o = with_budget(budget);
-      std::vector<cost_progress> told;
+      std::vector<progress::costs> told;
       o.on_progress = [&](const progress& now) { told.push_back(now.cost.value()); };
       const auto r = recompute(p, o);
       for (std::size_t i = 1; i < told.size(); ++i) {

@@ -33,7 +33,7 @@ struct foreign {
     for (tensor_id t : tensors) all.push_back(at(t));
     return all;
   }
-  index_range ops() const { return p.ops(); }
+  base::index_range ops() const { return p.ops(); }
   std::vector<handle> inputs(op_id op) const { return list(p.inputs(op)); }
   std::vector<handle> outputs(op_id op) const { return list(p.outputs(op)); }
   std::span<const op_id> after(op_id op) const { return p.after(op); }

@@ -84,7 +84,7 @@ TEST_CASE("the star of the appendix takes exactly the states and moves that the 
     REQUIRE(r.verdict() == verdict::optimal);
     REQUIRE(r.stats.steps.size() == n);
     std::uint64_t moves = 0;
-    for (const step_statistics& s : r.stats.steps) {
+    for (const statistics::step& s : r.stats.steps) {
       const bool between = s.step >= 1 && s.step + 1 < n;
       REQUIRE(s.states == (between ? choose(n - 2, s.step) : 1));
       REQUIRE(s.pruned == 0);

@@ -121,7 +121,7 @@ MEMSCHED_FUNCTION result<order_buffers> buffers_of(const problem& p, std::span<c
     else b.upper = 2 * step[last_reader(t)] + (rule(last_reader(t)) == firing::cbp ? 1 : 2);
   }
   for (op_id op : order)
-    for (const storage_reuse& r : p.reuses(op))
+    for (const problem::storage_reuse& r : p.reuses(op))
       if (r.spared > 0 && model.in_place && rule(op) == firing::pbc && last_reader(r.input) == op) into[r.output] = r.input;
   // Along the order, an output comes behind the input that it replaces.
   std::vector<tensor_id> root(p.tensors().size());

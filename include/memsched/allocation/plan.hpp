@@ -42,11 +42,11 @@ struct [[nodiscard]] arena_plan {
   explicit operator bool() const noexcept { return !error; }
   /// Returns the plan itself. Throws bad_graph if there is an error; without exceptions prints it and aborts.
   const arena_plan& value() const& {
-    if (error) abort_with(*error);
+    if (error) detail::abort_with(*error);
     return *this;
   }
   arena_plan value() && {
-    if (error) abort_with(*error);
+    if (error) detail::abort_with(*error);
     return std::move(*this);
   }
 };

@@ -205,7 +205,7 @@ class joint_search {
   bool may_tie(const piece& a, const piece& b) const {
     if (!context_.opts().in_place || a.storage == none || b.storage == none || b.writer == none) return false;
     const auto reuses = p_.reuses(b.writer);
-    return rule(b.writer) == firing::pbc && std::any_of(reuses.begin(), reuses.end(), [&](const storage_reuse& r) {
+    return rule(b.writer) == firing::pbc && std::any_of(reuses.begin(), reuses.end(), [&](const problem::storage_reuse& r) {
              return r.spared > 0 && r.input == a.storage && r.output == b.storage;
            });
   }

@@ -105,7 +105,7 @@ class chip {
         run_paged(k);
       } else if (const bytes needed = working_set(k); needed > capacity_) {
         return graph_error{error_code::bad_input,
-                           one_line(p_.operator_name(order_[k])) + " needs " + std::to_string(needed) +
+                           base::one_line(p_.operator_name(order_[k])) + " needs " + std::to_string(needed) +
                                " bytes on the chip while it runs, which are more than " + std::to_string(capacity_),
                            {order_[k]},
                            {}};
@@ -136,7 +136,7 @@ class chip {
   template <class F>
   void for_each_shared(std::size_t k, F&& f) const {
     if (!model_.in_place || rule(order_[k]) != firing::pbc) return;
-    for (const storage_reuse& r : p_.reuses(order_[k]))
+    for (const problem::storage_reuse& r : p_.reuses(order_[k]))
       if (r.spared > 0 && dies(r.input, k)) f(r.input, r.spared);
   }
 

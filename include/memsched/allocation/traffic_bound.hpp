@@ -100,7 +100,7 @@ MEMSCHED_FUNCTION bytes traffic_bound(const problem& p, bytes capacity, inner_sc
       operands += p.size(t);
       if (!p.kept(t)) nothing += p.size(t);
     }
-    for (const storage_reuse& r : p.reuses(op))
+    for (const problem::storage_reuse& r : p.reuses(op))
       if (p.stays(r.output)) in_place += p.size(r.output);
     if (operands > capacity) return 0;
     written_for_nothing = std::max(written_for_nothing, nothing);

@@ -18,6 +18,8 @@ inline namespace MEMSCHED_ABI {
 using index_t = std::uint32_t;
 inline constexpr index_t none = static_cast<index_t>(-1);
 
+namespace base {
+
 /// The indices [0, n).
 class index_range {
  public:
@@ -46,6 +48,8 @@ class index_range {
  private:
   index_t n_;
 };
+
+}  // namespace base
 
 /// A list of T for each index; lists are appended in index order and then read only.
 template <class T>

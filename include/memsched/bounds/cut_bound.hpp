@@ -215,7 +215,7 @@ MEMSCHED_FUNCTION bytes footprint_bound(const problem& p, memory_model model) {
     }
     for (tensor_id t : p.creates(op)) e.produced += p.size(t);
     if (model.in_place)
-      for (const storage_reuse& r : p.reuses(op)) e.overwritten += r.spared;
+      for (const problem::storage_reuse& r : p.reuses(op)) e.overwritten += r.spared;
     bound = std::max({bound, read, fire(p.firing(op).value_or(model.default_firing), read, e).during});
   }
   return std::max(bound, at_end);

@@ -181,7 +181,7 @@ inline void certify_graph(const schedule_graph& g, const compressed_graph& form,
                           certificate& best) {
   if (best.bound >= bound) return;
   certificate c = certify_rounds(g, form, bound, effort.patience, sets_within(limits, g, effort.sets), go_on);
-  if (c.bound > best.bound && text_size(c) <= limits.size && check_certificate(g, c).empty()) best = std::move(c);
+  if (c.bound > best.bound && proof::text_size(c) <= limits.size && check_certificate(g, c).empty()) best = std::move(c);
 }
 
 inline constexpr std::size_t trimming = std::size_t{1} << 18;  ///< steps and reductions times nodes

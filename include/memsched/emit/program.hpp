@@ -124,7 +124,7 @@ class c_program {
   }
 
   bool calls_cmsis() const { return e_.kernels == kernel_library::cmsis_nn; }
-  std::string title() const { return one_line(net_.name.empty() ? "network" : c_comment(net_.name), 120); }
+  std::string title() const { return base::one_line(net_.name.empty() ? "network" : c_comment(net_.name), 120); }
   std::string source() {
     const bool is_unsigned = std::any_of(net_.tensors.begin(), net_.tensors.end(), [](const typed_tensor& x) {
       return x.role == tensor_role::value && x.element == element::uint8;

@@ -84,9 +84,9 @@ class buffer_table {
     columns_ = cells.size();
     for (std::size_t i = 0; i < cells.size(); ++i) {
       const auto found = std::find_if(names.begin(), names.end(), [&](const auto& n) { return n.first == cells[i]; });
-      if (found == names.end() && cells[i] != "hint") return fault("there is no column " + one_line(cells[i], 40));
+      if (found == names.end() && cells[i] != "hint") return fault("there is no column " + base::one_line(cells[i], 40));
       if (found == names.end()) continue;
-      if (at_[found->second] != absent) return fault("a second column for " + one_line(cells[i], 40));
+      if (at_[found->second] != absent) return fault("a second column for " + base::one_line(cells[i], 40));
       at_[found->second] = i;
     }
     if (at_[upper] != absent && at_[end] != absent) return fault("has both upper and end");
@@ -107,9 +107,10 @@ class buffer_table {
     buffer b;
     const auto cell = [&](column c) { return at_[c] == absent ? std::string_view{} : cells[at_[c]]; };
     const auto wrong = [&](const char* name, std::string_view text) {
-      return fault(std::string(name) + ": " + (text.empty() ? "is empty" : one_line(text, 40) + " is no number that fits"));
+      return fault(std::string(name) + ": " +
+                   (text.empty() ? "is empty" : base::one_line(text, 40) + " is no number that fits"));
     };
-    if (!seen_.emplace(cell(id)).second) return fault("the id " + one_line(cell(id), 40) + " is given twice");
+    if (!seen_.emplace(cell(id)).second) return fault("the id " + base::one_line(cell(id), 40) + " is given twice");
     table_.ids.emplace_back(cell(id));
     if (!number(cell(lower), b.lower)) return wrong("lower", cell(lower));
     const bool inclusive = at_[upper] == absent;
@@ -140,10 +141,10 @@ class buffer_table {
       if (dash == gap.npos || at == gap.npos || colon == gap.npos || at < dash || !number(gap.substr(0, dash), from) ||
           !number(gap.substr(dash + 1, at - dash - 1), to) || !number(gap.substr(at + 1, colon - at - 1), low) ||
           !number(gap.substr(colon + 1), high))
-        return fault("gaps: " + one_line(gap, 40) +
+        return fault("gaps: " + base::one_line(gap, 40) +
                      " is not of the form start-end@low:high; gaps without bytes are not taken");
       if (low != 0 || (from != until && !b.drops.empty()))
-        return fault("gaps: " + one_line(gap, 40) + " leaves other bytes than the lowest, until the buffer ends");
+        return fault("gaps: " + base::one_line(gap, 40) + " leaves other bytes than the lowest, until the buffer ends");
       b.drops.push_back({from, high});
       until = to;
     }

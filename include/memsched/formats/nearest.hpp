@@ -61,7 +61,7 @@ inline bool is_misspelt(std::string_view key, std::span<const std::string_view> 
 /// The message about an unknown key: the nearest known one, and if none is near, all of them.
 inline std::string unknown_key(std::string_view key, std::span<const std::string_view> known) {
   const near_word meant = nearest(key, known);
-  std::string text = "unknown key \"" + one_line(key, 60) + "\"; ";
+  std::string text = "unknown key \"" + base::one_line(key, 60) + "\"; ";
   if (meant.distance <= 2) return text + "did you mean \"" + std::string(meant.word) + "\"?";
   text += "the nearest known one is \"" + std::string(meant.word) + "\"; known are";
   for (const std::string_view k : known) text += (k == known.front() ? " " : ", ") + std::string(k);

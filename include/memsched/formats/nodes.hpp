@@ -190,7 +190,7 @@ class node_reader {
       if (!name.is_string()) return fault(key, "must be a name or a list of names");
       const std::string& text = name.get_ref<const std::string&>();
       const auto at = numbers_.find(text);
-      if (at == numbers_.end()) return fault(key, "there is no node '" + one_line(text, 120) + "'");
+      if (at == numbers_.end()) return fault(key, "there is no node '" + base::one_line(text, 120) + "'");
       if (g_.nodes_[at->second].kind == kind::output) return fault(key, "names an output, which has no value");
       found.push_back(at->second);
     };
@@ -203,7 +203,7 @@ class node_reader {
   void fault(const char* key, const std::string& reason) {
     if (!good()) return;
     std::string place = "nodes[" + std::to_string(at_) + "]";
-    if (const std::string& name = g_.nodes_[at_].name; !name.empty()) place += " '" + one_line(name, 120) + "'";
+    if (const std::string& name = g_.nodes_[at_].name; !name.empty()) place += " '" + base::one_line(name, 120) + "'";
     if (*key) place += std::string(".") + key;
     error_ = {error_code::bad_input, place + ": " + reason, {}, {}};
   }

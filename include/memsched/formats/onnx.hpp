@@ -102,12 +102,12 @@ class reader {
       const auto& d = x.type().tensor_type().shape().dim(static_cast<int>(i));
       const char* comma = i ? "," : "";
       const std::string fixed = std::to_string(p.dims[i]);
-      shape += comma + (p.dims[i] >= 0 ? fixed : d.dim_param().empty() ? "?" : one_line(d.dim_param(), 60));
+      shape += comma + (p.dims[i] >= 0 ? fixed : d.dim_param().empty() ? "?" : base::one_line(d.dim_param(), 60));
       example += comma + (p.dims[i] >= 0 ? fixed : i == 0 ? "1" : "224");
     }
     if (!p.ranked) example = "1,3,224,224";
     refuse("graph input " + in_quotes(x.name()) + (p.ranked ? " has open dimensions, [" + shape + "]" : " has no shape") +
-           ": give them, as in --shape " + one_line(x.name(), 120) + "=" + example);
+           ": give them, as in --shape " + base::one_line(x.name(), 120) + "=" + example);
   }
 
   /// Says which operators wait for each other, in the words of `make_problem`: no shape is known of them.
@@ -118,7 +118,7 @@ class reader {
       const auto [at, fresh] = ids.try_emplace(name, static_cast<tensor_id>(skeleton.tensors.size()));
       if (fresh) {
         skeleton.tensors.emplace_back();
-        skeleton.tensor_names.push_back(one_line(name, 120));
+        skeleton.tensor_names.push_back(base::one_line(name, 120));
       }
       return at->second;
     };
@@ -134,7 +134,7 @@ class reader {
       skeleton.writes.close();
       skeleton.after.close();
       skeleton.operators.emplace_back();
-      skeleton.operator_names.push_back(one_line(node.name().empty() ? node.op_type() : node.name(), 120));
+      skeleton.operator_names.push_back(base::one_line(node.name().empty() ? node.op_type() : node.name(), 120));
     }
     for (const auto& [name, t] : ids)
       if (!written.count(name)) skeleton.graph_inputs.push_back(t);
@@ -175,7 +175,7 @@ result<T> guarded(F f) {
   } catch (const std::bad_alloc&) {
     return failure("not enough memory for this ONNX file");
   } catch (const std::exception& e) {
-    return failure("ONNX: " + one_line(e.what()));
+    return failure("ONNX: " + base::one_line(e.what()));
   }
 }
 

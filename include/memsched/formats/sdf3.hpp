@@ -83,14 +83,14 @@ class sdf3_reader {
     return "line " + std::to_string(line) + ": ";
   }
   graph_error at(std::ptrdiff_t offset, const std::string& what) const {
-    return {error_code::bad_input, place(offset) + one_line(what), {}, {}};
+    return {error_code::bad_input, place(offset) + base::one_line(what), {}, {}};
   }
   graph_error at(pugi::xml_node n, const std::string& what) const { return at(n.offset_debug(), what); }
   bool wrong(pugi::xml_node n, const std::string& what) {
     error_ = at(n, what);
     return false;
   }
-  static std::string quoted(const std::string& name) { return '"' + one_line(name, 100) + '"'; }
+  static std::string quoted(const std::string& name) { return '"' + base::one_line(name, 100) + '"'; }
 
   // Elements by name, in any namespace.
 
@@ -226,7 +226,7 @@ class sdf3_reader {
       return false;
     if (const pugi::xml_attribute tokens = n.attribute("initialTokens")) {
       const auto d = number(tokens.value());
-      if (!d) return wrong(n, who + ": initialTokens " + one_line(tokens.value(), 100));
+      if (!d) return wrong(n, who + ": initialTokens " + base::one_line(tokens.value(), 100));
       c.tokens = *d;
     }
     const auto it = sizes_.find(name);

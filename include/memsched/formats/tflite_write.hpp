@@ -345,7 +345,7 @@ inline std::vector<std::string> tflite_notes(std::string_view file, const read_o
   for (const std::string& k : kinds) list += (list.empty() ? "" : ", ") + k;
   if (!list.empty())
     notes.push_back("in TensorFlow Lite Micro, kernels may ask for scratch room that is not accounted for: " +
-                    one_line(list));
+                    base::one_line(list));
   bytes stray = 0;
   std::size_t count = 0;
   for (const micro_buffer& b : micro_buffers(m, sizes).run({}))
@@ -359,7 +359,7 @@ inline std::vector<std::string> tflite_notes(std::string_view file, const read_o
   for (const metadata_entry& e : m.metadata)
     if (e.name != control_dependencies && e.name != offline_allocation && e.name != "min_runtime_version" &&
         e.name != "TFLITE_METADATA" && e.name != "CONVERSION_METADATA")
-      notes.push_back("the metadata '" + one_line(e.name, 60) + "' is kept as it is");
+      notes.push_back("the metadata '" + base::one_line(e.name, 60) + "' is kept as it is");
   return notes;
 }
 

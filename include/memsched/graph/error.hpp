@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <memsched/base/adjacency.hpp>
+#include <memsched/base/one_line.hpp>
 
 namespace memsched {
 inline namespace MEMSCHED_ABI {
@@ -45,23 +46,12 @@ struct graph_error {
   std::vector<index_t> tensors;    ///< likewise, in order of first appearance
 };
 
-/// A text as a piece of a message: on one line, and cut behind `longest` characters.
-inline std::string one_line(std::string_view text, std::size_t longest = 400) {
-  std::string line;
-  for (char c : text.substr(0, longest)) {
-    const bool blank = static_cast<unsigned char>(c) <= ' ' || c == '\x7f';
-    if (!blank) line += c;
-    else if (!line.empty() && line.back() != ' ') line += ' ';
-  }
-  return text.size() > longest ? line + "..." : line;
-}
-
 namespace detail {
 
 /// "operator 3 'conv'": the position always, the name where there is one. `kind` is "operator " or "tensor ".
 inline std::string labelled(const char* kind, index_t i, std::string_view name) {
   std::string text = kind + std::to_string(i);
-  return name.empty() ? text : text + " '" + one_line(name, 120) + "'";
+  return name.empty() ? text : text + " '" + base::one_line(name, 120) + "'";
 }
 
 }  // namespace detail
@@ -72,6 +62,8 @@ struct MEMSCHED_EXCEPTION bad_graph : std::runtime_error {
   graph_error error;
 };
 
+namespace detail {
+
 /// Ends a call that has no value to give: throws bad_graph; where exceptions are off, prints the message and aborts.
 [[noreturn]] inline void abort_with(const graph_error& error) {
 #if defined(__cpp_exceptions)
@@ -81,6 +73,8 @@ struct MEMSCHED_EXCEPTION bad_graph : std::runtime_error {
   std::abort();
 #endif
 }
+
+}  // namespace detail
 
 /// A T or a graph_error.
 template <class T>
@@ -104,7 +98,7 @@ class [[nodiscard]] result {
 
  private:
   void demand() const {
-    if (!value_) abort_with(error_);
+    if (!value_) detail::abort_with(error_);
   }
   std::optional<T> value_;
   graph_error error_;

@@ -45,8 +45,12 @@ using item_t = std::remove_cvref_t<decltype(*first_of(std::declval<R&>()))>;
 template <class R>
 concept handles = detail::iterable<std::remove_reference_t<R>>;
 
+namespace detail {
+
 template <handles R>
-using handle_t = detail::item_t<std::remove_reference_t<R>>;
+using handle_t = item_t<std::remove_reference_t<R>>;
+
+}  // namespace detail
 
 }  // namespace MEMSCHED_ABI
 }  // namespace memsched

@@ -42,12 +42,6 @@ struct overwrite {
   tensor_id output = none, input = none;
 };
 
-/// A storage that an output takes where its operator is the last reader, and the bytes that this spares.
-struct storage_reuse {
-  tensor_id input = none, output = none;  ///< storages
-  bytes spared = 0;
-};
-
 /// A problem as it is described, before any check; `make_problem` makes a problem of it.
 struct problem_draft {
   std::string name;
@@ -69,9 +63,15 @@ class checker;
 /// Operators x tensors, free of every fault that `error_code` lists. Models `memory_graph` itself.
 class problem {
  public:
+  /// A storage that an output takes where its operator is the last reader, and the bytes that this spares.
+  struct storage_reuse {
+    tensor_id input = none, output = none;  ///< storages
+    bytes spared = 0;
+  };
+
   // The graph as its caller described it (see graph_traits).
-  index_range ops() const { return index_range(draft_.operators.size()); }
-  index_range tensors() const { return index_range(draft_.tensors.size()); }
+  base::index_range ops() const { return base::index_range(draft_.operators.size()); }
+  base::index_range tensors() const { return base::index_range(draft_.tensors.size()); }
   std::span<const tensor_id> inputs(op_id op) const { return draft_.reads[op]; }
   std::span<const tensor_id> outputs(op_id op) const { return draft_.writes[op]; }
   std::span<const op_id> after(op_id op) const { return draft_.after[op]; }

@@ -126,7 +126,7 @@ MEMSCHED_FUNCTION schedule_graph make_schedule_graph(const problem& p, memory_mo
   const auto spared = [&](op_id op, tensor_id storage) {  // bytes of room when `op` is the last reader
     if (rule(op) == firing::cbp) return static_cast<delta>(p.size(storage));
     if (model.in_place)
-      for (const storage_reuse& r : p.reuses(op))
+      for (const problem::storage_reuse& r : p.reuses(op))
         if (r.input == storage) return static_cast<delta>(r.spared);
     return delta{0};
   };

@@ -156,7 +156,7 @@ concept has_ops = requires(const G& g) {
 
 /// The handle of an operator.
 template <detail::has_ops G>
-using op_t = handle_t<decltype(graph_traits<G>::ops(std::declval<const G&>()))>;
+using op_t = detail::handle_t<decltype(graph_traits<G>::ops(std::declval<const G&>()))>;
 
 namespace detail {
 
@@ -170,9 +170,11 @@ concept has_outputs = has_ops<G> && requires(const G& g, const op_t<G>& op) {
 };
 
 template <class G>
-using input_t = handle_t<decltype(graph_traits<G>::inputs(std::declval<const G&>(), std::declval<const op_t<G>&>()))>;
+using input_t =
+    detail::handle_t<decltype(graph_traits<G>::inputs(std::declval<const G&>(), std::declval<const op_t<G>&>()))>;
 template <class G>
-using output_t = handle_t<decltype(graph_traits<G>::outputs(std::declval<const G&>(), std::declval<const op_t<G>&>()))>;
+using output_t =
+    detail::handle_t<decltype(graph_traits<G>::outputs(std::declval<const G&>(), std::declval<const op_t<G>&>()))>;
 
 template <class G>
 concept has_tensors = has_inputs<G> && has_outputs<G> && requires {
@@ -201,7 +203,7 @@ concept amount = integer<std::remove_cvref_t<N>> || requires {
 template <class P>
 concept positions = integer<std::remove_cvref_t<P>> || requires {
   requires handles<P>;
-  requires std::same_as<handle_t<P>, overwrite_at>;
+  requires std::same_as<detail::handle_t<P>, overwrite_at>;
 };
 template <class A, class T>
 concept alias = std::convertible_to<A, T> || requires {
@@ -275,8 +277,9 @@ namespace detail {
 /// A list of elements that may stand for a `Handle`. No number stands for one of another kind: a bool or a fraction for an
 /// integer.
 template <class R, class Handle>
-concept list_of_handles = handles<R> && std::convertible_to<handle_t<R>, Handle> &&
-    (!std::is_arithmetic_v<handle_t<R>> || integer<handle_t<R>> || std::same_as<handle_t<R>, Handle>);
+concept list_of_handles = handles<R> && std::convertible_to<detail::handle_t<R>, Handle> &&
+    (!std::is_arithmetic_v<detail::handle_t<R>> || integer<detail::handle_t<R>> ||
+     std::same_as<detail::handle_t<R>, Handle>);
 
 /// Whether graph_traits<G> answers a question in the right way.
 template <hook H, class G>

@@ -22,16 +22,16 @@ inline void write_csv(std::ostream& out, std::span<const order_sample> samples) 
 }
 
 /// One line for each step of `dp`.
-inline void write_csv(std::ostream& out, std::span<const step_statistics> steps) {
+inline void write_csv(std::ostream& out, std::span<const statistics::step> steps) {
   out << "run,step,states,moves,pruned,seconds\n";
-  for (const step_statistics& s : steps)
+  for (const statistics::step& s : steps)
     out << s.run << ',' << s.step << ',' << s.states << ',' << s.moves << ',' << s.pruned << ',' << s.seconds << '\n';
 }
 
 /// One line for each budget that `soft_budget` tried.
-inline void write_csv(std::ostream& out, std::span<const trial_statistics> trials) {
+inline void write_csv(std::ostream& out, std::span<const statistics::trial> trials) {
   out << "budget,answer,step_states,states,seconds\n";
-  for (const trial_statistics& t : trials)
+  for (const statistics::trial& t : trials)
     out << t.budget << ',' << to_string(t.answer) << ',' << t.step_states << ',' << t.states << ',' << t.seconds << '\n';
 }
 

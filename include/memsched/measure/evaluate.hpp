@@ -46,7 +46,7 @@ class referee {
         e.freed += p_.size(t);
         here_[t] = false;
         if (model_.in_place)
-          for (const storage_reuse& r : p_.reuses(op))
+          for (const problem::storage_reuse& r : p_.reuses(op))
             if (r.input == t) e.overwritten += r.spared;
       }
     for (tensor_id t : p_.creates(op)) {
@@ -106,7 +106,7 @@ MEMSCHED_FUNCTION graph_error check_order(const problem& p, std::span<const op_i
   const auto fault = [](std::string message, std::vector<index_t> ops) {
     return graph_error{error_code::bad_order, std::move(message), std::move(ops), {}};
   };
-  const auto name = [&](op_id op) { return one_line(p.operator_name(op)); };
+  const auto name = [&](op_id op) { return base::one_line(p.operator_name(op)); };
   const auto at_step = [&](std::size_t i, const std::string& message, std::vector<index_t> ops) {
     return fault("step " + std::to_string(i) + message, std::move(ops));
   };

@@ -103,7 +103,7 @@ MEMSCHED_FUNCTION graph_error check_executions(const execution_table& table, std
   const problem& p = table.graph();
   std::vector<bool> ran(p.ops().size(), false);
   view_ages views(table);
-  const auto name = [&](op_id op) { return one_line(p.operator_name(op)); };
+  const auto name = [&](op_id op) { return base::one_line(p.operator_name(op)); };
   const auto fault = [](std::string message, std::vector<op_id> ops, std::vector<tensor_id> tensors = {}) {
     return graph_error{error_code::bad_order, std::move(message), std::move(ops), std::move(tensors)};
   };
@@ -116,7 +116,7 @@ MEMSCHED_FUNCTION graph_error check_executions(const execution_table& table, std
                    {op});
     if (table.is_load(op)) {
       const tensor_id t = table.loaded(op);
-      const std::string at = "load " + std::to_string(loads++) + " of " + one_line(p.tensor_name(t));
+      const std::string at = "load " + std::to_string(loads++) + " of " + base::one_line(p.tensor_name(t));
       if (!table.may_repeat(op)) return fault(at + ": it cannot leave memory", {}, {t});
       if (const op_id producer = p.producer(t); producer != none && !ran[producer])
         return fault(at + " stands before it was made", {}, {t});

@@ -66,7 +66,7 @@ class execution_table {
   bytes spared(op_id e, tensor_id t, const memory_model& model) const {
     bytes sum = 0;
     if (model.in_place && !is_load(e))
-      for (const storage_reuse& r : p_->reuses(e))
+      for (const problem::storage_reuse& r : p_->reuses(e))
         if (r.input == t) sum += r.spared;
     return sum;
   }

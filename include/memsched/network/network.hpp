@@ -281,7 +281,7 @@ struct network {
   std::vector<network_end> listed_inputs{}, listed_outputs{};
 
   // The hooks of graph_traits.
-  index_range ops() const { return index_range(operations.size()); }
+  base::index_range ops() const { return base::index_range(operations.size()); }
   std::vector<tensor_id> inputs(op_id op) const { return listed(operations[op].reads); }
   std::vector<tensor_id> outputs(op_id op) const { return listed(operations[op].writes); }
   bytes size(tensor_id t) const { return tensors[t].bytes(); }

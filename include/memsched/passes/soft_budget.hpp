@@ -60,14 +60,15 @@ class budget_search {
   }
 
   /// Takes the answer for `budget()` and goes to the next budget that is not answered. False where all are.
-  bool next(budget_answer answer) {
-    if (answer == budget_answer::solution) {
+  bool next(statistics::outcome answer) {
+    if (answer == statistics::outcome::solution) {
       start_at(hard_ - 1);
     } else {
-      if (answer == budget_answer::timeout) too_loose_ = std::min(too_loose_, now_);
+      if (answer == statistics::outcome::timeout) too_loose_ = std::min(too_loose_, now_);
       advance(answer);
     }
-    while (answered() && now_ != before_) advance(now_ < bound_ ? budget_answer::no_solution : budget_answer::timeout);
+    while (answered() && now_ != before_)
+      advance(now_ < bound_ ? statistics::outcome::no_solution : statistics::outcome::timeout);
     if (!answered()) return true;
     const bytes middle = (std::min(too_loose_, hard_) - bound_) / 2;
     start_at(bound_ + std::min(climb_, middle));
@@ -86,10 +87,10 @@ class budget_search {
  private:
   void start_at(bytes budget) { before_ = now_ = peak_within(budget); }
   /// Lines 9 to 15.
-  void advance(budget_answer answer) {
+  void advance(statistics::outcome answer) {
     const bytes old = before_;
     before_ = now_;
-    now_ = peak_within(answer == budget_answer::timeout ? now_ / 2 : now_ / 2 + old / 2 + (now_ % 2 + old % 2) / 2);
+    now_ = peak_within(answer == statistics::outcome::timeout ? now_ / 2 : now_ / 2 + old / 2 + (now_ % 2 + old % 2) / 2);
   }
   /// The largest possible peak within a budget.
   bytes peak_within(bytes budget) const {
@@ -125,7 +126,7 @@ MEMSCHED_FUNCTION solution soft_budget::operator()(const schedule_graph& g, sear
   detail::trial limits{.step_states = step_states, .step_time = step_time};
   while (best.lower_bound < std::min(peak, outer) && !context.stopped()) {
     const bytes budget = budgets.budget();
-    trial_statistics log{.budget = budget, .step_states = limits.step_states};
+    statistics::trial log{.budget = budget, .step_states = limits.step_states};
     const std::uint64_t states = context.stats.states;
     const double start = context.seconds();
     auto [found, end] = context.with_trial(limits, [&] {
@@ -136,9 +137,9 @@ MEMSCHED_FUNCTION solution soft_budget::operator()(const schedule_graph& g, sear
     log.seconds = context.seconds() - start;
 
     const bytes found_peak = peak_of(g, found.order);
-    if (found.lower_bound > budget) log.answer = budget_answer::no_solution;
-    else if (end != detail::trial_end::finished || context.stopped()) log.answer = budget_answer::timeout;
-    else if (found_peak <= budget) log.answer = budget_answer::solution;
+    if (found.lower_bound > budget) log.answer = statistics::outcome::no_solution;
+    else if (end != detail::trial_end::finished || context.stopped()) log.answer = statistics::outcome::timeout;
+    else if (found_peak <= budget) log.answer = statistics::outcome::solution;
     else return best;  // the inner scheduler has no more to say
     context.stats.trials.push_back(log);
 

@@ -82,7 +82,7 @@ inline bool seems_compressible(const schedule_graph& g, search& context, compres
   rules.general = rules.global_reduction = false;  // which are for small graphs
   constexpr std::size_t samples = 4, size = 2048;
   std::vector<node_id> local(g.size(), none);
-  const rule_counts counts = context.stats.rules;
+  const statistics::rule_counts counts = context.stats.rules;
   bool any = false;
   for (std::size_t i = 0; i < samples && !any; ++i) {
     const std::size_t first = (g.active - size) / samples * i;

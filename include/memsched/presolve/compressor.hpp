@@ -406,7 +406,7 @@ class compressor {
   const compression_rules& rules_;
   compression_graph g_;
   search& context_;
-  rule_counts& counts_;
+  statistics::rule_counts& counts_;
   std::vector<node_id> queue_, queued_hubs_, changed_;
   plain_vector<unsigned char> queued_;  // tasks of a node in a queue
   // Nodes with a changed list at that side since it was looked at; those that a hub is or may be looked at for.

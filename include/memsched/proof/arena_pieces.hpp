@@ -63,7 +63,7 @@ class arena_pieces {
       pieces.push_back(a);
     }
     for (const op_id op : order)
-      for (const storage_reuse& r : p_.reuses(op)) {
+      for (const problem::storage_reuse& r : p_.reuses(op)) {
         if (!may_take_place(op, r)) continue;
         const auto readers = p_.readers(r.input);
         const bool last = std::all_of(readers.begin(), readers.end(), [&](op_id o) { return at[o] <= at[op]; });
@@ -76,7 +76,7 @@ class arena_pieces {
   }
 
   /// Whether an operator may write an output in place of an input, if it is the last that reads it.
-  bool may_take_place(op_id op, const storage_reuse& r) const {
+  bool may_take_place(op_id op, const problem::storage_reuse& r) const {
     return model_.in_place && r.spared > 0 && rule(op) == firing::pbc && !p_.stays(r.input);
   }
 

@@ -120,7 +120,7 @@ struct certificate {
   bool operator==(const certificate&) const = default;
 };
 
-namespace detail {
+namespace proof {
 
 constexpr std::size_t digits(bytes n) {
   std::size_t count = 1;
@@ -128,38 +128,35 @@ constexpr std::size_t digits(bytes n) {
   return count;
 }
 
-inline std::size_t text_size(const std::vector<proof::reduction>& list) {
+inline std::size_t text_size(const std::vector<reduction>& list) {
   std::size_t size = 20;
-  for (const proof::reduction& r : list) size += 10 + digits(r.first) + digits(r.second);
+  for (const reduction& r : list) size += 10 + digits(r.first) + digits(r.second);
   return size;
 }
 
-inline std::size_t text_size(const std::vector<proof::flow_arc>& flow) {
+inline std::size_t text_size(const std::vector<flow_arc>& flow) {
   std::size_t size = 0;
-  for (const proof::flow_arc& a : flow) size += 5 + digits(a.from) + digits(a.to) + digits(static_cast<bytes>(a.amount));
+  for (const flow_arc& a : flow) size += 5 + digits(a.from) + digits(a.to) + digits(static_cast<bytes>(a.amount));
   return size;
 }
 
-inline std::size_t text_size(const std::vector<proof::proof_step>& steps) {
+inline std::size_t text_size(const std::vector<proof_step>& steps) {
   std::size_t size = 0;
-  for (const proof::proof_step& s : steps) {
+  for (const proof_step& s : steps) {
     size += 90 + digits(s.v) + digits(s.other) + digits(s.level) + text_size(s.reductions);
     size += text_size(s.flow);
-    for (const proof::layer_member& m : s.layer) size += 20 + digits(m.v) + text_size(m.flow);
+    for (const layer_member& m : s.layer) size += 20 + digits(m.v) + text_size(m.flow);
     for (const precedence& e : s.edges) size += 4 + digits(e.before) + digits(e.after);
     size += text_size(s.then) + text_size(s.otherwise);
   }
   return size;
 }
 
-}  // namespace detail
-
 /// A certificate takes no more bytes than this as text (formats/certificate.hpp).
 inline std::size_t text_size(const certificate& c) {
-  using detail::digits;
-  std::size_t size = 40 + digits(c.bound) + detail::text_size(c.steps);
+  std::size_t size = 40 + digits(c.bound) + text_size(c.steps);
   if (c.family) {
-    size += 60 + digits(c.family->level) + detail::text_size(c.family->reductions);
+    size += 60 + digits(c.family->level) + text_size(c.family->reductions);
     for (const auto& [from, by] : c.family->sets) size += 4 + digits(from) + digits(by);
   }
   if (c.window) {
@@ -171,5 +168,6 @@ inline std::size_t text_size(const certificate& c) {
   return size;
 }
 
+}  // namespace proof
 }  // namespace MEMSCHED_ABI
 }  // namespace memsched

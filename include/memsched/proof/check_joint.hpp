@@ -146,7 +146,7 @@ class joint_checker {
   /// Whether b's writer cannot take the place of a.
   bool stays_untied(const arena_piece& a, const arena_piece& b, const arena_pieces& held, const edge_set& edges) const {
     if (a.storage == none || b.storage == none || b.writer == none) return true;
-    for (const storage_reuse& r : p_.reuses(b.writer)) {
+    for (const problem::storage_reuse& r : p_.reuses(b.writer)) {
       if (r.input != a.storage || r.output != b.storage || !held.may_take_place(b.writer, r)) continue;
       edge_set way;
       for (const op_id o : p_.readers(a.storage))

@@ -174,7 +174,7 @@ class proof_rows {
       if (rule(op) == firing::pbc) {
         for (tensor_id t : p_.reads(op)) sum += static_cast<int128>(p_.size(t));
         if (model_.in_place)
-          for (const storage_reuse& r : p_.reuses(op)) sum -= static_cast<int128>(r.spared);
+          for (const problem::storage_reuse& r : p_.reuses(op)) sum -= static_cast<int128>(r.spared);
       }
       excess.push_back(sum);
     }

@@ -61,7 +61,7 @@ MEMSCHED_FUNCTION result<problem> weighed_problem(const problem& p, memory_model
       cost_at_most(static_cast<int128>(moves.read_cost(p.size(t))) + static_cast<int128>(moves.write_cost(p.size(t))));
   }
   for (op_id op : base::topological_order(p.predecessors(), transpose(p.predecessors(), p.ops().size())))
-    for (const storage_reuse& r : p.reuses(op)) {
+    for (const problem::storage_reuse& r : p.reuses(op)) {
       weight[r.output] = std::min(weight[r.output], weight[r.input]);
       reused[r.input] = reused[r.output] = true;
     }

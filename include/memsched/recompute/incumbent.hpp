@@ -150,7 +150,7 @@ MEMSCHED_FUNCTION void rerun_incumbent::fail_policy(std::string message) {
 MEMSCHED_FUNCTION void rerun_incumbent::report() const {
   if (!options_.on_progress || facts_.error) return;
   options_.on_progress({facts_.peak, facts_.peak_bound, context_.stats.states, facts_.found_by, facts_.bound_by,
-                        cost_progress{least_cost(), facts_.lower_bound}});
+                        progress::costs{least_cost(), facts_.lower_bound}});
 }
 
 /// Nothing, and an error, where the executions are no schedule.

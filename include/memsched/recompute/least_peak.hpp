@@ -52,7 +52,7 @@ inline bytes bytes_during(const problem& p, memory_model model, op_id u, std::sp
   for (tensor_id t : beside)
     if (!in(p.reads(u), t) && !in(p.creates(u), t)) live += p.size(t);
   if (model.in_place)
-    for (const storage_reuse& r : p.reuses(u))
+    for (const problem::storage_reuse& r : p.reuses(u))
       if (!in(beside, r.input)) e.overwritten += r.spared;
   return std::max(live, fire(p.firing(u).value_or(model.default_firing), live, e).during);
 }

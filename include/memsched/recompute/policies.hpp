@@ -104,7 +104,7 @@ void order_first<S>::operator()(rerun_incumbent& best, search& context) const {
   if (best.keeps_order()) return;
   options o = detail::order_options(best.opts(), 4);
   o.budget = best.budget();
-  detail::take_order(best, context, schedule_problem(best.graph(), scheduler, o));
+  detail::take_order(best, context, detail::schedule_problem(best.graph(), scheduler, o));
 }
 
 }  // namespace reruns
@@ -277,14 +277,14 @@ class weight_search {
   };
 
   /// The bound at a price; with `certify`, that of the certificate.
-  std::optional<weighed_order> weigh(double price, certificate_maker* certify) {
+  std::optional<weighed_order> weigh(double price, options::certificate_maker* certify) {
     if (!context_.keep_going()) return std::nullopt;
     const auto weighed = weighed_problem(best_.graph(), best_.model(), weighing_.charged, weighing_.scaled(price),
                                          weighing_.scale, best_.table().prices());
     if (!weighed) return std::nullopt;
     options o = order_options(best_.opts(), 40);
     o.certify = certify;
-    const schedule_result<op_id> s = schedule_problem(*weighed, memsched::automatic, o);
+    const schedule_result<op_id> s = detail::schedule_problem(*weighed, memsched::automatic, o);
     context_.stats.states += s.stats.states;
     if (s.error || (certify != nullptr && !s.certificate)) return std::nullopt;
     const bytes least_peak = certify == nullptr ? s.lower_bound : s.certificate->bound;

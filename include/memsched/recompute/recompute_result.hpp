@@ -58,11 +58,11 @@ struct [[nodiscard]] recompute_result : recompute_facts {
   explicit operator bool() const noexcept { return !error; }
   /// Returns the result itself. Throws bad_graph if there is an error; without exceptions prints it and aborts.
   const recompute_result& value() const& {
-    if (error) abort_with(*error);
+    if (error) detail::abort_with(*error);
     return *this;
   }
   recompute_result value() && {
-    if (error) abort_with(*error);
+    if (error) detail::abort_with(*error);
     return std::move(*this);
   }
 };

@@ -187,7 +187,7 @@ class row_builder {
     if (frees_first(op)) return sum;
     for (tensor_id t : p_.reads(op)) sum += p_.size(t);
     if (model_.in_place)
-      for (const storage_reuse& r : p_.reuses(op)) spared += r.spared;
+      for (const problem::storage_reuse& r : p_.reuses(op)) spared += r.spared;
     return sum - spared;
   }
 

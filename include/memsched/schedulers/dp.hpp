@@ -282,7 +282,7 @@ class dp_search {
   bool step(std::size_t i) {
     context_.begin_step();
     const double start = context_.seconds();
-    step_statistics s{.run = run_, .step = i};
+    statistics::step s{.run = run_, .step = i};
     bool go_on = true;
     for (index_t at = 0; at < now_.size() && go_on; ++at) {
       const entry& e = now_[at];

@@ -104,7 +104,7 @@ class graph_builder {
 
 namespace detail {
 
-inline std::string quoted(const std::string& name) { return '"' + one_line(name, 100) + '"'; }
+inline std::string quoted(const std::string& name) { return '"' + base::one_line(name, 100) + '"'; }
 
 /// n / m, in lowest terms.
 struct fraction {

@@ -68,11 +68,11 @@ struct [[nodiscard]] schedule_result {
   explicit operator bool() const noexcept { return !error; }
   /// Returns the result itself. Throws bad_graph if there is an error; without exceptions prints it and aborts.
   const schedule_result& value() const& {
-    if (error) abort_with(*error);
+    if (error) memsched::detail::abort_with(*error);
     return *this;
   }
   schedule_result value() && {
-    if (error) abort_with(*error);
+    if (error) memsched::detail::abort_with(*error);
     return std::move(*this);
   }
 };

@@ -43,19 +43,19 @@ constexpr const char* to_string(stop_reason r) noexcept {
 
 inline constexpr std::uint64_t no_limit = std::numeric_limits<std::uint64_t>::max();
 
-/// The costs of a search by `recompute`.
-struct cost_progress {
-  std::uint64_t extra_cost = no_limit;  ///< of the best executions within the budget; `no_limit` before there are any
-  std::uint64_t lower_bound = 0;
-};
-
 /// The state of a search; bytes.
 struct progress {
+  /// The costs of a search by `recompute`.
+  struct costs {
+    std::uint64_t extra_cost = no_limit;  ///< of the best executions within the budget; `no_limit` before there are any
+    std::uint64_t lower_bound = 0;
+  };
+
   bytes peak = 0;  ///< of the best order so far, or of the best executions
   bytes lower_bound = 0;
   std::uint64_t states = 0;
   std::string_view order_by{}, bound_by{};  ///< source of that order and that bound: a stage of `automatic`, or a policy
-  std::optional<cost_progress> cost{};      ///< of `recompute` alone; then the sources are those of its costs
+  std::optional<costs> cost{};              ///< of `recompute` alone; then the sources are those of its costs
 };
 
 struct certificate;
@@ -68,15 +68,15 @@ struct certificate_limits {
   bytes memory = 1_GiB;                     ///< of the sets of a family, while it is looked for and while it is checked
 };
 
-/// Makes certificates: `certify` (certify/certify.hpp).
-using certificate_maker = certificate(const schedule_graph& g, std::span<const node_id> order, bytes bound,
-                                      base::function_ref<bool()> go_on, const certificate_limits& limits);
-
 /// Options and limits of a search. A search that meets a limit returns its best order and its bound.
 ///
 /// With a budget, the search ends as soon as a peak is within it or the bound is above it. With a gap, it ends at a peak of
 /// at most (1 + gap) times the bound.
 struct options {
+  /// Makes certificates: `certify` (certify/certify.hpp).
+  using certificate_maker = certificate(const schedule_graph& g, std::span<const node_id> order, bytes bound,
+                                        base::function_ref<bool()> go_on, const certificate_limits& limits);
+
   bytes budget = no_limit;                                                ///< the available memory
   double gap = 0;                                                         ///< relative; 0 asks for the best order
   std::chrono::nanoseconds time_limit = std::chrono::nanoseconds::max();  ///< the one limit that is not deterministic

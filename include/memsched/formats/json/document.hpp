@@ -32,7 +32,8 @@ result<Json> parse_json(std::string_view text) {
   Json j = Json::parse(text.begin(), text.end(), look, false);
   if (j.is_discarded()) return graph_error{error_code::bad_input, "is no JSON", {}, {}};
   if (repeated)
-    return graph_error{error_code::bad_input, "the key \"" + one_line(twice, 60) + "\" is given twice in an object", {}, {}};
+    return graph_error{
+        error_code::bad_input, "the key \"" + base::one_line(twice, 60) + "\" is given twice in an object", {}, {}};
   return j;
 }
 

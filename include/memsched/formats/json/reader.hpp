@@ -223,7 +223,7 @@ class json_graph_reader {
   bool take_other_key(std::string_view name) {
     met_keys& met = met_here();
     if (!met.others.emplace(name).second)
-      return fault(error_code::bad_input, "the key \"" + one_line(name, 60) + "\" is given twice");
+      return fault(error_code::bad_input, "the key \"" + base::one_line(name, 60) + "\" is given twice");
     if (met.is_wrong || is_free_key(name) || (at_ == at::graph && !is_misspelt(name, graph_keys))) return true;
     met.wrong = name;
     return met.is_wrong = true;
@@ -233,7 +233,7 @@ class json_graph_reader {
   bool keys_hold() {
     if (met_here().is_wrong) {
       const std::string& name = at_ == at::op ? op_.name : at_ == at::tensor ? tensor_.name : draft_.name;
-      const std::string who = name.empty() ? "" : " '" + one_line(name, 120) + "'";
+      const std::string who = name.empty() ? "" : " '" + base::one_line(name, 120) + "'";
       return fault(error_code::bad_input, who, unknown_key(met_here().wrong, keys_here()));
     }
     const unsigned required = at_ == at::graph ? 0b1111 : at_ == at::op ? 0b11 : 0b1;  // bits of the first keys

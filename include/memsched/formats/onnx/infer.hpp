@@ -246,7 +246,7 @@ class inference {
       const std::string newer = opset > newest_opset && domain_of(node.domain()).empty()
                                     ? " (opset " + std::to_string(opset) + "; known here up to 17)"
                                     : "";
-      refuse(c.who + ": " + one_line(e.what()) + newer);
+      refuse(c.who + ": " + base::one_line(e.what()) + newer);
     }
     for (std::size_t i = 0; i < c.types.size(); ++i)
       c.types[i] = facts(*ctx.getOutputType(i), tensor_label(node.output(static_cast<int>(i)), c));
@@ -307,7 +307,7 @@ class inference {
     for (const auto& a : c.node.attribute()) {
       const auto here = [&](const onnx::GraphProto& g) {
         if (&g == &graph) {
-          found.place += "." + one_line(a.name(), 60);
+          found.place += "." + base::one_line(a.name(), 60);
           found.path.push_back(ordinal);
         }
         ++ordinal;

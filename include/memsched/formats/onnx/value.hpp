@@ -30,14 +30,14 @@ struct import_failure {
 }
 
 inline std::string in_quotes(std::string_view name) {
-  return std::string(1, '\'').append(one_line(name, 120)).append(1, '\'');
+  return std::string(1, '\'').append(base::one_line(name, 120)).append(1, '\'');
 }
 
 /// "operator 3 'conv1' (Conv)"
 inline std::string label(const onnx::NodeProto& node, int position) {
   std::string text = "operator " + std::to_string(position);
   if (!node.name().empty()) text += " " + in_quotes(node.name());
-  return text + " (" + one_line(node.op_type(), 60) + ")";
+  return text + " (" + base::one_line(node.op_type(), 60) + ")";
 }
 
 /// The known part of a tensor's type: `type` 0 and `ranked` false for nothing, a dimension of -1 for an open one.

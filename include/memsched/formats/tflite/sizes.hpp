@@ -79,7 +79,7 @@ class tensor_sizes {
     for (const auto& entry : given_)
       if (std::find(names.begin(), names.end(), entry.first) == names.end())
         m_.file.fault(error_code::bad_input,
-                      "a shape is given for '" + one_line(entry.first, 120) + "', which is no graph input");
+                      "a shape is given for '" + base::one_line(entry.first, 120) + "', which is no graph input");
     for (const operator_info& op : g.operators)
       if (!op.folded && !m_.file.failed()) infer(g, op);
   }
@@ -161,21 +161,21 @@ class tensor_sizes {
     const auto found = given_.find(name);
     const dimensions dims = declared(data);
     const auto refuse_given = [&](const std::string& why) {
-      m_.file.fault(error_code::bad_input,
-                    "the shape [" + text(found->second) + "] given for graph input '" + one_line(name, 120) + "' " + why);
+      m_.file.fault(error_code::bad_input, "the shape [" + text(found->second) + "] given for graph input '" +
+                                               base::one_line(name, 120) + "' " + why);
     };
     if (found == given_.end()) {
       if (!open(dims) || m_.file.failed()) return;
       if (dimensions stored = stored_batch(data); !stored.empty()) {
-        assumed_.push_back("the batch of graph input '" + one_line(name, 120) + "' is open; it is read as [" + text(stored) +
-                           "], as the file's shape says; --shape gives another");
+        assumed_.push_back("the batch of graph input '" + base::one_line(name, 120) + "' is open; it is read as [" +
+                           text(stored) + "], as the file's shape says; --shape gives another");
         inferred_[t] = std::move(stored);
         return;
       }
       m_.file.fault(error_code::bad_size, data.where.text() + ": " + m_.label(data) +
                                               " is a graph input with open "
                                               "dimensions, [" +
-                                              text(dims) + "]: give them, as in --shape " + one_line(name, 120) + "=" +
+                                              text(dims) + "]: give them, as in --shape " + base::one_line(name, 120) + "=" +
                                               text(dims, "1"));
       return;
     }
