@@ -1,5 +1,5 @@
-// Families of practical graphs that no network stands behind, for benchmarks of deadlines and bounds: stencils, pyramids, tiled
-// factorizations, fast Fourier transforms, Strassen's product, messages along edges, training steps.
+// Families of practical graphs, for benchmarks of deadlines and bounds: stencils, pyramids, tiled factorizations, fast Fourier
+// transforms, sorting networks, Strassen's product, messages along edges, trees, pipelines, small networks, and training steps.
 #pragma once
 
 #include <algorithm>
@@ -36,6 +36,11 @@ inline tensors inputs(problem_builder& g, std::size_t count, bytes size) {
   tensors t;
   for (std::size_t i = 0; i < count; ++i) t.push_back(apply(g, {}, size));
   return t;
+}
+
+/// Writes values away: each of them lives until then.
+inline void store(problem_builder& g, const tensors& values) {
+  for (tensor_id t : values) g.op({.reads = {t}});
 }
 
 /// `steps` steps in time of a row of `cells`: each cell reads itself and its neighbours of the step before.
@@ -87,7 +92,7 @@ inline problem_draft pyramid(std::size_t width) {
   return g.draft();
 }
 
-/// Cholesky factorization of tiles x tiles tiles of 16 KiB; updates of a tile in place.
+/// Cholesky factorization of tiles x tiles tiles of 16 KiB that are loaded and stored; updates of a tile in place.
 inline problem_draft cholesky(std::size_t tiles) {
   constexpr bytes tile = 16384;
   problem_builder g;
@@ -103,8 +108,7 @@ inline problem_draft cholesky(std::size_t tiles) {
         a[i][j] = apply(g, from, tile, a[i][j]);
       }
   }
-  for (const tensors& row : a)
-    for (tensor_id t : row) g.output(t);
+  for (const tensors& row : a) store(g, row);
   return g.draft();
 }
 
@@ -123,8 +127,7 @@ inline problem_draft lu(std::size_t tiles) {
     for (std::size_t i = k + 1; i < tiles; ++i)
       for (std::size_t j = k + 1; j < tiles; ++j) a[i][j] = apply(g, {a[i][j], a[i][k], a[k][j]}, tile, a[i][j]);
   }
-  for (const tensors& row : a)
-    for (tensor_id t : row) g.output(t);
+  for (const tensors& row : a) store(g, row);
   return g.draft();
 }
 
@@ -226,6 +229,225 @@ inline problem_draft training(std::size_t layers, std::uint64_t seed) {
   return g.draft();
 }
 
+/// QR factorization by tiles of 16 KiB: a tile of a column is joined with the one on the diagonal, and so are the tiles beside
+/// the two.
+inline problem_draft qr(std::size_t tiles) {
+  constexpr bytes tile = 16384;
+  problem_builder g;
+  std::vector<tensors> a;
+  for (std::size_t i = 0; i < tiles; ++i) a.push_back(inputs(g, tiles, tile));
+  const auto join = [&](tensor_id& upper, tensor_id& lower, tensors by) {
+    by.insert(by.begin(), {upper, lower});
+    const tensor_id old = upper;
+    upper = g.tensor(tile), lower = g.tensor(tile);
+    g.op({.reads = std::move(by), .writes = {upper, lower}, .overwrites = old});
+  };
+  for (std::size_t k = 0; k < tiles; ++k) {
+    a[k][k] = apply(g, {a[k][k]}, tile, a[k][k]);
+    for (std::size_t j = k + 1; j < tiles; ++j) a[k][j] = apply(g, {a[k][j], a[k][k]}, tile, a[k][j]);
+    for (std::size_t i = k + 1; i < tiles; ++i) {
+      join(a[k][k], a[i][k], {});
+      for (std::size_t j = k + 1; j < tiles; ++j) join(a[k][j], a[i][j], {a[i][k]});
+    }
+  }
+  for (const tensors& row : a) store(g, row);
+  return g.draft();
+}
+
+/// Bitonic sort of 2^levels values: each operator puts two of them in order.
+inline problem_draft bitonic(std::size_t levels) {
+  problem_builder g;
+  tensors row = inputs(g, std::size_t{1} << levels, 8);
+  for (std::size_t block = 2; block <= row.size(); block *= 2)
+    for (std::size_t distance = block / 2; distance > 0; distance /= 2)
+      for (std::size_t i = 0; i < row.size(); ++i) {
+        if ((i & distance) != 0) continue;
+        const tensor_id low = g.tensor(8), high = g.tensor(8);
+        g.op({.reads = {row[i], row[i ^ distance]}, .writes = {low, high}});
+        row[i] = low, row[i ^ distance] = high;
+      }
+  for (tensor_id t : row) g.output(t);
+  return g.draft();
+}
+
+/// Each mapper writes a piece for each reducer.
+inline problem_draft map_reduce(std::size_t mappers, std::size_t reducers) {
+  problem_builder g;
+  std::vector<tensors> pieces(reducers);
+  for (std::size_t m = 0; m < mappers; ++m) {
+    tensors written;
+    for (tensors& p : pieces) written.push_back(p.emplace_back(g.tensor(64 + m % 7 * 16)));
+    g.op({.reads = {apply(g, {}, 1024)}, .writes = written});
+  }
+  for (const tensors& p : pieces) g.output(apply(g, p, 512));
+  return g.draft();
+}
+
+/// An elimination tree of a sparse factorization: each front reads the contributions of its children, and leaves one.
+inline problem_draft elimination(std::size_t fronts, std::uint64_t seed) {
+  random_source random(seed);
+  problem_builder g;
+  std::vector<tensors> children(fronts);
+  for (std::size_t f = 0; f < fronts; ++f) {
+    const bytes side = 1 + random.below(20) + f * 40 / fronts;
+    const tensor_id contribution = g.tensor(8 * side * side);
+    g.op({.reads = children[f], .writes = {contribution}, .workspace = 8 * side * (1 + random.below(40))});
+    if (f + 1 < fronts) children[f + 1 + random.below(std::min<std::size_t>(fronts - f - 1, 30))].push_back(contribution);
+    else g.output(contribution);
+  }
+  return g.draft();
+}
+
+/// `batches` batches in a pipeline of `stages` stages that all run on one device: forward, backward with the values that each
+/// stage saved, gradients summed in place.
+inline problem_draft pipeline(std::size_t stages, std::size_t batches) {
+  constexpr bytes hidden = 4096;
+  problem_builder g;
+  tensors sums;
+  for (std::size_t s = 0; s < stages; ++s) sums.push_back(g.input(4 * hidden));
+  for (std::size_t b = 0; b < batches; ++b) {
+    tensors saved{apply(g, {}, hidden)};
+    for (std::size_t s = 0; s < stages; ++s) saved.push_back(apply(g, {saved.back()}, hidden * (1 + s % 3)));
+    tensor_id gradient = apply(g, {saved.back()}, hidden);
+    for (std::size_t s = stages; s-- > 0;) {
+      sums[s] = apply(g, {sums[s], saved[s], gradient}, 4 * hidden, sums[s]);
+      gradient = apply(g, {gradient, saved[s]}, hidden);
+    }
+  }
+  for (tensor_id t : sums) g.output(t);
+  return g.draft();
+}
+
+/// Many small operators as a compiler lowers programs to: each reads one to three of the latest values, most of them small.
+inline problem_draft hlo(std::size_t operators, std::uint64_t seed) {
+  random_source random(seed);
+  problem_builder g;
+  tensors all = inputs(g, 8, 4096);
+  for (std::size_t i = 0; i < operators; ++i) {
+    tensors from;
+    for (std::size_t k = 1 + random.below(3); k > 0; --k) {
+      const tensor_id t = all[all.size() - 1 - random.below(std::min<std::size_t>(all.size(), 60))];
+      if (std::find(from.begin(), from.end(), t) == from.end()) from.push_back(t);
+    }
+    all.push_back(apply(g, from, bytes{4} << (random.below(14) * random.below(2))));
+  }
+  g.output(all.back());
+  return g.draft();
+}
+
+/// Layers of a transformer in which each of `experts` experts gets a part of the values, as large as its gate says.
+inline problem_draft experts(std::size_t layers, std::size_t experts, std::uint64_t seed) {
+  random_source random(seed);
+  constexpr bytes hidden = 1 << 16;
+  problem_builder g;
+  tensor_id x = apply(g, {}, hidden);
+  for (std::size_t l = 0; l < layers; ++l) {
+    const tensor_id gate = apply(g, {x}, 4 * experts);
+    tensors results{x, gate};
+    for (std::size_t e = 0; e < experts; ++e) {
+      const bytes share = hidden / experts * (1 + random.below(3)) / 2;
+      const tensor_id part = apply(g, {x, gate}, share);
+      results.push_back(apply(g, {apply(g, {part}, 4 * share)}, share));
+    }
+    x = apply(g, results, hidden);
+  }
+  g.output(x);
+  return g.draft();
+}
+
+/// A recurrent network: cell and output of each step from those of the step before.
+inline problem_draft lstm(std::size_t steps) {
+  constexpr bytes hidden = 1024;
+  problem_builder g;
+  tensor_id cell = apply(g, {}, hidden), out = apply(g, {}, hidden);
+  for (std::size_t t = 0; t < steps; ++t) {
+    const tensor_id gates = apply(g, {apply(g, {}, hidden), out}, 4 * hidden);
+    cell = apply(g, {gates, cell}, hidden);
+    out = apply(g, {gates, cell}, hidden);
+  }
+  g.output(out);
+  return g.draft();
+}
+
+/// An encoder and a decoder, each level of which reads what the same level of the encoder wrote.
+inline problem_draft unet(std::size_t levels) {
+  problem_builder g;
+  tensor_id x = apply(g, {}, bytes{1} << 16);
+  tensors skips;
+  const auto size_at = [](std::size_t level) { return bytes{1} << (20 - level); };
+  for (std::size_t l = 0; l < levels; ++l) {
+    skips.push_back(x = apply(g, {apply(g, {x}, size_at(l))}, size_at(l)));
+    x = apply(g, {x}, size_at(l) / 4);
+  }
+  for (std::size_t l = levels; l-- > 0;) {
+    const tensor_id joined = apply(g, {apply(g, {x}, size_at(l)), skips[l]}, 2 * size_at(l));
+    x = apply(g, {apply(g, {joined}, size_at(l))}, size_at(l));
+  }
+  g.output(x);
+  return g.draft();
+}
+
+/// A block in which each layer reads all layers before it, through a joined copy.
+inline problem_draft densenet(std::size_t layers) {
+  constexpr bytes growth = 32 * 28 * 28;
+  problem_builder g;
+  tensors features{apply(g, {}, 2 * growth)};
+  for (std::size_t l = 0; l < layers; ++l) {
+    const tensor_id joined = apply(g, features, (l + 2) * growth);
+    features.push_back(apply(g, {apply(g, {joined}, 4 * growth)}, growth));
+  }
+  g.output(apply(g, features, growth));
+  return g.draft();
+}
+
+/// A graph and its backward pass: each operator runs once more, on the gradients of what it wrote and on what it read, and
+/// writes gradients of what it read. Those of one tensor are summed in place; those of what nothing writes are the outputs.
+inline problem_draft trained(problem_draft d) {
+  const std::size_t forward = d.operators.size();
+  tensors gradient(d.tensors.size(), none);
+  const auto add = [&](const tensors& reads, const tensors& writes, tensor_id overwritten) {
+    d.operators.push_back({.overwrites = overwritten});
+    for (tensor_id t : reads) d.reads.push(t);
+    for (tensor_id t : writes) d.writes.push(t);
+    d.reads.close(), d.writes.close(), d.after.close();
+    if (d.overwrites.size() > 0) d.overwrites.close();
+    if (d.updates.size() > 0) d.updates.close();
+  };
+  const auto fresh = [&](bytes size) {
+    d.tensors.push_back({.size = size});
+    return static_cast<tensor_id>(d.tensors.size() - 1);
+  };
+  for (tensor_id t : d.graph_outputs) {
+    gradient[t] = fresh(d.tensors[t].size);
+    add({t}, {gradient[t]}, none);
+  }
+  d.graph_outputs.clear();
+  for (std::size_t op = forward; op-- > 0;) {
+    tensors reads, read(d.reads[op].begin(), d.reads[op].end()), writes;
+    for (tensor_id t : d.writes[op])
+      if (gradient[t] != none) reads.push_back(gradient[t]);
+    if (reads.empty()) continue;
+    if (read.empty()) {
+      for (tensor_id t : reads) d.graph_outputs.push_back(t);
+      continue;
+    }
+    reads.insert(reads.end(), read.begin(), read.end());
+    for (tensor_id t : read) writes.push_back(fresh(d.tensors[t].size));
+    add(reads, writes, none);
+    for (std::size_t i = 0; i < read.size(); ++i) {
+      tensor_id& sum = gradient[read[i]];
+      if (sum == none) {
+        sum = writes[i];
+      } else {
+        const tensor_id before = sum;
+        sum = fresh(d.tensors[read[i]].size);
+        add({before, writes[i]}, {sum}, before);
+      }
+    }
+  }
+  return d;
+}
+
 /// A family by its name, with the numbers that follow it.
 struct family {
   std::string_view name, parameters;
@@ -242,10 +464,25 @@ inline constexpr family all[] = {
     {"strassen", "DEPTH", 1, [](const arguments& a) { return strassen(a[0]); }},
     {"messages", "NODES:ROUNDS:SEED", 3, [](const arguments& a) { return messages(a[0], a[1], a[2]); }},
     {"training", "LAYERS:SEED", 2, [](const arguments& a) { return training(a[0], a[1]); }},
+    {"qr", "TILES", 1, [](const arguments& a) { return qr(a[0]); }},
+    {"bitonic", "LEVELS", 1, [](const arguments& a) { return bitonic(a[0]); }},
+    {"map_reduce", "MAPPERS:REDUCERS", 2, [](const arguments& a) { return map_reduce(a[0], a[1]); }},
+    {"elimination", "FRONTS:SEED", 2, [](const arguments& a) { return elimination(a[0], a[1]); }},
+    {"pipeline", "STAGES:BATCHES", 2, [](const arguments& a) { return pipeline(a[0], a[1]); }},
+    {"hlo", "OPERATORS:SEED", 2, [](const arguments& a) { return hlo(a[0], a[1]); }},
+    {"experts", "LAYERS:EXPERTS:SEED", 3, [](const arguments& a) { return experts(a[0], a[1], a[2]); }},
+    {"lstm", "STEPS", 1, [](const arguments& a) { return lstm(a[0]); }},
+    {"unet", "LEVELS", 1, [](const arguments& a) { return unet(a[0]); }},
+    {"densenet", "LAYERS", 1, [](const arguments& a) { return densenet(a[0]); }},
 };
 
-/// The graph that a name such as "stencil:48:48" stands for; none where it stands for none.
+/// The graph that a name such as "stencil:48:48" stands for, or "trained:unet:6" for one with its backward pass; none where it
+/// stands for none.
 inline std::optional<problem_draft> make(std::string_view name) {
+  if (constexpr std::string_view prefix = "trained:"; name.starts_with(prefix)) {
+    auto forward = make(name.substr(prefix.size()));
+    return forward ? std::optional(trained(std::move(*forward))) : std::nullopt;
+  }
   arguments numbers;
   std::string_view rest = name;
   const auto word = [&] {

@@ -1,10 +1,6 @@
-// What each stage of the default scheduler is good for: families of graphs with and without it, at one limit of time. For each
+// Gains by each stage of the default scheduler: families of graphs with and without it, at one limit of time. For each
 // family the geometric means of peak, bound and time against those of all stages; a stage that gains nothing anywhere should go.
 // Seconds are of the processor, so that other processes do not blur them. Usage: bench_stages [SECONDS=1] [FAMILY...]
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -18,13 +14,10 @@
 #include <vector>
 
 #include "families.hpp"
+#include "processor_clock.hpp"
 #include "row_graphs.hpp"
+#include "support/side_by_side.hpp"
 #include "timing.hpp"
-
-/// The steady clock is that of the processor here.
-extern "C" int clock_gettime(clockid_t id, timespec* at) noexcept {
-  return static_cast<int>(syscall(SYS_clock_gettime, id == CLOCK_MONOTONIC ? CLOCK_PROCESS_CPUTIME_ID : id, at));
-}
 
 namespace {
 
@@ -39,12 +32,19 @@ struct family_of_graphs {
   std::vector<named_problem> graphs;
 };
 
+/// A graph by its name; "twice:NAME" for two copies of one.
+problem_draft draft_of(const std::string& name) {
+  if (const std::string prefix = "twice:"; name.starts_with(prefix)) {
+    const std::vector<problem_draft> copies(2, draft_of(name.substr(prefix.size())));
+    return support::side_by_side(copies);
+  }
+  auto draft = families::make(name);
+  return draft ? std::move(*draft) : networks::make(name).value();
+}
+
 family_of_graphs by_name(const char* family, const std::vector<std::string>& names) {
   family_of_graphs f{family, {}};
-  for (const std::string& name : names) {
-    auto draft = families::make(name);
-    f.graphs.push_back({name, make_problem(draft ? std::move(*draft) : networks::make(name).value()).value()});
-  }
+  for (const std::string& name : names) f.graphs.push_back({name, make_problem(draft_of(name)).value()});
   return f;
 }
 
@@ -58,6 +58,8 @@ std::vector<family_of_graphs> all_families() {
   all.push_back(by_name("watts-strogatz", {"watts_strogatz:100:1", "watts_strogatz:300:1", "watts_strogatz:300:2"}));
   all.push_back(by_name("practical", {"stencil:48:48", "stencil2d:12:8", "pyramid:50", "cholesky:20", "lu:16", "fft:7",
                                       "strassen:3", "messages:50:10:1", "training:24:1"}));
+  all.push_back(by_name("copies", {"twice:nasnet-cifar", "twice:randwire-stack:2", "twice:windowed:150:30:1",
+                                   "twice:windowed:300:30:1", "twice:layered:20:10:1", "twice:layered:100:8:1"}));
   family_of_graphs rows{"rows", {}};
   for (const row_graph& r : row_graphs()) rows.graphs.push_back({r.name, problem_of(r)});
   all.push_back(std::move(rows));
@@ -99,7 +101,7 @@ int main(int count, char** arguments) {
     const auto n = static_cast<double>(f.graphs.size());
     std::printf("%-16s all stages: %d of %zu proven\n", f.name.c_str(), all.proven, f.graphs.size());
     for (const char* stage : {"cuts", "rows", "layers", "peak", "blocks", "near cuts", "exact", "windows", "local",
-                              "restart", "probing", "below"}) {
+                              "restart", "probing", "below", "components"}) {
       const figures less = run(f, stage, limit);
       const auto percent = [&](double with, double without) { return 100 * (std::exp((without - with) / n) - 1); };
       std::printf("  %-12s peak %+6.2f %%  bound %+6.2f %%  time %5.2f  proven %d\n", stage, percent(all.peak, less.peak),
