@@ -267,7 +267,7 @@ class compression_graph {
   plain_vector<edge> edges_;
   index_t free_ = none;
   std::array<std::vector<node_id>, 2> changed_;
-  std::vector<index_t> waits_;  // scratch of `order`, all 0
+  std::vector<index_t> waits_;  // scratch of `order` and `detach`, all 0
 };
 
 inline std::vector<node_id> compression_graph::pack() {
@@ -318,9 +318,13 @@ inline void compression_graph::detach(node_id v) {
     after.push_back(w);
     unlink(e);
   });
-  for (node_id w : after)
+  for (node_id w : after) {
+    if (w == end()) continue;
+    for_each(w, side::earlier, [&](index_t, node_id u) { waits_[u] = 1; });
     for (node_id u : before)
-      if (w != end() && !tied(u, w, side::later)) link(u, w);
+      if (waits_[u] == 0) link(u, w);
+    for_each(w, side::earlier, [&](index_t, node_id u) { waits_[u] = 0; });
+  }
   link(v, end());
 }
 
