@@ -5,12 +5,9 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <string>
 #include <vector>
 
-#include <memsched/formats/json.hpp>
 #include <memsched/graph/list_schedule.hpp>
 #include <memsched/proof/check_recompute.hpp>
 #include <memsched/recompute.hpp>
@@ -20,6 +17,8 @@
 #include <memsched/ilp/reruns.hpp>
 #include <memsched/ilp/solvers/cbc.hpp>
 #endif
+
+#include "graph_files.hpp"
 
 using namespace memsched;
 
@@ -42,18 +41,9 @@ constexpr published table[] = {
     {"resnet50_train", "0.3, 485 s", "0.3, 69 s", 80},
 };
 
-std::string folder() {
-  const char* named = std::getenv("MEMSCHED_RECOMPUTE_GRAPHS");
-  return named != nullptr ? named : "../shared/graphs/recompute";
-}
-
 result<problem> read(const std::string& name) {
-  std::ifstream file(folder() + "/" + name + ".json", std::ios::binary);
-  if (!file) return graph_error{error_code::bad_input, folder() + "/" + name + ".json is not there", {}, {}};
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  auto draft = read_json(text);
-  if (!draft) return draft.error();
-  return make_problem(std::move(*draft));
+  return graph_files::read(graph_files::folder("MEMSCHED_RECOMPUTE_GRAPHS", "../shared/graphs/recompute") /
+                           (name + ".json"));
 }
 
 /// A row of a table.

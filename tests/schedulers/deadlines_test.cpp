@@ -1,7 +1,4 @@
 // Deadlines, on the processor's clock: how busy the machine is does not matter.
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <memsched/memsched.hpp>
@@ -10,11 +7,7 @@
 #include <type_traits>
 
 #include "families.hpp"
-
-/// The steady clock is that of the processor here.
-extern "C" int clock_gettime(clockid_t id, timespec* at) noexcept {
-  return static_cast<int>(syscall(SYS_clock_gettime, id == CLOCK_MONOTONIC ? CLOCK_PROCESS_CPUTIME_ID : id, at));
-}
+#include "processor_clock.hpp"
 
 using namespace memsched;
 

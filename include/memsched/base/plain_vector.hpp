@@ -42,9 +42,8 @@ class plain_storage {
   }
   MEMSCHED_CALL void assign(const void* from, std::size_t size) {
     last_ = first_;
-    if (size > room()) grow(size);
-    if (size > 0) std::memcpy(first_, from, size);
-    last_ = first_ + size;
+    char* const to = open(0, size);
+    if (size > 0) std::memcpy(to, from, size);
   }
   /// Appends n copies of an element, which must not lie in here.
   MEMSCHED_CALL void append(std::size_t n, const void* element, std::size_t size) {
@@ -168,10 +167,6 @@ class plain_vector : plain_storage {
     clear();
     insert(end(), first, last);
   }
-  T* insert(const T* at, const T& value) {
-    const T element = value;
-    return insert(at, &element, &element + 1);
-  }
   /// The elements from first to last, which must not lie in here.
   template <std::forward_iterator Iterator>
   T* insert(const T* at, Iterator first, Iterator last) {
@@ -188,10 +183,7 @@ class plain_vector : plain_storage {
   T* erase(T* first, T* last) noexcept {
     return close(reinterpret_cast<char*>(first), reinterpret_cast<char*>(last)), first;
   }
-  T* erase(T* at) noexcept { return erase(at, at + 1); }
-  void swap(plain_vector& other) noexcept { exchange(other); }
 
-  friend void swap(plain_vector& a, plain_vector& b) noexcept { a.swap(b); }
   friend bool operator==(const plain_vector& a, const plain_vector& b) {
     return std::equal(a.begin(), a.end(), b.begin(), b.end());
   }
@@ -199,11 +191,6 @@ class plain_vector : plain_storage {
     return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end());
   }
 };
-
-template <class T, class Predicate>
-void erase_if(plain_vector<T>& v, Predicate p) {
-  v.erase(std::remove_if(v.begin(), v.end(), p), v.end());
-}
 
 }  // namespace base
 }  // namespace MEMSCHED_ABI

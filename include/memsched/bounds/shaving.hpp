@@ -195,7 +195,7 @@ class shaver {
     trial reversed = suppose(reverse);
     if (reversed.outcome == prober::outcome::stopped) return {};
     const bool refuted = reversed.outcome == prober::outcome::refuted;
-    answer a{refuted ? plain_vector<precedence>{e} : p.common(kept.known, reversed.known),
+    answer a{refuted ? plain_vector{e} : p.common(kept.known, reversed.known),
              refuted ? reversed.known.next() : std::min(kept.known.next(), reversed.known.next()), false};
     if (!a.edges.empty()) a.kept = std::move(kept), a.reversed = std::move(reversed);
     return a;

@@ -277,9 +277,8 @@ namespace detail {
 /// A list of elements that may stand for a `Handle`. No number stands for one of another kind: a bool or a fraction for an
 /// integer.
 template <class R, class Handle>
-concept list_of_handles = handles<R> && std::convertible_to<detail::handle_t<R>, Handle> &&
-    (!std::is_arithmetic_v<detail::handle_t<R>> || integer<detail::handle_t<R>> ||
-     std::same_as<detail::handle_t<R>, Handle>);
+concept list_of_handles = handles<R> && std::convertible_to<handle_t<R>, Handle> &&
+    (!std::is_arithmetic_v<handle_t<R>> || integer<handle_t<R>> || std::same_as<handle_t<R>, Handle>);
 
 /// Whether graph_traits<G> answers a question in the right way.
 template <hook H, class G>

@@ -68,7 +68,7 @@ MEMSCHED_FUNCTION solution beam::operator()(const schedule_graph& g, search& con
       if (!context.count_state() || !context.fits(held * bytes_each)) return greedy{}(g, context);
       const index_t at = static_cast<index_t>(kept.size());
       kept.push_back(std::move(s));
-      for (const auto& m : base::plain_vector<detail::downset_moves::move>(moves.from(kept[at].set, kept[at].level))) {
+      for (const auto& m : base::plain_vector(moves.from(kept[at].set, kept[at].level))) {
         moves.stepper().start(kept[at].set, kept[at].level);
         moves.run_to(m.target, kept[at].set);
         const delta peak = std::max(kept[at].peak, m.peak);
@@ -76,8 +76,7 @@ MEMSCHED_FUNCTION solution beam::operator()(const schedule_graph& g, search& con
         if (context.stopped()) return greedy{}(g, context);
         const auto set = moves.stepper().set();
         ++held;
-        open[base::count_bits(set)].push_back(
-            {peak, moves.stepper().level(), base::plain_vector<base::bit_word>(set.begin(), set.end()), at, m.target});
+        open[base::count_bits(set)].push_back({peak, moves.stepper().level(), {set.begin(), set.end()}, at, m.target});
       }
     }
   }

@@ -169,7 +169,7 @@ inline complaint ask_moves(const subject& x, random& r, std::string& asked) {
     for (std::uint32_t i = 0; i < prefix; ++i) ran.insert(order[i]), w.fire(order[i]);
     const bytes best = to_go[number_of(ran)];
     bytes least = no_limit;
-    for (const auto& m : memsched::base::plain_vector<memsched::detail::downset_moves::move>(moves.from(ran, w.level()))) {
+    for (const auto& m : memsched::base::plain_vector(moves.from(ran, w.level()))) {
       moves.stepper().start(ran, w.level());
       moves.run_to(m.target, ran);
       least =

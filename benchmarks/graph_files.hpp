@@ -1,0 +1,33 @@
+// Graphs that a benchmark reads from a folder.
+#pragma once
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <utility>
+
+#include <memsched/formats/json.hpp>
+#include <memsched/graph/builder.hpp>
+
+namespace graph_files {
+
+/// The folder that an environment variable names, or another where it names none.
+inline std::filesystem::path folder(const char* variable, const char* otherwise) {
+  const char* named = std::getenv(variable);
+  return named != nullptr ? named : otherwise;
+}
+
+/// A graph as JSON; an error where there is no such file, or not one of a graph.
+inline memsched::result<memsched::problem> read(const std::filesystem::path& path) {
+  using namespace memsched;
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return graph_error{error_code::bad_input, path.string() + " is not there", {}, {}};
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  auto draft = read_json(text);
+  if (!draft) return draft.error();
+  return make_problem(std::move(*draft));
+}
+
+}  // namespace graph_files
