@@ -16,8 +16,8 @@ namespace presolve {
 ///
 /// Near linear in practice: equal neighbour lists are found by their hashes, nodes with the same neighbours become a chain
 /// at once, and work stays where the last change was. The general conditions of S1 and S2 and the full transitive
-/// reduction need n^2/4 bytes and so wait until at most `max_closure` nodes are left. A limit of the search that is met
-/// ends the compression early. Large graphs that the rules do not seem to suit stay as they are.
+/// reduction need n^2/4 bytes and so wait until at most `max_closure` nodes are left. A limit on work or states ends the
+/// compression early; where the time is over, g stays as it is. So do large graphs that the rules do not seem to suit.
 compressed_graph compressed(const schedule_graph& g, search& context, const compression_rules& rules = {});
 
 }  // namespace presolve
@@ -97,7 +97,8 @@ inline bool seems_compressible(const schedule_graph& g, search& context, compres
       }
     std::sort(members.begin(), members.end());
     const schedule_graph sample = induced_subgraph(g, members, g.base, local);
-    any = 10 * compressor(rules, sample, context).run().graph.size() < 9 * sample.size();
+    const auto c = compressor(rules, sample, context).run();
+    any = c && 10 * c->graph.size() < 9 * sample.size();
   }
   context.stats.rules = counts;
   return any;
@@ -116,7 +117,10 @@ MEMSCHED_FUNCTION compressed_graph compressed(const schedule_graph& g, search& c
       return detail::single_node(g, *order);
     }
   if (!context.keep_going() || (large && !detail::seems_compressible(g, context, rules))) return detail::uncompressed(g);
-  return detail::compressor(rules, g, context).run();
+  const statistics::rule_counts counts = context.stats.rules;
+  if (auto c = detail::compressor(rules, g, context).run()) return *std::move(c);
+  context.stats.rules = counts;
+  return detail::uncompressed(g);
 }
 
 }  // namespace presolve

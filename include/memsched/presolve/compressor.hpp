@@ -6,6 +6,7 @@
 #include <compare>
 #include <cstdint>
 #include <numeric>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -51,7 +52,8 @@ class compressor {
     for (auto& flags : is_waiting_) flags.resize(g_.size());
   }
 
-  compressed_graph run() {
+  /// Nothing once the time is over: what is reached by then is of no more use.
+  std::optional<compressed_graph> run() {
     counts_.before += g_.size() - 2;
     if (rules_.local_reduction) reduce_everywhere();
     do {
@@ -61,6 +63,7 @@ class compressor {
         if (g_.size() > cached && g_.alive_count() < g_.size() / 2) pack();
       } while (context_.keep_going() && (order_equals() || reduce_suspects()));
     } while (context_.keep_going() && apply_general_rules());
+    if (context_.over()) return std::nullopt;
     fold_chain();
     compressed_graph c = std::move(g_).finish();
     counts_.after += c.graph.size();

@@ -74,7 +74,10 @@ class parts_search {
     bytes peak = open_.top().first;
     open_.pop();
     const bool fresh = !parts_[i];
-    if (fresh) open(i);
+    if (fresh && !open(i)) {
+      open_.emplace(peak, at);
+      return;
+    }
     part_search& s = *parts_[i]->search;
     const query within{std::max(bound_, q.target), std::min(peak, q.cutoff)};
     const bool more = context_.with_rest(this->peak(), [&] {
@@ -86,17 +89,21 @@ class parts_search {
     if (more || context_.stopped() || peak <= std::max(bound_, within.target)) open_.emplace(peak, at);
     else settled_ = std::max(settled_, peak);
   }
-  void open(std::size_t i) {
-    parts_[i] = std::make_unique<part>();
-    part& p = *parts_[i];
+  /// Returns false once the time is over.
+  bool open(std::size_t i) {
+    auto opened = std::make_unique<part>();
+    part& p = *opened;
     const schedule_graph plain = division_.graph(i);
     context_.spend(plain.size() / 64);
     constexpr std::size_t most_closed = 512;  // the closure of a thousand nodes takes longer than the first round
     p.form = compressed(plain, context_, {.max_closure = most_closed});
+    if (context_.over()) return false;
     const search::named name(context_, "cheap orders");
     solution start = best_heuristic{}(p.form.graph, context_);
     take_if_better(p.form.graph, p.form.project(division_.local_order(i)), start);
     p.search.emplace(p.form.graph, context_, facts_, std::move(start.order));
+    parts_[i] = std::move(opened);
+    return true;
   }
 
   void report_start(const part_search& s) {
