@@ -25,6 +25,7 @@ struct valley_fit {
 
 #include <algorithm>
 #include <functional>
+#include <numeric>
 #include <queue>
 #include <utility>
 #include <vector>

@@ -5,7 +5,6 @@
 #include <array>
 #include <compare>
 #include <cstdint>
-#include <numeric>
 #include <optional>
 #include <span>
 #include <utility>
@@ -13,11 +12,9 @@
 
 #include <memsched/base/plain_vector.hpp>
 #include <memsched/graph/induced_subgraph.hpp>
-#include <memsched/graph/walk.hpp>
 #include <memsched/presolve/complete_rules.hpp>
 #include <memsched/presolve/compression_graph.hpp>
 #include <memsched/search/search.hpp>
-#include <memsched/structure/series_parallel.hpp>
 
 namespace memsched {
 inline namespace MEMSCHED_ABI {
