@@ -30,7 +30,7 @@ inline const std::array<stage, part_search::stage_count> part_search::stages{{
      0.25, 2, &part_search::cut_layers},
     {"rows", lowers, [](const facts& f) { return f.rows; }, 1, 2, &part_search::run_rows_in_step},
     {"blocks", lowers, worth_lowering, 1, 8, &part_search::order_blocks},
-    {"peak", lowers, worth_lowering, 0, 0.25, &part_search::lower_highest},
+    {"peak", lowers, worth_lowering, 0.5, 0.25, &part_search::lower_highest},
     {"near cuts", raises, [](const facts& f) { return f.located && f.active > (f.whole ? huge : large); },
      0.25, 0.5, &part_search::cut_near_peak},
     {"exact", both, [](const facts& f) { return !f.whole && (!f.orders || f.active <= large); },
