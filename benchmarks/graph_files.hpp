@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -19,13 +20,19 @@ inline std::filesystem::path folder(const char* variable, const char* otherwise)
   return named != nullptr ? named : otherwise;
 }
 
+/// The bytes of a file; nothing where there is no such file.
+inline std::optional<std::string> text_of(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return std::nullopt;
+  return std::string(std::istreambuf_iterator<char>(file), {});
+}
+
 /// A graph as JSON; an error where there is no such file, or not one of a graph.
 inline memsched::result<memsched::problem> read(const std::filesystem::path& path) {
   using namespace memsched;
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return graph_error{error_code::bad_input, path.string() + " is not there", {}, {}};
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  auto draft = read_json(text);
+  const auto text = text_of(path);
+  if (!text) return graph_error{error_code::bad_input, path.string() + " is not there", {}, {}};
+  auto draft = read_json(*text);
   if (!draft) return draft.error();
   return make_problem(std::move(*draft));
 }

@@ -12,8 +12,6 @@
 #include <cstdlib>
 #include <ctime>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -32,6 +30,7 @@
 #include <networks/networks.hpp>
 
 #include "fradet_tables.hpp"
+#include "graph_files.hpp"
 #include "row_graphs.hpp"
 #include "timing.hpp"
 
@@ -102,16 +101,10 @@ claim claim_of(const sdf::graph& g, const request& r) {
   return c;
 }
 
-std::optional<std::string> text_of(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in) return std::nullopt;
-  return std::string(std::istreambuf_iterator<char>(in), {});
-}
-
 result<problem_draft> draft_of(const std::string& name) {
   const fs::path path = name;
   if (path.extension() != ".json" && path.extension() != ".tflite") return networks::make(name);
-  const auto text = text_of(name);
+  const auto text = graph_files::text_of(name);
   if (!text) return graph_error{error_code::bad_input, "cannot be read", {}, {}};
   if (path.extension() == ".json") return read_json(*text);
   auto graphs = read_tflite(*text);
@@ -144,7 +137,7 @@ double checked_by_python(const request& r, const claim& s, const certificate& c)
   const bool accepted = std::system(command.c_str()) == 0;
   const double took = processor_seconds(RUSAGE_CHILDREN) - start;
   if (accepted) return took;
-  std::fprintf(stderr, "%s\n", text_of(said.string()).value_or("").c_str());
+  std::fprintf(stderr, "%s\n", graph_files::text_of(said.string()).value_or("").c_str());
   return -1;
 }
 

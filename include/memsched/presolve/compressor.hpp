@@ -49,7 +49,7 @@ class compressor {
     for (auto& flags : is_waiting_) flags.resize(g_.size());
   }
 
-  /// Nothing once the time is over: what is reached by then is of no more use.
+  /// Returns nothing once the time is over: a graph that is compressed in part is of no use then.
   std::optional<compressed_graph> run() {
     counts_.before += g_.size() - 2;
     if (rules_.local_reduction) reduce_everywhere();

@@ -71,13 +71,10 @@ class parts_search {
 
   void work_on_highest(const query& q) {
     const std::size_t at = open_.top().second, i = parts_.size() - at;
+    const bool fresh = !parts_[i];
+    if (fresh && !open(i)) return;
     bytes peak = open_.top().first;
     open_.pop();
-    const bool fresh = !parts_[i];
-    if (fresh && !open(i)) {
-      open_.emplace(peak, at);
-      return;
-    }
     part_search& s = *parts_[i]->search;
     const query within{std::max(bound_, q.target), std::min(peak, q.cutoff)};
     const bool more = context_.with_rest(this->peak(), [&] {
