@@ -48,6 +48,17 @@ constexpr void for_each_bit(const_bit_row row, F&& f) {
     for (bit_word w = row[k]; w != 0; w &= w - 1) f(k * 64 + static_cast<std::size_t>(std::countr_zero(w)));
 }
 
+/// Calls f(i) for every member i, descending.
+template <class F>
+constexpr void for_each_bit_down(const_bit_row row, F&& f) {
+  for (std::size_t k = row.size(); k-- > 0;)
+    for (bit_word w = row[k]; w != 0;) {
+      const std::size_t i = static_cast<std::size_t>(std::bit_width(w)) - 1;
+      w &= ~(bit_word{1} << i);
+      f(k * 64 + i);
+    }
+}
+
 /// `rows` sets over the universe [0, columns), all empty at first. rows * columns / 8 bytes.
 class bit_matrix {
  public:

@@ -16,45 +16,45 @@ inline namespace MEMSCHED_ABI {
 namespace detail {
 
 /// S1 and S2 under their general conditions, and transitive reduction, on the nodes alive in a graph of n nodes.
-/// n^2/4 bytes. Rows and bits are positions in a topological order.
+/// n^2/8 bytes for reduction alone, n^2/4 with S1 and S2. Rows and bits are positions in a topological order.
 class general_rules {
  public:
   general_rules(compression_graph& g, search& context)
-      : g_(g), context_(context), nodes_(g.order()), position_(g.size(), none) {
-    const std::size_t n = nodes_.size();
-    for (index_t i = 0; i < n; ++i) position_[nodes_[i]] = i;
-    for (side s : both_sides) {
-      reach(s) = bit_matrix(n, n);
-      for (std::size_t k = 0; k < n; ++k) {
-        const std::size_t i = s == side::later ? n - 1 - k : k;
-        g_.for_each(nodes_[i], s, [&](index_t, node_id w) {
-          set_bit(reach(s)[i], position_[w]);
-          unite_bits(reach(s)[i], reach(s)[position_[w]]);
-        });
-      }
-    }
-    row_ = front_ = bit_set(n);
+      : g_(g), context_(context), nodes_(g.order()), position_(g.size(), none), row_(nodes_.size()) {
+    for (index_t i = 0; i < nodes_.size(); ++i) position_[nodes_[i]] = i;
   }
 
   /// S1 for side::earlier: a node that does not grow goes before each node that waits for at least the same nodes
   /// and has no lower peak, unless they are ordered already. S2, the mirror image, for side::later.
   /// Lowest peaks first. Returns whether an edge was added.
   bool order(side s) {
-    plain_vector<std::pair<delta, index_t>> movable;
-    for (index_t i = 0; i < nodes_.size(); ++i)
-      if (const node_cost c = cost(i, s); !g_.fixed(nodes_[i]) && c.impact <= 0) movable.emplace_back(c.peak, i);
+    for (side towards : both_sides) close(towards);
+    front_ = before_ = bit_set(nodes_.size());
+    plain_vector<std::pair<delta, index_t>> movable, by_peak;
+    bit_set tall(nodes_.size());  // nodes that may have others put in front of them
+    for (index_t i = 0; i < nodes_.size(); ++i) {
+      if (g_.fixed(nodes_[i])) continue;
+      const node_cost c = cost(i, s);
+      tall.insert(i);
+      by_peak.emplace_back(c.peak, i);
+      if (c.impact <= 0) movable.emplace_back(c.peak, i);
+    }
     std::sort(movable.begin(), movable.end());
+    std::sort(by_peak.begin(), by_peak.end());
     std::uint64_t added = 0;
+    auto next = by_peak.begin();
     for (const auto& [peak, i] : movable) {
       if (!context_.keep_going()) break;
-      added += put_in_front(i, s);
+      for (; next->first < peak; ++next) tall.erase(next->second);
+      added += put_in_front(i, tall, s);
     }
     (s == side::earlier ? context_.stats.rules.s1_general : context_.stats.rules.s2_general) += added;
     return added > 0;
   }
 
-  /// Full transitive reduction. Whether an edge was dropped.
+  /// Full transitive reduction. Returns whether an edge was dropped.
   bool reduce() {
+    close(side::later);
     std::uint64_t dropped = 0;
     for (index_t i = 0; i < nodes_.size(); ++i) {
       bit_row beyond = row_;
@@ -74,40 +74,63 @@ class general_rules {
   bit_matrix& reach(side s) { return reach_[static_cast<std::size_t>(s)]; }
   node_cost cost(index_t i, side s) const { return g_.cost(nodes_[i], mirror(s)); }
 
-  std::uint64_t put_in_front(index_t i, side s) {
+  /// Finds what each node reaches towards that side, unless it is known.
+  void close(side s) {
+    const std::size_t n = nodes_.size();
+    if (std::exchange(closed_[static_cast<std::size_t>(s)], true)) return;
+    reach(s) = bit_matrix(n, n);
+    for (std::size_t k = 0; k < n; ++k) {
+      const std::size_t i = s == side::later ? n - 1 - k : k;
+      const bit_row row = reach(s)[i];
+      g_.for_each(nodes_[i], s, [&](index_t, node_id w) {
+        if (test_bit(row, position_[w])) return;
+        set_bit(row, position_[w]);
+        unite_bits(row, reach(s)[position_[w]]);
+      });
+    }
+  }
+
+  /// Puts node i in front of those of `tall` that wait for at least the same nodes. Returns the number of edges added.
+  std::uint64_t put_in_front(index_t i, const_bit_row tall, side s) {
     const side ahead = mirror(s);
     bit_row candidates = row_, behind = front_;
-    std::fill(candidates.begin(), candidates.end(), ~bit_word{0});
+    std::copy(tall.begin(), tall.end(), candidates.begin());
     g_.for_each(nodes_[i], s, [&](index_t, node_id u) { intersect(candidates, reach(ahead)[position_[u]]); });
     for (std::size_t k = 0; k < candidates.size(); ++k) candidates[k] &= ~reach(ahead)[i][k];
     reset_bit(candidates, i);
     std::fill(behind.begin(), behind.end(), 0);
-    std::uint64_t added = 0;
+    added_.clear();
+    // Nearest first: a node that follows one already behind needs no edge of its own.
     const auto consider = [&](std::size_t j) {
-      if (j >= nodes_.size() || test_bit(behind, j) || g_.fixed(nodes_[j]) ||
-          cost(static_cast<index_t>(j), s).peak < cost(i, s).peak)
-        return;
+      if (test_bit(behind, j)) return;
       if (s == side::earlier) g_.note(proof::reduction::rule::s1, nodes_[i], nodes_[j]);
       else g_.note(proof::reduction::rule::s2, nodes_[j], nodes_[i]);
       g_.link(nodes_[i], nodes_[j], ahead);
       set_bit(behind, j);
       unite_bits(behind, reach(ahead)[j]);
-      ++added;
+      added_.push_back(j);
     };
-    // Nearest first: a node that follows one already behind needs no edge of its own.
-    if (ahead == side::later) {
-      for_each_bit(candidates, consider);
-    } else {
-      for (std::size_t j = nodes_.size(); j-- > 0;)
-        if (test_bit(candidates, j)) consider(j);
-    }
-    if (added == 0) return 0;
-    bit_set before(nodes_.size());
-    unite_bits(before, reach(s)[i]);
-    before.insert(i);
-    for_each_bit(const_bit_row(before), [&](std::size_t j) { unite_bits(reach(ahead)[j], behind); });
-    for_each_bit(behind, [&](std::size_t j) { unite_bits(reach(s)[j], before); });
-    return added;
+    if (ahead == side::later) for_each_bit(candidates, consider);
+    else for_each_bit_down(candidates, consider);
+    if (!added_.empty()) take_edges_from(i, behind, s);
+    return added_.size();
+  }
+
+  /// Brings the closure up to date: i now reaches the nodes of `added_`, and so all of `behind`. A node that reached all of
+  /// `added_` before, or was reached from i, gains nothing.
+  void take_edges_from(index_t i, const_bit_row behind, side s) {
+    const side ahead = mirror(s);
+    before_.clear();
+    unite_bits(before_, reach(s)[i]);
+    before_.insert(i);
+    for_each_bit(const_bit_row(before_), [&](std::size_t j) {
+      const bit_row from = reach(ahead)[j];
+      if (!std::all_of(added_.begin(), added_.end(), [&](std::size_t k) { return test_bit(from, k); }))
+        unite_bits(from, behind);
+    });
+    for_each_bit(behind, [&](std::size_t j) {
+      if (!test_bit(reach(s)[j], i)) unite_bits(reach(s)[j], before_);
+    });
   }
 
   static void intersect(bit_row into, const_bit_row with) {
@@ -119,7 +142,9 @@ class general_rules {
   std::vector<node_id> nodes_;
   std::vector<index_t> position_;
   std::array<bit_matrix, 2> reach_;
-  bit_set row_, front_;
+  std::array<bool, 2> closed_{};
+  bit_set row_, front_, before_;
+  plain_vector<std::size_t> added_;
 };
 
 }  // namespace detail

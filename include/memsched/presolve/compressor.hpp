@@ -263,8 +263,8 @@ class compressor {
     suspect(front);
   }
 
-  // Local transitive reduction: at once the edges that a path of two edges replaces; and when nothing else is left to
-  // do, those that a longer path nearby replaces, first everywhere, then at nodes that merged or got others behind them.
+  // Transitive reduction: at once the edges that a path of two edges replaces; and when nothing else is left to do, those that
+  // any path replaces, or, in large graphs, a longer path nearby, first everywhere, then around changes.
 
   void reduce_everywhere() {
     for (node_id v = 0; v < g_.size() && go_on(v); ++v) reduce_list(v, side::earlier, max_steps * max_steps);
@@ -309,9 +309,10 @@ class compressor {
     if (!all_suspect_) suspects_.push_back(v);
   }
 
-  /// A look at the suspects; where that finds nothing, a longer one at everything that has changed since the last such.
+  /// In large graphs a look at the suspects; where that finds nothing, a longer one at all that has changed since the last such.
   bool reduce_suspects() {
     if (!rules_.local_reduction) return false;
+    if (rules_.global_reduction && g_.alive_count() <= rules_.max_closure) return general_rules(g_, context_).reduce();
     if (!all_suspect_ && reduce_far(std::exchange(suspects_, {}), max_steps)) return true;
     const std::vector<node_id> order = g_.order();
     for (side s : both_sides) {
