@@ -57,25 +57,43 @@ inline bool part_search::search_locally() {
   return local_effort_ <= most_effort;
 }
 
-/// Local search from a beam's order, even where that is higher than the incumbent: it leads elsewhere. Begins once there is
-/// enough work for a whole beam.
-inline bool part_search::restart_from_beam() {
-  const beam policy;
-  if (!second_) {
-    if (slice_ < 2 * policy.width * g_.active) return true;
-    auto order = policy(g_, context_).order;
-    if (context_.stopped()) return true;
-    second_ = std::move(order);
-    take(*second_);
-  }
-  second_ = lowered_locally({}, *second_);
-  take(*second_);
+/// Local search from another start than the incumbent, even where that is higher: it leads elsewhere. Returns false once
+/// nothing lowers the start any more.
+inline bool part_search::go_on_from(std::vector<node_id>& start) {
+  start = lowered_locally({}, start);
+  take(start);
   return context_.stopped();
 }
 
-inline bytes part_search::aim(bytes numerator, bytes denominator) const {
-  return from() + std::min(gap() / denominator * numerator + gap() % denominator * numerator / denominator,
-                           gap() - std::min(gap(), grid_));
+/// Local search from a beam's order. Begins once there is enough work for a whole beam.
+inline bool part_search::restart_from_beam() {
+  const beam policy;
+  if (!beamed_) {
+    if (slice_ < 2 * policy.width * g_.active) return true;
+    auto order = policy(g_, context_).order;
+    if (context_.stopped()) return true;
+    beamed_ = std::move(order);
+  }
+  return go_on_from(*beamed_);
+}
+
+/// Local search from the greedy order, bisected to falling aims. Begins once there is enough work for that.
+inline bool part_search::restart_from_bisection() {
+  if (!bisected_) {
+    if (slice_ < 4 * g_.active) return true;
+    bisected_ = greedy{}(g_, context_).order;
+    for (bytes before = no_limit, peak = peak_of(g_, *bisected_); peak < before && !context_.stopped();) {
+      bisected_ = bisect{}.improve(g_, context_, std::move(*bisected_), aim(peak, 3, 4));
+      before = std::exchange(peak, peak_of(g_, *bisected_));
+    }
+  }
+  return go_on_from(*bisected_);
+}
+
+inline bytes part_search::aim(bytes peak, bytes numerator, bytes denominator) const {
+  const bytes gap = peak - std::min(from(), peak);
+  return from() +
+         std::min(gap / denominator * numerator + gap % denominator * numerator / denominator, gap - std::min(gap, grid_));
 }
 
 /// Lowers the highest position, then the next; windows get twice the states where one stays above its aim.
@@ -90,7 +108,7 @@ inline bool part_search::lower_highest() {
 /// Returns whether all positions reached the lowest aim.
 inline bool part_search::lower_to_falling_aims() {
   while (gap() > 0 && !context_.stopped()) {
-    const bytes goal = aim(3, 4);
+    const bytes goal = aim(line_->peak(), 3, 4);
     while (line_->peak() > goal) {
       if (!context_.keep_going()) return false;
       if (!lower_around(line_->highest(), goal, std::uint64_t{400} << peak_effort_)) return false;
@@ -196,7 +214,7 @@ inline void part_search::lower_blocks(const std::vector<index_t>& ends) {
     std::uint64_t states = 0, work = 0;  // that it might have
   };
   while (!done() && gap() > 0) {
-    const bytes goal = aim(3, 5);
+    const bytes goal = aim(line_->peak(), 3, 5);
     plain_vector<std::pair<delta, std::size_t>> high;
     for (std::size_t i = 0; i < ends.size(); ++i)
       if (const delta height = height_of(i); static_cast<bytes>(height) > goal) high.emplace_back(height, i);

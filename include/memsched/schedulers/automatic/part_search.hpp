@@ -18,6 +18,7 @@
 #include <memsched/bounds/cut_bound.hpp>
 #include <memsched/bounds/destructive_search.hpp>
 #include <memsched/bounds/windowed_cut.hpp>
+#include <memsched/presolve/compression.hpp>
 #include <memsched/presolve/narrowing.hpp>
 #include <memsched/schedulers/best_first.hpp>
 #include <memsched/schedulers/local_search.hpp>
@@ -34,6 +35,9 @@ inline constexpr std::size_t large = 400;
 inline constexpr std::size_t huge = 1 << 14;
 /// Smaller parts are searched exactly, or locally from one start, before their order is lowered at its peak.
 inline constexpr std::size_t medium = 200;
+/// Nodes, releases included, up to which a part is compressed by rules that need the closure before its first round; larger
+/// parts only when they are probed.
+inline constexpr std::size_t most_closed = 512;
 /// Nodes, releases included, up to which probing pays.
 inline constexpr std::size_t most_probed = 8192;
 
@@ -100,11 +104,12 @@ class part_search {
   bool close_windows();
   bool search_locally();
   bool restart_from_beam();
+  bool restart_from_bisection();
   bool probe();
   bool search_below();
 
  private:
-  static constexpr std::size_t stage_count = 12;
+  static constexpr std::size_t stage_count = 13;
   struct turn {
     unsigned taken = 0, in_vain = 0;  ///< turns; turns in a row without gain
     bool rests = false, ended = false;
@@ -131,9 +136,10 @@ class part_search {
   // Orders: windows around the highest position.
 
   std::vector<node_id> lowered_locally(const local_search& policy, const std::vector<node_id>& order);
+  bool go_on_from(std::vector<node_id>& start);
   bytes gap() const { return line_->peak() - std::min(from(), line_->peak()); }
-  /// A peak at this share of the gap above the bound, below the order's own.
-  bytes aim(bytes numerator, bytes denominator) const;
+  /// A peak at this share of the gap between the bound and `peak`, and below `peak`.
+  bytes aim(bytes peak, bytes numerator, bytes denominator) const;
   bool lower_to_falling_aims();
   bool lower_around(std::size_t at, bytes goal, std::uint64_t states);
   bool bisect_between(std::size_t first, std::size_t last, bytes goal);
@@ -143,6 +149,7 @@ class part_search {
 
   // Bounds: narrowing, cuts near the peak, closed windows.
 
+  const schedule_graph& closed_graph();
   bytes next_possible(bytes least);
   bool decide(bytes asked, std::uint64_t states);
   bool cut_highest();
@@ -176,7 +183,8 @@ class part_search {
   std::uint64_t exact_in_vain_ = 0;  // its work since it raised the bound
   struct rows_in_step;
   std::shared_ptr<rows_in_step> rows_;
-  std::optional<std::vector<node_id>> second_;  // the order of another start
+  std::optional<std::vector<node_id>> beamed_, bisected_;  // the orders of other starts
+  std::optional<compressed_graph> closed_;  // the graph, compressed by all rules, where it was too large for some
   std::optional<destructive_search<narrowing>> narrowed_;
   std::optional<possible_peaks> possible_;
   unsigned patience_ = 0;  // of shaving

@@ -15,7 +15,6 @@
 #include <memsched/bounds/probing.hpp>
 #include <memsched/passes/divide.hpp>
 #include <memsched/passes/in_step.hpp>
-#include <memsched/presolve/compression.hpp>
 #include <memsched/schedulers/automatic/part_search.hpp>
 #include <memsched/schedulers/best_heuristic.hpp>
 
@@ -92,7 +91,6 @@ class parts_search {
     part& p = *opened;
     const schedule_graph plain = division_.graph(i);
     context_.spend(plain.size() / 64);
-    constexpr std::size_t most_closed = 512;  // the closure of a thousand nodes takes longer than the first round
     p.form = compressed(plain, context_, {.max_closure = most_closed});
     if (context_.over()) return false;
     const search::named name(context_, "cheap orders");

@@ -18,6 +18,7 @@ namespace detail {
 
 /// Whether a graph is so large that its order is lowered part by part before, or instead of, searches of the whole.
 inline bool worth_lowering(const facts& f) { return f.active >= (f.whole ? huge : medium); }
+inline bool worth_restarting(const facts& f) { return !f.whole && !f.orders && f.active <= 8192; }
 inline bool worth_probing(const facts& f) { return !f.whole && f.size <= most_probed; }
 
 inline constexpr auto lowers = stage::lowers, raises = stage::raises, both = stage::both;
@@ -38,10 +39,10 @@ inline const std::array<stage, part_search::stage_count> part_search::stages{{
     {"windows", raises, [](const facts& f) { return f.located && !f.whole && f.active > large; },
      1, 0.25, &part_search::close_windows},
     {"local", lowers, [](const facts& f) { return !f.whole && !f.orders; }, 1, 0.25, &part_search::search_locally},
-    {"restart", lowers, [](const facts& f) { return !f.whole && !f.orders && f.active <= 8192; },
-     1, 0, &part_search::restart_from_beam},
+    {"restart", lowers, worth_restarting, 1, 0, &part_search::restart_from_beam},
     {"probing", raises, worth_probing, 2, 0, &part_search::probe},
     {"below", raises, worth_probing, 1, 0, &part_search::search_below},
+    {"bisection", lowers, worth_restarting, 2, 0, &part_search::restart_from_bisection},
     // clang-format on
 }};
 
