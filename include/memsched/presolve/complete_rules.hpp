@@ -20,7 +20,8 @@ namespace detail {
 class general_rules {
  public:
   general_rules(compression_graph& g, search& context)
-      : g_(g), context_(context), nodes_(g.order()), position_(g.size(), none), row_(nodes_.size()) {
+      : g_(g), context_(context), nodes_(g.order()), position_(g.size(), none) {
+    row_ = front_ = before_ = bit_set(nodes_.size());
     for (index_t i = 0; i < nodes_.size(); ++i) position_[nodes_[i]] = i;
   }
 
@@ -29,7 +30,6 @@ class general_rules {
   /// Lowest peaks first. Returns whether an edge was added.
   bool order(side s) {
     for (side towards : both_sides) close(towards);
-    front_ = before_ = bit_set(nodes_.size());
     plain_vector<std::pair<delta, index_t>> movable, by_peak;
     bit_set tall(nodes_.size());  // nodes that may have others put in front of them
     for (index_t i = 0; i < nodes_.size(); ++i) {
@@ -74,7 +74,7 @@ class general_rules {
   bit_matrix& reach(side s) { return reach_[static_cast<std::size_t>(s)]; }
   node_cost cost(index_t i, side s) const { return g_.cost(nodes_[i], mirror(s)); }
 
-  /// Finds what each node reaches towards that side, unless it is known.
+  /// Fills the closure towards that side, once.
   void close(side s) {
     const std::size_t n = nodes_.size();
     if (std::exchange(closed_[static_cast<std::size_t>(s)], true)) return;

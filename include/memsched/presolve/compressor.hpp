@@ -309,10 +309,9 @@ class compressor {
     if (!all_suspect_) suspects_.push_back(v);
   }
 
-  /// In large graphs a look at the suspects; where that finds nothing, a longer one at all that has changed since the last such.
+  /// A look at the suspects, then a longer one at all changes since the last such; neither where the full reduction comes.
   bool reduce_suspects() {
-    if (!rules_.local_reduction) return false;
-    if (rules_.global_reduction && g_.alive_count() <= rules_.max_closure) return general_rules(g_, context_).reduce();
+    if (!rules_.local_reduction || (rules_.global_reduction && g_.alive_count() <= rules_.max_closure)) return false;
     if (!all_suspect_ && reduce_far(std::exchange(suspects_, {}), max_steps)) return true;
     const std::vector<node_id> order = g_.order();
     for (side s : both_sides) {
@@ -377,10 +376,11 @@ class compressor {
   bool apply_general_rules() {
     if (g_.alive_count() > rules_.max_closure) return false;
     general_rules rest(g_, context_);
+    if (rules_.global_reduction && rest.reduce()) return true;  // cheaper rules may apply now
     bool any = false;
     if (rules_.general && rules_.s1) any |= rest.order(side::earlier);
     if (rules_.general && rules_.s2) any |= rest.order(side::later);
-    if (rules_.global_reduction) any |= rest.reduce();
+    if (any && rules_.global_reduction) rest.reduce();
     return any;
   }
 

@@ -176,7 +176,7 @@ inline bytes part_search::next_possible(bytes least) {
   return possible_->next(least);
 }
 
-/// The graph, compressed by all rules. Its optimum is that of the graph. A window comes so.
+/// The graph, compressed by all rules. Its optimum is that of the graph. A window is so compressed already.
 inline const schedule_graph& part_search::closed_graph() {
   if (facts_.window || std::max(facts_.active, facts_.size) <= most_closed) return g_;
   if (!closed_) closed_ = compressed(g_, context_);

@@ -15,6 +15,7 @@
 #include <memsched/bounds/probing.hpp>
 #include <memsched/passes/divide.hpp>
 #include <memsched/passes/in_step.hpp>
+#include <memsched/presolve/compression.hpp>
 #include <memsched/schedulers/automatic/part_search.hpp>
 #include <memsched/schedulers/best_heuristic.hpp>
 
