@@ -176,18 +176,11 @@ inline bytes part_search::next_possible(bytes least) {
   return possible_->next(least);
 }
 
-/// The graph, compressed by all rules. Its optimum is that of the graph. A window is so compressed already.
-inline const schedule_graph& part_search::closed_graph() {
-  if (facts_.window || std::max(facts_.active, facts_.size) <= most_closed) return g_;
-  if (!closed_) closed_ = compressed(g_, context_);
-  return closed_->graph;
-}
-
 /// Narrows the graph for peaks between the bound and the incumbent (`narrowing`), which refutes some, and asks for an order that
 /// reaches the bound where nothing more is refuted; then narrows with more patience.
 inline bool part_search::probe() {
   constexpr unsigned least_patience = 8, most_patience = 1U << 24;
-  if (!narrowed_) narrowed_.emplace(closed_graph(), from(), narrowing(closed_graph(), context_));
+  if (!narrowed_) narrowed_.emplace(g_, from(), narrowing(g_, context_));
   const auto go_on = [&] { return context_.count_cut_as_state(narrowed_->bytes_held(), weight_ / 8); };
   for (bytes asked = 0; !done();) {
     const bytes before = narrowed_->bound();
@@ -219,8 +212,7 @@ inline bool part_search::decide(bytes asked, std::uint64_t states) {
   auto found = context_.aside(
       [&] { return best_first{}.between_from_both_ends(narrow.graph(), context_, asked, asked + 1, states); });
   if (found.order) {
-    std::vector<node_id> order = narrow.expand(std::move(*found.order));
-    take(closed_ ? closed_->expand(order) : std::move(order));
+    take(narrow.expand(std::move(*found.order)));
   } else if (found.bound > asked) {
     raise(next_possible(asked + 1));
   }

@@ -35,8 +35,8 @@ inline constexpr std::size_t large = 400;
 inline constexpr std::size_t huge = 1 << 14;
 /// Smaller parts are searched exactly, or locally from one start, before their order is lowered at its peak.
 inline constexpr std::size_t medium = 200;
-/// Nodes, releases included, up to which a part is compressed by rules that need the closure before its first round; larger
-/// parts only when they are probed.
+/// Nodes, releases included, up to which a part is compressed by rules that need the closure before its first round; of
+/// larger parts the stage `closed` does so, for bounds: orders are found faster where edges are few.
 inline constexpr std::size_t most_closed = 512;
 /// Nodes, releases included, up to which probing pays.
 inline constexpr std::size_t most_probed = 8192;
@@ -48,7 +48,7 @@ struct facts {
   bool whole = false;          ///< the caller's graph as it came: neither divided nor compressed
   bool rows = false;           ///< most nodes are rows in step
   std::string_view without{};  ///< a stage that is left out
-  bool window = false;         ///< a closed window of another graph: its bound alone counts
+  bool window = false;         ///< stands for a larger graph: its bound alone counts
   bool orders = false;         ///< orders alone count, and no bounds
   bool located = false;        ///< the graph knows its resources, so that windows of it have bounds; set by the search
 };
@@ -107,9 +107,10 @@ class part_search {
   bool restart_from_bisection();
   bool probe();
   bool search_below();
+  bool work_on_closed();
 
  private:
-  static constexpr std::size_t stage_count = 13;
+  static constexpr std::size_t stage_count = 14;
   struct turn {
     unsigned taken = 0, in_vain = 0;  ///< turns; turns in a row without gain
     bool rests = false, ended = false;
@@ -149,7 +150,6 @@ class part_search {
 
   // Bounds: narrowing, cuts near the peak, closed windows.
 
-  const schedule_graph& closed_graph();
   bytes next_possible(bytes least);
   bool decide(bytes asked, std::uint64_t states);
   bool cut_highest();
@@ -183,8 +183,9 @@ class part_search {
   std::uint64_t exact_in_vain_ = 0;  // its work since it raised the bound
   struct rows_in_step;
   std::shared_ptr<rows_in_step> rows_;
+  struct closed_search;
+  std::shared_ptr<closed_search> closed_;
   std::optional<std::vector<node_id>> beamed_, bisected_;  // the orders of other starts
-  std::optional<compressed_graph> closed_;  // the graph, compressed by all rules, where it was too large for some
   std::optional<destructive_search<narrowing>> narrowed_;
   std::optional<possible_peaks> possible_;
   unsigned patience_ = 0;  // of shaving

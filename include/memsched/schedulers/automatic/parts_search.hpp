@@ -138,6 +138,34 @@ inline bool part_search::run_rows_in_step() {
   return context_.stopped();
 }
 
+/// A part that was too large for some rules, compressed by all of them.
+struct part_search::closed_search {
+  compressed_graph form;
+  part_search part;
+
+  closed_search(compressed_graph c, search& context, const facts& f, const std::vector<node_id>& order, std::uint64_t unit)
+      : form(std::move(c)), part(form.graph, context, f, form.project(order), unit) {
+    part.facts_.located = false;  // projected orders are too high for bounds around their peaks
+  }
+};
+
+/// Compresses the graph by all rules and gives the result a round of the stages for bounds. Its optimum is that of the graph.
+inline bool part_search::work_on_closed() {
+  if (!closed_) {
+    compressed_graph form = compressed(g_, context_);
+    if (context_.over()) return true;
+    const facts f{.rows = facts_.rows, .without = facts_.without, .window = true};
+    closed_ = std::make_shared<closed_search>(std::move(form), context_, f, order_, unit_);
+  }
+  part_search& s = closed_->part;
+  s.take(closed_->form.project(order_));
+  s.raise(bound_);
+  const bool more = s.round({from(), below()});
+  raise(s.bound());
+  if (s.peak() < peak_) take(closed_->form.expand(s.order()));
+  return more || context_.stopped();
+}
+
 }  // namespace detail
 }  // namespace MEMSCHED_ABI
 }  // namespace memsched

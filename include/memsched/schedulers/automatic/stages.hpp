@@ -19,7 +19,13 @@ namespace detail {
 /// Whether a graph is so large that its order is lowered part by part before, or instead of, searches of the whole.
 inline bool worth_lowering(const facts& f) { return f.active >= (f.whole ? huge : medium); }
 inline bool worth_restarting(const facts& f) { return !f.whole && !f.orders && f.active <= 8192; }
-inline bool worth_probing(const facts& f) { return !f.whole && f.size <= most_probed; }
+/// Whether the graph may be compressed further for bounds. `exact`, `probing` and `below` then search the result alone.
+inline bool worth_closing(const facts& f) {
+  return !f.whole && !f.window && !f.orders && std::max(f.active, f.size) > most_closed &&
+         f.size <= compression_rules{}.max_closure;
+}
+inline bool worth_searching(const facts& f) { return !f.whole && !worth_closing(f); }
+inline bool worth_probing(const facts& f) { return worth_searching(f) && f.size <= most_probed; }
 
 inline constexpr auto lowers = stage::lowers, raises = stage::raises, both = stage::both;
 
@@ -34,10 +40,11 @@ inline const std::array<stage, part_search::stage_count> part_search::stages{{
     {"peak", lowers, worth_lowering, 0.5, 0.25, &part_search::lower_highest},
     {"near cuts", raises, [](const facts& f) { return f.located && f.active > (f.whole ? huge : large); },
      0.25, 0.5, &part_search::cut_near_peak},
-    {"exact", both, [](const facts& f) { return !f.whole && (!f.orders || f.active <= large); },
+    {"exact", both, [](const facts& f) { return worth_searching(f) && (!f.orders || f.active <= large); },
      3, 2, &part_search::search_exactly},
     {"windows", raises, [](const facts& f) { return f.located && !f.whole && f.active > large; },
      1, 0.25, &part_search::close_windows},
+    {"closed", both, worth_closing, 12, 4, &part_search::work_on_closed},
     {"local", lowers, [](const facts& f) { return !f.whole && !f.orders; }, 1, 0.25, &part_search::search_locally},
     {"restart", lowers, worth_restarting, 1, 0, &part_search::restart_from_beam},
     {"probing", raises, worth_probing, 2, 0, &part_search::probe},
