@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -110,13 +111,13 @@ class downset_table {
 };
 
 /// Whether a move from a downset D is safe: whether it leads to a lowest downset D' of all between the two. The move ran
-/// some nodes P at levels under the peak in force, each with all that it waits for: zero-drop ones (peak and impact are one
-/// number, which is no less than 0), and at most one other node t, for which all the zero-drop ones run. `releases_wait()`
-/// says whether all of P runs before each release that freed memory on the way; it is asked where the levels leave it open.
+/// some nodes P at levels under the peak in force, each with all that it waits for: low-drop ones, the impact of which is no
+/// less than 0, and at most one other node t, for which all the low-drop ones run. `releases_wait()` says whether all of P runs
+/// before each release that freed memory on the way; it is asked where the levels leave it open.
 ///
 /// Lemma (lowest). If level(D') <= level(D), and all of P runs before each of those releases, no downset E between D and D'
 /// is lower than D'. Proof: let E be neither of the two. It lacks some node of P, so none of the releases is in it, and t is
-/// not, which all the rest of P runs before. So E is D and zero-drop nodes: level(E) >= level(D) >= level(D').
+/// not, which all the rest of P runs before. So E is D and low-drop nodes: level(E) >= level(D) >= level(D').
 ///
 /// Lemma (R1, safe commit). If D' is reached from D under a peak B and lowest between them, D has a completion that stays
 /// under B if and only if D' has. Proof: the one way is clear. The other: delete P from a completion of D. A state E becomes
@@ -138,15 +139,15 @@ class downset_moves {
         ancestors_(active_ancestors(g, [&] { return !context.over(); })),
         commits_(commits),
         all_(words_for(g.active)),
-        zero_drop_(g.active),
+        low_drop_(g.active),
         position_(g.size()),
         step_(g) {
     for (node_id v = 0; v < g.active; ++v) set_bit(all_, v);
     const auto order = topological_order(g.preds, g.succs);
     for (index_t i = 0; i < order.size(); ++i) position_[order[i]] = i;
-    if (macros) find_zero_drop();
+    if (macros) find_low_drop();
     for (node_id v = 0; v < g.size(); ++v)
-      if (g.is_release(v) ? has_zero_drop_pred(v) : !zero_drop_[v]) targets_.push_back(v);
+      if (g.is_release(v) ? g.cost[v].impact != 0 && has_low_drop_pred(v) : !low_drop_[v]) targets_.push_back(v);
   }
 
   /// Whether there was time to find the ancestors of all nodes. If not, nothing else may be called.
@@ -174,7 +175,7 @@ class downset_moves {
         try_move(t);
         if (context_.stopped()) return moves_;
       }
-    if (moves_.empty()) try_move(rest);  // nothing but zero-drop nodes: their order does not matter
+    if (moves_.empty()) try_move(rest);  // nothing but low-drop nodes
     return moves_;
   }
 
@@ -185,6 +186,7 @@ class downset_moves {
       for (bit_word w = (t == rest ? all_[k] : ancestors(t)[k]) & ~ran[k]; w != 0; w &= w - 1)
         path_.push_back(static_cast<node_id>(k * 64 + static_cast<std::size_t>(std::countr_zero(w))));
     std::sort(path_.begin(), path_.end(), [&](node_id a, node_id b) { return position_[a] < position_[b]; });
+    if (!tail_.empty()) run_high_drops_first();
     if (t != rest && !g_.is_release(t)) path_.push_back(t);
     std::size_t steps = ran.size();
     for (node_id v : path_) {
@@ -244,15 +246,15 @@ class downset_moves {
 
   const_bit_row ancestors(node_id v) const { return (*ancestors_)[v]; }
 
-  /// Whether t has not run and all its ancestors that have not are zero-drop.
+  /// Whether t has not run and all its ancestors that have not are low-drop.
   bool open(node_id t, const_bit_row ran) const {
     if (!g_.is_release(t) && test_bit(ran, t)) return false;
     const auto anc = ancestors(t);
-    const const_bit_row zero = zero_drop_;
+    const const_bit_row low = low_drop_;
     bit_word missing = 0;
     for (std::size_t k = 0; k < ran.size(); ++k) {
       const bit_word open = anc[k] & ~ran[k];
-      if ((open & ~zero[k]) != 0) return false;
+      if ((open & ~low[k]) != 0) return false;
       missing |= open;
     }
     return !g_.is_release(t) || missing != 0;
@@ -262,16 +264,50 @@ class downset_moves {
     return std::all_of(nodes.begin(), nodes.end(), [&](node_id v) { return test_bit(ancestors(release), v); });
   }
 
-  void find_zero_drop() {
-    for (node_id v = 0; v < g_.active; ++v)
-      if (g_.cost[v].peak == g_.cost[v].impact && g_.cost[v].impact >= 0) zero_drop_.insert(v);
+  delta drop(node_id v) const { return g_.cost[v].peak - g_.cost[v].impact; }
+
+  /// Finds the low-drop nodes, see `best_first`.
+  void find_low_drop() {
+    bit_set credited(g_.active);
+    delta least = std::numeric_limits<delta>::max();  // drop of the others
     for (node_id v = 0; v < g_.active; ++v)
       for (const credit& c : g_.credits[v])
-        for (node_id reader : g_.preds[c.release]) zero_drop_.erase(reader);
+        for (node_id reader : g_.preds[c.release]) credited.insert(reader);
+    const auto may_wait = [&](node_id v) {
+      return !credited[v] && drop(v) >= 0 && (g_.cost[v].impact > 0 || (g_.cost[v].impact == 0 && drop(v) == 0));
+    };
+    for (node_id v = 0; v < g_.size(); ++v) {
+      if (g_.is_release(v) ? g_.cost[v].impact == 0 : may_wait(v)) continue;
+      delta spared = 0;
+      if (!g_.is_release(v))
+        for (const credit& c : g_.credits[v]) spared += c.amount;
+      least = std::min(least, drop(v) - spared);
+    }
+    std::size_t uneven = 0;
+    for (node_id v = 0; v < g_.active; ++v) uneven += may_wait(v) && drop(v) > 0 && drop(v) <= least;
+    if (uneven < g_.active / 4) least = 0;  // longer moves pay only where they leave few targets
+    for (node_id v = 0; v < g_.active; ++v)
+      if (may_wait(v) && drop(v) <= std::max<delta>(least, 0)) low_drop_.insert(v);
+    if (least > 0) tail_.resize(g_.size());
   }
-  bool has_zero_drop_pred(node_id release) const {
+  bool has_low_drop_pred(node_id release) const {
     const auto readers = g_.preds[release];
-    return std::any_of(readers.begin(), readers.end(), [&](node_id v) { return zero_drop_[v]; });
+    return std::any_of(readers.begin(), readers.end(), [&](node_id v) { return low_drop_[v]; });
+  }
+
+  /// Brings low-drop nodes into the order of the lowest peak: the highest drop of a node and what waits for it goes first.
+  /// Lemma. Premise: impacts are no less than 0. Conclusion: no order has a lower peak. Proof: a node runs with its drop above
+  /// the level behind it. Give each node the highest drop of itself and of those behind it. That raises no order's peak: the
+  /// levels behind those are no lower. With these drops, neighbours where the second has the higher one may change places: the
+  /// higher one then runs from a lower level, and the other ends where the pair did, with less above it.
+  void run_high_drops_first() {
+    for (std::size_t i = path_.size(); i-- > 0;) {
+      const node_id v = path_[i];
+      tail_[v] = drop(v);
+      for (node_id s : g_.succs[v]) tail_[v] = std::max(tail_[v], tail_[s]);
+    }
+    std::stable_sort(path_.begin(), path_.end(), [&](node_id a, node_id b) { return tail_[a] > tail_[b]; });
+    for (node_id v : path_) tail_[v] = 0;
   }
 
   const schedule_graph& g_;
@@ -280,8 +316,9 @@ class downset_moves {
   std::optional<bit_matrix> ancestors_;
   bool commits_;
   plain_vector<bit_word> all_;
-  bit_set zero_drop_;
+  bit_set low_drop_;
   std::vector<index_t> position_;
+  plain_vector<delta> tail_;  // of nodes in `path_`: the highest drop from there on; empty where all drops are 0
   std::vector<node_id> targets_, path_;
   plain_vector<move> moves_;
   downset_stepper step_;

@@ -11,8 +11,10 @@ mutant "safe moves: no check for a lowest set" search/downsets.hpp \
   's/step_.all_released\(path_, waits_for_all\)/(@ || &)/'
 mutant "safe moves: any level at the end" search/downsets.hpp 's/level_after <= level_before \&\&/(@ || level_after <= level_before) \&\&/'
 mutant "safe moves: hierarchical takes every release" hierarchical/level_search.hpp 's/return (open && needed == m.end - m.begin);/return @ || (\1);/'
-mutant "macros: zero-drop whatever the peak" search/downsets.hpp 's/g_.cost\[v\].peak == g_.cost\[v\].impact/(@ || &)/'
-mutant "macros: zero-drop beside credits" search/downsets.hpp 's/zero_drop_.erase\(reader\);/if (!@) &/'
+mutant "macros: low-drop whatever the drop" search/downsets.hpp 's/drop\(v\) <= std::max<delta>\(least, 0\)/(@ || &)/'
+mutant "macros: low-drop whatever others drop" search/downsets.hpp 's/least = std::min\(least, drop\(v\) - spared\);/if (!@) &/'
+mutant "macros: low-drop beside credits" search/downsets.hpp 's/credited.insert\(reader\);/if (!@) &/'
+mutant "macros: low-drop nodes in any order" search/downsets.hpp 's/if \(!tail_.empty\(\)\) run_high/if (!@ \&\& !tail_.empty()) run_high/'
 mutant "backjumps: no lowest set between" schedulers/best_first.hpp \
   's/const bit_set best = lowest_between.*/bit_set best(g_.active); if (@) unite_bits(best, table_[at]); else best = lowest_between(table_[first], table_[at]);/'
 mutant "mirror: bounds hold with credits" schedulers/best_first.hpp 's/if \(g.credits.items\(\) == 0\)  /if (@ || g.credits.items() == 0)  /'

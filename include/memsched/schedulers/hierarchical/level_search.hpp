@@ -24,7 +24,7 @@ namespace detail {
 /// Algorithm 2 on one level: every order of the units, states with the same units behind them merged.
 ///
 /// With safe moves, a state is left towards targets only, by the rules of `best_first`: a unit that may free memory, or
-/// a release, each with the zero-drop units that it waits for; and towards one alone where that ends no higher than it
+/// a release, each with the units of no drop that it waits for; and towards one alone where that ends no higher than it
 /// starts and lifts no peak. A unit that shares a release with a group counts as a target, since the group's peak may
 /// depend on whether it has run.
 class level_search {
