@@ -143,8 +143,9 @@ struct part_search::closed_search {
   compressed_graph form;
   part_search part;
 
-  closed_search(compressed_graph c, search& context, const facts& f, const std::vector<node_id>& order, std::uint64_t unit)
-      : form(std::move(c)), part(form.graph, context, f, form.project(order), unit) {
+  closed_search(compressed_graph c, search& context, const facts& f, const std::vector<node_id>& order,
+                std::uint64_t unit_of_work)
+      : form(std::move(c)), part(form.graph, context, f, form.project(order), unit_of_work) {
     part.facts_.located = false;  // projected orders are too high for bounds around their peaks
   }
 };
