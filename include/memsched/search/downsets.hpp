@@ -295,7 +295,7 @@ class downset_moves {
     return std::any_of(readers.begin(), readers.end(), [&](node_id v) { return low_drop_[v]; });
   }
 
-  /// Brings low-drop nodes into the order of the lowest peak: the highest drop of a node and what waits for it goes first.
+  /// Brings low-drop nodes into the order of the lowest peak, by the highest drop of each and its descendants.
   /// Lemma. Premise: impacts are no less than 0. Conclusion: no order has a lower peak. Proof: a node runs with its drop above
   /// the level behind it. Give each node the highest drop of itself and of those behind it. That raises no order's peak: the
   /// levels behind those are no lower. With these drops, neighbours where the second has the higher one may change places: the

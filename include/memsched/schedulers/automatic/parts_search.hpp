@@ -157,9 +157,10 @@ inline bool part_search::work_on_closed() {
     if (context_.over()) return true;
     const facts f{.rows = facts_.rows, .without = facts_.without, .window = true};
     closed_ = std::make_shared<closed_search>(std::move(form), context_, f, order_, unit_);
+  } else {
+    closed_->part.take(closed_->form.project(order_));
   }
   part_search& s = closed_->part;
-  s.take(closed_->form.project(order_));
   s.raise(bound_);
   const bool more = s.round({from(), below()});
   raise(s.bound());
