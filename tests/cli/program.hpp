@@ -2,25 +2,17 @@
 #pragma once
 
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <string>
 
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "support/file_content.hpp"
+#include "support/temporary_folder.hpp"
 
 class program {
  public:
-  program() : folder_(std::filesystem::temp_directory_path() / ("memsched_program_" + std::to_string(getpid()))) {
-    std::filesystem::create_directory(folder_);
-  }
-  program(const program&) = delete;
-  program& operator=(const program&) = delete;
-  ~program() { std::filesystem::remove_all(folder_); }
-
-  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+  std::string path(const std::string& name) const { return (folder_.path() / name).string(); }
   /// Writes a file into its folder. Returns the path, quoted for `run`.
   std::string put(const std::string& name, const std::string& bytes) const {
     std::ofstream(path(name), std::ios::binary) << bytes;
@@ -38,5 +30,5 @@ class program {
   std::string out, err;
 
  private:
-  std::filesystem::path folder_;
+  support::temporary_folder folder_;
 };

@@ -5,8 +5,6 @@
 #include <string>
 #include <vector>
 
-#include <unistd.h>
-
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
@@ -16,12 +14,13 @@
 
 #include "support/random_problem.hpp"
 #include "support/seeds.hpp"
+#include "support/temporary_folder.hpp"
 
 using namespace memsched;
 
 TEST_CASE("a random problem has the same peak in the program as in the library") {
-  const auto folder = std::filesystem::temp_directory_path() / ("memsched_same_peak_" + std::to_string(getpid()));
-  std::filesystem::create_directory(folder);
+  const support::temporary_folder temporary;
+  const std::filesystem::path& folder = temporary.path();
   std::vector<problem> problems;
   std::ofstream lines(folder / "in.jsonl");
   for (std::uint64_t seed = 1; problems.size() < support::seeds(400); ++seed) {
@@ -52,5 +51,4 @@ TEST_CASE("a random problem has the same peak in the program as in the library")
     REQUIRE(e);  // updates order operators
     CHECK(e->peak == found.peak);
   }
-  std::filesystem::remove_all(folder);
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <limits>
 #include <string>
 #include <utility>
@@ -19,6 +20,7 @@
 #include <memsched/rewrite/stripes.hpp>
 
 #include "programs.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace {
 
@@ -167,8 +169,8 @@ TEST_CASE("a library of one kind of operator has no function that it does not ca
       {"bilinear", [](network_builder& b, tensor_id x) { return b.resize_bilinear(x, 7, 6); }},
       {"nearest", [](network_builder& b, tensor_id x) { return b.resize_nearest(x, 7, 6); }},
       {"depth_to_space", [](network_builder& b, tensor_id x) { return b.depth_to_space(x, 2); }}};
-  const auto folder = std::filesystem::temp_directory_path() / ("memsched_kinds_" + std::to_string(std::rand()));
-  std::filesystem::create_directory(folder);
+  const support::temporary_folder temporary;
+  const std::filesystem::path& folder = temporary.path();
   for (const element e : {element::float32, element::int8})
     for (const auto& [kind, layer] : layers) {
       CAPTURE(kind, e == element::int8);
@@ -182,7 +184,6 @@ TEST_CASE("a library of one kind of operator has no function that it does not ca
       const std::string source = (folder / "network.c").string();
       CHECK(std::system((MEMSCHED_C_COMPILER " -std=c11 -Wall -Wextra -Werror -c -o /dev/null " + source).c_str()) == 0);
     }
-  std::filesystem::remove_all(folder);
 }
 
 TEST_CASE("a C program quantizes float32, copies by strides, and dequantizes") {

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <fstream>
 #include <string>
 #include <utility>
@@ -15,6 +16,7 @@
 #include <memsched/rewrite/gather.hpp>
 
 #include "programs.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace {
 
@@ -24,7 +26,8 @@ struct cmsis_calls {
 
 /// Runs a network of int8 with CMSIS-NN, checks its bytes, and counts calls.
 cmsis_calls check_cmsis(const network& first, const network& net, const std::string& more = "") {
-  const auto file = std::filesystem::temp_directory_path() / ("memsched_calls_" + std::to_string(std::rand()));
+  const support::temporary_folder temporary;
+  const std::filesystem::path file = temporary.path() / "calls";
   emission like;
   like.kernels = kernel_library::cmsis_nn;
   const std::string folder = MEMSCHED_CMSIS;
@@ -32,7 +35,6 @@ cmsis_calls check_cmsis(const network& first, const network& net, const std::str
                               folder + "/reference.c");
   cmsis_calls n;
   std::ifstream(file) >> n.convolutions >> n.depthwise >> n.dense >> n.max_pools >> n.average_pools;
-  std::filesystem::remove(file);
   return n;
 }
 
@@ -130,8 +132,8 @@ TEST_CASE("a C program refuses bytes that are not the model's") {
   p.e.model = model;
   const c_library made = emit_c(net, p.e).value();
   CHECK(made.flash.in_model == model.size());
-  const auto folder = std::filesystem::temp_directory_path() / ("memsched_model_" + std::to_string(std::rand()));
-  std::filesystem::create_directory(folder);
+  const support::temporary_folder temporary;
+  const std::filesystem::path& folder = temporary.path();
   std::ofstream(folder / "network.h") << made.header;
   std::ofstream(folder / "network.c") << made.source;
   std::ofstream(folder / "network_model.c") << made.model;
@@ -157,7 +159,6 @@ int main(void) {
                        "/test.c " + in + "/network.c " + in + "/network_model.c -lm")
                           .c_str()) == 0);
   CHECK(std::system((in + "/test").c_str()) == 0);
-  std::filesystem::remove_all(folder);
 }
 
 TEST_CASE("the flash of tables is what a compiler takes for them") {
@@ -165,8 +166,8 @@ TEST_CASE("the flash of tables is what a compiler takes for them") {
   const network blocks = cut(net, row_cuts(net, 5)).value();
   placed_network p = place_tensors(blocks);
   const c_library made = emit_c(blocks, p.e).value();
-  const auto folder = std::filesystem::temp_directory_path() / ("memsched_flash_" + std::to_string(std::rand()));
-  std::filesystem::create_directory(folder);
+  const support::temporary_folder temporary;
+  const std::filesystem::path& folder = temporary.path();
   std::ofstream(folder / "network.h") << made.header;
   std::ofstream(folder / "size.c")
       << "#include \"network.c\"\n#include <stdio.h>\nint main(void) {\n"
@@ -183,5 +184,4 @@ TEST_CASE("the flash of tables is what a compiler takes for them") {
   CHECK(made.flash.tables == tables);
   CHECK(made.flash.weights == weights);
   CHECK(made.flash.total() == tables + weights);
-  std::filesystem::remove_all(folder);
 }

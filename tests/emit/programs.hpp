@@ -20,6 +20,7 @@
 #include <memsched/plan.hpp>
 
 #include "support/file_content.hpp"
+#include "support/temporary_folder.hpp"
 #include "support/weighed.hpp"
 
 #ifndef MEMSCHED_C_COMPILER
@@ -67,8 +68,8 @@ inline std::string outputs_of(const c_library& made, const std::string& inputs, 
                               const std::string& sources = "") {
   for (const char* desktop : {"stdio", "stdlib", "malloc", "abort", "printf"})
     CHECK(made.source.find(desktop) == std::string::npos);
-  const auto folder = std::filesystem::temp_directory_path() / ("memsched_emit_" + std::to_string(std::rand()));
-  std::filesystem::create_directory(folder);
+  const support::temporary_folder temporary;
+  const std::filesystem::path& folder = temporary.path();
   std::ofstream(folder / "network.h") << made.header;
   std::ofstream(folder / "network.c") << made.source;
   std::ofstream(folder / "network_main.c") << made.program;
@@ -90,7 +91,6 @@ inline std::string outputs_of(const c_library& made, const std::string& inputs, 
   std::ofstream(folder / "in", std::ios::binary) << inputs.substr(1);
   CHECK(std::system((in + "/net " + in + "/in " + in + "/out2 2> " + in + "/message").c_str()) != 0);
   CHECK(support::file_content(folder / "message") == "the inputs are not whole\n");
-  std::filesystem::remove_all(folder);
   return outputs;
 }
 
