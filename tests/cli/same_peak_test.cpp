@@ -1,8 +1,9 @@
 // Whether the program finds of a graph in a file what the library finds of the same graph.
-#include <cstdlib>
-#include <filesystem>
+#include <algorithm>
+#include <cstdint>
 #include <fstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -12,17 +13,16 @@
 #include <memsched/measure/evaluate.hpp>
 #include <memsched/schedule.hpp>
 
+#include "program.hpp"
 #include "support/random_problem.hpp"
 #include "support/seeds.hpp"
-#include "support/temporary_folder.hpp"
 
 using namespace memsched;
 
 TEST_CASE("a random problem has the same peak in the program as in the library") {
-  const support::temporary_folder temporary;
-  const std::filesystem::path& folder = temporary.path();
+  program memsched_program;
   std::vector<problem> problems;
-  std::ofstream lines(folder / "in.jsonl");
+  std::ofstream lines(memsched_program.path("in.jsonl"));
   for (std::uint64_t seed = 1; problems.size() < support::seeds(400); ++seed) {
     const problem_draft d = support::random_draft(seed, {.percent_updates = 10, .percent_overwrites = 60});
     auto p = make_problem(d);
@@ -33,10 +33,9 @@ TEST_CASE("a random problem has the same peak in the program as in the library")
     problems.push_back(std::move(*p));
   }
   lines.close();
-  const std::string command = std::string("\"" MEMSCHED_PROGRAM "\" batch \"") + (folder / "in.jsonl").string() +
-                              "\" -o \"" + (folder / "out.jsonl").string() + "\" 2>/dev/null";
-  REQUIRE(std::system(command.c_str()) == 0);
-  std::ifstream answers(folder / "out.jsonl");
+  const std::string answered = memsched_program.path("out.jsonl");
+  REQUIRE(memsched_program.run("batch \"" + memsched_program.path("in.jsonl") + "\" -o \"" + answered + "\"") == 0);
+  std::ifstream answers(answered);
   std::string line;
   for (const problem& p : problems) {
     REQUIRE(std::getline(answers, line));
