@@ -13,7 +13,11 @@
 #include <memsched/network/disagreement.hpp>
 #include <memsched/rewrite/check_rewrite.hpp>
 #include <memsched/rewrite/fit.hpp>
+#include <memsched/rewrite/fold_pads.hpp>
+#include <memsched/rewrite/gather.hpp>
 #include <memsched/rewrite/kernel_wise.hpp>
+#include <memsched/rewrite/split_sums.hpp>
+#include <memsched/rewrite/stream_inputs.hpp>
 #include <memsched/rewrite/waves.hpp>
 #include <memsched/schedule.hpp>
 #include <networks/typed.hpp>

@@ -7,6 +7,7 @@
 #include <memsched/formats/provenance.hpp>
 #include <memsched/measure/evaluate.hpp>
 #include <memsched/rewrite/check_rewrite.hpp>
+#include <memsched/rewrite/edit.hpp>
 #include <memsched/rewrite/fit.hpp>
 #include <memsched/schedule.hpp>
 #include <nlohmann/json.hpp>

@@ -7,6 +7,7 @@
 #include <memsched/network/opaque.hpp>
 #include <memsched/network/windows.hpp>
 #include <memsched/rewrite/check_rewrite.hpp>
+#include <memsched/rewrite/edit.hpp>
 #include <memsched/schedule.hpp>
 #include <utility>
 

@@ -3,6 +3,7 @@
 #include <memsched/formats/arena_proof.hpp>
 #include <memsched/measure/evaluate.hpp>
 #include <memsched/proof/check_joint.hpp>
+#include <memsched/proof/check_packing.hpp>
 #include <memsched/schedule.hpp>
 #include <nlohmann/json.hpp>
 #include <utility>

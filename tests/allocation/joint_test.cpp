@@ -1,6 +1,7 @@
 // Order and offsets together, against all orders.
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <memsched/allocation/joint_search.hpp>
 #include <memsched/allocation/minimize.hpp>
 #include <memsched/allocation/plan_offsets.hpp>
 #include <memsched/allocation/plan_order_and_offsets.hpp>

@@ -4,7 +4,10 @@
 #include <memsched/allocation/conflict.hpp>
 #include <memsched/allocation/exact_fit.hpp>
 #include <memsched/allocation/first_fit.hpp>
+#include <memsched/allocation/fit_restarts.hpp>
+#include <memsched/allocation/fit_search.hpp>
 #include <memsched/allocation/minimize.hpp>
+#include <memsched/allocation/packing.hpp>
 #include <memsched/allocation/plan_offsets.hpp>
 #include <memsched/allocation/valley_fit.hpp>
 #include <vector>

@@ -1,6 +1,7 @@
 // Off-chip traffic: by hand, against published figures, and its bound.
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <memsched/allocation/first_fit.hpp>
 #include <memsched/allocation/plan_offsets.hpp>
 #include <memsched/allocation/traffic.hpp>
 #include <memsched/allocation/traffic_bound.hpp>

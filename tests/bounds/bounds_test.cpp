@@ -3,7 +3,13 @@
 #include <catch2/catch.hpp>
 #include <cstdint>
 #include <limits>
+#include <memsched/bounds/cut_bound.hpp>
+#include <memsched/bounds/destructive_search.hpp>
+#include <memsched/bounds/layer_bound.hpp>
+#include <memsched/bounds/probing.hpp>
+#include <memsched/bounds/shaving.hpp>
 #include <memsched/memsched.hpp>
+#include <memsched/presolve/narrowing.hpp>
 #include <networks/networks.hpp>
 #include <span>
 #include <tuple>

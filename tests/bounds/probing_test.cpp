@@ -3,6 +3,10 @@
 #include <catch2/catch.hpp>
 #include <limits>
 #include <map>
+#include <memsched/base/crew.hpp>
+#include <memsched/bounds/destructive_search.hpp>
+#include <memsched/bounds/probing.hpp>
+#include <memsched/bounds/shaving.hpp>
 #include <memsched/memsched.hpp>
 #include <networks/networks.hpp>
 #include <string>

@@ -1,7 +1,12 @@
 // Laws of the bounds that a stretch of an order gives, on random problems with random stretches of random orders.
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <memsched/base/backbone.hpp>
+#include <memsched/bounds/closed_window.hpp>
+#include <memsched/bounds/cut_bound.hpp>
+#include <memsched/bounds/windowed_cut.hpp>
 #include <memsched/memsched.hpp>
+#include <memsched/structure/line.hpp>
 
 #include "support/random_order.hpp"
 #include "support/random_problem.hpp"

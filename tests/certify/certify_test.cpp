@@ -5,6 +5,7 @@
 #include <memsched/certify/certify.hpp>
 #include <memsched/certify/certify_graph.hpp>
 #include <memsched/graph/check.hpp>
+#include <memsched/proof/proof_graph.hpp>
 #include <memsched/schedule.hpp>
 #include <memsched/schedulers/as_given.hpp>
 #include <memsched/schedulers/best_heuristic.hpp>
@@ -299,12 +300,12 @@ TEST_CASE("reductions that the checker allows, in any order, keep the smallest p
   std::size_t allowed = 0;
   for_each_graph(500, 9, [&](const schedule_graph& g) {
     const bytes best = optimum(g);
-    detail::certificate_checker checker(g);
+    detail::proof_graph checked(g);
     std::vector<detail::proof_round> round(1);
     for (int i = 0; i < 200; ++i) {
       const proof::reduction x{static_cast<proof::reduction::rule>(r.below(4)),
                                r.below(static_cast<std::uint32_t>(g.size())), r.below(static_cast<std::uint32_t>(g.size()))};
-      if (checker.apply(x).empty()) round[0].reductions.push_back(x);
+      if (checked.apply(x).empty()) round[0].reductions.push_back(x);
     }
     allowed += round[0].reductions.size();
     REQUIRE(detail::certifier(g, round).refute(best + 1, go_on).empty());

@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <string>
 
+#include <memsched/allocation/first_fit.hpp>
 #include <memsched/formats/tflite_write.hpp>
 
 #include "../formats/tflite_checker.hpp"

@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 #include <vector>
 
+#include <memsched/passes/budget_search.hpp>
 #include <memsched/passes/divide.hpp>
 #include <memsched/passes/soft_budget.hpp>
 #include <memsched/schedule.hpp>

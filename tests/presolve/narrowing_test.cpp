@@ -1,7 +1,9 @@
 // A graph that is narrowed for a peak keeps what stays within it.
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <memsched/bounds/probing.hpp>
 #include <memsched/memsched.hpp>
+#include <memsched/presolve/narrowing.hpp>
 #include <networks/networks.hpp>
 
 #include "support/small_graphs.hpp"

@@ -17,6 +17,9 @@
 
 #include <unistd.h>
 
+#include <memsched/certify/certify_graph.hpp>
+#include <memsched/certify/derive_rounds.hpp>
+
 #include "fuzz/claims/question_limit.hpp"
 #include "fuzz/claims/questions.hpp"
 #include "fuzz/claims/table.hpp"

@@ -8,6 +8,7 @@
 #include <memsched/measure/evaluate.hpp>
 #include <memsched/network/disagreement.hpp>
 #include <memsched/rewrite/check_rewrite.hpp>
+#include <memsched/rewrite/edit.hpp>
 #include <memsched/rewrite/fit.hpp>
 #include <memsched/schedule.hpp>
 #include <memsched/schedulers/as_given.hpp>

@@ -3,7 +3,11 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <iterator>
+#include <memsched/base/backbone.hpp>
+#include <memsched/bounds/cut_bound.hpp>
 #include <memsched/memsched.hpp>
+#include <memsched/passes/valleys.hpp>
+#include <memsched/structure/line.hpp>
 #include <networks/networks.hpp>
 
 #include "support/random_order.hpp"

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <memsched/memsched.hpp>
+#include <memsched/presolve/compression.hpp>
 #include <networks/networks.hpp>
 #include <set>
 #include <string_view>

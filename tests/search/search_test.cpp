@@ -1,5 +1,6 @@
 // The context of a search: which limit ends what, and what goes on behind it.
 #include <catch2/catch.hpp>
+#include <memsched/base/crew.hpp>
 #include <memsched/search/search.hpp>
 #include <stdexcept>
 #include <thread>

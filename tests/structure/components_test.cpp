@@ -3,6 +3,8 @@
 #include <catch2/catch.hpp>
 #include <map>
 #include <memsched/memsched.hpp>
+#include <memsched/structure/components.hpp>
+#include <memsched/structure/interleaving.hpp>
 #include <vector>
 
 #include "support/random_order.hpp"

@@ -1,7 +1,13 @@
 // Laws of lines, resources and backbones, on random problems.
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <memsched/base/backbone.hpp>
+#include <memsched/base/bitset.hpp>
 #include <memsched/memsched.hpp>
+#include <memsched/presolve/compression.hpp>
+#include <memsched/presolve/compression_graph.hpp>
+#include <memsched/structure/line.hpp>
+#include <memsched/structure/reachability.hpp>
 #include <numeric>
 
 #include "support/random_order.hpp"

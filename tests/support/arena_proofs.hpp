@@ -11,11 +11,14 @@
 #include <utility>
 #include <vector>
 
+#include <memsched/allocation/first_fit.hpp>
+#include <memsched/allocation/joint_search.hpp>
 #include <memsched/allocation/plan_offsets.hpp>
 #include <memsched/allocation/plan_order_and_offsets.hpp>
 #include <memsched/bounds/probing.hpp>
 #include <memsched/certify/certify.hpp>
 #include <memsched/certify/certify_joint.hpp>
+#include <memsched/proof/arena_pieces.hpp>
 #include <memsched/schedulers/automatic.hpp>
 
 #include "support/all_orders.hpp"

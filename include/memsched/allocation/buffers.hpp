@@ -7,7 +7,6 @@
 // Other planners: by_birth, by_size (first_fit.hpp), valley_fit, exact_fit. `check_plan` (plan.hpp) is the referee.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -34,34 +33,12 @@ struct level_change {
   bytes before = 0, after = 0;
 };
 
-inline std::vector<level_change> moments(std::span<const buffer> buffers) {
-  std::vector<level_change> list;
-  list.reserve(2 * buffers.size());
-  for (index_t i = 0; i < buffers.size(); ++i) {
-    const buffer& b = buffers[i];
-    if (b.empty()) continue;
-    list.push_back({b.lower, true, i, 0, b.size});
-    bytes size = b.size;
-    for (const size_drop& d : b.drops) list.push_back({d.at, false, i, size, d.size}), size = d.size;
-    list.push_back({b.upper, false, i, size, 0});
-  }
-  std::sort(list.begin(), list.end(), [](const level_change& a, const level_change& b) {
-    return a.at != b.at           ? a.at < b.at
-           : a.rises != b.rises   ? !a.rises
-           : a.buffer != b.buffer ? a.buffer < b.buffer
-                                  : a.after > b.after;
-  });
-  return list;
-}
+MEMSCHED_FUNCTION std::vector<level_change> moments(std::span<const buffer> buffers);
 
 }  // namespace detail
 
 /// The largest sum of sizes that are live at once: no arena is smaller. O(n log n).
-inline bytes load_of(std::span<const buffer> buffers) {
-  bytes live = 0, most = 0;
-  for (const auto& change : detail::moments(buffers)) most = std::max(most, live = live - change.before + change.after);
-  return most;
-}
+MEMSCHED_FUNCTION bytes load_of(std::span<const buffer> buffers);
 
 /// Checks buffers, except for two that are fixed across each other. Returns an empty message if they are valid. O(n).
 MEMSCHED_FUNCTION graph_error check_buffers(std::span<const buffer> buffers);
@@ -88,6 +65,7 @@ MEMSCHED_FUNCTION result<order_buffers> buffers_of(const problem& p, std::span<c
 
 #if MEMSCHED_DEFINED_HERE
 
+#include <algorithm>
 #include <numeric>
 #include <string>
 
@@ -95,6 +73,36 @@ MEMSCHED_FUNCTION result<order_buffers> buffers_of(const problem& p, std::span<c
 
 namespace memsched {
 inline namespace MEMSCHED_ABI {
+
+namespace detail {
+
+MEMSCHED_FUNCTION std::vector<level_change> moments(std::span<const buffer> buffers) {
+  std::vector<level_change> list;
+  list.reserve(2 * buffers.size());
+  for (index_t i = 0; i < buffers.size(); ++i) {
+    const buffer& b = buffers[i];
+    if (b.empty()) continue;
+    list.push_back({b.lower, true, i, 0, b.size});
+    bytes size = b.size;
+    for (const size_drop& d : b.drops) list.push_back({d.at, false, i, size, d.size}), size = d.size;
+    list.push_back({b.upper, false, i, size, 0});
+  }
+  std::sort(list.begin(), list.end(), [](const level_change& a, const level_change& b) {
+    return a.at != b.at           ? a.at < b.at
+           : a.rises != b.rises   ? !a.rises
+           : a.buffer != b.buffer ? a.buffer < b.buffer
+                                  : a.after > b.after;
+  });
+  return list;
+}
+
+}  // namespace detail
+
+MEMSCHED_FUNCTION bytes load_of(std::span<const buffer> buffers) {
+  bytes live = 0, most = 0;
+  for (const auto& change : detail::moments(buffers)) most = std::max(most, live = live - change.before + change.after);
+  return most;
+}
 
 MEMSCHED_FUNCTION result<order_buffers> buffers_of(const problem& p, std::span<const op_id> order, memory_model model) {
   if (graph_error error = check_order(p, order); !error.message.empty()) return error;

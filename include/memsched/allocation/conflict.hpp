@@ -30,7 +30,7 @@ MEMSCHED_FUNCTION buffer_conflict find_conflict(std::span<const buffer> buffers,
 
 #include <algorithm>
 
-#include <memsched/allocation/exact_fit.hpp>
+#include <memsched/allocation/fit_restarts.hpp>
 
 namespace memsched {
 inline namespace MEMSCHED_ABI {

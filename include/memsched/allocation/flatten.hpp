@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include <memsched/allocation/first_fit.hpp>
+#include <memsched/allocation/placement.hpp>
 #include <memsched/base/linkage.hpp>
 
 namespace memsched {

@@ -1,9 +1,11 @@
 // The planner for the smallest arena, with proof.
 #pragma once
 
+#include <cstdint>
 #include <span>
 
-#include <memsched/allocation/exact_fit.hpp>
+#include <memsched/allocation/fit_rules.hpp>
+#include <memsched/allocation/plan.hpp>
 #include <memsched/base/buffer.hpp>
 #include <memsched/base/function_ref.hpp>
 #include <memsched/base/linkage.hpp>
@@ -33,6 +35,8 @@ struct minimize {
 #include <algorithm>
 #include <memory>
 #include <vector>
+
+#include <memsched/allocation/fit_restarts.hpp>
 
 namespace memsched {
 inline namespace MEMSCHED_ABI {

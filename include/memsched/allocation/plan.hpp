@@ -4,11 +4,8 @@
 #include <algorithm>
 #include <concepts>
 #include <iterator>
-#include <map>
 #include <optional>
 #include <span>
-#include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -71,7 +68,27 @@ inline bytes arena_of(std::span<const buffer> buffers, std::span<const bytes> of
 
 /// Two buffers that meet in time and in offsets, the smaller index first; none twice where there are none. It sweeps over
 /// time and keeps the live buffers by offset: O(n log n).
-inline std::pair<index_t, index_t> find_clash(std::span<const buffer> buffers, std::span<const bytes> offset) {
+MEMSCHED_FUNCTION std::pair<index_t, index_t> find_clash(std::span<const buffer> buffers, std::span<const bytes> offset);
+
+/// Why offsets are no plan of these buffers within an arena of `size` bytes; an empty message where they are. O(n log n).
+MEMSCHED_FUNCTION graph_error check_plan(std::span<const buffer> buffers, std::span<const bytes> offset, bytes size);
+
+/// Which fixed buffers lie across each other; an empty message where none do. O(n log n).
+MEMSCHED_FUNCTION graph_error check_fixed(std::span<const buffer> buffers);
+
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched
+
+#if MEMSCHED_DEFINED_HERE
+
+#include <map>
+#include <string>
+#include <tuple>
+
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+
+MEMSCHED_FUNCTION std::pair<index_t, index_t> find_clash(std::span<const buffer> buffers, std::span<const bytes> offset) {
   struct event {
     std::int64_t at;
     int kind;  // 0: ends, 1: drops, 2: starts
@@ -109,8 +126,7 @@ inline std::pair<index_t, index_t> find_clash(std::span<const buffer> buffers, s
   return {none, none};
 }
 
-/// Why offsets are no plan of these buffers within an arena of `size` bytes; an empty message where they are. O(n log n).
-inline graph_error check_plan(std::span<const buffer> buffers, std::span<const bytes> offset, bytes size) {
+MEMSCHED_FUNCTION graph_error check_plan(std::span<const buffer> buffers, std::span<const bytes> offset, bytes size) {
   const auto fault = [](const std::string& message) { return graph_error{error_code::bad_input, message, {}, {}}; };
   const auto name = [](std::size_t i) { return "buffer " + std::to_string(i); };
   if (offset.size() != buffers.size())
@@ -127,8 +143,7 @@ inline graph_error check_plan(std::span<const buffer> buffers, std::span<const b
   return a == none ? graph_error{} : fault(name(a) + " and " + name(b) + " meet in time and in offsets");
 }
 
-/// Which fixed buffers lie across each other; an empty message where none do. O(n log n).
-inline graph_error check_fixed(std::span<const buffer> buffers) {
+MEMSCHED_FUNCTION graph_error check_fixed(std::span<const buffer> buffers) {
   std::vector<buffer> fixed;
   std::vector<bytes> offset;
   std::vector<index_t> where;
@@ -149,3 +164,5 @@ inline graph_error check_fixed(std::span<const buffer> buffers) {
 
 }  // namespace MEMSCHED_ABI
 }  // namespace memsched
+
+#endif

@@ -32,6 +32,7 @@ struct valley_fit {
 
 #include <memsched/allocation/first_fit.hpp>
 #include <memsched/allocation/packing.hpp>
+#include <memsched/allocation/placement.hpp>
 
 namespace memsched {
 inline namespace MEMSCHED_ABI {

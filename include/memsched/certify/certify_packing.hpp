@@ -1,20 +1,52 @@
 // Proofs that an arena is the smallest.
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
 #include <cstdint>
-#include <numeric>
 #include <optional>
 #include <span>
+
+#include <memsched/base/buffer.hpp>
+#include <memsched/base/linkage.hpp>
+#include <memsched/proof/packing_proof.hpp>
+#include <memsched/search/search.hpp>
+
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+
+/// The most that a packing proof may take.
+struct packing_limits {
+  std::uint64_t nodes = 100'000;  ///< of each question of the search for a conflict
+  std::uint64_t cases = 20'000;   ///< pairs that are branched on
+};
+
+namespace detail {
+/// The proof that buffers of a conflict do not fit below `arena` bytes; nothing where a limit is met.
+MEMSCHED_FUNCTION std::optional<packing_proof> certify_conflict(std::span<const buffer> buffers, bytes arena,
+                                                                std::vector<index_t> conflict, search& context,
+                                                                const packing_limits& limits);
+}  // namespace detail
+
+/// A packing proof that buffers need an arena of at least `arena` bytes, which some planner claims; nothing where a limit is
+/// met, or that is not so. `check_packing` has accepted it. Asks `go_on` before each case.
+MEMSCHED_FUNCTION std::optional<packing_proof> certify_packing(std::span<const buffer> buffers, bytes arena, search& context,
+                                                               const packing_limits& limits = {});
+
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched
+
+#if MEMSCHED_DEFINED_HERE
+
+#include <algorithm>
+#include <cstddef>
+#include <numeric>
 #include <utility>
 #include <vector>
 
 #include <memsched/allocation/conflict.hpp>
 #include <memsched/allocation/first_fit.hpp>
 #include <memsched/base/function_ref.hpp>
-#include <memsched/base/linkage.hpp>
 #include <memsched/proof/check_packing.hpp>
+#include <memsched/proof/packing_ranges.hpp>
 
 namespace memsched {
 inline namespace MEMSCHED_ABI {
@@ -134,20 +166,9 @@ inline std::optional<packing_proof> certify_simply(std::span<const buffer> buffe
   return std::nullopt;
 }
 
-}  // namespace detail
-
-/// The most that a packing proof may take.
-struct packing_limits {
-  std::uint64_t nodes = 100'000;  ///< of each question of the search for a conflict
-  std::uint64_t cases = 20'000;   ///< pairs that are branched on
-};
-
-namespace detail {
-
-/// The proof that buffers of a conflict do not fit below `arena` bytes; nothing where a limit is met.
-inline std::optional<packing_proof> certify_conflict(std::span<const buffer> buffers, bytes arena,
-                                                     std::vector<index_t> conflict, search& context,
-                                                     const packing_limits& limits) {
+MEMSCHED_FUNCTION std::optional<packing_proof> certify_conflict(std::span<const buffer> buffers, bytes arena,
+                                                                std::vector<index_t> conflict, search& context,
+                                                                const packing_limits& limits) {
   if (conflict.size() > packing_checker::most) return std::nullopt;
   packing_proof proof{.arena = arena, .buffers = std::move(conflict)};
   std::vector<const buffer*> chosen;
@@ -165,19 +186,6 @@ inline std::optional<packing_proof> certify_conflict(std::span<const buffer> buf
 }
 
 }  // namespace detail
-
-/// A packing proof that buffers need an arena of at least `arena` bytes, which some planner claims; nothing where a limit is
-/// met, or that is not so. `check_packing` has accepted it. Asks `go_on` before each case.
-MEMSCHED_FUNCTION std::optional<packing_proof> certify_packing(std::span<const buffer> buffers, bytes arena, search& context,
-                                                               const packing_limits& limits = {});
-
-}  // namespace MEMSCHED_ABI
-}  // namespace memsched
-
-#if MEMSCHED_DEFINED_HERE
-
-namespace memsched {
-inline namespace MEMSCHED_ABI {
 
 MEMSCHED_FUNCTION std::optional<packing_proof> certify_packing(std::span<const buffer> buffers, bytes arena, search& context,
                                                                const packing_limits& limits) {

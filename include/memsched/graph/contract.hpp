@@ -1,9 +1,6 @@
 // Groups of nodes as single nodes.
 #pragma once
 
-#include <algorithm>
-#include <span>
-#include <utility>
 #include <vector>
 
 #include <memsched/graph/schedule_graph.hpp>
@@ -32,7 +29,21 @@ inline fused_graph unfused(const schedule_graph& g) {
 
 /// f with each group as one node. Groups are disjoint and close no circle. A release that only one group reads vanishes
 /// in it with the credits on it, so that its impact must be part of the group's. O(nodes + edges).
-inline fused_graph contract(const fused_graph& f, const std::vector<node_group>& groups) {
+MEMSCHED_FUNCTION fused_graph contract(const fused_graph& f, const std::vector<node_group>& groups);
+
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched
+
+#if MEMSCHED_DEFINED_HERE
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+
+MEMSCHED_FUNCTION fused_graph contract(const fused_graph& f, const std::vector<node_group>& groups) {
   const schedule_graph& g = f.graph;
   std::vector<index_t> group_of(g.active, none);
   for (index_t i = 0; i < groups.size(); ++i)
@@ -89,3 +100,5 @@ inline fused_graph contract(const fused_graph& f, const std::vector<node_group>&
 
 }  // namespace MEMSCHED_ABI
 }  // namespace memsched
+
+#endif

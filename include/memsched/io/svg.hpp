@@ -2,12 +2,10 @@
 #pragma once
 
 #include <algorithm>
-#include <iterator>
 #include <ostream>
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include <memsched/io/drawing.hpp>
 #include <memsched/measure/sample.hpp>
@@ -38,32 +36,10 @@ class distribution_frame {
   double range_;
 };
 
-inline void draw_axes(svg_drawing& d, const distribution_frame& f, bytes least, bytes most) {
-  for (int percent = 0; percent <= 100; percent += 25) {
-    const double y = f.y(percent / 100.0);
-    d.line(f.left, y, f.width - f.right, y, "class=\"grid\"");
-    d.text(f.left - 6, y + 4, "end", std::to_string(percent) + "%");
-  }
-  for (const tick& t : round_ticks(least, most, true)) {
-    d.line(f.x(t.at), f.y(0), f.x(t.at), f.y(0) + 4, "class=\"tick\"");
-    d.text(f.x(t.at), f.y(0) + 18, "middle", t.text);
-  }
-}
+MEMSCHED_FUNCTION void draw_axes(svg_drawing& d, const distribution_frame& f, bytes least, bytes most);
 
 /// The drawing in a sentence, for screen readers. `marks` ascend.
-inline std::string describe_distribution(std::span<const order_sample> samples, std::span<const peak_mark> marks) {
-  std::string text =
-      "Which share of " + std::to_string(samples.size()) + " random orders needs no more than how much memory";
-  if (!samples.empty()) {
-    const auto [least, most] =
-        std::minmax_element(samples.begin(), samples.end(), [](const auto& a, const auto& b) { return a.peak < b.peak; });
-    text += ": the least " + binary_size(least->peak) + ", the most " + binary_size(most->peak);
-  }
-  text += '.';
-  for (std::size_t i = 0; i < marks.size(); ++i)
-    text += (i == 0 ? " Marked: " : ", ") + marks[i].name + ' ' + binary_size(marks[i].peak);
-  return text + (marks.empty() ? "" : ".");
-}
+MEMSCHED_FUNCTION std::string describe_distribution(std::span<const order_sample> samples, std::span<const peak_mark> marks);
 
 inline void draw_steps(svg_drawing& d, const distribution_frame& f, std::span<const order_share> shares) {
   std::string path = "M" + one_digit(f.left) + ' ' + one_digit(f.y(0));
@@ -77,8 +53,53 @@ inline void draw_steps(svg_drawing& d, const distribution_frame& f, std::span<co
 /// Draws which share of the samples needs no more than how much, with a line for each mark: the paper's Figure 3b. An
 /// SVG document of 900 x 420; the smallest and the largest peak of samples and marks are at the edges of the plot. The
 /// legend has the marks in the order of their lines.
-inline void write_distribution_svg(std::ostream& out, std::string_view title, std::span<const order_sample> samples,
-                                   std::span<const peak_mark> marks) {
+MEMSCHED_FUNCTION void write_distribution_svg(std::ostream& out, std::string_view title,
+                                              std::span<const order_sample> samples, std::span<const peak_mark> marks);
+
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched
+
+#if MEMSCHED_DEFINED_HERE
+
+#include <iterator>
+#include <vector>
+
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+
+namespace detail {
+
+MEMSCHED_FUNCTION void draw_axes(svg_drawing& d, const distribution_frame& f, bytes least, bytes most) {
+  for (int percent = 0; percent <= 100; percent += 25) {
+    const double y = f.y(percent / 100.0);
+    d.line(f.left, y, f.width - f.right, y, "class=\"grid\"");
+    d.text(f.left - 6, y + 4, "end", std::to_string(percent) + "%");
+  }
+  for (const tick& t : round_ticks(least, most, true)) {
+    d.line(f.x(t.at), f.y(0), f.x(t.at), f.y(0) + 4, "class=\"tick\"");
+    d.text(f.x(t.at), f.y(0) + 18, "middle", t.text);
+  }
+}
+
+MEMSCHED_FUNCTION std::string describe_distribution(std::span<const order_sample> samples,
+                                                    std::span<const peak_mark> marks) {
+  std::string text =
+      "Which share of " + std::to_string(samples.size()) + " random orders needs no more than how much memory";
+  if (!samples.empty()) {
+    const auto [least, most] =
+        std::minmax_element(samples.begin(), samples.end(), [](const auto& a, const auto& b) { return a.peak < b.peak; });
+    text += ": the least " + binary_size(least->peak) + ", the most " + binary_size(most->peak);
+  }
+  text += '.';
+  for (std::size_t i = 0; i < marks.size(); ++i)
+    text += (i == 0 ? " Marked: " : ", ") + marks[i].name + ' ' + binary_size(marks[i].peak);
+  return text + (marks.empty() ? "" : ".");
+}
+
+}  // namespace detail
+
+MEMSCHED_FUNCTION void write_distribution_svg(std::ostream& out, std::string_view title,
+                                              std::span<const order_sample> samples, std::span<const peak_mark> marks) {
   using frame = detail::distribution_frame;
   bytes least = samples.empty() && marks.empty() ? 0 : ~bytes{0}, most = 0;
   for (const auto& s : samples) least = std::min(least, s.peak), most = std::max(most, s.peak);
@@ -110,3 +131,5 @@ inline void write_distribution_svg(std::ostream& out, std::string_view title, st
 
 }  // namespace MEMSCHED_ABI
 }  // namespace memsched
+
+#endif

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <memsched/base/linkage.hpp>
-#include <memsched/presolve/compressor.hpp>
+#include <memsched/presolve/compression_rules.hpp>
 #include <memsched/search/policy.hpp>
 
 namespace memsched {

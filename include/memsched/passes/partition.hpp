@@ -1,15 +1,10 @@
 // Memory-aware partitioning (Zhong et al., Algorithm 2).
 #pragma once
 
-#include <algorithm>
-#include <utility>
+#include <cstddef>
 #include <vector>
 
 #include <memsched/base/linkage.hpp>
-#include <memsched/bounds/cut_bound.hpp>
-#include <memsched/graph/induced_subgraph.hpp>
-#include <memsched/graph/post_order.hpp>
-#include <memsched/graph/walk.hpp>
 #include <memsched/search/policy.hpp>
 #include <memsched/structure/acyclic_partition.hpp>
 
@@ -27,41 +22,9 @@ struct partition {
   solution operator()(const schedule_graph& g, search& context, inner_scheduler inner) const;
 
  private:
-  struct piece {
-    std::vector<node_id> members;
-    schedule_graph graph;
-    std::vector<node_id> order;
-    bytes peak = no_limit, bound = 0;
-    bool solved = false;
-
-    void take(std::vector<node_id> other) {
-      if (const bytes p = peak_of(graph, other); p < peak) peak = p, order = std::move(other);
-    }
-  };
-
-  /// The parts, each in post-order.
-  std::vector<piece> cut(const schedule_graph& g, search& context) const {
-    const structure::node_parts part = acyclic_partition(g, shape, [&] { return context.keep_going(); });
-    std::vector<piece> pieces(1 + *std::max_element(part.begin(), part.end()));
-    for (node_id v = 0; v < g.size(); ++v) pieces[part[v]].members.push_back(v);
-    std::vector<node_id> local(g.size(), none);
-    delta level = static_cast<delta>(g.base);
-    for (piece& p : pieces) {
-      p.graph = induced_subgraph(g, p.members, static_cast<bytes>(level), local);
-      p.take(post_order(p.graph));
-      for (node_id v : p.members) level += g.cost[v].impact;
-    }
-    return pieces;
-  }
-
-  bytes cut_floor(const schedule_graph& g, search& context, const std::vector<piece>& pieces) const {
-    if (g.active > max_cut_nodes) return context.asked().target;
-    std::vector<node_id> order;
-    for (const piece& p : pieces)
-      for (node_id v : p.order) order.push_back(p.members[v]);
-    const auto go_on = [&] { return context.count_cut(); };
-    return bounds::best_cut_bound(g, order, std::max(context.asked().target, g.base), go_on).bound;
-  }
+  struct piece;
+  std::vector<piece> cut(const schedule_graph& g, search& context) const;
+  bytes cut_floor(const schedule_graph& g, search& context, const std::vector<piece>& pieces) const;
 };
 
 }  // namespace MEMSCHED_ABI
@@ -69,8 +32,53 @@ struct partition {
 
 #if MEMSCHED_DEFINED_HERE
 
+#include <algorithm>
+#include <utility>
+
+#include <memsched/bounds/cut_bound.hpp>
+#include <memsched/graph/induced_subgraph.hpp>
+#include <memsched/graph/post_order.hpp>
+#include <memsched/graph/walk.hpp>
+
 namespace memsched {
 inline namespace MEMSCHED_ABI {
+
+struct partition::piece {
+  std::vector<node_id> members;
+  schedule_graph graph;
+  std::vector<node_id> order;
+  bytes peak = no_limit, bound = 0;
+  bool solved = false;
+
+  void take(std::vector<node_id> other) {
+    if (const bytes p = peak_of(graph, other); p < peak) peak = p, order = std::move(other);
+  }
+};
+
+/// The parts, each in post-order.
+MEMSCHED_FUNCTION std::vector<partition::piece> partition::cut(const schedule_graph& g, search& context) const {
+  const structure::node_parts part = acyclic_partition(g, shape, [&] { return context.keep_going(); });
+  std::vector<piece> pieces(1 + *std::max_element(part.begin(), part.end()));
+  for (node_id v = 0; v < g.size(); ++v) pieces[part[v]].members.push_back(v);
+  std::vector<node_id> local(g.size(), none);
+  delta level = static_cast<delta>(g.base);
+  for (piece& p : pieces) {
+    p.graph = induced_subgraph(g, p.members, static_cast<bytes>(level), local);
+    p.take(post_order(p.graph));
+    for (node_id v : p.members) level += g.cost[v].impact;
+  }
+  return pieces;
+}
+
+MEMSCHED_FUNCTION bytes partition::cut_floor(const schedule_graph& g, search& context,
+                                             const std::vector<piece>& pieces) const {
+  if (g.active > max_cut_nodes) return context.asked().target;
+  std::vector<node_id> order;
+  for (const piece& p : pieces)
+    for (node_id v : p.order) order.push_back(p.members[v]);
+  const auto go_on = [&] { return context.count_cut(); };
+  return bounds::best_cut_bound(g, order, std::max(context.asked().target, g.base), go_on).bound;
+}
 
 MEMSCHED_FUNCTION solution partition::operator()(const schedule_graph& g, search& context, inner_scheduler inner) const {
   if (shape.parts <= 1 || g.active <= 1) return inner(g, context);

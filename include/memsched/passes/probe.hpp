@@ -1,15 +1,10 @@
 // Probing as a pass: the inner scheduler gets a graph with the precedence that a peak forces.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
-#include <utility>
-#include <vector>
 
 #include <memsched/base/linkage.hpp>
-#include <memsched/presolve/narrowing.hpp>
 #include <memsched/search/policy.hpp>
-#include <memsched/structure/series_parallel.hpp>
 
 namespace memsched {
 inline namespace MEMSCHED_ABI {
@@ -26,18 +21,7 @@ struct probe {
  private:
   /// An order with a peak of at most `asked`, found by the inner scheduler on the graph narrowed for that, or any order; its
   /// bound is above `asked` where there is none.
-  solution up_to(bytes asked, const schedule_graph& g, search& context, inner_scheduler inner) const {
-    presolve::narrowing narrowed(g, context);
-    const auto go_on = [&] { return context.count_cut_as_state(narrowed.bytes_held(), g.size()); };
-    if (narrowed.run(asked, patience, go_on) == bounds::prober::outcome::refuted)
-      return {topological_order(g), std::max(asked + 1, narrowed.next())};
-    solution s = inner(narrowed.graph(), context);
-    if (s.error) return s;
-    s.order = narrowed.expand(std::move(s.order));
-    // The derived edges hold for no order above `asked`: of those nothing is known.
-    s.lower_bound = std::min(s.lower_bound, std::max(asked + 1, narrowed.next()));
-    return s;
-  }
+  solution up_to(bytes asked, const schedule_graph& g, search& context, inner_scheduler inner) const;
 };
 
 }  // namespace MEMSCHED_ABI
@@ -45,11 +29,28 @@ struct probe {
 
 #if MEMSCHED_DEFINED_HERE
 
+#include <algorithm>
+#include <utility>
+
 #include <memsched/bounds/destructive_search.hpp>
 #include <memsched/graph/walk.hpp>
+#include <memsched/presolve/narrowing.hpp>
 
 namespace memsched {
 inline namespace MEMSCHED_ABI {
+
+MEMSCHED_FUNCTION solution probe::up_to(bytes asked, const schedule_graph& g, search& context, inner_scheduler inner) const {
+  presolve::narrowing narrowed(g, context);
+  const auto go_on = [&] { return context.count_cut_as_state(narrowed.bytes_held(), g.size()); };
+  if (narrowed.run(asked, patience, go_on) == bounds::prober::outcome::refuted)
+    return {topological_order(g), std::max(asked + 1, narrowed.next())};
+  solution s = inner(narrowed.graph(), context);
+  if (s.error) return s;
+  s.order = narrowed.expand(std::move(s.order));
+  // The derived edges hold for no order above `asked`: of those nothing is known.
+  s.lower_bound = std::min(s.lower_bound, std::max(asked + 1, narrowed.next()));
+  return s;
+}
 
 MEMSCHED_FUNCTION solution probe::operator()(const schedule_graph& g, search& context, inner_scheduler inner) const {
   if (g.size() > max_nodes) return inner(g, context);

@@ -122,6 +122,19 @@ struct certificate {
 
 namespace proof {
 
+/// A certificate takes no more bytes than this as text (formats/certificate.hpp).
+MEMSCHED_FUNCTION std::size_t text_size(const certificate& c);
+
+}  // namespace proof
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched
+
+#if MEMSCHED_DEFINED_HERE
+
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+namespace proof {
+
 constexpr std::size_t digits(bytes n) {
   std::size_t count = 1;
   for (; n > 9; n /= 10) ++count;
@@ -152,8 +165,7 @@ inline std::size_t text_size(const std::vector<proof_step>& steps) {
   return size;
 }
 
-/// A certificate takes no more bytes than this as text (formats/certificate.hpp).
-inline std::size_t text_size(const certificate& c) {
+MEMSCHED_FUNCTION std::size_t text_size(const certificate& c) {
   std::size_t size = 40 + digits(c.bound) + text_size(c.steps);
   if (c.family) {
     size += 60 + digits(c.family->level) + text_size(c.family->reductions);
@@ -171,3 +183,5 @@ inline std::size_t text_size(const certificate& c) {
 }  // namespace proof
 }  // namespace MEMSCHED_ABI
 }  // namespace memsched
+
+#endif

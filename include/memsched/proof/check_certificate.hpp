@@ -1,10 +1,28 @@
 // The check of a certificate, which shares no code with searches for bounds.
 #pragma once
 
+#include <string>
+
+#include <memsched/base/linkage.hpp>
+#include <memsched/graph/schedule_graph.hpp>
+#include <memsched/proof/certificate.hpp>
+
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+
+/// Why c does not prove that every order of g has a peak of at least c.bound; empty where it does. Sound for any c.
+/// O((reductions + steps, a layer's nodes one by one) * (nodes + edges) + arcs * predecessors + sets * (nodes + edges)), in
+/// the window's graph if there is a window; that one O(nodes + edges, times the resources live at its ends / 64).
+MEMSCHED_FUNCTION std::string check_certificate(const schedule_graph& g, const certificate& c);
+
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched
+
+#if MEMSCHED_DEFINED_HERE
+
 #include <algorithm>
 #include <cstddef>
 #include <limits>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -38,8 +56,6 @@ class certificate_checker {
   }
   /// The proven bound.
   bytes bound() const { return lowest_; }
-
-  std::string apply(const proof::reduction& r) { return g_.apply(r); }
 
  private:
   static constexpr std::size_t deepest = 64;
@@ -232,10 +248,7 @@ class certificate_checker {
 
 }  // namespace detail
 
-/// Why c does not prove that every order of g has a peak of at least c.bound; empty where it does. Sound for any c.
-/// O((reductions + steps, a layer's nodes one by one) * (nodes + edges) + arcs * predecessors + sets * (nodes + edges)), in
-/// the window's graph if there is a window; that one O(nodes + edges, times the resources live at its ends / 64).
-inline std::string check_certificate(const schedule_graph& g, const certificate& c) {
+MEMSCHED_FUNCTION std::string check_certificate(const schedule_graph& g, const certificate& c) {
   const auto compared = [&](bytes bound) -> std::string {
     if (bound == c.bound) return {};
     return "bound: is " + std::to_string(c.bound) + ", but what is proven is " + std::to_string(bound);
@@ -254,3 +267,5 @@ inline std::string check_certificate(const schedule_graph& g, const certificate&
 
 }  // namespace MEMSCHED_ABI
 }  // namespace memsched
+
+#endif

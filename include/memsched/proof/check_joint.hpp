@@ -1,21 +1,37 @@
 // The check of a joint proof, which shares no code with planners and schedulers.
 #pragma once
 
+#include <string>
+
+#include <memsched/base/linkage.hpp>
+#include <memsched/graph/problem.hpp>
+#include <memsched/model/firing.hpp>
+#include <memsched/proof/joint_proof.hpp>
+
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+
+/// Why a joint proof does not show that no order of p has an arena of less than `proof.arena` bytes with offsets that are
+/// multiples of `alignment`; empty where it does.
+MEMSCHED_FUNCTION std::string check_joint(const problem& p, const joint_proof& proof, memory_model model = {},
+                                          bytes alignment = 1);
+
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched
+
+#if MEMSCHED_DEFINED_HERE
+
 #include <algorithm>
 #include <cstddef>
 #include <map>
 #include <set>
-#include <span>
-#include <string>
 #include <utility>
 #include <vector>
 
-#include <memsched/base/linkage.hpp>
 #include <memsched/graph/schedule_graph.hpp>
 #include <memsched/proof/arena_pieces.hpp>
 #include <memsched/proof/check_certificate.hpp>
 #include <memsched/proof/check_packing.hpp>
-#include <memsched/proof/joint_proof.hpp>
 
 namespace memsched {
 inline namespace MEMSCHED_ABI {
@@ -173,11 +189,11 @@ class joint_checker {
 
 }  // namespace detail
 
-/// Why a joint proof does not show that no order of p has an arena of less than `proof.arena` bytes with offsets that are
-/// multiples of `alignment`; empty where it does.
-inline std::string check_joint(const problem& p, const joint_proof& proof, memory_model model = {}, bytes alignment = 1) {
+MEMSCHED_FUNCTION std::string check_joint(const problem& p, const joint_proof& proof, memory_model model, bytes alignment) {
   return detail::joint_checker(p, model, alignment).run(proof);
 }
 
 }  // namespace MEMSCHED_ABI
 }  // namespace memsched
+
+#endif

@@ -1,17 +1,32 @@
 // The check of a packing proof, which shares no code with planners.
 #pragma once
 
+#include <span>
+#include <string>
+
+#include <memsched/base/buffer.hpp>
+#include <memsched/base/linkage.hpp>
+#include <memsched/proof/packing_proof.hpp>
+
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+
+/// Why a packing proof does not show that these buffers, which are without fault (see check_buffers), need an arena of at
+/// least `proof.arena` bytes; empty if it does. O(n^2) for each step and round of consequences, of n buffers that the
+/// proof names; O(n) where its only step is a sum.
+MEMSCHED_FUNCTION std::string check_packing(std::span<const buffer> buffers, const packing_proof& proof);
+
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched
+
+#if MEMSCHED_DEFINED_HERE
+
 #include <algorithm>
 #include <cstddef>
 #include <functional>
-#include <span>
-#include <string>
 #include <utility>
 #include <vector>
 
-#include <memsched/base/bytes.hpp>
-#include <memsched/base/linkage.hpp>
-#include <memsched/proof/packing_proof.hpp>
 #include <memsched/proof/packing_ranges.hpp>
 
 namespace memsched {
@@ -76,10 +91,7 @@ class packing_checker {
 
 }  // namespace detail
 
-/// Why a packing proof does not show that these buffers, which are without fault (see check_buffers), need an arena of at
-/// least `proof.arena` bytes; empty if it does. O(n^2) for each step and round of consequences, of n buffers that the
-/// proof names; O(n) where its only step is a sum.
-inline std::string check_packing(std::span<const buffer> buffers, const packing_proof& proof) {
+MEMSCHED_FUNCTION std::string check_packing(std::span<const buffer> buffers, const packing_proof& proof) {
   if (proof.arena == 0) return proof.steps.empty() ? "" : "has steps, but nothing to prove";
   if (proof.arena > max_total) return "arena: above 2^61 bytes";
   std::vector<const buffer*> chosen;
@@ -108,3 +120,5 @@ inline std::string check_packing(std::span<const buffer> buffers, const packing_
 
 }  // namespace MEMSCHED_ABI
 }  // namespace memsched
+
+#endif

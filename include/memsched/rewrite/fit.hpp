@@ -45,4 +45,6 @@ fitted fit(const network& net, const S& policy, const fit_options& f = {}, const
 }  // namespace MEMSCHED_ABI
 }  // namespace memsched
 
+#if MEMSCHED_DEFINED_HERE
 #include <memsched/rewrite/fit_search.hpp>
+#endif

@@ -1,10 +1,7 @@
 // Synchronous dataflow: actors that fire again and again, and channels with fixed rates between them.
 #pragma once
 
-#include <algorithm>
-#include <numeric>
 #include <optional>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -103,8 +100,24 @@ class graph_builder {
 };
 
 namespace detail {
-
 inline std::string quoted(const std::string& name) { return '"' + base::one_line(name, 100) + '"'; }
+}  // namespace detail
+
+}  // namespace sdf
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched
+
+#if MEMSCHED_DEFINED_HERE
+
+#include <algorithm>
+#include <numeric>
+
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+
+namespace sdf {
+
+namespace detail {
 
 /// n / m, in lowest terms.
 struct fraction {
@@ -124,7 +137,7 @@ inline std::optional<fraction> scaled(fraction f, bytes p, bytes c) {
 
 }  // namespace detail
 
-inline std::optional<graph_error> graph_builder::check_channels() const {
+MEMSCHED_FUNCTION std::optional<graph_error> graph_builder::check_channels() const {
   if (g_.actors() >= none || g_.channels_.size() >= none)
     return graph_error{error_code::too_large, "the graph has more than 2^32 - 2 actors or channels", {}, {}};
   for (index_t i = 0; i < g_.channels_.size(); ++i) {
@@ -145,7 +158,7 @@ inline std::optional<graph_error> graph_builder::check_channels() const {
 /// Numbers of firings as fractions of a root's, over a spanning tree of each part; every other channel is checked against
 /// them. With the root at 1/1 its number is the least common multiple of the denominators: it must be a multiple of each,
 /// and that one makes all numbers whole. So a fraction that does not fit into 64 bits means a number that does not.
-inline std::optional<graph_error> graph_builder::balance(graph& g) const {
+MEMSCHED_FUNCTION std::optional<graph_error> graph_builder::balance(graph& g) const {
   using detail::fraction;
   const std::size_t n = g.actors();
   std::vector<std::pair<index_t, index_t>> pairs;
@@ -209,7 +222,7 @@ inline std::optional<graph_error> graph_builder::balance(graph& g) const {
   return std::nullopt;
 }
 
-inline std::optional<graph_error> graph_builder::check_sizes(const graph& g) const {
+MEMSCHED_FUNCTION std::optional<graph_error> graph_builder::check_sizes(const graph& g) const {
   bytes total = 0;
   const auto exceeds = [&](bytes tokens, bytes size) {
     bytes more = 0;
@@ -236,7 +249,7 @@ inline std::optional<graph_error> graph_builder::check_sizes(const graph& g) con
   return std::nullopt;
 }
 
-inline std::optional<graph_error> graph_builder::check_deadlock(const graph& g) const {
+MEMSCHED_FUNCTION std::optional<graph_error> graph_builder::check_deadlock(const graph& g) const {
   const liveness l = check_liveness(g.needs(), g.repetitions_);
   if (l.verdict == life::live) return std::nullopt;
   if (l.verdict == life::unknown)
@@ -260,16 +273,6 @@ inline std::optional<graph_error> graph_builder::check_deadlock(const graph& g) 
   }
   return e;
 }
-
-}  // namespace sdf
-}  // namespace MEMSCHED_ABI
-}  // namespace memsched
-
-#if MEMSCHED_DEFINED_HERE
-
-namespace memsched {
-inline namespace MEMSCHED_ABI {
-namespace sdf {
 
 MEMSCHED_FUNCTION result<graph> graph_builder::build() const {
   if (auto e = check_channels()) return *e;

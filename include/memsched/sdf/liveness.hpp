@@ -1,11 +1,8 @@
 // The check that actors of synchronous dataflow can fire as often as they should (Lee and Messerschmitt, 1987).
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
-#include <numeric>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include <memsched/base/adjacency.hpp>
@@ -43,7 +40,38 @@ struct liveness {
 namespace detail {
 
 /// The strongly connected component of each node, numbered from 0 in reverse topological order (Tarjan). O(nodes + edges).
-inline std::vector<index_t> components(const adjacency& succs, index_t& count) {
+MEMSCHED_FUNCTION std::vector<index_t> components(const adjacency& succs, index_t& count);
+
+}  // namespace detail
+
+/// Whether an order fires each actor a `repetitions[a]` times. The needs must balance: produced * repetitions[from] equals
+/// consumed * repetitions[to], at most 2^61.
+///
+/// Only cycles can be stuck, so each strongly connected component is tried by itself. It is live if it can fire each actor
+/// q = repetitions / (their greatest common divisor) times: that restores its tokens, and can be repeated. Conversely, an
+/// order that fires more stays one when each actor skips its firings beyond q: `from` at q firings has produced all that
+/// `to` consumes in q. Any order of trying finds out, as firing never takes tokens from another actor; an actor fires as
+/// often at once as its tokens last. O(actors + needs) and the firings on cycles with few tokens, of which `limit` are
+/// tried.
+MEMSCHED_FUNCTION liveness check_liveness(std::span<const need> needs, std::span<const bytes> repetitions,
+                                          std::uint64_t limit = std::uint64_t{1} << 26);
+
+}  // namespace sdf
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched
+
+#if MEMSCHED_DEFINED_HERE
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+namespace sdf {
+namespace detail {
+
+MEMSCHED_FUNCTION std::vector<index_t> components(const adjacency& succs, index_t& count) {
   const index_t n = static_cast<index_t>(succs.size());
   std::vector<index_t> component(n, none), seen(n, none), low(n, 0), open;
   std::vector<std::pair<index_t, std::size_t>> path;
@@ -75,17 +103,8 @@ inline std::vector<index_t> components(const adjacency& succs, index_t& count) {
 
 }  // namespace detail
 
-/// Whether an order fires each actor a `repetitions[a]` times. The needs must balance: produced * repetitions[from] equals
-/// consumed * repetitions[to], at most 2^61.
-///
-/// Only cycles can be stuck, so each strongly connected component is tried by itself. It is live if it can fire each actor
-/// q = repetitions / (their greatest common divisor) times: that restores its tokens, and can be repeated. Conversely, an
-/// order that fires more stays one when each actor skips its firings beyond q: `from` at q firings has produced all that
-/// `to` consumes in q. Any order of trying finds out, as firing never takes tokens from another actor; an actor fires as
-/// often at once as its tokens last. O(actors + needs) and the firings on cycles with few tokens, of which `limit` are
-/// tried.
-inline liveness check_liveness(std::span<const need> needs, std::span<const bytes> repetitions,
-                               std::uint64_t limit = std::uint64_t{1} << 26) {
+MEMSCHED_FUNCTION liveness check_liveness(std::span<const need> needs, std::span<const bytes> repetitions,
+                                          std::uint64_t limit) {
   const std::size_t n = repetitions.size();
   liveness result;
   std::vector<std::pair<index_t, index_t>> pairs;
@@ -157,3 +176,5 @@ inline liveness check_liveness(std::span<const need> needs, std::span<const byte
 }  // namespace sdf
 }  // namespace MEMSCHED_ABI
 }  // namespace memsched
+
+#endif

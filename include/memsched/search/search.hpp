@@ -10,12 +10,16 @@
 #include <string_view>
 #include <utility>
 
-#include <memsched/base/crew.hpp>
+#include <memsched/base/function_ref.hpp>
+#include <memsched/base/linkage.hpp>
 #include <memsched/search/options.hpp>
 #include <memsched/search/statistics.hpp>
 
 namespace memsched {
 inline namespace MEMSCHED_ABI {
+namespace base {
+class crew;
+}
 
 namespace detail {
 
@@ -112,13 +116,7 @@ class search {
 
   /// The threads of this search, for work that is split in tasks; none where there is one only. The system may have fewer than
   /// were asked for.
-  base::crew* team() {
-    constexpr unsigned most = 16;
-    const unsigned size = std::min(options_.threads, most);
-    if (size < 2) return nullptr;
-    if (crew_ == nullptr || crew_size_ != size) crew_ = std::make_shared<base::crew>(size), crew_size_ = size;
-    return crew_->size() < 2 ? nullptr : crew_.get();
-  }
+  base::crew* team();
   /// Whether the time is over, or the caller said stop: for tasks in any thread, while the search itself waits for them.
   bool over() const {
     return options_.stop.stop_requested() || (deadline_ != clock::time_point::max() && clock::now() >= deadline_);
@@ -136,30 +134,7 @@ class search {
   /// its own, under the limits that are left by then. With two threads they run side by side: where `there` went beyond those
   /// limits it runs again within them, so that the answer is the same. `there` starts afresh at each call. Returns whether
   /// `there` counts.
-  template <class Here, class There>
-  bool beside(Here&& here, There&& there) {
-    std::stop_source end;
-    const std::stop_callback pass_on(options_.stop, [&] { end.request_stop(); });
-    search other = branch(end.get_token());
-    bool alone = true;
-    const auto first = [&] {
-      base::caught_exception exception;
-      exception.watch([&] { alone = here(*this) || stopped(); });
-      if (alone) end.request_stop();
-      exception.rethrow();
-      return !alone;
-    };
-    run_beside(team(), first, [&] { there(other); });
-    if (alone) return false;
-    if (other.stats.states >= states_left() || other.work_ >= work_left()) {
-      other = branch(options_.stop);
-      there(other);
-    }
-    absorb(other);
-    if (other.reason_ == stop_reason::memory_limit) out_of_memory();
-    keep_going();
-    return true;
-  }
+  bool beside(base::function_ref<bool(search&)> here, base::function_ref<void(search&)> there);
 
   /// A context for a search beside this one, in another thread or in turns with it: with the same limits and query, stopped by
   /// `stop`, with one thread. It does not report; `absorb` takes over its counts.
@@ -378,3 +353,49 @@ class search {
 
 }  // namespace MEMSCHED_ABI
 }  // namespace memsched
+
+#if MEMSCHED_DEFINED_HERE
+
+#include <algorithm>
+
+#include <memsched/base/crew.hpp>
+
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+
+MEMSCHED_FUNCTION base::crew* search::team() {
+  constexpr unsigned most = 16;
+  const unsigned size = std::min(options_.threads, most);
+  if (size < 2) return nullptr;
+  if (crew_ == nullptr || crew_size_ != size) crew_ = std::make_shared<base::crew>(size), crew_size_ = size;
+  return crew_->size() < 2 ? nullptr : crew_.get();
+}
+
+MEMSCHED_FUNCTION bool search::beside(base::function_ref<bool(search&)> here, base::function_ref<void(search&)> there) {
+  std::stop_source end;
+  const std::stop_callback pass_on(options_.stop, [&] { end.request_stop(); });
+  search other = branch(end.get_token());
+  bool alone = true;
+  const auto first = [&] {
+    base::caught_exception exception;
+    exception.watch([&] { alone = here(*this) || stopped(); });
+    if (alone) end.request_stop();
+    exception.rethrow();
+    return !alone;
+  };
+  run_beside(team(), first, [&] { there(other); });
+  if (alone) return false;
+  if (other.stats.states >= states_left() || other.work_ >= work_left()) {
+    other = branch(options_.stop);
+    there(other);
+  }
+  absorb(other);
+  if (other.reason_ == stop_reason::memory_limit) out_of_memory();
+  keep_going();
+  return true;
+}
+
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched
+
+#endif

@@ -1,22 +1,11 @@
 // Acyclic k-way partitioning: parts that can run one after the other with little memory between them.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-#include <deque>
-#include <limits>
-#include <queue>
-#include <span>
-#include <utility>
 #include <vector>
 
-#include <memsched/base/closure.hpp>
 #include <memsched/base/function_ref.hpp>
 #include <memsched/base/linkage.hpp>
-#include <memsched/base/topology.hpp>
-#include <memsched/graph/contract.hpp>
-#include <memsched/graph/post_order.hpp>
-#include <memsched/graph/walk.hpp>
+#include <memsched/graph/schedule_graph.hpp>
 
 namespace memsched {
 inline namespace MEMSCHED_ABI {
@@ -32,8 +21,43 @@ struct partition_shape {
 /// last reader.
 using node_parts = std::vector<index_t>;
 
+/// The levels between the parts, summed over the borders: level after the first part, after the first two, and so on.
+/// So a tensor counts once at each border between its producer and its last reader, for any number of readers. At most
+/// 2^63 - 2.
+MEMSCHED_FUNCTION bytes cut_bytes(const schedule_graph& g, const node_parts& part, index_t parts);
+
+/// Splits g into shape.parts parts, or as many as it has nodes; as well as can be before `go_on()`, asked between passes
+/// over the graph, is false. Near linear.
+MEMSCHED_FUNCTION node_parts acyclic_partition(const schedule_graph& g, const partition_shape& shape,
+                                               function_ref<bool()> go_on);
+inline node_parts acyclic_partition(const schedule_graph& g, const partition_shape& shape = {}) {
+  return acyclic_partition(g, shape, [] { return true; });
+}
+
 }  // namespace structure
 
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched
+
+#if MEMSCHED_DEFINED_HERE
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <deque>
+#include <limits>
+#include <queue>
+#include <span>
+#include <utility>
+
+#include <memsched/base/closure.hpp>
+#include <memsched/base/topology.hpp>
+#include <memsched/graph/contract.hpp>
+#include <memsched/graph/post_order.hpp>
+#include <memsched/graph/walk.hpp>
+
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 namespace detail {
 
 /// The sum of two levels, or the largest number short of `max` where that is more: sums over borders may exceed what a graph
@@ -42,24 +66,6 @@ constexpr delta capped_sum(delta a, delta b) {
   constexpr delta most = std::numeric_limits<delta>::max() - 1;
   return a > most - b ? most : a + b;
 }
-
-}  // namespace detail
-namespace structure {
-
-/// The levels between the parts, summed over the borders: level after the first part, after the first two, and so on.
-/// So a tensor counts once at each border between its producer and its last reader, for any number of readers. At most
-/// 2^63 - 2.
-inline bytes cut_bytes(const schedule_graph& g, const node_parts& part, index_t parts) {
-  std::vector<delta> change(parts, 0);
-  for (node_id v = 0; v < g.size(); ++v) change[part[v]] += g.cost[v].impact;
-  delta sum = 0, level = static_cast<delta>(g.base);
-  for (index_t i = 0; i + 1 < parts; ++i) sum = detail::capped_sum(sum, level += change[i]);
-  return static_cast<bytes>(sum);
-}
-
-}  // namespace structure
-
-namespace detail {
 
 /// Multilevel, as dagP (Herrmann et al.) has it. Coarsening merges an edge where it is its end's only way in or its
 /// start's only way out, which closes no circle however many such disjoint pairs are merged; where such edges run out,
@@ -309,26 +315,16 @@ class partitioner {
 };
 
 }  // namespace detail
+
 namespace structure {
 
-/// Splits g into shape.parts parts, or as many as it has nodes; as well as can be before `go_on()`, asked between passes
-/// over the graph, is false. Near linear.
-MEMSCHED_FUNCTION node_parts acyclic_partition(const schedule_graph& g, const partition_shape& shape,
-                                               function_ref<bool()> go_on);
-inline node_parts acyclic_partition(const schedule_graph& g, const partition_shape& shape = {}) {
-  return acyclic_partition(g, shape, [] { return true; });
+MEMSCHED_FUNCTION bytes cut_bytes(const schedule_graph& g, const node_parts& part, index_t parts) {
+  std::vector<delta> change(parts, 0);
+  for (node_id v = 0; v < g.size(); ++v) change[part[v]] += g.cost[v].impact;
+  delta sum = 0, level = static_cast<delta>(g.base);
+  for (index_t i = 0; i + 1 < parts; ++i) sum = detail::capped_sum(sum, level += change[i]);
+  return static_cast<bytes>(sum);
 }
-
-}  // namespace structure
-
-}  // namespace MEMSCHED_ABI
-}  // namespace memsched
-
-#if MEMSCHED_DEFINED_HERE
-
-namespace memsched {
-inline namespace MEMSCHED_ABI {
-namespace structure {
 
 MEMSCHED_FUNCTION node_parts acyclic_partition(const schedule_graph& g, const partition_shape& shape,
                                                function_ref<bool()> go_on) {

@@ -1,10 +1,7 @@
 // Hierarchical graphs (Wang et al., HMCOS, section 3.1): operators in sequences, sequences in groups.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
-#include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include <memsched/base/bytes.hpp>
@@ -42,7 +39,49 @@ struct hierarchy_units {
 };
 
 /// Units are numbered by their lowest member. `group` may hold any numbers; none is no group. O(nodes + edges).
-inline hierarchy_units make_units(const schedule_graph& h, const std::vector<index_t>& group) {
+MEMSCHED_FUNCTION hierarchy_units make_units(const schedule_graph& h, const std::vector<index_t>& group);
+
+/// The sequences of a graph, in a topological order: paths whose inner edges are the only ones of their ends, and where
+/// (Condition 1) the first node stands highest, and (Condition 2) no later node leaves more behind than it finds.
+///
+/// Credits and releases depend on the nodes that ran before. Condition 1 is asked of the lowest way in
+/// which the first node can run against the highest of the others. Then running a sequence at one go keeps the optimum:
+/// its later nodes, moved forward to the first one, are no new peak there, and everything behind runs no higher.
+MEMSCHED_FUNCTION list_of<node_id> find_sequences(const schedule_graph& g);
+
+/// The graph whose active node i is sequence i, with the scope of its first node. O(nodes + edges).
+MEMSCHED_FUNCTION schedule_graph join_sequences(const schedule_graph& g, const list_of<node_id>& sequences);
+
+/// Cells of a graph that has none of its own; none where a node is in no cell. The graph is cut behind its waists. In
+/// each part, the nodes that a node post-dominates form a region that is left through this node alone; the largest regions
+/// of 2 to `max_cell` nodes are the cells. No two regions of that kind overlap or run into each other in a cycle.
+/// O(edges log nodes).
+MEMSCHED_FUNCTION std::vector<index_t> find_cells(const schedule_graph& h, std::size_t max_cell);
+
+/// The hierarchical graph of g. Cells are the caller's scopes, or those of `find_cells` where there are no scopes.
+/// O(edges log nodes), and one small minimum cut for each output of a cell.
+MEMSCHED_FUNCTION hierarchical_graph hierarchize(const schedule_graph& g, hierarchy_level level = hierarchy_level::groups,
+                                                 std::size_t max_cell = 64);
+
+}  // namespace structure
+
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched
+
+#if MEMSCHED_DEFINED_HERE
+
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+
+#include <memsched/base/closure.hpp>
+
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+
+namespace structure {
+
+MEMSCHED_FUNCTION hierarchy_units make_units(const schedule_graph& h, const std::vector<index_t>& group) {
   hierarchy_units u;
   index_t units = 0;
   std::unordered_map<index_t, index_t> unit_of_group;
@@ -69,13 +108,7 @@ inline hierarchy_units make_units(const schedule_graph& h, const std::vector<ind
   return u;
 }
 
-/// The sequences of a graph, in a topological order: paths whose inner edges are the only ones of their ends, and where
-/// (Condition 1) the first node stands highest, and (Condition 2) no later node leaves more behind than it finds.
-///
-/// Credits and releases depend on the nodes that ran before. Condition 1 is asked of the lowest way in
-/// which the first node can run against the highest of the others. Then running a sequence at one go keeps the optimum:
-/// its later nodes, moved forward to the first one, are no new peak there, and everything behind runs no higher.
-inline list_of<node_id> find_sequences(const schedule_graph& g) {
+MEMSCHED_FUNCTION list_of<node_id> find_sequences(const schedule_graph& g) {
   list_of<node_id> sequences;
   std::vector<bool> taken(g.active, false);
   for (node_id head : topological_order(g)) {
@@ -97,8 +130,7 @@ inline list_of<node_id> find_sequences(const schedule_graph& g) {
   return sequences;
 }
 
-/// The graph whose active node i is sequence i, with the scope of its first node. O(nodes + edges).
-inline schedule_graph join_sequences(const schedule_graph& g, const list_of<node_id>& sequences) {
+MEMSCHED_FUNCTION schedule_graph join_sequences(const schedule_graph& g, const list_of<node_id>& sequences) {
   schedule_graph h;
   h.active = sequences.size();
   h.base = g.base;
@@ -135,11 +167,7 @@ inline schedule_graph join_sequences(const schedule_graph& g, const list_of<node
   return h;
 }
 
-/// Cells of a graph that has none of its own; none where a node is in no cell. The graph is cut behind its waists. In
-/// each part, the nodes that a node post-dominates form a region that is left through this node alone; the largest regions
-/// of 2 to `max_cell` nodes are the cells. No two regions of that kind overlap or run into each other in a cycle.
-/// O(edges log nodes).
-inline std::vector<index_t> find_cells(const schedule_graph& h, std::size_t max_cell) {
+MEMSCHED_FUNCTION std::vector<index_t> find_cells(const schedule_graph& h, std::size_t max_cell) {
   std::vector<node_id> order = topological_order(h);
   std::vector<index_t> part(h.active), size(h.active, 1), cell(h.active, none);
   std::vector<bool> is_waist(h.active, false);
@@ -166,22 +194,7 @@ inline std::vector<index_t> find_cells(const schedule_graph& h, std::size_t max_
   return cell;
 }
 
-/// The hierarchical graph of g. Cells are the caller's scopes, or those of `find_cells` where there are no scopes.
-/// O(edges log nodes), and one small minimum cut for each output of a cell.
-MEMSCHED_FUNCTION hierarchical_graph hierarchize(const schedule_graph& g, hierarchy_level level = hierarchy_level::groups,
-                                                 std::size_t max_cell = 64);
-
 }  // namespace structure
-
-}  // namespace MEMSCHED_ABI
-}  // namespace memsched
-
-#if MEMSCHED_DEFINED_HERE
-
-#include <memsched/base/closure.hpp>
-
-namespace memsched {
-inline namespace MEMSCHED_ABI {
 
 namespace detail {
 

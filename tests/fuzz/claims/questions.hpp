@@ -9,7 +9,15 @@
 #include <utility>
 #include <vector>
 
+#include <memsched/base/bitset.hpp>
+#include <memsched/bounds/cut_bound.hpp>
+#include <memsched/bounds/destructive_search.hpp>
+#include <memsched/bounds/layer_bound.hpp>
+#include <memsched/bounds/probing.hpp>
+#include <memsched/bounds/shaving.hpp>
 #include <memsched/memsched.hpp>
+#include <memsched/presolve/narrowing.hpp>
+#include <memsched/search/downsets.hpp>
 
 #include "draws.hpp"
 #include "oracle.hpp"
