@@ -1,8 +1,11 @@
 // Sets of nodes that have run: stepping against a walk, and the table.
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <map>
 #include <memsched/graph/walk.hpp>
 #include <memsched/search/downsets.hpp>
+#include <tuple>
+#include <vector>
 
 #include "support/random_problem.hpp"
 
@@ -39,6 +42,60 @@ TEST_CASE("a stepper on sets has the levels, peaks and releases of a walk") {
         }
       }
     }
+}
+
+TEST_CASE("moves from a downset are the same wherever moves were asked for before") {
+  using moves = memsched::detail::downset_moves;
+  const auto listed = [](const auto& list) {
+    std::vector<std::tuple<node_id, delta, delta>> all;
+    for (const auto& m : list) all.emplace_back(m.target, m.peak, m.level);
+    return all;
+  };
+  std::size_t compared = 0;
+  for (std::uint64_t seed = 0; seed < 400; ++seed)
+    for (const options& o : {options{}, options{.default_firing = firing::cbp}, options{.in_place = false}}) {
+      INFO("seed " << seed);
+      support::random r(seed);
+      const schedule_graph g = make_schedule_graph(
+          support::random_problem(seed, {.operators = 4 + r.below(20), .max_inputs = 1 + r.below(4)}), o.model());
+      search context(o);
+      const bool macros = r.chance(80);
+      moves asked_before(g, context, macros, true);
+      for (int k = 0; k < 20; ++k) {
+        order_walk w(g);
+        base::bit_set ran(g.active);
+        std::vector<node_id> ready;
+        for (node_id v = 0; v < g.active; ++v)
+          if (g.preds[v].empty()) ready.push_back(v);
+        for (std::size_t left = r.below(static_cast<std::uint32_t>(g.active)); left > 0; --left) {
+          std::swap(ready[r.below(static_cast<std::uint32_t>(ready.size()))], ready.back());
+          const node_id v = ready.back();
+          ready.pop_back();
+          w.fire(v, [&](node_id s) { ready.push_back(s); });
+          ran.insert(v);
+        }
+        REQUIRE(listed(asked_before.from(ran, w.level())) == listed(moves(g, context, macros, true).from(ran, w.level())));
+        const delta peak = w.level() + r.below(100);
+        memsched::detail::downset_stepper by_hand(g);
+        by_hand.start(ran, w.level());
+        asked_before.stepper().start(ran, w.level());
+        std::vector<node_id> path, again;
+        asked_before.settle(peak, [&](node_id v) { by_hand.run(v), path.push_back(v); });
+        moves fresh(g, context, macros, true);
+        fresh.stepper().start(ran, w.level());
+        fresh.settle(peak, [&](node_id v) { again.push_back(v); });
+        REQUIRE(path == again);
+        REQUIRE(by_hand.peak() <= peak);
+        const delta level = asked_before.stepper().level();
+        const std::vector<base::bit_word> settled(by_hand.set().begin(), by_hand.set().end());
+        REQUIRE(std::ranges::equal(settled, asked_before.stepper().set()));
+        REQUIRE(level == by_hand.level());
+        const auto after = listed(asked_before.from_settled());
+        REQUIRE(after == listed(moves(g, context, macros, true).from(settled, level)));
+        compared += after.size();
+      }
+    }
+  REQUIRE(compared > 10000);
 }
 
 TEST_CASE("a table knows equal sets again and hands out places in order, through growth") {

@@ -35,6 +35,12 @@ constexpr bool is_subset(const_bit_row inner, const_bit_row outer) {
   return true;
 }
 
+constexpr bool intersects(const_bit_row a, const_bit_row b) {
+  for (std::size_t k = 0; k < a.size(); ++k)
+    if ((a[k] & b[k]) != 0) return true;
+  return false;
+}
+
 constexpr std::size_t count_bits(const_bit_row row) {
   std::size_t n = 0;
   for (bit_word w : row) n += static_cast<std::size_t>(std::popcount(w));

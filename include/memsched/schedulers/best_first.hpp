@@ -97,6 +97,7 @@ class best_first_search {
         moves_(g, context, policy.macros, policy.commits),
         table_(g.active),
         lowest_(g),
+        reached_(words_for(g.active)),
         floor_(static_cast<delta>(std::max(from, g.base))),
         ceiling_(static_cast<delta>(below)) {}
 
@@ -173,7 +174,8 @@ class best_first_search {
       else if (closed_[place]) return false;
       close(place, e.cost, {at, none});
     }
-    if (!backjumps_ || !backjump(at, place)) branch_from({place, level, e.cost});
+    children_ = moves_.from_settled();
+    if (!backjumps_ || !backjump(at, place)) open_children({place, level, e.cost});
     return false;
   }
 
@@ -187,6 +189,10 @@ class best_first_search {
     const auto row = table_[e.place];
     settled_.assign(row.begin(), row.end());
     children_ = moves_.from(settled_, e.level);
+    open_children(e);
+  }
+  /// Likewise, of the moves in `children_` from `settled_`.
+  void open_children(const closed_downset& e) {
     if (context_.stopped()) {
       left_ = e;
       return;
@@ -198,14 +204,10 @@ class best_first_search {
     for (const auto& m : children_) {
       const delta cost = std::max(e.cost, m.peak);
       if (cost >= ceiling_) continue;
-      moves_.stepper().start(settled_, e.level);
-      moves_.run_to(m.target, settled_);
-      if (context_.stopped()) {
-        left_ = e;
-        return;
-      }
-      add(moves_.stepper().set(), m.level, cost, {e.place, m.target});
+      moves_.reach(m.target, settled_, reached_);
+      add(reached_, m.level, cost, {e.place, m.target});
     }
+    if (context_.stopped()) left_ = e;
   }
 
   /// Opens a downset. Backjumps drop claims one by one, so each owner needs its own; else the cheapest is enough.
@@ -317,7 +319,7 @@ class best_first_search {
   std::vector<std::vector<node_id>> detours_;
   std::uint64_t detour_bytes_ = 0;
   lowest_set lowest_;
-  plain_vector<bit_word> settled_;
+  plain_vector<bit_word> settled_, reached_;
   plain_vector<downset_moves::move> children_;
   std::optional<closed_downset> left_;
   std::optional<std::vector<node_id>> order_;

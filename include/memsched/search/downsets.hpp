@@ -139,6 +139,8 @@ class downset_moves {
         ancestors_(active_ancestors(g, [&] { return !context.over(); })),
         commits_(commits),
         all_(words_for(g.active)),
+        here_(words_for(g.active)),
+        changed_(words_for(g.active)),
         low_drop_(g.active),
         position_(g.size()),
         step_(g) {
@@ -148,6 +150,9 @@ class downset_moves {
     if (macros) find_low_drop();
     for (node_id v = 0; v < g.size(); ++v)
       if (g.is_release(v) ? g.cost[v].impact != 0 && has_low_drop_pred(v) : !low_drop_[v]) targets_.push_back(v);
+    known_.resize(targets_.size());
+    rises_.resize(targets_.size());
+    find_around(order);
   }
 
   /// Whether there was time to find the ancestors of all nodes. If not, nothing else may be called.
@@ -164,19 +169,33 @@ class downset_moves {
   /// The moves from a downset at `level`; every completion of it is matched by one that starts with one of them.
   const plain_vector<move>& from(const_bit_row ran, delta level) {
     moves_.clear();
-    const auto try_move = [&](node_id t) {
-      step_.start(ran, level);
-      run_to(t, ran);
-      moves_.push_back({t, step_.peak(), step_.level()});
-    };
-    count(targets_.size() * ran.size());
-    for (node_id t : targets_)
-      if (open(t, ran)) {
-        try_move(t);
+    stand_at(ran);
+    for (std::size_t i = 0; i < targets_.size(); ++i)
+      if (opens(i, ran)) {
+        moves_.push_back(move_to(i, level));
         if (context_.stopped()) return moves_;
       }
-    if (moves_.empty()) try_move(rest);  // nothing but low-drop nodes
+    if (moves_.empty()) {  // nothing but low-drop nodes
+      step_.start(ran, level);
+      run_to(rest, ran);
+      moves_.push_back({rest, step_.peak(), step_.level()});
+    }
     return moves_;
+  }
+
+  /// The same from the downset at which `settle` came to an end, where the stepper still stands.
+  const plain_vector<move>& from_settled() {
+    if (commits_ && !moves_.empty()) return moves_;
+    settled_.assign(step_.set().begin(), step_.set().end());
+    return from(settled_, step_.level());
+  }
+
+  /// Fills `reached` with the downset to which target t leads from `ran`.
+  void reach(node_id t, const_bit_row ran, bit_row reached) {
+    const const_bit_row more = t == rest ? const_bit_row(all_) : ancestors(t);
+    for (std::size_t k = 0; k < ran.size(); ++k) reached[k] = ran[k] | more[k];
+    if (t != rest && !g_.is_release(t)) set_bit(reached, t);
+    count(ran.size());
   }
 
   /// Runs target t with its ancestors on the stepper, which stands at `ran`.
@@ -221,27 +240,88 @@ class downset_moves {
   template <class F, class GoOn>
   void settle(delta peak, F& ran_node, GoOn go_on) {
     if (!commits_) return;
-    bit_set from(g_.active);
     for (bool moved = true; moved;) {
       moved = false;
-      count(targets_.size() * step_.set().size());
-      for (node_id t : targets_) {
+      moves_.clear();
+      settled_.assign(step_.set().begin(), step_.set().end());
+      delta level = step_.level();
+      stand_at(settled_);
+      for (std::size_t i = 0; i < targets_.size(); ++i) {
         if (!go_on()) return;
-        if (!open(t, step_.set())) continue;
-        const delta level = step_.level();
-        std::copy(step_.set().begin(), step_.set().end(), bit_row(from).begin());
-        step_.start(from, level);
-        run_to(t, from);
-        const auto waits_for_all = [&](node_id r) { return runs_after(r, path_); };
-        const auto releases_wait = [&] { return step_.all_released(path_, waits_for_all); };
-        if (step_.peak() <= peak && is_safe(level, step_.level(), releases_wait)) {
+        if (!opens(i, settled_)) continue;
+        const move m = move_to(i, level);
+        if (m.peak <= peak && m.level <= level && is_safe_move(m.target, level)) {
           for (node_id v : path_) ran_node(v);
+          settled_.assign(step_.set().begin(), step_.set().end());
+          level = step_.level();
+          stand_at(settled_);
           moved = true;
         } else {
-          step_.start(from, level);
+          moves_.push_back(m);
         }
       }
+      step_.start(settled_, level);
     }
+  }
+
+  /// Whether it is safe to run target t with its ancestors from `settled_`, where they run on the stepper.
+  bool is_safe_move(node_id t, delta level) {
+    step_.start(settled_, level);
+    run_to(t, settled_);
+    const auto waits_for_all = [&](node_id r) { return runs_after(r, path_); };
+    return is_safe(level, step_.level(), [&] { return step_.all_released(path_, waits_for_all); });
+  }
+
+  /// Makes `ran` the downset at hand: forgets the moves that may be other ones there.
+  void stand_at(const_bit_row ran) {
+    count(targets_.size() * (8 + 2 * ran.size()));
+    if (!around_) return std::fill(known_.begin(), known_.end(), knowledge::none);
+    for (std::size_t k = 0; k < ran.size(); ++k) changed_[k] = std::exchange(here_[k], ran[k]) ^ ran[k];
+    for (std::size_t i = 0; i < targets_.size(); ++i)
+      if (intersects((*around_)[targets_[i]], changed_)) known_[i] = knowledge::none;
+  }
+
+  /// Whether the i-th target is open at the downset at hand, `ran`.
+  bool opens(std::size_t i, const_bit_row ran) {
+    if (known_[i] == knowledge::none) {
+      const node_id t = targets_[i];
+      known_[i] = open(t, ran) ? knowledge::open : knowledge::closed;
+      if (known_[i] == knowledge::open) {
+        step_.start(ran, 0);
+        run_to(t, ran);
+        rises_[i] = {t, step_.peak(), step_.level()};
+      }
+    }
+    return known_[i] == knowledge::open;
+  }
+  /// The move to the i-th target, which is open at the downset at hand.
+  move move_to(std::size_t i, delta level) const {
+    return {rises_[i].target, level + rises_[i].peak, level + rises_[i].level};
+  }
+
+  /// Finds the nodes around each node: it and its ancestors, and all that is read by a release that waits for one of these, or
+  /// for which one of these may have a credit.
+  /// Lemma. Premise: two downsets agree on the nodes around t. Conclusion: the move to t is open from both or from neither, and
+  /// its peak and its end are as far above the level of either. Proof: the same ancestors are left to run, in the same order, and
+  /// the effect of each depends on which readers of such releases have run.
+  void find_around(const std::vector<node_id>& order) {
+    constexpr std::size_t most = 4096;
+    if (g_.size() > most || !ancestors_) return;
+    around_.emplace(g_.size(), g_.active);
+    for (node_id v : order) {
+      const bit_row around = (*around_)[v];
+      for (node_id u : g_.preds[v]) unite_bits(around, (*around_)[u]);
+      count((1 + g_.preds[v].size()) * around.size());
+      if (g_.is_release(v)) continue;
+      set_bit(around, v);
+      for (node_id s : g_.succs[v])
+        if (g_.is_release(s)) add_readers(s, around);
+      for (const credit& c : g_.credits[v]) add_readers(c.release, around);
+    }
+  }
+  void add_readers(node_id release, bit_row around) const {
+    for (node_id u : g_.preds[release])
+      if (!g_.is_release(u)) set_bit(around, u);
   }
 
   const_bit_row ancestors(node_id v) const { return (*ancestors_)[v]; }
@@ -315,12 +395,16 @@ class downset_moves {
   std::size_t steps_ = 0;
   std::optional<bit_matrix> ancestors_;
   bool commits_;
-  plain_vector<bit_word> all_;
+  plain_vector<bit_word> all_, settled_, here_, changed_;  // `here_`: the downset at hand
   bit_set low_drop_;
   std::vector<index_t> position_;
   plain_vector<delta> tail_;  // of nodes in `path_`: the highest drop from there on; empty where all drops are 0
   std::vector<node_id> targets_, path_;
   plain_vector<move> moves_;
+  std::optional<bit_matrix> around_;  // per node, those on which a move to it depends; none where the graph is large
+  enum class knowledge : unsigned char { none, closed, open };
+  plain_vector<knowledge> known_;  // per target, whether it is open at the downset at hand
+  plain_vector<move> rises_;       // per open target, the move to it, above the level of that downset
   downset_stepper step_;
 };
 

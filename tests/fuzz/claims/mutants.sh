@@ -18,6 +18,8 @@ mutant "macros: low-drop nodes in any order" search/downsets.hpp 's/if \(!tail_.
 mutant "backjumps: no lowest set between" schedulers/best_first.hpp \
   's/const bit_set best = lowest_between.*/bit_set best(g_.active); if (@) unite_bits(best, table_[at]); else best = lowest_between(table_[first], table_[at]);/'
 mutant "mirror: bounds hold with credits" schedulers/best_first.hpp 's/if \(g.credits.items\(\) == 0\)  /if (@ || g.credits.items() == 0)  /'
+mutant "moves: other readers of releases change nothing" search/downsets.hpp 's/if \(g_.is_release\(s\)\) add_readers/if (g_.is_release(s) \&\& !@) add_readers/'
+mutant "stages: the mirror image of credits" schedulers/automatic/both_ends_search.hpp 's/!image_ \&\& g_.credits.items\(\) == 0/!image_ \&\& (@ || g_.credits.items() == 0)/'
 mutant "probing: a release runs itself after any reader" bounds/inquiry.hpp \
   's/return g_->is_release\(u\) && (std::all_of(.*));/return g_->is_release(u) \&\& (@ ? std::any_of\2 : \1);/'
 mutant "probing: credits spare nothing" bounds/inquiry.hpp 's/amount \+= c.amount;/{ if (!@) & }/'

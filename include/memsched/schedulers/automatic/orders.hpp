@@ -24,10 +24,11 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 namespace detail {
 
-/// Best-first search of the whole part; goes on where it was. Where that has not raised the bound for long, search of narrowed
-/// graphs does more (`search_below`).
+/// Best-first search of the whole part; goes on where it was. Where that has not raised the bound for long, and is not expected
+/// to decide in reasonable time, search of narrowed graphs does more (`search_below`).
 inline bool part_search::search_exactly() {
   constexpr std::uint64_t enough = 9 * unit;
+  constexpr double reasonable = 1000, soon = 16;  // times the work so far
   const best_first policy;
   if (g_.active > policy.max_nodes) return false;
   if (!exact_) exact_.emplace(g_, context_, policy, from(), below());
@@ -36,13 +37,16 @@ inline bool part_search::search_exactly() {
   auto found = exact_->run(below());
   if (found.bound > least) raise(found.bound);
   if (found.order) take(std::move(*found.order));
-  exact_in_vain_ = bound_ > before.second ? 0 : exact_in_vain_ + context_.work() - before.first;
+  const std::uint64_t work = context_.work() - before.first;
+  exact_in_vain_ = bound_ > before.second ? 0 : exact_in_vain_ + work;
+  const double expected = exact_growth_.expected(static_cast<double>(work), found.bound, below());
+  again_ = expected < soon;
   // The next turn is twice as long as this one: it must not end the whole search for want of memory.
   if (exact_->bytes_held() > context_.opts().memory_limit / 4) {
     exact_.reset();
     return false;
   }
-  return context_.stopped() && (exact_in_vain_ < enough || facts_.size > most_probed);
+  return context_.stopped() && (expected < reasonable || exact_in_vain_ < enough || facts_.size > most_probed);
 }
 
 inline std::vector<node_id> part_search::lowered_locally(const local_search& policy, const std::vector<node_id>& order) {

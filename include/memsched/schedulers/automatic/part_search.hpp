@@ -5,9 +5,12 @@
 
 #if MEMSCHED_DEFINED_HERE
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -20,7 +23,7 @@
 #include <memsched/bounds/windowed_cut.hpp>
 #include <memsched/presolve/compression.hpp>
 #include <memsched/presolve/narrowing.hpp>
-#include <memsched/schedulers/best_first.hpp>
+#include <memsched/schedulers/automatic/both_ends_search.hpp>
 #include <memsched/schedulers/local_search.hpp>
 #include <memsched/search/policy.hpp>
 #include <memsched/structure/line.hpp>
@@ -63,6 +66,23 @@ struct stage {
   double share;                ///< work in the first round, in units of `part_search::unit`; it doubles from round to round
   double each_node;            ///< and for each active node
   bool (part_search::*run)();  ///< returns whether another call, with more work, may find more
+};
+
+/// The work that a search by rising peaks will take. It grows exponentially with the peak.
+class work_growth {
+ public:
+  /// The work up to `peak`, in units of that up to now: if it goes on to grow as since the last call. `work`: since then;
+  /// `level`: the peak up to which it has got. Infinite where that cannot be told.
+  double expected(double work, bytes level, bytes peak) {
+    const double before = std::exchange(work_, work_ + work);
+    const bytes rise = level - std::min(level, std::exchange(level_, level));
+    if (before == 0 || rise == 0) return std::numeric_limits<double>::infinity();
+    return std::pow(work_ / before, static_cast<double>(peak - std::min(level, peak)) / static_cast<double>(rise));
+  }
+
+ private:
+  double work_ = 0;
+  bytes level_ = 0;
 };
 
 /// The graph and the context must outlive it.
@@ -179,8 +199,10 @@ class part_search {
   bool line_is_old_ = true;
   std::optional<backbone> bone_;
   std::vector<std::vector<node_id>> local_;  // scratch of each thread
-  std::optional<best_first_search> exact_;
+  std::optional<both_ends_search> exact_;
   std::uint64_t exact_in_vain_ = 0;  // its work since it raised the bound
+  work_growth exact_growth_;
+  bool again_ = false;  // whether the stage that runs asks for another turn at once
   struct rows_in_step;
   std::shared_ptr<rows_in_step> rows_;
   struct closed_search;

@@ -90,18 +90,19 @@ inline bool part_search::fits(const stage& s) const {
   return s.name != facts_.without && s.fits(facts_);
 }
 
-/// Returns whether the stage lowered the peak: then it is likely to do so again.
+/// Returns whether the stage is to go again at once: it lowered the peak, and is likely to do so again, or asks for it.
 inline bool part_search::give_turn(const stage& s, turn& t) {
   const double first = s.share * static_cast<double>(unit_) + s.each_node * static_cast<double>(g_.active);
   slice_ = static_cast<std::uint64_t>(std::max(1.0, first)) << std::min(t.taken++, 40U);
   const auto before = std::pair(peak_, bound_);
   const search::named name(context_, s.name);
+  again_ = false;
   const bool more = context_.with_work(slice_, [&] { return (this->*s.run)(); });
   t.ended = !more && !context_.stopped();
   t.in_vain = before == std::pair(peak_, bound_) ? t.in_vain + 1 : 0;
   t.rests = s.does == stage::lowers && t.in_vain >= 2 && t.in_vain % 2 == 0;
   report();
-  return peak_ < before.first;
+  return peak_ < before.first || again_;
 }
 
 inline void part_search::take(std::vector<node_id> order) {

@@ -1,0 +1,88 @@
+// An exact search from both ends of a graph that goes on from turn to turn.
+#pragma once
+
+#include <memsched/base/linkage.hpp>
+
+#if MEMSCHED_DEFINED_HERE
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include <memsched/graph/mirror.hpp>
+#include <memsched/schedulers/best_first.hpp>
+
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+namespace detail {
+
+/// The search from both ends, forward and on the mirror image, where a search may be much smaller. Forward has the first turn;
+/// then both do equal work, until one of them is behind: it ends. With credits, which have no mirror image, forward only.
+class both_ends_search {
+ public:
+  both_ends_search(const schedule_graph& g, search& context, const best_first& policy, bytes from, bytes below)
+      : g_(g), context_(context), policy_(policy), from_(from) {
+    forward_.search.emplace(g, context, policy, from, below);
+  }
+
+  /// As `best_first_search::run`.
+  best_first::finding run(bytes below) {
+    if (!forward_.search) return run_backward(below);
+    if (forward_.work == 0 || !has_backward(below)) return run(forward_, below);
+    const std::uint64_t left = context_.work_left(), ahead = forward_.work - std::min(forward_.work, backward_.work);
+    if (left > ahead) {
+      best_first::finding f = context_.with_work((left - ahead) / 2, [&] { return run(forward_, below); });
+      if (f.order || f.bound >= below || context_.stopped()) return f;
+    }
+    best_first::finding b = run_backward(below);
+    if (forward_.bound > backward_.bound) backward_.search.reset();
+    if (forward_.bound < backward_.bound) forward_.search.reset();
+    b.bound = std::max(forward_.bound, backward_.bound);
+    return b;
+  }
+  bytes from() const { return from_; }
+  std::uint64_t bytes_held() const { return bytes_held(forward_) + bytes_held(backward_); }
+
+ private:
+  struct end {
+    std::optional<best_first_search> search{};
+    std::uint64_t work = 0;
+    bytes bound = 0;
+  };
+
+  /// Opens the backward search the first time.
+  bool has_backward(bytes below) {
+    if (!image_ && g_.credits.items() == 0 && g_.size() <= policy_.max_nodes) {
+      image_ = mirror_image(g_);
+      backward_.search.emplace(*image_, context_, policy_, from_, below);
+    }
+    return backward_.search.has_value();
+  }
+  best_first::finding run(end& e, bytes below) {
+    const std::uint64_t before = context_.work();
+    best_first::finding f = e.search->run(below);
+    e.work += context_.work() - before;
+    e.bound = f.bound;
+    return f;
+  }
+  best_first::finding run_backward(bytes below) {
+    best_first::finding f = run(backward_, below);
+    if (f.order) f.order = reflected(g_, std::move(*f.order));
+    return f;
+  }
+  static std::uint64_t bytes_held(const end& e) { return e.search ? e.search->bytes_held() : 0; }
+
+  const schedule_graph& g_;
+  search& context_;
+  best_first policy_;
+  bytes from_;
+  std::optional<schedule_graph> image_;
+  end forward_, backward_;
+};
+
+}  // namespace detail
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched
+
+#endif
