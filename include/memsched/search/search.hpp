@@ -356,8 +356,6 @@ class search {
 
 #if MEMSCHED_DEFINED_HERE
 
-#include <algorithm>
-
 #include <memsched/base/crew.hpp>
 
 namespace memsched {
