@@ -11,24 +11,46 @@
 
 using namespace memsched;
 
+namespace {
+
+/// Runs nodes in a random order, each when it is ready.
+class random_run {
+ public:
+  random_run(const schedule_graph& g, support::random& r) : walk(g), r_(r) {
+    for (node_id v = 0; v < g.active; ++v)
+      if (g.preds[v].empty()) ready_.push_back(v);
+  }
+  bool is_over() const { return ready_.empty(); }
+  node_id next() {
+    std::swap(ready_[r_.below(static_cast<std::uint32_t>(ready_.size()))], ready_.back());
+    const node_id v = ready_.back();
+    ready_.pop_back();
+    walk.fire(v, [&](node_id s) { ready_.push_back(s); });
+    return v;
+  }
+
+  order_walk walk;
+
+ private:
+  support::random& r_;
+  std::vector<node_id> ready_;
+};
+
+}  // namespace
+
 TEST_CASE("a stepper on sets has the levels, peaks and releases of a walk") {
   for (std::uint64_t seed = 0; seed < 500; ++seed)
     for (const memory_model& model : {memory_model{}, memory_model{.default_firing = firing::cbp}}) {
       INFO("seed " << seed);
       const schedule_graph g = make_schedule_graph(support::random_problem(seed, {.operators = 12}), model);
       support::random r(seed);
-      order_walk w(g);
+      random_run run(g, r);
+      const order_walk& w = run.walk;
       memsched::detail::downset_stepper step(g);
       base::bit_set ran(g.active);
       step.start(ran, w.level());
-      std::vector<node_id> ready;
-      for (node_id v = 0; v < g.active; ++v)
-        if (g.preds[v].empty()) ready.push_back(v);
-      while (!ready.empty()) {
-        std::swap(ready[r.below(static_cast<std::uint32_t>(ready.size()))], ready.back());
-        const node_id v = ready.back();
-        ready.pop_back();
-        w.fire(v, [&](node_id s) { ready.push_back(s); });
+      while (!run.is_over()) {
+        const node_id v = run.next();
         step.run(v);
         ran.insert(v);
         REQUIRE(step.level() == w.level());
@@ -62,18 +84,10 @@ TEST_CASE("moves from a downset are the same wherever moves were asked for befor
       const bool macros = r.chance(80);
       moves asked_before(g, context, macros, true);
       for (int k = 0; k < 20; ++k) {
-        order_walk w(g);
+        random_run run(g, r);
+        const order_walk& w = run.walk;
         base::bit_set ran(g.active);
-        std::vector<node_id> ready;
-        for (node_id v = 0; v < g.active; ++v)
-          if (g.preds[v].empty()) ready.push_back(v);
-        for (std::size_t left = r.below(static_cast<std::uint32_t>(g.active)); left > 0; --left) {
-          std::swap(ready[r.below(static_cast<std::uint32_t>(ready.size()))], ready.back());
-          const node_id v = ready.back();
-          ready.pop_back();
-          w.fire(v, [&](node_id s) { ready.push_back(s); });
-          ran.insert(v);
-        }
+        for (std::size_t left = r.below(static_cast<std::uint32_t>(g.active)); left > 0; --left) ran.insert(run.next());
         REQUIRE(listed(asked_before.from(ran, w.level())) == listed(moves(g, context, macros, true).from(ran, w.level())));
         const delta peak = w.level() + r.below(100);
         memsched::detail::downset_stepper by_hand(g);

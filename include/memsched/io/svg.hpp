@@ -1,12 +1,12 @@
 // The distribution of peaks as SVG.
 #pragma once
 
-#include <algorithm>
 #include <ostream>
 #include <span>
 #include <string>
 #include <string_view>
 
+#include <memsched/base/linkage.hpp>
 #include <memsched/io/drawing.hpp>
 #include <memsched/measure/sample.hpp>
 
@@ -18,6 +18,24 @@ struct peak_mark {
   std::string name;
   bytes peak = 0;
 };
+
+/// Draws which share of the samples needs no more than how much, with a line for each mark: the paper's Figure 3b. An
+/// SVG document of 900 x 420; the smallest and the largest peak of samples and marks are at the edges of the plot. The
+/// legend has the marks in the order of their lines.
+MEMSCHED_FUNCTION void write_distribution_svg(std::ostream& out, std::string_view title,
+                                              std::span<const order_sample> samples, std::span<const peak_mark> marks);
+
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched
+
+#if MEMSCHED_DEFINED_HERE
+
+#include <algorithm>
+#include <iterator>
+#include <vector>
+
+namespace memsched {
+inline namespace MEMSCHED_ABI {
 
 namespace detail {
 
@@ -36,40 +54,7 @@ class distribution_frame {
   double range_;
 };
 
-MEMSCHED_FUNCTION void draw_axes(svg_drawing& d, const distribution_frame& f, bytes least, bytes most);
-
-/// The drawing in a sentence, for screen readers. `marks` ascend.
-MEMSCHED_FUNCTION std::string describe_distribution(std::span<const order_sample> samples, std::span<const peak_mark> marks);
-
-inline void draw_steps(svg_drawing& d, const distribution_frame& f, std::span<const order_share> shares) {
-  std::string path = "M" + one_digit(f.left) + ' ' + one_digit(f.y(0));
-  for (const order_share& s : shares)
-    path += " H" + one_digit(f.x(static_cast<double>(s.peak))) + " V" + one_digit(f.y(s.drawn));
-  d.path(path + " H" + one_digit(f.width - f.right), "class=\"ink\" fill=\"none\" stroke-width=\"1.5\"");
-}
-
-}  // namespace detail
-
-/// Draws which share of the samples needs no more than how much, with a line for each mark: the paper's Figure 3b. An
-/// SVG document of 900 x 420; the smallest and the largest peak of samples and marks are at the edges of the plot. The
-/// legend has the marks in the order of their lines.
-MEMSCHED_FUNCTION void write_distribution_svg(std::ostream& out, std::string_view title,
-                                              std::span<const order_sample> samples, std::span<const peak_mark> marks);
-
-}  // namespace MEMSCHED_ABI
-}  // namespace memsched
-
-#if MEMSCHED_DEFINED_HERE
-
-#include <iterator>
-#include <vector>
-
-namespace memsched {
-inline namespace MEMSCHED_ABI {
-
-namespace detail {
-
-MEMSCHED_FUNCTION void draw_axes(svg_drawing& d, const distribution_frame& f, bytes least, bytes most) {
+inline void draw_axes(svg_drawing& d, const distribution_frame& f, bytes least, bytes most) {
   for (int percent = 0; percent <= 100; percent += 25) {
     const double y = f.y(percent / 100.0);
     d.line(f.left, y, f.width - f.right, y, "class=\"grid\"");
@@ -81,8 +66,15 @@ MEMSCHED_FUNCTION void draw_axes(svg_drawing& d, const distribution_frame& f, by
   }
 }
 
-MEMSCHED_FUNCTION std::string describe_distribution(std::span<const order_sample> samples,
-                                                    std::span<const peak_mark> marks) {
+inline void draw_steps(svg_drawing& d, const distribution_frame& f, std::span<const order_share> shares) {
+  std::string path = "M" + one_digit(f.left) + ' ' + one_digit(f.y(0));
+  for (const order_share& s : shares)
+    path += " H" + one_digit(f.x(static_cast<double>(s.peak))) + " V" + one_digit(f.y(s.drawn));
+  d.path(path + " H" + one_digit(f.width - f.right), "class=\"ink\" fill=\"none\" stroke-width=\"1.5\"");
+}
+
+/// The drawing in a sentence, for screen readers. `marks` ascend.
+inline std::string describe_distribution(std::span<const order_sample> samples, std::span<const peak_mark> marks) {
   std::string text =
       "Which share of " + std::to_string(samples.size()) + " random orders needs no more than how much memory";
   if (!samples.empty()) {

@@ -1,6 +1,7 @@
 // The search for a rewritten network that needs less memory than any order of the given one.
 #pragma once
 
+#include <memsched/base/linkage.hpp>
 #include <memsched/rewrite/fit_options.hpp>
 #include <memsched/search/policy.hpp>
 
@@ -46,5 +47,19 @@ fitted fit(const network& net, const S& policy, const fit_options& f = {}, const
 }  // namespace memsched
 
 #if MEMSCHED_DEFINED_HERE
+
 #include <memsched/rewrite/fit_search.hpp>
+
+namespace memsched {
+inline namespace MEMSCHED_ABI {
+namespace detail {
+
+MEMSCHED_FUNCTION fitted fit_network(const network& net, inner_scheduler policy, const fit_options& f, const options& o) {
+  return fit_run(net, policy, f, o).run();
+}
+
+}  // namespace detail
+}  // namespace MEMSCHED_ABI
+}  // namespace memsched
+
 #endif

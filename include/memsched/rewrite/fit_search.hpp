@@ -215,19 +215,3 @@ class fit_run : fit_stripes {
 }  // namespace detail
 }  // namespace MEMSCHED_ABI
 }  // namespace memsched
-
-#if MEMSCHED_DEFINED_HERE
-
-namespace memsched {
-inline namespace MEMSCHED_ABI {
-namespace detail {
-
-MEMSCHED_FUNCTION fitted fit_network(const network& net, inner_scheduler policy, const fit_options& f, const options& o) {
-  return fit_run(net, policy, f, o).run();
-}
-
-}  // namespace detail
-}  // namespace MEMSCHED_ABI
-}  // namespace memsched
-
-#endif

@@ -175,18 +175,14 @@ class downset_moves {
         moves_.push_back(move_to(i, level));
         if (context_.stopped()) return moves_;
       }
-    if (moves_.empty()) {  // nothing but low-drop nodes
-      step_.start(ran, level);
-      run_to(rest, ran);
-      moves_.push_back({rest, step_.peak(), step_.level()});
-    }
+    if (moves_.empty()) moves_.push_back(run_from(ran, level, rest));  // nothing but low-drop nodes
     return moves_;
   }
 
   /// The same from the downset at which `settle` came to an end, where the stepper still stands.
   const plain_vector<move>& from_settled() {
     if (commits_ && !moves_.empty()) return moves_;
-    settled_.assign(step_.set().begin(), step_.set().end());
+    note_settled();
     return from(settled_, step_.level());
   }
 
@@ -243,7 +239,7 @@ class downset_moves {
     for (bool moved = true; moved;) {
       moved = false;
       moves_.clear();
-      settled_.assign(step_.set().begin(), step_.set().end());
+      note_settled();
       delta level = step_.level();
       stand_at(settled_);
       for (std::size_t i = 0; i < targets_.size(); ++i) {
@@ -252,7 +248,7 @@ class downset_moves {
         const move m = move_to(i, level);
         if (m.peak <= peak && m.level <= level && is_safe_move(m.target, level)) {
           for (node_id v : path_) ran_node(v);
-          settled_.assign(step_.set().begin(), step_.set().end());
+          note_settled();
           level = step_.level();
           stand_at(settled_);
           moved = true;
@@ -264,10 +260,18 @@ class downset_moves {
     }
   }
 
+  void note_settled() { settled_.assign(step_.set().begin(), step_.set().end()); }
+
+  /// Runs target t with its ancestors from `ran`, at `level`, on the stepper.
+  move run_from(const_bit_row ran, delta level, node_id t) {
+    step_.start(ran, level);
+    run_to(t, ran);
+    return {t, step_.peak(), step_.level()};
+  }
+
   /// Whether it is safe to run target t with its ancestors from `settled_`, where they run on the stepper.
   bool is_safe_move(node_id t, delta level) {
-    step_.start(settled_, level);
-    run_to(t, settled_);
+    run_from(settled_, level, t);
     const auto waits_for_all = [&](node_id r) { return runs_after(r, path_); };
     return is_safe(level, step_.level(), [&] { return step_.all_released(path_, waits_for_all); });
   }
@@ -286,11 +290,7 @@ class downset_moves {
     if (known_[i] == knowledge::none) {
       const node_id t = targets_[i];
       known_[i] = open(t, ran) ? knowledge::open : knowledge::closed;
-      if (known_[i] == knowledge::open) {
-        step_.start(ran, 0);
-        run_to(t, ran);
-        rises_[i] = {t, step_.peak(), step_.level()};
-      }
+      if (known_[i] == knowledge::open) rises_[i] = run_from(ran, 0, t);
     }
     return known_[i] == knowledge::open;
   }
