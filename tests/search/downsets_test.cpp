@@ -1,6 +1,7 @@
 // Sets of nodes that have run: stepping against a walk, and the table.
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <limits>
 #include <map>
 #include <memsched/graph/walk.hpp>
 #include <memsched/search/downsets.hpp>
@@ -8,6 +9,8 @@
 #include <vector>
 
 #include "support/random_problem.hpp"
+#include "support/random_sums.hpp"
+#include "support/seeds.hpp"
 
 using namespace memsched;
 
@@ -36,7 +39,78 @@ class random_run {
   std::vector<node_id> ready_;
 };
 
+/// The smallest peak of a completion, by all orders, of each downset that is asked for.
+class all_completions {
+ public:
+  explicit all_completions(const schedule_graph& g) : g_(g), step_(g) {}
+
+  delta of(const base::bit_set& ran, delta level) {
+    const std::vector<base::bit_word> key(base::const_bit_row(ran).begin(), base::const_bit_row(ran).end());
+    if (const auto known = known_.find(key); known != known_.end()) return known->second;
+    delta best = std::numeric_limits<delta>::max();
+    bool over = true;
+    for (node_id v = 0; v < g_.active; ++v) {
+      if (ran[v] || std::any_of(g_.preds[v].begin(), g_.preds[v].end(), [&](node_id u) { return !ran[u]; })) continue;
+      over = false;
+      step_.start(ran, level);
+      step_.run(v);
+      const delta peak = step_.peak(), behind = step_.level();
+      base::bit_set next = ran;
+      next.insert(v);
+      best = std::min(best, std::max(peak, of(next, behind)));
+    }
+    return known_[key] = over ? level : best;
+  }
+
+ private:
+  const schedule_graph& g_;
+  memsched::detail::downset_stepper step_;
+  std::map<std::vector<base::bit_word>, delta> known_;
+};
+
+problem any_sums(std::uint64_t seed, support::random& r) {
+  const std::uint32_t values = 2 + r.below(3), sums = 1 + r.below(3), percent = 30 + r.below(60);
+  return make_problem(support::random_sums(seed, {values, sums, percent, 1 + r.below(3), r.below(40)})).value();
+}
+
+/// Checks that from random downsets of g some move leads on to the smallest peak.
+void check_that_moves_suffice(const schedule_graph& g, support::random& r) {
+  search context{options{}};
+  memsched::detail::downset_moves moves(g, context, true, true);
+  all_completions all(g);
+  for (int k = 0; k < 8; ++k) {
+    random_run run(g, r);
+    base::bit_set ran(g.active);
+    for (std::size_t left = r.below(static_cast<std::uint32_t>(g.active)); left > 0; --left) ran.insert(run.next());
+    const delta level = run.walk.level(), optimum = all.of(ran, level);
+    delta best = std::numeric_limits<delta>::max();
+    for (const auto& m : moves.from(ran, level)) {
+      base::bit_set reached(g.active);
+      moves.reach(m.target, ran, reached);
+      best = std::min(best, std::max(m.peak, all.of(reached, m.level)));
+    }
+    REQUIRE(best == optimum);
+    moves.stepper().start(ran, level);
+    base::bit_set settled = ran;
+    moves.settle(optimum, [&](node_id v) { settled.insert(v); });
+    REQUIRE(all.of(settled, moves.stepper().level()) <= optimum);
+  }
+}
+
 }  // namespace
+
+TEST_CASE("from any downset some move leads on to the smallest peak, and so do safe moves") {
+  for (std::uint64_t seed = 0; seed < support::seeds(8000); ++seed)
+    for (const options& o : {options{}, options{.default_firing = firing::cbp}, options{.in_place = false}}) {
+      INFO("seed " << seed);
+      support::random r(seed);
+      const schedule_graph sums = make_schedule_graph(any_sums(seed, r), o.model());
+      if (sums.active <= 15) check_that_moves_suffice(sums, r);
+      check_that_moves_suffice(support::random_costs_of_sums(r), r);
+      if (seed % 4 == 0)
+        check_that_moves_suffice(make_schedule_graph(support::random_problem(seed, {.operators = 9}), o.model()), r);
+    }
+}
 
 TEST_CASE("a stepper on sets has the levels, peaks and releases of a walk") {
   for (std::uint64_t seed = 0; seed < 500; ++seed)
@@ -79,7 +153,9 @@ TEST_CASE("moves from a downset are the same wherever moves were asked for befor
       INFO("seed " << seed);
       support::random r(seed);
       const schedule_graph g = make_schedule_graph(
-          support::random_problem(seed, {.operators = 4 + r.below(20), .max_inputs = 1 + r.below(4)}), o.model());
+          seed % 2 == 0 ? any_sums(seed, r)
+                        : support::random_problem(seed, {.operators = 4 + r.below(20), .max_inputs = 1 + r.below(4)}),
+          o.model());
       search context(o);
       const bool macros = r.chance(80);
       moves asked_before(g, context, macros, true);

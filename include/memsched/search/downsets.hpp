@@ -13,6 +13,7 @@
 #include <memsched/base/plain_vector.hpp>
 #include <memsched/base/topology.hpp>
 #include <memsched/graph/schedule_graph.hpp>
+#include <memsched/search/feeders.hpp>
 #include <memsched/search/search.hpp>
 #include <memsched/structure/reachability.hpp>
 
@@ -113,11 +114,13 @@ class downset_table {
 /// Whether a move from a downset D is safe: whether it leads to a lowest downset D' of all between the two. The move ran
 /// some nodes P at levels under the peak in force, each with all that it waits for: low-drop ones, the impact of which is no
 /// less than 0, and at most one other node t, for which all the low-drop ones run. `releases_wait()` says whether all of P runs
-/// before each release that freed memory on the way; it is asked where the levels leave it open.
+/// before each release that freed memory on the way, side releases aside (see `feeders`); it is asked where the levels leave it
+/// open.
 ///
 /// Lemma (lowest). If level(D') <= level(D), and all of P runs before each of those releases, no downset E between D and D'
-/// is lower than D'. Proof: let E be neither of the two. It lacks some node of P, so none of the releases is in it, and t is
-/// not, which all the rest of P runs before. So E is D and low-drop nodes: level(E) >= level(D) >= level(D').
+/// is lower than D'. Proof: let E be neither of the two. It lacks some node of P, so none of the releases is in it but side
+/// releases, and t is not, which all the rest of P runs before. So E is D, low-drop nodes, and side releases of these, which
+/// free no more than their impacts: level(E) >= level(D) >= level(D').
 ///
 /// Lemma (R1, safe commit). If D' is reached from D under a peak B and lowest between them, D has a completion that stays
 /// under B if and only if D' has. Proof: the one way is clear. The other: delete P from a completion of D. A state E becomes
@@ -148,6 +151,7 @@ class downset_moves {
     const auto order = topological_order(g.preds, g.succs);
     for (index_t i = 0; i < order.size(); ++i) position_[order[i]] = i;
     if (macros) find_low_drop();
+    feeders_.emplace(g, low_drop_);
     for (node_id v = 0; v < g.size(); ++v)
       if (g.is_release(v) ? g.cost[v].impact != 0 && has_low_drop_pred(v) : !low_drop_[v]) targets_.push_back(v);
     known_.resize(targets_.size());
@@ -201,7 +205,8 @@ class downset_moves {
       for (bit_word w = (t == rest ? all_[k] : ancestors(t)[k]) & ~ran[k]; w != 0; w &= w - 1)
         path_.push_back(static_cast<node_id>(k * 64 + static_cast<std::size_t>(std::countr_zero(w))));
     std::sort(path_.begin(), path_.end(), [&](node_id a, node_id b) { return position_[a] < position_[b]; });
-    if (!tail_.empty()) run_high_drops_first();
+    const std::size_t first = t == rest ? path_.size() : feeders_->run_last(t, ran, ancestors(t), path_);
+    if (!tail_.empty()) run_high_drops_first(first);
     if (t != rest && !g_.is_release(t)) path_.push_back(t);
     std::size_t steps = ran.size();
     for (node_id v : path_) {
@@ -272,7 +277,7 @@ class downset_moves {
   /// Whether it is safe to run target t with its ancestors from `settled_`, where they run on the stepper.
   bool is_safe_move(node_id t, delta level) {
     run_from(settled_, level, t);
-    const auto waits_for_all = [&](node_id r) { return runs_after(r, path_); };
+    const auto waits_for_all = [&](node_id r) { return feeders_->is_side(r) || runs_after(r, path_); };
     return is_safe(level, step_.level(), [&] { return step_.all_released(path_, waits_for_all); });
   }
 
@@ -300,10 +305,10 @@ class downset_moves {
   }
 
   /// Finds the nodes around each node: it and its ancestors, and all that is read by a release that waits for one of these, or
-  /// for which one of these may have a credit.
+  /// for which one of these may have a credit; and those that a node waits for that one of these feeds (`feeders`).
   /// Lemma. Premise: two downsets agree on the nodes around t. Conclusion: the move to t is open from both or from neither, and
   /// its peak and its end are as far above the level of either. Proof: the same ancestors are left to run, in the same order, and
-  /// the effect of each depends on which readers of such releases have run.
+  /// the effect of each depends on which readers of such releases have run. Whether t is deferred depends on the last ones.
   void find_around(const std::vector<node_id>& order) {
     constexpr std::size_t most = 4096;
     if (g_.size() > most || !ancestors_) return;
@@ -315,7 +320,7 @@ class downset_moves {
       if (g_.is_release(v)) continue;
       set_bit(around, v);
       for (node_id s : g_.succs[v])
-        if (g_.is_release(s)) add_readers(s, around);
+        if (g_.is_release(s) || feeders_->fed_by(v) == s) add_readers(s, around);
       for (const credit& c : g_.credits[v]) add_readers(c.release, around);
     }
   }
@@ -337,7 +342,7 @@ class downset_moves {
       if ((open & ~low[k]) != 0) return false;
       missing |= open;
     }
-    return !g_.is_release(t) || missing != 0;
+    return !g_.is_release(t) || (missing != 0 && !feeders_->defer(t, ran));
   }
 
   bool runs_after(node_id release, const std::vector<node_id>& nodes) const {
@@ -356,13 +361,15 @@ class downset_moves {
     const auto may_wait = [&](node_id v) {
       return !credited[v] && drop(v) >= 0 && (g_.cost[v].impact > 0 || (g_.cost[v].impact == 0 && drop(v) == 0));
     };
-    for (node_id v = 0; v < g_.size(); ++v) {
-      if (g_.is_release(v) ? g_.cost[v].impact == 0 : may_wait(v)) continue;
+    for (node_id v = 0; v < g_.active; ++v) {
+      if (may_wait(v)) continue;
       delta spared = 0;
-      if (!g_.is_release(v))
-        for (const credit& c : g_.credits[v]) spared += c.amount;
+      for (const credit& c : g_.credits[v]) spared += c.amount;
       least = std::min(least, drop(v) - spared);
     }
+    for (node_id r = static_cast<node_id>(g_.active); r < g_.size(); ++r)
+      for (node_id reader : g_.preds[r])
+        if (g_.cost[r].impact != 0) least = std::min(least, drop(r) + drop(reader));
     std::size_t uneven = 0;
     for (node_id v = 0; v < g_.active; ++v) uneven += may_wait(v) && drop(v) > 0 && drop(v) <= least;
     if (uneven < g_.active / 4) least = 0;  // longer moves pay only where they leave few targets
@@ -375,25 +382,28 @@ class downset_moves {
     return std::any_of(readers.begin(), readers.end(), [&](node_id v) { return low_drop_[v]; });
   }
 
-  /// Brings low-drop nodes into the order of the lowest peak, by the highest drop of each and its descendants.
+  /// Brings the first `count` nodes of the path, low-drop ones, into the order of the lowest peak, by the highest drop of each
+  /// and its descendants.
   /// Lemma. Premise: impacts are no less than 0. Conclusion: no order has a lower peak. Proof: a node runs with its drop above
   /// the level behind it. Give each node the highest drop of itself and of those behind it. That raises no order's peak: the
   /// levels behind those are no lower. With these drops, neighbours where the second has the higher one may change places: the
   /// higher one then runs from a lower level, and the other ends where the pair did, with less above it.
-  void run_high_drops_first() {
-    for (std::size_t i = path_.size(); i-- > 0;) {
+  void run_high_drops_first(std::size_t count) {
+    const auto end = path_.begin() + static_cast<std::ptrdiff_t>(count);
+    for (std::size_t i = count; i-- > 0;) {
       const node_id v = path_[i];
       tail_[v] = drop(v);
       for (node_id s : g_.succs[v]) tail_[v] = std::max(tail_[v], tail_[s]);
     }
-    std::stable_sort(path_.begin(), path_.end(), [&](node_id a, node_id b) { return tail_[a] > tail_[b]; });
-    for (node_id v : path_) tail_[v] = 0;
+    std::stable_sort(path_.begin(), end, [&](node_id a, node_id b) { return tail_[a] > tail_[b]; });
+    std::for_each(path_.begin(), end, [&](node_id v) { tail_[v] = 0; });
   }
 
   const schedule_graph& g_;
   search& context_;
   std::size_t steps_ = 0;
   std::optional<bit_matrix> ancestors_;
+  std::optional<feeders> feeders_;
   bool commits_;
   plain_vector<bit_word> all_, settled_, here_, changed_;  // `here_`: the downset at hand
   bit_set low_drop_;

@@ -22,6 +22,7 @@
 #include "draws.hpp"
 #include "oracle.hpp"
 #include "support/random_problem.hpp"
+#include "support/random_sums.hpp"
 
 namespace claims {
 
@@ -160,19 +161,20 @@ inline complaint ask_between(const subject& x, random& r, std::string& asked) {
   return std::nullopt;
 }
 
-/// Moves between downsets, from many places: safe ones keep a best completion, and so does one of the moves there are.
+/// Moves between downsets of the graph, or of one with any costs, from many places: safe ones keep a best completion, and so does one of the moves there are.
 inline complaint ask_moves(const subject& x, random& r, std::string& asked) {
   using namespace detail;
   asked += " moves";
-  const bool macros = flip(r, asked, "macros", 80);
-  const std::vector<bytes> to_go = smallest_peaks_to_go(x.g);
+  const bool macros = flip(r, asked, "macros", 80), of_costs = flip(r, asked, "costs", 40);
+  const schedule_graph g = of_costs ? support::random_costs_of_sums(r) : x.g;
+  const std::vector<bytes> to_go = smallest_peaks_to_go(g);
   const auto number_of = [](base::const_bit_row set) { return static_cast<std::uint32_t>(set[0]); };
   search context(x.o);
-  memsched::detail::downset_moves moves(x.g, context, macros, true);
+  memsched::detail::downset_moves moves(g, context, macros, true);
   for (int sample = 0; sample < 12; ++sample) {
-    const auto order = any_order(x.g, r);
-    base::bit_set ran(x.g.active);
-    order_walk w(x.g);
+    const auto order = any_order(g, r);
+    base::bit_set ran(g.active);
+    order_walk w(g);
     const std::uint32_t prefix = r.below(static_cast<std::uint32_t>(order.size()));
     for (std::uint32_t i = 0; i < prefix; ++i) ran.insert(order[i]), w.fire(order[i]);
     const bytes best = to_go[number_of(ran)];

@@ -14,6 +14,7 @@
 #include <memsched/graph/check.hpp>
 
 #include "support/random_problem.hpp"
+#include "support/random_sums.hpp"
 
 namespace claims {
 
@@ -93,9 +94,31 @@ inline table two_of(const table& t) {
   return both;
 }
 
+/// Sums of products with 4 to 16 operators.
+inline table random_table_of_sums(random& r) {
+  memsched::problem_draft d;
+  do {
+    const std::uint32_t values = 1 + r.below(4), sums = 1 + r.below(3), percent = 30 + r.below(60);
+    d = support::random_sums(r.below(1U << 31), {values, sums, percent, 1 + r.below(3), r.below(40)});
+  } while (d.operators.size() < 4 || d.operators.size() > 16);
+  table t;
+  for (const memsched::tensor_data& x : d.tensors) t.tensors.push_back({.size = x.size});
+  for (const memsched::tensor_id x : d.graph_outputs) t.tensors[x].output = true;
+  for (memsched::op_id i = 0; i < d.operators.size(); ++i) {
+    table::op o{.workspace = d.operators[i].workspace};
+    o.reads.assign(d.reads[i].begin(), d.reads[i].end()), o.writes.assign(d.writes[i].begin(), d.writes[i].end());
+    if (d.operators[i].overwrites != memsched::none) o.overwrites = static_cast<int>(d.operators[i].overwrites);
+    if (d.operators[i].rule) o.rule = *d.operators[i].rule == memsched::firing::cbp ? 1 : 0;
+    t.ops.push_back(std::move(o));
+  }
+  return t;
+}
+
 /// 6 to 16 operators, or two copies of 3 to 7, of some density, sizes, fan-in and locality; shared tensors, aliases, control edges, several outputs,
-/// workspaces, overwritten inputs, rules of their own, sizes of zero and sizes with a common divisor. Most are renumbered.
+/// workspaces, overwritten inputs, rules of their own, sizes of zero and sizes with a common divisor; or sums of products. Most are
+/// renumbered.
 inline table random_table(random& r) {
+  if (r.chance(20)) return random_table_of_sums(r);
   const bool copied = r.chance(15);
   const std::uint32_t n = copied ? 3 + r.below(5) : 6 + (r.chance(70) ? r.below(6) : r.below(11)), fan = 1 + r.below(4);
   const std::uint32_t sizes[] = {2, 3, 8, 60, 1000}, units[] = {1, 1, 1, 2, 6, 10};
