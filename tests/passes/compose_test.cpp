@@ -136,6 +136,25 @@ TEST_CASE("compose keeps the optimum of problems with shared tensors") {
     }
 }
 
+TEST_CASE("parts whose releases are nodes like others have no scopes") {
+  std::size_t parts = 0;
+  for (std::uint64_t seed = 0; seed < support::seeds(1000); ++seed) {
+    INFO("seed " << seed);
+    problem_draft d = support::random_draft(seed, {.operators = 12, .max_inputs = 2});
+    for (op_id op = 0; op < d.operators.size(); ++op) d.operators[op].scope = op / 4;
+    const schedule_graph g = make_schedule_graph(make_problem(std::move(d)).value());
+    search context{options{}};
+    const auto inner = [&](const schedule_graph& h, search& c) {
+      if (h.size() == g.size()) return exhaustive{}(h, c);
+      ++parts;
+      REQUIRE(h.scope.empty());
+      return exhaustive{}(h, c);
+    };
+    REQUIRE(peak_of(g, compose{}(g, context, inner).order) == peak_of(g, exhaustive{}(g, context).order));
+  }
+  REQUIRE(parts > 0);
+}
+
 TEST_CASE("regions are closed, disjoint and worth an order of their own") {
   const auto beside = [](std::vector<precedence> edges, std::uint32_t n) {
     const schedule_graph g = make_schedule_graph(cost_graph{std::vector<node_cost>(n, {1, 1}), std::move(edges)}).value();

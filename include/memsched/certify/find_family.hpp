@@ -86,7 +86,7 @@ class family_search {
   };
 
   void mirror() {
-    for (node_cost& c : cost_) base_ += c.impact, c = {c.peak - c.impact, -c.impact};
+    for (node_cost& c : cost_) base_ += c.impact, c = {c.drop(), -c.impact};
     std::swap(preds_, succs_);
   }
   void apply(const std::vector<proof::reduction>& list) {

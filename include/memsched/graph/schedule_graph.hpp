@@ -23,6 +23,9 @@ using node_id = index_t;
 struct node_cost {
   delta peak = 0;    ///< highest level while it runs
   delta impact = 0;  ///< level after it
+
+  /// From the peak to the level after it.
+  constexpr delta drop() const { return peak - impact; }
 };
 
 /// An edge: one node must run before another.

@@ -65,9 +65,10 @@ inline std::vector<bool> lowest_downset(const schedule_graph& g, std::vector<boo
   return in;
 }
 
-/// g with its releases as nodes like all others, and a level at the start that no order uses up.
+/// g with its releases as nodes like all others, without scopes, and a level at the start that no order uses up.
 inline schedule_graph all_active(schedule_graph g) {
   g.active = g.size();
+  g.scope.clear();
   g.base = 0;
   for (const node_cost& c : g.cost) g.base += static_cast<bytes>(std::max<delta>(-c.impact, 0));
   return g;

@@ -100,7 +100,7 @@ class compression_graph {
   /// Seen in the direction in which `s` comes later.
   node_cost cost(node_id v, side s) const {
     const node_cost c = nodes_[v].cost;
-    return s == side::later ? c : node_cost{c.peak - c.impact, -c.impact};
+    return s == side::later ? c : node_cost{c.drop(), -c.impact};
   }
 
   index_t degree(node_id v, side s) const { return at(v, s).size; }

@@ -98,7 +98,7 @@ class compressor {
     if (g_.degree(v, s) != 1) return;
     const node_id w = g_.front(v, s);
     const node_cost a = g_.cost(v, s), b = g_.cost(w, s);
-    if (g_.fixed(w) || a.impact < 0 || a.peak - a.impact > b.peak) return;
+    if (g_.fixed(w) || a.impact < 0 || a.drop() > b.peak) return;
     ++(s == side::later ? counts_.c1 : counts_.c2);
     if (s == side::later) g_.note(proof::reduction::rule::c1, v, w);
     else g_.note(proof::reduction::rule::c2, w, v);

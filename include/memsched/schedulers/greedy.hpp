@@ -36,7 +36,7 @@ MEMSCHED_FUNCTION solution greedy::operator()(const schedule_graph& g, search& c
     const node_cost c = w.effect(v);
     const delta newest_first = -static_cast<delta>(age);
     if (c.impact <= 0) return std::tuple(false, c.peak, c.impact, newest_first);
-    const delta drop = c.peak - c.impact;
+    const delta drop = c.drop();
     if (prefer == rule::drop) return std::tuple(true, -drop, c.impact, newest_first);
     return std::tuple(true, c.impact, -drop, newest_first);
   };

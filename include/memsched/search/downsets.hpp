@@ -349,8 +349,6 @@ class downset_moves {
     return std::all_of(nodes.begin(), nodes.end(), [&](node_id v) { return test_bit(ancestors(release), v); });
   }
 
-  delta drop(node_id v) const { return g_.cost[v].peak - g_.cost[v].impact; }
-
   /// Finds the low-drop nodes, see `best_first`.
   void find_low_drop() {
     bit_set credited(g_.active);
@@ -359,22 +357,23 @@ class downset_moves {
       for (const credit& c : g_.credits[v])
         for (node_id reader : g_.preds[c.release]) credited.insert(reader);
     const auto may_wait = [&](node_id v) {
-      return !credited[v] && drop(v) >= 0 && (g_.cost[v].impact > 0 || (g_.cost[v].impact == 0 && drop(v) == 0));
+      const node_cost c = g_.cost[v];
+      return !credited[v] && c.drop() >= 0 && (c.impact > 0 || (c.impact == 0 && c.drop() == 0));
     };
     for (node_id v = 0; v < g_.active; ++v) {
       if (may_wait(v)) continue;
       delta spared = 0;
       for (const credit& c : g_.credits[v]) spared += c.amount;
-      least = std::min(least, drop(v) - spared);
+      least = std::min(least, g_.cost[v].drop() - spared);
     }
     for (node_id r = static_cast<node_id>(g_.active); r < g_.size(); ++r)
       for (node_id reader : g_.preds[r])
-        if (g_.cost[r].impact != 0) least = std::min(least, drop(r) + drop(reader));
+        if (g_.cost[r].impact != 0) least = std::min(least, g_.cost[r].drop() + g_.cost[reader].drop());
     std::size_t uneven = 0;
-    for (node_id v = 0; v < g_.active; ++v) uneven += may_wait(v) && drop(v) > 0 && drop(v) <= least;
+    for (node_id v = 0; v < g_.active; ++v) uneven += may_wait(v) && g_.cost[v].drop() > 0 && g_.cost[v].drop() <= least;
     if (uneven < g_.active / 4) least = 0;  // longer moves pay only where they leave few targets
     for (node_id v = 0; v < g_.active; ++v)
-      if (may_wait(v) && drop(v) <= std::max<delta>(least, 0)) low_drop_.insert(v);
+      if (may_wait(v) && g_.cost[v].drop() <= std::max<delta>(least, 0)) low_drop_.insert(v);
     if (least > 0) tail_.resize(g_.size());
   }
   bool has_low_drop_pred(node_id release) const {
@@ -392,7 +391,7 @@ class downset_moves {
     const auto end = path_.begin() + static_cast<std::ptrdiff_t>(count);
     for (std::size_t i = count; i-- > 0;) {
       const node_id v = path_[i];
-      tail_[v] = drop(v);
+      tail_[v] = g_.cost[v].drop();
       for (node_id s : g_.succs[v]) tail_[v] = std::max(tail_[v], tail_[s]);
     }
     std::stable_sort(path_.begin(), end, [&](node_id a, node_id b) { return tail_[a] > tail_[b]; });

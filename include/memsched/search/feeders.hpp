@@ -76,7 +76,7 @@ class feeders {
     const auto first = std::stable_partition(path.begin(), path.end(), [&](node_id v) { return fed_[v] != w; });
     const auto runs = [&](node_id u) { return test_bit(ran, u) || test_bit(ancestors, u); };
     const auto height = [&](node_id v) {
-      delta d = drop(v);
+      delta d = g_->cost[v].drop();
       for (node_id r : g_->succs[v])
         if (r != w && std::all_of(g_->preds[r].begin(), g_->preds[r].end(), runs)) d -= g_->cost[r].impact;
       return d;
@@ -88,8 +88,6 @@ class feeders {
   }
 
  private:
-  delta drop(node_id v) const { return g_->cost[v].peak - g_->cost[v].impact; }
-
   bool is_due(node_id w, const_bit_row ran) const {
     return std::all_of(g_->preds[w].begin(), g_->preds[w].end(),
                        [&](node_id u) { return test_bit(ran, u) || fed_[u] == w; });
@@ -114,11 +112,11 @@ class feeders {
     delta highest = 0, lowest_peak = std::numeric_limits<delta>::max(), lowest_drop = lowest_peak;
     for (node_id v : g_->preds[w]) {
       if (fed_[v] != w) continue;
-      highest = std::max(highest, freed[v] + drop(v));
+      highest = std::max(highest, freed[v] + g_->cost[v].drop());
       lowest_peak = std::min(lowest_peak, g_->cost[v].peak);
-      lowest_drop = std::min(lowest_drop, drop(v));
+      lowest_drop = std::min(lowest_drop, g_->cost[v].drop());
     }
-    room = drop(w);
+    room = g_->cost[w].drop();
     if (!g_->is_release(w)) {
       const node_cost c = g_->cost[w];
       const bool follows = c.impact <= 0 && c.peak <= lowest_drop && highest <= lowest_peak;
@@ -147,7 +145,7 @@ class feeders {
       if (!low_drop[x]) continue;
       delta freed = 0;
       for (node_id r : g_->succs[x]) freed -= is_side_[r] ? g_->cost[r].impact : 0;
-      const delta need = freed <= g_->cost[x].impact ? freed + drop(x) : std::numeric_limits<delta>::max();
+      const delta need = freed <= g_->cost[x].impact ? freed + g_->cost[x].drop() : std::numeric_limits<delta>::max();
       for (node_id r : g_->succs[x]) needed[r] = std::max(needed[r], need);
     }
     for (node_id v = 0; v < g_->active; ++v)

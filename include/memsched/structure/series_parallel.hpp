@@ -71,18 +71,19 @@ class sorted_chain {
       else break;
     }
     if (x.cost.impact < 0) {
-      while (!shrinking_.empty() && x.cost.peak <= drop(last(shrinking_))) x = joined(take_last(shrinking_), x);
-      while (!other.shrinking_.empty() && first(other.shrinking_).cost.peak <= drop(x))
+      while (!shrinking_.empty() && x.cost.peak <= last(shrinking_).cost.drop()) x = joined(take_last(shrinking_), x);
+      while (!other.shrinking_.empty() && first(other.shrinking_).cost.peak <= x.cost.drop())
         x = joined(x, take_first(other.shrinking_));
       shrinking_.emplace(x.cost.peak, x);
     } else {
       for (;;) {
-        if (!other.growing_.empty() && drop(x) <= last(other.growing_).cost.peak) x = joined(x, take_last(other.growing_));
-        else if (!growing_.empty() && (x.cost.impact == 0 || drop(first(growing_)) <= x.cost.peak))
+        if (!other.growing_.empty() && x.cost.drop() <= last(other.growing_).cost.peak)
+          x = joined(x, take_last(other.growing_));
+        else if (!growing_.empty() && (x.cost.impact == 0 || first(growing_).cost.drop() <= x.cost.peak))
           x = joined(take_first(growing_), x);
         else break;
       }
-      growing_.emplace(drop(x), x);
+      growing_.emplace(x.cost.drop(), x);
     }
     beside(std::move(other));
   }
@@ -100,7 +101,6 @@ class sorted_chain {
  private:
   using runs = std::multimap<delta, run>;  // shrinking: by peak; growing: by drop, so that the last one runs first
 
-  static delta drop(const run& r) { return r.cost.peak - r.cost.impact; }
   static const run& first(const runs& r) { return r.begin()->second; }
   static const run& last(const runs& r) { return std::prev(r.end())->second; }
   static run take_first(runs& r) { return r.extract(r.begin()).mapped(); }

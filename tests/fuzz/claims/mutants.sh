@@ -11,9 +11,9 @@ mutant "safe moves: no check for a lowest set" search/downsets.hpp \
   's/step_.all_released\(path_, waits_for_all\)/(@ || &)/'
 mutant "safe moves: any level at the end" search/downsets.hpp 's/level_after <= level_before \&\&/(@ || level_after <= level_before) \&\&/'
 mutant "safe moves: hierarchical takes every release" hierarchical/level_search.hpp 's/return (open && needed == m.end - m.begin);/return @ || (\1);/'
-mutant "macros: low-drop whatever the drop" search/downsets.hpp 's/drop\(v\) <= std::max<delta>\(least, 0\)/(@ || &)/'
-mutant "macros: low-drop whatever others drop" search/downsets.hpp 's/least = std::min\(least, drop\(v\) - spared\);/if (!@) &/'
-mutant "macros: a release drops more than it does" search/downsets.hpp 's/drop\(r\) \+ drop\(reader\)/& + @/'
+mutant "macros: low-drop whatever the drop" search/downsets.hpp 's/g_.cost\[v\].drop\(\) <= std::max<delta>\(least, 0\)/(@ || &)/'
+mutant "macros: low-drop whatever others drop" search/downsets.hpp 's/least = std::min\(least, g_.cost\[v\].drop\(\) - spared\);/if (!@) &/'
+mutant "macros: a release drops more than it does" search/downsets.hpp 's/g_.cost\[reader\].drop\(\)\)/g_.cost[reader].drop() + @)/'
 mutant "feeders: whatever other products drop" search/feeders.hpp 's/if \(highest > lowest_peak\) return false;/if (highest > lowest_peak \&\& !@) return false;/'
 mutant "feeders: whatever the peak of the sum" search/feeders.hpp 's/\(highest <= c.peak \|\| follows\)/(@ || &)/'
 mutant "feeders: nobody makes up for side releases" search/feeders.hpp 's/freed <= g_->cost\[x\].impact \?/(@ || freed <= g_->cost[x].impact) ?/'
@@ -40,7 +40,7 @@ mutant "stages: a target is a bound of single nodes" schedulers/automatic/bounds
 mutant "stages: a target is a bound of narrowing" schedulers/automatic/bounds.hpp 's/if \(narrowed_->bound\(\) > query_.target\)/if (@ || narrowed_->bound() > query_.target)/'
 mutant "stages: a window bounds the whole without its lift" schedulers/automatic/bounds.hpp 's/window->lowered\(s.lower_bound\)/(@ ? s.lower_bound : window->lowered(s.lower_bound))/'
 mutant "compress C1, C2: whatever the impact" presolve/compressor.hpp 's/a.impact < 0 \|\|/(!@ \&\& a.impact < 0) ||/'
-mutant "compress C1, C2: whatever the peak" presolve/compressor.hpp 's/a.peak - a.impact > b.peak\)/(!@ \&\& a.peak - a.impact > b.peak))/'
+mutant "compress C1, C2: whatever the peak" presolve/compressor.hpp 's/a.drop\(\) > b.peak\)/(!@ \&\& a.drop() > b.peak))/'
 mutant "compress S1, S2: whatever the peak" presolve/complete_rules.hpp \
   's/cost\(static_cast<index_t>\(j\), s\).peak < cost\(i, s\).peak\)/(!@ \&\& cost(static_cast<index_t>(j), s).peak < cost(i, s).peak))/'
 mutant "compress: nodes with credits take part" presolve/compression_graph.hpp \
