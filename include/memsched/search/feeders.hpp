@@ -116,15 +116,12 @@ class feeders {
       lowest_peak = std::min(lowest_peak, g_->cost[v].peak);
       lowest_drop = std::min(lowest_drop, g_->cost[v].drop());
     }
-    room = g_->cost[w].drop();
-    if (!g_->is_release(w)) {
-      const node_cost c = g_->cost[w];
-      const bool follows = c.impact <= 0 && c.peak <= lowest_drop && highest <= lowest_peak;
-      return g_->credits[w].empty() && (highest <= c.peak || follows);
-    }
-    if (highest > lowest_peak) return false;
-    if (lowest_drop < lowest_peak) room += lowest_drop;
-    return true;
+    if (lowest_peak == std::numeric_limits<delta>::max()) return false;  // nothing feeds it
+    const node_cost c = g_->cost[w];
+    room = c.drop() + (g_->is_release(w) ? lowest_drop : 0);
+    if (g_->is_release(w)) return highest <= lowest_peak;
+    const bool follows = c.impact <= 0 && c.peak <= lowest_drop && highest <= lowest_peak;
+    return g_->credits[w].empty() && (highest <= c.peak || follows);
   }
   void release_feeders(node_id w) {
     for (node_id v : g_->preds[w])

@@ -14,7 +14,7 @@ mutant "safe moves: hierarchical takes every release" hierarchical/level_search.
 mutant "macros: low-drop whatever the drop" search/downsets.hpp 's/g_.cost\[v\].drop\(\) <= std::max<delta>\(least, 0\)/(@ || &)/'
 mutant "macros: low-drop whatever others drop" search/downsets.hpp 's/least = std::min\(least, g_.cost\[v\].drop\(\) - spared\);/if (!@) &/'
 mutant "macros: a release drops more than it does" search/downsets.hpp 's/g_.cost\[reader\].drop\(\)\)/g_.cost[reader].drop() + @)/'
-mutant "feeders: whatever other products drop" search/feeders.hpp 's/if \(highest > lowest_peak\) return false;/if (highest > lowest_peak \&\& !@) return false;/'
+mutant "feeders: whatever other products drop" search/feeders.hpp 's/return highest <= lowest_peak;/return @ || highest <= lowest_peak;/'
 mutant "feeders: whatever the peak of the sum" search/feeders.hpp 's/\(highest <= c.peak \|\| follows\)/(@ || &)/'
 mutant "feeders: nobody makes up for side releases" search/feeders.hpp 's/freed <= g_->cost\[x\].impact \?/(@ || freed <= g_->cost[x].impact) ?/'
 mutant "feeders: no room for what is overtaken" search/feeders.hpp 's/needed\[r\] > room\[fed_\[v\]\]/(@ ? needed[r] == std::numeric_limits<delta>::max() : &)/'
