@@ -20,8 +20,8 @@ struct sums_shape {
   std::uint32_t percent_odd = 20;                    ///< of operators that differ from those of a plain product
 };
 
-/// Values, of which some are read in place or overwritten; products that read one or two of them, most of which one sum reads;
-/// sums, some of which are values of a second layer. Renumbered.
+/// Values; products that read one or two of them, most of which one sum reads, and some of which overwrite a value; sums, some of
+/// which are values of a second layer. Renumbered.
 inline memsched::problem_draft random_sums(std::uint64_t seed, const sums_shape& s = {}) {
   using namespace memsched;
   random r(seed);
@@ -65,8 +65,8 @@ inline memsched::problem_draft random_sums(std::uint64_t seed, const sums_shape&
   return renumbered(b.draft(), seed);
 }
 
-/// Values, products of them, nodes and releases that wait for some products, releases that wait for some of all: with any peaks,
-/// impacts and edges, as compression leaves them.
+/// Values, products of them, nodes and releases that wait for some products, releases that wait for some of all: with any
+/// peaks, impacts and edges, as compression leaves them, and a base that no order uses up.
 inline memsched::schedule_graph random_costs_of_sums(random& r) {
   using namespace memsched;
   const std::uint32_t values = 1 + r.below(3), products = 2 + r.below(4), sums = r.below(3), releases = 1 + r.below(4);
@@ -96,7 +96,10 @@ inline memsched::schedule_graph random_costs_of_sums(random& r) {
   for (index_t k = 0; k < releases; ++k)
     if (g.preds[g.active + k].empty()) g.cost[g.active + k].impact = 0;
   g.succs = transpose(g.preds, g.size());
-  for (std::size_t v = 0; v < g.size(); ++v) g.credits.close();
+  for (const node_cost& c : g.cost) {
+    g.base += static_cast<bytes>(std::max<delta>(-c.impact, 0));
+    g.credits.close();
+  }
   return g;
 }
 

@@ -208,7 +208,7 @@ class actor_compressor {
     if (around(a, outputs).size() != 1) return false;
     const link l = around(a, outputs).front();
     const node_cost x = actors_[a].cost, y = actors_[l.other].cost;
-    if (!one_to_one(a, l) || x.impact < 0 || x.peak - x.impact > y.peak) return false;
+    if (!one_to_one(a, l) || x.impact < 0 || x.drop() > y.peak) return false;
     ++counts_->c1;
     merge(a, l.other);
     return true;
@@ -217,7 +217,7 @@ class actor_compressor {
     if (around(b, inputs).size() != 1) return false;
     const link l = around(b, inputs).front();
     const node_cost x = actors_[l.other].cost, y = actors_[b].cost;
-    if (!one_to_one(b, l) || y.impact > 0 || y.peak > x.peak - x.impact) return false;
+    if (!one_to_one(b, l) || y.impact > 0 || y.peak > x.drop()) return false;
     ++counts_->c2;
     merge(l.other, b);
     return true;
@@ -305,7 +305,7 @@ class actor_compressor {
   /// S2 (side `outputs`) is the mirror image: A below is the one that then runs last, with drops for peaks.
   bool order_one(index_t a, side s) {
     const node_cost x = actors_[a].cost;
-    const auto level = [&](const node_cost& c) { return s == inputs ? c.peak : c.peak - c.impact; };
+    const auto level = [&](const node_cost& c) { return s == inputs ? c.peak : c.drop(); };
     if (s == inputs ? x.impact > 0 : x.impact < 0) return false;
     for (index_t b : order_) {
       const actor& y = actors_[b];

@@ -46,7 +46,7 @@ namespace detail {
 class feeders {
  public:
   /// `low_drop`: as `best_first` has it. O(nodes + edges).
-  feeders(const schedule_graph& g, const bit_set& low_drop) : g_(&g), fed_(g.size(), none), is_side_(g.size(), false) {
+  feeders(const schedule_graph& g, const bit_set& low_drop) : g_(g), fed_(g.size(), none), is_side_(g.size(), false) {
     plain_vector<delta> freed(g.size(), 0), room(g.size(), 0);
     for (node_id v = 0; v < g.active; ++v)
       if (low_drop[v]) find_fed(v, low_drop, freed[v]);
@@ -63,7 +63,7 @@ class feeders {
   bool is_side(node_id r) const { return is_side_[r]; }
   /// Whether the move from the downset `ran` to r, a side release that waits for more, is left out.
   bool defer(node_id r, const_bit_row ran) const {
-    return is_side_[r] && std::any_of(g_->preds[r].begin(), g_->preds[r].end(), [&](node_id v) {
+    return is_side_[r] && std::any_of(g_.preds[r].begin(), g_.preds[r].end(), [&](node_id v) {
              return !test_bit(ran, v) && fed_[v] != none && fed_[v] != r && is_due(fed_[v], ran);
            });
   }
@@ -76,84 +76,85 @@ class feeders {
     const auto first = std::stable_partition(path.begin(), path.end(), [&](node_id v) { return fed_[v] != w; });
     const auto runs = [&](node_id u) { return test_bit(ran, u) || test_bit(ancestors, u); };
     const auto height = [&](node_id v) {
-      delta d = g_->cost[v].drop();
-      for (node_id r : g_->succs[v])
-        if (r != w && std::all_of(g_->preds[r].begin(), g_->preds[r].end(), runs)) d -= g_->cost[r].impact;
+      delta d = g_.cost[v].drop();
+      for (node_id r : g_.succs[v])
+        if (r != w && std::all_of(g_.preds[r].begin(), g_.preds[r].end(), runs)) d -= g_.cost[r].impact;
       return d;
     };
-    const auto lower = [&](node_id a, node_id b) { return height(a) < height(b); };
-    if (const auto last = std::min_element(first, path.end(), lower); last != path.end())
-      std::rotate(last, last + 1, path.end());
+    auto last = first;
+    delta lowest = std::numeric_limits<delta>::max();
+    for (auto at = first; at != path.end(); ++at)
+      if (const delta h = height(*at); h < lowest) lowest = h, last = at;
+    if (last != path.end()) std::rotate(last, last + 1, path.end());
     return static_cast<std::size_t>(first - path.begin());
   }
 
  private:
   bool is_due(node_id w, const_bit_row ran) const {
-    return std::all_of(g_->preds[w].begin(), g_->preds[w].end(),
-                       [&](node_id u) { return test_bit(ran, u) || fed_[u] == w; });
+    return std::all_of(g_.preds[w].begin(), g_.preds[w].end(), [&](node_id u) { return test_bit(ran, u) || fed_[u] == w; });
   }
 
   /// Lets v feed its one active successor, or else the release that frees most. `freed`: bytes of the side releases.
   void find_fed(node_id v, const bit_set& low_drop, delta& freed) {
     node_id w = none;
-    const auto frees = [&](node_id s) { return g_->is_release(s) ? -g_->cost[s].impact : delta{0}; };
-    for (node_id s : g_->succs[v]) {
-      if (!g_->is_release(s) && w != none && !g_->is_release(w)) return;
-      if (w == none || (g_->is_release(w) && (!g_->is_release(s) || frees(s) > frees(w)))) w = s;
+    const auto frees = [&](node_id s) { return g_.is_release(s) ? -g_.cost[s].impact : delta{0}; };
+    for (node_id s : g_.succs[v]) {
+      if (!g_.is_release(s) && w != none && !g_.is_release(w)) return;
+      if (w == none || (g_.is_release(w) && (!g_.is_release(s) || frees(s) > frees(w)))) w = s;
       freed += frees(s);
     }
-    if (w == none || (g_->is_release(w) ? frees(w) == 0 : low_drop[w])) return;
+    if (w == none || (g_.is_release(w) ? frees(w) == 0 : low_drop[w])) return;
     freed -= frees(w);
-    if (freed <= g_->cost[v].impact) fed_[v] = w;
+    if (freed <= g_.cost[v].impact) fed_[v] = w;
   }
 
   /// `room`: how far above the level behind w an order gets while w runs, or the last one that feeds w.
   bool may_be_fed(node_id w, const plain_vector<delta>& freed, delta& room) const {
     delta highest = 0, lowest_peak = std::numeric_limits<delta>::max(), lowest_drop = lowest_peak;
-    for (node_id v : g_->preds[w]) {
+    for (node_id v : g_.preds[w]) {
       if (fed_[v] != w) continue;
-      highest = std::max(highest, freed[v] + g_->cost[v].drop());
-      lowest_peak = std::min(lowest_peak, g_->cost[v].peak);
-      lowest_drop = std::min(lowest_drop, g_->cost[v].drop());
+      highest = std::max(highest, freed[v] + g_.cost[v].drop());
+      lowest_peak = std::min(lowest_peak, g_.cost[v].peak);
+      lowest_drop = std::min(lowest_drop, g_.cost[v].drop());
     }
     if (lowest_peak == std::numeric_limits<delta>::max()) return false;  // nothing feeds it
-    const node_cost c = g_->cost[w];
-    room = c.drop() + (g_->is_release(w) ? lowest_drop : 0);
-    if (g_->is_release(w)) return highest <= lowest_peak;
+    const node_cost c = g_.cost[w];
+    room = c.drop() + (g_.is_release(w) ? lowest_drop : 0);
+    if (g_.is_release(w)) return highest <= lowest_peak;
     const bool follows = c.impact <= 0 && c.peak <= lowest_drop && highest <= lowest_peak;
-    return g_->credits[w].empty() && (highest <= c.peak || follows);
+    return g_.credits[w].empty() && (highest <= c.peak || follows);
   }
   void release_feeders(node_id w) {
-    for (node_id v : g_->preds[w])
+    for (node_id v : g_.preds[w])
       if (fed_[v] == w) fed_[v] = none;
   }
 
-  bool is_side_of(node_id r, node_id v) const { return g_->is_release(r) && fed_[v] != none && fed_[v] != r; }
+  bool is_side_of(node_id r, node_id v) const { return g_.is_release(r) && fed_[v] != none && fed_[v] != r; }
   void mark_side_releases() {
-    is_side_.assign(g_->size(), false);
-    for (node_id v = 0; v < g_->active; ++v)
-      for (node_id r : g_->succs[v])
+    is_side_.assign(g_.size(), false);
+    for (node_id v = 0; v < g_.active; ++v)
+      for (node_id r : g_.succs[v])
         if (is_side_of(r, v)) is_side_[r] = true;
   }
   /// Leaves those where all low-drop nodes of their side releases make up for these, and have room behind the node that is fed.
   void keep_feeders_with_room(const bit_set& low_drop, const plain_vector<delta>& room) {
-    plain_vector<delta> needed(g_->size(), 0);  // by the low-drop nodes that a release waits for
-    for (node_id x = 0; x < g_->active; ++x) {
+    plain_vector<delta> needed(g_.size(), 0);  // by the low-drop nodes that a release waits for
+    for (node_id x = 0; x < g_.active; ++x) {
       if (!low_drop[x]) continue;
       delta freed = 0;
-      for (node_id r : g_->succs[x]) freed -= is_side_[r] ? g_->cost[r].impact : 0;
-      const delta need = freed <= g_->cost[x].impact ? freed + g_->cost[x].drop() : std::numeric_limits<delta>::max();
-      for (node_id r : g_->succs[x]) needed[r] = std::max(needed[r], need);
+      for (node_id r : g_.succs[x]) freed -= is_side_[r] ? g_.cost[r].impact : 0;
+      const delta need = freed <= g_.cost[x].impact ? freed + g_.cost[x].drop() : std::numeric_limits<delta>::max();
+      for (node_id r : g_.succs[x]) needed[r] = std::max(needed[r], need);
     }
-    for (node_id v = 0; v < g_->active; ++v)
-      for (node_id r : g_->succs[v])
+    for (node_id v = 0; v < g_.active; ++v)
+      for (node_id r : g_.succs[v])
         if (is_side_of(r, v) && needed[r] > room[fed_[v]]) {
           fed_[v] = none;
           break;
         }
   }
 
-  const schedule_graph* g_;
+  const schedule_graph& g_;
   std::vector<node_id> fed_;
   std::vector<bool> is_side_;
 };

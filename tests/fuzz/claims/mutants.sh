@@ -16,7 +16,7 @@ mutant "macros: low-drop whatever others drop" search/downsets.hpp 's/least = st
 mutant "macros: a release drops more than it does" search/downsets.hpp 's/g_.cost\[reader\].drop\(\)\)/g_.cost[reader].drop() + @)/'
 mutant "feeders: whatever other products drop" search/feeders.hpp 's/return highest <= lowest_peak;/return @ || highest <= lowest_peak;/'
 mutant "feeders: whatever the peak of the sum" search/feeders.hpp 's/\(highest <= c.peak \|\| follows\)/(@ || &)/'
-mutant "feeders: nobody makes up for side releases" search/feeders.hpp 's/freed <= g_->cost\[x\].impact \?/(@ || freed <= g_->cost[x].impact) ?/'
+mutant "feeders: nobody makes up for side releases" search/feeders.hpp 's/freed <= g_.cost\[x\].impact \?/(@ || freed <= g_.cost[x].impact) ?/'
 mutant "feeders: no room for what is overtaken" search/feeders.hpp 's/needed\[r\] > room\[fed_\[v\]\]/(@ ? needed[r] == std::numeric_limits<delta>::max() : &)/'
 mutant "feeders: due whatever else it waits for" search/feeders.hpp 's/test_bit\(ran, u\) \|\| fed_\[u\] == w; \}/(@ || test_bit(ran, u) || fed_[u] == w); }/'
 mutant "feeders: any of them last" search/feeders.hpp 's/std::rotate\(last/if (!@) &/'

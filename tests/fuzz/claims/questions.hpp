@@ -161,7 +161,8 @@ inline complaint ask_between(const subject& x, random& r, std::string& asked) {
   return std::nullopt;
 }
 
-/// Moves between downsets of the graph, or of one with any costs, from many places: safe ones keep a best completion, and so does one of the moves there are.
+/// Moves between downsets of the graph, or of one with any costs, from many places: safe ones keep a best completion, and so
+/// does one of the moves there are.
 inline complaint ask_moves(const subject& x, random& r, std::string& asked) {
   using namespace detail;
   asked += " moves";
