@@ -127,10 +127,14 @@ class Rows:
         for s, first, last, _, _ in self.gaps:
             for k in range(first, last + 1):
                 self.excess[k] += p.size[s]
-        self.needs = {}
-        for k in proof.get("needs", []):
+        self.needs, self.unit, self.over, units = {}, {}, list(self.excess), proof.get("units", [])
+        need(len(units) == len(proof.get("needs", [])), "units: one for each row with needs")
+        for k, unit in zip(proof.get("needs", []), units):
             need(whole(k, self.count, "needs") not in self.needs, "needs: a row stands twice")
-            self.needs[k] = self.needs_at(k)
+            need(whole(unit, 1 << 64, "units") > 0, "units: a unit has no bytes")
+            self.needs[k], self.unit[k] = self.needs_at(k), unit
+            room = (budget - self.fixed(rows[k])) // unit * unit
+            self.over[k] = sum(self.size(k, s) for s, g in self.needs[k].items() if g is not None) - room
 
     def needs_at(self, k):
         """Storages that are needed behind row k if others are absent there, with the gap that says so or none."""
@@ -145,6 +149,22 @@ class Rows:
                         found[t] = None
                         chain.append(t)
         return found
+
+    def size(self, k, s):
+        """The bytes of a storage at a row with needs, in whole units."""
+        return self.p.size[s] // self.unit[k] * self.unit[k]
+
+    def stretch(self, k, s):
+        """The gap, or behind all of them the tail, that bears the cost of a need; none where nothing does."""
+        g = self.needs[k][s]
+        return g if g is not None else len(self.gaps) + s if self.tail(s) <= k else None
+
+    def is_open(self, i):
+        """Whether a case may decide a stretch."""
+        if i < len(self.gaps):
+            return not self.gaps[i][4]
+        s = i - len(self.gaps)
+        return self.p.store[s] == s and self.p.kept(s) and s not in self.p.stays and self.returns(s)
 
     def again(self, s):
         return s in self.p.writer and self.p.pure[self.p.writer[s]]
@@ -272,7 +292,7 @@ def proven(p, proof, budget):
         total, at, price = 0, [0] * (rows.count + 1), [0] * rows.count
         for k, more in prices:
             whole(more, 1 << 64, "price")
-            total += more * rows.excess[whole(k, rows.count, "row")]
+            total += more * rows.over[whole(k, rows.count, "row")]
             price[k] += more
         for k in range(rows.count):
             at[k + 1] = at[k] + (0 if k in rows.needs else price[k])
@@ -281,16 +301,19 @@ def proven(p, proof, budget):
             if not closed and answer.get(g) is not False:
                 paid = (cost << scale) - p.size[s] * (at[last + 1] - at[first])
                 total += paid if answer.get(g) else min(paid, 0)
-                left[g] = math.inf if answer.get(g) else max(paid, 0)
+                left[g] = max(paid, 0)
+        for i, absent in answer.items():
+            if i >= len(rows.gaps) and absent:
+                total += rows.tail_cost(i - len(rows.gaps))[0] << scale
         return total - (savings(number, price, left) if rows.needs else 0)
 
     def savings(number, price, left):
         """What absent storages may save at rows with needs, and no share pays for."""
-        save, hold, tails, more = {}, {}, {}, {}
+        save, hold, more = {}, {}, {}
         for k, found in rows.needs.items():
             for s, g in found.items():
-                worth = price[k] * p.size[s]
-                if rows.returns(s) and (g is None or answer.get(g) is not False):
+                worth = price[k] * rows.size(k, s)
+                if rows.returns(s) and answer.get(rows.stretch(k, s)) is not False:
                     save[k, s] = worth
                 if g is None:
                     hold[k, s] = worth
@@ -299,27 +322,23 @@ def proven(p, proof, budget):
             need(k in rows.needs and s in rows.needs[k] and rows.returns(s), f"shares: {s} is no need at row {k}")
             if (k, s) not in save:
                 continue
+            bears = rows.stretch(k, s)
             if payer == -1:
-                g = rows.needs[k][s]
-                if g is not None and answer.get(g):
+                if answer.get(bears):
                     continue  # paid for already
-                if g is not None:
-                    purse, key = left, g
-                else:
-                    need(rows.tail(s) <= k, f"shares: {s} has no tail at row {k}")
-                    purse, key = tails, s
-                    tails.setdefault(s, rows.tail_cost(s)[0] << scale)
+                need(bears is not None, f"shares: {s} has no tail at row {k}")
+                purse, key = left, bears
+                if bears >= len(rows.gaps):
+                    left.setdefault(bears, rows.tail_cost(s)[0] << scale)
             else:
                 purse, key = hold, (k, payer)
             if payer not in (-1, s):
                 need(rows.again(s) and payer in p.reads[p.writer[s]], f"shares: {s} does not need {payer}")
                 if s in p.moves:
-                    g = rows.needs[k][s]
-                    of = g if g is not None else ("tail", s) if rows.tail(s) <= k else None
-                    limits = {g: rows.more[g]} if g is not None else {("tail", s): rows.tail_cost(s)[1], None: 0}
-                    more.setdefault(of, limits[of] << scale)
-                    need(amount <= more[of], f"shares: a load of {s} does not cost so much more")
-                    more[of] -= amount
+                    limit = 0 if bears is None else rows.more[bears] if bears < len(rows.gaps) else rows.tail_cost(s)[1]
+                    more.setdefault(bears, limit << scale)
+                    need(amount <= more[bears], f"shares: a load of {s} does not cost so much more")
+                    more[bears] -= amount
             need(amount <= purse.get(key, 0) and amount <= save[k, s], f"shares: nobody can pay for {s} at row {k}")
             purse[key] -= amount
             save[k, s] -= amount
@@ -343,8 +362,8 @@ def proven(p, proof, budget):
             need(bound != NONE, f"cases[{at}]: prices rule nothing out")
             need(bound == 0 or value(number) > (bound - 1) // p.unit * p.unit << scale, f"cases[{at}]: does not reach the bound")
         else:
-            g = whole(case["gap"], len(rows.gaps), f"cases[{at}]")
-            need(not rows.gaps[g][4] and g not in answer, f"cases[{at}]: decides no open gap")
+            g = whole(case["gap"], len(rows.gaps) + len(p.size), f"cases[{at}]")
+            need(rows.is_open(g) and g not in answer, f"cases[{at}]: decides no open gap or tail")
             for key in ("absent", "present"):
                 need(at < whole(case[key], len(cases), f"cases[{at}]"), f"cases[{at}]: lacks a case")
             open_cases += [(None, g, None), (case["present"], g, False), (case["absent"], g, True)]

@@ -15,6 +15,7 @@
 #include <memsched/recompute.hpp>
 #include <memsched/recompute/least_peak.hpp>
 
+#include "recompute/priced.hpp"
 #include "support/random_problem.hpp"
 
 using namespace memsched;
@@ -32,13 +33,13 @@ recompute_proof changed(recompute_proof proof, support::random& r) {
     return proof;
   }
   proof::recompute_case& c = proof.cases[some(proof.cases)];
-  switch (r.below(10)) {
+  switch (r.below(12)) {
     case 0: proof.bound += 5; break;
     case 1: ++proof.scale; break;
     case 2: proof.any_order = !proof.any_order; break;
     case 3: std::swap(proof.rows[some(proof.rows)], proof.rows[some(proof.rows)]); break;
     case 4: c = {.row = some(proof.rows)}; break;
-    case 5: c.gap = r.below(20); break;
+    case 5: c.gap = r.below(40); break;
     case 8:
       if (!proof.needs.empty()) proof.needs[some(proof.needs)] = some(proof.rows);
       break;
@@ -47,6 +48,12 @@ recompute_proof changed(recompute_proof proof, support::random& r) {
       if (proof::recompute_share& s = proof.shares[0][some(proof.shares[0])]; r.chance(30)) s.amount += s.amount / 2 + 1;
       else if (r.chance(50)) s.absent = some(proof.charged);
       else s.pays = s.absent;
+      break;
+    case 10:
+      if (!proof.units.empty()) proof.units[some(proof.units)] = r.below(6);
+      break;
+    case 11:
+      if (!proof.units.empty()) proof.units.pop_back();
       break;
     case 6: proof.charged[some(proof.charged)] = none; break;
     default:
@@ -89,7 +96,8 @@ int main(int argc, char** argv) {
     support::random r(seed);
     problem_draft d = support::random_draft(seed, {.operators = 5 + r.below(20)});
     for (operator_data& op : d.operators) op.cost = r.below(4) * 5, op.pure = !r.chance(10);
-    const problem p = make_problem(std::move(d)).value();
+    problem p = r.chance(30) ? recompute_test::trained(seed, 3 + r.below(4)) : make_problem(std::move(d)).value();
+    if (r.chance(50)) p = recompute_test::in_units(p, r);
     options o;
     if (r.chance(30)) o.default_firing = firing::cbp;
     o.in_place = !r.chance(20);
@@ -99,7 +107,11 @@ int main(int argc, char** argv) {
     const bytes low = least_peak_with_reruns(p, o.model()), high = evaluate(p, order, o.model()).value().peak;
     o.budget = low + (high - low) * r.below(4) / 4;
     const offload moves{r.chance(40) ? 1 + r.below(5) : 0, r.below(6)};
-    const auto found = r.chance(50) ? recompute(p, o, moves) : recompute(p, keep_order{order}, o, moves);
+    const auto solve = [&](const auto& policy) {
+      return r.chance(50) ? recompute(p, policy, o, moves) : recompute(p, keep_order{order}, policy, o, moves);
+    };
+    const auto by_needs = reruns::repair{} | reruns::improve{} | reruns::cover{} | reruns::cover_with_needs{};
+    const auto found = r.chance(50) ? solve(reruns::automatic) : solve(by_needs);
     if (found.proof.cases.empty() && !found.proof.weighed) continue;
     print(p, o, moves, found, found.proof, o.budget, false);
     print(p, o, moves, found, found.proof, o.budget - std::min<bytes>(o.budget, 1 + r.below(5)), true);

@@ -47,6 +47,28 @@ inline problem trained(std::uint64_t seed, unsigned layers) {
   return b.build().value();
 }
 
+/// A path of five operators, and a reader of the first tensor that may run before or behind the fourth. Random sizes and costs.
+inline problem with_late_reader(std::uint64_t seed) {
+  problem_builder b;
+  support::random r(seed);
+  const auto tensor = [&](std::uint32_t most) { return b.tensor(1 + r.below(most)); };
+  const tensor_id x = tensor(8), y = tensor(8), marker = tensor(2), end = tensor(2), late = tensor(2), last = tensor(2);
+  b.op({.writes = {x}, .cost = 1 + r.below(6)});
+  b.op({.reads = {x}, .writes = {y}, .cost = 1 + r.below(6)});
+  b.op({.reads = {y}, .writes = {marker}, .workspace = r.below(16), .cost = 5, .pure = false});
+  b.op({.reads = {marker}, .writes = {end}, .workspace = r.below(20), .cost = 5, .pure = false});
+  b.op({.reads = {x, marker}, .writes = {late}, .cost = 5, .pure = false});
+  b.op({.reads = {end, late, y}, .writes = {last}, .cost = 5, .pure = false});
+  return b.build().value();
+}
+
+/// The same problem with almost all sizes in whole units of eight bytes.
+inline problem in_units(const problem& p, support::random& r) {
+  problem_draft d = p.draft();
+  for (tensor_data& t : d.tensors) t.size = 8 * t.size + (r.chance(10) ? 1 : 0);
+  return make_problem(std::move(d)).value();
+}
+
 /// Nothing leaves memory; moves cost about as much as reruns; moves are cheap, and there is a copy outside.
 inline constexpr offload none_leaves{}, dear_moves{.read = 1, .write = 2}, cheap_moves{.read = 5, .write = 0};
 inline constexpr auto kinds_of_moves = {none_leaves, dear_moves, cheap_moves};

@@ -28,6 +28,7 @@ class json_recompute_reader : json_value_reader<json_recompute_reader> {
         !read_all(member(j, "rows"), "rows", p.rows) || !read_all(member(j, "charged"), "charged", p.charged) ||
         !number(member(j, "scale"), "scale", p.scale) || !read_all(member(j, "prices"), "prices", p.prices) ||
         (j.contains("needs") && !read_all(j["needs"], "needs", p.needs)) ||
+        (j.contains("units") && !read_all(j["units"], "units", p.units)) ||
         (j.contains("shares") && !read_all(j["shares"], "shares", p.shares)) ||
         (j.contains("weighed") && !read_weighed(j["weighed"], p.weighed.emplace())) ||
         !read_all(member(j, "cases"), "cases", p.cases))
@@ -42,6 +43,7 @@ class json_recompute_reader : json_value_reader<json_recompute_reader> {
   bool read(const json& j, const std::string& place, std::vector<T>& list) {
     return read_all(j, place, list);
   }
+  bool read(const json& j, const std::string& place, std::uint64_t& n) { return number(j, place, n); }
   /// An index, or -1 for none.
   bool read(const json& j, const std::string& place, index_t& i) {
     if (j == json(-1)) return i = none, true;
@@ -120,6 +122,7 @@ inline nlohmann::ordered_json write_recompute_proof(const recompute_proof& proof
   }
   if (!proof.needs.empty()) {
     j["needs"] = proof.needs;
+    j["units"] = proof.units;
     j["shares"] = json::array();
     for (const auto& list : proof.shares) {
       json shares = json::array();

@@ -32,7 +32,9 @@ inline namespace MEMSCHED_ABI {
 /// its absence asks for is paid. Shares of these payments, of which none gives more than it has, bound the savings from above
 /// (weak duality of minimum cut and maximum flow): the part that no share covers is taken off the value. A storage that is
 /// loaded needs no inputs, but costs more than its stretch counts where a rerun is cheaper: shares of inputs are valid up to
-/// that difference, over all rows of the stretch.
+/// that difference, over all rows of the stretch. Such a row counts bytes in whole units: the needs in memory fit the room that
+/// the operator leaves of the budget, so that the sum of sizes rounded down is at most the room rounded down. A case may also decide
+/// whether a storage is made again or loaded in its tail.
 MEMSCHED_FUNCTION std::string check_recompute(const problem& p, memory_model model, bytes budget,
                                               const recompute_proof& proof, const offload& moves = {});
 
@@ -76,7 +78,7 @@ class recompute_checker {
     if (std::bit_width(most) + std::min(proof_.scale, 111U) > 110) return "the scale is too large";
     if (proof_.cases.empty()) return "there are no cases";
     if (fault = find_needs(); !fault.empty()) return fault;
-    answer_.assign(rows_.gaps.size(), 0);
+    answer_.assign(rows_.gaps.size() + rows_.tails.size(), 0);
     return check_case(0);
   }
 
@@ -91,6 +93,8 @@ class recompute_checker {
   };
   struct need_row {
     std::size_t row;
+    bytes unit;
+    int128 excess;
     std::vector<member> members;
     std::vector<std::size_t> place;  // per storage
   };
@@ -144,12 +148,15 @@ class recompute_checker {
 
   std::string find_needs() {
     if (!proof_.needs.empty() && proof_.shares.size() != proof_.prices.size()) return "there are not shares for all prices";
+    if (proof_.units.size() != proof_.needs.size()) return "there is not one unit for each row with needs";
     has_needs_.assign(proof_.rows.size(), false);
     const std::vector<bool> leaves = may_leave(p_);
-    for (index_t k : proof_.needs) {
+    for (std::size_t at = 0; at < proof_.needs.size(); ++at) {
+      const index_t k = proof_.needs[at];
       if (k >= proof_.rows.size() || has_needs_[k]) return "needs are of no row, or stand twice";
+      if (proof_.units[at] == 0) return "a unit has no bytes";
       has_needs_[k] = true;
-      need_rows_.push_back({k, {}, std::vector<std::size_t>(p_.tensors().size(), nowhere)});
+      need_rows_.push_back({k, proof_.units[at], 0, {}, std::vector<std::size_t>(p_.tensors().size(), nowhere)});
       need_row& n = need_rows_.back();
       const op_id op = proof_.rows[k];
       std::vector<bool> in_memory(p_.tensors().size(), false);
@@ -166,8 +173,24 @@ class recompute_checker {
       for (std::size_t i = 0; i < n.members.size(); ++i)
         if (n.members[i].again)
           for (tensor_id t : p_.reads(p_.producer(n.members[i].storage))) add(t, nowhere);
+      const auto unit = static_cast<int128>(n.unit);
+      const int128 cut = rows_.room[k] % unit;
+      n.excess = -(rows_.room[k] - cut - (cut < 0 ? unit : 0));
+      for (const member& m : n.members)
+        if (m.from != nowhere) n.excess += size(n, m.storage);
     }
     return {};
+  }
+  /// The bytes that a storage has at a row with needs.
+  int128 size(const need_row& n, tensor_id t) const { return static_cast<int128>(p_.size(t) / n.unit * n.unit); }
+
+  /// A gap, or behind all of them the tail of a storage.
+  const gap& stretch(std::size_t i) const {
+    return i < rows_.gaps.size() ? rows_.gaps[i] : rows_.tails[i - rows_.gaps.size()];
+  }
+  /// The stretch that bears the cost of an absent storage; nowhere where none does.
+  std::size_t stretch_of(const member& m) const {
+    return m.from != nowhere || !m.paid_by_tail ? m.from : rows_.gaps.size() + m.storage;
   }
 
   std::string check_case(index_t root) {
@@ -190,8 +213,8 @@ class recompute_checker {
         if (c.prices >= proof_.prices.size()) return name + " has no prices";
         if (const std::string fault = check_leaf(c.prices); !fault.empty()) return name + fault;
       } else {
-        if (c.gap >= rows_.gaps.size() || rows_.gaps[c.gap].closed || answer_[c.gap] != 0)
-          return name + " decides no open gap";
+        if (c.gap >= answer_.size() || stretch(c.gap).closed || stretch(c.gap).first == nowhere || answer_[c.gap] != 0)
+          return name + " decides no open gap or tail";
         for (index_t next : {c.absent, c.present})
           if (next <= v.at || next >= proof_.cases.size()) return name + " lacks one of its cases";
         open.push_back({none, c.gap, 0});
@@ -219,14 +242,17 @@ class recompute_checker {
     for (const auto& [row, p] : proof_.prices[list]) price[row] += static_cast<int128>(p);
     int128 value = 0;
     for (std::size_t k = 0; k < price.size(); ++k) {
-      value += price[k] * rows_.excess[k];
-      sum[k + 1] = sum[k] + (has_needs_[k] ? 0 : price[k]);
+      const int128 priced = has_needs_[k] ? 0 : price[k];
+      value += priced * rows_.excess[k];
+      sum[k + 1] = sum[k] + priced;
     }
-    std::vector<int128> left(rows_.gaps.size(), 0);  // that gaps can still pay
-    for (std::size_t i = 0; i < rows_.gaps.size(); ++i) {
-      const gap& g = rows_.gaps[i];
-      if (g.closed || answer_[i] < 0) continue;
-      const int128 saved = static_cast<int128>(p_.size(g.storage)) * (sum[g.last + 1] - sum[g.first]);
+    for (const need_row& n : need_rows_) value += price[n.row] * n.excess;
+    std::vector<int128> left(answer_.size(), 0);  // that stretches can still pay
+    for (std::size_t i = 0; i < answer_.size(); ++i) {
+      const gap& g = stretch(i);
+      if (g.closed || g.first == nowhere || answer_[i] < 0) continue;
+      const bool is_tail = i >= rows_.gaps.size();
+      const int128 saved = is_tail ? 0 : static_cast<int128>(p_.size(g.storage)) * (sum[g.last + 1] - sum[g.first]);
       const int128 paid = (static_cast<int128>(g.cost) << proof_.scale) - saved;
       if (answer_[i] > 0 || paid < 0) value += paid;
       else left[i] = paid;
@@ -240,16 +266,15 @@ class recompute_checker {
                            int128& value) const {
     if (need_rows_.empty()) return {};
     const auto scaled = [&](std::uint64_t cost) { return static_cast<int128>(cost) << proof_.scale; };
-    std::vector<int128> tail_left, tail_more, more;  // `more`: savings that may rest on inputs of storages with loads
-    const auto more_of = [&](const gap& g) { return g.load_more == proof_rows::never ? 0 : scaled(g.load_more); };
-    for (const gap& g : rows_.tails) tail_left.push_back(scaled(g.cost)), tail_more.push_back(more_of(g));
-    for (const gap& g : rows_.gaps) more.push_back(more_of(g));
+    std::vector<int128> more;  // savings that may rest on inputs of storages with loads
+    for (std::size_t i = 0; i < answer_.size(); ++i)
+      more.push_back(stretch(i).load_more == proof_rows::never ? 0 : scaled(stretch(i).load_more));
     for (const need_row& n : need_rows_) {
       std::vector<int128> saved(n.members.size(), 0), present(n.members.size(), 0);
       for (std::size_t i = 0; i < n.members.size(); ++i) {
         const member& m = n.members[i];
-        const int128 worth = price[n.row] * static_cast<int128>(p_.size(m.storage));
-        if (!m.closed() && (m.from == nowhere || answer_[m.from] >= 0)) saved[i] = worth;
+        const int128 worth = price[n.row] * size(n, m.storage);
+        if (!m.closed() && (stretch_of(m) == nowhere || answer_[stretch_of(m)] >= 0)) saved[i] = worth;
         if (m.from == nowhere) present[i] = worth;
       }
       for (const proof::recompute_share& share : proof_.shares[list]) {
@@ -257,24 +282,23 @@ class recompute_checker {
         const std::size_t i = share.absent < n.place.size() ? n.place[share.absent] : nowhere;
         if (i == nowhere || n.members[i].closed()) return " has a share of no need";
         const member& m = n.members[i];
-        if (m.from != nowhere && answer_[m.from] < 0) continue;  // it is present
+        const std::size_t bears = stretch_of(m);
+        if (bears != nowhere && answer_[bears] < 0) continue;  // it is present
         const int128 amount = static_cast<int128>(share.amount);
         int128* from = nullptr;
         if (share.pays != none && share.pays != m.storage) {
           if (share.pays < n.place.size() && n.place[share.pays] != nowhere && reads_again(m, share.pays))
             from = &present[n.place[share.pays]];
           if (from != nullptr && m.loads) {
-            int128 nothing = 0, &rest = m.from != nowhere ? more[m.from] : m.paid_by_tail ? tail_more[m.storage] : nothing;
+            int128 nothing = 0, &rest = bears != nowhere ? more[bears] : nothing;
             if (amount > rest) return " lets savings rest on inputs more than a load costs";
             rest -= amount;
           }
         } else if (share.pays == m.storage) {
           from = &present[i];
-        } else if (m.from != nowhere) {
-          if (answer_[m.from] > 0) continue;  // paid for already
-          from = &left[m.from];
-        } else if (m.paid_by_tail) {
-          from = &tail_left[m.storage];
+        } else if (bears != nowhere) {
+          if (answer_[bears] > 0) continue;  // paid for already
+          from = &left[bears];
         }
         if (from == nullptr || amount > *from || amount > saved[i]) return " has a share that nobody can pay";
         *from -= amount;
@@ -300,7 +324,7 @@ class recompute_checker {
   const recompute_proof& proof_;
   offload moves_;
   proof_rows rows_;
-  std::vector<signed char> answer_;  // per gap: absent 1, present -1, open 0
+  std::vector<signed char> answer_;  // per gap, and per storage for tails: absent 1, present -1, open 0
   std::vector<bool> has_needs_;      // per row
   std::vector<need_row> need_rows_;
 };

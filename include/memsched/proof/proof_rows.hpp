@@ -52,6 +52,7 @@ class proof_rows {
   std::vector<gap> gaps;
   std::vector<gap> tails;      ///< per storage, the rows behind all its uses; first `nowhere` where it stays
   std::vector<int128> excess;  ///< per row
+  std::vector<int128> room;    ///< per row: bytes of the budget beside those of the operator
 
  private:
   std::string check_rows() {
@@ -177,6 +178,7 @@ class proof_rows {
           for (const problem::storage_reuse& r : p_.reuses(op)) sum -= static_cast<int128>(r.spared);
       }
       excess.push_back(sum);
+      room.push_back(-sum);
     }
     for (const gap& g : gaps)
       for (std::size_t k = g.first; k <= g.last; ++k) excess[k] += static_cast<int128>(p_.size(g.storage));

@@ -14,12 +14,12 @@ inline namespace MEMSCHED_ABI {
 
 namespace proof {
 
-/// A case of a recompute_proof: a leaf, or a gap with one case for each answer to whether its storage is absent.
+/// A case of a recompute_proof: a leaf, or a gap or tail with one case for each answer to whether its storage is absent.
 struct recompute_case {
   static constexpr index_t inner = none - 1;
   index_t prices = none;                  ///< leaf: the list of prices that it uses; `inner`: no leaf
   index_t row = none;                     ///< leaf: instead of prices, a row that no open gaps cover
-  index_t gap = none;                     ///< inner: position among the gaps of its storages, see recompute_proof
+  index_t gap = none;                     ///< inner: position among the gaps, or their number plus the storage of a tail
   index_t absent = none, present = none;  ///< inner: the cases
 };
 
@@ -51,6 +51,7 @@ struct recompute_proof {
   unsigned scale = 0;              ///< prices are multiples of 2^-scale of the cost's unit
   std::vector<std::vector<std::pair<index_t, std::uint64_t>>> prices;  ///< lists of (row, price of a byte)
   std::vector<index_t> needs;                               ///< rows where absent storages are made again from needed ones
+  std::vector<bytes> units;                                 ///< per row with needs: its bytes are counted in whole units
   std::vector<std::vector<proof::recompute_share>> shares;  ///< per list of prices, at rows with needs
   std::optional<proof::weighed_proof> weighed;              ///< instead of rows, prices and cases
   std::vector<proof::recompute_case> cases;  ///< the first is the root; a case stands behind the one that it belongs to

@@ -41,8 +41,8 @@ struct cover_limits {
 /// since the bracket is at most 0. Each gap takes the better of both values of x_g.
 MEMSCHED_FUNCTION gap_cover cover_gaps(const rerun_rows& r, bytes budget, const cover_limits& limits, search& context);
 
-/// The same where absent storages of some rows are made again from needed ones (recompute/needs.hpp): the bound is
-/// higher, a step a minimum cut over the needs. `limits.enough` must be given. Has no `absent`.
+/// The same where absent storages of some rows, all over the budget, are made again from needed ones (recompute/needs.hpp): the
+/// bound is higher, a step a minimum cut over the needs. `limits.enough` must be given. Has no `absent`.
 MEMSCHED_FUNCTION gap_cover cover_gaps(const rerun_rows& r, const rerun_needs& needs, bytes budget,
                                        const cover_limits& limits, search& context);
 
@@ -53,8 +53,12 @@ MEMSCHED_FUNCTION gap_cover cover_gaps(const rerun_rows& r, const rerun_needs& n
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <map>
 #include <queue>
+#include <tuple>
 
+#include <memsched/recompute/cover_rounding.hpp>
 #include <memsched/recompute/priced_closure.hpp>
 
 namespace memsched {
@@ -65,7 +69,7 @@ namespace detail {
 class cover_search {
  public:
   cover_search(priced_cover& cover, const cover_limits& limits, search& context)
-      : cover_(cover), rows_(cover.rows), gaps_(cover.gaps), limits_(limits), context_(context) {}
+      : cover_(cover), rows_(cover.rows), gaps_(cover.gaps), limits_(limits), context_(context), rounding_(cover) {}
 
   gap_cover run() {
     answer_.absent.assign(cover_.source.gaps.size(), false);
@@ -138,98 +142,29 @@ class cover_search {
       if (best_value >= aim) break;
       double norm = 0;
       for (std::size_t k = 0; k < p.size(); ++k) {
-        const double g = static_cast<double>(cover_.excess[k]) - now_.covered[k];
+        const double g = static_cast<double>(cover_.wanted[k]) - now_.covered[k];
         if (p[k] > 0 || g > 0) norm += g * g;
       }
       if (norm == 0) break;
       const double length = factor * std::max(aim - value, 1e-3 * aim) / norm;
       for (std::size_t k = 0; k < p.size(); ++k)
-        p[k] = std::max(0.0, p[k] + length * (static_cast<double>(cover_.excess[k]) - now_.covered[k]));
+        p[k] = std::max(0.0, p[k] + length * (static_cast<double>(cover_.wanted[k]) - now_.covered[k]));
     }
     std::vector<std::uint64_t> scaled = cover_.scaled(best);
     if (const int128 value = cover_.exact(scaled, n.fixed).value; value > n.value)
       n.prices = std::move(scaled), n.value = value;
     n.bound = cover_.round_up(n.value);
-    cover_.price(best, n.fixed, now_);
   }
 
-  /// A cover from the prices of the last valuation: cheap gaps first, then without those that are not needed. Where rows
-  /// have needs, covers are too cheap.
-  void round(const std::vector<state>& fixed) {
+  /// Keeps the cover that the prices of a node lead to, where it is the cheapest. Where rows have needs, covers are too cheap.
+  void round(const node& n) {
     if (cover_.has_needs()) return;
-    take_.assign(gaps_.size(), false);
-    missing_.assign(cover_.excess.begin(), cover_.excess.end());
-    for (std::size_t i = 0; i < gaps_.size(); ++i)
-      if (fixed[i] == one || (fixed[i] == open && now_.reduced[i] < 0)) take(i);
-    if (!take_for_all_rows(fixed)) return;
-    const std::uint64_t cost = leave_out(fixed);
+    cover_.price(cover_.unscaled(n.prices), n.fixed, now_);
+    const std::uint64_t cost = rounding_.round(n.fixed, now_.reduced, context_);
     if (cost >= best_) return;
     best_ = cost;
     answer_.absent.assign(cover_.source.gaps.size(), false);
-    for (std::size_t i = 0; i < gaps_.size(); ++i) answer_.absent[gaps_[i].gap] = take_[i];
-  }
-
-  void take(std::size_t i) {
-    take_[i] = true;
-    for (std::size_t k = gaps_[i].first; k < gaps_[i].last; ++k) missing_[k] -= static_cast<double>(gaps_[i].size);
-  }
-  void leave(std::size_t i) {
-    take_[i] = false;
-    for (std::size_t k = gaps_[i].first; k < gaps_[i].last; ++k) missing_[k] += static_cast<double>(gaps_[i].size);
-  }
-
-  /// Sums of missing bytes, and of rows that miss some, before each row.
-  void sum_missing() {
-    missing_before_.resize(rows_.size() + 1), rows_before_.resize(rows_.size() + 1);
-    for (std::size_t k = 0; k < rows_.size(); ++k) {
-      missing_before_[k + 1] = missing_before_[k] + std::max(0.0, missing_[k]);
-      rows_before_[k + 1] = rows_before_[k] + (missing_[k] > 0 ? 1 : 0);
-    }
-  }
-  /// About the missing bytes that a gap would cover, and not fewer.
-  double gain(const priced_cover::open_gap& g) const {
-    return std::min(missing_before_[g.last] - missing_before_[g.first],
-                    static_cast<double>(g.size) * (rows_before_[g.last] - rows_before_[g.first]));
-  }
-
-  /// Takes gaps until no row misses bytes: at the row that misses most, the one that costs least for a missing byte. Returns
-  /// false where gaps or time end before.
-  bool take_for_all_rows(const std::vector<state>& fixed) {
-    while (context_.keep_going()) {
-      const auto worst = static_cast<std::size_t>(std::max_element(missing_.begin(), missing_.end()) - missing_.begin());
-      if (missing_[worst] <= 0) return true;
-      sum_missing();
-      std::size_t best = gaps_.size();
-      double least = 0;
-      for (std::size_t i = 0; i < gaps_.size(); ++i) {
-        const priced_cover::open_gap& g = gaps_[i];
-        if (take_[i] || fixed[i] == zero || g.first > worst || worst >= g.last) continue;
-        const double rank = (static_cast<double>(g.cost) + 1e-3) / gain(g);
-        if (best == gaps_.size() || rank < least) best = i, least = rank;
-      }
-      if (best == gaps_.size()) return false;
-      take(best);
-    }
-    return false;
-  }
-
-  /// Takes out gaps that no row needs, the dearest first. Returns the cost of the others.
-  std::uint64_t leave_out(const std::vector<state>& fixed) {
-    std::vector<std::size_t> taken;
-    for (std::size_t i = 0; i < gaps_.size(); ++i)
-      if (take_[i]) taken.push_back(i);
-    std::sort(taken.begin(), taken.end(), [&](std::size_t a, std::size_t b) {
-      return gaps_[a].cost != gaps_[b].cost ? gaps_[a].cost > gaps_[b].cost : a < b;
-    });
-    std::uint64_t cost = 0;
-    for (std::size_t i : taken) {
-      const double size = static_cast<double>(gaps_[i].size);
-      bool needed = fixed[i] == one;
-      for (std::size_t k = gaps_[i].first; k < gaps_[i].last && !needed; ++k) needed = missing_[k] + size > 0;
-      if (needed) cost += gaps_[i].cost;
-      else leave(i);
-    }
-    return cost;
+    for (std::size_t i = 0; i < gaps_.size(); ++i) answer_.absent[gaps_[i].gap] = rounding_.taken()[i];
   }
 
   // --- the tree ---
@@ -239,6 +174,7 @@ class cover_search {
     lists.emplace_back();
     for (std::size_t k = 0; k < prices.size(); ++k)
       if (prices[k] > 0) lists.back().emplace_back(rows_[k], prices[k]);
+    proof_bytes_ += lists.back().size() * sizeof(lists.back()[0]) + shares.size() * sizeof(shares[0]);
     answer_.proof.shares.push_back(std::move(shares));
     return static_cast<index_t>(lists.size() - 1);
   }
@@ -260,12 +196,22 @@ class cover_search {
     proof_at(n.at).row = rows_[k];
     return true;
   }
-  /// Closes a node with an answer for every gap. Without prices and needs, its value is the cost of the absent gaps.
+  /// Closes a node with an answer for every gap. Without prices, its value is the cost of the absent gaps; with a high price of
+  /// one row, it is beyond all limits where the needs of the row exceed the budget.
   void close_decided(node& n) {
     if (refuted_by_a_row(n)) return;
-    const std::vector<std::uint64_t> none_priced(rows_.size(), 0);
-    if (const int128 value = cover_.exact(none_priced, n.fixed).value; value > n.value)
-      n.prices = none_priced, n.value = value;
+    const auto try_prices = [&](const std::vector<double>& p) {
+      std::vector<std::uint64_t> prices = cover_.scaled(p);
+      if (const int128 value = cover_.exact(prices, n.fixed).value; value > n.value)
+        n.prices = std::move(prices), n.value = value;
+    };
+    std::vector<double> p(rows_.size(), 0);
+    try_prices(p);
+    for (std::size_t k = 0; k < rows_.size() && cover_.has_needs(); ++k) {
+      p[k] = std::numeric_limits<double>::max();
+      try_prices(p);
+      p[k] = 0;
+    }
     n.bound = cover_.round_up(n.value);
     close(n);
   }
@@ -276,7 +222,7 @@ class cover_search {
     present = add_case();
     proof::recompute_case& c = proof_at(at);
     c.prices = proof::recompute_case::inner;
-    c.gap = gaps_[gap].gap;
+    c.gap = cover_.place_in_proof(gap);
     c.absent = absent;
     c.present = present;
   }
@@ -299,35 +245,56 @@ class cover_search {
     }
   }
 
-  std::size_t branching_gap(const node& n) {
+  /// The open gap to decide next; the number of gaps where there is none. Gaps with another answer that costs little by the
+  /// prices come first, and of these the size and cost with the largest mean gain so far.
+  std::size_t branching_gap(const node& n) const {
+    using rank = std::tuple<bool, double, double>;
     std::size_t best = gaps_.size();
-    double least = 0;
+    rank least{};
     for (std::size_t i = 0; i < gaps_.size(); ++i) {
       if (n.fixed[i] != open) continue;
-      const double cost = static_cast<double>(gaps_[i].cost);
-      const double rank = std::fabs(now_.reduced[i]) / (cost + 1e-9);
-      if (best == gaps_.size() || rank < least) best = i, least = rank;
+      const double other = std::fabs(now_.reduced[i]) / (static_cast<double>(gaps_[i].cost) + 1e-9);
+      const rank r{other > 0.5, -mean_gain(i), other};
+      if (best == gaps_.size() || r < least) best = i, least = r;
     }
     return best;
   }
+  /// The mean that decisions of gaps like this one have added to values; without bound where none was decided yet.
+  double mean_gain(std::size_t gap) const {
+    const auto found = gains_.find({gaps_[gap].size, gaps_[gap].cost});
+    return found == gains_.end() ? std::numeric_limits<double>::infinity() : found->second.sum / found->second.times;
+  }
 
-  /// A child of a node that is taken out. It is closed, or waits in the queue.
-  void visit(const node& parent, std::size_t gap, state answer, index_t at) {
+  /// Decides a gap of a node that is taken out, both ways.
+  void branch(const node& n, std::size_t gap) {
+    index_t absent = 0, present = 0;
+    split(n.at, gap, absent, present);
+    const double lower = visit(n, gap, one, absent), higher = visit(n, gap, zero, present);
+    raise& g = gains_[{gaps_[gap].size, gaps_[gap].cost}];
+    g.sum += std::min(lower, higher) + 0.1 * std::max(lower, higher);
+    ++g.times;
+  }
+
+  /// A child of a node. It is closed, or waits in the queue. Returns the gain in value, up to the cutoff.
+  double visit(const node& parent, std::size_t gap, state answer, index_t at) {
+    const double before = cover_.unscaled(parent.value), most = static_cast<double>(cutoff()) - before;
     node child = parent;
     child.fixed[gap] = answer;
     child.at = at;
-    if (refuted_by_a_row(child)) return;
+    if (refuted_by_a_row(child)) return most;
     child.value = cover_.exact(child.prices, child.fixed).value;
     improve_prices(child, cover_.later_steps, 6);
-    if (nodes_ < 32 || nodes_ % 16 == 0) round(child.fixed);
-    if (child.bound >= cutoff()) return close(child);
+    if (nodes_ < 32 || nodes_ % 16 == 0) round(child);
+    const double gain = cover_.unscaled(child.value) - before;
+    if (child.bound >= cutoff()) return close(child), most;
     queue_.push(std::move(child));
+    return gain;
   }
 
   /// Whether nodes and their part of the proof are within the limit of memory.
   bool fits() {
-    const std::size_t each = sizeof(node) + gaps_.size() + 3 * sizeof(std::uint64_t) * rows_.size();
-    return context_.fits(nodes_ * each);
+    const std::size_t each = sizeof(node) + gaps_.size() + sizeof(std::uint64_t) * rows_.size();
+    return context_.fits(nodes_ * each + proof_bytes_);
   }
 
   /// Prices to begin with.
@@ -345,10 +312,9 @@ class cover_search {
     root.fixed.assign(gaps_.size(), open);
     root.prices = cover_.scaled(start());
     root.at = add_case();
-    cover_.price(std::vector<double>(rows_.size(), 0), root.fixed, now_);
-    round(root.fixed);
+    round(root);
     improve_prices(root, cover_.first_steps, cover_.first_patience);
-    round(root.fixed);
+    round(root);
     for (const auto& p : {cover_.unscaled(root.prices)})
       for (std::size_t k = 0; k < p.size(); ++k)
         if (p[k] > 0) answer_.prices.emplace_back(rows_[k], p[k]);
@@ -363,21 +329,22 @@ class cover_search {
         close(n);
         continue;
       }
-      ++nodes_;
+      ++nodes_, context_.count_state();
       cover_.price(cover_.unscaled(n.prices), n.fixed, now_);
       const std::size_t gap = branching_gap(n);
       if (gap == gaps_.size()) {
         close_decided(n);
         continue;
       }
-      index_t absent = 0, present = 0;
-      split(n.at, gap, absent, present);
-      visit(n, gap, one, absent);
-      visit(n, gap, zero, present);
+      branch(n, gap);
     }
     for (; !queue_.empty(); queue_.pop()) close(queue_.top());
     answer_.bound = std::min(answer_.bound, cutoff());
   }
+
+  struct raise {
+    double sum = 0, times = 0;
+  };
 
   priced_cover& cover_;
   const std::vector<index_t>& rows_;
@@ -385,10 +352,9 @@ class cover_search {
   cover_limits limits_;
   search& context_;
   priced_cover::valuation now_;
-  std::vector<bool> take_;                            // per gap: part of the cover that `round` makes
-  std::vector<double> missing_;                       // per row: bytes that it still misses
-  std::vector<double> missing_before_, rows_before_;  // prefix sums: missing bytes, rows that miss some
-  std::size_t nodes_ = 1;
+  cover_rounding rounding_;
+  std::map<std::pair<bytes, std::uint64_t>, raise> gains_;  // by size and cost of gaps
+  std::size_t nodes_ = 1, proof_bytes_ = 0;
   std::uint64_t best_ = ~std::uint64_t{0} >> 1;
   std::priority_queue<node, std::vector<node>, later> queue_;
   gap_cover answer_;
@@ -406,6 +372,7 @@ MEMSCHED_FUNCTION gap_cover cover_gaps(const rerun_rows& r, const rerun_needs& n
   detail::priced_closure cover(r, needs, budget, limits.unit);
   gap_cover answer = detail::cover_search(cover, limits, context).run();
   answer.proof.needs = needs.rows;
+  answer.proof.units = needs.units;
   return answer;
 }
 

@@ -18,16 +18,18 @@ inline namespace MEMSCHED_ABI {
 struct rerun_need {
   index_t row = 0;
   tensor_id storage = none;
-  bool certain = false;  ///< some gap says that it is needed, whatever is absent
-  bool closed = false;   ///< it cannot be absent: it is neither made again nor loaded
-  bool loads = false;    ///< it can be loaded
-  bytes size = 0;
+  bool certain = false;    ///< some gap says that it is needed, whatever is absent
+  bool closed = false;     ///< it cannot be absent: it is neither made again nor loaded
+  bool loads = false;      ///< it can be loaded
+  bytes size = 0;          ///< in whole units of the row
   index_t stretch = none;  ///< that bears the cost where it is absent: a gap, or behind them a tail; none: it costs nothing
 };
 
 /// Needs at some rows, row by row.
 struct rerun_needs {
   std::vector<index_t> rows;
+  std::vector<bytes> units;  ///< per row: sizes of needs are rounded down to multiples of it
+  std::vector<bytes> over;   ///< per row: bytes of certain needs beyond the room, in whole units
   std::vector<rerun_need> needs;
   list_of<index_t> inputs;  ///< per need, those needs of its row that its producer reads and that are not certain
 };
@@ -42,8 +44,13 @@ struct rerun_needs {
 /// do not overlap in time, so that no rerun is counted twice. A member that is loaded instead needs no inputs, but its stretch
 /// bears `load_more`: savings that rest on its inputs are limited to that, over all rows (priced_closure). The reads and outputs of the operator of row k are in memory at
 /// k, and no needs. O(chosen rows * uses).
+///
+/// Each row counts bytes in whole units, of its own. Lemma. The sizes of the needs that are in memory at row k, rounded down to
+/// multiples of a unit, sum to at most the room that the budget leaves beside the operator of row k, rounded down likewise.
+/// Proof. Rounded or not, they sum to at most the room, and the rounded sum is a multiple of the unit.
+/// The largest sizes of a training step mostly have a large divisor, and a budget has none.
 MEMSCHED_FUNCTION rerun_needs find_needs(const execution_table& table, memory_model model, const rerun_rows& r,
-                                         std::span<const index_t> rows);
+                                         std::span<const index_t> rows, bytes budget);
 
 /// Rows that are worth needs, by the prices of a cover (row, price): the dearest, and as many evenly spread; 16 at most.
 MEMSCHED_FUNCTION std::vector<index_t> rows_with_needs(std::vector<std::pair<index_t, double>> prices);
@@ -54,12 +61,50 @@ MEMSCHED_FUNCTION std::vector<index_t> rows_with_needs(std::vector<std::pair<ind
 #if MEMSCHED_DEFINED_HERE
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
 
 namespace memsched {
 inline namespace MEMSCHED_ABI {
 
+namespace detail {
+
+/// The unit of a row's needs that gains most. It takes the remainder of the room, and loses that of each size. Candidates are the
+/// divisors of the largest sizes.
+MEMSCHED_FUNCTION bytes choose_unit(std::span<const rerun_need> needs, bytes room) {
+  std::vector<bytes> sizes;
+  for (const rerun_need& n : needs)
+    if (n.size > 0) sizes.push_back(n.size);
+  std::sort(sizes.begin(), sizes.end(), std::greater<>());
+  bytes unit = 0, best = 1;
+  delta most = 0;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    const bytes before = std::exchange(unit, std::gcd(unit, sizes[i]));
+    if (unit == before) continue;
+    delta gain = static_cast<delta>(room % unit);
+    for (bytes s : sizes) gain -= static_cast<delta>(s % unit);
+    if (gain > most) most = gain, best = unit;
+  }
+  return best;
+}
+
+/// Rounds the sizes of a row's needs down, and sums the bytes of certain ones beyond the room.
+MEMSCHED_FUNCTION void count_in_units(std::span<rerun_need> needs, bytes room, rerun_needs& out) {
+  const bytes unit = choose_unit(needs, room);
+  bytes sum = 0;
+  for (rerun_need& n : needs) {
+    n.size -= n.size % unit;
+    if (n.certain) sum += n.size;
+  }
+  room -= room % unit;
+  out.units.push_back(unit);
+  out.over.push_back(sum - std::min(sum, room));
+}
+
+}  // namespace detail
+
 MEMSCHED_FUNCTION rerun_needs find_needs(const execution_table& table, memory_model model, const rerun_rows& r,
-                                         std::span<const index_t> rows) {
+                                         std::span<const index_t> rows, bytes budget) {
   const problem& p = table.graph();
   rerun_needs out;
   out.rows.assign(rows.begin(), rows.end());
@@ -92,6 +137,7 @@ MEMSCHED_FUNCTION rerun_needs find_needs(const execution_table& table, memory_mo
         if (!out.needs[found[t]].certain) inputs.emplace_back(static_cast<index_t>(i), found[t]);
       }
     }
+    detail::count_in_units(std::span(out.needs).subspan(first), budget - std::min(budget, r.fixed[k]), out);
   }
   out.inputs = list_of<index_t>::from_pairs(out.needs.size(), inputs);
   return out;

@@ -65,7 +65,7 @@ struct cover {
 
 /// The bound of the gap cover with needs at some rows, by at most so many nodes. Does nothing before `cover`.
 struct cover_with_needs {
-  std::size_t nodes = 256;
+  std::size_t nodes = 4096;
   static constexpr std::string_view name = "needs";
   void operator()(rerun_incumbent& best, search& context) const;
 };
@@ -242,7 +242,7 @@ MEMSCHED_FUNCTION void cover::operator()(rerun_incumbent& best, search& context)
 MEMSCHED_FUNCTION void cover_with_needs::operator()(rerun_incumbent& best, search& context) const {
   const std::vector<index_t> chosen = rows_with_needs(best.prices);
   if (chosen.empty()) return;
-  const rerun_needs needs = find_needs(best.table(), best.model(), best.rows, chosen);
+  const rerun_needs needs = find_needs(best.table(), best.model(), best.rows, chosen, best.budget());
   gap_cover found =
       cover_gaps(best.rows, needs, best.budget(),
                  {.enough = best.least_cost(), .nodes = nodes, .unit = best.unit(), .start = best.prices}, context);
@@ -339,12 +339,14 @@ MEMSCHED_FUNCTION void automatic_policy::operator()(rerun_incumbent& best, searc
   apply(repair_by_prices{}, best, context);
   if (best.schedules.empty()) return;
   apply(within{0.3, cover_with_needs{}}, best, context);
-  const bool needs_help = best.facts().bound_by == cover_with_needs::name;
-  // Where the bound is near, more of a proof may close the gap.
-  const auto is_close = [&] { return best.lower_bound() >= best.least_cost() / 10 * 9; };
-  apply(within{is_close() ? 0.7 : 1, improve{}}, best, context);
-  if (is_close() && needs_help) apply(cover_with_needs{1 << 13}, best, context);
-  else if (is_close()) apply(cover{1 << 17}, best, context);
+  // Where the bound is near, more of its proof may close the gap.
+  const bool by_needs = best.facts().bound_by == cover_with_needs::name;
+  const bool is_close = best.lower_bound() >= best.least_cost() / 10 * 9;
+  const auto needs = within{0.75, cover_with_needs{1 << 17}};
+  if (by_needs && is_close) apply(needs, best, context);
+  apply(within{is_close && !by_needs ? 0.7 : 1, improve{}}, best, context);
+  if (by_needs && !is_close) apply(needs, best, context);
+  if (!by_needs) apply(cover{1 << 17}, best, context);
   if (!best.done()) context.give_up();
 }
 

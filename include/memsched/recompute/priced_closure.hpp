@@ -26,7 +26,11 @@ namespace detail {
 class priced_closure final : public priced_cover {
  public:
   priced_closure(const rerun_rows& r, const rerun_needs& needs, bytes budget, std::uint64_t u)
-      : priced_cover(r, budget, u), needs_(needs), has_needs_(rows.size(), false), gap_of_(r.gaps.size(), none) {
+      : priced_cover(r, budget, u),
+        needs_(needs),
+        has_needs_(rows.size(), false),
+        gap_of_(r.gaps.size() + r.tails.size(), none) {
+    add_tails();
     std::vector<index_t> place(r.rows.size(), none);
     for (index_t k = 0; k < rows.size(); ++k) place[rows[k]] = k;
     for (index_t i = 0; i < gaps.size(); ++i) gap_of_[gaps[i].gap] = i;
@@ -36,8 +40,9 @@ class priced_closure final : public priced_cover {
       has_needs_[place_.back()] = true;
       most[place_.back()] += static_cast<double>(n.size);
     }
+    for (std::size_t i = 0; i < needs.rows.size(); ++i) wanted[place[needs.rows[i]]] = needs.over[i];
     choose_limits(most);
-    first_steps = 2000, first_patience = 6;  // each is a minimum cut
+    first_steps = 2000, later_steps = 5, first_patience = 6;  // each is a minimum cut
   }
 
   bool has_needs() const override { return true; }
@@ -45,10 +50,10 @@ class priced_closure final : public priced_cover {
   /// A minimum cut over the needs at rows with a price.
   void price(const std::vector<double>& p, const std::vector<state>& fixed, valuation& v) override {
     exact_valuation e = exact(scaled(p), fixed);
-    const auto unscale = [&](int128 x) { return std::ldexp(static_cast<double>(x), -static_cast<int>(scale)); };
-    v.value = unscale(e.value);
+    v.value = unscaled(e.value);
     v.reduced.resize(gaps.size());
-    for (std::size_t i = 0; i < gaps.size(); ++i) v.reduced[i] = unscale(e.reduced[i]);
+    const double step = std::ldexp(1.0, -static_cast<int>(scale));
+    for (std::size_t i = 0; i < gaps.size(); ++i) v.reduced[i] = static_cast<double>(e.reduced[i]) * step;
     v.covered = find_covered();
   }
 
@@ -71,6 +76,16 @@ class priced_closure final : public priced_cover {
   }
 
  private:
+  /// Tails of needs are decided like gaps.
+  void add_tails() {
+    std::vector<bool> found(source.tails.size(), false);
+    for (const rerun_need& n : needs_.needs)
+      if (n.stretch != none && n.stretch >= source.gaps.size()) found[n.stretch - source.gaps.size()] = true;
+    for (index_t i = 0; i < found.size(); ++i)
+      if (const rerun_gap& t = source.tails[i]; found[i] && !t.closed)
+        gaps.push_back({static_cast<index_t>(source.gaps.size()) + i, 0, 0, t.size, t.cost});
+  }
+
   /// Costs and priced bytes stay within 2^61 in all, so that the cut is exact.
   void choose_limits(const std::vector<double>& most) {
     double cost = 1;
@@ -87,7 +102,7 @@ class priced_closure final : public priced_cover {
     std::vector<int128> prefix(rows.size() + 1, 0);
     for (std::size_t k = 0; k < rows.size(); ++k) {
       prefix[k + 1] = prefix[k] + (has_needs_[k] ? 0 : static_cast<int128>(p[k]));
-      v.value += static_cast<int128>(p[k]) * static_cast<int128>(excess[k]);
+      v.value += static_cast<int128>(p[k]) * static_cast<int128>(wanted[k]);
     }
     v.reduced.resize(gaps.size());
     member_.assign(source.gaps.size() + source.tails.size(), none);
@@ -101,9 +116,6 @@ class priced_closure final : public priced_cover {
       if (taken_[i]) v.value += paid;
       else if (fixed[i] == open) member_[g.gap] = cut_.add(static_cast<delta>(paid));
     }
-    for (std::size_t i = 0; i < source.tails.size(); ++i)
-      if (!source.tails[i].closed)
-        member_[source.gaps.size() + i] = cut_.add(static_cast<delta>(source.tails[i].cost << scale));
   }
 
   void add_needs(const std::vector<std::uint64_t>& p, const std::vector<state>& fixed) {
@@ -116,7 +128,7 @@ class priced_closure final : public priced_cover {
     for (index_t i = 0; i < needs.size(); ++i) {
       const rerun_need& n = needs[i];
       if (p[place_[i]] == 0 || n.closed || n.size == 0) continue;
-      if (n.certain && fixed[gap_of_[n.stretch]] == zero) continue;
+      if (n.stretch != none && gap_of_[n.stretch] != none && fixed[gap_of_[n.stretch]] == zero) continue;
       const std::uint64_t saved = p[place_[i]] * n.size, tied = tied_to_inputs(n, saved, p[place_[i]], priced);
       absent_[i] = cut_.add(-static_cast<delta>(saved - (tied < saved ? tied : 0)));
       if (n.stretch != none && member_[n.stretch] != none) add_arc(member_[n.stretch], absent_[i], i, none);
@@ -171,12 +183,13 @@ class priced_closure final : public priced_cover {
       unmet[need] -= flow;
       const rerun_need& n = needs[need];
       v.shares.push_back({n.row, n.storage, input == none ? none : needs[input].storage, static_cast<std::uint64_t>(flow)});
-      if (input == none && n.stretch < gap_of_.size()) v.reduced[gap_of_[n.stretch]] -= static_cast<int128>(flow);
+      if (input == none && n.stretch != none && gap_of_[n.stretch] != none)
+        v.reduced[gap_of_[n.stretch]] -= static_cast<int128>(flow);
     }
     for (std::size_t i = 0; i < gaps.size(); ++i)
       if (const index_t m = member_[gaps[i].gap]; m != none && cut_.holds(m)) taken_[i] = true, v.reduced[i] = 0;
     for (std::size_t i = 0; i < needs.size(); ++i) {
-      if (needs[i].stretch >= gap_of_.size()) continue;
+      if (needs[i].stretch == none) continue;
       const index_t g = gap_of_[needs[i].stretch];
       if (g != none && fixed[g] == open && taken_[g]) v.reduced[g] -= static_cast<int128>(unmet[i]);
     }

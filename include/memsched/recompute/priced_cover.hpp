@@ -21,7 +21,7 @@ class priced_cover {
   enum state : unsigned char { open, one, zero };  ///< of a gap: undecided, absent, present
 
   struct open_gap {
-    index_t gap;              // in the rows
+    index_t gap;              // in the rows; behind them, a tail
     std::size_t first, last;  // in `rows`, last excluded
     bytes size;
     std::uint64_t cost;
@@ -41,9 +41,15 @@ class priced_cover {
 
   priced_cover(const rerun_rows& r, bytes budget, std::uint64_t u) : source(r), unit(u) {
     gather(budget);
+    wanted = excess;
     choose_scale();
   }
   virtual bool has_needs() const { return false; }
+  /// The place of a gap of the cover among those of a proof: tails stand behind gaps, by storage.
+  index_t place_in_proof(std::size_t gap) const {
+    const index_t g = gaps[gap].gap, tails_from = static_cast<index_t>(source.gaps.size());
+    return g < tails_from ? g : tails_from + source.tails[g - tails_from].storage;
+  }
   virtual ~priced_cover() = default;
   priced_cover(const priced_cover&) = delete;
   priced_cover& operator=(const priced_cover&) = delete;
@@ -56,7 +62,7 @@ class priced_cover {
     v.value = 0;
     for (std::size_t k = 0; k < n; ++k) {
       prefix_[k + 1] = prefix_[k] + p[k];
-      v.value += p[k] * static_cast<double>(excess[k]);
+      v.value += p[k] * static_cast<double>(wanted[k]);
     }
     v.covered.assign(n + 1, 0);
     v.reduced.resize(gaps.size());
@@ -78,7 +84,7 @@ class priced_cover {
     std::vector<int128> prefix(rows.size() + 1, 0);
     for (std::size_t k = 0; k < rows.size(); ++k) {
       prefix[k + 1] = prefix[k] + static_cast<int128>(p[k]);
-      v.value += static_cast<int128>(p[k]) * static_cast<int128>(excess[k]);
+      v.value += static_cast<int128>(p[k]) * static_cast<int128>(wanted[k]);
     }
     v.reduced.resize(gaps.size());
     for (std::size_t i = 0; i < gaps.size(); ++i) {
@@ -104,6 +110,8 @@ class priced_cover {
     return p;
   }
 
+  double unscaled(int128 value) const { return static_cast<double>(value) * std::ldexp(1.0, -static_cast<int>(scale)); }
+
   /// Rounds a scaled value up to a multiple of the unit of costs.
   std::uint64_t round_up(int128 value) const {
     if (value <= 0) return 0;
@@ -114,7 +122,8 @@ class priced_cover {
   const rerun_rows& source;
   std::uint64_t unit;
   std::vector<index_t> rows;
-  std::vector<bytes> excess;
+  std::vector<bytes> excess;  ///< per row, over the budget
+  std::vector<bytes> wanted;  ///< per row, the bytes that a price asks to be absent
   std::vector<open_gap> gaps;
   unsigned scale = 0;
   // Steps towards good prices, for the first node of a search and for others.
