@@ -88,7 +88,8 @@ inline constexpr automatic_policy automatic{};
 
 namespace detail {
 
-/// Keeps an order that some scheduler found.
+/// Keeps an order that some scheduler found, where it is within the budget. Else it is to be repaired if the bytes over the
+/// budget, summed over operators, are fewer than in each order before.
 MEMSCHED_FUNCTION void take_order(rerun_incumbent& best, search& context, const schedule_result<op_id>& found);
 /// Repairs s, ranked with noise, and prunes it. Offers what is within the budget.
 MEMSCHED_FUNCTION void repair_from(rerun_incumbent& best, search& context, rerun_stages s, std::uint64_t noise_percent = 0);
@@ -125,6 +126,7 @@ void order_first<S>::operator()(rerun_incumbent& best, search& context) const {
 #include <memsched/recompute/needs.hpp>
 #include <memsched/recompute/repair.hpp>
 #include <memsched/recompute/weights.hpp>
+#include <memsched/schedulers/beam.hpp>
 
 namespace memsched {
 inline namespace MEMSCHED_ABI {
@@ -144,8 +146,12 @@ MEMSCHED_FUNCTION options order_options(const options& given, std::int64_t part_
 MEMSCHED_FUNCTION void take_order(rerun_incumbent& best, search& context, const schedule_result<op_id>& found) {
   context.stats.states += found.stats.states;
   context.keep_going();
-  if (found.error || found.peak >= best.facts().peak) return;
-  if (!best.offer(found.order)) best.orders.push_back({found.order});
+  if (found.error) return;
+  rerun_stages s(found.order);
+  stage_player player(best.table(), best.model());
+  const auto over = [&](const std::vector<op_id>& order) { return player.play(rerun_stages(order), best.budget()).over; };
+  const auto is_lower = [&](const first_runs& other) { return over(found.order) < over(other.order); };
+  if (!best.offer(s) && std::ranges::all_of(best.orders, is_lower)) best.orders.push_back({found.order});
 }
 
 /// Fills in what `cover_gaps` does not know of a proof.
@@ -332,6 +338,7 @@ MEMSCHED_FUNCTION void weights::operator()(rerun_incumbent& best, search& contex
 
 MEMSCHED_FUNCTION void automatic_policy::operator()(rerun_incumbent& best, search& context) const {
   apply(order_first{} | within{0.5, exact{}}, best, context);
+  apply(order_first{beam{}}, best, context);
   apply(within{0.5, repair{}}, best, context);  // before any bound, so that short limits have an answer
   apply(within{0.3, cover{}}, best, context);
   const bool is_wide = 2 * best.rows.rows.size() < best.graph().ops().size();  // rows of a path say little
