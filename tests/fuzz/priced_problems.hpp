@@ -10,6 +10,7 @@
 #include <memsched/recompute/exact.hpp>
 #include <memsched/recompute/least_peak.hpp>
 
+#include "../recompute/priced.hpp"
 #include "../support/random_problem.hpp"
 
 namespace fuzz {
@@ -19,21 +20,27 @@ struct priced_problem {
   memsched::bytes budget = 0;
 };
 
-/// Eight graphs of 7 operators; of the last four, costs are multiples of 5.
+/// Eight graphs of 7 operators; of the last four, costs are multiples of 5. Then eight with almost all sizes in whole units.
 inline std::vector<priced_problem> priced_problems() {
   std::vector<priced_problem> all;
+  const auto add = [&](memsched::problem p) {
+    const auto order = memsched::given_order(memsched::make_schedule_graph(p));
+    const memsched::bytes low = memsched::least_peak_with_reruns(p, {}), high = memsched::evaluate(p, order).value().peak;
+    memsched::search context{memsched::options{}};
+    const memsched::bytes budget = low + (high - low) / 4;
+    const auto least = memsched::cheapest_executions(memsched::execution_table(p), {}, budget, {}, context);
+    if (least.found && least.extra_cost > 0) all.push_back({std::move(p), budget});
+  };
   for (std::uint64_t seed = 0; all.size() < 8; ++seed) {
     memsched::problem_draft d = support::random_draft(seed, {.operators = 7});
     support::random r(seed + 1);
     for (memsched::operator_data& op : d.operators) op.cost = (all.size() < 4 ? 1 : 5) + r.below(4) * 5;
-    auto p = memsched::make_problem(std::move(d));
-    if (!p) continue;
-    const auto order = memsched::given_order(memsched::make_schedule_graph(*p));
-    const memsched::bytes low = memsched::least_peak_with_reruns(*p, {}), high = memsched::evaluate(*p, order).value().peak;
-    memsched::search context{memsched::options{}};
-    const memsched::bytes budget = low + (high - low) / 4;
-    const auto least = memsched::cheapest_executions(memsched::execution_table(*p), {}, budget, {}, context);
-    if (least.found && least.extra_cost > 0) all.push_back({std::move(*p), budget});
+    if (auto p = memsched::make_problem(std::move(d))) add(std::move(*p));
+  }
+  for (std::uint64_t seed = 0; all.size() < 16; ++seed) {
+    support::random r(seed);
+    add(recompute_test::in_units(seed % 2 == 0 ? recompute_test::with_late_reader(seed) : recompute_test::trained(seed, 2),
+                                 r));
   }
   return all;
 }
