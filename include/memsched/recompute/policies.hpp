@@ -17,8 +17,9 @@ inline namespace MEMSCHED_ABI {
 
 namespace reruns {
 
-/// Looks for an order within the budget, which costs nothing, with a scheduler and a quarter of the time, and leaves the best
-/// for repairs. Does nothing where an order is kept.
+/// Looks for an order within the budget, which costs nothing, with a scheduler and a quarter of the time. Another order is left
+/// for repairs where it has fewer bytes over the budget, summed over operators, than all before. Does nothing where an order is
+/// kept.
 template <scheduler S = automatic_scheduler>
 struct order_first {
   S scheduler{};
