@@ -15,7 +15,7 @@ wrong "needs: the room loses a unit more" $needs 's/room -= room % unit;/room -=
 wrong "needs: reads of the row may be absent" $needs 's/for (tensor_id t : p.reads(op)) found\[t\] = there;/;/'
 wrong "needs: graph inputs are made again" $needs 's/if (producer == none || !table.may_repeat(producer)) continue;/if (producer == none) continue;/'
 wrong "needs: tails are paid at any row" $needs 's/const bool behind = tail\[t\] != none \&\& r.tails\[tail\[t\]\].first <= k;/const bool behind = tail[t] != none;/'
-wrong "checker: sizes are not rounded" $checker 's|static_cast<int128>(p_.size(t) / n.unit \* n.unit)|static_cast<int128>(p_.size(t))|'
+wrong "checker: sizes are not rounded" $checker 's|p_.size(t) / n.unit \* n.unit|p_.size(t)|'
 wrong "checker: the room loses a unit more" $checker 's/(cut < 0 ? unit : 0)/(n.unit > 1 ? unit : 0)/'
 wrong "checker: tails are paid at any row" $checker 's/rows_.tails\[t\].first <= k});/true});/'
 wrong "checker: what is decided stays open below" $checker 's/open.push_back({none, c.gap, 0});//'

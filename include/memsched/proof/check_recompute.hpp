@@ -182,7 +182,10 @@ class recompute_checker {
     return {};
   }
   /// The bytes that a storage has at a row with needs.
-  int128 size(const need_row& n, tensor_id t) const { return static_cast<int128>(p_.size(t) / n.unit * n.unit); }
+  int128 size(const need_row& n, tensor_id t) const {
+    const bytes whole_units = p_.size(t) / n.unit * n.unit;
+    return static_cast<int128>(whole_units);
+  }
 
   /// A gap, or behind all of them the tail of a storage.
   const gap& stretch(std::size_t i) const {
