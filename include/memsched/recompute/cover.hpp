@@ -150,10 +150,14 @@ class cover_search {
       for (std::size_t k = 0; k < p.size(); ++k)
         p[k] = std::max(0.0, p[k] + length * (static_cast<double>(cover_.wanted[k]) - now_.covered[k]));
     }
-    std::vector<std::uint64_t> scaled = cover_.scaled(best);
-    if (const int128 value = cover_.exact(scaled, n.fixed).value; value > n.value)
-      n.prices = std::move(scaled), n.value = value;
+    take_prices(n, best);
     n.bound = cover_.round_up(n.value);
+  }
+  /// Gives a node other prices where these raise its value.
+  void take_prices(node& n, const std::vector<double>& p) {
+    std::vector<std::uint64_t> prices = cover_.scaled(p);
+    if (const int128 value = cover_.exact(prices, n.fixed).value; value > n.value)
+      n.prices = std::move(prices), n.value = value;
   }
 
   /// Keeps the cover that the prices of a node lead to, where it is the cheapest. Where rows have needs, covers are too cheap.
@@ -200,16 +204,11 @@ class cover_search {
   /// one row, it is beyond all limits where the needs of the row exceed the budget.
   void close_decided(node& n) {
     if (refuted_by_a_row(n)) return;
-    const auto try_prices = [&](const std::vector<double>& p) {
-      std::vector<std::uint64_t> prices = cover_.scaled(p);
-      if (const int128 value = cover_.exact(prices, n.fixed).value; value > n.value)
-        n.prices = std::move(prices), n.value = value;
-    };
     std::vector<double> p(rows_.size(), 0);
-    try_prices(p);
+    take_prices(n, p);
     for (std::size_t k = 0; k < rows_.size() && cover_.has_needs(); ++k) {
       p[k] = std::numeric_limits<double>::max();
-      try_prices(p);
+      take_prices(n, p);
       p[k] = 0;
     }
     n.bound = cover_.round_up(n.value);
@@ -270,7 +269,7 @@ class cover_search {
     index_t absent = 0, present = 0;
     split(n.at, gap, absent, present);
     const double lower = visit(n, gap, one, absent), higher = visit(n, gap, zero, present);
-    raise& g = gains_[{gaps_[gap].size, gaps_[gap].cost}];
+    decision_gains& g = gains_[{gaps_[gap].size, gaps_[gap].cost}];
     g.sum += std::min(lower, higher) + 0.1 * std::max(lower, higher);
     ++g.times;
   }
@@ -342,7 +341,7 @@ class cover_search {
     answer_.bound = std::min(answer_.bound, cutoff());
   }
 
-  struct raise {
+  struct decision_gains {
     double sum = 0, times = 0;
   };
 
@@ -353,7 +352,7 @@ class cover_search {
   search& context_;
   priced_cover::valuation now_;
   cover_rounding rounding_;
-  std::map<std::pair<bytes, std::uint64_t>, raise> gains_;  // by size and cost of gaps
+  std::map<std::pair<bytes, std::uint64_t>, decision_gains> gains_;  // by size and cost of gaps
   std::size_t nodes_ = 1, proof_bytes_ = 0;
   std::uint64_t best_ = ~std::uint64_t{0} >> 1;
   std::priority_queue<node, std::vector<node>, later> queue_;

@@ -148,11 +148,12 @@ MEMSCHED_FUNCTION void take_order(rerun_incumbent& best, search& context, const 
   context.stats.states += found.stats.states;
   context.keep_going();
   if (found.error) return;
-  rerun_stages s(found.order);
+  if (best.offer(found.order)) return;
   stage_player player(best.table(), best.model());
   const auto over = [&](const std::vector<op_id>& order) { return player.play(rerun_stages(order), best.budget()).over; };
-  const auto is_lower = [&](const first_runs& other) { return over(found.order) < over(other.order); };
-  if (!best.offer(s) && std::ranges::all_of(best.orders, is_lower)) best.orders.push_back({found.order});
+  const double least = over(found.order);
+  if (std::ranges::all_of(best.orders, [&](const first_runs& other) { return least < over(other.order); }))
+    best.orders.push_back({found.order});
 }
 
 /// Fills in what `cover_gaps` does not know of a proof.

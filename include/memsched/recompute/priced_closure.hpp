@@ -128,7 +128,7 @@ class priced_closure final : public priced_cover {
     for (index_t i = 0; i < needs.size(); ++i) {
       const rerun_need& n = needs[i];
       if (p[place_[i]] == 0 || n.closed || n.size == 0) continue;
-      if (n.stretch != none && gap_of_[n.stretch] != none && fixed[gap_of_[n.stretch]] == zero) continue;
+      if (const index_t g = gap_of(n); g != none && fixed[g] == zero) continue;
       const std::uint64_t saved = p[place_[i]] * n.size, tied = tied_to_inputs(n, saved, p[place_[i]], priced);
       absent_[i] = cut_.add(-static_cast<delta>(saved - (tied < saved ? tied : 0)));
       if (n.stretch != none && member_[n.stretch] != none) add_arc(member_[n.stretch], absent_[i], i, none);
@@ -146,6 +146,9 @@ class priced_closure final : public priced_cover {
     cut_.add_arc(from, to);
     arcs_.push_back({need, input});
   }
+
+  /// The gap or tail of the cover that bears the cost of a need; none where none does.
+  index_t gap_of(const rerun_need& n) const { return n.stretch == none ? none : gap_of_[n.stretch]; }
 
   const rerun_gap& stretch(index_t i) const {
     return i < source.gaps.size() ? source.gaps[i] : source.tails[i - source.gaps.size()];
@@ -183,14 +186,12 @@ class priced_closure final : public priced_cover {
       unmet[need] -= flow;
       const rerun_need& n = needs[need];
       v.shares.push_back({n.row, n.storage, input == none ? none : needs[input].storage, static_cast<std::uint64_t>(flow)});
-      if (input == none && n.stretch != none && gap_of_[n.stretch] != none)
-        v.reduced[gap_of_[n.stretch]] -= static_cast<int128>(flow);
+      if (const index_t g = gap_of(n); input == none && g != none) v.reduced[g] -= static_cast<int128>(flow);
     }
     for (std::size_t i = 0; i < gaps.size(); ++i)
       if (const index_t m = member_[gaps[i].gap]; m != none && cut_.holds(m)) taken_[i] = true, v.reduced[i] = 0;
     for (std::size_t i = 0; i < needs.size(); ++i) {
-      if (needs[i].stretch == none) continue;
-      const index_t g = gap_of_[needs[i].stretch];
+      const index_t g = gap_of(needs[i]);
       if (g != none && fixed[g] == open && taken_[g]) v.reduced[g] -= static_cast<int128>(unmet[i]);
     }
   }
