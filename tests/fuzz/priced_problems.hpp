@@ -20,7 +20,8 @@ struct priced_problem {
   memsched::bytes budget = 0;
 };
 
-/// Eight graphs of 7 operators; of the last four, costs are multiples of 5. Then eight with almost all sizes in whole units.
+/// Eight graphs of 7 operators; of the last four, costs are multiples of 5. Then eight with almost all sizes in whole units,
+/// and four in which a storage may be made twice between two uses.
 inline std::vector<priced_problem> priced_problems() {
   std::vector<priced_problem> all;
   const auto add = [&](memsched::problem p) {
@@ -42,6 +43,7 @@ inline std::vector<priced_problem> priced_problems() {
     add(recompute_test::in_units(seed % 2 == 0 ? recompute_test::with_late_reader(seed) : recompute_test::trained(seed, 2),
                                  r));
   }
+  for (std::uint64_t seed = 12; all.size() < 20; ++seed) add(recompute_test::there_and_back(seed, 4));
   return all;
 }
 

@@ -455,6 +455,8 @@ class Proof:
             need((from_, to) not in pairs and amount > 0, "the flow names an edge twice, or carries nothing")
             pairs.add((from_, to))
             free[from_], free[to] = free[from_] - amount, free[to] + amount
+        needed = all(free[to] <= 0 for _, to, _ in flow) and all(free[from_] >= 0 for from_, _, _ in flow)
+        need(needed, "the flow gives what is not needed, or takes what is")
         spent = sum(min(x, 0) for x in free.values())
         return max(self.g.base + sum(self.impact[u] for u in members(ran)) + self.peak[v] + spent, 0)
 

@@ -127,14 +127,16 @@ class Rows:
         for s, first, last, _, _ in self.gaps:
             for k in range(first, last + 1):
                 self.excess[k] += p.size[s]
-        self.needs, self.unit, self.over, units = {}, {}, list(self.excess), proof.get("units", [])
+        self.needs, self.unit, self.room, units = {}, {}, {}, proof.get("units", [])
         need(len(units) == len(proof.get("needs", [])), "units: one for each row with needs")
         for k, unit in zip(proof.get("needs", []), units):
             need(whole(k, self.count, "needs") not in self.needs, "needs: a row stands twice")
             need(whole(unit, 1 << 64, "units") > 0, "units: a unit has no bytes")
             self.needs[k], self.unit[k] = self.needs_at(k), unit
-            room = (budget - self.fixed(rows[k])) // unit * unit
-            self.over[k] = sum(self.size(k, s) for s, g in self.needs[k].items() if g is not None) - room
+            self.room[k] = (budget - self.fixed(rows[k])) // unit * unit
+        self.open = {}  # stretches that may be absent, by storage
+        for i, first, last in self.stretches():
+            self.open.setdefault(self.storage(i), []).append((i, first, last))
 
     def needs_at(self, k):
         """Storages that are needed behind row k if others are absent there, with the gap that says so or none."""
@@ -159,12 +161,23 @@ class Rows:
         g = self.needs[k][s]
         return g if g is not None else len(self.gaps) + s if self.tail(s) <= k else None
 
-    def is_open(self, i):
-        """Whether a case may decide a stretch."""
-        if i < len(self.gaps):
-            return not self.gaps[i][4]
-        s = i - len(self.gaps)
-        return self.p.store[s] == s and self.p.kept(s) and s not in self.p.stays and self.returns(s)
+    def stretches(self):
+        """All stretches of storages that may be absent, with their first and last rows."""
+        yield from ((g, gap[1], gap[2]) for g, gap in enumerate(self.gaps) if not gap[4])
+        for s in range(len(self.p.size)):
+            if self.p.store[s] == s and self.p.kept(s) and s not in self.p.stays and self.returns(s) and self.tail(s) < self.count:
+                yield len(self.gaps) + s, self.tail(s), self.count - 1
+
+    def storage(self, i):
+        return self.gaps[i][0] if i < len(self.gaps) else i - len(self.gaps)
+
+    def next_use(self, g, k, kept):
+        """The first row behind k at which the storage of a gap is in memory, by rows where it is kept or by the gap's end."""
+        s, _, last, _, _ = self.gaps[g]
+        later = [first for first, _ in kept if first > k]
+        if later:
+            return min(later)
+        return last + 1 if last + 1 < self.count and s in self.p.reads[self.rows[last + 1]] else None
 
     def again(self, s):
         return s in self.p.writer and self.p.pure[self.p.writer[s]]
@@ -278,95 +291,166 @@ def proven_by_orders(p, graph, result):
     return bound
 
 
+class Case:
+    """What the decisions of a case say of needs, and the parts of stretches, of which each pays for itself."""
+
+    def __init__(self, rows, decisions):
+        self.rows, p = rows, rows.p
+        self.yes, self.no = {}, {}  # per stretch, spans of rows: absent at some of these, at none
+        for stretch, first, last, absent in decisions:
+            (self.yes if absent else self.no).setdefault(stretch, []).append((first, last))
+        self.absent, self.kept, self.certain, self.windows = set(), set(), set(), {}
+        for k, found in rows.needs.items():
+            self.answer(k, found)
+            self.find_windows(k, {s for j, s in self.absent if j == k})
+        self.parts = [part for spans in rows.open.values() for span in spans for part in self.cut(*span)]  # (stretch, first row, last row, absent or None)
+        self.part = {(k, s): n for n, (i, first, last, _) in enumerate(self.parts) for k in rows.needs if first <= k <= last
+                     for s in [rows.storage(i)] if s in rows.needs[k] and rows.stretch(k, s) == i}
+
+    def answer(self, k, found):
+        for s, g in found.items():
+            if g is not None:
+                self.certain.add((k, s))
+            stretch = self.rows.stretch(k, s)
+            if any(first <= k <= last for first, last in self.no.get(stretch, [])):
+                self.kept.add((k, s))
+            elif (k, k) in self.yes.get(stretch, []) and not self.rows.p.moves:
+                self.absent.add((k, s))
+                self.certain |= {(k, s)} | {(k, t) for t in self.inputs(s) if t in found}
+
+    def inputs(self, s):
+        return self.rows.p.reads[self.rows.p.writer[s]]
+
+    def find_windows(self, k, absent):
+        """Rows before which absent storages are made again: for their next use, or for what is made of them before that."""
+        back, behind = {}, len(self.rows.gaps)
+        for s in absent:
+            stretch = self.rows.stretch(k, s)
+            use = self.rows.next_use(stretch, k, self.no.get(stretch, [])) if stretch < behind else None
+            if use is not None:
+                back[s] = use
+        work = list(back)
+        while work:
+            s = work.pop()
+            for t in self.inputs(s):
+                if t in absent and back.get(t, self.rows.count) > back[s]:
+                    back[t] = back[s]
+                    work.append(t)
+        for s, until in back.items():
+            self.windows.setdefault(self.rows.stretch(k, s), []).append((until, k))
+
+    def cut(self, i, first, last):
+        if i < len(self.rows.gaps):
+            for begin, end in sorted(self.no.get(i, [])):
+                if first < begin:
+                    yield from self.cut_at_windows(i, first, begin - 1)
+                first = max(first, end + 1)
+        if first <= last:
+            yield from self.cut_at_windows(i, first, last)
+
+    def cut_at_windows(self, i, first, last):
+        for until, k in sorted(self.windows.get(i, [])):
+            if first <= k < until <= last:
+                yield self.one_part(i, first, until - 1)
+                first = until
+        yield self.one_part(i, first, last)
+
+    def one_part(self, i, first, last):
+        if any(begin <= first and last <= end for begin, end in self.no.get(i, [])):
+            return i, first, last, False
+        return i, first, last, True if any(first <= begin and end <= last for begin, end in self.yes.get(i, [])) else None
+
+
 def proven(p, proof, budget):
     """Checks all cases of a proof, and returns its bound."""
     rows = Rows(p, proof, budget)
-    bound, scale, answer = whole(proof["bound"], 1 << 64, "bound"), whole(proof["scale"], 128, "scale"), {}
+    bound, scale = whole(proof["bound"], 1 << 64, "bound"), whole(proof["scale"], 128, "scale")
+    tails = len(rows.gaps)
 
-    def size_at(k):
-        return sum(p.size[s] for g, (s, first, last, _, closed) in enumerate(rows.gaps)
-                   if first <= k <= last and not closed and answer.get(g) is not False)
+    def size_at(k, case):
+        return sum(p.size[rows.storage(i)] for i, first, last, absent in case.parts
+                   if i < tails and first <= k <= last and absent is not False)
 
-    def value(number):
+    def value(number, case):
         prices = proof["prices"][number]
         total, at, price = 0, [0] * (rows.count + 1), [0] * rows.count
         for k, more in prices:
             whole(more, 1 << 64, "price")
-            total += more * rows.over[whole(k, rows.count, "row")]
-            price[k] += more
+            price[whole(k, rows.count, "row")] += more
         for k in range(rows.count):
             at[k + 1] = at[k] + (0 if k in rows.needs else price[k])
-        left = {}  # what gaps and tails can still pay
-        for g, (s, first, last, cost, closed) in enumerate(rows.gaps):
-            if not closed and answer.get(g) is not False:
-                paid = (cost << scale) - p.size[s] * (at[last + 1] - at[first])
-                total += paid if answer.get(g) else min(paid, 0)
-                left[g] = max(paid, 0)
-        for i, absent in answer.items():
-            if i >= len(rows.gaps) and absent:
-                total += rows.tail_cost(i - len(rows.gaps))[0] << scale
-        return total - (savings(number, price, left) if rows.needs else 0)
+            if k in rows.needs:
+                taken = sum(rows.size(k, s) for s in rows.needs[k] if (k, s) in case.certain and (k, s) not in case.absent)
+                total += price[k] * (taken - rows.room[k])
+            else:
+                total += price[k] * rows.excess[k]
+        left = []  # what parts can still pay
+        for i, first, last, absent in case.parts:
+            is_tail, s = i >= tails, rows.storage(i)
+            cost = rows.tail_cost(s)[0] if is_tail else rows.gaps[i][3]
+            paid = (cost << scale) - (0 if is_tail else p.size[s] * (at[last + 1] - at[first]))
+            total += paid if absent else 0 if absent is False else min(paid, 0)
+            left.append(max(paid, 0) if absent is None else 0)
+        return total - (savings(number, price, case, left) if rows.needs else 0)
 
-    def savings(number, price, left):
+    def savings(number, price, case, left):
         """What absent storages may save at rows with needs, and no share pays for."""
         save, hold, more = {}, {}, {}
         for k, found in rows.needs.items():
-            for s, g in found.items():
+            for s in found:
                 worth = price[k] * rows.size(k, s)
-                if rows.returns(s) and answer.get(rows.stretch(k, s)) is not False:
+                if rows.returns(s) and (k, s) not in case.kept and (k, s) not in case.absent:
                     save[k, s] = worth
-                if g is None:
+                if (k, s) not in case.certain:
                     hold[k, s] = worth
         for k, s, payer, amount in proof["shares"][number]:
             need(amount >= 0, "shares: an amount below 0")
             need(k in rows.needs and s in rows.needs[k] and rows.returns(s), f"shares: {s} is no need at row {k}")
-            if (k, s) not in save:
+            if (k, s) not in save or (k, payer) in case.certain:
                 continue
-            bears = rows.stretch(k, s)
             if payer == -1:
-                if answer.get(bears):
+                bears = case.part.get((k, s))
+                need(bears is not None, f"shares: nothing pays for {s} at row {k}")
+                if case.parts[bears][3]:
                     continue  # paid for already
-                need(bears is not None, f"shares: {s} has no tail at row {k}")
                 purse, key = left, bears
-                if bears >= len(rows.gaps):
-                    left.setdefault(bears, rows.tail_cost(s)[0] << scale)
             else:
                 purse, key = hold, (k, payer)
+                need(key in hold, f"shares: {payer} is no need at row {k}")
             if payer not in (-1, s):
                 need(rows.again(s) and payer in p.reads[p.writer[s]], f"shares: {s} does not need {payer}")
                 if s in p.moves:
-                    limit = 0 if bears is None else rows.more[bears] if bears < len(rows.gaps) else rows.tail_cost(s)[1]
+                    bears = rows.stretch(k, s)
+                    limit = 0 if bears is None else rows.more[bears] if bears < tails else rows.tail_cost(s)[1]
                     more.setdefault(bears, limit << scale)
                     need(amount <= more[bears], f"shares: a load of {s} does not cost so much more")
                     more[bears] -= amount
-            need(amount <= purse.get(key, 0) and amount <= save[k, s], f"shares: nobody can pay for {s} at row {k}")
+            need(amount <= purse[key] and amount <= save[k, s], f"shares: nobody can pay for {s} at row {k}")
             purse[key] -= amount
             save[k, s] -= amount
         return sum(save.values())
 
     cases = proof["cases"]
-    open_cases = [(0, None, None)]
+    open_cases = [(0, ())]
     while open_cases:
-        at, gap, absent = open_cases.pop()
-        if gap is not None:
-            answer[gap] = absent
-        if at is None:
-            del answer[gap]
-            continue
+        at, path = open_cases.pop()
         case = cases[at]
         if "row" in case:
             k = whole(case["row"], rows.count, f"cases[{at}]")
-            need(size_at(k) < rows.excess[k], f"cases[{at}]: the row can be covered")
+            need(size_at(k, Case(rows, path)) < rows.excess[k], f"cases[{at}]: the row can be covered")
         elif "prices" in case:
             number = whole(case["prices"], len(proof["prices"]), f"cases[{at}]")
             need(bound != NONE, f"cases[{at}]: prices rule nothing out")
-            need(bound == 0 or value(number) > (bound - 1) // p.unit * p.unit << scale, f"cases[{at}]: does not reach the bound")
+            need(bound == 0 or value(number, Case(rows, path)) > (bound - 1) // p.unit * p.unit << scale,
+                 f"cases[{at}]: does not reach the bound")
         else:
-            g = whole(case["gap"], len(rows.gaps) + len(p.size), f"cases[{at}]")
-            need(rows.is_open(g) and g not in answer, f"cases[{at}]: decides no open gap or tail")
+            s, first, last = case["storage"], case["first"], case["last"]
+            found = [span for span in rows.open.get(s, []) if span[1] <= first <= last <= span[2]]
+            need(found, f"cases[{at}]: decides rows of no open gap or tail")
+            need(not p.moves or (first, last) == found[0][1:], f"cases[{at}]: decides a part of what can be loaded")
             for key in ("absent", "present"):
                 need(at < whole(case[key], len(cases), f"cases[{at}]"), f"cases[{at}]: lacks a case")
-            open_cases += [(None, g, None), (case["present"], g, False), (case["absent"], g, True)]
+            open_cases += [(case[key], path + ((found[0][0], first, last, key == "absent"),)) for key in ("present", "absent")]
     return bound
 
 

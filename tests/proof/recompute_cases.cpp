@@ -39,7 +39,11 @@ recompute_proof changed(recompute_proof proof, support::random& r) {
     case 2: proof.any_order = !proof.any_order; break;
     case 3: std::swap(proof.rows[some(proof.rows)], proof.rows[some(proof.rows)]); break;
     case 4: c = {.row = some(proof.rows)}; break;
-    case 5: c.gap = r.below(40); break;
+    case 5:
+      if (r.chance(30)) c.storage = some(proof.charged);
+      else if (r.chance(50)) c.first = r.below(12);
+      else c.last = c.first + r.below(4);
+      break;
     case 8:
       if (!proof.needs.empty()) proof.needs[some(proof.needs)] = some(proof.rows);
       break;
@@ -96,7 +100,9 @@ int main(int argc, char** argv) {
     support::random r(seed);
     problem_draft d = support::random_draft(seed, {.operators = 5 + r.below(20)});
     for (operator_data& op : d.operators) op.cost = r.below(4) * 5, op.pure = !r.chance(10);
-    problem p = r.chance(30) ? recompute_test::trained(seed, 3 + r.below(4)) : make_problem(std::move(d)).value();
+    problem p = r.chance(30)   ? recompute_test::trained(seed, 3 + r.below(4))
+                : r.chance(40) ? recompute_test::there_and_back(seed, 4 + r.below(5))
+                               : make_problem(std::move(d)).value();
     if (r.chance(50)) p = recompute_test::in_units(p, r);
     options o;
     if (r.chance(30)) o.default_firing = firing::cbp;

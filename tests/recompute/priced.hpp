@@ -47,6 +47,48 @@ inline problem trained(std::uint64_t seed, unsigned layers) {
   return b.build().value();
 }
 
+/// A chain of tensors of random sizes and costs, each made from the one before, and then read in reverse order.
+inline problem there_and_back(std::uint64_t seed, unsigned length) {
+  problem_builder b;
+  support::random r(seed);
+  std::vector<tensor_id> x{b.input(1)};
+  for (unsigned i = 1; i <= length; ++i) {
+    x.push_back(b.tensor(1 + r.below(8)));
+    b.op({.reads = {x[i - 1]}, .writes = {x[i]}, .workspace = r.chance(20) ? r.below(8) : 0, .cost = 1 + r.below(6)});
+  }
+  tensor_id back = x.back();
+  for (unsigned i = length - 1; i > 0; --i) {
+    const tensor_id next = b.tensor(1 + r.below(4));
+    b.op({.reads = {back, x[i]},
+          .writes = {next},
+          .workspace = r.chance(30) ? r.below(12) : 0,
+          .cost = 5,
+          .pure = r.chance(50)});
+    back = next;
+  }
+  return b.build().value();
+}
+
+/// Two tensors made from a third, and then all three read one after the other by a chain of operators, with others in between.
+inline problem made_of_one(std::uint64_t seed) {
+  problem_builder b;
+  support::random r(seed);
+  const auto tensor = [&](std::uint32_t most) { return b.tensor(1 + r.below(most)); };
+  const tensor_id x = tensor(6), first = tensor(8), second = tensor(8);
+  b.op({.writes = {x}, .cost = 1 + r.below(6)});
+  b.op({.reads = {x}, .writes = {first}, .cost = 1 + r.below(3)});
+  b.op({.reads = {x}, .writes = {second}, .cost = 1 + r.below(3)});
+  tensor_id last = tensor(2);
+  b.op({.reads = {first, second}, .writes = {last}, .workspace = r.below(16), .cost = 5, .pure = false});
+  for (const tensor_id used : {first, second, x}) {
+    const tensor_id between = tensor(2), next = tensor(2);
+    b.op({.reads = {last}, .writes = {between}, .workspace = r.below(24), .cost = 5, .pure = false});
+    b.op({.reads = {between, used}, .writes = {next}, .workspace = r.below(12), .cost = 5, .pure = false});
+    last = next;
+  }
+  return b.build().value();
+}
+
 /// A path of five operators, and a reader of the first tensor that may run before or behind the fourth. Random sizes and costs.
 inline problem with_late_reader(std::uint64_t seed) {
   problem_builder b;
@@ -59,6 +101,28 @@ inline problem with_late_reader(std::uint64_t seed) {
   b.op({.reads = {marker}, .writes = {end}, .workspace = r.below(20), .cost = 5, .pure = false});
   b.op({.reads = {x, marker}, .writes = {late}, .cost = 5, .pure = false});
   b.op({.reads = {end, late, y}, .writes = {last}, .cost = 5, .pure = false});
+  return b.build().value();
+}
+
+/// Two tensors made from a third, of which some operators of a path read one, and an operator beside the path the other.
+inline problem with_reader_aside(std::uint64_t seed) {
+  problem_builder b;
+  support::random r(seed);
+  const auto tensor = [&](std::uint32_t most) { return b.tensor(1 + r.below(most)); };
+  const tensor_id x = tensor(6), y = tensor(8), z = tensor(8), late = tensor(2), last = tensor(2);
+  std::vector<tensor_id> marks{tensor(2), tensor(2), tensor(2), tensor(2)};
+  const bool reads_twice = r.chance(50);
+  b.op({.writes = {x}, .cost = 1 + r.below(6)});
+  b.op({.reads = {x}, .writes = {y}, .cost = 1 + r.below(3)});
+  b.op({.reads = {x, y}, .writes = {z}, .cost = 1 + r.below(3)});
+  b.op({.reads = {z}, .writes = {marks[0]}, .cost = 5, .pure = false});
+  for (unsigned i = 1; i < 4; ++i) {
+    std::vector<tensor_id> reads{marks[i - 1]};
+    if (i == 2 && reads_twice) reads.push_back(z);
+    b.op({.reads = reads, .writes = {marks[i]}, .workspace = r.below(24), .cost = 5, .pure = false});
+  }
+  b.op({.reads = {y, marks[1]}, .writes = {late}, .cost = 5, .pure = false});
+  b.op({.reads = {marks[3], late, z}, .writes = {last}, .cost = 5, .pure = false});
   return b.build().value();
 }
 

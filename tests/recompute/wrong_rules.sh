@@ -5,7 +5,8 @@ compiler=$1 source=$2
 test=recompute/laws_test.cpp
 flags=""
 . "$source/tests/support/wrong_rules.sh"
-rows=recompute/rows.hpp needs=recompute/needs.hpp closure=recompute/priced_closure.hpp checker=proof/check_recompute.hpp
+rows=recompute/rows.hpp needs=recompute/needs.hpp cover=recompute/priced_cover.hpp decided=recompute/decided_needs.hpp
+closure=recompute/priced_closure.hpp checker=proof/check_recompute.hpp parts=proof/proof_needs.hpp
 
 wrong "rows: room in place is forgotten" $rows 's/return sum - spared;/return sum;/'
 wrong "rows: a read that ends first is in memory" $rows 's/if (frees_first(op)) return sum;//'
@@ -14,10 +15,28 @@ wrong "needs: sizes are rounded up" $needs 's/n.size -= n.size % unit;/n.size +=
 wrong "needs: the room loses a unit more" $needs 's/room -= room % unit;/room -= room % unit + (unit > 1 ? unit : 0);/'
 wrong "needs: reads of the row may be absent" $needs 's/for (tensor_id t : p.reads(op)) found\[t\] = there;/;/'
 wrong "needs: graph inputs are made again" $needs 's/if (producer == none || !table.may_repeat(producer)) continue;/if (producer == none) continue;/'
-wrong "needs: tails are paid at any row" $needs 's/const bool behind = tail\[t\] != none \&\& r.tails\[tail\[t\]\].first <= k;/const bool behind = tail[t] != none;/'
+wrong "rows: tails are paid at any row" $rows 's/if (first < rows) out_.tails.push_back({t, first,/if (first < rows) out_.tails.push_back({t, 0,/'
+wrong "decisions: what is in memory is made again for another one" $decided 's/if (taken(input) \&\& /if (/'
+wrong "decisions: a storage is back a row early" $decided 's/return rows_.gaps\[n.stretch\].back;/return rows_.gaps[n.stretch].last;/'
+wrong "decisions: a storage is back where nothing uses it" $rows 's/add(end, none);/add(end, end);/'
+wrong "decisions: what is absent takes bytes for others" $decided 's/certain_\[i\] = true;//'
+wrong "decisions: absent at some row is absent at each" $decided 's/else if (d.first == d.last \&\& !loads_/else if (!loads_/'
+wrong "decisions: what is loaded is made from inputs" $decided 's/if (loads_) return found;//;s/ \&\& !loads_//'
+wrong "decisions: one rerun pays for two windows" $cover 's/if (w.row < rest.from ||/if (/'
+wrong "decisions: a tail is cut where its storage is not needed" $cover 's/if (!is_tail(rest.stretch)) {/{/'
+wrong "decisions: what is absent in one of two pieces is paid in both" $cover 's/if (d.absent \&\& p.from <= d.first \&\& d.last <= p.to)/if (d.absent \&\& p.from <= d.last \&\& d.first <= p.to)/'
 wrong "checker: sizes are not rounded" $checker 's|p_.size(t) / n.unit \* n.unit|p_.size(t)|'
-wrong "checker: the room loses a unit more" $checker 's/(cut < 0 ? unit : 0)/(n.unit > 1 ? unit : 0)/'
-wrong "checker: tails are paid at any row" $checker 's/rows_.tails\[t\].first <= k});/true});/'
-wrong "checker: what is decided stays open below" $checker 's/open.push_back({none, c.gap, 0});//'
+wrong "checker: the room loses a unit more" $parts 's/(cut < 0 ? whole : 0)/(unit > 1 ? whole : 0)/'
+wrong "checker: tails are paid at any row" proof/proof_rows.hpp 's/^    return first;/    return 0;/'
+wrong "checker: what is decided holds in other cases, too" $checker 's/path.resize(v.depth), //'
+wrong "checker: what is in memory is made again for another one" $parts \
+  's/if (input.is != absent || input.back/if (input.back/;s/if (m.is == absent \&\& m.back != nowhere)/if (m.back != nowhere \&\& m.stretch != nowhere)/'
+wrong "checker: a storage is back a row early" $parts 's/!= reads.end() ? behind : nowhere/!= reads.end() ? behind - 1 : nowhere/'
+wrong "checker: a storage is back where nothing uses it" $parts 's/!= reads.end() ? behind : nowhere/!= reads.end() || behind > 0 ? behind : nowhere/'
+wrong "checker: what is absent takes bytes for others" $parts 's/m.certain = true;//'
+wrong "checker: absent at some row is absent at each" $parts 's/else if (d.first == d.last \&\& m.is/else if (m.is/'
+wrong "checker: one rerun pays for two windows" $parts 's/if (first <= w.row \&\& w.row < w.back/if (w.row < w.back/'
+wrong "checker: a tail is cut where its storage is not needed" $parts 's/if (!is_tail(i))$//'
+wrong "checker: what is absent in one of two parts is paid in both" $parts 's/if (d.absent \&\& first <= d.first \&\& d.last <= last)/if (d.absent \&\& first <= d.last \&\& d.first <= last)/'
 wrong "checker: shares may be used twice" $checker 's/\*from -= amount;//'
 exit $status

@@ -63,7 +63,9 @@ class json_recompute_reader : json_value_reader<json_recompute_reader> {
     if (j.contains("row")) return index(j["row"], place + ".row", c.row);
     if (j.contains("prices")) return index(j["prices"], place + ".prices", c.prices);
     c.prices = proof::recompute_case::inner;
-    return index(member(j, "gap"), place + ".gap", c.gap) && index(member(j, "absent"), place + ".absent", c.absent) &&
+    return index(member(j, "storage"), place + ".storage", c.storage) &&
+           index(member(j, "first"), place + ".first", c.first) && index(member(j, "last"), place + ".last", c.last) &&
+           index(member(j, "absent"), place + ".absent", c.absent) &&
            index(member(j, "present"), place + ".present", c.present);
   }
   bool read_scope(const json& j, bool& any_order) {
@@ -137,7 +139,8 @@ inline nlohmann::ordered_json write_recompute_proof(const recompute_proof& proof
   for (const proof::recompute_case& c : proof.cases) {
     if (c.row != none) j["cases"].push_back({{"row", c.row}});
     else if (c.prices == proof::recompute_case::inner)
-      j["cases"].push_back({{"gap", c.gap}, {"absent", c.absent}, {"present", c.present}});
+      j["cases"].push_back(
+          {{"storage", c.storage}, {"first", c.first}, {"last", c.last}, {"absent", c.absent}, {"present", c.present}});
     else j["cases"].push_back({{"prices", c.prices}});
   }
   return j;

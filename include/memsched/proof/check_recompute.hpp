@@ -13,28 +13,37 @@ namespace memsched {
 inline namespace MEMSCHED_ABI {
 
 /// Why `proof` does not show that executions of p within the budget, with loads at the prices of `moves`, cost at least its
-/// bound beyond one run of each operator; empty where it does. A proof with a price for all bytes is one of orders (`weighed_problem`). A bound of 2^64 - 1 says
-/// that there are none. O(cases * (rows + gaps + needs)).
+/// bound beyond one run of each operator; empty where it does. A proof with a price for all bytes is one of orders
+/// (`weighed_problem`). A bound of 2^64 - 1 says that there are none. O(cases * (rows + gaps + needs)).
 ///
 /// The rows are first runs: of all operators in a given order, or of a path of predecessors, which every order keeps. A gap
-/// is a stretch of rows in which a storage is certainly needed later and could be absent; then its producer runs again, or it
-/// is loaded, between that row and the use that ends the gap. A load costs its read and, of the storage's write, a share: as
-/// the rows of the gap among those of all its gaps. So the extra cost is at least that of all gaps with absent storages, and
-/// the absent storages of a row have at least the bytes by which everything together exceeds the budget. A case decides
-/// whether a gap is absent. In a leaf, for prices p of rows: cost >= sum_k p_k excess_k + sum over gaps of (cost - size * (p
-/// over its rows)) where it is absent, of 0 where it is present, and of the smaller where that is open (Lagrangian
-/// relaxation). Without loads, costs are multiples of the greatest common divisor of all costs, to which a leaf's value is
-/// rounded up; with loads, of 1.
+/// is a stretch of rows in which a storage is certainly needed later and could be absent; then its producer runs again, or
+/// it is loaded, between that row and the use that ends the gap. A load costs its read and, of the storage's write, a
+/// share: as the rows of the gap among those of all its gaps. So the extra cost is at least that of all gaps with absent
+/// storages, and the absent storages of a row have at least the bytes by which everything together exceeds the budget. A
+/// case decides whether a storage is needed and absent at some of the rows from `first` to `last`, of one gap or of the
+/// tail. In a leaf, for prices p of rows: cost >= sum_k p_k excess_k + sum over parts of gaps of (cost - size * (p over its
+/// rows)) where the storage is absent, of 0 where it is present, and of the smaller where that is open (Lagrangian
+/// relaxation). A gap is one part, unless decisions cut it. Without loads, costs are multiples of the greatest common
+/// divisor of all costs, to which a leaf's value is rounded up; with loads, of 1.
 ///
 /// At a row with needs, the storage of a gap is in memory, or it is absent and its producer runs again behind the row; then
-/// the producer's inputs are needed, too. Each needed storage takes p times its bytes if it is in memory; if absent, its gap
-/// pays, or behind all its uses its tail. So a storage with a gap saves p times its bytes by its absence only where all that
-/// its absence asks for is paid. Shares of these payments, of which none gives more than it has, bound the savings from above
-/// (weak duality of minimum cut and maximum flow): the part that no share covers is taken off the value. A storage that is
-/// loaded needs no inputs, but costs more than its stretch counts where a rerun is cheaper: shares of inputs are valid up to
-/// that difference, over all rows of the stretch. Such a row counts bytes in whole units: the needs in memory fit the room that
-/// the operator leaves of the budget, so that the sum of sizes rounded down is at most the room rounded down. A case may also decide
-/// whether a storage is made again or loaded in its tail.
+/// the producer's inputs are needed, too. Each needed storage takes p times its bytes if it is in memory; if absent, its
+/// gap pays, or behind all its uses its tail. So a storage with a gap saves p times its bytes by its absence only where all
+/// that its absence asks for is paid. Shares of these payments, of which none gives more than it has, bound the savings
+/// from above (weak duality of minimum cut and maximum flow): the part that no share covers is taken off the value. A
+/// storage that is loaded needs no inputs, but costs more than its stretch counts where a rerun is cheaper: shares of
+/// inputs are valid up to that difference, over all rows of the stretch. Such a row counts bytes in whole units: the needs
+/// in memory fit the room that the operator leaves of the budget, so that the sum of sizes rounded down is at most the room
+/// rounded down.
+///
+/// Parts. A row at which the storage of a gap is in memory cuts the gap: absent on either side, it is made again on that
+/// side. Let a case decide of a single row k with needs that t is needed and absent. Then its producer runs again behind k,
+/// and what it reads is needed at k. If a row b behind k uses t, or t is decided to be in memory there, that run is before
+/// b. If one of its reads is decided to be needed and absent at k, too, then that one is made again between k and b, and
+/// absent from b on, it is made again once more: b cuts its gap or tail, and what its own producer reads likewise. Two cuts
+/// are not at the cost of one run: the second one's k must not be before the first one's b. Where storages can be loaded,
+/// cases decide whole gaps and tails, and nothing is cut.
 MEMSCHED_FUNCTION std::string check_recompute(const problem& p, memory_model model, bytes budget,
                                               const recompute_proof& proof, const offload& moves = {});
 
@@ -52,6 +61,7 @@ MEMSCHED_FUNCTION std::string check_recompute(const problem& p, memory_model mod
 #include <memsched/base/int128.hpp>
 #include <memsched/graph/schedule_graph.hpp>
 #include <memsched/proof/check_certificate.hpp>
+#include <memsched/proof/proof_needs.hpp>
 #include <memsched/proof/proof_rows.hpp>
 #include <memsched/proof/weighed_problem.hpp>
 
@@ -63,7 +73,13 @@ namespace detail {
 class recompute_checker {
  public:
   recompute_checker(const problem& p, memory_model model, bytes budget, const recompute_proof& proof, const offload& moves)
-      : p_(p), model_(model), budget_(budget), proof_(proof), moves_(moves), rows_(p, model, proof, moves) {}
+      : p_(p),
+        model_(model),
+        budget_(budget),
+        proof_(proof),
+        moves_(moves),
+        rows_(p, model, proof, moves),
+        needs_(p, proof, static_cast<bool>(moves), rows_) {}
 
   std::string run() {
     std::string fault = check_charges();
@@ -77,27 +93,16 @@ class recompute_checker {
       for (const gap& g : *stretches) most = std::max({most, g.cost, g.load_more == proof_rows::never ? 0 : g.load_more});
     if (std::bit_width(most) + std::min(proof_.scale, 111U) > 110) return "the scale is too large";
     if (proof_.cases.empty()) return "there are no cases";
-    if (fault = find_needs(); !fault.empty()) return fault;
-    answer_.assign(rows_.gaps.size() + rows_.tails.size(), 0);
+    if (fault = needs_.run(); !fault.empty()) return fault;
     return check_case(0);
   }
 
  private:
   using gap = proof_rows::gap;
+  using member = proof_needs::member;
+  using need_row = proof_needs::need_row;
+  using part = proof_needs::part;
   static constexpr std::size_t nowhere = proof_rows::nowhere;
-  struct member {
-    tensor_id storage;
-    std::size_t from;  // the gap that says that it is needed; nowhere: an absent one's producer reads it
-    bool again, loads, paid_by_tail;
-    bool closed() const { return !again && !loads; }
-  };
-  struct need_row {
-    std::size_t row;
-    bytes unit;
-    int128 excess;
-    std::vector<member> members;
-    std::vector<std::size_t> place;  // per storage
-  };
 
   std::string check_charges() const {
     if (proof_.charged.size() != p_.ops().size()) return "there is not one charged output for each operator";
@@ -146,95 +151,54 @@ class recompute_checker {
     return {};
   }
 
-  std::string find_needs() {
-    if (!proof_.needs.empty() && proof_.shares.size() != proof_.prices.size()) return "there are not shares for all prices";
-    if (proof_.units.size() != proof_.needs.size()) return "there is not one unit for each row with needs";
-    has_needs_.assign(proof_.rows.size(), false);
-    const std::vector<bool> leaves = may_leave(p_);
-    for (std::size_t at = 0; at < proof_.needs.size(); ++at) {
-      const index_t k = proof_.needs[at];
-      if (k >= proof_.rows.size() || has_needs_[k]) return "needs are of no row, or stand twice";
-      if (proof_.units[at] == 0) return "a unit has no bytes";
-      has_needs_[k] = true;
-      need_rows_.push_back({k, proof_.units[at], 0, {}, std::vector<std::size_t>(p_.tensors().size(), nowhere)});
-      need_row& n = need_rows_.back();
-      const op_id op = proof_.rows[k];
-      std::vector<bool> in_memory(p_.tensors().size(), false);
-      for (tensor_id t : p_.creates(op)) in_memory[t] = true;
-      for (tensor_id t : p_.reads(op)) in_memory[t] = in_memory[t] || rows_.rule(op) == firing::pbc;
-      const auto add = [&](tensor_id t, std::size_t from) {
-        if (in_memory[t] || n.place[t] != nowhere) return;
-        n.place[t] = n.members.size();
-        const bool again = rows_.again(p_.producer(t)), loads = moves_ && leaves[t];
-        n.members.push_back({t, from, again, loads, from == nowhere && rows_.tails[t].first <= k});
-      };
-      for (std::size_t i = 0; i < rows_.gaps.size(); ++i)
-        if (rows_.gaps[i].first <= k && k <= rows_.gaps[i].last) add(rows_.gaps[i].storage, i);
-      for (std::size_t i = 0; i < n.members.size(); ++i)
-        if (n.members[i].again)
-          for (tensor_id t : p_.reads(p_.producer(n.members[i].storage))) add(t, nowhere);
-      const auto unit = static_cast<int128>(n.unit);
-      const int128 cut = rows_.room[k] % unit;
-      n.excess = -(rows_.room[k] - cut - (cut < 0 ? unit : 0));
-      for (const member& m : n.members)
-        if (m.from != nowhere) n.excess += size(n, m.storage);
-    }
-    return {};
-  }
   /// The bytes that a storage has at a row with needs.
   int128 size(const need_row& n, tensor_id t) const {
     const bytes whole_units = p_.size(t) / n.unit * n.unit;
     return static_cast<int128>(whole_units);
   }
 
-  /// A gap, or behind all of them the tail of a storage.
-  const gap& stretch(std::size_t i) const {
-    return i < rows_.gaps.size() ? rows_.gaps[i] : rows_.tails[i - rows_.gaps.size()];
-  }
-  /// The stretch that bears the cost of an absent storage; nowhere where none does.
-  std::size_t stretch_of(const member& m) const {
-    return m.from != nowhere || !m.paid_by_tail ? m.from : rows_.gaps.size() + m.storage;
-  }
-
   std::string check_case(index_t root) {
     struct visit {
       index_t at;
-      index_t gap;
-      signed char answer;  // that leads here: 1 absent, -1 present; 0 takes the gap's answer back
+      std::size_t depth;  // the number of decisions that lead to the one before this case
+      proof_needs::decision last;
     };
-    std::vector<visit> open{{root, none, 0}};
+    std::vector<proof_needs::decision> path;
+    std::vector<visit> open{{root, nowhere, {}}};
     while (!open.empty()) {
       const visit v = open.back();
       open.pop_back();
-      if (v.gap != none) answer_[v.gap] = v.answer;
-      if (v.at == none) continue;
+      if (v.depth != nowhere) path.resize(v.depth), path.push_back(v.last);
       const proof::recompute_case& c = proof_.cases[v.at];
       const std::string name = "case " + std::to_string(v.at);
       if (c.row != none) {
+        needs_.decide(path);
         if (!uncovered(c.row)) return name + " names a row that open gaps cover";
       } else if (c.prices != proof::recompute_case::inner) {
         if (c.prices >= proof_.prices.size()) return name + " has no prices";
+        needs_.decide(path);
         if (const std::string fault = check_leaf(c.prices); !fault.empty()) return name + fault;
       } else {
-        if (c.gap >= answer_.size() || stretch(c.gap).closed || stretch(c.gap).first == nowhere || answer_[c.gap] != 0)
-          return name + " decides no open gap or tail";
+        const std::size_t stretch = needs_.find_stretch(c.storage, c.first, c.last);
+        if (stretch == nowhere) return name + " decides rows of no open gap or tail";
+        const gap& g = needs_.stretch(stretch);
+        if (moves_ && (c.first != g.first || c.last != g.last)) return name + " decides a part of what can be loaded";
         for (index_t next : {c.absent, c.present})
           if (next <= v.at || next >= proof_.cases.size()) return name + " lacks one of its cases";
-        open.push_back({none, c.gap, 0});
-        open.push_back({c.present, c.gap, -1});
-        open.push_back({c.absent, c.gap, 1});
+        open.push_back({c.present, path.size(), {stretch, c.first, c.last, false}});
+        open.push_back({c.absent, path.size(), {stretch, c.first, c.last, true}});
       }
     }
     return {};
   }
 
-  /// Whether the gaps that are not present cannot cover a row.
+  /// Whether the parts of gaps that are not present cannot cover a row.
   bool uncovered(std::size_t row) const {
     if (row >= rows_.excess.size()) return false;
     int128 reach = 0;
-    for (std::size_t i = 0; i < rows_.gaps.size(); ++i)
-      if (!rows_.gaps[i].closed && answer_[i] >= 0 && rows_.gaps[i].first <= row && row <= rows_.gaps[i].last)
-        reach += static_cast<int128>(p_.size(rows_.gaps[i].storage));
+    for (const part& q : needs_.parts)
+      if (!needs_.is_tail(q.stretch) && q.is != proof_needs::present && q.first <= row && row <= q.last)
+        reach += static_cast<int128>(p_.size(needs_.stretch(q.stretch).storage));
     return reach < rows_.excess[row];
   }
 
@@ -245,20 +209,25 @@ class recompute_checker {
     for (const auto& [row, p] : proof_.prices[list]) price[row] += static_cast<int128>(p);
     int128 value = 0;
     for (std::size_t k = 0; k < price.size(); ++k) {
-      const int128 priced = has_needs_[k] ? 0 : price[k];
+      const int128 priced = needs_.has_needs[k] ? 0 : price[k];
       value += priced * rows_.excess[k];
       sum[k + 1] = sum[k] + priced;
     }
-    for (const need_row& n : need_rows_) value += price[n.row] * n.excess;
-    std::vector<int128> left(answer_.size(), 0);  // that stretches can still pay
-    for (std::size_t i = 0; i < answer_.size(); ++i) {
-      const gap& g = stretch(i);
-      if (g.closed || g.first == nowhere || answer_[i] < 0) continue;
-      const bool is_tail = i >= rows_.gaps.size();
-      const int128 saved = is_tail ? 0 : static_cast<int128>(p_.size(g.storage)) * (sum[g.last + 1] - sum[g.first]);
+    for (const need_row& n : needs_.rows) {
+      int128 excess = -n.room;
+      for (const member& m : n.members)
+        if (m.certain && m.is != proof_needs::absent) excess += size(n, m.storage);
+      value += price[n.row] * excess;
+    }
+    std::vector<int128> left;  // that parts can still pay
+    for (const part& q : needs_.parts) {
+      const gap& g = needs_.stretch(q.stretch);
+      const int128 saved =
+          needs_.is_tail(q.stretch) ? 0 : static_cast<int128>(p_.size(g.storage)) * (sum[q.last + 1] - sum[q.first]);
       const int128 paid = (static_cast<int128>(g.cost) << proof_.scale) - saved;
-      if (answer_[i] > 0 || paid < 0) value += paid;
-      else left[i] = paid;
+      const bool is_open = q.is == proof_needs::open;
+      if (q.is == proof_needs::absent || (is_open && paid < 0)) value += paid;
+      left.push_back(is_open ? std::max<int128>(paid, 0) : 0);
     }
     if (std::string fault = take_savings(list, price, std::move(left), value); !fault.empty()) return fault;
     return exceeds(value) ? "" : " does not reach the bound";
@@ -267,41 +236,41 @@ class recompute_checker {
   /// Takes the savings of absent storages at rows with needs off the value.
   std::string take_savings(std::size_t list, const std::vector<int128>& price, std::vector<int128> left,
                            int128& value) const {
-    if (need_rows_.empty()) return {};
-    const auto scaled = [&](std::uint64_t cost) { return static_cast<int128>(cost) << proof_.scale; };
-    std::vector<int128> more;  // savings that may rest on inputs of storages with loads
-    for (std::size_t i = 0; i < answer_.size(); ++i)
-      more.push_back(stretch(i).load_more == proof_rows::never ? 0 : scaled(stretch(i).load_more));
-    for (const need_row& n : need_rows_) {
+    if (needs_.rows.empty()) return {};
+    std::vector<int128> more;  // savings that may rest on inputs of storages with loads, per part
+    for (const part& q : needs_.parts) {
+      const std::uint64_t load_more = needs_.stretch(q.stretch).load_more;
+      more.push_back(load_more == proof_rows::never ? 0 : static_cast<int128>(load_more) << proof_.scale);
+    }
+    for (const need_row& n : needs_.rows) {
       std::vector<int128> saved(n.members.size(), 0), present(n.members.size(), 0);
       for (std::size_t i = 0; i < n.members.size(); ++i) {
         const member& m = n.members[i];
         const int128 worth = price[n.row] * size(n, m.storage);
-        if (!m.closed() && (stretch_of(m) == nowhere || answer_[stretch_of(m)] >= 0)) saved[i] = worth;
-        if (m.from == nowhere) present[i] = worth;
+        if (!m.closed() && m.is == proof_needs::open) saved[i] = worth;
+        if (!m.certain) present[i] = worth;
       }
       for (const proof::recompute_share& share : proof_.shares[list]) {
         if (share.row != n.row) continue;
         const std::size_t i = share.absent < n.place.size() ? n.place[share.absent] : nowhere;
         if (i == nowhere || n.members[i].closed()) return " has a share of no need";
         const member& m = n.members[i];
-        const std::size_t bears = stretch_of(m);
-        if (bears != nowhere && answer_[bears] < 0) continue;  // it is present
+        if (m.is != proof_needs::open) continue;  // it saves nothing
         const int128 amount = static_cast<int128>(share.amount);
         int128* from = nullptr;
-        if (share.pays != none && share.pays != m.storage) {
-          if (share.pays < n.place.size() && n.place[share.pays] != nowhere && reads_again(m, share.pays))
-            from = &present[n.place[share.pays]];
-          if (from != nullptr && m.loads) {
-            int128 nothing = 0, &rest = bears != nowhere ? more[bears] : nothing;
+        if (share.pays != none) {
+          const std::size_t payer = share.pays < n.place.size() ? n.place[share.pays] : nowhere;
+          if (payer == nowhere || (payer != i && !reads_again(m, share.pays))) return " has a share that nobody can pay";
+          if (n.members[payer].certain) continue;  // its bytes count already
+          from = &present[payer];
+          if (payer != i && m.loads) {
+            int128 nothing = 0, &rest = m.part != nowhere ? more[m.part] : nothing;
             if (amount > rest) return " lets savings rest on inputs more than a load costs";
             rest -= amount;
           }
-        } else if (share.pays == m.storage) {
-          from = &present[i];
-        } else if (bears != nowhere) {
-          if (answer_[bears] > 0) continue;  // paid for already
-          from = &left[bears];
+        } else if (m.part != nowhere) {
+          if (needs_.parts[m.part].is == proof_needs::absent) continue;  // paid for already
+          from = &left[m.part];
         }
         if (from == nullptr || amount > *from || amount > saved[i]) return " has a share that nobody can pay";
         *from -= amount;
@@ -310,7 +279,7 @@ class recompute_checker {
       for (int128 rest : saved) value -= rest;
     }
     for (const proof::recompute_share& share : proof_.shares[list])
-      if (share.row >= has_needs_.size() || !has_needs_[share.row]) return " has a share at a row without needs";
+      if (share.row >= needs_.has_needs.size() || !needs_.has_needs[share.row]) return " has a share at a row without needs";
     return {};
   }
 
@@ -327,9 +296,7 @@ class recompute_checker {
   const recompute_proof& proof_;
   offload moves_;
   proof_rows rows_;
-  std::vector<signed char> answer_;  // per gap, and per storage for tails: absent 1, present -1, open 0
-  std::vector<bool> has_needs_;      // per row
-  std::vector<need_row> need_rows_;
+  proof_needs needs_;
 };
 
 }  // namespace detail

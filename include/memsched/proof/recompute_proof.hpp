@@ -14,12 +14,14 @@ inline namespace MEMSCHED_ABI {
 
 namespace proof {
 
-/// A case of a recompute_proof: a leaf, or a gap or tail with one case for each answer to whether its storage is absent.
+/// A case of a recompute_proof: a leaf, or some rows of one gap or tail, with a case for each answer to whether its storage is
+/// needed and absent at any of them.
 struct recompute_case {
   static constexpr index_t inner = none - 1;
   index_t prices = none;                  ///< leaf: the list of prices that it uses; `inner`: no leaf
   index_t row = none;                     ///< leaf: instead of prices, a row that no open gaps cover
-  index_t gap = none;                     ///< inner: position among the gaps, or their number plus the storage of a tail
+  tensor_id storage = none;               ///< inner
+  index_t first = none, last = none;      ///< inner: rows, both included
   index_t absent = none, present = none;  ///< inner: the cases
 };
 
@@ -41,8 +43,6 @@ struct weighed_proof {
 }  // namespace proof
 
 /// Prices for bytes at rows show that the gaps that cover all rows cost at least `bound`: see `check_recompute`.
-///
-/// Gaps stand in the order of their storages, and of rows within one.
 struct recompute_proof {
   std::uint64_t bound = 0;
   bool any_order = false;          ///< whether `rows` are a path, and the bound holds for all schedules

@@ -20,7 +20,8 @@ struct gap_cover {
   std::uint64_t bound = 0;   ///< schedules of the scope within the budget cost at least so much more
   std::vector<bool> absent;  ///< per gap: a cover, the cheapest that was found; of rows without needs
   std::vector<std::pair<index_t, double>> prices;  ///< (row, price of a byte) before any gap is decided
-  recompute_proof proof;                           ///< of the bound, but for `any_order` and `charged`
+  std::vector<rerun_decision> answers;  ///< with needs, where `bound` is the least cost of all answers: some of that cost
+  recompute_proof proof;                ///< of the bound, but for `any_order` and `charged`
 };
 
 /// Limits of `cover_gaps`.
@@ -55,6 +56,7 @@ MEMSCHED_FUNCTION gap_cover cover_gaps(const rerun_rows& r, const rerun_needs& n
 #include <cmath>
 #include <limits>
 #include <map>
+#include <optional>
 #include <queue>
 #include <tuple>
 
@@ -69,13 +71,13 @@ namespace detail {
 class cover_search {
  public:
   cover_search(priced_cover& cover, const cover_limits& limits, search& context)
-      : cover_(cover), rows_(cover.rows), gaps_(cover.gaps), limits_(limits), context_(context), rounding_(cover) {}
+      : cover_(cover), rows_(cover.rows), pieces_(cover.pieces), limits_(limits), context_(context), rounding_(cover) {}
 
   gap_cover run() {
     answer_.absent.assign(cover_.source.gaps.size(), false);
     answer_.proof.rows = cover_.source.rows;
     if (rows_.empty()) return finish(0);
-    if (const std::size_t k = uncovered(std::vector<state>(gaps_.size(), open)); k < rows_.size()) return give_up_at(k);
+    if (const std::size_t k = uncovered(); k < rows_.size()) return give_up_at(k);
     answer_.proof.scale = cover_.scale;
     solve();
     return finish(answer_.bound);
@@ -83,10 +85,11 @@ class cover_search {
 
  private:
   using state = priced_cover::state;
-  static constexpr state open = priced_cover::open, one = priced_cover::one, zero = priced_cover::zero;
+  using decision = priced_cover::decision;
+  static constexpr state open = priced_cover::open, zero = priced_cover::zero;
 
   struct node {
-    std::vector<state> fixed;           // per gap of the cover
+    std::vector<decision> decisions;    // beside those of the root
     std::vector<std::uint64_t> prices;  // per row of the cover, scaled
     std::uint64_t bound = 0;
     int128 value = 0;  // exact, scaled
@@ -96,13 +99,20 @@ class cover_search {
     bool operator()(const node& a, const node& b) const { return a.value != b.value ? a.value > b.value : a.at < b.at; }
   };
 
-  /// A row that all gaps which are not fixed to be present do not cover; the number of rows where there is none.
-  std::size_t uncovered(const std::vector<state>& fixed) const {
+  /// Goes to a node: its decisions cut and answer the pieces.
+  void enter(const node& n) {
+    std::vector<decision> all = root_decisions_;
+    all.insert(all.end(), n.decisions.begin(), n.decisions.end());
+    cover_.decide(std::move(all));
+  }
+
+  /// A row that all pieces which are not decided to be present do not cover; the number of rows where there is none.
+  std::size_t uncovered() const {
     std::vector<delta> change(rows_.size() + 1, 0);
-    for (std::size_t i = 0; i < gaps_.size(); ++i) {
-      if (fixed[i] == zero) continue;
-      change[gaps_[i].first] += static_cast<delta>(gaps_[i].size);
-      change[gaps_[i].last] -= static_cast<delta>(gaps_[i].size);
+    for (const priced_cover::piece& p : pieces_) {
+      if (p.answer == zero) continue;
+      change[p.first] += static_cast<delta>(p.size);
+      change[p.last] -= static_cast<delta>(p.size);
     }
     delta reach = 0;
     for (std::size_t k = 0; k < rows_.size(); ++k)
@@ -126,19 +136,19 @@ class cover_search {
 
   std::uint64_t cutoff() const { return std::min(best_, limits_.enough); }
 
-  /// Improves prices by subgradient steps (Polyak), from those of `n`; and its bound. Steps get shorter after `patience` of them
-  /// without gain.
+  /// Improves prices by subgradient steps (Polyak), from those of `n`; and its bound. Steps get shorter after `patience` of
+  /// them without gain.
   void improve_prices(node& n, int steps, int patience) {
     std::vector<double> p = cover_.unscaled(n.prices), best = p;
     double best_value = -1, factor = 1;
     const double aim = static_cast<double>(cutoff());
     int idle = 0;
     for (int step = 0; step < steps && factor > 1e-4; ++step) {
-      cover_.price(p, n.fixed, now_);
+      cover_.price(p, now_);
       const double value = now_.value;
       if (!context_.keep_going() || (step % 50 == 49 && !context_.count_state())) break;
       if (value > best_value * (1 + 1e-9)) best_value = value, best = p, idle = 0;
-      else if (++idle > patience) idle = 0, factor *= 0.6, p = best, cover_.price(p, n.fixed, now_);
+      else if (++idle > patience) idle = 0, factor *= 0.6, p = best, cover_.price(p, now_);
       if (best_value >= aim) break;
       double norm = 0;
       for (std::size_t k = 0; k < p.size(); ++k) {
@@ -156,19 +166,18 @@ class cover_search {
   /// Gives a node other prices where these raise its value.
   void take_prices(node& n, const std::vector<double>& p) {
     std::vector<std::uint64_t> prices = cover_.scaled(p);
-    if (const int128 value = cover_.exact(prices, n.fixed).value; value > n.value)
-      n.prices = std::move(prices), n.value = value;
+    if (const int128 value = cover_.exact(prices).value; value > n.value) n.prices = std::move(prices), n.value = value;
   }
 
   /// Keeps the cover that the prices of a node lead to, where it is the cheapest. Where rows have needs, covers are too cheap.
   void round(const node& n) {
     if (cover_.has_needs()) return;
-    cover_.price(cover_.unscaled(n.prices), n.fixed, now_);
-    const std::uint64_t cost = rounding_.round(n.fixed, now_.reduced, context_);
+    cover_.price(cover_.unscaled(n.prices), now_);
+    const std::uint64_t cost = rounding_.round(now_.reduced, context_);
     if (cost >= best_) return;
     best_ = cost;
     answer_.absent.assign(cover_.source.gaps.size(), false);
-    for (std::size_t i = 0; i < gaps_.size(); ++i) answer_.absent[gaps_[i].gap] = rounding_.taken()[i];
+    for (std::size_t i = 0; i < pieces_.size(); ++i) answer_.absent[pieces_[i].stretch] = rounding_.taken()[i];
   }
 
   // --- the tree ---
@@ -190,12 +199,12 @@ class cover_search {
 
   /// Closes a node for good: its bound counts.
   void close(const node& n) {
-    proof_at(n.at).prices = add_prices(n.prices, cover_.exact(n.prices, n.fixed).shares);
+    proof_at(n.at).prices = add_prices(n.prices, cover_.exact(n.prices).shares);
     answer_.bound = std::min(answer_.bound, n.bound);
   }
 
   bool refuted_by_a_row(const node& n) {
-    const std::size_t k = uncovered(n.fixed);
+    const std::size_t k = uncovered();
     if (k == rows_.size()) return false;
     proof_at(n.at).row = rows_[k];
     return true;
@@ -212,76 +221,93 @@ class cover_search {
       p[k] = 0;
     }
     n.bound = cover_.round_up(n.value);
+    if (cover_.has_needs() && n.bound < cutoff()) {  // then no bound is higher
+      best_ = n.bound;
+      answer_.answers = root_decisions_;
+      answer_.answers.insert(answer_.answers.end(), n.decisions.begin(), n.decisions.end());
+    }
     close(n);
   }
 
-  /// Splits the place of a node in the proof by a gap.
-  void split(index_t at, std::size_t gap, index_t& absent, index_t& present) {
+  /// Splits the place of a node in the proof by a decision.
+  void split(index_t at, const decision& d, index_t& absent, index_t& present) {
     absent = add_case();
     present = add_case();
     proof::recompute_case& c = proof_at(at);
     c.prices = proof::recompute_case::inner;
-    c.gap = cover_.place_in_proof(gap);
+    c.storage = cover_.stretch(d.stretch).storage;
+    c.first = d.first;
+    c.last = d.last;
     c.absent = absent;
     c.present = present;
   }
 
-  /// Fixes a gap where the other answer costs too much by the node's prices.
-  void fix_by_prices(node& n) {
+  static decision whole(const priced_cover::piece& p, bool absent) { return {p.stretch, p.from, p.to, absent}; }
+
+  /// Decides pieces of the root where the other answer costs too much by its prices.
+  void fix_by_prices(node& root) {
     index_t list = none;
     const int128 needed = static_cast<int128>(cutoff() - std::min<std::uint64_t>(cutoff(), cover_.unit)) << cover_.scale;
-    const priced_cover::exact_valuation now = cover_.exact(n.prices, n.fixed);
-    for (std::size_t i = 0; i < gaps_.size(); ++i) {
-      if (n.fixed[i] != open) continue;
+    const priced_cover::exact_valuation now = cover_.exact(root.prices);
+    for (std::size_t i = 0; i < pieces_.size(); ++i) {
       const int128 r = now.reduced[i] < 0 ? -now.reduced[i] : now.reduced[i];
-      if (n.value + r <= needed) continue;  // beyond it, the value rounds up to the cutoff
-      if (list == none) list = add_prices(n.prices, now.shares);
+      if (root.value + r <= needed) continue;  // beyond it, the value rounds up to the cutoff
+      if (list == none) list = add_prices(root.prices, now.shares);
+      const decision d = whole(pieces_[i], now.reduced[i] < 0);
       index_t absent = 0, present = 0;
-      split(n.at, i, absent, present);
-      n.fixed[i] = now.reduced[i] < 0 ? one : zero;
-      n.at = n.fixed[i] == one ? absent : present;
-      proof_at(n.fixed[i] == one ? present : absent).prices = list;
+      split(root.at, d, absent, present);
+      root_decisions_.push_back(d);
+      root.at = d.absent ? absent : present;
+      proof_at(d.absent ? present : absent).prices = list;
     }
   }
 
-  /// The open gap to decide next; the number of gaps where there is none. Gaps with another answer that costs little by the
-  /// prices come first, and of these the size and cost with the largest mean gain so far.
-  std::size_t branching_gap(const node& n) const {
+  /// The decision to branch on next, of the node that was priced last; nullopt where all is decided. Pieces with another answer
+  /// that costs little by the prices come first, and of these the size and cost with the largest mean gain so far.
+  std::optional<decision> next_decision() const {
     using rank = std::tuple<bool, double, double>;
-    std::size_t best = gaps_.size();
+    std::size_t best = pieces_.size();
     rank least{};
-    for (std::size_t i = 0; i < gaps_.size(); ++i) {
-      if (n.fixed[i] != open) continue;
-      const double other = std::fabs(now_.reduced[i]) / (static_cast<double>(gaps_[i].cost) + 1e-9);
-      const rank r{other > 0.5, -mean_gain(i), other};
-      if (best == gaps_.size() || r < least) best = i, least = r;
+    for (std::size_t i = 0; i < pieces_.size(); ++i) {
+      if (pieces_[i].answer != open) continue;
+      const double other = std::fabs(now_.reduced[i]) / (static_cast<double>(pieces_[i].cost) + 1e-9);
+      const rank r{other > 0.5, -mean_gain(pieces_[i].stretch), other};
+      if (best == pieces_.size() || r < least) best = i, least = r;
     }
-    return best;
+    return best == pieces_.size() ? cover_.row_to_decide() : whole(pieces_[best], true);
   }
-  /// The mean that decisions of gaps like this one have added to values; without bound where none was decided yet.
-  double mean_gain(std::size_t gap) const {
-    const auto found = gains_.find({gaps_[gap].size, gaps_[gap].cost});
+  /// The mean that decisions of stretches like this one have added to values; without bound where none was decided yet.
+  double mean_gain(index_t stretch) const {
+    const auto found = gains_.find(kind(stretch));
     return found == gains_.end() ? std::numeric_limits<double>::infinity() : found->second.sum / found->second.times;
   }
+  std::pair<bytes, std::uint64_t> kind(index_t stretch) const {
+    const rerun_gap& g = cover_.stretch(stretch);
+    return {g.size, g.cost};
+  }
 
-  /// Decides a gap of a node that is taken out, both ways.
-  void branch(const node& n, std::size_t gap) {
+  /// Decides something at a node that is taken out, both ways.
+  void branch(const node& n, decision d) {
     index_t absent = 0, present = 0;
-    split(n.at, gap, absent, present);
-    const double lower = visit(n, gap, one, absent), higher = visit(n, gap, zero, present);
-    decision_gains& g = gains_[{gaps_[gap].size, gaps_[gap].cost}];
+    split(n.at, d, absent, present);
+    d.absent = true;
+    const double lower = visit(n, d, absent);
+    d.absent = false;
+    const double higher = visit(n, d, present);
+    decision_gains& g = gains_[kind(d.stretch)];
     g.sum += std::min(lower, higher) + 0.1 * std::max(lower, higher);
     ++g.times;
   }
 
   /// A child of a node. It is closed, or waits in the queue. Returns the gain in value, up to the cutoff.
-  double visit(const node& parent, std::size_t gap, state answer, index_t at) {
+  double visit(const node& parent, const decision& d, index_t at) {
     const double before = cover_.unscaled(parent.value), most = static_cast<double>(cutoff()) - before;
     node child = parent;
-    child.fixed[gap] = answer;
+    child.decisions.push_back(d);
     child.at = at;
+    enter(child);
     if (refuted_by_a_row(child)) return most;
-    child.value = cover_.exact(child.prices, child.fixed).value;
+    child.value = cover_.exact(child.prices).value;
     improve_prices(child, cover_.later_steps, 6);
     if (nodes_ < 32 || nodes_ % 16 == 0) round(child);
     const double gain = cover_.unscaled(child.value) - before;
@@ -292,7 +318,7 @@ class cover_search {
 
   /// Whether nodes and their part of the proof are within the limit of memory.
   bool fits() {
-    const std::size_t each = sizeof(node) + gaps_.size() + sizeof(std::uint64_t) * rows_.size();
+    const std::size_t each = sizeof(node) + 16 * sizeof(decision) + sizeof(std::uint64_t) * rows_.size();
     return context_.fits(nodes_ * each + proof_bytes_);
   }
 
@@ -308,7 +334,6 @@ class cover_search {
   void solve() {
     answer_.bound = ~std::uint64_t{0};
     node root;
-    root.fixed.assign(gaps_.size(), open);
     root.prices = cover_.scaled(start());
     root.at = add_case();
     round(root);
@@ -322,22 +347,23 @@ class cover_search {
     while (!queue_.empty()) {
       node n = queue_.top();
       const bool tall = n.bound >= cutoff();
-      if (!tall && (nodes_ >= limits_.nodes || context_.stopped() || !fits())) break;
+      if (!tall && (nodes_ >= limits_.nodes || context_.stopped() || !fits())) {
+        answer_.answers.clear();
+        break;
+      }
       queue_.pop();
       if (tall) {
+        enter(n);
         close(n);
         continue;
       }
       ++nodes_, context_.count_state();
-      cover_.price(cover_.unscaled(n.prices), n.fixed, now_);
-      const std::size_t gap = branching_gap(n);
-      if (gap == gaps_.size()) {
-        close_decided(n);
-        continue;
-      }
-      branch(n, gap);
+      enter(n);
+      cover_.price(cover_.unscaled(n.prices), now_);
+      if (const auto d = next_decision()) branch(n, *d);
+      else close_decided(n);
     }
-    for (; !queue_.empty(); queue_.pop()) close(queue_.top());
+    for (; !queue_.empty(); queue_.pop()) enter(queue_.top()), close(queue_.top());
     answer_.bound = std::min(answer_.bound, cutoff());
   }
 
@@ -347,9 +373,10 @@ class cover_search {
 
   priced_cover& cover_;
   const std::vector<index_t>& rows_;
-  const std::vector<priced_cover::open_gap>& gaps_;
+  const std::vector<priced_cover::piece>& pieces_;
   cover_limits limits_;
   search& context_;
+  std::vector<decision> root_decisions_;
   priced_cover::valuation now_;
   cover_rounding rounding_;
   std::map<std::pair<bytes, std::uint64_t>, decision_gains> gains_;  // by size and cost of gaps

@@ -29,9 +29,9 @@ struct rerun_need {
 struct rerun_needs {
   std::vector<index_t> rows;
   std::vector<bytes> units;  ///< per row: sizes of needs are rounded down to multiples of it
-  std::vector<bytes> over;   ///< per row: bytes of certain needs beyond the room, in whole units
+  std::vector<bytes> room;   ///< per row: bytes of the budget beside those of the operator, in whole units
   std::vector<rerun_need> needs;
-  list_of<index_t> inputs;  ///< per need, those needs of its row that its producer reads and that are not certain
+  list_of<index_t> inputs;  ///< per need, those needs of its row that its producer reads
 };
 
 /// The needs at `rows`, positions in r.rows that rise.
@@ -42,8 +42,8 @@ struct rerun_needs {
 /// runs again behind row k, and is absent there. So it is made again in between. Hence each member takes its bytes at row k
 /// or costs a rerun, which its stretch bears: a gap, or the rows behind all uses of the storage. The stretches of one storage
 /// do not overlap in time, so that no rerun is counted twice. A member that is loaded instead needs no inputs, but its stretch
-/// bears `load_more`: savings that rest on its inputs are limited to that, over all rows (priced_closure). The reads and outputs of the operator of row k are in memory at
-/// k, and no needs. O(chosen rows * uses).
+/// bears `load_more`: savings that rest on its inputs are limited to that, over all rows (priced_closure). The reads and
+/// outputs of the operator of row k are in memory at k, and no needs. O(chosen rows * uses).
 ///
 /// Each row counts bytes in whole units, of its own. Lemma. The sizes of the needs that are in memory at row k, rounded down to
 /// multiples of a unit, sum to at most the room that the budget leaves beside the operator of row k, rounded down likewise.
@@ -69,8 +69,8 @@ inline namespace MEMSCHED_ABI {
 
 namespace detail {
 
-/// The unit of a row's needs that gains most. It takes the remainder of the room, and loses that of each size. Candidates are the
-/// divisors of the largest sizes.
+/// The unit of a row's needs that gains most. It takes the remainder of the room, and loses that of each size. Candidates are
+/// the divisors of the largest sizes.
 MEMSCHED_FUNCTION bytes choose_unit(std::span<const rerun_need> needs, bytes room) {
   std::vector<bytes> sizes;
   for (const rerun_need& n : needs)
@@ -88,17 +88,13 @@ MEMSCHED_FUNCTION bytes choose_unit(std::span<const rerun_need> needs, bytes roo
   return best;
 }
 
-/// Rounds the sizes of a row's needs down, and sums the bytes of certain ones beyond the room.
+/// Rounds the sizes of a row's needs and the room down.
 MEMSCHED_FUNCTION void count_in_units(std::span<rerun_need> needs, bytes room, rerun_needs& out) {
   const bytes unit = choose_unit(needs, room);
-  bytes sum = 0;
-  for (rerun_need& n : needs) {
-    n.size -= n.size % unit;
-    if (n.certain) sum += n.size;
-  }
+  for (rerun_need& n : needs) n.size -= n.size % unit;
   room -= room % unit;
   out.units.push_back(unit);
-  out.over.push_back(sum - std::min(sum, room));
+  out.room.push_back(room);
 }
 
 }  // namespace detail
@@ -134,7 +130,7 @@ MEMSCHED_FUNCTION rerun_needs find_needs(const execution_table& table, memory_mo
           const bool behind = tail[t] != none && r.tails[tail[t]].first <= k;
           add(t, false, behind ? static_cast<index_t>(r.gaps.size()) + tail[t] : none);
         }
-        if (!out.needs[found[t]].certain) inputs.emplace_back(static_cast<index_t>(i), found[t]);
+        inputs.emplace_back(static_cast<index_t>(i), found[t]);
       }
     }
     detail::count_in_units(std::span(out.needs).subspan(first), budget - std::min(budget, r.fixed[k]), out);

@@ -64,7 +64,8 @@ struct cover {
   void operator()(rerun_incumbent& best, search& context) const;
 };
 
-/// The bound of the gap cover with needs at some rows, by at most so many nodes. Does nothing before `cover`.
+/// The bound of the gap cover with needs at some rows, by at most so many nodes. Where its cheapest answers exceed the budget
+/// at another row, that one is added. Does nothing before `cover`.
 struct cover_with_needs {
   std::size_t nodes = 4096;
   static constexpr std::string_view name = "needs";
@@ -126,6 +127,7 @@ void order_first<S>::operator()(rerun_incumbent& best, search& context) const {
 #include <memsched/recompute/exact.hpp>
 #include <memsched/recompute/needs.hpp>
 #include <memsched/recompute/repair.hpp>
+#include <memsched/recompute/violated_row.hpp>
 #include <memsched/recompute/weights.hpp>
 #include <memsched/schedulers/beam.hpp>
 
@@ -248,13 +250,20 @@ MEMSCHED_FUNCTION void cover::operator()(rerun_incumbent& best, search& context)
 }
 
 MEMSCHED_FUNCTION void cover_with_needs::operator()(rerun_incumbent& best, search& context) const {
-  const std::vector<index_t> chosen = rows_with_needs(best.prices);
-  if (chosen.empty()) return;
-  const rerun_needs needs = find_needs(best.table(), best.model(), best.rows, chosen, best.budget());
-  gap_cover found =
-      cover_gaps(best.rows, needs, best.budget(),
-                 {.enough = best.least_cost(), .nodes = nodes, .unit = best.unit(), .start = best.prices}, context);
-  best.raise(found.bound, detail::proof_of(best, std::move(found.proof)));
+  std::vector<index_t> chosen = rows_with_needs(best.prices);
+  std::vector<std::pair<index_t, double>> prices = best.prices;
+  while (!chosen.empty()) {
+    const rerun_needs needs = find_needs(best.table(), best.model(), best.rows, chosen, best.budget());
+    gap_cover found =
+        cover_gaps(best.rows, needs, best.budget(),
+                   {.enough = best.least_cost(), .nodes = nodes, .unit = best.unit(), .start = prices}, context);
+    best.raise(found.bound, detail::proof_of(best, std::move(found.proof)));
+    if (found.answers.empty()) return;
+    prices = std::move(found.prices);
+    const index_t more = violated_row(best.table(), best.model(), best.rows, best.budget(), chosen, found.answers, context);
+    if (more == none) return;
+    chosen.insert(std::ranges::upper_bound(chosen, more), more);
+  }
 }
 
 }  // namespace reruns

@@ -5,9 +5,12 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include <memsched/base/closure.hpp>
+#include <memsched/recompute/decided_needs.hpp>
 #include <memsched/recompute/needs.hpp>
 #include <memsched/recompute/priced_cover.hpp>
 
@@ -26,45 +29,66 @@ namespace detail {
 class priced_closure final : public priced_cover {
  public:
   priced_closure(const rerun_rows& r, const rerun_needs& needs, bytes budget, std::uint64_t u)
-      : priced_cover(r, budget, u),
-        needs_(needs),
-        has_needs_(rows.size(), false),
-        gap_of_(r.gaps.size() + r.tails.size(), none) {
+      : priced_cover(r, budget, u), needs_(needs), decided_(r, needs), has_needs_(rows.size(), false) {
     add_tails();
     std::vector<index_t> place(r.rows.size(), none);
     for (index_t k = 0; k < rows.size(); ++k) place[rows[k]] = k;
-    for (index_t i = 0; i < gaps.size(); ++i) gap_of_[gaps[i].gap] = i;
     std::vector<double> most(rows.size(), 1);  // bytes of needs
-    for (const rerun_need& n : needs.needs) {
+    for (index_t i = 0; i < needs.needs.size(); ++i) {
+      const rerun_need& n = needs.needs[i];
       place_.push_back(place[n.row]);
       has_needs_[place_.back()] = true;
       most[place_.back()] += static_cast<double>(n.size);
     }
-    for (std::size_t i = 0; i < needs.rows.size(); ++i) wanted[place[needs.rows[i]]] = needs.over[i];
     choose_limits(most);
+    decide({});
     first_steps = 2000, later_steps = 5, first_patience = 6;  // each is a minimum cut
   }
 
   bool has_needs() const override { return true; }
 
+  /// Cuts pieces where storages are made again, too (`find_needs`).
+  void decide(std::vector<decision> known) override {
+    known_ = decision_list(std::move(known));
+    windows_ = decided_.decide(known_);
+    cut();
+    piece_of_.assign(needs_.needs.size(), none);
+    for (index_t i = 0; i < pieces.size(); ++i)
+      for (index_t need : decided_.needs_of(pieces[i].stretch))
+        if (const index_t k = needs_.needs[need].row; pieces[i].from <= k && k <= pieces[i].to) piece_of_[need] = i;
+    want();
+  }
+
+  /// Storages that the last cut says are absent come first, then those that may be.
+  std::optional<decision> row_to_decide() override {
+    const auto is_absent = [&](index_t i) {
+      return decided_.is_absent(i) || (piece_of_[i] != none && absent_[i] != none && cut_.holds(absent_[i]));
+    };
+    const auto may_be_absent = [&](index_t i) {
+      return decided_.is_absent(i) || (decided_.is_open(i) && piece_of_[i] != none && taken_[piece_of_[i]]);
+    };
+    const auto d = dearest_return(is_absent);
+    return d ? d : dearest_return(may_be_absent);
+  }
+
   /// A minimum cut over the needs at rows with a price.
-  void price(const std::vector<double>& p, const std::vector<state>& fixed, valuation& v) override {
-    exact_valuation e = exact(scaled(p), fixed);
+  void price(const std::vector<double>& p, valuation& v) override {
+    exact_valuation e = exact(scaled(p));
     v.value = unscaled(e.value);
-    v.reduced.resize(gaps.size());
+    v.reduced.resize(pieces.size());
     const double step = std::ldexp(1.0, -static_cast<int>(scale));
-    for (std::size_t i = 0; i < gaps.size(); ++i) v.reduced[i] = static_cast<double>(e.reduced[i]) * step;
+    for (std::size_t i = 0; i < pieces.size(); ++i) v.reduced[i] = static_cast<double>(e.reduced[i]) * step;
     v.covered = find_covered();
   }
 
-  exact_valuation exact(const std::vector<std::uint64_t>& p, const std::vector<state>& fixed) override {
+  exact_valuation exact(const std::vector<std::uint64_t>& p) override {
     exact_valuation v;
     cut_.clear();
     arcs_.clear();
-    price_gaps(p, fixed, v);
-    add_needs(p, fixed);
+    price_pieces(p, v);
+    add_needs(p);
     v.value += static_cast<int128>(cut_.solve());
-    read_flow(p, fixed, v);
+    read_flow(p, v);
     return v;
   }
 
@@ -83,7 +107,47 @@ class priced_closure final : public priced_cover {
       if (n.stretch != none && n.stretch >= source.gaps.size()) found[n.stretch - source.gaps.size()] = true;
     for (index_t i = 0; i < found.size(); ++i)
       if (const rerun_gap& t = source.tails[i]; found[i] && !t.closed)
-        gaps.push_back({static_cast<index_t>(source.gaps.size()) + i, 0, 0, t.size, t.cost});
+        wholes.push_back({static_cast<index_t>(source.gaps.size()) + i, t.first, t.last, 0, 0, t.size, t.cost, open});
+  }
+
+  /// Of needs that are made again for another one, and whose pieces are absent behind that, too: the one with the dearest
+  /// piece. Returns the first need that is not decided, of it and those that it is made again for.
+  template <class F>
+  std::optional<decision> dearest_return(const F& absent) {
+    const std::vector<rerun_return> returns = decided_.find_returns(known_, absent);
+    index_t best = none;
+    for (index_t i = 0; i < returns.size(); ++i) {
+      if (returns[i].reader == none || piece_of_[i] == none || !is_absent_from(returns[i].back, piece_of_[i], absent))
+        continue;
+      if (best == none || pieces[piece_of_[best]].cost < pieces[piece_of_[i]].cost) best = i;
+    }
+    while (best != none && !decided_.is_open(best)) best = returns[best].reader;
+    if (best == none) return std::nullopt;
+    const rerun_need& n = needs_.needs[best];
+    return decision{n.stretch, n.row, n.row, true};
+  }
+  /// Whether a piece is absent at a row over the budget from `row` on.
+  template <class F>
+  bool is_absent_from(index_t row, index_t i, const F& absent) const {
+    const piece& p = pieces[i];
+    if (row > p.to) return false;
+    if (!is_tail(p.stretch) && taken_[i] && rows_before(row) < p.last) return true;
+    return std::ranges::any_of(decided_.needs_of(p.stretch), [&](index_t need) {
+      const index_t k = needs_.needs[need].row;
+      return row <= k && k <= p.to && absent(need);
+    });
+  }
+  /// At rows with needs, a price asks for the bytes of certain needs beyond the room.
+  void want() {
+    for (index_t i = 0, need = 0; i < needs_.rows.size(); ++i) {
+      delta over = -static_cast<delta>(needs_.room[i]);
+      index_t k = none;
+      for (; need < place_.size() && needs_.needs[need].row == needs_.rows[i]; ++need) {
+        k = place_[need];
+        if (decided_.is_certain(need) && !decided_.is_absent(need)) over += static_cast<delta>(needs_.needs[need].size);
+      }
+      if (k != none) wanted[k] = over;
+    }
   }
 
   /// Costs and priced bytes stay within 2^61 in all, so that the cut is exact.
@@ -98,40 +162,41 @@ class priced_closure final : public priced_cover {
   }
 
   /// Gaps as rows without needs price them: those that are worth it or decided are no part of the cut.
-  void price_gaps(const std::vector<std::uint64_t>& p, const std::vector<state>& fixed, exact_valuation& v) {
+  void price_pieces(const std::vector<std::uint64_t>& p, exact_valuation& v) {
     std::vector<int128> prefix(rows.size() + 1, 0);
     for (std::size_t k = 0; k < rows.size(); ++k) {
       prefix[k + 1] = prefix[k] + (has_needs_[k] ? 0 : static_cast<int128>(p[k]));
       v.value += static_cast<int128>(p[k]) * static_cast<int128>(wanted[k]);
     }
-    v.reduced.resize(gaps.size());
-    member_.assign(source.gaps.size() + source.tails.size(), none);
-    taken_.assign(gaps.size(), false);
-    for (std::size_t i = 0; i < gaps.size(); ++i) {
-      const auto& g = gaps[i];
+    v.reduced.resize(pieces.size());
+    member_.assign(pieces.size(), none);
+    taken_.assign(pieces.size(), false);
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
+      const piece& g = pieces[i];
       const int128 paid =
           (static_cast<int128>(g.cost) << scale) - static_cast<int128>(g.size) * (prefix[g.last] - prefix[g.first]);
       v.reduced[i] = paid;
-      taken_[i] = fixed[i] == one || (fixed[i] == open && paid < 0);
+      taken_[i] = g.answer == one || (g.answer == open && paid < 0);
       if (taken_[i]) v.value += paid;
-      else if (fixed[i] == open) member_[g.gap] = cut_.add(static_cast<delta>(paid));
+      else if (g.answer == open) member_[i] = cut_.add(static_cast<delta>(paid));
     }
   }
 
-  void add_needs(const std::vector<std::uint64_t>& p, const std::vector<state>& fixed) {
+  void add_needs(const std::vector<std::uint64_t>& p) {
     const auto& needs = needs_.needs;
     present_.assign(needs.size(), none);
     absent_.assign(needs.size(), none);
     const std::vector<double> priced = priced_rows(p);
-    for (std::size_t i = 0; i < needs.size(); ++i)
-      if (p[place_[i]] > 0 && !needs[i].certain) present_[i] = cut_.add(static_cast<delta>(p[place_[i]] * needs[i].size));
+    for (index_t i = 0; i < needs.size(); ++i)
+      if (p[place_[i]] > 0 && !decided_.is_certain(i))
+        present_[i] = cut_.add(static_cast<delta>(p[place_[i]] * needs[i].size));
     for (index_t i = 0; i < needs.size(); ++i) {
       const rerun_need& n = needs[i];
-      if (p[place_[i]] == 0 || n.closed || n.size == 0) continue;
-      if (const index_t g = gap_of(n); g != none && fixed[g] == zero) continue;
+      if (p[place_[i]] == 0 || n.closed || n.size == 0 || !decided_.is_open(i)) continue;
       const std::uint64_t saved = p[place_[i]] * n.size, tied = tied_to_inputs(n, saved, p[place_[i]], priced);
       absent_[i] = cut_.add(-static_cast<delta>(saved - (tied < saved ? tied : 0)));
-      if (n.stretch != none && member_[n.stretch] != none) add_arc(member_[n.stretch], absent_[i], i, none);
+      if (const index_t payer = piece_of_[i]; payer != none && member_[payer] != none)
+        add_arc(member_[payer], absent_[i], i, none);
       if (present_[i] != none) add_arc(present_[i], absent_[i], i, i);
       if (tied == 0) continue;
       index_t with_inputs = absent_[i];
@@ -139,7 +204,8 @@ class priced_closure final : public priced_cover {
         with_inputs = cut_.add(-static_cast<delta>(tied));
         add_arc(absent_[i], with_inputs, none, none);
       }
-      for (index_t input : needs_.inputs[i]) add_arc(present_[input], with_inputs, i, input);
+      for (index_t input : needs_.inputs[i])
+        if (present_[input] != none) add_arc(present_[input], with_inputs, i, input);
     }
   }
   void add_arc(index_t from, index_t to, index_t need, index_t input) {
@@ -147,12 +213,6 @@ class priced_closure final : public priced_cover {
     arcs_.push_back({need, input});
   }
 
-  /// The gap or tail of the cover that bears the cost of a need; none where none does.
-  index_t gap_of(const rerun_need& n) const { return n.stretch == none ? none : gap_of_[n.stretch]; }
-
-  const rerun_gap& stretch(index_t i) const {
-    return i < source.gaps.size() ? source.gaps[i] : source.tails[i - source.gaps.size()];
-  }
   /// Per stretch, the sum of prices of rows where its storage may be absent.
   std::vector<double> priced_rows(const std::vector<std::uint64_t>& p) const {
     std::vector<double> sum(source.gaps.size() + source.tails.size(), 0);
@@ -173,7 +233,7 @@ class priced_closure final : public priced_cover {
 
   /// Shares from the flow, and for each gap the cost of the other answer: of a gap that is not taken, the rest that it did not
   /// give away; of one that is taken, the rest that its needs did not get.
-  void read_flow(const std::vector<std::uint64_t>& p, const std::vector<state>& fixed, exact_valuation& v) {
+  void read_flow(const std::vector<std::uint64_t>& p, exact_valuation& v) {
     const auto& needs = needs_.needs;
     std::vector<delta> unmet(needs.size(), 0);
     for (std::size_t i = 0; i < needs.size(); ++i)
@@ -186,22 +246,22 @@ class priced_closure final : public priced_cover {
       unmet[need] -= flow;
       const rerun_need& n = needs[need];
       v.shares.push_back({n.row, n.storage, input == none ? none : needs[input].storage, static_cast<std::uint64_t>(flow)});
-      if (const index_t g = gap_of(n); input == none && g != none) v.reduced[g] -= static_cast<int128>(flow);
+      if (input == none) v.reduced[piece_of_[need]] -= static_cast<int128>(flow);
     }
-    for (std::size_t i = 0; i < gaps.size(); ++i)
-      if (const index_t m = member_[gaps[i].gap]; m != none && cut_.holds(m)) taken_[i] = true, v.reduced[i] = 0;
+    for (std::size_t i = 0; i < pieces.size(); ++i)
+      if (const index_t m = member_[i]; m != none && cut_.holds(m)) taken_[i] = true, v.reduced[i] = 0;
     for (std::size_t i = 0; i < needs.size(); ++i) {
-      const index_t g = gap_of(needs[i]);
-      if (g != none && fixed[g] == open && taken_[g]) v.reduced[g] -= static_cast<int128>(unmet[i]);
+      const index_t g = piece_of_[i];
+      if (g != none && pieces[g].answer == open && taken_[g]) v.reduced[g] -= static_cast<int128>(unmet[i]);
     }
   }
 
   std::vector<double> find_covered() const {
     std::vector<double> covered(rows.size() + 1, 0);
-    for (std::size_t i = 0; i < gaps.size(); ++i) {
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
       if (!taken_[i]) continue;
-      covered[gaps[i].first] += static_cast<double>(gaps[i].size);
-      covered[gaps[i].last] -= static_cast<double>(gaps[i].size);
+      covered[pieces[i].first] += static_cast<double>(pieces[i].size);
+      covered[pieces[i].last] -= static_cast<double>(pieces[i].size);
     }
     for (std::size_t k = 1; k <= rows.size(); ++k) covered[k] += covered[k - 1];
     for (std::size_t k = 0; k < rows.size(); ++k)
@@ -218,14 +278,15 @@ class priced_closure final : public priced_cover {
     index_t need, input;  // need none: within one; input none: from its stretch
   };
   const rerun_needs& needs_;
+  decided_needs decided_;
   std::vector<bool> has_needs_;
-  std::vector<index_t> gap_of_;  // among gaps of the cover, per gap of the rows
-  std::vector<index_t> place_;   // per need, its row among those of the cover
-  std::vector<double> highest_;  // price per row
+  std::vector<index_t> place_;     // per need, its row among those of the cover
+  std::vector<index_t> piece_of_;  // per need, the piece that pays for it
+  std::vector<double> highest_;    // price per row
   closure_problem cut_;
-  std::vector<index_t> member_;            // per stretch
+  std::vector<index_t> member_;            // per piece
   std::vector<index_t> present_, absent_;  // members, per need
-  std::vector<bool> taken_;                // per gap of the cover
+  std::vector<bool> taken_;                // per piece
   std::vector<need_arc> arcs_;
 };
 

@@ -4,10 +4,14 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <optional>
+#include <span>
+#include <tuple>
 #include <vector>
 
 #include <memsched/base/int128.hpp>
 #include <memsched/proof/recompute_proof.hpp>
+#include <memsched/recompute/decided_needs.hpp>
 #include <memsched/recompute/rows.hpp>
 
 namespace memsched {
@@ -18,19 +22,23 @@ namespace detail {
 /// The rows and gaps of a cover, and the value of prices: as doubles to find good ones, and exactly to prove with.
 class priced_cover {
  public:
-  enum state : unsigned char { open, one, zero };  ///< of a gap: undecided, absent, present
+  using decision = rerun_decision;
+  enum state : unsigned char { open, one, zero };  ///< undecided, absent, present
 
-  struct open_gap {
-    index_t gap;              // in the rows; behind them, a tail
-    std::size_t first, last;  // in `rows`, last excluded
+  /// A part of a stretch. Different pieces pay for different reruns.
+  struct piece {
+    index_t stretch;
+    index_t from, to;         // rows, both included
+    std::size_t first, last;  // in `rows`, last excluded; of tails, nothing
     bytes size;
     std::uint64_t cost;
+    state answer;
   };
-  /// The value of prices for some answers, and the best answers to open gaps.
+  /// The value of prices for some answers, and the best answers to open pieces.
   struct valuation {
     double value = 0;
     std::vector<double> covered;  ///< bytes that are absent, per row
-    std::vector<double> reduced;  ///< per gap: the cost of an answer beyond the best; below 0 where that is `absent`
+    std::vector<double> reduced;  ///< per piece: the cost of an answer beyond the best; below 0 where that is `absent`
   };
   /// The same exactly, scaled.
   struct exact_valuation {
@@ -41,21 +49,27 @@ class priced_cover {
 
   priced_cover(const rerun_rows& r, bytes budget, std::uint64_t u) : source(r), unit(u) {
     gather(budget);
-    wanted = excess;
+    wanted.assign(excess.begin(), excess.end());
     choose_scale();
+    pieces = wholes;
   }
   virtual bool has_needs() const { return false; }
-  /// The place of a gap of the cover among those of a proof: tails stand behind gaps, by storage.
-  index_t place_in_proof(std::size_t gap) const {
-    const index_t g = gaps[gap].gap, tails_from = static_cast<index_t>(source.gaps.size());
-    return g < tails_from ? g : tails_from + source.tails[g - tails_from].storage;
-  }
+  bool is_tail(index_t i) const { return i >= source.gaps.size(); }
+  const rerun_gap& stretch(index_t i) const { return is_tail(i) ? source.tails[i - source.gaps.size()] : source.gaps[i]; }
   virtual ~priced_cover() = default;
   priced_cover(const priced_cover&) = delete;
   priced_cover& operator=(const priced_cover&) = delete;
 
-  /// O(rows + gaps).
-  virtual void price(const std::vector<double>& p, const std::vector<state>& fixed, valuation& v) {
+  /// Cuts stretches into pieces with answers. O(stretches + decisions).
+  virtual void decide(std::vector<decision> known) {
+    known_ = decision_list(std::move(known));
+    cut();
+  }
+  /// Where all pieces have answers: a row and storage to decide, if that may show that a piece pays twice.
+  virtual std::optional<decision> row_to_decide() { return std::nullopt; }
+
+  /// O(rows + pieces).
+  virtual void price(const std::vector<double>& p, valuation& v) {
     const std::size_t n = rows.size();
     prefix_.resize(n + 1);
     prefix_[0] = 0;
@@ -65,13 +79,13 @@ class priced_cover {
       v.value += p[k] * static_cast<double>(wanted[k]);
     }
     v.covered.assign(n + 1, 0);
-    v.reduced.resize(gaps.size());
-    for (std::size_t i = 0; i < gaps.size(); ++i) {
-      const auto& g = gaps[i];
+    v.reduced.resize(pieces.size());
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
+      const piece& g = pieces[i];
       const double size = static_cast<double>(g.size);
       const double reduced = static_cast<double>(g.cost) - size * (prefix_[g.last] - prefix_[g.first]);
       v.reduced[i] = reduced;
-      if (fixed[i] == zero || (fixed[i] == open && reduced >= 0)) continue;
+      if (g.answer == zero || (g.answer == open && reduced >= 0)) continue;
       v.value += reduced;
       v.covered[g.first] += size;
       v.covered[g.last] -= size;
@@ -79,20 +93,20 @@ class priced_cover {
     for (std::size_t k = 1; k < n; ++k) v.covered[k] += v.covered[k - 1];
   }
 
-  virtual exact_valuation exact(const std::vector<std::uint64_t>& p, const std::vector<state>& fixed) {
+  virtual exact_valuation exact(const std::vector<std::uint64_t>& p) {
     exact_valuation v;
     std::vector<int128> prefix(rows.size() + 1, 0);
     for (std::size_t k = 0; k < rows.size(); ++k) {
       prefix[k + 1] = prefix[k] + static_cast<int128>(p[k]);
       v.value += static_cast<int128>(p[k]) * static_cast<int128>(wanted[k]);
     }
-    v.reduced.resize(gaps.size());
-    for (std::size_t i = 0; i < gaps.size(); ++i) {
-      const auto& g = gaps[i];
+    v.reduced.resize(pieces.size());
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
+      const piece& g = pieces[i];
       const int128 reduced =
           (static_cast<int128>(g.cost) << scale) - static_cast<int128>(g.size) * (prefix[g.last] - prefix[g.first]);
       v.reduced[i] = reduced;
-      if (fixed[i] == one || (fixed[i] == open && reduced < 0)) v.value += reduced;
+      if (g.answer == one || (g.answer == open && reduced < 0)) v.value += reduced;
     }
     return v;
   }
@@ -123,14 +137,61 @@ class priced_cover {
   std::uint64_t unit;
   std::vector<index_t> rows;
   std::vector<bytes> excess;  ///< per row, over the budget
-  std::vector<bytes> wanted;  ///< per row, the bytes that a price asks to be absent
-  std::vector<open_gap> gaps;
+  std::vector<delta> wanted;  ///< per row, the bytes that a price asks to be absent
+  std::vector<piece> wholes;  ///< stretches that may be absent
+  std::vector<piece> pieces;
   unsigned scale = 0;
   // Steps towards good prices, for the first node of a search and for others.
   int first_steps = 40000, later_steps = 60;
   int first_patience = 40;  ///< steps without gain before steps get shorter, for the first node
 
+ protected:
+  /// The number of rows over the budget before a row.
+  index_t rows_before(index_t row) const { return place_[row]; }
+  /// Cuts gaps where their storages are present, and stretches at the ends of windows.
+  void cut() {
+    std::ranges::sort(windows_, [](const rerun_window& a, const rerun_window& b) {
+      return std::tie(a.stretch, a.until, a.row) < std::tie(b.stretch, b.until, b.row);
+    });
+    pieces.clear();
+    for (piece rest : wholes) {
+      const auto decisions = known_.of(rest.stretch);
+      if (!is_tail(rest.stretch)) {
+        const index_t last = rest.to;
+        for (const decision& d : decisions) {
+          if (d.absent) continue;
+          if (rest.from < d.first) rest.to = d.first - 1, add_pieces(rest, decisions), rest.to = last;
+          rest.from = std::max(rest.from, d.last + 1);
+        }
+      }
+      if (rest.from <= rest.to) add_pieces(rest, decisions);
+    }
+  }
+
+  decision_list known_;
+  std::vector<rerun_window> windows_;
+
  private:
+  void add_pieces(piece rest, std::span<const decision> decisions) {
+    const index_t last = rest.to;
+    for (const rerun_window& w : of_stretch(windows_, rest.stretch)) {
+      if (w.row < rest.from || w.until <= w.row || w.until > last) continue;
+      rest.to = w.until - 1;
+      add_piece(rest, decisions);
+      rest.from = w.until, rest.to = last;
+    }
+    add_piece(rest, decisions);
+  }
+  void add_piece(piece p, std::span<const decision> decisions) {
+    p.answer = open;
+    for (const decision& d : decisions) {
+      if (d.absent && p.from <= d.first && d.last <= p.to) p.answer = one;
+      if (!d.absent && d.first <= p.from && p.to <= d.last) p.answer = zero;
+    }
+    if (!is_tail(p.stretch)) p.first = place_[p.from], p.last = place_[p.to + 1];
+    if (p.first < p.last || is_tail(p.stretch) || p.answer == one) pieces.push_back(p);
+  }
+
   /// Rows over the budget, and gaps at these.
   void gather(bytes budget) {
     const std::size_t n = source.rows.size();
@@ -140,33 +201,34 @@ class priced_cover {
       level[g.last + 1] -= static_cast<delta>(g.size);
     }
     delta live = 0;
-    std::vector<index_t> place(n + 1, 0);
+    place_.assign(n + 1, 0);
     for (index_t k = 0; k < n; ++k) {
       live += level[k];
       const delta over = live + static_cast<delta>(source.fixed[k]) - static_cast<delta>(std::min(budget, max_total));
-      place[k] = static_cast<index_t>(rows.size());
+      place_[k] = static_cast<index_t>(rows.size());
       if (over <= 0) continue;
       rows.push_back(k);
       excess.push_back(static_cast<bytes>(over));
     }
-    place[n] = static_cast<index_t>(rows.size());
+    place_[n] = static_cast<index_t>(rows.size());
     for (index_t i = 0; i < source.gaps.size(); ++i) {
       const rerun_gap& g = source.gaps[i];
-      const index_t first = place[g.first], last = place[g.last + 1];
+      const index_t first = place_[g.first], last = place_[g.last + 1];
       if (g.closed || g.size == 0 || first == last) continue;
-      gaps.push_back({i, first, last, g.size, g.cost});
+      wholes.push_back({i, g.first, g.last, first, last, g.size, g.cost, open});
     }
   }
 
   /// Prices are at most the cost of one byte, of the dearest gap; they get some 40 bits.
   void choose_scale() {
     double most = 0;
-    for (const auto& g : gaps) most = std::max(most, static_cast<double>(g.cost) / static_cast<double>(g.size));
+    for (const piece& g : wholes) most = std::max(most, static_cast<double>(g.cost) / static_cast<double>(g.size));
     scale = 0;
     while (scale < 100 && std::ldexp(most, static_cast<int>(scale) + 1) < 0x1p40) ++scale;
     if (most == 0) scale = 0;
   }
 
+  std::vector<index_t> place_;  // per row: rows_before
   std::vector<double> prefix_;
 };
 

@@ -28,8 +28,31 @@ struct rerun_gap {
   bytes size = 0;
   std::uint64_t cost = 0;  ///< of a schedule in which the storage is absent at some row of the gap
   bool closed = false;     ///< the storage cannot be absent: it is neither made again nor loaded
+  index_t back = none;     ///< the row behind the gap, which uses the storage; none: a use that is no row ends the gap
   static constexpr std::uint64_t never = ~std::uint64_t{0};
   std::uint64_t load_more = never;  ///< a load costs so much more than a rerun; 0: no less; never: it cannot be loaded
+};
+
+/// Whether a storage is needed and absent at some of the rows from first to last, all of one stretch: a gap or a tail. The
+/// storage of a gap is needed; others are where the producer of an absent needed one reads them (`find_needs`).
+///
+/// Decisions cut stretches into pieces, which pay for different reruns. Lemma. Let the decisions hold of a schedule that loads
+/// nothing.
+/// 1. At a row where the storage of a gap is in memory, the gap is cut in two.
+/// 2. Let t be needed and absent at row k, and used or in memory at row b, the first such row behind k. Let the producer of t
+///    read i, and let i be needed and absent at k, too. Then the stretch of i is cut before row b. The same holds for what the
+///    producer of i reads and is needed and absent at k, and so on.
+/// Each piece in which its storage is needed and absent at some row has a rerun of its own.
+/// Proof. 1. A storage that is absent at a row before the cut is made again before the cut. One that is absent behind it is
+/// made again behind that row.
+/// 2. t is made again between rows k and b. Its producer reads i then, and i is absent at k. So i is made again between k and
+/// b, and that is the rerun of the piece before the cut. If i is needed and absent at a row from b on, it is made again behind
+/// that. Where two cuts of a stretch rest on the same rerun, since the second one's k is before the first one's b, only the
+/// first is made.
+struct rerun_decision {
+  index_t stretch = none;       ///< a gap's position; behind all gaps, a tail's
+  index_t first = 0, last = 0;  ///< rows, both included
+  bool absent = false;
 };
 
 /// The first executions of some operators, in the order in which every schedule of the scope runs them.
@@ -122,14 +145,14 @@ class row_builder {
     }
     std::sort(uses_.begin(), uses_.end());
     index_t first = producer == none ? 0 : made[producer] + (row_[producer] == none ? 0 : 1);
-    const auto add = [&](index_t behind) {
-      if (first < behind) out_.gaps.push_back({t, first, behind - 1, p_.size(t), 0, closed});
+    const auto add = [&](index_t behind, index_t back) {
+      if (first < behind) out_.gaps.push_back({t, first, behind - 1, p_.size(t), 0, closed, back});
     };
     for (index_t use : uses_) {
-      add(use);
+      add(use, use);
       first = use + (frees_first(out_.rows[use]) ? 0 : 1);
     }
-    add(end);
+    add(end, none);
     if (!p_.stays(t)) add_tail(t, closed, made);
   }
   void add_tail(tensor_id t, bool closed, std::span<const index_t> made) {
